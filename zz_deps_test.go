@@ -1,0 +1,27 @@
+package main_test
+
+import (
+	_ "charm.land/bubbles/v2/textinput"
+	_ "charm.land/bubbles/v2/viewport"
+	_ "charm.land/bubbletea/v2"
+	_ "charm.land/lipgloss/v2"
+	_ "github.com/cenkalti/backoff/v5"
+	_ "github.com/charmbracelet/x/ansi"
+	_ "github.com/charmbracelet/x/exp/golden"
+	_ "github.com/charmbracelet/x/vt"
+	_ "github.com/charmbracelet/colorprofile"
+	_ "github.com/creack/pty"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/mattn/go-runewidth"
+	_ "github.com/moby/moby/api/types/container"
+	_ "github.com/moby/moby/client"
+	_ "github.com/pelletier/go-toml/v2"
+	_ "github.com/prometheus/common/expfmt"
+	_ "github.com/prometheus/common/model"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/sahilm/fuzzy"
+	_ "github.com/spf13/cobra"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/time/rate"
+)
