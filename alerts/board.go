@@ -1,0 +1,161 @@
+// Package alerts concludes: a pure engine turns the Board before and a State into the next Board and events.
+package alerts
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Severity orders alerts. The values are part of the documented JSON.
+type Severity string
+
+// The severities, least first.
+const (
+	SeverityInfo     Severity = "info"
+	SeverityWarning  Severity = "warning"
+	SeverityCritical Severity = "critical"
+)
+
+// Rank is 0 for info, 1 for warning, 2 for critical.
+func (s Severity) Rank() int {
+	switch s {
+	case SeverityCritical:
+		return 2
+	case SeverityWarning:
+		return 1
+	case SeverityInfo:
+	}
+	return 0
+}
+
+// AlertState is where in its life an alert or a finding is. Pending is shown as "suspected".
+type AlertState string
+
+// The states of alerts. Held: it fired, and its data is gone. Ended: its subjects are no more. Resolved alerts leave
+// the Board and live on as events.
+const (
+	StatePending  AlertState = "pending"
+	StateFiring   AlertState = "firing"
+	StateHeld     AlertState = "held"
+	StateEnded    AlertState = "ended"
+	StateResolved AlertState = "resolved"
+)
+
+// Board is what the rules conclude from one State. It is immutable.
+type Board struct {
+	Number uint64 // of the State it was concluded from
+	At     time.Time
+	// Alerts in the order of the home screen: firing before held before pending before ended, most severe first,
+	// then the oldest. Alerts folded under a source's line follow that line's fold count and are listed as well.
+	Alerts []*Alert
+	// Blind lists which rules cannot see where.
+	Blind []Blindness
+
+	memory *memory // the engine's own, serialisable
+}
+
+// Alert is the findings of one rule, source and cause.
+type Alert struct {
+	// ID is short and stable: it depends on the label set {rule, source, cause fingerprint, severity, environment}.
+	ID          string
+	Rule        string
+	Source      string
+	Severity    Severity
+	State       AlertState
+	Cause       backend.Safe
+	Fingerprint string // "v1:…", carries the version of the normalisation
+
+	Since  time.Time // when the alert took its state
+	Active time.Time // when its oldest finding became true
+	Bounds Bounds    // of the oldest onset
+	// Confirmed is when the newest reading that supports it was taken; Why says what is missing while it is held, or
+	// what decides while it is pending.
+	Confirmed time.Time
+	Why       backend.Safe
+	// FoldedUnder is the id of the source-down alert that this held alert folds under, empty otherwise; Folds counts
+	// the alerts folded under this one.
+	FoldedUnder string
+	Folds       int
+
+	Runbook  string // incident number, empty when there is none
+	Subjects []Subject
+	// The numbers of distinct subjects, their sessions, providers and tenants; Subjects may be cut, these are exact.
+	SubjectCount, Sessions, Providers, Tenants int
+	Evidence                                   []Evidence
+	// Trend is the measure of a rule that has one, oldest first, over TrendSpan; empty otherwise.
+	Trend     []float64
+	TrendSpan time.Duration
+
+	Acknowledged *Acknowledgement // nil until somebody does
+	Silenced     *Silence
+}
+
+// MaxSubjects bounds Alert.Subjects.
+const MaxSubjects = 1000
+
+// Bounds are the earliest and latest moment at which something can have begun. Latest zero: unknown.
+type Bounds struct {
+	Earliest time.Time
+	Latest   time.Time
+}
+
+// Subject is one entity that an alert is about.
+type Subject struct {
+	Key    backend.Key
+	Label  backend.Safe
+	State  AlertState
+	Since  time.Time // when its finding took this state
+	Bounds Bounds
+	Detail backend.Safe // what is true of it: "failed 41m, lastError …"
+}
+
+// Evidence is one traced statement behind an alert. Value and Unit repeat the number in Text, where there is one.
+type Evidence struct {
+	Text   backend.Safe
+	Value  backend.Value[float64]
+	Unit   string
+	Source string
+	At     time.Time
+}
+
+// Blindness says that a rule cannot judge a source's subjects, and why.
+type Blindness struct {
+	Rule   string
+	Source string
+	Why    backend.Safe
+}
+
+// Acknowledgement says that somebody has taken an alert.
+type Acknowledgement struct {
+	Owner, Reason backend.Safe
+	At, Until     time.Time
+}
+
+// Silence says that an alert is muted.
+type Silence struct {
+	ID, Owner, Reason backend.Safe
+	Until             time.Time
+}
+
+// Count counts the alerts of one state by severity.
+func (b *Board) Count(s AlertState) map[Severity]int {
+	n := make(map[Severity]int, 3)
+	for _, a := range b.Alerts {
+		if a.State == s {
+			n[a.Severity]++
+		}
+	}
+	return n
+}
+
+// BlindOn lists the rules that are blind on one source.
+func (b *Board) BlindOn(source string) []string {
+	var rules []string
+	for _, x := range b.Blind {
+		if x.Source == source {
+			rules = append(rules, x.Rule)
+		}
+	}
+	return rules
+}

@@ -1,0 +1,86 @@
+package backend
+
+import (
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Cleaner makes Safe text and masks secrets in it: the exact values of our own credentials (also URL-encoded, base64
+// and JSON-escaped), and what looks like an agent's: `KEY=value` environment prefixes with a secret-like name,
+// well-known token shapes, Authorization headers and credentials in URLs. A Cleaner is immutable; With adds secrets.
+type Cleaner struct {
+	own *strings.Replacer
+	all []string
+}
+
+const masked = "‹masked›"
+
+// minSecret is the shortest configured secret that can be replaced without tearing ordinary text apart.
+const minSecret = 6
+
+// NewCleaner makes a Cleaner for the given configured secrets; those shorter than 6 bytes cannot be masked safely and
+// are ignored.
+func NewCleaner(secrets ...string) *Cleaner {
+	return (&Cleaner{}).With(secrets...)
+}
+
+// With returns a Cleaner that masks these secrets too.
+func (c *Cleaner) With(secrets ...string) *Cleaner {
+	all := slices.Clone(c.all)
+	for _, s := range secrets {
+		if len(s) >= minSecret && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	var pairs []string
+	for _, s := range all {
+		quoted := QuoteJSON(s)
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), quoted[1 : len(quoted)-1],
+			base64.StdEncoding.EncodeToString([]byte(s)), base64.URLEncoding.EncodeToString([]byte(s)),
+			base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s))} {
+			pairs = append(pairs, form, masked)
+		}
+	}
+	return &Cleaner{own: strings.NewReplacer(pairs...), all: all}
+}
+
+// Mask replaces secrets; the result is not yet safe to draw. Use Clean for that; Mask alone serves JSON output.
+func (c *Cleaner) Mask(raw string) string {
+	if c.own != nil && len(c.all) > 0 {
+		raw = c.own.Replace(raw)
+	}
+	if !mayHoldSecret(raw) {
+		return raw
+	}
+	raw = secretAssign.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretHeader.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretURL.ReplaceAllString(raw, "${1}"+masked+"@")
+	return secretShape.ReplaceAllString(raw, masked)
+}
+
+// Clean masks secrets and makes drawable text of at most limit characters.
+func (c *Cleaner) Clean(raw string, limit int) Safe {
+	if len(raw) > 8*limit+4096 {
+		raw = raw[:8*limit+4096] // what lies further back is cut anyway; masking must not cost more for it
+	}
+	return Clean(c.Mask(raw), limit)
+}
+
+// The shapes follow the providers' documented token prefixes; see docs/security.md.
+var (
+	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature|auth)[A-Z0-9_.-]*["']?\s*[=:]\s*["']?)[^\s"'&,;}]{4,}`)
+	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	secretURL    = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+@`)
+	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
+)
+
+// mayHoldSecret is a cheap test that keeps the expressions off the many texts that cannot match any of them.
+func mayHoldSecret(s string) bool {
+	return strings.ContainsAny(s, "=:") || strings.Contains(s, "sk-") || strings.Contains(s, "gh") ||
+		strings.Contains(s, "xox") || strings.Contains(s, "AKIA") || strings.Contains(s, "ASIA") ||
+		strings.Contains(s, "glpat-") || strings.Contains(s, "eyJ") || strings.Contains(s, "earer") ||
+		strings.Contains(s, "github_pat_")
+}

@@ -1,0 +1,32 @@
+package backend
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"time"
+)
+
+// Deps is what the wiring hands to every adapter: nothing in an adapter reads a clock, an environment variable or a
+// global, or opens a connection by itself.
+type Deps struct {
+	ID       string           // the source's id
+	Interval time.Duration    // how often the source is polled
+	Deadline time.Duration    // limit of one request
+	Now      func() time.Time // wall and monotonic clock
+	Spawn    Spawner
+	Cleaner  *Cleaner
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	Command  func(ctx context.Context, argv []string) *exec.Cmd // starts nothing by itself
+	Getenv   func(string) string
+	Declare  []Declaration // facts from [[declare]] for this source
+}
+
+// Declaration supplies facts that no route reports, for the sessions and workspaces whose raw ids match the globs
+// (path.Match syntax; "*" matches everything, slashes included).
+type Declaration struct {
+	Session   string
+	Workspace string
+	SessionFacts
+	WorkspaceFacts
+}

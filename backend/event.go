@@ -1,0 +1,26 @@
+package backend
+
+import "time"
+
+// EventKind says what sort of thing happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventTransition EventKind = "transition" // an alert changed its state
+	EventAction     EventKind = "action"     // somebody did something through Sandglass
+	EventNote       EventKind = "note"       // somebody wrote something down
+	EventPlatform   EventKind = "platform"   // a backend reported that something happened
+	EventChange     EventKind = "change"     // a process start, boot, new version: something that explains what follows
+)
+
+// Event is one neutral line of the timeline.
+type Event struct {
+	Kind     EventKind `json:"kind"`
+	At       time.Time `json:"at"`                 // our time
+	SourceAt time.Time `json:"source_at,omitzero"` // the source's own time, when it gave one
+	Source   string    `json:"source,omitempty"`
+	Subject  Key       `json:"subject,omitzero"`
+	Name     string    `json:"name"` // short machine word: die, oom, firing, …
+	Text     Safe      `json:"text"`
+}

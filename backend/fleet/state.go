@@ -1,0 +1,177 @@
+// Package fleet polls sources, each at its own pace, and merges their readings into one immutable State.
+package fleet
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// State is everything known at one moment. It is immutable and numbered; whoever holds one may read it for ever.
+type State struct {
+	Number uint64
+	Wall   time.Time     // wall clock when the State was built
+	Mono   time.Duration // since the process started; never jumps
+	// LongestOperation is how long one operation may take before an attempt without success counts as failing.
+	LongestOperation time.Duration
+
+	Sources    []*SourceHealth // in the order of the configuration
+	Sessions   Table[backend.Session, *backend.Session]
+	Workspaces Table[backend.Workspace, *backend.Workspace]
+	Sandboxes  Table[backend.Sandbox, *backend.Sandbox]
+	Tmpdirs    Table[backend.Tmpdir, *backend.Tmpdir]
+	Hosts      Table[backend.Host, *backend.Host]
+	Windows    Windows
+
+	// Delta is what this State changed against the one numbered one less.
+	Delta Delta
+	// Events happened since the State before: platform events and change markers.
+	Events []backend.Event
+
+	history *changeLog
+}
+
+// Delta lists the keys that one State changed or removed.
+type Delta struct {
+	Changed []backend.Key
+	// Gone are entities that left this State, with why: ended (their owner said so) or absent twice.
+	Gone []Departure
+	// Series are the series whose windows changed.
+	Series []backend.Series
+}
+
+// Departure is an entity that left the State.
+type Departure struct {
+	Key  backend.Key
+	Last backend.Entity // its last value
+	Why  backend.Safe
+	At   time.Time
+}
+
+// SourceStatus is the health of a source in one word.
+type SourceStatus string
+
+// The states of a source. Starting has not answered yet; absent is not there, and that is no failure.
+const (
+	StatusStarting SourceStatus = "starting"
+	StatusOK       SourceStatus = "ok"
+	StatusDegraded SourceStatus = "degraded"
+	StatusDown     SourceStatus = "down"
+	StatusAbsent   SourceStatus = "absent"
+)
+
+// SourceHealth is what is known about one source itself.
+type SourceHealth struct {
+	Key       backend.Key // KindSource
+	Kind      string
+	About     []string // ids of the sources it speaks about; empty = all
+	Status    SourceStatus
+	Error     backend.Safe // why it is degraded or down, empty otherwise
+	ErrorKind backend.ErrorKind
+
+	FirstTry time.Time
+	LastTry  time.Time
+	LastOK   time.Time // zero: never
+	DownFrom time.Time // first failure of the present run of failures, zero when the last poll succeeded
+	Failures int       // consecutive failed polls
+	NextPoll time.Time
+	Interval time.Duration
+
+	P50, P95       time.Duration // of single requests over the last polls; 0: none measured
+	RequestsPerMin float64
+	BytesPerMin    float64
+
+	ClockOffset       backend.Value[time.Duration]
+	Inputs            []backend.Input
+	Missing           []backend.MissingInput
+	WorkspacesUnknown bool
+	Registry          backend.RegistryState
+	RegistrySince     time.Time // when Registry took its value
+	Problems          []backend.Problem
+	Notes             []backend.Safe
+	Rev               uint64
+}
+
+// Delivers reports whether the source delivers the input now.
+func (h *SourceHealth) Delivers(in backend.Input) bool {
+	for _, i := range h.Inputs {
+		if i == in {
+			return true
+		}
+	}
+	return false
+}
+
+// SpeaksAbout reports whether what the source delivers concerns the source with the given id.
+func (h *SourceHealth) SpeaksAbout(id string) bool {
+	if len(h.About) == 0 || h.Key.Source == id {
+		return true
+	}
+	for _, a := range h.About {
+		if a == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Source returns the health of one source, nil when there is none of that id.
+func (s *State) Source(id string) *SourceHealth {
+	for _, h := range s.Sources {
+		if h.Key.Source == id {
+			return h
+		}
+	}
+	return nil
+}
+
+// Workspace, Session and Sandbox look one entity up; nil when the State has none of that key.
+func (s *State) Workspace(k backend.Key) *backend.Workspace { return s.Workspaces.Get(k) }
+
+// Session looks up a session.
+func (s *State) Session(k backend.Key) *backend.Session { return s.Sessions.Get(k) }
+
+// Sandbox looks up a sandbox.
+func (s *State) Sandbox(k backend.Key) *backend.Sandbox { return s.Sandboxes.Get(k) }
+
+// SessionOf returns the session that owns a workspace, nil when it is not listed.
+func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
+	return s.Sessions.Get(backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent})
+}
+
+// Entity looks up any entity.
+func (s *State) Entity(k backend.Key) backend.Entity {
+	switch k.Kind {
+	case backend.KindSession:
+		return orNil(s.Sessions.Get(k))
+	case backend.KindWorkspace:
+		return orNil(s.Workspaces.Get(k))
+	case backend.KindSandbox:
+		return orNil(s.Sandboxes.Get(k))
+	case backend.KindTmpdir:
+		return orNil(s.Tmpdirs.Get(k))
+	case backend.KindHost:
+		return orNil(s.Hosts.Get(k))
+	case backend.KindExecution, backend.KindJob, backend.KindSource:
+	}
+	return nil
+}
+
+func orNil[T any, P interface {
+	*T
+	backend.Entity
+}](p P) backend.Entity {
+	if p == nil {
+		return nil
+	}
+	return p
+}
+
+// ChangesSince lists what changed after the State numbered n, newest values included. complete is false when n lies
+// further back than the 1,000 States that are remembered; the reader then rebuilds from the whole State.
+func (s *State) ChangesSince(n uint64) (deltas []Delta, complete bool) {
+	if s.history == nil {
+		return nil, n >= s.Number
+	}
+	return s.history.since(n, s.Number)
+}

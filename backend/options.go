@@ -1,0 +1,21 @@
+package backend
+
+// Options decodes the options of one configured source into a kind's own struct, strictly: an unknown key or a wrong
+// value is an error that carries file:line:column. Fields keep the values they had (defaults) where the file is
+// silent. Struct tags: `toml:"key"` and `doc:"one line of why"`; the documentation is generated from them.
+type Options interface {
+	Decode(into any) error
+	// Refuse makes an error about the value of a key ("url", "read.env"), with the position of that key in the file,
+	// for what only the adapter can judge.
+	Refuse(key string, format string, args ...any) error
+}
+
+// SourceKind is how one kind of source is built. The wiring holds one per adapter.
+type SourceKind struct {
+	Name    string
+	Summary string
+	// Defaults returns a pointer to the kind's option struct with its defaults, for generated documentation.
+	Defaults func() any
+	// New decodes the options and builds the source. It opens no connection.
+	New func(Options, Deps) (Source, error)
+}

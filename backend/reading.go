@@ -1,0 +1,147 @@
+package backend
+
+import "time"
+
+// ReadingSchema is the number of the Reading's JSON form. Fields are only ever added within one number.
+const ReadingSchema = 1
+
+// Reading is what one poll of one source returned. It may be a slice of the source: Scopes says what it covered, and
+// what is absent from a scope that is not complete says nothing.
+type Reading struct {
+	Schema  int       `json:"schema"`
+	Source  string    `json:"source"`
+	Kind    string    `json:"kind"`
+	Started time.Time `json:"started"`
+	At      time.Time `json:"at"` // end of the poll
+	Scopes  []Scope   `json:"scopes"`
+
+	Sessions   []*Session   `json:"sessions,omitempty"`
+	Workspaces []*Workspace `json:"workspaces,omitempty"`
+	Sandboxes  []*Sandbox   `json:"sandboxes,omitempty"`
+	Tmpdirs    []*Tmpdir    `json:"tmpdirs,omitempty"`
+	Hosts      []*Host      `json:"hosts,omitempty"`
+
+	// Ended are entities whose owner says that they are no more (a destroy event, the documented 404 of a session
+	// while the endpoint answers others). The workspaces of an ended or idle session are listed too.
+	Ended []Key `json:"ended,omitempty"`
+	// Stale are entities whose newest reading failed; their last values stay, marked.
+	Stale []StaleMark `json:"stale,omitempty"`
+	// Confirmed are scopes whose entities were confirmed unchanged without being sent again (304).
+	Confirmed []Scope `json:"confirmed,omitempty"`
+
+	Counts []Count `json:"counts,omitempty"`
+	Events []Event `json:"events,omitempty"`
+
+	Problems []Problem `json:"problems,omitempty"`
+	// Degraded is why the source is only partly usable, empty when it is not degraded.
+	Degraded Safe `json:"degraded,omitzero"`
+	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.
+	WorkspacesUnknown bool `json:"workspaces_unknown,omitempty"`
+	// Registry is what the health routes of the source answer as a whole; empty for sources without such routes.
+	Registry RegistryState `json:"registry,omitempty"`
+	// Inputs are what this source delivers now, and Missing what it could deliver but does not, with the reason.
+	Inputs  []Input        `json:"inputs"`
+	Missing []MissingInput `json:"missing,omitempty"`
+	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".
+	Notes []Safe `json:"notes,omitempty"`
+	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.
+	ClockOffset Value[time.Duration] `json:"clock_offset"`
+	Load        Load                 `json:"load"`
+}
+
+// Scope names a set of entities that a reading covered: all of Kind of the source, or those whose key's Parent is
+// Parent. Absence means gone only in a complete scope, and only after two complete readings.
+type Scope struct {
+	Kind     Kind `json:"kind"`
+	Parent   ID   `json:"parent,omitzero"`
+	Complete bool `json:"complete"`
+}
+
+// StaleMark says that the newest reading of something failed. A session's mark covers its workspaces.
+type StaleMark struct {
+	Key Key  `json:"key"`
+	Why Safe `json:"why"`
+}
+
+// Load is what a poll cost the backend.
+type Load struct {
+	Requests int   `json:"requests"`
+	Bytes    int64 `json:"bytes"` // received, decoded
+	// Latencies are the times of single requests, at most 64 of them.
+	Latencies []time.Duration `json:"latencies,omitempty"`
+}
+
+// RegistryState is what the health routes of a source answer as a whole.
+type RegistryState string
+
+// The states of a source's health routes.
+const (
+	RegistryNone      RegistryState = ""
+	RegistryAnswers   RegistryState = "answers"    // at least one session answered with a snapshot in the last 5 minutes
+	RegistryAllIdle   RegistryState = "all idle"   // every session asked answered the documented 404
+	RegistryNoRoute   RegistryState = "no route"   // every session asked answered another 404
+	RegistryWrongPath RegistryState = "wrong path" // answers of another shape
+)
+
+// Input is a kind of knowledge that rules need.
+type Input string
+
+// The inputs. A rule without its inputs is blind and says so.
+const (
+	InputRegistry     Input = "workspace registry"
+	InputSessions     Input = "session list"
+	InputContainers   Input = "container state"
+	InputEvictions    Input = "eviction metrics"
+	InputEvictionLogs Input = "eviction log lines"
+	InputRejections   Input = "rejection log lines"
+	InputTmpdirs      Input = "scratch directories"
+	InputHost         Input = "host memory and disk"
+)
+
+// MissingInput is an input that a source could deliver but does not.
+type MissingInput struct {
+	Input Input `json:"input"`
+	Why   Safe  `json:"why"`
+}
+
+// Count is a number of things that happened at a time: an increase of a counter, or matched log lines. Adapters turn
+// cumulative counters into increases; the fleet keeps them in windows. A Count of 0 says that the source looked and
+// nothing happened: without any Count a window knows nothing.
+type Count struct {
+	Series Series    `json:"series"`
+	At     time.Time `json:"at"`
+	N      float64   `json:"n"`
+	// Sample is one line or label set behind the number, for evidence; the newest is kept.
+	Sample Safe `json:"sample,omitzero"`
+	// LowerBound says that more may have happened than was seen.
+	LowerBound bool `json:"lower_bound,omitempty"`
+}
+
+// Series identifies one counted thing. Source is the source that counted; Session and Workspace are raw ids or zero.
+type Series struct {
+	Source    string `json:"source"`
+	Name      Metric `json:"name"`
+	Provider  string `json:"provider,omitempty"` // raw label, for grouping; cleaned before drawing
+	Session   ID     `json:"session,omitzero"`
+	Workspace ID     `json:"workspace,omitzero"`
+}
+
+// Metric names what a Series counts.
+type Metric string
+
+// What is counted. Rates of log lines are counted per session where the line names one.
+const (
+	MetricEvictions         Metric = "evictions"          // counter
+	MetricEvictionRetries   Metric = "eviction-retries"   // counter
+	MetricEvictionExhausted Metric = "eviction-exhausted" // log lines
+	MetricRejections        Metric = "rejections"         // rejected commands, rebuilt from rollups
+	MetricRollups           Metric = "rollups"            // rollup lines
+	MetricLogLines          Metric = "log-lines"
+	MetricLogBytes          Metric = "log-bytes"
+	MetricWorkspaceFailed   Metric = "workspace-failed"  // WorkspaceFailedError lines
+	MetricWorkspaceEvicted  Metric = "workspace-evicted" // WorkspaceEvictedError lines
+	MetricCloseTimeout      Metric = "close-timeout"     // lines
+	MetricTmpdirCloseFailed Metric = "tmpdir-close-failed"
+	MetricNameCollision     Metric = "name-collision"
+	MetricNamed             Metric = "session-named" // log lines that name the session: it is known to run
+)

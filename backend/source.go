@@ -1,0 +1,46 @@
+package backend
+
+import "context"
+
+// Source is one configured backend. At most one Poll runs at a time. Poll returns what it read together with the
+// problems it met; an error means that nothing of use was read. The deadline of ctx bounds the whole poll; deadlines
+// of single requests are the adapter's.
+type Source interface {
+	ID() string
+	Poll(ctx context.Context) (Reading, error)
+}
+
+// Watcher is a source that learns of changes by itself: it calls changed (cheap, never blocks) when a poll would find
+// something new, and returns when ctx ends. An error ends the watch until the next successful poll.
+type Watcher interface {
+	Watch(ctx context.Context, changed func()) error
+}
+
+// Attention tells a source what people and rules look at now; a source spends its request budget there first.
+type Attention struct {
+	Alerting []Key // subjects of alerts that are pending, firing or held
+	Visible  []Key // rows on some screen
+}
+
+// Attentive is a source that can spend its budget where attention is. Attend is cheap and safe to call at any time.
+type Attentive interface {
+	Attend(Attention)
+}
+
+// Closer is a source that holds connections or processes.
+type Closer interface {
+	Close() error
+}
+
+// Route is one thing a source does to its backend, for `config check --explain`.
+type Route struct {
+	Verb   string // GET, list, walk, run, read
+	Target string // URL template, socket, path, argv; without credentials
+	Why    string // what it is read for
+	Acts   bool   // whether it changes anything; always false in an adapter
+}
+
+// Explainer lists every route that a source would use, without using any.
+type Explainer interface {
+	Routes() []Route
+}

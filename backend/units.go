@@ -1,0 +1,86 @@
+package backend
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a time.Duration that configuration files write as "90s", "10m", "48h" or "7d".
+type Duration time.Duration
+
+// UnmarshalText reads the forms of time.ParseDuration and whole days ("7d"). Negative durations are refused.
+func (d *Duration) UnmarshalText(b []byte) error {
+	s := string(b)
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 || n > 36500 {
+			return fmt.Errorf("%q is not a duration; write for example 90s, 10m, 48h or 7d", s)
+		}
+		*d = Duration(n * 24 * float64(time.Hour))
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is not a duration; write for example 90s, 10m, 48h or 7d", s)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText writes the form that UnmarshalText reads, without needless zero parts.
+func (d Duration) MarshalText() ([]byte, error) {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return []byte(s), nil
+}
+
+// Std returns the time.Duration.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// Size is a number of bytes that configuration files write as "100kB", "64MB", "1GiB" or a plain number.
+type Size int64
+
+var sizeUnits = [...]struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// UnmarshalText reads decimal (kB, MB, GB, TB) and binary (KiB, MiB, GiB, TiB) units and plain bytes.
+func (z *Size) UnmarshalText(b []byte) error {
+	s, factor := string(b), int64(1)
+	for _, u := range sizeUnits {
+		if n, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, factor = n, u.factor
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || v < 0 || v*float64(factor) > 1<<62 {
+		return fmt.Errorf("%q is not a size; write for example 100kB, 64MB or 1GiB", b)
+	}
+	*z = Size(v * float64(factor))
+	return nil
+}
+
+// MarshalText writes the largest decimal unit that loses nothing.
+func (z Size) MarshalText() ([]byte, error) {
+	for _, u := range []struct {
+		suffix string
+		factor Size
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if z >= u.factor && z%u.factor == 0 {
+			return fmt.Appendf(nil, "%d%s", z/u.factor, u.suffix), nil
+		}
+	}
+	return fmt.Appendf(nil, "%dB", z), nil
+}

@@ -1,0 +1,69 @@
+package backend
+
+import "encoding/json"
+
+// Value is a reading that may be known, unknown or not applicable. The zero Value is unknown: what nobody set is
+// never healthy and never zero.
+type Value[T any] struct {
+	v     T
+	state valueState
+}
+
+type valueState uint8
+
+const (
+	stateUnknown valueState = iota
+	stateKnown
+	stateNotApplicable
+)
+
+// Known wraps a value that was read.
+func Known[T any](v T) Value[T] { return Value[T]{v: v, state: stateKnown} }
+
+// Unknown is a value that could not be read.
+func Unknown[T any]() Value[T] { return Value[T]{} }
+
+// NotApplicable is a value that does not exist for its subject.
+func NotApplicable[T any]() Value[T] { return Value[T]{state: stateNotApplicable} }
+
+// Get returns the value and whether it is known.
+func (v Value[T]) Get() (T, bool) { return v.v, v.state == stateKnown }
+
+// Or returns the value, or def when it is not known.
+func (v Value[T]) Or(def T) T {
+	if v.state == stateKnown {
+		return v.v
+	}
+	return def
+}
+
+// IsKnown reports whether the value was read.
+func (v Value[T]) IsKnown() bool { return v.state == stateKnown }
+
+// IsNotApplicable reports whether the subject cannot have this value.
+func (v Value[T]) IsNotApplicable() bool { return v.state == stateNotApplicable }
+
+// IsZero makes `json:",omitzero"` leave out what is not applicable; unknown is written as null.
+func (v Value[T]) IsZero() bool { return v.state == stateNotApplicable }
+
+// MarshalJSON writes the value, or null when it is unknown.
+func (v Value[T]) MarshalJSON() ([]byte, error) {
+	if v.state != stateKnown {
+		return []byte("null"), nil
+	}
+	return json.Marshal(v.v)
+}
+
+// UnmarshalJSON reads null as unknown.
+func (v *Value[T]) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*v = Value[T]{}
+		return nil
+	}
+	var x T
+	if err := json.Unmarshal(b, &x); err != nil {
+		return err
+	}
+	*v = Known(x)
+	return nil
+}

@@ -1,0 +1,104 @@
+package backend
+
+import "time"
+
+// Workspace is one entry of a session's registry.
+type Workspace struct {
+	Meta
+	// Named is false for the single unnamed workspace of the newest framework edition; its key's ID is "workspace".
+	Named bool `json:"named"`
+	// Reported is the state literal, verbatim.
+	Reported Safe `json:"reported"`
+	// Class is what the literal is known or configured to mean.
+	Class StateClass `json:"class"`
+	// LastError is the cause the registry gives, empty when it gives none.
+	LastError Safe `json:"last_error,omitzero"`
+	// LastAttemptAt, LastSuccessAt and LastOpAt are the registry's times, corrected by the source's clock offset.
+	// Unknown: the registry wrote null or something unreadable; not applicable: the key is absent.
+	LastAttemptAt Value[time.Time] `json:"last_attempt_at,omitzero"`
+	LastSuccessAt Value[time.Time] `json:"last_success_at,omitzero"`
+	LastOpAt      Value[time.Time] `json:"last_op_at,omitzero"`
+	// Unreadable says that the registry of the entry cannot be read any more though nothing says that it ended; its
+	// values are the last ones and conclude nothing.
+	Unreadable bool `json:"unreadable,omitempty"`
+	WorkspaceFacts
+	Extra []Field `json:"extra,omitempty"`
+}
+
+// StatusWord returns the reported state literal.
+func (w *Workspace) StatusWord() Safe { return w.Reported }
+
+// WorkspaceFacts are optional facts that an aggregate route or a declaration gives.
+type WorkspaceFacts struct {
+	Provider            Safe                 `json:"provider,omitzero"`
+	ProviderID          ID                   `json:"provider_id,omitzero"` // the sandbox id the provider was given
+	Namespace           ID                   `json:"namespace,omitzero"`
+	ShareAcrossSessions Value[bool]          `json:"share_across_sessions"`
+	InheritWorkspaces   Value[bool]          `json:"inherit_workspaces"`
+	DestroyOnClose      Value[bool]          `json:"destroy_on_close"`
+	SleepAfter          Value[time.Duration] `json:"sleep_after"`
+	CloseTimeout        Value[time.Duration] `json:"close_timeout"`
+	Concurrency         Value[int]           `json:"concurrency"`
+	MaxFileSize         Value[int64]         `json:"max_file_size"` // bytes
+	RetryAttempts       Value[int]           `json:"retry_attempts"`
+	ResetAfter          Value[time.Duration] `json:"reset_after"`
+}
+
+// StateClass is the meaning of a state literal. Only failed and evicted are known words of the framework; every other
+// meaning comes from the configuration.
+type StateClass string
+
+// The meanings a state literal can have.
+const (
+	ClassUnknown StateClass = "unknown"
+	ClassHealthy StateClass = "healthy"
+	ClassOpening StateClass = "opening"
+	ClassFailed  StateClass = "failed"
+	ClassEvicted StateClass = "evicted"
+	ClassClosed  StateClass = "closed"
+)
+
+// Condition says whether a workspace works, concluded from its timestamps alone.
+type Condition string
+
+// The conditions of a workspace.
+const (
+	CondUnknown Condition = "unknown" // nothing to conclude from
+	CondWorking Condition = "working" // the last attempt succeeded
+	CondBusy    Condition = "busy"    // one newer attempt, younger than the longest operation
+	CondFailing Condition = "failing" // attempts without success since
+	CondUnused  Condition = "unused"  // never attempted
+)
+
+// Condition concludes whether the workspace works at now. longest is how long one operation may take before an
+// attempt without success counts as failing. A failed or evicted state never reads as working or busy.
+func (w *Workspace) Condition(now time.Time, longest time.Duration) Condition {
+	if w.Unreadable {
+		return CondUnknown
+	}
+	bad := w.Class == ClassFailed || w.Class == ClassEvicted
+	attempt, attempted := w.LastAttemptAt.Get()
+	success, succeeded := w.LastSuccessAt.Get()
+	switch {
+	case !attempted && !succeeded:
+		// A null or absent attempt is "never"; only an unreadable one (kept in Extra) or the legacy field hides it.
+		switch {
+		case bad:
+			return CondFailing
+		case w.LastOpAt.IsKnown():
+			return CondUnknown
+		case w.LastAttemptAt.IsNotApplicable() && w.LastSuccessAt.IsNotApplicable():
+			return CondUnused
+		}
+		return CondUnknown
+	case bad:
+		return CondFailing
+	case !attempted:
+		return CondWorking
+	case succeeded && !attempt.After(success):
+		return CondWorking
+	case now.Sub(attempt) < longest:
+		return CondBusy
+	}
+	return CondFailing
+}
