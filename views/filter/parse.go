@@ -1,0 +1,163 @@
+package filter
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error says where a filter cannot be understood and why.
+type Error struct {
+	Position int // of the character, from 1
+	What     string
+}
+
+// Error gives position and reason.
+func (e *Error) Error() string { return fmt.Sprintf("filter, character %d: %s", e.Position, e.What) }
+
+// operator is how a term compares; the zero operator searches the row's text.
+type operator string
+
+const (
+	opText     operator = ""
+	opContains operator = ":"
+	opEqual    operator = "="
+	opNot      operator = "!="
+	opOver     operator = ">"
+	opAtLeast  operator = ">="
+	opUnder    operator = "<"
+	opAtMost   operator = "<="
+)
+
+// operators in the order in which they are tried: the longer ones first.
+var operators = [...]operator{opNot, opAtLeast, opAtMost, opContains, opEqual, opOver, opUnder}
+
+// term is one condition of a filter.
+type term struct {
+	negate bool
+	field  string
+	op     operator
+	needle needle
+	want   quantity // of opOver and its like
+}
+
+// Filter is a parsed filter. It is immutable; the zero Filter matches every row.
+type Filter struct {
+	terms []term
+	text  string
+}
+
+// String returns the text that was parsed.
+func (f Filter) String() string { return f.text }
+
+// IsZero reports whether every row matches.
+func (f Filter) IsZero() bool { return len(f.terms) == 0 }
+
+// Parse reads a filter. When fields are given, another field name is an error that lists them; without, any name is
+// accepted and rows that lack the field do not match. Errors are of type *Error.
+func Parse(s string, fields ...string) (Filter, error) {
+	f := Filter{text: s}
+	for i := 0; i < len(s); {
+		if s[i] == ' ' || s[i] == '\t' {
+			i++
+			continue
+		}
+		t, next, err := parseTerm(s, i, fields)
+		if err != nil {
+			return Filter{}, err
+		}
+		f.terms = append(f.terms, t)
+		i = next
+	}
+	return f, nil
+}
+
+func parseTerm(s string, start int, fields []string) (term, int, error) {
+	var t term
+	i := start
+	if s[i] == '!' {
+		t.negate = true
+		i++
+	}
+	if name, op, width := fieldAndOperator(s[i:]); op != opText {
+		t.field, t.op = strings.ToLower(name), op
+		if len(fields) > 0 && !slices.Contains(fields, t.field) {
+			return t, 0, fail(s, i, "there is no field %q here; the fields are %s; to search for the text itself, quote it",
+				name, strings.Join(fields, ", "))
+		}
+		i += width
+	}
+	value, next, err := parseValue(s, i)
+	if err != nil {
+		return t, 0, err
+	}
+	switch t.op {
+	case opText:
+		if value == "" {
+			return t, 0, fail(s, start, "a word is missing after %q", s[start:next])
+		}
+	case opOver, opAtLeast, opUnder, opAtMost:
+		var ok bool
+		if t.want, ok = parseQuantity(value); !ok {
+			return t, 0, fail(s, i, "%s%s needs an age, a size or a number, for example 10m, 64MB or 0.5", t.field, t.op)
+		}
+	case opContains, opEqual, opNot:
+	}
+	t.needle = newNeedle(value)
+	return t, next, nil
+}
+
+// fieldAndOperator recognises `name` directly followed by an operator, and returns how many bytes both take.
+func fieldAndOperator(s string) (string, operator, int) {
+	n := 0
+	for n < len(s) && (isLetter(s[n]) || n > 0 && (s[n] >= '0' && s[n] <= '9' || s[n] == '_' || s[n] == '-')) {
+		n++
+	}
+	if n == 0 {
+		return "", opText, 0
+	}
+	for _, op := range operators {
+		if strings.HasPrefix(s[n:], string(op)) {
+			return s[:n], op, n + len(op)
+		}
+	}
+	return "", opText, 0
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// parseValue reads a quoted or a bare value; it returns the value and where the next term begins.
+func parseValue(s string, i int) (string, int, error) {
+	if i >= len(s) || s[i] != '"' && s[i] != '\'' {
+		end := i + strings.IndexAny(s[i:]+" ", " \t")
+		return s[i:end], end, nil
+	}
+	quote := s[i]
+	end := i + 1
+	for end < len(s) && s[end] != quote {
+		if quote == '"' && s[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(s) {
+		return "", 0, fail(s, i, "the quotation mark is not closed")
+	}
+	if end+1 < len(s) && s[end+1] != ' ' && s[end+1] != '\t' {
+		return "", 0, fail(s, end+1, "put a space after the closing quotation mark")
+	}
+	if quote == '\'' {
+		return s[i+1 : end], end + 1, nil
+	}
+	var v string
+	if err := json.Unmarshal([]byte(s[i:end+1]), &v); err != nil {
+		return "", 0, fail(s, i, `inside "" the escapes of JSON apply; write '' around text that holds a backslash`)
+	}
+	return v, end + 1, nil
+}
+
+func fail(s string, at int, format string, args ...any) error {
+	return &Error{Position: utf8.RuneCountInString(s[:min(at, len(s))]) + 1, What: fmt.Sprintf(format, args...)}
+}
