@@ -81,6 +81,24 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+type measured struct{ row }
+
+func (m measured) Measure(name string) (float64, bool) { return 5399, name == "age" }
+
+// TestMeasured holds that comparisons use the number behind a coarse text.
+func TestMeasured(t *testing.T) {
+	r := measured{row{"age": "1h", "state": "failed"}}
+	for text, want := range map[string]bool{"age>1h": true, "age<90m": true, "age>=5399": true, "age=1h": true, "state>1": false} {
+		f, err := filter.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Match(r); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		filter   string

@@ -19,6 +19,13 @@ func (t *term) match(r Row) bool {
 	if t.op == opText {
 		return t.needle.in(r.Text())
 	}
+	if t.compares != nil {
+		if m, ok := r.(Measured); ok {
+			if n, ok := m.Measure(t.field); ok {
+				return t.compares(n, t.want.n)
+			}
+		}
+	}
 	v, ok := r.Field(t.field)
 	if !ok {
 		return false
@@ -35,25 +42,26 @@ func (t *term) match(r Row) bool {
 		return !strings.EqualFold(v, t.needle.raw)
 	case opOver, opAtLeast, opUnder, opAtMost:
 		have, ok := parseQuantity(v)
-		return ok && have.comparable(t.want) && t.compares(have.n)
+		return ok && have.comparable(t.want) && t.compares(have.n, t.want.n)
 	case opText:
 	}
 	return false
 }
 
-func (t *term) compares(have float64) bool {
-	switch t.op {
+// comparison returns what an operator asks of two numbers, nil for operators that compare texts.
+func (op operator) comparison() func(have, want float64) bool {
+	switch op {
 	case opOver:
-		return have > t.want.n
+		return func(have, want float64) bool { return have > want }
 	case opAtLeast:
-		return have >= t.want.n
+		return func(have, want float64) bool { return have >= want }
 	case opUnder:
-		return have < t.want.n
+		return func(have, want float64) bool { return have < want }
 	case opAtMost:
-		return have <= t.want.n
+		return func(have, want float64) bool { return have <= want }
 	case opText, opContains, opEqual, opNot:
 	}
-	return false
+	return nil
 }
 
 // needle is text to look for, upper and lower case alike. Rows are many and mostly ASCII, so an ASCII needle is

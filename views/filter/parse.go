@@ -41,6 +41,8 @@ type term struct {
 	op     operator
 	needle needle
 	want   quantity // of opOver and its like
+	// compares is set for opOver and its like.
+	compares func(have, want float64) bool
 }
 
 // Filter is a parsed filter. It is immutable; the zero Filter matches every row.
@@ -99,6 +101,7 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 			return t, 0, fail(s, start, "a word is missing after %q", s[start:next])
 		}
 	case opOver, opAtLeast, opUnder, opAtMost:
+		t.compares = t.op.comparison()
 		var ok bool
 		if t.want, ok = parseQuantity(value); !ok {
 			return t, 0, fail(s, i, "%s%s needs an age, a size or a number, for example 10m, 64MB or 0.5", t.field, t.op)

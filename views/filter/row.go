@@ -1,4 +1,3 @@
-// Package filter is the grammar of `/` and of --filter.
 package filter
 
 // Row is what a filter looks at: one row of any table.
