@@ -1,0 +1,200 @@
+package columns
+
+import (
+	"iter"
+	"slices"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+)
+
+// Alerts are the lines of the home screen, in the Board's order.
+func Alerts() *Set[*alerts.Alert] {
+	type row = *alerts.Alert
+	return &Set[row]{
+		Kind: "alerts",
+		Rows: func(_ *fleet.State, b *alerts.Board) iter.Seq[row] { return slices.Values(b.Alerts) },
+		Key:  AlertKey,
+		Text: func(a row) string {
+			return a.Rule + " " + a.Cause.String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
+		},
+		Columns: []Column[row]{
+			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
+				Cell: func(a row, _ *Ctx) Cell { return SeverityCell(a) },
+				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
+			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 16, Ideal: 22, Priority: 0,
+				Cell: func(a row, _ *Ctx) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Rule) }},
+			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 30, Flex: 1, Priority: 0,
+				Cell: func(a row, _ *Ctx) Cell { return causeCell(a) },
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Cause.String()) }},
+			sourceColumn(func(a row) string { return a.Source }, 5),
+			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: WideOnly,
+				Cell: func(a row, _ *Ctx) Cell {
+					if a.Acknowledged == nil {
+						return None()
+					}
+					return Cell{Text: a.Acknowledged.Owner}
+				},
+				Sort: func(a row, _ *Ctx) SortKey {
+					if a.Acknowledged == nil {
+						return SortKey{Unknown: true}
+					}
+					return sortText(a.Acknowledged.Owner.String())
+				}},
+			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 7, Where: WideOnly,
+				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.Runbook), theme.Normal) },
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Runbook) }},
+			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 9, Priority: 1},
+				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
+			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: WideOnly,
+				Cell: func(a row, _ *Ctx) Cell { return alertStateCell(a) },
+				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
+			{Name: "since", Title: "SINCE", Help: "how long it has been in that state", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
+				Cell:    func(a row, c *Ctx) Cell { return ageOf(known(a.Since), c.Now, quiet(a, theme.Normal)) },
+				Sort:    func(a row, c *Ctx) SortKey { return sortAge(known(a.Since), c.Now) },
+				Measure: func(a row, c *Ctx) (float64, bool) { return measured(sortAge(known(a.Since), c.Now)) }},
+			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 9, Priority: 0, Where: NarrowOnly,
+				Cell: lifeCell,
+				Sort: func(a row, c *Ctx) SortKey { return sortAge(known(a.Since), c.Now) }},
+			{Name: "id", Title: "ID", Help: "the alert's short stable id", Min: 8, Ideal: 10, Priority: 9, Where: Extra,
+				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.ID), theme.Dim) },
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.ID) }},
+		},
+	}
+}
+
+// AlertKey is the key of an alert's row.
+func AlertKey(a *alerts.Alert) backend.Key {
+	id, err := backend.NewID(a.ID)
+	if err != nil { // an alert without an id: told apart by what its id is made of
+		id = backend.MustID(a.Rule + "/" + a.Source + "/" + a.Fingerprint + " ")
+	}
+	return backend.Key{Kind: KindAlert, Source: a.Source, ID: id}
+}
+
+// alertTone is the colour of an alert: its severity while it fires, quieter otherwise.
+func alertTone(a *alerts.Alert) theme.Tone {
+	if a.State != alerts.StateFiring || a.Silenced != nil {
+		if a.State == alerts.StateEnded || a.State == alerts.StateResolved || a.Silenced != nil {
+			return theme.Dim
+		}
+		return theme.Normal
+	}
+	switch a.Severity {
+	case alerts.SeverityCritical:
+		return theme.Critical
+	case alerts.SeverityWarning:
+		return theme.Warn
+	case alerts.SeverityInfo:
+	}
+	return theme.Normal
+}
+
+func quiet(a *alerts.Alert, tone theme.Tone) theme.Tone {
+	if alertTone(a) == theme.Dim {
+		return theme.Dim
+	}
+	return tone
+}
+
+// SeverityCell is how an alert's severity is shown.
+func SeverityCell(a *alerts.Alert) Cell {
+	c := Cell{Text: plain(string(a.Severity)), Tone: alertTone(a)}
+	switch a.Severity {
+	case alerts.SeverityCritical:
+		c.Short, c.Mark = backend.Text("crit"), theme.MarkCritical
+	case alerts.SeverityWarning:
+		c.Short, c.Mark = backend.Text("warn"), theme.MarkWarn
+	case alerts.SeverityInfo:
+		c.Short = backend.Text("info")
+	}
+	switch a.State {
+	case alerts.StateHeld:
+		c.Mark = theme.MarkHeld
+	case alerts.StatePending:
+		c.Mark = theme.MarkSuspect
+	case alerts.StateEnded, alerts.StateResolved:
+		c.Mark = theme.MarkIdle
+	case alerts.StateFiring:
+	}
+	return c
+}
+
+func causeCell(a *alerts.Alert) Cell {
+	if a.Folds > 0 {
+		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Tone: quiet(a, theme.Normal)}
+	}
+	return text(a.Cause, quiet(a, theme.Normal))
+}
+
+// StateWord is the word for an alert's state: pending is shown as suspected.
+func StateWord(s alerts.AlertState) string {
+	if s == alerts.StatePending {
+		return "suspected"
+	}
+	return string(s)
+}
+
+func alertStateCell(a *alerts.Alert) Cell {
+	if a.Silenced != nil {
+		return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+	}
+	return Cell{Text: plain(StateWord(a.State)), Tone: quiet(a, theme.Normal)}
+}
+
+func stateRank(s alerts.AlertState) int {
+	return slices.Index([]alerts.AlertState{alerts.StateFiring, alerts.StateHeld, alerts.StatePending, alerts.StateEnded,
+		alerts.StateResolved}, s)
+}
+
+// lifeCell carries what must not be lost on a narrow screen: who has it, or what state it is in and since when.
+func lifeCell(a *alerts.Alert, c *Ctx) Cell {
+	age := Age(c.Now.Sub(a.Since))
+	tone := quiet(a, theme.Normal)
+	switch {
+	case a.Silenced != nil:
+		return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+	case a.Acknowledged != nil:
+		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: tone}
+	case a.State == alerts.StateFiring:
+		return Cell{Text: plain(age), Tone: tone}
+	case a.State == alerts.StatePending:
+		return Cell{Text: plain("susp " + age), Tone: tone}
+	}
+	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
+}
+
+// SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".
+func SubjectCount(a *alerts.Alert) string {
+	n := Number(a.SubjectCount)
+	if len(a.Subjects) == 0 {
+		return n
+	}
+	return n + " " + KindAbbreviation(a.Subjects[0].Key.Kind)
+}
+
+// KindAbbreviation is the two letters that stand for a kind in narrow columns.
+func KindAbbreviation(k backend.Kind) string {
+	switch k {
+	case backend.KindWorkspace:
+		return "ws"
+	case backend.KindSession:
+		return "se"
+	case backend.KindSandbox:
+		return "sb"
+	case backend.KindTmpdir:
+		return "td"
+	case backend.KindHost:
+		return "ho"
+	case backend.KindSource:
+		return "so"
+	case backend.KindExecution:
+		return "ex"
+	case backend.KindJob:
+		return "jb"
+	}
+	return string(k)
+}

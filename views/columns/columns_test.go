@@ -1,0 +1,107 @@
+package columns
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func TestAgesStayNarrow(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 0: "0s", 59 * time.Second: "59s", time.Minute: "1m", 59*time.Minute + 59*time.Second: "59m",
+		time.Hour: "1h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 999 * 24 * time.Hour: "999d",
+		1000 * 24 * time.Hour: "2y", 1 << 62: "146y",
+	} {
+		if got := Age(d); got != want || len(got) > 4 {
+			t.Errorf("Age(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for got, want := range map[string]string{
+		Bytes(0): "0 B", Bytes(999): "999 B", Bytes(1000): "1.0 kB", Bytes(999_499): "999 kB", Bytes(999_600): "1.0 MB",
+		Bytes(118e6): "118 MB", Bytes(-5): "-5 B", Bytes(1 << 62): "4.6 EB", Bytes(-1 << 63): "-9.2 EB",
+		Number(0): "0", Number(1284): "1,284", Number(-1000): "-1,000", Number(100000): "100,000",
+		Rate(0): "0", Rate(0.01): "<0.1", Rate(41.2): "41", Rate(1900): "1.9k", Rate(999.9): "1.0k",
+		Percent(0): "0 %", Percent(0.001): "<1 %", Percent(0.42): "42 %",
+		Latency(0): "–", Latency(340 * time.Microsecond): "<1ms", Latency(12 * time.Millisecond): "12ms", Latency(1200 * time.Millisecond): "1.2s",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A row of which nothing is known must show that everywhere: no zero, no healthy word, no panic.
+func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
+	key := func(k backend.Kind) backend.Key { return backend.Key{Kind: k, Source: "src", ID: backend.MustID("x")} }
+	state := &fleet.State{
+		Workspaces: fleet.NewTable(&backend.Workspace{Meta: backend.Meta{Key: key(backend.KindWorkspace)}}),
+		Sandboxes:  fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: key(backend.KindSandbox)}}),
+		Sessions:   fleet.NewTable(&backend.Session{Meta: backend.Meta{Key: key(backend.KindSession)}}),
+		Tmpdirs:    fleet.NewTable(&backend.Tmpdir{Meta: backend.Meta{Key: key(backend.KindTmpdir)}}),
+		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource)}},
+	}
+	board := &alerts.Board{Alerts: []*alerts.Alert{{}}}
+	for _, l := range Listings() {
+		rows := 0
+		for r := range l.Each(NewCtx(noon, state, board)) {
+			rows++
+			for i, h := range l.Heads {
+				cell, _ := r.Cell(i), r.SortKey(i)
+				counted := h.Name == "failures" || h.Name == "blind" || h.Name == "subjects" || h.Name == "interval"
+				switch cell.Text.String() {
+				case "0", "0 B", "0s", "0.0 %", "ok", "healthy", "running", "working", "nobody":
+					if !counted {
+						t.Errorf("%s.%s of a row of which nothing is known reads %q", l.Kind, h.Name, cell.Text)
+					}
+				}
+				if s, ok := r.Field(h.Name); !ok || s != cell.Text.String() {
+					t.Errorf("%s: filter field %s reads %q, %v", l.Kind, h.Name, s, ok)
+				}
+			}
+			_ = r.Text()
+		}
+		if rows != 1 {
+			t.Errorf("%s: %d rows, want 1", l.Kind, rows)
+		}
+	}
+}
+
+func TestColumnsAreWellDefined(t *testing.T) {
+	for _, l := range Listings() {
+		seen := map[string]bool{}
+		for _, h := range l.Heads {
+			if seen[h.Name] || h.Name == "" || h.Title == "" || h.Help == "" || h.Min < 1 || h.Ideal < h.Min {
+				t.Errorf("%s: column %+v", l.Kind, h)
+			}
+			seen[h.Name] = true
+		}
+		if l.DefaultSort != "" && !seen[l.DefaultSort] {
+			t.Errorf("%s sorts by %q, which is no column", l.Kind, l.DefaultSort)
+		}
+	}
+}
+
+func TestStaleRowsSaySo(t *testing.T) {
+	w := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "s", ID: backend.MustID("w")},
+		ReadAt: noon.Add(-4 * time.Minute), Stale: true}}
+	set := Workspaces()
+	cell := set.Columns[set.Column("read")].Cell(w, NewCtx(noon, nil, nil))
+	if cell.Text.String() != "stale 4m" {
+		t.Errorf("stale row reads %q", cell.Text)
+	}
+}
+
+func TestUnknownSortsLast(t *testing.T) {
+	if (SortKey{Unknown: true}).Compare(SortKey{Num: 9}) <= 0 || (SortKey{Num: 1}).Compare(SortKey{Num: 2}) >= 0 ||
+		(SortKey{Text: "a"}).Compare(SortKey{Text: "b"}) >= 0 {
+		t.Error("wrong order")
+	}
+}

@@ -1,0 +1,63 @@
+package columns
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Ctx is what a cell may look at besides its row. State is never nil; Board may be.
+type Ctx struct {
+	Now   time.Time
+	State *fleet.State
+	Board *alerts.Board
+
+	naming map[backend.Key]*alerts.Alert // worst alert by subject; filled on first use
+}
+
+// NewCtx makes a Ctx. A nil State or Board stands for an empty one.
+func NewCtx(now time.Time, state *fleet.State, board *alerts.Board) *Ctx {
+	if state == nil {
+		state = &fleet.State{}
+	}
+	if board == nil {
+		board = &alerts.Board{}
+	}
+	return &Ctx{Now: now, State: state, Board: board}
+}
+
+// Next is a Ctx for a later moment; it keeps what was worked out for an unchanged Board.
+func (c *Ctx) Next(now time.Time, state *fleet.State, board *alerts.Board) *Ctx {
+	n := NewCtx(now, state, board)
+	if board == c.Board {
+		n.naming = c.naming
+	}
+	return n
+}
+
+// Alert returns the worst alert that names the subject, nil when none does. Alerts list their first 1,000 subjects.
+func (c *Ctx) Alert(k backend.Key) *alerts.Alert {
+	if c.naming == nil {
+		c.naming = make(map[backend.Key]*alerts.Alert)
+		if c.Board != nil {
+			for _, a := range c.Board.Alerts { // worst first, so the first one stays
+				for i := range a.Subjects {
+					if _, named := c.naming[a.Subjects[i].Key]; !named {
+						c.naming[a.Subjects[i].Key] = a
+					}
+				}
+			}
+		}
+	}
+	return c.naming[k]
+}
+
+// Interval is how often a source is polled, 0 when it is not known.
+func (c *Ctx) Interval(source string) time.Duration {
+	if h := c.State.Source(source); h != nil {
+		return h.Interval
+	}
+	return 0
+}

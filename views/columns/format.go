@@ -1,0 +1,179 @@
+package columns
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/ui/theme"
+)
+
+// None is shown for what does not exist for a row, Unknown for what exists and could not be read.
+func None() Cell { return Cell{Text: backend.Text("–"), Tone: theme.Dim} }
+
+// Unknown is shown for what could not be read.
+func Unknown() Cell {
+	return Cell{Text: backend.Text("unknown"), Short: backend.Text("?"), Tone: theme.Dim}
+}
+
+// Age writes a duration coarsely in at most four cells: seconds under a minute, minutes under an hour, hours under two
+// days, then days and years. A negative one reads 0s: clocks differ.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	case d < 1000*24*time.Hour:
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+	}
+	return strconv.Itoa(int(min(d/(365*24*time.Hour), 999))) + "y"
+}
+
+// Bytes writes a size with a decimal unit and at most three digits: "0 B", "3.1 MB", "118 MB".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "-" + Bytes(-max(n, math.MinInt64+1))
+	}
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	byteUnits := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	f, unit := float64(n), 0
+	for f >= 999.5 && unit < len(byteUnits)-1 {
+		f /= 1000
+		unit++
+	}
+	return digits(f) + " " + byteUnits[unit]
+}
+
+// digits writes a positive number below 1000 with one decimal below 10.
+func digits(f float64) string {
+	if f < 9.95 {
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64)
+}
+
+// Number writes a count with thousands separators: "1,284".
+func Number[N ~int | ~int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Rate writes a number per second or minute: "0", "0.3", "41", "1.9k".
+func Rate(f float64) string {
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "–"
+	case f < 0:
+		return "-" + Rate(-f)
+	case f == 0:
+		return "0"
+	case f < 0.05:
+		return "<0.1"
+	case f < 999.5:
+		return digits(f)
+	case f < 999_500:
+		return digits(f/1e3) + "k"
+	}
+	return digits(min(f/1e6, 999)) + "M"
+}
+
+// Percent writes a share between 0 and 1: "0 %", "<1 %", "42 %".
+func Percent(share float64) string {
+	if share > 0 && share < 0.005 {
+		return "<1 %"
+	}
+	return strconv.Itoa(int(math.Round(share*100))) + " %"
+}
+
+// Latency writes a request's time: "340µs" reads "<1ms", then "12ms", "1.2s".
+func Latency(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "–"
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return strconv.Itoa(int(d/time.Millisecond)) + "ms"
+	case d < time.Minute:
+		return digits(d.Seconds()) + "s"
+	}
+	return Age(d)
+}
+
+func plain(s string) backend.Safe { return backend.Clean(s, backend.MaxTextRunes) }
+
+func text(s backend.Safe, tone theme.Tone) Cell {
+	if s.IsEmpty() {
+		return None()
+	}
+	return Cell{Text: s, Tone: tone}
+}
+
+// ageOf is the cell of a time in the past.
+func ageOf(v backend.Value[time.Time], now time.Time, tone theme.Tone) Cell {
+	if t, ok := v.Get(); ok {
+		return Cell{Text: plain(Age(now.Sub(t))), Tone: tone}
+	}
+	return absent(v.IsNotApplicable())
+}
+
+func absent(notApplicable bool) Cell {
+	if notApplicable {
+		return None()
+	}
+	return Cell{Text: backend.Text("?"), Tone: theme.Dim}
+}
+
+func bytesOf(v backend.Value[int64]) Cell {
+	if n, ok := v.Get(); ok {
+		return Cell{Text: plain(Bytes(n))}
+	}
+	return absent(v.IsNotApplicable())
+}
+
+func idOf(id backend.ID, tone theme.Tone) Cell { return text(id.Safe(), tone) }
+
+// sortAge orders by age: the oldest has the largest key.
+func sortAge(v backend.Value[time.Time], now time.Time) SortKey {
+	t, ok := v.Get()
+	return SortKey{Num: now.Sub(t).Seconds(), Unknown: !ok}
+}
+
+func sortNum[N ~int | ~int64 | ~float64](v backend.Value[N]) SortKey {
+	n, ok := v.Get()
+	return SortKey{Num: float64(n), Unknown: !ok}
+}
+
+func sortText(s string) SortKey { return SortKey{Text: s, Unknown: s == ""} }
+
+func measured(k SortKey) (float64, bool) { return k.Num, !k.Unknown }
+
+// readCell says how fresh a row is: "now" while it is as fresh as its source's interval allows, else its age, and with
+// a warning where newer readings failed.
+func readCell(m *backend.Meta, c *Ctx) Cell {
+	age := c.Now.Sub(m.ReadAt)
+	switch {
+	case m.Stale:
+		return Cell{Text: plain("stale " + Age(age)), Short: plain("!" + Age(age)), Tone: theme.Warn}
+	case m.ReadAt.IsZero():
+		return Unknown()
+	case age < max(time.Minute, 2*c.Interval(m.Key.Source)):
+		return Cell{Text: backend.Text("now"), Tone: theme.Dim}
+	}
+	return Cell{Text: plain(Age(age)), Tone: theme.Dim}
+}

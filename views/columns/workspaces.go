@@ -1,0 +1,114 @@
+package columns
+
+import (
+	"iter"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+)
+
+// Workspaces are the entries of the agent framework's registries.
+func Workspaces() *Set[*backend.Workspace] {
+	type row = *backend.Workspace
+	return &Set[row]{
+		Kind: "workspaces",
+		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Workspaces.All() },
+		Key:  func(w row) backend.Key { return w.Key },
+		Text: func(w row) string {
+			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
+				w.Provider.String() + " " + w.Key.Source
+		},
+		DefaultSort: "works",
+		Columns: []Column[row]{
+			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, busy, working, unused or unknown",
+				Min: 9, Ideal: 10, Priority: 0, Descending: true,
+				Cell: func(w row, c *Ctx) Cell { return ConditionCell(condition(w, c)) },
+				Sort: func(w row, c *Ctx) SortKey { return SortKey{Num: conditionRank(condition(w, c))} }},
+			{Name: "state", Title: "STATE", Help: "the registry's own word",
+				Min: 7, Ideal: 9, Priority: 2,
+				Cell: func(w row, _ *Ctx) Cell { return stateCell(w) },
+				Sort: func(w row, _ *Ctx) SortKey { return sortText(w.Reported.String()) }},
+			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the name in its session's registry",
+				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Strong, func(w row) backend.ID { return w.Key.ID }),
+			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",
+				Min: 10, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
+			textColumn(Column[row]{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives",
+				Min: 12, Ideal: 26, Flex: 4, Priority: 3}, theme.Normal, func(w row) backend.Safe { return w.LastError }),
+			sourceColumn(func(w row) string { return w.Key.Source }, 5),
+			textColumn(Column[row]{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it",
+				Min: 8, Ideal: 18, Priority: 7, Where: WideOnly}, theme.Normal, func(w row) backend.Safe { return w.Provider }),
+			alertColumn(func(w row) backend.Key { return w.Key }, 6),
+			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Brief: "TRY", Help: "age of the last attempt", Min: 4, Ideal: 7, Priority: 4},
+				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
+			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Brief: "OK", Help: "age of the last success", Min: 4, Ideal: 7, Priority: 3},
+				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
+			readColumn(func(w row) *backend.Meta { return &w.Meta }, 4),
+			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
+				Min: 10, Ideal: 18, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
+		},
+	}
+}
+
+func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[R] {
+	c.Align, c.Descending = Right, false
+	c.Cell = func(r R, x *Ctx) Cell { return ageOf(get(r), x.Now, theme.Normal) }
+	c.Sort = func(r R, x *Ctx) SortKey { return sortAge(get(r), x.Now) }
+	c.Measure = func(r R, x *Ctx) (float64, bool) { return measured(sortAge(get(r), x.Now)) }
+	return c
+}
+
+func condition(w *backend.Workspace, c *Ctx) backend.Condition {
+	return w.Condition(c.Now, c.State.LongestOperation)
+}
+
+// ConditionCell is how a workspace's condition is shown.
+func ConditionCell(c backend.Condition) Cell {
+	cell := Cell{Text: plain(string(c))}
+	switch c {
+	case backend.CondWorking:
+		cell.Tone, cell.Mark = theme.Good, theme.MarkGood
+	case backend.CondBusy:
+		cell.Tone, cell.Mark = theme.Normal, theme.MarkBusy
+	case backend.CondFailing:
+		cell.Tone, cell.Mark = theme.Bad, theme.MarkBad
+	case backend.CondUnused:
+		cell.Tone, cell.Mark = theme.Dim, theme.MarkIdle
+	case backend.CondUnknown:
+		cell.Tone, cell.Mark = theme.Dim, theme.MarkUnknown
+	}
+	return cell
+}
+
+// conditionRank sorts what needs eyes first when descending.
+func conditionRank(c backend.Condition) float64 {
+	switch c {
+	case backend.CondFailing:
+		return 4
+	case backend.CondUnknown:
+		return 3
+	case backend.CondBusy:
+		return 2
+	case backend.CondWorking:
+		return 1
+	case backend.CondUnused:
+	}
+	return 0
+}
+
+// stateCell shows the registry's word verbatim; only words with a known meaning are coloured.
+func stateCell(w *backend.Workspace) Cell {
+	c := text(w.Reported, theme.Normal)
+	switch w.Class {
+	case backend.ClassFailed:
+		c.Tone = theme.Bad
+	case backend.ClassEvicted:
+		c.Tone = theme.Warn
+	case backend.ClassHealthy, backend.ClassOpening:
+	case backend.ClassClosed, backend.ClassUnknown:
+		c.Tone = theme.Dim
+	}
+	return c
+}
