@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The functions below walk a document that Parse found valid, so they check nothing.
+
+// space returns the index of the first byte at or after i that is not white space.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skip returns the index behind the value that starts at i.
+func skip(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for ; ; i++ {
+			switch b[i] {
+			case '"':
+				i = skipString(b, i) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+	}
+	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' && b[i] > ' ' {
+		i++
+	}
+	return i
+}
+
+func skipString(b []byte, i int) int {
+	for i++; ; i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// pointerTo names the value that starts at offset. It serves error texts only.
+func pointerTo(doc []byte, offset int) string {
+	var path strings.Builder
+	n := Doc{body: doc}.Root()
+	for n.from < offset {
+		next, token := n.around(offset)
+		if !next.Exists() {
+			break
+		}
+		path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+		n = next
+	}
+	return path.String()
+}
+
+// around returns the child that holds the offset, and its reference token.
+func (n Node) around(offset int) (child Node, token string) {
+	i := 0
+	for e := range n.Elements() {
+		if offset < e.to {
+			return e, strconv.Itoa(i)
+		}
+		i++
+	}
+	for name, v := range n.Members() {
+		if offset < v.to {
+			return v, string(name)
+		}
+	}
+	return Node{}, ""
+}
