@@ -55,8 +55,8 @@ func (c *Cleaner) Mask(raw string) string {
 	if !mayHoldSecret(raw) {
 		return raw
 	}
+	raw = secretHeader.ReplaceAllString(raw, "${1}"+masked) // before the next, which would mask "Bearer" and leave the token
 	raw = secretAssign.ReplaceAllString(raw, "${1}"+masked)
-	raw = secretHeader.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretURL.ReplaceAllString(raw, "${1}"+masked+"@")
 	return secretShape.ReplaceAllString(raw, masked)
 }
