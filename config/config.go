@@ -1,0 +1,247 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sandglass/backend"
+)
+
+// RuleKind is a rule whose thresholds can be configured under [rules.NAME].
+type RuleKind struct {
+	Name    string
+	Summary string
+	// Defaults returns a pointer to the rule's option struct with its defaults.
+	Defaults func() any
+}
+
+// Known is what a file may name: the kinds of sources and the rules of this program.
+type Known struct {
+	Kinds []backend.SourceKind
+	Rules []RuleKind
+}
+
+// Config is a checked configuration.
+type Config struct {
+	// File is where it was read from, empty for Local.
+	File string
+	// Local says that nobody configured anything: what this machine has is looked at, and what it lacks is no failure.
+	Local            bool
+	Environment      string
+	Production       bool
+	StateDir         string // as configured; empty: the default, see StateDirectory
+	LongestOperation time.Duration
+	Sources          []Source // in the order of the file
+	Declarations     []Declaration
+
+	rules map[string]*options
+}
+
+// Source is one [[source]] of the file.
+type Source struct {
+	ID       string
+	Kind     string
+	Interval time.Duration
+	Deadline time.Duration
+	About    []string // ids of the sources it speaks about; empty = all
+	Options  backend.Options
+}
+
+// general are the keys at the top of the file.
+type general struct {
+	Environment      string           `toml:"environment" doc:"shown in the header, and the name of the state directory"`
+	Production       bool             `toml:"production" doc:"marks the header, so that nobody mistakes where they are"`
+	StateDir         string           `toml:"state_dir" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
+	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
+}
+
+// common are the keys of every [[source]].
+type common struct {
+	ID       string           `toml:"id" doc:"unique; a-z, 0-9, and - _ . inside"`
+	Kind     string           `toml:"kind" doc:"what kind of source this is"`
+	Interval backend.Duration `toml:"interval" doc:"how often it is polled, at least 100ms"`
+	Deadline backend.Duration `toml:"deadline" doc:"limit of one request"`
+	About    []string         `toml:"about" doc:"ids of the sources it speaks about; empty: all"`
+}
+
+func generalDefaults() *general {
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second)}
+}
+
+func commonDefaults() *common {
+	return &common{Interval: backend.Duration(5 * time.Second), Deadline: backend.Duration(10 * time.Second)}
+}
+
+// MaxFileBytes bounds a configuration file.
+const MaxFileBytes = 4 << 20
+
+// minInterval keeps a slip of the pen ("5ms") from becoming a load test of somebody's production.
+const minInterval = 100 * time.Millisecond
+
+// Parse reads a configuration. name stands in front of every error. The error is of type Errors and lists everything
+// that is wrong; the options of sources are checked against their kinds' structs, but only building the source finds
+// what only its adapter can judge.
+func Parse(data []byte, name string, known Known) (*Config, error) {
+	f := &file{name: name, data: bytes.TrimPrefix(slices.Clone(data), []byte("\ufeff"))}
+	if len(data) > MaxFileBytes {
+		return nil, Errors{{File: name, What: fmt.Sprintf("the file has %d bytes; a configuration has at most %d", len(data), MaxFileBytes)}}
+	}
+	if at := invalidUTF8(f.data); at >= 0 {
+		return nil, Errors{f.errorf(at, "this is not UTF-8 text")}
+	}
+	root, errs := parseTree(f)
+	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, rules: make(map[string]*options)}}
+	p.general(root)
+	p.sources(root)
+	p.declarations(root)
+	p.rules(root)
+	if err := p.errs.orNil(); err != nil {
+		return nil, err
+	}
+	return p.config, nil
+}
+
+func invalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// Rule returns the options under [rules.NAME]; without such a table, options that set nothing.
+func (c *Config) Rule(name string) backend.Options {
+	if o := c.rules[name]; o != nil {
+		return o
+	}
+	return empty(c.File, "[rules."+name+"]")
+}
+
+// Source returns the configured source of that id, nil when there is none.
+func (c *Config) Source(id string) *Source {
+	for i := range c.Sources {
+		if c.Sources[i].ID == id {
+			return &c.Sources[i]
+		}
+	}
+	return nil
+}
+
+// Local is the configuration of a machine on which nobody configured anything: its Docker engine and its scratch
+// directories.
+func Local() *Config {
+	d := commonDefaults()
+	c := &Config{Local: true, Environment: generalDefaults().Environment,
+		LongestOperation: generalDefaults().LongestOperation.Std()}
+	for _, kind := range []string{"docker", "tmpdir"} {
+		id := kind + "-local"
+		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
+			Options: empty("", fmt.Sprintf("[[source]] %q", id))})
+	}
+	return c
+}
+
+func empty(name, where string) *options {
+	if name == "" {
+		name = "without a configuration file"
+	}
+	return &options{file: &file{name: name}, block: &node{shape: shapeTable}, where: where}
+}
+
+// parser walks the tree and collects what is wrong.
+type parser struct {
+	file   *file
+	known  Known
+	errs   Errors
+	config *Config
+}
+
+func (p *parser) errorf(at int, format string, args ...any) {
+	p.errs = append(p.errs, p.file.errorf(at, format, args...))
+}
+
+// decode fills into from a table; what is wrong is collected, and reported as not ok.
+func (p *parser) decode(o *options, into any) bool {
+	return p.collect(o.Decode(into))
+}
+
+func (p *parser) collect(err error) bool {
+	if err == nil {
+		return true
+	}
+	if es, ok := err.(Errors); ok {
+		p.errs = append(p.errs, es...)
+	} else {
+		p.errorf(0, "%v", err)
+	}
+	return false
+}
+
+func (p *parser) general(root *node) {
+	g := generalDefaults()
+	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", "declare", "rules"}}
+	if !p.decode(o, g) {
+		return
+	}
+	if why := badName(g.Environment); why != "" {
+		p.collect(o.Refuse("environment", "%s", why))
+	}
+	if g.LongestOperation <= 0 {
+		p.collect(o.Refuse("longest_operation", "must be longer than 0s"))
+	}
+	p.config.Environment, p.config.Production, p.config.StateDir = g.Environment, g.Production, g.StateDir
+	p.config.LongestOperation = g.LongestOperation.Std()
+}
+
+// badName says what is wrong with an id or environment name, which become labels and directory names; empty: nothing.
+func badName(s string) string {
+	switch {
+	case s == "":
+		return "must not be empty"
+	case len(s) > 64:
+		return fmt.Sprintf("has %d characters; at most 64 are allowed", len(s))
+	case strings.ContainsRune("-_.", rune(s[0])):
+		return fmt.Sprintf("%q must begin with a letter or a digit", s)
+	}
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r) {
+			return fmt.Sprintf("%q holds %q; only a-z, 0-9, and - _ . inside are allowed", s, r)
+		}
+	}
+	return ""
+}
+
+func (p *parser) rules(root *node) {
+	rules := root.child("rules")
+	if rules == nil {
+		return
+	}
+	if rules.shape != shapeTable {
+		p.errorf(rules.value, "\"rules\" must be a table, not %s; write [rules.NAME]", rules.shape)
+		return
+	}
+	defaults := make(map[string]func() any)
+	for _, k := range p.known.Rules {
+		defaults[k.Name] = k.Defaults
+	}
+	for _, r := range rules.kids {
+		o := &options{file: p.file, block: r, where: "[rules." + r.key + "]"}
+		switch make, ok := defaults[r.key]; {
+		case !ok:
+			p.errorf(r.at, "unknown rule %q%s", r.key, suggest(r.key, slices.Collect(maps.Keys(defaults))))
+		case r.shape != shapeTable:
+			p.errorf(r.value, "%q must be a table, not %s; write [rules.%s]", r.key, r.shape, r.key)
+		default:
+			p.collect(o.check(make()))
+			p.config.rules[r.key] = o
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+
+	"sandglass/backend"
+)
+
+// secretKey matches the names of values that are secrets wherever they stand; secretFlag the arguments that are
+// followed by one.
+var (
+	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature|authorization|cookie|auth)s?$`)
+	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(?:key|token|secret|passw(?:or)?d|credential|auth)$`)
+)
+
+const hidden = "‹masked›"
+
+// Show prints the configuration as it takes effect: defaults filled in, secrets hidden. Where it says which environment
+// variable, file or command a credential comes from, that is shown, because it is no secret.
+func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
+	w := &writer{mask: func(key, value string) string {
+		if value != "" && (secretKey.MatchString(key) || secretFlag.MatchString(key)) {
+			return hidden
+		}
+		return cleaner.Clean(value, backend.MaxTextRunes).String()
+	}}
+	switch {
+	case c.Local:
+		w.comment("no configuration file: what this machine has")
+	default:
+		w.comment("%s", cleaner.Clean(c.File, 200))
+	}
+	w.table("", valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
+		LongestOperation: backend.Duration(c.LongestOperation)}), nil)
+	for _, s := range c.Sources {
+		into, err := c.defaults(known, s)
+		if err != nil {
+			return "", err
+		}
+		if err := s.Options.Decode(into); err != nil {
+			return "", err
+		}
+		w.gap()
+		w.line("[[source]]")
+		w.table("source", valueOf(&common{ID: s.ID, Kind: s.Kind, Interval: backend.Duration(s.Interval),
+			Deadline: backend.Duration(s.Deadline), About: s.About}), nil)
+		w.table("source", reflect.ValueOf(into).Elem(), nil)
+	}
+	for i := range c.Declarations {
+		w.gap()
+		w.line("[[declare]]")
+		w.table("declare", valueOf(c.Declarations[i].written), nil)
+	}
+	for _, r := range known.Rules {
+		into := r.Defaults()
+		if err := c.Rule(r.Name).Decode(into); err != nil {
+			return "", err
+		}
+		w.gap()
+		w.line("[rules.%s]", bareKey(r.Name))
+		w.table("rules."+bareKey(r.Name), reflect.ValueOf(into).Elem(), nil)
+	}
+	return w.b.String(), nil
+}
+
+func (c *Config) defaults(known Known, s Source) (any, error) {
+	for _, k := range known.Kinds {
+		if k.Name == s.Kind {
+			return k.Defaults(), nil
+		}
+	}
+	return nil, fmt.Errorf("source %q: this program has no kind %q", s.ID, s.Kind)
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"sandglass/backend"
+)
+
+// blocks returns the tables of `[[name]]`.
+func (p *parser) blocks(root *node, name string) []*node {
+	n := root.child(name)
+	switch {
+	case n == nil:
+		return nil
+	case n.shape == shapeTables:
+		return n.kids
+	case n.shape == shapeList && !slices.ContainsFunc(n.kids, func(k *node) bool { return k.shape != shapeTable }):
+		return n.kids
+	}
+	p.errorf(n.at, "%q must be a list of tables, not %s; write [[%s]]", name, n.shape, name)
+	return nil
+}
+
+func (p *parser) sources(root *node) {
+	blocks := p.blocks(root, "source")
+	lines := make(map[string]int)
+	for i, b := range blocks {
+		if b.raw != nil {
+			p.inlined(b)
+			continue
+		}
+		p.source(i, b, lines)
+	}
+	for i, s := range p.config.Sources {
+		for j, about := range s.About {
+			if _, ok := lines[about]; ok {
+				continue
+			}
+			ids := make([]string, 0, len(lines))
+			for id := range lines {
+				ids = append(ids, id)
+			}
+			if o, ok := p.config.Sources[i].Options.(*options); ok {
+				n, _ := o.block.find(fmt.Sprintf("about[%d]", j))
+				p.errorf(n.value, "\"about\" in %s: there is no source %q%s", o.where, about, suggest(about, ids))
+			}
+		}
+	}
+}
+
+// inlined refuses `source = [{…}]`, for which the positions inside would be those of the whole list.
+func (p *parser) inlined(b *node) {
+	p.errorf(b.at, "write this table under a header of its own, for example [[source]]")
+}
+
+func (p *parser) source(i int, b *node, lines map[string]int) {
+	c := commonDefaults()
+	where := "[[source]] number " + strconv.Itoa(i+1)
+	if id := b.child("id"); id != nil && id.shape == shapeText && id.text != "" {
+		where = fmt.Sprintf("[[source]] %q", id.text)
+	}
+	kind, kindKnown := p.kindOf(b, where)
+	head := &options{file: p.file, block: pick(b, keysOf(typeOf(c))), where: where}
+	rest := &options{file: p.file, block: b, where: where, taken: keysOf(typeOf(c))}
+	if kindKnown {
+		p.collect(rest.check(kind.Defaults()))
+	}
+	if !p.decode(head, c) {
+		return
+	}
+	if why := badName(c.ID); why != "" {
+		p.collect(head.Refuse("id", "%s", why))
+	} else if line, twice := lines[c.ID]; twice {
+		p.collect(head.Refuse("id", "the source in line %d has this id already", line))
+	}
+	if _, twice := lines[c.ID]; !twice {
+		lines[c.ID], _ = p.file.position(b.at)
+	}
+	if c.Interval.Std() < minInterval {
+		p.collect(head.Refuse("interval", "must be at least %s", minInterval))
+	}
+	if c.Deadline <= 0 {
+		p.collect(head.Refuse("deadline", "must be longer than 0s"))
+	}
+	p.config.Sources = append(p.config.Sources, Source{ID: c.ID, Kind: c.Kind, Interval: c.Interval.Std(),
+		Deadline: c.Deadline.Std(), About: c.About, Options: rest})
+}
+
+func (p *parser) kindOf(b *node, where string) (backend.SourceKind, bool) {
+	var names []string
+	for _, k := range p.known.Kinds {
+		names = append(names, k.Name)
+	}
+	n := b.child("kind")
+	switch {
+	case n == nil:
+		p.errorf(b.at, "%s needs a \"kind\"%s", where, suggest("", names))
+		return backend.SourceKind{}, false
+	case n.shape != shapeText:
+		return backend.SourceKind{}, false // said by the check of the common keys
+	}
+	for _, k := range p.known.Kinds {
+		if k.Name == n.text {
+			return k, true
+		}
+	}
+	p.errorf(n.value, "unknown kind %q in %s%s", n.text, where, suggest(n.text, names))
+	return backend.SourceKind{}, false
+}
+
+// pick is a copy of a table with only some of its keys.
+func pick(n *node, keys []string) *node {
+	c := *n
+	c.kids = slices.DeleteFunc(slices.Clone(n.kids), func(k *node) bool { return !slices.Contains(keys, k.key) })
+	return &c
+}

@@ -1,0 +1,184 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// writer prints option structs as TOML.
+type writer struct {
+	b strings.Builder
+	// docs puts the one line of why above every key.
+	docs bool
+	// off comments everything out: a table that would do something if it were not.
+	off bool
+	// mask hides secrets in a value before it is printed; nil: nothing is hidden.
+	mask func(key, value string) string
+}
+
+func (w *writer) line(format string, args ...any) {
+	if w.off {
+		w.b.WriteByte('#')
+	}
+	fmt.Fprintf(&w.b, format, args...)
+	w.b.WriteByte('\n')
+}
+
+func (w *writer) comment(format string, args ...any) {
+	fmt.Fprintf(&w.b, "# "+format+"\n", args...)
+}
+
+func (w *writer) gap() { w.b.WriteByte('\n') }
+
+// table prints the keys of a struct, the plain ones first, since whatever follows a header belongs to it.
+func (w *writer) table(path string, v reflect.Value, extra map[string]string) {
+	fields := fieldsOf(v.Type())
+	for _, f := range fields {
+		if nested(f.typ) {
+			continue
+		}
+		if w.docs && f.doc != "" {
+			w.comment("%s", f.doc)
+		}
+		fv := v.FieldByIndex(f.index)
+		text, given := extra[f.key]
+		if !given {
+			text = w.value(f.key, indirect(fv))
+		}
+		was := w.off
+		w.off = was || fv.Kind() == reflect.Pointer && fv.IsNil()
+		if w.docs || w.off == was {
+			w.line("%s = %s", bareKey(f.key), text)
+		}
+		w.off = was
+	}
+	for _, f := range fields {
+		if nested(f.typ) {
+			w.nested(path, f, v.FieldByIndex(f.index))
+		}
+	}
+}
+
+// nested prints a table below a table; one that sets nothing is commented out, or left out where there are no docs.
+func (w *writer) nested(path string, f field, v reflect.Value) {
+	header, rows := "["+path+"."+bareKey(f.key)+"]", []reflect.Value{indirect(v)}
+	if f.typ.Kind() == reflect.Slice {
+		header, rows = "["+header+"]", nil
+		for i := range v.Len() {
+			rows = append(rows, v.Index(i))
+		}
+	}
+	was := w.off
+	if v.IsZero() || len(rows) == 0 {
+		if !w.docs {
+			return
+		}
+		w.off = true
+		if len(rows) == 0 {
+			rows = []reflect.Value{reflect.New(f.typ.Elem()).Elem()}
+		}
+	}
+	for _, row := range rows {
+		w.gap()
+		if w.docs && f.doc != "" {
+			w.comment("%s", f.doc)
+		}
+		w.line("%s", header)
+		w.table(path+"."+bareKey(f.key), row, nil)
+	}
+	w.off = was
+}
+
+// nested reports whether a type is printed under a header of its own.
+func nested(t reflect.Type) bool {
+	t = deref(t)
+	if t.Kind() == reflect.Slice {
+		t = deref(t.Elem())
+	}
+	return t.Kind() == reflect.Struct && asText(t) == nil
+}
+
+func indirect(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return reflect.New(v.Type().Elem()).Elem()
+		}
+		v = v.Elem()
+	}
+	return v
+}
+
+func (w *writer) value(key string, v reflect.Value) string {
+	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
+		if text, err := m.MarshalText(); err == nil {
+			return w.text(key, string(text))
+		}
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return w.text(key, v.String())
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Float32, reflect.Float64:
+		s := strconv.FormatFloat(v.Float(), 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		return s
+	case reflect.Slice, reflect.Array:
+		return w.list(key, v)
+	case reflect.Map:
+		return w.inlineMap(v)
+	default:
+		return fmt.Sprint(v.Interface()) // whole numbers of every width
+	}
+}
+
+func (w *writer) list(key string, v reflect.Value) string {
+	parts := make([]string, v.Len())
+	for i := range parts {
+		name := key
+		if i > 0 && v.Index(i-1).Kind() == reflect.String && secretFlag.MatchString(v.Index(i-1).String()) {
+			name = v.Index(i - 1).String() // the argument behind --token
+		}
+		parts[i] = w.value(name, v.Index(i))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func (w *writer) inlineMap(v reflect.Value) string {
+	if v.Len() == 0 {
+		return "{}"
+	}
+	var parts []string
+	for it := v.MapRange(); it.Next(); {
+		parts = append(parts, bareKey(it.Key().String())+" = "+w.value(it.Key().String(), indirect(it.Value())))
+	}
+	slices.Sort(parts)
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+func (w *writer) text(key, s string) string {
+	if w.mask != nil {
+		s = w.mask(key, s)
+	}
+	return quoteKey(s)
+}
+
+func bareKey(s string) string {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' {
+			return quoteKey(s)
+		}
+	}
+	if s == "" {
+		return `""`
+	}
+	return s
+}
+
+func valueOf[T any](p *T) reflect.Value { return reflect.ValueOf(p).Elem() }
