@@ -1,0 +1,47 @@
+package hostfs
+
+// How says in which way a process uses an object.
+type How string
+
+// The ways.
+const (
+	HowCwd   How = "cwd"
+	HowRoot  How = "root"
+	HowExe   How = "exe"
+	HowFD    How = "fd"
+	HowMap   How = "map"
+	HowMount How = "mount" // some mount table shows the directory, or something inside it, at another place
+)
+
+// Target is a directory whose users are wanted.
+type Target struct {
+	Path    string // absolute, without links, as this process sees it
+	ID      FileID
+	MountID uint64 // 0: unknown
+}
+
+// Use is one process that uses something in a target.
+type Use struct {
+	PID     int    // 0: no process but our own mount table
+	Command string // untrusted
+	How     How
+	// Deleted says that the object has no name any more: its space returns when the process lets go of it.
+	Deleted bool
+}
+
+// MaxUses bounds the uses remembered per target; more say nothing new.
+const MaxUses = 64
+
+// Users is what one pass over all processes found.
+type Users struct {
+	// Uses are by index of the target, in the order of process ids.
+	Uses [][]Use
+	// Processes is the number of processes looked at, Unreadable the number of those that exist but do not show what
+	// they use. Nobody can be said to use a directory unless Unreadable is 0 and Blind empty.
+	Processes, Unreadable int
+	// Blind says why there may be processes that were not seen at all, empty when there is no reason to think so.
+	Blind string
+	// Unplaced are open objects on a target's device whose place no path tells (longer than the kernel prints, or on a
+	// mount that no table lists). Whether they lie in a target only a walk can tell: WalkOptions.Watch.
+	Unplaced map[FileID]Use
+}

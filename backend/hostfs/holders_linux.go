@@ -1,0 +1,305 @@
+package hostfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxUnplaced bounds Users.Unplaced; beyond it the pass calls itself blind.
+const maxUnplaced = 4096
+
+// firstPIDNamespace is the inode of the host's own process namespace: PROC_PID_INIT_INO in the kernel's
+// include/linux/proc_ns.h. In any other namespace processes outside it cannot be seen.
+const firstPIDNamespace = 0xEFFFFFFC
+
+// place is a path inside a file system, the same in every mount namespace.
+type place struct{ dev, path string }
+
+// table is the mount table of one mount namespace.
+type table struct {
+	own    bool // the namespace of this process
+	mounts Mounts
+}
+
+// known is a mount of any namespace; mount ids are unique among all that exist.
+type known struct {
+	Mount
+	own bool
+}
+
+type finder struct {
+	p       Proc
+	ctx     context.Context
+	targets []Target
+	byPath  map[string]int
+	byPlace map[place]int
+	byID    map[FileID]int
+	devs    map[uint64]bool
+	own     *table
+	tables  map[string]*table // by the name of the mount namespace
+	mounts  map[uint64]known
+	texts   map[uint64]bool // mount tables of unreadable processes already searched, by their hash
+	seed    maphash.Seed
+	self    string
+	out     Users
+}
+
+// Users finds the processes that use a target or anything below it, in one pass over all processes for all targets.
+// Objects are recognised by device and inode, and by their place inside the file system: the mount that an object was
+// opened through leads from the path its process shows to that place, so that a process in another mount namespace,
+// where the directory has another path, is found too. Only threads' leaders are looked at. What the kernel itself
+// holds (loop devices, swap files, exports) and descriptors in flight between processes are not seen.
+//
+// The context bounds the pass; when it ends, the result says that it is blind.
+func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
+	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[place]int{},
+		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]known{}, texts: map[uint64]bool{},
+		seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
+	f.out.Uses = make([][]Use, len(targets))
+	f.out.Unplaced = map[FileID]Use{}
+	mounts, err := p.Mounts()
+	if err != nil {
+		return Users{}, fmt.Errorf("own mount table: %w", err)
+	}
+	f.own = &table{own: true, mounts: mounts}
+	f.learn(f.own)
+	if ns, err := p.link("self", "ns", "mnt"); err == nil {
+		f.tables[ns] = f.own
+	}
+	f.out.Blind = f.blind(mounts)
+	for i, t := range targets {
+		f.byPath[t.Path], f.byID[t.ID], f.devs[t.ID.Dev] = i, i, true
+		if m, ok := f.mountOf(f.own, t.Path, t.MountID); ok {
+			f.byPlace[place{m.Dev, m.Inside(t.Path)}] = i
+		}
+	}
+	pids, err := p.pids()
+	if err != nil {
+		return Users{}, err
+	}
+	f.searchMounts(f.own, 0)
+	for _, pid := range pids {
+		if ctx.Err() != nil {
+			f.out.Blind = "the search was not finished in time"
+			break
+		}
+		f.process(pid)
+	}
+	return f.out, nil
+}
+
+// blind looks for reasons why some processes do not appear in /proc at all.
+func (f *finder) blind(mounts Mounts) string {
+	if ns, err := f.p.link("self", "ns", "pid"); err == nil && ns != fmt.Sprintf("pid:[%d]", firstPIDNamespace) {
+		return "only the processes of this container can be seen"
+	}
+	if m, ok := mounts.At(f.p.Root); ok && m.FSType == "proc" && os.Geteuid() != 0 {
+		if v, ok := m.HasSuper("hidepid"); ok && v != "0" && v != "off" && v != "1" && v != "noaccess" {
+			return "/proc hides the processes of other users (mount option hidepid)"
+		}
+	}
+	return ""
+}
+
+func (f *finder) learn(t *table) {
+	for _, m := range t.mounts {
+		f.mounts[m.ID] = known{Mount: m, own: t.own}
+	}
+}
+
+// mountOf finds the mount that a path lies on: by its id where the system tells it, else by the path in the table of
+// the process that showed the path.
+func (f *finder) mountOf(t *table, p string, id uint64) (known, bool) {
+	if id == 0 {
+		m, ok := t.mounts.At(p)
+		return known{Mount: m, own: t.own}, ok
+	}
+	m, ok := f.mounts[id]
+	return m, ok && within(p, m.Point)
+}
+
+func (p Proc) pids() ([]int, error) {
+	f, err := os.Open(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil && pid > 0 {
+			out = append(out, pid)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (p Proc) link(parts ...string) (string, error) {
+	name := p.path(parts...)
+	if p.deny != nil {
+		if err := p.deny(name); err != nil {
+			return "", err
+		}
+	}
+	return os.Readlink(name)
+}
+
+// process looks at one process.
+func (f *finder) process(pid int) {
+	id := strconv.Itoa(pid)
+	if f.idle(id) {
+		return
+	}
+	t, err := f.tableOf(pid, id)
+	for _, how := range []How{HowCwd, HowRoot, HowExe} {
+		if err == nil {
+			err = f.linked(t, pid, how, f.p.path(id, string(how)), id == f.self)
+		}
+	}
+	if err == nil {
+		err = f.descriptors(t, pid, id)
+	}
+	if err == nil {
+		err = f.maps(t, pid, id)
+	}
+	if err == nil {
+		f.out.Processes++
+		return
+	}
+	if _, serr := os.Stat(f.p.path(id)); errors.Is(serr, fs.ErrNotExist) || f.idle(id) {
+		return // it ended meanwhile
+	}
+	f.out.Processes++
+	f.out.Unreadable++
+	f.foreignMounts(pid, id)
+}
+
+// idle reports whether the process cannot hold anything: a kernel thread, or one that has ended and waits for its
+// parent. The stat file is readable for everybody; its ninth field holds the flags (PF_KTHREAD is 0x00200000).
+func (f *finder) idle(id string) bool {
+	b, err := f.p.read(id, "stat")
+	if err != nil {
+		return false
+	}
+	_, rest, ok := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 7 {
+		return false
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	return fields[0] == "Z" || fields[0] == "X" || err == nil && flags&0x00200000 != 0
+}
+
+// tableOf reads the mount table of the process's namespace, once per namespace.
+func (f *finder) tableOf(pid int, id string) (*table, error) {
+	ns, err := f.p.link(id, "ns", "mnt")
+	if err != nil {
+		return nil, err
+	}
+	if t := f.tables[ns]; t != nil {
+		return t, nil
+	}
+	b, err := f.p.read(id, "mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	m, err := ParseMounts(b)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{mounts: m}
+	f.tables[ns] = t
+	f.learn(t)
+	f.searchMounts(t, pid)
+	return t, nil
+}
+
+// foreignMounts searches the mount table of a process that shows nothing else: tables are readable where descriptors
+// are not.
+func (f *finder) foreignMounts(pid int, id string) {
+	b, err := f.p.read(id, "mountinfo")
+	if err != nil || f.texts[maphash.Bytes(f.seed, b)] {
+		return // the process counts as unreadable already
+	}
+	f.texts[maphash.Bytes(f.seed, b)] = true
+	if m, err := ParseMounts(b); err == nil {
+		f.searchMounts(&table{mounts: m}, pid)
+	}
+}
+
+// searchMounts finds mounts that show a target, or something inside it. pid is a process that sees the table, 0 for our
+// own.
+func (f *finder) searchMounts(t *table, pid int) {
+	for _, m := range t.mounts {
+		root, deleted := strings.CutSuffix(m.Root, "//deleted")
+		i, ok := f.within(place{m.Dev, root})
+		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
+			continue // of the same place but unlinked: a predecessor of the target
+		}
+		u := Use{PID: pid, How: HowMount, Deleted: deleted}
+		if pid == 0 {
+			u.Command = "mounted at " + m.Point
+		}
+		f.add(i, u)
+	}
+}
+
+// within finds the target that a place is, or lies in.
+func (f *finder) within(p place) (int, bool) {
+	for {
+		if i, ok := f.byPlace[p]; ok {
+			return i, true
+		}
+		up := path.Dir(p.path)
+		if up == p.path {
+			return 0, false
+		}
+		p.path = up
+	}
+}
+
+// add remembers a use, one per process and way.
+func (f *finder) add(i int, u Use) {
+	uses := f.out.Uses[i]
+	for _, o := range uses {
+		if o.PID == u.PID && o.How == u.How && o.Deleted == u.Deleted {
+			return
+		}
+	}
+	if len(uses) >= MaxUses {
+		return
+	}
+	if u.PID != 0 {
+		u.Command = f.command(u.PID)
+	}
+	f.out.Uses[i] = append(uses, u)
+}
+
+// command is the command line with blanks for its separators, or the name in brackets.
+func (f *finder) command(pid int) string {
+	id := strconv.Itoa(pid)
+	if c, err := os.Open(f.p.path(id, "cmdline")); err == nil {
+		b, _ := io.ReadAll(io.LimitReader(c, 4096)) // what could be read is better than nothing
+		_ = c.Close()                               // opened for reading
+		if s := strings.TrimSpace(strings.ReplaceAll(string(b), "\x00", " ")); s != "" {
+			return s
+		}
+	}
+	if w, err := f.p.word(id, "comm"); err == nil {
+		return "[" + w + "]"
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package hostfs
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Mount is one line of a mountinfo file. Paths are raw bytes, unescaped.
+type Mount struct {
+	ID, Parent uint64
+	Dev        string // major:minor of the file system, as the kernel prints it
+	Root       string // the path inside the file system that is mounted
+	Point      string // where, as the process that the file belongs to sees it
+	Options    string // of the mount
+	FSType     string
+	Source     string
+	Super      string // options of the file system
+}
+
+// Mounts is a mount table in the kernel's order: later mounts cover earlier ones.
+type Mounts []Mount
+
+// ParseMounts reads a mountinfo file. A line that does not have its shape is an error that names the line: a table of
+// which a part is guessed would call a mount absent.
+func ParseMounts(b []byte) (Mounts, error) {
+	var out Mounts
+	for n := 1; len(b) > 0; n++ {
+		line, rest, _ := bytes.Cut(b, []byte{'\n'})
+		b = rest
+		if len(line) == 0 {
+			continue
+		}
+		m, err := parseMount(string(line))
+		if err != nil {
+			return nil, fmt.Errorf("mountinfo line %d: %w", n, err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func parseMount(line string) (Mount, error) {
+	f := strings.Split(line, " ")
+	hyphen := -1
+	for i := 6; i < len(f); i++ {
+		if f[i] == "-" {
+			hyphen = i
+			break
+		}
+	}
+	// The super options are missing where a file system prints none; the three fields before them never are.
+	if hyphen < 0 || len(f) < hyphen+3 {
+		return Mount{}, fmt.Errorf("want six fields, a hyphen and at least a type and a source")
+	}
+	id, err1 := strconv.ParseUint(f[0], 10, 64)
+	parent, err2 := strconv.ParseUint(f[1], 10, 64)
+	if err1 != nil || err2 != nil || !strings.Contains(f[2], ":") {
+		return Mount{}, fmt.Errorf("want a mount id, a parent id and major:minor")
+	}
+	m := Mount{ID: id, Parent: parent, Dev: f[2], Root: unescape(f[3]), Point: unescape(f[4]), Options: f[5],
+		FSType: unescape(f[hyphen+1]), Source: unescape(f[hyphen+2])}
+	if len(f) > hyphen+3 {
+		m.Super = unescape(f[hyphen+3])
+	}
+	return m, nil
+}
+
+// unescape turns the kernel's three-digit octal escapes (space, tab, newline, backslash, and "#" in some fields) back
+// into bytes. A backslash that starts no escape stays as it is.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if v, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b = append(b, byte(v))
+				i += 3
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+// ByID returns the mount of that id.
+func (t Mounts) ByID(id uint64) (Mount, bool) {
+	for _, m := range t {
+		if m.ID == id {
+			return m, true
+		}
+	}
+	return Mount{}, false
+}
+
+// At returns the mount that the path lies on: the longest mount point above it, of equal ones the newest.
+func (t Mounts) At(p string) (Mount, bool) {
+	best, found := Mount{}, false
+	for _, m := range t {
+		if within(p, m.Point) && (!found || len(m.Point) >= len(best.Point)) {
+			best, found = m, true
+		}
+	}
+	return best, found
+}
+
+// Below lists the mounts whose mount point is p or lies below it.
+func (t Mounts) Below(p string) []Mount {
+	var out []Mount
+	for _, m := range t {
+		if within(m.Point, p) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Inside gives the path inside the mount's file system of a path below its mount point.
+func (m Mount) Inside(p string) string {
+	return path.Join("/", m.Root, strings.TrimPrefix(p, m.Point))
+}
+
+// HasSuper reports the value of an option of the file system ("hidepid" in "rw,hidepid=2").
+func (m Mount) HasSuper(name string) (value string, ok bool) {
+	for o := range strings.SplitSeq(m.Super, ",") {
+		if k, v, _ := strings.Cut(o, "="); k == name {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// within reports whether p is dir or lies below it. Both are absolute and clean.
+func within(p, dir string) bool {
+	if dir == "/" {
+		return strings.HasPrefix(p, "/")
+	}
+	return strings.HasPrefix(p, dir) && (len(p) == len(dir) || p[len(dir)] == '/')
+}

@@ -1,0 +1,137 @@
+package hostfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+func (f *finder) descriptors(t *table, pid int, id string) error {
+	name := f.p.path(id, "fd")
+	if f.p.deny != nil {
+		if err := f.p.deny(name); err != nil {
+			return err
+		}
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }() // opened for reading
+	for {
+		names, err := d.Readdirnames(checkEvery)
+		for _, n := range names {
+			if lerr := f.linked(t, pid, HowFD, name+"/"+n, id == f.self); lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
+				return lerr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if f.ctx.Err() != nil {
+			return f.ctx.Err()
+		}
+	}
+}
+
+// linked looks at what one of the kernel's links leads to. own is set for this very process, whose open directories
+// are its walks.
+func (f *finder) linked(t *table, pid int, how How, name string, own bool) error {
+	if f.p.deny != nil {
+		if err := f.p.deny(name); err != nil {
+			return err
+		}
+	}
+	text, err := os.Readlink(name)
+	switch {
+	case errors.Is(err, unix.ENAMETOOLONG): // the object is there; its path is longer than a page
+	case errors.Is(err, fs.ErrNotExist) && how == HowExe:
+		return nil // nothing is executed
+	case err != nil:
+		return err
+	case !strings.HasPrefix(text, "/"):
+		return nil // a pipe, a socket: no object of a file system
+	}
+	st, err := statCached(name)
+	if err != nil {
+		return err
+	}
+	if own && how == HowFD && st.Mode.IsDir() {
+		return nil
+	}
+	use := Use{PID: pid, How: how, Deleted: st.Links == 0}
+	if i, ok := f.byID[st.ID]; ok {
+		f.add(i, use)
+		return nil
+	}
+	if use.Deleted {
+		text = strings.TrimSuffix(text, " (deleted)")
+	}
+	if f.find(t, text, st.MountID, use) || !f.devs[st.ID.Dev] {
+		return nil
+	}
+	if len(f.out.Unplaced) >= maxUnplaced {
+		f.out.Blind = "too many open files whose place cannot be told"
+		return nil
+	}
+	use.Command = f.command(pid)
+	f.out.Unplaced[st.ID] = use
+	return nil
+}
+
+// find adds the use to the target that the path lies in, and reports whether the path could be placed at all. The
+// target itself is known by its identity: a deleted object that had the target's own path is a predecessor.
+func (f *finder) find(t *table, text string, mount uint64, u Use) (placed bool) {
+	if text == "" {
+		return false
+	}
+	m, ok := f.mountOf(t, text, mount)
+	if !ok {
+		return false
+	}
+	if m.own { // whatever is mounted inside the target counts as well
+		for p := text; p != "/" && p != "."; p = path.Dir(p) {
+			if i, ok := f.byPath[p]; ok {
+				if !u.Deleted || p != text {
+					f.add(i, u)
+				}
+				return true
+			}
+		}
+	}
+	at := place{m.Dev, m.Inside(text)}
+	i, ok := f.within(at)
+	if _, same := f.byPlace[at]; ok && !(same && u.Deleted) {
+		f.add(i, u)
+	}
+	return true
+}
+
+// maps looks at the files that the process has mapped into its memory. The file shows their paths; the links of
+// map_files, which show objects, need more rights than reading needs here.
+func (f *finder) maps(t *table, pid int, id string) error {
+	b, err := f.p.read(id, "maps")
+	if err != nil {
+		return err
+	}
+	last := ""
+	for line := range strings.Lines(string(b)) {
+		// address permissions offset device inode, then blanks and the path
+		i := strings.IndexByte(line, '/')
+		if i < 0 || strings.TrimSuffix(line[i:], "\n") == last {
+			continue
+		}
+		last = strings.TrimSuffix(line[i:], "\n")
+		text, deleted := strings.CutSuffix(strings.ReplaceAll(last, `\012`, "\n"), " (deleted)")
+		f.find(t, text, 0, Use{PID: pid, How: HowMap, Deleted: deleted})
+	}
+	return nil
+}

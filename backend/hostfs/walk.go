@@ -1,0 +1,302 @@
+//go:build linux || darwin
+
+package hostfs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of one walk besides the caller's.
+const (
+	openDirs   = 16      // descriptors held; further up the way back leads through ".."
+	checkEvery = 256     // entries between two looks at the context
+	maxLinked  = 1 << 17 // multiply linked files remembered, so that each is counted once
+)
+
+// DefaultPending bounds the names of sub-directories that wait to be entered.
+const DefaultPending = 16 << 20
+
+// WalkOptions bounds a walk.
+type WalkOptions struct {
+	MaxEntries int64 // 0: no bound
+	MaxPending int   // bytes of names of sub-directories that wait; 0: DefaultPending
+	// Now is the present. A modification time after it was set by hand and does not count as a change.
+	Now time.Time
+	// Watch are objects to look out for; Tree.Seen tells which lie in the tree.
+	Watch map[FileID]bool
+
+	// child and stat replace the system's, in tests.
+	child func(dir int, name string, like Stat) (int, error)
+}
+
+// Cut says why a walk ended before the end of the tree.
+type Cut string
+
+// The reasons.
+const (
+	CutNone     Cut = ""
+	CutEntries  Cut = "entries"  // MaxEntries reached
+	CutDeadline Cut = "deadline" // the context ended
+	CutNames    Cut = "names"    // MaxPending reached
+	CutMoved    Cut = "moved"    // a directory was moved while it was being read
+)
+
+// Tree is what a walk found. Unless it is Whole, Bytes and Entries are lower bounds and Newest may be too early.
+type Tree struct {
+	Top     Stat
+	Newest  time.Time
+	Bytes   int64 // allocated; a file with several names in the tree counts once
+	Entries int64 // everything below the top
+	Cut     Cut
+	// Unreadable counts what exists but could not be looked at; Unread is the first such failure.
+	Unreadable int64
+	Unread     error
+	// Mounts counts mount points in the tree. They are not entered.
+	Mounts int64
+	// BytesOver says that too many multiply linked files were met to count each once: Bytes may be too high.
+	BytesOver bool
+	// Future counts modification times later than now.
+	Future int64
+	Seen   []FileID // of WalkOptions.Watch
+}
+
+// Whole reports whether everything in the tree was looked at.
+func (t *Tree) Whole() bool { return t.Cut == CutNone && t.Unreadable == 0 && t.Mounts == 0 }
+
+var errCrossed = errors.New("something is mounted there")
+
+// crosses reports whether b lies on another mount or file system than a.
+func crosses(a, b Stat) bool {
+	return a.ID.Dev != b.ID.Dev || a.MountID != 0 && b.MountID != 0 && a.MountID != b.MountID
+}
+
+// frame is a directory on the way down. names are its sub-directories still to enter, each ended by a NUL byte, which
+// no name contains: one block of memory however many there are.
+type frame struct {
+	f     *os.File // nil once closed to save descriptors
+	id    FileID
+	names string
+}
+
+type walker struct {
+	ctx     context.Context
+	o       WalkOptions
+	open    opener
+	t       Tree
+	stack   []frame
+	pending int
+	linked  map[FileID]struct{}
+}
+
+// Walk reads the tree under the directory called name in parent. It never follows a link, never enters a mount (a bind
+// mount of the same file system included, where the system tells mounts apart), uses no recursion, at most 16
+// descriptors, and memory for directory names and multiply linked files only. An error means that the directory itself
+// could not be read at all: it is gone (fs.ErrNotExist), no directory, itself a mount point, or closed to us.
+func Walk(ctx context.Context, parent *Dir, name string, o WalkOptions) (Tree, error) {
+	if o.MaxPending == 0 {
+		o.MaxPending = DefaultPending
+	}
+	w := &walker{ctx: ctx, o: o, linked: map[FileID]struct{}{}}
+	if w.o.child == nil {
+		w.o.child = w.open.child
+	}
+	defer func() {
+		for _, fr := range w.stack {
+			closeFrame(&fr)
+		}
+	}()
+	fd, err := w.o.child(parent.fd(), name, parent.stat)
+	if err != nil {
+		return Tree{}, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	if w.t.Top, err = statOpen(fd); err != nil {
+		_ = unix.Close(fd) // opened for reading
+		return Tree{}, &os.PathError{Op: "stat", Path: name, Err: err}
+	}
+	w.count(w.t.Top)
+	w.t.Entries = 0 // the top is not an entry of itself
+	w.enter(fd, w.t.Top.ID)
+	for len(w.stack) > 0 && w.t.Cut == CutNone {
+		w.step()
+	}
+	return w.t, nil
+}
+
+// step enters the next sub-directory of the deepest directory, or leaves that one.
+func (w *walker) step() {
+	top := &w.stack[len(w.stack)-1]
+	name, rest, more := strings.Cut(top.names, "\x00")
+	if !more {
+		w.leave()
+		return
+	}
+	top.names = rest
+	w.pending -= len(name) + 1
+	if w.ctx.Err() != nil {
+		w.t.Cut = CutDeadline
+		return
+	}
+	fd, err := w.o.child(int(top.f.Fd()), name, w.t.Top)
+	switch {
+	case err == nil:
+	case errors.Is(err, errCrossed):
+		w.t.Mounts++
+		return
+	case gone(err):
+		return
+	default:
+		w.unread(err)
+		return
+	}
+	st, err := statOpen(fd)
+	if err != nil {
+		_ = unix.Close(fd) // opened for reading
+		w.unread(err)
+		return
+	}
+	w.enter(fd, st.ID)
+}
+
+// enter reads one directory: counts its entries and remembers the names of its sub-directories.
+func (w *walker) enter(fd int, id FileID) {
+	f := os.NewFile(uintptr(fd), "directory")
+	w.stack = append(w.stack, frame{f: f, id: id})
+	if n := len(w.stack) - 1 - openDirs; n >= 0 {
+		closeFrame(&w.stack[n])
+	}
+	var names strings.Builder
+	for w.t.Cut == CutNone {
+		batch, err := f.Readdirnames(checkEvery)
+		if w.ctx.Err() != nil {
+			w.t.Cut = CutDeadline
+			break
+		}
+		for _, n := range batch {
+			w.entry(fd, n, &names)
+			if w.t.Cut != CutNone {
+				break
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			w.unread(err)
+			break
+		}
+	}
+	w.stack[len(w.stack)-1].names = names.String()
+}
+
+func (w *walker) entry(dir int, name string, names *strings.Builder) {
+	if w.o.MaxEntries > 0 && w.t.Entries >= w.o.MaxEntries {
+		w.t.Cut = CutEntries
+		return
+	}
+	st, err := statAt(dir, name)
+	if gone(err) {
+		return
+	}
+	if err != nil {
+		w.unread(err)
+		return
+	}
+	if st.MountRoot || crosses(w.t.Top, st) {
+		w.t.Mounts++
+		return
+	}
+	w.count(st)
+	if !st.Mode.IsDir() {
+		return
+	}
+	if w.pending += len(name) + 1; w.pending > w.o.MaxPending {
+		w.t.Cut = CutNames
+		return
+	}
+	names.WriteString(name)
+	names.WriteByte(0)
+}
+
+func (w *walker) count(st Stat) {
+	w.t.Entries++
+	newest := st.Changed
+	if st.Modified.After(newest) {
+		if !w.o.Now.IsZero() && st.Modified.After(w.o.Now) {
+			w.t.Future++
+		} else {
+			newest = st.Modified
+		}
+	}
+	if newest.After(w.t.Newest) {
+		w.t.Newest = newest
+	}
+	if w.o.Watch[st.ID] {
+		w.t.Seen = append(w.t.Seen, st.ID)
+	}
+	if st.Links > 1 && !st.Mode.IsDir() {
+		if _, twice := w.linked[st.ID]; twice {
+			return
+		}
+		if len(w.linked) < maxLinked {
+			w.linked[st.ID] = struct{}{}
+		} else {
+			w.t.BytesOver = true
+		}
+	}
+	w.t.Bytes += st.Bytes
+}
+
+// leave goes back to the directory above. When its descriptor was given up, ".." leads there, provided that it is
+// still the same directory.
+func (w *walker) leave() {
+	last := len(w.stack) - 1
+	child := &w.stack[last]
+	defer func() {
+		closeFrame(child)
+		w.stack = w.stack[:last]
+	}()
+	if last == 0 || w.stack[last-1].f != nil {
+		return
+	}
+	up := &w.stack[last-1]
+	fd, err := unix.Openat(int(child.f.Fd()), "..", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		w.unread(err)
+		w.t.Cut = CutMoved
+		return
+	}
+	st, err := statOpen(fd)
+	if err != nil || st.ID != up.id {
+		_ = unix.Close(fd) // opened for reading
+		w.t.Cut = CutMoved
+		return
+	}
+	up.f = os.NewFile(uintptr(fd), "directory")
+}
+
+func (w *walker) unread(err error) {
+	w.t.Unreadable++
+	if w.t.Unread == nil {
+		w.t.Unread = err
+	}
+}
+
+// gone reports whether the object vanished or changed its type between two looks, which is no failure.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR)
+}
+
+func closeFrame(fr *frame) {
+	if fr.f != nil {
+		_ = fr.f.Close() // opened for reading
+		fr.f = nil
+	}
+}
