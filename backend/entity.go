@@ -129,7 +129,10 @@ type Tmpdir struct {
 	Entries Value[int64]     `json:"entries"`
 	// Cut says that the walk stopped at its bound, so that Bytes and Entries are lower bounds and Newest is unknown
 	// unless it was already recent.
-	Cut     bool            `json:"cut,omitempty"`
+	Cut bool `json:"cut,omitempty"`
+	// CutWhy says why the numbers are not those of the whole tree: the bound that was reached, what could not be read,
+	// what is mounted inside.
+	CutWhy  Safe            `json:"cut_why,omitzero"`
 	Owner   Safe            `json:"owner,omitzero"`
 	Mode    Safe            `json:"mode,omitzero"`
 	Holders Value[[]Holder] `json:"holders"` // unknown when some process could not be read and none was found
