@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -45,7 +44,7 @@ func (id ID) IsZero() bool { return id.raw == "" }
 func (id ID) Safe() Safe { return Clean(id.raw, 200) }
 
 // Compare orders identifiers bytewise.
-func (id ID) Compare(o ID) int { return cmp.Compare(id.raw, o.raw) }
+func (id ID) Compare(o ID) int { return strings.Compare(id.raw, o.raw) }
 
 // Format keeps an ID from slipping into drawn text through fmt: it prints the Safe form.
 func (id ID) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(id.Safe().String())) }
@@ -90,8 +89,18 @@ type Key struct {
 
 // Compare orders keys by kind, source, parent, id.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(
-		cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Source, o.Source), k.Parent.Compare(o.Parent), k.ID.Compare(o.ID))
+	// One field after the other, not cmp.Or: this runs millions of times a second, and most keys of a table share
+	// their first fields.
+	if c := strings.Compare(string(k.Kind), string(o.Kind)); c != 0 {
+		return c
+	}
+	if c := strings.Compare(k.Source, o.Source); c != 0 {
+		return c
+	}
+	if c := strings.Compare(k.Parent.raw, o.Parent.raw); c != 0 {
+		return c
+	}
+	return strings.Compare(k.ID.raw, o.ID.raw)
 }
 
 // Path is the raw id under which people and commands address the entity: `<session>/<name>` for a workspace, the raw

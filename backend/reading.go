@@ -14,6 +14,9 @@ type Reading struct {
 	Started time.Time `json:"started"`
 	At      time.Time `json:"at"` // end of the poll
 	Scopes  []Scope   `json:"scopes"`
+	// Partial says that polling again at once would read more of what was never read yet. A console goes on at its
+	// interval; a one-shot command polls on.
+	Partial bool `json:"partial,omitempty"`
 
 	Sessions   []*Session   `json:"sessions,omitempty"`
 	Workspaces []*Workspace `json:"workspaces,omitempty"`

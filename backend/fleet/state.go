@@ -28,7 +28,9 @@ type State struct {
 	// Events happened since the State before: platform events and change markers.
 	Events []backend.Event
 
-	history *changeLog
+	history   *changeLog
+	confirmed map[confirmation]time.Time
+	sandboxes map[backend.ID][]*backend.Sandbox
 }
 
 // Delta lists the keys that one State changed or removed.
@@ -76,6 +78,7 @@ type SourceHealth struct {
 	Failures int       // consecutive failed polls
 	NextPoll time.Time
 	Interval time.Duration
+	Deadline time.Duration // of one request
 
 	P50, P95       time.Duration // of single requests over the last polls; 0: none measured
 	RequestsPerMin float64
@@ -137,6 +140,44 @@ func (s *State) Sandbox(k backend.Key) *backend.Sandbox { return s.Sandboxes.Get
 // SessionOf returns the session that owns a workspace, nil when it is not listed.
 func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 	return s.Sessions.Get(backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent})
+}
+
+// SandboxesOf returns the sandboxes of every source that are joined to the session with this raw id.
+func (s *State) SandboxesOf(session backend.ID) []*backend.Sandbox { return s.sandboxes[session] }
+
+// ReadAt is when the entity was last read: its own read time, or the later moment at which its source confirmed all
+// of its kind unchanged.
+func (s *State) ReadAt(m *backend.Meta) time.Time {
+	if m.Stale {
+		return m.ReadAt
+	}
+	if at := s.confirmed[confirmation{m.Key.Source, m.Key.Kind}]; at.After(m.ReadAt) {
+		return at
+	}
+	return m.ReadAt
+}
+
+// StaleWhy says whether an entity's values are old, and why: its own newest reading failed, its source is down, or
+// its source has not been read for longer than two intervals.
+func (s *State) StaleWhy(m *backend.Meta) (why backend.Safe, stale bool) {
+	if m.Stale {
+		return m.StaleWhy, true
+	}
+	h := s.Source(m.Key.Source)
+	switch {
+	case h == nil:
+		return backend.Text("its source is not configured any more"), true
+	case h.Status == StatusDown:
+		return backend.Textf("%s is down: %s", backend.Clean(m.Key.Source, 80), h.Error), true
+	case h.Overdue(s.Wall):
+		return backend.Textf("%s has not answered for two intervals", backend.Clean(m.Key.Source, 80)), true
+	}
+	return backend.Safe{}, false
+}
+
+// Overdue reports whether the source has not been read for longer than two intervals and its deadline.
+func (h *SourceHealth) Overdue(now time.Time) bool {
+	return !h.LastOK.IsZero() && now.Sub(h.LastOK) > 2*h.Interval+h.Deadline
 }
 
 // Entity looks up any entity.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"iter"
+	"slices"
 	"sort"
 
 	"sandglass/backend"
@@ -63,4 +64,68 @@ func (t Table[T, P]) Of(kind backend.Kind, source string, parent backend.ID) ite
 
 func (t Table[T, P]) search(k backend.Key) int {
 	return sort.Search(len(t.rows), func(i int) bool { return t.rows[i].EntityMeta().Key.Compare(k) >= 0 })
+}
+
+// with returns a table in which rows replace or join what was there and gone are left out. It is linear in the size
+// of the table, and returns t itself when nothing is asked of it.
+func (t Table[T, P]) with(rows []P, gone map[backend.Key]bool) Table[T, P] {
+	if len(rows) == 0 && len(gone) == 0 {
+		return t
+	}
+	rows = sortRows[T](rows)
+	out := make([]P, 0, len(t.rows)+len(rows))
+	old := t.rows
+	for len(old) > 0 || len(rows) > 0 {
+		var c int
+		switch {
+		case len(old) == 0:
+			c = 1
+		case len(rows) == 0:
+			c = -1
+		default:
+			c = old[0].EntityMeta().Key.Compare(rows[0].EntityMeta().Key)
+		}
+		next := P(nil)
+		switch {
+		case c < 0:
+			next, old = old[0], old[1:]
+		case c > 0:
+			next, rows = rows[0], rows[1:]
+		default:
+			next, old, rows = rows[0], old[1:], rows[1:]
+		}
+		if !gone[next.EntityMeta().Key] {
+			out = append(out, next)
+		}
+	}
+	return Table[T, P]{rows: out}
+}
+
+// sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins.
+func sortRows[T any, P interface {
+	*T
+	backend.Entity
+}](rows []P) []P {
+	compare := func(a, b P) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) }
+	if !slices.IsSortedFunc(rows, compare) {
+		rows = slices.Clone(rows)
+		slices.SortStableFunc(rows, compare)
+	}
+	for i := 1; i < len(rows); i++ {
+		if compare(rows[i-1], rows[i]) == 0 {
+			return lastOfEach(rows, compare)
+		}
+	}
+	return rows
+}
+
+func lastOfEach[P any](sorted []P, compare func(a, b P) int) []P {
+	out := make([]P, 0, len(sorted))
+	for i, r := range sorted {
+		if i+1 < len(sorted) && compare(r, sorted[i+1]) == 0 {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }

@@ -82,3 +82,9 @@ func (w Windows) Buckets(s backend.Series, now time.Time, window time.Duration, 
 	}
 	return make([]float64, n)
 }
+
+// NewWindows builds windows from counts alone; it serves tests and readers of recordings.
+func NewWindows(counts ...backend.Count) Windows {
+	w, _ := Windows{}.with(counts, time.Time{})
+	return w
+}

@@ -1,0 +1,186 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	// minBuild is the shortest time between two States: at most 4 a second.
+	minBuild = 250 * time.Millisecond
+	// heartbeat is the longest time between two States, so that ages and clocks move when nothing is read.
+	heartbeat = time.Second
+)
+
+// Options are what a Fleet needs from the wiring.
+type Options struct {
+	Now   func() time.Time     // wall clock
+	Mono  func() time.Duration // since the process started; never jumps
+	Spawn backend.Spawner
+	// LongestOperation is copied into every State.
+	LongestOperation time.Duration
+	// OnState sees every State, in order, on the goroutine that built it. It may be nil.
+	OnState func(*State)
+}
+
+// Fleet polls sources and publishes States.
+type Fleet struct {
+	opt     Options
+	pollers []*poller
+	store   *store
+	latest  atomic.Pointer[State]
+	wake    chan struct{} // one slot: a reading waits
+
+	mu      sync.Mutex
+	pending []*backend.Reading
+}
+
+// New makes a Fleet without sources.
+func New(opt Options) *Fleet {
+	f := &Fleet{opt: opt, store: newStore(opt.LongestOperation), wake: make(chan struct{}, 1)}
+	f.latest.Store(&State{Wall: opt.Now(), Mono: opt.Mono(), LongestOperation: opt.LongestOperation})
+	return f
+}
+
+// SourceConfig is what a Fleet needs to know about a source besides the source itself.
+type SourceConfig struct {
+	Kind     string
+	Interval time.Duration
+	Deadline time.Duration // of one request
+	About    []string
+}
+
+// Add adds a source. It must not be called once the Fleet runs.
+func (f *Fleet) Add(src backend.Source, c SourceConfig) {
+	f.pollers = append(f.pollers, newPoller(src, c, f.opt))
+}
+
+// State returns the newest State, never nil.
+func (f *Fleet) State() *State { return f.latest.Load() }
+
+// Attend hands every source the part of the attention that concerns it.
+func (f *Fleet) Attend(a backend.Attention) {
+	for _, p := range f.pollers {
+		if s, ok := p.src.(backend.Attentive); ok {
+			s.Attend(backend.Attention{Alerting: ofSource(a.Alerting, p.src.ID()), Visible: ofSource(a.Visible, p.src.ID())})
+		}
+	}
+}
+
+func ofSource(keys []backend.Key, id string) []backend.Key {
+	var out []backend.Key
+	for _, k := range keys {
+		if k.Source == id {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Run polls until ctx ends, then waits for the polls in flight as long as they keep to their deadlines, and closes
+// the sources.
+func (f *Fleet) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, p := range f.pollers {
+		wg.Add(1)
+		f.opt.Spawn.Go("poll "+p.src.ID(), func() {
+			defer wg.Done()
+			p.run(ctx, f.submit)
+		})
+	}
+	f.build()
+	for ctx.Err() == nil {
+		if !f.waitForWork(ctx) {
+			break
+		}
+		f.build()
+	}
+	wg.Wait()
+	for _, p := range f.pollers {
+		p.close()
+	}
+}
+
+// waitForWork returns when a State is due, false when ctx ended.
+func (f *Fleet) waitForWork(ctx context.Context) bool {
+	pause := time.NewTimer(minBuild)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-pause.C:
+	}
+	beat := time.NewTimer(heartbeat - minBuild)
+	defer beat.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-f.wake:
+	case <-beat.C:
+	}
+	return true
+}
+
+// PollOnce polls every source until it has told all it can tell at once, or ctx ends, and publishes one State. A
+// source that hangs delays it to the end of ctx and no longer; it shows as timed out.
+func (f *Fleet) PollOnce(ctx context.Context) *State {
+	var wg sync.WaitGroup
+	for _, p := range f.pollers {
+		wg.Add(1)
+		f.opt.Spawn.Go("poll "+p.src.ID(), func() {
+			defer wg.Done()
+			for more := true; more && ctx.Err() == nil; {
+				more = p.poll(ctx, f.submit, false)
+			}
+		})
+	}
+	wg.Wait()
+	return f.build()
+}
+
+// Close closes the sources of a Fleet that was polled once.
+func (f *Fleet) Close() {
+	for _, p := range f.pollers {
+		p.close()
+	}
+}
+
+// submit queues a reading for the next State. It never blocks.
+func (f *Fleet) submit(r *backend.Reading) {
+	if r != nil {
+		sortReading(r)
+		f.mu.Lock()
+		f.pending = append(f.pending, r)
+		f.mu.Unlock()
+	}
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// build merges what waits and publishes the next State.
+func (f *Fleet) build() *State {
+	f.mu.Lock()
+	pending := f.pending
+	f.pending = nil
+	f.mu.Unlock()
+	now := f.opt.Now()
+	health := make([]*SourceHealth, len(f.pollers))
+	for i, p := range f.pollers {
+		health[i] = p.health(now)
+	}
+	for _, r := range pending {
+		f.store.apply(r)
+	}
+	st := f.store.build(now, f.opt.Mono(), health)
+	f.latest.Store(st)
+	if f.opt.OnState != nil {
+		f.opt.OnState(st)
+	}
+	return st
+}

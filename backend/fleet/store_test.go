@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func TestAbsenceEndsOnlyAfterTwoCompleteLists(t *testing.T) {
+	s := newStore(0)
+	all := []backend.Scope{whole(backend.KindWorkspace)}
+	wantNames(t, step(s, t0, backend.Reading{Scopes: all,
+		Workspaces: []*backend.Workspace{ws("b", "x", "open"), ws("a", "y", "open")}}), "a/y=open b/x=open ")
+	wantNames(t, step(s, t0.Add(1), backend.Reading{Workspaces: []*backend.Workspace{ws("a", "y", "open")}}), "a/y=open b/x=open ")
+	wantNames(t, step(s, t0.Add(2), backend.Reading{Scopes: all, Workspaces: []*backend.Workspace{ws("a", "y", "open")}}), "a/y=open ~b/x=open ")
+	st := step(s, t0.Add(3), backend.Reading{Scopes: all, Workspaces: []*backend.Workspace{ws("a", "y", "open")}})
+	wantNames(t, st, "a/y=open ")
+	if len(st.Delta.Gone) != 1 || st.Delta.Gone[0].Key != wsKey("b", "x") {
+		t.Errorf("gone = %v", st.Delta.Gone)
+	}
+}
+
+func TestAbsentOnceThenBackIsNotGone(t *testing.T) {
+	s := newStore(0)
+	all := []backend.Scope{whole(backend.KindWorkspace)}
+	one := func() []*backend.Workspace { return []*backend.Workspace{ws("a", "x", "open")} }
+	step(s, t0, backend.Reading{Scopes: all, Workspaces: one()})
+	step(s, t0.Add(1), backend.Reading{Scopes: all})
+	wantNames(t, step(s, t0.Add(2), backend.Reading{Scopes: all, Workspaces: one()}), "a/x=open ")
+	wantNames(t, step(s, t0.Add(3), backend.Reading{Scopes: all}), "~a/x=open ")
+}
+
+func TestFailedSessionKeepsItsWorkspacesStaleThroughCompleteLists(t *testing.T) {
+	s := newStore(0)
+	all := []backend.Scope{whole(backend.KindWorkspace)}
+	step(s, t0, backend.Reading{Scopes: all, Sessions: []*backend.Session{sess("a")},
+		Workspaces: []*backend.Workspace{ws("a", "x", "open")}})
+	bad := backend.Reading{Scopes: all, Stale: []backend.StaleMark{{Key: sess("a").Key, Why: backend.Text("500")}}}
+	for i := 1; i <= 3; i++ {
+		wantNames(t, step(s, t0.Add(time.Duration(i)), bad), "~a/x=open ")
+	}
+	wantNames(t, step(s, t0.Add(9), backend.Reading{Scopes: all, Workspaces: []*backend.Workspace{ws("a", "x", "open")}}), "a/x=open ")
+}
+
+func TestEndedSessionTakesItsWorkspaces(t *testing.T) {
+	s := newStore(0)
+	step(s, t0, backend.Reading{Sessions: []*backend.Session{sess("a"), sess("b")},
+		Workspaces: []*backend.Workspace{ws("a", "x", "open"), ws("b", "x", "open")}})
+	st := step(s, t0.Add(1), backend.Reading{Ended: []backend.Key{sess("a").Key}})
+	wantNames(t, st, "b/x=open ")
+	if len(st.Delta.Gone) != 2 || st.Sessions.Len() != 1 {
+		t.Errorf("gone %v, sessions %d", st.Delta.Gone, st.Sessions.Len())
+	}
+}
+
+func TestUnchangedEntityKeepsItsRevision(t *testing.T) {
+	s := newStore(0)
+	all := []backend.Scope{whole(backend.KindWorkspace)}
+	reused := ws("a", "x", "open")
+	first := step(s, t0, backend.Reading{Scopes: all, Workspaces: []*backend.Workspace{reused, ws("a", "y", "open")}})
+	second := step(s, t0.Add(time.Minute), backend.Reading{Scopes: all, Workspaces: []*backend.Workspace{reused, ws("a", "y", "open")}})
+	if len(second.Delta.Changed) != 0 {
+		t.Errorf("changed %v, want nothing", second.Delta.Changed)
+	}
+	x := second.Workspaces.Get(wsKey("a", "x"))
+	if x != first.Workspaces.Get(wsKey("a", "x")) || !second.ReadAt(&x.Meta).Equal(t0.Add(time.Minute)) {
+		t.Errorf("the same entity should stay in place and count as read a minute later, got %v", second.ReadAt(&x.Meta))
+	}
+	// In a slice nothing confirms it but the reading itself: the read time moves, the revision does not.
+	third := step(s, t0.Add(2*time.Minute), backend.Reading{Workspaces: []*backend.Workspace{reused}})
+	x = third.Workspaces.Get(wsKey("a", "x"))
+	if !third.ReadAt(&x.Meta).Equal(t0.Add(2*time.Minute)) || x.Rev != 1 || len(third.Delta.Changed) != 0 {
+		t.Errorf("rev %d read %v changed %v", x.Rev, third.ReadAt(&x.Meta), third.Delta.Changed)
+	}
+	if !first.Workspaces.Get(wsKey("a", "x")).ReadAt.Equal(t0) {
+		t.Error("an entity of an older State was touched")
+	}
+}
+
+func TestHistoryKeepsTheLastEightStatusChanges(t *testing.T) {
+	s := newStore(0)
+	var st *State
+	for i := range 20 {
+		st = step(s, t0.Add(time.Duration(i)*time.Second), backend.Reading{Workspaces: []*backend.Workspace{ws("a", "x", string(rune('a'+i/2)))}})
+	}
+	h := st.Workspaces.Get(wsKey("a", "x")).History
+	if len(h) != backend.MaxHistory || h[7].Status.String() != "j" || !h[7].At.Equal(t0.Add(18*time.Second)) {
+		t.Errorf("history %v", h)
+	}
+}
+
+func TestChangesSinceRemembersAThousandStates(t *testing.T) {
+	s := newStore(0)
+	var st *State
+	for i := range 1100 {
+		st = step(s, t0.Add(time.Duration(i)), backend.Reading{Workspaces: []*backend.Workspace{ws("a", "x", string(rune('a'+i%2)))}})
+	}
+	if d, ok := st.ChangesSince(st.Number - 1000); !ok || len(d) != 1000 {
+		t.Errorf("1,000 States back: %d deltas, complete %v", len(d), ok)
+	}
+	if _, ok := st.ChangesSince(st.Number - 1001); ok {
+		t.Error("1,001 States back is claimed to be complete")
+	}
+	if d, ok := st.ChangesSince(st.Number); !ok || len(d) != 0 {
+		t.Errorf("since itself: %v %v", d, ok)
+	}
+}
+
+func TestSandboxesAreFoundBySession(t *testing.T) {
+	s := newStore(0)
+	b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "h", ID: backend.MustID("c1")}}, Session: backend.MustID("a")}
+	st := step(s, t0, backend.Reading{Sandboxes: []*backend.Sandbox{b}})
+	if got := st.SandboxesOf(backend.MustID("a")); len(got) != 1 || got[0].Key != b.Key {
+		t.Errorf("sandboxes of a: %v", got)
+	}
+}
