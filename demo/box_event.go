@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// boxEvent is one thing the engine reports about a container.
+type boxEvent struct {
+	at     time.Duration
+	box    *box
+	action string
+	exit   string // attribute exitCode, empty when the action has none
+}
+
+// events lists what happened after from and not after w.t, oldest first.
+func (w world) events(from time.Duration) []boxEvent {
+	var out []boxEvent
+	for i := range w.boxes {
+		b := &w.boxes[i]
+		out = append(out, w.lifeEvents(b, from)...)
+		out = append(out, w.checkEvents(b, from)...)
+	}
+	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// each calls do for every first + k·period within (from, to], k not negative.
+func each(first, period, from, to time.Duration, do func(at time.Duration)) {
+	k := max(0, floorDiv(from-first, period)+1)
+	for at := first + time.Duration(k)*period; at <= to; at += period {
+		do(at)
+	}
+}
+
+func (w world) lifeEvents(b *box, from time.Duration) []boxEvent {
+	var out []boxEvent
+	say := func(at time.Duration, action, exit string) {
+		if at > from && at <= w.t {
+			out = append(out, boxEvent{at: at, box: b, action: action, exit: exit})
+		}
+	}
+	// One period earlier, so that the end of a span that began before is seen.
+	switch b.kind {
+	case boxPaused:
+		say(b.since, "pause", "")
+	case boxPausing:
+		each(b.since, pauseGap, from-pauseGap, w.t, func(at time.Duration) {
+			say(at, "pause", "")
+			say(at+pauseLasts, "unpause", "")
+		})
+	case boxDone:
+		say(b.since, "die", "0")
+	case boxKilled:
+		say(b.since-time.Millisecond, "oom", "")
+		say(b.since, "die", "137")
+	case boxOOMLoop:
+		each(b.since, oomGap, from-oomGap, w.t, func(at time.Duration) {
+			say(at-time.Millisecond, "oom", "")
+			say(at, "die", "137")
+			say(at+oomDown, "start", "")
+		})
+	case boxLooping:
+		each(b.since, loopGap, from-loopGap, w.t, func(at time.Duration) {
+			say(at, "die", "1")
+			say(at+loopDown, "start", "")
+		})
+	case boxSick:
+		say(b.since, "health_status: unhealthy", "")
+		w.rolloutEvents(b, from, say)
+	case boxSteady:
+		w.rolloutEvents(b, from, say)
+	case boxCreated:
+		say(b.created, "create", "")
+	}
+	return out
+}
+
+func (w world) rolloutEvents(b *box, from time.Duration, say func(time.Duration, string, string)) {
+	if b.slot == nobody || !w.acts.rollout || int(b.slot) >= w.hot || w.sessions[b.slot].where != eu {
+		return
+	}
+	first := 2*time.Minute + time.Duration(int(b.slot)%rolloutPods)*rolloutStep
+	each(first, rolloutGap, from-rolloutGap, w.t, func(at time.Duration) {
+		say(at-time.Millisecond, "kill", "")
+		say(at, "die", "143")
+		say(at+time.Millisecond, "stop", "")
+		say(at+boxRestart, "start", "")
+		say(at+boxRestart+time.Millisecond, "restart", "")
+		if b.checked {
+			say(at+boxRestart+checkGap, "health_status: healthy", "")
+		}
+	})
+}
+
+// checkEvents is the noise that health checks make: three exec events each.
+func (w world) checkEvents(b *box, from time.Duration) []boxEvent {
+	if !b.checked {
+		return nil
+	}
+	const probe = "/bin/sh -c test -d /workspace"
+	var out []boxEvent
+	each(b.phase-24*time.Hour, checkGap, from, w.t, func(at time.Duration) {
+		s := w.At(at).box(b)
+		if s.status != "running" {
+			return
+		}
+		exit := 0
+		if s.streak > 0 {
+			exit = 1
+		}
+		out = append(out,
+			boxEvent{at: at, box: b, action: "exec_create: " + probe},
+			boxEvent{at: at, box: b, action: "exec_start: " + probe},
+			boxEvent{at: at, box: b, action: "exec_die", exit: strconv.Itoa(exit)})
+	})
+	return out
+}

@@ -1,0 +1,75 @@
+package demo
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// fewSessions is how many sessions of helix-us are asked one by one; more are
+// read through the aggregate route.
+const fewSessions = 300
+
+// addresses are where the servers of a demo listen.
+type addresses struct {
+	helix   [instances]string // host:port
+	metrics string
+	docker  string // path of the socket
+}
+
+// config writes the configuration that points a console at this demo.
+func (f *fleet) config(scenario string, seed uint64, at addresses) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# demo: scenario %s, seed %d, %d workspaces, started %s\n", scenario, seed, len(f.workspaces), f.start.UTC().Format("2006-01-02T15:04:05Z"))
+	b.WriteString("# demo: every address below is a loopback server or a file of this demo and ends with it\n")
+	fmt.Fprintf(&b, "environment = \"demo\"\nstate_dir = %s\n", quote(filepath.Join(f.root, "state")))
+	f.helixConfig(&b, eu, at, false)
+	f.helixConfig(&b, us, at, f.asksOneByOne())
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"docker-demo\"\nkind = \"docker\"\nabout = [\"helix-eu\"]\nhost = %s\ntmpdir_pattern = %s\n",
+		quote("unix://"+at.docker), quote(filepath.Join(f.scratchRoot(), "helix-ws-*")))
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"metrics\"\nkind = \"prometheus\"\ninterval = \"5s\"\nabout = [\"helix-eu\", \"helix-us\"]\nurl = %s\n",
+		quote("http://"+at.metrics+"/metrics"))
+	var files []string
+	for _, l := range f.logWriters() {
+		files = append(files, quote(l.path))
+	}
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"agent-log\"\nkind = \"logs\"\ninterval = \"1s\"\nabout = [\"helix-eu\", \"helix-us\"]\nfiles = [%s]\n", strings.Join(files, ", "))
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"scratch\"\nkind = \"tmpdir\"\ninterval = \"10s\"\nabout = [\"helix-eu\"]\nroots = [%s]\npattern = \"helix-ws-*\"\nwalk_interval = \"10s\"\n",
+		quote(f.scratchRoot()))
+	b.WriteString("\n[rules.eviction-storm]\nover = \"1m\" # demo: the default is 5m\n")
+	return b.String()
+}
+
+// asksOneByOne: a wide storm needs the provider of every workspace, which the
+// health route does not tell.
+func (f *fleet) asksOneByOne() bool { return len(f.order[us]) <= fewSessions && !f.acts.wide }
+
+func (f *fleet) helixConfig(b *strings.Builder, where instance, at addresses, oneByOne bool) {
+	base := "http://" + at.helix[where]
+	fmt.Fprintf(b, "\n[[source]]\nid = %q\nkind = \"helix\"\ninterval = \"5s\"\nurl = %s\nlist_url = %s\n",
+		where.String(), quote(base+"/healthz/{session}"), quote(base+"/operator/sessions"))
+	if oneByOne {
+		b.WriteString("requests_per_second = 40 # demo: the server is on this machine\n")
+		return
+	}
+	fmt.Fprintf(b, "aggregate_url = %s\n", quote(base+"/operator/workspaces"))
+}
+
+// quote writes a basic string of TOML 1.0.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, "\\u%04X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

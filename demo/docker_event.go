@@ -1,0 +1,150 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dockerEvent is one line of GET /events, with the fields of old clients too.
+type dockerEvent struct {
+	Status   string `json:"status,omitempty"`
+	ID       string `json:"id,omitempty"`
+	From     string `json:"from,omitempty"`
+	Type     string
+	Action   string
+	Actor    dockerActor
+	Scope    string `json:"scope"`
+	Time     int64  `json:"time"`
+	TimeNano int64  `json:"timeNano"`
+}
+
+type dockerActor struct {
+	ID         string
+	Attributes map[string]string
+}
+
+// eventMemory is how many past events an engine can repeat.
+const eventMemory = 256
+
+// eventStep is how often a stream looks for something new; a console joins an
+// event within 250 ms, so the engine must not be the slow part.
+const eventStep = 100 * time.Millisecond
+
+func (w world) wireEvent(e boxEvent) dockerEvent {
+	at := w.when(e.at)
+	attrs := maps.Clone(w.labels(e.box))
+	attrs["name"], attrs["image"] = e.box.name, e.box.image
+	if e.exit != "" {
+		attrs["exitCode"] = e.exit
+	}
+	return dockerEvent{
+		Status: e.action, ID: e.box.id, From: e.box.image, Type: "container", Action: e.action,
+		Actor: dockerActor{ID: e.box.id, Attributes: attrs}, Scope: "local", Time: at.Unix(), TimeNano: at.UnixNano(),
+	}
+}
+
+// events serves what happened since a time, then what happens, until a time.
+func (s dockerServer) events(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	filters, err := parseFilters(q.Get("filters"), "type", "event", "container", "label", "image", "scope")
+	if err != nil {
+		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		return
+	}
+	world := s.now()
+	from, err := world.eventTime(q.Get("since"), known(world.t))
+	if err != nil {
+		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		return
+	}
+	until, err := world.eventTime(q.Get("until"), moment{})
+	if err != nil {
+		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		return
+	}
+	st := eventStream{server: s, filters: filters, from: max(from.at, world.t-time.Hour), until: until, out: json.NewEncoder(w), flush: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	if st.flush.Flush() != nil {
+		return
+	}
+	st.run(r)
+}
+
+// eventTime reads "seconds" or "seconds.nanoseconds" since 1970.
+func (w world) eventTime(v string, absent moment) (moment, error) {
+	if v == "" || v == "0" {
+		return absent, nil
+	}
+	sec, frac, _ := strings.Cut(v, ".")
+	s, err := strconv.ParseInt(sec, 10, 64)
+	if err != nil {
+		return moment{}, fmt.Errorf("failed to parse value as time or duration: %q", v)
+	}
+	n := int64(0)
+	if frac != "" {
+		if n, err = strconv.ParseInt((frac + "000000000")[:9], 10, 64); err != nil {
+			return moment{}, fmt.Errorf("failed to parse value as time or duration: %q", v)
+		}
+	}
+	return known(time.Unix(s, n).Sub(w.start)), nil
+}
+
+type eventStream struct {
+	server  dockerServer
+	filters dockerFilters
+	from    time.Duration
+	until   moment
+	out     *json.Encoder
+	flush   *http.ResponseController
+}
+
+func (st *eventStream) run(r *http.Request) {
+	tick := time.NewTicker(eventStep)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		if !st.step(first) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-st.server.done:
+			return
+		}
+	}
+}
+
+// step sends what happened since the last step and says whether to go on.
+func (st *eventStream) step(past bool) bool {
+	world := st.server.now()
+	last := st.until.known && world.t >= st.until.at
+	if last {
+		world = world.At(st.until.at)
+	}
+	found := world.events(st.from)
+	if past && len(found) > eventMemory {
+		found = found[len(found)-eventMemory:]
+	}
+	st.from = max(st.from, world.t)
+	sent := false
+	for _, e := range found {
+		if !st.filters.event(world, e) {
+			continue
+		}
+		if st.out.Encode(world.At(e.at).wireEvent(e)) != nil {
+			return false
+		}
+		sent = true
+	}
+	if sent && st.flush.Flush() != nil {
+		return false
+	}
+	return !last
+}

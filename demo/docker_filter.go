@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// dockerFilters are the filters of a list or of the event stream: every key
+// must match, by any of its values (labels: by all).
+type dockerFilters map[string][]string
+
+// parseFilters reads both forms clients send: {"k":{"v":true}} and {"k":["v"]}.
+func parseFilters(raw string, allowed ...string) (dockerFilters, error) {
+	out := dockerFilters{}
+	if raw == "" {
+		return out, nil
+	}
+	var sets map[string]map[string]bool
+	if err := json.Unmarshal([]byte(raw), &sets); err == nil {
+		for key, values := range sets {
+			for v, on := range values {
+				if on {
+					out[key] = append(out[key], v)
+				}
+			}
+		}
+	} else if err := json.Unmarshal([]byte(raw), &out); err != nil {
+		return nil, fmt.Errorf("invalid filters: %w", err)
+	}
+	for key := range out {
+		if !slices.Contains(allowed, key) {
+			return nil, fmt.Errorf("invalid filter '%s'", key)
+		}
+	}
+	return out, nil
+}
+
+// any says whether one of the values of a key fits, or the key is not asked for.
+func (f dockerFilters) any(key string, fits func(v string) bool) bool {
+	return len(f[key]) == 0 || slices.ContainsFunc(f[key], fits)
+}
+
+func (f dockerFilters) labels(have map[string]string) bool {
+	for _, want := range f["label"] {
+		key, value, valued := strings.Cut(want, "=")
+		got, ok := have[key]
+		if !ok || valued && got != value {
+			return false
+		}
+	}
+	return true
+}
+
+// box says whether a container belongs into a filtered list.
+func (f dockerFilters) box(w world, b *box, s boxState) bool {
+	return f.labels(w.labels(b)) &&
+		f.any("id", func(v string) bool { return strings.HasPrefix(b.id, v) }) &&
+		f.any("name", func(v string) bool { return strings.Contains(b.name, strings.TrimPrefix(v, "/")) }) &&
+		f.any("status", func(v string) bool { return v == s.status }) &&
+		f.any("health", func(v string) bool { return v == s.health || v == "none" && s.health == "" })
+}
+
+// event says whether an event belongs into a filtered stream. Actions with a
+// colon match by what stands before it, as in the engine.
+func (f dockerFilters) event(w world, e boxEvent) bool {
+	return f.labels(w.labels(e.box)) &&
+		f.any("type", func(v string) bool { return v == "container" }) &&
+		f.any("image", func(v string) bool { return v == e.box.image }) &&
+		f.any("scope", func(v string) bool { return v == "local" }) &&
+		f.any("container", func(v string) bool { return v == e.box.name || strings.HasPrefix(e.box.id, v) }) &&
+		f.any("event", func(v string) bool {
+			before, _, _ := strings.Cut(e.action, ":")
+			return v == e.action || v == before
+		})
+}

@@ -1,0 +1,159 @@
+package demo
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// dockerServer speaks the reading half of the Docker Engine API.
+type dockerServer struct {
+	now  now
+	done <-chan struct{} // closed when the demo ends, so that streams end
+}
+
+type dockerMessage struct {
+	Message string `json:"message"`
+}
+
+type dockerVersion struct {
+	Platform      dockerPlatform
+	Version       string
+	APIVersion    string `json:"ApiVersion"`
+	MinAPIVersion string
+	Os, Arch      string
+	KernelVersion string
+	GitCommit     string
+	GoVersion     string
+}
+
+type dockerPlatform struct{ Name string }
+
+type dockerInfo struct {
+	ID                                                                 string
+	Containers, ContainersRunning, ContainersPaused, ContainersStopped int
+	Images                                                             int
+	Driver, Name, ServerVersion, OperatingSystem, OSType, Architecture string
+	KernelVersion, DockerRootDir                                       string
+	NCPU                                                               int
+	MemTotal                                                           int64
+	SystemTime                                                         string
+}
+
+func (s dockerServer) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_ping", s.ping)
+	mux.HandleFunc("GET /version", s.version)
+	mux.HandleFunc("GET /info", s.info)
+	mux.HandleFunc("GET /containers/json", s.list)
+	mux.HandleFunc("GET /containers/{id}/json", s.inspect)
+	mux.HandleFunc("GET /containers/{id}/stats", s.stats)
+	mux.HandleFunc("GET /containers/{id}/logs", s.logs)
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("/", refuse)
+	versioned := regexp.MustCompile(`^/v1\.\d+/`)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Api-Version", engineAPI)
+		h.Set("Ostype", "linux")
+		h.Set("Docker-Experimental", "false")
+		h.Set("Server", "Docker/"+engineVersion+" (linux)")
+		if at := versioned.FindString(r.URL.Path); at != "" {
+			r.URL.Path = r.URL.Path[len(at)-1:]
+			r.URL.RawPath = ""
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers what is not served: changes are forbidden, other questions are
+// not known here.
+func refuse(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		answerJSON(w, http.StatusNotFound, dockerMessage{"page not found"})
+		return
+	}
+	answerJSON(w, http.StatusForbidden, dockerMessage{"the demo's engine is read-only: " + r.Method + " is not allowed"})
+}
+
+func (s dockerServer) ping(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	// A failed write means that the client is gone.
+	_, _ = w.Write([]byte("OK"))
+}
+
+func (s dockerServer) version(w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, http.StatusOK, dockerVersion{
+		Platform: dockerPlatform{"Sandglass demo engine"}, Version: engineVersion,
+		APIVersion: engineAPI, MinAPIVersion: engineMinAPI, Os: "linux", Arch: "amd64",
+		KernelVersion: "6.12.0-demo", GitCommit: "demo", GoVersion: "go1.20.10",
+	})
+}
+
+func (s dockerServer) info(w http.ResponseWriter, _ *http.Request) {
+	world := s.now()
+	info := dockerInfo{
+		ID: "demo", Containers: len(world.boxes), Images: 7, Driver: "overlay2", Name: "demo-host",
+		ServerVersion: engineVersion, OperatingSystem: "Debian GNU/Linux 13 (demo)", OSType: "linux", Architecture: "x86_64",
+		KernelVersion: "6.12.0-demo", DockerRootDir: "/var/lib/docker", NCPU: engineCPUs, MemTotal: 64 << 30,
+		SystemTime: world.zoned(known(world.t)),
+	}
+	for i := range world.boxes {
+		switch world.box(&world.boxes[i]).status {
+		case "running", "restarting":
+			info.ContainersRunning++
+		case "paused":
+			info.ContainersPaused++
+		default:
+			info.ContainersStopped++
+		}
+	}
+	answerJSON(w, http.StatusOK, info)
+}
+
+func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	filters, err := parseFilters(q.Get("filters"), "label", "id", "name", "status", "health")
+	if err != nil {
+		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		return
+	}
+	limit, err := strconv.Atoi(q.Get("limit"))
+	if err != nil || limit <= 0 {
+		limit = len(s.now().boxes)
+	}
+	world := s.now()
+	all := truth(q.Get("all"), false) || len(filters["status"]) > 0
+	out := []dockerListed{}
+	for i := range world.boxes {
+		b := &world.boxes[i]
+		state := world.box(b)
+		if len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.box(world, b, state) {
+			continue
+		}
+		out = append(out, world.listed(b))
+	}
+	answerJSON(w, http.StatusOK, out)
+}
+
+func (s dockerServer) inspect(w http.ResponseWriter, r *http.Request) {
+	if b, ok := s.find(w, r); ok {
+		answerJSON(w, http.StatusOK, s.now().inspected(b))
+	}
+}
+
+// find answers 404 itself when no container has this id, prefix or name.
+func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*box, bool) {
+	id := r.PathValue("id")
+	world := s.now()
+	for i := range world.boxes {
+		b := &world.boxes[i]
+		if b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id) {
+			return b, true
+		}
+	}
+	answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("No such container: %s", id)})
+	return nil, false
+}

@@ -1,0 +1,103 @@
+package demo
+
+import (
+	"strconv"
+	"time"
+)
+
+// completedFor is how long an operator's list still shows a run that is over.
+const completedFor = 2 * time.Minute
+
+// branchOf returns the session a session was branched from, or -1.
+func (f *fleet) branchOf(slot int) int {
+	h := f.dice.roll(saltSession, slot, 3)
+	if h%20 != 0 || slot < 2 || f.sessions[slot].kind == turning {
+		return -1
+	}
+	for back := 1; back < 20 && back <= slot; back++ {
+		p := slot - back
+		if f.sessions[p].where == f.sessions[slot].where && f.sessions[p].kind == resting {
+			return p
+		}
+	}
+	return -1
+}
+
+// status of a session, as the run states of the framework spell it.
+func (w world) status(slot int) string {
+	if w.sessions[slot].kind != resting {
+		return "running"
+	}
+	words := [...]string{"paused", "interrupted", "suspended_client_tool", "suspended_awaiting_children", "hibernated", "completed"}
+	return words[below(w.dice.roll(saltSession, slot, 4), uint64(len(words)))]
+}
+
+// bareSession is what the list route tells.
+func (w world) bareSession(slot int) wireSession {
+	s := &w.sessions[slot]
+	h := w.dice.roll(saltSession, slot, 5)
+	tenants := [...]string{"acme", "globex", "initech", "umbrella", "hooli", "stark"}
+	out := wireSession{
+		SessionID: w.sessionID(slot), Status: w.status(slot),
+		Tenant: tenants[below(h, uint64(len(tenants)))], Runtime: "js", FrameworkVersion: "6.4.1",
+		StartedAt: stamp{at: w.when(w.startOf(slot)), iso: s.where == us},
+	}
+	if s.where == us {
+		out.FrameworkVersion = "6.3.0"
+	}
+	if p := w.branchOf(slot); p >= 0 {
+		out.BranchedFrom = w.sessionID(p)
+	}
+	if s.kind == resting {
+		out.WorkspaceRefs = w.refs(slot)
+	}
+	return out
+}
+
+// refs of a resting session: what its workspaces can be restored from.
+func (w world) refs(slot int) []wireRef {
+	h := w.dice.roll(saltSession, slot, 6)
+	ref := wireRef{
+		Name: "box", ProviderID: filestore.String(), Ref: "wsr_" + strconv.FormatUint(h&0xffffffff, 16),
+		Capabilities: []string{"fs"}, SchemaVersion: 2,
+	}
+	if w.sessions[slot].where == eu && h%2 == 0 {
+		ref.ProviderID, ref.Capabilities = dockerHost.String(), []string{"fs", "shell"}
+	}
+	return []wireRef{ref}
+}
+
+// fullSession adds the registry.
+func (w world) fullSession(slot int) wireSession {
+	out := w.bareSession(slot)
+	s := &w.sessions[slot]
+	for k := range s.count {
+		out.Workspaces = append(out.Workspaces, w.wireOperatorEntry(s.first+k))
+	}
+	return out
+}
+
+// finished is the run before the present one in a slot, as long as the list
+// still shows it.
+func (w world) finished(slot int) (wireSession, bool) {
+	s := &w.sessions[slot]
+	begin := w.startOf(slot)
+	if s.kind != turning || w.t >= begin+completedFor {
+		return wireSession{}, false
+	}
+	out := w.At(begin - time.Millisecond).bareSession(slot)
+	out.Status = "completed"
+	return out, true
+}
+
+// findSession returns the slot of a session that exists now.
+func (w world) findSession(id string) (int, bool) {
+	if slot, ok := w.alias[id]; ok {
+		return int(slot), true
+	}
+	slot, cycle, ok := w.names.parse(id)
+	if !ok || slot >= len(w.sessions) || w.sessions[slot].alias != "" || cycle != w.cycle(slot) {
+		return 0, false
+	}
+	return slot, true
+}

@@ -1,0 +1,187 @@
+package demo
+
+import (
+	"fmt"
+	"time"
+)
+
+// voice is one kind of line that comes again and again.
+type voice struct {
+	first  time.Duration
+	period time.Duration
+	say    func(w world, h uint64) (logLine, bool)
+}
+
+// Messages of the framework; the wording is what operators match.
+const (
+	msgExhausted   = "workspace tool: eviction retry exhausted"
+	msgTmpdir      = "tmpdir close failed"
+	msgMeta        = "workspace tool: shell metacharacter rejected"
+	msgGlob        = "workspace tool: glob/brace expansion rejected"
+	msgAllow       = "workspace tool: command not in allowlist"
+	msgCollision   = "sub-agent declares workspace name that exists on parent"
+	msgRollup      = "[rate-limited] "
+	msgCloseSlow   = "workspace close timed out after 30000ms, abandoned"
+	floodBegin     = -3 * time.Minute
+	floodRollup    = 5 * time.Second
+	floodInFull    = time.Minute
+	floodPerRollup = 9500 // 1,900 rejections a second
+	longBefore     = -24 * time.Hour
+)
+
+// voices of an instance. Their order gives every line its random number, so new
+// ones go to the end.
+func (f *fleet) voices(where instance) []voice {
+	all := []voice{
+		{longBefore, 1100 * time.Millisecond, where.chatter},
+		{longBefore + 3*time.Second, 41 * time.Second, where.rejects(msgMeta, "cat notes.md | wc -l")},
+		{longBefore + 7*time.Second, 97 * time.Second, where.rejects(msgGlob, "rm -f build/{a,b}.o")},
+		{longBefore + 9*time.Second, 67 * time.Second, where.rejects(msgAllow, "curl https://example.invalid")},
+		{longBefore + 11*time.Second, 4 * time.Minute, where.collides},
+	}
+	if f.acts.failed || f.acts.hammered || f.acts.storm || f.acts.broken {
+		all = append(all, voice{longBefore + 1500*time.Millisecond, 3 * time.Second, where.complains})
+	}
+	if f.acts.storm {
+		all = append(all, voice{stormBegin, 1400 * time.Millisecond, where.exhausts})
+	}
+	if f.acts.leak {
+		all = append(all,
+			voice{longBefore + 13*time.Second, 45 * time.Second, where.leaves},
+			voice{longBefore + 17*time.Second, 2 * time.Minute, where.closesSlowly})
+	}
+	if f.acts.flood && where == eu {
+		all = append(all, voice{floodBegin, floodInFull, where.floods}, voice{floodBegin + floodRollup, floodRollup, where.rollsUp})
+	}
+	if f.acts.hostile && where == us {
+		all = append(all, voice{longBefore + 19*time.Second, 2 * time.Minute, where.shouts})
+	}
+	return all
+}
+
+// anySpace draws a workspace of a busy live session.
+func (w world) anySpace(where instance, h uint64) (int32, bool) {
+	slots := w.order[where]
+	n := len(slots)
+	if n == 0 {
+		return 0, false
+	}
+	// The newest sessions come first; half a page of them is where the work is.
+	at := int(below(h, uint64(min(n, pageSlots/2))))
+	for k := range min(n, 16) {
+		s := &w.sessions[slots[(at+k)%n]]
+		if s.count > 0 {
+			return s.first + int32(below(scramble(h), uint64(s.count))), true
+		}
+	}
+	return 0, false
+}
+
+func (w world) about(i int32, l logLine) (logLine, bool) {
+	l.session, l.workspace = w.sessionID(int(w.workspaces[i].session)), w.workspaceName(i)
+	return l, true
+}
+
+func (where instance) chatter(w world, h uint64) (logLine, bool) {
+	i, ok := w.anySpace(where, h)
+	if !ok {
+		return logLine{}, false
+	}
+	return w.about(i, logLine{level: levelInfo, message: fmt.Sprintf("run step %d completed in %dms", 1+h%40, 80+h>>20%9000)})
+}
+
+func (where instance) rejects(message, command string) func(world, uint64) (logLine, bool) {
+	return func(w world, h uint64) (logLine, bool) {
+		i, ok := w.anySpace(where, h)
+		if !ok {
+			return logLine{}, false
+		}
+		return w.about(i, logLine{level: levelWarn, message: message, command: command})
+	}
+}
+
+func (where instance) collides(w world, h uint64) (logLine, bool) {
+	i, ok := w.anySpace(where, h)
+	if !ok {
+		return logLine{}, false
+	}
+	return w.about(i, logLine{level: levelWarn, message: msgCollision})
+}
+
+// ailingSpace draws a workspace whose trouble has begun.
+func (w world) ailingSpace(where instance, h uint64, fits func(tr *trouble) bool) (int32, bool) {
+	all := w.ailing[where]
+	if len(all) == 0 {
+		return 0, false
+	}
+	at := int(below(h, uint64(len(all))))
+	for k := range min(len(all), 64) {
+		i := all[(at+k)%len(all)]
+		tr := &w.troubles[w.workspaces[i].trouble]
+		if w.t >= tr.first && fits(tr) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// complains repeats the error of a workspace that does not work.
+func (where instance) complains(w world, h uint64) (logLine, bool) {
+	i, ok := w.ailingSpace(where, h, func(*trouble) bool { return true })
+	if !ok {
+		return logLine{}, false
+	}
+	e := w.entry(i)
+	return w.about(i, logLine{level: levelError, message: "workspace tool: operation failed", cause: e.cause.text(w.dice.roll(saltText, int(i), e.nonce))})
+}
+
+func (where instance) exhausts(w world, h uint64) (logLine, bool) {
+	i, ok := w.ailingSpace(where, h, func(tr *trouble) bool { return tr.cause == causeMaxInstances || tr.cause == causeInstanceGone })
+	if !ok {
+		return logLine{}, false
+	}
+	return w.about(i, logLine{level: levelError, message: msgExhausted, cause: causeMaxInstances.text(h)})
+}
+
+func (where instance) leaves(w world, h uint64) (logLine, bool) {
+	i, ok := w.anySpace(where, h)
+	if !ok {
+		return logLine{}, false
+	}
+	d := &w.dirs[below(scramble(h), uint64(len(w.dirs)))]
+	return w.about(i, logLine{level: levelError, message: msgTmpdir, cause: "EBUSY: resource busy or locked, rmdir '" + w.scratchPath(d) + "'"})
+}
+
+func (where instance) closesSlowly(w world, h uint64) (logLine, bool) {
+	i, ok := w.anySpace(where, h)
+	if !ok {
+		return logLine{}, false
+	}
+	return w.about(i, logLine{level: levelWarn, message: msgCloseSlow})
+}
+
+const floodCommand = "ls;"
+
+func (where instance) floods(w world, _ uint64) (logLine, bool) {
+	if w.flooder == nobody {
+		return logLine{}, false
+	}
+	return w.about(w.flooder, logLine{level: levelWarn, message: msgMeta, command: floodCommand})
+}
+
+func (where instance) rollsUp(w world, h uint64) (logLine, bool) {
+	if w.flooder == nobody {
+		return logLine{}, false
+	}
+	count := floodPerRollup*95/100 + int64(below(h, floodPerRollup/10))
+	return w.about(w.flooder, logLine{level: levelWarn, message: msgRollup + msgMeta, command: floodCommand, suppressed: count})
+}
+
+// shouts carries control characters, as the output of a command may.
+func (where instance) shouts(w world, h uint64) (logLine, bool) {
+	i, ok := w.anySpace(where, h)
+	if !ok {
+		return logLine{}, false
+	}
+	return w.about(i, logLine{level: levelInfo, message: "command printed " + hostileName + " and OPENAI_API_KEY=sk-demo-" + fmt.Sprintf("%016x", h)})
+}

@@ -1,0 +1,99 @@
+package demo
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+func parseMetrics(t testing.TB, text []byte) map[string]*dto.MetricFamily {
+	t.Helper()
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	got, err := p.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return got
+}
+
+// counters sums a counter by its label text.
+func counterValues(f *dto.MetricFamily) map[string]float64 {
+	out := map[string]float64{}
+	for _, m := range f.GetMetric() {
+		out[m.String()[:strings.Index(m.String(), "counter")]] = m.GetCounter().GetValue()
+	}
+	return out
+}
+
+func TestMetricsPageIsValidAndCountersNeverFall(t *testing.T) {
+	f := testFleet(t, "all", defaultWorkspaces, 1)
+	before := map[string]float64{}
+	for at := time.Duration(0); at < 20*time.Minute; at += 7 * time.Second {
+		for name, family := range parseMetrics(t, f.At(at).metrics()) {
+			if family.GetHelp() == "" {
+				t.Errorf("%s has no help", name)
+			}
+			if family.GetType() != dto.MetricType_COUNTER {
+				continue
+			}
+			for labels, v := range counterValues(family) {
+				if v < before[name+labels] {
+					t.Fatalf("%s %s falls from %v to %v at %s", name, labels, before[name+labels], v, at)
+				}
+				before[name+labels] = v
+			}
+		}
+	}
+	if len(before) < 8 {
+		t.Errorf("only %d counters: %v", len(before), before)
+	}
+}
+
+func TestMetricsOfAStorm(t *testing.T) {
+	f := testFleet(t, "eviction-storm", defaultWorkspaces, 1)
+	sum := func(at time.Duration, name string) (v float64) {
+		for labels, n := range counterValues(parseMetrics(t, f.At(at).metrics())[name]) {
+			if strings.Contains(labels, "cloudflare-sandbox") {
+				v += n
+			}
+		}
+		return v
+	}
+	const evictions, retries = "helix_workspace_evictions_total", "helix_workspace_eviction_retries_total"
+	rate := (sum(6*time.Minute, evictions) - sum(5*time.Minute, evictions)) / 60
+	saved := (sum(6*time.Minute, retries) - sum(5*time.Minute, retries)) / 60
+	if rate < 40 || rate > 42 || saved > 1.5 {
+		t.Errorf("%v evictions a second, %v recover", rate, saved)
+	}
+}
+
+func TestRolloutStartsCountersAgain(t *testing.T) {
+	f := testFleet(t, "calm", defaultWorkspaces, 1)
+	start := func(at time.Duration) float64 {
+		return parseMetrics(t, f.At(at).metrics())["process_start_time_seconds"].GetMetric()[0].GetGauge().GetValue()
+	}
+	if a, b := start(time.Minute), start(3*time.Minute); a >= b || b != float64(testStart.Add(2*time.Minute).Unix()) {
+		t.Errorf("process started at %v, then at %v", a, b)
+	}
+	if _, ok := parseMetrics(t, f.At(125*time.Second).metrics())["helix_workspace_evictions_total"]; ok {
+		t.Error("counters survive the restart of their process")
+	}
+}
+
+func TestMetricsPageIsBusyDuringTheOutage(t *testing.T) {
+	clock := &at{f: testFleet(t, "source-outage", 100, 1)}
+	h := metricsServer{clock.now}.handler()
+	for moment, want := range map[time.Duration]int{0: http.StatusOK, 150 * time.Second: http.StatusServiceUnavailable, 5 * time.Minute: http.StatusOK} {
+		clock.t = moment
+		resp := ask(t, h, "/metrics")
+		if resp.StatusCode != want || (want != http.StatusOK) != (resp.Header.Get("Retry-After") != "") {
+			t.Errorf("at %s the page answers %d", moment, resp.StatusCode)
+		}
+	}
+}

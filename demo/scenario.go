@@ -1,0 +1,80 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Scenario is one scripted world a demo can play.
+type Scenario struct {
+	Name    string
+	Summary string // one plain sentence
+}
+
+// acts are the incidents of a world. Every world has the calm background.
+type acts struct {
+	rollout  bool // agent processes restart one after the other, every 20 minutes
+	failed   bool // workspaces that cannot be opened any more
+	broken   bool // containers that were killed, crash in a loop or turn unhealthy
+	hammered bool // workspaces that are used all the time and never work
+	storm    bool // evictions that retries do not recover
+	wide     bool // the storm takes nearly the whole provider, not a few workspaces
+	flood    bool // one session loops over a rejected command
+	leak     bool // scratch directories are left behind
+	outage   bool // sources of the console die and come back
+	brief    bool // the outage is one short one, so that other incidents stay visible
+	hostile  bool // names and errors that try to harm a terminal or leak a secret
+}
+
+type script struct {
+	Scenario
+	acts acts
+}
+
+// scripts lists the worlds in the order in which help shows them.
+func scripts() []script {
+	return []script{
+		{Scenario{"all", "Everything together: old outages, a storm that gets worse, a log flood and a source that dies, in a fleet that is mostly healthy."},
+			acts{failed: true, broken: true, hammered: true, storm: true, flood: true, leak: true, outage: true, brief: true, hostile: true}},
+		{Scenario{"calm", "A healthy and busy fleet with first uses after long idle times, pauses, branches, evictions that recover and a rollout; nothing should alert."},
+			acts{rollout: true}},
+		{Scenario{"failed", "Workspaces that have failed for 41 minutes, some that fail only now, and containers that were killed or keep crashing."},
+			acts{failed: true, broken: true}},
+		{Scenario{"hammered", "Workspaces that agents keep using although no operation has succeeded for minutes."},
+			acts{hammered: true}},
+		{Scenario{"eviction-storm", "One provider has no instances left: evictions climb, retries stop helping, and most of its workspaces are lost within five minutes."},
+			acts{storm: true, wide: true}},
+		{Scenario{"audit-flood", "One session repeats a rejected command 1,900 times a second and the log only shows a summary line every five seconds."},
+			acts{flood: true}},
+		{Scenario{"tmp-leak", "Scratch directories are left behind faster than anybody removes them."},
+			acts{leak: true}},
+		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
+			acts{outage: true}},
+	}
+}
+
+// Scenarios lists what Options.Scenario accepts; the first one is the default.
+func Scenarios() []Scenario {
+	all := scripts()
+	out := make([]Scenario, len(all))
+	for i, s := range all {
+		out[i] = s.Scenario
+	}
+	return out
+}
+
+// findScript returns the named world; an empty name is the default one.
+func findScript(name string) (script, error) {
+	all := scripts()
+	if name == "" {
+		return all[0], nil
+	}
+	names := make([]string, len(all))
+	for i, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return script{}, fmt.Errorf("demo: no scenario is called %q; choose one of %s", name, strings.Join(names, ", "))
+}
