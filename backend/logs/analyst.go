@@ -1,0 +1,261 @@
+package logs
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// analyst turns lines into counts and events. It is used by one goroutine at a time.
+type analyst struct {
+	source  string
+	cleaner *backend.Cleaner
+	pats    *patterns
+	dec     *decoder
+	tally   *tally
+	rolls   *rollups
+	budget  float64 // bytes decoded per second
+
+	every  int   // this poll decodes one line in every
+	seq    int   // lines since the start, to pick them
+	forced int64 // bytes of rollup lines that may still be decoded out of turn in this poll
+
+	events []backend.Event
+	seen   lineStats // of this poll
+	ever   lineStats // since the start
+}
+
+type lineStats struct {
+	lines, matched, decoded, cut, offClock, untimed, moreEvents int
+	bytes                                                       int64
+	earliest                                                    time.Time // of history: since when it is covered
+}
+
+func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
+	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), tally: newTally(covered),
+		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
+}
+
+// begin starts a poll that will bring about total bytes which came in during elapsed.
+func (a *analyst) begin(total int64, elapsed time.Duration) {
+	allowed := a.budget * max(elapsed.Seconds(), 1)
+	a.every = max(1, int((float64(total)+allowed-1)/allowed))
+	a.forced = int64(allowed)
+	a.events, a.seen = nil, lineStats{}
+	a.tally.folded = 0
+}
+
+// placement says how the time of a line is found: the line was written between lo and hi, or is history.
+type placement struct {
+	lo, hi time.Time
+	// past: the line is from before we looked. It counts only with a time of its own after lo, or that of the line
+	// before it. Otherwise it was written between lo and hi, whatever its own clock says.
+	past bool
+	// whenUntimed is where lines of the past without any time go; zero drops them.
+	whenUntimed time.Time
+	before      time.Time // own time of the line before
+}
+
+func (p *placement) place(own time.Time, stats *lineStats) (time.Time, bool) {
+	if p.past {
+		if own.IsZero() {
+			own = p.before
+		} else {
+			p.before = own
+		}
+		if own.IsZero() {
+			stats.untimed++
+			return p.whenUntimed, !p.whenUntimed.IsZero()
+		}
+		if stats.earliest.IsZero() || own.Before(stats.earliest) {
+			stats.earliest = own
+			if own.Before(p.lo) {
+				stats.earliest = p.lo
+			}
+		}
+		if own.Before(p.lo) || own.After(p.hi.Add(skew)) {
+			return time.Time{}, false
+		}
+		return earlier(own, p.hi), true
+	}
+	if !own.IsZero() {
+		p.before = own
+	}
+	switch {
+	case own.IsZero():
+		return p.hi, true
+	case own.Before(p.lo.Add(-skew)), own.After(p.hi.Add(skew)):
+		stats.offClock++
+		return p.hi, true
+	case own.Before(p.lo):
+		return p.lo, true
+	}
+	return earlier(own, p.hi), true
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// line takes one line into account. stamp is the time the transport gave it, zero without one; size counts all its
+// bytes, of which data may be only the beginning.
+func (a *analyst) line(data []byte, size int, stamp time.Time, p *placement) {
+	data = bytes.TrimRight(data, "\r")
+	if len(data) == 0 {
+		return
+	}
+	r, marked := a.read(data)
+	if !stamp.IsZero() {
+		r.at = stamp
+	}
+	at, ok := p.place(r.at, &a.seen)
+	if !ok {
+		return
+	}
+	a.seen.lines++
+	a.seen.bytes += int64(size)
+	if size > len(data)+2 {
+		a.seen.cut++
+	}
+	k := seriesKey{session: string(r.session), workspace: string(r.workspace)}
+	a.tally.add(k.of(backend.MetricLogLines), at, 1, false, nil)
+	a.tally.add(k.of(backend.MetricLogBytes), at, float64(size), false, nil)
+	if k.session != "" {
+		a.tally.add(seriesKey{metric: backend.MetricNamed, session: k.session}, at, 1, false, nil)
+	}
+	p1 := a.pats.find(r.message, r.errText)
+	if p1 == nil && !marked {
+		return
+	}
+	a.seen.matched++
+	if marked {
+		a.rollup(p1, r, k, at, data)
+		return
+	}
+	if m, counts := p1.class.metric(); counts {
+		a.tally.add(k.of(m), at, 1, false, data)
+	}
+	if p1.class == ClassRejection {
+		a.rolls.full(rollupName(p1, r), at)
+	}
+	if p1.event {
+		a.event(p1, r, at)
+	}
+}
+
+func (k seriesKey) of(m backend.Metric) seriesKey {
+	k.metric = m
+	return k
+}
+
+// read decodes a line when it is its turn, or when it is a rollup, whose number must not be lost.
+func (a *analyst) read(data []byte) (r record, marked bool) {
+	turn := a.seq%a.every == 0
+	a.seq++
+	if !turn && a.forced > 0 && a.pats.marked(data) {
+		turn = true
+		a.forced -= int64(len(data))
+	}
+	if turn {
+		a.seen.decoded++
+		r = a.dec.decode(data)
+	} else {
+		r = a.dec.rough(data)
+	}
+	return r, a.pats.marked(r.message)
+}
+
+// rollup counts a line that stands for suppressed ones: those are what is counted, not the line.
+func (a *analyst) rollup(p *pattern, r record, k seriesKey, at time.Time, data []byte) {
+	a.tally.add(k.of(backend.MetricRollups), at, 1, false, data)
+	metric := backend.MetricRejections // the limiter wraps the guards' warnings
+	if p != nil {
+		if m, counts := p.class.metric(); counts {
+			metric = m
+		}
+	}
+	if r.suppressed < 0 {
+		a.tally.add(k.of(metric), at, 1, true, data)
+		return
+	}
+	n, lower := a.rolls.observe(rollupName(p, r), k.of(metric), r.suppressed, at)
+	a.tally.add(k.of(metric), at, n, lower, data)
+}
+
+// rollupName is the key under which the limiter groups lines, as far as a line shows it: session, workspace, kind and
+// the first word of the command.
+func rollupName(p *pattern, r record) string {
+	kind := ""
+	if p != nil {
+		kind = p.name
+	}
+	word, _, _ := bytes.Cut(bytes.TrimSpace(r.command), []byte(" "))
+	word = word[:min(len(word), maxFieldBytes)]
+	return strings.Join([]string{string(r.session), string(r.workspace), kind, string(word)}, "\x00")
+}
+
+func (a *analyst) event(p *pattern, r record, at time.Time) {
+	if len(a.events) >= maxEvents {
+		a.seen.moreEvents++
+		return
+	}
+	text := []backend.Safe{a.cleaner.Clean(p.name, 60)}
+	if p.meaning != "" {
+		text[0] = a.cleaner.Clean(p.meaning, 200)
+	}
+	if len(r.session) > 0 {
+		text = append(text, backend.Textf("session %s", a.cleaner.Clean(string(r.session), 80)))
+	}
+	if len(r.workspace) > 0 {
+		text = append(text, backend.Textf("workspace %s", a.cleaner.Clean(string(r.workspace), 80)))
+	}
+	cause := p.causeIn(r.message, r.errText)
+	if len(cause) == 0 && p.class == ClassNote {
+		cause = r.message
+	}
+	if len(cause) > 0 {
+		text = append(text, a.cleaner.Clean(string(cause[:min(len(cause), maxSample)]), sampleRunes))
+	}
+	a.events = append(a.events, backend.Event{Kind: backend.EventPlatform, At: at, SourceAt: r.at, Source: a.source,
+		Subject: backend.Key{Kind: backend.KindSource, Source: a.source, ID: backend.MustID(a.source)},
+		Name:    p.name, Text: backend.Join(text, " · ")})
+}
+
+// finish ends a poll: counts, events and notes go into the reading.
+func (a *analyst) finish(r *backend.Reading, now time.Time) {
+	for _, o := range a.rolls.settle() {
+		a.tally.add(o.series, o.at, o.n, false, nil)
+	}
+	a.rolls.forget(now)
+	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), sampleRunes) })
+	r.Events = a.events
+	r.Load.Bytes = a.seen.bytes
+	a.ever.lines += a.seen.lines
+	a.ever.matched += a.seen.matched
+	r.Notes = append(r.Notes, a.notes()...)
+}
+
+func (a *analyst) notes() []backend.Safe {
+	var out []backend.Safe
+	note := func(on bool, f backend.Literal, args ...any) {
+		if on {
+			out = append(out, backend.Textf(f, args...))
+		}
+	}
+	note(a.every > 1, "1 in %d lines decoded (above the byte budget); every line was searched and counted", a.every)
+	if n := a.rolls.note(); !n.IsEmpty() {
+		out = append(out, n)
+	}
+	note(a.seen.cut > 0, "%d lines longer than 1 MiB: only their beginning was searched", a.seen.cut)
+	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
+	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
+	note(a.seen.moreEvents > 0, "%d more events are only counted", a.seen.moreEvents)
+	note(a.ever.lines == 0, "no log line yet; the framework's default logger writes none, so a logger must be configured in the agent server")
+	note(a.ever.lines > 0 && a.ever.matched == 0, "no line matched any pattern yet")
+	return out
+}

@@ -1,0 +1,174 @@
+package logs
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/client"
+
+	"sandglass/backend"
+)
+
+// engine is the part of a container engine's API that reading a log takes.
+type engine interface {
+	ContainerInspect(ctx context.Context, id string, o client.ContainerInspectOptions) (client.ContainerInspectResult, error)
+	ContainerLogs(ctx context.Context, id string, o client.ContainerLogsOptions) (client.ContainerLogsResult, error)
+	Close() error
+}
+
+// container reads what a container writes, past first.
+type container struct {
+	engine engine
+	name   string
+	host   string
+}
+
+const defaultEngine = "unix:///var/run/docker.sock"
+
+func newContainer(opts *Options, deps backend.Deps) (*container, error) {
+	host := opts.Host
+	if host == "" {
+		host = deps.Getenv("DOCKER_HOST")
+	}
+	if host == "" {
+		host = defaultEngine
+	}
+	at, err := client.ParseHostURL(host)
+	if err != nil {
+		return nil, err
+	}
+	network, address := at.Scheme, at.Host
+	if network == "http" {
+		network = "tcp"
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return deps.Dial(ctx, network, address) }
+	// The dialler comes after the host: setting the host replaces it.
+	c, err := client.New(client.WithHost(host), client.WithDialContext(dial))
+	if err != nil {
+		return nil, err
+	}
+	return &container{engine: c, name: opts.Container, host: host}, nil
+}
+
+func (c *container) routes() []backend.Route {
+	return []backend.Route{
+		{Verb: "GET", Target: c.host + "/containers/" + c.name + "/json", Why: "whether the container has a terminal, which decides the stream's form"},
+		{Verb: "GET", Target: c.host + "/containers/" + c.name + "/logs", Why: "its output is the log"},
+	}
+}
+
+func (c *container) run(ctx context.Context, since time.Time, in *intake) error {
+	info, err := c.engine.ContainerInspect(ctx, c.name, client.ContainerInspectOptions{})
+	if err != nil {
+		return c.failed(err)
+	}
+	tty := info.Container.Config != nil && info.Container.Config.Tty
+	in.opened()
+	in.resume()
+	if err := c.copy(ctx, client.ContainerLogsOptions{Since: stampOf(since)}, tty, true, in); err != nil {
+		return c.failed(err)
+	}
+	in.settled()
+	from := since
+	if last := in.resume(); last.After(from) {
+		from = last
+	}
+	// What was written between the two requests arrives with the second one, as does the last line again.
+	if err := c.copy(ctx, client.ContainerLogsOptions{Since: stampOf(from), Follow: true}, tty, false, in); err != nil {
+		return c.failed(err)
+	}
+	return backend.Errorf(backend.ErrGone, c.host, "container %q ended its log: it stopped", c.name)
+}
+
+func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func (c *container) copy(ctx context.Context, o client.ContainerLogsOptions, tty, past bool, in *intake) error {
+	o.ShowStdout, o.ShowStderr, o.Timestamps = true, true, true
+	body, err := c.engine.ContainerLogs(ctx, c.name, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	if tty {
+		err = copyPlain(body, func(b []byte) { in.take(b, 0, true, past) })
+	} else {
+		err = demultiplex(body, func(b []byte, which int) { in.take(b, which, true, past) })
+	}
+	in.ended(true, past)
+	return err
+}
+
+func (c *container) failed(err error) error {
+	kind := backend.ErrUnreachable
+	var known *backend.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errdefs.IsNotFound(err):
+		kind = backend.ErrGone
+	case errdefs.IsPermissionDenied(err), errdefs.IsUnauthorized(err):
+		kind = backend.ErrUnauthorised
+	case errors.Is(err, context.DeadlineExceeded):
+		kind = backend.ErrTimeout
+	case errors.Is(err, errBadFrame):
+		kind = backend.ErrInvalid
+	}
+	return backend.Errorf(kind, c.host, "log of container %q: %w", c.name, err)
+}
+
+func copyPlain(r io.Reader, take func([]byte)) error {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		take(buf[:n])
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var errBadFrame = errors.New("not a log stream of an engine")
+
+// demultiplex takes the two outputs apart: frames of an 8-byte header (stream, 3 zero bytes, big-endian length) and a
+// payload, as documented for stdcopy. The library's own StdCopy holds a whole frame in memory, up to the 4 GiB that a
+// lying header can announce; here a frame passes through in small pieces.
+func demultiplex(r io.Reader, take func(b []byte, which int)) error {
+	buf := make([]byte, 32<<10)
+	var header [8]byte
+	for {
+		if _, err := io.ReadFull(r, header[:]); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		which := 0
+		switch kind := stdcopy.StdType(header[0]); kind {
+		case stdcopy.Stdin, stdcopy.Stdout:
+		case stdcopy.Stderr:
+			which = 1
+		case stdcopy.Systemerr:
+			text, _ := io.ReadAll(io.LimitReader(r, int64(min(binary.BigEndian.Uint32(header[4:]), stderrBytes))))
+			return fmt.Errorf("the engine says: %s", text)
+		default:
+			return fmt.Errorf("%w: unknown stream %d", errBadFrame, kind)
+		}
+		for left := int64(binary.BigEndian.Uint32(header[4:])); left > 0; {
+			n, err := r.Read(buf[:min(int64(len(buf)), left)])
+			take(buf[:n], which)
+			left -= int64(n)
+			if err != nil && left > 0 {
+				return fmt.Errorf("the stream broke within a frame: %w", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package logs
+
+import "time"
+
+// Every bound and pace of this package. Sizes are bytes.
+const (
+	maxLine       = 1 << 20   // kept of one line; the rest is counted and not searched
+	maxHistory    = 32 << 20  // read backwards in one file for the lookback
+	readBlock     = 256 << 10 // one read
+	maxPerPoll    = 64 << 20  // read from files in one poll; what is left waits for the next
+	maxFiles      = 512       // tailed at a time, newest first
+	maxSeries     = 5000      // distinct series; more are folded into the series without a session
+	maxRollupKeys = 5000      // keys whose suppressedCount is followed
+	maxOwed       = 4096      // counts held back while the meaning of suppressedCount is undecided
+	maxSuppressed = 1e7       // of one rollup; more is no count
+	maxEvents     = 20        // events of one poll
+	maxProblems   = 20        // problems of one poll, the rest is summed up
+	maxSample     = 4 << 10   // raw bytes kept of the line behind a count
+	sampleRunes   = 300       // of them drawn
+	queueBytes    = 16 << 20  // lines of a stream waiting for the next poll; above it they are searched, not decoded
+	queueOverhead = 64        // bookkeeping of one waiting line
+	headBytes     = 1 << 10   // of a file, to recognise it again
+	tailBytes     = 256       // before the read position, to recognise a copy
+	stderrBytes   = 2 << 10   // kept of a command's complaints
+	maxFieldBytes = 512       // of a session or workspace name in a line
+
+	bucket       = 5 * time.Second  // counts of one poll are summed over at most this
+	forgetSeries = time.Hour        // a series silent for longer is no longer reported as 0
+	forgetRollup = 10 * time.Minute // a rollup key silent for longer starts anew
+	skew         = 2 * time.Minute  // how far ahead of our clock a line may be and still be believed
+	commandPast  = 30 * time.Second // after its start a command may still print the past
+	firstWait    = 2 * time.Second  // the first poll waits this long for a stream's first lines
+	retryFirst   = time.Second      // pause before a stream is opened again; doubles, with jitter
+	retryMax     = 60 * time.Second
+	killWait     = 2 * time.Second // between asking a command to end and closing its pipes
+	quietPolls   = 2               // a rotated file is closed after this many polls without growth
+)

@@ -1,0 +1,329 @@
+package logs
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// t0 is when the tests' clock starts.
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// rig is a source under test with a clock of its own.
+type rig struct {
+	t   *testing.T
+	now time.Time
+	src *source
+}
+
+func testDeps(t *testing.T, now func() time.Time) backend.Deps {
+	return backend.Deps{
+		ID: "log", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: now,
+		Spawn:   backend.NewSpawner(func(name string, reason any, stack []byte) { t.Errorf("%s: %v\n%s", name, reason, stack) }),
+		Cleaner: backend.NewCleaner("hunter2-configured"),
+		Dial:    (&net.Dialer{}).DialContext,
+		Command: func(ctx context.Context, argv []string) *exec.Cmd { return exec.CommandContext(ctx, argv[0], argv[1:]...) },
+		Getenv:  func(string) string { return "" },
+	}
+}
+
+func newRig(t *testing.T, change func(*Options)) *rig {
+	t.Helper()
+	r := &rig{t: t, now: t0}
+	opts := defaults()
+	change(&opts)
+	src, err := newSource(opts, testDeps(t, func() time.Time { return r.now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.src = src
+	t.Cleanup(func() {
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// poll advances the clock and polls.
+func (r *rig) poll(after time.Duration) backend.Reading {
+	r.t.Helper()
+	r.now = r.now.Add(after)
+	got, err := r.src.Poll(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, c := range got.Counts {
+		if c.At.After(r.now) {
+			r.t.Errorf("count %v lies in the future of %v", c, r.now)
+		}
+	}
+	return got
+}
+
+// total sums the counts of a metric; session "*" means any.
+func total(counts []backend.Count, m backend.Metric, session string) (n float64) {
+	for _, c := range counts {
+		if c.Series.Name == m && (session == "*" || c.Series.Session.Raw() == session) {
+			n += c.N
+		}
+	}
+	return n
+}
+
+func (r *rig) want(got backend.Reading, m backend.Metric, session string, n float64) {
+	r.t.Helper()
+	if have := total(got.Counts, m, session); have != n {
+		r.t.Errorf("%s of session %q = %v, want %v", m, session, have, n)
+	}
+}
+
+func hasNote(r backend.Reading, part string) bool {
+	for _, n := range r.Notes {
+		if strings.Contains(n.String(), part) {
+			return true
+		}
+	}
+	return false
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rejected is a full rejection line; at may be zero.
+func rejected(at time.Time, session string) string {
+	return jsonLine(at, session, "workspace tool: shell metacharacter rejected", "")
+}
+
+func jsonLine(at time.Time, session, msg, extra string) string {
+	when := ""
+	if !at.IsZero() {
+		when = fmt.Sprintf(`"time":%d,`, at.UnixMilli())
+	}
+	return fmt.Sprintf(`{"level":40,%s"sessionId":%q,"workspace":"box","msg":%q%s}`+"\n", when, session, msg, extra)
+}
+
+// lines runs lines through a fresh analyst as live ones and returns the counts.
+func lines(t *testing.T, change func(*Options), text ...string) (*analyst, backend.Reading) {
+	t.Helper()
+	opts := defaults()
+	if change != nil {
+		change(&opts)
+	}
+	a := newAnalyst(&opts, testDeps(t, func() time.Time { return t0 }), t0)
+	a.begin(0, time.Second)
+	p := placement{lo: t0.Add(-5 * time.Second), hi: t0}
+	for _, l := range text {
+		a.line([]byte(l), len(l)+1, time.Time{}, &p)
+	}
+	var r backend.Reading
+	a.finish(&r, t0)
+	return a, r
+}
+
+func TestEveryPatternByItsExamples(t *testing.T) {
+	opts := defaults()
+	table := newPatterns(&opts)
+	all := append(append([]pattern(nil), table.list...), table.markers...)
+	if len(all) < 11 {
+		t.Fatalf("only %d patterns", len(all))
+	}
+	for _, p := range all {
+		if len(p.hits) == 0 || len(p.misses) == 0 || p.meaning == "" {
+			t.Errorf("%s: a pattern needs examples both ways and a meaning", p.name)
+		}
+		metric, ok := p.class.metric()
+		if !ok {
+			t.Errorf("%s: class %s counts nothing", p.name, p.class)
+		}
+		for _, line := range p.hits {
+			if _, r := lines(t, nil, line); total(r.Counts, metric, "*") != 1 {
+				t.Errorf("%s: not counted as %s: %s", p.name, metric, line)
+			}
+		}
+		for _, line := range p.misses {
+			if _, r := lines(t, nil, line); total(r.Counts, metric, "*") != 0 {
+				t.Errorf("%s: wrongly counted as %s: %s", p.name, metric, line)
+			}
+		}
+	}
+}
+
+func TestOneLineIsOneClass(t *testing.T) {
+	metrics := []backend.Metric{backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricWorkspaceFailed,
+		backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout, backend.MetricTmpdirCloseFailed, backend.MetricNameCollision}
+	for line, want := range map[string]backend.Metric{
+		`{"msg":"workspace tool: eviction retry exhausted","err":{"name":"WorkspaceEvictedError"}}`:  backend.MetricEvictionExhausted,
+		`{"msg":"tmpdir close failed","error":"WorkspaceFailedError: close timed out"}`:              backend.MetricTmpdirCloseFailed,
+		`WARN command not in allowlist session=a cmd="echo tmpdir close failed close timed out"`:     backend.MetricRejections,
+		`Error: WorkspaceFailedError: workspace close exceeded its deadline`:                         backend.MetricCloseTimeout,
+		`{"msg":"x","err":{"type":"WorkspaceFailedError","message":"was WorkspaceEvictedError"}}`:    backend.MetricWorkspaceFailed,
+		`{"log":"{\"msg\":\"close timed out\",\"sessionId\":\"a\"}\n","stream":"stdout","time":"x"}`: backend.MetricCloseTimeout,
+	} {
+		_, r := lines(t, nil, line)
+		for _, m := range metrics {
+			n := 0.0
+			if m == want {
+				n = 1
+			}
+			if got := total(r.Counts, m, "*"); got != n {
+				t.Errorf("%s = %v, want %v: %s", m, got, n, line)
+			}
+		}
+	}
+}
+
+func TestConfiguredPatterns(t *testing.T) {
+	change := func(o *Options) {
+		o.CloseTimeoutTexts = []string{"gave up closing"}
+		o.Fields.Session = []string{"ctx.sid"}
+		o.Pattern = []PatternOption{
+			{Name: "mine", Contains: "refused by policy", Class: "rejection"},
+			{Name: "known", Contains: "tmpdir close failed: EBUSY on probe", Class: "note", Meaning: "the probe", Cause: `on (\w+)`},
+		}
+	}
+	_, r := lines(t, change, `{"ctx":{"sid":"s9"},"msg":"refused by policy"}`, `{"msg":"gave up closing box"}`,
+		`{"msg":"close timed out"}`, `tmpdir close failed: EBUSY on probe`)
+	for m, want := range map[backend.Metric]float64{backend.MetricRejections: 1, backend.MetricCloseTimeout: 1, backend.MetricTmpdirCloseFailed: 0} {
+		if got := total(r.Counts, m, "*"); got != want {
+			t.Errorf("%s = %v, want %v", m, got, want)
+		}
+	}
+	if total(r.Counts, backend.MetricRejections, "s9") != 1 {
+		t.Error("a session in a nested field is not found")
+	}
+	last := r.Events[len(r.Events)-1]
+	if last.Name != "known" || last.Text.String() != "the probe · probe" {
+		t.Errorf("event %q: %q", last.Name, last.Text)
+	}
+}
+
+func TestEventsCarryTheCauseMaskedAndAreBounded(t *testing.T) {
+	var many []string
+	for i := range maxEvents + 5 {
+		many = append(many, fmt.Sprintf(`{"msg":"tmpdir close failed","sessionId":"s%d","cause":"EBUSY \u001b]0;x\u0007 API_TOKEN=abcdefgh hunter2-configured"}`, i))
+	}
+	_, r := lines(t, nil, many...)
+	if len(r.Events) != maxEvents || !hasNote(r, "5 more events") {
+		t.Fatalf("%d events, notes %v", len(r.Events), r.Notes)
+	}
+	text := r.Events[0].Text.String()
+	if !strings.Contains(text, "session s0") || !strings.Contains(text, "EBUSY") {
+		t.Errorf("event says %q", text)
+	}
+	for _, bad := range []string{"\x1b", "hunter2", "abcdefgh"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("event shows %q: %q", bad, text)
+		}
+	}
+	for _, c := range r.Counts {
+		if s := c.Sample.String(); strings.Contains(s, "hunter2") || strings.Contains(s, "abcdefgh") {
+			t.Errorf("sample shows a secret: %q", s)
+		}
+	}
+}
+
+func TestHostileLines(t *testing.T) {
+	long := strings.Repeat("x", 3<<20)
+	_, r := lines(t, nil, "\xff\xfe command not in allowlist \xc3\x28 sessionId=\xff\xfe", `{"msg":"\ud800 command not in allowlist"`,
+		strings.Repeat(`{"a":`, 20000), `{"sessionId":"`+strings.Repeat("s", 5000)+`","msg":"m"}`, `{"msg":"`+long+`"}`, "\x00\x1b[2J", `{"suppressedCount":1e300,"msg":"[rate-limited] x"}`)
+	if got := total(r.Counts, backend.MetricRejections, "*"); got != 3 { // the rollup's absurd count is one, as a lower bound
+		t.Errorf("%v rejections", got)
+	}
+	if got := total(r.Counts, backend.MetricLogLines, "*"); got != 7 {
+		t.Errorf("%v lines", got)
+	}
+	for _, c := range r.Counts {
+		if len(c.Series.Session.Raw()) > maxFieldBytes {
+			t.Error("an absurd session id was taken")
+		}
+	}
+}
+
+func TestSeriesAreBounded(t *testing.T) {
+	var many []string
+	for i := range maxSeries {
+		many = append(many, fmt.Sprintf(`{"msg":"command not in allowlist","sessionId":"s%d"}`, i))
+	}
+	a, r := lines(t, nil, many...)
+	if len(a.tally.series) > maxSeries+len(overallMetrics) {
+		t.Errorf("%d series", len(a.tally.series))
+	}
+	if got := total(r.Counts, backend.MetricRejections, "*"); got != maxSeries {
+		t.Errorf("%v rejections, want %d", got, maxSeries)
+	}
+	if total(r.Counts, backend.MetricRejections, "") == 0 || !hasNote(r, "counted together") {
+		t.Error("what was folded is not told")
+	}
+}
+
+func TestSilenceIsReported(t *testing.T) {
+	a, r := lines(t, nil, `{"msg":"command not in allowlist","sessionId":"a"}`)
+	if total(r.Counts, backend.MetricRejections, "a") != 1 {
+		t.Fatal("not counted")
+	}
+	zero := func(at time.Time) int {
+		var next backend.Reading
+		a.begin(0, time.Second)
+		a.finish(&next, at)
+		n := 0
+		for _, c := range next.Counts {
+			if c.Series.Name == backend.MetricRejections && c.Series.Session.Raw() == "a" && c.N == 0 && c.At.Equal(at) {
+				n++
+			}
+		}
+		return n
+	}
+	if zero(t0.Add(5*time.Second)) != 1 {
+		t.Error("a known series without lines is not reported as 0")
+	}
+	if zero(t0.Add(forgetSeries+time.Minute)) != 0 {
+		t.Error("a series silent for an hour is still reported")
+	}
+}
+
+func TestSamplingCountsEveryLine(t *testing.T) {
+	r := newRig(t, func(o *Options) {
+		o.Files = []string{t.TempDir() + "/*.log"}
+		o.ByteBudget = 1000
+	})
+	path := strings.TrimSuffix(r.src.opts.Files[0], "*.log") + "a.log"
+	appendTo(t, path, "start\n")
+	r.poll(0)
+	var text strings.Builder
+	const n = 1000
+	for range n {
+		text.WriteString(rejected(r.now, "a"))
+	}
+	text.WriteString(jsonLine(r.now, "a", "[rate-limited] workspace tool: shell metacharacter rejected", `,"suppressedCount":500`))
+	appendTo(t, path, text.String())
+	got := r.poll(5 * time.Second)
+	want := (text.Len() + 4999) / 5000
+	if !hasNote(got, fmt.Sprintf("1 in %d lines decoded", want)) {
+		t.Errorf("notes: %v, want 1 in %d", got.Notes, want)
+	}
+	if r.src.analyst.seen.decoded > n/want+2 {
+		t.Errorf("%d of %d lines were decoded", r.src.analyst.seen.decoded, n)
+	}
+	r.want(got, backend.MetricRejections, "a", n+500)
+	r.want(got, backend.MetricLogLines, "*", n+1)
+	r.want(got, backend.MetricLogBytes, "a", float64(text.Len()))
+}

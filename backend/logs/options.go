@@ -1,0 +1,139 @@
+package logs
+
+import (
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"sandglass/backend"
+)
+
+// Options are the keys of a source of kind "logs".
+type Options struct {
+	Files             []string         `toml:"files" doc:"globs of log files; rotated and truncated files are followed"`
+	Command           []string         `toml:"command" doc:"or: argv of a command whose standard output is the log; restarted when it ends"`
+	Container         string           `toml:"container" doc:"or: name or id of a container whose output is the log"`
+	Host              string           `toml:"host" doc:"engine of the container, unix:///… or tcp://…; empty = DOCKER_HOST, else the usual socket"`
+	Format            string           `toml:"format" doc:"auto, json or text; auto decides line by line"`
+	Lookback          backend.Duration `toml:"lookback" doc:"how much of the past is read at the start, at most 1h"`
+	ByteBudget        backend.Size     `toml:"byte_budget" doc:"bytes decoded per second; above it only decoding is sampled, every line is still searched"`
+	CloseTimeoutTexts []string         `toml:"close_timeout_texts" doc:"texts that mean: closing a workspace took longer than its deadline"`
+	Fields            Fields           `toml:"fields" doc:"names under which your logger writes each fact; dots reach into objects"`
+	Pattern           []PatternOption  `toml:"pattern" doc:"patterns of your own, searched before the built-in ones"`
+}
+
+// Fields names the keys that carry the facts of a line, in order of preference.
+type Fields struct {
+	Message    []string `toml:"message" doc:"the text of the line"`
+	Level      []string `toml:"level" doc:"severity, a word or a pino number"`
+	Time       []string `toml:"time" doc:"time of the line: RFC 3339, or epoch seconds, milliseconds, microseconds or nanoseconds"`
+	Session    []string `toml:"session" doc:"session id"`
+	Workspace  []string `toml:"workspace" doc:"workspace name"`
+	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup stands for"`
+	Command    []string `toml:"command" doc:"rejected command; its first word tells rollups of one workspace apart"`
+	Error      []string `toml:"error" doc:"error text or object; searched for error classes and causes"`
+}
+
+// PatternOption is one [[source.pattern]].
+type PatternOption struct {
+	Name     string `toml:"name" doc:"a short word for events and explanations"`
+	Contains string `toml:"contains" doc:"literal text to look for in the message, case matters"`
+	Class    string `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision or note"`
+	Meaning  string `toml:"meaning" doc:"what the line means, in one sentence"`
+	Severity string `toml:"severity" doc:"info, warning or critical; above info each line is also an event of the timeline"`
+	Cause    string `toml:"cause" doc:"regular expression whose first group is the cause"`
+}
+
+// Kind is the source kind "logs".
+func Kind() backend.SourceKind {
+	return backend.SourceKind{
+		Name:     "logs",
+		Summary:  "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods",
+		Defaults: func() any { o := defaults(); return &o },
+		New:      newFromOptions,
+	}
+}
+
+func defaults() Options {
+	return Options{
+		Format:            "auto",
+		Lookback:          backend.Duration(15 * time.Minute),
+		ByteBudget:        1e6,
+		CloseTimeoutTexts: []string{"close timed out", "close exceeded"},
+		Fields: Fields{
+			Message:    []string{"msg", "message"},
+			Level:      []string{"level"},
+			Time:       []string{"time", "timestamp", "ts"},
+			Session:    []string{"sessionId", "session"},
+			Workspace:  []string{"workspace", "workspaceName"},
+			Suppressed: []string{"suppressedCount"},
+			Command:    []string{"command", "cmd"},
+			Error:      []string{"err", "error", "cause"},
+		},
+	}
+}
+
+func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
+	opts := defaults()
+	if err := o.Decode(&opts); err != nil {
+		return nil, err
+	}
+	if err := opts.check(o); err != nil {
+		return nil, err
+	}
+	return newSource(opts, deps)
+}
+
+func (opts *Options) check(o backend.Options) error {
+	given := 0
+	for _, is := range []bool{len(opts.Files) > 0, len(opts.Command) > 0, opts.Container != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return o.Refuse("kind", "a logs source needs one of files, command or container")
+	case given > 1:
+		return o.Refuse("kind", "files, command and container are three places; make one source for each")
+	case opts.Format != "auto" && opts.Format != "json" && opts.Format != "text":
+		return o.Refuse("format", "%q is not a format; write auto, json or text", opts.Format)
+	case opts.Lookback.Std() > time.Hour:
+		return o.Refuse("lookback", "at most 1h: counts are kept no longer")
+	case opts.ByteBudget < 1000:
+		return o.Refuse("byte_budget", "%d bytes a second decode nothing; give at least 1kB", opts.ByteBudget)
+	case len(opts.Fields.Message) == 0:
+		return o.Refuse("fields.message", "name at least one field that carries the text")
+	}
+	for _, g := range opts.Files {
+		if _, err := filepath.Match(g, ""); err != nil || g == "" {
+			return o.Refuse("files", "%q is not a glob", g)
+		}
+	}
+	for _, t := range opts.CloseTimeoutTexts {
+		if t == "" {
+			return o.Refuse("close_timeout_texts", "an empty text is in every line")
+		}
+	}
+	for _, p := range opts.Pattern {
+		if err := p.check(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p PatternOption) check(o backend.Options) error {
+	switch {
+	case p.Contains == "":
+		return o.Refuse("pattern.contains", "pattern %q: an empty text is in every line", p.Name)
+	case !Class(p.Class).valid():
+		return o.Refuse("pattern.class", "pattern %q: %q is not a class", p.Name, p.Class)
+	case p.Severity != "" && p.Severity != "info" && p.Severity != "warning" && p.Severity != "critical":
+		return o.Refuse("pattern.severity", "pattern %q: %q is not a severity; write info, warning or critical", p.Name, p.Severity)
+	}
+	if _, err := regexp.Compile(p.Cause); err != nil {
+		return o.Refuse("pattern.cause", "pattern %q: %v", p.Name, err)
+	}
+	return nil
+}

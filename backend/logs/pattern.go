@@ -1,0 +1,154 @@
+package logs
+
+import (
+	"bytes"
+	"regexp"
+
+	"sandglass/backend"
+)
+
+// Class is what a matched line means.
+type Class string
+
+// The classes of lines. A rollup stands for the suppressed lines of another class, rejections unless it says
+// otherwise; a note is an event and counts nothing.
+const (
+	ClassEvictionExhausted Class = "eviction-exhausted"
+	ClassRejection         Class = "rejection"
+	ClassRollup            Class = "rollup"
+	ClassTmpdirCloseFailed Class = "tmpdir-close-failed"
+	ClassWorkspaceFailed   Class = "workspace-failed"
+	ClassWorkspaceEvicted  Class = "workspace-evicted"
+	ClassCloseTimeout      Class = "close-timeout"
+	ClassNameCollision     Class = "name-collision"
+	ClassNote              Class = "note"
+)
+
+func (c Class) valid() bool {
+	_, ok := c.metric()
+	return ok || c == ClassNote
+}
+
+// metric is what a line of the class adds to.
+func (c Class) metric() (backend.Metric, bool) {
+	switch c {
+	case ClassEvictionExhausted:
+		return backend.MetricEvictionExhausted, true
+	case ClassRejection:
+		return backend.MetricRejections, true
+	case ClassRollup:
+		return backend.MetricRollups, true
+	case ClassTmpdirCloseFailed:
+		return backend.MetricTmpdirCloseFailed, true
+	case ClassWorkspaceFailed:
+		return backend.MetricWorkspaceFailed, true
+	case ClassWorkspaceEvicted:
+		return backend.MetricWorkspaceEvicted, true
+	case ClassCloseTimeout:
+		return backend.MetricCloseTimeout, true
+	case ClassNameCollision:
+		return backend.MetricNameCollision, true
+	case ClassNote:
+	}
+	return "", false
+}
+
+// tier orders patterns: those of the configuration, then messages of the framework, then error classes, whose names
+// also appear inside other messages. Within a tier the earliest match in the text wins, because a message stands
+// before its arguments and arguments are written by agents.
+type tier uint8
+
+const (
+	tierConfigured tier = iota
+	tierMessage
+	tierError
+	tierMarker // says how a line is to be counted, not what it is
+)
+
+// pattern is one thing to look for.
+type pattern struct {
+	name     string
+	contains string
+	class    Class
+	tier     tier
+	meaning  string
+	inError  bool           // look in the error field too, not only in the message
+	cause    *regexp.Regexp // first group = cause
+	event    bool           // each line is an event of the timeline too
+	hits     []string       // whole lines that match
+	misses   []string       // whole lines that do not
+}
+
+// patterns is the table a source works with.
+type patterns struct {
+	list    []pattern
+	markers []pattern
+}
+
+func newPatterns(opts *Options) *patterns {
+	var all []pattern
+	for _, p := range opts.Pattern {
+		made := pattern{name: p.Name, contains: p.Contains, class: Class(p.Class), tier: tierConfigured, meaning: p.Meaning,
+			event: p.Severity == "warning" || p.Severity == "critical" || Class(p.Class) == ClassNote}
+		if p.Cause != "" {
+			made.cause = regexp.MustCompile(p.Cause) // compiled once before, when the options were checked
+		}
+		all = append(all, made)
+	}
+	for _, text := range opts.CloseTimeoutTexts {
+		all = append(all, closeTimeoutPattern(text))
+	}
+	t := &patterns{}
+	for _, p := range append(all, builtin()...) {
+		if p.class == ClassRollup {
+			p.tier = tierMarker
+			t.markers = append(t.markers, p)
+			continue
+		}
+		t.list = append(t.list, p)
+	}
+	return t
+}
+
+// find returns the pattern that says what the texts are about, nil when none does. errText is searched only for the
+// patterns that may appear there.
+func (t *patterns) find(message, errText []byte) *pattern {
+	var best *pattern
+	bestAt := 0
+	for i := range t.list {
+		p := &t.list[i]
+		if best != nil && best.tier < p.tier {
+			continue
+		}
+		at := bytes.Index(message, []byte(p.contains))
+		if at < 0 && p.inError && len(errText) > 0 {
+			if at = bytes.Index(errText, []byte(p.contains)); at >= 0 {
+				at += len(message) // what the message says comes first
+			}
+		}
+		if at >= 0 && (best == nil || p.tier < best.tier || at < bestAt) {
+			best, bestAt = p, at
+		}
+	}
+	return best
+}
+
+// marked reports whether the text is of a rollup line.
+func (t *patterns) marked(message []byte) bool {
+	for i := range t.markers {
+		if bytes.Contains(message, []byte(t.markers[i].contains)) {
+			return true
+		}
+	}
+	return false
+}
+
+// causeIn takes the cause out of a line's text: what the pattern's expression finds, else the error field.
+func (p *pattern) causeIn(message, errText []byte) []byte {
+	if p.cause != nil {
+		if m := p.cause.FindSubmatch(message); len(m) > 1 && len(bytes.TrimSpace(m[1])) > 0 {
+			return bytes.TrimSpace(m[1])
+		}
+	}
+	return errText
+}

@@ -1,0 +1,295 @@
+package logs
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// record is what one line says. Its byte slices live until the next line is decoded.
+type record struct {
+	message, errText   []byte
+	session, workspace []byte
+	command, level     []byte
+	at                 time.Time // the line's own time, zero without one
+	suppressed         float64   // -1: the line gives none
+}
+
+type slot uint8
+
+const (
+	slotMessage slot = iota
+	slotLevel
+	slotTime
+	slotSession
+	slotWorkspace
+	slotSuppressed
+	slotCommand
+	slotError
+	slotWrapped // the line inside a line of Docker's json-file driver
+	slotCount
+)
+
+type fieldRef struct {
+	slot slot
+	rank int // order of preference, 0 first
+}
+
+// decoder takes lines apart. It is not safe for concurrent use.
+type decoder struct {
+	format   string
+	refs     map[string]fieldRef
+	prefixes map[string]string   // objects to look into, each under its own name
+	plain    [slotCount][]string // last parts of the names, for text
+	loc      *time.Location      // of times without a zone
+
+	json  *jsontext.Decoder
+	opts  jsontext.Options
+	in    bytes.Reader
+	arena []byte
+	found [slotCount]struct {
+		from, to, rank int
+		set            bool
+	}
+}
+
+// errorParts are the members of an error object that tell what it is; loggers serialise errors under these names.
+var errorParts = [...]string{"type", "name", "message", "code"}
+
+func newDecoder(format string, f Fields, loc *time.Location) *decoder {
+	d := &decoder{format: format, refs: map[string]fieldRef{}, prefixes: map[string]string{}, loc: loc}
+	d.opts = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d.json = jsontext.NewDecoder(&d.in, d.opts)
+	for s, names := range map[slot][]string{slotMessage: f.Message, slotLevel: f.Level, slotTime: f.Time, slotSession: f.Session,
+		slotWorkspace: f.Workspace, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error} {
+		for rank, name := range names {
+			d.refs[name] = fieldRef{s, rank * (len(errorParts) + 1)}
+			d.plain[s] = append(d.plain[s], name[strings.LastIndexByte(name, '.')+1:])
+			for i := range len(name) {
+				if name[i] == '.' {
+					d.prefixes[name[:i]] = name[:i]
+				}
+			}
+		}
+	}
+	for rank, name := range f.Error {
+		d.prefixes[name] = name
+		for i, part := range errorParts {
+			d.refs[name+"."+part] = fieldRef{slotError, rank*(len(errorParts)+1) + i}
+		}
+	}
+	if _, taken := d.refs["log"]; !taken {
+		d.refs["log"] = fieldRef{slotWrapped, 0}
+	}
+	return d
+}
+
+// decode takes a whole line apart. It never fails: what is no JSON is text.
+func (d *decoder) decode(line []byte) record {
+	if d.format != "text" {
+		if start, ok := d.jsonStart(line); ok {
+			if r, ok := d.object(line[start:]); ok {
+				if r.at.IsZero() && start > 0 {
+					r.at, _, _ = leadingTime(line[:start], d.loc)
+				}
+				return r
+			}
+		}
+	}
+	return d.rough(line)
+}
+
+// jsonStart finds where the object of a line begins: at its start, or after a prefix that a collector put there.
+func (d *decoder) jsonStart(line []byte) (int, bool) {
+	i := bytes.IndexByte(line, '{')
+	if i < 0 || i > 0 && d.format == "auto" && len(bytes.TrimSpace(line[:i])) > 0 && !bytes.HasSuffix(bytes.TrimSpace(line), []byte("}")) {
+		return 0, false
+	}
+	return i, true
+}
+
+func (d *decoder) object(line []byte) (record, bool) {
+	d.walk(line)
+	if !d.found[slotMessage].set && d.found[slotWrapped].set {
+		return d.wrapped()
+	}
+	if !d.found[slotMessage].set && !d.found[slotError].set {
+		return record{}, false
+	}
+	return d.collect(), true
+}
+
+// wrapped unpacks Docker's json-file form, {"log": line, "stream", "time"}.
+func (d *decoder) wrapped() (record, bool) {
+	outer := d.collect().at
+	inner := bytes.Clone(bytes.TrimRight(d.value(slotWrapped), "\r\n"))
+	r, ok := record{}, false
+	if start, isJSON := d.jsonStart(inner); isJSON {
+		d.walk(inner[start:])
+		if ok = d.found[slotMessage].set || d.found[slotError].set; ok {
+			r = d.collect()
+		}
+	}
+	if !ok {
+		r = d.rough(inner)
+	}
+	if !outer.IsZero() {
+		r.at = outer
+	}
+	return r, true
+}
+
+// walk fills found from one object. A broken object keeps what was read before the break, which serves cut lines.
+func (d *decoder) walk(line []byte) {
+	d.arena = d.arena[:0]
+	for i := range d.found {
+		d.found[i].set = false
+	}
+	d.in.Reset(line)
+	d.json.Reset(&d.in, d.opts)
+	d.members("")
+}
+
+func (d *decoder) members(prefix string) bool {
+	if _, err := d.json.ReadToken(); err != nil {
+		return false
+	}
+	for d.json.PeekKind() == '"' {
+		raw, err := d.json.ReadValue()
+		if err != nil {
+			return false
+		}
+		name := raw[1 : len(raw)-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			if name, err = jsontext.AppendUnquote(nil, raw); err != nil && len(name) == 0 {
+				return false
+			}
+		}
+		if !d.member(prefix, name) {
+			return false
+		}
+	}
+	_, err := d.json.ReadToken()
+	return err == nil
+}
+
+func (d *decoder) member(prefix string, name []byte) bool {
+	// The name is looked up first: it lives in the decoder's buffer, which the next read may move.
+	ref, wanted := d.refs[string(name)]
+	below := d.prefixes[string(name)]
+	if prefix != "" {
+		path := prefix + "." + string(name)
+		ref, wanted = d.refs[path]
+		below = d.prefixes[path]
+	}
+	switch d.json.PeekKind() {
+	case '{':
+		if below != "" {
+			return d.members(below)
+		}
+	case '"', '0':
+		if !wanted {
+			break
+		}
+		v, err := d.json.ReadValue()
+		if err != nil {
+			return false
+		}
+		d.keep(ref, v)
+		return true
+	}
+	return d.json.SkipValue() == nil
+}
+
+// keep remembers a value. The most preferred name wins, and the first of two equal ones. All parts of an error are
+// kept, joined.
+func (d *decoder) keep(ref fieldRef, v jsontext.Value) {
+	f := &d.found[ref.slot]
+	if f.set && ref.rank >= f.rank && ref.slot != slotError {
+		return
+	}
+	from := len(d.arena)
+	if f.set && ref.slot == slotError {
+		if f.to != len(d.arena) { // something else was kept in between
+			d.arena = append(d.arena, d.arena[f.from:f.to]...)
+		} else {
+			from = f.from
+		}
+		d.arena = append(d.arena, ": "...)
+	}
+	if v.Kind() == '"' {
+		unquoted, err := jsontext.AppendUnquote(d.arena, v)
+		if err != nil && unquoted == nil {
+			return
+		}
+		d.arena = unquoted
+	} else {
+		d.arena = append(d.arena, v...)
+	}
+	f.from, f.to, f.rank, f.set = from, len(d.arena), ref.rank, true
+}
+
+func (d *decoder) value(s slot) []byte {
+	if f := d.found[s]; f.set {
+		return d.arena[f.from:f.to]
+	}
+	return nil
+}
+
+func (d *decoder) collect() record {
+	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
+		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), command: d.value(slotCommand), suppressed: -1}
+	if v := d.value(slotTime); v != nil {
+		r.at, _ = parseTime(v, d.loc)
+	}
+	if v := d.value(slotSuppressed); v != nil {
+		r.suppressed = suppressedIn(v)
+	}
+	return r
+}
+
+// bounded drops a name that is too long to be one.
+func bounded(b []byte) []byte {
+	if len(b) > maxFieldBytes {
+		return nil
+	}
+	return b
+}
+
+func suppressedIn(v []byte) float64 {
+	n, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || !(n >= 0 && n <= maxSuppressed) {
+		return -1
+	}
+	return n
+}
+
+// rough takes a line apart without decoding it: fields are looked for as name=value, name: value or "name":"value".
+func (d *decoder) rough(line []byte) record {
+	r := record{message: line, suppressed: -1}
+	r.session = bounded(d.scan(line, slotSession))
+	r.workspace = bounded(d.scan(line, slotWorkspace))
+	r.command = d.scan(line, slotCommand)
+	if v := d.scan(line, slotSuppressed); v != nil {
+		r.suppressed = suppressedIn(v)
+	}
+	if t, _, ok := leadingTime(line, d.loc); ok {
+		r.at = t
+	} else if v := d.scan(line, slotTime); v != nil {
+		r.at, _ = parseTime(v, d.loc)
+	}
+	return r
+}
+
+func (d *decoder) scan(line []byte, s slot) []byte {
+	for _, name := range d.plain[s] {
+		if v := scanField(line, name); len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package logs
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// seriesKey is a backend.Series without what is the same for the whole source.
+type seriesKey struct {
+	metric             backend.Metric
+	session, workspace string
+}
+
+// overallMetrics are reported from the first poll on, so that rules know that somebody looks.
+var overallMetrics = [...]backend.Metric{
+	backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups, backend.MetricLogLines, backend.MetricLogBytes,
+	backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout, backend.MetricTmpdirCloseFailed,
+	backend.MetricNameCollision,
+}
+
+// tally sums what one poll found, by series and by at most 5 s of the lines' own time, and remembers which series
+// exist, so that silence is reported as 0.
+type tally struct {
+	series  map[seriesKey]*seriesTally
+	covered time.Time // since when everything was seen
+	folded  int       // lines whose session or workspace was one too many
+}
+
+type seriesTally struct {
+	buckets []cell
+	last    time.Time // of the newest count
+	born    bool      // reported before
+}
+
+type cell struct {
+	start  int64
+	newest time.Time
+	n      float64
+	lower  bool
+	sample []byte
+}
+
+func newTally(covered time.Time) *tally {
+	t := &tally{series: map[seriesKey]*seriesTally{}, covered: covered}
+	for _, m := range overallMetrics {
+		t.series[seriesKey{metric: m}] = &seriesTally{last: covered}
+	}
+	return t
+}
+
+// add counts n at a time. The sample is copied, and kept when it is the newest of its bucket.
+func (t *tally) add(k seriesKey, at time.Time, n float64, lower bool, sample []byte) {
+	c := t.admit(k, at).cell(at)
+	c.n += n
+	c.lower = c.lower || lower
+	if !at.Before(c.newest) {
+		c.newest = at
+		if sample != nil {
+			c.sample = append(c.sample[:0], sample[:min(len(sample), maxSample)]...)
+		}
+	}
+}
+
+func (t *tally) admit(k seriesKey, at time.Time) *seriesTally {
+	s := t.series[k]
+	if s == nil && len(t.series) >= maxSeries && (k.session != "" || k.workspace != "") {
+		t.folded++
+		k.session, k.workspace = "", ""
+		s = t.series[k]
+	}
+	if s == nil {
+		s = &seriesTally{}
+		t.series[k] = s
+	}
+	if at.After(s.last) {
+		s.last = at
+	}
+	return s
+}
+
+func (s *seriesTally) cell(at time.Time) *cell {
+	start := at.UnixNano() / int64(bucket)
+	for i := len(s.buckets) - 1; i >= 0; i-- {
+		if s.buckets[i].start == start {
+			return &s.buckets[i]
+		}
+	}
+	s.buckets = append(s.buckets, cell{start: start})
+	return &s.buckets[len(s.buckets)-1]
+}
+
+// counts empties the tally into counts in a stable order. Every known series gets a 0 at now unless it has a count of
+// that very time, and a new one a 0 at the time since which everything was seen.
+func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.Safe) []backend.Count {
+	var out []backend.Count
+	covered := t.covered
+	if oldest := now.Add(-forgetSeries); covered.Before(oldest) {
+		covered = oldest
+	}
+	for k, s := range t.series {
+		if k.metric == backend.MetricNamed && k.session == "" {
+			delete(t.series, k) // folded: says nothing
+			continue
+		}
+		if k.session != "" && len(s.buckets) == 0 && now.Sub(s.last) > forgetSeries {
+			delete(t.series, k)
+			continue
+		}
+		series := backend.Series{Source: source, Name: k.metric}
+		series.Session, _ = backend.NewID(k.session) // empty: none; too long was refused before
+		series.Workspace, _ = backend.NewID(k.workspace)
+		newest := time.Time{}
+		for i := range s.buckets {
+			c := &s.buckets[i]
+			count := backend.Count{Series: series, At: c.newest, N: c.n, LowerBound: c.lower}
+			if len(c.sample) > 0 {
+				count.Sample = clean(c.sample)
+			}
+			out = append(out, count)
+			if c.newest.After(newest) {
+				newest = c.newest
+			}
+		}
+		if !s.born && (newest.IsZero() || covered.Before(newest)) && covered.Before(now) {
+			out = append(out, backend.Count{Series: series, At: covered})
+		}
+		if !newest.Equal(now) {
+			out = append(out, backend.Count{Series: series, At: now})
+		}
+		s.born, s.buckets = true, nil
+	}
+	slices.SortFunc(out, func(a, b backend.Count) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name),
+			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace), cmp.Compare(a.N, b.N))
+	})
+	return out
+}

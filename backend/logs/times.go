@@ -1,0 +1,124 @@
+package logs
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+)
+
+// parseTime reads a time as loggers write it: ISO 8601 (a zone is optional; without one loc is assumed), or an epoch
+// number in seconds, milliseconds, microseconds or nanoseconds, told apart by size.
+func parseTime(b []byte, loc *time.Location) (time.Time, bool) {
+	if t, _, ok := isoTime(b, loc); ok {
+		return t, true
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || math.IsNaN(f) || f < 1e8 || f > 4e18 {
+		return time.Time{}, false
+	}
+	switch {
+	case f < 1e11:
+		return time.UnixMicro(int64(f * 1e6)), true
+	case f < 1e14:
+		return time.UnixMicro(int64(f * 1e3)), true
+	case f < 1e17:
+		return time.UnixMicro(int64(f)), true
+	}
+	return time.Unix(0, int64(f)), true
+}
+
+// leadingTime reads the time at the start of a plain line, in brackets or not.
+func leadingTime(line []byte, loc *time.Location) (t time.Time, rest []byte, ok bool) {
+	trimmed := bytes.TrimLeft(line, " [(")
+	t, n, ok := isoTime(trimmed, loc)
+	if !ok {
+		return time.Time{}, line, false
+	}
+	return t, bytes.TrimLeft(trimmed[n:], " ])"), true
+}
+
+// isoTime reads YYYY-MM-DD, T or a space, hh:mm:ss, an optional fraction after a point or comma, and an optional zone;
+// n is what it took.
+func isoTime(b []byte, loc *time.Location) (t time.Time, n int, ok bool) {
+	const shape = "dddd-dd-ddtdd:dd:dd"
+	if len(b) < len(shape) {
+		return time.Time{}, 0, false
+	}
+	for i := range len(shape) {
+		c, digit := b[i], b[i] >= '0' && b[i] <= '9'
+		switch shape[i] {
+		case 'd':
+			ok = digit
+		case 't':
+			ok = c == 'T' || c == ' ' || c == 't'
+		default:
+			ok = c == shape[i]
+		}
+		if !ok {
+			return time.Time{}, 0, false
+		}
+	}
+	n = len(shape)
+	nanos, took := fraction(b[n:])
+	n += took
+	zone, took := zoneAt(b[n:], loc)
+	n += took
+	month, day, hour, minute, second := digits(b[5:7]), digits(b[8:10]), digits(b[11:13]), digits(b[14:16]), digits(b[17:19])
+	if month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 {
+		return time.Time{}, 0, false
+	}
+	return time.Date(digits(b[:4]), time.Month(month), day, hour, minute, second, nanos, zone), n, true
+}
+
+func fraction(b []byte) (nanos, n int) {
+	if len(b) < 2 || b[0] != '.' && b[0] != ',' {
+		return 0, 0
+	}
+	scale := int(time.Second)
+	for n = 1; n < len(b) && b[n] >= '0' && b[n] <= '9'; n++ {
+		scale /= 10
+		nanos += int(b[n]-'0') * scale
+	}
+	if n == 1 {
+		return 0, 0
+	}
+	return nanos, n
+}
+
+func zoneAt(b []byte, loc *time.Location) (zone *time.Location, n int) {
+	if len(b) == 0 {
+		return loc, 0
+	}
+	if b[0] == 'Z' || b[0] == 'z' {
+		return time.UTC, 1
+	}
+	if b[0] != '+' && b[0] != '-' || len(b) < 5 {
+		return loc, 0
+	}
+	minuteAt, n := 3, 5
+	if b[3] == ':' {
+		minuteAt, n = 4, 6
+	}
+	if len(b) < n {
+		return loc, 0
+	}
+	for _, c := range [...]byte{b[1], b[2], b[minuteAt], b[minuteAt+1]} {
+		if c < '0' || c > '9' {
+			return loc, 0
+		}
+	}
+	seconds := digits(b[1:3])*3600 + digits(b[minuteAt:minuteAt+2])*60
+	if b[0] == '-' {
+		seconds = -seconds
+	}
+	return time.FixedZone("", seconds), n
+}
+
+func digits(b []byte) int {
+	n := 0
+	for _, c := range b {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
