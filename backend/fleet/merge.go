@@ -47,8 +47,10 @@ func (s *shelf[T, P]) merge(in []P, number uint64, at time.Time, whole bool, cha
 		if m.ReadAt.IsZero() {
 			m.ReadAt = at
 		}
-		delete(s.missed, m.Key)
-		old := find(m.Key)
+		if len(s.missed) > 0 {
+			delete(s.missed, m.Key)
+		}
+		old := find(e)
 		switch {
 		case old != nil && (old == e || same(old, e)):
 			if whole && !old.EntityMeta().Stale {
@@ -63,16 +65,20 @@ func (s *shelf[T, P]) merge(in []P, number uint64, at time.Time, whole bool, cha
 	}
 }
 
-// finder returns a look-up for keys that are asked for in ascending order: a walk along the table when many are asked
-// for, a search for each when they are few.
-func (s *shelf[T, P]) finder(n int) func(backend.Key) P {
+// finder returns a look-up for entities that are asked for in the order of their keys: a walk along the table when
+// many are asked for, a search for each when they are few.
+func (s *shelf[T, P]) finder(n int) func(P) P {
 	if len(s.put) > 0 || len(s.gone) > 0 || n*16 < s.table.Len() {
-		return s.get
+		return func(e P) P { return s.get(e.EntityMeta().Key) }
 	}
 	rest := s.table.rows
-	return func(k backend.Key) P {
+	return func(e P) P {
 		for len(rest) > 0 {
-			c := rest[0].EntityMeta().Key.Compare(k)
+			if rest[0] == e { // the adapter gave what it gave before
+				rest = rest[1:]
+				return e
+			}
+			c := rest[0].EntityMeta().Key.Compare(e.EntityMeta().Key)
 			if c == 0 {
 				return rest[0]
 			}
@@ -165,6 +171,10 @@ func (s *shelf[T, P]) absent(r *backend.Reading, scope backend.Scope, named []P,
 		rows = s.table.Of(s.kind, r.Source, scope.Parent)
 	}
 	for e := range rows {
+		if len(named) > 0 && named[0] == e {
+			named = named[1:]
+			continue
+		}
 		k := e.EntityMeta().Key
 		if k.Source != r.Source {
 			continue
@@ -172,7 +182,11 @@ func (s *shelf[T, P]) absent(r *backend.Reading, scope backend.Scope, named []P,
 		for len(named) > 0 && named[0].EntityMeta().Key.Compare(k) < 0 {
 			named = named[1:]
 		}
-		if len(named) > 0 && named[0].EntityMeta().Key == k || s.gone[k] || spared[k] || spared[owner(k)] {
+		if len(named) > 0 && named[0].EntityMeta().Key == k {
+			named = named[1:]
+			continue
+		}
+		if s.gone[k] || spared[k] || spared[owner(k)] {
 			continue
 		}
 		if s.missed[k] {

@@ -66,39 +66,39 @@ func (t Table[T, P]) search(k backend.Key) int {
 	return sort.Search(len(t.rows), func(i int) bool { return t.rows[i].EntityMeta().Key.Compare(k) >= 0 })
 }
 
-// with returns a table in which rows replace or join what was there and gone are left out. It is linear in the size
-// of the table, and returns t itself when nothing is asked of it.
+// with returns a table in which rows replace or join what was there and gone are left out. What lies between two
+// changes is copied whole.
 func (t Table[T, P]) with(rows []P, gone map[backend.Key]bool) Table[T, P] {
 	if len(rows) == 0 && len(gone) == 0 {
 		return t
 	}
-	rows = sortRows[T](rows)
+	type edit struct {
+		key backend.Key
+		row P // nil: leave it out
+	}
+	edits := make([]edit, 0, len(rows)+len(gone))
+	for _, r := range rows {
+		edits = append(edits, edit{r.EntityMeta().Key, r})
+	}
+	for k := range gone {
+		edits = append(edits, edit{key: k})
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.key.Compare(b.key) })
 	out := make([]P, 0, len(t.rows)+len(rows))
-	old := t.rows
-	for len(old) > 0 || len(rows) > 0 {
-		var c int
-		switch {
-		case len(old) == 0:
-			c = 1
-		case len(rows) == 0:
-			c = -1
-		default:
-			c = old[0].EntityMeta().Key.Compare(rows[0].EntityMeta().Key)
+	rest := t
+	for i, e := range edits {
+		at := rest.search(e.key)
+		out = append(out, rest.rows[:at]...)
+		rest.rows = rest.rows[at:]
+		if len(rest.rows) > 0 && rest.rows[0].EntityMeta().Key == e.key {
+			rest.rows = rest.rows[1:]
 		}
-		next := P(nil)
-		switch {
-		case c < 0:
-			next, old = old[0], old[1:]
-		case c > 0:
-			next, rows = rows[0], rows[1:]
-		default:
-			next, old, rows = rows[0], old[1:], rows[1:]
-		}
-		if !gone[next.EntityMeta().Key] {
-			out = append(out, next)
+		// Of several edits of one key the last decides; what is gone stays gone.
+		if next := i + 1; e.row != nil && !gone[e.key] && (next == len(edits) || edits[next].key != e.key) {
+			out = append(out, e.row)
 		}
 	}
-	return Table[T, P]{rows: out}
+	return Table[T, P]{rows: append(out, rest.rows...)}
 }
 
 // sortRows sorts by key without touching the caller's slice; of two rows with one key the later wins.
@@ -107,16 +107,16 @@ func sortRows[T any, P interface {
 	backend.Entity
 }](rows []P) []P {
 	compare := func(a, b P) int { return a.EntityMeta().Key.Compare(b.EntityMeta().Key) }
-	if !slices.IsSortedFunc(rows, compare) {
-		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, compare)
+	ascending := true
+	for i := 1; i < len(rows) && ascending; i++ {
+		ascending = compare(rows[i-1], rows[i]) < 0
 	}
-	for i := 1; i < len(rows); i++ {
-		if compare(rows[i-1], rows[i]) == 0 {
-			return lastOfEach(rows, compare)
-		}
+	if ascending {
+		return rows
 	}
-	return rows
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, compare)
+	return lastOfEach(rows, compare)
 }
 
 func lastOfEach[P any](sorted []P, compare func(a, b P) int) []P {
