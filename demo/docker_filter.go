@@ -37,8 +37,8 @@ func parseFilters(raw string, allowed ...string) (dockerFilters, error) {
 	return out, nil
 }
 
-// any says whether one of the values of a key fits, or the key is not asked for.
-func (f dockerFilters) any(key string, fits func(v string) bool) bool {
+// oneOf says whether one of the values of a key fits, or the key is not asked for.
+func (f dockerFilters) oneOf(key string, fits func(v string) bool) bool {
 	return len(f[key]) == 0 || slices.ContainsFunc(f[key], fits)
 }
 
@@ -56,21 +56,21 @@ func (f dockerFilters) labels(have map[string]string) bool {
 // box says whether a container belongs into a filtered list.
 func (f dockerFilters) box(w world, b *box, s boxState) bool {
 	return f.labels(w.labels(b)) &&
-		f.any("id", func(v string) bool { return strings.HasPrefix(b.id, v) }) &&
-		f.any("name", func(v string) bool { return strings.Contains(b.name, strings.TrimPrefix(v, "/")) }) &&
-		f.any("status", func(v string) bool { return v == s.status }) &&
-		f.any("health", func(v string) bool { return v == s.health || v == "none" && s.health == "" })
+		f.oneOf("id", func(v string) bool { return strings.HasPrefix(b.id, v) }) &&
+		f.oneOf("name", func(v string) bool { return strings.Contains(b.name, strings.TrimPrefix(v, "/")) }) &&
+		f.oneOf("status", func(v string) bool { return v == s.status }) &&
+		f.oneOf("health", func(v string) bool { return v == s.health || v == "none" && s.health == "" })
 }
 
 // event says whether an event belongs into a filtered stream. Actions with a
 // colon match by what stands before it, as in the engine.
 func (f dockerFilters) event(w world, e boxEvent) bool {
 	return f.labels(w.labels(e.box)) &&
-		f.any("type", func(v string) bool { return v == "container" }) &&
-		f.any("image", func(v string) bool { return v == e.box.image }) &&
-		f.any("scope", func(v string) bool { return v == "local" }) &&
-		f.any("container", func(v string) bool { return v == e.box.name || strings.HasPrefix(e.box.id, v) }) &&
-		f.any("event", func(v string) bool {
+		f.oneOf("type", func(v string) bool { return v == "container" }) &&
+		f.oneOf("image", func(v string) bool { return v == e.box.image }) &&
+		f.oneOf("scope", func(v string) bool { return v == "local" }) &&
+		f.oneOf("container", func(v string) bool { return v == e.box.name || strings.HasPrefix(e.box.id, v) }) &&
+		f.oneOf("event", func(v string) bool {
 			before, _, _ := strings.Cut(e.action, ":")
 			return v == e.action || v == before
 		})

@@ -260,7 +260,8 @@ func TestDockerEngineRefusesChanges(t *testing.T) {
 	_, remove := e.client.ContainerRemove(t.Context(), b.id, client.ContainerRemoveOptions{Force: true})
 	_, exec := e.client.ExecCreate(t.Context(), b.id, client.ExecCreateOptions{Cmd: []string{"true"}})
 	for _, err := range []error{stop, remove, exec} {
-		if err == nil || !strings.Contains(err.Error(), "read-only") {
+		// A client shows a raw body when the answer is not typed as the engine types it.
+		if err == nil || !strings.Contains(err.Error(), "read-only") || strings.Contains(err.Error(), "{") {
 			t.Errorf("a change is answered by %v", err)
 		}
 	}

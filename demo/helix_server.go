@@ -111,7 +111,7 @@ func answerJSON[T any](w http.ResponseWriter, status int, body T) {
 		http.Error(w, fmt.Sprintf("demo: encode answer: %v", err), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(buf.Len()))
 	w.WriteHeader(status)
 	// A failed write means that the client is gone, and nobody is left to tell.

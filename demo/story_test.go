@@ -21,9 +21,16 @@ type watched struct {
 
 func TestCalmWorldGivesNoReasonToAlert(t *testing.T) {
 	f := testFleet(t, "calm", 700, 3)
+	// The first hour and a half, and some minutes after a week.
+	watchCalm(t, f, 0, 90*time.Minute)
+	watchCalm(t, f, 7*24*time.Hour, 7*24*time.Hour+45*time.Minute)
+}
+
+func watchCalm(t *testing.T, f *fleet, from, to time.Duration) {
+	t.Helper()
 	seen := make([]watched, len(f.workspaces))
 	opening, evicted, busy := 0, 0, 0
-	for at := time.Duration(0); at < 90*time.Minute; at += 5 * time.Second {
+	for at := from; at < to; at += 5 * time.Second {
 		w := f.At(at)
 		for i := range f.workspaces {
 			e := w.entry(int32(i))
