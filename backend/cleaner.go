@@ -71,7 +71,7 @@ func (c *Cleaner) Clean(raw string, limit int) Safe {
 
 // The shapes follow the providers' documented token prefixes; see docs/security.md.
 var (
-	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature|auth)[A-Z0-9_.-]*["']?\s*[=:]\s*["']?)[^\s"'&,;}]{4,}`)
+	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature)[A-Z0-9_.-]*["']?\s*[=:]\s*["']?)[^\s"'&,;}]{4,}`)
 	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
 	secretURL    = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+@`)
 	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
@@ -82,5 +82,5 @@ func mayHoldSecret(s string) bool {
 	return strings.ContainsAny(s, "=:") || strings.Contains(s, "sk-") || strings.Contains(s, "gh") ||
 		strings.Contains(s, "xox") || strings.Contains(s, "AKIA") || strings.Contains(s, "ASIA") ||
 		strings.Contains(s, "glpat-") || strings.Contains(s, "eyJ") || strings.Contains(s, "earer") ||
-		strings.Contains(s, "github_pat_")
+		strings.Contains(s, "github_pat_") || strings.Contains(s, "-----BEGIN")
 }

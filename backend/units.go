@@ -15,7 +15,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	s := string(b)
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n < 0 || n > 36500 {
+		if err != nil || !(n >= 0 && n <= 36500) {
 			return fmt.Errorf("%q is not a duration; write for example 90s, 10m, 48h or 7d", s)
 		}
 		*d = Duration(n * 24 * float64(time.Hour))
@@ -65,7 +65,7 @@ func (z *Size) UnmarshalText(b []byte) error {
 		}
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || v < 0 || v*float64(factor) > 1<<62 {
+	if err != nil || !(v >= 0) || v*float64(factor) > 1<<62 {
 		return fmt.Errorf("%q is not a size; write for example 100kB, 64MB or 1GiB", b)
 	}
 	*z = Size(v * float64(factor))

@@ -14,7 +14,8 @@ type Workspace struct {
 	// LastError is the cause the registry gives, empty when it gives none.
 	LastError Safe `json:"last_error,omitzero"`
 	// LastAttemptAt, LastSuccessAt and LastOpAt are the registry's times, corrected by the source's clock offset.
-	// Unknown: the registry wrote null or something unreadable; not applicable: the key is absent.
+	// Not applicable: the key is absent or null, there is no such time; unknown: the registry wrote something that is
+	// no time, or the source's clock cannot be trusted.
 	LastAttemptAt Value[time.Time] `json:"last_attempt_at,omitzero"`
 	LastSuccessAt Value[time.Time] `json:"last_success_at,omitzero"`
 	LastOpAt      Value[time.Time] `json:"last_op_at,omitzero"`
@@ -81,7 +82,6 @@ func (w *Workspace) Condition(now time.Time, longest time.Duration) Condition {
 	success, succeeded := w.LastSuccessAt.Get()
 	switch {
 	case !attempted && !succeeded:
-		// A null or absent attempt is "never"; only an unreadable one (kept in Extra) or the legacy field hides it.
 		switch {
 		case bad:
 			return CondFailing

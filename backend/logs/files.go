@@ -149,7 +149,7 @@ func (f *files) open(path string, file *os.File, now time.Time, lookback time.Du
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	t := &tail{id: idOf(info), path: path, file: file, listed: true, size: info.Size(), caughtUp: now}
+	t := &tail{id: idOf(info), path: path, file: file, listed: true, size: info.Size(), caughtUp: now, cutAt: -1}
 	t.learnHead()
 	if packed(t.head) {
 		return nil, errPacked

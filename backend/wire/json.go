@@ -177,7 +177,9 @@ func (n Node) Find(pointer string) (Node, bool) {
 		return n, n.Exists()
 	}
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		if strings.Contains(token, "~") {
+			token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		}
 		if n.Kind() == '[' {
 			n = n.element(token)
 		} else {
@@ -202,6 +204,14 @@ func (n Node) element(token string) Node {
 		want--
 	}
 	return Node{}
+}
+
+// RawWithout is the value's text with one value inside it left out.
+func (n Node) RawWithout(inner Node, instead string) string {
+	if !inner.Exists() || inner.from < n.from || inner.to > n.to {
+		return string(n.Raw())
+	}
+	return string(n.doc[n.from:inner.from]) + instead + string(n.doc[inner.to:n.to])
 }
 
 // Invalid makes an error of kind invalid that names this value as JSON pointer and byte offset.

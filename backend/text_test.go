@@ -1,0 +1,199 @@
+package backend
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+const hostileName = "\x1b]0;pwned\x07\u009b31m\u202e"
+
+func TestCleanLeavesNothingThatActs(t *testing.T) {
+	for raw, want := range map[string]string{
+		"plain":                     "plain",
+		"größe 日本":                  "größe 日本",
+		hostileName:                 "␛]0;pwned␇<U+009B>31m<U+202E>",
+		"a\r\nb\tc":                 "a␍␊b␉c",
+		"x\u200by":                  "x<U+200B>y",
+		"\xff\xfe":                  "\uFFFD\uFFFD",
+		"e\u0301\u0301\u0301\u0301": "e\u0301\u0301",
+		"\U000E0041":                "<U+E0041>",
+	} {
+		if got := Clean(raw, 100).String(); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestCleanBoundsItsLength(t *testing.T) {
+	for _, raw := range []string{strings.Repeat("x", 1<<20), strings.Repeat("\u0301", 1<<20), strings.Repeat("\u202e", 1<<20), strings.Repeat("日", 1<<20)} {
+		if n := utf8.RuneCountInString(Clean(raw, 50).String()); n > 58 {
+			t.Errorf("%d characters of %q… are left, want about 50", n, raw[:6])
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add(hostileName, 10)
+	f.Add("\xf0\x28\x8c\x28", 3)
+	f.Fuzz(func(t *testing.T, raw string, limit int) {
+		if limit < 1 || limit > 10_000 {
+			t.Skip("no sensible limit")
+		}
+		s := Clean(raw, limit).String()
+		if !utf8.ValidString(s) {
+			t.Fatalf("%q is not UTF-8", s)
+		}
+		for _, r := range s {
+			if r < 0x20 || unsafeRune(r) {
+				t.Fatalf("%q still holds %U", s, r)
+			}
+		}
+		if again := Clean(s, len(s)+1).String(); again != s {
+			t.Fatalf("cleaning twice changes %q to %q", s, again)
+		}
+	})
+}
+
+func TestIDKeepsTheRawIdentifierAndPrintsTheSafeOne(t *testing.T) {
+	id := MustID(hostileName)
+	if got := fmt.Sprintf("%v|%s|%q", id, id, id); strings.ContainsAny(got, "\x1b\x07\u009b\u202e") {
+		t.Errorf("printed raw: %q", got)
+	}
+	b, err := json.Marshal(id)
+	if err != nil || strings.ContainsAny(string(b), "\x1b\x07\u009b\u202e") {
+		t.Errorf("JSON %q, %v", b, err)
+	}
+	var back ID
+	if err := json.Unmarshal(b, &back); err != nil || back != id {
+		t.Errorf("JSON does not give the identifier back: %q %v", back.Raw(), err)
+	}
+	if _, err := NewID(strings.Repeat("x", MaxIDBytes+1)); err == nil {
+		t.Error("an identifier over 4 KiB was accepted")
+	}
+}
+
+func FuzzQuoteJSON(f *testing.F) {
+	f.Add(hostileName)
+	f.Add("\U0010ffff\u2028")
+	f.Fuzz(func(t *testing.T, s string) {
+		q := QuoteJSON(s)
+		for _, r := range q {
+			if r < 0x20 || unsafeRune(r) {
+				t.Fatalf("%q holds %U", q, r)
+			}
+		}
+		var back string
+		if err := json.Unmarshal([]byte(q), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") && utf8.ValidString(s) {
+			t.Fatalf("%q reads back as %q, %v", q, back, err)
+		}
+	})
+}
+
+func TestCleanerMasksOurSecretsInEveryForm(t *testing.T) {
+	secret := "p@ss/word+1\"x"
+	c := NewCleaner(secret)
+	for _, raw := range []string{secret, "a=p%40ss%2Fword%2B1%22x", `{"v":"p@ss/word+1\"x"}`, "cEBzcy93b3JkKzEieA=="} {
+		if got := c.Mask(raw); !strings.Contains(got, masked) {
+			t.Errorf("%q stays %q", raw, got)
+		}
+	}
+}
+
+func TestCleanerMasksAgentsSecrets(t *testing.T) {
+	c := NewCleaner()
+	for raw, gone := range map[string]string{
+		"OPENAI_API_KEY=sk-demo-123456 npm test":      "sk-demo-123456",
+		"env DB_PASSWORD='hunter2hunter' ./run":       "hunter2hunter",
+		"Authorization: Bearer abcdef0123456":         "abcdef0123456",
+		"https://user:topsecret@host/x":               "topsecret",
+		"key AKIAABCDEFGHIJKLMNOP":                    "AKIAABCDEFGHIJKLMNOP",
+		"tok eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ":      "eyJzdWIiOiIx",
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nAAA":  "MIIE",
+		`{"github_token":"ghp_0123456789abcdef0123"}`: "ghp_0123456789abcdef0123",
+	} {
+		if got := c.Clean(raw, 500).String(); strings.Contains(got, gone) || !strings.Contains(got, masked) {
+			t.Errorf("%q became %q", raw, got)
+		}
+	}
+	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2", "tokens used: 12"} {
+		if got := c.Clean(raw, 500).String(); got != raw {
+			t.Errorf("%q holds no secret and became %q", raw, got)
+		}
+	}
+}
+
+func TestValueHasThreeOutcomes(t *testing.T) {
+	type doc struct {
+		A Value[int] `json:"a,omitzero"`
+		B Value[int] `json:"b,omitzero"`
+		C Value[int] `json:"c,omitzero"`
+	}
+	b, err := json.Marshal(doc{A: Known(0), C: NotApplicable[int]()})
+	if err != nil || string(b) != `{"a":0,"b":null}` {
+		t.Errorf("%s %v", b, err)
+	}
+	var d doc
+	if err := json.Unmarshal(b, &d); err != nil || !d.A.IsKnown() || d.B.IsKnown() {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "7d": 7 * 24 * time.Hour, "1h30m": 90 * time.Minute, "0s": 0} {
+		var d Duration
+		if err := d.UnmarshalText([]byte(text)); err != nil || d.Std() != want {
+			t.Errorf("%s: %s %v", text, d.Std(), err)
+		}
+		out, _ := d.MarshalText()
+		var back Duration
+		if err := back.UnmarshalText(out); err != nil || back != d {
+			t.Errorf("%s is written as %s", text, out)
+		}
+	}
+	for _, bad := range []string{"", "5", "-5s", "-1d", "xd", "ten minutes", "1e99d"} {
+		var d Duration
+		if err := d.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %s", bad, d.Std())
+		}
+	}
+	for text, want := range map[string]Size{"100kB": 100_000, "64MB": 64_000_000, "1GiB": 1 << 30, "17": 17, "1.5MB": 1_500_000} {
+		var z Size
+		if err := z.UnmarshalText([]byte(text)); err != nil || z != want {
+			t.Errorf("%s: %d %v", text, z, err)
+		}
+	}
+	for _, bad := range []string{"", "-1", "10 parsecs", "1e30TB", "NaN"} {
+		var z Size
+		if err := z.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %d", bad, z)
+		}
+	}
+}
+
+func TestConditionComesFromTimestamps(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) Value[time.Time] { return Known(now.Add(-d)) }
+	none := NotApplicable[time.Time]()
+	for name, c := range map[string]struct {
+		w    Workspace
+		want Condition
+	}{
+		"last attempt succeeded": {Workspace{LastAttemptAt: ago(time.Hour), LastSuccessAt: ago(time.Hour)}, CondWorking},
+		"never attempted":        {Workspace{LastAttemptAt: none, LastSuccessAt: none, LastOpAt: none}, CondUnused},
+		"attempts, no success":   {Workspace{LastAttemptAt: ago(time.Hour), LastSuccessAt: none, LastOpAt: none}, CondFailing},
+		"one young attempt":      {Workspace{LastAttemptAt: ago(time.Minute), LastSuccessAt: ago(time.Hour)}, CondBusy},
+		"first attempt, young":   {Workspace{LastAttemptAt: ago(time.Minute), LastSuccessAt: none, LastOpAt: none}, CondBusy},
+		"failed, young attempt":  {Workspace{Class: ClassFailed, LastAttemptAt: ago(time.Minute), LastSuccessAt: ago(time.Hour)}, CondFailing},
+		"unreadable times":       {Workspace{}, CondUnknown},
+		"only the legacy field":  {Workspace{LastAttemptAt: none, LastSuccessAt: none, LastOpAt: ago(time.Hour)}, CondUnknown},
+		"registry unreadable":    {Workspace{Unreadable: true, LastAttemptAt: ago(time.Hour), LastSuccessAt: ago(time.Hour)}, CondUnknown},
+	} {
+		if got := c.w.Condition(now, 5*time.Minute); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
