@@ -7,26 +7,34 @@ import (
 	"testing"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
 
-func parseMetrics(t testing.TB, text []byte) map[string]*dto.MetricFamily {
+// familyRead is what a test needs of a metric; values are keyed by labels.
+type familyRead struct {
+	help, kind string
+	values     map[string]float64
+}
+
+func parseMetrics(t testing.TB, text []byte) map[string]familyRead {
 	t.Helper()
 	p := expfmt.NewTextParser(model.UTF8Validation)
-	got, err := p.TextToMetricFamilies(bytes.NewReader(text))
+	families, err := p.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	return got
-}
-
-// counters sums a counter by its label text.
-func counterValues(f *dto.MetricFamily) map[string]float64 {
-	out := map[string]float64{}
-	for _, m := range f.GetMetric() {
-		out[m.String()[:strings.Index(m.String(), "counter")]] = m.GetCounter().GetValue()
+	out := map[string]familyRead{}
+	for name, f := range families {
+		got := familyRead{help: f.GetHelp(), kind: f.GetType().String(), values: map[string]float64{}}
+		for _, m := range f.GetMetric() {
+			labels := ""
+			for _, l := range m.GetLabel() {
+				labels += l.GetName() + "=" + l.GetValue() + ";"
+			}
+			got.values[labels] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+		out[name] = got
 	}
 	return out
 }
@@ -36,13 +44,13 @@ func TestMetricsPageIsValidAndCountersNeverFall(t *testing.T) {
 	before := map[string]float64{}
 	for at := time.Duration(0); at < 20*time.Minute; at += 7 * time.Second {
 		for name, family := range parseMetrics(t, f.At(at).metrics()) {
-			if family.GetHelp() == "" {
+			if family.help == "" {
 				t.Errorf("%s has no help", name)
 			}
-			if family.GetType() != dto.MetricType_COUNTER {
+			if family.kind != "COUNTER" {
 				continue
 			}
-			for labels, v := range counterValues(family) {
+			for labels, v := range family.values {
 				if v < before[name+labels] {
 					t.Fatalf("%s %s falls from %v to %v at %s", name, labels, before[name+labels], v, at)
 				}
@@ -58,7 +66,7 @@ func TestMetricsPageIsValidAndCountersNeverFall(t *testing.T) {
 func TestMetricsOfAStorm(t *testing.T) {
 	f := testFleet(t, "eviction-storm", defaultWorkspaces, 1)
 	sum := func(at time.Duration, name string) (v float64) {
-		for labels, n := range counterValues(parseMetrics(t, f.At(at).metrics())[name]) {
+		for labels, n := range parseMetrics(t, f.At(at).metrics())[name].values {
 			if strings.Contains(labels, "cloudflare-sandbox") {
 				v += n
 			}
@@ -76,7 +84,7 @@ func TestMetricsOfAStorm(t *testing.T) {
 func TestRolloutStartsCountersAgain(t *testing.T) {
 	f := testFleet(t, "calm", defaultWorkspaces, 1)
 	start := func(at time.Duration) float64 {
-		return parseMetrics(t, f.At(at).metrics())["process_start_time_seconds"].GetMetric()[0].GetGauge().GetValue()
+		return parseMetrics(t, f.At(at).metrics())["process_start_time_seconds"].values[""]
 	}
 	if a, b := start(time.Minute), start(3*time.Minute); a >= b || b != float64(testStart.Add(2*time.Minute).Unix()) {
 		t.Errorf("process started at %v, then at %v", a, b)
