@@ -1,0 +1,595 @@
+package tmpdir
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/hostfs"
+)
+
+const cwdVar = "SANDGLASS_TMPDIR_HOLD"
+
+// TestMain lets the test binary play a process whose working directory is a scratch directory.
+func TestMain(m *testing.M) {
+	dir := os.Getenv(cwdVar)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	if err := os.Chdir(dir); err != nil {
+		os.Exit(1)
+	}
+	_, _ = io.WriteString(os.Stdout, "ready\n")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+func holdDir(t *testing.T, dir string) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), cwdVar+"="+dir)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	if n, err := out.Read(make([]byte, 16)); err != nil || n == 0 {
+		t.Fatalf("the holding process does not start: %v", err)
+	}
+	return cmd.Process.Pid
+}
+
+// options decodes into the defaults what a test wants.
+type options struct{ set func(*Options) }
+
+func (o options) Decode(into any) error {
+	opts, ok := into.(*Options)
+	if !ok {
+		return errors.New("not this kind's options")
+	}
+	o.set(opts)
+	return nil
+}
+
+func (o options) Refuse(key, format string, args ...any) error {
+	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
+}
+
+// clock is the injected time.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+func make1(t *testing.T, set func(*Options)) (*Source, *clock) {
+	t.Helper()
+	c := &clock{t: time.Now().Add(time.Second)}
+	src, err := Kind().New(options{set}, backend.Deps{ID: "here", Interval: time.Minute, Deadline: 10 * time.Second, Now: c.now,
+		Cleaner: backend.NewCleaner(), Spawn: backend.NewSpawner(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := src.(*Source)
+	if !ok {
+		t.Fatalf("%T is not the source", src)
+	}
+	s.proc = hostfs.Proc{Root: fixture(t)}
+	return s, c
+}
+
+// fixture is a /proc tree with a mount table, host facts and no process.
+func fixture(t *testing.T) string {
+	t.Helper()
+	p := t.TempDir()
+	for name, text := range map[string]string{
+		"self/mountinfo": "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n", "meminfo": "MemTotal: 1000 kB\nMemAvailable: 400 kB\n",
+		"vmstat": "oom_kill 3\n", "stat": "btime 1700000000\n", "sys/kernel/hostname": "build-7\n",
+		"sys/kernel/random/boot_id": "first\n", "pressure/memory": "some avg10=50.00 avg60=0.00 avg300=0.00 total=0\n"} {
+		put(t, filepath.Join(p, name), text)
+	}
+	return p
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func poll1(t *testing.T, s *Source) backend.Reading {
+	t.Helper()
+	r, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func only(t *testing.T, r backend.Reading) *backend.Tmpdir {
+	t.Helper()
+	if len(r.Tmpdirs) != 1 {
+		t.Fatalf("%d directories, want 1: %+v", len(r.Tmpdirs), r.Problems)
+	}
+	return r.Tmpdirs[0]
+}
+
+func complete(t *testing.T, r backend.Reading) bool {
+	t.Helper()
+	for _, s := range r.Scopes {
+		if s.Kind == backend.KindTmpdir {
+			return s.Complete
+		}
+	}
+	t.Fatal("no scope of scratch directories")
+	return false
+}
+
+func TestPollReadsDirectoriesAndHost(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/helix-ws-abc/a/b/file", "hello")
+	put(t, root+"/other/file", "x")
+	put(t, root+"/helix-ws-file", "not a directory")
+	if err := os.Symlink(root+"/other", root+"/helix-ws-link"); err != nil {
+		t.Fatal(err)
+	}
+	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
+	r := poll1(t, s)
+	d := only(t, r)
+	st, err := os.Stat(root + "/helix-ws-abc/a/b/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, ok := d.Newest.Get(); !ok || n.Before(st.ModTime()) || n.After(c.now()) {
+		t.Errorf("newest %v, %v", n, ok)
+	}
+	if n, ok := d.Entries.Get(); n != 3 || !ok || d.Cut || !d.CutWhy.IsEmpty() {
+		t.Errorf("%d entries, cut %v %q", n, d.Cut, d.CutWhy)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.RawPath.Raw() != real+"/helix-ws-abc" || !strings.HasSuffix(d.Key.ID.Raw(), ":"+d.RawPath.Raw()) || strings.Count(d.Key.ID.Raw(), ":") != 2 {
+		t.Errorf("key %q", d.Key.ID.Raw())
+	}
+	if d.Key.Parent.Raw() != "build-7" || !d.ReadAt.Equal(c.now()) || !complete(t, r) {
+		t.Errorf("parent %q, read at %v, scopes %+v", d.Key.Parent.Raw(), d.ReadAt, r.Scopes)
+	}
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0].String(), "2 names") {
+		t.Errorf("notes %v, want the file and the link named", r.Notes)
+	}
+	h := r.Hosts[0]
+	if h.MemTotal.Or(0) != 1000<<10 || h.MemPressure.Or(0) != 0.5 || h.OOMKills.Or(0) != 3 || h.BootedAt.Or(time.Time{}).Unix() != 1700000000 {
+		t.Errorf("host %+v", h)
+	}
+	if x := h.Roots[0]; !x.Exists.Or(false) || !x.Writable.Or(false) || x.ReadOnly.Or(true) || x.Bytes.Or(0) <= 0 || !x.Problem.IsEmpty() {
+		t.Errorf("root %+v", x)
+	}
+	if !slices.Equal(r.Inputs, []backend.Input{backend.InputTmpdirs, backend.InputHost}) || !r.Degraded.IsEmpty() {
+		t.Errorf("inputs %v, degraded %q", r.Inputs, r.Degraded)
+	}
+	if runtime.GOOS == "linux" {
+		if who, ok := d.Holders.Get(); !ok || len(who) != 0 {
+			t.Errorf("holders %v, %v: every process of the tree was read, so nobody is known", who, ok)
+		}
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHoldersKnownUnknownNobody(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("who uses a directory is known on Linux only")
+	}
+	root := t.TempDir()
+	put(t, root+"/helix-ws-held/deep/f", "x")
+	put(t, root+"/helix-ws-free/f", "x")
+	pid := holdDir(t, root+"/helix-ws-held/deep")
+	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
+	s.proc.Root = "/proc"
+	r := poll1(t, s)
+	if len(r.Tmpdirs) != 2 {
+		t.Fatalf("%d directories", len(r.Tmpdirs))
+	}
+	for _, d := range r.Tmpdirs {
+		who, known := d.Holders.Get()
+		held := strings.HasSuffix(d.RawPath.Raw(), "held")
+		if held && (!known || len(who) != 1 || who[0].PID != pid || who[0].How.String() != "cwd" || who[0].Command.IsEmpty()) {
+			t.Errorf("held directory: %+v, known %v", who, known)
+		}
+		if !held && known && d.Unreadable > 0 {
+			t.Errorf("%d processes could not be read, and yet nobody is said to use it", d.Unreadable)
+		}
+	}
+	// A process that shows nothing makes "nobody" unknown.
+	s.proc.Root = fixture(t)
+	put(t, s.proc.Root+"/77/comm", "secretive")
+	for _, d := range poll1(t, s).Tmpdirs {
+		if d.Holders.IsKnown() || d.Unreadable != 1 {
+			t.Errorf("holders known %v with %d unreadable processes", d.Holders.IsKnown(), d.Unreadable)
+		}
+	}
+}
+
+func TestMissingAndUnreadableRootsAreNotEmpty(t *testing.T) {
+	root, gone := t.TempDir(), filepath.Join(t.TempDir(), "gone")
+	put(t, root+"/helix-ws-a/f", "x")
+	put(t, gone+"/helix-ws-b/f", "x")
+	s, c := make1(t, func(o *Options) { o.Roots = []string{root, gone} })
+	if r := poll1(t, s); len(r.Tmpdirs) != 2 || !complete(t, r) {
+		t.Fatalf("%d directories, %+v", len(r.Tmpdirs), r.Problems)
+	}
+	if err := os.Rename(gone, gone+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c.add(5 * time.Second)
+		r := poll1(t, s)
+		if len(r.Tmpdirs) != 1 || complete(t, r) || len(r.Stale) != 1 || len(r.Ended) != 0 {
+			t.Fatalf("%d directories, complete %v, stale %+v, ended %v", len(r.Tmpdirs), complete(t, r), r.Stale, r.Ended)
+		}
+		if x := r.Hosts[0].Roots[1]; x.Exists.Or(true) || x.Problem.IsEmpty() || r.Degraded.IsEmpty() || !slices.Contains(r.Inputs, backend.InputTmpdirs) {
+			t.Errorf("root %+v, degraded %q", x, r.Degraded)
+		}
+	}
+	// What leaves the root that can be read is gone all the same, after two lists.
+	if err := os.RemoveAll(root + "/helix-ws-a"); err != nil {
+		t.Fatal(err)
+	}
+	if r := poll1(t, s); len(r.Ended) != 0 {
+		t.Errorf("ended after one list: %v", r.Ended)
+	}
+	if r := poll1(t, s); len(r.Ended) != 1 || !strings.HasSuffix(r.Ended[0].ID.Raw(), "helix-ws-a") {
+		t.Errorf("ended after two lists: %v", r.Ended)
+	}
+	// An unreadable root: nothing of it is known, not even that it is empty.
+	s.open = func(p string) (*hostfs.Dir, error) {
+		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrPermission}
+	}
+	r := poll1(t, s)
+	if len(r.Inputs) != 1 || len(r.Missing) != 1 || r.Missing[0].Input != backend.InputTmpdirs || complete(t, r) {
+		t.Errorf("inputs %v, missing %v", r.Inputs, r.Missing)
+	}
+	if r.Problems[0].Kind != backend.ErrUnauthorised || r.Hosts[0].Roots[0].Exists.IsKnown() {
+		t.Errorf("problem %+v, root %+v", r.Problems[0], r.Hosts[0].Roots[0])
+	}
+}
+
+func TestWalksAgainOnlyAfterTheIntervalUnlessTheTopChanged(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/helix-ws-a/deep/f", "x")
+	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
+	walks := 0
+	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
+		walks++
+		return hostfs.Walk(ctx, d, n, o)
+	}
+	first := only(t, poll1(t, s))
+	put(t, root+"/helix-ws-a/deep/g", "x") // moves nothing at the top
+	c.add(30 * time.Second)
+	if d := only(t, poll1(t, s)); walks != 1 || !d.ReadAt.Equal(first.ReadAt) || d.Entries.Or(0) != 2 {
+		t.Errorf("%d walks within the interval, read at %v, %d entries", walks, d.ReadAt, d.Entries.Or(0))
+	}
+	c.add(30 * time.Second)
+	if d := only(t, poll1(t, s)); walks != 2 || !d.ReadAt.Equal(c.now()) || d.Entries.Or(0) != 3 {
+		t.Errorf("%d walks after the interval, %d entries, want 2 and 3", walks, d.Entries.Or(0))
+	}
+	put(t, root+"/helix-ws-a/top", "x")
+	c.add(5 * time.Second)
+	if d := only(t, poll1(t, s)); walks != 3 || d.Entries.Or(0) != 4 {
+		t.Errorf("%d walks after the top changed, %d entries, want 3 and 4", walks, d.Entries.Or(0))
+	}
+}
+
+func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
+	root := t.TempDir()
+	for _, n := range []string{"a", "b", "c", "d"} {
+		put(t, root+"/helix-ws-"+n+"/f", "x")
+	}
+	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
+	budget := 1
+	var order string
+	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
+		if budget == 0 { // the time is up: as a walk without time ends
+			return hostfs.Tree{Cut: hostfs.CutDeadline}, nil
+		}
+		budget--
+		order += n[len(n)-1:]
+		return hostfs.Walk(ctx, d, n, o)
+	}
+	r := poll1(t, s)
+	if len(r.Tmpdirs) != 4 || !r.Partial || !complete(t, r) {
+		t.Fatalf("%d directories, partial %v", len(r.Tmpdirs), r.Partial)
+	}
+	waiting := r.Tmpdirs[slices.IndexFunc(r.Tmpdirs, func(d *backend.Tmpdir) bool { return !d.Entries.IsKnown() })]
+	if waiting.Bytes.IsKnown() || waiting.CutWhy.IsEmpty() {
+		t.Errorf("a directory that was not read yet: %+v", waiting)
+	}
+	keyOf := func(n string) backend.Key {
+		return r.Tmpdirs[slices.IndexFunc(r.Tmpdirs, func(d *backend.Tmpdir) bool { return strings.HasSuffix(d.RawPath.Raw(), n) })].Key
+	}
+	s.Attend(backend.Attention{Alerting: []backend.Key{keyOf("d")}, Visible: []backend.Key{keyOf("c")}})
+	order = ""
+	for range 5 {
+		c.add(time.Minute)
+		budget = 2
+		poll1(t, s)
+	}
+	if !strings.HasPrefix(order, "dc") || order != strings.Repeat("dc", 5) {
+		t.Errorf("read in the order %q, want the alerting one, then the visible one", order)
+	}
+	s.Attend(backend.Attention{})
+	order, budget = "", 2
+	c.add(time.Minute)
+	poll1(t, s)
+	if !strings.ContainsAny(order, "ab") || strings.ContainsAny(order, "cd") {
+		t.Errorf("read %q, want the two longest unread", order)
+	}
+}
+
+func TestARootThatNeverAnswersHoldsUpNothing(t *testing.T) {
+	good, dead := t.TempDir(), t.TempDir()
+	put(t, good+"/helix-ws-a/f", "x")
+	put(t, dead+"/helix-ws-b/f", "x")
+	proc := fixture(t)
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan struct{})
+		var calls atomic.Int32
+		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{dead, good} }},
+			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := src.(*Source)
+		s.proc.Root = proc
+		s.open = func(p string) (*hostfs.Dir, error) {
+			if p == dead {
+				calls.Add(1)
+				<-never
+			}
+			return hostfs.OpenDir(p)
+		}
+		for i := range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			begun := time.Now()
+			r, err := s.Poll(ctx)
+			if took := time.Since(begun); err != nil || ctx.Err() != nil || i > 0 && took > time.Second {
+				t.Errorf("poll %d took %v, %v", i, took, err)
+			}
+			cancel()
+			if len(r.Tmpdirs) != 1 || complete(t, r) || r.Degraded.IsEmpty() || !r.Tmpdirs[0].Entries.IsKnown() {
+				t.Errorf("poll %d: %d directories, complete %v", i, len(r.Tmpdirs), complete(t, r))
+			}
+			if x := r.Hosts[0].Roots[0]; x.Exists.IsKnown() || x.Bytes.IsKnown() || x.Problem.IsEmpty() {
+				t.Errorf("poll %d: root %+v", i, x)
+			}
+		}
+		if calls.Load() != 1 {
+			t.Errorf("%d calls into the dead root, want 1", calls.Load())
+		}
+		close(never)
+		synctest.Wait()
+		if r, err := s.Poll(t.Context()); err != nil || len(r.Tmpdirs) != 2 || !complete(t, r) {
+			t.Errorf("after it came back: %d directories, %v", len(r.Tmpdirs), err)
+		}
+	})
+}
+
+func TestAWalkThatNeverEndsLosesOnlyItself(t *testing.T) {
+	root, proc := t.TempDir(), fixture(t)
+	put(t, root+"/helix-ws-a/f", "x")
+	put(t, root+"/helix-ws-b/f", "x")
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan struct{})
+		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{root} }},
+			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := src.(*Source)
+		s.proc.Root = proc
+		first := ""
+		s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
+			if first == "" {
+				first = n
+				return hostfs.Walk(ctx, d, n, o)
+			}
+			<-never
+			return hostfs.Tree{}, ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, err := s.Poll(ctx)
+		if err != nil || ctx.Err() != nil || len(r.Tmpdirs) != 2 {
+			t.Fatalf("%d directories, %v, %v", len(r.Tmpdirs), err, ctx.Err())
+		}
+		for _, d := range r.Tmpdirs {
+			if want := strings.HasSuffix(d.RawPath.Raw(), first); d.Entries.IsKnown() != want {
+				t.Errorf("%s: read %v, want %v", d.Path, d.Entries.IsKnown(), want)
+			}
+		}
+		if len(r.Problems) == 0 || r.Problems[0].Kind != backend.ErrTimeout {
+			t.Errorf("problems %+v", r.Problems)
+		}
+		close(never)
+		synctest.Wait()
+	})
+}
+
+func TestCutWalkIsALowerBound(t *testing.T) {
+	root := t.TempDir()
+	for i := range 20 {
+		put(t, fmt.Sprintf("%s/helix-ws-a/f%d", root, i), "x")
+	}
+	s, c := make1(t, func(o *Options) { o.Roots, o.MaxEntries = []string{root}, 5 })
+	d := only(t, poll1(t, s))
+	if !d.Cut || d.Entries.Or(0) != 5 || !strings.Contains(d.CutWhy.String(), "max_entries") || !d.Newest.IsKnown() {
+		t.Errorf("%+v, want five entries, cut, and a newest change since it is recent", d)
+	}
+	c.add(2 * time.Hour)
+	if d := only(t, poll1(t, s)); d.Newest.IsKnown() {
+		t.Errorf("newest %v: what was not read may be newer", d.Newest)
+	}
+}
+
+func TestAnUnreadableDirectoryStaysListed(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/helix-ws-a/f", "x")
+	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
+	s.walk = func(context.Context, *hostfs.Dir, string, hostfs.WalkOptions) (hostfs.Tree, error) {
+		return hostfs.Tree{}, &fs.PathError{Op: "open", Path: "helix-ws-a", Err: fs.ErrPermission}
+	}
+	r := poll1(t, s)
+	d := only(t, r)
+	if d.Bytes.IsKnown() || d.Entries.IsKnown() || !d.Cut || len(r.Problems) != 1 || r.Problems[0].Subject != d.Key || r.Problems[0].Kind != backend.ErrUnauthorised {
+		t.Errorf("%+v, problems %+v", d, r.Problems)
+	}
+	s.rows = map[backend.Key]*row{}
+	s.walk = func(context.Context, *hostfs.Dir, string, hostfs.WalkOptions) (hostfs.Tree, error) {
+		return hostfs.Tree{}, fs.ErrNotExist
+	}
+	if r := poll1(t, s); len(r.Tmpdirs) != 0 || len(r.Problems) != 0 {
+		t.Errorf("a directory that vanished since it was listed: %+v, %+v", r.Tmpdirs, r.Problems)
+	}
+}
+
+func TestObjectsWithoutAPathAreSettledByTheWalk(t *testing.T) {
+	id, other := hostfs.FileID{Dev: 5, Ino: 9}, hostfs.FileID{Dev: 6, Ino: 9}
+	s, c := make1(t, func(o *Options) { o.Roots = []string{t.TempDir()} })
+	u := hostfs.Users{Unplaced: map[hostfs.FileID]hostfs.Use{id: {PID: 4, How: hostfs.HowCwd}, other: {PID: 5}}}
+	r := &row{entry: hostfs.Entry{Stat: hostfs.Stat{ID: hostfs.FileID{Dev: 5, Ino: 1}}}, walked: c.now()}
+	r.tree.Top = r.entry.Stat
+	if r.holders(s, u, nil).IsKnown() || !r.due(c.now(), time.Hour, u.Unplaced) {
+		t.Error("an object that no walk looked for may lie anywhere, and a walk is due")
+	}
+	r.tried = map[hostfs.FileID]bool{id: true}
+	if who, ok := r.holders(s, u, nil).Get(); !ok || len(who) != 0 || r.due(c.now(), time.Hour, u.Unplaced) {
+		t.Errorf("the walk did not see it: %v, %v", who, ok)
+	}
+	r.tree.Cut = hostfs.CutEntries
+	if r.holders(s, u, nil).IsKnown() {
+		t.Error("a cut walk cannot rule an object out")
+	}
+	r.tree.Seen = []hostfs.FileID{id}
+	if who, ok := r.holders(s, u, nil).Get(); !ok || len(who) != 1 || who[0].PID != 4 {
+		t.Errorf("the walk saw it: %v, %v", who, ok)
+	}
+}
+
+func TestHostileNamesAreHarmless(t *testing.T) {
+	root := t.TempDir()
+	name := "helix-ws-\x1b]0;pwned\a\u202e\nTOKEN=abcdef123456"
+	put(t, filepath.Join(root, name, "f"), "x")
+	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
+	r := poll1(t, s)
+	d := only(t, r)
+	if strings.ContainsAny(d.Path.String(), "\x1b\a\n\u202e") || !strings.HasSuffix(d.RawPath.Raw(), name) {
+		t.Errorf("path %q", d.Path)
+	}
+	b, err := json.Marshal(r.Tmpdirs)
+	if err != nil || strings.ContainsAny(string(b), "\x1b\a\u202e") {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func TestANewBootIsAChange(t *testing.T) {
+	s, c := make1(t, func(o *Options) { o.Roots = []string{t.TempDir()} })
+	if r := poll1(t, s); len(r.Events) != 0 {
+		t.Errorf("events of the first poll: %+v", r.Events)
+	}
+	put(t, s.proc.Root+"/sys/kernel/random/boot_id", "second\n")
+	r := poll1(t, s)
+	if len(r.Events) != 1 || r.Events[0].Kind != backend.EventChange || r.Events[0].Name != "boot" || !r.Events[0].At.Equal(c.now()) {
+		t.Errorf("events %+v", r.Events)
+	}
+	if r := poll1(t, s); len(r.Events) != 0 {
+		t.Errorf("the same boot again: %+v", r.Events)
+	}
+}
+
+func TestWithoutProc(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/helix-ws-a/f", "x")
+	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
+	s.proc.Root = filepath.Join(t.TempDir(), "none")
+	r := poll1(t, s)
+	d := only(t, r)
+	if d.Holders.IsKnown() || !d.Entries.IsKnown() || len(r.Notes) != 1 {
+		t.Errorf("holders known %v, notes %v", d.Holders.IsKnown(), r.Notes)
+	}
+	if len(r.Missing) != 1 || r.Missing[0].Input != backend.InputHost || r.Missing[0].Why.IsEmpty() || r.Hosts[0].MemTotal.IsKnown() {
+		t.Errorf("missing %+v", r.Missing)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for key, set := range map[string]func(*Options){
+		"roots: \"tmp\"":        func(o *Options) { o.Roots = []string{"tmp"} },
+		"roots: no directory":   func(o *Options) { o.Roots = nil },
+		"roots: \"/tmp/\"":      func(o *Options) { o.Roots = []string{"/tmp", "/tmp/"} },
+		"pattern: \"a/b\"":      func(o *Options) { o.Pattern = "a/b" },
+		"pattern: \"[\"":        func(o *Options) { o.Pattern = "[" },
+		"max_entries: must":     func(o *Options) { o.MaxEntries = 0 },
+		"walk_interval: must":   func(o *Options) { o.WalkInterval = 0 },
+		"agent_user: user: unk": func(o *Options) { o.AgentUser = "no-such-user-here" },
+	} {
+		_, err := Kind().New(options{set}, backend.Deps{})
+		if err == nil || !strings.HasPrefix(err.Error(), key) {
+			t.Errorf("%q expected, got %v", key, err)
+		}
+	}
+	s, _ := make1(t, func(o *Options) { o.AgentUser = "4242424" })
+	if s.account.UID != 4242424 || s.account.GroupsKnown || s.account.Self {
+		t.Errorf("account %+v", s.account)
+	}
+	for _, r := range s.Routes() {
+		if r.Acts || r.Why == "" || r.Target == "" {
+			t.Errorf("route %+v", r)
+		}
+	}
+	if s.ID() != "here" {
+		t.Errorf("id %q", s.ID())
+	}
+}
