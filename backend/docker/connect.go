@@ -1,0 +1,158 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"sandglass/backend"
+)
+
+// usualPatience bounds the greeting at a usual socket, so that one that hangs does not keep us from the next.
+const usualPatience = 2 * time.Second
+
+// connected returns the engine, looking for it when there is none. Where it is looked for is decided anew each time:
+// people change their docker context while a console is open.
+func (s *Source) connected(ctx context.Context) (engine, error) {
+	s.mu.Lock()
+	eng := s.eng
+	s.mu.Unlock()
+	if eng != nil {
+		return eng, nil
+	}
+	places, err := resolver{host: s.opt.Host, getenv: s.deps.Getenv}.addresses()
+	if err != nil {
+		return nil, s.sign(err)
+	}
+	if s.answered && s.at.from == fromUsual {
+		places = []address{s.at} // another engine that happens to run here is not the one whose containers are shown
+	}
+	var failures []attempt
+	for _, a := range places {
+		eng, api, err := s.greet(ctx, a)
+		if err == nil {
+			s.mu.Lock()
+			s.eng, s.at, s.api = eng, a, api
+			s.mu.Unlock()
+			s.answered = true
+			return eng, nil
+		}
+		failures = append(failures, attempt{a, err})
+	}
+	return nil, s.sign(nowhere(failures, s.answered))
+}
+
+// greet makes a client for one place and agrees on the API version.
+func (s *Source) greet(ctx context.Context, a address) (engine, string, error) {
+	eng, err := s.dial(a, s.deps)
+	if err != nil {
+		return nil, "", err
+	}
+	patience := s.deadline(ctx)
+	if a.from == fromUsual {
+		patience = min(patience, usualPatience)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	api, err := eng.ping(ctx)
+	if err != nil {
+		eng.close()
+		return nil, "", err
+	}
+	return eng, api, nil
+}
+
+type attempt struct {
+	at  address
+	err error
+}
+
+// nowhere makes one error of every place that was tried. An engine that was never there is absent, which is no
+// failure, unless the configuration names it.
+func nowhere(failures []attempt, answered bool) error {
+	kind := backend.ErrAbsent
+	tried := make([]string, 0, len(failures))
+	var first error
+	for _, f := range failures {
+		reason := f.err.Error()
+		var e *backend.Error
+		if errors.As(f.err, &e) {
+			reason = e.Err.Error()
+		}
+		tried = append(tried, fmt.Sprintf("%s (%s): %s", f.at.url, f.at.why, shortReason(f.err, reason)))
+		silent := notThere(f.err, f.at.from)
+		if (!silent || f.at.from == fromOption || answered) && first == nil {
+			first = f.err
+			kind = backend.KindOf(f.err)
+		}
+	}
+	if first == nil {
+		return &backend.Error{Kind: backend.ErrAbsent, Err: fmt.Errorf("no container engine answers here; tried %s. Start one, or set host", strings.Join(tried, "; "))}
+	}
+	if kind == backend.ErrGone || kind == backend.ErrAbsent {
+		kind = backend.ErrUnreachable
+	}
+	return &backend.Error{Kind: kind, Err: maskedError{"the engine does not answer; tried " + strings.Join(tried, "; "), first}}
+}
+
+// notThere tells "there is no engine" from "the engine does not answer". At a usual socket also a refusal means the
+// former: a stale socket, or one that is not meant for this user.
+func notThere(err error, from origin) bool {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true
+	case from != fromUsual:
+		return false
+	}
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrPermission)
+}
+
+func shortReason(err error, reason string) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such socket"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nobody listens"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied; the user needs access to the socket, for example through group docker"
+	}
+	return reason
+}
+
+// sign puts the source's id on an error and masks secrets in its text; the kind stays.
+func (s *Source) sign(err error) error {
+	out := &backend.Error{Kind: backend.KindOf(err), Source: s.deps.ID, Err: maskedError{s.clean(err.Error(), 500).String(), err}}
+	var e *backend.Error
+	if errors.As(err, &e) {
+		out.Where, out.RetryAfter = e.Where, e.RetryAfter
+		out.Err = maskedError{s.clean(e.Err.Error(), 700).String(), e.Err}
+	}
+	return out
+}
+
+// maskedError has a text of its own and keeps the cause for errors.Is.
+type maskedError struct {
+	text  string
+	cause error
+}
+
+// Error is the text.
+func (e maskedError) Error() string { return e.text }
+
+// Unwrap returns the cause.
+func (e maskedError) Unwrap() error { return e.cause }
+
+// drop forgets the connection; the next poll looks for the engine again.
+func (s *Source) drop() {
+	s.mu.Lock()
+	eng := s.eng
+	s.eng = nil
+	s.mu.Unlock()
+	if eng != nil {
+		eng.close()
+	}
+}

@@ -1,0 +1,339 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"sandglass/backend"
+)
+
+// This file runs the adapter against a real engine. It is the only place of the package that changes one, through
+// workshop and through nothing else; it removes only what carries its label.
+
+const (
+	testLabel = "sandglass.test"
+	busybox   = "/bin/busybox"
+)
+
+// workshop makes and removes the containers of these tests.
+type workshop struct {
+	t     *testing.T
+	api   *client.Client
+	image string
+	run   string // part of every name, so that two runs on one engine do not meet
+}
+
+// realEngine finds the engine, or skips with the reason; it fails instead where SANDGLASS_REQUIRE contains docker.
+func realEngine(t *testing.T) (*workshop, string) {
+	t.Helper()
+	missing := func(format string, args ...any) {
+		t.Helper()
+		text := "no real engine tests: " + fmt.Sprintf(format, args...)
+		if slices.Contains(strings.FieldsFunc(os.Getenv("SANDGLASS_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), "docker") {
+			t.Fatal(text + " (SANDGLASS_REQUIRE asks for them)")
+		}
+		t.Skip(text)
+	}
+	host := os.Getenv("DOCKER_HOST")
+	if host == "" {
+		host = "unix:///var/run/docker.sock"
+	}
+	if u, err := url.Parse(host); err != nil || u.Scheme != "unix" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
+		missing("DOCKER_HOST=%s is not on this machine", host)
+	}
+	api, err := client.New(client.WithHost(host))
+	if err != nil {
+		missing("%v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+		missing("no Docker engine answers at %s: %v", host, err)
+	}
+	binary, err := elf.Open(busybox)
+	if err != nil {
+		missing("%s (Debian package busybox-static): %v", busybox, err)
+	}
+	defer func() { _ = binary.Close() }()
+	for _, p := range binary.Progs {
+		if p.Type == elf.PT_INTERP {
+			missing("%s is not a static binary; Debian package busybox-static has one", busybox)
+		}
+	}
+	w := &workshop{t: t, api: api, run: fmt.Sprint("sgtest-", os.Getpid(), "-")}
+	t.Cleanup(func() { _ = api.Close() })
+	w.importImage()
+	return w, host
+}
+
+// importImage makes an image of busybox alone.
+func (w *workshop) importImage() {
+	w.t.Helper()
+	program, err := os.ReadFile(busybox)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var tree bytes.Buffer
+	tw := tar.NewWriter(&tree)
+	put := func(h *tar.Header, body []byte) {
+		h.Size = int64(len(body))
+		if err := tw.WriteHeader(h); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := tw.Write(body); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"bin/", "tmp/", "work/"} {
+		put(&tar.Header{Name: dir, Typeflag: tar.TypeDir, Mode: 0o755}, nil)
+	}
+	put(&tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, program)
+	for _, name := range []string{"sh", "sleep", "false", "tail", "true", "echo"} {
+		put(&tar.Header{Name: "bin/" + name, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
+	}
+	if err := tw.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.image = fmt.Sprint("sandglass-test:", os.Getpid())
+	out, err := w.api.ImageImport(w.t.Context(), client.ImageImportSource{Source: &tree, SourceName: "-"}, w.image, client.ImageImportOptions{})
+	if err != nil {
+		w.t.Fatalf("import: %v", err)
+	}
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		w.t.Fatalf("import: %v", err)
+	}
+	_ = out.Close()
+	w.t.Cleanup(func() {
+		if _, err := w.api.ImageRemove(context.Background(), w.image, client.ImageRemoveOptions{Force: true}); err != nil {
+			w.t.Errorf("remove the image: %v", err)
+		}
+	})
+}
+
+// container makes and starts one, and removes it after the test.
+func (w *workshop) container(name string, c container.Config, h container.HostConfig) string {
+	w.t.Helper()
+	c.Image = w.image
+	if c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	c.Labels[testLabel] = "1"
+	h.NetworkMode = "none"
+	res, err := w.api.ContainerCreate(w.t.Context(), client.ContainerCreateOptions{Config: &c, HostConfig: &h, Name: w.run + name})
+	if err != nil {
+		w.t.Fatalf("create %s: %v", name, err)
+	}
+	w.t.Cleanup(func() {
+		_, err := w.api.ContainerRemove(context.Background(), res.ID, client.ContainerRemoveOptions{Force: true})
+		if err != nil && !strings.Contains(err.Error(), "No such container") {
+			w.t.Errorf("remove %s: %v", name, err)
+		}
+	})
+	if _, err := w.api.ContainerStart(w.t.Context(), res.ID, client.ContainerStartOptions{}); err != nil {
+		w.t.Fatalf("start %s: %v", name, err)
+	}
+	return res.ID
+}
+
+func (w *workshop) do(what string, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// memoryLimits reports whether the engine can limit memory; without that no container runs out of it.
+func (w *workshop) memoryLimits() bool {
+	w.t.Helper()
+	info, err := w.api.Info(w.t.Context(), client.InfoOptions{})
+	w.do("info", err)
+	return info.Info.MemoryLimit
+}
+
+func realSource(t *testing.T, host string) *Source {
+	t.Helper()
+	d := net.Dialer{}
+	src, err := Kind().New(options{func(o *Options) { o.Host, o.Selector = host, testLabel+"=1" }}, backend.Deps{
+		ID: "docker-local", Interval: time.Second, Deadline: 10 * time.Second, Now: time.Now,
+		Cleaner: backend.NewCleaner(), Dial: d.DialContext, Getenv: os.Getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := src.(*Source)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// until polls until the container is shown as wanted.
+func until(t *testing.T, s *Source, id, what string, ok func(*backend.Sandbox) bool) *backend.Sandbox {
+	t.Helper()
+	var last *backend.Sandbox
+	end := time.NewTimer(40 * time.Second)
+	defer end.Stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		r := mustPoll(t, s)
+		for _, b := range r.Sandboxes {
+			if b.Key.ID.Raw() == id {
+				last = b
+			}
+		}
+		if last != nil && ok(last) {
+			return last
+		}
+		select {
+		case <-tick.C:
+		case <-end.C:
+			t.Fatalf("never shown as %s; last %+v", what, last)
+		}
+	}
+}
+
+func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
+	w, host := realEngine(t)
+	scratch := t.TempDir()
+	sleep := []string{"sleep", "1000"}
+	running := w.container("running", container.Config{Cmd: sleep, WorkingDir: "/work", Env: []string{"API_TOKEN=never-shown", "X=envonly"},
+		Labels: map[string]string{"sandglass.session": "s-1", "sandglass.workspace": "main"}},
+		container.HostConfig{Binds: []string{scratch + ":/work"}})
+	paused := w.container("paused", container.Config{Cmd: sleep}, container.HostConfig{})
+	_, err := w.api.ContainerPause(t.Context(), paused, client.ContainerPauseOptions{})
+	w.do("pause", err)
+	stopped := w.container("stopped", container.Config{Cmd: []string{"sh", "-c", "exit 3"}}, container.HostConfig{})
+	restarting := w.container("restarting", container.Config{Cmd: []string{"false"}},
+		container.HostConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}})
+	unhealthy := w.container("unhealthy", container.Config{Cmd: sleep, Healthcheck: &container.HealthConfig{
+		Test: []string{"CMD", "sh", "-c", "echo not-well; false"}, Interval: 200 * time.Millisecond, Timeout: 5 * time.Second, Retries: 1}}, container.HostConfig{})
+
+	s := realSource(t, host)
+	b := until(t, s, running, "running", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning })
+	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "main" || !b.IsSandbox || b.WorkDir.String() != "/work" || len(b.Mounts) != 1 ||
+		b.Mounts[0].RawSource.Raw() != scratch || !b.StartedAt.IsKnown() || !b.FinishedAt.IsNotApplicable() || b.Image.String() != w.image {
+		t.Errorf("running: %+v", b)
+	}
+	if raw := b.Raw.String(); strings.Contains(raw, "never-shown") || strings.Contains(raw, "envonly") {
+		t.Errorf("the environment is in the raw reading: %s", raw)
+	}
+	until(t, s, paused, "paused", func(b *backend.Sandbox) bool {
+		return b.Class == backend.SandboxPaused && b.Reported.String() == "paused"
+	})
+	until(t, s, stopped, "stopped with exit code 3", func(b *backend.Sandbox) bool {
+		return b.Class == backend.SandboxExited && b.ExitCode.Or(0) == 3 && !b.OOMKilled.Or(true) && b.FinishedAt.IsKnown()
+	})
+	until(t, s, restarting, "restarting", func(b *backend.Sandbox) bool {
+		return b.Class == backend.SandboxRestarting && b.RestartCount.Or(0) > 0 && b.ExitCode.Or(0) == 1
+	})
+	b = until(t, s, unhealthy, "unhealthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "unhealthy" })
+	if b.Class != backend.SandboxRunning || !strings.Contains(b.HealthOutput.String(), "not-well") {
+		t.Errorf("unhealthy: %+v", b)
+	}
+	// Figures: two samples of a row that is looked at.
+	s.Attend(backend.Attention{Visible: []backend.Key{s.key(backend.MustID(running))}})
+	b = until(t, s, running, "measured", func(b *backend.Sandbox) bool { return b.Usage.IsKnown() })
+	if u, _ := b.Usage.Get(); u.Mem.Or(0) <= 0 || u.PIDs.Or(0) != 1 || !u.MemLimit.IsNotApplicable() || time.Since(u.At) > time.Minute {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestRealEngineShowsOOMKill(t *testing.T) {
+	w, host := realEngine(t)
+	eat := container.Config{Cmd: []string{"tail", "/dev/zero"}}
+	if !w.memoryLimits() {
+		// Such an engine ignores the limit, so nothing can be killed for it. What is possible: the limit is not invented.
+		id := w.container("nolimit", container.Config{Cmd: []string{"sleep", "1000"}}, container.HostConfig{})
+		b := until(t, realSource(t, host), id, "running", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning })
+		if b.OOMKilled.Or(true) {
+			t.Errorf("killed for memory where memory cannot be limited: %+v", b)
+		}
+		t.Log("this engine cannot limit memory (info says MemoryLimit false): no OOM kill could be provoked")
+		return
+	}
+	id := w.container("oom", eat, container.HostConfig{Resources: container.Resources{Memory: 8 << 20, MemorySwap: 8 << 20}})
+	b := until(t, realSource(t, host), id, "killed for memory", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxExited && b.OOMKilled.Or(false) })
+	if b.ExitCode.Or(0) != 137 {
+		t.Errorf("exit code %v", b.ExitCode)
+	}
+}
+
+func TestRealEngineEvents(t *testing.T) {
+	w, host := realEngine(t)
+	s := realSource(t, host)
+	mustPoll(t, s)
+	changed, _ := watching(t, s)
+	id := w.container("brief", container.Config{Cmd: []string{"true"}}, container.HostConfig{AutoRemove: true})
+	var names []string
+	ended := false
+	deadline := time.After(40 * time.Second)
+	for !ended {
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatalf("no destroy event; saw %v", names)
+		}
+		r := mustPoll(t, s)
+		for _, e := range r.Events {
+			if e.Subject.ID.Raw() == id {
+				names = append(names, e.Name)
+			}
+		}
+		// The inspection may find the container gone before its last event comes.
+		ended = slices.Contains(r.Ended, s.key(backend.MustID(id))) && slices.Contains(names, "die")
+	}
+	if !slices.Contains(names, "create") || !slices.Contains(names, "start") {
+		t.Errorf("events %v", names)
+	}
+}
+
+// The client library's transport is replaced by ours; that it still greets a real engine over TCP shows on loopback.
+func TestRealEngineOverTCP(t *testing.T) {
+	_, host := realEngine(t)
+	path, ok := strings.CutPrefix(host, "unix://")
+	if !ok {
+		t.Skip("the engine is reached over TCP already: " + host)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}
+		defer tr.CloseIdleConnections()
+		out := r.Clone(r.Context())
+		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", "engine"
+		resp, err := tr.RoundTrip(out)
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer func() { _ = resp.Body.Close() }()
+		for k, v := range resp.Header {
+			rw.Header()[k] = v
+		}
+		rw.WriteHeader(resp.StatusCode)
+		_, _ = io.Copy(rw, resp.Body)
+	})}
+	go func() { _ = proxy.Serve(l) }()
+	t.Cleanup(func() { _ = proxy.Close() })
+	r := mustPoll(t, realSource(t, "tcp://"+l.Addr().String()))
+	if len(r.Scopes) != 1 || !r.Scopes[0].Complete {
+		t.Errorf("scopes %v", r.Scopes)
+	}
+}

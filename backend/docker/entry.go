@@ -1,0 +1,195 @@
+package docker
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// Bounds on what one container may put on a screen.
+const (
+	maxMounts = 64
+	maxLabels = 64
+	maxRaw    = 4096 // characters
+)
+
+// entry is what is known of one container between polls.
+type entry struct {
+	id  backend.ID
+	sum *summary    // newest line of the list, nil when the inspection is newer than the list
+	ins *inspection // newest inspection, nil: never
+	// mark is what the list said when ins was made; another mark means that ins is old.
+	mark      string
+	dirty     bool // an event named it
+	inspected time.Time
+	readAt    time.Time // when what is shown was read
+
+	fails   int // failed inspections in a row
+	retryAt time.Time
+	failed  backend.Problem
+
+	last       *sample
+	usage      backend.Value[backend.Usage]
+	sampled    time.Time // last attempt
+	sampleFail int
+	touched    bool // something was read in this poll
+}
+
+// markOf is what a line of the list says about the state, without the words that change as time goes by. Health, exit
+// code and pause stand in parentheses in the engine's sentence.
+func markOf(c *summary) string {
+	parts := []string{c.state, c.name, c.image}
+	for rest := c.status; ; {
+		_, after, ok := strings.Cut(rest, "(")
+		if !ok {
+			break
+		}
+		in, next, _ := strings.Cut(after, ")")
+		parts = append(parts, in)
+		rest = next
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// current reports whether the inspection still holds by what the list says.
+func (e *entry) current() bool {
+	return e.ins != nil && (e.sum == nil || e.mark == markOf(e.sum))
+}
+
+// state is the engine's word for what the container does now.
+func (e *entry) state() string {
+	switch {
+	case e.current():
+		return e.ins.state
+	case e.sum != nil:
+		return e.sum.state
+	}
+	return ""
+}
+
+func (e *entry) labels() map[string]string {
+	if e.ins != nil {
+		return e.ins.labels
+	}
+	return e.sum.labels
+}
+
+func (e *entry) mounts() []mount {
+	if e.ins != nil {
+		return e.ins.mounts
+	}
+	return e.sum.mounts
+}
+
+// alive reports whether the container has processes to measure.
+func (e *entry) alive() bool {
+	c := classOf(e.state())
+	return c == backend.SandboxRunning || c == backend.SandboxPaused
+}
+
+// classOf gives the engine's word its meaning. The words are those of the Engine API, and two of Podman's.
+func classOf(state string) backend.SandboxClass {
+	switch state {
+	case "created", "configured":
+		return backend.SandboxCreated
+	case "running":
+		return backend.SandboxRunning
+	case "paused":
+		return backend.SandboxPaused
+	case "restarting":
+		return backend.SandboxRestarting
+	case "exited", "stopped":
+		return backend.SandboxExited
+	case "removing":
+		return backend.SandboxRemoving
+	case "dead":
+		return backend.SandboxDead
+	}
+	return backend.SandboxUnknown
+}
+
+// sandbox makes the entity. Every string is masked and cleaned here.
+func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
+	labels, mounts := e.labels(), e.mounts()
+	out := &backend.Sandbox{Provider: backend.Text("docker"), Class: classOf(e.state()), Reported: s.clean(e.state(), 60),
+		IsSandbox: s.sel.isSandbox(labels, mounts), Mounts: s.mounts(mounts), Labels: s.labels(labels)}
+	out.Key, out.ReadAt = s.key(e.id), e.readAt
+	if e.fails > 0 {
+		out.Stale, out.StaleWhy = true, e.failed.What
+	}
+	name := ""
+	if e.current() {
+		name = e.ins.name
+		s.inspectedFacts(out, e.ins, offset)
+	} else {
+		name = e.sum.name
+		s.listedFacts(out, e, offset)
+	}
+	out.Name = s.clean(name, 200)
+	out.Session, out.Workspace = s.sel.join(name, labels)
+	out.Usage = e.usage
+	if !e.alive() && out.Class != backend.SandboxUnknown {
+		out.Usage = backend.NotApplicable[backend.Usage]()
+	}
+	return out
+}
+
+func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset time.Duration) {
+	out.Image, out.WorkDir = s.clean(in.image, 300), s.clean(in.workDir, 300)
+	out.CreatedAt, out.StartedAt, out.FinishedAt = ours(in.created, offset), ours(in.started, offset), ours(in.finished, offset)
+	out.OOMKilled, out.RestartCount = backend.Known(in.oomKilled), backend.Known(in.restarts)
+	switch out.Class {
+	case backend.SandboxCreated, backend.SandboxRunning, backend.SandboxPaused:
+		out.ExitCode = backend.NotApplicable[int]() // the engine writes 0, which is not an exit
+	case backend.SandboxExited, backend.SandboxDead, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxUnknown, backend.SandboxAsleep:
+		out.ExitCode = backend.Known(in.exit)
+	}
+	out.Health = backend.NotApplicable[backend.Safe]()
+	if in.health != "" {
+		out.Health = backend.Known(s.clean(in.health, 60))
+		out.HealthOutput = s.clean(strings.TrimSpace(in.healthOutput), 500)
+	}
+	out.Raw = in.raw.safe(s.deps.Cleaner, maxRaw)
+}
+
+// listedFacts is all that the list tells; the rest stays unknown.
+func (s *Source) listedFacts(out *backend.Sandbox, e *entry, offset time.Duration) {
+	out.Image = s.clean(e.sum.image, 300)
+	out.Health = backend.Unknown[backend.Safe]()
+	if !e.sum.created.IsZero() {
+		out.CreatedAt = backend.Known(e.sum.created.Add(-offset))
+	}
+}
+
+// ours corrects a time of the engine by what its clock differs from ours.
+func ours(v backend.Value[time.Time], offset time.Duration) backend.Value[time.Time] {
+	if t, ok := v.Get(); ok {
+		return backend.Known(t.Add(-offset))
+	}
+	return v
+}
+
+func (s *Source) mounts(in []mount) []backend.Mount {
+	out := make([]backend.Mount, 0, min(len(in), maxMounts))
+	for _, m := range in[:min(len(in), maxMounts)] {
+		b := backend.Mount{Type: s.clean(m.kind, 20), Source: s.clean(m.source, 500), Destination: s.clean(m.destination, 500), ReadOnly: m.readOnly}
+		b.RawSource = orZero(m.source)
+		out = append(out, b)
+	}
+	return out
+}
+
+func (s *Source) labels(in map[string]string) []backend.Field {
+	names := make([]string, 0, len(in))
+	for k := range in {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	out := make([]backend.Field, 0, min(len(names), maxLabels))
+	for _, k := range names[:min(len(names), maxLabels)] {
+		out = append(out, backend.Field{Name: s.clean(k, 100), Value: s.clean(maskPair(s.deps.Cleaner, k, in[k]), 300)})
+	}
+	return out
+}

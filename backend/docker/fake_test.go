@@ -1,0 +1,369 @@
+package docker
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// fakeEngine speaks the part of the Engine API that the adapter uses, over a Unix socket. Bodies have the shape that
+// an Engine 20.10.24 gave on a test machine.
+type fakeEngine struct {
+	t    *testing.T
+	path string
+
+	mu         sync.Mutex
+	api        string
+	containers map[string]*fakeContainer
+	order      []string
+	requests   []string // "GET /v1.41/containers/json?all=1"
+	versions   map[string]bool
+	override   func(w http.ResponseWriter, r *http.Request) bool // true: answered
+	streams    []chan string
+	refuse     bool // events
+	since      []string
+}
+
+type fakeContainer struct {
+	id, name, image, state, status string
+	labels                         map[string]string
+	env                            []string
+	mounts                         string // JSON of the Mounts array
+	stateJSON                      string // more members of State, with a leading comma
+	restarts                       int
+	memory                         int64
+	cpu                            int64 // ns
+	usage                          int64
+	read                           time.Time
+	stats                          string // instead of the usual body
+	cmd                            []string
+}
+
+func newFake(t *testing.T) *fakeEngine {
+	t.Helper()
+	f := &fakeEngine{t: t, api: "1.41", containers: map[string]*fakeContainer{}, versions: map[string]bool{}, path: filepath.Join(t.TempDir(), "d.sock")}
+	l, err := net.Listen("unix", f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(f.serve))
+	_ = srv.Listener.Close()
+	srv.Listener = l
+	srv.Start()
+	t.Cleanup(func() {
+		f.mu.Lock()
+		for _, s := range f.streams {
+			close(s)
+		}
+		f.streams = nil
+		f.mu.Unlock()
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return f
+}
+
+func (f *fakeEngine) add(c *fakeContainer) *fakeContainer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c.state == "" {
+		c.state, c.status = "running", "Up 3 seconds"
+	}
+	if c.image == "" {
+		c.image = "agent:1"
+	}
+	if c.mounts == "" {
+		c.mounts = "[]"
+	}
+	f.containers[c.id] = c
+	f.order = append(f.order, c.id)
+	return c
+}
+
+func (f *fakeEngine) change(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+}
+
+// taken returns the requests since the last call.
+func (f *fakeEngine) taken() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.requests
+	f.requests = nil
+	return out
+}
+
+func countOf(requests []string, part string) int {
+	n := 0
+	for _, r := range requests {
+		if strings.Contains(r, part) {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *fakeEngine) emit(line string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.streams {
+		s <- line
+	}
+}
+
+func event(action, id, name string, nano int64, more string) string {
+	return fmt.Sprintf(`{"status":%q,"id":%q,"Type":"container","Action":%q,"Actor":{"ID":%q,"Attributes":{"image":"agent:1","name":%q%s}},"scope":"local","time":%d,"timeNano":%d}`,
+		action, id, action, id, name, more, nano/1e9, nano)
+}
+
+func quote(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func (f *fakeEngine) serve(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.requests = append(f.requests, r.Method+" "+r.URL.RequestURI())
+	override, api := f.override, f.api
+	f.mu.Unlock()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		f.t.Errorf("a changing request reached the engine: %s %s", r.Method, r.URL)
+	}
+	if override != nil && override(w, r) {
+		return
+	}
+	w.Header().Set("Api-Version", api)
+	w.Header().Set("Ostype", "linux")
+	if r.URL.Path == "/_ping" {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	version, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v"), "/")
+	f.mu.Lock()
+	f.versions[version] = true
+	f.mu.Unlock()
+	id := strings.Split(path, "/")
+	switch {
+	case path == "containers/json":
+		f.list(w)
+	case path == "events":
+		f.stream(w, r)
+	case len(id) == 3 && id[2] == "json":
+		f.inspect(w, id[1])
+	case len(id) == 3 && id[2] == "stats":
+		f.stats(w, id[1])
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"message":"page not found"}`)
+	}
+}
+
+func (f *fakeEngine) list(w http.ResponseWriter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var lines []string
+	for _, id := range f.order {
+		c := f.containers[id]
+		if c == nil {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf(`{"Id":%q,"Names":[%s],"Image":%q,"ImageID":"sha256:1d3a","Command":"sleep 1000","Created":1795255234,"Ports":[],"Labels":%s,"State":%q,"Status":%q,"HostConfig":{"NetworkMode":"none"},"NetworkSettings":{"Networks":{}},"Mounts":%s}`,
+			c.id, quote("/"+c.name), c.image, quote(c.labels), c.state, c.status, c.mounts))
+	}
+	fmt.Fprintf(w, "[%s]\n", strings.Join(lines, ","))
+}
+
+func (f *fakeEngine) inspect(w http.ResponseWriter, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.containers[id]
+	if c == nil {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"message":"No such container: %s"}`, id)
+		return
+	}
+	more := c.stateJSON
+	if more == "" {
+		more = `,"OOMKilled":false,"ExitCode":0,"StartedAt":"2026-11-21T10:00:34.924020797Z","FinishedAt":"0001-01-01T00:00:00Z"`
+	}
+	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":""%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":"no","MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
+		c.id, c.state, c.state == "running", more, quote("/"+c.name), c.restarts, c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.labels))
+}
+
+func (f *fakeEngine) stats(w http.ResponseWriter, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.containers[id]
+	if c == nil {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"message":"No such container: %s"}`, id)
+		return
+	}
+	if c.stats != "" {
+		fmt.Fprint(w, c.stats)
+		return
+	}
+	read := c.read
+	if read.IsZero() {
+		read = time.Date(2026, 11, 21, 10, 0, 38, 0, time.UTC)
+	}
+	fmt.Fprintf(w, `{"read":%q,"preread":"0001-01-01T00:00:00Z","pids_stats":{"current":2},"cpu_stats":{"cpu_usage":{"total_usage":%d},"system_cpu_usage":3323130000000,"online_cpus":2},"precpu_stats":{"cpu_usage":{"total_usage":0}},"memory_stats":{"usage":%d,"stats":{"total_inactive_file":1000,"inactive_file":7},"limit":25276510208},"name":"/x","id":%q}`,
+		read.Format(time.RFC3339Nano), c.cpu, c.usage, id)
+}
+
+func (f *fakeEngine) stream(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	if f.refuse {
+		f.mu.Unlock()
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"message":"events are not allowed here"}`)
+		return
+	}
+	lines := make(chan string, 10000)
+	f.streams = append(f.streams, lines)
+	f.since = append(f.since, r.URL.Query().Get("since"))
+	f.mu.Unlock()
+	w.(http.Flusher).Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case line, ok := <-lines:
+			if !ok {
+				return
+			}
+			fmt.Fprintln(w, line)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+// breakStreams ends every open event stream.
+func (f *fakeEngine) breakStreams() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.streams {
+		close(s)
+	}
+	f.streams = nil
+}
+
+// clock is a wall clock that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	c.now = c.now.Add(d)
+	c.mu.Unlock()
+}
+
+// options decode by a function, as the configuration would.
+type options struct{ set func(*Options) }
+
+func (o options) Decode(into any) error {
+	if o.set != nil {
+		o.set(into.(*Options))
+	}
+	return nil
+}
+
+func (o options) Refuse(key, format string, args ...any) error {
+	return fmt.Errorf("config.toml:3:1: %s: "+format, append([]any{key}, args...)...)
+}
+
+func testDeps(t *testing.T, c *clock) backend.Deps {
+	t.Helper()
+	d := net.Dialer{}
+	return backend.Deps{ID: "docker-local", Interval: 5 * time.Second, Deadline: 5 * time.Second, Now: c.Now,
+		Cleaner: backend.NewCleaner("our-own-secret"), Dial: d.DialContext, Getenv: func(string) string { return "" }}
+}
+
+// source makes a Source that reads the fake, with a clock that stands at the present moment.
+func (f *fakeEngine) source(set func(*Options)) (*Source, *clock) {
+	f.t.Helper()
+	c := &clock{now: time.Now()}
+	src, err := Kind().New(options{func(o *Options) {
+		o.Host = "unix://" + f.path
+		if set != nil {
+			set(o)
+		}
+	}}, testDeps(f.t, c))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	s := src.(*Source)
+	f.t.Cleanup(func() { _ = s.Close() })
+	return s, c
+}
+
+func mustPoll(t *testing.T, s *Source) backend.Reading {
+	t.Helper()
+	r, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatalf("poll: %v", err)
+	}
+	return r
+}
+
+func find(t *testing.T, r backend.Reading, id string) *backend.Sandbox {
+	t.Helper()
+	for _, b := range r.Sandboxes {
+		if b.Key.ID.Raw() == id {
+			return b
+		}
+	}
+	t.Fatalf("no sandbox %q in the reading", id)
+	return nil
+}
+
+// watching starts a watch and returns when the stream is open; changed receives its calls.
+func watching(t *testing.T, s *Source) (changed chan struct{}, ended chan error) {
+	t.Helper()
+	changed, ended = make(chan struct{}, 100), make(chan error, 1)
+	go func() { ended <- s.Watch(t.Context(), func() { changed <- struct{}{} }) }()
+	eventually(t, "the event stream is open", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.pend.open
+	})
+	return changed, ended
+}
+
+// eventually waits for what another goroutine does; it fails the test after ten seconds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(10 * time.Second)
+	defer end.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			t.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}

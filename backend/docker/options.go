@@ -1,0 +1,92 @@
+package docker
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// Options are the keys of a source of kind "docker".
+type Options struct {
+	Host           string           `toml:"host" doc:"engine address, unix:///path or tcp://host:port; empty: DOCKER_HOST, the current docker context, the usual sockets"`
+	Selector       string           `toml:"selector" doc:"label that makes a container a sandbox, key or key=value; empty: session_label is present or a bind mount matches tmpdir_pattern"`
+	SessionLabel   string           `toml:"session_label" doc:"label whose value is the session id"`
+	WorkspaceLabel string           `toml:"workspace_label" doc:"label whose value is the workspace name"`
+	NamePattern    string           `toml:"name_pattern" doc:"regular expression on the container name with groups named session and workspace, for containers without the labels"`
+	TmpdirPattern  string           `toml:"tmpdir_pattern" doc:"glob of scratch directories; a container that bind-mounts one, or something inside one, is a sandbox"`
+	Relist         backend.Duration `toml:"relist" doc:"how often all containers are listed although no event came, at least 1s"`
+	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that nobody looks at are sampled; 0s: never"`
+}
+
+func defaults() Options {
+	return Options{
+		SessionLabel:   "sandglass.session",
+		WorkspaceLabel: "sandglass.workspace",
+		TmpdirPattern:  "/tmp/helix-ws-*",
+		Relist:         backend.Duration(time.Minute),
+		StatsSweep:     backend.Duration(time.Minute),
+	}
+}
+
+// Kind is the source kind "docker".
+func Kind() backend.SourceKind {
+	return backend.SourceKind{
+		Name:    "docker",
+		Summary: "containers of a Docker engine: state, health, exit codes, mounts, figures, lifecycle events",
+		Defaults: func() any {
+			o := defaults()
+			return &o
+		},
+		New: func(opts backend.Options, deps backend.Deps) (backend.Source, error) {
+			o := defaults()
+			if err := opts.Decode(&o); err != nil {
+				return nil, err
+			}
+			sel, err := o.check(opts)
+			if err != nil {
+				return nil, err
+			}
+			return newSource(o, sel, deps), nil
+		},
+	}
+}
+
+// check refuses what can be judged without asking the engine.
+func (o Options) check(opts backend.Options) (selection, error) {
+	sel := selection{sessionLabel: o.SessionLabel, workspaceLabel: o.WorkspaceLabel, tmpdir: o.TmpdirPattern}
+	if o.Host != "" {
+		if _, err := parseAddress(o.Host); err != nil {
+			return sel, opts.Refuse("host", "%v", err)
+		}
+	}
+	if o.Selector != "" {
+		sel.key, sel.value, sel.hasValue = strings.Cut(o.Selector, "=")
+		if strings.TrimSpace(sel.key) == "" || sel.key != strings.TrimSpace(sel.key) {
+			return sel, opts.Refuse("selector", "%q is not a label selector; write key or key=value", o.Selector)
+		}
+	}
+	if _, err := path.Match(o.TmpdirPattern, "/"); err != nil {
+		return sel, opts.Refuse("tmpdir_pattern", "%q is not a glob: %v", o.TmpdirPattern, err)
+	}
+	if o.NamePattern != "" {
+		re, err := regexp.Compile(o.NamePattern)
+		if err != nil {
+			return sel, opts.Refuse("name_pattern", "%q is not a regular expression: %v", o.NamePattern, err)
+		}
+		if !slices.Contains(re.SubexpNames(), "session") && !slices.Contains(re.SubexpNames(), "workspace") {
+			return sel, opts.Refuse("name_pattern", "%q has no group named session or workspace; write for example ^agent-(?P<session>[a-z0-9]+)$", o.NamePattern)
+		}
+		sel.name = re
+	}
+	if o.Relist.Std() < time.Second {
+		return sel, opts.Refuse("relist", "must be at least 1s")
+	}
+	if d := o.StatsSweep.Std(); d != 0 && d < time.Second {
+		return sel, opts.Refuse("stats_sweep", "must be at least 1s, or 0s for never")
+	}
+	return sel, nil
+}

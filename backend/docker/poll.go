@@ -1,0 +1,254 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// eventList is the shortest time between two lists that events ask for. Events name the containers to inspect; the
+// list beside them only catches what an event did not say.
+const eventList = 2 * time.Second
+
+// maxProblems bounds what one reading complains about.
+const maxProblems = 50
+
+// poll is the work of one Poll.
+type poll struct {
+	s       *Source
+	ctx     context.Context
+	eng     engine
+	r       backend.Reading
+	pend    pending
+	listed  bool
+	was     map[string]bool // containers that the events name and that were sandboxes before this poll
+	offset  time.Duration
+	waiting int // containers that are still to be inspected
+}
+
+// Poll reads what changed. It asks for nothing when the event stream is open and nothing happened.
+func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
+	p := &poll{s: s, ctx: ctx, r: backend.Reading{Started: s.deps.Now()}}
+	eng, err := s.connected(ctx)
+	if err != nil {
+		return p.r, err
+	}
+	p.eng, p.pend = eng, s.takePending()
+	s.polls++
+	p.remember()
+	if p.listDue() {
+		if err := p.list(); err != nil {
+			s.putBack(p.pend)
+			p.r.Load = eng.takeLoad()
+			if k := backend.KindOf(err); k == backend.ErrUnreachable || k == backend.ErrTimeout {
+				s.drop() // the next poll greets it anew: it may have been replaced by another version
+			}
+			return p.r, s.sign(err)
+		}
+	}
+	offset, _ := eng.clock()
+	p.offset, p.r.ClockOffset = offset.Or(0), offset
+	p.mark()
+	p.inspect()
+	p.tell()
+	p.sample()
+	p.finish()
+	return p.r, nil
+}
+
+// listDue decides whether the whole list is asked for.
+func (p *poll) listDue() bool {
+	age := p.r.Started.Sub(p.s.listed)
+	switch {
+	case p.s.listed.IsZero(), !p.pend.open, p.pend.gap, age >= p.s.opt.Relist.Std():
+		return true
+	}
+	return len(p.pend.events) > 0 && age >= eventList
+}
+
+func (p *poll) list() error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.s.deadline(p.ctx))
+	defer cancel()
+	sent := p.s.deps.Now()
+	items, err := p.eng.list(ctx)
+	if backend.KindOf(err) == backend.ErrGone {
+		return &backend.Error{Kind: backend.ErrInvalid, Where: p.s.at.url, Err: fmt.Errorf("no Engine API answers here: %w", err)}
+	}
+	if err != nil {
+		return err
+	}
+	now := p.s.deps.Now()
+	if _, told := p.eng.clock(); p.s.listed.IsZero() && !told.IsZero() {
+		p.s.mu.Lock()
+		p.s.pend.first = told.Add(sent.Sub(now) - time.Second) // the answer carries whole seconds
+		p.s.mu.Unlock()
+	}
+	named := make(map[string]bool, len(items))
+	for i := range items {
+		c := &items[i]
+		id, err := backend.NewID(c.id)
+		if err != nil || named[c.id] {
+			p.problem(backend.Problem{Kind: backend.ErrInvalid, Where: backend.Text("/containers/json"),
+				What: backend.Textf("line %d of the list has no usable id or one that stands there twice; it is left out", i+1)})
+			continue
+		}
+		named[c.id] = true
+		e := p.s.entries[c.id]
+		if e == nil {
+			e = &entry{id: id}
+			p.s.entries[c.id] = e
+		}
+		if e.sum == nil && e.ins != nil && e.ins.state == c.state && e.ins.name == c.name {
+			e.mark = markOf(c) // the inspection was newer than the list before this one
+		}
+		e.sum, e.readAt = c, now
+	}
+	for id := range p.s.entries {
+		if !named[id] {
+			delete(p.s.entries, id)
+		}
+	}
+	p.s.listed, p.listed = now, true
+	return nil
+}
+
+// remember notes which of the containers that the events name are sandboxes, before the list takes them away.
+func (p *poll) remember() {
+	p.was = make(map[string]bool, len(p.pend.events))
+	for _, ev := range p.pend.events {
+		if e := p.s.entries[ev.id]; e != nil && (e.ins != nil || e.sum != nil) {
+			p.was[ev.id] = p.s.sel.isSandbox(e.labels(), e.mounts())
+		}
+	}
+}
+
+// mark notes which containers the events name.
+func (p *poll) mark() {
+	for _, e := range p.s.entries {
+		// Nobody told of a quick restart in a gap, and the list does not show it.
+		unwatched := !p.pend.open && p.r.Started.Sub(e.inspected) >= p.s.opt.Relist.Std()
+		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || classOf(e.state()) == backend.SandboxRestarting) {
+			e.dirty = true
+		}
+	}
+	for _, ev := range p.pend.events {
+		id, err := backend.NewID(ev.id)
+		if err != nil {
+			continue
+		}
+		e := p.s.entries[ev.id]
+		if e == nil {
+			if p.listed || ev.action == "destroy" {
+				continue // it came and went
+			}
+			e = &entry{id: id, readAt: p.r.Started}
+			p.s.entries[ev.id] = e
+		}
+		e.dirty = ev.action != "destroy"
+	}
+}
+
+// tell makes timeline entries of the events that concern sandboxes, and ends what was destroyed.
+func (p *poll) tell() {
+	for _, ev := range p.pend.events {
+		id, err := backend.NewID(ev.id)
+		if err != nil {
+			continue
+		}
+		e := p.s.entries[ev.id]
+		known := e != nil && (e.ins != nil || e.sum != nil)
+		if p.was[ev.id] || known && p.s.sel.isSandbox(e.labels(), e.mounts()) || !known && p.s.sel.isSandbox(ev.labels, nil) {
+			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
+		}
+		if ev.action == "destroy" {
+			p.end(ev.id, id)
+		}
+	}
+	if p.pend.lost > 0 {
+		p.note("%d events came faster than they could be kept; the state is right, lines of the timeline are missing", p.pend.lost)
+	}
+}
+
+// end removes a container that its engine calls gone.
+func (p *poll) end(raw string, id backend.ID) {
+	delete(p.s.entries, raw)
+	if k := p.s.key(id); !slices.Contains(p.r.Ended, k) {
+		p.r.Ended = append(p.r.Ended, k)
+	}
+}
+
+func (p *poll) note(format backend.Literal, args ...any) {
+	p.r.Notes = append(p.r.Notes, backend.Textf(format, args...))
+}
+
+func (p *poll) problem(b backend.Problem) {
+	if b.At.IsZero() {
+		b.At = p.s.deps.Now()
+	}
+	if len(p.r.Problems) < maxProblems {
+		p.r.Problems = append(p.r.Problems, b)
+	}
+}
+
+// finish puts the entities and the words about the source into the reading.
+func (p *poll) finish() {
+	s := p.s
+	now := s.deps.Now()
+	sandboxes, failing := 0, 0
+	for _, e := range s.sorted() {
+		if e.ins == nil && e.sum == nil {
+			continue // an event named it and its inspection failed: the next list brings it
+		}
+		if p.pend.open && !p.listed && e.fails == 0 {
+			e.readAt = now // the open stream said nothing: it is as it was
+		}
+		if s.sel.isSandbox(e.labels(), e.mounts()) {
+			sandboxes++
+		}
+		if e.fails > 0 {
+			failing++
+			p.problem(e.failed)
+			p.r.Stale = append(p.r.Stale, backend.StaleMark{Key: s.key(e.id), Why: e.failed.What})
+		}
+		if p.listed || e.touched {
+			p.r.Sandboxes = append(p.r.Sandboxes, s.sandbox(e, p.offset))
+		}
+		e.touched = false
+	}
+	scope := backend.Scope{Kind: backend.KindSandbox, Complete: true}
+	switch {
+	case p.listed:
+		p.r.Scopes = []backend.Scope{scope}
+	case p.pend.open:
+		p.r.Confirmed = []backend.Scope{scope}
+	}
+	p.r.Inputs = []backend.Input{backend.InputContainers}
+	p.words(sandboxes, failing)
+	p.r.Load = p.eng.takeLoad()
+	p.r.At = now
+}
+
+// words says what the Sources screen shows about the engine.
+func (p *poll) words(sandboxes, failing int) {
+	s := p.s
+	s.mu.Lock()
+	at, api := s.at, s.api
+	s.mu.Unlock()
+	all := len(s.entries)
+	p.note("API %s at %s (%s)", s.clean(api, 20), s.clean(at.url, 200), s.clean(at.why, 100))
+	p.note("%d containers, %d of them sandboxes", all, sandboxes)
+	if !p.pend.open && p.pend.failure != nil && !errors.Is(p.pend.failure, context.Canceled) {
+		p.note("no event stream, so every poll lists all containers: %s", s.clean(p.pend.failure.Error(), 300))
+	}
+	if p.waiting > 0 {
+		p.r.Partial = true
+		p.note("%d containers are still to be inspected", p.waiting)
+	}
+	if failing > 0 && failing*4 >= all {
+		p.r.Degraded = backend.Textf("%d of %d containers cannot be inspected", failing, all)
+	}
+}

@@ -1,0 +1,75 @@
+package docker
+
+import (
+	"path"
+	"regexp"
+
+	"sandglass/backend"
+)
+
+// selection decides which containers are sandboxes and to which session and workspace each belongs.
+type selection struct {
+	key, value     string // label selector; an empty key: by session label or tmpdir mount
+	hasValue       bool
+	sessionLabel   string
+	workspaceLabel string
+	tmpdir         string         // path.Match pattern
+	name           *regexp.Regexp // groups session, workspace; nil: names say nothing
+}
+
+func (s *selection) isSandbox(labels map[string]string, mounts []mount) bool {
+	if s.key != "" {
+		v, ok := labels[s.key]
+		return ok && (!s.hasValue || v == s.value)
+	}
+	if _, ok := labels[s.sessionLabel]; ok && s.sessionLabel != "" {
+		return true
+	}
+	for _, m := range mounts {
+		if m.kind == "bind" && s.inTmpdir(m.source) {
+			return true
+		}
+	}
+	return false
+}
+
+// inTmpdir reports whether dir or one of its parents matches the tmpdir pattern.
+func (s *selection) inTmpdir(dir string) bool {
+	if s.tmpdir == "" || !path.IsAbs(dir) {
+		return false
+	}
+	for dir = path.Clean(dir); dir != "/"; dir = path.Dir(dir) {
+		if ok, err := path.Match(s.tmpdir, dir); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// join returns the session and workspace a container belongs to, zero where nothing says so. Labels win over the
+// name; an identifier that is too long is no identifier.
+func (s *selection) join(name string, labels map[string]string) (session, workspace backend.ID) {
+	session, workspace = orZero(labels[s.sessionLabel]), orZero(labels[s.workspaceLabel])
+	if s.name == nil || !session.IsZero() && !workspace.IsZero() {
+		return session, workspace
+	}
+	found := s.name.FindStringSubmatch(name)
+	for i, group := range s.name.SubexpNames() {
+		switch {
+		case found == nil:
+		case group == "session" && session.IsZero():
+			session = orZero(found[i])
+		case group == "workspace" && workspace.IsZero():
+			workspace = orZero(found[i])
+		}
+	}
+	return session, workspace
+}
+
+func orZero(raw string) backend.ID {
+	id, err := backend.NewID(raw)
+	if err != nil {
+		return backend.ID{}
+	}
+	return id
+}

@@ -1,0 +1,134 @@
+package docker
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/backend"
+)
+
+// Source reads the containers of one engine. Poll is called by one goroutine at a time; Watch and Attend run beside
+// it and touch only what mu guards.
+type Source struct {
+	opt  Options
+	sel  selection
+	deps backend.Deps
+	dial func(address, backend.Deps) (engine, error) // newMoby; tests put a fake here
+
+	// The rest is Poll's own.
+	entries  map[string]*entry
+	listed   time.Time // our time of the last list, zero: never
+	answered bool      // an engine was there once: from then on its absence is a failure
+	polls    int
+
+	mu   sync.Mutex
+	eng  engine // nil: not connected
+	at   address
+	api  string
+	pend pending
+	attn map[backend.ID]bool // containers that are looked at
+}
+
+func newSource(o Options, sel selection, deps backend.Deps) *Source {
+	if deps.Cleaner == nil {
+		deps.Cleaner = backend.NewCleaner()
+	}
+	return &Source{opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, attn: map[backend.ID]bool{},
+		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
+}
+
+// ID is the source's id.
+func (s *Source) ID() string { return s.deps.ID }
+
+// Close ends idle connections to the engine.
+func (s *Source) Close() error {
+	s.drop()
+	return nil
+}
+
+// Attend notes which containers are looked at; their figures are taken at every poll.
+func (s *Source) Attend(a backend.Attention) {
+	seen := make(map[backend.ID]bool, len(a.Alerting)+len(a.Visible))
+	for _, keys := range [][]backend.Key{a.Alerting, a.Visible} {
+		for _, k := range keys {
+			if k.Kind == backend.KindSandbox && k.Source == s.deps.ID {
+				seen[k.ID] = true
+			}
+		}
+	}
+	s.mu.Lock()
+	s.attn = seen
+	s.mu.Unlock()
+}
+
+// Routes lists what is asked of the engine.
+func (s *Source) Routes() []backend.Route {
+	target := "the first that answers: DOCKER_HOST, the current docker context, the usual sockets: "
+	if places, err := (resolver{host: s.opt.Host, getenv: s.deps.Getenv}).addresses(); err == nil {
+		target = ""
+		for i, a := range places {
+			if i > 0 {
+				target += " or "
+			}
+			target += a.url
+		}
+	}
+	get := func(path, why string) backend.Route {
+		return backend.Route{Verb: "GET", Target: target + path, Why: why}
+	}
+	return []backend.Route{
+		{Verb: "HEAD", Target: target + "/_ping", Why: "API version, once per connection; GET where HEAD is refused"},
+		get("/containers/json?all=1", "all containers, when something happened and every "+text(s.opt.Relist)),
+		get("/containers/{id}/json", "a container that is new or changed"),
+		get("/containers/{id}/stats?stream=false&one-shot=true", "one sample of CPU and memory: rows on a screen at each poll, other sandboxes every "+text(s.opt.StatsSweep)),
+		get("/events", "create, start, die, oom, pause, unpause, rename, destroy, health_status"),
+	}
+}
+
+func text(d backend.Duration) string {
+	b, err := d.MarshalText()
+	if err != nil {
+		return d.Std().String()
+	}
+	return string(b)
+}
+
+// interval is the time between polls, never zero.
+func (s *Source) interval() time.Duration {
+	if s.deps.Interval <= 0 {
+		return 5 * time.Second
+	}
+	return s.deps.Interval
+}
+
+// deadline bounds one request, and leaves the rest of the poll half of its time.
+func (s *Source) deadline(ctx context.Context) time.Duration {
+	d := s.deps.Deadline
+	if d <= 0 {
+		d = 10 * time.Second
+	}
+	if end, ok := ctx.Deadline(); ok {
+		d = min(d, max(end.Sub(s.deps.Now())/2, 0))
+	}
+	return d
+}
+
+// key is a container's key.
+func (s *Source) key(id backend.ID) backend.Key {
+	return backend.Key{Kind: backend.KindSandbox, Source: s.deps.ID, ID: id}
+}
+
+// clean makes drawable text.
+func (s *Source) clean(raw string, limit int) backend.Safe { return s.deps.Cleaner.Clean(raw, limit) }
+
+// sorted returns the entries in the order of their ids.
+func (s *Source) sorted() []*entry {
+	out := make([]*entry, 0, len(s.entries))
+	for _, e := range s.entries {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b *entry) int { return a.id.Compare(b.id) })
+	return out
+}
