@@ -1,0 +1,245 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// session is one session of the aggregate route as it was last read. Entities that were handed out belong to the fleet;
+// they are passed on again, and nothing but their keys is looked at.
+type session struct {
+	id       backend.ID
+	hash     uint64
+	clock    epoch
+	entity   *backend.Session
+	spaces   []space
+	registry bool // it had a registry snapshot, possibly an empty one
+	running  backend.Value[bool]
+	ended    []backend.Key // workspaces that went with the registry of a run that is over; told once
+	told     bool          // with bad: the fleet has the entity
+	bad      error         // its snapshot is not to be trusted; spaces are those of the last good one
+}
+
+type space struct {
+	hash  uint64
+	named bool
+	w     *backend.Workspace
+}
+
+// aggregate is the state of the aggregate mode.
+type aggregate struct {
+	now    *sweep // in progress
+	last   *sweep // last complete one
+	whole  bool   // the last reading told all of last, and everything on it was good
+	byHash map[uint64]*session
+	byID   map[backend.ID]*session
+}
+
+func (a *aggregate) init() {
+	a.byHash, a.byID = map[uint64]*session{}, map[backend.ID]*session{}
+}
+
+// readSession adds one session of a page. The error names a session that cannot be identified.
+func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *page) error {
+	hash := maphash.Bytes(s.seed, n.Raw())
+	if old := s.agg.byHash[hash]; old != nil && old.clock == d.clock {
+		p.sessions = append(p.sessions, old)
+		return nil
+	}
+	l, err := d.session(n, s.opt.Pointers, s.running)
+	if err != nil {
+		return err
+	}
+	old := s.agg.byID[l.id]
+	x := &session{id: l.id, hash: hash, clock: d.clock, running: l.running}
+	snapshot, has := n.Find(s.opt.Pointers.Workspaces)
+	var entries []entry
+	switch one := n.Get("workspace"); {
+	case has && !snapshot.IsNull():
+		x.registry = true
+		entries, err = entriesOf(snapshot)
+	case one.Kind() == '{':
+		x.registry, snapshot = true, one
+		entries, err = single(one)
+	}
+	if errors.Is(err, errOtherShape) {
+		err = snapshot.Invalid("want an array or an object of registry entries")
+	}
+	if err == nil {
+		x.spaces, err = s.spaces(d, entries, old, l.id, resp.At)
+	}
+	if err != nil {
+		x.bad, x.hash = at(resp.Where, err), 0
+		if old != nil {
+			x.spaces = old.spaces
+		}
+	}
+	if x.registry && x.bad == nil {
+		x.running = backend.Known(true)
+	}
+	x.entity = sessionEntity(s.deps.ID, l, resp.At)
+	x.entity.Running = x.running
+	if x.entity.ListedRunning.Or(false) {
+		x.entity.Running = backend.Known(true)
+	}
+	if !x.registry && old != nil && !x.running.Or(true) {
+		for i := range old.spaces {
+			x.ended = append(x.ended, old.spaces[i].w.Key)
+		}
+	}
+	x.entity.Raw = d.clean.Clean(n.RawWithout(snapshot, "[…]"), 2000)
+	if x.bad != nil {
+		_, where, what := explain(x.bad)
+		x.entity.Answer, x.entity.AnswerText = backend.AnswerInvalid, d.clean.Clean(where+": "+what, 300)
+	}
+	d.declareSession(l.id, &x.entity.SessionFacts)
+	s.agg.byID[l.id] = x
+	if x.bad == nil {
+		s.agg.byHash[hash] = x
+	}
+	p.sessions = append(p.sessions, x)
+	return nil
+}
+
+// spaces reads the entries of a session; one whose text is unchanged is the same entity as before.
+func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID, at time.Time) ([]space, error) {
+	out := make([]space, 0, len(entries))
+	for i, e := range entries {
+		sp := space{hash: maphash.Bytes(s.seed, e.node.Raw()), named: e.named}
+		if old != nil && old.clock == d.clock {
+			sp.w = old.unchanged(i, sp, e.id)
+		}
+		if sp.w == nil {
+			var err error
+			if sp.w, err = d.workspace(e, id, at); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, sp)
+	}
+	return out, nil
+}
+
+func (x *session) unchanged(i int, sp space, id backend.ID) *backend.Workspace {
+	if i < len(x.spaces) {
+		if o := x.spaces[i]; o.hash == sp.hash && o.named == sp.named && o.w.Key.ID == id {
+			return o.w
+		}
+	}
+	return nil
+}
+
+func sessionEntity(source string, l listed, at time.Time) *backend.Session {
+	return &backend.Session{
+		Meta:   backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: source, ID: l.id}, ReadAt: at},
+		Status: l.status, ListedRunning: l.running, Running: l.running, SessionFacts: l.facts,
+	}
+}
+
+// pollAggregate goes on with the sweep over the aggregate route.
+func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) error {
+	if s.agg.now == nil {
+		s.agg.now = &sweep{}
+	}
+	w := s.agg.now
+	from := len(w.pages)
+	done, err := s.walk(ctx, slice, s.opt.AggregateURL, w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.agg.now, s.agg.whole = nil, false
+		if len(w.pages) == from {
+			return err
+		}
+		s.problemErr(r, backend.Key{}, err)
+		s.stalePage(r, withCursor(s.opt.AggregateURL, w.cursor), err)
+		r.Degraded = s.degraded("a page of the aggregate route cannot be read, so that part of the fleet is not seen", err)
+	}
+	switch {
+	case done && !w.fresh && s.agg.whole:
+		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
+			r.Confirmed = append(r.Confirmed, backend.Scope{Kind: kind, Complete: true})
+		}
+		s.agg.last, s.agg.now = w, nil
+	case done:
+		whole := s.tellPages(r, w.pages)
+		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
+			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
+		}
+		s.agg.whole = whole && len(r.Stale) == 0
+		s.agg.last, s.agg.now = w, nil
+		s.forget(w)
+	default:
+		s.tellPages(r, w.pages[from:])
+		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession}, backend.Scope{Kind: backend.KindWorkspace})
+		r.Partial = s.agg.last == nil && err == nil
+	}
+	s.judgeAggregate(r)
+	return nil
+}
+
+// tellPages puts what stands on pages into the reading. It reports whether everything on them could be identified.
+func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
+	whole := true
+	told := make(map[*session]bool, 1024)
+	for _, p := range pages {
+		for _, err := range p.bad {
+			s.problemErr(r, backend.Key{}, err)
+			whole = false
+		}
+		for _, x := range p.sessions {
+			if told[x] {
+				continue
+			}
+			told[x] = true
+			if x.bad != nil {
+				s.problemErr(r, x.entity.Key, x.bad)
+				r.Stale = append(r.Stale, backend.StaleMark{Key: x.entity.Key, Why: x.entity.AnswerText})
+				if !x.told { // once: telling it again each time would take the mark away and put it back
+					x.told = true
+					r.Sessions = append(r.Sessions, x.entity)
+				}
+				continue
+			}
+			r.Sessions = append(r.Sessions, x.entity)
+			r.Ended, x.ended = append(r.Ended, x.ended...), nil
+			for i := range x.spaces {
+				r.Workspaces = append(r.Workspaces, x.spaces[i].w)
+			}
+		}
+	}
+	return whole
+}
+
+// stalePage marks the sessions that stood on a page which can no longer be read.
+func (s *Source) stalePage(r *backend.Reading, url string, err error) {
+	p := s.pages[url]
+	if p == nil {
+		return
+	}
+	_, _, what := explain(err)
+	why := s.client.Cleaner().Clean(what, 300)
+	for _, x := range p.sessions {
+		r.Stale = append(r.Stale, backend.StaleMark{Key: x.entity.Key, Why: why})
+	}
+}
+
+// forget drops what a complete sweep no longer names.
+func (s *Source) forget(w *sweep) {
+	byHash, byID := make(map[uint64]*session, w.count), make(map[backend.ID]*session, w.count)
+	for _, p := range w.pages {
+		for _, x := range p.sessions {
+			byID[x.id] = x
+			if x.bad == nil {
+				byHash[x.hash] = x
+			}
+		}
+	}
+	s.agg.byHash, s.agg.byID = byHash, byID
+	s.forgetPages(s.opt.AggregateURL, w)
+}

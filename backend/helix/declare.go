@@ -1,0 +1,116 @@
+package helix
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"sandglass/backend"
+)
+
+// declaration is a [[declare]] table with its globs made ready: a star crosses slashes.
+type declaration struct {
+	session, workspace glob
+	backend.Declaration
+}
+
+type glob string
+
+const slash = "\x1f" // stands for "/" on both sides, so that path.Match does not treat it specially
+
+func newGlob(pattern string) (glob, error) {
+	if pattern == "" {
+		pattern = "*"
+	}
+	g := glob(strings.ReplaceAll(pattern, "/", slash))
+	if _, err := path.Match(string(g), ""); err != nil {
+		return "", fmt.Errorf("declare: %q is not a glob: %w", pattern, err)
+	}
+	return g, nil
+}
+
+func (g glob) matches(raw string) bool {
+	if g == "*" {
+		return true
+	}
+	ok, _ := path.Match(string(g), strings.ReplaceAll(raw, "/", slash)) // the pattern was checked
+	return ok
+}
+
+func newDeclarations(in []backend.Declaration) ([]declaration, error) {
+	out := make([]declaration, 0, len(in))
+	for _, d := range in {
+		session, err := newGlob(d.Session)
+		if err != nil {
+			return nil, err
+		}
+		workspace, err := newGlob(d.Workspace)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, declaration{session: session, workspace: workspace, Declaration: d})
+	}
+	return out, nil
+}
+
+// declareWorkspace fills in what no route told; of two declarations the first wins.
+func (d *decoder) declareWorkspace(w *backend.Workspace) {
+	for i := range d.declare {
+		x := &d.declare[i]
+		if !x.session.matches(w.Key.Parent.Raw()) || !x.workspace.matches(w.Key.ID.Raw()) {
+			continue
+		}
+		f, have := &x.WorkspaceFacts, &w.WorkspaceFacts
+		if have.Provider.IsEmpty() {
+			have.Provider = f.Provider
+		}
+		if have.ProviderID.IsZero() {
+			have.ProviderID = f.ProviderID
+		}
+		if have.Namespace.IsZero() {
+			have.Namespace = f.Namespace
+		}
+		fill(&have.ShareAcrossSessions, f.ShareAcrossSessions)
+		fill(&have.InheritWorkspaces, f.InheritWorkspaces)
+		fill(&have.DestroyOnClose, f.DestroyOnClose)
+		fill(&have.SleepAfter, f.SleepAfter)
+		fill(&have.CloseTimeout, f.CloseTimeout)
+		fill(&have.Concurrency, f.Concurrency)
+		fill(&have.MaxFileSize, f.MaxFileSize)
+		fill(&have.RetryAttempts, f.RetryAttempts)
+		fill(&have.ResetAfter, f.ResetAfter)
+	}
+}
+
+// declareSession does the same for a session.
+func (d *decoder) declareSession(id backend.ID, have *backend.SessionFacts) {
+	for i := range d.declare {
+		x := &d.declare[i]
+		if !x.session.matches(id.Raw()) {
+			continue
+		}
+		f := &x.SessionFacts
+		if have.BranchedFrom.IsZero() {
+			have.BranchedFrom = f.BranchedFrom
+		}
+		if have.Tenant.IsEmpty() {
+			have.Tenant = f.Tenant
+		}
+		if have.Runtime.IsEmpty() {
+			have.Runtime = f.Runtime
+		}
+		if have.FrameworkVersion.IsEmpty() {
+			have.FrameworkVersion = f.FrameworkVersion
+		}
+		if len(have.WorkspaceRefs) == 0 {
+			have.WorkspaceRefs = f.WorkspaceRefs
+		}
+		fill(&have.StartedAt, f.StartedAt)
+	}
+}
+
+func fill[T any](have *backend.Value[T], declared backend.Value[T]) {
+	if !have.IsKnown() && declared.IsKnown() {
+		*have = declared
+	}
+}

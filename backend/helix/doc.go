@@ -1,0 +1,5 @@
+// Package helix reads workspace registries of Helix Agents servers over HTTP: the health route that operators write
+// after the framework's runbook, and the list and aggregate routes of docs/helix-operator-routes.md. Nothing about
+// those servers is taken for granted beyond what docs/sources/helix.md states; every other shape, word and path is
+// configurable, and what cannot be told apart is reported as unknown.
+package helix

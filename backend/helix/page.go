@@ -1,0 +1,185 @@
+package helix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const (
+	maxPages    = 2000
+	maxSessions = 500_000
+)
+
+// page is one page of the list or aggregate route, kept so that an unchanged one need not be sent or read again.
+type page struct {
+	etag  string
+	hash  uint64
+	clock epoch
+	next  string
+
+	listed   []listed   // of a list route
+	sessions []*session // of an aggregate route
+	// bad are sessions without a usable id: the page names them, nobody can tell which they are.
+	bad []error
+}
+
+// explain takes an error apart into kind, place and cause.
+func explain(err error) (kind backend.ErrorKind, where, what string) {
+	var e *backend.Error
+	if errors.As(err, &e) {
+		return e.Kind, e.Where, e.Err.Error()
+	}
+	return backend.ErrUnreachable, "", err.Error()
+}
+
+// at puts a URL before the place that an error names inside the body.
+func at(url string, err error) error {
+	kind, where, what := explain(err)
+	if where != "" {
+		url += " at " + where
+	}
+	return backend.Errorf(kind, url, "%s", what)
+}
+
+// fetchPage asks for one page. fresh is false when nothing on it changed since it was last read. The caller took the
+// request from the budget.
+func (s *Source) fetchPage(ctx context.Context, route, cursor string) (p *page, fresh bool, err error) {
+	url := withCursor(route, cursor)
+	s.mu.Lock()
+	old, etag := s.pages[url], ""
+	if old != nil && old.clock == s.epoch() {
+		etag = old.etag
+	}
+	buffer := s.buffer
+	s.mu.Unlock()
+	resp, err := s.client.Get(ctx, wire.Request{URL: url, Header: plainHeaders(s.opt.Headers), ETag: etag, Buffer: buffer})
+	if err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if resp.NotModified {
+		return old, false, nil
+	}
+	if resp.Status == 404 {
+		return nil, false, backend.Errorf(backend.ErrInvalid, resp.Where, "the route is not there (404)")
+	}
+	if cap(resp.Body) > cap(s.buffer) {
+		s.buffer = resp.Body
+	}
+	hash, clock := maphash.Bytes(s.seed, resp.Body), s.epoch()
+	if old != nil && old.hash == hash && old.clock == clock {
+		old.etag = resp.ETag
+		return old, false, nil
+	}
+	p, err = s.readPage(resp, route == s.opt.AggregateURL)
+	if err != nil {
+		return nil, false, err
+	}
+	p.etag, p.hash, p.clock = resp.ETag, hash, clock
+	if len(s.pages) < maxPages {
+		s.pages[url] = p
+	}
+	return p, true, nil
+}
+
+func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
+	doc, err := wire.Parse(resp.Body)
+	if err != nil {
+		return nil, at(resp.Where, err)
+	}
+	root := doc.Root()
+	for _, known := range []string{"sessions", "next"} {
+		if err := root.Expect(known); err != nil {
+			return nil, at(resp.Where, err)
+		}
+	}
+	list, ok := root.Find(s.opt.Pointers.Sessions)
+	if !ok || list.Kind() != '[' {
+		return nil, backend.Errorf(backend.ErrInvalid, resp.Where,
+			"wrong path: the answer has no array of sessions at %q (pointers.sessions)", s.opt.Pointers.Sessions)
+	}
+	p := &page{}
+	d := s.ready()
+	for n := range list.Elements() {
+		if full {
+			if err := s.readSession(d, n, resp, p); err != nil {
+				p.bad = append(p.bad, at(resp.Where, err))
+			}
+			continue
+		}
+		l, err := d.session(n, s.opt.Pointers, s.running)
+		if err != nil {
+			p.bad = append(p.bad, at(resp.Where, err))
+			continue
+		}
+		l.raw = d.raw(n)
+		p.listed = append(p.listed, l)
+	}
+	if next, ok := root.Find(s.opt.Pointers.Next); ok && !next.IsNull() {
+		text, isText := next.Text()
+		if !isText && next.Kind() == '0' {
+			text, isText = string(next.Raw()), true
+		}
+		if !isText || len(text) > 4096 {
+			return nil, at(resp.Where, next.Invalid("want the cursor of the next page as a string"))
+		}
+		p.next = text
+	}
+	return p, nil
+}
+
+// sweep is one walk over all pages of a route; it may take several polls.
+type sweep struct {
+	cursor string
+	pages  []*page
+	seen   map[string]bool
+	fresh  bool // some page changed
+	count  int
+}
+
+// walk goes on with a sweep until its end or the end of the slice. done is true at the end; err ends the sweep.
+func (s *Source) walk(ctx, slice context.Context, route string, w *sweep) (done bool, err error) {
+	if w.seen == nil {
+		w.seen = map[string]bool{"": true}
+	}
+	for {
+		if !s.budget.Wait(slice) {
+			return false, nil
+		}
+		p, fresh, err := s.fetchPage(ctx, route, w.cursor)
+		if err != nil {
+			return false, err
+		}
+		s.tally.list = true
+		w.pages, w.fresh = append(w.pages, p), w.fresh || fresh
+		w.count += len(p.listed) + len(p.sessions)
+		switch {
+		case p.next == "":
+			return true, nil
+		case w.seen[p.next]:
+			return false, fmt.Errorf("the cursors go in a circle: %w",
+				backend.Errorf(backend.ErrInvalid, route, "a page names a page before it as the next one"))
+		case len(w.pages) >= maxPages || w.count > maxSessions:
+			return false, backend.Errorf(backend.ErrInvalid, route, "more than %d pages or %d sessions", maxPages, maxSessions)
+		}
+		w.seen[p.next], w.cursor = true, p.next
+	}
+}
+
+// forgetPages drops the pages of a route that a complete sweep no longer led to.
+func (s *Source) forgetPages(route string, w *sweep) {
+	keep := make(map[string]*page, len(w.seen))
+	for cursor := range w.seen {
+		url := withCursor(route, cursor)
+		if p := s.pages[url]; p != nil {
+			keep[url] = p
+		}
+	}
+	s.pages = keep
+}

@@ -1,0 +1,104 @@
+package helix
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const placeholder = "{session}"
+
+// checkTemplate refuses templates that a session id could turn into another place.
+func checkTemplate(raw string, perSession bool) error {
+	if !perSession && strings.Contains(raw, placeholder) {
+		return errors.New("asks about all sessions, so it cannot hold {session}")
+	}
+	u, err := wire.ParseURL(strings.ReplaceAll(raw, placeholder, "x"))
+	if err != nil {
+		return err
+	}
+	host, _, _ := strings.Cut(strings.TrimPrefix(raw, u.Scheme+"://"), "/")
+	if host, _, _ = strings.Cut(host, "?"); strings.Contains(host, "{") {
+		return errors.New("{session} cannot be part of the host: a session could name any server")
+	}
+	return nil
+}
+
+// sessionURL fills the template in. The id is one path segment, or one query value, whatever it contains.
+func sessionURL(template string, id backend.ID) (string, error) {
+	path, query, hasQuery := strings.Cut(template, "?")
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if !strings.Contains(s, placeholder) {
+			continue
+		}
+		segments[i] = strings.ReplaceAll(s, placeholder, url.PathEscape(id.Raw()))
+		if segments[i] == "." || segments[i] == ".." {
+			return "", fmt.Errorf("the session id %q cannot stand in a path", segments[i])
+		}
+	}
+	out := strings.Join(segments, "/")
+	if hasQuery {
+		out += "?" + strings.ReplaceAll(query, placeholder, url.QueryEscape(id.Raw()))
+	}
+	return out, nil
+}
+
+// sessionHeaders fills the headers in. Line breaks and other controls in an id are refused.
+func sessionHeaders(templates map[string]string, id backend.ID) (http.Header, error) {
+	h := make(http.Header, len(templates))
+	for name, v := range templates {
+		v = strings.ReplaceAll(v, placeholder, id.Raw())
+		if !wire.HeaderText(v) {
+			return nil, fmt.Errorf("the session id holds a control character and cannot stand in the header %s", name)
+		}
+		h.Set(name, v)
+	}
+	return h, nil
+}
+
+// plainHeaders are the headers of the routes that concern no single session.
+func plainHeaders(templates map[string]string) http.Header {
+	h := make(http.Header, len(templates))
+	for name, v := range templates {
+		if !strings.Contains(v, placeholder) {
+			h.Set(name, v)
+		}
+	}
+	return h
+}
+
+// secretHeaders are the configured header values that must never be shown.
+func secretHeaders(templates map[string]string) []string {
+	var out []string
+	for name, v := range templates {
+		lower := strings.ToLower(name)
+		for _, word := range []string{"auth", "cookie", "key", "token", "secret", "pass"} {
+			if strings.Contains(lower, word) && !strings.Contains(v, placeholder) {
+				out = append(out, v)
+				if _, after, ok := strings.Cut(v, " "); ok {
+					out = append(out, after)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// withCursor adds the cursor of a page to a route.
+func withCursor(route, cursor string) string {
+	if cursor == "" {
+		return route
+	}
+	sep := "?"
+	if strings.Contains(route, "?") {
+		sep = "&"
+	}
+	return route + sep + "cursor=" + url.QueryEscape(cursor)
+}

@@ -1,0 +1,196 @@
+package helix
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// tracked is one session of the per-session mode.
+type tracked struct {
+	id  backend.ID
+	key backend.Key
+
+	listed   *listed // what the list route says, nil without one
+	listedAs view    // its identity
+
+	outcome         // of the newest request
+	before  outcome // of the one before
+
+	etag    string
+	hash    uint64
+	clock   epoch
+	spaces  []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
+	fresh   bool                // spaces were read in this poll
+	retired bool                // the list route no longer calls it running: its snapshot is to be ended
+
+	shown  view
+	entity *backend.Session
+	touch  bool // asked in this poll
+}
+
+// outcome is what asking a session led to.
+type outcome struct {
+	asked   time.Time // zero: never
+	answer  backend.RouteAnswer
+	text    backend.Safe // what is wrong with the answer
+	problem error
+	fails   int       // bad answers in a row
+	good    time.Time // last answer that was a snapshot or idle
+}
+
+// view is everything that decides how a session looks; equal views need no new entity.
+type view struct {
+	listed         uint64
+	clock          epoch
+	running, inRun backend.Value[bool]
+	answer         backend.RouteAnswer
+	text           backend.Safe
+}
+
+// list takes over what the list route says.
+func (t *tracked) list(l *listed, hash uint64, clock epoch, s *Source) {
+	was, is := backend.Unknown[bool](), l.running
+	if t.listed != nil {
+		was = t.listed.running
+	}
+	t.listed, t.listedAs = l, view{listed: hash, clock: clock}
+	if is.Or(false) && !was.Or(false) && t.answer == backend.AnswerIdle {
+		t.asked = time.Time{} // it has begun to run: the idle pace no longer holds
+	}
+	if was.Or(false) && !is.Or(true) {
+		t.retired = s.opt.Runtime == runtimeDurableObject
+		if !t.retired {
+			t.asked = s.deps.Now().Add(-s.opt.IdleInterval.Std()) // ask once more, to see the registry close
+		}
+	}
+}
+
+// askable says whether asking the session's health route is allowed and makes sense.
+func (t *tracked) askable(runtime string) bool {
+	return runtime != runtimeDurableObject || t.listed != nil && t.listed.running.Or(false)
+}
+
+// due is when the session is to be asked again.
+func (t *tracked) due(interval, idle time.Duration) time.Time {
+	switch t.answer {
+	case backend.AnswerNone, backend.AnswerOK:
+		if t.asked.IsZero() {
+			return time.Time{}
+		}
+		return t.asked.Add(interval * 9 / 10) // a poll a little early must not skip a turn
+	case backend.AnswerIdle:
+		return t.asked.Add(idle)
+	case backend.AnswerFailed, backend.AnswerInvalid, backend.AnswerNoRoute, backend.AnswerWrongPath:
+	}
+	back := interval << min(t.fails, 6)
+	return t.asked.Add(max(min(back, time.Minute), interval) * 9 / 10)
+}
+
+// ours is one entity of the plan: who is asked, and how urgent it is.
+type ours struct {
+	t     *tracked
+	class int // 0 alerting, 1 visible, 2 others that run, 3 idle ones
+}
+
+// plan lists the sessions that are due in the order in which they are asked. Alerting and visible ones come first,
+// but every fourth place goes to the one that has waited longest, so that nothing starves behind a long alert.
+func (s *Source) plan() []*tracked {
+	now := s.deps.Now()
+	s.attention.Lock()
+	alerting, visible := s.alerting, s.visible
+	s.attention.Unlock()
+	var first, rest []ours
+	for _, t := range s.sessions {
+		if !t.askable(s.opt.Runtime) || t.due(s.deps.Interval, s.opt.IdleInterval.Std()).After(now) {
+			continue
+		}
+		o := ours{t: t, class: 2}
+		switch {
+		case alerting[t.id]:
+			o.class = 0
+		case visible[t.id]:
+			o.class = 1
+		case t.answer == backend.AnswerIdle, t.listed != nil && !t.listed.running.Or(true):
+			o.class = 3
+		}
+		if o.class < 2 {
+			first = append(first, o)
+		} else {
+			rest = append(rest, o)
+		}
+	}
+	order := func(a, b ours) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), a.t.asked.Compare(b.t.asked), a.t.id.Compare(b.t.id))
+	}
+	slices.SortFunc(first, order)
+	slices.SortFunc(rest, order)
+	out := make([]*tracked, 0, len(first)+len(rest))
+	for len(first)+len(rest) > 0 {
+		if len(first) == 0 || len(rest) > 0 && len(out)%4 == 3 {
+			out, rest = append(out, rest[0].t), rest[1:]
+		} else {
+			out, first = append(out, first[0].t), first[1:]
+		}
+	}
+	return out
+}
+
+// waiting counts sessions that could be asked and never were.
+func (s *Source) waiting() int {
+	n := 0
+	for _, t := range s.sessions {
+		if t.asked.IsZero() && t.askable(s.opt.Runtime) {
+			n++
+		}
+	}
+	return n
+}
+
+// running is whether a run loop is active: the list route's word, or what the health route answered.
+func (t *tracked) running() (running, listed backend.Value[bool]) {
+	if t.listed != nil {
+		listed = t.listed.running
+	}
+	switch t.answer {
+	case backend.AnswerOK:
+		return backend.Known(true), listed
+	case backend.AnswerIdle:
+		if !listed.Or(false) {
+			return backend.Known(false), listed
+		}
+	case backend.AnswerNone, backend.AnswerFailed, backend.AnswerInvalid, backend.AnswerNoRoute, backend.AnswerWrongPath:
+	}
+	return listed, listed
+}
+
+// bad reports an answer that says nothing about the workspaces.
+func (t *tracked) bad() bool {
+	switch t.answer {
+	case backend.AnswerFailed, backend.AnswerInvalid, backend.AnswerNoRoute, backend.AnswerWrongPath:
+		return true
+	case backend.AnswerNone, backend.AnswerOK, backend.AnswerIdle:
+	}
+	return false
+}
+
+// show returns the session's entity; the same one while nothing about it changed.
+func (t *tracked) show(d *decoder, now time.Time) (e *backend.Session, changed bool) {
+	v := t.listedAs
+	v.running, v.inRun = t.running()
+	v.answer, v.text = t.answer, t.text
+	if t.entity != nil && v == t.shown {
+		return t.entity, false
+	}
+	l := listed{id: t.id}
+	if t.listed != nil {
+		l = *t.listed
+	}
+	e = sessionEntity(t.key.Source, l, now)
+	e.Running, e.ListedRunning, e.Answer, e.AnswerText, e.Raw = v.running, v.inRun, v.answer, v.text, l.raw
+	d.declareSession(t.id, &e.SessionFacts)
+	t.shown, t.entity = v, e
+	return e, true
+}
