@@ -102,12 +102,16 @@ func (f *finder) blind(mounts Mounts) string {
 	if ns, err := f.p.link("self", "ns", "pid"); err == nil && ns != fmt.Sprintf("pid:[%d]", firstPIDNamespace) {
 		return "only the processes of this container can be seen"
 	}
-	if m, ok := mounts.At(f.p.Root); ok && m.FSType == "proc" && os.Geteuid() != 0 {
-		if v, ok := m.HasSuper("hidepid"); ok && v != "0" && v != "off" && v != "1" && v != "noaccess" {
-			return "/proc hides the processes of other users (mount option hidepid)"
-		}
+	if m, ok := mounts.At(f.p.Root); ok && os.Geteuid() != 0 && hides(m) {
+		return "/proc hides the processes of other users (mount option hidepid)"
 	}
 	return ""
+}
+
+// hides reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
+func hides(m Mount) bool {
+	v, set := m.HasSuper("hidepid")
+	return set && m.FSType == "proc" && v != "0" && v != "off" && v != "1" && v != "noaccess"
 }
 
 func (f *finder) learn(t *table) {

@@ -309,6 +309,15 @@ func TestUsersSaysWhenItIsBlind(t *testing.T) {
 	}
 }
 
+func TestHides(t *testing.T) {
+	for super, want := range map[string]bool{"rw": false, "rw,hidepid=0": false, "rw,hidepid=1": false, "rw,hidepid=noaccess": false,
+		"rw,hidepid=2": true, "rw,gid=4,hidepid=invisible": true, "rw,hidepid=ptraceable": true, "rw,hidepid=off": false} {
+		if got := hides(Mount{FSType: "proc", Super: super}); got != want {
+			t.Errorf("%s: %v, want %v", super, got, want)
+		}
+	}
+}
+
 func fixtureWith(t *testing.T, pid string) string {
 	proc := fixture(t)
 	addProcess(t, proc, pid, "/", "")

@@ -73,9 +73,14 @@ func (t *Tree) Whole() bool { return t.Cut == CutNone && t.Unreadable == 0 && t.
 
 var errCrossed = errors.New("something is mounted there")
 
-// crosses reports whether b lies on another mount or file system than a.
+// crosses reports whether b lies on another mount than a. Where mount ids are known they decide; besides, a directory
+// with a device of its own (a btrfs subvolume) counts as another file system. A file with a device of its own does not:
+// overlay file systems give files the device of the layer they come from.
 func crosses(a, b Stat) bool {
-	return a.ID.Dev != b.ID.Dev || a.MountID != 0 && b.MountID != 0 && a.MountID != b.MountID
+	if a.MountID == 0 || b.MountID == 0 {
+		return a.ID.Dev != b.ID.Dev
+	}
+	return a.MountID != b.MountID || b.Mode.IsDir() && a.ID.Dev != b.ID.Dev
 }
 
 // frame is a directory on the way down. names are its sub-directories still to enter, each ended by a NUL byte, which

@@ -273,6 +273,26 @@ func TestWalkTakesHostileNames(t *testing.T) {
 	}
 }
 
+func TestCrosses(t *testing.T) {
+	dir := Stat{ID: FileID{Dev: 1}, MountID: 7, Mode: fs.ModeDir}
+	for _, c := range []struct {
+		name string
+		b    Stat
+		want bool
+	}{
+		{"same", Stat{ID: FileID{Dev: 1}, MountID: 7, Mode: fs.ModeDir}, false},
+		{"bind mount of the same file system", Stat{ID: FileID{Dev: 1}, MountID: 8, Mode: fs.ModeDir}, true},
+		{"subvolume", Stat{ID: FileID{Dev: 2}, MountID: 7, Mode: fs.ModeDir}, true},
+		{"file of another overlay layer", Stat{ID: FileID{Dev: 2}, MountID: 7}, false},
+		{"no mount ids, other device", Stat{ID: FileID{Dev: 2}}, true},
+		{"no mount ids, same device", Stat{ID: FileID{Dev: 1}}, false},
+	} {
+		if got := crosses(dir, c.b); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestWalkHoldsFewDescriptors(t *testing.T) {
 	root := t.TempDir()
 	deepTree(t, root+"/ws", 60)

@@ -474,6 +474,56 @@ func TestCutWalkIsALowerBound(t *testing.T) {
 	}
 }
 
+func TestARemainderOfTimeReplacesNoFullReading(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/helix-ws-a/f", "x")
+	put(t, root+"/helix-ws-b/f", "x")
+	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
+	before := poll1(t, s)
+	c.add(time.Minute)
+	walks := 0
+	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
+		if walks++; walks == 2 {
+			return hostfs.Tree{Cut: hostfs.CutDeadline, Entries: 0}, nil
+		}
+		return hostfs.Walk(ctx, d, n, o)
+	}
+	after := poll1(t, s)
+	if len(after.Tmpdirs) != 2 || walks != 2 {
+		t.Fatalf("%d directories, %d walks", len(after.Tmpdirs), walks)
+	}
+	kept := 0
+	for i, d := range after.Tmpdirs {
+		if d.Cut || d.Entries.Or(0) != 1 {
+			t.Errorf("%s: cut %v, %d entries", d.Path, d.Cut, d.Entries.Or(0))
+		}
+		if d.ReadAt.Equal(before.Tmpdirs[i].ReadAt) {
+			kept++
+		}
+	}
+	if kept != 1 {
+		t.Errorf("%d directories keep their first reading, want 1", kept)
+	}
+}
+
+func BenchmarkPoll(b *testing.B) {
+	root := b.TempDir()
+	for i := range 1000 {
+		if err := os.MkdirAll(fmt.Sprintf("%s/helix-ws-%d/a/b", root, i), 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	o := defaults()
+	o.Roots = []string{root}
+	s := newSource(o, hostfs.Account{Self: true}, backend.Deps{ID: "here", Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
+	b.ReportAllocs()
+	for b.Loop() {
+		if r, err := s.Poll(context.Background()); err != nil || len(r.Tmpdirs) != 1000 {
+			b.Fatalf("%d directories, %v", len(r.Tmpdirs), err)
+		}
+	}
+}
+
 func TestAnUnreadableDirectoryStaysListed(t *testing.T) {
 	root := t.TempDir()
 	put(t, root+"/helix-ws-a/f", "x")
