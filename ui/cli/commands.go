@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/config"
+)
+
+// shared are the flags that every command takes.
+type shared struct {
+	config   string
+	stateDir string
+	focus    string
+	readOnly bool
+}
+
+// root makes the command tree anew, so that no flag outlives its command line.
+func (p *Program) root() *cobra.Command {
+	var s shared
+	root := &cobra.Command{
+		Use:   "sandglass",
+		Short: "See what is broken in the places where AI agents work, why, and what can be done",
+		Long: `Sandglass watches workspaces of agent frameworks and the sandboxes behind them.
+
+Without a command it opens the console: on the configured sources, or without a
+configuration on what this machine has. Try it with nothing at all: sandglass demo`,
+		Args:          noArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(c *cobra.Command, _ []string) error { return p.console(c.Context(), s) },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
+	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
+	root.Flags().StringVar(&s.focus, "focus", "", "begin with the thing of this `ID`, as check and get print it")
+	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
+	})
+	root.AddCommand(p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.configCommand(&s), p.versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion") // the argument makes cobra add it although nothing was typed yet
+	return root
+}
+
+// noArgs says what is meant when somebody mistypes a command.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("there is no command %q", args[0])
+	if c.HasParent() {
+		what = fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])
+	} else if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		what += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return &failure{code: ExitUsage, what: what, next: c.CommandPath() + " --help"}
+}
+
+// load reads the configuration that the flags and the environment name.
+func (p *Program) load(s shared) (*config.Config, error) {
+	return config.Load(config.Find(s.config, p.Getenv), p.known())
+}
+
+func (p *Program) console(ctx context.Context, s shared) error {
+	c, err := p.load(s)
+	if err != nil {
+		return err
+	}
+	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
+	if err != nil {
+		return usage("%v", err)
+	}
+	sources, rules, err := p.Build(c)
+	if err != nil {
+		return err
+	}
+	err = p.Console(ctx, Console{Config: c, Sources: sources, Rules: rules, StateDir: dir, Focus: s.focus, ReadOnly: s.readOnly})
+	return failed("the console ended", err)
+}
+
+// failed gives an error of the console or the demo its exit code.
+func failed(effect string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{code: ExitFailed, what: effect + ": " + err.Error()}
+}
+
+func (p *Program) demoCommand(s *shared) *cobra.Command {
+	d := Demo{Workspaces: 240, Seed: 1}
+	if len(p.Scenarios) > 0 {
+		d.Scenario = p.Scenarios[0]
+	}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Try everything on an embedded fleet that speaks the real protocols",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case d.Workspaces < 1 || d.Workspaces > MaxDemoWorkspaces:
+				return usage("--workspaces must be from 1 to %d, not %d", MaxDemoWorkspaces, d.Workspaces)
+			case !slices.Contains(p.Scenarios, d.Scenario):
+				return usage("there is no scenario %q; the scenarios are %s", d.Scenario, strings.Join(p.Scenarios, ", "))
+			case s.config != "":
+				return usage("demo writes its own configuration and takes no --config; to use a demo that runs already, " +
+					"start it with --headless --write-config FILE")
+			}
+			d.StateDir = s.stateDir
+			return failed("the demo ended", p.Demo(c.Context(), d))
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&d.Workspaces, "workspaces", d.Workspaces, "how many workspaces the fleet has, up to 100000")
+	f.Uint64Var(&d.Seed, "seed", d.Seed, "the same seed gives the same fleet")
+	f.StringVar(&d.Scenario, "scenario", d.Scenario, "what goes wrong: "+strings.Join(p.Scenarios, ", "))
+	f.BoolVar(&d.Headless, "headless", false, "run only the servers, without a screen, until interrupted")
+	f.StringVar(&d.WriteConfig, "write-config", "", "write a configuration for this fleet to `FILE`, for any other command's --config")
+	f.StringVar(&d.Focus, "focus", "", "begin with the thing of this `ID`")
+	f.BoolVar(&d.ReadOnly, "read-only", false, "never offer anything that changes something")
+	p.complete(cmd, "scenario", p.Scenarios)
+	return cmd
+}
+
+func (p *Program) complete(cmd *cobra.Command, flag string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag's name is misspelt in our own source
+	}
+}
+
+func (p *Program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(p.Stdout, "sandglass %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// maxObserve bounds --observe; whoever wants to watch for longer wants the console.
+const maxObserve = time.Hour

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/config"
+)
+
+// Estimator is a source that knows what it would cost its backend at the fleet size it has read.
+type Estimator interface {
+	EstimateLoad() (requestsPerMinute float64, text backend.Safe)
+}
+
+func (p *Program) configCommand(s *shared) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check, begin or show the configuration",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return &failure{code: ExitUsage, what: "config needs one of: check, init, show", next: "sandglass config --help"}
+		},
+	}
+	cmd.AddCommand(p.configCheckCommand(s), p.configInitCommand(s), p.configShowCommand(s))
+	return cmd
+}
+
+func (p *Program) configCheckCommand(s *shared) *cobra.Command {
+	var explain, offline bool
+	timeout := 15 * time.Second
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Say whether the configuration can be used, what it reads and what that costs",
+		Long: `Check the configuration file to the last key, then read every source once and
+print the load on each backend at today's fleet size. What cannot be reached is
+named and is no error of the configuration.
+
+Exit codes: 0 the configuration can be used, 78 it cannot.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := p.load(*s)
+			if err != nil {
+				return err
+			}
+			sources, _, err := p.Build(cfg)
+			if err != nil {
+				return err
+			}
+			var b strings.Builder
+			p.writeHead(&b, cfg, *s)
+			if explain {
+				explainSources(&b, sources)
+				closeAll(sources)
+			} else {
+				var st *fleet.State
+				if !offline {
+					st = p.readOnce(c.Context(), cfg, sources, timeout)
+				} else {
+					closeAll(sources)
+				}
+				writeSources(&b, sources, st)
+			}
+			if _, err := io.WriteString(p.Stdout, b.String()); err != nil {
+				return unwritten(err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&explain, "explain", false, "print every route, verb and permission that this configuration uses, and contact nothing")
+	cmd.Flags().BoolVar(&offline, "offline", false, "check the file alone and contact nothing")
+	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "give up on sources that have not answered after this long")
+	return cmd
+}
+
+func (p *Program) readOnce(ctx context.Context, c *config.Config, sources []Source, timeout time.Duration) *fleet.State {
+	f := fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation})
+	AddTo(f, sources)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer f.Close()
+	return f.PollOnce(ctx)
+}
+
+func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
+	what := "the configuration can be used"
+	if c.Local {
+		fmt.Fprintf(b, "No configuration file: Sandglass looks at what this machine has. Begin one with: sandglass config init\n")
+	} else {
+		fmt.Fprintf(b, "%s: %s\n", p.clean(c.File), what)
+	}
+	kind := ""
+	if c.Production {
+		kind = ", production"
+	}
+	fmt.Fprintf(b, "Environment: %s%s\n", p.clean(c.Environment), kind)
+	if dir, err := c.StateDirectory(s.stateDir, p.Getenv); err == nil {
+		fmt.Fprintf(b, "State directory: %s\n", p.clean(dir))
+	} else {
+		fmt.Fprintf(b, "State directory: none; %s\n", p.clean(err.Error()))
+	}
+	if len(c.Sources) == 0 {
+		b.WriteString("No [[source]] is configured, so there is nothing to see. Every key is listed by: sandglass config init -\n")
+	}
+}
+
+// writeSources prints what each source is and what reading it costs. st is nil when nothing was read.
+func writeSources(b *strings.Builder, sources []Source, st *fleet.State) {
+	for _, s := range sources {
+		c := s.Config
+		fmt.Fprintf(b, "\n%s (%s), every %s, %s per request", backend.Clean(c.ID, 200), backend.Clean(c.Kind, 200),
+			duration(c.Interval), duration(c.Deadline))
+		if len(c.About) > 0 {
+			fmt.Fprintf(b, ", about %s", backend.Clean(strings.Join(c.About, ", "), 400))
+		}
+		b.WriteByte('\n')
+		var h *fleet.SourceHealth
+		if st != nil {
+			h = st.Source(c.ID)
+		}
+		if h != nil {
+			fmt.Fprintf(b, "  now: %s", h.Status)
+			if !h.Error.IsEmpty() {
+				fmt.Fprintf(b, ", %s", h.Error)
+			}
+			b.WriteByte('\n')
+		}
+		if e, ok := s.Source.(Estimator); ok {
+			perMinute, why := e.EstimateLoad()
+			fmt.Fprintf(b, "  load: %s requests a minute", number(perMinute))
+			if !why.IsEmpty() {
+				fmt.Fprintf(b, "; %s", why)
+			}
+			b.WriteByte('\n')
+		}
+		if h == nil {
+			continue
+		}
+		for _, problem := range h.Problems {
+			fmt.Fprintf(b, "  problem: %s: %s\n", problem.Where, problem.What)
+		}
+		for _, m := range h.Missing {
+			fmt.Fprintf(b, "  does not deliver: %s, because %s\n", m.Input, m.Why)
+		}
+	}
+}
+
+func duration(d time.Duration) string {
+	text, _ := backend.Duration(d).MarshalText() // never fails
+	return string(text)
+}
+
+func number(f float64) string {
+	if f >= 10 {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.1f", f)
+}
+
+// explainSources lists what the configuration lets the program do, reading and acting apart.
+func explainSources(b *strings.Builder, sources []Source) {
+	acting := 0
+	for _, acts := range []bool{false, true} {
+		if acts {
+			b.WriteString("\nActing\n")
+		} else {
+			b.WriteString("\nReading\n")
+		}
+		for _, s := range sources {
+			e, ok := s.Source.(backend.Explainer)
+			if !ok && !acts {
+				fmt.Fprintf(b, "  %s: this kind does not list what it reads\n", backend.Clean(s.Config.ID, 200))
+			}
+			if !ok {
+				continue
+			}
+			for _, r := range e.Routes() {
+				if r.Acts != acts {
+					continue
+				}
+				if acts {
+					acting++
+				}
+				fmt.Fprintf(b, "  %s: %s %s\n      %s\n", backend.Clean(s.Config.ID, 200), backend.Clean(r.Verb, 40),
+					backend.Clean(r.Target, columnWidth), backend.Clean(r.Why, columnWidth))
+			}
+		}
+	}
+	if acting == 0 {
+		b.WriteString("  nothing: this version only reads. It holds no client that could change a backend, so read permission is enough everywhere.\n")
+	}
+}
+
+// columnWidth bounds a route or its reason in characters.
+const columnWidth = 1000
+
+func (p *Program) configInitCommand(s *shared) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a configuration that names every key with its default; - writes it to the standard output",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			example := config.Example(p.known())
+			path := s.config
+			if path == "" {
+				path = config.DefaultPath(p.Getenv)
+			}
+			if len(args) == 1 {
+				path = args[0]
+			}
+			switch path {
+			case "-":
+				if _, err := io.WriteString(p.Stdout, example); err != nil {
+					return unwritten(err)
+				}
+				return nil
+			case "":
+				return usage("there is no place for a configuration: neither $XDG_CONFIG_HOME nor $HOME is set; name a file")
+			}
+			if err := writeNew(path, example, force); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(p.Stdout, "wrote %s; it means what no configuration means, until you change it\ncheck it with: sandglass config check --config %s\n",
+				p.clean(path), p.clean(path))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	return cmd
+}
+
+// writeNew writes a file that was not there before, unless told to replace it.
+func writeNew(path, content string, replace bool) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return &failure{code: ExitFailed, what: "nothing was written: " + err.Error()}
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if replace {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return &failure{code: ExitUsage, what: path + " is there already, and nothing was written", next: "name another file, or replace it with --force"}
+	}
+	if err == nil {
+		_, err = f.WriteString(content)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return &failure{code: ExitFailed, what: "the configuration could not be written: " + err.Error()}
+	}
+	return nil
+}
+
+func (p *Program) configShowCommand(s *shared) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show",
+		Short: "Print the configuration as it takes effect, defaults filled in and secrets hidden",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := p.load(*s)
+			if err != nil {
+				return err
+			}
+			shown, err := c.Show(p.known(), p.Cleaner)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(p.Stdout, shown); err != nil {
+				return unwritten(err)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,151 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/views/columns"
+)
+
+// shownSubjects is how many subjects the text form lists per alert.
+const shownSubjects = 5
+
+// WriteCheck prints the document for people: the verdict first, then the alerts, the worst first, then the sources.
+func WriteCheck(w io.Writer, c *Check) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c))
+	for _, a := range c.Alerts {
+		writeAlert(&b, a, c.Time.Time)
+	}
+	fmt.Fprintf(&b, "\nSources of %s\n", c.Environment)
+	if len(c.Sources) == 0 {
+		b.WriteString("  none is configured; see sandglass config check\n")
+	}
+	for _, s := range c.Sources {
+		fmt.Fprintf(&b, "  %-9s %s (%s)", s.Status, s.ID, s.Kind)
+		if s.AgeSeconds != nil {
+			fmt.Fprintf(&b, ", read %s ago", columns.Age(time.Duration(*s.AgeSeconds*float64(time.Second))))
+		} else {
+			b.WriteString(", never read")
+		}
+		if s.Error != nil {
+			fmt.Fprintf(&b, ": %s", *s.Error)
+		}
+		b.WriteByte('\n')
+		if len(s.Blind) > 0 {
+			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func verdict(code int) string {
+	switch code {
+	case ExitOK:
+		return "OK"
+	case ExitWarning:
+		return "WARNING"
+	case ExitCritical:
+		return "CRITICAL"
+	}
+	return "UNKNOWN"
+}
+
+// headline says in one line what is wrong and how much of the fleet was seen.
+func headline(c *Check) string {
+	counts := map[alerts.AlertState]int{}
+	silenced := 0
+	for _, a := range c.Alerts {
+		if counts[a.State]++; a.Silenced != nil {
+			silenced++
+		}
+	}
+	var parts []string
+	for _, s := range []struct {
+		state alerts.AlertState
+		word  string
+	}{{alerts.StateFiring, "firing"}, {alerts.StateHeld, "held"}, {alerts.StatePending, "suspected"}, {alerts.StateEnded, "ended"}} {
+		if n := counts[s.state]; n > 0 {
+			parts = append(parts, plural(n, "alert")+" "+s.word)
+		}
+	}
+	if silenced > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them silenced", silenced))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing is wrong that can be seen")
+	}
+	ok, blind := 0, map[string]bool{}
+	for _, s := range c.Sources {
+		if s.Status == "ok" {
+			ok++
+		}
+		for _, r := range s.Blind {
+			blind[r] = true
+		}
+	}
+	workspaces := 0
+	for _, n := range c.Summary.Workspaces {
+		workspaces += n
+	}
+	tail := fmt.Sprintf("; %s, %d of %s ok", plural(workspaces, "workspace"), ok, plural(len(c.Sources), "source"))
+	if len(blind) > 0 {
+		tail += fmt.Sprintf(", %s blind somewhere", plural(len(blind), "rule"))
+	}
+	return strings.Join(parts, ", ") + tail
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
+	state := string(a.State)
+	if a.State == alerts.StatePending {
+		state = "suspected"
+	}
+	fmt.Fprintf(b, "\n%s %s on %s, %s for %s, %s", a.Severity, a.Rule, a.Source, state,
+		columns.Age(now.Sub(a.Since.Time)), plural(a.SubjectCount, "subject"))
+	if a.Runbook != nil {
+		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
+	}
+	b.WriteByte('\n')
+	if !a.Cause.IsEmpty() {
+		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
+	}
+	if e := a.SinceBounds.Earliest; !e.IsZero() {
+		fmt.Fprintf(b, "  began: after %s", e.UTC().Format(time.RFC3339))
+		if l := a.SinceBounds.Latest; !l.IsZero() {
+			fmt.Fprintf(b, ", no later than %s", l.UTC().Format(time.RFC3339))
+		}
+		b.WriteByte('\n')
+	}
+	if k := a.Acknowledged; k != nil {
+		fmt.Fprintf(b, "  acknowledged by %s: %s\n", k.Owner, k.Reason)
+	}
+	if s := a.Silenced; s != nil {
+		fmt.Fprintf(b, "  silenced by %s until %s: %s\n", s.Owner, s.Until.UTC().Format(time.RFC3339), s.Reason)
+	}
+	for i, s := range slices.All(a.Subjects) {
+		if i == shownSubjects {
+			fmt.Fprintf(b, "  … and %d more\n", a.SubjectCount-shownSubjects)
+			break
+		}
+		fmt.Fprintf(b, "  %s %s\n", s.Kind, s.ID.Safe())
+	}
+	for _, e := range a.Evidence {
+		fmt.Fprintf(b, "  - %s", e.Text)
+		if !e.Source.IsEmpty() {
+			fmt.Fprintf(b, " (%s)", e.Source)
+		}
+		b.WriteByte('\n')
+	}
+}
