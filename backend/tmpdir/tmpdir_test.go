@@ -3,167 +3,18 @@ package tmpdir
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
 )
-
-const cwdVar = "SANDGLASS_TMPDIR_HOLD"
-
-// TestMain lets the test binary play a process whose working directory is a scratch directory.
-func TestMain(m *testing.M) {
-	dir := os.Getenv(cwdVar)
-	if dir == "" {
-		os.Exit(m.Run())
-	}
-	if err := os.Chdir(dir); err != nil {
-		os.Exit(1)
-	}
-	_, _ = io.WriteString(os.Stdout, "ready\n")
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	os.Exit(0)
-}
-
-func holdDir(t *testing.T, dir string) int {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), cwdVar+"="+dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	if n, err := out.Read(make([]byte, 16)); err != nil || n == 0 {
-		t.Fatalf("the holding process does not start: %v", err)
-	}
-	return cmd.Process.Pid
-}
-
-// options decodes into the defaults what a test wants.
-type options struct{ set func(*Options) }
-
-func (o options) Decode(into any) error {
-	opts, ok := into.(*Options)
-	if !ok {
-		return errors.New("not this kind's options")
-	}
-	o.set(opts)
-	return nil
-}
-
-func (o options) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
-
-// clock is the injected time.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
-
-func make1(t *testing.T, set func(*Options)) (*Source, *clock) {
-	t.Helper()
-	c := &clock{t: time.Now().Add(time.Second)}
-	src, err := Kind().New(options{set}, backend.Deps{ID: "here", Interval: time.Minute, Deadline: 10 * time.Second, Now: c.now,
-		Cleaner: backend.NewCleaner(), Spawn: backend.NewSpawner(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, ok := src.(*Source)
-	if !ok {
-		t.Fatalf("%T is not the source", src)
-	}
-	s.proc = hostfs.Proc{Root: fixture(t)}
-	return s, c
-}
-
-// fixture is a /proc tree with a mount table, host facts and no process.
-func fixture(t *testing.T) string {
-	t.Helper()
-	p := t.TempDir()
-	for name, text := range map[string]string{
-		"self/mountinfo": "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n", "meminfo": "MemTotal: 1000 kB\nMemAvailable: 400 kB\n",
-		"vmstat": "oom_kill 3\n", "stat": "btime 1700000000\n", "sys/kernel/hostname": "build-7\n",
-		"sys/kernel/random/boot_id": "first\n", "pressure/memory": "some avg10=50.00 avg60=0.00 avg300=0.00 total=0\n"} {
-		put(t, filepath.Join(p, name), text)
-	}
-	return p
-}
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func poll1(t *testing.T, s *Source) backend.Reading {
-	t.Helper()
-	r, err := s.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func only(t *testing.T, r backend.Reading) *backend.Tmpdir {
-	t.Helper()
-	if len(r.Tmpdirs) != 1 {
-		t.Fatalf("%d directories, want 1: %+v", len(r.Tmpdirs), r.Problems)
-	}
-	return r.Tmpdirs[0]
-}
-
-func complete(t *testing.T, r backend.Reading) bool {
-	t.Helper()
-	for _, s := range r.Scopes {
-		if s.Kind == backend.KindTmpdir {
-			return s.Complete
-		}
-	}
-	t.Fatal("no scope of scratch directories")
-	return false
-}
 
 func TestPollReadsDirectoriesAndHost(t *testing.T) {
 	root := t.TempDir()
@@ -253,50 +104,6 @@ func TestHoldersKnownUnknownNobody(t *testing.T) {
 	}
 }
 
-func TestMissingAndUnreadableRootsAreNotEmpty(t *testing.T) {
-	root, gone := t.TempDir(), filepath.Join(t.TempDir(), "gone")
-	put(t, root+"/helix-ws-a/f", "x")
-	put(t, gone+"/helix-ws-b/f", "x")
-	s, c := make1(t, func(o *Options) { o.Roots = []string{root, gone} })
-	if r := poll1(t, s); len(r.Tmpdirs) != 2 || !complete(t, r) {
-		t.Fatalf("%d directories, %+v", len(r.Tmpdirs), r.Problems)
-	}
-	if err := os.Rename(gone, gone+"-away"); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		c.add(5 * time.Second)
-		r := poll1(t, s)
-		if len(r.Tmpdirs) != 1 || complete(t, r) || len(r.Stale) != 1 || len(r.Ended) != 0 {
-			t.Fatalf("%d directories, complete %v, stale %+v, ended %v", len(r.Tmpdirs), complete(t, r), r.Stale, r.Ended)
-		}
-		if x := r.Hosts[0].Roots[1]; x.Exists.Or(true) || x.Problem.IsEmpty() || r.Degraded.IsEmpty() || !slices.Contains(r.Inputs, backend.InputTmpdirs) {
-			t.Errorf("root %+v, degraded %q", x, r.Degraded)
-		}
-	}
-	// What leaves the root that can be read is gone all the same, after two lists.
-	if err := os.RemoveAll(root + "/helix-ws-a"); err != nil {
-		t.Fatal(err)
-	}
-	if r := poll1(t, s); len(r.Ended) != 0 {
-		t.Errorf("ended after one list: %v", r.Ended)
-	}
-	if r := poll1(t, s); len(r.Ended) != 1 || !strings.HasSuffix(r.Ended[0].ID.Raw(), "helix-ws-a") {
-		t.Errorf("ended after two lists: %v", r.Ended)
-	}
-	// An unreadable root: nothing of it is known, not even that it is empty.
-	s.open = func(p string) (*hostfs.Dir, error) {
-		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrPermission}
-	}
-	r := poll1(t, s)
-	if len(r.Inputs) != 1 || len(r.Missing) != 1 || r.Missing[0].Input != backend.InputTmpdirs || complete(t, r) {
-		t.Errorf("inputs %v, missing %v", r.Inputs, r.Missing)
-	}
-	if r.Problems[0].Kind != backend.ErrUnauthorised || r.Hosts[0].Roots[0].Exists.IsKnown() {
-		t.Errorf("problem %+v, root %+v", r.Problems[0], r.Hosts[0].Roots[0])
-	}
-}
-
 func TestWalksAgainOnlyAfterTheIntervalUnlessTheTopChanged(t *testing.T) {
 	root := t.TempDir()
 	put(t, root+"/helix-ws-a/deep/f", "x")
@@ -369,95 +176,6 @@ func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
 	}
 }
 
-func TestARootThatNeverAnswersHoldsUpNothing(t *testing.T) {
-	good, dead := t.TempDir(), t.TempDir()
-	put(t, good+"/helix-ws-a/f", "x")
-	put(t, dead+"/helix-ws-b/f", "x")
-	proc := fixture(t)
-	synctest.Test(t, func(t *testing.T) {
-		never := make(chan struct{})
-		var calls atomic.Int32
-		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{dead, good} }},
-			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := src.(*Source)
-		s.proc.Root = proc
-		s.open = func(p string) (*hostfs.Dir, error) {
-			if p == dead {
-				calls.Add(1)
-				<-never
-			}
-			return hostfs.OpenDir(p)
-		}
-		for i := range 3 {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			begun := time.Now()
-			r, err := s.Poll(ctx)
-			if took := time.Since(begun); err != nil || ctx.Err() != nil || i > 0 && took > time.Second {
-				t.Errorf("poll %d took %v, %v", i, took, err)
-			}
-			cancel()
-			if len(r.Tmpdirs) != 1 || complete(t, r) || r.Degraded.IsEmpty() || !r.Tmpdirs[0].Entries.IsKnown() {
-				t.Errorf("poll %d: %d directories, complete %v", i, len(r.Tmpdirs), complete(t, r))
-			}
-			if x := r.Hosts[0].Roots[0]; x.Exists.IsKnown() || x.Bytes.IsKnown() || x.Problem.IsEmpty() {
-				t.Errorf("poll %d: root %+v", i, x)
-			}
-		}
-		if calls.Load() != 1 {
-			t.Errorf("%d calls into the dead root, want 1", calls.Load())
-		}
-		close(never)
-		synctest.Wait()
-		if r, err := s.Poll(t.Context()); err != nil || len(r.Tmpdirs) != 2 || !complete(t, r) {
-			t.Errorf("after it came back: %d directories, %v", len(r.Tmpdirs), err)
-		}
-	})
-}
-
-func TestAWalkThatNeverEndsLosesOnlyItself(t *testing.T) {
-	root, proc := t.TempDir(), fixture(t)
-	put(t, root+"/helix-ws-a/f", "x")
-	put(t, root+"/helix-ws-b/f", "x")
-	synctest.Test(t, func(t *testing.T) {
-		never := make(chan struct{})
-		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{root} }},
-			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := src.(*Source)
-		s.proc.Root = proc
-		first := ""
-		s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
-			if first == "" {
-				first = n
-				return hostfs.Walk(ctx, d, n, o)
-			}
-			<-never
-			return hostfs.Tree{}, ctx.Err()
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		r, err := s.Poll(ctx)
-		if err != nil || ctx.Err() != nil || len(r.Tmpdirs) != 2 {
-			t.Fatalf("%d directories, %v, %v", len(r.Tmpdirs), err, ctx.Err())
-		}
-		for _, d := range r.Tmpdirs {
-			if want := strings.HasSuffix(d.RawPath.Raw(), first); d.Entries.IsKnown() != want {
-				t.Errorf("%s: read %v, want %v", d.Path, d.Entries.IsKnown(), want)
-			}
-		}
-		if len(r.Problems) == 0 || r.Problems[0].Kind != backend.ErrTimeout {
-			t.Errorf("problems %+v", r.Problems)
-		}
-		close(never)
-		synctest.Wait()
-	})
-}
-
 func TestCutWalkIsALowerBound(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
@@ -524,27 +242,6 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-func TestAnUnreadableDirectoryStaysListed(t *testing.T) {
-	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", "x")
-	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
-	s.walk = func(context.Context, *hostfs.Dir, string, hostfs.WalkOptions) (hostfs.Tree, error) {
-		return hostfs.Tree{}, &fs.PathError{Op: "open", Path: "helix-ws-a", Err: fs.ErrPermission}
-	}
-	r := poll1(t, s)
-	d := only(t, r)
-	if d.Bytes.IsKnown() || d.Entries.IsKnown() || !d.Cut || len(r.Problems) != 1 || r.Problems[0].Subject != d.Key || r.Problems[0].Kind != backend.ErrUnauthorised {
-		t.Errorf("%+v, problems %+v", d, r.Problems)
-	}
-	s.rows = map[backend.Key]*row{}
-	s.walk = func(context.Context, *hostfs.Dir, string, hostfs.WalkOptions) (hostfs.Tree, error) {
-		return hostfs.Tree{}, fs.ErrNotExist
-	}
-	if r := poll1(t, s); len(r.Tmpdirs) != 0 || len(r.Problems) != 0 {
-		t.Errorf("a directory that vanished since it was listed: %+v, %+v", r.Tmpdirs, r.Problems)
-	}
-}
-
 func TestObjectsWithoutAPathAreSettledByTheWalk(t *testing.T) {
 	id, other := hostfs.FileID{Dev: 5, Ino: 9}, hostfs.FileID{Dev: 6, Ino: 9}
 	s, c := make1(t, func(o *Options) { o.Roots = []string{t.TempDir()} })
@@ -596,21 +293,6 @@ func TestANewBootIsAChange(t *testing.T) {
 	}
 	if r := poll1(t, s); len(r.Events) != 0 {
 		t.Errorf("the same boot again: %+v", r.Events)
-	}
-}
-
-func TestWithoutProc(t *testing.T) {
-	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", "x")
-	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
-	s.proc.Root = filepath.Join(t.TempDir(), "none")
-	r := poll1(t, s)
-	d := only(t, r)
-	if d.Holders.IsKnown() || !d.Entries.IsKnown() || len(r.Notes) != 1 {
-		t.Errorf("holders known %v, notes %v", d.Holders.IsKnown(), r.Notes)
-	}
-	if len(r.Missing) != 1 || r.Missing[0].Input != backend.InputHost || r.Missing[0].Why.IsEmpty() || r.Hosts[0].MemTotal.IsKnown() {
-		t.Errorf("missing %+v", r.Missing)
 	}
 }
 
