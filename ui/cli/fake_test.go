@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/ui/cli"
 )
@@ -37,14 +38,15 @@ type fakeOptions struct {
 }
 
 type fakeSource struct {
-	id string
-	o  fakeOptions
+	id      string
+	o       fakeOptions
+	cleaner *backend.Cleaner
 }
 
 func fakeKind(name string) backend.SourceKind {
 	return backend.SourceKind{Name: name, Summary: "a fake", Defaults: func() any { return &fakeOptions{Mode: "ok"} },
 		New: func(o backend.Options, d backend.Deps) (backend.Source, error) {
-			f := &fakeSource{id: d.ID, o: fakeOptions{Mode: "ok"}}
+			f := &fakeSource{id: d.ID, o: fakeOptions{Mode: "ok"}, cleaner: d.Cleaner}
 			if err := o.Decode(&f.o); err != nil {
 				return nil, err
 			}
@@ -86,7 +88,7 @@ func (f *fakeSource) Poll(ctx context.Context) (backend.Reading, error) {
 			w.Reported, w.Class, w.LastError = backend.Text("failed"), backend.ClassFailed, backend.Text("bucket is gone")
 			w.LastAttemptAt, w.LastSuccessAt = backend.Known(noon.Add(-40*time.Minute)), backend.Known(noon.Add(-time.Hour).In(time.FixedZone("CET", 3600)))
 			if f.o.Hostile {
-				w.LastError = backend.Clean(hostile+"token="+secret, 200)
+				w.LastError = f.cleaner.Clean(hostile+"token="+secret, 200)
 			}
 		}
 		r.Workspaces = append(r.Workspaces, w)
@@ -122,6 +124,7 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 		Scenarios: []string{"all", "calm"},
 		Now:       func() time.Time { return noon },
 		Mono:      func() time.Duration { return time.Minute },
+		Moment:    func() alerts.Moment { return alerts.Moment{Wall: noon} },
 		Spawn:     backend.NewSpawner(nil),
 		Cleaner:   backend.NewCleaner(secret),
 		Dial: func(context.Context, string, string) (net.Conn, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sandglass/alerts"
 	"sandglass/backend/fleet"
 	"sandglass/ui/theme"
 	"sandglass/views/columns"
@@ -180,7 +181,7 @@ func (p *Program) incomplete(st *fleet.State) error {
 		}
 	}
 	if down {
-		return exit(text.ExitUnknown)
+		return exit(alerts.ExitUnknown)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/config"
 	"sandglass/views/text"
@@ -50,15 +51,10 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 	if err != nil {
 		return nil, err
 	}
-	memory := p.remember(c, s)
-	defer memory.close()
-	r := &reading{config: c, board: memory.board}
-	engine := alerts.NewEngine(rules, c.Environment)
-	f := fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation,
-		OnState: func(st *fleet.State) {
-			r.board, _ = engine.Next(r.board, st)
-			r.state = st
-		}})
+	var f *fleet.Fleet
+	desk, closeDesk := p.desk(c, s, rules, func(a backend.Attention) { f.Attend(a) })
+	defer closeDesk()
+	f = fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation, OnState: desk.Observe})
 	AddTo(f, sources)
 	if o.observe > 0 {
 		watching, cancel := context.WithTimeout(ctx, o.observe)
@@ -71,11 +67,37 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 		f.Close()
 	}
 	if ctx.Err() != nil {
-		return nil, &failure{code: text.ExitUnknown, what: "nothing was concluded: interrupted"}
+		return nil, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r.now = p.Now()
-	memory.save(r.board)
+	r := &reading{config: c, now: p.Now()}
+	r.state, r.board = desk.Latest()
 	return r, nil
+}
+
+// desk makes what evaluates the States, on top of what former runs left in the state directory. Without a directory it
+// still evaluates, and says what that costs.
+func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend func(backend.Attention)) (*alerts.Desk, func()) {
+	engine := alerts.NewEngine(rules, c.Environment)
+	problem := func(err error) {
+		p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
+	}
+	o := alerts.DeskOptions{Now: p.Moment, Problem: problem, Attention: attend}
+	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
+	if err == nil {
+		o.Vault, err = alerts.OpenVault(dir, engine)
+	}
+	if err != nil {
+		problem(err)
+	}
+	desk := alerts.NewDesk(engine, o)
+	return desk, func() {
+		desk.Close()
+		if o.Vault != nil {
+			if err := o.Vault.Close(); err != nil {
+				problem(err)
+			}
+		}
+	}
 }
 
 func (p *Program) checkCommand(s *shared) *cobra.Command {
@@ -106,7 +128,7 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 			if err := write(p.Stdout, doc); err != nil {
 				return unwritten(err)
 			}
-			if doc.ExitCode != text.ExitOK {
+			if doc.ExitCode != alerts.ExitOK {
 				return exit(doc.ExitCode)
 			}
 			return nil
@@ -129,7 +151,7 @@ func oneOf(flag, got string, allowed ...string) error {
 
 // unwritten is the error of an output that nobody took: a full disk, a closed pipe.
 func unwritten(err error) error {
-	return &failure{code: text.ExitUnknown, what: "the result could not be printed: " + err.Error()}
+	return &failure{code: alerts.ExitUnknown, what: "the result could not be printed: " + err.Error()}
 }
 
 // notice prints a remark that is no part of the result.

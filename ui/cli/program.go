@@ -31,6 +31,7 @@ type Program struct {
 
 	Now     func() time.Time
 	Mono    func() time.Duration // since the process started; never jumps
+	Moment  func() alerts.Moment // the clocks that outlive a process
 	Spawn   backend.Spawner
 	Cleaner *backend.Cleaner
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)

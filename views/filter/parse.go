@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"sandglass/backend"
 )
 
 // Error says where a filter cannot be understood and why.
@@ -108,7 +110,9 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 		}
 	case opContains, opEqual, opNot:
 	}
-	t.needle = newNeedle(value)
+	// Rows hold drawn text, in which whatever acts on a terminal has a stand-in; the value may be a raw id as JSON
+	// printed it.
+	t.needle = newNeedle(backend.Clean(value, backend.MaxTextRunes).String())
 	return t, next, nil
 }
 

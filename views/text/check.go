@@ -107,14 +107,6 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().MarshalJSON()
 }
 
-// The exit codes of `check`.
-const (
-	ExitOK       = 0
-	ExitWarning  = 1
-	ExitCritical = 2
-	ExitUnknown  = 3
-)
-
 // MakeCheck concludes the document from a State and the Board that was concluded from it.
 func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now time.Time) *Check {
 	c := &Check{Schema: Schema, Time: Time{now}, Environment: backend.Clean(environment, 200),
@@ -127,7 +119,7 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 			c.Summary.Alerts[a.Severity]++
 		}
 	}
-	c.ExitCode = exitCode(c.Alerts, st)
+	c.ExitCode = alerts.ExitCode(board, st)
 	return c
 }
 
@@ -258,38 +250,6 @@ func trim(a *CheckAlert) {
 	if len(a.Subjects) > alerts.MaxSubjects {
 		a.Subjects = a.Subjects[:alerts.MaxSubjects:alerts.MaxSubjects]
 	}
-}
-
-// Unsure reports whether a rule speaks about the console's own blind spots, which say nothing about the fleet.
-func Unsure(rule string) bool {
-	switch rule {
-	case "source-down", "source-stale", "registry-not-published":
-		return true
-	}
-	return false
-}
-
-// exitCode follows the Nagios convention: what is silenced does not count, what is acknowledged does.
-func exitCode(all []CheckAlert, st *fleet.State) int {
-	worst := -1
-	for _, a := range all {
-		live := a.State == alerts.StateFiring || a.State == alerts.StateHeld
-		if live && a.Silenced == nil && !Unsure(a.Rule) {
-			worst = max(worst, a.Severity.Rank())
-		}
-	}
-	switch {
-	case worst == alerts.SeverityCritical.Rank():
-		return ExitCritical
-	case worst == alerts.SeverityWarning.Rank():
-		return ExitWarning
-	}
-	for _, h := range st.Sources {
-		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.WorkspacesUnknown {
-			return ExitUnknown
-		}
-	}
-	return ExitOK
 }
 
 // maxStates bounds the summary: a state is a word that the platform chose, and a hostile one chooses many.

@@ -46,11 +46,11 @@ func WriteCheck(w io.Writer, c *Check) error {
 
 func verdict(code int) string {
 	switch code {
-	case ExitOK:
+	case alerts.ExitOK:
 		return "OK"
-	case ExitWarning:
+	case alerts.ExitWarning:
 		return "WARNING"
-	case ExitCritical:
+	case alerts.ExitCritical:
 		return "CRITICAL"
 	}
 	return "UNKNOWN"
