@@ -1,0 +1,228 @@
+package prometheus
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// restartJump is by how many seconds a process's start time must move to be another start: some libraries compute it
+// from the present time and the uptime, which wobbles.
+const restartJump = 1.5
+
+const (
+	// startSlack is how much earlier than the page before a restarted process may seem to have started: server clocks
+	// are known to the second, and a start time may be that of the machine's boot plus ticks.
+	startSlack = 5 * time.Second
+	maxStarts  = 16 // start times remembered
+)
+
+// source reads one metrics page.
+type source struct {
+	opts   Options
+	deps   backend.Deps
+	client *wire.Client
+
+	evictions, retries *tracker
+	starts             []float64 // start times of the processes that answered, the last one last, in epoch seconds
+	lastPage           time.Time
+	foundAt            time.Time // when the evictions metric was last on the page
+}
+
+func newSource(opts Options, deps backend.Deps) (*source, error) {
+	c, err := wire.New(wire.Config{Origins: []string{opts.URL}, Credential: opts.Read, MaxBody: int64(opts.MaxBody)}, deps)
+	if err != nil {
+		return nil, err
+	}
+	return &source{opts: opts, deps: deps, client: c, evictions: newTracker(), retries: newTracker()}, nil
+}
+
+// ID returns the source's id.
+func (s *source) ID() string { return s.deps.ID }
+
+// Routes names the one page.
+func (s *source) Routes() []backend.Route {
+	target, query, _ := strings.Cut(s.opts.URL, "?")
+	if query != "" {
+		target += "?…" // its values may be secrets
+	}
+	return []backend.Route{{Verb: "GET", Target: target, Why: "counters " + strings.Trim(s.opts.Evictions+" "+s.opts.Retries, " ")}}
+}
+
+// Close ends idle connections.
+func (s *source) Close() error { return s.client.Close() }
+
+// Poll reads the page once.
+func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
+	r := backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "prometheus", Started: s.deps.Now(),
+		Scopes: []backend.Scope{}, Inputs: []backend.Input{}}
+	answer, err := s.client.Get(ctx, wire.Request{URL: s.opts.URL, Accept: accept})
+	r.At, r.Load, r.ClockOffset = s.deps.Now(), s.client.TakeLoad(), s.client.Offset()
+	if err != nil {
+		return r, err
+	}
+	if answer.Status == http.StatusNotFound {
+		return r, s.refuse(backend.ErrGone, answer.Where, "answered 404: there is no metrics page at this path")
+	}
+	if err := checkMedia(answer.Header.Get("Content-Type"), answer.Body); err != nil {
+		return r, s.refuse(backend.ErrInvalid, answer.Where, "%w", err)
+	}
+	m := parse(answer.Body, s.opts.MaxSeries, s.opts.Evictions, s.opts.Retries, startTime)
+	if len(m.names) == 0 {
+		return r, s.refuse(backend.ErrInvalid, answer.Where, "wrong path: there is no metric in the answer")
+	}
+	if m.problem != "" {
+		r.Problems = append(r.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Textf("%s line %d", answer.Where, m.line),
+			What: s.client.Cleaner().Clean(m.problem+"; what comes after it was not read", 300), At: r.At})
+	}
+	s.count(&m, &r)
+	return r, nil
+}
+
+func (s *source) refuse(kind backend.ErrorKind, where, format string, args ...any) error {
+	e := backend.Errorf(kind, where, format, args...)
+	e.Source = s.deps.ID
+	return e
+}
+
+// count turns the page's counters into counts and says what could not be found.
+func (s *source) count(m *metrics, r *backend.Reading) {
+	p := page{complete: m.complete, at: r.At}
+	p.restarted, p.foreign = s.process(m, r)
+	s.metric(m, r, p, s.opts.Evictions, backend.MetricEvictions, s.evictions)
+	why, ok := s.found(m, s.opts.Evictions)
+	if ok {
+		s.foundAt = r.At
+		r.Inputs = append(r.Inputs, backend.InputEvictions)
+	} else {
+		if !s.foundAt.IsZero() {
+			why = backend.Textf("%s; it was there until %s", why, s.foundAt.UTC().Format(time.TimeOnly+" UTC"))
+		}
+		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputEvictions, Why: why})
+		r.Degraded = why
+	}
+	switch why, found := s.found(m, s.opts.Retries); {
+	case s.opts.Retries == "":
+		r.Notes = append(r.Notes, backend.Text("recovery unknown: no metric of retries is configured"))
+	case !found:
+		r.Notes = append(r.Notes, backend.Textf("recovery unknown: %s", why))
+		fallthrough
+	default:
+		s.metric(m, r, p, s.opts.Retries, backend.MetricEvictionRetries, s.retries)
+	}
+	if m.filtered {
+		r.Notes = append(r.Notes, backend.Textf("more than %d samples on the page: only the configured metrics are taken apart", s.opts.MaxSeries))
+	}
+	slices.SortStableFunc(r.Counts, func(a, b backend.Count) int {
+		return cmp.Or(cmp.Compare(a.Series.Name, b.Series.Name), cmp.Compare(a.Series.Provider, b.Series.Provider),
+			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace))
+	})
+}
+
+// metric follows one metric and adds its counts, summed over label sets of the same series.
+func (s *source) metric(m *metrics, r *backend.Reading, p page, name string, metric backend.Metric, t *tracker) {
+	cleaner := s.client.Cleaner()
+	p.samples = m.samples(name, metric, s.deps.ID, s.opts.Labels)
+	increases, skipped := t.read(p, s.opts.MaxSeries)
+	if skipped > 0 {
+		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s are not followed (beyond max_series, or no number to count)", skipped, name))
+	}
+	if len(increases) == 0 {
+		if m.declared[name] && m.complete {
+			r.Counts = append(r.Counts, backend.Count{Series: backend.Series{Source: s.deps.ID, Name: metric}, At: r.At})
+		}
+		return
+	}
+	at := map[backend.Series]int{}
+	for _, inc := range increases {
+		i, ok := at[inc.series]
+		if !ok {
+			i = len(r.Counts)
+			at[inc.series] = i
+			r.Counts = append(r.Counts, backend.Count{Series: inc.series, At: r.At})
+		}
+		c := &r.Counts[i]
+		if inc.n > 0 && c.N == 0 {
+			c.Sample = cleaner.Clean(inc.from.line(name), 300) // of what rose, not of what stood still
+		}
+		c.N += inc.n
+		c.LowerBound = c.LowerBound || inc.lower || skipped > 0
+	}
+}
+
+// found says why a metric cannot be counted, or that it can.
+func (s *source) found(m *metrics, name string) (backend.Safe, bool) {
+	f := m.families[name]
+	switch {
+	case f == nil && m.declared[name] && m.complete:
+		return backend.Safe{}, true // declared, and nothing happened yet
+	case f == nil && !m.complete:
+		return backend.Textf("metric %s not found in the readable part of the page", name), false
+	case f == nil:
+		text := backend.Textf("metric %s not found among %d families", name, len(m.names))
+		if near := m.near(); near != "" {
+			text = backend.Textf("%s; similar: %s", text, backend.Clean(near, 200))
+		}
+		return text, false
+	}
+	switch k := f.GetType(); k {
+	case dto.MetricType_COUNTER, dto.MetricType_UNTYPED:
+		return backend.Safe{}, true
+	case dto.MetricType_GAUGE, dto.MetricType_SUMMARY, dto.MetricType_HISTOGRAM, dto.MetricType_GAUGE_HISTOGRAM:
+		return backend.Textf("metric %s is a %s, not a counter", name, strings.ToLower(k.String())), false
+	}
+	return backend.Textf("metric %s is of an unknown type", name), false
+}
+
+// near lists families that may be the one meant.
+func (m *metrics) near() string {
+	var out []string
+	for _, n := range m.names {
+		if strings.Contains(strings.ToLower(n), "evict") && len(out) < 3 {
+			out = append(out, n)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// process notices that the process behind the page started anew, or that another one answers. A restarted process
+// started after the page before was read, and its start time was never seen; whoever else answers was there all along.
+func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign bool) {
+	previous := s.lastPage
+	s.lastPage = r.At
+	now, ok := m.started()
+	if !ok || !(now > 0 && now < 1e11) {
+		return false, false
+	}
+	before := s.starts
+	if len(before) == 0 || math.Abs(before[len(before)-1]-now) > restartJump {
+		s.starts = append(slices.Clone(before[max(0, len(before)-maxStarts+1):]), now)
+	} else {
+		before[len(before)-1] = now // follow the wobble
+		return false, false
+	}
+	if len(before) == 0 {
+		return false, false
+	}
+	at := time.UnixMicro(int64(now * 1e6))
+	offset, dated := r.ClockOffset.Get()
+	known := slices.ContainsFunc(before, func(x float64) bool { return math.Abs(x-now) <= restartJump })
+	if known || now < before[len(before)-1] || dated && at.Add(-offset).Before(previous.Add(-startSlack)) {
+		r.Problems = append(r.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Clean(startTime, 100), At: r.At,
+			What: backend.Text("another process answered than before: several seem to share this URL; name one source for each, else counts are too low")})
+		return false, true
+	}
+	r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: r.At, SourceAt: at, Source: s.deps.ID,
+		Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)},
+		Name:    "process-restarted", Text: backend.Textf("process restarted: the agent server behind %s started at %s", s.deps.ID, at.UTC().Format(time.DateTime+" UTC"))})
+	return true, false
+}
