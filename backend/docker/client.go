@@ -63,7 +63,7 @@ func newMoby(a address, deps backend.Deps) (*moby, error) {
 	if tlsConfig != nil {
 		scheme = "https"
 	}
-	m.idle, m.meter = transport.CloseIdleConnections, &meter{base: transport, now: deps.Now}
+	m.idle, m.meter = transport.CloseIdleConnections, &meter{base: transport, now: deps.Now, limit: maxBody}
 	// The order matters: WithHost sets up the client's own transport, which is then replaced by ours.
 	m.api, err = client.New(client.WithHost(a.url),
 		client.WithHTTPClient(&http.Client{Transport: m.meter, CheckRedirect: client.CheckRedirect}),

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,42 +79,91 @@ type docMount struct {
 	RW                        bool
 }
 
-// safe masks secrets in the document and makes drawable text of it, at most limit characters.
-func (d document) safe(c *backend.Cleaner, limit int) backend.Safe {
-	d.Args = maskArgs(c, d.Args)
-	d.Config.Entrypoint = maskArgs(c, d.Config.Entrypoint)
-	d.Config.Cmd = maskArgs(c, d.Config.Cmd)
-	d.Config.Healthcheck = maskArgs(c, d.Config.Healthcheck)
-	labels := make(map[string]string, len(d.Config.Labels))
-	for k, v := range d.Config.Labels {
-		labels[c.Mask(k)] = maskPair(c, k, v)
-	}
-	d.Config.Labels = labels
-	b, err := json.Marshal(d)
-	if err != nil { // strings, numbers and times of the years that parse: cannot happen
-		return backend.Textf("the inspect answer cannot be written as JSON: %v", err)
-	}
-	return c.Clean(string(b), limit)
+// masker masks secrets in the parts of an inspection, each by itself: the expressions that know secrets are slow on a
+// whole document and fast on the many short texts that cannot hold any. Only Poll uses it.
+type masker struct {
+	c     *backend.Cleaner
+	names map[string]bool // whether a name says that its value is secret
 }
 
-// maskPair masks value, knowing under which name it stands: a name that says "secret" hides all of it.
-func maskPair(c *backend.Cleaner, name, value string) string {
-	probe := name + "=abcdefgh"
-	if value != "" && c.Mask(probe) != probe {
+// maxMasked is how much of one text is looked at, in bytes; the longest drawn one has maxRaw characters.
+const maxMasked = 4 * maxRaw
+
+// maxNames bounds the names that a masker remembers; labels are the same few on all containers.
+const maxNames = 4096
+
+func newMasker(c *backend.Cleaner) *masker { return &masker{c: c, names: map[string]bool{}} }
+
+// pair masks value, knowing under which name it stands: a name that says "secret" hides all of it.
+func (m *masker) pair(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	name = name[:min(len(name), maxMasked)]
+	secret, known := m.names[name]
+	if !known {
+		probe := name + "=abcdefgh"
+		secret = m.c.Mask(probe) != probe
+		if len(m.names) < maxNames {
+			m.names[name] = secret
+		}
+	}
+	if secret {
 		return "‹masked›"
 	}
-	return c.Mask(value)
+	return m.text(value)
 }
 
-// maskArgs masks secrets in an argument vector, also where a flag and its value are two arguments.
-func maskArgs(c *backend.Cleaner, args []string) []string {
+// text masks one text. What lies far behind the end of anything drawn is cut first, so that a huge one costs little.
+func (m *masker) text(s string) string {
+	if len(s) > maxMasked {
+		s = s[:maxMasked]
+	}
+	return m.c.Mask(s)
+}
+
+// args masks an argument vector, also where a flag and its value are two arguments.
+func (m *masker) args(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
-		out[i] = c.Mask(a)
-		if i == 0 || !strings.HasPrefix(args[i-1], "-") || strings.Contains(args[i-1], "=") {
+		if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "=") {
+			out[i] = m.pair(strings.TrimLeft(args[i-1], "-"), a)
 			continue
 		}
-		out[i] = maskPair(c, strings.TrimLeft(args[i-1], "-"), a)
+		out[i] = m.text(a)
 	}
 	return out
+}
+
+// document masks every text of an inspection and makes drawable text of it, at most limit characters.
+func (m *masker) document(d document, limit int) backend.Safe {
+	for _, s := range []*string{&d.ID, &d.Name, &d.Image, &d.Created, &d.Path, &d.Driver, &d.Platform, &d.State.Status, &d.State.Error,
+		&d.State.StartedAt, &d.State.FinishedAt, &d.HostConfig.RestartPolicy, &d.HostConfig.NetworkMode, &d.HostConfig.Runtime,
+		&d.Config.Hostname, &d.Config.User, &d.Config.WorkingDir} {
+		*s = m.text(*s)
+	}
+	d.Args, d.Config.Entrypoint, d.Config.Cmd = m.args(d.Args), m.args(d.Config.Entrypoint), m.args(d.Config.Cmd)
+	d.Config.Healthcheck = m.args(d.Config.Healthcheck)
+	d.Networks = m.args(d.Networks)
+	labels := make(map[string]string, len(d.Config.Labels))
+	for k, v := range d.Config.Labels {
+		labels[m.text(k)] = m.pair(k, v)
+	}
+	d.Config.Labels = labels
+	d.Mounts = slices.Clone(d.Mounts)
+	for i := range d.Mounts {
+		d.Mounts[i].Source, d.Mounts[i].Destination = m.text(d.Mounts[i].Source), m.text(d.Mounts[i].Destination)
+	}
+	if h := d.State.Health; h != nil {
+		masked := docHealth{Status: m.text(h.Status), FailingStreak: h.FailingStreak, Log: slices.Clone(h.Log)}
+		for i := range masked.Log {
+			masked.Log[i].Output = m.text(masked.Log[i].Output)
+		}
+		d.State.Health = &masked
+	}
+	b, err := json.Marshal(d)
+	if err != nil { // a probe's time beyond the year 9999
+		return backend.Textf("the inspection cannot be written as JSON: %v", err)
+	}
+	return backend.Clean(string(b), limit)
 }

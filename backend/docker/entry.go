@@ -35,6 +35,16 @@ type entry struct {
 	sampled    time.Time // last attempt
 	sampleFail int
 	touched    bool // something was read in this poll
+
+	face *face // what stays the same between two inspections; cleaning and masking cost more than all else
+}
+
+// face is an entity made from one inspection or one line of the list.
+type face struct {
+	ins    *inspection
+	sum    *summary
+	offset time.Duration
+	box    backend.Sandbox
 }
 
 // markOf is what a line of the list says about the state, without the words that change as time goes by. Health, exit
@@ -110,30 +120,49 @@ func classOf(state string) backend.SandboxClass {
 	return backend.SandboxUnknown
 }
 
-// sandbox makes the entity. Every string is masked and cleaned here.
+// sandbox makes the entity: a copy of its face with what changes between inspections.
 func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
-	labels, mounts := e.labels(), e.mounts()
-	out := &backend.Sandbox{Provider: backend.Text("docker"), Class: classOf(e.state()), Reported: s.clean(e.state(), 60),
-		IsSandbox: s.sel.isSandbox(labels, mounts), Mounts: s.mounts(mounts), Labels: s.labels(labels)}
-	out.Key, out.ReadAt = s.key(e.id), e.readAt
+	out := s.faceOf(e, offset)
+	out.ReadAt = e.readAt
 	if e.fails > 0 {
 		out.Stale, out.StaleWhy = true, e.failed.What
 	}
-	name := ""
-	if e.current() {
-		name = e.ins.name
-		s.inspectedFacts(out, e.ins, offset)
-	} else {
-		name = e.sum.name
-		s.listedFacts(out, e, offset)
-	}
-	out.Name = s.clean(name, 200)
-	out.Session, out.Workspace = s.sel.join(name, labels)
 	out.Usage = e.usage
 	if !e.alive() && out.Class != backend.SandboxUnknown {
 		out.Usage = backend.NotApplicable[backend.Usage]()
 	}
-	return out
+	return &out
+}
+
+// faceOf cleans and masks every string of a container, once for each thing that was read.
+func (s *Source) faceOf(e *entry, offset time.Duration) backend.Sandbox {
+	f := &face{offset: offset}
+	if e.current() {
+		f.ins = e.ins
+	} else {
+		f.sum = e.sum
+	}
+	if old := e.face; old != nil && old.ins == f.ins && old.sum == f.sum && old.offset == offset {
+		return old.box
+	}
+	labels, mounts := e.labels(), e.mounts()
+	out := &f.box
+	out.Key, out.Provider = s.key(e.id), backend.Text("docker")
+	out.Class, out.Reported = classOf(e.state()), s.clean(e.state(), 60)
+	out.IsSandbox = s.sel.isSandbox(labels, mounts)
+	out.Mounts, out.Labels = s.mounts(mounts), s.labels(labels)
+	var name string
+	if f.ins != nil {
+		name = f.ins.name
+		s.inspectedFacts(out, f.ins, offset)
+	} else {
+		name = f.sum.name
+		s.listedFacts(out, f.sum, offset)
+	}
+	out.Name = s.clean(name, 200)
+	out.Session, out.Workspace = s.sel.join(name, labels)
+	e.face = f
+	return f.box
 }
 
 func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset time.Duration) {
@@ -151,15 +180,15 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 		out.Health = backend.Known(s.clean(in.health, 60))
 		out.HealthOutput = s.clean(strings.TrimSpace(in.healthOutput), 500)
 	}
-	out.Raw = in.raw.safe(s.deps.Cleaner, maxRaw)
+	out.Raw = s.mask.document(in.raw, maxRaw)
 }
 
 // listedFacts is all that the list tells; the rest stays unknown.
-func (s *Source) listedFacts(out *backend.Sandbox, e *entry, offset time.Duration) {
-	out.Image = s.clean(e.sum.image, 300)
+func (s *Source) listedFacts(out *backend.Sandbox, sum *summary, offset time.Duration) {
+	out.Image = s.clean(sum.image, 300)
 	out.Health = backend.Unknown[backend.Safe]()
-	if !e.sum.created.IsZero() {
-		out.CreatedAt = backend.Known(e.sum.created.Add(-offset))
+	if !sum.created.IsZero() {
+		out.CreatedAt = backend.Known(sum.created.Add(-offset))
 	}
 }
 
@@ -189,7 +218,7 @@ func (s *Source) labels(in map[string]string) []backend.Field {
 	slices.Sort(names)
 	out := make([]backend.Field, 0, min(len(names), maxLabels))
 	for _, k := range names[:min(len(names), maxLabels)] {
-		out = append(out, backend.Field{Name: s.clean(k, 100), Value: s.clean(maskPair(s.deps.Cleaner, k, in[k]), 300)})
+		out = append(out, backend.Field{Name: s.clean(k, 100), Value: backend.Clean(s.mask.pair(k, in[k]), 300)})
 	}
 	return out
 }

@@ -32,8 +32,9 @@ var (
 // meter is the transport below the client library. It refuses everything that could change something, bounds every
 // answer, and measures what was asked.
 type meter struct {
-	base http.RoundTripper
-	now  func() time.Time
+	base  http.RoundTripper
+	now   func() time.Time
+	limit int // bytes of one answer
 
 	mu     sync.Mutex
 	load   backend.Load
@@ -69,7 +70,7 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 		return nil, throttled(resp)
 	}
-	body := &bounded{meter: m, body: resp.Body, left: maxBody, limit: maxBody, stream: stream}
+	body := &bounded{meter: m, body: resp.Body, left: m.limit, limit: m.limit, stream: stream}
 	if stream {
 		body.left, body.limit = maxEvent, maxEvent
 	}

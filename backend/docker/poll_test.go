@@ -229,6 +229,7 @@ func TestFailingListIsTheSourcesFailure(t *testing.T) {
 					return false
 				}
 			})
+			s.eng.(*moby).meter.limit = 2 << 20
 			if c.name == "hang" {
 				s.deps.Deadline = 100 * time.Millisecond
 			}

@@ -22,6 +22,7 @@ type Source struct {
 	listed   time.Time // our time of the last list, zero: never
 	answered bool      // an engine was there once: from then on its absence is a failure
 	polls    int
+	mask     *masker
 
 	mu   sync.Mutex
 	eng  engine // nil: not connected
@@ -35,7 +36,7 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	return &Source{opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, attn: map[backend.ID]bool{},
+	return &Source{opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 }
 

@@ -120,6 +120,7 @@ func TestWatchResumesAndClosesTheGap(t *testing.T) {
 		last := time.Unix(2000, 5)
 		eng.events_ <- lifecycle{action: "start", id: "a", at: last}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if calls != 1 {
 			t.Fatalf("%d calls", calls)
 		}
@@ -144,7 +145,9 @@ func TestWatchResumesAndClosesTheGap(t *testing.T) {
 		}
 		// A stream that breaks at once must not make polls follow each other without a pause.
 		eng.broken <- errors.New("cut")
-		if <-done; calls != 3 {
+		<-done
+		synctest.Wait()
+		if calls != 3 {
 			t.Errorf("%d calls after a short stream", calls)
 		}
 	})
