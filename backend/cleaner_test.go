@@ -1,0 +1,38 @@
+package backend
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestHintsMissNoSecret builds texts of fragments that the expressions look for and checks that whenever one of them
+// matches, the cheap test has let the text through.
+func TestHintsMissNoSecret(t *testing.T) {
+	parts := []string{"API_KEY", "apikey", "ToKeN", "secret", "passwd", "PASSWORD", "credential", "private-key", "access_key",
+		"Signature", "Authorization", "proxy-authorization", "Bearer ", "=", ": ", "\"", "sk-", "ghp_", "github_pat_", "xoxb-", "AKIA",
+		"ASIA", "glpat-", "eyJ", ".", "-----BEGIN RSA PRIVATE KEY-----", "https://", "u:p", "@", "abcdefgh12345678", "ABCDEFGH12345678",
+		" ", "x", "\u017f", "\u212a", "ecret", "ey", "é", "\n"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	matched := 0
+	for range 30_000 {
+		var b strings.Builder
+		for range 1 + rng.IntN(7) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+		}
+		s := b.String()
+		hit := secretAssign.MatchString(s) || secretHeader.MatchString(s) || secretURL.MatchString(s) || secretShape.MatchString(s)
+		if hit {
+			matched++
+		}
+		if hit && !mayHoldSecret(s) {
+			t.Fatalf("%q holds a secret that the cheap test does not see", s)
+		}
+	}
+	if matched < 1000 {
+		t.Fatalf("only %d texts matched: the test tests nothing", matched)
+	}
+	if s := `{"name":"box","state":"open","lastAttemptAt":1767225600000,"lastError":"ref schemaVersion 4 at https://x/y"}`; mayHoldSecret(s) {
+		t.Errorf("an ordinary entry is searched: %s", s)
+	}
+}
