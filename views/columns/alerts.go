@@ -24,13 +24,13 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
 				Cell: func(a row, _ *Ctx) Cell { return SeverityCell(a) },
 				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
-			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 16, Ideal: 22, Priority: 0,
+			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 22, Priority: 0,
 				Cell: func(a row, _ *Ctx) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Rule) }},
 			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 30, Flex: 1, Priority: 0,
 				Cell: func(a row, _ *Ctx) Cell { return causeCell(a) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Cause.String()) }},
-			sourceColumn(func(a row) string { return a.Source }, 5),
+			wide(sourceColumn(func(a row) string { return a.Source }, 8)),
 			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell {
 					if a.Acknowledged == nil {

@@ -101,6 +101,8 @@ type Set[R any] struct {
 	Text func(R) string
 	// Muted rows are dimmed: what is merely listed.
 	Muted func(R) bool
+	// Stale rows show values of an older reading, because newer ones failed. nil: none.
+	Stale func(R) bool
 	// DefaultSort is the name of the column sorted by at first; empty: the natural order.
 	DefaultSort string
 }
@@ -124,6 +126,12 @@ type Cursor[R any] struct {
 
 // NewCursor makes a Cursor; set its Row before use.
 func (s *Set[R]) NewCursor(ctx *Ctx) *Cursor[R] { return &Cursor[R]{set: s, ctx: ctx} }
+
+// Ctx is what the cells look at besides the row; SetCtx changes it.
+func (c *Cursor[R]) Ctx() *Ctx { return c.ctx }
+
+// SetCtx changes what the cells look at besides the row.
+func (c *Cursor[R]) SetCtx(ctx *Ctx) { c.ctx = ctx }
 
 // Key is the row's key.
 func (c *Cursor[R]) Key() backend.Key { return c.set.Key(c.Row) }
@@ -154,6 +162,9 @@ func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx
 
 // SortKey returns the i-th column's sort key.
 func (c *Cursor[R]) SortKey(i int) SortKey { return c.set.Columns[i].Sort(c.Row, c.ctx) }
+
+// Stale reports whether the row shows an older reading because newer ones failed.
+func (c *Cursor[R]) Stale() bool { return c.set.Stale != nil && c.set.Stale(c.Row) }
 
 // Muted reports whether the row is merely listed.
 func (c *Cursor[R]) Muted() bool { return c.set.Muted != nil && c.set.Muted(c.Row) }

@@ -26,6 +26,7 @@ type Record interface {
 	Cell(i int) Cell
 	SortKey(i int) SortKey
 	Muted() bool
+	Stale() bool
 }
 
 // Listing is a Set without its rows' type, for commands that print any kind.

@@ -23,6 +23,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source
 		},
 		Muted:       func(b row) bool { return !b.IsSandbox },
+		Stale:       func(b row) bool { return b.Stale },
 		DefaultSort: "reported",
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
@@ -30,7 +31,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Cell: func(b row, _ *Ctx) Cell { return Cell{Text: sandboxName(b), Tone: theme.Strong} },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
-				Min: 10, Ideal: 12, Priority: 0, Descending: true,
+				Min: 12, Ideal: 12, Priority: 0, Descending: true,
 				Cell: func(b row, _ *Ctx) Cell { return reportedCell(b) },
 				Sort: func(b row, _ *Ctx) SortKey {
 					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
@@ -47,7 +48,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 					return k
 				}},
 			{Name: "health", Title: "HEALTH", Help: "the platform's own health check",
-				Min: 8, Ideal: 10, Priority: 6,
+				Min: 11, Ideal: 11, Priority: 4,
 				Cell: func(b row, _ *Ctx) Cell { return healthCell(b) },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 8, Ideal: 14, Flex: 1, Priority: 2},
@@ -58,7 +59,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 10, Ideal: 22, Flex: 1, Priority: 9, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return b.Image }),
 			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
-				Align: Right, Min: 4, Ideal: 7, Priority: 6, Cell: func(b row, _ *Ctx) Cell { return exitCell(b) },
+				Align: Right, Min: 4, Ideal: 7, Priority: 3, Cell: func(b row, _ *Ctx) Cell { return exitCell(b) },
 				Sort:    func(b row, _ *Ctx) SortKey { return sortNum(b.ExitCode) },
 				Measure: func(b row, _ *Ctx) (float64, bool) { return measured(sortNum(b.ExitCode)) }},
 			numColumn(Column[row]{Name: "restarts", Title: "RESTARTS", Brief: "RST", Help: "how often the platform restarted it",
@@ -66,14 +67,14 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				func(b row) SortKey { return sortNum(b.RestartCount) },
 				func(b row) string { return strconv.Itoa(b.RestartCount.Or(0)) },
 				func(b row) bool { return b.RestartCount.IsNotApplicable() }),
-			numColumn(Column[row]{Name: "cpu", Title: "CPU", Help: "cores in use, 100 % = one core", Min: 6, Ideal: 6, Priority: 4},
+			numColumn(Column[row]{Name: "cpu", Title: "CPU", Help: "cores in use, 100 % = one core", Min: 6, Ideal: 6, Priority: 6},
 				func(b row) SortKey { return sortNum(usage(b).CPU) },
 				func(b row) string { return percent1(usage(b).CPU.Or(0)) },
-				func(b row) bool { return b.Usage.IsNotApplicable() }),
-			numColumn(Column[row]{Name: "mem", Title: "MEM", Help: "memory in use without page cache", Min: 6, Ideal: 7, Priority: 3},
+				noUsage),
+			numColumn(Column[row]{Name: "mem", Title: "MEM", Help: "memory in use without page cache", Min: 6, Ideal: 7, Priority: 4},
 				func(b row) SortKey { return sortNum(usage(b).Mem) },
 				func(b row) string { return Bytes(usage(b).Mem.Or(0)) },
-				func(b row) bool { return b.Usage.IsNotApplicable() }),
+				noUsage),
 			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
 				createdAt),
 			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
@@ -93,6 +94,11 @@ func numColumn[R any](c Column[R], key func(R) SortKey, show func(R) string, not
 	c.Sort = func(r R, _ *Ctx) SortKey { return key(r) }
 	c.Measure = func(r R, _ *Ctx) (float64, bool) { return measured(key(r)) }
 	return c
+}
+
+// noUsage says that a machine has no usage to read: it does not run.
+func noUsage(b *backend.Sandbox) bool {
+	return b.Usage.IsNotApplicable() || b.Class == backend.SandboxExited || b.Class == backend.SandboxCreated || b.Class == backend.SandboxDead
 }
 
 func usage(b *backend.Sandbox) backend.Usage { return b.Usage.Or(backend.Usage{}) }
@@ -137,6 +143,10 @@ func reportedCell(b *backend.Sandbox) Cell {
 	}
 	return c
 }
+
+// SandboxBroken reports whether something about a sandbox calls for eyes: dead, killed for memory, restarting, unhealthy,
+// or observed not to work.
+func SandboxBroken(b *backend.Sandbox) bool { return b.IsSandbox && sandboxRank(b) >= 7 }
 
 // sandboxRank sorts what needs eyes first when descending; machines that are no sandboxes come last.
 func sandboxRank(b *backend.Sandbox) float64 {

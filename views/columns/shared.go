@@ -9,7 +9,7 @@ import (
 
 func sourceColumn[R any](source func(R) string, priority int) Column[R] {
 	return Column[R]{Name: "source", Title: "SOURCE", Help: "the configured source that reported it",
-		Min: 6, Ideal: 12, Priority: priority,
+		Min: 12, Ideal: 14, Priority: priority,
 		Cell: func(r R, _ *Ctx) Cell { return Cell{Text: plain(source(r)), Tone: theme.Dim} },
 		Sort: func(r R, _ *Ctx) SortKey { return sortText(source(r)) }}
 }
@@ -31,7 +31,7 @@ func readColumn[R any](meta func(R) *backend.Meta, priority int) Column[R] {
 // alertColumn names the worst alert about the row.
 func alertColumn[R any](key func(R) backend.Key, priority int) Column[R] {
 	return Column[R]{Name: "alert", Title: "ALERT", Help: "the worst alert that names it",
-		Min: 10, Ideal: 20, Priority: priority, Descending: true,
+		Min: 15, Ideal: 20, Priority: priority, Descending: true,
 		Cell: func(r R, c *Ctx) Cell {
 			a := c.Alert(key(r))
 			if a == nil {
@@ -59,5 +59,11 @@ func textColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.Safe) C
 func idColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.ID) Column[R] {
 	c.Cell = func(r R, _ *Ctx) Cell { return idOf(get(r), tone) }
 	c.Sort = func(r R, _ *Ctx) SortKey { return sortText(get(r).Raw()) }
+	return c
+}
+
+// wide offers a column only where there is room, and in reports.
+func wide[R any](c Column[R]) Column[R] {
+	c.Where = WideOnly
 	return c
 }

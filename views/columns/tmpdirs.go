@@ -22,6 +22,7 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 		Text: func(t row) string {
 			return t.Path.String() + " " + t.Owner.String() + " " + t.Key.Parent.Safe().String() + " " + t.Key.Source
 		},
+		Stale:       func(t row) bool { return t.Stale },
 		DefaultSort: "size",
 		Columns: []Column[row]{
 			textColumn(Column[row]{Name: "path", Title: "DIRECTORY", Help: "the directory's path", Min: 18, Ideal: 30, Flex: 4, Priority: 0},
@@ -44,7 +45,7 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 				theme.Normal, func(t row) backend.Safe { return t.Owner }),
 			textColumn(Column[row]{Name: "mode", Title: "MODE", Help: "its permissions", Min: 10, Ideal: 10, Priority: 8, Where: Extra},
 				theme.Dim, func(t row) backend.Safe { return t.Mode }),
-			lowerBound(numColumn(Column[row]{Name: "entries", Title: "ENTRIES", Help: "files and directories inside", Min: 7, Ideal: 9, Priority: 4},
+			lowerBound(numColumn(Column[row]{Name: "entries", Title: "ENTRIES", Help: "files and directories inside", Min: 8, Ideal: 9, Priority: 4},
 				func(t row) SortKey { return sortNum(t.Entries) },
 				func(t row) string { return Number(t.Entries.Or(0)) }, nil)),
 			lowerBound(numColumn(Column[row]{Name: "size", Title: "SIZE", Help: "allocated bytes", Min: 7, Ideal: 8, Priority: 1},

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"iter"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -21,6 +22,7 @@ func Workspaces() *Set[*backend.Workspace] {
 			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
 				w.Provider.String() + " " + w.Key.Source
 		},
+		Stale:       func(w row) bool { return w.Stale || w.Unreadable },
 		DefaultSort: "works",
 		Columns: []Column[row]{
 			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, busy, working, unused or unknown",
@@ -34,18 +36,19 @@ func Workspaces() *Set[*backend.Workspace] {
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the name in its session's registry",
 				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Strong, func(w row) backend.ID { return w.Key.ID }),
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",
-				Min: 10, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
-			textColumn(Column[row]{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives",
-				Min: 12, Ideal: 26, Flex: 4, Priority: 3}, theme.Normal, func(w row) backend.Safe { return w.LastError }),
+				Min: 14, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
+			{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives", Min: 16, Ideal: 26, Flex: 4, Priority: 3,
+				Cell: func(w row, _ *Ctx) Cell { return errorCell(w.LastError) },
+				Sort: func(w row, _ *Ctx) SortKey { return sortText(w.LastError.String()) }},
 			sourceColumn(func(w row) string { return w.Key.Source }, 5),
 			textColumn(Column[row]{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it",
 				Min: 8, Ideal: 18, Priority: 7, Where: WideOnly}, theme.Normal, func(w row) backend.Safe { return w.Provider }),
-			alertColumn(func(w row) backend.Key { return w.Key }, 6),
+			alertColumn(func(w row) backend.Key { return w.Key }, 7),
 			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Brief: "TRY", Help: "age of the last attempt", Min: 4, Ideal: 7, Priority: 4},
 				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
 			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Brief: "OK", Help: "age of the last success", Min: 4, Ideal: 7, Priority: 3},
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
-			readColumn(func(w row) *backend.Meta { return &w.Meta }, 4),
+			readColumn(func(w row) *backend.Meta { return &w.Meta }, 6),
 			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
 				Min: 10, Ideal: 18, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
 		},
@@ -96,6 +99,17 @@ func conditionRank(c backend.Condition) float64 {
 	case backend.CondUnused:
 	}
 	return 0
+}
+
+// errorCell leaves the names of the framework's two error types out where there is little room: the state says as much.
+func errorCell(s backend.Safe) Cell {
+	c := text(s, theme.Normal)
+	for _, prefix := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
+		if rest, ok := strings.CutPrefix(s.String(), prefix); ok {
+			c.Short = plain(rest)
+		}
+	}
+	return c
 }
 
 // stateCell shows the registry's word verbatim; only words with a known meaning are coloured.

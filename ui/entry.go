@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+)
+
+// entry is a line of text that is being typed. It is edited by the library and drawn by us, so that what was typed or
+// pasted is as safe as any other text.
+type entry struct{ input textinput.Model }
+
+// maxEntry bounds a typed text in characters.
+const maxEntry = 500
+
+func newEntry() entry {
+	in := textinput.New()
+	in.CharLimit = maxEntry
+	in.Prompt = ""
+	in.SetVirtualCursor(false)
+	in.KeyMap.Paste.SetEnabled(false) // it would read the clipboard of the machine the console runs on
+	return entry{input: in}
+}
+
+func (e *entry) open(text string) tea.Cmd {
+	e.input.SetValue(text)
+	e.input.CursorEnd()
+	return e.input.Focus()
+}
+
+func (e *entry) update(msg tea.Msg) tea.Cmd {
+	var cmd tea.Cmd
+	e.input, cmd = e.input.Update(msg)
+	return cmd
+}
+
+func (e *entry) value() string { return e.input.Value() }
+
+// draw writes the text and returns the cursor's place in cells from where it began.
+func (e *entry) draw(l *kit.Line) int {
+	runes := []rune(e.value())
+	at := max(0, min(e.input.Position(), len(runes)))
+	before := backend.Clean(string(runes[:at]), maxEntry).String()
+	after := backend.Clean(string(runes[at:]), maxEntry).String()
+	l.Put(theme.Strong, before)
+	l.Put(theme.Strong, after)
+	return kit.Width(before)
+}

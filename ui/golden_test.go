@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+)
+
+func shot(t *testing.T, feed func() Feed, l look, press ...string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, feed(), l)
+		s.press(press...)
+		golden.RequireEqual(t, s.golden())
+		s.close()
+	})
+}
+
+func incidentFeed() Feed { return newFeed(incident(time.Now())) }
+
+// Every screen at every width.
+func TestScreens(t *testing.T) {
+	for _, size := range []Size{{60, 24}, {80, 24}, {120, 40}, {200, 60}} {
+		for _, n := range []string{"1", "2", "3", "7", "9"} {
+			t.Run(fmt.Sprintf("%s-%dx%d", n, size.Width, size.Height), func(t *testing.T) {
+				shot(t, incidentFeed, look{w: size.Width, h: size.Height}, n)
+			})
+		}
+	}
+}
+
+// The home screen and the richest tables in every tier of colours and glyphs.
+func TestTiers(t *testing.T) {
+	for name, p := range map[string]colorprofile.Profile{"none": colorprofile.ASCII, "16": colorprofile.ANSI, "256": colorprofile.ANSI256, "true": colorprofile.TrueColor} {
+		for glyphs, g := range map[string]theme.Glyphs{"unicode": theme.Unicode, "ascii": theme.ASCII} {
+			for _, n := range []string{"1", "2", "3", "7", "9"} {
+				if n != "1" && name == "true" {
+					continue
+				}
+				t.Run(n+"-"+name+"-"+glyphs, func(t *testing.T) {
+					shot(t, incidentFeed, look{w: 80, h: 24, profile: p, glyphs: g}, n, "j")
+				})
+			}
+		}
+	}
+}
+
+func TestOverlays(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		size  Size
+		press []string
+	}{
+		{"alert", Size{120, 40}, []string{"1", keyEnter}},
+		{"alert-held-under", Size{80, 24}, []string{"1", "j", "j", "j", "j", keyEnter}},
+		{"alert-suspected", Size{80, 24}, []string{"1", "j", "j", "j", "j", "j"}},
+		{"workspace", Size{120, 40}, []string{"2", "j", "j", "j", keyEnter}},
+		{"workspace-narrow", Size{60, 24}, []string{"2", "j", "j", "j", keyEnter}},
+		{"sandbox", Size{120, 40}, []string{"3", keyEnter}},
+		{"tmpdir", Size{80, 24}, []string{"7", "j", keyEnter}},
+		{"source", Size{120, 40}, []string{"9", "j", keyEnter}},
+		{"help", Size{80, 24}, []string{"?"}},
+		{"help-wide", Size{120, 60}, []string{"?"}},
+		{"palette", Size{80, 24}, []string{":", "s"}},
+		{"filter", Size{80, 24}, []string{"2", "/", "works:failing"}},
+		{"filter-kept", Size{80, 24}, []string{"2", "/", "evicted", keyEnter}},
+		{"filter-nothing", Size{80, 24}, []string{"2", "/", "nosuchthing", keyEnter}},
+		{"sorted", Size{80, 24}, []string{"7", "s", "S"}},
+		{"marked", Size{80, 24}, []string{"3", " ", "j", " "}},
+		{"flat", Size{80, 12}, nil},
+		{"phone", Size{60, 15}, nil},
+		{"tiny", Size{18, 3}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			shot(t, incidentFeed, look{w: c.size.Width, h: c.size.Height}, c.press...)
+		})
+	}
+}
+
+// Without rows a screen says what it waits for, or what the absence is worth.
+func TestEmpty(t *testing.T) {
+	feeds := map[string]func() Feed{
+		"before": func() Feed { return newFeed(nil, nil) },
+		"connecting": func() Feed {
+			now := time.Now()
+			a, b := source(now, "helix-eu", "helix", fleet.StatusStarting), source(now, "helix-us", "helix", fleet.StatusDown)
+			a.LastOK, b.LastOK = time.Time{}, time.Time{}
+			return newFeed(&fleet.State{Number: 1, Wall: now, Sources: []*fleet.SourceHealth{a, b}}, nil)
+		},
+		"calm": func() Feed {
+			now := time.Now()
+			s, _ := incident(now)
+			return newFeed(&fleet.State{Number: 2, Wall: now, Sources: s.Sources[:1]}, nil)
+		},
+	}
+	for name, feed := range feeds {
+		for _, n := range []string{"1", "2", "7", "9"} {
+			t.Run(name+"-"+n, func(t *testing.T) { shot(t, feed, look{w: 80, h: 24}, n) })
+		}
+	}
+}

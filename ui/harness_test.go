@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+
+	"sandglass/ui/theme"
+)
+
+// screen is a program on an emulated terminal, under virtual time.
+type screen struct {
+	t     *testing.T
+	em    *vt.SafeEmulator
+	keys  *io.PipeWriter
+	model *Model
+	prog  *tea.Program
+	bytes atomic.Int64
+	w, h  int
+	done  chan struct{}
+}
+
+// tty does to line ends what a terminal does, and counts bytes.
+type tty struct {
+	s *screen
+}
+
+func (o tty) Write(p []byte) (int, error) {
+	o.s.bytes.Add(int64(len(p)))
+	_, err := o.s.em.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	return len(p), err
+}
+
+type look struct {
+	w, h    int
+	profile colorprofile.Profile
+	glyphs  theme.Glyphs
+	act     bool
+	focus   string
+}
+
+// open starts a program; it must run inside synctest.Test.
+func open(t *testing.T, feed Feed, l look) *screen {
+	s := &screen{t: t, em: vt.NewSafeEmulator(l.w, l.h), w: l.w, h: l.h, done: make(chan struct{})}
+	if l.profile == colorprofile.Unknown {
+		l.profile = colorprofile.ANSI256
+	}
+	v := Viewer{Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
+		ColorProfile: l.profile, Glyphs: l.glyphs, Permissions: Permissions{Act: l.act}, Focus: l.focus, Now: time.Now}
+	s.model = New(v, feed)
+	pr, pw := io.Pipe()
+	s.keys = pw
+	opts := append(Options(v, Terminal{In: pr, Out: tty{s}}),
+		tea.WithEnvironment([]string{"TERM=xterm-256color", "SSH_TTY=1"})) // SSH_TTY: Bubble Tea asks the terminal nothing
+	s.prog = tea.NewProgram(s.model, opts...)
+	go func() {
+		defer close(s.done)
+		if _, err := s.prog.Run(); err != nil {
+			t.Errorf("program ended with %v", err)
+		}
+	}()
+	s.settle()
+	return s
+}
+
+// settle lets pending frames be drawn.
+func (s *screen) settle() {
+	time.Sleep(60 * time.Millisecond)
+	synctest.Wait()
+}
+
+func (s *screen) press(keys ...string) {
+	for _, k := range keys {
+		if _, err := s.keys.Write([]byte(k)); err != nil {
+			s.t.Fatal(err)
+		}
+		s.settle()
+	}
+}
+
+const (
+	keyEsc   = "\x1b"
+	keyEnter = "\r"
+	keyDown  = "\x1b[B"
+)
+
+func (s *screen) close() {
+	s.prog.Quit()
+	<-s.done
+	s.model.Close()
+	_ = s.keys.Close()
+	time.Sleep(2 * time.Second) // pending ticks end
+}
+
+// lines is what is on the screen, without trailing spaces.
+func (s *screen) lines() []string {
+	out := make([]string, s.h)
+	for y := range s.h {
+		var b strings.Builder
+		for x := 0; x < s.w; x++ {
+			c := s.em.CellAt(x, y)
+			if c == nil || c.Content == "" {
+				if c == nil || c.Width == 0 && x > 0 && s.em.CellAt(x-1, y) != nil && s.em.CellAt(x-1, y).Width == 2 {
+					continue
+				}
+				b.WriteByte(' ')
+				continue
+			}
+			b.WriteString(c.Content)
+		}
+		out[y] = strings.TrimRight(b.String(), " ")
+	}
+	return out
+}
+
+func (s *screen) text() string { return strings.Join(s.lines(), "\n") }
+
+// golden is the text, then a map of the styles: one letter a cell, and what the letters mean.
+func (s *screen) golden() []byte {
+	var b strings.Builder
+	b.WriteString(s.text())
+	b.WriteString("\n=== styles\n")
+	names := map[string]byte{}
+	var legend []string
+	for y := range s.h {
+		var row strings.Builder
+		for x := range s.w {
+			c := s.em.CellAt(x, y)
+			if c == nil {
+				row.WriteByte('.')
+				continue
+			}
+			d := describe(c.Style.Fg, c.Style.Bg, uint8(c.Style.Attrs))
+			if d == "" {
+				row.WriteByte('.')
+				continue
+			}
+			n, ok := names[d]
+			if !ok {
+				n = byte('a' + len(names))
+				names[d] = n
+				legend = append(legend, string(n)+" "+d)
+			}
+			row.WriteByte(n)
+		}
+		b.WriteString(strings.TrimRight(row.String(), ".") + "\n")
+	}
+	b.WriteString("=== legend\n" + strings.Join(legend, "\n") + "\n")
+	return []byte(b.String())
+}
+
+func describe(fg, bg color.Color, attrs uint8) string {
+	var parts []string
+	if fg != nil {
+		parts = append(parts, "fg "+name(fg))
+	}
+	if bg != nil {
+		parts = append(parts, "bg "+name(bg))
+	}
+	if attrs != 0 {
+		parts = append(parts, fmt.Sprintf("attr %d", attrs))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func name(c color.Color) string {
+	switch c := c.(type) {
+	case ansi.BasicColor:
+		return fmt.Sprint(int(c))
+	case ansi.IndexedColor:
+		return fmt.Sprint(int(c))
+	}
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+}

@@ -1,0 +1,216 @@
+// Package keys is the table of keys: key → binding → intent, per context. Dispatch, help, footer, palette and
+// docs/keys.md all read it. Screens handle intents and never see a key.
+package keys
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Action is what a key asks for.
+type Action uint8
+
+// The actions.
+const (
+	None Action = iota
+	Quit
+	Help
+	Palette
+	Back  // leave the overlay, clear the filter, go up
+	Enter // open what the cursor is on
+	Screen
+	Up
+	Down
+	PageUp
+	PageDown
+	Top
+	Bottom
+	Filter
+	Sort        // sort by the next column
+	SortReverse // turn the order round
+	Mark        // mark or unmark the row
+	Copy        // copy the ids of the marked rows, else of the row under the cursor
+	Redraw
+	Suspend
+	SetFilter // Text holds the filter; sent by the filter line, bound to no key
+	Focus     // Text holds a raw id to put the cursor on; bound to no key
+	Accept    // end a text entry and keep it
+	Cancel    // end a text entry and drop it
+)
+
+// Intent is an action with its argument.
+type Intent struct {
+	Action Action
+	N      int    // the screen's number
+	Text   string // the text of SetFilter and Focus
+}
+
+// Context is where a key is pressed.
+type Context uint8
+
+// The contexts. Keys of Everywhere work in all but text entries.
+const (
+	Everywhere Context = iota
+	List               // a table
+	Details            // everything about one thing; help
+	Entry              // the filter line
+	Menu               // the palette
+	contextCount
+)
+
+// Binding is one line of the table.
+type Binding struct {
+	Context Context
+	Keys    []string // as Bubble Tea names them
+	Intent  Intent
+	// Hint is the word in the footer; empty: not in the footer. Help is the line in the help. Command is the name in
+	// the palette; empty: not there.
+	Hint, Help, Command string
+}
+
+// ScreenName is a number key and the screen it opens.
+type ScreenName struct {
+	N    int
+	Name string
+}
+
+// Bindings is the whole table for a program with these screens.
+func Bindings(screens []ScreenName) []Binding {
+	b := []Binding{
+		{List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""},
+		{List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""},
+		{List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""},
+		{List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
+		{List, []string{"pgdown", "ctrl+f"}, Intent{Action: PageDown}, "", "one page down", ""},
+		{List, []string{"g", "home"}, Intent{Action: Top}, "", "first row", "top"},
+		{List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"},
+		{List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"},
+		{List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column", "sort by next column"},
+		{List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"},
+		{List, []string{"space"}, Intent{Action: Mark}, "", "mark the row, or take the mark off", "mark"},
+		{List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"},
+		{List, []string{"esc"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""},
+		{Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
+		{Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""},
+		{Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
+		{Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "page down", "one page down", ""},
+		{Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""},
+		{Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""},
+		{Details, []string{"y"}, Intent{Action: Copy}, "copy id", "copy the id (OSC 52)", ""},
+		{Details, []string{"esc", "enter", "left"}, Intent{Action: Back}, "back", "back to the table", ""},
+		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
+		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
+		{Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""},
+		{Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""},
+		{Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""},
+		{Menu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""},
+	}
+	for _, s := range screens {
+		b = append(b, Binding{Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
+			"screen " + s.Name, strings.ToLower(s.Name)})
+	}
+	return append(b,
+		Binding{Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"},
+		Binding{Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""},
+		Binding{Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"},
+		Binding{Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", ""},
+		Binding{Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"},
+	)
+}
+
+// Map looks keys up. It is immutable.
+type Map struct {
+	all   []Binding
+	byKey [contextCount]map[string]int
+}
+
+// NewMap indexes a table. A key bound twice in one context is a programming error and panics.
+func NewMap(bindings []Binding) *Map {
+	m := &Map{all: bindings}
+	for i := range m.byKey {
+		m.byKey[i] = make(map[string]int)
+	}
+	for i, b := range bindings {
+		for _, k := range b.Keys {
+			if _, twice := m.byKey[b.Context][k]; twice {
+				panic("key bound twice: " + k)
+			}
+			m.byKey[b.Context][k] = i
+		}
+	}
+	return m
+}
+
+// Lookup returns what a key asks for in a context.
+func (m *Map) Lookup(c Context, key string) (Intent, bool) {
+	if i, ok := m.byKey[c][key]; ok {
+		return m.all[i].Intent, true
+	}
+	if c == Entry || c == Menu {
+		return Intent{}, false
+	}
+	i, ok := m.byKey[Everywhere][key]
+	if !ok {
+		return Intent{}, false
+	}
+	return m.all[i].Intent, true
+}
+
+// Of returns the bindings that work in a context, its own first.
+func (m *Map) Of(c Context) []Binding {
+	var own, common []Binding
+	for _, b := range m.all {
+		switch {
+		case b.Context == c:
+			own = append(own, b)
+		case b.Context == Everywhere && c != Entry && c != Menu:
+			common = append(common, b)
+		}
+	}
+	return append(own, common...)
+}
+
+// Commands returns the bindings that the palette offers.
+func (m *Map) Commands() []Binding {
+	var cs []Binding
+	for _, b := range m.all {
+		if b.Command != "" {
+			cs = append(cs, b)
+		}
+	}
+	return cs
+}
+
+// Name is how a context is called in help and docs.
+func (c Context) Name() string {
+	switch c {
+	case List:
+		return "In a table"
+	case Details:
+		return "In details and help"
+	case Entry:
+		return "In the filter line"
+	case Menu:
+		return "In the palette"
+	case Everywhere, contextCount:
+	}
+	return "Everywhere"
+}
+
+// Show writes a binding's keys for people.
+func (b Binding) Show() string { return strings.Join(b.Keys, " ") }
+
+// Markdown is docs/keys.md.
+func Markdown(bindings []Binding) string {
+	var s strings.Builder
+	s.WriteString("# Keys\n\nGenerated from the table in `ui/keys`; a test compares it.\n")
+	for _, c := range []Context{Everywhere, List, Details, Entry, Menu} {
+		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
+		for _, b := range bindings {
+			if b.Context == c {
+				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys, "`, `"), b.Help)
+			}
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,153 @@
+package kit
+
+import "slices"
+
+// Cursor returns the row under the cursor; ok is false when the cursor is on nothing.
+func (t *Table[K, R]) Cursor() (row R, key K, ok bool) {
+	if i := t.index(); i >= 0 {
+		return t.shown[i].row, t.shown[i].key, true
+	}
+	return row, key, false
+}
+
+// Index is the cursor's place among the shown rows, -1 when it is on nothing.
+func (t *Table[K, R]) Index() int { return t.index() }
+
+func (t *Table[K, R]) index() int {
+	if !t.hasKey {
+		return -1
+	}
+	it := t.items[t.cursor]
+	if it == nil || !it.shown {
+		return -1
+	}
+	if t.at < len(t.shown) && t.at >= 0 && t.shown[t.at] == it {
+		return t.at
+	}
+	return slices.Index(t.shown, it)
+}
+
+// settle keeps the cursor's row at its height on the screen after the order changed, and puts the cursor on the first
+// row of a table that never had one.
+func (t *Table[K, R]) settle() {
+	if !t.hasKey {
+		if len(t.shown) > 0 {
+			t.cursor, t.hasKey, t.at, t.top = t.shown[0].key, true, 0, 0
+		}
+		return
+	}
+	if i := t.index(); i >= 0 {
+		t.top += i - t.at
+		t.at = i
+	}
+	t.scroll()
+}
+
+// scroll keeps the window inside the rows, and the cursor inside the window when it is on a row.
+func (t *Table[K, R]) scroll() {
+	if i := t.index(); i >= 0 && t.height > 0 {
+		t.top = max(min(t.top, i), i-t.height+1)
+	}
+	t.top = max(0, min(t.top, len(t.shown)-t.height))
+}
+
+// Move moves the cursor by n rows. When its row is gone it goes on from where that was.
+func (t *Table[K, R]) Move(n int) {
+	i := t.index()
+	switch {
+	case i >= 0:
+		i += n
+	case n > 0:
+		i = t.at + n - 1
+	default:
+		i = t.at + n
+	}
+	t.put(i)
+}
+
+// Page moves the cursor by n screens.
+func (t *Table[K, R]) Page(n int) {
+	step := n * max(1, t.height-1)
+	t.top += step
+	t.Move(step)
+}
+
+// First and Last move the cursor to the ends.
+func (t *Table[K, R]) First() { t.put(0) }
+
+// Last moves the cursor to the last row.
+func (t *Table[K, R]) Last() { t.put(len(t.shown) - 1) }
+
+func (t *Table[K, R]) put(i int) {
+	if len(t.shown) == 0 {
+		return
+	}
+	i = max(0, min(i, len(t.shown)-1))
+	t.cursor, t.hasKey, t.at = t.shown[i].key, true, i
+	t.scroll()
+}
+
+// Seek puts the cursor on the row with that key and reports whether it is shown.
+func (t *Table[K, R]) Seek(k K) bool {
+	it := t.items[k]
+	if it == nil || !it.shown {
+		return false
+	}
+	t.put(slices.Index(t.shown, it))
+	return true
+}
+
+// ToggleMark marks the row under the cursor or takes its mark off.
+func (t *Table[K, R]) ToggleMark() {
+	i := t.index()
+	if i < 0 {
+		return
+	}
+	k := t.shown[i].key
+	if _, marked := t.marks[k]; marked {
+		delete(t.marks, k)
+		return
+	}
+	t.marks[k] = struct{}{}
+}
+
+// ClearMarks takes all marks off and reports whether there were any.
+func (t *Table[K, R]) ClearMarks() bool {
+	had := len(t.marks) > 0
+	clear(t.marks)
+	return had
+}
+
+// Marked returns the marked rows that are shown, in order, and how many marked ones are hidden.
+func (t *Table[K, R]) Marked() (rows []R, hidden int) {
+	if len(t.marks) == 0 {
+		return nil, 0
+	}
+	for _, it := range t.shown {
+		if _, ok := t.marks[it.key]; ok {
+			rows = append(rows, it.row)
+		}
+	}
+	return rows, len(t.marks) - len(rows)
+}
+
+// Row is a visible row.
+type Row[R any] struct {
+	Row      R
+	OnCursor bool
+	Marked   bool
+}
+
+// Window returns the rows that are visible in height lines, and how many lie above and below.
+func (t *Table[K, R]) Window(height int) (rows []Row[R], above, below int) {
+	t.height = max(height, 0)
+	t.scroll()
+	end := min(t.top+t.height, len(t.shown))
+	cursor := t.index()
+	for i := t.top; i < end; i++ {
+		it := t.shown[i]
+		_, marked := t.marks[it.key]
+		rows = append(rows, Row[R]{Row: it.row, OnCursor: i == cursor, Marked: marked})
+	}
+	return rows, t.top, len(t.shown) - end
+}

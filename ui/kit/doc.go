@@ -1,0 +1,216 @@
+package kit
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"sandglass/ui/theme"
+)
+
+// Wrap breaks a text into lines of at most w cells, at spaces where it can.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// Doc is a text that is laid out when its width is known: headings, labelled values, paragraphs.
+type Doc struct {
+	parts []part
+	label int // widest label of the document
+}
+
+type part struct {
+	kind  partKind
+	label string
+	spans []Span
+}
+
+type partKind uint8
+
+const (
+	partField partKind = iota
+	partHead
+	partBlank
+	partRaw
+	partLine
+)
+
+// maxLabel is the widest column of labels.
+const maxLabel = 16
+
+// Head begins a section.
+func (d *Doc) Head(title string) {
+	if len(d.parts) > 0 {
+		d.parts = append(d.parts, part{kind: partBlank})
+	}
+	d.parts = append(d.parts, part{kind: partHead, spans: []Span{{theme.Strong, title}}})
+}
+
+// Blank adds an empty line.
+func (d *Doc) Blank() { d.parts = append(d.parts, part{kind: partBlank}) }
+
+// Field adds a labelled value; an empty label continues the field above in a line of its own.
+func (d *Doc) Field(label string, spans ...Span) {
+	d.label = max(d.label, min(Width(label), maxLabel))
+	d.parts = append(d.parts, part{kind: partField, label: label, spans: spans})
+}
+
+// Line adds a line that is cut, not wrapped.
+func (d *Doc) Line(spans ...Span) { d.parts = append(d.parts, part{kind: partLine, spans: spans}) }
+
+// Raw adds text as a backend gave it, behind a bar; line ends in it (drawn as ␊) break the line.
+func (d *Doc) Raw(text string) {
+	for _, l := range strings.Split(text, "␊") {
+		d.parts = append(d.parts, part{kind: partRaw, spans: []Span{{theme.Normal, l}}})
+	}
+}
+
+// Len is the number of parts.
+func (d *Doc) Len() int { return len(d.parts) }
+
+// Layout returns the document's lines, each exactly w cells wide.
+func (d *Doc) Layout(t *theme.Theme, w int) []string {
+	var out []string
+	indent := 1 + d.label + 2
+	if d.label == 0 || w < 3*d.label {
+		indent = 1
+	}
+	for _, p := range d.parts {
+		switch p.kind {
+		case partBlank:
+			out = append(out, NewLine(t, w).String())
+		case partHead:
+			out = append(out, NewLine(t, w).Gap(1).Puts(p.spans...).String())
+		case partLine:
+			out = append(out, NewLine(t, w).Gap(1).Puts(p.spans...).String())
+		case partRaw:
+			for _, l := range Wrap(p.spans[0].Text, w-4) {
+				out = append(out, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
+			}
+		case partField:
+			for i, spans := range wrapSpans(p.spans, w-indent-1) {
+				l := NewLine(t, w).Gap(1)
+				if i == 0 && indent > 1 {
+					l.Put(theme.Dim, Cut(p.label, maxLabel))
+				} else if i == 0 && p.label != "" {
+					l.Put(theme.Dim, p.label+" ")
+				}
+				out = append(out, l.To(indent).Puts(spans...).String())
+			}
+		}
+	}
+	return out
+}
+
+// wrapSpans breaks spans into lines of at most w cells, keeping tones.
+func wrapSpans(spans []Span, w int) [][]Span {
+	if w <= 0 || len(spans) == 0 {
+		return [][]Span{spans}
+	}
+	if total := spansWidth(spans); total <= w {
+		return [][]Span{spans}
+	}
+	var lines [][]Span
+	var line []Span
+	used := 0
+	for _, s := range spans {
+		rest := s.Text
+		for rest != "" {
+			first := Wrap(rest, max(w-used, 1))
+			if used > 0 && Width(firstWord(rest)) > w-used {
+				lines, line, used = append(lines, line), nil, 0
+				rest = strings.TrimLeft(rest, " ")
+				continue
+			}
+			if len(first) <= 1 {
+				line = append(line, Span{s.Tone, rest})
+				used += Width(rest)
+				break
+			}
+			line = append(line, Span{s.Tone, first[0]})
+			lines, line, used = append(lines, line), nil, 0
+			rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), strings.TrimLeft(first[0], " ")), " ")
+		}
+	}
+	if len(line) > 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func firstWord(s string) string {
+	t := strings.TrimLeft(s, " ")
+	if i := strings.IndexByte(t, ' '); i >= 0 {
+		return s[:len(s)-len(t)+i]
+	}
+	return s
+}
+
+func spansWidth(spans []Span) int {
+	n := 0
+	for _, s := range spans {
+		n += Width(s.Text)
+	}
+	return n
+}
+
+// Sparkline draws values as one cell each, scaled to the largest; all zero is a flat line. Only the last w values are
+// drawn.
+func Sparkline(t *theme.Theme, values []float64, w int) string {
+	if len(values) > w {
+		values = values[len(values)-max(w, 0):]
+	}
+	top := 0.0
+	for _, v := range values {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	for _, v := range values {
+		if top <= 0 {
+			b.WriteString(t.Spark(0))
+			continue
+		}
+		b.WriteString(t.Spark(max(v, 0) / top * 0.999))
+	}
+	return b.String()
+}
+
+// Pager scrolls through lines.
+type Pager struct {
+	top, height, total int
+}
+
+// Move scrolls by n lines.
+func (p *Pager) Move(n int) { p.top += n; p.clamp() }
+
+// Page scrolls by n pages.
+func (p *Pager) Page(n int) { p.Move(n * max(1, p.height-1)) }
+
+// Home and End go to the beginning and the end.
+func (p *Pager) Home() { p.top = 0 }
+
+// End goes to the last page.
+func (p *Pager) End() { p.top = p.total; p.clamp() }
+
+func (p *Pager) clamp() { p.top = max(0, min(p.top, p.total-p.height)) }
+
+// Window returns the visible lines and how many lie above and below.
+func (p *Pager) Window(lines []string, height int) (visible []string, above, below int) {
+	p.total, p.height = len(lines), height
+	p.clamp()
+	end := min(p.top+max(height, 0), len(lines))
+	return lines[p.top:end], p.top, len(lines) - end
+}
+
+// Append adds another document's parts.
+func (d *Doc) Append(o *Doc) {
+	d.label = max(d.label, o.label)
+	d.parts = append(d.parts, o.parts...)
+}

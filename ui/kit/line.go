@@ -1,0 +1,147 @@
+// Package kit holds widgets: lines and blocks of an exact size, a windowed table, text layout, dialogs. Widgets know
+// themes and nothing of what they show.
+package kit
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"sandglass/ui/theme"
+)
+
+// Width is the number of cells a text takes.
+func Width(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// Cut shortens a text to w cells; an ellipsis marks the cut.
+func Cut(s string, w int) string {
+	switch {
+	case w <= 0:
+		return ""
+	case Width(s) <= w:
+		return s
+	}
+	return ansi.Truncate(s, w, "…")
+}
+
+// Line draws one line of exactly width cells. What does not fit is cut; what is missing is filled up by String.
+type Line struct {
+	theme    *theme.Theme
+	width    int
+	used     int
+	onCursor bool
+	open     string // rendition in force
+	b        strings.Builder
+}
+
+// NewLine begins a line.
+func NewLine(t *theme.Theme, width int) *Line {
+	l := &Line{theme: t, width: max(width, 0)}
+	l.b.Grow(width + 64)
+	return l
+}
+
+// OnCursor makes the line the one under the cursor; call it first.
+func (l *Line) OnCursor() *Line { l.onCursor = true; return l }
+
+// Left is the number of cells that are still free.
+func (l *Line) Left() int { return l.width - l.used }
+
+// Put appends text.
+func (l *Line) Put(tone theme.Tone, s string) *Line {
+	if s == "" || l.used >= l.width {
+		return l
+	}
+	w := Width(s)
+	if w > l.width-l.used {
+		s = Cut(s, l.width-l.used)
+		w = Width(s)
+	}
+	l.rendition(tone)
+	l.b.WriteString(l.theme.Fit(s))
+	l.used += w
+	return l
+}
+
+// Gap appends spaces.
+func (l *Line) Gap(n int) *Line {
+	n = min(n, l.width-l.used)
+	if n <= 0 {
+		return l
+	}
+	l.rendition(theme.Normal)
+	for range n {
+		l.b.WriteByte(' ')
+	}
+	l.used += n
+	return l
+}
+
+// To fills up to column x.
+func (l *Line) To(x int) *Line { return l.Gap(x - l.used) }
+
+// Cell appends text in a field of w cells.
+func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
+	s = Cut(s, w)
+	pad := w - Width(s)
+	if right {
+		l.Gap(pad)
+	}
+	l.Put(tone, s)
+	if !right {
+		l.Gap(pad)
+	}
+	return l
+}
+
+// End puts text at the right end, when it fits behind what is there with one cell between.
+func (l *Line) End(tone theme.Tone, s string) *Line {
+	if w := Width(s); w <= l.Left()-1 {
+		l.To(l.width - w)
+		l.Put(tone, s)
+	}
+	return l
+}
+
+func (l *Line) rendition(tone theme.Tone) {
+	open := l.theme.Open(tone, l.onCursor)
+	if open == l.open {
+		return
+	}
+	if l.open != "" {
+		l.b.WriteString(theme.Reset)
+	}
+	l.b.WriteString(open)
+	l.open = open
+}
+
+// String fills the line up and returns it.
+func (l *Line) String() string {
+	l.Gap(l.Left())
+	if l.open != "" {
+		l.b.WriteString(theme.Reset)
+		l.open = ""
+	}
+	return l.b.String()
+}
+
+// Span is a piece of text in one tone.
+type Span struct {
+	Tone theme.Tone
+	Text string
+}
+
+// Puts appends spans.
+func (l *Line) Puts(spans ...Span) *Line {
+	for _, s := range spans {
+		l.Put(s.Tone, s.Text)
+	}
+	return l
+}

@@ -1,0 +1,391 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/keys"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	alertsview "sandglass/views/alerts"
+	"sandglass/views/columns"
+	"sandglass/views/sandboxes"
+	"sandglass/views/sources"
+	"sandglass/views/tmpdirs"
+	"sandglass/views/workspaces"
+)
+
+// Every number that decides how often something happens.
+const (
+	refreshEvery = 100 * time.Millisecond // States are drawn at most this often
+	tickEvery    = time.Second            // ages and the clock are looked at this often; what did not change is not sent
+	sayFor       = 6                      // ticks for which a remark stays in the footer
+	framesPerSec = 60
+)
+
+// Model is the program. Make it with New.
+type Model struct {
+	viewer  Viewer
+	feed    Feed
+	keymap  *keys.Map
+	screens []views.Screen
+	current int
+	frame   views.Frame
+	state   *fleet.State // as the feed gave it; nil before the first
+	width   int
+	height  int
+
+	overlay overlay
+	detail  detailView
+	help    helpView
+	palette palette
+	entry   entry
+
+	say      string
+	sayTicks int
+	focus    string // id to put the cursor on as soon as it is there
+
+	changed <-chan struct{}
+	stop    func()
+	done    chan struct{}
+	visible []backend.Key
+
+	dirty  bool
+	cached tea.View
+}
+
+// overlay is what lies over the screen and gets the keys.
+type overlay uint8
+
+const (
+	noOverlay overlay = iota
+	overDetails
+	overHelp
+	overPalette
+	overEntry
+)
+
+// New makes the program for one viewer. Close it after use.
+func New(v Viewer, feed Feed) *Model {
+	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true,
+		screens: []views.Screen{alertsview.New(), workspaces.New(), sandboxes.New(), tmpdirs.New(), sources.New()},
+		done:    make(chan struct{})}
+	m.keymap = keys.NewMap(keys.Bindings(m.screenNames()))
+	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
+	m.frame.Ctx = columns.NewCtx(v.Now(), nil, nil)
+	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	m.entry, m.palette = newEntry(), newPalette()
+	m.changed, m.stop = feed.Subscribe()
+	m.refresh()
+	return m
+}
+
+// Close ends the subscription and lets the waiting command return.
+func (m *Model) Close() {
+	select {
+	case <-m.done:
+	default:
+		close(m.done)
+		m.stop()
+		m.feed.SetVisible(m.viewer.id(), nil)
+	}
+}
+
+func (m *Model) screenNames() []keys.ScreenName {
+	names := make([]keys.ScreenName, len(m.screens))
+	for i, s := range m.screens {
+		names[i] = keys.ScreenName{N: s.Number(), Name: s.Name()}
+	}
+	return names
+}
+
+type (
+	changedMsg struct{}
+	tickMsg    struct{}
+)
+
+// Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
+// Tea does not ask there by itself.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.wait(0), m.tick()}
+	if m.viewer.getenv("SSH_TTY") != "" {
+		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
+	}
+	return tea.Batch(cmds...)
+}
+
+// wait returns a command that reports the next change, after a pause that bounds how often that happens.
+func (m *Model) wait(pause time.Duration) tea.Cmd {
+	changed, done := m.changed, m.done
+	return func() tea.Msg {
+		if pause > 0 {
+			t := time.NewTimer(pause)
+			defer t.Stop()
+			select {
+			case <-t.C:
+			case <-done:
+				return nil
+			}
+		}
+		select {
+		case <-changed:
+			return changedMsg{}
+		case <-done:
+			return nil
+		}
+	}
+}
+
+func (m *Model) tick() tea.Cmd {
+	done := m.done
+	return func() tea.Msg {
+		t := time.NewTimer(tickEvery)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return tickMsg{}
+		case <-done:
+			return nil
+		}
+	}
+}
+
+// Update handles one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case changedMsg:
+		m.refresh()
+		m.dirty = true
+		return m, m.wait(refreshEvery)
+	case tickMsg:
+		m.onTick()
+		return m, m.tick()
+	case tea.WindowSizeMsg:
+		if msg.Width != m.width || msg.Height != m.height {
+			m.width, m.height, m.dirty = msg.Width, msg.Height, true
+		}
+	case tea.ColorProfileMsg:
+		if c := theme.ColoursOf(msg.Profile); c != m.frame.Theme.Colours {
+			m.frame.Theme, m.dirty = theme.New(c, m.viewer.Glyphs), true
+			return m, tea.ClearScreen // cells that are there keep their old colours otherwise
+		}
+	case tea.PasteMsg:
+		m.dirty = true
+		return m, m.paste(msg)
+	case tea.KeyPressMsg:
+		m.dirty = true
+		return m, m.press(msg)
+	}
+	return m, nil
+}
+
+// refresh takes the newest State and Board.
+func (m *Model) refresh() {
+	state, board := m.feed.Latest()
+	m.state = state
+	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
+	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	m.seek()
+}
+
+// onTick moves the time on and tells the sources what is on the screen.
+func (m *Model) onTick() {
+	m.frame.Ctx = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
+	if m.sayTicks > 0 {
+		if m.sayTicks--; m.sayTicks == 0 {
+			m.say = ""
+		}
+	}
+	if seen := m.seen(); !slices.Equal(seen, m.visible) {
+		m.visible = slices.Clone(seen)
+		m.feed.SetVisible(m.viewer.id(), m.visible)
+	}
+	m.dirty = true
+}
+
+func (m *Model) seen() []backend.Key {
+	if m.overlay == overDetails {
+		return []backend.Key{m.detail.key}
+	}
+	return m.screen().Visible()
+}
+
+func (m *Model) screen() views.Screen { return m.screens[m.current] }
+
+// remark shows one line in the footer for a while.
+func (m *Model) remark(s string) { m.say, m.sayTicks = s, sayFor }
+
+// context is where keys go.
+func (m *Model) context() keys.Context {
+	switch m.overlay {
+	case overDetails, overHelp:
+		return keys.Details
+	case overPalette:
+		return keys.Menu
+	case overEntry:
+		return keys.Entry
+	case noOverlay:
+	}
+	return keys.List
+}
+
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	in, bound := m.keymap.Lookup(m.context(), msg.String())
+	switch {
+	case bound:
+		return m.do(in)
+	case m.overlay == overEntry:
+		return m.typed(msg)
+	case m.overlay == overPalette:
+		return m.palette.update(msg, m.keymap)
+	}
+	return nil
+}
+
+// do carries an intent out: those of the program here, those of the screen there.
+func (m *Model) do(in keys.Intent) tea.Cmd {
+	switch in.Action {
+	case keys.Quit:
+		return tea.Quit
+	case keys.Suspend:
+		if m.viewer.CanSuspend {
+			return tea.Suspend
+		}
+		m.remark("there is no shell to go back to: q quits")
+		return nil
+	case keys.Redraw:
+		return tea.ClearScreen
+	case keys.Help:
+		m.toggleHelp()
+		return nil
+	case keys.Palette:
+		m.overlay = overPalette
+		return m.palette.open(m.keymap)
+	case keys.Screen:
+		m.open(in.N)
+		return nil
+	}
+	switch m.overlay {
+	case overDetails:
+		return m.outcome(m.detail.update(in, &m.overlay))
+	case overHelp:
+		m.help.update(in, &m.overlay)
+		return nil
+	case overPalette:
+		chosen, ok := m.palette.act(in)
+		if in.Action == keys.Cancel || in.Action == keys.Accept {
+			m.overlay = noOverlay
+		}
+		if ok {
+			return m.do(chosen)
+		}
+		return nil
+	case overEntry:
+		m.endEntry(in)
+		return nil
+	case noOverlay:
+	}
+	if in.Action == keys.Filter {
+		m.overlay = overEntry
+		return m.entry.open(m.screen().FilterText())
+	}
+	return m.outcome(m.screen().Update(in, &m.frame))
+}
+
+func (m *Model) outcome(o views.Outcome) tea.Cmd {
+	if o.Say != "" {
+		m.remark(o.Say)
+	}
+	if o.Open != (backend.Key{}) {
+		m.detail = detailView{key: o.Open}
+		m.overlay = overDetails
+	}
+	if o.Copy != "" {
+		return tea.SetClipboard(o.Copy)
+	}
+	return nil
+}
+
+// open shows the screen with that number.
+func (m *Model) open(n int) {
+	for i, s := range m.screens {
+		if s.Number() == n {
+			m.current, m.overlay = i, noOverlay
+			return
+		}
+	}
+}
+
+func (m *Model) toggleHelp() {
+	if m.overlay == overHelp {
+		m.overlay = noOverlay
+		return
+	}
+	m.help, m.overlay = helpView{}, overHelp
+}
+
+// seek looks for the id that the viewer asked for at the start.
+func (m *Model) seek() {
+	if m.focus == "" || m.state == nil {
+		return
+	}
+	for i, s := range m.screens {
+		if o := s.Update(keys.Intent{Action: keys.Focus, Text: m.focus}, &m.frame); o.Open != (backend.Key{}) {
+			m.current, m.focus, m.say = i, "", ""
+			m.outcome(o)
+			return
+		}
+	}
+	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
+}
+
+// typed hands a key to the filter line and the filter to the screen.
+func (m *Model) typed(msg tea.Msg) tea.Cmd {
+	before := m.entry.value()
+	cmd := m.entry.update(msg)
+	if text := m.entry.value(); text != before {
+		m.screen().Update(keys.Intent{Action: keys.SetFilter, Text: text}, &m.frame)
+	}
+	return cmd
+}
+
+// paste goes to text entries only.
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	msg.Content = strings.Join(strings.Fields(backend.Clean(msg.Content, 200).String()), " ")
+	switch m.overlay {
+	case overEntry:
+		return m.typed(msg)
+	case overPalette:
+		return m.palette.update(msg, m.keymap)
+	case noOverlay, overDetails, overHelp:
+	}
+	return nil
+}
+
+func (m *Model) endEntry(in keys.Intent) {
+	m.overlay = noOverlay
+	if in.Action == keys.Cancel {
+		m.screen().Update(keys.Intent{Action: keys.SetFilter}, &m.frame)
+	}
+}
+
+// View returns the screen. It is drawn anew only after something happened.
+func (m *Model) View() tea.View {
+	if !m.dirty {
+		return m.cached
+	}
+	m.dirty = false
+	block, cursor := m.draw()
+	v := tea.NewView(block.String())
+	v.AltScreen = true
+	v.WindowTitle = "sandglass " + backend.Clean(m.viewer.Environment, 40).String()
+	v.Cursor = cursor
+	m.cached = v
+	return v
+}

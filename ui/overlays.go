@@ -1,0 +1,196 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/sahilm/fuzzy"
+
+	"sandglass/backend"
+	"sandglass/ui/keys"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/detail"
+)
+
+// detailView shows everything about one thing.
+type detailView struct {
+	key   backend.Key
+	pager kit.Pager
+}
+
+func (d *detailView) update(in keys.Intent, o *overlay) views.Outcome {
+	switch in.Action {
+	case keys.Back:
+		*o = noOverlay
+	case keys.Copy:
+		return views.Outcome{Copy: d.key.Path().Raw(), Say: "id sent to the clipboard"}
+	default:
+		scroll(&d.pager, in)
+	}
+	return views.Outcome{}
+}
+
+func scroll(p *kit.Pager, in keys.Intent) {
+	switch in.Action {
+	case keys.Up:
+		p.Move(-1)
+	case keys.Down:
+		p.Move(1)
+	case keys.PageUp:
+		p.Page(-1)
+	case keys.PageDown:
+		p.Page(1)
+	case keys.Top:
+		p.Home()
+	case keys.Bottom:
+		p.End()
+	}
+}
+
+func (d *detailView) draw(w, h int, f *views.Frame) kit.Block {
+	title := kit.NewLine(f.Theme, w).Put(theme.Accent, " "+detail.Title(d.key, f)).String()
+	lines := detail.Doc(d.key, f).Layout(f.Theme, w)
+	return paged(&d.pager, w, h, f.Theme, title, lines)
+}
+
+// paged draws a title, a rule that says what lies out of sight, and the lines in sight.
+func paged(p *kit.Pager, w, h int, t *theme.Theme, title string, lines []string) kit.Block {
+	visible, above, below := p.Window(lines, max(h-2, 0))
+	note := ""
+	switch {
+	case above > 0 && below > 0:
+		note = fmt.Sprintf("%d above ↑  %d below ↓", above, below)
+	case above > 0:
+		note = fmt.Sprintf("%d above ↑", above)
+	case below > 0:
+		note = fmt.Sprintf("%d below ↓", below)
+	}
+	return kit.NewBlock(w, h, append([]string{title, kit.RuleWith(t, w, theme.Strong, note)}, visible...))
+}
+
+// helpView shows the table of keys.
+type helpView struct{ pager kit.Pager }
+
+func (v *helpView) update(in keys.Intent, o *overlay) {
+	if in.Action == keys.Back {
+		*o = noOverlay
+		return
+	}
+	scroll(&v.pager, in)
+}
+
+func (v *helpView) draw(w, h int, t *theme.Theme, m *keys.Map) kit.Block {
+	doc := &kit.Doc{}
+	for _, c := range []keys.Context{keys.List, keys.Details, keys.Entry, keys.Menu, keys.Everywhere} {
+		doc.Head(c.Name())
+		for _, b := range m.Of(c) {
+			if b.Context == c {
+				doc.Field(b.Show(), kit.Span{Text: b.Help})
+			}
+		}
+	}
+	doc.Head("Filters")
+	for _, line := range [][2]string{
+		{"word", "rows whose names, states or causes hold it"}, {"field:word", "rows whose column holds it: state:failed"},
+		{"-term", "rows that do not match it"}, {"field>10m", "comparisons with ages, sizes and numbers"},
+	} {
+		doc.Field(line[0], kit.Span{Text: line[1]})
+	}
+	doc.Head("Signs")
+	for _, s := range []struct {
+		m    theme.Mark
+		tone theme.Tone
+		what string
+	}{
+		{theme.MarkCritical, theme.Critical, "critical"}, {theme.MarkWarn, theme.Warn, "warning, or needs a look"},
+		{theme.MarkBad, theme.Bad, "broken"}, {theme.MarkGood, theme.Good, "works"}, {theme.MarkBusy, theme.Normal, "under way"},
+		{theme.MarkIdle, theme.Dim, "at rest"}, {theme.MarkHeld, theme.Normal, "held or stale: true when last seen, newer readings failed"},
+		{theme.MarkSuspect, theme.Normal, "suspected: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: nobody could read it"},
+	} {
+		doc.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
+	}
+	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
+	return paged(&v.pager, w, h, t, title, doc.Layout(t, w))
+}
+
+// palette finds a command by a part of its name.
+type palette struct {
+	entry entry
+	found []keys.Binding
+	at    int
+}
+
+func newPalette() palette { return palette{entry: newEntry()} }
+
+func (p *palette) open(m *keys.Map) tea.Cmd {
+	cmd := p.entry.open("")
+	p.search(m)
+	return cmd
+}
+
+func (p *palette) update(msg tea.Msg, m *keys.Map) tea.Cmd {
+	cmd := p.entry.update(msg)
+	p.search(m)
+	return cmd
+}
+
+func (p *palette) search(m *keys.Map) {
+	all := m.Commands()
+	p.at, p.found = 0, all
+	text := strings.TrimSpace(p.entry.value())
+	if text == "" {
+		return
+	}
+	names := make([]string, len(all))
+	for i, b := range all {
+		names[i] = b.Command
+	}
+	p.found = nil
+	for _, hit := range fuzzy.Find(text, names) {
+		p.found = append(p.found, all[hit.Index])
+	}
+}
+
+// act moves the choice; ok is true when a command was chosen.
+func (p *palette) act(in keys.Intent) (chosen keys.Intent, ok bool) {
+	switch in.Action {
+	case keys.Up:
+		p.at = max(p.at-1, 0)
+	case keys.Down:
+		p.at = min(p.at+1, len(p.found)-1)
+	case keys.Accept:
+		if p.at >= 0 && p.at < len(p.found) {
+			return p.found[p.at].Intent, true
+		}
+	}
+	return keys.Intent{}, false
+}
+
+// mostCommands is how many commands the palette lists at once.
+const mostCommands = 10
+
+func (p *palette) draw(w, h int, t *theme.Theme) (block kit.Block, cursor int) {
+	w = min(w-4, 56)
+	inner := w - 4
+	input := kit.NewLine(t, inner).Put(theme.Accent, ": ")
+	cursor = 4 + p.entry.draw(input)
+	lines := []string{input.String(), kit.Rule(t, inner)}
+	n := min(mostCommands, max(h-6, 1))
+	first := max(0, min(p.at-n+1, len(p.found)-n))
+	for i := first; i < min(first+n, len(p.found)); i++ {
+		l := kit.NewLine(t, inner)
+		if i == p.at {
+			l.OnCursor().Put(theme.Accent, "› ")
+		} else {
+			l.Gap(2)
+		}
+		lines = append(lines, l.Put(theme.Normal, p.found[i].Command).End(theme.Dim, p.found[i].Show()+" ").String())
+	}
+	if len(p.found) == 0 {
+		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "no command has this in its name").String())
+	}
+	return kit.Frame(t, w, "commands", lines), cursor
+}

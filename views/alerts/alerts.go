@@ -1,0 +1,73 @@
+// Package alertsview is screen 1, the home screen: what is broken, why, and what to do next.
+package alertsview
+
+import (
+	"fmt"
+	"iter"
+
+	"sandglass/alerts"
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/browse"
+	"sandglass/views/columns"
+	"sandglass/views/detail"
+)
+
+// besideSubjects is how many subjects are listed beside the table.
+const besideSubjects = 20
+
+// New makes the screen.
+func New() views.Screen {
+	set := columns.Alerts()
+	set.Rows = unfolded
+	return browse.New(browse.Config[*alerts.Alert]{
+		Number: 1, Name: "Alerts", Set: set, Kind: columns.KindAlert, Nothing: calm,
+		Pane: func(f *views.Frame, a *alerts.Alert, beside bool) *kit.Doc {
+			if beside {
+				return detail.Alert(a, f, besideSubjects)
+			}
+			return detail.Alert(a, f, 0)
+		},
+	})
+}
+
+// unfolded leaves out alerts that are held under the line of their source; that line counts and lists them.
+func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
+	return func(yield func(*alerts.Alert) bool) {
+		listed := map[string]bool{}
+		for _, a := range b.Alerts {
+			listed[a.ID] = true
+		}
+		for _, a := range b.Alerts {
+			if a.FoldedUnder != "" && listed[a.FoldedUnder] {
+				continue
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// calm says what the absence of alerts is worth: who was watched, and who could not be.
+func calm(f *views.Frame) *kit.Doc {
+	doc := &kit.Doc{}
+	s := f.Summary
+	doc.Blank()
+	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " Nothing is wrong that can be seen"}
+	if s.SourcesUp < s.Sources {
+		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert, but not everything can be seen"}
+	}
+	doc.Line(head)
+	doc.Blank()
+	doc.Field("watched", kit.Span{Text: fmt.Sprintf("%s workspaces, %s sandboxes, %s scratch directories",
+		columns.Number(s.Workspaces), columns.Number(s.Sandboxes), columns.Number(s.Tmpdirs))})
+	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
+	if s.BlindRule > 0 {
+		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%d rules cannot see everywhere", s.BlindRule)},
+			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
+	}
+	return doc
+}

@@ -1,0 +1,238 @@
+package browse
+
+import (
+	"fmt"
+
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+)
+
+// Widths at which the layout changes, in cells.
+const (
+	wideColumns  = 100 // columns that a narrow screen folds into one stand apart
+	extraColumns = 180 // columns of `-o wide` are offered too
+	besideFrom   = 160 // the pane stands beside the table
+)
+
+// gutter is what stands left of the first column: cursor and mark.
+const gutter = 3
+
+// Render draws the screen.
+func (l *List[R]) Render(w, h int, f *views.Frame) kit.Block {
+	l.sync(f)
+	l.look = f.Theme
+	var strip []string
+	if l.cfg.Strip != nil {
+		strip = l.cfg.Strip(f, w)
+	}
+	h -= len(strip)
+	body := l.body(w, h, f)
+	if len(strip) == 0 {
+		return body
+	}
+	return kit.Stack(kit.NewBlock(w, len(strip), strip), body)
+}
+
+// Need is the number of lines the screen could use.
+func (l *List[R]) Need(w int, f *views.Frame) int {
+	l.sync(f)
+	n := 1 + l.table.Len()
+	if l.cfg.Strip != nil {
+		n += len(l.cfg.Strip(f, w))
+	}
+	if l.cfg.Pane != nil && w < besideFrom {
+		n += 10
+	}
+	return n
+}
+
+func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
+	switch {
+	case l.table.Len() == 0:
+		l.visible = nil
+		return l.empty(w, h, f)
+	case l.cfg.Pane == nil:
+		return l.rows(w, h)
+	case w >= besideFrom:
+		left := max(wideColumns+10, w*64/100)
+		table := l.rows(left, h)
+		return kit.Beside(f.Theme, table, l.pane(w-left-3, h, f, true))
+	}
+	// The split does not depend on the row under the cursor, so that nothing jumps when it moves.
+	th := min(1+l.table.Len(), max(4, h*55/100))
+	if h-th < 4 {
+		return l.rows(w, h)
+	}
+	table := l.rows(w, th)
+	note := ""
+	if below := l.table.Len() - l.first - len(l.visible); below > 0 {
+		note = fmt.Sprintf("%s more ↓", columns.Number(below))
+	}
+	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
+	return kit.Stack(table, rule, l.pane(w, h-th-1, f, false))
+}
+
+func (l *List[R]) pane(w, h int, f *views.Frame, beside bool) kit.Block {
+	row, ok := l.Selected()
+	if !ok {
+		line := kit.NewLine(f.Theme, w).Put(theme.Dim, " the row under the cursor is gone; move the cursor").String()
+		return kit.NewBlock(w, h, []string{line})
+	}
+	lines := l.cfg.Pane(f, row, beside).Layout(f.Theme, w)
+	if len(lines) > h && h > 0 {
+		more := fmt.Sprintf("%d more lines: enter", len(lines)-h+1)
+		lines = append(lines[:h-1:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, more+" ").String())
+	}
+	return kit.NewBlock(w, h, lines)
+}
+
+// rows draws the table: a head line and the visible rows.
+func (l *List[R]) rows(w, h int) kit.Block {
+	t := l.look
+	slots := l.slots(w)
+	l.shown = l.shown[:0]
+	for _, s := range slots {
+		l.shown = append(l.shown, s.Column)
+	}
+	lines := make([]string, 0, h)
+	lines = append(lines, l.head(t, w, slots))
+	rows, above, _ := l.table.Window(h - 1)
+	l.first, l.visible = above, l.visible[:0:0]
+	for _, r := range rows {
+		l.visible = append(l.visible, l.cfg.Set.Key(r.Row))
+		lines = append(lines, l.row(t, w, slots, r))
+	}
+	return kit.NewBlock(w, h, lines)
+}
+
+func (l *List[R]) slots(w int) []kit.Slot {
+	cols := make([]kit.Column, len(l.cfg.Set.Columns))
+	for i, c := range l.cfg.Set.Columns {
+		hidden := c.Where == columns.NarrowOnly && w >= wideColumns || c.Where == columns.WideOnly && w < wideColumns ||
+			c.Where == columns.Extra && w < extraColumns
+		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == columns.Right, Min: c.Min, Ideal: c.Ideal,
+			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
+	}
+	return kit.LayOut(cols, gutter, w-gutter-1)
+}
+
+func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {
+	line := kit.NewLine(t, w)
+	for _, s := range slots {
+		c := &l.cfg.Set.Columns[s.Column]
+		title := c.Title
+		arrow := ""
+		if s.Column == l.sort {
+			arrow = "↑"
+			if l.reverse {
+				arrow = "↓"
+			}
+		}
+		if c.Brief != "" && kit.Width(title+arrow) > s.Width {
+			title = c.Brief
+		}
+		line.To(s.X)
+		tone := theme.Dim
+		if arrow != "" {
+			tone = theme.Accent
+		}
+		line.Cell(tone, kit.Cut(title, s.Width-kit.Width(arrow))+arrow, s.Width, c.Align == columns.Right)
+	}
+	return line.String()
+}
+
+func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) string {
+	line := kit.NewLine(t, w)
+	if r.OnCursor {
+		line.OnCursor()
+	}
+	l.cur.Row = r.Row
+	muted := l.cur.Muted()
+	line.Gap(1)
+	if r.OnCursor {
+		line.Put(theme.Accent, "›")
+	} else {
+		line.Gap(1)
+	}
+	switch {
+	case r.Marked:
+		line.Put(theme.Accent, "*")
+	case l.cur.Stale():
+		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
+	}
+	for _, s := range slots {
+		line.To(s.X)
+		drawCell(line, t, l.cur.Cell(s.Column), s.Width, l.cfg.Set.Columns[s.Column].Align == columns.Right, muted)
+	}
+	return line.String()
+}
+
+func drawCell(line *kit.Line, t *theme.Theme, c columns.Cell, w int, right, muted bool) {
+	tone := c.Tone
+	if muted {
+		tone = theme.Dim
+	}
+	text := c.Text.String()
+	room := w
+	if c.Mark != theme.MarkNone {
+		room -= 2
+	}
+	if !c.Short.IsEmpty() && kit.Width(text) > room {
+		text = c.Short.String()
+	}
+	if c.Mark != theme.MarkNone {
+		line.Put(tone, t.Mark(c.Mark)+" ")
+	}
+	line.Cell(tone, text, room, right)
+}
+
+// empty says why there are no rows and what is waited for.
+func (l *List[R]) empty(w, h int, f *views.Frame) kit.Block {
+	doc := &kit.Doc{}
+	doc.Blank()
+	switch {
+	case l.table.Total() > 0:
+		doc.Line(kit.Span{Tone: theme.Strong, Text: fmt.Sprintf("No row matches  %s", l.filterIn)})
+		doc.Line(kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("%s rows are hidden. esc clears the filter.", columns.Number(l.table.Total()))})
+	case Waiting(f):
+		Connecting(doc, f)
+	case l.cfg.Nothing != nil:
+		doc = l.cfg.Nothing(f)
+	default:
+		doc.Line(kit.Span{Tone: theme.Strong, Text: "Nothing to show"})
+	}
+	return kit.NewBlock(w, h, doc.Layout(f.Theme, w))
+}
+
+// Waiting reports whether no source has answered yet.
+func Waiting(f *views.Frame) bool {
+	for _, h := range f.State.Sources {
+		if !h.LastOK.IsZero() || h.Status == fleet.StatusAbsent {
+			return false
+		}
+	}
+	return true
+}
+
+// Connecting lists the sources that have not answered yet and what each is waiting for.
+func Connecting(doc *kit.Doc, f *views.Frame) {
+	doc.Line(kit.Span{Tone: theme.Strong, Text: "Waiting for the first reading"})
+	doc.Blank()
+	if len(f.State.Sources) == 0 {
+		doc.Field("", kit.Span{Tone: theme.Dim, Text: "no source has been started yet"})
+	}
+	for _, h := range f.State.Sources {
+		c := columns.StatusCell(h.Status)
+		spans := []kit.Span{{Tone: c.Tone, Text: f.Theme.Mark(c.Mark) + " " + c.Text.String()}}
+		if !h.Error.IsEmpty() {
+			spans = append(spans, kit.Span{Tone: theme.Normal, Text: ": " + h.Error.String()})
+		}
+		if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
+			spans = append(spans, kit.Span{Tone: theme.Dim, Text: ", next try in " + columns.Age(wait)})
+		}
+		doc.Field(h.Key.Source, spans...)
+	}
+}

@@ -1,0 +1,287 @@
+// Package browse is the screen that shows one kind of rows as a table, with filter, order, cursor and marks. The
+// screens configure it.
+package browse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/keys"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+	"sandglass/views/filter"
+)
+
+// Config says what a List shows.
+type Config[R any] struct {
+	Number int
+	Name   string
+	Set    *columns.Set[R]
+	// Kind and Lookup follow single changes of a State; without Lookup the rows are read anew from every State, which
+	// is right for short lists.
+	Kind   backend.Kind
+	Lookup func(*fleet.State, backend.Key) (R, bool)
+	// Strip draws lines above the table; nil: none.
+	Strip func(f *views.Frame, w int) []string
+	// Pane describes the row under the cursor, below the table or beside it, where there is more room; nil: no pane.
+	Pane func(f *views.Frame, row R, beside bool) *kit.Doc
+	// Nothing says what it means that there are no rows; it is not asked while sources are still starting.
+	Nothing func(f *views.Frame) *kit.Doc
+}
+
+// List is a screen.
+type List[R any] struct {
+	cfg      Config[R]
+	table    *kit.Table[backend.Key, R]
+	cur      *columns.Cursor[R]
+	filter   filter.Filter
+	filterIn string // as typed
+	problem  string
+	sort     int // column, -1: natural order
+	reverse  bool
+	number   uint64
+	board    *alerts.Board
+	filled   bool
+	visible  []backend.Key
+	first    int   // place of the first visible row
+	shown    []int // columns that are on the screen, to go round with Sort
+	look     *theme.Theme
+}
+
+// New makes a List.
+func New[R any](cfg Config[R]) *List[R] {
+	l := &List[R]{cfg: cfg, sort: cfg.Set.Column(cfg.Set.DefaultSort)}
+	if l.sort >= 0 {
+		l.reverse = cfg.Set.Columns[l.sort].Descending
+	}
+	l.cur = cfg.Set.NewCursor(columns.NewCtx(time.Time{}, nil, nil))
+	l.table = kit.NewTable(l.rules())
+	return l
+}
+
+// Number and Name identify the screen.
+func (l *List[R]) Number() int { return l.cfg.Number }
+
+// Name is the screen's name in the tab row.
+func (l *List[R]) Name() string { return l.cfg.Name }
+
+// FilterText is the filter as it was typed.
+func (l *List[R]) FilterText() string { return l.filterIn }
+
+// FilterProblem says what is wrong with it.
+func (l *List[R]) FilterProblem() string { return l.problem }
+
+// Visible are the keys of the rows on the screen.
+func (l *List[R]) Visible() []backend.Key { return l.visible }
+
+// Selected is the row under the cursor.
+func (l *List[R]) Selected() (R, bool) {
+	r, _, ok := l.table.Cursor()
+	return r, ok
+}
+
+func (l *List[R]) rules() kit.Rules[backend.Key, R] {
+	r := kit.Rules[backend.Key, R]{Key: l.cfg.Set.Key, Compare: backend.Key.Compare, Reverse: l.reverse}
+	if l.sort >= 0 {
+		order := l.cfg.Set.Columns[l.sort].Sort
+		r.Order = func(row R) kit.Order { return kit.Order(order(row, l.cur.Ctx())) }
+	} else if l.reverse {
+		r.Order = func(R) kit.Order { return kit.Order{} }
+	}
+	if !l.filter.IsZero() {
+		r.Match = func(row R) bool {
+			l.cur.Row = row
+			return l.filter.Match(l.cur)
+		}
+	}
+	return r
+}
+
+// sync brings the table to the frame's State. It costs what changed.
+func (l *List[R]) sync(f *views.Frame) {
+	if l.filled && l.number == f.State.Number && l.board == f.Board {
+		l.cur.SetCtx(f.Ctx)
+		return
+	}
+	l.cur.SetCtx(f.Ctx)
+	changes, complete := l.changes(f.State)
+	if !l.filled || !complete {
+		n := 0
+		for range l.cfg.Set.Rows(f.State, f.Board) {
+			n++
+		}
+		l.table.Replace(n, l.cfg.Set.Rows(f.State, f.Board))
+	} else {
+		l.table.Apply(changes)
+	}
+	l.filled, l.number, l.board = true, f.State.Number, f.Board
+}
+
+func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
+	if l.cfg.Lookup == nil {
+		return nil, false
+	}
+	var deltas []fleet.Delta
+	switch complete := false; {
+	case s.Number == l.number:
+		return nil, true
+	case s.Number == l.number+1:
+		deltas = []fleet.Delta{s.Delta}
+	default:
+		if deltas, complete = s.ChangesSince(l.number); !complete {
+			return nil, false
+		}
+	}
+	var out []kit.Change[backend.Key, R]
+	note := func(k backend.Key) {
+		if k.Kind == l.cfg.Kind {
+			row, ok := l.cfg.Lookup(s, k)
+			out = append(out, kit.Change[backend.Key, R]{Key: k, Row: row, Gone: !ok})
+		}
+	}
+	for _, d := range deltas {
+		for _, k := range d.Changed {
+			note(k)
+		}
+		for _, g := range d.Gone {
+			note(g.Key)
+		}
+	}
+	return out, true
+}
+
+// Update handles an intent.
+func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
+	l.sync(f)
+	switch in.Action {
+	case keys.Up:
+		l.table.Move(-1)
+	case keys.Down:
+		l.table.Move(1)
+	case keys.PageUp:
+		l.table.Page(-1)
+	case keys.PageDown:
+		l.table.Page(1)
+	case keys.Top:
+		l.table.First()
+	case keys.Bottom:
+		l.table.Last()
+	case keys.Mark:
+		l.table.ToggleMark()
+	case keys.Sort:
+		l.nextSort()
+	case keys.SortReverse:
+		l.reverse = !l.reverse
+		l.table.SetRules(l.rules())
+	case keys.SetFilter:
+		l.setFilter(in.Text)
+	case keys.Focus:
+		return l.focus(in.Text, f)
+	case keys.Back:
+		if l.filterIn != "" {
+			l.setFilter("")
+		} else {
+			l.table.ClearMarks()
+		}
+	case keys.Enter:
+		if _, key, ok := l.table.Cursor(); ok {
+			return views.Outcome{Open: key}
+		}
+		return views.Outcome{Say: "the cursor is on no row: move it first"}
+	case keys.Copy:
+		return l.copy()
+	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.Accept, keys.Cancel:
+	}
+	return views.Outcome{}
+}
+
+func (l *List[R]) setFilter(text string) {
+	l.filterIn = text
+	names := make([]string, len(l.cfg.Set.Columns))
+	for i, c := range l.cfg.Set.Columns {
+		names[i] = c.Name
+	}
+	parsed, err := filter.Parse(text, names...)
+	if err != nil {
+		l.problem = err.Error()
+		return // the rows stay as they are while it is typed
+	}
+	l.problem, l.filter = "", parsed
+	l.table.SetRules(l.rules())
+}
+
+// nextSort goes to the next column that is on the screen, and after the last one back to the natural order.
+func (l *List[R]) nextSort() {
+	next := -1
+	if i := slices.Index(l.shown, l.sort); l.sort < 0 && len(l.shown) > 0 {
+		next = l.shown[0]
+	} else if i >= 0 && i+1 < len(l.shown) {
+		next = l.shown[i+1]
+	}
+	l.sort, l.reverse = next, false
+	if next >= 0 {
+		l.reverse = l.cfg.Set.Columns[next].Descending
+	}
+	l.table.SetRules(l.rules())
+}
+
+func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
+	for row := range l.cfg.Set.Rows(f.State, f.Board) {
+		k := l.cfg.Set.Key(row)
+		if k.Path().Raw() == id || k.ID.Raw() == id {
+			l.table.Seek(k)
+			return views.Outcome{Open: k}
+		}
+	}
+	return views.Outcome{}
+}
+
+func (l *List[R]) copy() views.Outcome {
+	var ids []string
+	rows, hidden := l.table.Marked()
+	for _, r := range rows {
+		ids = append(ids, l.cfg.Set.Key(r).Path().Raw())
+	}
+	if len(ids) == 0 {
+		_, key, ok := l.table.Cursor()
+		if !ok {
+			return views.Outcome{Say: "the cursor is on no row: nothing copied"}
+		}
+		ids = []string{key.Path().Raw()}
+	}
+	say := fmt.Sprintf("%d ids sent to the clipboard", len(ids))
+	if len(ids) == 1 {
+		say = "id sent to the clipboard"
+	}
+	if hidden > 0 {
+		say += fmt.Sprintf("; %d marked rows are hidden by the filter and were left out", hidden)
+	}
+	return views.Outcome{Copy: strings.Join(ids, "\n"), Say: say}
+}
+
+// Status says where we are and in which order.
+func (l *List[R]) Status(f *views.Frame) string {
+	l.sync(f)
+	var parts []string
+	if rows, hidden := l.table.Marked(); len(rows)+hidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d marked", len(rows)+hidden))
+	}
+	n, total := l.table.Len(), l.table.Total()
+	switch {
+	case total == 0:
+	case n < total:
+		parts = append(parts, fmt.Sprintf("%s of %s match", columns.Number(n), columns.Number(total)))
+	case len(l.visible) > 0 && len(l.visible) < n:
+		parts = append(parts, fmt.Sprintf("%s-%s of %s", columns.Number(l.first+1), columns.Number(l.first+len(l.visible)), columns.Number(n)))
+	default:
+		parts = append(parts, columns.Number(n)+" rows")
+	}
+	return strings.Join(parts, ", ")
+}

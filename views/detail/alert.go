@@ -1,0 +1,204 @@
+package detail
+
+import (
+	"fmt"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+)
+
+// Alert writes the short form that stands beside the list: what is known, since when, what to do next.
+func Alert(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.headline(a)
+	w.evidence(a)
+	w.whole(a)
+	w.onset(a)
+	w.whys(a)
+	w.next(a)
+	if subjects > 0 {
+		w.subjects(a, subjects)
+	}
+	return w.Doc
+}
+
+// alert writes everything.
+func (w *writer) alert(a *alerts.Alert) {
+	w.Append(Alert(a, w.f, 0))
+	w.folded(a)
+	w.subjects(a, len(a.Subjects))
+	w.Head("Identity")
+	w.Field("id", plain(a.ID))
+	if a.Fingerprint != "" {
+		w.Field("cause", dim(a.Fingerprint))
+	}
+}
+
+func (w *writer) headline(a *alerts.Alert) {
+	c := columns.SeverityCell(a)
+	spans := []kit.Span{w.state(c), plain("  "), {Tone: theme.Strong, Text: a.Rule}, plain("  " + life(a, w.f.Now))}
+	if a.Source != "" {
+		spans = append(spans, dim("  on "+a.Source))
+	}
+	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
+		spans = append(spans, dim("  last confirmed "+columns.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
+	}
+	w.Line(spans...)
+	if !a.Cause.IsEmpty() {
+		w.Field("cause", plain(a.Cause.String()))
+	}
+}
+
+// life says the state and, for a firing alert, how long it was suspected before.
+func life(a *alerts.Alert, now time.Time) string {
+	s := columns.StateWord(a.State) + " " + columns.Age(now.Sub(a.Since))
+	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
+		s += ", suspected " + columns.Age(a.Since.Sub(a.Active)) + " before"
+	}
+	return s
+}
+
+func (w *writer) evidence(a *alerts.Alert) {
+	for i, e := range a.Evidence {
+		spans := []kit.Span{plain(e.Text.String())}
+		if e.Source != "" && e.Source != a.Source {
+			spans = append(spans, dim("  "+e.Source))
+		}
+		w.Field(label(i+1, "evidence"), spans...)
+	}
+	if len(a.Trend) > 1 {
+		w.Field("trend", kit.Span{Tone: theme.Accent, Text: kit.Sparkline(w.f.Theme, a.Trend, 40)},
+			dim("  last "+columns.Age(a.TrendSpan)))
+	}
+}
+
+// whole counts what the alert is about.
+func (w *writer) whole(a *alerts.Alert) {
+	kind := "subjects"
+	if len(a.Subjects) > 0 {
+		kind = plural(a.Subjects[0].Key.Kind)
+	}
+	s := columns.Number(a.SubjectCount) + " " + kind
+	if a.Sessions > 0 {
+		s += fmt.Sprintf(" in %s sessions", columns.Number(a.Sessions))
+	}
+	if a.Providers > 1 {
+		s += fmt.Sprintf(", %d providers", a.Providers)
+	}
+	if a.Tenants > 1 {
+		s += fmt.Sprintf(", %d tenants", a.Tenants)
+	}
+	if a.Folds > 0 {
+		s += fmt.Sprintf("; %d alerts are held until it answers", a.Folds)
+	}
+	w.Field("about", plain(s))
+}
+
+func plural(k backend.Kind) string {
+	switch k {
+	case backend.KindTmpdir:
+		return "scratch directories"
+	case backend.KindSandbox:
+		return "sandboxes"
+	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
+	}
+	return string(k) + "s"
+}
+
+func (w *writer) onset(a *alerts.Alert) {
+	e, l := a.Bounds.Earliest, a.Bounds.Latest
+	switch {
+	case e.IsZero() && l.IsZero():
+	case e.IsZero():
+		w.Field("began", plain("before "+Clock(l, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(l))+" ago at least"))
+	case l.IsZero():
+		w.Field("began", plain("after "+Clock(e, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(e))+" ago at most"))
+	case l.Sub(e) < time.Second:
+		w.Field("began", plain("at "+Clock(l, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(l))+" ago"))
+	default:
+		w.Field("began", plain("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
+			dim(", "+columns.Age(w.f.Now.Sub(l))+" to "+columns.Age(w.f.Now.Sub(e))+" ago"))
+	}
+}
+
+func (w *writer) whys(a *alerts.Alert) {
+	if !a.Why.IsEmpty() {
+		name := "why"
+		switch a.State {
+		case alerts.StatePending:
+			name = "decides"
+		case alerts.StateHeld:
+			name = "held because"
+		case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
+		}
+		w.Field(name, plain(a.Why.String()))
+	}
+	if x := a.Acknowledged; x != nil {
+		w.Field("taken by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+	}
+	if x := a.Silenced; x != nil {
+		w.Field("silenced by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+	}
+}
+
+func until(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", " + columns.Age(t.Sub(now)) + " left"
+}
+
+// next is what to look at or do first. It says nothing that the alert's evidence does not carry.
+func (w *writer) next(a *alerts.Alert) {
+	step := ""
+	switch a.State {
+	case alerts.StateHeld:
+		step = "see 9 Sources: it is not known whether this still holds"
+	case alerts.StateEnded, alerts.StateResolved:
+		step = "nothing: its subjects are no more"
+	case alerts.StatePending:
+		step = "wait for what decides, or look at the subjects: enter"
+	case alerts.StateFiring:
+		step = "look at the subjects: enter"
+	}
+	spans := []kit.Span{plain(step)}
+	if a.Runbook != "" && a.State == alerts.StateFiring {
+		spans = []kit.Span{{Tone: theme.Accent, Text: "runbook " + a.Runbook}, plain(" is about this; enter shows the subjects")}
+	}
+	w.Field("next", spans...)
+}
+
+func (w *writer) folded(a *alerts.Alert) {
+	if a.Folds == 0 {
+		return
+	}
+	w.Head("Alerts held under it")
+	for _, x := range w.f.Board.Alerts {
+		if x.FoldedUnder == a.ID {
+			w.Field(x.Rule, w.state(columns.SeverityCell(x)), plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
+		}
+	}
+}
+
+func (w *writer) subjects(a *alerts.Alert, most int) {
+	if len(a.Subjects) == 0 {
+		return
+	}
+	w.Head("Subjects")
+	for i := range min(most, len(a.Subjects)) {
+		s := &a.Subjects[i]
+		name := s.Label.String()
+		if name == "" {
+			name = s.Key.Safe().String()
+		}
+		w.Line(plain("  "+name), dim("  "+columns.StateWord(s.State)+" "+columns.Age(w.f.Now.Sub(s.Since))), plain("  "+s.Detail.String()))
+	}
+	if rest := a.SubjectCount - min(most, len(a.Subjects)); rest > 0 {
+		w.Line(dim("  and " + columns.Number(rest) + " more"))
+	}
+}

@@ -1,0 +1,223 @@
+// Package detail writes everything that is known about one thing: its state, what it is joined to, the alerts that
+// name it, its history, and the reading as the backend gave it.
+package detail
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+)
+
+// writer collects a document about one thing.
+type writer struct {
+	*kit.Doc
+	f *views.Frame
+}
+
+// Doc describes the thing with that key. When it is no longer there, the document says so.
+func Doc(key backend.Key, f *views.Frame) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	found := true
+	switch key.Kind {
+	case backend.KindWorkspace:
+		found = write(w, f.State.Workspace(key), w.workspace)
+	case backend.KindSandbox:
+		found = write(w, f.State.Sandbox(key), w.sandbox)
+	case backend.KindSession:
+		found = write(w, f.State.Session(key), w.session)
+	case backend.KindTmpdir:
+		found = write(w, f.State.Tmpdirs.Get(key), w.tmpdir)
+	case backend.KindHost:
+		found = write(w, f.State.Hosts.Get(key), w.host)
+	case backend.KindSource:
+		found = write(w, f.State.Source(key.Source), w.source)
+	case columns.KindAlert:
+		found = write(w, findAlert(f.Board, key), w.alert)
+	case backend.KindExecution, backend.KindJob:
+		found = false
+	}
+	if !found {
+		w.gone(key)
+	}
+	return w.Doc
+}
+
+// Title is the heading over a thing's details.
+func Title(key backend.Key, f *views.Frame) string {
+	switch key.Kind {
+	case columns.KindAlert:
+		if a := findAlert(f.Board, key); a != nil {
+			return "alert " + a.Rule
+		}
+		return "alert"
+	case backend.KindSandbox:
+		if b := f.State.Sandbox(key); b != nil && !b.Name.IsEmpty() {
+			return "sandbox " + b.Name.String()
+		}
+	case backend.KindTmpdir:
+		if t := f.State.Tmpdirs.Get(key); t != nil {
+			return "scratch directory " + t.Path.String()
+		}
+	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
+	}
+	return string(key.Kind) + " " + key.Safe().String()
+}
+
+func write[T any](w *writer, thing *T, f func(*T)) bool {
+	if thing == nil {
+		return false
+	}
+	f(thing)
+	return true
+}
+
+func findAlert(b *alerts.Board, key backend.Key) *alerts.Alert {
+	for _, a := range b.Alerts {
+		if columns.AlertKey(a) == key {
+			return a
+		}
+	}
+	return nil
+}
+
+func (w *writer) gone(key backend.Key) {
+	w.Blank()
+	w.Line(kit.Span{Tone: theme.Strong, Text: "It is no longer there"})
+	for _, g := range w.f.State.Delta.Gone {
+		if g.Key == key {
+			w.Field("", kit.Span{Tone: theme.Normal, Text: g.Why.String()})
+		}
+	}
+	w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
+}
+
+// text adds a labelled text unless it is empty.
+func (w *writer) text(label string, s backend.Safe) {
+	if !s.IsEmpty() {
+		w.Field(label, kit.Span{Text: s.String()})
+	}
+}
+
+func (w *writer) tone(label string, tone theme.Tone, s string) {
+	w.Field(label, kit.Span{Tone: tone, Text: s})
+}
+
+// cell adds a labelled cell with its mark.
+func (w *writer) cell(label string, c columns.Cell, more ...kit.Span) {
+	w.Field(label, append([]kit.Span{w.state(c)}, more...)...)
+}
+
+func (w *writer) state(c columns.Cell) kit.Span {
+	s := c.Text.String()
+	if c.Mark != theme.MarkNone {
+		s = w.f.Theme.Mark(c.Mark) + " " + s
+	}
+	return kit.Span{Tone: c.Tone, Text: s}
+}
+
+func dim(s string) kit.Span   { return kit.Span{Tone: theme.Dim, Text: s} }
+func plain(s string) kit.Span { return kit.Span{Text: s} }
+
+// Clock writes a time of day in UTC; with the date when it is not today's.
+func Clock(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05Z")
+	}
+	return t.Format("2006-01-02 15:04Z")
+}
+
+func (w *writer) at(label string, v backend.Value[time.Time], never string) {
+	t, ok := v.Get()
+	switch {
+	case ok:
+		w.Field(label, plain(columns.Age(w.f.Now.Sub(t))+" ago"), dim("  at "+Clock(t, w.f.Now)))
+	case v.IsNotApplicable() && never != "":
+		w.Field(label, dim(never))
+	case !v.IsNotApplicable():
+		w.Field(label, dim("unknown"))
+	}
+}
+
+// read says how old the reading is and what went wrong since.
+func (w *writer) read(m *backend.Meta) {
+	spans := []kit.Span{plain(m.Key.Source)}
+	if m.ReadAt.IsZero() {
+		spans = append(spans, dim(", never read"))
+	} else {
+		spans = append(spans, dim(", read "+freshness(m, w.f)))
+	}
+	w.Field("source", spans...)
+	if m.Stale {
+		w.tone("stale", theme.Warn, "newer readings failed: "+m.StaleWhy.String()+". What stands here is the last that was read.")
+	}
+}
+
+func freshness(m *backend.Meta, f *views.Frame) string {
+	if age := f.Now.Sub(m.ReadAt); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
+		return columns.Age(age) + " ago, at " + Clock(m.ReadAt, f.Now)
+	}
+	return "just now"
+}
+
+// naming lists the alerts that name a subject.
+func (w *writer) naming(key backend.Key) {
+	first := true
+	for _, a := range w.f.Board.Alerts {
+		for i := range a.Subjects {
+			if a.Subjects[i].Key != key {
+				continue
+			}
+			if first {
+				w.Head("Alerts that name it")
+				first = false
+			}
+			c := columns.SeverityCell(a)
+			w.Field(a.Rule, w.state(c), plain("  "+columns.StateWord(a.Subjects[i].State)+" "+columns.Age(w.f.Now.Sub(a.Subjects[i].Since))),
+				dim("  "+a.Cause.String()))
+			w.text("", a.Subjects[i].Detail)
+		}
+	}
+}
+
+// history lists the last changes of the reported status, newest first.
+func (w *writer) history(m *backend.Meta) {
+	if len(m.History) == 0 {
+		return
+	}
+	w.Head("Status changes, newest first")
+	for i := len(m.History) - 1; i >= 0; i-- {
+		h := m.History[i]
+		word := h.Status.String()
+		if word == "" {
+			word = "–"
+		}
+		w.Field(Clock(h.At, w.f.Now), plain(word), dim("  "+columns.Age(w.f.Now.Sub(h.At))+" ago"))
+	}
+	if !m.FirstSeen.IsZero() {
+		w.Field("first seen", dim(Clock(m.FirstSeen, w.f.Now)))
+	}
+}
+
+func (w *writer) raw(m *backend.Meta) {
+	if m.Raw.IsEmpty() {
+		return
+	}
+	w.Head("The reading as the backend gave it")
+	w.Raw(m.Raw.String())
+}
+
+func (w *writer) extra(title string, fields []backend.Field) {
+	if len(fields) == 0 {
+		return
+	}
+	w.Head(title)
+	for _, f := range fields {
+		w.Field(f.Name.String(), plain(f.Value.String()))
+	}
+}

@@ -1,0 +1,231 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views/columns"
+)
+
+func (w *writer) sandbox(b *backend.Sandbox) {
+	set := columns.Sandboxes()
+	col := func(name string) columns.Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Ctx) }
+	w.cell("reported", col("reported"), dim("  what the platform says"))
+	if o, ok := b.Observed.Get(); ok {
+		w.cell("observed", col("observed"), dim("  proved "+columns.Age(w.f.Now.Sub(o.At))+" ago"))
+	} else if !b.Observed.IsNotApplicable() {
+		w.Field("observed", dim("nothing was tried"))
+	}
+	if !b.Health.IsNotApplicable() {
+		w.cell("health check", col("health"))
+	}
+	w.text("its output", b.HealthOutput)
+	if c := col("exit"); b.ExitCode.IsKnown() || b.OOMKilled.Or(false) {
+		w.cell("exit", c)
+	}
+	w.number("restarts", b.RestartCount)
+	w.at("created", b.CreatedAt, "")
+	w.at("started", b.StartedAt, "")
+	w.at("finished", b.FinishedAt, "")
+	if u, ok := b.Usage.Get(); ok {
+		limit := ""
+		if n, known := u.MemLimit.Get(); known {
+			limit = " of " + columns.Bytes(n)
+		}
+		w.Field("usage", plain("cpu "+col("cpu").Text.String()+", memory "+col("mem").Text.String()+limit),
+			dim("  measured "+columns.Age(w.f.Now.Sub(u.At))+" ago"))
+	}
+	w.read(&b.Meta)
+	w.text("image", b.Image)
+	w.text("provider", b.Provider)
+	w.text("directory", b.WorkDir)
+	if !b.IsSandbox {
+		w.Field("", dim("It is listed only: nothing marks it as a sandbox, so nothing is ever done to it."))
+	}
+	w.naming(b.Key)
+	w.Head("Joined")
+	w.owner(b.Key.Source, b.Session)
+	w.workspaceOf(b)
+	for i, m := range b.Mounts {
+		ro := ""
+		if m.ReadOnly {
+			ro = ", read-only"
+		}
+		w.Field(label(i+1, "mounts"), plain(fmt.Sprintf("%s on %s", m.Source, m.Destination)), dim("  "+m.Type.String()+ro))
+	}
+	w.history(&b.Meta)
+	w.extra("Labels", b.Labels)
+	w.raw(&b.Meta)
+}
+
+// workspaceOf shows the registry entry that a sandbox stands behind.
+func (w *writer) workspaceOf(b *backend.Sandbox) {
+	if b.Workspace.IsZero() {
+		w.Field("workspace", dim("none is named"))
+		return
+	}
+	for x := range w.f.State.Workspaces.All() {
+		if x.Key.Parent == b.Session && x.Key.ID == b.Workspace {
+			w.Field("workspace", plain(x.Key.Safe().String()+"  "),
+				w.state(columns.ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))),
+				dim("  the registry says "+x.Reported.String()))
+			return
+		}
+	}
+	w.Field("workspace", plain(b.Workspace.Safe().String()), dim("  no registry lists it"))
+}
+
+func (w *writer) tmpdir(t *backend.Tmpdir) {
+	set := columns.Tmpdirs()
+	col := func(name string) columns.Cell { return set.Columns[set.Column(name)].Cell(t, w.f.Ctx) }
+	w.Field("path", plain(t.Path.String()))
+	w.at("last change", t.Newest, "")
+	w.at("made", t.Born, "")
+	w.Field("size", plain(col("size").Text.String()+" in "+col("entries").Text.String()+" entries"))
+	if t.Cut {
+		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
+	}
+	w.text("owner", t.Owner)
+	w.text("mode", t.Mode)
+	w.read(&t.Meta)
+	w.Head("Held by")
+	holders, ok := t.Holders.Get()
+	switch {
+	case !ok:
+		w.Field("", dim(fmt.Sprintf("unknown: %d processes could not be read", t.Unreadable)))
+	case len(holders) == 0:
+		w.tone("", theme.Warn, "nobody")
+	}
+	for _, h := range holders {
+		w.Field(fmt.Sprint(h.PID), plain(h.Command.String()), dim("  "+h.How.String()))
+	}
+	if ok && t.Unreadable > 0 {
+		w.Field("", dim(fmt.Sprintf("%d further processes could not be read", t.Unreadable)))
+	}
+	w.naming(t.Key)
+	w.Head("Joined")
+	n := 0
+	for b := range w.f.State.Sandboxes.All() {
+		for _, m := range b.Mounts {
+			if !m.RawSource.IsZero() && within(m.RawSource.Raw(), t.RawPath.Raw()) {
+				n++
+				w.Field(label(n, "mounted by"), w.sandboxSpans(b)...)
+				break
+			}
+		}
+	}
+	if n == 0 {
+		w.Field("mounted by", dim("no listed sandbox"))
+	}
+	for h := range w.f.State.Hosts.All() {
+		if h.Key.ID == t.Key.Parent {
+			w.Field("host", plain(h.Name.String()))
+		}
+	}
+	w.raw(&t.Meta)
+}
+
+func within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/") || strings.HasPrefix(dir, path+"/"))
+}
+
+func (w *writer) host(h *backend.Host) {
+	w.at("booted", h.BootedAt, "")
+	for _, g := range HostGroups(h) {
+		w.Field("", g...)
+	}
+	w.read(&h.Meta)
+	w.naming(h.Key)
+	w.raw(&h.Meta)
+}
+
+// HostGroups says how full a host is: its memory, then disk and inodes of each root. A group belongs on one line.
+func HostGroups(h *backend.Host) [][]kit.Span {
+	memory := []kit.Span{{Tone: theme.Strong, Text: h.Name.String()}}
+	total, okT := h.MemTotal.Get()
+	free, okF := h.MemAvailable.Get()
+	if okT && okF && total > 0 {
+		memory = append(memory, fullness("memory", float64(total-free)/float64(total), columns.Bytes(free)+" free"))
+	} else {
+		memory = append(memory, dim("  memory unknown"))
+	}
+	if p, ok := h.MemPressure.Get(); ok && p >= 0.1 {
+		memory = append(memory, kit.Span{Tone: theme.Warn, Text: "  pressure " + columns.Percent(p)})
+	}
+	if n, ok := h.OOMKills.Get(); ok && n > 0 {
+		memory = append(memory, kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("  %d oom kills since boot", n)})
+	}
+	groups := [][]kit.Span{memory}
+	for _, r := range h.Roots {
+		groups = append(groups, append([]kit.Span{{Tone: theme.Strong, Text: r.Path.String()}}, rootSpans(r)...))
+	}
+	return groups
+}
+
+func rootSpans(r backend.Root) []kit.Span {
+	if exists, ok := r.Exists.Get(); ok && !exists {
+		return []kit.Span{{Tone: theme.Bad, Text: " does not exist"}}
+	}
+	var spans []kit.Span
+	if ro, ok := r.ReadOnly.Get(); ok && ro {
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " read-only"})
+	} else if wr, ok := r.Writable.Get(); ok && !wr {
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " not writable by the agent"})
+	}
+	if !r.Problem.IsEmpty() {
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: " " + r.Problem.String()})
+	}
+	if !r.FSType.IsEmpty() {
+		spans = append(spans, dim(" "+r.FSType.String()))
+	}
+	return append(spans, used(" disk", r.Bytes, r.BytesFree), used("  inodes", r.Inodes, r.InodesFree))
+}
+
+func used(label string, total, free backend.Value[int64]) kit.Span {
+	n, okN := total.Get()
+	f, okF := free.Get()
+	switch {
+	case total.IsNotApplicable() || okN && n == 0:
+		return dim(label + " –")
+	case !okN || !okF:
+		return dim(label + " unknown")
+	}
+	note := ""
+	if strings.Contains(label, "disk") {
+		note = columns.Bytes(f) + " free"
+	}
+	return fullness(label, float64(n-f)/float64(n), note)
+}
+
+func fullness(label string, share float64, note string) kit.Span {
+	s := kit.Span{Text: "  " + strings.TrimSpace(label) + " " + columns.Percent(share) + " full"}
+	if note != "" {
+		s.Text += ", " + note
+	}
+	switch {
+	case share >= 0.95:
+		s.Tone = theme.Bad
+	case share >= 0.85:
+		s.Tone = theme.Warn
+	}
+	return s
+}
+
+func (w *writer) source(h *fleet.SourceHealth) {
+	w.cell("status", columns.StatusCell(h.Status), dim("  "+h.Kind))
+	if !h.Error.IsEmpty() {
+		w.tone("why", columns.StatusCell(h.Status).Tone, h.Error.String())
+	}
+	Source(w.Doc, h, w.f)
+	w.naming(h.Key)
+	if len(h.Problems) > 0 {
+		w.Head("Problems of the last poll")
+		for _, p := range h.Problems {
+			w.Field(string(p.Kind), plain(p.What.String()), dim("  "+p.Where.String()))
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+)
+
+// Source writes what a source lets us see and not see, and what reading it costs.
+func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
+	sees(d, h)
+	rules := map[string][]string{}
+	var order []string
+	for _, b := range f.Board.Blind {
+		if b.Source == h.Key.Source {
+			why := b.Why.String()
+			if rules[why] == nil {
+				order = append(order, why)
+			}
+			rules[why] = append(rules[why], b.Rule)
+		}
+	}
+	for i, why := range order {
+		d.Field(label(i+1, "blind rules"), kit.Span{Tone: theme.Warn, Text: strings.Join(rules[why], ", ")}, dim("  "+why))
+	}
+	if len(order) == 0 {
+		d.Field("blind rules", dim("none"))
+	}
+	load := fmt.Sprintf("%s requests and %s a minute", columns.Rate(h.RequestsPerMin), columns.Bytes(int64(h.BytesPerMin)))
+	if h.P50 > 0 {
+		load += fmt.Sprintf(", p50 %s, p95 %s", columns.Latency(h.P50), columns.Latency(h.P95))
+	}
+	d.Field("load", plain(load))
+	polls := "every " + h.Interval.String()
+	if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
+		polls += ", next try in " + columns.Age(wait)
+	}
+	if h.Failures > 0 {
+		polls += fmt.Sprintf(", %d failed in a row", h.Failures)
+	}
+	d.Field("polls", plain(polls), dim(lastOK(h, f)))
+	if off, ok := h.ClockOffset.Get(); ok && off.Abs() >= 2*time.Second {
+		d.Field("clock", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second))})
+	}
+	if len(h.About) > 0 {
+		d.Field("about", plain(strings.Join(h.About, ", ")))
+	}
+	for i, n := range h.Notes {
+		d.Field(label(i+1, "notes"), plain(n.String()))
+	}
+}
+
+func sees(d *kit.Doc, h *fleet.SourceHealth) {
+	var in []string
+	for _, i := range h.Inputs {
+		in = append(in, string(i))
+	}
+	if len(in) == 0 {
+		d.Field("sees", dim("nothing now"))
+	} else {
+		d.Field("sees", plain(strings.Join(in, ", ")))
+	}
+	if h.WorkspacesUnknown {
+		d.Field("", kit.Span{Tone: theme.Warn, Text: "It cannot tell whether its workspaces exist or work."})
+	}
+	for i, m := range h.Missing {
+		d.Field(label(i+1, "blind to"), plain(string(m.Input)), dim("  "+m.Why.String()))
+	}
+}
+
+func lastOK(h *fleet.SourceHealth, f *views.Frame) string {
+	if h.LastOK.IsZero() {
+		return ", no poll has succeeded yet"
+	}
+	if h.Failures == 0 {
+		return ""
+	}
+	return ", last success " + columns.Age(f.Now.Sub(h.LastOK)) + " ago"
+}

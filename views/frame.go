@@ -1,0 +1,43 @@
+// Package views holds what screens are given and what they give back. A screen is a pure function of its Frame and the
+// intents before: it does no I/O and reads no clock, environment or global.
+package views
+
+import (
+	"sandglass/backend"
+	"sandglass/ui/keys"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views/columns"
+)
+
+// Frame is everything a screen may look at.
+type Frame struct {
+	*columns.Ctx // Now, State, Board
+	Theme        *theme.Theme
+	Summary      *Summary
+}
+
+// Outcome is what a screen asks the program for.
+type Outcome struct {
+	Open backend.Key // show everything about it; zero: nothing
+	Say  string      // one line for the footer
+	Copy string      // raw ids for the clipboard
+}
+
+// Screen is one numbered screen.
+type Screen interface {
+	Number() int
+	Name() string
+	Update(in keys.Intent, f *Frame) Outcome
+	// Render draws exactly w×h cells.
+	Render(w, h int, f *Frame) kit.Block
+	// Need is how many lines the screen could use; the program gives up its own lines first.
+	Need(w int, f *Frame) int
+	// Status is the right end of the footer: place and order. FilterText is the filter in force.
+	Status(f *Frame) string
+	FilterText() string
+	// FilterProblem says what is wrong with the filter that is being typed; empty: nothing.
+	FilterProblem() string
+	// Visible are the keys of the rows on the screen.
+	Visible() []backend.Key
+}

@@ -1,0 +1,26 @@
+// Package sandboxes is screen 3: the machines behind workspaces, what is reported about them beside what was observed.
+package sandboxes
+
+import (
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/views"
+	"sandglass/views/browse"
+	"sandglass/views/columns"
+)
+
+// New makes the screen.
+func New() views.Screen {
+	return browse.New(browse.Config[*backend.Sandbox]{
+		Number: 3, Name: "Sandboxes", Set: columns.Sandboxes(), Kind: backend.KindSandbox,
+		Lookup: func(s *fleet.State, k backend.Key) (*backend.Sandbox, bool) {
+			b := s.Sandbox(k)
+			return b, b != nil
+		},
+		Nothing: func(f *views.Frame) *kit.Doc {
+			return browse.Lacking(f, backend.InputContainers, "No sandboxes",
+				"Every source that lists sandboxes answers, and there is none.", "No source lists sandboxes. A source of kind docker does.")
+		},
+	})
+}

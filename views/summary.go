@@ -1,0 +1,91 @@
+package views
+
+import (
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views/columns"
+)
+
+// Summary counts what the header shows. It is worked out once per State.
+type Summary struct {
+	Sources, SourcesUp   int // without absent ones
+	Starting             int // sources that have not answered yet
+	Workspaces, Failing  int
+	WorkspacesUnknown    int
+	Sandboxes, Broken    int // without machines that are no sandboxes
+	Tmpdirs              int
+	Critical, Warning    int // firing and held, not silenced
+	Suspected, BlindRule int
+}
+
+// Summarise counts a State and a Board.
+func Summarise(c *columns.Ctx) *Summary {
+	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len()}
+	for _, h := range c.State.Sources {
+		switch h.Status {
+		case fleet.StatusAbsent:
+			continue
+		case fleet.StatusOK, fleet.StatusDegraded:
+			s.SourcesUp++
+		case fleet.StatusStarting:
+			s.Starting++
+		case fleet.StatusDown:
+		}
+		s.Sources++
+	}
+	for w := range c.State.Workspaces.All() {
+		switch w.Condition(c.Now, c.State.LongestOperation) {
+		case backend.CondFailing:
+			s.Failing++
+		case backend.CondUnknown:
+			s.WorkspacesUnknown++
+		case backend.CondWorking, backend.CondBusy, backend.CondUnused:
+		}
+	}
+	for b := range c.State.Sandboxes.All() {
+		if b.IsSandbox {
+			s.Sandboxes++
+			if columns.SandboxBroken(b) {
+				s.Broken++
+			}
+		}
+	}
+	s.countAlerts(c.Board)
+	return s
+}
+
+func (s *Summary) countAlerts(b *alerts.Board) {
+	for _, a := range b.Alerts {
+		switch {
+		case a.Silenced != nil:
+		case a.State == alerts.StatePending:
+			s.Suspected++
+		case a.State != alerts.StateFiring && a.State != alerts.StateHeld:
+		case a.Severity == alerts.SeverityCritical:
+			s.Critical++
+		case a.Severity == alerts.SeverityWarning:
+			s.Warning++
+		}
+	}
+	rules := map[string]struct{}{}
+	for _, x := range b.Blind {
+		rules[x.Rule] = struct{}{}
+	}
+	s.BlindRule = len(rules)
+}
+
+// Lagging returns the source whose newest data is most overdue, once that exceeds two of its intervals; nil when all
+// are in time. Sources that never answered do not count: they are listed as starting or down.
+func Lagging(c *columns.Ctx) *fleet.SourceHealth {
+	var worst *fleet.SourceHealth
+	for _, h := range c.State.Sources {
+		if h.LastOK.IsZero() || h.Interval <= 0 || h.Status == fleet.StatusAbsent || c.Now.Sub(h.LastOK) <= 2*h.Interval {
+			continue
+		}
+		if worst == nil || h.LastOK.Before(worst.LastOK) {
+			worst = h
+		}
+	}
+	return worst
+}

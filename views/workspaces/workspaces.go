@@ -1,0 +1,26 @@
+// Package workspaces is screen 2: the entries of the agent framework's registries.
+package workspaces
+
+import (
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/kit"
+	"sandglass/views"
+	"sandglass/views/browse"
+	"sandglass/views/columns"
+)
+
+// New makes the screen.
+func New() views.Screen {
+	return browse.New(browse.Config[*backend.Workspace]{
+		Number: 2, Name: "Workspaces", Set: columns.Workspaces(), Kind: backend.KindWorkspace,
+		Lookup: func(s *fleet.State, k backend.Key) (*backend.Workspace, bool) {
+			w := s.Workspace(k)
+			return w, w != nil
+		},
+		Nothing: func(f *views.Frame) *kit.Doc {
+			return browse.Lacking(f, backend.InputRegistry, "No workspaces",
+				"Every source that lists workspaces answers, and no session has one.", "No source lists workspaces. A source of kind helix does.")
+		},
+	})
+}
