@@ -1,4 +1,230 @@
 package alerts
 
-// memory is what the engine carries from Board to Board: one record per finding. It is filled by the engine.
-type memory struct{}
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"sandglass/backend"
+)
+
+// memory is what the engine carries from Board to Board. It is immutable: Next makes a new one that shares what did
+// not change.
+type memory struct {
+	clock    clock
+	watching time.Time
+	rules    map[string]*ledger
+	gaps     map[string]gap    // by source: what keeps its subjects from being judged
+	folds    map[string]string // by source: id of the alert under which its held alerts fold
+	resume   *resume           // set on a memory that was loaded
+}
+
+// gap is a reason for which no subject of a source can be judged.
+type gap struct {
+	Outcome  Outcome
+	Why      backend.Safe
+	Starting bool // not read yet: everything stays as it was
+}
+
+// ledger is one rule's records and their groups.
+type ledger struct {
+	records []*record // sorted by key
+	groups  map[groupID]*group
+	due     *dueIndex
+}
+
+// record is one finding, or a note about a subject that is none.
+type record struct {
+	Key         backend.Key   `json:"key"`
+	State       AlertState    `json:"state,omitempty"` // empty: only a note
+	Source      string        `json:"source"`
+	Via         string        `json:"via,omitempty"`
+	Fingerprint string        `json:"fingerprint,omitempty"`
+	Cause       backend.Safe  `json:"cause,omitzero"`
+	Runbook     string        `json:"runbook,omitempty"`
+	Active      time.Time     `json:"active,omitzero"` // when it became true
+	Since       time.Time     `json:"since,omitzero"`  // when it took its state
+	Ran         time.Duration `json:"ran,omitempty"`   // how long it has been true, gaps left out
+	Tick        time.Time     `json:"tick,omitzero"`   // when Ran was last advanced; zero: the clock stands
+	Clear       time.Time     `json:"clear,omitzero"`  // when it turned false while it goes on firing
+	Bounds      Bounds        `json:"bounds,omitzero"`
+	Confirmed   time.Time     `json:"confirmed,omitzero"`
+	Due         time.Time     `json:"due,omitzero"` // when it must be looked at again
+	Suspected   bool          `json:"suspected,omitempty"`
+	Corroborate bool          `json:"corroborate,omitempty"`
+	Why         backend.Safe  `json:"why,omitzero"`
+	Detail      backend.Safe  `json:"detail,omitzero"`
+	Session     backend.ID    `json:"session,omitzero"`
+	Provider    backend.Safe  `json:"provider,omitzero"`
+	Tenant      backend.Safe  `json:"tenant,omitzero"`
+	Note        *Note         `json:"note,omitempty"`
+	Listing     *Listing      `json:"listing,omitempty"`
+	Evidence    []Evidence    `json:"evidence,omitempty"`
+	Trend       []float64     `json:"trend,omitempty"`
+	TrendSpan   time.Duration `json:"trend_span,omitempty"`
+}
+
+// groupID is what makes findings of one rule one alert. The severity is the rule's.
+type groupID struct{ source, fingerprint string }
+
+type group struct {
+	id      groupID
+	members []*record // sorted by key
+	since   time.Time // steady time at which the alert took its state
+	alert   *Alert
+}
+
+func (r *record) group() (groupID, bool) {
+	if r == nil || r.State == "" {
+		return groupID{}, false
+	}
+	return groupID{r.Source, r.Fingerprint}, true
+}
+
+func searchRecords(rs []*record, k backend.Key) int {
+	return sort.Search(len(rs), func(i int) bool { return rs[i].Key.Compare(k) >= 0 })
+}
+
+func (l *ledger) get(k backend.Key) *record {
+	if i := searchRecords(l.records, k); i < len(l.records) && l.records[i].Key == k {
+		return l.records[i]
+	}
+	return nil
+}
+
+// change is what an evaluation makes of one subject: next nil forgets it.
+type change struct {
+	key  backend.Key
+	next *record
+}
+
+// merged applies changes, sorted by key and without doubles, to records. It copies the runs between changes whole.
+func merged(rs []*record, changes []change) []*record {
+	if len(changes) == 0 {
+		return rs
+	}
+	out := make([]*record, 0, len(rs)+len(changes))
+	for _, c := range changes {
+		i := searchRecords(rs, c.key)
+		out = append(out, rs[:i]...)
+		rs = rs[i:]
+		if len(rs) > 0 && rs[0].Key == c.key {
+			rs = rs[1:]
+		}
+		if c.next != nil {
+			out = append(out, c.next)
+		}
+	}
+	return append(out, rs...)
+}
+
+// sortChanges orders changes by key; of two about one key the later wins.
+func sortChanges(cs []change) []change {
+	slices.SortStableFunc(cs, func(a, b change) int { return a.key.Compare(b.key) })
+	out := cs[:0]
+	for i, c := range cs {
+		if i+1 < len(cs) && cs[i+1].key == c.key {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// dueIndex finds the records that must be looked at again, by the second. Entries whose record has meanwhile another
+// due time are skipped when they come up. Immutable.
+type dueIndex struct {
+	buckets map[int64][]backend.Key
+	first   int64 // no bucket lies before it
+}
+
+// take returns the keys due at now, and the index without the buckets that are over.
+func (d *dueIndex) take(now time.Time) ([]backend.Key, *dueIndex) {
+	if d == nil {
+		return nil, &dueIndex{}
+	}
+	sec := now.Unix()
+	if d.first > sec || len(d.buckets) == 0 {
+		return nil, d
+	}
+	var keys []backend.Key
+	n := &dueIndex{buckets: make(map[int64][]backend.Key, len(d.buckets)), first: sec + 1<<40}
+	for s, b := range d.buckets {
+		if s <= sec {
+			keys = append(keys, b...)
+		}
+		if s >= sec { // the bucket of this second holds some that are due later in it
+			n.buckets[s] = b
+			n.first = min(n.first, s)
+		}
+	}
+	slices.SortFunc(keys, backend.Key.Compare)
+	return slices.Compact(keys), n
+}
+
+// with adds the due times of changed records.
+func (d *dueIndex) with(was func(backend.Key) *record, changes []change) *dueIndex {
+	add := map[int64][]backend.Key{}
+	for _, c := range changes {
+		if c.next == nil || c.next.Due.IsZero() {
+			continue
+		}
+		s := c.next.Due.Unix()
+		if old := was(c.key); old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
+			continue // the bucket holds it already
+		}
+		add[s] = append(add[s], c.key)
+	}
+	if len(add) == 0 {
+		return d
+	}
+	n := &dueIndex{buckets: make(map[int64][]backend.Key, len(d.buckets)+len(add)), first: d.first}
+	for s, b := range d.buckets {
+		n.buckets[s] = b
+	}
+	if len(d.buckets) == 0 {
+		n.first = 1 << 62
+	}
+	for s, keys := range add {
+		n.buckets[s] = append(slices.Clone(n.buckets[s]), keys...)
+		n.first = min(n.first, s)
+	}
+	return n
+}
+
+// Known gives a fleet rule what it remembers.
+type Known struct{ l *ledger }
+
+// All walks the rule's findings and notes in key order.
+func (k Known) All(yield func(backend.Key, *Note) bool) {
+	for _, r := range k.l.records {
+		if !yield(r.Key, r.Note) {
+			return
+		}
+	}
+}
+
+// Finding reports the state of one finding, empty when there is none.
+func (k Known) Finding(key backend.Key) AlertState {
+	if r := k.l.get(key); r != nil {
+		return r.State
+	}
+	return ""
+}
+
+// Via is the other source on which a finding rests, empty when there is none.
+func (k Known) Via(key backend.Key) string {
+	if r := k.l.get(key); r != nil {
+		return r.Via
+	}
+	return ""
+}
+
+// Findings walks the rule's findings, notes left out, in key order.
+func (k Known) Findings(yield func(backend.Key, AlertState) bool) {
+	for _, r := range k.l.records {
+		if r.State != "" && !yield(r.Key, r.State) {
+			return
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package alerts
+
+import (
+	"slices"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// blind computes which rules cannot see where. A source that has not answered yet says nothing about itself and is
+// left out.
+func (t *turn) blind() []Blindness {
+	var out []Blindness
+	for _, r := range t.e.rules {
+		m := r.Meta()
+		if len(m.Needs) == 0 {
+			continue
+		}
+		judged, starting := 0, false
+		for _, h := range t.st.Sources {
+			starting = starting || h.Status == fleet.StatusStarting
+			if h.Status == fleet.StatusStarting || !watches(h, m.Watches) {
+				continue
+			}
+			judged++
+			if why, blind := blindOn(t.st, m, h); blind {
+				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: why})
+			}
+		}
+		if judged == 0 && !starting && len(t.st.Sources) > 0 && !t.anyDelivers(m) {
+			out = append(out, Blindness{Rule: m.Name, Why: backend.Textf("no configured source reports %s", inputNoun(m.Watches))})
+		}
+	}
+	if t.prev != nil && slices.Equal(out, t.prev.Blind) {
+		return t.prev.Blind
+	}
+	return out
+}
+
+// anyDelivers reports whether all of a rule's needs are met somewhere though no source of the kind that it watches is
+// configured: log lines can be judged without a registry.
+func (t *turn) anyDelivers(m *Meta) bool {
+	for _, group := range m.Needs {
+		if !slices.ContainsFunc(t.st.Sources, func(h *fleet.SourceHealth) bool {
+			return slices.ContainsFunc(group, h.Delivers)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// blindOn reports whether a rule is blind on one source, and why: for each of its needs some source that speaks about
+// this one must deliver one of the inputs.
+func blindOn(st *fleet.State, m *Meta, h *fleet.SourceHealth) (backend.Safe, bool) {
+	for _, group := range m.Needs {
+		if delivered(st, group, h.Key.Source) {
+			continue
+		}
+		parts := make([]backend.Safe, 0, len(group))
+		for _, in := range group {
+			parts = append(parts, lacking(st, in, h.Key.Source))
+		}
+		return backend.Join(parts, "; "), true
+	}
+	return backend.Safe{}, false
+}
+
+func delivered(st *fleet.State, group []backend.Input, source string) bool {
+	for _, h := range st.Sources {
+		if h.SpeaksAbout(source) && h.Status != fleet.StatusDown && h.Status != fleet.StatusAbsent && slices.ContainsFunc(group, h.Delivers) {
+			return true
+		}
+	}
+	return false
+}
+
+// lacking says why an input is not there for a source: who could deliver it and does not, or that nobody is asked.
+func lacking(st *fleet.State, in backend.Input, source string) backend.Safe {
+	id := backend.Clean(source, 80)
+	for _, h := range st.Sources {
+		if !h.SpeaksAbout(source) {
+			continue
+		}
+		from := backend.Clean(h.Key.Source, 80)
+		if h.Delivers(in) && h.Status == fleet.StatusDown {
+			return backend.Textf("%s is down", from)
+		}
+		for _, x := range h.Missing {
+			if x.Input == in {
+				return backend.Textf("%s: %s", from, x.Why)
+			}
+		}
+	}
+	switch in {
+	case backend.InputRejections, backend.InputEvictionLogs:
+		return backend.Textf("no log source speaks about %s; Helix writes no log lines unless a Logger is configured", id)
+	case backend.InputEvictions:
+		return backend.Textf("no metrics source speaks about %s; Helix counts evictions only where WorkspaceMetrics is implemented", id)
+	case backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputTmpdirs, backend.InputHost:
+	}
+	return backend.Textf("no source reports %s of %s", inputNoun(in), id)
+}
+
+// inputNoun names an input inside a sentence.
+func inputNoun(in backend.Input) string {
+	switch in {
+	case backend.InputRegistry:
+		return "workspace registries"
+	case backend.InputSessions:
+		return "a session list"
+	case backend.InputContainers:
+		return "container states"
+	case backend.InputEvictions:
+		return "eviction metrics"
+	case backend.InputEvictionLogs:
+		return "eviction log lines"
+	case backend.InputRejections:
+		return "rejection log lines"
+	case backend.InputTmpdirs:
+		return "scratch directories"
+	case backend.InputHost:
+		return "host memory and disk"
+	}
+	return string(in)
+}

@@ -1,0 +1,206 @@
+package alerts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"sandglass/backend"
+)
+
+// causeVersion names the normalisation below. It is part of every fingerprint: when the algorithm changes, old
+// fingerprints are recognisably old instead of silently different.
+const causeVersion = "v1"
+
+// maxCause bounds the text that is normalised and shown; a cause that differs only further back is the same cause.
+const maxCause = 400
+
+// Fingerprint identifies a cause: two texts that differ only in identifiers, numbers, paths, durations and quoted
+// values have the same one. It has the form "v1:" and 12 hexadecimal digits.
+func Fingerprint(text string) string {
+	sum := sha256.Sum256([]byte(NormaliseCause(text)))
+	return causeVersion + ":" + hex.EncodeToString(sum[:6])
+}
+
+// CauseText is the readable representative of a cause: one line of at most 160 characters.
+func CauseText(text backend.Safe) backend.Safe {
+	return backend.Clean(strings.Join(strings.Fields(strings.NewReplacer("␊", " ", "␍", " ", "␉", " ").Replace(text.String())), " "), 160)
+}
+
+// NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since
+// they carry the meaning; a token is judged as a whole, so that "r2" and "schemaVersion" stay words.
+func NormaliseCause(text string) string {
+	if len(text) > maxCause {
+		text = strings.ToValidUTF8(text[:maxCause], "")
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '"' || c == '`' || c == '\'' && !insideWord(text, i):
+			if end := strings.IndexByte(text[i+1:], c); end >= 0 {
+				b.WriteString("<q>")
+				i += end + 2
+				continue
+			}
+			b.WriteByte(' ')
+			i++
+		case isSpace(text, i):
+			for i < len(text) && isSpace(text, i) {
+				i += spaceLen(text, i)
+			}
+			if b.Len() > 0 && i < len(text) {
+				b.WriteByte(' ')
+			}
+		case tokenByte(c):
+			end := i
+			for end < len(text) && tokenByte(text[end]) && !isSpace(text, end) {
+				end++
+			}
+			writeToken(&b, text[i:end])
+			i = end
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String()
+}
+
+func insideWord(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && isLetter(s[i-1]) && isLetter(s[i+1])
+}
+
+// spaceLen is the length of the blank at i: line ends arrive as drawable stand-ins (U+2409, U+240A, U+240D).
+func spaceLen(s string, i int) int {
+	if s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r' {
+		return 1
+	}
+	if s[i] == 0xe2 && i+2 < len(s) && s[i+1] == 0x90 && (s[i+2] == 0x89 || s[i+2] == 0x8a || s[i+2] == 0x8d) {
+		return 3
+	}
+	return 0
+}
+
+func isSpace(s string, i int) bool { return spaceLen(s, i) > 0 }
+
+// tokenByte lists what belongs to one token: words, numbers, identifiers, paths, addresses. Bytes of non-ASCII letters
+// count as letters.
+func tokenByte(c byte) bool {
+	return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || c == '@' || c == '+' || c == '%' || c == '~'
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// writeToken judges one token. Punctuation at its end belongs to the sentence.
+func writeToken(b *strings.Builder, tok string) {
+	core := strings.TrimRight(tok, ".:-/")
+	tail := tok[len(core):]
+	switch {
+	case core == "":
+		b.WriteString(tok)
+		return
+	case strings.Contains(core, "://"):
+		b.WriteString("<url>")
+	case strings.Contains(core, "/"):
+		b.WriteString("<path>")
+	case !strings.ContainsAny(core, "0123456789"):
+		writeLower(b, core)
+	case isNumeric(core):
+		b.WriteString("<n>")
+	case strings.Contains(core, "@"), strings.Contains(core, ":"):
+		writeParts(b, core)
+	case isUUID(core), isHex(core):
+		b.WriteString("<id>")
+	default:
+		writeParts(b, core)
+	}
+	b.WriteString(strings.Trim(tail, "/"))
+}
+
+func writeLower(b *strings.Builder, s string) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		b.WriteByte(c)
+	}
+}
+
+// writeParts handles compounds such as "sbx_76fca18e", "build-3", "host:8080" and "retry3": a part that holds letters
+// only stays, a number is a number, and anything that mixes the two beyond a short word is an identifier.
+func writeParts(b *strings.Builder, s string) {
+	for len(s) > 0 {
+		n := strings.IndexAny(s, "_-.:@+%~")
+		part := s
+		if n >= 0 {
+			part = s[:n]
+		}
+		switch {
+		case part == "":
+		case !strings.ContainsAny(part, "0123456789"):
+			writeLower(b, part)
+		case isNumeric(part):
+			b.WriteString("<n>")
+		case len(part) <= 3 && isLetter(part[0]) && isDigit(part[len(part)-1]):
+			writeLower(b, part) // r2, s3, ip6, h2: names, not numbers
+		default:
+			b.WriteString("<id>")
+		}
+		if n < 0 {
+			return
+		}
+		b.WriteByte(s[n])
+		s = s[n+1:]
+	}
+}
+
+// isNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and
+// units of at most three letters that follow digits.
+func isNumeric(s string) bool {
+	if !isDigit(s[0]) && !((s[0] == '-' || s[0] == '+' || s[0] == '.') && len(s) > 1 && isDigit(s[1])) {
+		return false
+	}
+	letters := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case isDigit(c), c == '.', c == '-', c == '+', c == ':', c == '%', c == '_':
+			letters = 0
+		case isLetter(c):
+			if letters++; letters > 3 {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return !isHex(s) || !hasLetter(s)
+}
+
+func hasLetter(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+}
+
+// isHex accepts hexadecimal strings of six or more digits, with or without 0x, that hold at least one decimal digit.
+func isHex(s string) bool {
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
+	if len(s) < 6 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if !isDigit(s[i]) && !(s[i]|0x20 >= 'a' && s[i]|0x20 <= 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	return isHex(strings.ReplaceAll(s, "-", ""))
+}

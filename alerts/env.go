@@ -1,0 +1,200 @@
+package alerts
+
+import (
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Env is what a rule may look at: one State, and time that never jumps.
+type Env struct {
+	State *fleet.State
+	Now   time.Time // steady
+	// Watching is the steady time of the first State of this memory: nothing before it was seen happening.
+	Watching time.Time
+
+	clock  clock
+	causes map[string]cause
+	homes  map[backend.Series]string
+	gaps   map[string]gap
+}
+
+// Gap reports why nothing can be said about a source's entities now, if that is so.
+func (e *Env) Gap(source string) (o Outcome, why backend.Safe, is bool) {
+	g, is := e.gaps[source]
+	return g.Outcome, g.Why, is
+}
+
+type cause struct {
+	text        backend.Safe
+	fingerprint string
+}
+
+// Time is the steady time of a source's timestamp about an entity, zero when it is not known.
+func (e *Env) Time(m *backend.Meta, v backend.Value[time.Time]) time.Time {
+	t, ok := v.Get()
+	if !ok {
+		return time.Time{}
+	}
+	if e.clock.JumpDrift == 0 {
+		return plain(t)
+	}
+	return e.clock.theirs(e.State.Source(m.Key.Source), m.ReadAt, t)
+}
+
+// ReadAt is the steady time at which an entity was last read.
+func (e *Env) ReadAt(m *backend.Meta) time.Time { return e.clock.ours(e.State.ReadAt(m)) }
+
+// Ours is the steady time of a moment of our own wall clock.
+func (e *Env) Ours(t time.Time) time.Time { return e.clock.ours(t) }
+
+// Display is the wall-clock form of a steady time.
+func (e *Env) Display(t time.Time) time.Time { return e.clock.display(t) }
+
+// Clock is the text of a steady time for evidence: UTC, with the date when it is not today's.
+func (e *Env) Clock(t time.Time) string {
+	t = e.Display(t).UTC()
+	now := e.Display(e.Now).UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05Z")
+	}
+	return t.Format("2006-01-02 15:04Z")
+}
+
+// Cause normalises a cause text; equal texts of one State are normalised once.
+func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
+	if c, ok := e.causes[raw.String()]; ok {
+		return c.text, c.fingerprint
+	}
+	c := cause{CauseText(raw), Fingerprint(raw.String())}
+	e.causes[raw.String()] = c
+	return c.text, c.fingerprint
+}
+
+// Over is what a series saw in the window that ends now, across a jump of the wall clock too.
+func (e *Env) Over(s backend.Series, window time.Duration) fleet.Increase {
+	wall := e.clock.Wall
+	if e.clock.JumpDrift == 0 {
+		return e.State.Windows.Over(s, wall, window)
+	}
+	since := e.Now.Sub(e.clock.JumpAt)
+	if since >= window {
+		return e.State.Windows.Over(s, wall, window)
+	}
+	after := e.State.Windows.Over(s, wall, since+1)
+	before := e.State.Windows.Over(s, e.clock.JumpAt, window-since)
+	both := before.Add(after)
+	if before.Samples > 0 && after.Samples > 0 {
+		both.Samples = before.Samples + after.Samples
+		both.First = before.First
+		both.Last = e.clock.ours(after.Last)
+	}
+	return both
+}
+
+// Measure is a rate with what is known about it.
+type Measure struct {
+	fleet.Increase
+	// PerSecond is the rate over the part of the window that was watched.
+	PerSecond float64
+	// Least is the rate over the whole window as if nothing had happened in its unwatched part: a lower bound.
+	Least float64
+	// Covered is the watched part of the window.
+	Covered time.Duration
+	// Known is false when fewer than two counts were seen or the newest is too old to speak about now.
+	Known bool
+	// Whole says that nearly all of the window was watched, Half that at least half of it was.
+	Whole, Half bool
+}
+
+// Rate measures several series together over a window.
+func (e *Env) Rate(series []backend.Series, window time.Duration) Measure {
+	var m Measure
+	stale := time.Minute
+	for _, s := range series {
+		if h := e.State.Source(s.Source); h != nil {
+			stale = max(stale, 3*h.Interval+h.Deadline)
+		}
+		m.Increase = m.Add(e.Over(s, window))
+	}
+	if m.Samples == 0 {
+		return m
+	}
+	m.Covered = min(max(e.Now.Sub(e.clock.ours(m.First)), 0), window)
+	m.Least = m.N / window.Seconds()
+	m.Known = m.Samples >= 2 && m.Covered > 0 && e.Now.Sub(e.clock.ours(m.Last)) <= stale
+	m.Whole, m.Half = m.Covered >= window*9/10, m.Covered >= window/2
+	if m.Covered > 0 {
+		m.PerSecond = m.N / max(m.Covered, time.Second).Seconds()
+	}
+	if m.Whole {
+		m.PerSecond = m.Least
+	}
+	return m
+}
+
+// Exceeds judges a rate against a threshold: certain either way once enough of the window was watched, suspected
+// before that, no data when nothing can be said.
+func (m Measure) Exceeds(perSecond float64) (o Outcome, suspected bool) {
+	switch {
+	case m.Samples > 0 && m.Least > perSecond:
+		return True, false
+	case !m.Known:
+		return NoData, false
+	case m.Whole:
+		return False, false
+	case m.N >= 5 && m.PerSecond > perSecond:
+		return True, true
+	case m.Half:
+		return False, false
+	}
+	return NoData, false
+}
+
+// HomeOf is the id of the source whose sessions a series speaks about: the one that lists its session, else the only
+// registry that its source speaks about, else its own source.
+func (e *Env) HomeOf(s backend.Series) string {
+	s = backend.Series{Source: s.Source, Session: s.Session}
+	if home, ok := e.homes[s]; ok {
+		return home
+	}
+	home := e.homeOf(s)
+	e.homes[s] = home
+	return home
+}
+
+func (e *Env) homeOf(s backend.Series) string {
+	own := e.State.Source(s.Source)
+	only, registries := "", 0
+	for _, h := range e.State.Sources {
+		if own != nil && !own.SpeaksAbout(h.Key.Source) || !isRegistry(h) {
+			continue
+		}
+		if !s.Session.IsZero() && e.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: s.Session}) != nil {
+			return h.Key.Source
+		}
+		registries++
+		only = h.Key.Source
+	}
+	if registries == 1 {
+		return only
+	}
+	return s.Source
+}
+
+func isRegistry(h *fleet.SourceHealth) bool { return watches(h, backend.InputRegistry) }
+
+// watches reports whether a source is one of those that a rule about this input judges: it delivers the input or
+// says that it could.
+func watches(h *fleet.SourceHealth, in backend.Input) bool {
+	if h.Delivers(in) {
+		return true
+	}
+	for _, m := range h.Missing {
+		if m.Input == in {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,282 @@
+package alerts
+
+import (
+	"slices"
+
+	"sandglass/backend"
+)
+
+// work is the evaluation of one rule in one turn.
+type work struct {
+	*turn
+	rule     Rule
+	meta     *Meta
+	old      *ledger
+	settling bool
+	changes  []change
+	ended    []change // those of changes whose subject is no more
+}
+
+func (w *work) put(k backend.Key, was, next *record) {
+	if was != next {
+		w.changes = append(w.changes, change{k, next})
+	}
+}
+
+func (w *work) end(r *record, why backend.Safe) {
+	n := end(r, why, w.env.Now)
+	w.put(r.Key, r, n)
+	if n != nil && n != r {
+		w.ended = append(w.ended, change{r.Key, n})
+	}
+}
+
+// depart ends the findings of subjects that are gone, and drops those that have been listed as ended long enough.
+func (w *work) depart(due []backend.Key) {
+	for _, k := range due {
+		if r := w.old.get(k); r != nil && r.State == StateEnded && !w.env.Now.Before(r.Due) {
+			w.put(k, r, nil)
+		}
+	}
+	if !w.full {
+		for k, why := range w.gone {
+			if r := w.old.get(k); r != nil {
+				w.end(r, why)
+			}
+		}
+		return
+	}
+	for _, r := range w.old.records {
+		if r.State == StateEnded && !w.env.Now.Before(r.Due) {
+			w.put(r.Key, r, nil)
+			continue
+		}
+		if why, gone := w.missing(r.Key); gone {
+			w.end(r, why)
+		}
+	}
+}
+
+// missing reports whether a subject that was known is no more, when there is no delta to tell: its source was read
+// and does not have it.
+func (w *work) missing(k backend.Key) (backend.Safe, bool) {
+	h := w.st.Source(k.Source)
+	switch {
+	case len(w.st.Sources) == 0:
+		return backend.Safe{}, false
+	case h == nil:
+		return backend.Text("its source is not configured any more"), true
+	case k.Kind == backend.KindSource:
+		return backend.Safe{}, false
+	}
+	if _, gap := w.next.gaps[k.Source]; gap || h.LastOK.IsZero() || h.WorkspacesUnknown {
+		return backend.Safe{}, false
+	}
+	if w.st.Entity(k) != nil {
+		return backend.Safe{}, false
+	}
+	if k.Kind == backend.KindSession && !isRegistry(h) {
+		return backend.Safe{}, false // named by log lines only: nobody says when it ends
+	}
+	return backend.Text("not there any more"), true
+}
+
+// candidates are the keys of one kind that must be looked at, sorted: changed, due, and those whose source fell silent
+// or came back.
+func (w *work) candidates(kind backend.Kind, due []backend.Key) []backend.Key {
+	keys := slices.Clone(w.changed[kind])
+	for _, k := range due {
+		if k.Kind == kind {
+			if r := w.old.get(k); r != nil && !r.Due.After(w.env.Now) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	if len(w.moved) > 0 {
+		for _, r := range w.old.records {
+			if r.Key.Kind == kind && (w.moved[r.Key.Source] || w.moved[r.Via]) {
+				keys = append(keys, r.Key)
+			}
+		}
+	}
+	slices.SortFunc(keys, backend.Key.Compare)
+	return slices.Compact(keys)
+}
+
+func (w *work) subjects(rule SubjectRule, due []backend.Key) {
+	if !w.all {
+		for _, k := range w.candidates(rule.Kind(), due) {
+			if e := w.st.Entity(k); e != nil {
+				w.judge(rule, k, e)
+			}
+		}
+		return
+	}
+	switch rule.Kind() {
+	case backend.KindWorkspace:
+		for e := range w.st.Workspaces.All() {
+			w.judge(rule, e.Key, e)
+		}
+	case backend.KindSession:
+		for e := range w.st.Sessions.All() {
+			w.judge(rule, e.Key, e)
+		}
+	case backend.KindSandbox:
+		for e := range w.st.Sandboxes.All() {
+			w.judge(rule, e.Key, e)
+		}
+	case backend.KindTmpdir:
+		for e := range w.st.Tmpdirs.All() {
+			w.judge(rule, e.Key, e)
+		}
+	case backend.KindHost:
+		for e := range w.st.Hosts.All() {
+			w.judge(rule, e.Key, e)
+		}
+	case backend.KindExecution, backend.KindJob, backend.KindSource:
+	}
+}
+
+func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
+	rec := w.old.get(k)
+	meta := e.EntityMeta()
+	if g, is := w.gapFor(k, meta); is {
+		if !g.Starting && rec != nil {
+			w.put(k, rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+		}
+		return
+	}
+	var note *Note
+	if rec != nil && rec.State != StateEnded {
+		note = rec.Note
+	}
+	v := rule.Judge(&w.env, e, note)
+	if rec == nil && v.Note == nil && v.Outcome != True {
+		return
+	}
+	if v.Source == "" {
+		v.Source = k.Source
+	}
+	if v.Confirmed.IsZero() {
+		v.Confirmed = w.env.ReadAt(meta)
+	}
+	w.put(k, rec, step(w.meta, k, rec, v, w.env.Now, w.settling))
+}
+
+// countedSubjects judges the subjects whose series changed or that are due.
+func (w *work) countedSubjects(rule SeriesRule, due []backend.Key) {
+	metrics := rule.Metrics()
+	seen := map[backend.Key][]backend.Series{}
+	add := func(s backend.Series) {
+		k := rule.SubjectOf(&w.env, s)
+		seen[k] = append(seen[k], s)
+	}
+	if w.all {
+		for _, name := range metrics {
+			for s := range w.st.Windows.All(name) {
+				add(s)
+			}
+		}
+		for _, r := range w.old.records {
+			seen[r.Key] = append(seen[r.Key], []backend.Series(nil)...)
+		}
+	} else {
+		for _, s := range w.series {
+			if slices.Contains(metrics, s.Name) {
+				add(s)
+			}
+		}
+	}
+	for _, k := range due {
+		if r := w.old.get(k); r != nil && !r.Due.After(w.env.Now) {
+			seen[k] = append(seen[k], []backend.Series(nil)...)
+		}
+	}
+	if len(w.moved) > 0 {
+		for _, r := range w.old.records {
+			if w.moved[r.Key.Source] || w.moved[r.Via] {
+				seen[r.Key] = append(seen[r.Key], []backend.Series(nil)...)
+			}
+		}
+	}
+	for k, series := range seen {
+		if _, gone := w.gone[k]; gone && w.st.Entity(k) == nil {
+			continue
+		}
+		w.judgeCounted(rule, k, series)
+	}
+}
+
+func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Series) {
+	rec := w.old.get(k)
+	if rec != nil && rec.State == StateEnded && (len(series) == 0 || w.st.Entity(k) == nil) {
+		return // what is left in the windows of an ended subject does not start it anew
+	}
+	note := &Note{}
+	if rec != nil && rec.Note != nil {
+		c := *rec.Note
+		c.Series = slices.DeleteFunc(slices.Clone(c.Series), func(s backend.Series) bool { return rule.SubjectOf(&w.env, s) != k })
+		note = &c
+	}
+	for _, s := range series {
+		if !slices.Contains(note.Series, s) {
+			note.Series = append(note.Series, s)
+		}
+	}
+	via := ""
+	for _, s := range note.Series {
+		if g, is := w.next.gaps[s.Source]; is {
+			if !g.Starting && rec != nil {
+				w.put(k, rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			}
+			return
+		}
+		via = s.Source
+	}
+	v := rule.JudgeSeries(&w.env, k, note)
+	if v.Source == "" {
+		v.Source = k.Source
+	}
+	v.Via = via
+	w.put(k, rec, step(w.meta, k, rec, v, w.env.Now, w.settling))
+}
+
+// fleetWide runs a fleet rule. Known findings that it does not judge have no data.
+func (w *work) fleetWide(rule FleetRule) {
+	_, notes := rule.(SubjectRule)
+	pending := make(map[backend.Key]*record)
+	for _, r := range w.old.records {
+		if !notes || r.Key.Kind == backend.KindSource {
+			if r.State != StateEnded {
+				pending[r.Key] = r
+			}
+		}
+	}
+	known := w.old
+	if len(w.changes) > 0 {
+		w.changes = sortChanges(w.changes)
+		known = &ledger{records: merged(w.old.records, w.changes)}
+	}
+	for _, f := range rule.JudgeFleet(&w.env, Known{known}) {
+		delete(pending, f.Key)
+		if g, is := w.next.gaps[f.Key.Source]; is && g.Starting {
+			continue
+		}
+		rec := w.old.get(f.Key)
+		w.put(f.Key, rec, step(w.meta, f.Key, rec, f.Verdict, w.env.Now, w.settling))
+	}
+	for k, r := range pending {
+		if _, gone := w.gone[k]; gone {
+			continue
+		}
+		g := gap{Outcome: NoData, Why: backend.Text("nothing was read that could confirm it")}
+		for _, src := range []string{k.Source, r.Via} {
+			if s, is := w.next.gaps[src]; is {
+				g = s
+			}
+		}
+		if !g.Starting {
+			w.put(k, r, step(w.meta, k, r, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package alerts
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// regroup brings the rule's groups up to date with the changes, rewrites the alerts that changed, and turns
+// corroborated suspicion into findings, which adds changes.
+func (w *work) regroup() map[groupID]*group {
+	touched := w.touched()
+	if len(touched) == 0 {
+		return w.refresh(w.old.groups, nil)
+	}
+	groups := maps.Clone(w.old.groups)
+	if groups == nil {
+		groups = make(map[groupID]*group, len(touched))
+	}
+	var promoted []change
+	ids := slices.SortedFunc(maps.Keys(touched), func(a, b groupID) int {
+		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.fingerprint, b.fingerprint))
+	})
+	for _, id := range ids {
+		was := w.old.groups[id]
+		g := &group{id: id}
+		if was != nil {
+			g.members, g.since, g.alert = was.members, was.since, was.alert
+		}
+		g.members = merged(g.members, touched[id])
+		if up := w.corroborate(g.members); len(up) > 0 {
+			g.members = merged(g.members, up)
+			promoted = append(promoted, up...)
+		}
+		w.differs = true
+		if len(g.members) == 0 {
+			delete(groups, id)
+			w.leave(was, touched[id])
+			continue
+		}
+		w.write(g)
+		groups[id] = g
+		w.transition(was, g)
+	}
+	w.reportEnded(groups)
+	if len(promoted) > 0 {
+		w.changes = sortChanges(append(w.changes, promoted...))
+	}
+	return w.refresh(groups, touched)
+}
+
+// touched collects the groups whose members, folding or times changed, each with the changes to its members.
+func (w *work) touched() map[groupID][]change {
+	touched := map[groupID][]change{}
+	w.regrouped = map[backend.Key]bool{}
+	for _, c := range w.changes {
+		was, had := w.old.get(c.key).group()
+		is, has := c.next.group()
+		if had && (!has || was != is) {
+			touched[was] = append(touched[was], change{c.key, nil})
+			if has {
+				w.regrouped[c.key] = true
+			}
+		}
+		if has {
+			touched[is] = append(touched[is], c)
+		}
+	}
+	for id, g := range w.old.groups {
+		if w.rebuild || w.refold[id.source] || len(g.members) > 0 && w.refold[g.members[0].Via] {
+			if _, ok := touched[id]; !ok {
+				touched[id] = nil
+			}
+		}
+	}
+	return touched
+}
+
+// corroborate returns what becomes of the suspected members when enough subjects share the cause.
+func (w *work) corroborate(members []*record) []change {
+	if w.meta.Corroborate == 0 {
+		return nil
+	}
+	live, open := 0, false
+	for _, r := range members {
+		if r.State != StateEnded {
+			live++
+		}
+		open = open || r.State == StatePending && r.Suspected && r.Corroborate
+	}
+	if !open || live < w.meta.Corroborate {
+		return nil
+	}
+	var up []change
+	for _, r := range members {
+		if r.State == StatePending && r.Suspected && r.Corroborate && w.env.Now.Sub(r.Active) >= w.meta.For {
+			n := *r
+			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
+			up = append(up, change{r.Key, &n})
+		}
+	}
+	return up
+}
+
+// alertID is short and stable.
+func (e *Engine) alertID(m *Meta, id groupID) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{m.Name, id.source, id.fingerprint, string(m.Severity), e.environment}, "\x00")))
+	return hex.EncodeToString(sum[:5])
+}
+
+// write makes the group's alert anew from its members.
+func (w *work) write(g *group) {
+	m, d := w.meta, &w.env
+	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.Severity, Fingerprint: g.id.fingerprint}
+	if g.alert != nil {
+		a.ID, a.Cause, a.Folds = g.alert.ID, g.alert.Cause, g.alert.Folds
+		a.Acknowledged, a.Silenced = g.alert.Acknowledged, g.alert.Silenced
+	} else {
+		a.ID = w.e.alertID(m, g.id)
+	}
+	t := tally(g.members)
+	a.State = t.state()
+	if g.alert == nil || g.alert.State != a.State {
+		g.since = d.Now
+		if g.alert == nil || g.alert.State != StateFiring && g.alert.State != StateHeld {
+			g.since = t.since
+		}
+	}
+	o := t.oldest
+	a.Since, a.Active = d.Display(g.since), d.Display(t.active)
+	a.Bounds = Bounds{d.Display(o.Bounds.Earliest), d.Display(o.Bounds.Latest)}
+	a.Confirmed = d.Display(t.confirmed)
+	if a.Cause.IsEmpty() || m.Folds || o.Listing != nil {
+		a.Cause = o.Cause
+	}
+	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, t.why(a.State), o.Trend, o.TrendSpan
+	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
+	if a.State == StateHeld {
+		a.FoldedUnder = w.fold(g.id.source, o.Via, a.ID)
+	}
+	if o.Listing != nil && len(g.members) == 1 {
+		a.Subjects, a.SubjectCount = w.listed(o.Listing, a.State), o.Listing.Count
+		a.Sessions, a.Providers, a.Tenants = o.Listing.Sessions, o.Listing.Providers, o.Listing.Tenants
+	} else {
+		a.Subjects = w.list(g.members, t.live)
+	}
+	if s, ok := w.rule.(SubjectRule); ok && o.Listing == nil && o.Evidence == nil {
+		a.Evidence = s.Evidence(d, a, w.st.Entity(o.Key))
+		if len(a.Evidence) == 0 && g.alert != nil {
+			a.Evidence = g.alert.Evidence
+		}
+	} else {
+		a.Evidence = o.Evidence
+	}
+	g.alert = a
+}
+
+// list names the subjects: those that live, or when none does those that ended.
+func (w *work) list(members []*record, live bool) []Subject {
+	out := make([]Subject, 0, min(len(members), MaxSubjects))
+	for _, r := range members {
+		if live == (r.State == StateEnded) {
+			continue
+		}
+		if len(out) == MaxSubjects {
+			break
+		}
+		out = append(out, Subject{
+			Key: r.Key, Label: r.Key.Safe(), State: r.State, Since: w.env.Display(r.Since), Detail: r.Detail,
+			Bounds: Bounds{w.env.Display(r.Bounds.Earliest), w.env.Display(r.Bounds.Latest)},
+		})
+	}
+	return out
+}
+
+// listed names the subjects of a finding that stands for many.
+func (w *work) listed(l *Listing, state AlertState) []Subject {
+	out := slices.Clone(l.Subjects)
+	for i := range out {
+		s := &out[i]
+		s.State, s.Since = state, w.env.Display(s.Since)
+		s.Bounds = Bounds{w.env.Display(s.Bounds.Earliest), w.env.Display(s.Bounds.Latest)}
+	}
+	return out
+}
+
+// fold is the id of the alert under which a held alert folds.
+func (t *turn) fold(source, via, self string) string {
+	for _, s := range []string{source, via} {
+		if id := t.next.folds[s]; id != "" && id != self {
+			return id
+		}
+	}
+	return ""
+}
+
+// foldUnder notes the sources whose trouble has a line of its own, and which of them are new or over.
+func (t *turn) foldUnder(l *ledger) {
+	if t.refold == nil {
+		t.refold = map[string]bool{}
+	}
+	for id, g := range l.groups {
+		if g.alert.State == StateFiring || g.alert.State == StatePending {
+			t.next.folds[id.source] = g.alert.ID
+		}
+	}
+	for s, id := range t.next.folds {
+		if t.old.folds[s] != id {
+			t.refold[s] = true
+		}
+	}
+	for s := range t.old.folds {
+		if t.next.folds[s] == "" {
+			t.refold[s] = true
+		}
+	}
+}
+
+// refresh brings "last confirmed" up to date for alerts that did not change, as long as they are few.
+func (w *work) refresh(groups map[groupID]*group, touched map[groupID][]change) map[groupID]*group {
+	if _, ok := w.rule.(SubjectRule); !ok || len(groups) > 200 {
+		return groups
+	}
+	cloned := touched != nil
+	for id, g := range groups {
+		if _, done := touched[id]; done && touched[id] != nil || g.alert.State != StateFiring && g.alert.State != StatePending {
+			continue
+		}
+		newest := time.Time{}
+		for _, r := range g.members[:min(len(g.members), 2)] {
+			if e := w.st.Entity(r.Key); e != nil && !e.EntityMeta().Stale {
+				newest = latest(newest, w.env.ReadAt(e.EntityMeta()))
+			}
+		}
+		if newest = w.env.Display(newest); !newest.After(g.alert.Confirmed) {
+			continue
+		}
+		if !cloned {
+			groups, cloned = maps.Clone(groups), true
+		}
+		c, a := *g, *g.alert
+		a.Confirmed = newest
+		c.alert = &a
+		groups[id] = &c
+		w.differs = true
+	}
+	return groups
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,170 @@
+package alerts
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// endedShown is how long an ended finding stays listed.
+const endedShown = 15 * time.Minute
+
+// step is the life cycle of one finding: what a verdict makes of its record. rec is nil for a subject that nothing is
+// known about; nil is returned for one that need not be remembered. Pure.
+func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settling bool) *record {
+	switch v.Outcome {
+	case True:
+		return stepTrue(m, key, rec, v, now)
+	case False:
+		return stepFalse(m, key, rec, v, now)
+	case NoData, SourceError, NotApplicable:
+	}
+	return stepGap(m, key, rec, v, now, settling)
+}
+
+func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
+	n := &record{
+		Key: key, State: StatePending, Source: v.Source, Via: v.Via, Fingerprint: v.Fingerprint, Cause: v.Cause,
+		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
+		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
+		Note: v.Note, Listing: v.Listing, Evidence: v.Evidence, Trend: v.Trend, TrendSpan: v.TrendSpan,
+	}
+	if n.Source == "" {
+		n.Source = key.Source
+	}
+	switch {
+	case rec == nil || rec.State == "" || rec.State == StateEnded:
+	case rec.State == StatePending:
+		n.Active, n.Since, n.Ran = rec.Active, rec.Since, rec.Ran
+		if !rec.Tick.IsZero() {
+			n.Ran += now.Sub(rec.Tick)
+		}
+	default: // firing or held: what is once proved stays until it is disproved
+		n.Active, n.Since, n.State, n.Suspected = rec.Active, rec.Since, StateFiring, false
+		if rec.State == StateHeld {
+			n.Since = now
+		}
+		n.Due = v.Recheck
+		return n
+	}
+	if v.Suspected {
+		n.Ran = 0
+		n.Due = v.Recheck
+		return n
+	}
+	n.Tick = now
+	if n.Ran >= m.For {
+		n.State, n.Since, n.Tick, n.Due = StateFiring, now, time.Time{}, v.Recheck
+		return n
+	}
+	n.Due = earliest(v.Recheck, now.Add(m.For-n.Ran))
+	if n.Why.IsEmpty() {
+		n.Why = backend.Textf("fires once it has been true for %s", short(m.For))
+	}
+	return n
+}
+
+func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
+	live := rec != nil && (rec.State == StateFiring || rec.State == StateHeld)
+	if live && m.KeepFiringFor > 0 && (rec.Clear.IsZero() || now.Sub(rec.Clear) < m.KeepFiringFor) {
+		n := *rec
+		n.Note = v.Note
+		if n.State == StateHeld {
+			n.State, n.Since = StateFiring, now
+		}
+		if n.Clear.IsZero() {
+			n.Clear = now
+		}
+		n.Why = backend.Textf("no longer true; kept for %s", short(m.KeepFiringFor))
+		n.Due = earliest(v.Recheck, n.Clear.Add(m.KeepFiringFor))
+		return &n
+	}
+	if rec != nil && rec.State == StateEnded {
+		return rec
+	}
+	return noteOnly(key, v)
+}
+
+func noteOnly(key backend.Key, v Verdict) *record {
+	if v.Note == nil {
+		return nil
+	}
+	return &record{Key: key, Source: v.Source, Note: v.Note, Due: v.Recheck}
+}
+
+func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settling bool) *record {
+	if rec == nil {
+		return noteOnly(key, v)
+	}
+	note := rec.Note
+	if v.Note != nil {
+		note = v.Note
+	}
+	switch rec.State {
+	case "":
+		if v.Note == nil || v.Note == rec.Note {
+			return rec
+		}
+		return noteOnly(key, v)
+	case StatePending:
+		switch {
+		case m.Gap == GapReset:
+			v.Note = note
+			return noteOnly(key, v)
+		case m.Gap == GapCount, rec.Tick.IsZero() && rec.Why == v.Why && rec.Note == note:
+			return rec
+		}
+		n := *rec
+		if !n.Tick.IsZero() {
+			n.Ran += now.Sub(n.Tick)
+		}
+		n.Tick, n.Why, n.Note, n.Due = time.Time{}, v.Why, note, v.Recheck
+		return &n
+	case StateFiring:
+		if settling && v.Outcome == NoData {
+			return rec
+		}
+		n := *rec
+		n.State, n.Since, n.Clear, n.Why, n.Note, n.Due = StateHeld, now, time.Time{}, v.Why, note, v.Recheck
+		return &n
+	case StateHeld:
+		if rec.Why == v.Why && rec.Note == note {
+			return rec
+		}
+		n := *rec
+		n.Why, n.Note, n.Due = v.Why, note, v.Recheck
+		return &n
+	case StateEnded, StateResolved:
+	}
+	return rec
+}
+
+// end is what becomes of a finding whose subject is no more.
+func end(rec *record, why backend.Safe, now time.Time) *record {
+	if rec == nil || rec.State != StateFiring && rec.State != StateHeld {
+		if rec != nil && rec.State == StateEnded {
+			return rec
+		}
+		return nil
+	}
+	n := *rec
+	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), nil, time.Time{}
+	n.Why = backend.Textf("ended while still %s: %s", rec.State, why)
+	return &n
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// short writes a duration without needless zero parts.
+func short(d time.Duration) string {
+	b, err := backend.Duration(d).MarshalText()
+	if err != nil {
+		return d.String()
+	}
+	return string(b)
+}

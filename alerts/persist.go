@@ -1,0 +1,272 @@
+package alerts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// stateSchema is the number of the state file's form. A file with another number is not read.
+const stateSchema = 1
+
+// stateFile and stateLock are the names in the state directory.
+const (
+	stateFile = "alerts.json"
+	stateLock = "alerts.lock"
+)
+
+// savedState is what the state file holds.
+type savedState struct {
+	Schema      int                  `json:"schema"`
+	Environment string               `json:"environment"`
+	Saved       Moment               `json:"saved"`
+	Board       uint64               `json:"board"`
+	At          time.Time            `json:"at"`
+	Clock       clock                `json:"clock"`
+	Watching    time.Time            `json:"watching"`
+	Rules       map[string]savedRule `json:"rules"`
+	Folds       map[string]string    `json:"folds,omitempty"`
+	Blind       []Blindness          `json:"blind,omitempty"`
+}
+
+type savedRule struct {
+	Records []*record    `json:"records"`
+	Alerts  []savedAlert `json:"alerts,omitempty"`
+}
+
+// savedAlert is an alert without its subjects, which come back from the records.
+type savedAlert struct {
+	Since time.Time `json:"since"` // steady
+	Alert *Alert    `json:"alert"`
+}
+
+// encode writes a Board's memory; at is the moment of its State.
+func (b *Board) encode(environment string, at Moment) ([]byte, error) {
+	s := savedState{
+		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Rules: make(map[string]savedRule, len(b.memory.rules)),
+	}
+	for name, l := range b.memory.rules {
+		r := savedRule{Records: l.records}
+		for _, g := range l.groups {
+			a := *g.alert
+			a.Subjects = nil
+			r.Alerts = append(r.Alerts, savedAlert{g.since, &a})
+		}
+		slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
+		s.Rules[name] = r
+	}
+	out, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("alert state: %w", err)
+	}
+	return out, nil
+}
+
+// Loaded is what a former process left.
+type Loaded struct {
+	Board   *Board        // nil when there was nothing
+	Elapsed time.Duration // since that process's last State
+	// ByWall says that Elapsed rests on the wall clock alone: the machine was started anew since, or nothing better is
+	// known.
+	ByWall bool
+}
+
+// decode restores a Board. Rules that are no longer known are dropped with their findings.
+func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
+	var s savedState
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Loaded{}, fmt.Errorf("alert state: %w", err)
+	}
+	if s.Schema != stateSchema {
+		return Loaded{}, fmt.Errorf("alert state has schema %d, this program reads %d", s.Schema, stateSchema)
+	}
+	if s.Environment != e.environment {
+		return Loaded{}, fmt.Errorf("alert state belongs to the environment %q", s.Environment)
+	}
+	out := Loaded{}
+	out.Elapsed, out.ByWall = now.Since(s.Saved)
+	mem := &memory{
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds,
+		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
+	}
+	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}
+	for _, r := range e.rules {
+		saved, ok := s.Rules[r.Meta().Name]
+		if !ok {
+			continue
+		}
+		l := restoreLedger(mem, r.Meta(), saved)
+		mem.rules[r.Meta().Name] = l
+		for _, g := range l.groups {
+			b.Alerts = append(b.Alerts, g.alert)
+		}
+	}
+	slices.SortFunc(b.Alerts, compareAlerts)
+	out.Board = b
+	return out, nil
+}
+
+func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
+	l := &ledger{records: saved.Records, groups: map[groupID]*group{}, due: &dueIndex{}}
+	var all []change
+	for _, r := range l.records {
+		all = append(all, change{r.Key, r})
+		if id, ok := r.group(); ok {
+			if l.groups[id] == nil {
+				l.groups[id] = &group{id: id}
+			}
+			l.groups[id].members = append(l.groups[id].members, r)
+		}
+	}
+	l.due = l.due.with((&ledger{}).get, all)
+	lister := &work{turn: &turn{env: Env{clock: mem.clock}}, meta: m}
+	for _, sa := range saved.Alerts {
+		g := l.groups[groupID{sa.Alert.Source, sa.Alert.Fingerprint}]
+		if g == nil {
+			continue
+		}
+		g.since, g.alert = sa.Since, sa.Alert
+		if t := tally(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
+			g.alert.Subjects = lister.listed(t.oldest.Listing, g.alert.State)
+		} else {
+			g.alert.Subjects = lister.list(g.members, t.live)
+		}
+	}
+	for id, g := range l.groups {
+		if g.alert == nil { // a record without its alert: written by no version of this program
+			delete(l.groups, id)
+			l.records = slices.DeleteFunc(slices.Clone(l.records), func(r *record) bool { x, ok := r.group(); return ok && x == id })
+		}
+	}
+	return l
+}
+
+// Vault keeps the alert state of one environment in its state directory. One process at a time may save.
+// It is safe for concurrent use.
+type Vault struct {
+	dir    string
+	engine *Engine
+
+	mu   sync.Mutex
+	lock *os.File
+}
+
+// OpenVault makes the directory (mode 0700) and tries to take the lock. Without the lock the Vault can only load.
+func OpenVault(dir string, e *Engine) (*Vault, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	v := &Vault{dir: dir, engine: e}
+	_, err := v.TryLock()
+	return v, err
+}
+
+// Locked reports whether this process may save.
+func (v *Vault) Locked() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.lock != nil
+}
+
+// TryLock takes the lock if no other process holds it.
+func (v *Vault) TryLock() (bool, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.lock != nil {
+		return true, nil
+	}
+	f, err := lockFile(filepath.Join(v.dir, stateLock))
+	if err != nil {
+		return false, err
+	}
+	v.lock = f
+	return f != nil, nil
+}
+
+// Load reads what the lock's holder, or the last one, left. A missing file is no error. A file that cannot be read is
+// one; SetAside keeps it from being overwritten.
+func (v *Vault) Load(now Moment) (Loaded, error) {
+	data, err := os.ReadFile(filepath.Join(v.dir, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Loaded{}, nil
+	}
+	if err != nil {
+		return Loaded{}, fmt.Errorf("alert state: %w", err)
+	}
+	l, err := v.engine.decode(data, now)
+	if err != nil {
+		return Loaded{}, fmt.Errorf("%s: %w", filepath.Join(v.dir, stateFile), err)
+	}
+	return l, nil
+}
+
+// Save writes the Board's memory so that a crash at any moment leaves either the old file or the new one. at is the
+// moment of the Board's State. Without the lock it does nothing and says so.
+func (v *Vault) Save(b *Board, at Moment) (saved bool, err error) {
+	if !v.Locked() {
+		return false, nil
+	}
+	data, err := b.encode(v.engine.environment, at)
+	if err != nil {
+		return false, err
+	}
+	if err := writeAtomically(filepath.Join(v.dir, stateFile), data); err != nil {
+		return false, fmt.Errorf("alert state: %w", err)
+	}
+	return true, nil
+}
+
+// SetAside keeps an unreadable state file under another name, so that the next Save does not destroy it.
+func (v *Vault) SetAside() error {
+	if !v.Locked() {
+		return nil
+	}
+	path := filepath.Join(v.dir, stateFile)
+	if err := os.Rename(path, path+".unreadable"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("alert state: %w", err)
+	}
+	return nil
+}
+
+// Close gives the lock back.
+func (v *Vault) Close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.lock == nil {
+		return nil
+	}
+	f := v.lock
+	v.lock = nil
+	return unlockFile(f)
+}
+
+// writeAtomically writes a temporary file beside path, syncs it and renames it, then syncs the directory.
+func writeAtomically(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

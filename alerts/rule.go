@@ -1,0 +1,169 @@
+package alerts
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Outcome is what a rule says about one subject.
+type Outcome uint8
+
+// The five outcomes. Only False resolves.
+const (
+	NoData Outcome = iota
+	True
+	False
+	SourceError
+	NotApplicable
+)
+
+// String returns the outcome's word.
+func (o Outcome) String() string {
+	switch o {
+	case True:
+		return "true"
+	case False:
+		return "false"
+	case SourceError:
+		return "source-error"
+	case NotApplicable:
+		return "not-applicable"
+	case NoData:
+	}
+	return "no-data"
+}
+
+// GapPolicy says what a pending finding's clock does while its data is missing.
+type GapPolicy string
+
+// The gap policies: pause stops the clock, reset drops the finding, count lets the clock run on.
+const (
+	GapPause GapPolicy = "pause"
+	GapReset GapPolicy = "reset"
+	GapCount GapPolicy = "count"
+)
+
+// Meta is what a rule declares about itself. The documentation is generated from it.
+type Meta struct {
+	Name          string
+	Severity      Severity
+	For           time.Duration // how long it must be true before it fires
+	KeepFiringFor time.Duration // how long it goes on firing after it turned false
+	Gap           GapPolicy     // empty is pause
+	// Watches is the input whose sources the rule judges: it can be blind on these.
+	Watches backend.Input
+	// Needs are groups of inputs: of each group at least one must be delivered by a source that speaks about the
+	// judged one, otherwise the rule is blind there.
+	Needs [][]backend.Input
+	// Corroborate is the number of subjects with one cause from which suspicion becomes certainty for those whose
+	// verdict allows it; 0: never.
+	Corroborate int
+	// Folds says that a finding about a source explains why other alerts lack data: they fold under it.
+	Folds bool
+	// Window is how far back the rule counts. For that long after a restart missing counts do not hold an alert.
+	Window  time.Duration
+	Explain Explain
+}
+
+// Explain is a rule's documentation.
+type Explain struct {
+	Means   string   // what is true when it fires
+	Inputs  string   // what it reads, in words
+	Missing string   // what happens when data is missing
+	Runbook string   // which incident, and when
+	First   []string // what to do first
+	Limits  string   // what it cannot tell
+}
+
+// Rule is one condition. It is exactly one of SubjectRule, SeriesRule and FleetRule (a FleetRule may also be a
+// SubjectRule that only takes notes).
+type Rule interface {
+	Meta() *Meta
+}
+
+// SubjectRule judges entities one by one: when they change, when their source's health changes and when a verdict's
+// Recheck time has come. It must depend on nothing but its arguments.
+type SubjectRule interface {
+	Rule
+	Kind() backend.Kind
+	Judge(env *Env, e backend.Entity, note *Note) Verdict
+	// Evidence states what stands behind an alert; a has everything but its evidence, oldest is the entity of its
+	// oldest finding, nil when that is gone.
+	Evidence(env *Env, a *Alert, oldest backend.Entity) []Evidence
+}
+
+// SeriesRule judges subjects by what is counted about them.
+type SeriesRule interface {
+	Rule
+	Metrics() []backend.Metric
+	// SubjectOf names the subject that a series speaks about, and the source that is judged.
+	SubjectOf(env *Env, s backend.Series) backend.Key
+	// JudgeSeries judges a subject by all series known of it; they are in note.Series.
+	JudgeSeries(env *Env, key backend.Key, note *Note) Verdict
+}
+
+// FleetRule judges aggregates. It is evaluated on every State and returns a verdict for each subject it can judge,
+// False included; a known finding that it leaves out has no data.
+type FleetRule interface {
+	Rule
+	JudgeFleet(env *Env, known Known) []Found
+}
+
+// Found is a fleet rule's verdict about one subject.
+type Found struct {
+	Key     backend.Key
+	Verdict Verdict
+}
+
+// Verdict is what a rule says about one subject in one State. All times are of Env's steady clock.
+type Verdict struct {
+	Outcome Outcome
+	// Suspected says that facts suggest the condition without proving it: the finding stays pending. Corroborated
+	// suspicion (Meta.Corroborate) counts as proof where Corroborable is set.
+	Suspected    bool
+	Corroborable bool
+	Bounds       Bounds
+	Cause        backend.Safe // readable
+	Fingerprint  string       // of the cause; required with True
+	Runbook      string
+	// Source is the source that is judged, Via another one that the verdict rests on, empty when there is none.
+	Source, Via      string
+	Detail           backend.Safe // what is true of the subject; no text that changes with time alone
+	Why              backend.Safe // what is missing, or what decides while it is suspected
+	Session          backend.ID
+	Provider, Tenant backend.Safe
+	Confirmed        time.Time // when the newest reading that supports it was taken
+	Recheck          time.Time // when the verdict can change by itself, zero: never
+	Note             *Note     // what to remember; nil forgets unless the outcome is a gap
+
+	// Listing replaces the subjects of a finding that stands for many; nil otherwise.
+	Listing *Listing
+	// Evidence and Trend are for rules that are no SubjectRule.
+	Evidence  []Evidence
+	Trend     []float64
+	TrendSpan time.Duration
+}
+
+// Listing is the subjects behind one finding; Subjects may be cut, the counts are exact.
+type Listing struct {
+	Subjects                            []Subject
+	Count, Sessions, Providers, Tenants int
+}
+
+// Note is what a rule remembers about one subject between States. It is immutable; a change makes a new one.
+type Note struct {
+	Success     time.Time        `json:"success,omitzero"` // the last success for which the note holds
+	First       time.Time        `json:"first,omitzero"`   // first known failed attempt
+	Last        time.Time        `json:"last,omitzero"`    // newest attempt seen
+	Seen        time.Time        `json:"seen,omitzero"`    // when it was first read in this condition
+	Count       int              `json:"count,omitempty"`
+	WasFailed   bool             `json:"was_failed,omitempty"`
+	WasEvicted  bool             `json:"was_evicted,omitempty"`
+	Cause       backend.Safe     `json:"cause,omitzero"`
+	Fingerprint string           `json:"fingerprint,omitempty"`
+	Provider    backend.Safe     `json:"provider,omitzero"`
+	Session     backend.ID       `json:"session,omitzero"`
+	Tenant      backend.Safe     `json:"tenant,omitzero"`
+	Series      []backend.Series `json:"series,omitempty"`
+}

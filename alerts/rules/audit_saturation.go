@@ -1,0 +1,194 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// AuditOptions are the keys of `[rules.audit-saturation]`.
+type AuditOptions struct {
+	Common
+	Rejections float64          `toml:"rejections" doc:"rejected commands a second of one session"`
+	Bytes      backend.Size     `toml:"bytes" doc:"log bytes a second of one session"`
+	Over       backend.Duration `toml:"over" doc:"the window of both rates"`
+	Leave      float64          `toml:"leave" doc:"the alert ends below this share of the threshold"`
+}
+
+func auditDefaults() *AuditOptions {
+	return &AuditOptions{
+		Common: common(alerts.SeverityWarning), Rejections: 5, Bytes: 100_000, Over: backend.Duration(time.Minute), Leave: 0.8,
+	}
+}
+
+func (o *AuditOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Rejections <= 0:
+		return nil, &KeyError{"rejections", "must be more than 0"}
+	case o.Bytes <= 0:
+		return nil, &KeyError{"bytes", "must be more than 0B"}
+	case o.Leave <= 0 || o.Leave > 1:
+		return nil, &KeyError{"leave", "must be more than 0 and at most 1"}
+	}
+	if err := window("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &auditSaturation{meta: o.meta("audit-saturation"), rejections: o.Rejections, bytes: float64(o.Bytes), over: o.Over.Std(), leave: o.Leave}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRejections}}
+	r.meta.Window = r.over
+	r.meta.Explain = alerts.Explain{
+		Means: "One session has commands rejected by the guards at more than `rejections` a second, or writes more than `bytes` of log a second, over `over`. " +
+			"Such a flood hides what else is in the log.",
+		Inputs: "The agents' log lines: guard rejections, their rollups and the volume per session. Since round 5 of the framework repeated rejections are " +
+			"rolled up every 5 seconds, so the rate is rebuilt from suppressedCount; counting lines alone would see a flood as 0.2 lines a second.",
+		Missing: "Held while the log source is down. Without a log source the rule is blind: Helix writes no log lines unless a Logger is configured.",
+		Runbook: "9",
+		First: []string{
+			"Read the sample: one command repeated points at a loop in the agent or its prompt, many different ones at probing.",
+			"No rollups at such a rate means a framework from before round 5: upgrade it.",
+			"Stop or correct the session; widen securityWindowMs only with care.",
+		},
+		Limits: "Lines that name no session are judged together, as those of their log source.",
+	}
+	return r, nil
+}
+
+func window(key string, d backend.Duration) error {
+	if err := positive(key, d); err != nil {
+		return err
+	}
+	if d.Std() > fleet.WindowSpan {
+		return &KeyError{key, "counts are kept for an hour only"}
+	}
+	return nil
+}
+
+type auditSaturation struct {
+	meta              alerts.Meta
+	rejections, bytes float64
+	leave             float64
+	over              time.Duration
+}
+
+func (r *auditSaturation) Meta() *alerts.Meta { return &r.meta }
+
+func (r *auditSaturation) Metrics() []backend.Metric {
+	return []backend.Metric{backend.MetricRejections, backend.MetricRollups, backend.MetricLogBytes}
+}
+
+func (r *auditSaturation) SubjectOf(env *alerts.Env, s backend.Series) backend.Key {
+	if s.Session.IsZero() {
+		if h := env.State.Source(s.Source); h != nil {
+			return h.Key
+		}
+		return backend.Key{Kind: backend.KindSource, Source: s.Source, ID: backend.MustID(s.Source)}
+	}
+	return backend.Key{Kind: backend.KindSession, Source: env.HomeOf(s), ID: s.Session}
+}
+
+func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
+	by := map[backend.Metric][]backend.Series{}
+	for _, s := range note.Series {
+		by[s.Name] = append(by[s.Name], s)
+	}
+	rejections, bytes := env.Rate(by[backend.MetricRejections], r.over), env.Rate(by[backend.MetricLogBytes], r.over)
+	rollups := env.Rate(by[backend.MetricRollups], r.over)
+	factor := 1.0
+	if note.Fingerprint != "" {
+		factor = r.leave // it is true already: it ends only well below the threshold
+	}
+	byCount, maybeCount := rejections.Exceeds(r.rejections * factor)
+	byBytes, maybeBytes := bytes.Exceeds(r.bytes * factor)
+	v := alerts.Verdict{Source: key.Source, Recheck: env.Now.Add(10 * time.Second), Note: note}
+	switch {
+	case byCount == alerts.True || byBytes == alerts.True:
+		v.Outcome = alerts.True
+		v.Suspected = !(byCount == alerts.True && !maybeCount || byBytes == alerts.True && !maybeBytes)
+	case byCount == alerts.NoData && len(by[backend.MetricRejections]) > 0, byBytes == alerts.NoData && len(by[backend.MetricLogBytes]) > 0:
+		v.Outcome, v.Why = alerts.NoData, backend.Textf("too little of the last %s was read", text(r.over))
+		if rejections.Samples+bytes.Samples+rollups.Samples == 0 {
+			v.Note, v.Recheck = nil, time.Time{} // nothing is left in the windows
+			v.Why = backend.Textf("nothing was counted in the last %s", text(r.over))
+		}
+		return v
+	default:
+		v.Outcome = alerts.False
+		if rejections.N+bytes.N == 0 {
+			return alerts.Verdict{Outcome: alerts.False}
+		}
+		v.Note = &alerts.Note{Series: note.Series}
+		return v
+	}
+	r.tell(env, key, byCount == alerts.True, rejections, bytes, rollups, &v)
+	return v
+}
+
+// tell fills in cause and evidence of a flood.
+func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, rejections, bytes, rollups alerts.Measure, v *alerts.Verdict) {
+	n := *v.Note
+	if n.Fingerprint == "" { // the newest sample changes all the time; the cause is the one it began with
+		n.Cause, n.Fingerprint = env.Cause(rejectionKind(counted, rejections.Sample))
+	}
+	v.Note, v.Cause, v.Fingerprint, v.Runbook = &n, n.Cause, n.Fingerprint, "9"
+	if key.Kind == backend.KindSession {
+		v.Session = key.ID
+		if s := env.State.Session(key); s != nil {
+			v.Tenant = s.Tenant
+		}
+	}
+	if v.Suspected {
+		v.Why = backend.Textf("fires when the rate holds for %s, %s of it were read", text(r.over), text(rejections.Covered.Round(time.Second)))
+	}
+	v.Detail = n.Cause
+	v.Confirmed = env.Ours(rejections.Last)
+	if v.Confirmed.IsZero() {
+		v.Confirmed = env.Ours(bytes.Last)
+	}
+	logs := n.Series[0].Source
+	who := key.Safe()
+	if rejections.N > 0 {
+		least := ""
+		if rejections.LowerBound {
+			least = "at least "
+		}
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%s: %s%s rejected commands/s over %s (alert above %s)", who, least, number(rejections.PerSecond), text(r.over), number(r.rejections)),
+			Value: backend.Known(rejections.PerSecond), Unit: "1/s", Source: logs, At: rejections.Last,
+		})
+	}
+	if rollups.N > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("the rate is rebuilt from %s", plural(int(rollups.N), "rollup line")),
+			Value: backend.Known(rollups.N), Unit: "lines", Source: logs, At: rollups.Last,
+		})
+	}
+	if bytes.N > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%s: %s kB/s of log over %s (alert above %s kB/s)", who, number(bytes.PerSecond/1000), text(r.over), number(r.bytes/1000)),
+			Value: backend.Known(bytes.PerSecond), Unit: "B/s", Source: logs, At: bytes.Last,
+		})
+	}
+	if !rejections.Sample.IsEmpty() {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(rejections.Sample.String(), 300)), Source: logs, At: rejections.Last})
+	}
+}
+
+// rejectionKind is the cause of a flood: which guard rejects. The texts are the framework's own.
+func rejectionKind(counted bool, sample backend.Safe) backend.Safe {
+	if !counted {
+		return backend.Text("log volume")
+	}
+	for _, known := range []backend.Literal{"shell metacharacter rejected", "glob/brace expansion rejected", "command not in allowlist"} {
+		if strings.Contains(sample.String(), string(known)) {
+			return backend.Text(known)
+		}
+	}
+	if sample.IsEmpty() {
+		return backend.Text("rejected commands")
+	}
+	return sample
+}

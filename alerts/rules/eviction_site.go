@@ -1,0 +1,282 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// siteID is where a storm rages: one provider of one source. The provider is empty where nobody names it.
+type siteID struct{ home, provider string }
+
+// site is what is known of evictions there.
+type site struct {
+	evictions, retries, exhausted []backend.Series
+	evicted                       []evictedWorkspace
+}
+
+type evictedWorkspace struct {
+	key  backend.Key
+	note *alerts.Note
+}
+
+// storm is what was measured.
+type storm struct {
+	evictions, retries, exhausted alerts.Measure
+	total, churned                int
+	least                         bool // the polls are all there is to count by
+}
+
+// recovered is the share of evictions that retries recovered; a retry counter that does not exist yet has counted none.
+func (m *storm) recovered() float64 {
+	if m.evictions.N <= 0 {
+		return 1
+	}
+	return min(m.retries.N/m.evictions.N, 1)
+}
+
+// key identifies the finding; it is about a part of a source.
+func (s *site) key(id siteID) backend.Key {
+	raw := id.home
+	if id.provider != "" {
+		raw += "/" + backend.Clean(id.provider, 200).String()
+	}
+	return backend.Key{Kind: backend.KindSource, Source: id.home, ID: backend.MustID(raw)}
+}
+
+// siteOf turns a finding's key back into its place.
+func siteOf(k backend.Key) siteID {
+	id := siteID{home: k.Source}
+	if p, ok := strings.CutPrefix(k.ID.Raw(), k.Source+"/"); ok {
+		id.provider = p
+	}
+	return id
+}
+
+// via is the source that counts, when it is another than the one that is judged.
+func (s *site) via(home string) string {
+	for _, list := range [][]backend.Series{s.evictions, s.exhausted} {
+		if len(list) > 0 && list[0].Source != home {
+			return list[0].Source
+		}
+	}
+	return ""
+}
+
+// sites sorts everything that speaks about evictions by source and provider. What names no provider joins the only
+// one that is known at its source.
+func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*site {
+	out := map[siteID]*site{}
+	at := func(id siteID) *site {
+		s := out[id]
+		if s == nil {
+			s = &site{}
+			out[id] = s
+		}
+		return s
+	}
+	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted} {
+		for x := range env.State.Windows.All(m) {
+			s := at(siteID{env.HomeOf(x), x.Provider})
+			switch m {
+			case backend.MetricEvictions:
+				s.evictions = append(s.evictions, x)
+			case backend.MetricEvictionRetries:
+				s.retries = append(s.retries, x)
+			default:
+				s.exhausted = append(s.exhausted, x)
+			}
+		}
+	}
+	for k, n := range known.All {
+		if k.Kind == backend.KindWorkspace && n != nil && n.WasEvicted {
+			s := at(siteID{k.Source, n.Provider.String()})
+			s.evicted = append(s.evicted, evictedWorkspace{k, n})
+		}
+	}
+	joinNameless(out)
+	return out
+}
+
+func joinNameless(sites map[siteID]*site) {
+	named := map[string][]siteID{}
+	for id := range sites {
+		if id.provider != "" {
+			named[id.home] = append(named[id.home], id)
+		}
+	}
+	for home, ids := range named {
+		from := sites[siteID{home: home}]
+		if from == nil || len(ids) != 1 {
+			continue
+		}
+		to := sites[ids[0]]
+		to.evictions = append(to.evictions, from.evictions...)
+		to.retries = append(to.retries, from.retries...)
+		to.exhausted = append(to.exhausted, from.exhausted...)
+		to.evicted = append(to.evicted, from.evicted...)
+		delete(sites, siteID{home: home})
+	}
+}
+
+// count is the number of workspaces there. It looks at all of them and is asked only when many are evicted.
+func (s *site) count(env *alerts.Env, id siteID) int {
+	n := 0
+	for w := range env.State.Workspaces.All() {
+		if w.Key.Source == id.home && (id.provider == "" || w.Provider.IsEmpty() || w.Provider.String() == id.provider) {
+			n++
+		}
+	}
+	return n
+}
+
+// tell fills in cause, subjects and evidence of a storm.
+func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *alerts.Verdict) {
+	now := env.Display(env.Now)
+	v.Runbook = "7"
+	v.Fingerprint = alerts.Fingerprint("eviction storm of provider ") + "-" + strings.TrimPrefix(alerts.Fingerprint("p "+id.provider), "v1:")
+	what := s.dominant()
+	v.Cause = what
+	if id.provider != "" {
+		v.Cause = backend.Textf("%s: %s", backend.Clean(id.provider, 60), what)
+	}
+	v.Detail = v.Cause
+	v.Provider = backend.Clean(id.provider, 60)
+	v.Listing = s.listing(env, id)
+	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
+	if len(s.evicted) > 0 && m.total == 0 {
+		m.total = s.count(env, id)
+	}
+	if len(s.evictions) > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text: backend.Textf("evictions %s/s, recovered by retry %s %% (storm above %s/s and below %s %%)",
+				number(m.evictions.PerSecond), number(100*m.recovered()), number(r.rate), number(100*r.recovery)),
+			Value: backend.Known(m.evictions.PerSecond), Unit: "1/s", Source: s.evictions[0].Source, At: m.evictions.Last,
+		})
+	}
+	if m.exhausted.N > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%s × \"eviction retry exhausted\" in %s", number(m.exhausted.N), text(r.over)),
+			Value: backend.Known(m.exhausted.N), Unit: "lines", Source: s.exhausted[0].Source, At: m.exhausted.Last,
+		})
+	}
+	if n := len(s.evicted); n > 0 {
+		v.Confirmed = latestOf(v.Confirmed, env.Now)
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%d of %s are evicted now, in %s", n, plural(m.total, "workspace"), plural(v.Listing.Sessions, "session")),
+			Value: backend.Known(float64(n)), Unit: "workspaces", Source: id.home, At: now,
+		})
+	}
+	if m.least {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text: backend.Textf("at least %s evictions in %s, seen between polls: a lower bound, since neither metrics nor logs count them",
+				number(float64(m.churned)), text(r.over)),
+			Value: backend.Known(float64(m.churned) / r.over.Seconds()), Unit: "1/s", Source: id.home, At: now,
+		})
+	}
+	v.Trend, v.TrendSpan = trend(env, s)
+}
+
+// trendSpan and trendParts say how far back a storm's sparkline reaches.
+const (
+	trendSpan  = 15 * time.Minute
+	trendParts = 30
+)
+
+func trend(env *alerts.Env, s *site) ([]float64, time.Duration) {
+	series := s.evictions
+	if len(series) == 0 {
+		series = s.exhausted
+	}
+	if len(series) == 0 {
+		return nil, 0
+	}
+	sum := make([]float64, trendParts)
+	for _, x := range series {
+		for i, n := range env.State.Windows.Buckets(x, env.State.Wall, trendSpan, trendParts) {
+			sum[i] += n / (trendSpan / trendParts).Seconds()
+		}
+	}
+	return sum, trendSpan
+}
+
+// dominant is the cause that most of the evicted workspaces give.
+func (s *site) dominant() backend.Safe {
+	counts, best := map[string]int{}, (*alerts.Note)(nil)
+	for _, e := range s.evicted {
+		if e.note.Cause.IsEmpty() {
+			continue
+		}
+		counts[e.note.Fingerprint]++
+		if best == nil || counts[e.note.Fingerprint] > counts[best.Fingerprint] {
+			best = e.note
+		}
+	}
+	if best == nil {
+		return backend.Text("workspaces are evicted faster than they recover")
+	}
+	return best.Cause
+}
+
+// listing names the evicted workspaces, or the source when none is known.
+func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
+	l := &alerts.Listing{Count: len(s.evicted)}
+	sessions, providers, tenants := map[backend.ID]bool{}, map[backend.Safe]bool{}, map[backend.Safe]bool{}
+	for _, e := range s.evicted {
+		sessions[e.note.Session] = true
+		providers[e.note.Provider] = true
+		tenants[e.note.Tenant] = true
+		if len(l.Subjects) < alerts.MaxSubjects {
+			l.Subjects = append(l.Subjects, alerts.Subject{
+				Key: e.key, Label: e.key.Safe(), Since: e.note.Seen, Bounds: alerts.Bounds{Latest: e.note.Seen}, Detail: e.note.Cause,
+			})
+		}
+	}
+	delete(providers, backend.Safe{})
+	delete(tenants, backend.Safe{})
+	l.Sessions, l.Providers, l.Tenants = len(sessions), len(providers), len(tenants)
+	if id.provider != "" {
+		l.Providers = max(l.Providers, 1)
+	}
+	if l.Count == 0 {
+		l.Count = 1
+		l.Subjects = []alerts.Subject{{Key: sourceKey(env.State, id.home), Label: backend.Clean(id.home, 80), Since: env.Now}}
+	}
+	return l
+}
+
+func sourceKey(st *fleet.State, id string) backend.Key {
+	if h := st.Source(id); h != nil {
+		return h.Key
+	}
+	return backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)}
+}
+
+func latestOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// number writes a rate or count for people: no more digits than matter.
+func number(f float64) string {
+	switch {
+	case f >= 100 || f == float64(int64(f)):
+		return grouped(strconv.FormatFloat(f, 'f', 0, 64))
+	case f >= 1:
+		return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
+}
+
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[0] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,200 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// StormOptions are the keys of `[rules.eviction-storm]`.
+type StormOptions struct {
+	Common
+	Rate      float64          `toml:"rate" doc:"evictions a second"`
+	Recovery  float64          `toml:"recovery" doc:"share of evictions that retries recover, below which it is a storm (0 to 1)"`
+	Over      backend.Duration `toml:"over" doc:"the window of all counts"`
+	Exhausted int              `toml:"exhausted" doc:"lines that say that retries were exhausted, within the window"`
+	Evicted   int              `toml:"evicted" doc:"workspaces that must be evicted where neither metrics nor logs tell"`
+	Leave     float64          `toml:"leave" doc:"the alert ends below this share of the rate"`
+}
+
+func stormDefaults() *StormOptions {
+	o := &StormOptions{
+		Common: common(alerts.SeverityCritical), Rate: 0.2, Recovery: 0.5, Over: backend.Duration(5 * time.Minute), Exhausted: 3, Evicted: 5, Leave: 0.8,
+	}
+	o.KeepFiringFor = backend.Duration(time.Minute)
+	return o
+}
+
+func (o *StormOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Rate <= 0:
+		return nil, &KeyError{"rate", "must be more than 0"}
+	case o.Recovery <= 0 || o.Recovery > 1:
+		return nil, &KeyError{"recovery", "is a share: more than 0 and at most 1"}
+	case o.Exhausted < 2:
+		return nil, &KeyError{"exhausted", "must be at least 2: a single line is no storm"}
+	case o.Evicted < 2:
+		return nil, &KeyError{"evicted", "must be at least 2: a single workspace is no storm"}
+	case o.Leave <= 0 || o.Leave > 1:
+		return nil, &KeyError{"leave", "must be more than 0 and at most 1"}
+	}
+	if err := window("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &evictionStorm{meta: o.meta("eviction-storm"), rate: o.Rate, recovery: o.Recovery, over: o.Over.Std(),
+		exhausted: float64(o.Exhausted), evicted: o.Evicted, leave: o.Leave}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputEvictions, backend.InputEvictionLogs, backend.InputRegistry}}
+	r.meta.Window = r.over
+	r.meta.Explain = alerts.Explain{
+		Means: "Workspaces of one source and provider lose what backs them faster than they recover: more than `rate` evictions a second over `over` of which retries " +
+			"recover less than `recovery`; or `exhausted` lines within `over` that say that the retries were exhausted.",
+		Inputs: "The counters of evictions and of their retries, the log lines about exhausted retries, and the registries' states. Where neither metrics nor logs are " +
+			"read, evictions that the polls saw are counted instead (workspaces that turned evicted, or failed again while evicted), together with the share that is " +
+			"evicted now, from `evicted` workspaces on. That count is a lower bound and marked as one.",
+		Missing: "Held while the counting source is down. While less than the window was read, a high rate is suspected; it fires as soon as what was counted exceeds " +
+			"the threshold of the whole window. A share of evicted workspaces that nobody saw happening stays suspected.",
+		Runbook: "7",
+		First: []string{
+			"Look for the common cause: provider quota, storage, a full tmpfs, memory of the host, a rollout, a permanent error that is retried as if it were transient.",
+			"Bound concurrent opens per session and per provider; then let the entries reset after a cooldown.",
+			"Do not reset entries by hand while the storm lasts: every reset adds an open.",
+		},
+		Limits: "What the retry counter counts, attempts or recoveries, is not documented; where it counts attempts, the share recovered looks better than it is.",
+	}
+	return r, nil
+}
+
+type evictionStorm struct {
+	meta             alerts.Meta
+	rate, recovery   float64
+	exhausted, leave float64
+	evicted          int
+	over             time.Duration
+}
+
+func (r *evictionStorm) Meta() *alerts.Meta { return &r.meta }
+
+func (r *evictionStorm) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge takes notes of evicted workspaces; a single one is never a storm.
+func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok || w.Class != backend.ClassEvicted || w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	f := factsOf(env, w)
+	n := alerts.Note{WasEvicted: true, Seen: f.read, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
+	if note != nil {
+		n.Seen, n.First, n.Count = note.Seen, note.First, note.Count
+		if f.attempt.After(note.Last) {
+			n.First, n.Count = f.read, n.Count+1
+		}
+	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) {
+		n.First, n.Count = f.read, 1 // it was something else when it was read before
+	}
+	n.Cause, n.Fingerprint = env.Cause(w.LastError)
+	if s := env.State.SessionOf(w); s != nil {
+		n.Tenant = s.Tenant
+	}
+	return alerts.Verdict{Outcome: alerts.False, Note: &n}
+}
+
+// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
+func (r *evictionStorm) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
+	return nil
+}
+
+func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	sites := r.sites(env, known)
+	for key, state := range known.Findings {
+		if id := siteOf(key); state != alerts.StateEnded && sites[id] == nil {
+			sites[id] = &site{} // nothing speaks about it any more
+		}
+	}
+	out := make([]alerts.Found, 0, len(sites))
+	for id, s := range sites {
+		key := s.key(id)
+		was := known.Finding(key)
+		v := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld)
+		if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 {
+			// what proved it has counted nothing since, not even zero: that is no proof of the contrary
+			v = alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has counted nothing lately", backend.Clean(via, 80))}
+			if o, why, gap := env.Gap(via); gap {
+				v.Outcome, v.Why = o, why
+			}
+		}
+		if v.Outcome != alerts.True && was == "" {
+			continue
+		}
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	return out
+}
+
+// judge weighs what the counters, the log lines and the registry say about one provider.
+func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) alerts.Verdict {
+	m := storm{
+		evictions: env.Rate(s.evictions, r.over), retries: env.Rate(s.retries, r.over), exhausted: env.Rate(s.exhausted, r.over),
+	}
+	limit := r.rate
+	if firing {
+		limit *= r.leave
+	}
+	o, suspected := alerts.NoData, false
+	if len(s.evictions) > 0 {
+		if o, suspected = m.evictions.Exceeds(limit); o == alerts.True && m.recovered() >= r.recovery {
+			o = alerts.False
+		}
+	} else if m.exhausted.Known {
+		o = alerts.False
+	}
+	if m.exhausted.N >= r.exhausted {
+		o, suspected = alerts.True, false
+	}
+	var why backend.Safe
+	if len(s.evictions)+len(s.exhausted) == 0 {
+		o, suspected, why = r.seen(env, id, s, &m)
+	}
+	v := alerts.Verdict{Outcome: o, Suspected: suspected, Source: id.home, Via: s.via(id.home), Why: why}
+	if o != alerts.True {
+		if o == alerts.NoData && v.Why.IsEmpty() {
+			v.Why = backend.Textf("too little of the last %s was read", text(r.over))
+		}
+		if _, gap, is := env.Gap(v.Via); is {
+			v.Outcome, v.Why = alerts.SourceError, gap
+		}
+		return v
+	}
+	if suspected && why.IsEmpty() {
+		v.Why = backend.Textf("fires when the rate holds: %s of the window of %s were read", text(m.evictions.Covered.Round(time.Second)), text(r.over))
+	}
+	r.tell(env, id, s, &m, &v)
+	return v
+}
+
+// seen judges by what the polls saw, where nothing counts evictions: a lower bound.
+func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (alerts.Outcome, bool, backend.Safe) {
+	if o, why, gap := env.Gap(id.home); gap {
+		return o, false, why
+	}
+	if len(s.evicted) < r.evicted {
+		return alerts.False, false, backend.Safe{}
+	}
+	m.total = s.count(env, id)
+	for _, e := range s.evicted {
+		if !e.note.First.IsZero() && env.Now.Sub(e.note.First) <= r.over {
+			m.churned++
+		}
+	}
+	m.least = true
+	if float64(len(s.evicted)) < (1-r.recovery)*float64(m.total) {
+		return alerts.False, false, backend.Safe{}
+	}
+	if float64(m.churned)/r.over.Seconds() > r.rate || 2*m.churned >= len(s.evicted) {
+		return alerts.True, false, backend.Safe{}
+	}
+	return alerts.True, true, backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
+		len(s.evicted), m.total, m.churned)
+}

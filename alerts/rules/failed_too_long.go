@@ -1,0 +1,134 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// FailedOptions are the keys of `[rules.failed-too-long]`.
+type FailedOptions struct {
+	Common
+	After  backend.Duration `toml:"after" doc:"how long a workspace may have failed without a success"`
+	Apart  backend.Duration `toml:"apart" doc:"failed attempts that lie this far apart prove that it goes on failing"`
+	Shared int              `toml:"shared" doc:"from this many workspaces with one cause the last success counts as the onset"`
+}
+
+func failedDefaults() *FailedOptions {
+	return &FailedOptions{Common: common(alerts.SeverityCritical), After: backend.Duration(10 * time.Minute), Apart: backend.Duration(time.Minute), Shared: 3}
+}
+
+func (o *FailedOptions) build() (alerts.Rule, error) {
+	if err := positive("after", o.After); err != nil {
+		return nil, err
+	}
+	if o.Shared < 2 {
+		return nil, &KeyError{"shared", "must be at least 2: one workspace shares its cause with nobody"}
+	}
+	r := &failedTooLong{meta: o.meta("failed-too-long"), after: o.After.Std(), apart: o.Apart.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Corroborate = o.Shared
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace's state is failed and it has not worked for longer than `after`. The alert lasts until lastSuccessAt moves on, " +
+			"also while the workspace is opened anew or resets itself in between.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. When it began is known between two bounds: the last success and " +
+			"the first failed attempt that is known. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
+			"the earlier bound is older than `after`; or when the earlier bound is and failed attempts at least `apart` from each other were seen. " +
+			"Until then it is suspected, and says what decides.",
+		Missing: "While the source is down, or the workspace's own reading fails, the alert is held with the reason and nothing resolves. Without readable times " +
+			"the rule counts from the first reading that said failed. A workspace that never succeeded has no earlier bound unless its session's start is known.",
+		Runbook: "1; 6 when the cause names schemaVersion",
+		First: []string{
+			"Read the cause: a configuration error (no backup bucket, unknown binding, missing capability) comes back after every reset.",
+			"Fix the cause and redeploy, then reset the entry. A reset before that only fails again.",
+			"When the cause names schemaVersion, do not reset: roll forward to a version that reads the stored references.",
+		},
+		Limits: "The registry does not say since when a state holds, so a workspace that nobody uses while it is failed shows only its last attempt.",
+	}
+	return r, nil
+}
+
+type failedTooLong struct {
+	meta         alerts.Meta
+	after, apart time.Duration
+}
+
+func (r *failedTooLong) Meta() *alerts.Meta { return &r.meta }
+
+func (r *failedTooLong) Kind() backend.Kind { return backend.KindWorkspace }
+
+func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+	}
+	f := factsOf(env, w)
+	if note != nil && f.advanced(note) {
+		note = nil
+	}
+	if w.Class != backend.ClassFailed && note == nil {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n, cause, fp := causeOf(env, w, f.noted(note), "failed without a lastError")
+	v := alerts.Verdict{
+		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: n, Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: proved(n)},
+	}
+	if strings.Contains(strings.ToLower(w.LastError.String()+cause.String()), "schemaversion") {
+		v.Runbook = "6"
+	}
+	describe(env, w, &v)
+	r.decide(env, n, &v)
+	return v
+}
+
+// earlier is the earliest moment at which it can have begun: the last success; without one the start of its session, or
+// the moment it appeared under our eyes. Zero: unknown, which proves nothing.
+func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *alerts.Note) time.Time {
+	if !n.Success.IsZero() {
+		return n.Success
+	}
+	if s := env.State.SessionOf(w); s != nil {
+		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(proved(n)) {
+			return at
+		}
+	}
+	if seen := env.Ours(w.FirstSeen); seen.After(env.Watching) && !seen.After(proved(n)) {
+		return seen
+	}
+	return time.Time{}
+}
+
+// decide says whether the bounds prove that it has failed for longer than `after`.
+func (r *failedTooLong) decide(env *alerts.Env, n *alerts.Note, v *alerts.Verdict) {
+	early, late := v.Bounds.Earliest, v.Bounds.Latest
+	longer := !early.IsZero() && env.Now.Sub(early) > r.after
+	goesOn := n.Count >= 2 && n.Last.Sub(n.First) >= r.apart
+	v.Corroborable = longer
+	if env.Now.Sub(late) > r.after || longer && goesOn {
+		return
+	}
+	v.Suspected = true
+	v.Recheck = late.Add(r.after + 1)
+	switch {
+	case longer:
+		v.Why = backend.Textf("one failed attempt is known, of %s: fires after another one at least %s later, when %d workspaces share the cause, or at %s",
+			env.Clock(late), text(r.apart), r.meta.Corroborate, env.Clock(late.Add(r.after)))
+	case !early.IsZero():
+		v.Recheck = early.Add(r.after + 1)
+		v.Why = backend.Textf("failed, not yet for %s: it last worked at %s", text(r.after), env.Clock(early))
+	default:
+		v.Why = backend.Textf("when it began is not known: fires at %s unless it succeeds", env.Clock(late.Add(r.after)))
+	}
+}
+
+func (r *failedTooLong) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	return workspaceEvidence(env, a, w)
+}

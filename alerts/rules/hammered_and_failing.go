@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// HammeredOptions are the keys of `[rules.hammered-and-failing]`.
+type HammeredOptions struct {
+	Common
+	After backend.Duration `toml:"after" doc:"how far the last attempt may lie behind the last success"`
+}
+
+func hammeredDefaults() *HammeredOptions {
+	return &HammeredOptions{Common: common(alerts.SeverityWarning), After: backend.Duration(5 * time.Minute)}
+}
+
+func (o *HammeredOptions) build() (alerts.Rule, error) {
+	if err := positive("after", o.After); err != nil {
+		return nil, err
+	}
+	r := &hammered{meta: o.meta("hammered-and-failing"), after: o.After.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace is used and does not succeed: its lastAttemptAt is newer than its lastSuccessAt by more than `after`, and it is evicted or at least two " +
+			"different attempts were seen since that success. One attempt that is older than `longest_operation` without a success is reported as stuck. " +
+			"A workspace whose state is failed belongs to failed-too-long and is left out here.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts without any success count from the first one seen.",
+		Missing: "Held while the source is down or the reading fails. A server that reports only lastOpAt predates lastAttemptAt: the rule is not applicable there. " +
+			"A single young attempt is normal work and says nothing.",
+		Runbook: "1",
+		First: []string{
+			"Read the cause and whether the attempts go on: each one costs the agent a retry cycle.",
+			"Ask for the provider's health and quota; when many workspaces share the cause, look there first.",
+			"For a stuck attempt, look at what the workspace is doing before anything is reset.",
+		},
+		Limits: "Attempts between two polls are seen as one. After a start of the console the second attempt has to be waited for.",
+	}
+	return r, nil
+}
+
+type hammered struct {
+	meta  alerts.Meta
+	after time.Duration
+}
+
+func (r *hammered) Meta() *alerts.Meta { return &r.meta }
+
+func (r *hammered) Kind() backend.Kind { return backend.KindWorkspace }
+
+func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if v, over := r.unable(w, note); over {
+		return v
+	}
+	f := factsOf(env, w)
+	if note != nil && f.advanced(note) {
+		note = nil
+	}
+	if w.Class == backend.ClassFailed || note != nil && note.WasFailed {
+		// failed-too-long judges it until the next success
+		n := *f.noted(note)
+		n.WasFailed = true
+		return alerts.Verdict{Outcome: alerts.False, Note: &n}
+	}
+	if !f.failing() {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := f.noted(note)
+	if w.Class == backend.ClassEvicted && !n.WasEvicted {
+		c := *n
+		c.WasEvicted = true
+		n = &c
+	}
+	return r.decide(env, w, n)
+}
+
+// unable covers what cannot be judged at all.
+func (r *hammered) unable(w *backend.Workspace, note *alerts.Note) (alerts.Verdict, bool) {
+	switch {
+	case w.Unreadable:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}, true
+	case w.LastAttemptAt.IsNotApplicable() && w.LastSuccessAt.IsNotApplicable() && w.LastOpAt.IsKnown():
+		return alerts.Verdict{Outcome: alerts.NotApplicable, Why: backend.Text("the server predates lastAttemptAt"), Note: note}, true
+	case !w.LastAttemptAt.IsKnown() && !w.LastAttemptAt.IsNotApplicable():
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastAttemptAt cannot be read"), Note: note}, true
+	case !w.LastSuccessAt.IsKnown() && !w.LastSuccessAt.IsNotApplicable():
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastSuccessAt cannot be read"), Note: note}, true
+	}
+	return alerts.Verdict{}, false
+}
+
+func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, n *alerts.Note) alerts.Verdict {
+	base := n.Success
+	if base.IsZero() {
+		base = proved(n)
+	}
+	gap, age, longest := n.Last.Sub(base), env.Now.Sub(n.Last), env.State.LongestOperation
+	again := n.Count >= 2 || n.WasEvicted
+	stuck := !n.WasEvicted && longest > 0 && age > longest
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)}}
+	without := backend.Literal("attempts fail, no lastError is given")
+	switch {
+	case again && gap > r.after:
+	case stuck && n.Count < 2:
+		without = "one attempt stuck: started and never finished"
+	case stuck:
+		without = "the newest attempt never finished"
+	case again && gap > r.after/2:
+		v.Suspected = true
+		v.Why = backend.Textf("fires when an attempt fails more than %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
+	default:
+		v.Outcome = alerts.False
+	}
+	if longest > 0 && !stuck && !n.WasEvicted {
+		v.Recheck = n.Last.Add(longest + 1)
+	}
+	if v.Outcome == alerts.False {
+		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: v.Recheck}
+	}
+	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, n, without)
+	describe(env, w, &v)
+	return v
+}
+
+func (r *hammered) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	return workspaceEvidence(env, a, w)
+}

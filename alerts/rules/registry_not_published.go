@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// RegistryOptions are the keys of `[rules.registry-not-published]`.
+type RegistryOptions struct {
+	Common
+	Named backend.Duration `toml:"named" doc:"a log line that names a session this recently shows that it runs"`
+}
+
+func registryDefaults() *RegistryOptions {
+	return &RegistryOptions{Common: common(alerts.SeverityWarning), Named: backend.Duration(5 * time.Minute)}
+}
+
+func (o *RegistryOptions) build() (alerts.Rule, error) {
+	if err := positive("named", o.Named); err != nil {
+		return nil, err
+	}
+	if o.Named.Std() > fleet.WindowSpan {
+		return nil, &KeyError{"named", "counts are kept for an hour only"}
+	}
+	r := &registryNotPublished{meta: o.meta("registry-not-published"), named: o.Named.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs}}
+	r.meta.Window = r.named
+	r.meta.Explain = alerts.Explain{
+		Means: "Every session that was asked in the last 5 minutes answered 404, although some are known to run: their workspaces are invisible to the console. " +
+			"Usual reasons are an executor of one's own that does not pass on the publishWorkspaceRegistry callback (pitfall 9 of the upgrade guide), " +
+			"or a URL template that does not lead to the health route.",
+		Inputs: "The answers of the health routes, and one of: the list route says that a session runs, a running container is joined to it, a log line named it " +
+			"within `named`.",
+		Missing: "Without a session list, containers or logs nothing tells that a session runs, and the rule is blind: all idle and not published look the same. " +
+			"As soon as one session answers with a registry the alert resolves, since an agent that declares no workspace gives the same 404.",
+		Runbook: "none; pitfall 9 of the framework's upgrade guide",
+		First: []string{
+			"Ask the route of one running session by hand and read the body.",
+			"Check that the executor hands publishWorkspaceRegistry on, and that the template and its headers fit.",
+		},
+		Limits: "With agents that declare no workspaces at all it cannot tell the difference. It never counts towards the exit codes 1 and 2.",
+	}
+	return r, nil
+}
+
+type registryNotPublished struct {
+	meta  alerts.Meta
+	named time.Duration
+}
+
+func (r *registryNotPublished) Meta() *alerts.Meta { return &r.meta }
+
+func (r *registryNotPublished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	var out []alerts.Found
+	for _, h := range env.State.Sources {
+		if h.Registry == backend.RegistryNone && known.Finding(h.Key) == "" {
+			continue
+		}
+		out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h)})
+	}
+	return out
+}
+
+func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Verdict {
+	if o, why, gap := env.Gap(h.Key.Source); gap {
+		return alerts.Verdict{Outcome: o, Why: why}
+	}
+	var cause backend.Safe
+	switch h.Registry {
+	case backend.RegistryAllIdle:
+		cause = backend.Text("running sessions answer 404: no registry is published")
+	case backend.RegistryNoRoute:
+		cause = backend.Text("running sessions answer 404: the health route is not there")
+	case backend.RegistryNone:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no health route has been asked yet")}
+	case backend.RegistryAnswers, backend.RegistryWrongPath:
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	listed, joined, named := r.running(env, h.Key.Source)
+	sum := len(listed) + len(joined) + len(named)
+	if sum == 0 {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: h.Key.Source, Cause: cause, Fingerprint: alerts.Fingerprint("registry not published"),
+		Bounds:    alerts.Bounds{Latest: env.Ours(h.RegistrySince)},
+		Confirmed: env.Ours(h.LastOK), Detail: cause, Listing: sessionsOf(env, h.Key.Source, listed, joined, named),
+	}
+	now := env.Display(env.Now)
+	for _, x := range []struct {
+		n    int
+		text string
+	}{
+		{len(listed), "the list route calls %s running"}, {len(joined), "%s joined to a running container"}, {len(named), "%s named by a log line of the last " + text(r.named)},
+	} {
+		if x.n > 0 {
+			v.Evidence = append(v.Evidence, alerts.Evidence{
+				Text: backend.Textf(backend.Literal(x.text), plural(x.n, "session")), Value: backend.Known(float64(x.n)), Unit: "sessions", Source: h.Key.Source, At: now,
+			})
+		}
+	}
+	v.Evidence = append(v.Evidence, alerts.Evidence{
+		Text: backend.Textf("no session answered with a registry since %s", env.Clock(env.Ours(h.RegistrySince))), Source: h.Key.Source, At: h.RegistrySince,
+	})
+	return v
+}
+
+// running finds the sessions of a source that are known to run, each once, by the best proof there is. It looks at all
+// sessions and is called only while no health route answers.
+func (r *registryNotPublished) running(env *alerts.Env, source string) (listed, joined, named []backend.ID) {
+	seen := map[backend.ID]bool{}
+	for s := range env.State.Sessions.All() {
+		if s.Key.Source == source && s.ListedRunning.Or(false) && s.Answer != backend.AnswerNone { // one that was not asked yet proves nothing
+			seen[s.Key.ID] = true
+			listed = append(listed, s.Key.ID)
+		}
+	}
+	for b := range env.State.Sandboxes.All() {
+		if b.IsSandbox && b.Class == backend.SandboxRunning && !b.Session.IsZero() && !seen[b.Session] && r.concerns(env, source, b.Key.Source, b.Session) {
+			seen[b.Session] = true
+			joined = append(joined, b.Session)
+		}
+	}
+	for s := range env.State.Windows.All(backend.MetricNamed) {
+		if !s.Session.IsZero() && !seen[s.Session] && r.concerns(env, source, s.Source, s.Session) && env.Over(s, r.named).N > 0 {
+			seen[s.Session] = true
+			named = append(named, s.Session)
+		}
+	}
+	return listed, joined, named
+}
+
+// concerns reports whether what another source says about a session concerns this one: it lists the session, or is the
+// only registry that the other speaks about.
+func (r *registryNotPublished) concerns(env *alerts.Env, source, other string, session backend.ID) bool {
+	return env.HomeOf(backend.Series{Source: other, Session: session}) == source
+}
+
+func sessionsOf(env *alerts.Env, source string, lists ...[]backend.ID) *alerts.Listing {
+	l := &alerts.Listing{}
+	for _, ids := range lists {
+		for _, id := range ids {
+			l.Count++
+			if len(l.Subjects) < alerts.MaxSubjects {
+				k := backend.Key{Kind: backend.KindSession, Source: source, ID: id}
+				l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: env.Now})
+			}
+		}
+	}
+	l.Sessions = l.Count
+	return l
+}

@@ -1,0 +1,89 @@
+package rules
+
+import (
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// SourceDownOptions are the keys of `[rules.source-down]`.
+type SourceDownOptions struct {
+	Common
+	FailedPolls int `toml:"failed_polls" doc:"how many polls in a row must fail"`
+}
+
+func sourceDownDefaults() *SourceDownOptions {
+	return &SourceDownOptions{Common: common(alerts.SeverityWarning), FailedPolls: 3}
+}
+
+func (o *SourceDownOptions) build() (alerts.Rule, error) {
+	if o.FailedPolls < 1 {
+		return nil, &KeyError{"failed_polls", "must be at least 1"}
+	}
+	r := &sourceDown{meta: o.meta("source-down"), polls: o.FailedPolls}
+	r.meta.Folds = true
+	r.meta.Explain = alerts.Explain{
+		Means:   "A source has not answered `failed_polls` polls in a row. What it reports is not known from then on; it is neither healthy nor broken.",
+		Inputs:  "The health of every configured source.",
+		Missing: "A source that was not asked yet is left alone. One that is simply not there (local mode without Docker, say) is no alert.",
+		Runbook: "none",
+		First: []string{
+			"Read the error: refused and unreachable point at the network or the service, unauthorised at the credential, timeout at load.",
+			"Alerts that rest on the source are held and fold under this one; they are neither resolved nor confirmed.",
+		},
+		Limits: "It is about the console's own sight and never counts towards the exit codes 1 and 2.",
+	}
+	return r, nil
+}
+
+type sourceDown struct {
+	meta  alerts.Meta
+	polls int
+}
+
+func (r *sourceDown) Meta() *alerts.Meta { return &r.meta }
+
+func (r *sourceDown) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	out := make([]alerts.Found, 0, len(env.State.Sources))
+	for _, h := range env.State.Sources {
+		v := r.judge(env, h)
+		if v.Outcome == alerts.False && known.Finding(h.Key) == "" {
+			continue
+		}
+		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
+	}
+	return out
+}
+
+func (r *sourceDown) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Verdict {
+	switch {
+	case h.Status == fleet.StatusStarting:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("it has not been read yet")}
+	case h.Status != fleet.StatusDown:
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	cause := backend.Textf("%s", h.ErrorKind)
+	if !h.Error.IsEmpty() {
+		cause = alerts.CauseText(h.Error)
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: h.Key.Source, Cause: cause,
+		Fingerprint: alerts.Fingerprint("source does not answer"), // the error's words may change while it is down
+		Bounds:      alerts.Bounds{Earliest: env.Ours(h.LastOK), Latest: env.Ours(h.DownFrom)},
+		Confirmed:   env.Ours(h.LastTry), Detail: cause,
+		Evidence: []alerts.Evidence{{
+			Text:  backend.Textf("%s in a row failed", plural(h.Failures, "poll")),
+			Value: backend.Known(float64(h.Failures)), Unit: "polls", Source: h.Key.Source, At: h.LastTry,
+		}},
+	}
+	if h.LastOK.IsZero() {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Text("it has not answered since the console started"), Source: h.Key.Source, At: h.FirstTry})
+	} else {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("it last answered at %s", env.Clock(env.Ours(h.LastOK))), Source: h.Key.Source, At: h.LastOK})
+	}
+	if h.Failures < r.polls {
+		v.Suspected = true
+		v.Why = backend.Textf("fires after %s in a row, %d so far", plural(r.polls, "failed poll"), h.Failures)
+	}
+	return v
+}

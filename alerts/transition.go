@@ -1,0 +1,186 @@
+package alerts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"sandglass/backend"
+)
+
+// maxEndedEvents bounds the events about single subjects that one rule emits for one State.
+const maxEndedEvents = 50
+
+func (t *turn) emit(a *Alert, name string, subject backend.Key, text backend.Safe) {
+	t.events = append(t.events, backend.Event{
+		Kind: backend.EventTransition, At: t.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text,
+	})
+}
+
+// describe is the line that an alert has on the timeline.
+func describe(a *Alert, what string) backend.Safe {
+	subjects := "1 subject"
+	if a.SubjectCount != 1 {
+		subjects = backend.Textf("%d subjects", a.SubjectCount).String()
+	}
+	return backend.Textf("%s %s: %s (%s)", a.Rule, what, a.Cause, subjects)
+}
+
+func first(a *Alert) backend.Key {
+	if len(a.Subjects) == 1 {
+		return a.Subjects[0].Key
+	}
+	return backend.Key{}
+}
+
+// transition reports that an alert took another state.
+func (t *turn) transition(was, is *group) {
+	a := is.alert
+	if was != nil && was.alert.State == a.State {
+		return
+	}
+	switch a.State {
+	case StatePending:
+		if was != nil && (was.alert.State == StateFiring || was.alert.State == StateHeld) {
+			t.emit(a, string(StateResolved), first(a), describe(a, "resolved, but still suspected"))
+			return
+		}
+		t.emit(a, string(StatePending), first(a), describe(a, "suspected"))
+	case StateHeld:
+		t.emit(a, string(StateHeld), first(a), backend.Textf("%s: %s", describe(a, "held"), a.Why))
+	case StateEnded:
+		t.emit(a, string(StateEnded), first(a), backend.Textf("%s: %s", describe(a, "ended"), a.Why))
+	case StateFiring, StateResolved:
+		t.emit(a, string(a.State), first(a), describe(a, string(a.State)))
+	}
+}
+
+// leave reports that an alert left the Board.
+func (t *turn) leave(was *group, changes []change) {
+	if was == nil || was.alert.State == StateEnded {
+		return
+	}
+	a := was.alert
+	switch {
+	case a.State == StatePending:
+		t.emit(a, "cleared", first(a), describe(a, "no longer suspected"))
+	case t.movedOn(changes):
+		t.emit(a, "moved", first(a), describe(a, "goes on with another cause"))
+	default:
+		t.emit(a, string(StateResolved), first(a), describe(a, "resolved"))
+	}
+}
+
+// movedOn reports whether the members that left have another cause now.
+func (t *turn) movedOn(left []change) bool {
+	for _, c := range left {
+		if t.regrouped[c.key] {
+			return true
+		}
+	}
+	return false
+}
+
+// reportEnded reports single subjects that ended while others of their alert live on.
+func (w *work) reportEnded(groups map[groupID]*group) {
+	slices.SortFunc(w.ended, func(a, b change) int { return a.key.Compare(b.key) })
+	n := 0
+	for _, c := range w.ended {
+		id, _ := c.next.group()
+		g := groups[id]
+		if g == nil || g.alert.State == StateEnded {
+			continue
+		}
+		if n++; n <= maxEndedEvents {
+			w.emit(g.alert, string(StateEnded), c.key, backend.Textf("%s: %s %s", w.meta.Name, c.key.Safe(), c.next.Why))
+		}
+	}
+	if n > maxEndedEvents {
+		w.events = append(w.events, backend.Event{Kind: backend.EventTransition, At: w.next.clock.Wall, Name: string(StateEnded),
+			Text: backend.Textf("%s: %d more subjects ended", w.meta.Name, n-maxEndedEvents)})
+	}
+}
+
+// finish puts the alerts of all rules into a Board.
+func (t *turn) finish() (*Board, []backend.Event) {
+	b := &Board{Number: t.st.Number, At: plain(t.st.Wall), Blind: t.blind(), memory: t.next}
+	if t.prev != nil && !t.differs && t.sameRules() {
+		b.Alerts = t.prev.Alerts
+		return b, t.events
+	}
+	t.countFolds()
+	n := 0
+	for _, l := range t.next.rules {
+		n += len(l.groups)
+	}
+	b.Alerts = make([]*Alert, 0, n)
+	for _, l := range t.next.rules {
+		for _, g := range l.groups {
+			b.Alerts = append(b.Alerts, g.alert)
+		}
+	}
+	slices.SortFunc(b.Alerts, compareAlerts)
+	return b, t.events
+}
+
+// sameRules reports whether the memory before had no alerts of rules that are not evaluated any more.
+func (t *turn) sameRules() bool {
+	for name := range t.old.rules {
+		if t.next.rules[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func compareAlerts(a, b *Alert) int {
+	return cmp.Or(
+		cmp.Compare(order(a.State), order(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
+		a.Active.Compare(b.Active), strings.Compare(a.ID, b.ID))
+}
+
+func order(s AlertState) int {
+	switch s {
+	case StateFiring:
+		return 0
+	case StateHeld:
+		return 1
+	case StatePending:
+		return 2
+	case StateEnded, StateResolved:
+	}
+	return 3
+}
+
+// countFolds writes on every folding alert how many alerts fold under it.
+func (t *turn) countFolds() {
+	n := map[string]int{}
+	for _, l := range t.next.rules {
+		for _, g := range l.groups {
+			if g.alert.FoldedUnder != "" {
+				n[g.alert.FoldedUnder]++
+			}
+		}
+	}
+	for _, r := range t.e.rules {
+		if !r.Meta().Folds {
+			continue
+		}
+		l := t.next.rules[r.Meta().Name]
+		for id, g := range l.groups {
+			if g.alert.Folds == n[g.alert.ID] {
+				continue
+			}
+			c, a := *g, *g.alert
+			a.Folds = n[a.ID]
+			c.alert = &a
+			groups := make(map[groupID]*group, len(l.groups))
+			for k, v := range l.groups {
+				groups[k] = v
+			}
+			groups[id] = &c
+			l = &ledger{records: l.records, groups: groups, due: l.due}
+			t.next.rules[r.Meta().Name] = l
+		}
+	}
+}
