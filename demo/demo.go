@@ -17,6 +17,8 @@ type Options struct {
 	Scenario   string    // one of Scenarios; empty means all
 	Start      time.Time // wall time of the fleet's second zero; zero means now
 	Dir        string    // root of all files, empty or not there yet; empty means a new temporary directory
+	// Clock is the time since the fleet's second zero; nil means real time. It serves pictures and tests.
+	Clock func() time.Duration
 }
 
 // Demo is a running fleet.
@@ -46,7 +48,10 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	if o.Start.IsZero() {
 		o.Start = begin
 	}
-	return start(ctx, o, func() time.Duration { return time.Since(o.Start) })
+	if o.Clock == nil {
+		o.Clock = func() time.Duration { return time.Since(o.Start) }
+	}
+	return start(ctx, o, o.Clock)
 }
 
 // start takes the time since the fleet's second zero as an argument.
@@ -149,12 +154,12 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 // openGates starts the servers and asks each for an answer.
 func (d *Demo) openGates() error {
 	const anyPort = "127.0.0.1:0"
-	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us}.handler(), crew: d.crew}
+	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us}.handler(), crew: d.crew, now: d.now}
 	d.gates = []*gate{
-		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu}.handler(), crew: d.crew},
+		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu}.handler(), crew: d.crew, now: d.now},
 		d.us,
-		{name: "metrics", network: "tcp", addr: anyPort, handler: metricsServer{d.now}.handler(), crew: d.crew},
-		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.crew.ctx.Done()}.handler(), crew: d.crew},
+		{name: "metrics", network: "tcp", addr: anyPort, handler: metricsServer{d.now}.handler(), crew: d.crew, now: d.now},
+		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.crew.ctx.Done()}.handler(), crew: d.crew, now: d.now},
 	}
 	paths := []string{"/healthz", "/healthz", "/metrics", "/_ping"}
 	for i, g := range d.gates {

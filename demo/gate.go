@@ -20,6 +20,7 @@ type gate struct {
 	addr    string
 	handler http.Handler
 	crew    *crew
+	now     now
 	server  *http.Server // nil while shut
 }
 
@@ -59,6 +60,11 @@ func (g *gate) watched() http.Handler {
 				panic(http.ErrAbortHandler)
 			}
 		}()
+		// The servers' clock is the fleet's, which need not be the machine's.
+		if g.now != nil {
+			world := g.now()
+			w.Header().Set("Date", world.when(world.t).Format(http.TimeFormat))
+		}
 		g.handler.ServeHTTP(w, r)
 	})
 }
