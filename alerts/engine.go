@@ -1,8 +1,6 @@
 package alerts
 
 import (
-	"time"
-
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -204,5 +202,5 @@ func (t *turn) evaluate(r Rule) {
 // settling reports whether a rule's counts cannot be complete yet because the program was restarted.
 func (t *turn) settling(m *Meta) bool {
 	at := t.next.clock.ResumedAt
-	return !at.IsZero() && t.env.Now.Sub(at) < max(m.Window, time.Minute)
+	return !at.IsZero() && t.env.Now.Sub(at) < m.Window
 }

@@ -51,7 +51,7 @@ func (w *work) depart(due []backend.Key) {
 			w.put(r.Key, r, nil)
 			continue
 		}
-		if why, gone := w.missing(r.Key); gone {
+		if why, gone := w.missing(r); gone {
 			w.end(r, why)
 		}
 	}
@@ -59,7 +59,8 @@ func (w *work) depart(due []backend.Key) {
 
 // missing reports whether a subject that was known is no more, when there is no delta to tell: its source was read
 // and does not have it.
-func (w *work) missing(k backend.Key) (backend.Safe, bool) {
+func (w *work) missing(r *record) (backend.Safe, bool) {
+	k := r.Key
 	h := w.st.Source(k.Source)
 	switch {
 	case len(w.st.Sources) == 0:
@@ -72,11 +73,8 @@ func (w *work) missing(k backend.Key) (backend.Safe, bool) {
 	if _, gap := w.next.gaps[k.Source]; gap || h.LastOK.IsZero() || h.WorkspacesUnknown {
 		return backend.Safe{}, false
 	}
-	if w.st.Entity(k) != nil {
-		return backend.Safe{}, false
-	}
-	if k.Kind == backend.KindSession && !isRegistry(h) {
-		return backend.Safe{}, false // named by log lines only: nobody says when it ends
+	if !r.Listed || w.st.Entity(k) != nil {
+		return backend.Safe{}, false // what only log lines name is never listed: nobody says when it ends
 	}
 	return backend.Text("not there any more"), true
 }
@@ -160,7 +158,11 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 	if v.Confirmed.IsZero() {
 		v.Confirmed = w.env.ReadAt(meta)
 	}
-	w.put(k, rec, step(w.meta, k, rec, v, w.env.Now, w.settling))
+	next := step(w.meta, k, rec, v, w.env.Now, w.settling)
+	if next != nil && next != rec {
+		next.Listed = true
+	}
+	w.put(k, rec, next)
 }
 
 // countedSubjects judges the subjects whose series changed or that are due.
@@ -212,6 +214,11 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	if rec != nil && rec.State == StateEnded && (len(series) == 0 || w.st.Entity(k) == nil) {
 		return // what is left in the windows of an ended subject does not start it anew
 	}
+	for _, c := range w.ended {
+		if c.key == k {
+			return
+		}
+	}
 	note := &Note{}
 	if rec != nil && rec.Note != nil {
 		c := *rec.Note
@@ -238,7 +245,11 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 		v.Source = k.Source
 	}
 	v.Via = via
-	w.put(k, rec, step(w.meta, k, rec, v, w.env.Now, w.settling))
+	next := step(w.meta, k, rec, v, w.env.Now, w.settling)
+	if next != nil && next != rec {
+		next.Listed = rec != nil && rec.Listed || w.st.Entity(k) != nil
+	}
+	w.put(k, rec, next)
 }
 
 // fleetWide runs a fleet rule. Known findings that it does not judge have no data.

@@ -51,6 +51,7 @@ type record struct {
 	Confirmed   time.Time     `json:"confirmed,omitzero"`
 	Due         time.Time     `json:"due,omitzero"` // when it must be looked at again
 	Suspected   bool          `json:"suspected,omitempty"`
+	Listed      bool          `json:"listed,omitempty"` // the State has or had an entity of this key
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Why         backend.Safe  `json:"why,omitzero"`
 	Detail      backend.Safe  `json:"detail,omitzero"`

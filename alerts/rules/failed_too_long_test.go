@@ -32,7 +32,9 @@ func TestFailedWithOneAttemptFortyMinutesBackFiresAtOnce(t *testing.T) {
 
 func TestFailedHammeredForFortyMinutesFiresAMinuteLater(t *testing.T) {
 	s := begin(t, failedRule)
-	hammer := func() { s.reads("a/box", reading{state: "failed", err: quota, attempt: time.Second, success: 40 * time.Minute}) }
+	hammer := func() {
+		s.reads("a/box", reading{state: "failed", err: quota, attempt: time.Second, success: 40 * time.Minute})
+	}
 	success := s.wall.Add(-40 * time.Minute)
 	hammer()
 	a := s.look().want(failedRule, alerts.StatePending)
@@ -203,7 +205,7 @@ func TestFailedEndsWithItsSession(t *testing.T) {
 	if !strings.Contains(a.Why.String(), "its session ended") || a.SubjectCount != 1 {
 		t.Errorf("ended: %q, %d subjects", a.Why, a.SubjectCount)
 	}
-	s.after(14*time.Minute + 59*time.Second).want(failedRule, alerts.StateEnded)
+	s.after(14*time.Minute+59*time.Second).want(failedRule, alerts.StateEnded)
 	s.after(time.Second).quiet(failedRule)
 	s.wantTransitions("firing ended")
 }

@@ -30,6 +30,7 @@ type story struct {
 	sandboxes  map[backend.Key]*backend.Sandbox
 	counts     []backend.Count
 	delta      fleet.Delta
+	last       *fleet.State
 	plainly    bool // without the double evaluation, for benchmarks and long runs
 }
 
@@ -237,6 +238,7 @@ func (s *story) state() *fleet.State {
 func (s *story) look() *story {
 	s.t.Helper()
 	st := s.state()
+	s.last = st
 	board, events := s.engine.Next(s.board, st)
 	if !s.plainly {
 		s.compare(st, board, events)
@@ -262,6 +264,8 @@ func (s *story) compare(st *fleet.State, board *alerts.Board, events []backend.E
 		s.t.Fatalf("at %s: incremental and from scratch differ:\n%s\nfrom scratch:\n%s", s.wall.Format("15:04:05"), summary(board), summary(scratch))
 	}
 }
+
+func (s *story) lastState() *fleet.State { return s.last }
 
 func summary(b *alerts.Board) string {
 	var out []string

@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+const auditRule = "audit-saturation"
+
+// rejects counts rejected commands of a session as rebuilt from its rollups.
+func (s *story) rejects(session string, n, rollups, bytes float64) {
+	of := func(c *backend.Count) {
+		c.Series.Session = backend.MustID(session)
+		c.Sample = backend.Text(`workspace tool: shell metacharacter rejected: "ls;" [rate-limited]`)
+	}
+	s.counted("app", backend.MetricRejections, n, of)
+	s.counted("app", backend.MetricRollups, rollups, of)
+	s.counted("app", backend.MetricLogBytes, bytes, of)
+}
+
+func beginLogs(t testing.TB) *story {
+	s := begin(t, auditRule)
+	s.source("app", backend.InputRejections)
+	s.session("c4f1", nil)
+	return s
+}
+
+func TestAuditAFloodBehindRollupsIsSeen(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, 5*time.Second, func() { s.rejects("c4f1", 30, 1, 200) })
+	s.want(auditRule, alerts.StatePending) // 6/s for 5 seconds
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 30, 1, 200) })
+	a := s.want(auditRule, alerts.StateFiring)
+	if a.Source != "helix" || a.Runbook != "9" || a.Severity != alerts.SeverityWarning || a.Cause.String() != "shell metacharacter rejected" {
+		t.Errorf("alert %+v", a)
+	}
+	if a.Subjects[0].Key != sessionKey("c4f1") || a.Sessions != 1 {
+		t.Errorf("subjects %v", a.Subjects)
+	}
+	wantEvidence(t, a, "c4f1: 6 rejected commands/s over 1m (alert above 5)", "rebuilt from 12 rollup lines", `"ls;"`)
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 0, 0, 0) })
+	s.quiet(auditRule)
+	s.wantTransitions("pending firing resolved")
+}
+
+func TestAuditDoesNotFireAtTheThreshold(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, 5*time.Minute, func() { s.rejects("c4f1", 25, 1, 499_000) })
+	s.quiet(auditRule)
+	s.wantTransitions("")
+}
+
+func TestAuditByVolume(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 0, 0, 600_000) })
+	a := s.want(auditRule, alerts.StateFiring)
+	wantEvidence(t, a, "120 kB/s of log over 1m (alert above 100 kB/s)")
+	if a.Cause.String() != "log volume" {
+		t.Errorf("cause %q", a.Cause)
+	}
+}
+
+func TestAuditColdStartReadsTheLastMinutes(t *testing.T) {
+	s := beginLogs(t)
+	for i := range 12 {
+		s.pass(5 * time.Second)
+		s.rejects("c4f1", 9500, 1, 200)
+		_ = i
+	}
+	s.look().want(auditRule, alerts.StateFiring)
+}
+
+func TestAuditGapAndRestart(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.want(auditRule, alerts.StateFiring)
+	s.down("app", "permission denied")
+	if a := s.after(5*time.Second).want(auditRule, alerts.StateHeld); a.Why.String() != "app is down: permission denied" {
+		t.Errorf("why %q", a.Why)
+	}
+	s.up("app")
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.want(auditRule, alerts.StateFiring)
+	s.restart()
+	s.counts = nil
+	s.health("app", func(h *fleet.SourceHealth) { h.Status = fleet.StatusStarting })
+	s.after(time.Second).want(auditRule, alerts.StateFiring)
+	s.up("app")
+	s.every(5*time.Second, 10*time.Second, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.want(auditRule, alerts.StateFiring)
+	s.every(5*time.Second, 3*time.Minute, func() { s.rejects("c4f1", 0, 0, 0) })
+	s.quiet(auditRule)
+}
+
+func TestAuditEndsWithTheSessionAndStaysEnded(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.sessionEnds("c4f1")
+	s.after(time.Second).want(auditRule, alerts.StateEnded)
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 1, 0, 0) })
+	s.want(auditRule, alerts.StateEnded)
+	s.after(15 * time.Minute).quiet(auditRule)
+}
+
+func TestAuditLinesWithoutASessionAreJudgedTogether(t *testing.T) {
+	s := beginLogs(t)
+	s.counted("app", backend.MetricRejections, 0, nil)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() {
+		s.counted("app", backend.MetricRejections, 100, func(c *backend.Count) { c.Sample = backend.Text("command not in allowlist: curl"); c.LowerBound = true })
+	})
+	a := s.want(auditRule, alerts.StateFiring)
+	if a.Subjects[0].Key.Kind != backend.KindSource || a.Source != "app" || a.Cause.String() != "command not in allowlist" {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "at least 20 rejected commands/s")
+}
+
+func TestAuditIsBlindWithoutLogs(t *testing.T) {
+	s := begin(t)
+	s.look()
+	var why string
+	for _, b := range s.board.Blind {
+		if b.Rule == auditRule && b.Source == "helix" {
+			why = b.Why.String()
+		}
+	}
+	if why != "no log source speaks about helix; Helix writes no log lines unless a Logger is configured" {
+		t.Errorf("blind because %q", why)
+	}
+	if strings.Contains(strings.Join(s.board.BlindOn("helix"), " "), failedRule) {
+		t.Error("failed-too-long is not blind")
+	}
+	s.source("app", backend.InputRejections).About = []string{"somewhere-else"}
+	if s.after(time.Second); len(s.board.BlindOn("helix")) == 0 {
+		t.Error("a log source that speaks about another one cures nothing")
+	}
+	s.health("app", func(h *fleet.SourceHealth) {
+		h.About = nil
+		h.Inputs = nil
+		h.Missing = []backend.MissingInput{{Input: backend.InputRejections, Why: backend.Text("no file matches")}}
+	})
+	s.after(time.Second)
+	for _, b := range s.board.Blind {
+		if b.Rule == auditRule && b.Why.String() != "app: no file matches" {
+			t.Errorf("blind because %q", b.Why)
+		}
+	}
+	s.health("app", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputRejections} })
+	if s.after(time.Second); strings.Contains(strings.Join(s.board.BlindOn("helix"), " "), auditRule) {
+		t.Error("still blind")
+	}
+	s.down("app", "gone")
+	s.after(time.Second)
+	for _, b := range s.board.Blind {
+		if b.Rule == auditRule && b.Why.String() != "app is down" {
+			t.Errorf("blind because %q", b.Why)
+		}
+	}
+}
