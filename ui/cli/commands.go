@@ -97,7 +97,7 @@ func failed(effect string, err error) error {
 }
 
 func (p *Program) demoCommand(s *shared) *cobra.Command {
-	d := Demo{Workspaces: 240, Seed: 1}
+	d := Demo{Workspaces: 1284, Seed: 1}
 	if len(p.Scenarios) > 0 {
 		d.Scenario = p.Scenarios[0]
 	}

@@ -1,0 +1,156 @@
+package text_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views/text"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func alert(rule string, state alerts.AlertState, severity alerts.Severity) *alerts.Alert {
+	return &alerts.Alert{ID: rule + "-1", Rule: rule, Source: "a", Fingerprint: "v1:x", State: state, Severity: severity,
+		Since: noon.Add(-time.Minute), Cause: backend.Text("why")}
+}
+
+func subject(id string, state alerts.AlertState) alerts.Subject {
+	return alerts.Subject{Key: backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID("s"), ID: backend.MustID(id)}, State: state, Since: noon}
+}
+
+func state(status fleet.SourceStatus) *fleet.State {
+	return &fleet.State{Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "a", ID: backend.MustID("a")},
+		Kind: "helix", Status: status, LastOK: noon.Add(-1500 * time.Millisecond)}}}
+}
+
+func TestExitCode(t *testing.T) {
+	silenced := alert("failed-too-long", alerts.StateFiring, alerts.SeverityCritical)
+	silenced.Silenced = &alerts.Silence{Owner: backend.Text("ana")}
+	taken := alert("failed-too-long", alerts.StateFiring, alerts.SeverityCritical)
+	taken.Acknowledged = &alerts.Acknowledgement{Owner: backend.Text("ana"), At: noon}
+	for name, c := range map[string]struct {
+		status fleet.SourceStatus
+		alerts []*alerts.Alert
+		want   int
+	}{
+		"nothing":          {fleet.StatusOK, nil, 0},
+		"critical":         {fleet.StatusOK, []*alerts.Alert{alert("failed-too-long", alerts.StateFiring, alerts.SeverityCritical)}, 2},
+		"held critical":    {fleet.StatusDown, []*alerts.Alert{alert("failed-too-long", alerts.StateHeld, alerts.SeverityCritical)}, 2},
+		"warning":          {fleet.StatusDown, []*alerts.Alert{alert("audit-saturation", alerts.StateFiring, alerts.SeverityWarning)}, 1},
+		"info":             {fleet.StatusOK, []*alerts.Alert{alert("audit-saturation", alerts.StateFiring, alerts.SeverityInfo)}, 0},
+		"pending":          {fleet.StatusOK, []*alerts.Alert{alert("failed-too-long", alerts.StatePending, alerts.SeverityCritical)}, 0},
+		"ended":            {fleet.StatusOK, []*alerts.Alert{alert("failed-too-long", alerts.StateEnded, alerts.SeverityCritical)}, 0},
+		"silenced":         {fleet.StatusOK, []*alerts.Alert{silenced}, 0},
+		"acknowledged":     {fleet.StatusOK, []*alerts.Alert{taken}, 2},
+		"source-down":      {fleet.StatusDown, []*alerts.Alert{alert("source-down", alerts.StateFiring, alerts.SeverityWarning)}, 3},
+		"not published":    {fleet.StatusOK, []*alerts.Alert{alert("registry-not-published", alerts.StateFiring, alerts.SeverityCritical)}, 0},
+		"down":             {fleet.StatusDown, nil, 3},
+		"has not answered": {fleet.StatusStarting, nil, 3},
+		"absent":           {fleet.StatusAbsent, nil, 0},
+		"degraded":         {fleet.StatusDegraded, nil, 0},
+	} {
+		doc := text.MakeCheck("test", state(c.status), &alerts.Board{Alerts: c.alerts}, noon)
+		if doc.ExitCode != c.want {
+			t.Errorf("%s: exit code %d, want %d", name, doc.ExitCode, c.want)
+		}
+	}
+	unknown := state(fleet.StatusOK)
+	unknown.Sources[0].WorkspacesUnknown = true
+	if doc := text.MakeCheck("test", unknown, &alerts.Board{}, noon); doc.ExitCode != 3 {
+		t.Errorf("workspaces unknown: exit code %d, want 3", doc.ExitCode)
+	}
+}
+
+// TestOneEntryPerCause holds that two alerts of one rule, source and fingerprint become one entry with the worse state
+// and severity, and that entries and subjects keep to their order and bound.
+func TestOneEntryPerCause(t *testing.T) {
+	held := alert("failed-too-long", alerts.StateHeld, alerts.SeverityCritical)
+	held.Subjects, held.SubjectCount = []alerts.Subject{subject("b", alerts.StateHeld)}, 1
+	firing := alert("failed-too-long", alerts.StateFiring, alerts.SeverityWarning)
+	firing.Subjects, firing.SubjectCount = []alerts.Subject{subject("c", alerts.StatePending), subject("a", alerts.StateFiring)}, 2
+	resolved := alert("failed-too-long", alerts.StateResolved, alerts.SeverityCritical)
+	many := alert("hammered-and-failing", alerts.StatePending, alerts.SeverityWarning)
+	for i := range 1500 {
+		many.Subjects = append(many.Subjects, subject(fmt.Sprintf("w%04d", i), alerts.StatePending))
+	}
+	many.SubjectCount = 1500
+	doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: []*alerts.Alert{many, held, firing, resolved}}, noon)
+	if len(doc.Alerts) != 2 {
+		t.Fatalf("%d entries, want 2", len(doc.Alerts))
+	}
+	a := doc.Alerts[0]
+	if a.State != alerts.StateFiring || a.Severity != alerts.SeverityCritical || a.SubjectCount != 3 || len(a.Subjects) != 3 {
+		t.Errorf("got %+v", a)
+	}
+	var order []string
+	for _, s := range a.Subjects {
+		order = append(order, s.ID.Raw())
+	}
+	if got := strings.Join(order, " "); got != "s/a s/b s/c" {
+		t.Errorf("subjects in the order %s", got)
+	}
+	if b := doc.Alerts[1]; b.SubjectCount != 1500 || len(b.Subjects) != alerts.MaxSubjects {
+		t.Errorf("%d subjects listed of %d", len(b.Subjects), b.SubjectCount)
+	}
+	if got := doc.Summary.Alerts; got[alerts.SeverityCritical] != 1 || got[alerts.SeverityWarning] != 0 {
+		t.Errorf("summary %v", got)
+	}
+}
+
+func TestSummaryIsBounded(t *testing.T) {
+	var rows []*backend.Workspace
+	for i := range 100 {
+		w := &backend.Workspace{Reported: backend.Textf("state%d", i)}
+		w.Key = backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID("s"), ID: backend.MustID(fmt.Sprint(i))}
+		rows = append(rows, w)
+	}
+	st := state(fleet.StatusOK)
+	st.Workspaces = fleet.NewTable(rows...)
+	doc := text.MakeCheck("test", st, &alerts.Board{}, noon)
+	total := 0
+	for _, n := range doc.Summary.Workspaces {
+		total += n
+	}
+	if len(doc.Summary.Workspaces) > 33 || total != 100 || doc.Summary.Workspaces["other"] == 0 {
+		t.Errorf("%d words, %d workspaces, %d others", len(doc.Summary.Workspaces), total, doc.Summary.Workspaces["other"])
+	}
+}
+
+// TestOptionalPartsOfTheDocument covers what an ordinary run does not have.
+func TestOptionalPartsOfTheDocument(t *testing.T) {
+	a := alert("failed-too-long", alerts.StateFiring, alerts.SeverityCritical)
+	a.Runbook = "7"
+	a.Acknowledged = &alerts.Acknowledgement{Owner: backend.Text("ana"), Reason: backend.Text("on it"), At: noon.In(time.FixedZone("x", 3600))}
+	a.Silenced = &alerts.Silence{ID: backend.Text("s1"), Owner: backend.Text("bo"), Reason: backend.Text("deploy"), Until: noon.Add(time.Hour)}
+	doc := text.MakeCheck("test", state(fleet.StatusAbsent), &alerts.Board{Alerts: []*alerts.Alert{a}}, noon)
+	var out bytes.Buffer
+	if err := text.WriteJSONLine(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(out.Bytes()) || strings.Count(out.String(), "\n") != 1 {
+		t.Fatalf("not one line of JSON: %s", out.String())
+	}
+	for _, want := range []string{`"acknowledged":{"owner":"ana","reason":"on it","at":"2026-11-21T12:00:00Z","until":null}`,
+		`"silenced":{"id":"s1","owner":"bo","reason":"deploy","until":"2026-11-21T13:00:00Z"}`, `"runbook":"7"`,
+		`"status":"degraded","error":"is not there","age_seconds":1.5,"blind":[]`, `"since_bounds":{"earliest":null,"latest":null}`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s is missing in %s", want, out.String())
+		}
+	}
+	out.Reset()
+	if err := text.WriteCheck(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of them silenced", "acknowledged by ana: on it", "silenced by bo until 2026-11-21T13:00:00Z: deploy", "runbook 7"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
