@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,8 +184,11 @@ func (a *analyst) rollup(p *pattern, r record, k seriesKey, at time.Time, data [
 		a.tally.add(k.of(metric), at, 1, true, data)
 		return
 	}
-	n, lower := a.rolls.observe(rollupName(p, r), k.of(metric), r.suppressed, at)
+	n, lower, undecided := a.rolls.observe(rollupName(p, r), k.of(metric), r.suppressed, at)
 	a.tally.add(k.of(metric), at, n, lower, data)
+	if undecided {
+		a.tally.undecided(k.of(metric), at)
+	}
 }
 
 // rollupName is the key under which the limiter groups lines, as far as a line shows it: session, workspace, kind and
@@ -200,9 +204,12 @@ func rollupName(p *pattern, r record) string {
 }
 
 func (a *analyst) event(p *pattern, r record, at time.Time) {
+	place := -1
 	if len(a.events) >= maxEvents {
 		a.seen.moreEvents++
-		return
+		if place = oldest(a.events); !at.After(a.events[place].At) {
+			return
+		}
 	}
 	text := []backend.Safe{a.cleaner.Clean(p.name, 60)}
 	if p.meaning != "" {
@@ -221,18 +228,34 @@ func (a *analyst) event(p *pattern, r record, at time.Time) {
 	if len(cause) > 0 {
 		text = append(text, a.cleaner.Clean(string(cause[:min(len(cause), maxSample)]), sampleRunes))
 	}
-	a.events = append(a.events, backend.Event{Kind: backend.EventPlatform, At: at, SourceAt: r.at, Source: a.source,
+	e := backend.Event{Kind: backend.EventPlatform, At: at, SourceAt: r.at, Source: a.source,
 		Subject: backend.Key{Kind: backend.KindSource, Source: a.source, ID: backend.MustID(a.source)},
-		Name:    p.name, Text: backend.Join(text, " · ")})
+		Name:    p.name, Text: backend.Join(text, " · ")}
+	if place >= 0 {
+		a.events[place] = e // the newest are kept
+		return
+	}
+	a.events = append(a.events, e)
+}
+
+func oldest(events []backend.Event) int {
+	at := 0
+	for i := range events {
+		if events[i].At.Before(events[at].At) {
+			at = i
+		}
+	}
+	return at
 }
 
 // finish ends a poll: counts, events and notes go into the reading.
 func (a *analyst) finish(r *backend.Reading, now time.Time) {
 	for _, o := range a.rolls.settle() {
-		a.tally.add(o.series, o.at, o.n, false, nil)
+		a.tally.settle(o)
 	}
 	a.rolls.forget(now)
 	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), sampleRunes) })
+	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events = a.events
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines

@@ -277,9 +277,6 @@ func TestBucketsAreAtMostFiveSeconds(t *testing.T) {
 }
 
 func TestAFileLargerThanOnePollWaits(t *testing.T) {
-	if testing.Short() {
-		t.Log("writes 70 MB; the bound itself is the same in both modes")
-	}
 	r, dir := logDir(t)
 	path := filepath.Join(dir, "a.log")
 	appendTo(t, path, "")

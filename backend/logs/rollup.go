@@ -40,6 +40,7 @@ type owedCount struct {
 	series seriesKey
 	at     time.Time
 	n      float64
+	before bool // a running total would hold an unknown number from before we looked
 }
 
 func newRollups() *rollups { return &rollups{keys: map[string]*rollupKey{}} }
@@ -54,14 +55,15 @@ func (r *rollups) full(key string, at time.Time) {
 	}
 }
 
-// observe takes one rollup's count and returns how many rejections it adds, and whether that is only a lower bound.
-func (r *rollups) observe(key string, s seriesKey, v float64, at time.Time) (n float64, lower bool) {
+// observe takes one rollup's count and returns how many rejections it adds, whether more may have happened, and
+// whether that depends on what suppressedCount turns out to be.
+func (r *rollups) observe(key string, s seriesKey, v float64, at time.Time) (n float64, lower, undecided bool) {
 	k := r.key(key)
 	if k == nil { // too many keys to follow
 		if r.mode == modePerRollup {
-			return v, false
+			return v, false, false
 		}
-		return 0, true
+		return 0, true, false
 	}
 	first := !k.seen
 	if !first {
@@ -78,15 +80,15 @@ func (r *rollups) observe(key string, s seriesKey, v float64, at time.Time) (n f
 	k.last, k.seen, k.at = v, true, at
 	switch r.mode {
 	case modePerRollup:
-		return v, false
+		return v, false, false
 	case modeCumulative:
-		return cumulative, lower
+		return cumulative, lower, false
 	case modeUndecided:
 	}
-	if cumulative < v && len(r.owed) < maxOwed {
-		r.owed = append(r.owed, owedCount{s, at, v - cumulative})
+	if len(r.owed) < maxOwed {
+		r.owed = append(r.owed, owedCount{series: s, at: at, n: v - cumulative, before: lower})
 	}
-	return cumulative, true
+	return cumulative, false, true
 }
 
 func (r *rollups) key(key string) *rollupKey {
@@ -122,15 +124,19 @@ func (r *rollups) step(k *rollupKey, grew bool) {
 	}
 }
 
-// settle returns the counts that turned out to be due, once the mode is decided.
+// settle returns, once the mode is decided, the counts of the time before and what is still due on each.
 func (r *rollups) settle() []owedCount {
 	if r.mode == modeUndecided {
 		return nil
 	}
 	due := r.owed
 	r.owed = nil
-	if r.mode == modeCumulative {
-		return nil
+	for i := range due {
+		if r.mode == modeCumulative {
+			due[i].n = 0
+		} else {
+			due[i].before = false
+		}
 	}
 	return due
 }

@@ -34,9 +34,9 @@ func TestRollupCounts(t *testing.T) {
 				}
 				for i, v := range values {
 					at := t0.Add(time.Duration(i) * 5 * time.Second)
-					n, lower := r.observe(k, seriesKey{metric: backend.MetricRejections}, v, at)
-					if r.mode == modeUndecided && !lower {
-						t.Errorf("undecided, but %v is not a lower bound", n)
+					n, _, undecided := r.observe(k, seriesKey{metric: backend.MetricRejections}, v, at)
+					if undecided != (r.mode == modeUndecided) {
+						t.Errorf("mode %d, but undecided is %v", r.mode, undecided)
 					}
 					sum += n
 				}
@@ -74,6 +74,45 @@ func TestRollupLinesAreNotRejectionsThemselves(t *testing.T) {
 	if got := total(r.Counts, backend.MetricRollups, "a"); got != 4 {
 		t.Errorf("%v rollups", got)
 	}
+}
+
+func TestALowerBoundEndsWhenTheModeIsFound(t *testing.T) {
+	line := `{"msg":"[rate-limited] command not in allowlist","suppressedCount":`
+	a, r := lines(t, nil, line+`40}`)
+	if n, lower := rejections(r); n != 0 || !lower {
+		t.Errorf("first rollup: %v, lower bound %v", n, lower)
+	}
+	p := placement{lo: t0, hi: t0.Add(5 * time.Second)}
+	for _, v := range []string{"39}", "41}", "38}"} {
+		a.line([]byte(line+v), 1, time.Time{}, &p)
+	}
+	var next backend.Reading
+	a.finish(&next, p.hi)
+	if n, lower := rejections(next); n != 40+39+41+38 || lower {
+		t.Errorf("once decided: %v, lower bound %v", n, lower)
+	}
+}
+
+func TestALowerBoundStaysForWhatATotalHeldBefore(t *testing.T) {
+	line := `{"msg":"[rate-limited] command not in allowlist","suppressedCount":`
+	_, perRollup := lines(t, nil, line+`40}`, line+`39}`, line+`41}`, line+`38}`)
+	if n, lower := rejections(perRollup); n != 158 || lower {
+		t.Errorf("per rollup: %v, lower bound %v", n, lower)
+	}
+	_, total := lines(t, nil, line+`940}`, line+`950}`, line+`960}`, line+`970}`, line+`980}`)
+	if n, lower := rejections(total); n != 40 || !lower {
+		t.Errorf("running total: %v, lower bound %v", n, lower)
+	}
+}
+
+func rejections(r backend.Reading) (n float64, lower bool) {
+	for _, c := range r.Counts {
+		if c.Series.Name == backend.MetricRejections {
+			n += c.N
+			lower = lower || c.LowerBound
+		}
+	}
+	return n, lower
 }
 
 func TestForgottenRollupKeys(t *testing.T) {

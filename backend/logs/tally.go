@@ -32,7 +32,7 @@ type tally struct {
 type seriesTally struct {
 	buckets []cell
 	last    time.Time // of the newest count
-	born    bool      // reported before
+	told    time.Time // when a count was last reported, zero before the first
 }
 
 type cell struct {
@@ -40,6 +40,7 @@ type cell struct {
 	newest time.Time
 	n      float64
 	lower  bool
+	open   bool // a lower bound for as long as the meaning of suppressedCount is open
 	sample []byte
 }
 
@@ -60,6 +61,23 @@ func (t *tally) add(k seriesKey, at time.Time, n float64, lower bool, sample []b
 		c.newest = at
 		if sample != nil {
 			c.sample = append(c.sample[:0], sample[:min(len(sample), maxSample)]...)
+		}
+	}
+}
+
+// undecided marks the count of a rollup whose meaning is open; settle takes the mark away and adds what was due.
+func (t *tally) undecided(k seriesKey, at time.Time) { t.admit(k, at).cell(at).open = true }
+
+func (t *tally) settle(o owedCount) {
+	if o.n > 0 {
+		t.add(o.series, o.at, o.n, false, nil)
+	}
+	if s := t.series[o.series]; s != nil {
+		for i := range s.buckets {
+			if s.buckets[i].start == o.at.UnixNano()/int64(bucket) {
+				s.buckets[i].open = false
+				s.buckets[i].lower = s.buckets[i].lower || o.before
+			}
 		}
 	}
 }
@@ -92,8 +110,8 @@ func (s *seriesTally) cell(at time.Time) *cell {
 	return &s.buckets[len(s.buckets)-1]
 }
 
-// counts empties the tally into counts in a stable order. Every known series gets a 0 at now unless it has a count of
-// that very time, and a new one a 0 at the time since which everything was seen.
+// counts empties the tally into counts in a stable order. Every known series gets a 0 at now unless it was
+// reported less than 5 s ago, and a new one a 0 at the time since which everything was seen.
 func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.Safe) []backend.Count {
 	var out []backend.Count
 	covered := t.covered
@@ -115,7 +133,7 @@ func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.
 		newest := time.Time{}
 		for i := range s.buckets {
 			c := &s.buckets[i]
-			count := backend.Count{Series: series, At: c.newest, N: c.n, LowerBound: c.lower}
+			count := backend.Count{Series: series, At: c.newest, N: c.n, LowerBound: c.lower || c.open}
 			if len(c.sample) > 0 {
 				count.Sample = clean(c.sample)
 			}
@@ -124,13 +142,17 @@ func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.
 				newest = c.newest
 			}
 		}
-		if !s.born && (newest.IsZero() || covered.Before(newest)) && covered.Before(now) {
+		if s.told.IsZero() && (newest.IsZero() || covered.Before(newest)) && covered.Before(now) {
 			out = append(out, backend.Count{Series: series, At: covered})
 		}
-		if !newest.Equal(now) {
+		if !newest.Equal(now) && now.Sub(s.told) >= bucket {
 			out = append(out, backend.Count{Series: series, At: now})
+			newest = now
 		}
-		s.born, s.buckets = true, nil
+		if newest.After(s.told) {
+			s.told = newest
+		}
+		s.buckets = nil
 	}
 	slices.SortFunc(out, func(a, b backend.Count) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name),
