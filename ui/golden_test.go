@@ -16,6 +16,7 @@ import (
 func shot(t *testing.T, feed func() Feed, l look, press ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(14*time.Hour + 3*time.Minute) // a time of day that reads well
 		s := open(t, feed(), l)
 		s.press(press...)
 		golden.RequireEqual(t, s.golden())

@@ -28,6 +28,9 @@ func (l *List[R]) Render(w, h int, f *views.Frame) kit.Block {
 	if l.cfg.Strip != nil {
 		strip = l.cfg.Strip(f, w)
 	}
+	if len(strip) > h/2 {
+		strip = nil // rows first
+	}
 	h -= len(strip)
 	body := l.body(w, h, f)
 	if len(strip) == 0 {

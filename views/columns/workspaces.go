@@ -37,7 +37,7 @@ func Workspaces() *Set[*backend.Workspace] {
 				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Strong, func(w row) backend.ID { return w.Key.ID }),
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",
 				Min: 14, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
-			{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives", Min: 16, Ideal: 26, Flex: 4, Priority: 3,
+			{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives", Min: 16, Ideal: 30, Flex: 6, Priority: 3,
 				Cell: func(w row, _ *Ctx) Cell { return errorCell(w.LastError) },
 				Sort: func(w row, _ *Ctx) SortKey { return sortText(w.LastError.String()) }},
 			sourceColumn(func(w row) string { return w.Key.Source }, 5),
@@ -50,7 +50,7 @@ func Workspaces() *Set[*backend.Workspace] {
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
 			readColumn(func(w row) *backend.Meta { return &w.Meta }, 6),
 			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
-				Min: 10, Ideal: 18, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
+				Min: 10, Ideal: 12, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
 		},
 	}
 }

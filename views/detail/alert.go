@@ -180,7 +180,7 @@ func (w *writer) folded(a *alerts.Alert) {
 	w.Head("Alerts held under it")
 	for _, x := range w.f.Board.Alerts {
 		if x.FoldedUnder == a.ID {
-			w.Field(x.Rule, w.state(columns.SeverityCell(x)), plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
+			w.Line(w.state(columns.SeverityCell(x)), kit.Span{Tone: theme.Strong, Text: "  " + x.Rule}, plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
 		}
 	}
 }

@@ -123,13 +123,16 @@ func (w *writer) state(c columns.Cell) kit.Span {
 func dim(s string) kit.Span   { return kit.Span{Tone: theme.Dim, Text: s} }
 func plain(s string) kit.Span { return kit.Span{Text: s} }
 
-// Clock writes a time of day in UTC; with the date when it is not today's.
+// Clock writes a moment in UTC: the time of day while that is clear, else the date too.
 func Clock(t, now time.Time) string {
-	t, now = t.UTC(), now.UTC()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+	t = t.UTC()
+	switch d := now.Sub(t).Abs(); {
+	case d < 18*time.Hour:
 		return t.Format("15:04:05Z")
+	case d < 300*24*time.Hour:
+		return t.Format("Jan 02 15:04Z")
 	}
-	return t.Format("2006-01-02 15:04Z")
+	return t.Format("2006-01-02")
 }
 
 func (w *writer) at(label string, v backend.Value[time.Time], never string) {
@@ -178,9 +181,11 @@ func (w *writer) naming(key backend.Key) {
 				first = false
 			}
 			c := columns.SeverityCell(a)
-			w.Field(a.Rule, w.state(c), plain("  "+columns.StateWord(a.Subjects[i].State)+" "+columns.Age(w.f.Now.Sub(a.Subjects[i].Since))),
-				dim("  "+a.Cause.String()))
-			w.text("", a.Subjects[i].Detail)
+			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
+				plain("  "+columns.StateWord(a.Subjects[i].State)+" "+columns.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
+			if !a.Subjects[i].Detail.IsEmpty() {
+				w.Line(dim("  " + a.Subjects[i].Detail.String()))
+			}
 		}
 	}
 }

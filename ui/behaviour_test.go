@@ -1,0 +1,405 @@
+package ui
+
+import (
+	"fmt"
+	"github.com/charmbracelet/x/ansi"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+)
+
+// Nothing is written while nothing changes; a minute's end rewrites the clock and the ages, and no more.
+func TestQuietWhenNothingChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Hour)
+		now := time.Now()
+		state, _ := incident(now)
+		for _, h := range state.Sources { // ages under a minute tick by design; here there are none
+			h.Interval, h.NextPoll, h.Failures = time.Hour, now.Add(time.Hour), 0
+		}
+		feed := newFeed(state, &alerts.Board{})
+		s := open(t, feed, look{w: 120, h: 40})
+		s.press("3")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		before := s.bytes.Load()
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		if n := s.bytes.Load() - before; n != 0 {
+			t.Errorf("%d bytes in 40 quiet seconds", n)
+		}
+		feed.set(state, &alerts.Board{}) // a notice that brings nothing new
+		s.settle()
+		if n := s.bytes.Load() - before; n != 0 {
+			t.Errorf("%d bytes for a State that changed nothing", n)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := s.bytes.Load() - before; n == 0 || n > 900 {
+			t.Errorf("%d bytes at the minute's end, want the clock and a few ages", n)
+		}
+		s.close()
+	})
+}
+
+// The bytes a slow link has to carry, per refresh in which every second row changed, and per key.
+func TestByteBudget(t *testing.T) {
+	for _, c := range []struct {
+		size                    Size
+		refresh, down, pageDown int64
+	}{{Size{120, 40}, 400, 600, 6000}, {Size{200, 60}, 600, 800, 11000}} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Hour)
+			feed := newFeed(big(time.Now(), 10_000), &alerts.Board{})
+			s := open(t, feed, look{w: c.size.Width, h: c.size.Height})
+			s.press("2")
+			cost := func(do func()) int64 {
+				before := s.bytes.Load()
+				do()
+				return s.bytes.Load() - before
+			}
+			const rounds = 10
+			refresh := cost(func() {
+				for i := range rounds {
+					state, _ := feed.Latest()
+					feed.set(touch(state, time.Now(), 2, i), &alerts.Board{})
+					time.Sleep(150 * time.Millisecond)
+					synctest.Wait()
+				}
+			}) / rounds
+			down := cost(func() { s.press(keyDown, keyDown, keyDown, keyDown) }) / 4
+			page := cost(func() { s.press("\x1b[6~", "\x1b[6~") }) / 2
+			t.Logf("%dx%d: refresh %d, cursor down %d, page down %d bytes", c.size.Width, c.size.Height, refresh, down, page)
+			if refresh > c.refresh || down > c.down || page > c.pageDown {
+				t.Errorf("%dx%d: refresh %d of %d, cursor down %d of %d, page down %d of %d bytes", c.size.Width, c.size.Height,
+					refresh, c.refresh, down, c.down, page, c.pageDown)
+			}
+			if refresh == 0 || down == 0 {
+				t.Error("nothing was drawn: the measurement is void")
+			}
+			s.close()
+		})
+	}
+}
+
+// big is a generated fleet.
+func big(now time.Time, n int) *fleet.State {
+	ws := make([]*backend.Workspace, n)
+	for i := range ws {
+		class, state, errText := backend.ClassHealthy, "open", ""
+		attempt := time.Duration(i%300+1) * time.Minute
+		success := attempt
+		switch {
+		case i%97 == 0:
+			class, state, errText, success = backend.ClassFailed, "failed", fmt.Sprintf("ref schemaVersion %d unsupported", i%7), attempt+time.Hour
+		case i%41 == 0:
+			class, state, errText, success = backend.ClassEvicted, "evicted", "sandbox instance is gone", attempt+30*time.Minute
+		}
+		ws[i] = workspace(now, "helix-eu", fmt.Sprintf("codesess_%06x", i/3*7919%0xffffff), []string{"box", "notes", "build"}[i%3], state, class, attempt, success, errText)
+	}
+	s, _ := incident(now)
+	return &fleet.State{Number: 100, Wall: now, LongestOperation: 5 * time.Minute, Workspaces: fleet.NewTable(ws...), Sources: s.Sources}
+}
+
+// touch is the next State, in which every nth workspace was tried again.
+func touch(s *fleet.State, now time.Time, nth, round int) *fleet.State {
+	ws := make([]*backend.Workspace, 0, s.Workspaces.Len())
+	next := *s
+	next.Number, next.Wall, next.Delta = s.Number+1, now, fleet.Delta{}
+	i := 0
+	for w := range s.Workspaces.All() {
+		if i++; i%nth == round%nth {
+			c := *w
+			c.LastAttemptAt, c.Rev = at(now, time.Duration(1+round%5)*time.Minute), next.Number
+			if c.Class == backend.ClassHealthy {
+				c.LastSuccessAt = c.LastAttemptAt
+			}
+			w = &c
+			next.Delta.Changed = append(next.Delta.Changed, c.Key)
+		}
+		ws = append(ws, w)
+	}
+	next.Workspaces = fleet.NewTable(ws...)
+	return &next
+}
+
+// Two programs of different size, colours and permissions on one feed show the same fleet, each in its own way, and
+// one that goes away leaves the other alone.
+func TestTwoViewersOneFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		feed := newFeed(incident(now))
+		a := open(t, feed, look{w: 80, h: 24, profile: colorprofile.ASCII, glyphs: theme.ASCII})
+		b := open(t, feed, look{w: 200, h: 60, act: true})
+		a.press("2", "j")
+		b.press("3")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !strings.Contains(a.text(), "LAST ERROR") || !strings.Contains(b.text(), "OBSERVED") {
+			t.Error("the programs share their screen")
+		}
+		if !strings.Contains(a.lines()[0], "read") || !strings.Contains(b.lines()[0], "not armed") {
+			t.Errorf("permissions: %q, %q", a.lines()[0], b.lines()[0])
+		}
+		for _, r := range a.text() {
+			if r > 0x7e {
+				t.Fatalf("%q on an ASCII terminal", r)
+			}
+		}
+		if a.em.CellAt(1, 3).Style.Fg != nil {
+			t.Error("colour on a terminal without colours")
+		}
+		feed.mu.Lock()
+		na, nb := len(feed.visible["mara@80"]), len(feed.visible["mara@200"])
+		feed.mu.Unlock()
+		if na == 0 || nb == 0 || na == nb {
+			t.Errorf("visible rows: %d and %d", na, nb)
+		}
+		a.close()
+		state, board := feed.Latest()
+		next := *state
+		next.Number++
+		next.Sandboxes = fleet.NewTable[backend.Sandbox]()
+		for m := range state.Sandboxes.All() {
+			next.Delta.Gone = append(next.Delta.Gone, fleet.Departure{Key: m.Key, Last: m})
+		}
+		feed.set(&next, board)
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if !strings.Contains(b.text(), "No sandboxes") {
+			t.Errorf("the other program did not follow:\n%s", b.text())
+		}
+		feed.mu.Lock()
+		left := len(feed.visible["mara@80"])
+		feed.mu.Unlock()
+		if left != 0 {
+			t.Error("a viewer that went away still asks for rows")
+		}
+		b.close()
+	})
+}
+
+const evil = "\x1b]0;pwned\a\u009b31m\u202e\r\n\tx\u200b\u2066\x7f\x1b[2J"
+
+// Whatever a backend sends as a name or text, no screen and no details show a control character, and nothing acts.
+func TestHostileText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		feed := newFeed(hostile(now))
+		s := open(t, feed, look{w: 120, h: 40})
+		check := func(where string) {
+			t.Helper()
+			for y, line := range s.lines() {
+				for _, r := range line {
+					if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x200b && r <= 0x200f {
+						t.Fatalf("%s: %U on line %d: %q", where, r, y, line)
+					}
+				}
+			}
+			if !strings.HasPrefix(s.lines()[0], " sandglass") {
+				t.Fatalf("%s: the header was overwritten: %q", where, s.lines()[0])
+			}
+		}
+		for _, n := range []string{"1", "2", "3", "7", "9"} {
+			s.press(n)
+			check("screen " + n)
+			if n != "9" && !strings.Contains(s.text(), "␛") {
+				t.Errorf("screen %s does not show what it was sent:\n%s", n, s.text())
+			}
+			s.press(keyEnter)
+			check("details on " + n)
+			s.press("G", keyEsc)
+			time.Sleep(time.Second)
+		}
+		s.press("2", "/")
+		s.press("\x1b[200~" + "a\u202e\u009b\tb" + "\x1b[201~")
+		check("filter line")
+		s.close()
+	})
+}
+
+func hostile(now time.Time) (*fleet.State, *alerts.Board) {
+	s, b := incident(now)
+	w := workspace(now, "helix-eu", evil, evil, evil, backend.ClassFailed, time.Hour, 2*time.Hour, strings.Repeat(evil, 1000))
+	w.Extra = []backend.Field{{Name: safe(evil), Value: safe(evil)}}
+	w.Raw = safe(strings.Repeat(evil, 200))
+	s.Workspaces = fleet.NewTable(w)
+	box := machines(now, "docker-local")[0]
+	box.Name, box.Image, box.Reported, box.Raw, box.Session = safe(evil), safe(evil), safe(evil), safe(evil), backend.MustID(evil)
+	box.Labels = w.Extra
+	s.Sandboxes = fleet.NewTable(box)
+	dir := scratch(now, "tmp-build")[0]
+	dir.Path, dir.Owner, dir.Mode = safe(evil), safe(evil), safe(evil)
+	dir.Holders = backend.Known([]backend.Holder{{PID: 1, Command: safe(evil), How: safe(evil)}})
+	s.Tmpdirs = fleet.NewTable(dir)
+	s.Hosts.At(0).Name = safe(evil)
+	for _, h := range s.Sources {
+		h.Error, h.Notes = safe(evil), []backend.Safe{safe(evil)}
+	}
+	for _, a := range b.Alerts {
+		a.Cause, a.Why = safe(evil), safe(evil)
+		a.Evidence = append(a.Evidence, alerts.Evidence{Text: safe(evil)})
+		for i := range a.Subjects {
+			a.Subjects[i].Label, a.Subjects[i].Detail = safe(evil), safe(evil)
+		}
+	}
+	return s, b
+}
+
+// A row that goes away leaves the cursor on nothing: enter opens nothing, and the next row is reached by a key.
+func TestVanishedRowOnScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		state, board := incident(now)
+		feed := newFeed(state, board)
+		s := open(t, feed, look{w: 80, h: 24})
+		s.press("3", "j")
+		gone := s.model.screen().Visible()[1]
+		next := *state
+		next.Number++
+		var left []*backend.Sandbox
+		for b := range state.Sandboxes.All() {
+			if b.Key != gone {
+				left = append(left, b)
+			}
+		}
+		next.Sandboxes = fleet.NewTable(left...)
+		next.Delta = fleet.Delta{Gone: []fleet.Departure{{Key: gone}}}
+		feed.set(&next, board)
+		time.Sleep(150 * time.Millisecond)
+		s.settle()
+		if strings.Contains(s.text(), "›") {
+			t.Fatalf("the cursor went to another row:\n%s", s.text())
+		}
+		s.press(keyEnter)
+		if s.model.overlay != noOverlay || !strings.Contains(s.text(), "on no row") {
+			t.Errorf("enter on nothing:\n%s", s.text())
+		}
+		s.press("j")
+		if !strings.Contains(s.text(), "›") {
+			t.Error("the cursor did not come back")
+		}
+		s.close()
+	})
+}
+
+// The bytes of an arrow key that come one by one, late, do nothing but what esc does.
+func TestSplitEscapeSequence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, incidentFeed(), look{w: 80, h: 24})
+		s.press("2", "/", "evicted", keyEnter)
+		before := s.text()
+		for _, b := range []string{"\x1b", "[", "6", "~"} {
+			s.press(b)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if after := s.text(); strings.Contains(after, "/evicted") || after == before || !strings.Contains(after, "LAST ERROR") {
+			t.Errorf("esc must clear the filter and the rest must be dropped, screen 6 must not be asked for:\n%s", after)
+		}
+		s.press("3")
+		if !strings.Contains(s.text(), "OBSERVED") {
+			t.Error("keys after the sequence are lost")
+		}
+		s.close()
+	})
+}
+
+func TestPasteGoesToTextOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, incidentFeed(), look{w: 80, h: 24})
+		before := s.text()
+		s.press("\x1b[200~q2q\x1b[201~")
+		if s.text() != before {
+			t.Fatalf("pasted text acted as keys:\n%s", s.text())
+		}
+		s.press("2", "/", "\x1b[200~evic\nted\x1b[201~")
+		if !strings.Contains(s.text(), "/evic") {
+			t.Errorf("paste into the filter:\n%s", s.text())
+		}
+		s.close()
+	})
+}
+
+func TestFocusOpensTheThing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		feed := newFeed(nil, nil)
+		s := open(t, feed, look{w: 80, h: 24, focus: "codesess_9100/box"})
+		feed.set(incident(time.Now()))
+		time.Sleep(150 * time.Millisecond)
+		s.settle()
+		if !strings.Contains(s.text(), "workspace codesess_9100/box") {
+			t.Errorf("focus:\n%s", s.text())
+		}
+		s.close()
+	})
+}
+
+// Any keys in any order: no panic, lines of the right width, and the cursor never changes its row by itself.
+func TestRandomKeys(t *testing.T) {
+	pool := []tea.KeyPressMsg{}
+	for _, r := range "12379jkgGsS/:?q yxbfe8" {
+		code, text := r, string(r)
+		pool = append(pool, tea.KeyPressMsg{Code: code, Text: text})
+	}
+	for _, c := range []rune{tea.KeyEnter, tea.KeyEscape, tea.KeyUp, tea.KeyDown, tea.KeyPgUp, tea.KeyPgDown, tea.KeyHome, tea.KeyEnd, tea.KeyBackspace, tea.KeyTab} {
+		pool = append(pool, tea.KeyPressMsg{Code: c})
+	}
+	pool = append(pool, tea.KeyPressMsg{Code: 'l', Mod: tea.ModCtrl}, tea.KeyPressMsg{Code: 'z', Mod: tea.ModCtrl})
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		state, board := incident(now)
+		feed := newFeed(state, board)
+		m := New(Viewer{Name: "fuzz", Environment: "x", Size: Size{80, 24}, ColorProfile: colorprofile.ANSI256, Now: func() time.Time { return now }}, feed)
+		for step := range 600 {
+			switch rng.IntN(12) {
+			case 0:
+				m.Update(tea.WindowSizeMsg{Width: rng.IntN(230), Height: rng.IntN(70)})
+			case 1:
+				feed.set(shuffle(state, rng), board)
+				m.Update(changedMsg{})
+			case 2:
+				now = now.Add(time.Duration(rng.IntN(90)) * time.Second)
+				m.Update(tickMsg{})
+			default:
+				m.Update(pool[rng.IntN(len(pool))])
+			}
+			m.View()
+			block, _ := m.draw()
+			if len(block.Lines) != m.height {
+				t.Fatalf("seed %d step %d: %d lines on a screen of %d", seed, step, len(block.Lines), m.height)
+			}
+			for _, l := range block.Lines {
+				if n := ansi.StringWidth(l); n != m.width {
+					t.Fatalf("seed %d step %d: line of %d cells on %d: %q", seed, step, n, m.width, l)
+				}
+			}
+		}
+		m.Close()
+	}
+}
+
+// shuffle is a State in which some workspaces are missing.
+func shuffle(s *fleet.State, rng *rand.Rand) *fleet.State {
+	next := *s
+	next.Number = s.Number + 2 + rng.Uint64N(1000)
+	var ws []*backend.Workspace
+	for w := range s.Workspaces.All() {
+		if rng.IntN(3) > 0 {
+			ws = append(ws, w)
+		}
+	}
+	next.Workspaces = fleet.NewTable(ws...)
+	return &next
+}

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"sandglass/alerts"
+)
+
+func benchModel(n int) (*Model, *fixedFeed, *time.Time) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	feed := newFeed(big(now, n), &alerts.Board{})
+	m := New(Viewer{Name: "bench", Environment: "x", Size: Size{120, 40}, ColorProfile: colorprofile.ANSI256, Now: func() time.Time { return now }}, feed)
+	m.open(2)
+	m.View()
+	return m, feed, &now
+}
+
+// A key, from the message to the finished view.
+func BenchmarkKey(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		m, _, _ := benchModel(n)
+		press := func(k tea.KeyPressMsg) {
+			m.Update(k)
+			m.View()
+		}
+		for name, k := range map[string]tea.KeyPressMsg{"down": {Code: tea.KeyDown}, "page": {Code: tea.KeyPgDown}, "end": {Code: 'G', Text: "G"},
+			"sort": {Code: 's', Text: "s"}, "reverse": {Code: 'S', Text: "S"}} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for range b.N {
+					press(k)
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("filter/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			press(tea.KeyPressMsg{Code: '/', Text: "/"})
+			for i := range b.N {
+				k := tea.KeyPressMsg{Code: 'e', Text: "e"}
+				if i%2 == 1 {
+					k = tea.KeyPressMsg{Code: tea.KeyBackspace}
+				}
+				press(k)
+			}
+			press(tea.KeyPressMsg{Code: tea.KeyEscape})
+		})
+		m.Close()
+	}
+}
+
+// A State in which 1 % changed, merged into the screen and drawn.
+func BenchmarkRefresh(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m, feed, now := benchModel(n)
+			state, board := feed.Latest()
+			next := touch(state, *now, 100, 1)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				s := *next
+				s.Number = state.Number + uint64(i) + 1
+				feed.set(&s, board)
+				m.Update(changedMsg{})
+				m.View()
+			}
+			m.Close()
+		})
+	}
+}

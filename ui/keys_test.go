@@ -1,0 +1,44 @@
+package ui
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"sandglass/ui/keys"
+)
+
+// docs/keys.md is generated from the table of keys: go test ./ui -run Keys -update
+func TestKeysDocumentIsCurrent(t *testing.T) {
+	m := New(Viewer{Now: time.Now}, newFeed(nil, nil))
+	defer m.Close()
+	want := keys.Markdown(keys.Bindings(m.screenNames()))
+	const path = "../docs/keys.md"
+	if u := flag.Lookup("update"); u != nil && u.Value.String() == "true" {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s is stale (%v); go test ./ui -run Keys -update writes it", path, err)
+	}
+}
+
+// Every screen has its number key, and numbers of screens that do not exist are not bound.
+func TestScreenNumbers(t *testing.T) {
+	m := New(Viewer{Now: time.Now}, newFeed(nil, nil))
+	defer m.Close()
+	for _, n := range []string{"4", "5", "6", "8"} {
+		if in, ok := m.keymap.Lookup(keys.List, n); ok {
+			t.Errorf("%s is bound to %v", n, in)
+		}
+	}
+	for _, s := range m.screens {
+		m.open(s.Number())
+		if m.screen().Number() != s.Number() {
+			t.Errorf("%d does not open %s", s.Number(), s.Name())
+		}
+	}
+}
