@@ -51,24 +51,21 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 		p.sessions = append(p.sessions, old)
 		return nil
 	}
-	l, err := d.session(n, s.opt.Pointers, s.running)
+	l, registry, err := d.session(n, s.opt.Pointers, s.running)
 	if err != nil {
 		return err
 	}
 	old := s.agg.byID[l.id]
 	x := &session{id: l.id, hash: hash, clock: d.clock, running: l.running}
-	snapshot, has := n.Find(s.opt.Pointers.Workspaces)
 	var entries []entry
-	switch one := n.Get("workspace"); {
-	case has && !snapshot.IsNull():
-		x.registry = true
-		entries, err = entriesOf(snapshot)
-	case one.Kind() == '{':
-		x.registry, snapshot = true, one
-		entries, err = single(one)
+	switch x.registry = registry.node.Exists() && !registry.node.IsNull(); {
+	case x.registry && registry.single:
+		entries, err = single(registry.node)
+	case x.registry:
+		entries, err = entriesOf(registry.node)
 	}
 	if errors.Is(err, errOtherShape) {
-		err = snapshot.Invalid("want an array or an object of registry entries")
+		err = registry.node.Invalid("want an array or an object of registry entries")
 	}
 	if err == nil {
 		x.spaces, err = s.spaces(d, entries, old, l.id, resp.At)
@@ -92,7 +89,7 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 			x.ended = append(x.ended, old.spaces[i].w.Key)
 		}
 	}
-	x.entity.Raw = d.clean.Clean(n.RawWithout(snapshot, "[…]"), 2000)
+	x.entity.Raw = d.clean.Clean(n.RawWithout(registry.node, "[...]"), 2000)
 	if x.bad != nil {
 		_, where, what := explain(x.bad)
 		x.entity.Answer, x.entity.AnswerText = backend.AnswerInvalid, d.clean.Clean(where+": "+what, 300)

@@ -210,7 +210,7 @@ func (d *decoder) member(w *backend.Workspace, name []byte, v wire.Node, e entry
 		if v.Kind() != '"' {
 			return false, v.Invalid("want the state as a string")
 		}
-		text, _ := v.Text()
+		text, _ := v.TextBytes()
 		w.Reported, w.Class = d.word(text), d.class(text)
 		return true, nil
 	case "lastError":
@@ -226,7 +226,7 @@ func (d *decoder) member(w *backend.Workspace, name []byte, v wire.Node, e entry
 		d.time(w, &w.LastOpAt, name, v)
 		return true, nil
 	case "name":
-		if text, ok := v.Text(); ok && text != e.id.Raw() && e.named {
+		if text, ok := v.TextBytes(); ok && string(text) != e.id.Raw() && e.named {
 			d.extra(w, name, v) // a map form whose key and name differ
 		}
 		return false, nil
@@ -248,8 +248,8 @@ func (d *decoder) time(w *backend.Workspace, into *backend.Value[time.Time], nam
 	}
 }
 
-func (d *decoder) class(word string) backend.StateClass {
-	if c, ok := d.classes[word]; ok {
+func (d *decoder) class(word []byte) backend.StateClass {
+	if c, ok := d.classes[string(word)]; ok {
 		return c
 	}
 	return backend.ClassUnknown
@@ -257,13 +257,13 @@ func (d *decoder) class(word string) backend.StateClass {
 
 // word makes a short text drawable and keeps it, since states and providers repeat. The store is bounded: a server
 // may make words up.
-func (d *decoder) word(raw string) backend.Safe {
-	if s, ok := d.words[raw]; ok {
+func (d *decoder) word(raw []byte) backend.Safe {
+	if s, ok := d.words[string(raw)]; ok {
 		return s
 	}
-	s := d.clean.Clean(raw, 200)
+	s := d.clean.Clean(string(raw), 200)
 	if len(d.words) < 256 && len(raw) <= 64 {
-		d.words[strings.Clone(raw)] = s
+		d.words[string(raw)] = s
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func (d *decoder) fact(w *backend.Workspace, name []byte, v wire.Node) bool {
 	}
 	switch string(name) {
 	case "provider":
-		text, ok := v.Text()
+		text, ok := v.TextBytes()
 		w.Provider = d.word(text)
 		return ok
 	case "id":
@@ -122,68 +123,104 @@ type listed struct {
 	raw     backend.Safe
 }
 
-// session reads one session of a list or aggregate route. A bare string is a session id.
-func (d *decoder) session(n wire.Node, p Pointers, running map[string]bool) (listed, error) {
-	var out listed
-	if text, ok := n.Text(); ok {
-		id, err := backend.NewID(text)
-		if err != nil {
-			return out, n.Invalid("%v", err)
-		}
-		out.id = id
-		return out, nil
-	}
-	if n.Kind() != '{' {
-		return out, n.Invalid("want a session (an object or an id)")
-	}
-	if err := n.Expect(sessionKeys...); err != nil {
-		return out, err
-	}
-	id, ok := n.Find(p.SessionID)
-	if !ok || !setID(&out.id, id) {
-		return out, n.Invalid("has no session id at %s", p.SessionID)
-	}
-	if status, ok := n.Find(p.Status); ok && !status.IsNull() {
-		text, isText := status.Text()
-		if !isText {
-			return out, status.Invalid("want the status as a string")
-		}
-		out.status, out.running = d.word(text), backend.Known(running[text])
-	}
-	d.sessionFacts(&out.facts, n)
-	return out, nil
+// registryPart is where a session of the aggregate route carries its snapshot; the node is absent when it has none.
+type registryPart struct {
+	node   wire.Node
+	single bool // under "workspace": one entry, not a collection
 }
 
-var sessionKeys = []string{"sessionId", "status", "branchedFrom", "tenant", "runtime", "frameworkVersion", "workspaceRefs",
-	"startedAt", "workspaces", "workspace"}
-
-func (d *decoder) sessionFacts(f *backend.SessionFacts, n wire.Node) {
+// session reads one session of a list or aggregate route in one walk. A bare string is a session id.
+func (d *decoder) session(n wire.Node, p Pointers, running map[string]bool) (out listed, registry registryPart, err error) {
+	if n.Kind() == '"' {
+		if !setID(&out.id, n) {
+			err = n.Invalid("want a session id")
+		}
+		return out, registry, err
+	}
+	if n.Kind() != '{' {
+		return out, registry, n.Invalid("want a session (an object or an id)")
+	}
+	var id, status wire.Node
 	for name, v := range n.Members() {
-		switch string(name) {
-		case "branchedFrom":
-			setID(&f.BranchedFrom, v)
-		case "tenant":
-			f.Tenant = d.text(v)
-		case "runtime":
-			f.Runtime = d.text(v)
-		case "frameworkVersion":
-			f.FrameworkVersion = d.text(v)
-		case "startedAt":
-			if t, _ := d.moment(v); t.IsKnown() {
-				f.StartedAt = t
+		switch {
+		case leadsTo(p.SessionID, name):
+			id = v
+		case leadsTo(p.Status, name):
+			status = v
+		case leadsTo(p.Workspaces, name):
+			registry = registryPart{node: v}
+		case string(name) == "workspace":
+			if v.Kind() == '{' && !registry.node.Exists() {
+				registry = registryPart{node: v, single: true}
 			}
-		case "workspaceRefs":
-			for ref := range v.Elements() {
-				if len(f.WorkspaceRefs) < maxRefs {
-					f.WorkspaceRefs = append(f.WorkspaceRefs, d.ref(ref))
+		case !d.sessionFact(&out.facts, name, v):
+			for _, k := range sessionKeys {
+				if bytes.EqualFold(name, []byte(k)) && string(name) != k {
+					return out, registry, v.Invalid("the name %q is %q in the wrong case", name, k)
 				}
 			}
 		}
 	}
+	locate(&id, n, p.SessionID)
+	locate(&status, n, p.Status)
+	locate(&registry.node, n, p.Workspaces)
+	if !setID(&out.id, id) {
+		return out, registry, n.Invalid("has no session id at %s", p.SessionID)
+	}
+	if status.Exists() && !status.IsNull() {
+		text, isText := status.TextBytes()
+		if !isText {
+			return out, registry, status.Invalid("want the status as a string")
+		}
+		out.status, out.running = d.word(text), backend.Known(running[string(text)])
+	}
+	return out, registry, nil
+}
+
+// leadsTo reports whether a pointer is just this one name.
+func leadsTo(pointer string, name []byte) bool {
+	return len(pointer) == len(name)+1 && pointer[1:] == string(name) && !strings.ContainsAny(pointer[1:], "/~")
+}
+
+// locate follows a pointer of more than one name.
+func locate(into *wire.Node, n wire.Node, pointer string) {
+	if !into.Exists() && len(pointer) > 0 && strings.ContainsAny(pointer[1:], "/~") {
+		*into, _ = n.Find(pointer)
+	}
+}
+
+var sessionKeys = [...]string{"sessionId", "status", "branchedFrom", "tenant", "runtime", "frameworkVersion", "workspaceRefs",
+	"startedAt", "workspaces", "workspace"}
+
+// sessionFact reads an optional fact of a session; false for keys that are none.
+func (d *decoder) sessionFact(f *backend.SessionFacts, name []byte, v wire.Node) bool {
+	switch string(name) {
+	case "branchedFrom":
+		setID(&f.BranchedFrom, v)
+	case "tenant":
+		f.Tenant = d.text(v)
+	case "runtime":
+		f.Runtime = d.text(v)
+	case "frameworkVersion":
+		f.FrameworkVersion = d.text(v)
+	case "startedAt":
+		if t, _ := d.moment(v); t.IsKnown() {
+			f.StartedAt = t
+		}
+	case "workspaceRefs":
+		for ref := range v.Elements() {
+			if len(f.WorkspaceRefs) < maxRefs {
+				f.WorkspaceRefs = append(f.WorkspaceRefs, d.ref(ref))
+			}
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *decoder) text(v wire.Node) backend.Safe {
-	if text, ok := v.Text(); ok {
+	if text, ok := v.TextBytes(); ok {
 		return d.word(text)
 	}
 	if v.IsNull() {

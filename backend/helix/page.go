@@ -94,10 +94,8 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 		return nil, at(resp.Where, err)
 	}
 	root := doc.Root()
-	for _, known := range []string{"sessions", "next"} {
-		if err := root.Expect(known); err != nil {
-			return nil, at(resp.Where, err)
-		}
+	if err := root.Expect("sessions", "next"); err != nil {
+		return nil, at(resp.Where, err)
 	}
 	list, ok := root.Find(s.opt.Pointers.Sessions)
 	if !ok || list.Kind() != '[' {
@@ -113,7 +111,7 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 			}
 			continue
 		}
-		l, err := d.session(n, s.opt.Pointers, s.running)
+		l, _, err := d.session(n, s.opt.Pointers, s.running)
 		if err != nil {
 			p.bad = append(p.bad, at(resp.Where, err))
 			continue

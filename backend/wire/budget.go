@@ -64,7 +64,7 @@ func (b *Budget) Wait(ctx context.Context) bool {
 	b.restore(now)
 	reservation := b.limiter.ReserveN(now, 1)
 	delay := max(reservation.DelayFrom(now), b.until.Sub(now))
-	if deadline, ok := ctx.Deadline(); ok && delay > 0 && deadline.Sub(now) < delay {
+	if deadline, ok := ctx.Deadline(); ok && delay > 0 && time.Until(deadline) < delay {
 		reservation.CancelAt(now)
 		b.mu.Unlock()
 		return false

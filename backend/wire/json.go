@@ -92,15 +92,21 @@ func (n Node) IsNull() bool { return n.Kind() == 'n' }
 
 // Text is the value of a string; false for anything else.
 func (n Node) Text() (string, bool) {
+	b, ok := n.TextBytes()
+	return string(b), ok
+}
+
+// TextBytes is Text without a copy where the string holds no escape: it then shares memory with the body.
+func (n Node) TextBytes() ([]byte, bool) {
 	if n.Kind() != '"' {
-		return "", false
+		return nil, false
 	}
 	raw := n.doc[n.from+1 : n.to-1]
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw), true
+		return raw, true
 	}
 	out, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), n.Raw())
-	return string(out), err == nil
+	return out, err == nil
 }
 
 // Float is the value of a number; false for anything else, and for numbers beyond a float64.

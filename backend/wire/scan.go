@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -42,12 +43,15 @@ func skip(b []byte, i int) int {
 }
 
 func skipString(b []byte, i int) int {
-	for i++; ; i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	i++
+	for {
+		i += bytes.IndexByte(b[i:], '"')
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if i++; slashes%2 == 0 {
+			return i
 		}
 	}
 }

@@ -1,0 +1,327 @@
+package helix
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+const open = `{"workspaces":[{"name":"box","state":"open","lastAttemptAt":1767268790000,"lastSuccessAt":1767268790000}]}` // 10 s before noon
+
+// routes answers by session id; a missing one is idle.
+type routes map[string]http.HandlerFunc
+
+func say(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func (m routes) serve(w http.ResponseWriter, r *http.Request) {
+	if h, ok := m[strings.TrimPrefix(r.URL.Path, "/healthz/")]; ok {
+		h(w, r)
+		return
+	}
+	say(404, `{"error":"no active session"}`)(w, r)
+}
+
+func fixed(ids ...string) func(*Options, string) {
+	return func(o *Options, _ string) { o.Sessions, o.RequestsPerSec = ids, 1000 }
+}
+
+func TestAnswersOfSingleSessions(t *testing.T) {
+	m := routes{"ok": say(200, open), "nope": say(404, "404 page not found"), "other": say(200, `{"ok":true}`),
+		"broken": say(500, `{"error":"TypeError"}`), "bad": say(200, `{"workspaces":[{"name":"a","state":1}]}`),
+		"html": say(200, "<html>hello</html>"), "locked": say(401, "")}
+	rig := newRig(t, m.serve, fixed("ok", "nope", "other", "broken", "bad", "html", "locked", "idle"))
+	r := rig.poll()
+	if r.Registry != backend.RegistryAnswers || r.WorkspacesUnknown || !r.Degraded.IsEmpty() || r.Partial {
+		t.Errorf("registry %s, unknown %v, degraded %v, partial %v", r.Registry, r.WorkspacesUnknown, r.Degraded, r.Partial)
+	}
+	for id, want := range map[string]struct {
+		answer backend.RouteAnswer
+		why    string
+	}{
+		"ok": {backend.AnswerOK, ""}, "idle": {backend.AnswerIdle, ""},
+		"nope":   {backend.AnswerNoRoute, "/healthz/nope: the health route is not there"},
+		"other":  {backend.AnswerWrongPath, "/healthz/other: wrong path"},
+		"broken": {backend.AnswerFailed, "500 Internal Server Error"},
+		"bad":    {backend.AnswerInvalid, "/healthz/bad at /workspaces/0/state (byte"},
+		"html":   {backend.AnswerInvalid, "byte 0"},
+		"locked": {backend.AnswerFailed, "unauthorised"},
+	} {
+		s := sessionOf(r, id)
+		if s == nil || s.Answer != want.answer {
+			t.Errorf("%s: got %+v", id, s)
+			continue
+		}
+		if why := staleWhy(r, id); !strings.Contains(why, want.why) || (why == "") != (want.why == "") {
+			t.Errorf("%s: stale because %q, want %q", id, why, want.why)
+		}
+		if want.why != "" && !strings.Contains(problemsText(r), want.why[strings.LastIndex(want.why, ":")+1:]) {
+			t.Errorf("%s: no problem with %q in\n%s", id, want.why, problemsText(r))
+		}
+	}
+	if s := sessionOf(r, "idle"); s.Running.Or(true) {
+		t.Errorf("an idle session runs: %+v", s)
+	}
+	w := workspace(r, "ok/box")
+	if w == nil || w.Condition(rig.clock.now(), time.Minute) != backend.CondWorking || len(r.Workspaces) != 1 {
+		t.Fatalf("workspaces %+v", r.Workspaces)
+	}
+	again := rig.poll() // the broken ones are marked, and not told again
+	if sessionOf(again, "broken") != nil || staleWhy(again, "broken") == "" || sessionOf(again, "ok") == nil {
+		t.Errorf("second poll: %+v, stale %+v", again.Sessions, again.Stale)
+	}
+}
+
+func TestZorp(t *testing.T) {
+	m := routes{"s": say(200, `{"workspaces":[{"name":"box","state":"zorp","lastAttemptAt":1767268790000,"lastSuccessAt":1767268790000},
+		{"name":"bad","state":"zorp","lastAttemptAt":1767268790000,"lastSuccessAt":1767260000000}]}`)}
+	rig := newRig(t, m.serve, fixed("s"))
+	r := rig.poll()
+	w := workspace(r, "s/box")
+	if w.Reported.String() != "zorp" || w.Class != backend.ClassUnknown || w.Condition(noon, time.Minute) != backend.CondWorking {
+		t.Errorf("got %v %v %v", w.Reported, w.Class, w.Condition(noon, time.Minute))
+	}
+	if got := workspace(r, "s/bad").Condition(noon.Add(time.Minute), time.Minute); got != backend.CondFailing {
+		t.Errorf("a failing zorp is %v", got)
+	}
+}
+
+func TestServerClockADayOff(t *testing.T) {
+	for _, skew := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
+		at := noon.Add(skew).Add(-10 * time.Second).UnixMilli()
+		body := fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d,"lastSuccessAt":%d}]}`, at, at)
+		m := routes{"s": say(200, body)}
+		rig := newRig(t, m.serve, fixed("s"))
+		rig.skew = skew
+		r := rig.poll()
+		if off, ok := r.ClockOffset.Get(); !ok || (off-skew).Abs() > 2*time.Second {
+			t.Errorf("offset %v, want %v", off, skew)
+		}
+		got, ok := workspace(r, "s/box").LastAttemptAt.Get()
+		if !ok || got.Sub(noon.Add(-10*time.Second)).Abs() > 2*time.Second {
+			t.Errorf("skew %v: attempt at %v", skew, got)
+		}
+	}
+}
+
+func TestServerWithoutDate(t *testing.T) {
+	body := fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, noon.Add(-72*time.Hour).UnixMilli())
+	m := routes{"s": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Date"] = nil
+		_, _ = io.WriteString(w, body)
+	}}
+	rig := newRig(t, m.serve, fixed("s"))
+	r := rig.poll()
+	if w := workspace(r, "s/box"); w.LastAttemptAt.IsKnown() || r.ClockOffset.IsKnown() || !strings.Contains(problemsText(r), "no Date header") {
+		t.Errorf("got %+v, offset %v", w, r.ClockOffset)
+	}
+	body = fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, noon.UnixMilli())
+	rig.poll()
+	if w := workspace(rig.poll(), "s/box"); !w.LastAttemptAt.IsKnown() {
+		t.Errorf("a time around now does not vouch for the clock: %+v", w)
+	}
+}
+
+func TestIdleEndsWorkspacesOnlyWhileOthersAreAnswered(t *testing.T) {
+	m := routes{"a": say(200, open), "b": say(200, open)}
+	rig := newRig(t, m.serve, fixed("a", "b"))
+	rig.poll()
+	delete(m, "a")
+	r := rig.poll()
+	if len(r.Ended) != 1 || r.Ended[0].Path().Raw() != "a/box" {
+		t.Errorf("ended %v", r.Ended)
+	}
+	delete(m, "b")
+	r = rig.poll()
+	if r.Registry != backend.RegistryAllIdle || !r.WorkspacesUnknown || !strings.Contains(r.Degraded.String(), "idle, registry not published, or wrong template") {
+		t.Errorf("registry %s, unknown %v, degraded %v", r.Registry, r.WorkspacesUnknown, r.Degraded)
+	}
+	if len(r.Inputs) != 0 || len(r.Missing) != 2 {
+		t.Errorf("inputs %v, missing %v", r.Inputs, r.Missing)
+	}
+}
+
+func TestAllIdleLeavesWorkspacesUnreadable(t *testing.T) {
+	m := routes{"a": say(200, open)}
+	rig := newRig(t, m.serve, fixed("a"))
+	rig.poll()
+	delete(m, "a")
+	r := rig.poll()
+	if w := workspace(r, "a/box"); len(r.Ended) != 0 || w == nil || !w.Unreadable || w.Condition(noon, time.Minute) != backend.CondUnknown {
+		t.Errorf("ended %v, workspace %+v", r.Ended, w)
+	}
+	m["a"] = say(200, open)
+	rig.clock.add(5 * time.Minute)
+	if w := workspace(rig.poll(), "a/box"); w == nil || w.Unreadable {
+		t.Errorf("after it came back: %+v", w)
+	}
+}
+
+func TestEverySessionAnswers404(t *testing.T) {
+	list := `{"sessions":[{"sessionId":"a","status":"%s"}]}`
+	for name, tc := range map[string]struct {
+		body     string
+		status   string // of the list route, empty for no list route
+		inactive bool
+		registry backend.RegistryState
+		unknown  bool
+	}{
+		"idle":                 {`{"error":"no active session"}`, "", false, backend.RegistryAllIdle, true},
+		"idle, none expected":  {`{"error":"no active session"}`, "", true, backend.RegistryAllIdle, false},
+		"idle, none runs":      {`{"error":"no active session"}`, "completed", false, backend.RegistryAllIdle, false},
+		"idle, listed running": {`{"error":"no active session"}`, "running", false, backend.RegistryAllIdle, true},
+		"no route":             {"404 page not found", "", false, backend.RegistryNoRoute, true},
+		"other 404":            {`{"error":"not found"}`, "", false, backend.RegistryNoRoute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/list" {
+					_, _ = fmt.Fprintf(w, list, tc.status)
+					return
+				}
+				say(404, tc.body)(w, r)
+			}, func(o *Options, url string) {
+				o.RequestsPerSec, o.ExpectActive, o.Sessions = 1000, !tc.inactive, []string{"a"}
+				if tc.status != "" {
+					o.ListURL, o.Sessions = url+"/list", nil
+				}
+			})
+			r := rig.poll()
+			if r.Registry != tc.registry || r.WorkspacesUnknown != tc.unknown || r.Degraded.IsEmpty() == tc.unknown {
+				t.Errorf("registry %s, unknown %v, degraded %v", r.Registry, r.WorkspacesUnknown, r.Degraded)
+			}
+		})
+	}
+}
+
+func TestWrongPathEverywhere(t *testing.T) {
+	rig := newRig(t, say(200, `{"ok":true}`), fixed("a", "b"))
+	r := rig.poll()
+	if r.Registry != backend.RegistryWrongPath || !r.WorkspacesUnknown || !strings.Contains(r.Degraded.String(), "/healthz/") || len(r.Workspaces) != 0 {
+		t.Errorf("got %s %v, %d workspaces", r.Registry, r.Degraded, len(r.Workspaces))
+	}
+}
+
+func TestDeadServerIsAnErrorAndRecoversAtOnce(t *testing.T) {
+	var down bool
+	m := routes{"a": say(200, open), "b": say(200, open)}
+	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		if down {
+			panic(http.ErrAbortHandler)
+		}
+		m.serve(w, r)
+	}, fixed("a", "b"))
+	rig.poll()
+	down = true
+	for range 5 {
+		if _, err := rig.pollErr(); backend.KindOf(err) != backend.ErrUnreachable || err == nil {
+			t.Fatalf("got %v", err)
+		}
+	}
+	down = false
+	if r := rig.poll(); len(r.Workspaces) != 2 || len(r.Stale) != 0 {
+		t.Errorf("after the outage: %d workspaces, stale %v", len(r.Workspaces), r.Stale)
+	}
+}
+
+// TestOneBrokenSessionAmongIdleOnes asks an idle session too before the server is called dead.
+func TestOneBrokenSessionAmongIdleOnes(t *testing.T) {
+	m := routes{"broken": say(500, "")}
+	rig := newRig(t, m.serve, fixed("broken", "i1", "i2"))
+	rig.poll()
+	rig.poll() // the broken one backs off
+	r := rig.poll()
+	if staleWhy(r, "broken") == "" {
+		t.Errorf("stale %v", r.Stale)
+	}
+	if n := rig.asked("/healthz/i1") + rig.asked("/healthz/i2"); n != 3 {
+		t.Errorf("idle sessions were asked %d times, want 2 and one as a canary", n)
+	}
+}
+
+func TestIdleSessionsAreAskedRarely(t *testing.T) {
+	m := routes{"a": say(200, open)}
+	rig := newRig(t, m.serve, fixed("a", "idle"))
+	rig.source.Attend(backend.Attention{Visible: []backend.Key{{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("idle")}}})
+	for range 60 { // five minutes
+		rig.poll()
+	}
+	if a, idle := rig.asked("/healthz/a"), rig.asked("/healthz/idle"); a != 60 || idle != 1 {
+		t.Errorf("asked a %d times, idle %d times", a, idle)
+	}
+	rig.poll()
+	if n := rig.asked("/healthz/idle"); n != 2 {
+		t.Errorf("after five minutes asked %d times", n)
+	}
+}
+
+func TestETagOfOneSession(t *testing.T) {
+	sent := 0
+	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		sent++
+		_, _ = io.WriteString(w, open)
+	}, fixed("a"))
+	rig.poll()
+	r := rig.poll()
+	if w := workspace(r, "a/box"); sent != 1 || w == nil || !w.ReadAt.Equal(rig.clock.now()) {
+		t.Errorf("sent %d bodies, workspace %+v", sent, w)
+	}
+	if r.Load.Bytes != 0 || r.Load.Requests != 1 {
+		t.Errorf("load %+v", r.Load)
+	}
+}
+
+func TestThrottled(t *testing.T) {
+	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "30")
+		say(429, "")(w, r)
+	}, fixed("a", "b", "c", "d", "e", "f"))
+	_, err := rig.pollErr()
+	if backend.KindOf(err) != backend.ErrThrottled {
+		t.Fatalf("got %v", err)
+	}
+	before := len(rig.hits)
+	if _, err = rig.pollErr(); backend.KindOf(err) != backend.ErrThrottled || len(rig.hits) != before {
+		t.Errorf("asked during Retry-After: %v", err)
+	}
+}
+
+func TestSecretsAppearNowhere(t *testing.T) {
+	const ours, agents = "hush-hush-42", "sk-abcdefghijklmnop"
+	m := routes{"a": say(200, `{"workspaces":[{"name":"box","state":"failed","lastError":"OPENAI_API_KEY=`+agents+` npm failed; sent `+ours+`","token":"`+ours+`"}]}`),
+		"b": say(500, "no "+ours)}
+	rig := newRig(t, m.serve, func(o *Options, url string) {
+		fixed("a", "b")(o, url)
+		o.URL += "?api_key=" + ours
+		o.Headers = map[string]string{"X-Api-Key": ours}
+	})
+	r := rig.poll()
+	doc, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, err := json.Marshal(rig.source.Routes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(doc), string(routes)} {
+		if strings.Contains(text, ours) || strings.Contains(text, agents) {
+			t.Errorf("a secret is shown: %s", text)
+		}
+	}
+}
