@@ -116,3 +116,35 @@ func pick(n *node, keys []string) *node {
 	c.kids = slices.DeleteFunc(slices.Clone(n.kids), func(k *node) bool { return !slices.Contains(keys, k.key) })
 	return &c
 }
+
+// Credentials says for each credential of the source where it comes from: "Authorization from the environment variable
+// HELIX_TOKEN". It never reads one.
+func (s Source) Credentials() []string {
+	o, ok := s.Options.(*options)
+	if !ok {
+		return nil
+	}
+	var all []string
+	for _, t := range o.block.kids {
+		if t.shape != shapeTable || t.child("env") == nil && t.child("file") == nil && t.child("command") == nil {
+			continue
+		}
+		header := "Authorization"
+		if h := t.child("header"); h != nil && h.text != "" {
+			header = h.text
+		}
+		for _, from := range []struct{ key, what string }{{"env", "the environment variable "}, {"file", "the file "}, {"command", "the command "}} {
+			if n := t.child(from.key); n != nil && (n.text != "" || len(n.kids) > 0) {
+				text := n.text
+				for i, k := range n.kids {
+					if i > 0 {
+						text += " "
+					}
+					text += k.text
+				}
+				all = append(all, header+" from "+from.what+text)
+			}
+		}
+	}
+	return all
+}

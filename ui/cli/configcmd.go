@@ -60,7 +60,7 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			var b strings.Builder
 			p.writeHead(&b, cfg, *s)
 			if explain {
-				explainSources(&b, sources)
+				p.explain(&b, cfg, sources)
 				closeAll(sources)
 			} else {
 				var st *fleet.State
@@ -137,11 +137,10 @@ func writeSources(b *strings.Builder, sources []Source, st *fleet.State) {
 		}
 		if e, ok := s.Source.(Estimator); ok {
 			perMinute, why := e.EstimateLoad()
-			fmt.Fprintf(b, "  load: %s requests a minute", number(perMinute))
-			if !why.IsEmpty() {
-				fmt.Fprintf(b, "; %s", why)
+			if why.IsEmpty() {
+				why = backend.Textf("about %s requests a minute", number(perMinute))
 			}
-			b.WriteByte('\n')
+			fmt.Fprintf(b, "  load: %s\n", why)
 		}
 		if h == nil {
 			continue
@@ -167,37 +166,42 @@ func number(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-// explainSources lists what the configuration lets the program do, reading and acting apart.
-func explainSources(b *strings.Builder, sources []Source) {
-	acting := 0
-	for _, acts := range []bool{false, true} {
-		if acts {
-			b.WriteString("\nActing\n")
-		} else {
-			b.WriteString("\nReading\n")
-		}
-		for _, s := range sources {
-			e, ok := s.Source.(backend.Explainer)
-			if !ok && !acts {
-				fmt.Fprintf(b, "  %s: this kind does not list what it reads\n", backend.Clean(s.Config.ID, 200))
-			}
-			if !ok {
-				continue
-			}
-			for _, r := range e.Routes() {
-				if r.Acts != acts {
-					continue
-				}
-				if acts {
-					acting++
-				}
-				fmt.Fprintf(b, "  %s: %s %s\n      %s\n", backend.Clean(s.Config.ID, 200), backend.Clean(r.Verb, 40),
-					backend.Clean(r.Target, columnWidth), backend.Clean(r.Why, columnWidth))
-			}
-		}
+// explain lists what the configuration lets the program do, reading and acting apart.
+func (p *Program) explain(b *strings.Builder, c *config.Config, sources []Source) {
+	b.WriteString("\nReading\n")
+	if !c.Local {
+		fmt.Fprintf(b, "  this machine: read %s\n      the configuration\n", p.clean(c.File))
 	}
-	if acting == 0 {
+	for _, s := range sources {
+		if _, ok := s.Source.(backend.Explainer); !ok {
+			fmt.Fprintf(b, "  %s: this kind does not list what it reads\n", backend.Clean(s.Config.ID, 200))
+		}
+		for _, from := range s.Config.Credentials() {
+			fmt.Fprintf(b, "  %s: %s\n      a credential; permission to read is enough\n", backend.Clean(s.Config.ID, 200), p.clean(from))
+		}
+		writeRoutes(b, s, false)
+	}
+	b.WriteString("\nActing\n")
+	before := b.Len()
+	for _, s := range sources {
+		writeRoutes(b, s, true)
+	}
+	if b.Len() == before {
 		b.WriteString("  nothing: this version only reads. It holds no client that could change a backend, so read permission is enough everywhere.\n")
+	}
+	b.WriteString("  this machine: what the alerts remember is kept in the state directory\n")
+}
+
+func writeRoutes(b *strings.Builder, s Source, acts bool) {
+	e, ok := s.Source.(backend.Explainer)
+	if !ok {
+		return
+	}
+	for _, r := range e.Routes() {
+		if r.Acts == acts {
+			fmt.Fprintf(b, "  %s: %s %s\n      %s\n", backend.Clean(s.Config.ID, 200), backend.Clean(r.Verb, 40),
+				backend.Clean(r.Target, columnWidth), backend.Clean(r.Why, columnWidth))
+		}
 	}
 }
 

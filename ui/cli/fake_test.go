@@ -35,6 +35,12 @@ type fakeOptions struct {
 	Hostile bool     `toml:"hostile" doc:"whether names attack whoever prints them"`
 	Token   string   `toml:"token" doc:"a secret"`
 	Roots   []string `toml:"roots" doc:"a list"`
+	Read    fakeRead `toml:"read" doc:"the reading credential"`
+}
+
+type fakeRead struct {
+	Header string `toml:"header" doc:"the header"`
+	Env    string `toml:"env" doc:"environment variable"`
 }
 
 type fakeSource struct {

@@ -112,8 +112,11 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	if a.State == alerts.StatePending {
 		state = "suspected"
 	}
-	fmt.Fprintf(b, "\n%s %s on %s, %s for %s, %s", a.Severity, a.Rule, a.Source, state,
-		columns.Age(now.Sub(a.Since.Time)), plural(a.SubjectCount, "subject"))
+	fmt.Fprintf(b, "\n%s %s on %s, %s", a.Severity, a.Rule, a.Source, state)
+	if held := now.Sub(a.Since.Time); held >= time.Second {
+		fmt.Fprintf(b, " for %s", columns.Age(held))
+	}
+	fmt.Fprintf(b, ", %s", subjects(a))
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
@@ -121,13 +124,7 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	if !a.Cause.IsEmpty() {
 		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
 	}
-	if e := a.SinceBounds.Earliest; !e.IsZero() {
-		fmt.Fprintf(b, "  began: after %s", e.UTC().Format(time.RFC3339))
-		if l := a.SinceBounds.Latest; !l.IsZero() {
-			fmt.Fprintf(b, ", no later than %s", l.UTC().Format(time.RFC3339))
-		}
-		b.WriteByte('\n')
-	}
+	writeBounds(b, a.SinceBounds, now)
 	if k := a.Acknowledged; k != nil {
 		fmt.Fprintf(b, "  acknowledged by %s: %s\n", k.Owner, k.Reason)
 	}
@@ -147,5 +144,33 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 			fmt.Fprintf(b, " (%s)", e.Source)
 		}
 		b.WriteByte('\n')
+	}
+}
+
+// subjects counts them by their kind, where they are all of one.
+func subjects(a CheckAlert) string {
+	word := "subject"
+	for i, s := range a.Subjects {
+		if i > 0 && word != string(s.Kind) {
+			return plural(a.SubjectCount, "subject")
+		}
+		word = string(s.Kind)
+	}
+	return plural(a.SubjectCount, word)
+}
+
+// writeBounds says between which moments it began.
+func writeBounds(b *strings.Builder, bounds CheckBounds, now time.Time) {
+	at := func(t Time) string {
+		return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), columns.Age(now.Sub(t.Time)))
+	}
+	switch {
+	case bounds.Earliest.IsZero() && bounds.Latest.IsZero():
+	case bounds.Earliest.IsZero():
+		fmt.Fprintf(b, "  began: no later than %s\n", at(bounds.Latest))
+	case bounds.Latest.IsZero():
+		fmt.Fprintf(b, "  began: after %s\n", at(bounds.Earliest))
+	default:
+		fmt.Fprintf(b, "  began: after %s, no later than %s\n", at(bounds.Earliest), at(bounds.Latest))
 	}
 }
