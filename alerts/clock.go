@@ -38,7 +38,7 @@ func plain(t time.Time) time.Time {
 }
 
 // maxLoadDelay bounds the time between loading and the first State that is believed from the wall clock.
-const maxLoadDelay = time.Minute
+const maxLoadDelay = 10 * time.Minute
 
 func (c clock) next(st *fleet.State, from *resume) clock {
 	wall := plain(st.Wall)

@@ -60,6 +60,7 @@ type turn struct {
 	gone    map[backend.Key]backend.Safe
 	series  []backend.Series
 	moved   map[string]bool // sources whose gap changed
+	catchUp map[string]bool // sources all of whose subjects are looked at, since changes were missed
 	refold  map[string]bool // sources whose held alerts fold differently than before
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
@@ -88,16 +89,15 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 
 // deltas collects what changed since the Board before; without complete knowledge of that everything is looked at.
 func (t *turn) deltas() {
-	if t.prev == nil || t.old.resume != nil || t.old.clock.Steady.IsZero() || t.st.Number < t.prev.Number {
-		t.all, t.full = true, true
-		return
-	}
 	deltas := []fleet.Delta{t.st.Delta}
-	if t.st.Number != t.prev.Number+1 {
+	switch {
+	case t.prev == nil || t.old.resume != nil || t.old.clock.Steady.IsZero() || t.st.Number < t.prev.Number:
+		t.all, t.full = true, true
+	case t.st.Number != t.prev.Number+1:
 		var complete bool
 		if deltas, complete = t.st.ChangesSince(t.prev.Number); !complete {
 			t.all, t.full = true, true
-			return
+			deltas = []fleet.Delta{t.st.Delta}
 		}
 	}
 	for _, d := range deltas {
@@ -115,15 +115,26 @@ func (t *turn) deltas() {
 func (t *turn) gaps() {
 	t.next.gaps = make(map[string]gap, len(t.st.Sources))
 	t.env.gaps = t.next.gaps
-	t.moved = map[string]bool{}
+	t.next.unknown, t.next.missed = map[string]bool{}, map[string]bool{}
+	t.moved, t.catchUp = map[string]bool{}, map[string]bool{}
 	for _, h := range t.st.Sources {
 		g, is := t.gapOf(h)
 		was, had := t.old.gaps[h.Key.Source]
 		if is {
 			t.next.gaps[h.Key.Source] = g
 		}
-		if is != had || g != was {
+		if h.WorkspacesUnknown {
+			t.next.unknown[h.Key.Source] = true
+		}
+		if is != had || g != was || h.WorkspacesUnknown != t.old.unknown[h.Key.Source] {
 			t.moved[h.Key.Source] = true
+		}
+		if t.old.missed[h.Key.Source] {
+			if is || h.WorkspacesUnknown {
+				t.next.missed[h.Key.Source] = true
+			} else {
+				t.catchUp[h.Key.Source] = true
+			}
 		}
 	}
 }
@@ -163,7 +174,7 @@ func (t *turn) gapFor(k backend.Key, m *backend.Meta) (gap, bool) {
 		return gap{Outcome: SourceError, Why: why}, true
 	}
 	if k.Kind == backend.KindWorkspace {
-		if h := t.st.Source(k.Source); h != nil && h.WorkspacesUnknown {
+		if t.next.unknown[k.Source] {
 			return gap{Outcome: NoData, Why: backend.Textf("%s cannot tell whether its workspaces exist", backend.Clean(k.Source, 80))}, true
 		}
 	}

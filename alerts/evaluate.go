@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"slices"
+	"time"
 
 	"sandglass/backend"
 )
@@ -38,46 +39,79 @@ func (w *work) depart(due []backend.Key) {
 			w.put(k, r, nil)
 		}
 	}
-	if !w.full {
-		for k, why := range w.gone {
-			if r := w.old.get(k); r != nil {
-				w.end(r, why)
-			}
+	for k, why := range w.gone {
+		if r := w.old.get(k); r != nil {
+			w.end(r, why)
 		}
+	}
+	if !w.full && !w.turn.old.unread {
 		return
 	}
 	for _, r := range w.old.records {
-		if r.State == StateEnded && !w.env.Now.Before(r.Due) {
-			w.put(r.Key, r, nil)
+		if _, known := w.gone[r.Key]; known || r.State == StateEnded {
+			if r.State == StateEnded && !w.env.Now.Before(r.Due) {
+				w.put(r.Key, r, nil)
+			}
 			continue
 		}
-		if why, gone := w.missing(r); gone {
+		switch why, f := w.fate(r); f {
+		case subjectGone:
 			w.end(r, why)
+		case subjectUnread:
+			w.next.unread = true
+			if w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience {
+				w.put(r.Key, r, step(w.meta, r.Key, r, Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}, w.env.Now, false))
+			}
+		case subjectHere:
 		}
 	}
 }
 
-// missing reports whether a subject that was known is no more, when there is no delta to tell: its source was read
-// and does not have it.
-func (w *work) missing(r *record) (backend.Safe, bool) {
+// unreadPatience is how long after a restart a finding stays as it was though its subject was not read again; idle
+// sessions are read every 5 minutes by default.
+const unreadPatience = 10 * time.Minute
+
+type fate uint8
+
+const (
+	subjectHere fate = iota
+	subjectGone
+	subjectUnread
+)
+
+// fate says what became of a subject when no delta tells. A State keeps what was read once, whatever becomes of the
+// source; so in one process absence means gone. After a restart it also means that nobody has read it yet.
+func (w *work) fate(r *record) (backend.Safe, fate) {
 	k := r.Key
 	h := w.st.Source(k.Source)
 	switch {
 	case len(w.st.Sources) == 0:
-		return backend.Safe{}, false
+		return backend.Safe{}, subjectHere
 	case h == nil:
-		return backend.Text("its source is not configured any more"), true
-	case k.Kind == backend.KindSource:
-		return backend.Safe{}, false
+		return backend.Text("its source is not configured any more"), subjectGone
+	case k.Kind == backend.KindSource || !r.Listed || w.st.Entity(k) != nil:
+		return backend.Safe{}, subjectHere // what only log lines name is never listed: nobody says when it ends
+	case w.turn.old.resume == nil && !w.turn.old.unread, w.listedWhole(k):
+		return backend.Text("not there any more"), subjectGone
 	}
-	if _, gap := w.next.gaps[k.Source]; gap || h.LastOK.IsZero() || h.WorkspacesUnknown {
-		return backend.Safe{}, false
+	if k.Kind != backend.KindWorkspace {
+		return backend.Safe{}, subjectUnread
 	}
-	if !r.Listed || w.st.Entity(k) != nil {
-		return backend.Safe{}, false // what only log lines name is never listed: nobody says when it ends
+	owner := backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}
+	s := w.st.Session(owner)
+	switch {
+	case s == nil && w.listedWhole(owner):
+		return backend.Text("its session is not there any more"), subjectGone
+	case s != nil && !s.Stale && s.Answer == backend.AnswerOK:
+		return backend.Text("its session does not have it any more"), subjectGone
+	case s != nil && !s.Stale && s.Answer == backend.AnswerIdle && !w.next.unknown[k.Source]:
+		return backend.Text("its session is idle"), subjectGone
 	}
-	return backend.Text("not there any more"), true
+	return backend.Safe{}, subjectUnread
 }
+
+// listedWhole reports whether everything of the key's kind and source was read completely at least once.
+func (w *work) listedWhole(k backend.Key) bool { return !w.st.ReadAt(&backend.Meta{Key: k}).IsZero() }
 
 // candidates are the keys of one kind that must be looked at, sorted: changed, due, and those whose source fell silent
 // or came back.
@@ -102,7 +136,7 @@ func (w *work) candidates(kind backend.Kind, due []backend.Key) []backend.Key {
 }
 
 func (w *work) subjects(rule SubjectRule, due []backend.Key) {
-	if !w.all {
+	if !w.all && len(w.catchUp) == 0 {
 		for _, k := range w.candidates(rule.Kind(), due) {
 			if e := w.st.Entity(k); e != nil {
 				w.judge(rule, k, e)
@@ -139,7 +173,10 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 	rec := w.old.get(k)
 	meta := e.EntityMeta()
 	if g, is := w.gapFor(k, meta); is {
-		if !g.Starting && rec != nil {
+		switch {
+		case rec == nil && !meta.Stale: // a stale entity is a changed one once it is read again
+			w.next.missed[k.Source] = true
+		case rec != nil && !g.Starting:
 			w.put(k, rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 		return

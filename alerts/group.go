@@ -92,20 +92,25 @@ func (w *work) corroborate(members []*record) []change {
 		if r.State != StateEnded {
 			live++
 		}
-		open = open || r.State == StatePending && r.Suspected && r.Corroborate
+		open = open || r.provable()
 	}
 	if !open || live < w.meta.Corroborate {
 		return nil
 	}
 	var up []change
 	for _, r := range members {
-		if r.State == StatePending && r.Suspected && r.Corroborate && w.env.Now.Sub(r.Active) >= w.meta.For {
+		if r.provable() && w.env.Now.Sub(r.Active) >= w.meta.For {
 			n := *r
 			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
 			up = append(up, change{r.Key, &n})
 		}
 	}
 	return up
+}
+
+// provable reports whether company would prove the suspicion; without present data nothing does.
+func (r *record) provable() bool {
+	return r.State == StatePending && r.Suspected && r.Corroborate && !r.Paused
 }
 
 // alertID is short and stable.

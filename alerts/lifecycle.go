@@ -111,14 +111,14 @@ func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, se
 		case m.Gap == GapReset:
 			v.Note = note
 			return noteOnly(key, v)
-		case m.Gap == GapCount, rec.Tick.IsZero() && rec.Why == v.Why && rec.Note == note:
+		case m.Gap == GapCount, rec.Paused && rec.Why == v.Why && rec.Note == note:
 			return rec
 		}
 		n := *rec
 		if !n.Tick.IsZero() {
 			n.Ran += now.Sub(n.Tick)
 		}
-		n.Tick, n.Why, n.Note, n.Due = time.Time{}, v.Why, note, v.Recheck
+		n.Paused, n.Tick, n.Why, n.Note, n.Due = true, time.Time{}, v.Why, note, v.Recheck
 		return &n
 	case StateFiring:
 		if settling && v.Outcome == NoData {

@@ -15,7 +15,10 @@ type memory struct {
 	watching time.Time
 	rules    map[string]*ledger
 	gaps     map[string]gap    // by source: what keeps its subjects from being judged
+	unknown  map[string]bool   // sources that cannot tell whether their workspaces exist
+	missed   map[string]bool   // sources of which something changed that could not be judged
 	folds    map[string]string // by source: id of the alert under which its held alerts fold
+	unread   bool              // some subjects have not been read since the restart
 	resume   *resume           // set on a memory that was loaded
 }
 
@@ -51,6 +54,7 @@ type record struct {
 	Confirmed   time.Time     `json:"confirmed,omitzero"`
 	Due         time.Time     `json:"due,omitzero"` // when it must be looked at again
 	Suspected   bool          `json:"suspected,omitempty"`
+	Paused      bool          `json:"paused,omitempty"` // pending, and its data is missing
 	Listed      bool          `json:"listed,omitempty"` // the State has or had an entity of this key
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Why         backend.Safe  `json:"why,omitzero"`

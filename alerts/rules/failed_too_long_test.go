@@ -235,12 +235,37 @@ func TestFailedRestartInTheMiddleChangesNothing(t *testing.T) {
 
 func TestFailedGoneWhileTheProgramDidNotRun(t *testing.T) {
 	s := begin(t, failedRule)
-	s.reads("a/box", reading{state: "failed", err: quota, attempt: 40 * time.Minute, success: 50 * time.Minute})
-	s.look().want(failedRule, alerts.StateFiring)
+	for _, path := range []string{"a/box", "b/box", "c/box"} {
+		s.reads(path, reading{state: "failed", err: "cause of " + path[:1], attempt: 40 * time.Minute, success: 50 * time.Minute})
+	}
+	s.look()
 	s.restart()
-	delete(s.workspaces, wsKey("a/box"))
-	if a := s.after(time.Minute).want(failedRule, alerts.StateEnded); !strings.Contains(a.Why.String(), "not there any more") {
-		t.Errorf("why %q", a.Why)
+	for _, path := range []string{"a/box", "b/box", "c/box"} {
+		delete(s.workspaces, wsKey(path))
+	}
+	count := func(state alerts.AlertState) (n int) {
+		for _, a := range s.alerts(failedRule) {
+			if a.State == state {
+				n++
+			}
+		}
+		return n
+	}
+	if s.after(time.Second); count(alerts.StateFiring) != 3 {
+		t.Fatalf("what was not read yet is not gone:\n%s", summary(s.board))
+	}
+	s.session("a", func(x *backend.Session) { x.Answer = backend.AnswerOK })
+	s.session("b", func(x *backend.Session) { x.Answer = backend.AnswerIdle })
+	s.session("c", func(x *backend.Session) { x.Answer = backend.AnswerFailed })
+	if s.after(time.Second); count(alerts.StateEnded) != 2 || count(alerts.StateFiring) != 1 {
+		t.Fatalf("two sessions answered without their workspace:\n%s", summary(s.board))
+	}
+	if s.after(11 * time.Minute); count(alerts.StateHeld) != 1 {
+		t.Fatalf("the third is held when it is not read for long:\n%s", summary(s.board))
+	}
+	s.reads("c/box", reading{state: "failed", err: "cause of c", attempt: 51 * time.Minute, success: 61 * time.Minute})
+	if s.after(time.Second); count(alerts.StateFiring) != 1 {
+		t.Fatalf("read again:\n%s", summary(s.board))
 	}
 }
 

@@ -1,0 +1,183 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Mark is what a check found out about its question.
+type Mark string
+
+// The marks. Ruled out needs a reading that shows the opposite; the lack of one is "cannot tell".
+const (
+	Confirmed  Mark = "confirmed"
+	RuledOut   Mark = "ruled out"
+	CannotTell Mark = "cannot tell"
+)
+
+// Check is one question of a diagnosis and its answer.
+type Check struct {
+	Name      string       `json:"name"` // short machine word, unique in its diagnosis
+	Question  backend.Safe `json:"question"`
+	Mark      Mark         `json:"mark"`
+	Fact      backend.Safe `json:"fact,omitzero"`       // what was read
+	WouldTell backend.Safe `json:"would_tell,omitzero"` // with cannot tell: which reading would answer
+	Source    string       `json:"source,omitempty"`    // who reported the fact
+	At        time.Time    `json:"at,omitzero"`         // when it was read
+}
+
+// Ending is what became of files that vanished.
+type Ending string
+
+// The endings of the diagnosis of incident 2; other diagnoses have none.
+const (
+	EndByDesign   Ending = "by design"
+	EndClosed     Ending = "closed"
+	EndCleaned    Ending = "cleaned"
+	EndReplaced   Ending = "replaced"
+	EndAsleep     Ending = "asleep"
+	EndCannotTell Ending = "cannot tell"
+)
+
+// Diagnosis is a page's checks, answered for one subject.
+type Diagnosis struct {
+	Incident   string       `json:"incident"`
+	Title      backend.Safe `json:"title"`
+	Subject    backend.Key  `json:"subject"`
+	Conclusion backend.Safe `json:"conclusion"`       // one sentence
+	Ending     Ending       `json:"ending,omitempty"` // incident 2 only
+	Checks     []Check      `json:"checks"`           // confirmed first, cannot tell last
+	// Do and Dont are the lines that fit what was confirmed.
+	Do   []backend.Safe `json:"do"`
+	Dont []backend.Safe `json:"dont"`
+	// NoReset says why a reset is not to be offered; empty when nothing speaks against one.
+	NoReset backend.Safe `json:"no_reset,omitzero"`
+	// Sessions are the sessions that share the cause, where the cause asks for a list; at most MaxSessions.
+	// SessionCount is exact.
+	Sessions     []backend.Key `json:"sessions,omitempty"`
+	SessionCount int           `json:"session_count,omitempty"`
+	// Release is what is known of the framework's release, for incidents 6, 8 and 9.
+	Release Release `json:"release,omitzero"`
+	// Knobs are the page's knobs with the values that are declared for the subject.
+	Knobs []KnobValue `json:"knobs,omitempty"`
+}
+
+// MaxSessions bounds Diagnosis.Sessions.
+const MaxSessions = 1000
+
+// Ref is one persisted workspace reference, as a state store keeps it.
+type Ref struct {
+	Session, Workspace backend.ID
+	Provider           backend.Safe
+	SchemaVersion      backend.Value[int] // not applicable: written before refs carried one
+	Resource           backend.ID         // the sandbox id or directory inside, zero when it cannot be read
+	Source             string
+	At                 time.Time
+}
+
+// SiteFact is an answer that a check of the site's own gave: "is R2 reachable".
+type SiteFact struct {
+	Name   string // name of the check of ours that it answers, such as "storage"
+	Holds  bool   // true: the cause is there
+	Fact   backend.Safe
+	Source string
+	At     time.Time
+}
+
+// Case is what a diagnosis may look at. Everything but State may be missing.
+type Case struct {
+	State   *fleet.State
+	Board   *alerts.Board
+	Subject backend.Key // the zero Key asks about the whole fleet
+	Events  []backend.Event
+	Refs    []Ref
+	Site    []SiteFact
+}
+
+// Diagnose runs the checks of one incident on a State for any subject, whether or not there is an alert about it. The
+// State's own events are all the history that it sees; Case takes more.
+func Diagnose(incident string, st *fleet.State, b *alerts.Board, subject backend.Key) Diagnosis {
+	return Case{State: st, Board: b, Subject: subject, Events: st.Events}.Diagnose(incident)
+}
+
+// Diagnose runs the checks of one incident. It depends on nothing but the Case.
+func (c Case) Diagnose(incident string) Diagnosis {
+	p, ok := Incident(incident)
+	if !ok {
+		return Diagnosis{Incident: incident, Subject: c.Subject,
+			Conclusion: backend.Textf("The runbook has no incident %s; it has 1 to 9.", backend.Clean(incident, 20))}
+	}
+	s := newScene(c)
+	var d Diagnosis
+	switch p.Number {
+	case "1":
+		d = diagnose1(s)
+	case "2":
+		d = diagnose2(s)
+	case "3":
+		d = diagnose3(s)
+	case "4":
+		d = diagnose4(s)
+	case "5":
+		d = diagnose5(s)
+	case "6":
+		d = diagnose6(s)
+	case "7":
+		d = diagnose7(s)
+	case "8":
+		d = diagnose8(s)
+	case "9":
+		d = diagnose9(s)
+	}
+	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
+	d.Checks = c.withSite(d.Checks)
+	d.Knobs = p.values(s)
+	sortChecks(d.Checks)
+	return d
+}
+
+// withSite lets the site's own checks answer what our readings cannot.
+func (c Case) withSite(checks []Check) []Check {
+	for i := range checks {
+		for _, f := range c.Site {
+			if f.Name != checks[i].Name || checks[i].Mark != CannotTell {
+				continue
+			}
+			checks[i].Mark, checks[i].Fact, checks[i].WouldTell = RuledOut, f.Fact, backend.Safe{}
+			if f.Holds {
+				checks[i].Mark = Confirmed
+			}
+			checks[i].Source, checks[i].At = f.Source, f.At
+		}
+	}
+	return checks
+}
+
+// Mark returns the mark of a check, "cannot tell" when the diagnosis has none of that name.
+func (d *Diagnosis) Mark(name string) Mark {
+	for _, c := range d.Checks {
+		if c.Name == name {
+			return c.Mark
+		}
+	}
+	return CannotTell
+}
+
+// is reports whether a check was confirmed.
+func (d *Diagnosis) is(name string) bool { return d.Mark(name) == Confirmed }
+
+func (d *Diagnosis) do(l backend.Literal, args ...any) {
+	d.Do = append(d.Do, backend.Textf(l, args...))
+}
+
+func (d *Diagnosis) dont(l backend.Literal, args ...any) {
+	d.Dont = append(d.Dont, backend.Textf(l, args...))
+}
+
+// conclude writes the sentence, with what was confirmed in it when nothing better is known.
+func (d *Diagnosis) conclude(l backend.Literal, args ...any) {
+	d.Conclusion = backend.Textf(l, args...)
+}

@@ -1,0 +1,91 @@
+package runbook
+
+import (
+	"strings"
+
+	"sandglass/backend"
+)
+
+// Local is what the operators of a site add to a page.
+type Local struct {
+	Text  string // Markdown of theirs
+	Links []Link
+}
+
+// Link is an address that a page points to.
+type Link struct {
+	Title string
+	URL   string
+}
+
+// Markdown writes the whole page, the site's own text first among the sections: who wrote it knows the place better
+// than we do.
+func (p *Page) Markdown(l Local) string {
+	var b strings.Builder
+	b.WriteString("# " + p.Number + " " + p.Title.String() + "\n")
+	if text := strings.TrimSpace(l.Text); text != "" || len(l.Links) > 0 {
+		b.WriteString("\n## At this site\n\n")
+		if text != "" {
+			b.WriteString(closeFences(demote(text)) + "\n\n")
+		}
+		for _, link := range l.Links {
+			title := link.Title
+			if title == "" {
+				title = link.URL
+			}
+			b.WriteString("- [" + escape(title) + "](<" + escape(link.URL) + ">)\n")
+		}
+	}
+	for _, s := range p.Sections {
+		b.WriteString("\n## " + s.Title.String() + "\n\n" + s.Body + "\n")
+	}
+	return b.String()
+}
+
+// demote moves the headings of a text below those of the page, so that a site's text cannot pass for ours.
+func demote(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		t := strings.TrimLeft(l, " ")
+		if strings.HasPrefix(t, "# ") || strings.HasPrefix(t, "## ") {
+			lines[i] = "### " + strings.TrimLeft(t, "# ")
+		} else if i > 0 && t != "" && strings.Trim(t, "= ") == "" {
+			lines[i] = "" // the underline of a heading
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// closeFences ends a code block that the text leaves open: it would swallow the rest of the page.
+func closeFences(text string) string {
+	open := ""
+	for l := range strings.SplitSeq(text, "\n") {
+		t := strings.TrimLeft(l, " ")
+		for _, mark := range []string{"```", "~~~"} {
+			if !strings.HasPrefix(t, mark) || open != "" && !strings.HasPrefix(t, open) {
+				continue
+			}
+			if open == "" {
+				open = t[:len(t)-len(strings.TrimLeft(t, mark[:1]))]
+			} else if strings.Trim(t, mark[:1]+" ") == "" {
+				open = ""
+			}
+		}
+	}
+	if open != "" {
+		text += "\n" + open
+	}
+	return text
+}
+
+// escape makes a text stand for itself in Markdown: every ASCII punctuation character may follow a backslash.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range backend.Clean(s, 500).String() {
+		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,204 @@
+// Package runbook holds one page of advice per incident of a workspace fleet, and the diagnoses that fill in what a
+// State proves, so that the reader gets conclusions and not homework.
+//
+// What the pages say about the agent framework follows its public documentation, https://agents.open-source.onhelix.ai
+// (workspaces/runbook and workspaces/upgrading), and its mirror https://agents-abf5c3.gitlab.io.
+package runbook
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sandglass/backend"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// Page is the advice for one incident.
+type Page struct {
+	Number   string // "1" to "9", as alerts carry it
+	Title    backend.Safe
+	Sections []Section
+	Do, Dont []Action
+	Knobs    []Knob
+}
+
+// Section is one part of a page.
+type Section struct {
+	Title backend.Safe
+	Body  string // Markdown; draw it with a renderer that cleans text
+}
+
+// Action is one line of advice.
+type Action struct {
+	Text backend.Safe
+	// Needs is what it takes: a redeploy, access to the host, a person who decides. Empty: nothing special.
+	Needs backend.Safe
+}
+
+// Knob is one setting that matters to an incident.
+type Knob struct {
+	Name backend.Safe
+	// Where it is set, its default ("unknown" where no source states one), which way to turn it, what that costs.
+	Where, Default, Direction, Cost backend.Safe
+}
+
+// The sections that every page has, in their order; Corrected follows on pages that correct common advice.
+const (
+	SectionSymptom   = "Symptom"
+	SectionCheck     = "What to check"
+	SectionDo        = "Do"
+	SectionDont      = "Don't"
+	SectionKnobs     = "Knobs"
+	SectionCorrected = "Common advice, corrected"
+)
+
+func required() []string {
+	return []string{SectionSymptom, SectionCheck, SectionDo, SectionDont, SectionKnobs}
+}
+
+// All returns the pages in the order of their numbers.
+func All() []*Page {
+	names, err := files.ReadDir(".")
+	if err != nil {
+		panic("the embedded pages cannot be listed: " + err.Error())
+	}
+	var out []*Page
+	for _, f := range names {
+		text, err := files.ReadFile(f.Name())
+		if err != nil {
+			panic("embedded page " + f.Name() + ": " + err.Error())
+		}
+		p, err := parse(f.Name(), string(text))
+		if err != nil {
+			panic("embedded page: " + err.Error()) // a test parses them all
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Incident returns the page of one incident by its number ("7" and "07" alike); false when there is none.
+func Incident(number string) (*Page, bool) {
+	number = strings.TrimLeft(strings.TrimSpace(number), "0")
+	for _, p := range All() {
+		if p.Number == number {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// Section returns the body of a section, empty when the page has none of that title.
+func (p *Page) Section(title string) string {
+	for _, s := range p.Sections {
+		if s.Title.String() == title {
+			return s.Body
+		}
+	}
+	return ""
+}
+
+// parse reads a page: a title line "# N Title", then sections "## …". The file's name begins with the number.
+func parse(name, text string) (*Page, error) {
+	prefix, _, _ := strings.Cut(path.Base(name), "-")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	number, title, ok := strings.Cut(strings.TrimPrefix(lines[0], "# "), " ")
+	if !ok || !strings.HasPrefix(lines[0], "# ") || strings.TrimLeft(prefix, "0") != number {
+		return nil, fmt.Errorf("%s: the first line must be \"# %s Title\"", name, strings.TrimLeft(prefix, "0"))
+	}
+	p := &Page{Number: number, Title: backend.Clean(title, 80)}
+	for _, l := range lines[1:] {
+		if t, ok := strings.CutPrefix(l, "## "); ok {
+			p.Sections = append(p.Sections, Section{Title: backend.Clean(t, 80)})
+		} else if n := len(p.Sections); n > 0 {
+			p.Sections[n-1].Body += l + "\n"
+		} else if strings.TrimSpace(l) != "" {
+			return nil, fmt.Errorf("%s: %q stands before the first section", name, l)
+		}
+	}
+	for i := range p.Sections {
+		p.Sections[i].Body = strings.TrimSpace(p.Sections[i].Body)
+	}
+	return p, p.fill(name)
+}
+
+func (p *Page) fill(name string) error {
+	for i, title := range required() {
+		if i >= len(p.Sections) || p.Sections[i].Title.String() != title || p.Sections[i].Body == "" {
+			return fmt.Errorf("%s: section %d must be %q and say something", name, i+1, title)
+		}
+	}
+	p.Do = parseActions(p.Section(SectionDo))
+	p.Dont = parseActions(p.Section(SectionDont))
+	knobs, err := parseKnobs(p.Section(SectionKnobs))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p.Knobs = knobs
+	if len(p.Do) == 0 || len(p.Dont) == 0 || len(p.Knobs) == 0 {
+		return fmt.Errorf("%s: needs at least one line under Do, one under Don't and one knob", name)
+	}
+	return nil
+}
+
+// bullets joins the lines of each top-level list item.
+func bullets(body string) []string {
+	var out []string
+	for l := range strings.SplitSeq(body, "\n") {
+		if item, ok := strings.CutPrefix(l, "- "); ok {
+			out = append(out, item)
+		} else if n := len(out); n > 0 && strings.TrimSpace(l) != "" {
+			out[n-1] += " " + strings.TrimSpace(l)
+		}
+	}
+	return out
+}
+
+// parseActions reads list items; what an action needs stands at its end as "(needs: …)".
+func parseActions(body string) []Action {
+	var out []Action
+	for _, item := range bullets(body) {
+		text, needs := item, ""
+		if i := strings.LastIndex(item, "(needs: "); i >= 0 && strings.HasSuffix(item, ")") {
+			text, needs = strings.TrimSpace(item[:i]), strings.TrimSuffix(item[i+len("(needs: "):], ")")
+		}
+		out = append(out, Action{Text: plainText(text), Needs: plainText(needs)})
+	}
+	return out
+}
+
+// parseKnobs reads cards: "### `name`" and a list of where, default, direction, cost.
+func parseKnobs(body string) ([]Knob, error) {
+	var out []Knob
+	for card := range strings.SplitSeq("\n"+body, "\n### ") {
+		if strings.TrimSpace(card) == "" {
+			continue
+		}
+		head, rest, _ := strings.Cut(card, "\n")
+		k := Knob{Name: plainText(head)}
+		fields := map[string]*backend.Safe{"where": &k.Where, "default": &k.Default, "direction": &k.Direction, "cost": &k.Cost}
+		for _, item := range bullets(rest) {
+			name, value, _ := strings.Cut(item, ": ")
+			f, ok := fields[strings.ToLower(name)]
+			if !ok || value == "" {
+				return nil, fmt.Errorf("knob %s: %q is none of where, default, direction, cost", k.Name, item)
+			}
+			*f = plainText(value)
+		}
+		if slices.Contains([]bool{k.Where.IsEmpty(), k.Default.IsEmpty(), k.Direction.IsEmpty(), k.Cost.IsEmpty()}, true) {
+			return nil, fmt.Errorf("knob %s: where, default, direction and cost are all needed", k.Name)
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// plainText drops the marks of code spans and emphasis.
+func plainText(s string) backend.Safe {
+	return backend.Clean(strings.NewReplacer("`", "", "**", "").Replace(s), 600)
+}

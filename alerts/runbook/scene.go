@@ -1,0 +1,364 @@
+package runbook
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// scene is a Case with everything looked up that belongs to its subject.
+type scene struct {
+	Case
+	now time.Time
+	// home is the source whose registry the subject belongs to; empty: all of them.
+	home      string
+	sessionID backend.ID
+	session   *backend.Session // nil when it is not listed
+	// workspaces are the subject's: itself, those of its session, or those of its source.
+	workspaces []*backend.Workspace
+	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
+	wide       bool               // the subject is a source or the whole fleet
+
+	errors []seenError
+	mute   int          // failing workspaces that give no error
+	unread int          // errors beyond maxErrors
+	old    backend.Safe // why the workspaces' values are old, empty when they are not
+}
+
+// seenError is one reported error, searched for causes.
+type seenError struct {
+	who   backend.Safe
+	key   backend.Key
+	text  backend.Safe
+	cause cause
+	from  origin
+	ws    *backend.Workspace // nil when the error is the session's
+}
+
+// maxErrors bounds the errors that are searched: a diagnosis must not cost more than a frame.
+const maxErrors = 4000
+
+func newScene(c Case) *scene {
+	s := &scene{Case: c, now: c.State.Wall}
+	k := c.Subject
+	switch k.Kind {
+	case backend.KindWorkspace:
+		s.home, s.sessionID = k.Source, k.Parent
+		if w := c.State.Workspace(k); w != nil {
+			s.workspaces = append(s.workspaces, w)
+		}
+	case backend.KindSession:
+		s.home, s.sessionID = k.Source, k.ID
+	case backend.KindSandbox:
+		s.fromSandbox(c.State.Sandbox(k))
+	case backend.KindTmpdir:
+		s.fromSandbox(s.mountOf(c.State.Tmpdirs.Get(k)))
+	case backend.KindSource:
+		s.home, s.wide = k.Source, true
+	case backend.KindHost, backend.KindExecution, backend.KindJob:
+	default:
+		s.wide = true
+	}
+	s.findSession()
+	s.findWorkspaces()
+	s.findSandboxes()
+	s.readErrors()
+	return s
+}
+
+// widen looks at the whole source that the subject belongs to: storms are not about one session.
+func (s *scene) widen() *scene {
+	if s.wide {
+		return s
+	}
+	c := s.Case
+	c.Subject = backend.Key{}
+	if s.home != "" {
+		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
+	}
+	return newScene(c)
+}
+
+func (s *scene) fromSandbox(sb *backend.Sandbox) {
+	if sb == nil {
+		return
+	}
+	s.sandboxes = append(s.sandboxes, sb)
+	s.sessionID = sb.Session
+}
+
+// mountOf finds the sandbox that has a scratch directory mounted.
+func (s *scene) mountOf(t *backend.Tmpdir) *backend.Sandbox {
+	if t == nil || t.RawPath.IsZero() {
+		return nil
+	}
+	for sb := range s.State.Sandboxes.All() {
+		if slices.ContainsFunc(sb.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath }) {
+			return sb
+		}
+	}
+	return nil
+}
+
+// findSession looks the session up; a subject of another kind does not know the source that runs it.
+func (s *scene) findSession() {
+	if s.sessionID.IsZero() {
+		return
+	}
+	if s.home != "" {
+		s.session = s.State.Session(backend.Key{Kind: backend.KindSession, Source: s.home, ID: s.sessionID})
+		return
+	}
+	for x := range s.State.Sessions.All() {
+		if x.Key.ID == s.sessionID {
+			s.session, s.home = x, x.Key.Source
+			return
+		}
+	}
+}
+
+func (s *scene) findWorkspaces() {
+	switch {
+	case len(s.workspaces) > 0:
+	case s.wide:
+		provider, _ := strings.CutPrefix(s.Subject.ID.Raw(), s.home+"/")
+		if provider == s.home {
+			provider = ""
+		}
+		for w := range s.State.Workspaces.All() {
+			if (s.home == "" || w.Key.Source == s.home) && (provider == "" || w.Provider.String() == provider) {
+				s.workspaces = append(s.workspaces, w)
+			}
+		}
+	case !s.sessionID.IsZero():
+		for w := range s.State.Workspaces.All() {
+			if w.Key.Parent == s.sessionID && (s.home == "" || w.Key.Source == s.home) {
+				s.workspaces = append(s.workspaces, w)
+			}
+		}
+	}
+	if len(s.workspaces) > 0 && s.home == "" && !s.wide {
+		s.home = s.workspaces[0].Key.Source
+	}
+}
+
+func (s *scene) findSandboxes() {
+	if len(s.sandboxes) > 0 {
+		return
+	}
+	for sb := range s.State.Sandboxes.All() {
+		if !sb.IsSandbox {
+			continue
+		}
+		if s.wide && s.speaksHere(sb.Key.Source) || !s.sessionID.IsZero() && sb.Session == s.sessionID {
+			if w := s.oneWorkspace(); w.IsZero() || sb.Workspace.IsZero() || sb.Workspace == w {
+				s.sandboxes = append(s.sandboxes, sb)
+			}
+		}
+	}
+}
+
+// oneWorkspace is the name of the workspace that the subject is, zero for other subjects.
+func (s *scene) oneWorkspace() backend.ID {
+	if s.Subject.Kind == backend.KindWorkspace {
+		return s.Subject.ID
+	}
+	return backend.ID{}
+}
+
+// speaksHere reports whether what a source says concerns the subject's home.
+func (s *scene) speaksHere(source string) bool {
+	if s.home == "" || source == s.home {
+		return true
+	}
+	h := s.State.Source(source)
+	return h != nil && h.SpeaksAbout(s.home)
+}
+
+// readErrors searches what the registries report, and the answer of the session's own route.
+func (s *scene) readErrors() {
+	list := phrases()
+	known := map[backend.Safe]cause{}
+	for _, w := range s.workspaces {
+		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
+			s.old = why
+		}
+		if w.LastError.IsEmpty() {
+			if bad(w) {
+				s.mute++
+			}
+			continue
+		}
+		c, seen := known[w.LastError]
+		if !seen && len(known) >= maxErrors {
+			s.unread++
+			continue
+		}
+		if !seen {
+			c = causesOf(w.LastError.String(), list)
+			known[w.LastError] = c
+		}
+		s.errors = append(s.errors, seenError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
+	}
+	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
+		s.errors = append(s.errors, seenError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
+			causesOf(x.AnswerText.String(), list), s.from(&x.Meta), nil})
+	}
+}
+
+// bad reports whether the registry itself calls the workspace broken.
+func bad(w *backend.Workspace) bool {
+	return w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted
+}
+
+// failing reports whether the workspace does not work, by its state or its times.
+func (s *scene) failing(w *backend.Workspace) bool {
+	return w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing
+}
+
+// from is who reported an entity, and when it was last read.
+func (s *scene) from(m *backend.Meta) origin { return origin{m.Key.Source, s.State.ReadAt(m)} }
+
+// newest is the origin of the workspaces' newest reading.
+func (s *scene) newest() origin {
+	var o origin
+	for _, w := range s.workspaces {
+		if f := s.from(&w.Meta); f.at.After(o.at) {
+			o = f
+		}
+	}
+	return o
+}
+
+// provider is the provider of the subject's workspaces; empty when nobody names it or they differ.
+func (s *scene) provider() string {
+	p := ""
+	for _, w := range s.workspaces {
+		switch {
+		case w.Provider.IsEmpty() || p != "" && p != w.Provider.String():
+			return ""
+		}
+		p = w.Provider.String()
+	}
+	return p
+}
+
+// delivers finds a source that speaks about the subject's home and delivers an input.
+func (s *scene) delivers(in backend.Input) *fleet.SourceHealth {
+	for _, h := range s.State.Sources {
+		if h.Delivers(in) && h.Status != fleet.StatusDown && s.speaksHere(h.Key.Source) {
+			return h
+		}
+	}
+	return nil
+}
+
+// counted is what a metric saw.
+type counted struct {
+	in        fleet.Increase
+	from      origin
+	looked    bool    // somebody counts this, so that zero means none
+	elsewhere float64 // counted at the same source without this session's id
+}
+
+// tally adds up a metric over the subject: its session when it has one, else its source.
+func (s *scene) tally(m backend.Metric, over time.Duration) counted {
+	var t counted
+	for x := range s.State.Windows.All(m) {
+		if !s.speaksHere(x.Source) {
+			continue
+		}
+		in := s.State.Windows.Over(x, s.now, over)
+		if in.Samples == 0 {
+			continue
+		}
+		t.looked = true
+		if !s.sessionID.IsZero() && x.Session != s.sessionID {
+			if x.Session.IsZero() {
+				t.elsewhere += in.N
+			}
+			continue
+		}
+		t.in = t.in.Add(in)
+		t.from = origin{x.Source, t.in.Last}
+	}
+	if h := s.delivers(inputOf(m)); h != nil && !t.looked {
+		t.looked, t.from = true, origin{h.Key.Source, h.LastOK}
+	}
+	if t.from.source == "" && t.looked {
+		if h := s.delivers(inputOf(m)); h != nil {
+			t.from = origin{h.Key.Source, h.LastOK}
+		}
+	}
+	return t
+}
+
+// inputOf is the input whose delivery means that a metric is counted. A source that reads log lines for evictions
+// reads them for everything else.
+func inputOf(m backend.Metric) backend.Input {
+	switch m {
+	case backend.MetricEvictions, backend.MetricEvictionRetries:
+		return backend.InputEvictions
+	case backend.MetricRejections, backend.MetricRollups, backend.MetricLogLines, backend.MetricLogBytes:
+		return backend.InputRejections
+	}
+	return backend.InputEvictionLogs
+}
+
+// event finds the newest event that a test accepts, of the last window.
+func (s *scene) event(window time.Duration, accept func(*backend.Event) bool) *backend.Event {
+	var found *backend.Event
+	for i := range s.Events {
+		e := &s.Events[i]
+		if s.now.Sub(e.At) > window || !accept(e) {
+			continue
+		}
+		if found == nil || e.At.After(found.At) {
+			found = e
+		}
+	}
+	return found
+}
+
+// hosts walks the hosts that speak about the subject: the one of a scratch directory, else all.
+func (s *scene) hosts() []*backend.Host {
+	var out []*backend.Host
+	for h := range s.State.Hosts.All() {
+		switch {
+		case s.Subject.Kind == backend.KindHost && h.Key != s.Subject,
+			s.Subject.Kind == backend.KindTmpdir && h.Key.ID != s.Subject.Parent,
+			!s.speaksHere(h.Key.Source):
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// fails writes how many workspaces fail, with the verb.
+func fails(n int) string {
+	if n == 1 {
+		return "1 workspace fails"
+	}
+	return strconv.Itoa(n) + " workspaces fail"
+}
+
+// number writes a count without needless digits.
+func number(n float64) string {
+	if n == float64(int64(n)) {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return strconv.FormatFloat(n, 'f', 1, 64)
+}
