@@ -1,11 +1,18 @@
 package logs
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // builtin is the table of lines that the workspace stack of Helix Agents is known to write. Message texts follow its
 // operator runbook (agents.open-source.onhelix.ai, workspaces/runbook); the examples are made up around them. A test
 // runs every example.
 func builtin() []pattern {
+	return slices.Concat(failures(), refusals(), errorClasses())
+}
+
+func failures() []pattern {
 	return []pattern{
 		{
 			name: "eviction-retry-exhausted", contains: "eviction retry exhausted", class: ClassEvictionExhausted, tier: tierMessage,
@@ -29,6 +36,11 @@ func builtin() []pattern {
 			},
 			misses: []string{`{"msg":"tmpdir closed"}`},
 		},
+	}
+}
+
+func refusals() []pattern {
+	return []pattern{
 		{
 			name: "metacharacter-rejected", contains: "shell metacharacter rejected", class: ClassRejection, tier: tierMessage,
 			meaning: "a guard refused a command with shell metacharacters",
@@ -62,6 +74,11 @@ func builtin() []pattern {
 			hits:    []string{`{"level":40,"msg":"sub-agent declares workspace name that exists on parent","workspace":"notes"}`},
 			misses:  []string{`{"msg":"sub-agent declares workspace"}`},
 		},
+	}
+}
+
+func errorClasses() []pattern {
+	return []pattern{
 		{
 			name: "workspace-failed", contains: "WorkspaceFailedError", class: ClassWorkspaceFailed, tier: tierError,
 			meaning: "an operation ended in a permanent failure of its workspace", inError: true,
