@@ -4,8 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -273,5 +278,41 @@ func TestTransportRefusesChanges(t *testing.T) {
 	}
 	if n := len(f.taken()); n != 0 {
 		t.Errorf("%d requests arrived", n)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	f := newFake(t)
+	f.add(&fakeContainer{id: "a", name: "a"})
+	srv := httptest.NewTLSServer(http.HandlerFunc(f.serve))
+	defer srv.Close()
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	certs, bare := t.TempDir(), t.TempDir()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(certs, "ca.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	poll := func(dir string) error {
+		d := testDeps(t, &clock{now: time.Now()})
+		d.Getenv = env(map[string]string{"DOCKER_HOST": "tcp://" + srv.Listener.Addr().String(), "DOCKER_CERT_PATH": dir})
+		src, err := Kind().New(options{}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = src.(*Source).Close() }()
+		_, err = src.Poll(t.Context())
+		return err
+	}
+	if err := poll(certs); err != nil {
+		t.Errorf("with the engine's certificate: %v", err)
+	}
+	if err := poll(bare); backend.KindOf(err) != backend.ErrUnreachable || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("with an unknown certificate: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(bare, "ca.pem"), []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := poll(bare); backend.KindOf(err) != backend.ErrInvalid {
+		t.Errorf("with a broken ca.pem: %v", err)
 	}
 }

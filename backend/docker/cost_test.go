@@ -71,6 +71,47 @@ func TestQuietMinuteCostsOneListAndOneSweep(t *testing.T) {
 	}
 }
 
+// Samples come slowly from an engine; neither they nor one that hangs may hold up what happened meanwhile.
+func TestSamplesDoNotDelayAPoll(t *testing.T) {
+	f := newFake(t)
+	f.add(&fakeContainer{id: "slow", name: "slow", usage: 5000})
+	a := f.add(&fakeContainer{id: "a", name: "a"})
+	release := make(chan struct{})
+	f.override = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/slow/stats") {
+			<-release
+		}
+		return false
+	}
+	s, c := f.source(nil)
+	s.Attend(backend.Attention{Visible: []backend.Key{s.key(backend.MustID("slow"))}})
+	poll := func() backend.Reading {
+		t.Helper()
+		r, err := s.Poll(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	poll()
+	changed, _ := watching(t, s)
+	f.change(func() { a.state, a.status = "paused", "Up 1 second (Paused)" })
+	c.add(5 * time.Second)
+	f.emit(event("pause", "a", "a", time.Now().UnixNano(), ""))
+	<-changed
+	if r := poll(); find(t, r, "a").Class != backend.SandboxPaused {
+		t.Error("the pause was not read")
+	}
+	if n := countOf(f.taken(), "/slow/stats"); n != 1 {
+		t.Errorf("%d samples asked for while the first is not answered", n)
+	}
+	close(release)
+	<-changed // somebody looks at it: a poll brings the figure at once
+	if r := poll(); find(t, r, "slow").Usage.Or(backend.Usage{}).Mem.Or(0) != 4000 {
+		t.Error("the figure did not arrive")
+	}
+}
+
 func TestAtMostTenInFlight(t *testing.T) {
 	f := newFake(t)
 	for i := range 60 {

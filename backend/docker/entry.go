@@ -79,6 +79,14 @@ func (e *entry) state() string {
 	return ""
 }
 
+// started is when the container's present run began, as the engine wrote it.
+func (e *entry) started() backend.Value[time.Time] {
+	if e.ins == nil {
+		return backend.Unknown[time.Time]()
+	}
+	return e.ins.started
+}
+
 func (e *entry) labels() map[string]string {
 	if e.ins != nil {
 		return e.ins.labels

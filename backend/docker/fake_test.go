@@ -325,7 +325,19 @@ func mustPoll(t *testing.T, s *Source) backend.Reading {
 	if err != nil {
 		t.Fatalf("poll: %v", err)
 	}
+	eventually(t, "the samples are taken", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return !s.batch.running
+	})
 	return r
+}
+
+// measured polls twice: the second poll merges the samples that the first asked for.
+func measured(t *testing.T, s *Source) backend.Reading {
+	t.Helper()
+	mustPoll(t, s)
+	return mustPoll(t, s)
 }
 
 func find(t *testing.T, r backend.Reading, id string) *backend.Sandbox {

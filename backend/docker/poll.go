@@ -55,7 +55,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.mark()
 	p.inspect()
 	p.tell()
-	p.sample()
+	p.figures()
 	p.finish()
 	return p.r, nil
 }
@@ -99,13 +99,15 @@ func (p *poll) list() error {
 		named[c.id] = true
 		e := p.s.entries[c.id]
 		if e == nil {
-			e = &entry{id: id}
+			e = &entry{id: id, readAt: now}
 			p.s.entries[c.id] = e
 		}
 		if e.sum == nil && e.ins != nil && e.ins.state == c.state && e.ins.name == c.name {
 			e.mark = markOf(c) // the inspection was newer than the list before this one
 		}
-		e.sum, e.readAt = c, now
+		if e.sum = c; e.fails == 0 {
+			e.readAt = now
+		}
 	}
 	for id := range p.s.entries {
 		if !named[id] {

@@ -3,6 +3,7 @@ package docker
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -256,13 +257,13 @@ func TestUsageIsOurOwnArithmetic(t *testing.T) {
 	f.add(&fakeContainer{id: "idle", name: "idle"})
 	s, c := f.source(nil)
 	s.Attend(backend.Attention{Visible: []backend.Key{s.key(backend.MustID("x"))}})
-	u, ok := find(t, mustPoll(t, s), "x").Usage.Get()
+	u, ok := find(t, measured(t, s), "x").Usage.Get()
 	if !ok || u.CPU.IsKnown() || u.Mem.Or(0) != 4000 || u.MemLimit.Or(0) != 1<<20 || u.PIDs.Or(0) != 2 {
 		t.Fatalf("first sample %+v", u)
 	}
 	f.change(func() { x.cpu, x.read = int64(16*time.Second), t0.Add(10*time.Second) })
 	c.add(10 * time.Second)
-	r := mustPoll(t, s)
+	r := measured(t, s)
 	if u, _ = find(t, r, "x").Usage.Get(); u.CPU.Or(0) != 1.5 || !u.At.Equal(c.Now()) {
 		t.Errorf("second sample %+v", u)
 	}
@@ -271,12 +272,12 @@ func TestUsageIsOurOwnArithmetic(t *testing.T) {
 	}
 	f.change(func() { x.cpu, x.read = 5, t0.Add(20*time.Second) })
 	c.add(10 * time.Second)
-	if u, _ = find(t, mustPoll(t, s), "x").Usage.Get(); u.CPU.IsKnown() {
+	if u, _ = find(t, measured(t, s), "x").Usage.Get(); u.CPU.IsKnown() {
 		t.Errorf("a counter that went back gave %v cores", u.CPU)
 	}
 	f.change(func() { x.state, x.status = "exited", "Exited (0) now" })
 	c.add(10 * time.Second)
-	if u := find(t, mustPoll(t, s), "x").Usage; !u.IsNotApplicable() {
+	if u := find(t, measured(t, s), "x").Usage; !u.IsNotApplicable() {
 		t.Errorf("a stopped container uses %v", u)
 	}
 }
@@ -294,7 +295,7 @@ func TestCgroup2MemoryAndOddSamples(t *testing.T) {
 		keys = append(keys, s.key(backend.MustID(id)))
 	}
 	s.Attend(backend.Attention{Alerting: keys})
-	r := mustPoll(t, s)
+	r := measured(t, s)
 	mem := func(id string) int64 { return find(t, r, id).Usage.Or(backend.Usage{}).Mem.Or(-1) }
 	if mem("v2") != 800 || mem("more-cache") != 900 || find(t, r, "year1").Usage.IsKnown() || find(t, r, "broken").Usage.IsKnown() {
 		t.Errorf("memory %d %d", mem("v2"), mem("more-cache"))
@@ -318,4 +319,49 @@ func TestClockOffsetCorrectsTimes(t *testing.T) {
 	if at := find(t, r, "x").StartedAt.Or(time.Time{}); !at.Equal(want) {
 		t.Errorf("started %v, want %v", at, want)
 	}
+}
+
+// FuzzAnswers feeds arbitrary bodies to every decoder: nothing panics, and nothing that acts on a terminal gets out.
+func FuzzAnswers(f *testing.F) {
+	f.Add([]byte(`[{"Id":"a","Names":["/n"],"State":"running","Status":"Up (healthy)","Labels":{"a":"b"},"Mounts":[{"Type":"bind","Source":"/tmp"}]}]`))
+	f.Add([]byte(`{"Id":"a","Created":"x","State":{"Status":"exited","Health":{"Status":"\u001b","Log":[null]}},"Config":{"Env":["A=b"],"Labels":null},"HostConfig":{},"Name":""}`))
+	f.Add([]byte(`{"read":"2026-11-21T10:00:38Z","cpu_stats":{"cpu_usage":{"total_usage":18446744073709551615}},"memory_stats":{"usage":1,"stats":{"inactive_file":2}}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		deps := backend.Deps{ID: "d", Now: time.Now, Cleaner: backend.NewCleaner(), Getenv: func(k string) string {
+			return map[string]string{"DOCKER_HOST": "tcp://engine"}[k]
+		}}
+		s := newSource(defaults(), selection{tmpdir: "/tmp"}, deps)
+		s.Attend(backend.Attention{Visible: []backend.Key{s.key(backend.MustID("a"))}})
+		s.dial = func(a address, d backend.Deps) (engine, error) {
+			m, err := newMoby(a, d)
+			if err == nil {
+				m.meter.base = answers{body}
+			}
+			return m, err
+		}
+		for range 2 {
+			r, err := s.Poll(t.Context())
+			text, jsonErr := json.Marshal(r)
+			if jsonErr != nil {
+				t.Fatal(jsonErr)
+			}
+			if err != nil {
+				text = append(text, backend.Clean(err.Error(), 1000).String()...)
+			}
+			if strings.ContainsAny(string(text), "\x1b\u009b\u202e") {
+				t.Fatalf("%q", text)
+			}
+		}
+	})
+}
+
+// answers gives one body for everything, and a usable list where the body is none.
+type answers struct{ body []byte }
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := a.body
+	if strings.HasSuffix(r.URL.Path, "/containers/json") && !strings.HasPrefix(string(body), "[") {
+		body = []byte(`[{"Id":"a","State":"running"}]`)
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Api-Version": {"1.41"}}, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}, nil
 }

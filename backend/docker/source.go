@@ -30,21 +30,30 @@ type Source struct {
 	api  string
 	pend pending
 	attn map[backend.ID]bool // containers that are looked at
+	// changed is the open watch's, nil without one.
+	changed func()
+	batch   batch
+
+	slots chan struct{}   // one for each request in flight
+	life  context.Context // ends with Close, for what runs beside the polls
+	end   context.CancelFunc
 }
 
 func newSource(o Options, sel selection, deps backend.Deps) *Source {
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	return &Source{opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
+	life, end := context.WithCancel(context.Background())
+	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 }
 
 // ID is the source's id.
 func (s *Source) ID() string { return s.deps.ID }
 
-// Close ends idle connections to the engine.
+// Close ends idle connections to the engine and what samples are being taken.
 func (s *Source) Close() error {
+	s.end()
 	s.drop()
 	return nil
 }

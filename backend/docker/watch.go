@@ -39,11 +39,14 @@ type pending struct {
 func (s *Source) Watch(ctx context.Context, changed func()) error {
 	s.mu.Lock()
 	eng, since := s.eng, s.pend.last
+	if eng != nil {
+		s.changed = changed
+	}
 	if since.IsZero() { // so that nothing between the first poll's list and now is missed
 		since = s.pend.first
 	}
 	s.mu.Unlock()
-	if eng == nil {
+	if eng == nil { // a watch follows a successful poll; this is for one that comes before
 		return errors.New("not connected yet")
 	}
 	var opened time.Time
@@ -68,7 +71,7 @@ func (s *Source) Watch(ctx context.Context, changed func()) error {
 		}
 	})
 	s.mu.Lock()
-	s.pend.open, s.pend.gap, s.pend.failure = false, true, err
+	s.pend.open, s.pend.gap, s.pend.failure, s.changed = false, true, err, nil
 	s.mu.Unlock()
 	if ctx.Err() == nil && !opened.IsZero() && s.deps.Now().Sub(opened) >= s.interval() {
 		changed() // a poll finds out whether the engine itself is gone; streams that break at once wait for their turn
@@ -178,11 +181,17 @@ func (s *Source) tell(e lifecycle, id backend.ID, offset time.Duration) backend.
 		out.Kind = backend.EventChange
 		out.Text = backend.Textf("container %s started from image %s", name, image)
 	case "die":
-		out.Text = backend.Textf("container %s ended with exit code %s", name, s.clean(e.exitCode, 20))
+		out.Text = backend.Textf("container %s ended", name)
+		if e.exitCode != "" {
+			out.Text = backend.Textf("container %s ended with exit code %s", name, s.clean(e.exitCode, 20))
+		}
 	case "oom":
 		out.Text = backend.Textf("container %s ran out of memory: the kernel killed a process in it", name)
 	case "health_status":
-		out.Text = backend.Textf("container %s is %s by its health check", name, s.clean(strings.TrimSpace(rest), 100))
+		out.Text = backend.Textf("the health of container %s changed", name)
+		if rest = strings.TrimSpace(rest); rest != "" {
+			out.Text = backend.Textf("container %s is %s by its health check", name, s.clean(rest, 100))
+		}
 	case "rename":
 		out.Text = backend.Textf("container %s was renamed; it was %s", name, s.clean(strings.TrimPrefix(e.labels["oldName"], "/"), 200))
 	case "create":
