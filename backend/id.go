@@ -76,10 +76,11 @@ const (
 	KindTmpdir    Kind = "tmpdir"
 	KindHost      Kind = "host"
 	KindSource    Kind = "source"
+	KindRef       Kind = "ref"
 )
 
-// Key identifies one entity of the fleet. Keys are comparable. Parent is the session of a workspace and the host of
-// a scratch directory, zero for all others.
+// Key identifies one entity of the fleet. Keys are comparable. Parent is the session of a workspace or a ref and the
+// host of a scratch directory, zero for all others.
 type Key struct {
 	Kind   Kind   `json:"kind"`
 	Source string `json:"source"`
@@ -103,10 +104,10 @@ func (k Key) Compare(o Key) int {
 	return strings.Compare(k.ID.raw, o.ID.raw)
 }
 
-// Path is the raw id under which people and commands address the entity: `<session>/<name>` for a workspace, the raw
-// id for everything else. For calls and JSON, never for drawing.
+// Path is the raw id under which people and commands address the entity: `<session>/<name>` for a workspace or a ref,
+// the raw id for everything else. For calls and JSON, never for drawing.
 func (k Key) Path() ID {
-	if k.Kind == KindWorkspace {
+	if k.Kind == KindWorkspace || k.Kind == KindRef {
 		return ID{raw: k.Parent.raw + "/" + k.ID.raw}
 	}
 	return k.ID

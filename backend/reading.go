@@ -23,6 +23,7 @@ type Reading struct {
 	Sandboxes  []*Sandbox   `json:"sandboxes,omitempty"`
 	Tmpdirs    []*Tmpdir    `json:"tmpdirs,omitempty"`
 	Hosts      []*Host      `json:"hosts,omitempty"`
+	Refs       []*Ref       `json:"refs,omitempty"`
 
 	// Ended are entities whose owner says that they are no more (a destroy event, the documented 404 of a session
 	// while the endpoint answers others). The workspaces of an ended or idle session are listed too.
@@ -99,6 +100,7 @@ const (
 	InputRejections   Input = "rejection log lines"
 	InputTmpdirs      Input = "scratch directories"
 	InputHost         Input = "host memory and disk"
+	InputRefs         Input = "persisted refs"
 )
 
 // MissingInput is an input that a source could deliver but does not.

@@ -21,6 +21,7 @@ type State struct {
 	Sandboxes  Table[backend.Sandbox, *backend.Sandbox]
 	Tmpdirs    Table[backend.Tmpdir, *backend.Tmpdir]
 	Hosts      Table[backend.Host, *backend.Host]
+	Refs       Table[backend.Ref, *backend.Ref]
 	Windows    Windows
 
 	// Delta is what this State changed against the one numbered one less.
@@ -31,6 +32,7 @@ type State struct {
 	history   *changeLog
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
+	refs      map[backend.ID][]*backend.Ref
 }
 
 // Delta lists the keys that one State changed or removed.
@@ -145,6 +147,21 @@ func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 // SandboxesOf returns the sandboxes of every source that are joined to the session with this raw id.
 func (s *State) SandboxesOf(session backend.ID) []*backend.Sandbox { return s.sandboxes[session] }
 
+// RefsOf returns the refs of every source that name the session with this raw id, in key order.
+func (s *State) RefsOf(session backend.ID) []*backend.Ref { return s.refs[session] }
+
+// RefsAbout returns the refs of the session with this raw id whose source speaks about the given source: a session of
+// one source and a ref of another belong together when their raw ids are equal and the configuration does not part them.
+func (s *State) RefsAbout(source string, session backend.ID) []*backend.Ref {
+	var out []*backend.Ref
+	for _, r := range s.refs[session] {
+		if h := s.Source(r.Key.Source); h == nil || h.SpeaksAbout(source) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // ReadAt is when the entity was last read: its own read time, or the later moment at which its source confirmed all
 // of its kind unchanged.
 func (s *State) ReadAt(m *backend.Meta) time.Time {
@@ -193,6 +210,8 @@ func (s *State) Entity(k backend.Key) backend.Entity {
 		return orNil(s.Tmpdirs.Get(k))
 	case backend.KindHost:
 		return orNil(s.Hosts.Get(k))
+	case backend.KindRef:
+		return orNil(s.Refs.Get(k))
 	case backend.KindExecution, backend.KindJob, backend.KindSource:
 	}
 	return nil

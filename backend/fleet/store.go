@@ -17,10 +17,12 @@ type store struct {
 	sandboxes  *shelf[backend.Sandbox, *backend.Sandbox]
 	tmpdirs    *shelf[backend.Tmpdir, *backend.Tmpdir]
 	hosts      *shelf[backend.Host, *backend.Host]
+	refs       *shelf[backend.Ref, *backend.Ref]
 	windows    Windows
 	confirmed  map[confirmation]time.Time
 	log        *changeLog
 	bySession  map[backend.ID][]*backend.Sandbox
+	refsOf     map[backend.ID][]*backend.Ref
 
 	changed []backend.Key
 	gone    []Departure
@@ -42,6 +44,7 @@ func newStore(longest time.Duration) *store {
 		sandboxes:  newShelf[backend.Sandbox](backend.KindSandbox),
 		tmpdirs:    newShelf[backend.Tmpdir](backend.KindTmpdir),
 		hosts:      newShelf[backend.Host](backend.KindHost),
+		refs:       newShelf[backend.Ref](backend.KindRef),
 		confirmed:  map[confirmation]time.Time{},
 	}
 }
@@ -59,6 +62,7 @@ func (s *store) apply(r *backend.Reading) {
 	s.sandboxes.merge(r.Sandboxes, n, r.At, whole(backend.KindSandbox), &s.changed)
 	s.tmpdirs.merge(r.Tmpdirs, n, r.At, whole(backend.KindTmpdir), &s.changed)
 	s.hosts.merge(r.Hosts, n, r.At, whole(backend.KindHost), &s.changed)
+	s.refs.merge(r.Refs, n, r.At, whole(backend.KindRef), &s.changed)
 	for _, m := range r.Stale {
 		s.markStale(m, n)
 	}
@@ -90,6 +94,8 @@ func (s *store) markStale(m backend.StaleMark, n uint64) {
 		s.tmpdirs.stale(m.Key, m.Why, n, &s.changed)
 	case backend.KindHost:
 		s.hosts.stale(m.Key, m.Why, n, &s.changed)
+	case backend.KindRef:
+		s.refs.stale(m.Key, m.Why, n, &s.changed)
 	case backend.KindExecution, backend.KindJob, backend.KindSource:
 	}
 }
@@ -106,6 +112,8 @@ func (s *store) drop(k backend.Key, why backend.Safe, at time.Time) {
 		s.tmpdirs.drop(k, why, at, &s.gone)
 	case backend.KindHost:
 		s.hosts.drop(k, why, at, &s.gone)
+	case backend.KindRef:
+		s.refs.drop(k, why, at, &s.gone)
 	case backend.KindExecution, backend.KindJob, backend.KindSource:
 	}
 }
@@ -136,6 +144,8 @@ func (s *store) closeScopes(r *backend.Reading, n uint64) {
 			s.tmpdirs.absent(r, c, r.Tmpdirs, spared, n, &s.changed, &s.gone)
 		case backend.KindHost:
 			s.hosts.absent(r, c, r.Hosts, spared, n, &s.changed, &s.gone)
+		case backend.KindRef:
+			s.refs.absent(r, c, r.Refs, spared, n, &s.changed, &s.gone)
 		case backend.KindExecution, backend.KindJob, backend.KindSource:
 		}
 	}
@@ -149,6 +159,7 @@ func sortReading(r *backend.Reading) {
 	r.Sandboxes = sortRows[backend.Sandbox](r.Sandboxes)
 	r.Tmpdirs = sortRows[backend.Tmpdir](r.Tmpdirs)
 	r.Hosts = sortRows[backend.Host](r.Hosts)
+	r.Refs = sortRows[backend.Ref](r.Refs)
 }
 
 // dropOrphans ends the workspaces of sessions that ended in this reading: what owned them is no more.
@@ -178,7 +189,10 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	st.Tmpdirs, _ = s.tmpdirs.publish()
 	st.Hosts, _ = s.hosts.publish()
-	st.Windows, st.sandboxes = s.windows, s.bySession
+	if st.Refs, moved = s.refs.publish(); moved {
+		s.refsOf = indexRefs(st.Refs)
+	}
+	st.Windows, st.sandboxes, st.refs = s.windows, s.bySession, s.refsOf
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v
@@ -203,6 +217,14 @@ func indexBySession(t Table[backend.Sandbox, *backend.Sandbox]) map[backend.ID][
 		if !b.Session.IsZero() {
 			by[b.Session] = append(by[b.Session], b)
 		}
+	}
+	return by
+}
+
+func indexRefs(t Table[backend.Ref, *backend.Ref]) map[backend.ID][]*backend.Ref {
+	by := make(map[backend.ID][]*backend.Ref)
+	for r := range t.All() {
+		by[r.Session] = append(by[r.Session], r)
 	}
 	return by
 }

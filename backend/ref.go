@@ -1,0 +1,42 @@
+package backend
+
+import "time"
+
+// Ref is what a framework saved in order to find a workspace again: a persisted workspaceRef, or the session state of an
+// agent SDK. Its key's Parent is the session and its ID the workspace name ("workspace" when it has none). A Ref outlives
+// its session: it is gone when the place that held it no longer names it.
+type Ref struct {
+	Meta
+	Session ID `json:"session,omitzero"`
+	// Workspace is the name of the workspace, zero when the session has only one and it has no name.
+	Workspace ID `json:"workspace,omitzero"`
+	// Provider is the word for who made the workspace (providerId, type).
+	Provider Safe `json:"provider,omitzero"`
+	// Sandbox is the raw id of the machine behind the ref, zero when nothing says where in the ref to find it.
+	Sandbox   ID `json:"sandbox,omitzero"`
+	Namespace ID `json:"namespace,omitzero"`
+	// SchemaVersion is not applicable when the ref carries none, unknown when it carries something that is no number.
+	SchemaVersion Value[int] `json:"schema_version,omitzero"`
+	Capabilities  []Safe     `json:"capabilities,omitempty"` // sorted
+	// Status is the saved status of the session, empty when none is saved.
+	Status Safe `json:"status,omitzero"`
+	// SavedAt is when it was saved: what the document says, else the time of its file; unknown for a command's output.
+	SavedAt Value[time.Time] `json:"saved_at"`
+	// Opaque is the drawable form of the provider's own part, masked and cut.
+	Opaque Safe `json:"opaque,omitzero"`
+	// Origin is the file or command, and the place in it.
+	Origin Safe    `json:"origin,omitzero"`
+	Extra  []Field `json:"extra,omitempty"`
+
+	opaque ID
+}
+
+// StatusWord returns the saved status.
+func (r *Ref) StatusWord() Safe { return r.Status }
+
+// RawOpaque is the provider's own part exactly as it was saved, for comparing refs with each other. It may hold
+// credentials, so it is never drawn and never part of the JSON. Zero when it is empty or longer than MaxIDBytes.
+func (r *Ref) RawOpaque() ID { return r.opaque }
+
+// SetRawOpaque is for the adapter that makes the Ref.
+func (r *Ref) SetRawOpaque(id ID) { r.opaque = id }
