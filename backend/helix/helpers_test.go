@@ -58,14 +58,20 @@ type rig struct {
 	source *Source
 	skew   time.Duration // the server's clock minus ours
 
+	deadline time.Duration // of one request
+
 	mu   sync.Mutex
 	hits map[string]int // by path and query
-	sent map[string][]string
 }
 
 func newRig(t *testing.T, handler http.HandlerFunc, set func(o *Options, url string)) *rig {
 	t.Helper()
-	r := &rig{t: t, clock: &clock{t: noon}, hits: map[string]int{}}
+	return newRigWithin(t, 30*time.Second, handler, set)
+}
+
+func newRigWithin(t *testing.T, deadline time.Duration, handler http.HandlerFunc, set func(o *Options, url string)) *rig {
+	t.Helper()
+	r := &rig{t: t, clock: &clock{t: noon}, hits: map[string]int{}, deadline: deadline}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.hits[q.URL.RequestURI()]++
@@ -85,7 +91,7 @@ func newRig(t *testing.T, handler http.HandlerFunc, set func(o *Options, url str
 }
 
 func (r *rig) deps() backend.Deps {
-	return backend.Deps{ID: "helix", Interval: 5 * time.Second, Deadline: 2 * time.Second, Now: r.clock.now,
+	return backend.Deps{ID: "helix", Interval: 5 * time.Second, Deadline: r.deadline, Now: r.clock.now,
 		Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext, Getenv: func(string) string { return "" },
 		Command: func(ctx context.Context, argv []string) *exec.Cmd {
 			return exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -117,10 +123,18 @@ func (r *rig) pollErr() (backend.Reading, error) {
 	return r.source.Poll(r.t.Context())
 }
 
+// asked counts the requests for one path and query, or all of them when path is empty.
 func (r *rig) asked(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hits[path]
+	if path != "" {
+		return r.hits[path]
+	}
+	n := 0
+	for _, hits := range r.hits {
+		n += hits
+	}
+	return n
 }
 
 func workspace(r backend.Reading, path string) *backend.Workspace {

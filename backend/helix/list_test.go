@@ -55,6 +55,12 @@ func (p *pages) set(i int, body string) {
 	p.bodies[i] = body
 }
 
+func (p *pages) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent
+}
+
 const box = `{"name":"box","state":"open","provider":"docker","lastAttemptAt":1767268790000,"lastSuccessAt":%d}`
 
 func full(id, status string, success int) string {
@@ -87,8 +93,8 @@ func TestAggregateRoute(t *testing.T) {
 		t.Errorf("workspace %+v", w)
 	}
 	same := rig.poll()
-	if p.sent != 2 || len(same.Confirmed) != 2 || len(same.Workspaces) != 0 || same.Registry != backend.RegistryAnswers || same.Load.Requests != 2 {
-		t.Errorf("unchanged pages: sent %d, confirmed %v, load %+v", p.sent, same.Confirmed, same.Load)
+	if p.count() != 2 || len(same.Confirmed) != 2 || len(same.Workspaces) != 0 || same.Registry != backend.RegistryAnswers || same.Load.Requests != 2 {
+		t.Errorf("unchanged pages: sent %d, confirmed %v, load %+v", p.count(), same.Confirmed, same.Load)
 	}
 	p.set(1, `{"sessions":[`+full("b", "running", 1767268795000)+`]}`)
 	changed := rig.poll()
@@ -208,8 +214,8 @@ func TestListRoute(t *testing.T) {
 		t.Errorf("scopes %+v, inputs %v", r.Scopes, r.Inputs)
 	}
 	rig.poll()
-	if p.sent != 2 {
-		t.Errorf("unchanged pages were sent again: %d", p.sent)
+	if p.count() != 2 {
+		t.Errorf("unchanged pages were sent again: %d", p.count())
 	}
 	p.set(1, `{"sessions":[]}`)
 	if r = rig.poll(); sessionOf(r, "b") != nil || !r.Scopes[0].Complete {
@@ -257,7 +263,7 @@ func TestSessionsFromFileAndCommand(t *testing.T) {
 		t.Errorf("got %+v, problems %s", r.Workspaces, problemsText(r))
 	}
 	if rig.asked("/healthz/x%2Fy") != 1 {
-		t.Errorf("asked %v", rig.hits)
+		t.Errorf("asked %d times", rig.asked("/healthz/x%2Fy"))
 	}
 	write(`["a", 5]`)
 	if r := rig.poll(); !strings.Contains(problemsText(r), "/1 (byte 6) want a session id") || r.Scopes[0].Complete {

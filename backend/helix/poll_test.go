@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +19,31 @@ const open = `{"workspaces":[{"name":"box","state":"open","lastAttemptAt":176726
 // routes answers by session id; a missing one is idle.
 type routes map[string]http.HandlerFunc
 
+// table is routes that a test changes while the server runs.
+type table struct {
+	mu sync.Mutex
+	m  routes
+}
+
+func (t *table) set(id string, h http.HandlerFunc) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.m[id] = h
+}
+
+func (t *table) drop(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.m, id)
+}
+
+func (t *table) serve(w http.ResponseWriter, r *http.Request) {
+	t.mu.Lock()
+	h := t.m[strings.TrimPrefix(r.URL.Path, "/healthz/")]
+	t.mu.Unlock()
+	routes{strings.TrimPrefix(r.URL.Path, "/healthz/"): h}.serve(w, r)
+}
+
 func say(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -25,7 +52,7 @@ func say(status int, body string) http.HandlerFunc {
 }
 
 func (m routes) serve(w http.ResponseWriter, r *http.Request) {
-	if h, ok := m[strings.TrimPrefix(r.URL.Path, "/healthz/")]; ok {
+	if h := m[strings.TrimPrefix(r.URL.Path, "/healthz/")]; h != nil {
 		h(w, r)
 		return
 	}
@@ -115,17 +142,19 @@ func TestServerClockADayOff(t *testing.T) {
 }
 
 func TestServerWithoutDate(t *testing.T) {
-	body := fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, noon.Add(-72*time.Hour).UnixMilli())
-	m := routes{"s": func(w http.ResponseWriter, _ *http.Request) {
-		w.Header()["Date"] = nil
-		_, _ = io.WriteString(w, body)
-	}}
+	dateless := func(at time.Time) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Date"] = nil
+			_, _ = fmt.Fprintf(w, `{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, at.UnixMilli())
+		}
+	}
+	m := &table{m: routes{"s": dateless(noon.Add(-72 * time.Hour))}}
 	rig := newRig(t, m.serve, fixed("s"))
 	r := rig.poll()
 	if w := workspace(r, "s/box"); w.LastAttemptAt.IsKnown() || r.ClockOffset.IsKnown() || !strings.Contains(problemsText(r), "no Date header") {
 		t.Errorf("got %+v, offset %v", w, r.ClockOffset)
 	}
-	body = fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, noon.UnixMilli())
+	m.set("s", dateless(noon))
 	rig.poll()
 	if w := workspace(rig.poll(), "s/box"); !w.LastAttemptAt.IsKnown() {
 		t.Errorf("a time around now does not vouch for the clock: %+v", w)
@@ -133,15 +162,15 @@ func TestServerWithoutDate(t *testing.T) {
 }
 
 func TestIdleEndsWorkspacesOnlyWhileOthersAreAnswered(t *testing.T) {
-	m := routes{"a": say(200, open), "b": say(200, open)}
+	m := &table{m: routes{"a": say(200, open), "b": say(200, open)}}
 	rig := newRig(t, m.serve, fixed("a", "b"))
 	rig.poll()
-	delete(m, "a")
+	m.drop("a")
 	r := rig.poll()
 	if len(r.Ended) != 1 || r.Ended[0].Path().Raw() != "a/box" {
 		t.Errorf("ended %v", r.Ended)
 	}
-	delete(m, "b")
+	m.drop("b")
 	r = rig.poll()
 	if r.Registry != backend.RegistryAllIdle || !r.WorkspacesUnknown || !strings.Contains(r.Degraded.String(), "idle, registry not published, or wrong template") {
 		t.Errorf("registry %s, unknown %v, degraded %v", r.Registry, r.WorkspacesUnknown, r.Degraded)
@@ -152,15 +181,15 @@ func TestIdleEndsWorkspacesOnlyWhileOthersAreAnswered(t *testing.T) {
 }
 
 func TestAllIdleLeavesWorkspacesUnreadable(t *testing.T) {
-	m := routes{"a": say(200, open)}
+	m := &table{m: routes{"a": say(200, open)}}
 	rig := newRig(t, m.serve, fixed("a"))
 	rig.poll()
-	delete(m, "a")
+	m.drop("a")
 	r := rig.poll()
 	if w := workspace(r, "a/box"); len(r.Ended) != 0 || w == nil || !w.Unreadable || w.Condition(noon, time.Minute) != backend.CondUnknown {
 		t.Errorf("ended %v, workspace %+v", r.Ended, w)
 	}
-	m["a"] = say(200, open)
+	m.set("a", say(200, open))
 	rig.clock.add(5 * time.Minute)
 	if w := workspace(rig.poll(), "a/box"); w == nil || w.Unreadable {
 		t.Errorf("after it came back: %+v", w)
@@ -213,22 +242,22 @@ func TestWrongPathEverywhere(t *testing.T) {
 }
 
 func TestDeadServerIsAnErrorAndRecoversAtOnce(t *testing.T) {
-	var down bool
-	m := routes{"a": say(200, open), "b": say(200, open)}
+	var down atomic.Bool
+	m := &table{m: routes{"a": say(200, open), "b": say(200, open)}}
 	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
-		if down {
+		if down.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		m.serve(w, r)
 	}, fixed("a", "b"))
 	rig.poll()
-	down = true
+	down.Store(true)
 	for range 5 {
 		if _, err := rig.pollErr(); backend.KindOf(err) != backend.ErrUnreachable || err == nil {
 			t.Fatalf("got %v", err)
 		}
 	}
-	down = false
+	down.Store(false)
 	if r := rig.poll(); len(r.Workspaces) != 2 || len(r.Stale) != 0 {
 		t.Errorf("after the outage: %d workspaces, stale %v", len(r.Workspaces), r.Stale)
 	}
@@ -250,7 +279,7 @@ func TestOneBrokenSessionAmongIdleOnes(t *testing.T) {
 }
 
 func TestIdleSessionsAreAskedRarely(t *testing.T) {
-	m := routes{"a": say(200, open)}
+	m := &table{m: routes{"a": say(200, open)}}
 	rig := newRig(t, m.serve, fixed("a", "idle"))
 	rig.source.Attend(backend.Attention{Visible: []backend.Key{{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("idle")}}})
 	for range 60 { // five minutes
@@ -266,20 +295,20 @@ func TestIdleSessionsAreAskedRarely(t *testing.T) {
 }
 
 func TestETagOfOneSession(t *testing.T) {
-	sent := 0
+	var sent atomic.Int64
 	rig := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		if r.Header.Get("If-None-Match") == `"1"` {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		sent++
+		sent.Add(1)
 		_, _ = io.WriteString(w, open)
 	}, fixed("a"))
 	rig.poll()
 	r := rig.poll()
-	if w := workspace(r, "a/box"); sent != 1 || w == nil || !w.ReadAt.Equal(rig.clock.now()) {
-		t.Errorf("sent %d bodies, workspace %+v", sent, w)
+	if w := workspace(r, "a/box"); sent.Load() != 1 || w == nil || !w.ReadAt.Equal(rig.clock.now()) {
+		t.Errorf("sent %d bodies, workspace %+v", sent.Load(), w)
 	}
 	if r.Load.Bytes != 0 || r.Load.Requests != 1 {
 		t.Errorf("load %+v", r.Load)
@@ -295,8 +324,8 @@ func TestThrottled(t *testing.T) {
 	if backend.KindOf(err) != backend.ErrThrottled {
 		t.Fatalf("got %v", err)
 	}
-	before := len(rig.hits)
-	if _, err = rig.pollErr(); backend.KindOf(err) != backend.ErrThrottled || len(rig.hits) != before {
+	before := rig.asked("")
+	if _, err = rig.pollErr(); backend.KindOf(err) != backend.ErrThrottled || rig.asked("") != before {
 		t.Errorf("asked during Retry-After: %v", err)
 	}
 }
