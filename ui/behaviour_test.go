@@ -403,3 +403,24 @@ func shuffle(s *fleet.State, rng *rand.Rand) *fleet.State {
 	next.Workspaces = fleet.NewTable(ws...)
 	return &next
 }
+
+// A filter over very many rows answers its first key at once and goes on between messages until all rows are judged.
+func TestLongFilterEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		feed := newFeed(big(time.Now(), 30_000), &alerts.Board{})
+		s := open(t, feed, look{w: 120, h: 40})
+		s.press("2")
+		s.model.Update(tea.KeyPressMsg{Code: '/', Text: "/"})
+		s.model.Update(tea.KeyPressMsg{Code: 'z', Text: "z"})
+		if !s.model.screen().Busy() {
+			t.Error("30,000 rows were judged before the key was answered")
+		}
+		s.press("\x7f", "evicted", keyEnter)
+		time.Sleep(300 * time.Millisecond)
+		s.settle()
+		if s.model.screen().Busy() || !strings.Contains(s.text(), "of 30,000 match") || strings.Contains(s.text(), "so far") {
+			t.Errorf("the filter did not end:\n%s", s.text())
+		}
+		s.close()
+	})
+}

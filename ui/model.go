@@ -108,6 +108,7 @@ func (m *Model) screenNames() []keys.ScreenName {
 type (
 	changedMsg struct{}
 	tickMsg    struct{}
+	stepMsg    struct{}
 )
 
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
@@ -166,6 +167,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tickMsg:
 		m.onTick()
 		return m, m.tick()
+	case stepMsg:
+		m.screen().Step()
+		m.dirty = true
+		return m, m.goOn()
 	case tea.WindowSizeMsg:
 		if msg.Width != m.width || msg.Height != m.height {
 			m.width, m.height, m.dirty = msg.Width, msg.Height, true
@@ -269,7 +274,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		return m.palette.open(m.keymap)
 	case keys.Screen:
 		m.open(in.N)
-		return nil
+		return m.goOn()
 	}
 	switch m.overlay {
 	case overDetails:
@@ -288,14 +293,14 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		return nil
 	case overEntry:
 		m.endEntry(in)
-		return nil
+		return m.goOn()
 	case noOverlay:
 	}
 	if in.Action == keys.Filter {
 		m.overlay = overEntry
 		return m.entry.open(m.screen().FilterText())
 	}
-	return m.outcome(m.screen().Update(in, &m.frame))
+	return tea.Batch(m.outcome(m.screen().Update(in, &m.frame)), m.goOn())
 }
 
 func (m *Model) outcome(o views.Outcome) tea.Cmd {
@@ -351,8 +356,17 @@ func (m *Model) typed(msg tea.Msg) tea.Cmd {
 	cmd := m.entry.update(msg)
 	if text := m.entry.value(); text != before {
 		m.screen().Update(keys.Intent{Action: keys.SetFilter, Text: text}, &m.frame)
+		return tea.Batch(cmd, m.goOn())
 	}
 	return cmd
+}
+
+// goOn lets the screen go on with a long filter between two messages.
+func (m *Model) goOn() tea.Cmd {
+	if !m.screen().Busy() {
+		return nil
+	}
+	return func() tea.Msg { return stepMsg{} }
 }
 
 // paste goes to text entries only.

@@ -38,6 +38,9 @@ type Screen interface {
 	FilterText() string
 	// FilterProblem says what is wrong with the filter that is being typed; empty: nothing.
 	FilterProblem() string
+	// Busy reports that a filter over very many rows is still being applied; Step goes on with it for some milliseconds.
+	Busy() bool
+	Step()
 	// Visible are the keys of the rows on the screen.
 	Visible() []backend.Key
 }

@@ -29,18 +29,20 @@ type Rules[K comparable, R any] struct {
 type Table[K comparable, R any] struct {
 	rules Rules[K, R]
 	items map[K]*item[K, R]
-	all   []*item[K, R] // every row, in no order
-	shown []*item[K, R] // rows that match, in order
+	all   []*item[K, R] // every row, in order
+	shown []*item[K, R] // those of them that match
+	// seen is how many rows of all the filter in force has been asked about; the rest follows with Step.
+	seen  int
 	marks map[K]struct{}
 
-	cursor   K
-	hasKey   bool // cursor holds a key
-	at       int  // where the cursor was last drawn, to go on from when its row is gone
-	top      int
-	height   int
-	recheck  int // where the round of second looks goes on
-	scratch  []*item[K, R]
-	orderNew []*item[K, R]
+	cursor  K
+	hasKey  bool // cursor holds a key
+	at      int  // where the cursor was last drawn, to go on from when its row is gone
+	top     int
+	height  int
+	recheck int // where the round of second looks goes on
+	spare   []*item[K, R]
+	ranks   []rank[K, R]
 }
 
 type item[K comparable, R any] struct {
@@ -49,10 +51,15 @@ type item[K comparable, R any] struct {
 	hi, lo uint64 // the order as numbers
 	text   string
 	seq    int // position in the natural order, -1 when it came later
-	slot   int // position in all
 	shown  bool
 	moved  bool
 	gone   bool
+}
+
+// rank is what most comparisons need, side by side in memory.
+type rank[K comparable, R any] struct {
+	hi, lo uint64
+	it     *item[K, R]
 }
 
 // NewTable makes an empty table.
@@ -60,30 +67,60 @@ func NewTable[K comparable, R any](rules Rules[K, R]) *Table[K, R] {
 	return &Table[K, R]{rules: rules, items: map[K]*item[K, R]{}, marks: map[K]struct{}{}}
 }
 
-// Len is the number of rows that match; Total that of all rows.
+// Len is the number of rows that match, as far as the filter has got; Total that of all rows.
 func (t *Table[K, R]) Len() int { return len(t.shown) }
 
 // Total is the number of all rows.
 func (t *Table[K, R]) Total() int { return len(t.all) }
 
-// SetRules changes filter or order. It looks at every row once.
-func (t *Table[K, R]) SetRules(rules Rules[K, R]) {
-	t.rules = rules
-	t.shown = t.shown[:0]
+// Pending reports whether the filter in force has not been asked about all rows yet.
+func (t *Table[K, R]) Pending() bool { return t.seen < len(t.all) }
+
+// slice is how many rows a filter is asked about at once: a few milliseconds' worth, so that keys are answered between.
+const slice = 10_000
+
+// SetOrder changes what rows are sorted by.
+func (t *Table[K, R]) SetOrder(order func(R) Order, reverse bool) {
+	t.rules.Order, t.rules.Reverse = order, reverse
 	for _, it := range t.all {
-		t.judge(it)
-		if it.shown {
+		t.rate(it)
+	}
+	t.sortAll()
+	t.refill()
+	t.settle()
+}
+
+// SetMatch changes the filter. It is asked about the first rows at once and about the rest with Step; Pending says
+// whether there is a rest.
+func (t *Table[K, R]) SetMatch(match func(R) bool) {
+	t.rules.Match = match
+	t.shown, t.seen = t.shown[:0], 0
+	for _, it := range t.all {
+		it.shown = false
+	}
+	t.Step()
+}
+
+// Step goes on with a filter.
+func (t *Table[K, R]) Step() {
+	t.step(slice)
+	t.settle()
+}
+
+func (t *Table[K, R]) step(n int) {
+	end := min(t.seen+n, len(t.all))
+	for _, it := range t.all[t.seen:end] {
+		if it.shown = t.rules.Match == nil || t.rules.Match(it.row); it.shown {
 			t.shown = append(t.shown, it)
 		}
 	}
-	t.sortShown()
-	t.settle()
+	t.seen = end
 }
 
 // Replace takes a new complete list of rows, in their natural order.
 func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
 	t.items = make(map[K]*item[K, R], n)
-	t.all, t.shown = make([]*item[K, R], 0, n), t.shown[:0]
+	t.all, t.shown, t.seen = make([]*item[K, R], 0, n), t.shown[:0], 0
 	store := make([]item[K, R], n) // one allocation for all
 	rows(func(r R) bool {
 		i := len(t.all)
@@ -91,16 +128,14 @@ func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
 		if i < len(store) {
 			it = &store[i]
 		}
-		it.key, it.row, it.seq, it.slot = t.rules.Key(r), r, i, i
+		it.key, it.row, it.seq = t.rules.Key(r), r, i
+		t.rate(it)
 		t.all = append(t.all, it)
 		t.items[it.key] = it
-		t.judge(it)
-		if it.shown {
-			t.shown = append(t.shown, it)
-		}
 		return true
 	})
-	t.sortShown()
+	t.sortAll()
+	t.step(len(t.all))
 	t.settle()
 }
 
@@ -117,82 +152,71 @@ const rechecked = 2000
 // Apply takes changes. Each costs a look at its row; the order is repaired in one pass. Besides, some unchanged rows
 // are judged again, in turn.
 func (t *Table[K, R]) Apply(changes []Change[K, R]) {
-	fresh := t.scratch[:0]
+	t.step(len(t.all))
+	var fresh []*item[K, R]
 	dirty := false
+	look := func(it *item[K, R]) {
+		moved, changed := t.rejudge(it)
+		dirty = dirty || changed
+		if moved && !it.moved {
+			it.moved = true
+			fresh = append(fresh, it)
+		}
+	}
 	for _, c := range changes {
 		it := t.items[c.Key]
 		switch {
 		case it == nil && c.Gone:
-			continue
 		case it == nil:
-			it = &item[K, R]{key: c.Key, seq: -1, slot: len(t.all)}
+			it = &item[K, R]{key: c.Key, row: c.Row, seq: -1, moved: true}
 			t.items[c.Key] = it
-			t.all = append(t.all, it)
+			t.rate(it)
+			it.shown = t.rules.Match == nil || t.rules.Match(it.row)
+			fresh = append(fresh, it)
 		case c.Gone:
-			t.remove(it)
-			dirty = dirty || it.shown
-			continue
+			delete(t.items, c.Key)
+			delete(t.marks, c.Key)
+			it.gone, dirty = true, true
+		default:
+			it.row = c.Row
+			look(it)
 		}
-		it.row = c.Row
-		fresh, dirty = t.rejudge(it, fresh, dirty)
 	}
 	for range min(rechecked, len(t.all)) {
-		t.recheck++
-		if t.recheck >= len(t.all) {
+		if t.recheck++; t.recheck >= len(t.all) {
 			t.recheck = 0
 		}
-		fresh, dirty = t.rejudge(t.all[t.recheck], fresh, dirty)
+		if it := t.all[t.recheck]; !it.gone {
+			look(it)
+		}
 	}
-	if dirty || len(fresh) > 0 {
+	if len(fresh) > 0 || dirty {
 		t.merge(fresh)
 	}
-	for _, it := range fresh {
-		it.moved = false
-	}
-	t.scratch = fresh[:0]
 	t.settle()
 }
 
-// rejudge looks at a row again; it goes to fresh when it has to be put into its place.
-func (t *Table[K, R]) rejudge(it *item[K, R], fresh []*item[K, R], dirty bool) ([]*item[K, R], bool) {
+// rejudge looks at a row again: moved says that it has to be put into its place, changed that it came or went.
+func (t *Table[K, R]) rejudge(it *item[K, R]) (moved, changed bool) {
 	hi, lo, text, was := it.hi, it.lo, it.text, it.shown
-	t.judge(it)
-	switch {
-	case it.moved:
-	case !was && it.shown:
-		it.moved = true
-		return append(fresh, it), dirty
-	case was && !it.shown:
-		return fresh, true
-	case was && (hi != it.hi || lo != it.lo || text != it.text):
-		it.moved = true
-		return append(fresh, it), true
-	}
-	return fresh, dirty
-}
-
-func (t *Table[K, R]) remove(it *item[K, R]) {
-	last := t.all[len(t.all)-1]
-	t.all[it.slot], last.slot = last, it.slot
-	t.all = t.all[:len(t.all)-1]
-	delete(t.items, it.key)
-	delete(t.marks, it.key)
-	it.gone = true
+	t.rate(it)
+	it.shown = t.rules.Match == nil || t.rules.Match(it.row)
+	return hi != it.hi || lo != it.lo || text != it.text, was != it.shown
 }
 
 // merge takes rows that left or moved out of the order and puts fresh ones in.
 func (t *Table[K, R]) merge(fresh []*item[K, R]) {
 	live := fresh[:0]
 	for _, it := range fresh {
-		if !it.gone && it.shown {
+		if !it.gone {
 			live = append(live, it)
 		}
 	}
 	slices.SortFunc(live, t.compare)
-	out := slices.Grow(t.orderNew[:0], len(t.shown)+len(live))
+	out := slices.Grow(t.spare[:0], len(t.all)+len(live))
 	j := 0
-	for _, it := range t.shown {
-		if it.gone || it.moved || !it.shown {
+	for _, it := range t.all {
+		if it.gone || it.moved {
 			continue
 		}
 		for j < len(live) && t.compare(live[j], it) < 0 {
@@ -202,22 +226,37 @@ func (t *Table[K, R]) merge(fresh []*item[K, R]) {
 		out = append(out, it)
 	}
 	out = append(out, live[j:]...)
-	t.shown, t.orderNew = out, t.shown
+	for _, it := range live {
+		it.moved = false
+	}
+	t.all, t.spare = out, t.all
+	t.seen = len(t.all)
+	t.refill()
 }
 
-func (t *Table[K, R]) judge(it *item[K, R]) {
-	it.shown = t.rules.Match == nil || t.rules.Match(it.row)
-	if !it.shown || t.rules.Order == nil {
-		it.hi, it.lo, it.text = 0, 0, ""
+// refill lists the rows that are known to match.
+func (t *Table[K, R]) refill() {
+	t.shown = t.shown[:0]
+	for _, it := range t.all {
+		if it.shown {
+			t.shown = append(t.shown, it)
+		}
+	}
+}
+
+// rate works out a row's place in the order.
+func (t *Table[K, R]) rate(it *item[K, R]) {
+	it.hi, it.lo, it.text = 0, 0, ""
+	if t.rules.Order == nil {
 		return
 	}
 	o := t.rules.Order(it.row)
-	it.hi, it.lo, it.text = sortable(o.Num), 0, o.Text
+	it.hi, it.text = sortable(o.Num), o.Text
 	var head [8]byte
 	copy(head[:], o.Text)
 	it.lo = binary.BigEndian.Uint64(head[:])
 	if t.rules.Reverse {
-		it.hi = ^it.hi
+		it.hi, it.lo = ^it.hi, ^it.lo
 	}
 	if o.Unknown {
 		it.hi, it.lo, it.text = math.MaxUint64, math.MaxUint64, ""
@@ -236,20 +275,40 @@ func sortable(f float64) uint64 {
 	return b | 1<<63
 }
 
-func (t *Table[K, R]) sortShown() {
-	slices.SortFunc(t.shown, t.compare)
+func (t *Table[K, R]) sortAll() {
+	ranks := slices.Grow(t.ranks[:0], len(t.all))
+	for _, it := range t.all {
+		ranks = append(ranks, rank[K, R]{it.hi, it.lo, it})
+	}
+	slices.SortFunc(ranks, func(a, b rank[K, R]) int {
+		switch {
+		case a.hi < b.hi:
+			return -1
+		case a.hi > b.hi:
+			return 1
+		case a.lo < b.lo:
+			return -1
+		case a.lo > b.lo:
+			return 1
+		}
+		return t.compare(a.it, b.it)
+	})
+	for i := range ranks {
+		t.all[i] = ranks[i].it
+	}
+	clear(ranks)
+	t.ranks = ranks[:0]
 }
 
 func (t *Table[K, R]) compare(a, b *item[K, R]) int {
 	if a.hi != b.hi {
 		return cmp.Compare(a.hi, b.hi)
 	}
-	if a.lo != b.lo || a.text != b.text {
-		c := cmp.Compare(a.lo, b.lo)
-		if c == 0 {
-			c = strings.Compare(a.text, b.text)
-		}
-		if t.rules.Reverse && a.hi != math.MaxUint64 {
+	if a.lo != b.lo {
+		return cmp.Compare(a.lo, b.lo)
+	}
+	if c := strings.Compare(a.text, b.text); c != 0 {
+		if t.rules.Reverse {
 			return -c
 		}
 		return c

@@ -62,7 +62,7 @@ func New[R any](cfg Config[R]) *List[R] {
 		l.reverse = cfg.Set.Columns[l.sort].Descending
 	}
 	l.cur = cfg.Set.NewCursor(columns.NewCtx(time.Time{}, nil, nil))
-	l.table = kit.NewTable(l.rules())
+	l.table = kit.NewTable(kit.Rules[backend.Key, R]{Key: cfg.Set.Key, Compare: backend.Key.Compare, Order: l.order(), Reverse: l.reverse})
 	return l
 }
 
@@ -87,22 +87,35 @@ func (l *List[R]) Selected() (R, bool) {
 	return r, ok
 }
 
-func (l *List[R]) rules() kit.Rules[backend.Key, R] {
-	r := kit.Rules[backend.Key, R]{Key: l.cfg.Set.Key, Compare: backend.Key.Compare, Reverse: l.reverse}
-	if l.sort >= 0 {
+func (l *List[R]) order() func(R) kit.Order {
+	switch {
+	case l.sort >= 0:
 		order := l.cfg.Set.Columns[l.sort].Sort
-		r.Order = func(row R) kit.Order { return kit.Order(order(row, l.cur.Ctx())) }
-	} else if l.reverse {
-		r.Order = func(R) kit.Order { return kit.Order{} }
-	}
-	if !l.filter.IsZero() {
-		r.Match = func(row R) bool {
-			l.cur.Row = row
-			return l.filter.Match(l.cur)
+		return func(row R) kit.Order { return kit.Order(order(row, l.cur.Ctx())) }
+	case l.reverse: // the natural order, turned round
+		return func(row R) kit.Order {
+			k := l.cfg.Set.Key(row)
+			return kit.Order{Text: k.Source + "/" + k.Path().Raw()}
 		}
 	}
-	return r
+	return nil
 }
+
+func (l *List[R]) match() func(R) bool {
+	if l.filter.IsZero() {
+		return nil
+	}
+	return func(row R) bool {
+		l.cur.Row = row
+		return l.filter.Match(l.cur)
+	}
+}
+
+// Busy reports whether a filter is still being applied; Step goes on with it.
+func (l *List[R]) Busy() bool { return l.table.Pending() }
+
+// Step goes on with what Busy reports.
+func (l *List[R]) Step() { l.table.Step() }
 
 // sync brings the table to the frame's State. It costs what changed.
 func (l *List[R]) sync(f *views.Frame) {
@@ -179,7 +192,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		l.nextSort()
 	case keys.SortReverse:
 		l.reverse = !l.reverse
-		l.table.SetRules(l.rules())
+		l.table.SetOrder(l.order(), l.reverse)
 	case keys.SetFilter:
 		l.setFilter(in.Text)
 	case keys.Focus:
@@ -214,7 +227,7 @@ func (l *List[R]) setFilter(text string) {
 		return // the rows stay as they are while it is typed
 	}
 	l.problem, l.filter = "", parsed
-	l.table.SetRules(l.rules())
+	l.table.SetMatch(l.match())
 }
 
 // nextSort goes to the next column that is on the screen, and after the last one back to the natural order.
@@ -229,7 +242,7 @@ func (l *List[R]) nextSort() {
 	if next >= 0 {
 		l.reverse = l.cfg.Set.Columns[next].Descending
 	}
-	l.table.SetRules(l.rules())
+	l.table.SetOrder(l.order(), l.reverse)
 }
 
 func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
@@ -276,6 +289,8 @@ func (l *List[R]) Status(f *views.Frame) string {
 	n, total := l.table.Len(), l.table.Total()
 	switch {
 	case total == 0:
+	case l.table.Pending():
+		parts = append(parts, fmt.Sprintf("%s of %s match so far", columns.Number(n), columns.Number(total)))
 	case n < total:
 		parts = append(parts, fmt.Sprintf("%s of %s match", columns.Number(n), columns.Number(total)))
 	case len(l.visible) > 0 && len(l.visible) < n:
