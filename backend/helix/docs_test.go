@@ -1,0 +1,45 @@
+package helix
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sandglass/backend/wire"
+)
+
+// TestDocumentedRoutes reads every 200 answer in the operators' documentation, so that the contract and the reader
+// cannot drift apart.
+func TestDocumentedRoutes(t *testing.T) {
+	text, err := os.ReadFile("../../docs/helix-operator-routes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```\nGET ([^\n]+)\n200 (.*?)```").FindAllStringSubmatch(string(text), -1)
+	read := map[string]int{}
+	for _, b := range blocks {
+		route, body := b[1], []byte(b[2])
+		if strings.HasPrefix(route, "/healthz/") {
+			all, err := decodeAll(testDecoder(), string(body))
+			if err != nil {
+				t.Errorf("%s: %v", route, err)
+			}
+			read[route] = len(all)
+			continue
+		}
+		rig := newRig(t, say(http.StatusNotFound, ""), func(o *Options, url string) { o.AggregateURL = url })
+		page, err := rig.source.readPage(&wire.Response{Body: body, At: noon}, strings.Contains(route, "workspaces"))
+		if err != nil || len(page.bad) > 0 {
+			t.Errorf("%s: %v %v", route, err, page)
+			continue
+		}
+		read[route] = len(page.listed) + len(page.sessions)
+	}
+	for route, want := range map[string]int{"/healthz/s-4711": 2, "/operator/sessions": 2, "/operator/workspaces": 2} {
+		if read[route] != want {
+			t.Errorf("%s: read %d, want %d", route, read[route], want)
+		}
+	}
+}
