@@ -18,7 +18,7 @@ const maxVisible = 50
 
 // samplers is how many samples are taken at once. An engine answers one only after up to a second, so they are taken
 // between polls, and enough of the requests in flight are left for inspections.
-const samplers = 6
+const samplers = 8
 
 // batch is one round of samples. It runs beside the polls; the poll after its samples merges them.
 type batch struct {
