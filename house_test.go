@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"go/ast"
@@ -28,6 +28,7 @@ var mayImport = []struct {
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs"}},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
+	{"actions/audit", []string{"backend"}},
 	{"ui/keys", []string{"backend"}},
 	{"ui/theme", []string{"backend"}},
 	{"ui/kit", []string{"backend", "ui/theme"}},
@@ -120,7 +121,10 @@ func TestHouseRules(t *testing.T) {
 					return true
 				}
 				name := x.Name + "." + n.Sel.Name
-				if !wiring && slices.Contains([]string{"time.Now", "time.Since", "time.Until"}, name) {
+				// alerts.SystemMoment reads the clocks that outlive a process; only the wiring calls it. time.Until is
+				// free, because the deadline of a context is always the machine's own time.
+				clock := wiring || strings.HasPrefix(f.name, "alerts/moment_")
+				if !clock && slices.Contains([]string{"time.Now", "time.Since"}, name) {
 					t.Errorf("%s: %s; the clock is an argument", f.pos.Position(n.Pos()), name)
 				}
 				if screen && slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.Environ", "os.Stdin", "os.Stdout", "os.Stderr"}, name) {

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/config"
+	"sandglass/demo"
+	"sandglass/ui"
+	"sandglass/ui/cli"
+	"sandglass/ui/theme"
+)
+
+// console joins the fleet, the rules and the screen.
+type console struct {
+	sys     *system
+	program *cli.Program
+}
+
+// run shows the console until its operator leaves it or ctx ends.
+func (c *console) run(ctx context.Context, o cli.Console) error {
+	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
+		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
+	}
+	engine := alerts.NewEngine(o.Rules, o.Config.Environment)
+	vault, remark := openVault(o.StateDir, engine)
+	if vault != nil {
+		defer func() { _ = vault.Close() }()
+	}
+	var problems problemList
+	problems.add(remark)
+	f := (*fleet.Fleet)(nil)
+	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problems.add,
+		Attention: func(a backend.Attention) {
+			if f != nil {
+				f.Attend(a)
+			}
+		}})
+	f = fleet.New(fleet.Options{Now: c.sys.now, Mono: c.sys.mono, Spawn: c.sys.spawn,
+		LongestOperation: o.Config.LongestOperation, OnState: desk.Observe})
+	cli.AddTo(f, o.Sources)
+
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for name, part := range map[string]func(context.Context){"fleet": f.Run, "alerts": desk.Run} {
+		running.Add(1)
+		c.sys.spawn.Go(name, func() {
+			defer running.Done()
+			part(ctx)
+		})
+	}
+	err := ui.Run(ctx, c.viewer(o), desk, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
+		Started: func(kill func()) { c.sys.screenUp(kill, o.StateDir) }})
+	interrupted := ctx.Err() != nil
+	cancel()
+	c.leave(&running)
+	problems.print()
+	if interrupted && errors.Is(err, context.Canceled) {
+		return nil // asked to end by a signal, and ended
+	}
+	return err
+}
+
+// leave waits for the parts to end, but not for a source that does not let go.
+func (c *console) leave(running *sync.WaitGroup) {
+	done := make(chan struct{})
+	c.sys.spawn.Go("leave", func() {
+		running.Wait()
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+	}
+}
+
+func (c *console) viewer(o cli.Console) ui.Viewer {
+	v := ui.Viewer{
+		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
+		Focus: o.Focus, Environment: o.Config.Environment, Production: o.Config.Production, Now: c.sys.now,
+		CanSuspend: canSuspend(),
+	}
+	if u, err := user.Current(); err == nil {
+		v.Name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		v.Origin = host
+	}
+	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
+		v.Size = ui.Size{Width: w, Height: h}
+	}
+	return v
+}
+
+// openVault opens the state directory. Without one the console works and forgets.
+func openVault(dir string, engine *alerts.Engine) (*alerts.Vault, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	v, err := alerts.OpenVault(dir, engine)
+	if err != nil {
+		return nil, fmt.Errorf("alerts are not remembered between runs: %w", err)
+	}
+	return v, nil
+}
+
+// problemList keeps what must not be written to a terminal while a screen is up.
+type problemList struct {
+	mu   sync.Mutex
+	seen map[string]bool
+	list []string
+}
+
+func (p *problemList) add(err error) {
+	if err == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := err.Error(); !p.seen[s] && len(p.list) < 20 {
+		if p.seen == nil {
+			p.seen = map[string]bool{}
+		}
+		p.seen[s] = true
+		p.list = append(p.list, s)
+	}
+}
+
+func (p *problemList) print() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.list {
+		fmt.Fprintln(os.Stderr, "sandglass: "+s)
+	}
+}
+
+// demo starts the embedded fleet and shows it, or only serves it.
+func (c *console) demo(ctx context.Context, o cli.Demo) error {
+	d, err := demo.Start(ctx, demo.Options{Workspaces: o.Workspaces, Seed: o.Seed, Scenario: o.Scenario})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if o.WriteConfig != "" {
+		if err := os.WriteFile(o.WriteConfig, []byte(d.Config()), 0o600); err != nil {
+			return err
+		}
+	}
+	if o.Headless {
+		fmt.Fprintf(os.Stderr, "sandglass: the demo's servers run until interrupted; %s\n", whereConfig(o.WriteConfig))
+		<-ctx.Done()
+		return d.Wait()
+	}
+	cfg, err := config.Parse([]byte(d.Config()), "demo", config.Known{Kinds: c.program.Kinds, Rules: cli.RuleKinds()})
+	if err != nil {
+		return err
+	}
+	dir, err := cfg.StateDirectory(o.StateDir, os.Getenv)
+	if err != nil {
+		return err
+	}
+	sources, rules, err := c.program.Build(cfg)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, cli.Console{Config: cfg, Sources: sources, Rules: rules, StateDir: dir, Focus: o.Focus, ReadOnly: o.ReadOnly})
+}
+
+func whereConfig(file string) string {
+	if file == "" {
+		return "with --write-config FILE they also write a configuration for other commands"
+	}
+	return "use them with --config " + file
+}

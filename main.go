@@ -1,0 +1,87 @@
+// Sandglass is a terminal operator console for the places where AI agents work.
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime/debug"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+
+	"sandglass/backend"
+	"sandglass/backend/docker"
+	"sandglass/backend/helix"
+	"sandglass/backend/logs"
+	"sandglass/backend/prometheus"
+	"sandglass/backend/tmpdir"
+	"sandglass/demo"
+	"sandglass/ui"
+	"sandglass/ui/cli"
+	"sandglass/ui/theme"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, cancel := ui.Signals(context.Background())
+	defer cancel()
+	sys := newSystem()
+	console := &console{sys: sys}
+	program := &cli.Program{
+		Version:   version(),
+		Kinds:     kinds(),
+		Console:   console.run,
+		Demo:      console.demo,
+		Scenarios: scenarios(),
+		Now:       sys.now,
+		Mono:      sys.mono,
+		Moment:    sys.moment,
+		Spawn:     sys.spawn,
+		Cleaner:   backend.NewCleaner(),
+		Dial:      sys.dial,
+		Command:   command,
+		Stdout:    os.Stdout,
+		Stderr:    os.Stderr,
+		Getenv:    os.Getenv,
+		Output:    output(),
+	}
+	console.program = program
+	return program.Run(ctx, os.Args[1:])
+}
+
+// kinds are the backends that this program can read.
+func kinds() []backend.SourceKind {
+	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), logs.Kind()}
+}
+
+// scenarios are the demo's, the default one first.
+func scenarios() []string {
+	var names []string
+	for _, s := range demo.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// command prepares a configured command: no shell, and none of our own credentials are added to its environment.
+func command(ctx context.Context, argv []string) *exec.Cmd {
+	return exec.CommandContext(ctx, argv[0], argv[1:]...)
+}
+
+func output() cli.Output {
+	o := cli.Output{Terminal: term.IsTerminal(os.Stdout.Fd()), Glyphs: theme.GlyphsOf(os.Getenv)}
+	if o.Terminal {
+		o.Width, _, _ = term.GetSize(os.Stdout.Fd()) // 0 says unknown
+		o.Colours = theme.ColoursOf(colorprofile.Detect(os.Stdout, os.Environ()))
+	}
+	return o
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "unreleased"
+}
