@@ -24,7 +24,22 @@ func Fingerprint(text string) string {
 
 // CauseText is the readable representative of a cause: one line of at most 160 characters.
 func CauseText(text backend.Safe) backend.Safe {
-	return backend.Clean(strings.Join(strings.Fields(strings.NewReplacer("␊", " ", "␍", " ", "␉", " ").Replace(text.String())), " "), 160)
+	s := text.String()
+	if len(s) > 4*maxCause {
+		s = s[:4*maxCause]
+	}
+	if strings.Contains(s, "\u2409") || strings.Contains(s, "\u240a") || strings.Contains(s, "\u240d") {
+		s = strings.Map(func(r rune) rune {
+			if r == '\u2409' || r == '\u240a' || r == '\u240d' { // drawable tab and line ends
+				return ' '
+			}
+			return r
+		}, s)
+	}
+	if strings.Contains(s, "  ") {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	return backend.Clean(strings.TrimSpace(s), 160)
 }
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since

@@ -72,6 +72,9 @@ func (w *work) touched() map[groupID][]change {
 			touched[is] = append(touched[is], c)
 		}
 	}
+	if !w.rebuild && len(w.refold) == 0 {
+		return touched
+	}
 	for id, g := range w.old.groups {
 		if w.rebuild || w.refold[id.source] || len(g.members) > 0 && w.refold[g.members[0].Via] {
 			if _, ok := touched[id]; !ok {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,6 +120,7 @@ func joinNameless(sites map[siteID]*site) {
 		to.retries = append(to.retries, from.retries...)
 		to.exhausted = append(to.exhausted, from.exhausted...)
 		to.evicted = append(to.evicted, from.evicted...)
+		slices.SortFunc(to.evicted, func(a, b evictedWorkspace) int { return a.key.Compare(b.key) })
 		delete(sites, siteID{home: home})
 	}
 }
@@ -225,20 +227,29 @@ func (s *site) dominant() backend.Safe {
 // listing names the evicted workspaces, or the source when none is known.
 func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
 	l := &alerts.Listing{Count: len(s.evicted)}
-	sessions, providers, tenants := map[backend.ID]bool{}, map[backend.Safe]bool{}, map[backend.Safe]bool{}
-	for _, e := range s.evicted {
-		sessions[e.note.Session] = true
-		providers[e.note.Provider] = true
-		tenants[e.note.Tenant] = true
+	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
+	var session backend.ID
+	var provider, tenant backend.Safe
+	for _, e := range s.evicted { // in key order, so that those of one session are neighbours
+		if e.note.Session != session {
+			session = e.note.Session
+			l.Sessions++
+		}
+		if e.note.Provider != provider {
+			provider = e.note.Provider
+			providers[provider] = true
+		}
+		if e.note.Tenant != tenant {
+			tenant = e.note.Tenant
+			tenants[tenant] = true
+		}
 		if len(l.Subjects) < alerts.MaxSubjects {
 			l.Subjects = append(l.Subjects, alerts.Subject{
 				Key: e.key, Label: e.key.Safe(), Since: e.note.Seen, Bounds: alerts.Bounds{Latest: e.note.Seen}, Detail: e.note.Cause,
 			})
 		}
 	}
-	delete(providers, backend.Safe{})
-	delete(tenants, backend.Safe{})
-	l.Sessions, l.Providers, l.Tenants = len(sessions), len(providers), len(tenants)
+	l.Providers, l.Tenants = len(providers), len(tenants)
 	if id.provider != "" {
 		l.Providers = max(l.Providers, 1)
 	}

@@ -2,6 +2,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,52 +13,36 @@ import (
 // Common are the keys that every rule has.
 type Common struct {
 	Enabled       bool             `toml:"enabled" doc:"false switches the rule off"`
-	Severity      Severity         `toml:"severity" doc:"info, warning or critical"`
+	Severity      alerts.Severity  `toml:"severity" doc:"info, warning or critical"`
 	For           backend.Duration `toml:"for" doc:"how long the condition must hold before the alert fires"`
 	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert goes on after the condition ended"`
-	Gap           GapPolicy        `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
+	Gap           alerts.GapPolicy `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
 }
 
-// Severity is an alerts.Severity that refuses other words when it is decoded.
-type Severity alerts.Severity
-
-// UnmarshalText accepts info, warning and critical.
-func (s *Severity) UnmarshalText(b []byte) error {
-	switch alerts.Severity(b) {
+// check refuses words that nobody knows. It is done here and not while decoding, since TOML decoders hand strings to
+// string types without asking them.
+func (c *Common) check() error {
+	switch c.Severity {
 	case alerts.SeverityInfo, alerts.SeverityWarning, alerts.SeverityCritical:
-		*s = Severity(b)
-		return nil
+	default:
+		return &KeyError{"severity", fmt.Sprintf("%q is no severity; write info, warning or critical", c.Severity)}
 	}
-	return fmt.Errorf("%q is no severity; write info, warning or critical", b)
-}
-
-// MarshalText writes the word.
-func (s Severity) MarshalText() ([]byte, error) { return []byte(s), nil }
-
-// GapPolicy is an alerts.GapPolicy that refuses other words when it is decoded.
-type GapPolicy alerts.GapPolicy
-
-// UnmarshalText accepts pause, reset and count.
-func (g *GapPolicy) UnmarshalText(b []byte) error {
-	switch alerts.GapPolicy(b) {
+	switch c.Gap {
 	case alerts.GapPause, alerts.GapReset, alerts.GapCount:
-		*g = GapPolicy(b)
-		return nil
+	default:
+		return &KeyError{"gap", fmt.Sprintf("%q is no gap policy; write pause, reset or count", c.Gap)}
 	}
-	return fmt.Errorf("%q is no gap policy; write pause, reset or count", b)
+	return nil
 }
-
-// MarshalText writes the word.
-func (g GapPolicy) MarshalText() ([]byte, error) { return []byte(g), nil }
 
 func common(s alerts.Severity) Common {
-	return Common{Enabled: true, Severity: Severity(s), Gap: GapPolicy(alerts.GapPause)}
+	return Common{Enabled: true, Severity: s, Gap: alerts.GapPause}
 }
 
 // meta is the part of a rule's Meta that the common keys decide.
 func (c *Common) meta(name string) alerts.Meta {
 	return alerts.Meta{
-		Name: name, Severity: alerts.Severity(c.Severity), For: c.For.Std(), KeepFiringFor: c.KeepFiringFor.Std(), Gap: alerts.GapPolicy(c.Gap),
+		Name: name, Severity: c.Severity, For: c.For.Std(), KeepFiringFor: c.KeepFiringFor.Std(), Gap: c.Gap,
 	}
 }
 
@@ -84,11 +69,29 @@ func (k Kind) New(o Options) (alerts.Rule, error) {
 	if !o.common().Enabled {
 		return nil, nil
 	}
+	if err := o.common().check(); err != nil {
+		return nil, fmt.Errorf("rule %s: %w", k.Name, err)
+	}
 	r, err := o.build()
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", k.Name, err)
 	}
 	return r, nil
+}
+
+// Configure decodes `[rules.NAME]` and builds the rule, nil when it is switched off. Errors carry the position in the
+// file.
+func (k Kind) Configure(from backend.Options) (alerts.Rule, error) {
+	o := k.Defaults()
+	if err := from.Decode(o); err != nil {
+		return nil, err
+	}
+	r, err := k.New(o)
+	var key *KeyError
+	if errors.As(err, &key) {
+		return nil, from.Refuse(key.Key, "%s", key.Why)
+	}
+	return r, err
 }
 
 // KeyError is a wrong value of one key of a rule.

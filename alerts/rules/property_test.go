@@ -62,12 +62,12 @@ func propertyStory(t testing.TB) *story {
 // Whatever happens, evaluating from deltas finds what evaluating from scratch finds (every look of a story compares the
 // two), and restarts anywhere in between change neither alerts nor transitions.
 func TestPropertyIncrementalAndRestarted(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			through, restarted := propertyStory(t), propertyStory(t)
 			restarted.plainly = true
-			for range 150 {
+			for range 100 {
 				d := []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute}[r.IntN(4)]
 				for range r.IntN(4) {
 					randomly(r, through, restarted)
@@ -198,10 +198,8 @@ func BenchmarkTick100k(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				b.StopTimer()
 				st := next(changes[i%10])
 				st.Workspaces = tables[i%10]
-				b.StartTimer()
 				board, _ = engine.Next(board, st)
 			}
 		})
