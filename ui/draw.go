@@ -71,7 +71,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 }
 
 // forms is the number of forms of the header, the longest first.
-const forms = 5
+const forms = 6
 
 // header tries longer and shorter forms until one fits.
 func (m *Model) header(w int) string {
@@ -149,7 +149,7 @@ func (m *Model) alertCounts(s *views.Summary, gap string, form int) []kit.Span {
 			if len(spans) == 0 {
 				lead = gap
 			}
-			if form == 4 {
+			if form == forms-1 {
 				lead = " "
 			}
 			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: columns.Number(n) + word})

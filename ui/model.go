@@ -208,17 +208,21 @@ func (m *Model) onTick() {
 		}
 	}
 	if seen := m.seen(); !slices.Equal(seen, m.visible) {
-		m.visible = slices.Clone(seen)
+		m.visible = seen
 		m.feed.SetVisible(m.viewer.id(), m.visible)
 	}
 	m.dirty = true
 }
 
+// seen are the entities on the screen; alerts and sources are none.
 func (m *Model) seen() []backend.Key {
+	keys := m.screen().Visible()
 	if m.overlay == overDetails {
-		return []backend.Key{m.detail.key}
+		keys = []backend.Key{m.detail.key}
 	}
-	return m.screen().Visible()
+	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
+		return k.Kind == columns.KindAlert || k.Kind == backend.KindSource
+	})
 }
 
 func (m *Model) screen() views.Screen { return m.screens[m.current] }

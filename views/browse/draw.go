@@ -153,7 +153,8 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.OnCursor()
 	}
 	l.cur.Row = r.Row
-	muted := l.cur.Muted()
+	stale := l.cur.Stale()
+	muted := l.cur.Muted() || stale
 	line.Gap(1)
 	if r.OnCursor {
 		line.Put(theme.Accent, "›")
@@ -163,7 +164,7 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 	switch {
 	case r.Marked:
 		line.Put(theme.Accent, "*")
-	case l.cur.Stale():
+	case stale:
 		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
 	}
 	for _, s := range slots {
@@ -188,6 +189,9 @@ func drawCell(line *kit.Line, t *theme.Theme, c columns.Cell, w int, right, mute
 	}
 	if c.Mark != theme.MarkNone {
 		line.Put(tone, t.Mark(c.Mark)+" ")
+	}
+	if tone == theme.Good {
+		tone = theme.Normal // the sign is enough: what works must not shout
 	}
 	line.Cell(tone, text, room, right)
 }

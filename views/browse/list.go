@@ -143,6 +143,8 @@ func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
 	}
 	var deltas []fleet.Delta
 	switch complete := false; {
+	case s.Number < l.number:
+		return nil, false
 	case s.Number == l.number:
 		return nil, true
 	case s.Number == l.number+1:

@@ -125,7 +125,8 @@ func SeverityCell(a *alerts.Alert) Cell {
 
 func causeCell(a *alerts.Alert) Cell {
 	if a.Folds > 0 {
-		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Tone: quiet(a, theme.Normal)}
+		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, a.Cause),
+			Tone: quiet(a, theme.Normal)}
 	}
 	return text(a.Cause, quiet(a, theme.Normal))
 }

@@ -28,7 +28,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
 				Min: 12, Ideal: 20, Flex: 2, Priority: 0,
-				Cell: func(b row, _ *Ctx) Cell { return Cell{Text: sandboxName(b), Tone: theme.Strong} },
+				Cell: func(b row, _ *Ctx) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
 				Min: 12, Ideal: 12, Priority: 0, Descending: true,

@@ -23,7 +23,7 @@ func Sessions() *Set[*backend.Session] {
 		Stale: func(s row) bool { return s.Stale },
 		Columns: []Column[row]{
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "its id", Min: 12, Ideal: 24, Flex: 1, Priority: 0},
-				theme.Strong, func(s row) backend.ID { return s.Key.ID }),
+				theme.Normal, func(s row) backend.ID { return s.Key.ID }),
 			{Name: "running", Title: "RUNNING", Help: "whether a run loop is active now", Min: 9, Ideal: 9, Priority: 0, Descending: true,
 				Cell: func(s row, _ *Ctx) Cell { return RunningCell(s) },
 				Sort: func(s row, _ *Ctx) SortKey {

@@ -26,7 +26,7 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 		DefaultSort: "size",
 		Columns: []Column[row]{
 			textColumn(Column[row]{Name: "path", Title: "DIRECTORY", Help: "the directory's path", Min: 18, Ideal: 30, Flex: 4, Priority: 0},
-				theme.Strong, func(t row) backend.Safe { return t.Path }),
+				theme.Normal, func(t row) backend.Safe { return t.Path }),
 			{Name: "held", Title: "HELD BY", Help: "processes that use something inside it",
 				Min: 9, Ideal: 22, Flex: 2, Priority: 1,
 				Cell: func(t row, _ *Ctx) Cell { return holdersCell(t) },
@@ -80,7 +80,7 @@ func holdersCell(t *backend.Tmpdir) Cell {
 		return Cell{Text: plain(fmt.Sprintf("unknown: %d unreadable", t.Unreadable)), Short: backend.Text("unknown"),
 			Tone: theme.Dim, Mark: theme.MarkUnknown}
 	case len(h) == 0:
-		return Cell{Text: backend.Text("nobody"), Tone: theme.Warn, Mark: theme.MarkIdle}
+		return Cell{Text: backend.Text("nobody"), Tone: theme.Normal, Mark: theme.MarkIdle}
 	}
 	c := Cell{Text: plain(fmt.Sprintf("%s %d", h[0].Command, h[0].PID)), Tone: theme.Normal, Mark: theme.MarkGood}
 	if len(h) > 1 {

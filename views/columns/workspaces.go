@@ -34,7 +34,7 @@ func Workspaces() *Set[*backend.Workspace] {
 				Cell: func(w row, _ *Ctx) Cell { return stateCell(w) },
 				Sort: func(w row, _ *Ctx) SortKey { return sortText(w.Reported.String()) }},
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the name in its session's registry",
-				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Strong, func(w row) backend.ID { return w.Key.ID }),
+				Min: 10, Ideal: 14, Flex: 1, Priority: 0}, theme.Normal, func(w row) backend.ID { return w.Key.ID }),
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that owns it",
 				Min: 14, Ideal: 16, Flex: 1, Priority: 1}, theme.Normal, func(w row) backend.ID { return w.Key.Parent }),
 			{Name: "error", Title: "LAST ERROR", Help: "the cause the registry gives", Min: 16, Ideal: 30, Flex: 6, Priority: 3,
