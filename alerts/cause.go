@@ -73,6 +73,11 @@ func NormaliseCause(text string) string {
 			for end < len(text) && tokenByte(text[end]) && !isSpace(text, end) {
 				end++
 			}
+			if strings.Contains(text[i:end], "://") { // queries and fragments belong to the address
+				for end < len(text) && !isSpace(text, end) && !strings.ContainsRune("\"'`)>,;", rune(text[end])) {
+					end++
+				}
+			}
 			writeToken(&b, text[i:end])
 			i = end
 		default:

@@ -113,8 +113,25 @@ func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
 	return out, nil
 }
 
+// sound keeps the records that this program can have written, in key order.
+func sound(rs []*record) []*record {
+	out := slices.DeleteFunc(slices.Clone(rs), func(r *record) bool {
+		if r == nil {
+			return true
+		}
+		switch r.State {
+		case "", StatePending, StateFiring, StateHeld, StateEnded:
+			return false
+		case StateResolved:
+		}
+		return true
+	})
+	slices.SortStableFunc(out, func(a, b *record) int { return a.Key.Compare(b.Key) })
+	return slices.CompactFunc(out, func(a, b *record) bool { return a.Key == b.Key })
+}
+
 func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
-	l := &ledger{records: saved.Records, groups: map[groupID]*group{}, due: &dueIndex{}}
+	l := &ledger{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
 	var all []change
 	for _, r := range l.records {
 		all = append(all, change{r.Key, r})
@@ -128,6 +145,9 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 	l.due = l.due.with((&ledger{}).get, all)
 	lister := &work{turn: &turn{env: Env{clock: mem.clock}}, meta: m}
 	for _, sa := range saved.Alerts {
+		if sa.Alert == nil {
+			continue
+		}
 		g := l.groups[groupID{sa.Alert.Source, sa.Alert.Fingerprint}]
 		if g == nil {
 			continue

@@ -1,0 +1,79 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+
+	"sandglass/backend"
+)
+
+func TestCausesThatAreOne(t *testing.T) {
+	for _, same := range [][]string{
+		{"WorkspaceFailedError: max_instances reached (60/60)", "WorkspaceFailedError: max_instances reached (12/12)"},
+		{"sandbox sbx_76fca18e is gone", "sandbox sbx_0a91b77c is gone", "Sandbox sbx_ffffffff1 is gone"},
+		{"timeout after 30s", "timeout after 1500ms", "timeout after 2.5m"},
+		{"ENOENT: no such file, open '/tmp/helix-ws-a1B2c3/x'", "ENOENT: no such file, open '/tmp/helix-ws-ZZ9/other/y'"},
+		{"session 3f2b8c1e-9d4a-4b6e-8c7f-1a2b3c4d5e6f failed", "session 00000000-1111-2222-3333-444444444444 failed"},
+		{"fetch https://a.example/x?y=1 failed", "fetch http://b.example:8080/z failed"},
+		{"ref schemaVersion 4 is outside the supported range 1-3", "ref schemaVersion 5 is outside the supported range 2-4"},
+		{"at 2026-03-14T12:00:00Z: refused", "at 2026-03-15T01:02:03Z: refused"},
+		{"dial tcp 10.0.0.1:5432: refused", "dial tcp 10.0.0.27:5433: refused"},
+		{`bad value "abc" in call`, `bad value "x y z" in call`},
+		{"used 104857600 bytes, 0xdeadbeef", "used 1 bytes, 0x00c0ffee"},
+		{"wrote 10MB of 20MB", "wrote 3kB of 5GiB"},
+		{"line one\nline  two", "line one line two", backend.Clean("line one\nline two", 100).String()},
+	} {
+		for _, text := range same[1:] {
+			if Fingerprint(text) != Fingerprint(same[0]) {
+				t.Errorf("%q gives %q\n%q gives %q", same[0], NormaliseCause(same[0]), text, NormaliseCause(text))
+			}
+		}
+	}
+}
+
+func TestCausesThatDiffer(t *testing.T) {
+	seen := map[string]string{}
+	for _, text := range []string{
+		"R2 bucket unreachable", "S3 bucket unreachable", "max_instances reached", "quota reached", "EACCES: permission denied", "EPERM: permission denied",
+		"schemaVersion mismatch", "snapshot requires a backup bucket", "SQLite migration missing", "isn't open", "was not open", "",
+	} {
+		fp := Fingerprint(text)
+		if other, dup := seen[fp]; dup {
+			t.Errorf("%q and %q are taken for one cause", text, other)
+		}
+		seen[fp] = text
+		if !strings.HasPrefix(fp, "v1:") || len(fp) != 15 {
+			t.Errorf("fingerprint %q", fp)
+		}
+	}
+}
+
+func TestNormaliseCause(t *testing.T) {
+	for text, want := range map[string]string{
+		"WorkspaceFailedError: max_instances reached (60/60).": "workspacefailederror: max_instances reached (<path>).",
+		"can't open r2 of build-3":                             "can't open r2 of build-<n>",
+		"host db7.example.com:5432 refused":                    "host db7.example.com:<n> refused",
+		"'unbalanced quote of 3":                               " unbalanced quote of <n>",
+	} {
+		if got := NormaliseCause(text); got != want {
+			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+	if got := CauseText(backend.Clean("a\n\n  b\t"+strings.Repeat("c", 500), 4000)); strings.ContainsAny(got.String(), "␊␉") || len([]rune(got.String())) > 160 {
+		t.Errorf("cause text %q", got)
+	}
+}
+
+func FuzzNormaliseCause(f *testing.F) {
+	f.Add("sandbox sbx_76fca18e: 'x' \"y\" /tmp/a 3s")
+	f.Add("\x80\xff'\"`")
+	f.Add("␊␊ ␍")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := NormaliseCause(text); len(got) > 4*maxCause {
+			t.Errorf("%d bytes from %d", len(got), len(text))
+		}
+		if Fingerprint(text) != Fingerprint(text) {
+			t.Error("not a function")
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandglass/backend"
+)
+
+func synctestMoment() Moment { return Moment{Wall: time.Now()} }
+
+func TestDeskTellsSubscribersAndSinks(t *testing.T) {
+	l := newLamp(t, Meta{})
+	var events []backend.Event
+	var attention []backend.Attention
+	d := NewDesk(l.engine, DeskOptions{
+		Events:    func(e []backend.Event) { events = append(events, e...) },
+		Attention: func(a backend.Attention) { attention = append(attention, a) },
+	})
+	if st, b := d.Latest(); st != nil || b != nil {
+		t.Error("something before the first State")
+	}
+	c, end := d.Subscribe()
+	for range 3 {
+		d.Observe(l.state("on"))
+		l.now = l.now.Add(time.Second)
+	}
+	st, b := d.Latest()
+	if st.Number != 3 || b.Number != 3 || len(b.Alerts) != 1 {
+		t.Errorf("State %d, Board %d", st.Number, b.Number)
+	}
+	select {
+	case <-c:
+	default:
+		t.Error("the subscriber was not told")
+	}
+	select {
+	case <-c:
+		t.Error("three States left more than one message")
+	default:
+	}
+	late, endLate := d.Subscribe()
+	if len(late) != 1 {
+		t.Error("a late subscriber does not learn that there is something")
+	}
+	end()
+	endLate()
+	d.Observe(l.state("on"))
+	if len(c) != 0 {
+		t.Error("told after the subscription ended")
+	}
+	if len(events) != 1 || events[0].Name != "firing" || events[0].Kind != backend.EventTransition {
+		t.Errorf("events %v", events)
+	}
+	if len(attention) == 0 || len(attention[0].Alerting) != 1 {
+		t.Errorf("attention %v", attention)
+	}
+}
+
+func TestDeskMergesAttention(t *testing.T) {
+	l := newLamp(t, Meta{})
+	d := NewDesk(l.engine, DeskOptions{})
+	d.Observe(l.state("on"))
+	k := func(id string) backend.Key {
+		return backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(id)}
+	}
+	d.SetVisible("one", []backend.Key{k("b"), k("c")})
+	d.SetVisible("two", []backend.Key{k("c"), k("a")})
+	a := d.Attention()
+	if len(a.Alerting) != 1 || a.Alerting[0] != k("a") || len(a.Visible) != 3 || a.Visible[0] != k("a") {
+		t.Errorf("attention %+v", a)
+	}
+	d.SetVisible("two", nil)
+	l.now = l.now.Add(time.Second)
+	d.Observe(l.state("gone"))
+	if a := d.Attention(); len(a.Alerting) != 0 || len(a.Visible) != 2 {
+		t.Errorf("ended subjects need no attention: %+v", a)
+	}
+}
+
+func TestDeskSavesNowAndThenAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLamp(t, Meta{For: time.Hour})
+		dir := t.TempDir()
+		v := openVault(t, dir, l.engine)
+		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, Problem: func(err error) { t.Error(err) }})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { d.Run(ctx); close(done) }()
+		d.Observe(l.state("on"))
+		synctest.Wait()
+		if _, err := os.Stat(filepath.Join(dir, stateFile)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("saved at once: %v", err)
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		first, err := os.ReadFile(filepath.Join(dir, stateFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.now = l.now.Add(time.Minute)
+		d.Observe(l.state("on"))
+		stop()
+		<-done
+		if last, err := os.ReadFile(filepath.Join(dir, stateFile)); err != nil || string(last) == string(first) {
+			t.Errorf("the last Board was not saved: %v", err)
+		}
+	})
+}
+
+func TestDeskWaitingTakesOverWithinFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLamp(t, Meta{For: 10 * time.Minute})
+		dir := t.TempDir()
+		holder := openVault(t, dir, l.engine)
+		h := NewDesk(l.engine, DeskOptions{Vault: holder, Now: synctestMoment})
+		h.Observe(l.state("on"))
+		l.now = l.now.Add(9 * time.Minute)
+		time.Sleep(9 * time.Minute)
+		h.Observe(l.state("on"))
+
+		guest := openVault(t, dir, l.engine)
+		d := NewDesk(l.engine, DeskOptions{Vault: guest, Now: synctestMoment, Problem: func(err error) { t.Error(err) }})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { d.Run(ctx); close(done) }()
+		d.Observe(l.state("on"))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if guest.Locked() {
+			t.Fatal("took a lock that is held")
+		}
+		h.Close()
+		if err := holder.Close(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if !guest.Locked() {
+			t.Fatal("did not take over within 5 seconds")
+		}
+		l.now = l.now.Add(time.Minute)
+		d.Observe(l.state("on"))
+		if _, b := d.Latest(); b.Alerts[0].State != StateFiring {
+			t.Errorf("it does not go on from the holder's clock: %s", b.Alerts[0].State)
+		}
+		stop()
+		<-done
+	})
+}
+
+func TestDeskStartsWithoutAnUnreadableState(t *testing.T) {
+	l := newLamp(t, Meta{})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, stateFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var problems []error
+	v := openVault(t, dir, l.engine)
+	d := NewDesk(l.engine, DeskOptions{Vault: v, Now: func() Moment { return moment(l) }, Problem: func(err error) { problems = append(problems, err) }})
+	d.Observe(l.state("on"))
+	d.Close()
+	if len(problems) != 1 {
+		t.Errorf("problems %v", problems)
+	}
+	if got, err := v.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+}

@@ -1,0 +1,191 @@
+package alerts
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func moment(l *lamp) Moment {
+	return Moment{Wall: l.now, Boot: "b1", SinceBoot: time.Duration(l.now.UnixNano())}
+}
+
+func openVault(t *testing.T, dir string, e *Engine) *Vault {
+	t.Helper()
+	v, err := OpenVault(dir, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+func save(t *testing.T, v *Vault, b *Board, at Moment) {
+	t.Helper()
+	if ok, err := v.Save(b, at); err != nil || !ok {
+		t.Fatalf("saved %v, %v", ok, err)
+	}
+}
+
+// restarted saves, and goes on with what was loaded after the machine was away for a while.
+func (l *lamp) restarted(t *testing.T, away time.Duration, change func(*Moment)) Loaded {
+	t.Helper()
+	v := openVault(t, t.TempDir(), l.engine)
+	save(t, v, l.board, moment(l))
+	l.now = l.now.Add(away)
+	at := moment(l)
+	if change != nil {
+		change(&at)
+	}
+	got, err := v.Load(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.board, l.number = got.Board, 0
+	return got
+}
+
+func TestForGoesOnAcrossARestart(t *testing.T) {
+	l := newLamp(t, Meta{For: 10 * time.Minute}).minutes("on on on")
+	l.now = l.now.Add(-time.Minute) // the last State is two minutes after the first
+	if got := l.restarted(t, 6*time.Minute, nil); got.Elapsed != 6*time.Minute || got.ByWall {
+		t.Errorf("loaded %+v", got)
+	}
+	l.minutes("on on on")
+	l.want("pending pending pending pending pending firing", "pending firing")
+}
+
+func TestElapsedBetweenRuns(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Moment)
+		want   time.Duration
+		byWall bool
+	}{
+		"same boot, wall clock set back":  {func(m *Moment) { m.Wall = m.Wall.Add(-time.Hour) }, 6 * time.Minute, false},
+		"same boot, wall clock set ahead": {func(m *Moment) { m.Wall = m.Wall.Add(time.Hour) }, 6 * time.Minute, false},
+		"another boot":                    {func(m *Moment) { m.Boot, m.SinceBoot = "b2", time.Second }, 6 * time.Minute, true},
+		"another boot, never negative":    {func(m *Moment) { m.Boot = "b2"; m.Wall = m.Wall.Add(-time.Hour) }, 0, true},
+		"no boot clock":                   {func(m *Moment) { m.Boot = "" }, 6 * time.Minute, true},
+	} {
+		l := newLamp(t, Meta{For: time.Hour}).minutes("on")
+		if got := l.restarted(t, 6*time.Minute, c.change); got.Elapsed != c.want || got.ByWall != c.byWall {
+			t.Errorf("%s: %s, by the wall clock %v", name, got.Elapsed, got.ByWall)
+		}
+	}
+}
+
+func TestSystemMomentAdvances(t *testing.T) {
+	a := SystemMoment()
+	b := SystemMoment()
+	if d, _ := b.Since(a); d < 0 || d > time.Minute {
+		t.Errorf("%s between two readings", d)
+	}
+}
+
+func TestOneProcessHoldsTheLock(t *testing.T) {
+	l := newLamp(t, Meta{}).minutes("on")
+	dir := filepath.Join(t.TempDir(), "state")
+	holder := openVault(t, dir, l.engine)
+	if !holder.Locked() {
+		t.Fatal("the first one does not hold the lock")
+	}
+	save(t, holder, l.board, moment(l))
+	guest := openVault(t, dir, l.engine)
+	if guest.Locked() {
+		t.Fatal("two hold the lock")
+	}
+	before, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.minutes("off")
+	if ok, err := guest.Save(l.board, moment(l)); ok || err != nil {
+		t.Errorf("saved %v, %v without the lock", ok, err)
+	}
+	if err := guest.SetAside(); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, stateFile)); err != nil || string(after) != string(before) {
+		t.Error("the guest changed the holder's state")
+	}
+	if got, err := guest.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 || got.Board.Alerts[0].State != StateFiring {
+		t.Errorf("the guest does not see the holder's state: %+v %v", got, err)
+	}
+	if err := holder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := guest.TryLock(); !got || err != nil {
+		t.Errorf("the lock is free: %v %v", got, err)
+	}
+}
+
+func TestAKilledSaveLeavesTheOldState(t *testing.T) {
+	l := newLamp(t, Meta{}).minutes("on")
+	dir := t.TempDir()
+	v := openVault(t, dir, l.engine)
+	save(t, v, l.board, moment(l))
+	if err := os.WriteFile(filepath.Join(dir, "."+stateFile+".123"), []byte(`{"schema":1,"rul`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+	info, err := os.Stat(filepath.Join(dir, stateFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestUnreadableStatesAreErrors(t *testing.T) {
+	l := newLamp(t, Meta{}).minutes("on")
+	for name, c := range map[string]struct{ text, want string }{
+		"cut":               {`{"schema":1,"rules":{`, "unexpected end"},
+		"another schema":    {`{"schema":99}`, "schema 99"},
+		"other environment": {`{"schema":1,"environment":"prod"}`, `environment "prod"`},
+	} {
+		dir := t.TempDir()
+		v := openVault(t, dir, l.engine)
+		if got, err := v.Load(moment(l)); err != nil || got.Board != nil {
+			t.Errorf("%s: an empty directory gives %v %v", name, got, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Load(moment(l)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := v.SetAside(); err != nil {
+			t.Error(err)
+		}
+		if kept, err := os.ReadFile(filepath.Join(dir, stateFile+".unreadable")); err != nil || string(kept) != c.text {
+			t.Errorf("%s: the unreadable state is lost: %v", name, err)
+		}
+	}
+}
+
+func FuzzDecodeState(f *testing.F) {
+	l := newLamp(f, Meta{For: time.Hour}).minutes("on on dark")
+	good, err := l.board.encode("test", moment(l))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"schema":1,"environment":"test","rules":{"lamp":{"records":[null],"alerts":[{"alert":null}]}}}`))
+	f.Add([]byte(`{"schema":1,"environment":"test","rules":{"lamp":{"records":[{"key":{"kind":"session","source":"s","id":"b"},"state":"firing"},{"key":{"kind":"session","source":"s","id":"a"}}]}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := l.engine.decode(data, moment(l))
+		if err != nil || got.Board == nil {
+			return
+		}
+		x := *l
+		if b, _ := x.engine.Next(got.Board, x.state("on")); b == nil {
+			t.Error("no Board")
+		}
+	})
+}
