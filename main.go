@@ -22,12 +22,11 @@ import (
 	"sandglass/ui/theme"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(run(newSystem(), os.Args[1:])) }
 
-func run() int {
+func run(sys *system, args []string) int {
 	ctx, cancel := ui.Signals(context.Background())
 	defer cancel()
-	sys := newSystem()
 	console := &console{sys: sys}
 	program := &cli.Program{
 		Version:   version(),
@@ -48,7 +47,7 @@ func run() int {
 		Output:    output(),
 	}
 	console.program = program
-	return program.Run(ctx, os.Args[1:])
+	return program.Run(ctx, args)
 }
 
 // kinds are the backends that this program can read.

@@ -70,16 +70,45 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	return all, nil
 }
 
-// forms is the number of forms of the header, the longest first.
-const forms = 6
+// form is one way to write the header: what is said, and in how many words.
+type form struct {
+	long      bool // whole words
+	name      bool // the program's name
+	counts    bool // how many workspaces and sandboxes there are
+	states    bool // and how many of them are in trouble
+	suspected bool
+	tight     bool // one space between
+}
+
+// forms are tried in this order until one fits. What hurts most is in all of them.
+func forms() []form {
+	return []form{
+		{long: true, name: true, counts: true, states: true, suspected: true},
+		{name: true, counts: true, states: true, suspected: true},
+		{name: true, counts: true, states: true},
+		{name: true, counts: true, suspected: true},
+		{name: true, suspected: true},
+		{name: true},
+		{tight: true},
+	}
+}
+
+// Widths in cells from which the header says more.
+const (
+	countsFrom = 100
+	statesFrom = 120
+	modeFrom   = 72
+)
 
 // header tries longer and shorter forms until one fits.
 func (m *Model) header(w int) string {
 	end := m.headerEnd(w)
 	room := w - spansWidth(end) - 1
 	var spans []kit.Span
-	for form := range forms {
-		if spans = m.headerForm(form, w); spansWidth(spans) <= room {
+	for _, f := range forms() {
+		f.counts = f.counts && w >= countsFrom
+		f.states = f.states && w >= statesFrom
+		if spans = m.headerForm(f); spansWidth(spans) <= room {
 			break
 		}
 	}
@@ -90,81 +119,83 @@ func (m *Model) header(w int) string {
 	return l.String()
 }
 
-func (m *Model) headerForm(form, w int) []kit.Span {
+func (m *Model) headerForm(f form) []kit.Span {
 	s := m.frame.Summary
-	env := backend.Clean(m.viewer.Environment, 24).String()
-	envTone := theme.Accent
+	env := kit.Span{Tone: theme.Accent, Text: backend.Clean(m.viewer.Environment, 24).String()}
 	if m.viewer.Production {
-		envTone = theme.Warn
-		if form == 0 {
-			env += " (production)"
+		env.Tone = theme.Warn
+		if f.long {
+			env.Text += " (production)"
 		}
 	}
-	gap, src := "   ", " sources"
-	if form >= 1 {
-		gap, src = "  ", " src"
+	gap, src := "  ", " src"
+	if f.long {
+		gap, src = "   ", " sources"
 	}
-	spans := []kit.Span{{Tone: theme.Strong, Text: " sandglass "}, {Tone: envTone, Text: env}}
-	srcTone := theme.Normal
+	spans := []kit.Span{{Text: " "}}
+	if f.name {
+		spans = append(spans, kit.Span{Tone: theme.Strong, Text: "sandglass "})
+	}
+	up := kit.Span{Text: fmt.Sprintf("%d/%d%s", s.SourcesUp, s.Sources, src)}
 	if s.SourcesUp < s.Sources {
-		srcTone = theme.Warn
+		up.Tone = theme.Warn
 	}
-	spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: srcTone, Text: fmt.Sprintf("%d/%d%s", s.SourcesUp, s.Sources, src)})
-	if form <= 2 && w >= 100 {
-		spans = append(spans, counts(s, gap, form, form <= 1 && w >= 120)...)
+	spans = append(spans, env, kit.Span{Text: gap}, up)
+	if f.counts {
+		spans = append(spans, counts(s, gap, f)...)
 	}
-	spans = append(spans, m.alertCounts(s, gap, form)...)
-	return spans
+	return append(spans, alertCounts(s, gap, f)...)
 }
 
 // counts says how many workspaces and sandboxes there are and, with room, how many of them are in trouble.
-func counts(s *views.Summary, gap string, form int, states bool) []kit.Span {
-	ws, sb := " workspaces", " sandboxes"
-	if form > 0 {
-		ws, sb = " ws", " sb"
+func counts(s *views.Summary, gap string, f form) []kit.Span {
+	ws, sb := " ws", " sb"
+	if f.long {
+		ws, sb = " workspaces", " sandboxes"
 	}
 	spans := []kit.Span{{Text: gap}, {Text: columns.Number(s.Workspaces) + ws}}
-	if states && s.Failing > 0 {
+	if f.states && s.Failing > 0 {
 		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + columns.Number(s.Failing) + " failing"})
 	}
-	if states && s.WorkspacesUnknown > 0 {
+	if f.states && s.WorkspacesUnknown > 0 {
 		spans = append(spans, kit.Span{Tone: theme.Dim, Text: " " + columns.Number(s.WorkspacesUnknown) + " unknown"})
 	}
 	spans = append(spans, kit.Span{Text: gap}, kit.Span{Text: columns.Number(s.Sandboxes) + sb})
-	if states && s.Broken > 0 {
+	if f.states && s.Broken > 0 {
 		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + columns.Number(s.Broken) + " broken"})
 	}
 	return spans
 }
 
-func (m *Model) alertCounts(s *views.Summary, gap string, form int) []kit.Span {
-	crit, warn, susp := " critical", " warning", " suspected"
-	if form >= 1 {
-		crit, warn, susp = " crit", " warn", " susp"
+func alertCounts(s *views.Summary, gap string, f form) []kit.Span {
+	crit, warn, susp := " crit", " warn", " susp"
+	if f.long {
+		crit, warn, susp = " critical", " warning", " suspected"
+	}
+	between := "  "
+	if f.tight {
+		gap, between = " ", " "
 	}
 	var spans []kit.Span
 	add := func(tone theme.Tone, n int, word string) {
 		if n > 0 {
-			lead := "  "
+			lead := between
 			if len(spans) == 0 {
 				lead = gap
-			}
-			if form == forms-1 {
-				lead = " "
 			}
 			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: columns.Number(n) + word})
 		}
 	}
 	add(theme.Critical, s.Critical, crit)
 	add(theme.Warn, s.Warning, warn)
-	if len(spans) == 0 && s.Sources > 0 && s.SourcesUp > 0 {
+	if len(spans) == 0 && s.SourcesUp > 0 {
 		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "no alert"})
 	}
-	if form < 4 {
+	if f.suspected {
 		add(theme.Normal, s.Suspected, susp)
 	}
 	if s.BlindRule > 0 {
-		spans = append(spans, kit.Span{Text: "  "}, kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("blind %d", s.BlindRule)})
+		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("blind %d", s.BlindRule)})
 	}
 	return spans
 }
@@ -173,24 +204,33 @@ func (m *Model) alertCounts(s *views.Summary, gap string, form int) []kit.Span {
 func (m *Model) headerEnd(w int) []kit.Span {
 	var spans []kit.Span
 	if h := views.Lagging(m.frame.Ctx); h != nil {
-		spans = append(spans, kit.Span{Tone: theme.Warn, Text: "data " + columns.Age(m.frame.Now.Sub(h.LastOK)) + " old  "})
+		age := "data " + columns.Age(m.frame.Now.Sub(h.LastOK))
+		if w >= modeFrom {
+			age += " old"
+		}
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: age + "  "})
 	}
 	word := "live "
 	switch {
 	case m.state == nil || m.state.Number == 0:
 		word = "connecting "
-	case w < 100 || len(spans) > 0:
+	case w < countsFrom || len(spans) > 0:
 		word = ""
 	}
+	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: m.frame.Now.UTC().Format("15:04Z")})
 	mode, short := "read-only", "read"
 	if m.viewer.Permissions.Act {
 		mode, short = "not armed", "safe"
 	}
-	if w < 100 {
-		mode = short
+	switch {
+	case w < modeFrom:
+		mode = ""
+	case w < countsFrom:
+		mode = "  " + short
+	default:
+		mode = "  " + mode
 	}
-	return append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: m.frame.Now.UTC().Format("15:04Z")},
-		kit.Span{Tone: theme.Dim, Text: "  " + mode + " "})
+	return append(spans, kit.Span{Tone: theme.Dim, Text: mode + " "})
 }
 
 func spansWidth(spans []kit.Span) int {

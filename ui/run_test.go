@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,4 +173,19 @@ func TestRunSurvivesAPanicInUpdate(t *testing.T) {
 		t.Error("a panic must end the program with an error")
 	}
 	x.clean()
+}
+
+func TestSignalsEndTheContext(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
+		ctx, stop := Signals(t.Context())
+		if err := syscall.Kill(os.Getpid(), sig); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+			t.Errorf("%v did not end the context", sig)
+		}
+		stop()
+	}
 }

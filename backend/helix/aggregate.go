@@ -26,9 +26,10 @@ type session struct {
 }
 
 type space struct {
-	hash  uint64
-	named bool
-	w     *backend.Workspace
+	hash   uint64
+	named  bool
+	future bool // it carries a time in the future
+	w      *backend.Workspace
 }
 
 // aggregate is the state of the aggregate mode.
@@ -109,26 +110,28 @@ func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID
 	for i, e := range entries {
 		sp := space{hash: maphash.Bytes(s.seed, e.node.Raw()), named: e.named}
 		if old != nil && old.clock == d.clock {
-			sp.w = old.unchanged(i, sp, e.id)
+			sp.w, sp.future = old.unchanged(i, sp, e.id)
 		}
 		if sp.w == nil {
+			before := d.future
 			var err error
 			if sp.w, err = d.workspace(e, id, at); err != nil {
 				return nil, err
 			}
+			sp.future = d.future > before
 		}
 		out = append(out, sp)
 	}
 	return out, nil
 }
 
-func (x *session) unchanged(i int, sp space, id backend.ID) *backend.Workspace {
+func (x *session) unchanged(i int, sp space, id backend.ID) (w *backend.Workspace, future bool) {
 	if i < len(x.spaces) {
 		if o := x.spaces[i]; o.hash == sp.hash && o.named == sp.named && o.w.Key.ID == id {
-			return o.w
+			return o.w, o.future
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func sessionEntity(source string, l listed, at time.Time) *backend.Session {
@@ -182,7 +185,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 
 // tellPages puts what stands on pages into the reading. It reports whether everything on them could be identified.
 func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
-	whole := true
+	whole, future := true, 0
 	told := make(map[*session]bool, 1024)
 	for _, p := range pages {
 		for _, err := range p.bad {
@@ -207,9 +210,13 @@ func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
 			r.Ended, x.ended = append(r.Ended, x.ended...), nil
 			for i := range x.spaces {
 				r.Workspaces = append(r.Workspaces, x.spaces[i].w)
+				if x.spaces[i].future {
+					future++
+				}
 			}
 		}
 	}
+	s.fromTheFuture(r, future)
 	return whole
 }
 

@@ -73,6 +73,9 @@ func (s *Source) ask(ctx context.Context, t *tracked) {
 	resp, err := s.request(ctx, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		return // the poll was ended from outside: that says nothing about the session
+	}
 	s.tally.asked++
 	t.before = t.outcome
 	t.asked, t.touch = s.deps.Now(), true
@@ -141,7 +144,9 @@ func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.Rout
 		s.again(t, resp.At)
 		return backend.AnswerOK, nil
 	}
-	spaces, err := s.read(s.ready(), t.id, resp)
+	d := s.ready()
+	before := d.future
+	spaces, err := s.read(d, t.id, resp)
 	switch {
 	case errors.Is(err, errOtherShape):
 		return backend.AnswerWrongPath, backend.Errorf(backend.ErrInvalid, resp.Where,
@@ -149,6 +154,7 @@ func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.Rout
 	case err != nil:
 		return backend.AnswerInvalid, at(resp.Where, err)
 	}
+	t.future = min(d.future-before, len(spaces))
 	t.spaces, t.fresh, t.etag, t.hash, t.clock, t.retired = spaces, true, resp.ETag, hash, clock, false
 	return backend.AnswerOK, nil
 }

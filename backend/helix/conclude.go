@@ -61,13 +61,16 @@ func (s *Source) tell(r *backend.Reading, complete bool) {
 	s.registry(r, c, waiting, now)
 	d := s.ready()
 	r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession, Complete: complete})
+	future := 0
 	for _, t := range s.sessions {
+		future += t.future
 		e, changed := t.show(d, now)
 		if changed || complete && !t.bad() {
 			r.Sessions = append(r.Sessions, e)
 		}
 		s.tellSession(r, t, c, now)
 	}
+	s.fromTheFuture(r, future)
 	if waiting > 0 {
 		r.Notes = append(r.Notes, backend.Textf("%d of %d sessions wait for their first reading", waiting, len(s.sessions)))
 	}
@@ -95,7 +98,7 @@ func (s *Source) tellSession(r *backend.Reading, t *tracked, c census, now time.
 		if t.retired {
 			t.outcome = outcome{asked: t.asked, good: t.good}
 		}
-		t.spaces, t.retired, t.etag, t.hash = nil, false, "", 0
+		t.spaces, t.future, t.retired, t.etag, t.hash = nil, 0, false, "", 0
 	case t.answer == backend.AnswerIdle && t.touch:
 		// Everybody is answered 404: that may mean idle, and may mean that the registries are out of sight.
 		for i := range t.spaces {

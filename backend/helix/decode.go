@@ -28,6 +28,7 @@ type decoder struct {
 	clock   epoch
 	now     time.Time
 	newest  *newest
+	future  int // times met so far that lie in the future and are not used
 	declare []declaration
 	words   map[string]backend.Safe // interned short words: states, providers
 }

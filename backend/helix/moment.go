@@ -56,6 +56,7 @@ func (d *decoder) moment(n wire.Node) (v backend.Value[time.Time], readable bool
 	}
 	t = t.Add(-d.clock.offset)
 	if t.After(d.now.Add(farFuture)) {
+		d.future++
 		return backend.Unknown[time.Time](), false
 	}
 	return backend.Known(t), true

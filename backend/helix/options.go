@@ -53,7 +53,7 @@ func defaults() *Options {
 		IdleMatch:       IdleMatch{Pointer: "/error", Equals: "no active session"},
 		Pointers: Pointers{Sessions: "/sessions", SessionID: "/sessionId", Status: "/status",
 			Workspaces: "/workspaces", Next: "/next"},
-		Read: wire.Credential{Header: "Authorization", Prefix: "Bearer "},
+		Read: wire.Credential{Header: "Authorization"},
 	}
 }
 

@@ -146,11 +146,15 @@ func (s *Source) walk(ctx, slice context.Context, route string, w *sweep) (done 
 	if w.seen == nil {
 		w.seen = map[string]bool{"": true}
 	}
+	from := len(w.pages)
 	for {
 		if !s.budget.Wait(slice) {
 			return false, nil
 		}
 		p, fresh, err := s.fetchPage(ctx, route, w.cursor)
+		if err != nil && ctx.Err() != nil && len(w.pages) > from {
+			return false, nil // the poll was ended from outside: what was read is told, the next poll goes on
+		}
 		if err != nil {
 			return false, err
 		}

@@ -141,6 +141,18 @@ func TestServerClockADayOff(t *testing.T) {
 	}
 }
 
+func TestTimesInTheFutureAreReported(t *testing.T) {
+	body := fmt.Sprintf(`{"workspaces":[{"name":"box","state":"x","lastAttemptAt":%d}]}`, noon.Add(24*time.Hour).UnixMilli())
+	rig := newRig(t, routes{"s": say(200, body), "ok": say(200, open)}.serve, fixed("s", "ok"))
+	r := rig.poll()
+	if w := workspace(r, "s/box"); w.LastAttemptAt.IsKnown() || len(w.Extra) != 1 || !strings.Contains(problemsText(r), "1 entries carry times") {
+		t.Errorf("got %+v, problems %s", w, problemsText(r))
+	}
+	if w := workspace(r, "ok/box"); !w.LastAttemptAt.IsKnown() {
+		t.Errorf("one wrong time spoils another entry: %+v", w)
+	}
+}
+
 func TestServerWithoutDate(t *testing.T) {
 	dateless := func(at time.Time) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

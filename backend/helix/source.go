@@ -188,6 +188,14 @@ func (s *Source) ready() *decoder {
 	return s.dec
 }
 
+// fromTheFuture says that some entries carry times that cannot be: no attempt was made later than now.
+func (s *Source) fromTheFuture(r *backend.Reading, entries int) {
+	if entries > 0 {
+		s.problem(r, backend.ErrInvalid, "", fmt.Sprintf("%d entries carry times more than %v ahead of the server's own clock; "+
+			"those times are not used", entries, farFuture))
+	}
+}
+
 // maxProblems bounds what one reading says about itself.
 const maxProblems = 100
 

@@ -24,6 +24,7 @@ type tracked struct {
 	clock   epoch
 	spaces  []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
 	fresh   bool                // spaces were read in this poll
+	future  int                 // of them carry a time in the future
 	retired bool                // the list route no longer calls it running: its snapshot is to be ended
 
 	shown  view
@@ -89,25 +90,27 @@ func (t *tracked) due(interval, idle time.Duration) time.Time {
 	return t.asked.Add(max(min(back, time.Minute), interval) * 9 / 10)
 }
 
-// ours is one entity of the plan: who is asked, and how urgent it is.
-type ours struct {
+// turn is one place of the plan: who is asked, how urgent it is, and since when it has been due.
+type turn struct {
 	t     *tracked
 	class int // 0 alerting, 1 visible, 2 others that run, 3 idle ones
+	due   time.Time
 }
 
 // plan lists the sessions that are due in the order in which they are asked. Alerting and visible ones come first,
-// but every fourth place goes to the one that has waited longest, so that nothing starves behind a long alert.
+// but every fourth place goes to the others, so that nothing starves behind a long alert. Among the others those that
+// were never asked come first, then those that have been due for longest.
 func (s *Source) plan() []*tracked {
 	now := s.deps.Now()
 	s.attention.Lock()
 	alerting, visible := s.alerting, s.visible
 	s.attention.Unlock()
-	var first, rest []ours
+	var first, rest []turn
 	for _, t := range s.sessions {
-		if !t.askable(s.opt.Runtime) || t.due(s.deps.Interval, s.opt.IdleInterval.Std()).After(now) {
+		o := turn{t: t, class: 2, due: t.due(s.deps.Interval, s.opt.IdleInterval.Std())}
+		if !t.askable(s.opt.Runtime) || o.due.After(now) {
 			continue
 		}
-		o := ours{t: t, class: 2}
 		switch {
 		case alerting[t.id]:
 			o.class = 0
@@ -122,11 +125,12 @@ func (s *Source) plan() []*tracked {
 			rest = append(rest, o)
 		}
 	}
-	order := func(a, b ours) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), a.t.asked.Compare(b.t.asked), a.t.id.Compare(b.t.id))
-	}
-	slices.SortFunc(first, order)
-	slices.SortFunc(rest, order)
+	slices.SortFunc(first, func(a, b turn) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), a.due.Compare(b.due), a.t.id.Compare(b.t.id))
+	})
+	slices.SortFunc(rest, func(a, b turn) int { // a session that was never asked is due since the zero time
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), a.t.id.Compare(b.t.id))
+	})
 	out := make([]*tracked, 0, len(first)+len(rest))
 	for len(first)+len(rest) > 0 {
 		if len(first) == 0 || len(rest) > 0 && len(out)%4 == 3 {

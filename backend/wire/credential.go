@@ -19,7 +19,7 @@ import (
 // [source.read]; a source without that table sends none.
 type Credential struct {
 	Header  string   `toml:"header" doc:"header that carries the credential; empty = Authorization"`
-	Prefix  string   `toml:"prefix" doc:"put before the credential, for example \"Bearer \""`
+	Prefix  string   `toml:"prefix" doc:"put before the credential; empty = \"Bearer \" in the header Authorization, nothing in others"`
 	Env     string   `toml:"env" doc:"environment variable that holds it; exactly one of env, file and command"`
 	File    string   `toml:"file" doc:"file that holds it; nobody but its owner may be allowed to read it"`
 	Command []string `toml:"command" doc:"argv that prints it"`
@@ -47,7 +47,7 @@ func (c Credential) Check(opts backend.Options) error {
 	switch {
 	case places > 1:
 		return opts.Refuse("read", "give exactly one of env, file and command")
-	case places == 0 && (c.Header != "" && c.Header != "Authorization" || c.Prefix != "" && c.Prefix != "Bearer "):
+	case places == 0 && (c.Header != "" && c.Header != "Authorization" || c.Prefix != ""):
 		return opts.Refuse("read", "says how a credential is sent, but not where it is: add env, file or command")
 	case !HeaderName(c.Header) && c.Header != "":
 		return opts.Refuse("read.header", "%q is not a header name", c.Header)
@@ -119,7 +119,11 @@ func (s *secretStore) header(ctx context.Context) (name, value string, err error
 	if name == "" {
 		name = "Authorization"
 	}
-	return name, s.cfg.Prefix + s.value, nil
+	prefix := s.cfg.Prefix
+	if prefix == "" && strings.EqualFold(name, "Authorization") && !strings.Contains(s.value, " ") {
+		prefix = "Bearer " // a value with a space brings its own scheme
+	}
+	return name, prefix + s.value, nil
 }
 
 func (s *secretStore) read(ctx context.Context) (string, error) {

@@ -294,6 +294,25 @@ func TestCredentialPlaces(t *testing.T) {
 	}
 }
 
+func TestCredentialPrefix(t *testing.T) {
+	for _, tc := range []struct{ header, prefix, value, want string }{
+		{"", "", "tok", "Bearer tok"},
+		{"Authorization", "", "Basic dTpw", "Basic dTpw"},
+		{"Authorization", "Token ", "tok", "Token tok"},
+		{"X-Api-Key", "", "tok", "tok"},
+	} {
+		got := ""
+		url := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("X-Api-Key") + r.Header.Get("Authorization") })
+		d := deps()
+		d.Getenv = func(string) string { return tc.value }
+		cred := wire.Credential{Header: tc.header, Prefix: tc.prefix, Env: "X"}
+		_, err := client(t, wire.Config{Origins: []string{url}, Credential: cred}, d).Get(t.Context(), wire.Request{URL: url})
+		if err != nil || got != tc.want {
+			t.Errorf("%+v: got %q, %v", tc, got, err)
+		}
+	}
+}
+
 func TestURLsAreRefused(t *testing.T) {
 	for _, url := range []string{"", "x", "/relative", "ftp://h/", "http://user:pass@h/", "http://h/#f", "http://%zz/"} {
 		if _, err := wire.New(wire.Config{Origins: []string{url}}, deps()); err == nil || strings.Contains(err.Error(), "pass") && strings.Contains(err.Error(), "user:") {

@@ -1,7 +1,7 @@
 package detail
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -42,9 +42,6 @@ func (w *writer) alert(a *alerts.Alert) {
 func (w *writer) headline(a *alerts.Alert) {
 	c := columns.SeverityCell(a)
 	spans := []kit.Span{w.state(c), plain("  "), {Tone: theme.Strong, Text: a.Rule}, plain("  " + life(a, w.f.Now))}
-	if a.Source != "" {
-		spans = append(spans, dim("  on "+a.Source))
-	}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
 		spans = append(spans, dim("  last confirmed "+columns.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
@@ -79,35 +76,44 @@ func (w *writer) evidence(a *alerts.Alert) {
 
 // whole counts what the alert is about.
 func (w *writer) whole(a *alerts.Alert) {
-	kind := "subjects"
+	s := columns.Number(a.SubjectCount) + " subjects"
 	if len(a.Subjects) > 0 {
-		kind = plural(a.Subjects[0].Key.Kind)
+		s = number(a.SubjectCount, string(a.Subjects[0].Key.Kind))
 	}
-	s := columns.Number(a.SubjectCount) + " " + kind
 	if a.Sessions > 0 {
-		s += fmt.Sprintf(" in %s sessions", columns.Number(a.Sessions))
+		s += " in " + number(a.Sessions, "session")
 	}
 	if a.Providers > 1 {
-		s += fmt.Sprintf(", %d providers", a.Providers)
+		s += ", " + number(a.Providers, "provider")
 	}
 	if a.Tenants > 1 {
-		s += fmt.Sprintf(", %d tenants", a.Tenants)
+		s += ", " + number(a.Tenants, "tenant")
+	}
+	spans := []kit.Span{plain(s)}
+	if a.Source != "" {
+		spans = append(spans, dim("  on "+a.Source))
 	}
 	if a.Folds > 0 {
-		s += fmt.Sprintf("; %d alerts are held until it answers", a.Folds)
+		spans = append(spans, plain("  "+number(a.Folds, "alert")+" held until it answers"))
 	}
-	w.Field("about", plain(s))
+	w.Field("about", spans...)
 }
 
-func plural(k backend.Kind) string {
-	switch k {
-	case backend.KindTmpdir:
-		return "scratch directories"
-	case backend.KindSandbox:
-		return "sandboxes"
-	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
+// number writes a count with its noun.
+func number(n int, noun string) string {
+	if noun == string(backend.KindTmpdir) {
+		noun = "scratch directory"
 	}
-	return string(k) + "s"
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "y"):
+		noun = noun[:len(noun)-1] + "ies"
+	case strings.HasSuffix(noun, "x"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return columns.Number(n) + " " + noun
 }
 
 func (w *writer) onset(a *alerts.Alert) {

@@ -30,7 +30,9 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.number("restarts", b.RestartCount)
 	w.at("created", b.CreatedAt, "")
 	w.at("started", b.StartedAt, "")
-	w.at("finished", b.FinishedAt, "")
+	if b.FinishedAt.IsKnown() {
+		w.at("finished", b.FinishedAt, "")
+	}
 	if u, ok := b.Usage.Get(); ok {
 		limit := ""
 		if n, known := u.MemLimit.Get(); known {
