@@ -53,24 +53,9 @@ func NormaliseCause(text string) string {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
-		case c == '"' || c == '`' || c == '\'' && !insideWord(text, i):
-			if end := strings.IndexByte(text[i+1:], c); end >= 0 {
-				b.WriteString("<q>")
-				i += end + 2
-				continue
-			}
-			b.WriteByte(' ')
-			i++
-		case isSpace(text, i):
-			for i < len(text) && isSpace(text, i) {
-				i += spaceLen(text, i)
-			}
-			if b.Len() > 0 && i < len(text) {
-				b.WriteByte(' ')
-			}
-		case tokenByte(c):
-			end := i
-			for end < len(text) && tokenByte(text[end]) && !isSpace(text, end) {
+		case tokenTable[c] && spaceLen(text, i) == 0:
+			end := i + 1
+			for end < len(text) && tokenTable[text[end]] && (text[end] < 0x80 || spaceLen(text, end) == 0) {
 				end++
 			}
 			if strings.Contains(text[i:end], "://") { // queries and fragments belong to the address
@@ -80,6 +65,21 @@ func NormaliseCause(text string) string {
 			}
 			writeToken(&b, text[i:end])
 			i = end
+		case isSpace(text, i):
+			for i < len(text) && isSpace(text, i) {
+				i += spaceLen(text, i)
+			}
+			if b.Len() > 0 && i < len(text) {
+				b.WriteByte(' ')
+			}
+		case c == '"' || c == '`' || c == '\'' && !insideWord(text, i):
+			if end := strings.IndexByte(text[i+1:], c); end >= 0 {
+				b.WriteString("<q>")
+				i += end + 2
+				continue
+			}
+			b.WriteByte(' ')
+			i++
 		default:
 			b.WriteByte(c)
 			i++
@@ -105,11 +105,15 @@ func spaceLen(s string, i int) int {
 
 func isSpace(s string, i int) bool { return spaceLen(s, i) > 0 }
 
-// tokenByte lists what belongs to one token: words, numbers, identifiers, paths, addresses. Bytes of non-ASCII letters
+// tokenTable lists what belongs to one token: words, numbers, identifiers, paths, addresses. Bytes of non-ASCII letters
 // count as letters.
-func tokenByte(c byte) bool {
-	return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || c == '@' || c == '+' || c == '%' || c == '~'
-}
+var tokenTable = func() (t [256]bool) {
+	for c := range t {
+		b := byte(c)
+		t[c] = isLetter(b) || isDigit(b) || strings.IndexByte("_-./:@+%~", b) >= 0
+	}
+	return t
+}()
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }

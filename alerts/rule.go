@@ -162,6 +162,7 @@ type Note struct {
 	WasEvicted  bool             `json:"was_evicted,omitempty"`
 	Cause       backend.Safe     `json:"cause,omitzero"`
 	Fingerprint string           `json:"fingerprint,omitempty"`
+	Raw         backend.Safe     `json:"-"` // the text that Cause was made of, to spare making it again
 	Provider    backend.Safe     `json:"provider,omitzero"`
 	Session     backend.ID       `json:"session,omitzero"`
 	Tenant      backend.Safe     `json:"tenant,omitzero"`

@@ -94,7 +94,11 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) {
 		n.First, n.Count = f.read, 1 // it was something else when it was read before
 	}
-	n.Cause, n.Fingerprint = env.Cause(w.LastError)
+	if n.Raw = w.LastError; note != nil && note.Raw == n.Raw {
+		n.Cause, n.Fingerprint = note.Cause, note.Fingerprint
+	} else {
+		n.Cause, n.Fingerprint = env.Cause(w.LastError)
+	}
 	if s := env.State.SessionOf(w); s != nil {
 		n.Tenant = s.Tenant
 	}

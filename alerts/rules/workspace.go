@@ -77,17 +77,19 @@ func describe(env *alerts.Env, w *backend.Workspace, v *alerts.Verdict) {
 func causeOf(env *alerts.Env, w *backend.Workspace, n *alerts.Note, without backend.Literal) (*alerts.Note, backend.Safe, string) {
 	cause, fp := n.Cause, n.Fingerprint
 	switch {
+	case fp != "" && w.LastError == n.Raw:
+		return n, cause, fp
 	case !w.LastError.IsEmpty():
 		cause, fp = env.Cause(w.LastError)
 	case fp == "":
 		cause, fp = env.Cause(backend.Text(without))
 	}
-	if fp == n.Fingerprint {
-		return n, n.Cause, fp
-	}
 	c := *n
-	c.Cause, c.Fingerprint = cause, fp
-	return &c, cause, fp
+	if fp != n.Fingerprint {
+		c.Cause, c.Fingerprint = cause, fp
+	}
+	c.Raw = w.LastError
+	return &c, c.Cause, fp
 }
 
 // detail is what is true of one workspace; it holds no age, so that it changes only when the workspace does.
