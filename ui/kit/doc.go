@@ -109,49 +109,95 @@ func (d *Doc) Layout(t *theme.Theme, w int) []string {
 	return out
 }
 
-// wrapSpans breaks spans into lines of at most w cells, keeping tones.
+// wrapSpans breaks spans into lines of at most w cells, at spaces where it can, keeping tones.
 func wrapSpans(spans []Span, w int) [][]Span {
-	if w <= 0 || len(spans) == 0 {
+	if w < 2 || spansWidth(spans) <= w {
 		return [][]Span{spans}
 	}
-	if total := spansWidth(spans); total <= w {
-		return [][]Span{spans}
+	f := filler{width: w}
+	for _, word := range splitWords(spans) {
+		f.add(word)
 	}
-	var lines [][]Span
-	var line []Span
-	used := 0
-	for _, s := range spans {
-		rest := s.Text
-		for rest != "" {
-			first := Wrap(rest, max(w-used, 1))
-			if used > 0 && Width(firstWord(rest)) > w-used {
-				lines, line, used = append(lines, line), nil, 0
-				rest = strings.TrimLeft(rest, " ")
-				continue
-			}
-			if len(first) <= 1 {
-				line = append(line, Span{s.Tone, rest})
-				used += Width(rest)
-				break
-			}
-			line = append(line, Span{s.Tone, first[0]})
-			lines, line, used = append(lines, line), nil, 0
-			rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), strings.TrimLeft(first[0], " ")), " ")
-		}
+	if len(f.line) > 0 {
+		f.lines = append(f.lines, f.line)
 	}
-	if len(line) > 0 {
-		lines = append(lines, line)
-	}
-	return lines
+	return f.lines
 }
 
-func firstWord(s string) string {
-	t := strings.TrimLeft(s, " ")
-	if i := strings.IndexByte(t, ' '); i >= 0 {
-		return s[:len(s)-len(t)+i]
-	}
-	return s
+// word is what must not be torn apart, with the spaces before it. Its pieces can have several tones.
+type word struct {
+	gap    int
+	pieces []Span
 }
+
+func splitWords(spans []Span) []word {
+	var words []word
+	var cur word
+	for _, s := range spans {
+		for rest := s.Text; rest != ""; {
+			n := len(rest) - len(strings.TrimLeft(rest, " "))
+			if n > 0 {
+				if len(cur.pieces) > 0 {
+					words, cur = append(words, cur), word{}
+				}
+				cur.gap += n
+				rest = rest[n:]
+				continue
+			}
+			end := strings.IndexByte(rest, ' ')
+			if end < 0 {
+				end = len(rest)
+			}
+			cur.pieces = append(cur.pieces, Span{s.Tone, rest[:end]})
+			rest = rest[end:]
+		}
+	}
+	if len(cur.pieces) > 0 {
+		words = append(words, cur)
+	}
+	return words
+}
+
+type filler struct {
+	width, used int
+	line        []Span
+	lines       [][]Span
+}
+
+func (f *filler) add(w word) {
+	n := spansWidth(w.pieces)
+	if len(f.lines) > 0 && f.used == 0 {
+		w.gap = 0 // no indent on lines that continue
+	}
+	if f.used > 0 && f.used+w.gap+n > f.width {
+		f.next()
+		w.gap = 0
+	}
+	if gap := min(w.gap, f.width-f.used); gap > 0 {
+		f.put(Span{Text: strings.Repeat(" ", gap)})
+	}
+	for _, p := range w.pieces {
+		for p.Text != "" {
+			head := ansi.Truncate(p.Text, f.width-f.used, "")
+			switch {
+			case head == "" && f.used == 0:
+				head = p.Text // wider than a line: the line cuts it
+			case head == "":
+				f.next()
+				continue
+			}
+			f.put(Span{p.Tone, head})
+			p.Text = p.Text[len(head):]
+		}
+	}
+}
+
+func (f *filler) put(s Span) {
+	f.line = append(f.line, s)
+	f.used += Width(s.Text)
+}
+
+func (f *filler) next() { f.lines, f.line, f.used = append(f.lines, f.line), nil, 0 }
 
 func spansWidth(spans []Span) int {
 	n := 0

@@ -1,0 +1,73 @@
+package kit
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"sandglass/ui/theme"
+)
+
+// Whatever is laid out at whatever width: every line has exactly that width, and no character is lost.
+func TestLayoutLosesNothing(t *testing.T) {
+	th := theme.New(theme.TwoFiftySix, theme.Unicode)
+	rng := rand.New(rand.NewPCG(3, 4))
+	words := []string{"a", "workspace", "codesess_9100/box", "–", "…", "名前", "é", "  two", "x y", "/a/very/long/path/without/any/space/in/it/at/all", "412 ×", " "}
+	for range 3000 {
+		d := &Doc{}
+		var want strings.Builder
+		for range 1 + rng.IntN(3) {
+			var spans []Span
+			for range 1 + rng.IntN(6) {
+				s := words[rng.IntN(len(words))] + strings.Repeat(" ", rng.IntN(2)) + words[rng.IntN(len(words))]
+				spans = append(spans, Span{theme.Tone(rng.IntN(4)), s})
+				want.WriteString(s)
+			}
+			d.Field("", spans...)
+		}
+		w := 12 + rng.IntN(90)
+		var got strings.Builder
+		for _, l := range d.Layout(th, w) {
+			if n := ansi.StringWidth(l); n != w {
+				t.Fatalf("line of %d cells on %d: %q", n, w, l)
+			}
+			got.WriteString(ansi.Strip(l))
+		}
+		if g, x := squeeze(got.String()), squeeze(want.String()); g != x {
+			t.Fatalf("width %d\n got %q\nwant %q", w, g, x)
+		}
+	}
+}
+
+func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+func TestSparkline(t *testing.T) {
+	th := theme.New(theme.NoColours, theme.Unicode)
+	for _, c := range []struct {
+		values []float64
+		width  int
+		want   string
+	}{{[]float64{0, 0}, 5, "▁▁"}, {[]float64{0, 5, 10}, 5, "▁▄█"}, {[]float64{9, 1, 2, 4}, 3, "▂▄█"}, {nil, 5, ""}, {[]float64{-1, 1}, 2, "▁█"}} {
+		if got := Sparkline(th, c.values, c.width); got != c.want {
+			t.Errorf("%v in %d: %q, want %q", c.values, c.width, got, c.want)
+		}
+	}
+}
+
+func TestBlocksKeepTheirSize(t *testing.T) {
+	th := theme.New(theme.TwoFiftySix, theme.Unicode)
+	base := NewBlock(40, 12, []string{NewLine(th, 40).Put(theme.Bad, strings.Repeat("x", 60)).String()})
+	box := Frame(th, 20, "a title that is too long for it", []string{NewLine(th, 16).Put(theme.Normal, "inside").String()})
+	for _, b := range []Block{Overlay(base, box, 5, 2), Overlay(base, box, 0, 11), Center(base, box), Beside(th, NewBlock(20, 12, nil), NewBlock(17, 12, nil))} {
+		if len(b.Lines) != 12 {
+			t.Errorf("%d lines", len(b.Lines))
+		}
+		for _, l := range b.Lines {
+			if ansi.StringWidth(l) != 40 {
+				t.Errorf("line of %d cells: %q", ansi.StringWidth(l), l)
+			}
+		}
+	}
+}
