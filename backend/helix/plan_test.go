@@ -1,0 +1,78 @@
+package helix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// TestPlan checks who is asked first when everybody is due.
+func TestPlan(t *testing.T) {
+	src := build(t, backend.Deps{ID: "helix", Interval: 5 * time.Second, Now: (&clock{t: noon}).now, Dial: noDial}, func(o *Options) {
+		o.URL = "http://h/{session}"
+		for _, kind := range []string{"alert", "look", "run", "idle", "new"} {
+			for i := range 4 {
+				o.Sessions = append(o.Sessions, fmt.Sprintf("%s%d", kind, i))
+			}
+		}
+	})
+	var a backend.Attention
+	for id, x := range src.sessions {
+		key := backend.Key{Kind: backend.KindSession, Source: "helix", ID: id}
+		switch name := id.Raw(); name[:len(name)-1] {
+		case "alert":
+			a.Alerting = append(a.Alerting, key)
+			x.asked, x.answer = noon.Add(-time.Minute), backend.AnswerOK
+		case "look":
+			a.Visible = append(a.Visible, key)
+			x.asked, x.answer = noon.Add(-2*time.Minute), backend.AnswerOK
+		case "run":
+			x.asked, x.answer = noon.Add(-time.Minute), backend.AnswerOK
+		case "idle":
+			x.asked, x.answer = noon.Add(-10*time.Minute), backend.AnswerIdle
+		}
+	}
+	src.Attend(a)
+	var order []string
+	for _, x := range src.plan() {
+		order = append(order, x.id.Raw())
+	}
+	const want = "alert0 alert1 alert2 new0 alert3 look0 look1 new1 look2 look3 new2 new3 idle0 idle1 idle2 idle3 run0 run1 run2 run3"
+	if got := strings.Join(order, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestUnchangedSessionOnAChangedPageIsTheSameEntity(t *testing.T) {
+	rig, p := aggregateRig(t, `{"sessions":[`+full("a", "running", 1767268790000)+`,`+full("b", "running", 1767268790000)+`]}`)
+	first := rig.poll()
+	p.set(0, `{"sessions":[`+full("a", "running", 1767268790000)+`,`+full("b", "paused", 1767268790000)+`]}`)
+	second := rig.poll()
+	if sessionOf(first, "a") != sessionOf(second, "a") || sessionOf(first, "b") == sessionOf(second, "b") {
+		t.Error("session a must be the same entity, session b a new one")
+	}
+	if workspace(first, "b/box") != workspace(second, "b/box") {
+		t.Error("b's workspace did not change and must be the same entity")
+	}
+}
+
+func TestEndIsToldOnceAndUndoneByTheNextSnapshot(t *testing.T) {
+	m := &table{m: routes{"a": say(200, open), "b": say(200, open)}}
+	rig := newRig(t, m.serve, fixed("a", "b"))
+	rig.poll()
+	m.drop("a")
+	if r := rig.poll(); len(r.Ended) != 1 {
+		t.Errorf("ended %v", r.Ended)
+	}
+	if r := rig.poll(); len(r.Ended) != 0 {
+		t.Errorf("ended twice: %v", r.Ended)
+	}
+	m.set("a", say(200, open)) // the very same body as before
+	rig.clock.add(5 * time.Minute)
+	if r := rig.poll(); workspace(r, "a/box") == nil {
+		t.Errorf("a runs again and shows no workspace: %s", problemsText(r))
+	}
+}
