@@ -57,6 +57,7 @@ type turn struct {
 	full    bool // … and what is missing from the State is gone
 	rebuild bool // every alert is written anew, since the wall clock jumped
 	changed map[backend.Kind][]backend.Key
+	found   map[backend.Kind][]backend.Entity // of changed, looked up
 	gone    map[backend.Key]backend.Safe
 	series  []backend.Series
 	moved   map[string]bool // sources whose gap changed
@@ -73,7 +74,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	if prev != nil && prev.memory != nil {
 		old = prev.memory
 	}
-	t := &turn{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}}
+	t := &turn{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
 	clk := old.clock.next(st, old.resume)
 	t.next = &memory{clock: clk, watching: old.watching, rules: make(map[string]*ledger, len(e.rules)), folds: map[string]string{}}
 	if t.next.watching.IsZero() {
@@ -203,7 +204,7 @@ func (t *turn) evaluate(r Rule) {
 	w.changes = sortChanges(w.changes)
 	n := &ledger{groups: w.regroup()}
 	n.records = merged(l.records, w.changes)
-	n.due = due.with(l.get, w.changes)
+	n.due = due.with(w.changes)
 	t.next.rules[m.Name] = n
 	if m.Folds {
 		t.foldUnder(n)

@@ -20,7 +20,7 @@ type work struct {
 
 func (w *work) put(k backend.Key, was, next *record) {
 	if was != next {
-		w.changes = append(w.changes, change{k, next})
+		w.changes = append(w.changes, change{k, was, next})
 	}
 }
 
@@ -28,7 +28,7 @@ func (w *work) end(r *record, why backend.Safe) {
 	n := end(r, why, w.env.Now)
 	w.put(r.Key, r, n)
 	if n != nil && n != r {
-		w.ended = append(w.ended, change{r.Key, n})
+		w.ended = append(w.ended, change{r.Key, r, n})
 	}
 }
 
@@ -113,10 +113,10 @@ func (w *work) fate(r *record) (backend.Safe, fate) {
 // listedWhole reports whether everything of the key's kind and source was read completely at least once.
 func (w *work) listedWhole(k backend.Key) bool { return !w.st.ReadAt(&backend.Meta{Key: k}).IsZero() }
 
-// candidates are the keys of one kind that must be looked at, sorted: changed, due, and those whose source fell silent
-// or came back.
-func (w *work) candidates(kind backend.Kind, due []backend.Key) []backend.Key {
-	keys := slices.Clone(w.changed[kind])
+// extra are the keys of one kind that must be looked at though they did not change: due ones, and those whose source
+// fell silent or came back.
+func (w *work) extra(kind backend.Kind, due []backend.Key) []backend.Key {
+	var keys []backend.Key
 	for _, k := range due {
 		if k.Kind == kind {
 			if r := w.old.get(k); r != nil && !r.Due.After(w.env.Now) {
@@ -131,14 +131,38 @@ func (w *work) candidates(kind backend.Kind, due []backend.Key) []backend.Key {
 			}
 		}
 	}
+	return keys
+}
+
+// entities are the changed entities of one kind, looked up once for all rules.
+func (t *turn) entities(kind backend.Kind) []backend.Entity {
+	if es, ok := t.found[kind]; ok {
+		return es
+	}
+	keys := t.changed[kind]
 	slices.SortFunc(keys, backend.Key.Compare)
-	return slices.Compact(keys)
+	es := make([]backend.Entity, 0, len(keys))
+	for i, k := range keys {
+		if i > 0 && keys[i-1] == k {
+			continue
+		}
+		if e := t.st.Entity(k); e != nil {
+			es = append(es, e)
+		}
+	}
+	t.found[kind] = es
+	return es
 }
 
 func (w *work) subjects(rule SubjectRule, due []backend.Key) {
 	if !w.all && len(w.catchUp) == 0 {
-		for _, k := range w.candidates(rule.Kind(), due) {
-			if e := w.st.Entity(k); e != nil {
+		changed := w.entities(rule.Kind())
+		for _, e := range changed {
+			w.judge(rule, e.EntityMeta().Key, e)
+		}
+		for _, k := range w.extra(rule.Kind(), due) {
+			_, done := slices.BinarySearchFunc(changed, k, func(e backend.Entity, k backend.Key) int { return e.EntityMeta().Key.Compare(k) })
+			if e := w.st.Entity(k); e != nil && !done {
 				w.judge(rule, k, e)
 			}
 		}

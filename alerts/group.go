@@ -60,10 +60,10 @@ func (w *work) touched() map[groupID][]change {
 	touched := map[groupID][]change{}
 	w.regrouped = map[backend.Key]bool{}
 	for _, c := range w.changes {
-		was, had := w.old.get(c.key).group()
+		was, had := c.was.group()
 		is, has := c.next.group()
 		if had && (!has || was != is) {
-			touched[was] = append(touched[was], change{c.key, nil})
+			touched[was] = append(touched[was], change{key: c.key})
 			if has {
 				w.regrouped[c.key] = true
 			}
@@ -105,7 +105,7 @@ func (w *work) corroborate(members []*record) []change {
 		if r.provable() && w.env.Now.Sub(r.Active) >= w.meta.For {
 			n := *r
 			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
-			up = append(up, change{r.Key, &n})
+			up = append(up, change{key: r.Key, next: &n})
 		}
 	}
 	return up

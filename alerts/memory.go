@@ -100,6 +100,7 @@ func (l *ledger) get(k backend.Key) *record {
 // change is what an evaluation makes of one subject: next nil forgets it.
 type change struct {
 	key  backend.Key
+	was  *record
 	next *record
 }
 
@@ -168,14 +169,14 @@ func (d *dueIndex) take(now time.Time) ([]backend.Key, *dueIndex) {
 }
 
 // with adds the due times of changed records.
-func (d *dueIndex) with(was func(backend.Key) *record, changes []change) *dueIndex {
+func (d *dueIndex) with(changes []change) *dueIndex {
 	add := map[int64][]backend.Key{}
 	for _, c := range changes {
 		if c.next == nil || c.next.Due.IsZero() {
 			continue
 		}
 		s := c.next.Due.Unix()
-		if old := was(c.key); old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
+		if old := c.was; old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
 			continue // the bucket holds it already
 		}
 		add[s] = append(add[s], c.key)

@@ -134,7 +134,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 	l := &ledger{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
 	var all []change
 	for _, r := range l.records {
-		all = append(all, change{r.Key, r})
+		all = append(all, change{key: r.Key, next: r})
 		if id, ok := r.group(); ok {
 			if l.groups[id] == nil {
 				l.groups[id] = &group{id: id}
@@ -142,7 +142,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 			l.groups[id].members = append(l.groups[id].members, r)
 		}
 	}
-	l.due = l.due.with((&ledger{}).get, all)
+	l.due = l.due.with(all)
 	lister := &work{turn: &turn{env: Env{clock: mem.clock}}, meta: m}
 	for _, sa := range saved.Alerts {
 		if sa.Alert == nil {

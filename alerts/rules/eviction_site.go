@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,12 +126,15 @@ func joinNameless(sites map[siteID]*site) {
 	}
 }
 
-// count is the number of workspaces there. It looks at all of them and is asked only when many are evicted.
-func (s *site) count(env *alerts.Env, id siteID) int {
+// count is the number of workspaces there, as far as it does not exceed limit: the answer is needed only when many of
+// them are evicted.
+func (s *site) count(env *alerts.Env, id siteID, limit int) int {
 	n := 0
 	for w := range env.State.Workspaces.All() {
 		if w.Key.Source == id.home && (id.provider == "" || w.Provider.IsEmpty() || w.Provider.String() == id.provider) {
-			n++
+			if n++; n > limit {
+				return n
+			}
 		}
 	}
 	return n
@@ -151,7 +155,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	v.Listing = s.listing(env, id)
 	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
 	if len(s.evicted) > 0 && m.total == 0 {
-		m.total = s.count(env, id)
+		m.total = s.count(env, id, math.MaxInt)
 	}
 	if len(s.evictions) > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"time"
 
 	"sandglass/alerts"
@@ -186,7 +187,11 @@ func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (ale
 	if len(s.evicted) < r.evicted {
 		return alerts.False, false, backend.Safe{}
 	}
-	m.total = s.count(env, id)
+	if r.recovery < 1 {
+		m.total = s.count(env, id, int(float64(len(s.evicted))/(1-r.recovery)))
+	} else {
+		m.total = s.count(env, id, math.MaxInt)
+	}
 	for _, e := range s.evicted {
 		if !e.note.First.IsZero() && env.Now.Sub(e.note.First) <= r.over {
 			m.churned++
