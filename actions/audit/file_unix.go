@@ -1,0 +1,79 @@
+//go:build unix
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openAppend opens the journal for appending and creates it with mode 0600 when it is missing; it refuses a file that
+// others can write.
+func openAppend(path string) (*os.File, error) { return open(path, os.O_RDWR|os.O_APPEND|os.O_CREATE) }
+
+// openRead opens the journal for reading.
+func openRead(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+
+// open never follows a symbolic link and never waits for the other end of a pipe.
+func open(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is not a regular file", path)
+	case flag&os.O_APPEND != 0 && info.Mode().Perm()&0o022 != 0:
+		err = fmt.Errorf("%s can be written by others (mode %04o); run: chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// lock waits for the lock of an open journal until ctx ends. The lock ends when the file is closed, however its holder
+// ends.
+func lock(ctx context.Context, f *os.File, shared bool) error {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("another process holds the lock of %s: %w", f.Name(), context.Cause(ctx))
+		case <-t.C:
+		}
+	}
+}
+
+// unlock lets the lock of an open journal go.
+func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// syncDir makes the name of a new file last.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

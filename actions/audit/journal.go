@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"sandglass/backend"
+)
+
+// File is the journal's name in the state directory.
+const File = "audit.jsonl"
+
+// Options are what a Journal needs from the wiring.
+type Options struct {
+	Dir     string           // state directory; created with mode 0700 when it is missing
+	Origin  Origin           // goes into the first record
+	Cleaner *backend.Cleaner // knows the configured secrets; nil masks by shape only
+}
+
+// Journal appends to one file and reads it. It holds nothing open, and may be used from several goroutines.
+type Journal struct {
+	path    string
+	origin  Origin
+	cleaner *backend.Cleaner
+}
+
+// New makes a Journal. It touches no file.
+func New(o Options) (*Journal, error) {
+	switch {
+	case o.Dir == "":
+		return nil, errors.New("the audit journal needs a state directory")
+	case o.Origin.Host.IsEmpty():
+		return nil, errors.New("the audit journal needs the name of its host")
+	case o.Origin.ConfigDigest != "" && !isWord(o.Origin.ConfigDigest):
+		return nil, fmt.Errorf("%q is no digest of a configuration", o.Origin.ConfigDigest)
+	}
+	c := o.Cleaner
+	if c == nil {
+		c = backend.NewCleaner()
+	}
+	return &Journal{path: filepath.Join(o.Dir, File), origin: o.Origin, cleaner: c}, nil
+}
+
+// Path is where the journal lies.
+func (j *Journal) Path() string { return j.path }
+
+// Durability says what has happened to a record when Append returns.
+type Durability int
+
+// Written records survive the end of the process, Synced ones that of the machine. An intent is synced before the first
+// effect, an outcome after it.
+const (
+	Written Durability = iota
+	Synced
+)
+
+// Receipt is a record's place in the chain: the head after it was stored. Kept elsewhere, it proves later that nothing
+// up to it was cut off.
+type Receipt struct {
+	Seq  uint64
+	Hash string // SHA-256 of its line, in hex
+}
+
+// NotSyncedError means that a record was stored but may be lost if the machine stops now.
+type NotSyncedError struct {
+	Receipt Receipt
+	Err     error
+}
+
+// Error says which record.
+func (e *NotSyncedError) Error() string {
+	return fmt.Sprintf("audit record %d is written but may not be on the disk: %v", e.Receipt.Seq, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *NotSyncedError) Unwrap() error { return e.Err }
+
+// Append stores one record behind the last one, whoever wrote that. It waits for other writers until ctx ends. After an
+// error nothing must be done that the record was to announce; errors.Is tells a full disk (ENOSPC) from the rest.
+func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, error) {
+	if err := e.check(); err != nil {
+		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+	}
+	f, isNew, err := j.openLocked(ctx)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+	}
+	got, err := j.appendTo(f, e.masked(j.cleaner))
+	if err == nil && d == Synced {
+		if syncErr := j.sync(f, isNew); syncErr != nil {
+			err = &NotSyncedError{got, syncErr}
+		}
+	}
+	if closeErr := f.Close(); err == nil && closeErr != nil {
+		err = &NotSyncedError{got, closeErr}
+	}
+	return got, err
+}
+
+// appendTo writes the record behind the present end of the file, whose lock is held.
+func (j *Journal) appendTo(f *os.File, e Entry) (Receipt, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+	}
+	t, err := readTail(f, info.Size())
+	if err != nil {
+		return Receipt{}, err
+	}
+	out, got, err := j.behind(t, e)
+	if err != nil {
+		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+	}
+	// One write: with O_APPEND it lands whole behind everything else. If only a part fits, the part stays and the next
+	// record says so.
+	if _, err := f.Write(out); err != nil {
+		return Receipt{}, fmt.Errorf("audit journal: record %d could not be written: %w", got.Seq, err)
+	}
+	return got, nil
+}
+
+// behind makes the bytes that carry on a journal which ends so.
+func (j *Journal) behind(t tail, e Entry) ([]byte, Receipt, error) {
+	r := &Record{Schema: Schema, Seq: t.seq + 1, Prev: t.hash, After: t.remains, Entry: e}
+	if t.seq == 0 {
+		o := j.origin
+		o.Host, o.BootID = j.cleaner.Clean(o.Host.String(), 200), j.cleaner.Clean(o.BootID.String(), 200)
+		r.Origin = &o
+	}
+	line, err := encode(r)
+	if err != nil {
+		return nil, Receipt{}, err
+	}
+	out := make([]byte, 0, len(line)+2)
+	if t.open {
+		out = append(out, '\n')
+	}
+	return append(append(out, line...), '\n'), Receipt{Seq: r.Seq, Hash: sumOf(line)}, nil
+}
+
+func (j *Journal) sync(f *os.File, isNew bool) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if isNew {
+		return syncDir(filepath.Dir(j.path))
+	}
+	return nil
+}
+
+// maxReopen bounds how often the file may be replaced while its lock is waited for.
+const maxReopen = 5
+
+// openLocked opens the journal and takes its lock. A file that was moved away meanwhile is let go: a record must not
+// end up where nobody looks.
+func (j *Journal) openLocked(ctx context.Context) (f *os.File, isNew bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return nil, false, err
+	}
+	for range maxReopen {
+		f, err := openAppend(j.path)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := lock(ctx, f, false); err != nil {
+			return nil, false, errors.Join(err, f.Close())
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, false, errors.Join(err, f.Close())
+		}
+		if named, err := os.Lstat(j.path); err == nil && os.SameFile(mine, named) {
+			return f, mine.Size() == 0, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, false, err
+		}
+	}
+	return nil, false, fmt.Errorf("%s is replaced again and again by another program", j.path)
+}
+
+// Verify checks the whole journal as it was at one moment between two records. A journal that does not exist is intact
+// and empty.
+func (j *Journal) Verify(ctx context.Context) (Report, error) {
+	f, size, err := j.openStill(ctx)
+	if f == nil || err != nil {
+		return Report{Head: Receipt{Hash: noLine}}, err
+	}
+	r, err := Verify(io.LimitReader(f, size))
+	return r, errors.Join(err, f.Close())
+}
+
+// Records reads the journal as Read does, up to where it ended when the reading began.
+func (j *Journal) Records(ctx context.Context, filter Filter) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		f, size, err := j.openStill(ctx)
+		if err != nil {
+			yield(Record{}, err)
+		}
+		if f == nil {
+			return
+		}
+		defer f.Close() // it was only read
+		for r, err := range Read(io.LimitReader(f, size), filter) {
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// openStill opens the journal for reading and measures it at a moment at which nobody writes; f is nil when there is no
+// journal. What lies before the size never changes, so the lock need not last.
+func (j *Journal) openStill(ctx context.Context) (f *os.File, size int64, err error) {
+	f, err = openRead(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("audit journal: %w", err)
+	}
+	if err = lock(ctx, f, true); err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil {
+			size, err = info.Size(), unlock(f)
+		}
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("audit journal: %w", err), f.Close())
+	}
+	return f, size, nil
+}
