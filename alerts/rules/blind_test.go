@@ -1,0 +1,45 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+func TestBlindWhereNoRegistryIsConfigured(t *testing.T) {
+	s := begin(t)
+	s.health("helix", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputContainers} }) // a Docker engine alone
+	s.look()
+	why := map[string]string{}
+	for _, b := range s.board.Blind {
+		why[b.Rule+"@"+b.Source] = b.Why.String()
+	}
+	if got := why[failedRule+"@"]; got != "no configured source reports workspace registries" {
+		t.Errorf("blind %v", why)
+	}
+	if len(s.board.BlindOn("helix")) != 0 {
+		t.Errorf("rules about registries do not judge a Docker engine: %v", s.board.BlindOn("helix"))
+	}
+	s.health("helix", func(h *fleet.SourceHealth) { h.Status = fleet.StatusStarting })
+	if s.after(time.Second); len(s.board.Blind) != 0 {
+		t.Errorf("before anything was read nobody knows: %v", s.board.Blind)
+	}
+}
+
+func TestBlindRegistryThatAnswersNothing(t *testing.T) {
+	s := begin(t)
+	s.health("helix", func(h *fleet.SourceHealth) {
+		h.Inputs = nil
+		h.Missing = []backend.MissingInput{{Input: backend.InputRegistry, Why: backend.Text("every session answers 404")}}
+	})
+	s.look()
+	if got := strings.Join(s.board.BlindOn("helix"), " "); !strings.Contains(got, failedRule) || !strings.Contains(got, hammeredRule) {
+		t.Errorf("blind on helix: %q", got)
+	}
+	if first := s.board.Blind[0].Why.String(); !strings.Contains(first, "every session answers 404") {
+		t.Errorf("why %q", first)
+	}
+}
