@@ -195,3 +195,13 @@ func BenchmarkTagsOfAllPages(b *testing.B) {
 		}
 	}
 }
+
+func TestNoSessionBeginsInTheFuture(t *testing.T) {
+	f := testFleet(t, "all", 100_000, 1)
+	w := f.At(0)
+	for i := range f.sessions {
+		if begin := w.startOf(i); begin > 0 {
+			t.Fatalf("session %d of %d begins %s from now", i, len(f.sessions), begin)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (f *fleet) dateSessions() {
 		s := &f.sessions[i]
 		h := f.dice.roll(saltSession, i, 1)
 		if i >= f.hot {
-			s.started = -20*time.Hour - 8*24*time.Hour*time.Duration(i-f.hot)/time.Duration(len(f.sessions)-f.hot)
+			s.started = -20*time.Hour - 8*24*time.Hour/time.Duration(len(f.sessions)-f.hot)*time.Duration(i-f.hot)
 			continue
 		}
 		s.started = -5*time.Minute - 15*time.Hour*time.Duration(i)/time.Duration(f.hot) - between(h, 0, time.Minute)
