@@ -315,6 +315,39 @@ func TestSplitEscapeSequence(t *testing.T) {
 	})
 }
 
+// Details lead on to what a thing is joined to, and esc goes back the same way.
+func TestDetailsLeadOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, incidentFeed(), look{w: 120, h: 40})
+		titles := func(want string) {
+			t.Helper()
+			if line := s.lines()[3]; strings.TrimSpace(line) != want {
+				t.Errorf("title %q, want %q\n%s", line, want, s.text())
+			}
+		}
+		s.press("3", keyEnter)
+		titles("sandbox web-eval-12")
+		s.press("\t", keyEnter)
+		titles("session c4f1")
+		s.press("\t", "\t", keyEnter)
+		titles("workspace c4f1/later")
+		s.press("y")
+		for _, want := range []string{"session c4f1", "sandbox web-eval-12"} {
+			s.press(keyEsc)
+			time.Sleep(time.Second)
+			s.settle()
+			titles(want)
+		}
+		s.press(keyEsc)
+		time.Sleep(time.Second)
+		s.settle()
+		if s.model.overlay != noOverlay {
+			t.Error("esc did not come back to the table")
+		}
+		s.close()
+	})
+}
+
 func TestPasteGoesToTextOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, incidentFeed(), look{w: 80, h: 24})
@@ -352,7 +385,7 @@ func TestRandomKeys(t *testing.T) {
 		code, text := r, string(r)
 		pool = append(pool, tea.KeyPressMsg{Code: code, Text: text})
 	}
-	for _, c := range []rune{tea.KeyEnter, tea.KeyEscape, tea.KeyUp, tea.KeyDown, tea.KeyPgUp, tea.KeyPgDown, tea.KeyHome, tea.KeyEnd, tea.KeyBackspace, tea.KeyTab} {
+	for _, c := range []rune{tea.KeyEnter, tea.KeyEscape, tea.KeyUp, tea.KeyDown, tea.KeyPgUp, tea.KeyPgDown, tea.KeyHome, tea.KeyEnd, tea.KeyBackspace, tea.KeyTab, tea.KeyTab, tea.KeyRight} {
 		pool = append(pool, tea.KeyPressMsg{Code: c})
 	}
 	pool = append(pool, tea.KeyPressMsg{Code: 'l', Mod: tea.ModCtrl}, tea.KeyPressMsg{Code: 'z', Mod: tea.ModCtrl})

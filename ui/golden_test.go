@@ -62,6 +62,8 @@ func TestOverlays(t *testing.T) {
 		{"alert", Size{120, 40}, []string{"1", keyEnter}},
 		{"alert-held-under", Size{80, 24}, []string{"1", "j", "j", "j", "j", keyEnter}},
 		{"alert-suspected", Size{80, 24}, []string{"1", "j", "j", "j", "j", "j"}},
+		{"alert-link", Size{80, 24}, []string{"1", "j", keyEnter, "\t", "\t"}},
+		{"alert-link-opened", Size{80, 24}, []string{"1", "j", keyEnter, "\t", "\t", keyEnter}},
 		{"workspace", Size{120, 40}, []string{"2", "j", "j", "j", keyEnter}},
 		{"workspace-narrow", Size{60, 24}, []string{"2", "j", "j", "j", keyEnter}},
 		{"sandbox", Size{120, 40}, []string{"3", keyEnter}},

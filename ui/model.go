@@ -218,7 +218,7 @@ func (m *Model) onTick() {
 func (m *Model) seen() []backend.Key {
 	keys := m.screen().Visible()
 	if m.overlay == overDetails {
-		keys = []backend.Key{m.detail.key}
+		keys = []backend.Key{m.detail.here().key}
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
 		return k.Kind == columns.KindAlert || k.Kind == backend.KindSource
@@ -312,7 +312,8 @@ func (m *Model) outcome(o views.Outcome) tea.Cmd {
 		m.remark(o.Say)
 	}
 	if o.Open != (backend.Key{}) {
-		m.detail = detailView{key: o.Open}
+		m.detail = detailView{}
+		m.detail.open(o.Open)
 		m.overlay = overDetails
 	}
 	if o.Copy != "" {

@@ -15,7 +15,7 @@ type Summary struct {
 	WorkspacesUnknown    int
 	Sandboxes, Broken    int // without machines that are no sandboxes
 	Tmpdirs              int
-	Critical, Warning    int // firing and held, not silenced
+	Critical, Warning    int // firing and held, neither silenced nor folded under a source
 	Suspected, BlindRule int
 }
 
@@ -58,7 +58,7 @@ func Summarise(c *columns.Ctx) *Summary {
 func (s *Summary) countAlerts(b *alerts.Board) {
 	for _, a := range b.Alerts {
 		switch {
-		case a.Silenced != nil:
+		case a.Silenced != nil || a.FoldedUnder != "": // folded ones stand behind the line of their source
 		case a.State == alerts.StatePending:
 			s.Suspected++
 		case a.State != alerts.StateFiring && a.State != alerts.StateHeld:

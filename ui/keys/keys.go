@@ -28,8 +28,10 @@ const (
 	Filter
 	Sort        // sort by the next column
 	SortReverse // turn the order round
-	Mark        // mark or unmark the row
-	Copy        // copy the ids of the marked rows, else of the row under the cursor
+	NextLink    // the next thing that details lead to
+	PrevLink
+	Mark // mark or unmark the row
+	Copy // copy the ids of the marked rows, else of the row under the cursor
 	Redraw
 	Suspend
 	SetFilter // Text holds the filter; sent by the filter line, bound to no key
@@ -93,11 +95,14 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
 		{Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""},
 		{Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
-		{Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "page down", "one page down", ""},
+		{Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "", "one page down", ""},
 		{Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""},
 		{Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""},
-		{Details, []string{"y"}, Intent{Action: Copy}, "copy id", "copy the id (OSC 52)", ""},
-		{Details, []string{"esc", "enter", "left"}, Intent{Action: Back}, "back", "back to the table", ""},
+		{Details, []string{"tab"}, Intent{Action: NextLink}, "next link", "next thing that can be opened from here", ""},
+		{Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""},
+		{Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""},
+		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
+		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
 		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
 		{Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""},

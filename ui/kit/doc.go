@@ -24,12 +24,14 @@ func Wrap(s string, w int) []string {
 type Doc struct {
 	parts []part
 	label int // widest label of the document
+	link  int // of the part that is added next
 }
 
 type part struct {
 	kind  partKind
 	label string
 	spans []Span
+	link  int // what it leads to, as the writer counts; 0: nothing
 }
 
 type partKind uint8
@@ -45,6 +47,16 @@ const (
 // maxLabel is the widest column of labels.
 const maxLabel = 16
 
+// Link says that the next field or line leads somewhere; n is the writer's own number for that, from 1.
+func (d *Doc) Link(n int) { d.link = n }
+
+func (d *Doc) add(p part) {
+	if p.kind == partField || p.kind == partLine {
+		p.link, d.link = d.link, 0
+	}
+	d.parts = append(d.parts, p)
+}
+
 // Head begins a section.
 func (d *Doc) Head(title string) {
 	if len(d.parts) > 0 {
@@ -59,11 +71,11 @@ func (d *Doc) Blank() { d.parts = append(d.parts, part{kind: partBlank}) }
 // Field adds a labelled value; an empty label continues the field above in a line of its own.
 func (d *Doc) Field(label string, spans ...Span) {
 	d.label = max(d.label, min(Width(label), maxLabel))
-	d.parts = append(d.parts, part{kind: partField, label: label, spans: spans})
+	d.add(part{kind: partField, label: label, spans: spans})
 }
 
 // Line adds a line that is cut, not wrapped.
-func (d *Doc) Line(spans ...Span) { d.parts = append(d.parts, part{kind: partLine, spans: spans}) }
+func (d *Doc) Line(spans ...Span) { d.add(part{kind: partLine, spans: spans}) }
 
 // Raw adds text as a backend gave it, behind a bar; line ends in it (drawn as ␊) break the line.
 func (d *Doc) Raw(text string) {
@@ -77,36 +89,51 @@ func (d *Doc) Len() int { return len(d.parts) }
 
 // Layout returns the document's lines, each exactly w cells wide.
 func (d *Doc) Layout(t *theme.Theme, w int) []string {
-	var out []string
+	lines, _ := d.LayoutOn(t, w, 0)
+	return lines
+}
+
+// LayoutOn is Layout with the part that has the link n under the cursor; at is the line where that begins, -1 when no
+// part has that link.
+func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
+	at = -1
 	indent := 1 + d.label + 2
 	if d.label == 0 || w < 3*d.label {
 		indent = 1
 	}
 	for _, p := range d.parts {
+		begin := func() *Line {
+			l := NewLine(t, w)
+			if n > 0 && p.link == n {
+				return l.OnCursor().Put(theme.Accent, "›")
+			}
+			return l.Gap(1)
+		}
+		if n > 0 && p.link == n {
+			at = len(lines)
+		}
 		switch p.kind {
 		case partBlank:
-			out = append(out, NewLine(t, w).String())
-		case partHead:
-			out = append(out, NewLine(t, w).Gap(1).Puts(p.spans...).String())
-		case partLine:
-			out = append(out, NewLine(t, w).Gap(1).Puts(p.spans...).String())
+			lines = append(lines, NewLine(t, w).String())
+		case partHead, partLine:
+			lines = append(lines, begin().Puts(p.spans...).String())
 		case partRaw:
 			for _, l := range Wrap(p.spans[0].Text, w-4) {
-				out = append(out, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
+				lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
 			}
 		case partField:
 			for i, spans := range wrapSpans(p.spans, w-indent-1) {
-				l := NewLine(t, w).Gap(1)
+				l := begin()
 				if i == 0 && indent > 1 {
 					l.Put(theme.Dim, Cut(p.label, maxLabel))
 				} else if i == 0 && p.label != "" {
 					l.Put(theme.Dim, p.label+" ")
 				}
-				out = append(out, l.To(indent).Puts(spans...).String())
+				lines = append(lines, l.To(indent).Puts(spans...).String())
 			}
 		}
 	}
-	return out
+	return lines, at
 }
 
 // wrapSpans breaks spans into lines of at most w cells, at spaces where it can, keeping tones.
@@ -238,6 +265,14 @@ func (p *Pager) Move(n int) { p.top += n; p.clamp() }
 
 // Page scrolls by n pages.
 func (p *Pager) Page(n int) { p.Move(n * max(1, p.height-1)) }
+
+// Show scrolls so that a line is in sight.
+func (p *Pager) Show(line int) {
+	if line >= 0 && p.height > 0 {
+		p.top = max(min(p.top, line), line-p.height+1)
+		p.clamp()
+	}
+}
 
 // Home and End go to the beginning and the end.
 func (p *Pager) Home() { p.top = 0 }

@@ -212,7 +212,7 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		return views.Outcome{Say: "the cursor is on no row: move it first"}
 	case keys.Copy:
 		return l.copy()
-	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.Accept, keys.Cancel:
+	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink, keys.Accept, keys.Cancel:
 	}
 	return views.Outcome{}
 }

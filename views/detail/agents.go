@@ -63,6 +63,7 @@ func (w *writer) owner(source string, id backend.ID) {
 			spans = append(spans, dim("  "+t.String()))
 		}
 	}
+	w.to(s.Key)
 	w.Field("session", spans...)
 }
 
@@ -73,6 +74,7 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
 			continue
 		}
 		if n++; n <= 5 {
+			w.to(b.Key)
 			w.Field(label(n, "sandbox"), w.sandboxSpans(b)...)
 		}
 	}
@@ -184,6 +186,7 @@ func (w *writer) session(s *backend.Session) {
 	n := 0
 	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
 		if n++; n <= 12 {
+			w.to(x.Key)
 			w.Field(label(n, "workspace"), plain(x.Key.ID.Safe().String()+"  "),
 				w.state(columns.ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))), dim("  "+x.LastError.String()))
 		}

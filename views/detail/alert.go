@@ -15,21 +15,25 @@ import (
 // Alert writes the short form that stands beside the list: what is known, since when, what to do next.
 func Alert(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
 	w := &writer{Doc: &kit.Doc{}, f: f}
-	w.headline(a)
-	w.evidence(a)
-	w.whole(a)
-	w.onset(a)
-	w.whys(a)
-	w.next(a)
+	w.short(a, "enter shows the subjects")
 	if subjects > 0 {
 		w.subjects(a, subjects)
 	}
 	return w.Doc
 }
 
+func (w *writer) short(a *alerts.Alert, how string) {
+	w.headline(a)
+	w.evidence(a)
+	w.whole(a)
+	w.onset(a)
+	w.whys(a)
+	w.next(a, how)
+}
+
 // alert writes everything.
 func (w *writer) alert(a *alerts.Alert) {
-	w.Append(Alert(a, w.f, 0))
+	w.short(a, "tab goes through the subjects")
 	w.folded(a)
 	w.subjects(a, len(a.Subjects))
 	w.Head("Identity")
@@ -160,7 +164,7 @@ func until(t, now time.Time) string {
 }
 
 // next is what to look at or do first. It says nothing that the alert's evidence does not carry.
-func (w *writer) next(a *alerts.Alert) {
+func (w *writer) next(a *alerts.Alert, how string) {
 	step := ""
 	switch a.State {
 	case alerts.StateHeld:
@@ -168,13 +172,13 @@ func (w *writer) next(a *alerts.Alert) {
 	case alerts.StateEnded, alerts.StateResolved:
 		step = "nothing: its subjects are no more"
 	case alerts.StatePending:
-		step = "wait for what decides, or look at the subjects: enter"
+		step = "wait for what decides; " + how
 	case alerts.StateFiring:
-		step = "look at the subjects: enter"
+		step = how
 	}
 	spans := []kit.Span{plain(step)}
 	if a.Runbook != "" && a.State == alerts.StateFiring {
-		spans = []kit.Span{{Tone: theme.Accent, Text: "runbook " + a.Runbook}, plain(" is about this; enter shows the subjects")}
+		spans = []kit.Span{{Tone: theme.Accent, Text: "runbook " + a.Runbook}, plain(" is about this; " + how)}
 	}
 	w.Field("next", spans...)
 }
@@ -186,6 +190,7 @@ func (w *writer) folded(a *alerts.Alert) {
 	w.Head("Alerts held under it")
 	for _, x := range w.f.Board.Alerts {
 		if x.FoldedUnder == a.ID {
+			w.to(columns.AlertKey(x))
 			w.Line(w.state(columns.SeverityCell(x)), kit.Span{Tone: theme.Strong, Text: "  " + x.Rule}, plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
 		}
 	}
@@ -202,6 +207,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 		if name == "" {
 			name = s.Key.Safe().String()
 		}
+		w.to(s.Key)
 		w.Line(plain("  "+name), dim("  "+columns.StateWord(s.State)+" "+columns.Age(w.f.Now.Sub(s.Since))), plain("  "+s.Detail.String()))
 	}
 	if rest := a.SubjectCount - min(most, len(a.Subjects)); rest > 0 {

@@ -16,11 +16,19 @@ import (
 // writer collects a document about one thing.
 type writer struct {
 	*kit.Doc
-	f *views.Frame
+	f     *views.Frame
+	links []backend.Key
 }
 
-// Doc describes the thing with that key. When it is no longer there, the document says so.
-func Doc(key backend.Key, f *views.Frame) *kit.Doc {
+// to says that the next field or line leads to another thing.
+func (w *writer) to(k backend.Key) {
+	w.links = append(w.links, k)
+	w.Link(len(w.links))
+}
+
+// Doc describes the thing with that key; the links of the document are the things it leads to, the first is number 1.
+// When the thing is no longer there, the document says so.
+func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	w := &writer{Doc: &kit.Doc{}, f: f}
 	found := true
 	switch key.Kind {
@@ -44,7 +52,7 @@ func Doc(key backend.Key, f *views.Frame) *kit.Doc {
 	if !found {
 		w.gone(key)
 	}
-	return w.Doc
+	return w.Doc, w.links
 }
 
 // Title is the heading over a thing's details.
@@ -181,6 +189,7 @@ func (w *writer) naming(key backend.Key) {
 				first = false
 			}
 			c := columns.SeverityCell(a)
+			w.to(columns.AlertKey(a))
 			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
 				plain("  "+columns.StateWord(a.Subjects[i].State)+" "+columns.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
 			if !a.Subjects[i].Detail.IsEmpty() {

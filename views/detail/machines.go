@@ -72,6 +72,7 @@ func (w *writer) workspaceOf(b *backend.Sandbox) {
 	}
 	for x := range w.f.State.Workspaces.All() {
 		if x.Key.Parent == b.Session && x.Key.ID == b.Workspace {
+			w.to(x.Key)
 			w.Field("workspace", plain(x.Key.Safe().String()+"  "),
 				w.state(columns.ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))),
 				dim("  the registry says "+x.Reported.String()))
@@ -115,6 +116,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 		for _, m := range b.Mounts {
 			if !m.RawSource.IsZero() && within(m.RawSource.Raw(), t.RawPath.Raw()) {
 				n++
+				w.to(b.Key)
 				w.Field(label(n, "mounted by"), w.sandboxSpans(b)...)
 				break
 			}
@@ -125,6 +127,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	}
 	for h := range w.f.State.Hosts.All() {
 		if h.Key.ID == t.Key.Parent {
+			w.to(h.Key)
 			w.Field("host", plain(h.Name.String()))
 		}
 	}
