@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
+	"sandglass/ui/keys"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 )
@@ -48,4 +51,43 @@ func (e *entry) draw(l *kit.Line) int {
 	l.Put(theme.Strong, before)
 	l.Put(theme.Strong, after)
 	return kit.Width(before)
+}
+
+// typed hands a key to the filter line and the filter to the screen.
+func (m *Model) typed(msg tea.Msg) tea.Cmd {
+	before := m.entry.value()
+	cmd := m.entry.update(msg)
+	if text := m.entry.value(); text != before {
+		m.screen().Update(keys.Intent{Action: keys.SetFilter, Text: text}, &m.frame)
+		return tea.Batch(cmd, m.goOn())
+	}
+	return cmd
+}
+
+// goOn lets the screen go on with a long filter between two messages.
+func (m *Model) goOn() tea.Cmd {
+	if !m.screen().Busy() {
+		return nil
+	}
+	return func() tea.Msg { return stepMsg{} }
+}
+
+// paste goes to text entries only.
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
+	msg.Content = strings.Join(strings.Fields(backend.Clean(msg.Content, 200).String()), " ")
+	switch m.overlay {
+	case overEntry:
+		return m.typed(msg)
+	case overPalette:
+		return m.palette.update(msg, m.keymap)
+	case noOverlay, overDetails, overHelp:
+	}
+	return nil
+}
+
+func (m *Model) endEntry(in keys.Intent) {
+	m.overlay = noOverlay
+	if in.Action == keys.Cancel {
+		m.screen().Update(keys.Intent{Action: keys.SetFilter}, &m.frame)
+	}
 }

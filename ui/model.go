@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -353,45 +352,6 @@ func (m *Model) seek() {
 		}
 	}
 	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
-}
-
-// typed hands a key to the filter line and the filter to the screen.
-func (m *Model) typed(msg tea.Msg) tea.Cmd {
-	before := m.entry.value()
-	cmd := m.entry.update(msg)
-	if text := m.entry.value(); text != before {
-		m.screen().Update(keys.Intent{Action: keys.SetFilter, Text: text}, &m.frame)
-		return tea.Batch(cmd, m.goOn())
-	}
-	return cmd
-}
-
-// goOn lets the screen go on with a long filter between two messages.
-func (m *Model) goOn() tea.Cmd {
-	if !m.screen().Busy() {
-		return nil
-	}
-	return func() tea.Msg { return stepMsg{} }
-}
-
-// paste goes to text entries only.
-func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	msg.Content = strings.Join(strings.Fields(backend.Clean(msg.Content, 200).String()), " ")
-	switch m.overlay {
-	case overEntry:
-		return m.typed(msg)
-	case overPalette:
-		return m.palette.update(msg, m.keymap)
-	case noOverlay, overDetails, overHelp:
-	}
-	return nil
-}
-
-func (m *Model) endEntry(in keys.Intent) {
-	m.overlay = noOverlay
-	if in.Action == keys.Cancel {
-		m.screen().Update(keys.Intent{Action: keys.SetFilter}, &m.frame)
-	}
 }
 
 // View returns the screen. It is drawn anew only after something happened.
