@@ -103,7 +103,7 @@ const (
 // header tries longer and shorter forms until one fits.
 func (m *Model) header(w int) string {
 	end := m.headerEnd(w)
-	room := w - spansWidth(end) - 1
+	room := w - spansWidth(end) - 2
 	var spans []kit.Span
 	for _, f := range forms() {
 		f.counts = f.counts && w >= countsFrom

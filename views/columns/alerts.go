@@ -125,10 +125,12 @@ func SeverityCell(a *alerts.Alert) Cell {
 
 func causeCell(a *alerts.Alert) Cell {
 	if a.Folds > 0 {
-		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, a.Cause),
+		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, bare(a.Cause.String())),
 			Tone: quiet(a, theme.Normal)}
 	}
-	return text(a.Cause, quiet(a, theme.Normal))
+	c := errorCell(a.Cause)
+	c.Tone = quiet(a, c.Tone)
+	return c
 }
 
 // StateWord is the word for an alert's state: pending is shown as suspected.

@@ -206,7 +206,7 @@ func healthCell(b *backend.Sandbox) Cell {
 	c := Cell{Text: h}
 	switch h.String() {
 	case "healthy":
-		c.Tone = theme.Good
+		c.Tone, c.Mark = theme.Good, theme.MarkGood
 	case "unhealthy":
 		c.Tone, c.Mark = theme.Bad, theme.MarkBad
 	}

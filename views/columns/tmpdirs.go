@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -25,8 +26,10 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 		Stale:       func(t row) bool { return t.Stale },
 		DefaultSort: "size",
 		Columns: []Column[row]{
-			textColumn(Column[row]{Name: "path", Title: "DIRECTORY", Help: "the directory's path", Min: 18, Ideal: 30, Flex: 4, Priority: 0},
-				theme.Normal, func(t row) backend.Safe { return t.Path }),
+			{Name: "path", Title: "DIRECTORY", Help: "the directory's path; its last part where there is little room",
+				Min: 18, Ideal: 30, Flex: 4, Priority: 0,
+				Cell: func(t row, _ *Ctx) Cell { return pathCell(t.Path) },
+				Sort: func(t row, _ *Ctx) SortKey { return sortText(t.Path.String()) }},
 			{Name: "held", Title: "HELD BY", Help: "processes that use something inside it",
 				Min: 9, Ideal: 22, Flex: 2, Priority: 1,
 				Cell: func(t row, _ *Ctx) Cell { return holdersCell(t) },
@@ -69,6 +72,15 @@ func lowerBound(c Column[*backend.Tmpdir]) Column[*backend.Tmpdir] {
 			cell.Text = plain("≥" + cell.Text.String())
 		}
 		return cell
+	}
+	return c
+}
+
+// pathCell keeps the end of a path that does not fit: the beginning is the same for all.
+func pathCell(p backend.Safe) Cell {
+	c := text(p, theme.Normal)
+	if i := strings.LastIndexByte(p.String(), '/'); i > 0 {
+		c.Short = plain("…" + p.String()[i:])
 	}
 	return c
 }

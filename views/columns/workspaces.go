@@ -104,12 +104,20 @@ func conditionRank(c backend.Condition) float64 {
 // errorCell leaves the names of the framework's two error types out where there is little room: the state says as much.
 func errorCell(s backend.Safe) Cell {
 	c := text(s, theme.Normal)
-	for _, prefix := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
-		if rest, ok := strings.CutPrefix(s.String(), prefix); ok {
-			c.Short = plain(rest)
-		}
+	if rest := bare(s.String()); rest != s.String() {
+		c.Short = plain(rest)
 	}
 	return c
+}
+
+// bare is an error's text without the name of its type.
+func bare(s string) string {
+	for _, prefix := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			return rest
+		}
+	}
+	return s
 }
 
 // stateCell shows the registry's word verbatim; only words with a known meaning are coloured.
