@@ -84,7 +84,11 @@ func (s *scene) byErrors(a ask, c cause) Check {
 	case first != nil && n == 1:
 		return a.yes(first.from, "%s reports: %s", first.who, first.text)
 	case first != nil:
-		return a.yes(first.from, "%d of %d errors name it, %s for one: %s", n, total, first.who, first.text)
+		of := plural(total, "error")
+		if s.unread > 0 {
+			of = "the first " + of
+		}
+		return a.yes(first.from, "%d of %s name it, %s for one: %s", n, of, first.who, first.text)
 	case s.mute > 0:
 		return a.unsure("%s without giving an error", fails(s.mute))
 	case s.unread > 0:

@@ -22,6 +22,7 @@ const (
 	causePath                       // a directory that cannot be written
 	causeRuntime                    // a runtime without workspaces
 	causeMissing                    // the resource is not there
+	causeNoFile                     // a file or directory is not there
 	causeReplaced                   // the container is another one now
 	causeDestroy                    // destroying fails
 	causeIsolate                    // the agent's own isolate or process ran out of memory
@@ -54,7 +55,8 @@ func phrases() []phrase {
 		{causePOSIX, []string{"windows", "win32", "posix"}},
 		{causePath, []string{"eacces", "erofs", "read-only file system", "permission denied", "tmpdirroot"}},
 		{causeRuntime, []string{"does not support workspaces"}},
-		{causeMissing, []string{"not found", "no such container", "no longer exists", "does not exist", "enoent", "404", "is gone"}},
+		{causeMissing, []string{"not found", "no such container", "no longer exists", "sandbox does not exist", "404", "is gone", "was deleted"}},
+		{causeNoFile, []string{"enoent", "no such file"}},
 		{causeReplaced, []string{"container_replaced", "runtime_replaced", "sandbox_lifetime_changed", "replaced"}},
 		{causeDestroy, []string{"destroy failed", "destroy()", "failed to destroy", "destroy timed out"}},
 	}

@@ -1,0 +1,355 @@
+package runbook
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// diagnose2: files vanished. It ends in one word.
+func diagnose2(s *scene) Diagnosis {
+	d := Diagnosis{Checks: []Check{
+		s.branched(),
+		s.keepsNothing(),
+		s.cleaned(),
+		s.hostRestarted(),
+		s.emptied(),
+		s.replaced(),
+		s.closedBetween(),
+		s.slept(),
+	}}
+	s.end2(&d)
+	return d
+}
+
+func (s *scene) branched() Check {
+	a := ask{"branch", "Was the session branched from another?", "branchedFrom in the list route"}
+	switch {
+	case s.session == nil:
+		return a.unsure("the session is not listed")
+	case !s.session.BranchedFrom.IsZero():
+		return a.yes(s.from(&s.session.Meta), "session %s was branched from %s, and branches start without files since round 4", s.sessionID.Safe(), s.session.BranchedFrom.Safe())
+	}
+	for x := range s.State.Sessions.All() {
+		if x.Key.Source == s.home && !x.BranchedFrom.IsZero() {
+			return a.no(s.from(&s.session.Meta), "the list route names branches, and this session is none")
+		}
+	}
+	return a.unsure("no session of this source says what it was branched from")
+}
+
+// keepsNothing asks for providers that promise nothing beyond one process or one call.
+func (s *scene) keepsNothing() Check {
+	a := ask{"durability", "Does the provider keep nothing at all?", "provider in the aggregate route or in a declaration"}
+	o := s.newest()
+	switch p := s.provider(); p {
+	case "":
+		return a.unsure("nobody names the provider")
+	case "in-memory":
+		return a.yes(o, "provider in-memory keeps files in the process: a restart or a close loses them")
+	case "cloudflare-dynamic-worker":
+		return a.yes(o, "provider cloudflare-dynamic-worker runs scripts and keeps no files")
+	case "cloudflare-filestore":
+		return a.no(o, "provider cloudflare-filestore keeps files in the agent's Durable Object")
+	case "local-bash", "local-sandbox":
+		return a.no(o, "provider %s keeps files until close, and across a restart of the process", backend.Clean(p, 60))
+	case "cloudflare-sandbox":
+		return a.no(o, "provider cloudflare-sandbox keeps files while its container lives")
+	default:
+		return a.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
+	}
+}
+
+// cleaned asks whether somebody removed a directory or a sandbox, and who.
+func (s *scene) cleaned() Check {
+	a := ask{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
+	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
+		return removal(e) && s.concerns(e)
+	})
+	if e != nil && e.Kind == backend.EventAction {
+		return a.yes(origin{e.Source, e.At}, "through Sandglass: %s", e.Text)
+	}
+	if e != nil {
+		return a.yes(origin{e.Source, e.At}, "by the platform or somebody at it: %s", e.Text)
+	}
+	if h := s.delivers(backend.InputTmpdirs); h != nil {
+		for i := range s.errors {
+			x := &s.errors[i]
+			if x.cause&(causeMissing|causeNoFile) != 0 && strings.Contains(x.text.String(), "helix-ws-") && !s.listed(x.text.String()) {
+				return a.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
+			}
+		}
+		if n := s.mountedDirs(); n > 0 {
+			return a.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")
+		}
+	}
+	return a.unsure("no removal was seen; what happened before this console watched is not known")
+}
+
+// removal reports whether an event says that something was removed, by us or by its platform.
+func removal(e *backend.Event) bool {
+	switch e.Kind {
+	case backend.EventPlatform:
+		return e.Name == "destroy"
+	case backend.EventAction:
+		return e.Name == "clean" || e.Name == "destroy" || e.Name == "remove"
+	case backend.EventTransition, backend.EventNote, backend.EventChange:
+	}
+	return false
+}
+
+// concerns reports whether an event is about the subject, its session or one of its sandboxes.
+func (s *scene) concerns(e *backend.Event) bool {
+	k := e.Subject
+	if k == s.Subject || !s.sessionID.IsZero() && (k.ID == s.sessionID || k.Parent == s.sessionID) {
+		return k.Kind != ""
+	}
+	for _, sb := range s.sandboxes {
+		if sb.Key == k {
+			return true
+		}
+		for _, m := range sb.Mounts {
+			if k.Kind == backend.KindTmpdir && !m.RawSource.IsZero() && strings.HasSuffix(k.ID.Raw(), ":"+m.RawSource.Raw()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// listed reports whether a text names a scratch directory that exists.
+func (s *scene) listed(text string) bool {
+	for t := range s.State.Tmpdirs.All() {
+		if strings.Contains(text, t.RawPath.Raw()) && !t.RawPath.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scene) mountedDirs() int {
+	n := 0
+	for t := range s.State.Tmpdirs.All() {
+		for _, sb := range s.sandboxes {
+			for _, m := range sb.Mounts {
+				if m.RawSource == t.RawPath && !t.RawPath.IsZero() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// hostRestarted asks whether scratch directories in memory went with a boot.
+func (s *scene) hostRestarted() Check {
+	a := ask{"boot", "Did the host restart with its scratch directories in memory?", "a tmpdir source on the agents' host"}
+	last := s.lastSuccess()
+	var seen *backend.Host
+	for _, h := range s.hosts() {
+		boot, ok := h.BootedAt.Get()
+		if !ok {
+			continue
+		}
+		seen = h
+		for _, r := range h.Roots {
+			if r.FSType.String() == "tmpfs" && !last.IsZero() && boot.After(last) {
+				return a.yes(s.from(&h.Meta), "%s booted %s ago, after the last success, and %s is a tmpfs", h.Name, ago(s.now.Sub(boot)), r.Path)
+			}
+		}
+	}
+	switch {
+	case seen == nil:
+		return a.unsure("no host's boot time is read")
+	case last.IsZero():
+		return a.unsure("%s booted %s ago; when the files were last used is not known", seen.Name, ago(s.now.Sub(seen.BootedAt.Or(s.now))))
+	}
+	return a.no(s.from(&seen.Meta), "no host with a tmpfs root booted since the last success")
+}
+
+func (s *scene) lastSuccess() time.Time {
+	var last time.Time
+	for _, w := range s.workspaces {
+		if t, ok := w.LastSuccessAt.Get(); ok && t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// emptied asks whether the sandbox lives and its workspace directory does not.
+func (s *scene) emptied() Check {
+	a := ask{"emptied", "Was the workspace directory removed from inside the sandbox?", "a probe of the sandbox; it must be running, a probe wakes a sleeping one"}
+	works := origin{}
+	for _, sb := range s.sandboxes {
+		o, ok := sb.Observed.Get()
+		text := strings.ToLower(o.What.String())
+		switch {
+		case ok && !o.Works && (strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")):
+			return a.yes(origin{sb.Key.Source, o.At}, "%s runs and %s: a command in it removed the directory", sb.Name, o.What)
+		case ok && o.Works:
+			works = origin{sb.Key.Source, o.At}
+		}
+	}
+	if !works.at.IsZero() {
+		return a.no(works, "a probe found the workspace in place")
+	}
+	return a.unsure("no probe was made")
+}
+
+// replaced asks whether the machine behind the session is another one than before.
+func (s *scene) replaced() Check {
+	a := ask{"replaced", "Is the sandbox another one than before?", "a container source whose sandboxes are joined to the session"}
+	if c := s.byErrors(a, causeReplaced); c.Mark == Confirmed {
+		return c
+	}
+	last := s.lastSuccess()
+	var known *backend.Sandbox
+	for _, sb := range s.sandboxes {
+		at, ok := sb.CreatedAt.Get()
+		if !ok {
+			continue
+		}
+		known = sb
+		started, hasStart := time.Time{}, false
+		if s.session != nil {
+			started, hasStart = s.session.StartedAt.Get()
+		}
+		if !last.IsZero() && at.After(last) {
+			return a.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, ago(s.now.Sub(at)))
+		}
+		if hasStart && len(s.sandboxes) > 1 && at.After(started.Add(10*time.Minute)) {
+			return a.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, sandboxes(len(s.sandboxes)))
+		}
+	}
+	for _, w := range s.workspaces {
+		for _, c := range w.History {
+			if strings.EqualFold(c.Status.String(), "evicted") && w.Class != backend.ClassEvicted {
+				return a.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), c.At.UTC().Format("15:04Z"))
+			}
+		}
+	}
+	if known != nil && !last.IsZero() {
+		return a.no(s.from(&known.Meta), "%s is older than the last success", known.Name)
+	}
+	return a.unsure("no sandbox of this subject gives its age and a success to compare it with")
+}
+
+// closedBetween asks whether the workspace was closed where a close loses its files.
+func (s *scene) closedBetween() Check {
+	a := ask{"closed", "Was the workspace closed, by a provider whose close removes files?", "a session list, and the provider with destroyOnClose"}
+	l := s.over()
+	closed := l.mark == Confirmed
+	fact, o := l.fact, l.from
+	for _, w := range s.workspaces {
+		if w.Class == backend.ClassClosed {
+			closed, fact, o = true, backend.Textf("%s is reported closed", w.Key.Safe()), s.from(&w.Meta)
+		}
+	}
+	if !closed {
+		if l.mark == RuledOut {
+			return s.settle(a.no(o, "%s; whether it was closed before is not seen", fact), a)
+		}
+		return a.unsure("%s", fact)
+	}
+	switch p := s.provider(); p {
+	case "in-memory", "local-bash", "local-sandbox":
+		return a.yes(o, "%s, and closing removes the files of %s", fact, backend.Clean(p, 60))
+	case "cloudflare-filestore":
+		return a.no(o, "%s, but cloudflare-filestore keeps files across a close", fact)
+	case "cloudflare-sandbox":
+		return s.closedSandbox(a, fact, o)
+	case "":
+		return a.unsure("%s; whether that loses files depends on the provider, which nobody names", fact)
+	default:
+		return a.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
+	}
+}
+
+func (s *scene) closedSandbox(a ask, fact backend.Safe, o origin) Check {
+	for _, w := range s.workspaces {
+		if destroys, ok := w.DestroyOnClose.Get(); ok && destroys {
+			return a.yes(o, "%s, and destroyOnClose ends the container with its files", fact)
+		} else if ok {
+			return a.no(o, "%s, but destroyOnClose is off: the container stays until it sleeps", fact)
+		}
+	}
+	return a.unsure("%s; whether destroyOnClose is set nobody declares", fact)
+}
+
+// slept asks whether the container went to sleep, which may or may not lose files: sources disagree.
+func (s *scene) slept() Check {
+	a := ask{"asleep", "Did the container go to sleep?", "the platform's state of the container, or sleepAfter with the time of the last use"}
+	for _, sb := range s.sandboxes {
+		if sb.Class == backend.SandboxAsleep {
+			return a.yes(s.from(&sb.Meta), "%s sleeps; whether files outlive that the sources disagree: the framework says it hibernates, the platform that a fresh container starts", sb.Name)
+		}
+	}
+	p := s.provider()
+	if p != "" && p != "cloudflare-sandbox" {
+		return a.no(s.newest(), "provider %s does not sleep", backend.Clean(p, 60))
+	}
+	for _, w := range s.workspaces {
+		after, ok := w.SleepAfter.Get()
+		last, used := w.LastAttemptAt.Get()
+		if ok && used && s.now.Sub(last) > after {
+			return a.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", ago(s.now.Sub(last)), span(w.SleepAfter))
+		}
+		if ok && used && s.old.IsEmpty() {
+			return a.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", ago(s.now.Sub(last)), span(w.SleepAfter))
+		}
+	}
+	return a.unsure("neither the container's state nor its sleepAfter is known")
+}
+
+// end2 picks the ending: what was proved to have happened before what the design would explain.
+func (s *scene) end2(d *Diagnosis) {
+	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
+	fact := func(name string) backend.Safe {
+		for _, c := range d.Checks {
+			if c.Name == name {
+				return c.Fact
+			}
+		}
+		return backend.Safe{}
+	}
+	switch {
+	case d.is("cleaned"):
+		d.Ending = EndCleaned
+		d.conclude("Cleaned: %s.", fact("cleaned"))
+		d.do("Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session.")
+	case d.is("boot"):
+		d.Ending = EndCleaned
+		d.conclude("Cleaned by a boot of the host: %s.", fact("boot"))
+		d.do("Put tmpdirRoot on a disk if files must outlive a boot.")
+	case d.is("emptied"):
+		d.Ending = EndCleaned
+		d.conclude("Cleaned from inside: %s.", fact("emptied"))
+		d.do("Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone.")
+	case d.is("branch"):
+		d.Ending = EndByDesign
+		d.conclude("By design: %s.", fact("branch"))
+		d.do("Snapshot the parent's workspace and restore it into the branch; it comes as a new reference.")
+	case d.is("durability"):
+		d.Ending = EndByDesign
+		d.conclude("By design: %s.", fact("durability"))
+		d.do("Choose a provider that keeps files as long as they are needed.")
+	case d.is("replaced"):
+		d.Ending = EndReplaced
+		d.conclude("Replaced: %s.", fact("replaced"))
+		d.do("Go back to one of the session's own checkpoints; find out why the old one went (incident 7, or memory).")
+	case d.is("closed"):
+		d.Ending = EndClosed
+		d.conclude("Closed: %s.", fact("closed"))
+		d.do("Go back to one of the session's own checkpoints; where files must outlive a session, choose a durable provider or leave destroyOnClose off.")
+	case d.is("asleep"):
+		d.Ending = EndAsleep
+		d.conclude("Asleep: %s.", fact("asleep"))
+		d.do("Wake it on purpose and look; take a snapshot before idle times if the files matter.")
+	default:
+		d.Ending = EndCannotTell
+		d.conclude("Cannot tell: no reading proves what became of the files.")
+		d.do("Add what the open checks name, then ask again.")
+	}
+}

@@ -1,0 +1,177 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// defaultMaxFile is about the framework's default cap of one written file, 10 MB.
+const defaultMaxFile = 10_000_000
+
+// diagnose3: the agent's own process or Durable Object runs out of memory.
+func diagnose3(s *scene) Diagnosis {
+	d := Diagnosis{Checks: []Check{
+		s.agentOOM(),
+		s.fileCap(),
+		s.bigGreps(),
+		s.byLines(ask{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
+		s.eagerOpens(),
+		s.stormNow(),
+		s.sandboxOOM(),
+		s.hostMemory(),
+		s.agentRestarted(),
+	}}
+	s.advise3(&d)
+	return d
+}
+
+func (s *scene) agentOOM() Check {
+	a := ask{"agent-oom", "Did the agent itself run out of memory?", "the platform's outcome of the object (exceededMemory), the agent's log, or its kernel's oom kills"}
+	if c := s.byErrors(a, causeIsolate); c.Mark == Confirmed {
+		return c
+	}
+	list := phrases()
+	e := s.event(24*time.Hour, func(e *backend.Event) bool {
+		return s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && causesOf(e.Text.String(), list)&(causeIsolate|causeMemory) != 0
+	})
+	if e != nil {
+		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+	}
+	for _, h := range s.hosts() {
+		if n, ok := h.OOMKills.Get(); ok && n > 0 {
+			return a.unsure("the kernel of %s killed %d processes for memory since it booted; whether the agent was one is not read", h.Name, n)
+		}
+	}
+	if h := s.hosts(); len(h) > 0 && h[0].OOMKills.IsKnown() {
+		return a.no(s.from(&h[0].Meta), "the kernel of %s has killed nothing for memory since it booted", h[0].Name)
+	}
+	return a.unsure("neither an error nor an event names the agent's memory")
+}
+
+func (s *scene) fileCap() Check {
+	a := ask{"file-cap", "May agents write files so large that one fills the memory?", "max_file_size in a declaration or in the aggregate route"}
+	known := 0
+	for _, w := range s.workspaces {
+		n, ok := w.MaxFileSize.Get()
+		if ok && n > defaultMaxFile {
+			return a.yes(s.from(&w.Meta), "%s may write files of %s; the default is about 10 MB", w.Key.Safe(), bytesText(n))
+		}
+		if ok {
+			known++
+		}
+	}
+	if known > 0 && known == len(s.workspaces) {
+		return a.no(s.newest(), "the cap is at most the default of about 10 MB everywhere")
+	}
+	return a.unsure("the cap of %s is not declared", plural(len(s.workspaces)-known, "workspace"))
+}
+
+// bigGreps has no input of ours: neither the registry nor the known log lines tell what a search reads.
+func (s *scene) bigGreps() Check {
+	return ask{"greps", "Do searches read very large files?", "the agent's tool calls: grep results with skippedPaths, or a maxGrepFileSizeMb above its default of 10"}.
+		unsure("no source reports what searches read")
+}
+
+// eagerOpens asks whether many workspaces of a session are opened at one moment.
+func (s *scene) eagerOpens() Check {
+	a := ask{"eager", "Are many workspaces opened at the same moment?", "concurrency in a declaration, and the first attempts of a session's workspaces"}
+	count := map[backend.ID]int{}
+	first := map[backend.ID]time.Time{}
+	most, together := 0, 0
+	var who *backend.Workspace
+	for _, w := range s.sameSession() {
+		id := w.Key.Parent
+		count[id]++
+		most = max(most, count[id])
+		at, ok := w.LastAttemptAt.Get()
+		if !ok {
+			continue
+		}
+		if d := at.Sub(first[id]); d < 5*time.Second && d > -5*time.Second {
+			if together++; who == nil {
+				who = w
+			}
+		} else if first[id].IsZero() {
+			first[id] = at
+		}
+	}
+	for _, w := range s.workspaces {
+		if n, ok := w.Concurrency.Get(); ok && n > 0 && n < most {
+			return a.no(s.from(&w.Meta), "opens are bounded to %d at a time", n)
+		}
+	}
+	switch {
+	case most == 0:
+		return a.unsure("no workspace of this subject is listed")
+	case most == 1:
+		return s.settle(a.no(s.newest(), "no session has more than one workspace"), a)
+	case together >= 2:
+		return a.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within five seconds of another", most, together+1)
+	}
+	return a.unsure("a session has %d workspaces; no bound of opens is declared", most)
+}
+
+// sameSession is all workspaces of the subject's session; those of the subject when it has no session.
+func (s *scene) sameSession() []*backend.Workspace {
+	if s.Subject.Kind != backend.KindWorkspace {
+		return s.workspaces
+	}
+	var out []*backend.Workspace
+	for w := range s.State.Workspaces.All() {
+		if w.Key.Parent == s.sessionID && w.Key.Source == s.home {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// agentRestarted asks whether the agent's process began anew, as it does after it ran out of memory.
+func (s *scene) agentRestarted() Check {
+	a := ask{"restarted", "Did the agent's process start anew?", "process_start_time_seconds on a metrics page, or change events"}
+	e := s.event(time.Hour, func(e *backend.Event) bool {
+		return e.Kind == backend.EventChange && (e.Name == "process-restarted" || e.Name == "boot") && s.speaksHere(e.Source)
+	})
+	if e != nil {
+		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+	}
+	if h := s.delivers(backend.InputEvictions); h != nil && !h.FirstTry.IsZero() && s.now.Sub(h.FirstTry) > 10*time.Minute {
+		return a.no(origin{h.Key.Source, h.LastOK}, "%s was read for %s and no new start was seen", backend.Clean(h.Key.Source, 80), ago(s.now.Sub(h.FirstTry)))
+	}
+	return a.unsure("nothing read long enough tells when the process started")
+}
+
+func (s *scene) advise3(d *Diagnosis) {
+	switch {
+	case d.is("storm") || d.is("exhausted"):
+		d.conclude("Evictions churn open state, and that is what fills the memory: this is incident 7.")
+		d.do("Go to runbook 7 first; the memory follows when the storm ends.")
+	case d.is("file-cap") && d.is("eager"):
+		d.conclude("Both large files and many opens at once are allowed; either can fill the memory.")
+	case d.is("file-cap"):
+		d.conclude("Large writes are allowed and the likeliest cause.")
+	case d.is("eager"):
+		d.conclude("Many workspaces open at once are the likeliest cause.")
+	case d.is("sandbox-oom") && !d.is("agent-oom"):
+		d.conclude("It is the sandbox that ran out of memory, not the agent.")
+		d.do("Give the container more memory or the command in it less to do; the agent's knobs do not help.")
+		d.dont("Don't lower the agent's caps for a sandbox's memory.")
+	case d.is("agent-oom"):
+		d.conclude("The agent ran out of memory; what filled it no reading tells.")
+	default:
+		d.conclude("No reading shows that the agent ran out of memory.")
+	}
+	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
+		d.do("Lower capabilities.fs.maxFileSizeMb; a write is held in memory whole.")
+	}
+	if d.Mark("greps") == CannotTell {
+		d.do("Cap searches with maxGrepFileSizeMb; what is skipped is listed in the result.")
+	}
+	if d.is("eager") || d.Mark("eager") == CannotTell {
+		d.do("Open on first use, or bound opens with workspaceMaxConcurrentOpens.")
+	}
+	if d.is("host-memory") {
+		d.do("Relieve the host first: others on it are at risk as well.")
+	}
+	d.dont("Don't raise the memory limit alone: the next larger file or storm reaches it too.")
+}

@@ -1,0 +1,249 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Defaults of the framework, see page.go for the source.
+const (
+	defaultCloseTimeout = 30 * time.Second
+	defaultSleepAfter   = 10 * time.Minute
+)
+
+// diagnose4: a sandbox does not end.
+func diagnose4(s *scene) Diagnosis {
+	d := Diagnosis{Checks: []Check{
+		s.sessionOver(),
+		s.stillUp(),
+		s.destroysOnClose(),
+		s.byLines(ask{"close-timeout", "Did a close run into its deadline?", "a log source that reads the agent's log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		s.awaitsSleep(),
+		s.kept(),
+		s.otherUsers(),
+		s.destroyFails(),
+		s.restartPolicy(),
+	}}
+	s.advise4(&d)
+	return d
+}
+
+func (s *scene) sessionOver() Check {
+	a := ask{"over", "Is its session over?", "a label that joins the sandbox to a session, and a session list"}
+	switch l := s.over(); l.mark {
+	case Confirmed:
+		return a.yes(l.from, "%s", l.fact)
+	case RuledOut:
+		return a.no(l.from, "%s: the sandbox is in use", l.fact)
+	case CannotTell:
+		return a.unsure("%s", l.fact)
+	}
+	return a.unsure("nothing is known of its session")
+}
+
+// stillUp asks whether the machine itself still runs.
+func (s *scene) stillUp() Check {
+	a := ask{"up", "Is the sandbox still up?", "a container source, or the platform's list of instances"}
+	var ended *backend.Sandbox
+	for _, sb := range s.sandboxes {
+		switch sb.Class {
+		case backend.SandboxRunning, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxRemoving:
+			up := ""
+			if at, ok := sb.StartedAt.Get(); ok {
+				up = " since " + ago(s.now.Sub(at)) + " ago"
+			}
+			return s.aged(a, sb, a.yes(s.from(&sb.Meta), "%s is %s%s", sb.Name, sb.Reported, backend.Clean(up, 40)))
+		case backend.SandboxAsleep, backend.SandboxExited, backend.SandboxCreated, backend.SandboxDead:
+			ended = sb
+		case backend.SandboxUnknown:
+		}
+	}
+	if ended != nil {
+		return s.aged(a, ended, a.no(s.from(&ended.Meta), "%s is %s", ended.Name, ended.Reported))
+	}
+	return a.unsure("no sandbox of this subject is listed with a known state")
+}
+
+// aged turns an answer about a sandbox whose values are old into "cannot tell".
+func (s *scene) aged(a ask, sb *backend.Sandbox, c Check) Check {
+	if why, old := s.State.StaleWhy(&sb.Meta); old {
+		return a.unsure("%s, when last read: %s", c.Fact, why)
+	}
+	return c
+}
+
+func (s *scene) destroysOnClose() Check {
+	a := ask{"destroy-on-close", "Should closing have ended it?", "destroyOnClose in the aggregate route or in a declaration"}
+	for _, w := range s.workspaces {
+		if v, ok := w.DestroyOnClose.Get(); ok && v {
+			return a.yes(s.from(&w.Meta), "destroyOnClose is on for %s", w.Key.Safe())
+		} else if ok {
+			return a.no(s.from(&w.Meta), "destroyOnClose is off for %s: it is meant to stay until it sleeps", w.Key.Safe())
+		}
+	}
+	return a.unsure("nobody declares destroyOnClose; the framework's default is off")
+}
+
+// awaitsSleep asks whether it merely waits for its idle time to pass.
+func (s *scene) awaitsSleep() Check {
+	a := ask{"awaiting-sleep", "Does it only wait to fall asleep?", "sleepAfter and the time of the last use"}
+	for _, sb := range s.sandboxes {
+		if sb.Class == backend.SandboxAsleep {
+			return a.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
+		}
+	}
+	var last time.Time
+	var of *backend.Workspace
+	for _, w := range s.workspaces {
+		if t, ok := w.LastAttemptAt.Get(); ok && t.After(last) {
+			last, of = t, w
+		}
+	}
+	if of == nil {
+		return a.unsure("when it was last used is not known")
+	}
+	after, declared := of.SleepAfter.Get()
+	idle := s.now.Sub(last)
+	switch {
+	case !declared && of.Provider.String() != "cloudflare-sandbox":
+		return a.unsure("idle for %s; sleepAfter is not declared", ago(idle))
+	case !declared && idle > 3*defaultSleepAfter:
+		return a.no(s.from(&of.Meta), "idle for %s, three times the default of about %s", ago(idle), ago(defaultSleepAfter))
+	case !declared:
+		return a.unsure("idle for %s; sleepAfter is not declared, its default is about %s", ago(idle), ago(defaultSleepAfter))
+	case idle < after:
+		return a.yes(s.from(&of.Meta), "idle for %s, asleep in %s", ago(idle), ago(after-idle))
+	}
+	return a.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", ago(idle), span(of.SleepAfter))
+}
+
+// kept asks whether somebody keeps it on purpose.
+func (s *scene) kept() Check {
+	a := ask{"kept", "Is it kept on purpose?", "shareAcrossSessions, keepAlive, or what happens on exit, in a declaration"}
+	for _, sb := range s.sandboxes {
+		if sb.Class == backend.SandboxPaused {
+			return a.yes(s.from(&sb.Meta), "%s is paused, which somebody did", sb.Name)
+		}
+		for _, l := range sb.Labels {
+			if (l.Name.String() == "keepAlive" || l.Name.String() == "keep-alive") && l.Value.String() != "false" {
+				return a.yes(s.from(&sb.Meta), "%s carries the label %s=%s", sb.Name, l.Name, l.Value)
+			}
+		}
+	}
+	declared := 0
+	for _, w := range s.workspaces {
+		if v, ok := w.ShareAcrossSessions.Get(); ok && v {
+			return a.yes(s.from(&w.Meta), "%s is shared across sessions", w.Key.Safe())
+		} else if ok {
+			declared++
+		}
+	}
+	if declared > 0 {
+		return a.no(s.newest(), "it is declared as not shared, and nothing paused it")
+	}
+	return a.unsure("nobody declares whether it is shared or kept alive")
+}
+
+// otherUsers asks whether another session uses the same machine.
+func (s *scene) otherUsers() Check {
+	a := ask{"other-users", "Does another session use it?", "the sandbox id of each workspace, in the aggregate route or in a declaration"}
+	ids := s.resourceIDs()
+	if len(ids) == 0 {
+		return a.unsure("its id is in no reading of workspaces")
+	}
+	for w := range s.State.Workspaces.All() {
+		if ids[w.ProviderID] && w.Key.Parent != s.sessionID {
+			return a.yes(s.from(&w.Meta), "%s uses the same sandbox", w.Key.Safe())
+		}
+	}
+	return s.settle(a.no(s.newest(), "no other session names this sandbox"), a)
+}
+
+// resourceIDs are the sandbox ids that the subject's workspaces were given.
+func (s *scene) resourceIDs() map[backend.ID]bool {
+	ids := map[backend.ID]bool{}
+	for _, w := range s.workspaces {
+		if !w.ProviderID.IsZero() {
+			ids[w.ProviderID] = true
+		}
+	}
+	return ids
+}
+
+func (s *scene) destroyFails() Check {
+	a := ask{"destroy", "Does destroying it fail?", "the agent's log around the close, and the platform's own state of the instance"}
+	for _, sb := range s.sandboxes {
+		if sb.Class == backend.SandboxRemoving || sb.Class == backend.SandboxDead {
+			return a.yes(s.from(&sb.Meta), "%s hangs in %s: the engine could not remove it", sb.Name, sb.Reported)
+		}
+	}
+	if c := s.byErrors(a, causeDestroy); c.Mark == Confirmed {
+		return c
+	}
+	return a.unsure("no error of this subject names destroy")
+}
+
+func (s *scene) restartPolicy() Check {
+	a := ask{"restarts", "Does the platform start it again each time it ends?", "a container source"}
+	var seen *backend.Sandbox
+	for _, sb := range s.sandboxes {
+		n, ok := sb.RestartCount.Get()
+		if ok && n > 0 {
+			return a.yes(s.from(&sb.Meta), "%s was restarted %d times: its restart policy brings it back", sb.Name, n)
+		}
+		if ok {
+			seen = sb
+		}
+	}
+	if seen != nil {
+		return a.no(s.from(&seen.Meta), "%s was never restarted", seen.Name)
+	}
+	return a.unsure("no container source lists it")
+}
+
+func (s *scene) advise4(d *Diagnosis) {
+	switch {
+	case d.Mark("over") == RuledOut:
+		d.conclude("It is in use: its session runs.")
+		d.dont("Don't destroy it: the session would lose its files and be evicted.")
+	case d.Mark("up") == RuledOut:
+		d.conclude("It has ended or sleeps; nothing is left running.")
+		d.dont("Don't probe a sleeping one to see: that wakes it and starts the bill again.")
+	case d.is("other-users"):
+		d.conclude("Another session uses it: it is shared, not leaked.")
+		d.dont("Don't destroy it for one session's sake.")
+	case d.is("kept"):
+		d.conclude("It is kept on purpose.")
+		d.do("Ask its owner whether it is still wanted; end it by hand when not.")
+		d.dont("Don't call it a leak: nothing failed.")
+	case d.is("awaiting-sleep"):
+		d.conclude("It waits to fall asleep, which ends most of the cost by itself.")
+		d.do("Lower sleepAfter if that wait costs too much.")
+		d.dont("Don't touch it meanwhile: every request to it starts the wait anew.")
+	case d.is("close-timeout"):
+		d.conclude("Its close ran over the deadline (%s unless set) and was given up: it is leaked.", span(backend.Known(defaultCloseTimeout)))
+		d.do("Destroy it, then find out why destroy takes longer than closeTimeoutMs.")
+		d.dont("Don't only raise closeTimeoutMs: sessions then take as long to end.")
+	case d.is("destroy"):
+		d.conclude("Destroying it fails.")
+		d.do("Remove it with the platform's own tool and keep its error for the report.")
+		d.dont("Don't repeat destroy in a loop.")
+	case d.is("restarts"):
+		d.conclude("A restart policy brings it back.")
+		d.do("Take the restart policy away, then end it.")
+		d.dont("Don't kill it again: it comes back.")
+	case d.is("over") && d.is("destroy-on-close"):
+		d.conclude("Its session is over and closing should have ended it: it is leaked.")
+		d.do("Destroy it after a look at what is in it.")
+		d.dont("Don't destroy by age alone; go by the session.")
+	case d.is("over") && d.is("up"):
+		d.conclude("Its session is over and nothing was told to end it.")
+		d.do("Destroy it after a look at what is in it; set destroyOnClose for one-shot runs.")
+		d.dont("Don't set destroyOnClose where the next run needs the files.")
+	default:
+		d.conclude("Cannot tell whether it is leaked.")
+		d.do("Join sandboxes to sessions by a label, and read a session list.")
+		d.dont("Don't destroy a sandbox whose session is not known.")
+	}
+}

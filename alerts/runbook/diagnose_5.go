@@ -1,0 +1,235 @@
+package runbook
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// leftover is how long a scratch directory must lie still before it counts as left behind.
+const leftover = 24 * time.Hour
+
+// diagnose5: scratch directories pile up on a host.
+func diagnose5(s *scene) Diagnosis {
+	p := s.pile()
+	d := Diagnosis{Checks: []Check{
+		p.piled(s),
+		s.byLines(ask{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
+		s.byLines(ask{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		p.crashed(s),
+		p.inUse(s),
+		s.network(),
+		s.fullRoots(ask{"full", "Is the file system nearly full?", "a tmpdir source on the host"}),
+		s.rootsWritable(),
+		s.inMemory(),
+	}}
+	s.advise5(&d)
+	return d
+}
+
+// pile is the scratch directories that speak about the subject.
+type pile struct {
+	dirs                                []*backend.Tmpdir
+	still, beforeBoot, free, held, dark int // not changed for a day; older than the boot; of still: no holder; held; holders unknown
+	bytes                               int64
+	sample                              *backend.Tmpdir // one that is held
+	ages                                int             // directories whose newest change is known
+}
+
+func (s *scene) pile() pile {
+	var p pile
+	boots := map[backend.ID]time.Time{}
+	for h := range s.State.Hosts.All() {
+		boots[h.Key.ID] = h.BootedAt.Or(time.Time{})
+	}
+	host := backend.ID{}
+	switch s.Subject.Kind {
+	case backend.KindHost:
+		host = s.Subject.ID
+	case backend.KindTmpdir:
+		host = s.Subject.Parent
+	case backend.KindSession, backend.KindWorkspace, backend.KindSandbox, backend.KindExecution, backend.KindJob, backend.KindSource:
+	}
+	for t := range s.State.Tmpdirs.All() {
+		if !host.IsZero() && t.Key.Parent != host || host.IsZero() && !s.speaksHere(t.Key.Source) {
+			continue
+		}
+		p.add(s, t, boots[t.Key.Parent])
+	}
+	return p
+}
+
+func (p *pile) add(s *scene, t *backend.Tmpdir, boot time.Time) {
+	p.dirs = append(p.dirs, t)
+	p.bytes += t.Bytes.Or(0)
+	holders, known := t.Holders.Get()
+	newest, dated := t.Newest.Get()
+	if dated {
+		p.ages++
+	}
+	switch {
+	case known && len(holders) > 0:
+		p.held++
+		p.sample = t
+	case !known:
+		p.dark++
+	}
+	if dated && !boot.IsZero() && newest.Before(boot) {
+		p.beforeBoot++
+	}
+	if dated && s.now.Sub(newest) > leftover {
+		p.still++
+		if known && len(holders) == 0 {
+			p.free++
+		}
+	}
+}
+
+func (p *pile) origin(s *scene) origin {
+	if len(p.dirs) == 0 {
+		return origin{}
+	}
+	return s.from(&p.dirs[0].Meta)
+}
+
+func (p *pile) piled(s *scene) Check {
+	a := ask{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
+	n := len(p.dirs)
+	switch {
+	case n == 0 && s.delivers(backend.InputTmpdirs) != nil:
+		h := s.delivers(backend.InputTmpdirs)
+		return a.no(origin{h.Key.Source, h.LastOK}, "there is no scratch directory")
+	case n == 0:
+		return a.unsure("no scratch directories are read")
+	case p.free > 0:
+		return a.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, directories(n), bytesText(p.bytes))
+	case p.still > 0 && p.dark > 0:
+		return a.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, directories(n), p.dark)
+	case p.ages < n:
+		return a.unsure("the newest change of %d of %s is not known", n-p.ages, directories(n))
+	}
+	return a.no(p.origin(s), "all of %s were changed within a day or are in use", directories(n))
+}
+
+func directories(n int) string {
+	if n == 1 {
+		return "1 directory"
+	}
+	return number(float64(n)) + " directories"
+}
+
+// crashed asks for leftovers that nobody can close any more.
+func (p *pile) crashed(s *scene) Check {
+	a := ask{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
+	if p.beforeBoot > 0 {
+		return a.yes(p.origin(s), "%s lie unchanged since before the host's last boot", directories(p.beforeBoot))
+	}
+	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
+		return e.Name == "process-restarted" && s.speaksHere(e.Source)
+	})
+	if e != nil {
+		older := 0
+		for _, t := range p.dirs {
+			if newest, ok := t.Newest.Get(); ok && newest.Before(e.At) {
+				older++
+			}
+		}
+		if older > 0 {
+			return a.yes(origin{e.Source, e.At}, "%s are older than this: %s", directories(older), e.Text)
+		}
+	}
+	if len(p.dirs) == 0 {
+		return a.unsure("no scratch directories are read")
+	}
+	return a.unsure("none is older than the host's boot; when the agents' process started is not known")
+}
+
+func (p *pile) inUse(s *scene) Check {
+	a := ask{"held", "Do processes still use them?", "a tmpdir source that runs as the agents' user or as root"}
+	if p.sample != nil {
+		h := p.sample.Holders.Or(nil)[0]
+		return a.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", directories(p.held), p.sample.Path, h.Command, h.PID, h.How)
+	}
+	if p.dark > 0 || len(p.dirs) == 0 {
+		return a.unsure("the processes of other users could not be read")
+	}
+	return a.no(p.origin(s), "no process uses any of them")
+}
+
+// network asks for the one kind of file system on which open files do keep a directory from being removed.
+func (s *scene) network() Check {
+	a := ask{"network-fs", "Are they on a network file system?", "a tmpdir source on the host"}
+	var seen *backend.Host
+	kind := backend.Safe{}
+	for _, h := range s.hosts() {
+		for _, r := range h.Roots {
+			if strings.HasPrefix(r.FSType.String(), "nfs") {
+				return a.yes(s.from(&h.Meta), "%s is %s: files that are open leave renamed rests, and the directory stays", r.Path, r.FSType)
+			}
+			if !r.FSType.IsEmpty() {
+				seen, kind = h, r.FSType
+			}
+		}
+	}
+	if seen != nil {
+		return a.no(s.from(&seen.Meta), "the roots are local (%s): open files do not keep a directory from being removed", kind)
+	}
+	return a.unsure("the kind of file system is not read")
+}
+
+// inMemory asks whether the scratch directories take memory instead of disk.
+func (s *scene) inMemory() Check {
+	a := ask{"tmpfs", "Do they take memory, because the root is a tmpfs?", "a tmpdir source on the host"}
+	var seen origin
+	for _, h := range s.hosts() {
+		for _, r := range h.Roots {
+			if r.FSType.String() == "tmpfs" {
+				return a.yes(s.from(&h.Meta), "%s on %s is a tmpfs: a boot empties it, and until then it takes memory", r.Path, h.Name)
+			}
+			if !r.FSType.IsEmpty() {
+				seen = s.from(&h.Meta)
+			}
+		}
+	}
+	if !seen.at.IsZero() {
+		return a.no(seen, "no root is a tmpfs")
+	}
+	return a.unsure("the kind of file system is not read")
+}
+
+func (s *scene) advise5(d *Diagnosis) {
+	switch {
+	case d.is("root"):
+		d.conclude("The root itself cannot be used; new agents fail to open.")
+		d.do("Make the root writable first.")
+	case d.is("close-failed"):
+		d.conclude("Agents fail to remove their directories; the log line says why.")
+		d.do("Fix what the line names: mostly a subprocess that goes on writing, or files without write permission for their owner.")
+	case d.is("close-timeout"):
+		d.conclude("Closes take longer than their deadline and leave the directory behind.")
+		d.do("Find what hangs at close; end the agent's subprocesses with it.")
+	case d.is("crash"):
+		d.conclude("They are left over from a process that ended without closing.")
+	case d.is("pile"):
+		d.conclude("Directories are left behind, and no reading says why.")
+	case d.Mark("pile") == RuledOut:
+		d.conclude("Nothing is left behind: what is there is young or in use.")
+	default:
+		d.conclude("Cannot tell whether anything is left behind.")
+	}
+	if d.is("pile") {
+		d.do("Remove only what is unchanged in its whole tree and held by nobody: sandglass clean --dry-run lists it.")
+	}
+	if d.is("held") {
+		d.do("End the processes that hold directories, if they are stray: space returns only when their last file is closed.")
+	}
+	if d.is("full") {
+		d.do("Make room now: agents fail to open on a full file system.")
+	}
+	d.dont("Don't run find with -mtime +1: it looks at the top directory only, waits two days instead of one, and deletes workspaces in use.")
+	d.dont("Don't take an open file for the reason why a directory stays: on a local file system it is removed all the same.")
+	if d.is("tmpfs") {
+		d.dont("Don't let them grow on a tmpfs: the host runs out of memory before the disk does.")
+	}
+}

@@ -1,0 +1,230 @@
+package runbook
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// diagnose6: a stored reference and the container disagree. It is about releases, so it looks at the whole source.
+func diagnose6(s *scene) Diagnosis {
+	w := s.widen()
+	d := Diagnosis{Checks: []Check{
+		s.byErrors(ask{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, causeSchema),
+		w.direction(),
+		w.histogram(),
+		w.mixed(),
+		s.byErrors(ask{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, causeStrict),
+		s.deleted(),
+		s.refsRead(),
+	}}
+	d.Release = s.release()
+	d.Sessions, d.SessionCount = w.affected(causeSchema | causeStrict)
+	w.advise6(&d)
+	return d
+}
+
+// versionGap reads "schemaVersion 4 … 1-3": the version written and the range that can be read. ok is false when the
+// text does not tell.
+func versionGap(text string) (have, low, high int, ok bool) {
+	m := gapText.FindStringSubmatch(text)
+	if m == nil {
+		return 0, 0, 0, false
+	}
+	n := [3]int{}
+	for i := range n {
+		v, err := strconv.Atoi(m[i+1])
+		if err != nil {
+			return 0, 0, 0, false
+		}
+		n[i] = v
+	}
+	return n[0], n[1], n[2], n[1] <= n[2]
+}
+
+var gapText = regexp.MustCompile(`(?i)schema\s?version\D{0,12}(\d{1,6})\D.{0,80}?(\d{1,6})\s*(?:-|–|to|\.\.)\s*(\d{1,6})`)
+
+// direction asks whether a rollback lies behind it, or a jump over several releases.
+func (s *scene) direction() Check {
+	a := ask{"rollback", "Was the framework rolled back over several versions?", "an error that names the version and the range it can read"}
+	for _, e := range s.errors {
+		if e.cause&causeSchema == 0 {
+			continue
+		}
+		have, low, high, ok := versionGap(e.text.String())
+		switch {
+		case ok && have > high:
+			return a.yes(e.from, "references were written with version %d and this release reads %d to %d: it is older than what wrote them", have, low, high)
+		case ok && have < low:
+			return a.no(e.from, "references have version %d and this release reads %d to %d: it is too new for them, by more than one version", have, low, high)
+		}
+	}
+	if n, _ := s.affected(causeSchema); len(n) > 0 {
+		return a.unsure("errors name schemaVersion without a version and a range")
+	}
+	if len(s.errors) > 0 && s.mute == 0 && s.unread == 0 {
+		return s.settle(a.no(s.errors[0].from, "no error names schemaVersion"), a)
+	}
+	return a.unsure("no error names schemaVersion")
+}
+
+// histogram counts the versions of references, from persisted references, session facts and errors.
+func (s *scene) histogram() Check {
+	a := ask{"versions", "Are references of different versions stored?", "a source of persisted refs, or workspaceRefs in the list route"}
+	count := map[int]int{}
+	var o origin
+	for _, r := range s.Refs {
+		if v, ok := r.SchemaVersion.Get(); ok && s.speaksHere(r.Source) {
+			count[v]++
+			o = origin{r.Source, r.At}
+		}
+	}
+	if len(count) == 0 {
+		for x := range s.State.Sessions.All() {
+			if s.home != "" && x.Key.Source != s.home {
+				continue
+			}
+			for _, ref := range x.WorkspaceRefs {
+				if v, ok := refVersion(ref.String()); ok {
+					count[v]++
+					o = s.from(&x.Meta)
+				}
+			}
+		}
+	}
+	if len(count) == 0 {
+		return a.unsure("no stored reference is read")
+	}
+	versions := make([]int, 0, len(count))
+	for v := range count {
+		versions = append(versions, v)
+	}
+	sort.Ints(versions)
+	parts := make([]string, 0, len(versions))
+	for _, v := range versions {
+		parts = append(parts, strconv.Itoa(count[v])+" of version "+strconv.Itoa(v))
+	}
+	if len(versions) > 1 {
+		return a.yes(o, "%s", backend.Clean(strings.Join(parts, ", "), 200))
+	}
+	return a.no(o, "all references read: %s", backend.Clean(parts[0], 60))
+}
+
+func refVersion(text string) (int, bool) {
+	_, rest, ok := strings.Cut(strings.ToLower(text), "schemaversion")
+	if !ok {
+		return 0, false
+	}
+	rest = strings.TrimLeft(rest, `"': =`)
+	end := 0
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	v, err := strconv.Atoi(rest[:end])
+	return v, err == nil
+}
+
+func (s *scene) mixed() Check {
+	a := ask{"mixed", "Do different releases run side by side?", "frameworkVersion in the list route or in a declaration"}
+	switch v := s.versions(); len(v) {
+	case 0:
+		return a.unsure("no session declares its frameworkVersion")
+	case 1:
+		return a.no(s.newest(), "all sessions that declare it run %s", v[0])
+	default:
+		return a.yes(s.newest(), "sessions run %s", backend.Join(v[:min(len(v), 5)], ", "))
+	}
+}
+
+// deleted asks whether the resource behind the reference is gone.
+func (s *scene) deleted() Check {
+	a := ask{"deleted", "Was the sandbox deleted behind the framework's back?", "a container source, or the platform's list of instances, and the id inside the reference"}
+	if e := s.event(7*24*time.Hour, func(e *backend.Event) bool { return removal(e) && s.concerns(e) }); e != nil {
+		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+	}
+	if c := s.byErrors(a, causeMissing); c.Mark == Confirmed {
+		return c
+	}
+	for _, sb := range s.sandboxes {
+		if sb.Class != backend.SandboxUnknown {
+			return s.aged(a, sb, a.no(s.from(&sb.Meta), "%s is there (%s)", sb.Name, sb.Reported))
+		}
+	}
+	return a.unsure("no sandbox of this subject is listed, which alone proves nothing")
+}
+
+// refsRead asks for the stored references of the subject's session.
+func (s *scene) refsRead() Check {
+	a := ask{"stored", "Does the store still hold a reference for this session?", "a source of persisted refs"}
+	n, old := 0, 0
+	for _, r := range s.Refs {
+		if !s.sessionID.IsZero() && r.Session != s.sessionID {
+			continue
+		}
+		n++
+		if r.SchemaVersion.IsNotApplicable() {
+			old++
+		}
+	}
+	if n > 0 {
+		return a.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "%s stored, %d of them without a schemaVersion", plural(n, "reference"), old)
+	}
+	if len(s.Refs) > 0 {
+		return a.no(origin{s.Refs[0].Source, s.Refs[0].At}, "the store was read and holds none for this session")
+	}
+	if s.session != nil && len(s.session.WorkspaceRefs) > 0 {
+		return a.yes(s.from(&s.session.Meta), "the list route gives %s", plural(len(s.session.WorkspaceRefs), "reference"))
+	}
+	return a.unsure("no source reads the store")
+}
+
+// wanted is the version that a release must read, from the errors; false when they do not tell.
+func (s *scene) wanted() (int, bool) {
+	best, found := 0, false
+	for _, e := range s.errors {
+		if e.cause&causeSchema == 0 {
+			continue
+		}
+		if have, _, _, ok := versionGap(e.text.String()); ok && have > best {
+			best, found = have, true
+		} else if v, ok := refVersion(e.text.String()); ok && v > best {
+			best, found = v, true
+		}
+	}
+	return best, found
+}
+
+func (s *scene) advise6(d *Diagnosis) {
+	switch {
+	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted"):
+		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
+		d.conclude("Stored references cannot be read by this release; %s affected.", plural(d.SessionCount, "session"))
+		if v, ok := s.wanted(); ok {
+			d.do("Roll forward to a version that reads %d; a release reads one version below and one above its own.", v)
+		} else {
+			d.do("Roll forward to the release that wrote the references.")
+		}
+		d.do("Take the list of affected sessions from here before anything changes it: %s.", plural(d.SessionCount, "session id"))
+		d.do("What no release reads any more must be recreated: those workspaces start without files.")
+		d.dont("Don't reset: it resolves the same reference and fails the same way.")
+		d.dont("Don't delete stored references to make the error go away: they are the only way back to the files.")
+	case d.is("deleted"):
+		d.NoReset = backend.Text("what the reference names does not exist any more")
+		d.conclude("What the reference names is gone; the session's files are lost.")
+		d.do("Start a fresh session; tell its owner what is lost.")
+		d.do("Find out who deleted it: the platform's tooling, a clean-up job, a person.")
+		d.dont("Don't retry or reset: nothing is there to attach to.")
+	case d.is("strict"):
+		d.conclude("The reference carries fields that this release refuses.")
+		d.do("Run the release that wrote it, or a provider that knows the fields.")
+		d.dont("Don't edit references by hand.")
+	default:
+		d.conclude("No reading shows that a reference and its container disagree.")
+		d.do("Read the stored references of the session (a refs source).")
+		d.dont("Don't roll back further to try: each step may refuse more references.")
+	}
+}

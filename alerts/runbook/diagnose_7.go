@@ -1,0 +1,258 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// stormWindow is over which a storm is measured.
+const stormWindow = 5 * time.Minute
+
+// diagnose7: an eviction storm. It is never about one session alone, so it looks at the whole source.
+func diagnose7(narrow *scene) Diagnosis {
+	s := narrow.widen()
+	d := Diagnosis{Checks: []Check{
+		s.stormNow(),
+		s.retriesOnTop(),
+		s.byErrors(ask{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, causeQuota),
+		s.storage(),
+		s.fullRoots(ask{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
+		s.hostMemory(),
+		s.sandboxOOM(),
+		s.parentRestarts(),
+		s.permanent(),
+		s.rollout(),
+		s.bounded(),
+	}}
+	s.advise7(&d)
+	return d
+}
+
+// stormNow asks whether evictions outrun recovery at this moment, and which way it goes.
+func (s *scene) stormNow() Check {
+	a := ask{"storm", "Is a storm under way?", "eviction metrics, or a log source that reads the agents' log"}
+	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
+	exhausted := s.tally(backend.MetricEvictionExhausted, stormWindow)
+	evicted, total := 0, len(s.workspaces)
+	for _, w := range s.workspaces {
+		if w.Class == backend.ClassEvicted {
+			evicted++
+		}
+	}
+	rate, counted := evictions.in.Rate(stormWindow)
+	if x := s.firing("eviction-storm"); x != nil {
+		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now, %s evictions and %s exhausted retries in 5m%s",
+			evicted, plural(total, "workspace"), known(evictions), known(exhausted), s.direction7())
+	}
+	switch {
+	case counted && rate >= 0.2 && retries.in.N < evictions.in.N/2:
+		return a.yes(evictions.from, "%.1f evictions a second, retries for %.0f %% of them%s", rate, 100*retries.in.N/evictions.in.N, s.direction7())
+	case exhausted.in.N >= 3:
+		return a.yes(exhausted.from, "%s exhausted retries in 5m%s", number(exhausted.in.N), s.direction7())
+	case total >= 5 && 2*evicted > total:
+		return a.yes(s.newest(), "%d of %d workspaces are evicted now; nothing counts them, so this is a lower bound", evicted, total)
+	case counted && rate >= 0.2:
+		return a.no(evictions.from, "%.1f evictions a second, and retries for %.0f %% of them: they recover", rate, 100*min(1, retries.in.N/evictions.in.N))
+	case counted:
+		return a.no(evictions.from, "%s evictions in 5m", number(evictions.in.N))
+	case exhausted.looked:
+		return a.no(exhausted.from, "%s exhausted retries in 5m, %d of %s evicted now", number(exhausted.in.N), evicted, plural(total, "workspace"))
+	}
+	if why := s.blindWhy("eviction-storm"); !why.IsEmpty() {
+		return a.unsure("%d of %s are evicted now; beyond that: %s", evicted, plural(total, "workspace"), why)
+	}
+	return a.unsure("%d of %s are evicted now, and nobody counts evictions", evicted, plural(total, "workspace"))
+}
+
+func known(c counted) string {
+	if c.in.Samples == 0 {
+		return "an unknown number of"
+	}
+	return number(c.in.N)
+}
+
+// direction7 compares the last 5 minutes with the 5 before.
+func (s *scene) direction7() string {
+	var before, after float64
+	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted} {
+		for x := range s.State.Windows.All(m) {
+			if b := s.State.Windows.Buckets(x, s.now, 2*stormWindow, 2); s.speaksHere(x.Source) {
+				before, after = before+b[0], after+b[1]
+			}
+		}
+		if before+after > 0 {
+			break
+		}
+	}
+	switch {
+	case before == 0:
+		return ""
+	case after > 1.25*before:
+		return "; getting worse"
+	case after < 0.75*before:
+		return "; ending"
+	}
+	return "; steady"
+}
+
+// retriesOnTop asks whether retries feed the storm: many attempts for few recoveries.
+func (s *scene) retriesOnTop() Check {
+	a := ask{"retries", "Do retries on top make it worse?", "eviction metrics, or attempt and success times of the workspaces"}
+	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
+	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
+		return a.yes(retries.from, "%s retries for %s evictions in 5m: more than one for each", number(retries.in.N), number(evictions.in.N))
+	}
+	attempts, recoveries := 0, 0
+	for _, w := range s.workspaces {
+		attempt, ok := w.LastAttemptAt.Get()
+		if !ok || s.now.Sub(attempt) > time.Minute {
+			continue
+		}
+		if s.failing(w) {
+			attempts++
+		} else if success, ok := w.LastSuccessAt.Get(); ok && s.now.Sub(success) <= time.Minute {
+			recoveries++
+		}
+	}
+	switch {
+	case attempts >= 3 && attempts > 2*recoveries:
+		return a.yes(s.newest(), "at least %.1f attempts/s without success against %.1f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
+	case attempts+recoveries > 0:
+		return s.settle(a.no(s.newest(), "%d failed attempts and %d recoveries in the last minute", attempts, recoveries), a)
+	}
+	return a.unsure("no attempt of the last minute is known")
+}
+
+func (s *scene) storage() Check {
+	a := ask{"storage", "Is object storage (R2) out of reach?", "a [[check]] that reaches the bucket: no source of the agents reports it"}
+	c := s.byErrors(a, causeStorage)
+	if c.Mark == RuledOut {
+		// A provider that cannot reach storage may name anything in its error; silence proves nothing here.
+		return a.unsure("%s, which does not prove that storage is reachable", c.Fact)
+	}
+	return c
+}
+
+// parentRestarts asks whether what the workspaces live in starts over and over.
+func (s *scene) parentRestarts() Check {
+	a := ask{"parent-restarts", "Does a parent process restart over and over?", "a container source, or process_start_time_seconds on a metrics page"}
+	starts := 0
+	var last *backend.Event
+	for i := range s.Events {
+		e := &s.Events[i]
+		if e.Name == "process-restarted" && s.speaksHere(e.Source) && s.now.Sub(e.At) < time.Hour {
+			starts++
+			last = e
+		}
+	}
+	if starts >= 2 {
+		return a.yes(origin{last.Source, last.At}, "%d starts within the hour, the last: %s", starts, last.Text)
+	}
+	var calm *backend.Sandbox
+	for sb := range s.State.Sandboxes.All() {
+		if !s.speaksHere(sb.Key.Source) {
+			continue
+		}
+		n, ok := sb.RestartCount.Get()
+		started, _ := sb.StartedAt.Get()
+		switch {
+		case sb.Class == backend.SandboxRestarting:
+			return a.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
+		case n >= 3 && s.now.Sub(started) < time.Hour:
+			return a.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, ago(s.now.Sub(started)))
+		case ok:
+			calm = sb
+		}
+	}
+	if calm != nil {
+		return a.no(s.from(&calm.Meta), "no container restarts repeatedly")
+	}
+	return a.unsure("no container source is read, and no two starts of the agents' process were seen")
+}
+
+// permanent asks whether something is retried that no retry cures.
+func (s *scene) permanent() Check {
+	a := ask{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
+	c := s.byErrors(a, causePermanent)
+	if c.Mark != Confirmed {
+		return c
+	}
+	for _, e := range s.errors {
+		if e.cause&causePermanent != 0 && e.ws != nil && e.ws.Class == backend.ClassEvicted {
+			return a.yes(e.from, "%s is evicted and retried with an error that no retry cures: %s", e.who, e.text)
+		}
+	}
+	exhausted, retries := s.tally(backend.MetricEvictionExhausted, time.Hour), s.tally(backend.MetricEvictionRetries, time.Hour)
+	if n := exhausted.in.N + retries.in.N; n > 0 {
+		return a.yes(c.origin(), "%s, and %s retries were counted within the hour", c.Fact, number(n))
+	}
+	return a.unsure("%s; that it is retried was not seen", c.Fact)
+}
+
+// origin gives a check's origin back.
+func (c Check) origin() origin { return origin{c.Source, c.At} }
+
+// bounded asks whether anything limits how many workspaces open at once.
+func (s *scene) bounded() Check {
+	a := ask{"unbounded", "Are opens unbounded?", "concurrency in a declaration, and the provider's maxGlobalConcurrentOpens"}
+	bound, silent := 0, 0
+	for _, w := range s.workspaces {
+		if n, ok := w.Concurrency.Get(); ok && n > 0 {
+			bound = max(bound, n)
+		} else if ok {
+			return a.yes(s.from(&w.Meta), "%s declares no bound", w.Key.Safe())
+		} else {
+			silent++
+		}
+	}
+	if bound > 0 && silent == 0 {
+		return a.no(s.newest(), "at most %d opens at a time per session; the bound across sessions is not read", bound)
+	}
+	return a.unsure("%s do not declare it", plural(silent, "workspace"))
+}
+
+func (s *scene) advise7(d *Diagnosis) {
+	storm := d.is("storm")
+	switch {
+	case d.is("quota"):
+		d.conclude("The platform's limit refuses new containers; every retry asks again.")
+		d.do("Bound opens to max_instances, per session (workspaceMaxConcurrentOpens) and per provider (maxGlobalConcurrentOpens); free instances that no session uses.")
+	case d.is("permanent"):
+		d.conclude("An error that no retry cures is retried.")
+		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")
+		d.dont("Don't raise transientRetryAttempts.")
+	case d.is("parent-restarts"):
+		d.conclude("What the workspaces live in restarts over and over; every start evicts them again.")
+		d.do("Stop the restarts first: look at exit codes and memory of the parent.")
+	case d.is("host-memory"), d.is("sandbox-oom"):
+		d.conclude("Memory runs out where the sandboxes live.")
+		d.do("Free memory on the host or bound what runs on it, before anything is reset.")
+	case d.is("full"):
+		d.conclude("The file system of scratch directories is full.")
+		d.do("Make room (runbook 5), then let the workspaces recover.")
+	case d.is("storage"):
+		d.conclude("Object storage is named in the errors.")
+		d.do("Check the bucket and its binding; let retries be few meanwhile.")
+	case d.is("rollout"):
+		d.conclude("It follows a change: many workspaces opened anew at once.")
+		d.do("Halt the rollout; let what is open settle; go on in smaller steps with opens bounded.")
+	case storm:
+		d.conclude("A storm is under way and no check names its cause.")
+		d.do("Limit opens, per session and per provider; that helps whatever the cause is.")
+	case d.Mark("storm") == RuledOut:
+		d.conclude("No storm now: evictions recover or are few.")
+	default:
+		d.conclude("Cannot tell whether this is a storm: nobody counts evictions here.")
+		d.do("Configure a Logger or WorkspaceMetrics in the framework, and a source that reads it.")
+	}
+	if d.is("retries") {
+		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
+	}
+	if storm {
+		d.do("Set resetAfterMs to about 5 minutes, so that entries come back one by one when the cause is gone.")
+		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
+		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
+	}
+	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
+}

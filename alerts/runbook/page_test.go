@@ -1,0 +1,121 @@
+package runbook
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestEveryIncidentHasItsPage(t *testing.T) {
+	pages := All()
+	if len(pages) != 9 {
+		t.Fatalf("%d pages, want 9", len(pages))
+	}
+	for i, p := range pages {
+		if want := strconv.Itoa(i + 1); p.Number != want {
+			t.Errorf("page %d has number %s", i+1, p.Number)
+		}
+		for _, title := range required() {
+			if len(p.Section(title)) < 40 {
+				t.Errorf("page %s: section %q says next to nothing", p.Number, title)
+			}
+		}
+		for _, a := range append(slices.Clone(p.Do), p.Dont...) {
+			if a.Text.IsEmpty() || strings.Contains(a.Text.String(), "(needs:") || strings.HasSuffix(a.Text.String(), "…") {
+				t.Errorf("page %s: action %q was not read whole", p.Number, a.Text)
+			}
+		}
+		for _, a := range p.Dont {
+			if !strings.HasPrefix(a.Text.String(), "Don't ") {
+				t.Errorf("page %s: %q under Don't does not begin with Don't", p.Number, a.Text)
+			}
+		}
+	}
+}
+
+func TestKnobsOfAllPagesAgree(t *testing.T) {
+	defaults := map[string]string{}
+	for _, p := range All() {
+		for _, k := range p.Knobs {
+			name := k.Name.String()
+			if d, seen := defaults[name]; seen && d != k.Default.String() {
+				t.Errorf("page %s gives %s the default %q, another page %q", p.Number, name, k.Default, d)
+			}
+			defaults[name] = k.Default.String()
+		}
+	}
+	for name, want := range map[string]string{
+		"maxGlobalConcurrentOpens": "unknown", "closeTimeoutMs": "30000", "destroyOnClose": "false", "sleepAfter": "about 10 minutes",
+		"resetAfterMs": "unknown; take it as off", "securityWindowMs": "60000",
+	} {
+		if defaults[name] != want {
+			t.Errorf("%s has default %q, want %q", name, defaults[name], want)
+		}
+	}
+}
+
+func TestIncident(t *testing.T) {
+	p, ok := Incident("07")
+	if !ok || p.Title.String() != "Eviction storm" {
+		t.Errorf("incident 07: %v %v", p, ok)
+	}
+	if len(p.Do) < 4 || p.Do[0].Needs.String() != "a deployment" || p.Do[0].Text.String() != "Limit how many open at once, per session and per provider, to what the platform allows." {
+		t.Errorf("first action of page 7: %+v", p.Do)
+	}
+	for _, n := range []string{"", "0", "10", "x"} {
+		if _, ok := Incident(n); ok {
+			t.Errorf("there is an incident %q", n)
+		}
+	}
+}
+
+func TestCorrectionsAreSaid(t *testing.T) {
+	p, _ := Incident("5")
+	text := p.Section(SectionCorrected)
+	for _, want := range []string{"-mtime +1", "deletes active", "an open file", "local file system"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("page 5 does not say %q", want)
+		}
+	}
+}
+
+func TestParseRefusesHalfAPage(t *testing.T) {
+	whole := "# 1 T\n\n## Symptom\n\ns\n\n## What to check\n\n- c\n\n## Do\n\n- d\n\n## Don't\n\n- Don't x\n\n## Knobs\n\n### `k`\n- Where: a\n- Default: b\n- Direction: c\n- Cost: d\n"
+	if _, err := parse("01-t.md", whole); err != nil {
+		t.Fatalf("a whole page: %v", err)
+	}
+	for name, bad := range map[string]string{
+		"other number":   strings.Replace(whole, "# 1", "# 2", 1),
+		"no title":       strings.Replace(whole, "# 1 T", "T", 1),
+		"no don't":       strings.Replace(whole, "## Don't\n\n- Don't x\n\n", "", 1),
+		"empty do":       strings.Replace(whole, "- d\n", "\n", 1),
+		"knob half":      strings.Replace(whole, "- Cost: d\n", "", 1),
+		"knob odd":       strings.Replace(whole, "- Cost: d\n", "- Colour: d\n", 1),
+		"text at top":    strings.Replace(whole, "# 1 T\n", "# 1 T\nstray\n", 1),
+		"wrong sections": strings.Replace(whole, "## Do\n", "## Does\n", 1),
+	} {
+		if _, err := parse("01-t.md", bad); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestLocalTextStaysInItsPlace(t *testing.T) {
+	p, _ := Incident("7")
+	if strings.Contains(p.Markdown(Local{}), "At this site") {
+		t.Error("a page without local text has its section")
+	}
+	text := p.Markdown(Local{Text: "# Do\nDo\n===\nring the bell\n```\nopen fence", Links: []Link{{"dash]board", "https://g.example/d?x=<1>"}, {URL: "https://w.example"}}})
+	for _, want := range []string{"## At this site\n", "### Do", "ring the bell", "open fence\n```\n", `dash\]board`, `\<1\>`, "## Symptom\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+	if strings.Index(text, "At this site") > strings.Index(text, "## Symptom") {
+		t.Error("the site's text does not come first")
+	}
+	if strings.Count(text, "\n# ") != 0 || strings.Contains(text, "\n===") {
+		t.Error("a heading of the site's text can pass for ours")
+	}
+}

@@ -1,0 +1,141 @@
+package runbook
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// Release is what is known of the framework's release at the subject's source. The documentation numbers its changes
+// in rounds (https://agents.open-source.onhelix.ai, workspaces/upgrading); which published version carries which round
+// is not stated anywhere, so versions are shown as declared and never translated.
+type Release struct {
+	// AtLeast is the oldest round that fits what was seen, 0 when nothing was seen.
+	AtLeast int `json:"at_least,omitempty"`
+	// Below is the round that it must be older than, 0 when nothing says so.
+	Below int `json:"below,omitempty"`
+	// Unmitigated says that rejections are logged one by one, as before the rate limiter of round 5.
+	Unmitigated bool           `json:"unmitigated,omitempty"`
+	Proof       []backend.Safe `json:"proof,omitempty"`
+	// Declared are the versions that sessions declare; more than one are mixed.
+	Declared []backend.Safe `json:"declared,omitempty"`
+	From     string         `json:"source,omitempty"`
+	At       time.Time      `json:"at,omitzero"`
+}
+
+// unmitigatedRate is how many rejections a second without a single rollup show that nothing collects them. The rate
+// limiter writes repeats once in 60 s and a rollup every 5 s.
+const unmitigatedRate = 5.0
+
+// Release infers the framework's release from what only some releases write.
+func (c Case) Release() Release { return newScene(c).release() }
+
+func (s *scene) release() Release {
+	r := Release{Declared: s.versions()}
+	s.releaseFromRefs(&r)
+	s.releaseFromTimes(&r)
+	s.releaseFromLines(&r)
+	return r
+}
+
+// raise notes a proof for a round; the sources of the newest round are kept.
+func (r *Release) raise(round int, o origin, l backend.Literal, args ...any) {
+	r.Proof = append(r.Proof, backend.Textf(l, args...))
+	if round > r.AtLeast {
+		r.AtLeast, r.From, r.At = round, o.source, o.at
+	}
+}
+
+// releaseFromRefs: references carry a schemaVersion since round 4.
+func (s *scene) releaseFromRefs(r *Release) {
+	for _, e := range s.widen().errors {
+		if e.cause&causeSchema != 0 {
+			r.raise(4, e.from, "an error names schemaVersion (%s), which references carry since round 4", e.who)
+			return
+		}
+	}
+	for _, ref := range s.Refs {
+		if v, ok := ref.SchemaVersion.Get(); ok && s.speaksHere(ref.Source) {
+			r.raise(4, origin{ref.Source, ref.At}, "a persisted reference carries schemaVersion %d: round 4 or later", v)
+			return
+		}
+	}
+	for x := range s.State.Sessions.All() {
+		if s.home != "" && x.Key.Source != s.home {
+			continue
+		}
+		for _, ref := range x.WorkspaceRefs {
+			if strings.Contains(strings.ToLower(ref.String()), "schemaversion") {
+				r.raise(4, s.from(&x.Meta), "a reference of session %s carries schemaVersion: round 4 or later", x.Key.Safe())
+				return
+			}
+		}
+	}
+}
+
+// releaseFromTimes: snapshots give lastAttemptAt since round 5, and lastOpAt before it.
+func (s *scene) releaseFromTimes(r *Release) {
+	var legacy *backend.Workspace
+	for w := range s.State.Workspaces.All() {
+		if s.home != "" && w.Key.Source != s.home {
+			continue
+		}
+		if w.LastAttemptAt.IsKnown() {
+			r.raise(5, s.from(&w.Meta), "snapshots carry lastAttemptAt: round 5 or later")
+			return
+		}
+		if w.LastOpAt.IsKnown() {
+			legacy = w
+		}
+	}
+	if legacy != nil {
+		r.Below = 5
+		r.Proof = append(r.Proof, backend.Textf("snapshots carry lastOpAt and no lastAttemptAt, which round 5 brought: older than round 5"))
+		if r.From == "" {
+			o := s.from(&legacy.Meta)
+			r.From, r.At = o.source, o.at
+		}
+	}
+}
+
+// releaseFromLines: the rate limiter of round 5 writes rollups.
+func (s *scene) releaseFromLines(r *Release) {
+	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, 5*time.Minute)
+	if n := rollups.in.N + rollups.elsewhere; n > 0 {
+		r.raise(5, rollups.from, "%s rollup lines in the last hour: round 5 or later", number(n))
+		return
+	}
+	rate, ok := rejected.in.Rate(5 * time.Minute)
+	if !ok || rate < unmitigatedRate {
+		return
+	}
+	r.Unmitigated = true
+	if r.AtLeast >= 5 {
+		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup: either every rejection differs, which looks like probing, or this logger is not rate-limited", rate))
+		return
+	}
+	r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and not one rollup: unmitigated, as before round 5, unless every rejection differs", rate))
+	if r.From == "" {
+		r.From, r.At = rejected.from.source, rejected.from.at
+	}
+}
+
+// check turns the release into an answer to "is it older than this round".
+func (r Release) check(a ask, round int) Check {
+	o := origin{r.From, r.At}
+	proof := backend.Join(r.Proof, "; ")
+	switch {
+	case r.AtLeast >= round:
+		return a.no(o, "%s", proof)
+	case r.Below > 0 && r.Below <= round:
+		return a.yes(o, "%s", proof)
+	case round == 5 && r.Unmitigated:
+		return a.yes(o, "%s", proof)
+	case len(r.Declared) > 0:
+		return a.unsure("declared: %s; which round that is nobody states", backend.Join(r.Declared, ", "))
+	case len(r.Proof) > 0:
+		return a.unsure("%s", proof)
+	}
+	return a.unsure("nothing that was read tells releases apart")
+}

@@ -1,0 +1,321 @@
+package runbook
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// life says whether the subject's session is over, as far as anybody says.
+type life struct {
+	mark Mark // confirmed: it is over; ruled out: it runs
+	fact backend.Safe
+	from origin
+}
+
+// over asks whether the session has ended or rests: its registry is closed either way.
+func (s *scene) over() life {
+	if s.sessionID.IsZero() {
+		return life{CannotTell, backend.Text("no session is joined to this subject"), origin{}}
+	}
+	id := s.sessionID.Safe()
+	if s.session != nil {
+		running, known := s.session.Running.Get()
+		at := s.from(&s.session.Meta)
+		why, old := s.State.StaleWhy(&s.session.Meta)
+		switch {
+		case !known:
+			return life{CannotTell, backend.Textf("session %s is listed and nothing says whether it runs", id), at}
+		case old:
+			return life{CannotTell, backend.Textf("what is known of session %s is old: %s", id, why), at}
+		case running:
+			return life{RuledOut, backend.Textf("session %s runs", id), at}
+		}
+		return life{Confirmed, backend.Textf("session %s has no run loop, so its registry is closed", id), at}
+	}
+	h := s.delivers(backend.InputSessions)
+	if h == nil || h.Status != fleet.StatusOK {
+		return life{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}
+	}
+	return life{Confirmed, backend.Textf("session %s is not in the list of sessions any more", id), origin{h.Key.Source, h.LastOK}}
+}
+
+// firing finds the alert of a rule that is about the subject, its session or its source.
+func (s *scene) firing(rule string) *alerts.Alert {
+	if s.Board == nil {
+		return nil
+	}
+	for _, a := range s.Board.Alerts {
+		if a.Rule == rule && a.State == alerts.StateFiring && (s.home == "" || a.Source == s.home) {
+			return a
+		}
+	}
+	return nil
+}
+
+// blindWhy says why a rule cannot see the subject's source, empty when it can.
+func (s *scene) blindWhy(rule string) backend.Safe {
+	if s.Board == nil {
+		return backend.Safe{}
+	}
+	for _, x := range s.Board.Blind {
+		if x.Rule == rule && (s.home == "" || x.Source == s.home || x.Source == "") {
+			return x.Why
+		}
+	}
+	return backend.Safe{}
+}
+
+// affected lists the sessions whose errors name a cause, each once, in the order of their keys. Unlike the checks it
+// searches every error: a list with holes is no list.
+func (s *scene) affected(c cause) (keys []backend.Key, total int) {
+	list := slices.DeleteFunc(phrases(), func(p phrase) bool { return p.cause&c == 0 })
+	var text backend.Safe
+	var last backend.Key
+	found := false
+	for _, w := range s.workspaces {
+		if w.LastError != text {
+			text, found = w.LastError, causesOf(w.LastError.String(), list) != 0
+		}
+		k := backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}
+		if !found || k == last {
+			continue
+		}
+		last = k
+		total++
+		if len(keys) < MaxSessions {
+			keys = append(keys, k)
+		}
+	}
+	return keys, total
+}
+
+// spread counts the workspaces that fail at the subject's source, and how many of the whole source that is.
+func (s *scene) spread() (failing, total int) {
+	for _, w := range s.workspaces {
+		total++
+		if s.failing(w) {
+			failing++
+		}
+	}
+	return failing, total
+}
+
+// rollout looks for a change that could explain what began: an event, a common start of several sandboxes, versions
+// that differ.
+func (s *scene) rollout() Check {
+	a := ask{"rollout", "Did a rollout or a restart just happen?", "change events, start times of several sandboxes, or frameworkVersion in the list route"}
+	e := s.event(30*time.Minute, func(e *backend.Event) bool {
+		// One container's start is daily life; several at once are counted below.
+		return e.Kind == backend.EventChange && e.Name != "start" && (e.Source == "" || s.speaksHere(e.Source))
+	})
+	if e != nil {
+		return a.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
+	}
+	if n, at, src := s.commonStart(); n >= 3 {
+		return a.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, sandboxes(len(s.sandboxes)), ago(s.now.Sub(at)))
+	}
+	if v := s.versions(); len(v) > 1 {
+		return a.yes(s.newest(), "sessions run different framework versions: %s", backend.Join(v, ", "))
+	}
+	if v := s.images(); len(v) > 1 {
+		return a.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
+	}
+	known := 0
+	for _, sb := range s.sandboxes {
+		if sb.StartedAt.IsKnown() {
+			known++
+		}
+	}
+	if known >= 3 {
+		o := s.from(&s.sandboxes[0].Meta)
+		return a.no(o, "the starts of %d sandboxes are spread, and no change was seen", known)
+	}
+	return a.unsure("no change was seen, and too few start times are known")
+}
+
+// commonStart finds the largest number of sandboxes that started within two minutes, in the last half hour.
+func (s *scene) commonStart() (n int, last time.Time, source string) {
+	var starts []time.Time
+	for _, sb := range s.sandboxes {
+		if at, ok := sb.StartedAt.Get(); ok && s.now.Sub(at) < 30*time.Minute && !at.After(s.now) {
+			starts = append(starts, at)
+			source = sb.Key.Source
+		}
+	}
+	for _, end := range starts {
+		k := 0
+		for _, x := range starts {
+			if d := end.Sub(x); d >= 0 && d <= 2*time.Minute {
+				k++
+			}
+		}
+		if k > n || k == n && end.After(last) {
+			n, last = k, end
+		}
+	}
+	if 2*n < len(s.sandboxes) {
+		return 0, time.Time{}, ""
+	}
+	return n, last, source
+}
+
+// versions lists the framework versions that the sessions of the subject's source run, each once.
+func (s *scene) versions() []backend.Safe {
+	var out []backend.Safe
+	for x := range s.State.Sessions.All() {
+		if s.home == "" || x.Key.Source == s.home {
+			out = distinct(out, x.FrameworkVersion)
+		}
+	}
+	return out
+}
+
+func (s *scene) images() []backend.Safe {
+	var out []backend.Safe
+	for _, sb := range s.sandboxes {
+		out = distinct(out, sb.Image)
+	}
+	return out
+}
+
+// distinct appends a text unless it is empty or there already.
+func distinct(list []backend.Safe, t backend.Safe) []backend.Safe {
+	if t.IsEmpty() {
+		return list
+	}
+	for _, x := range list {
+		if x == t {
+			return list
+		}
+	}
+	return append(list, t)
+}
+
+// hostMemory asks whether the machines below run out of memory.
+func (s *scene) hostMemory() Check {
+	a := ask{"host-memory", "Is a host out of memory?", "a tmpdir source on the host that runs the agents"}
+	var calm *backend.Host
+	for _, h := range s.hosts() {
+		total, known := h.MemTotal.Get()
+		free, knownFree := h.MemAvailable.Get()
+		pressure, _ := h.MemPressure.Get()
+		switch {
+		case known && knownFree && total > 0 && float64(free) < 0.05*float64(total):
+			return a.yes(s.from(&h.Meta), "%s has %s of %s memory available", h.Name, bytesText(free), bytesText(total))
+		case pressure > 0.2:
+			return a.yes(s.from(&h.Meta), "tasks on %s wait for memory %.0f %% of the time", h.Name, 100*pressure)
+		case known && knownFree:
+			calm = h
+		}
+	}
+	if e := s.event(time.Hour, func(e *backend.Event) bool { return e.Name == "oom" && s.speaksHere(e.Source) }); e != nil {
+		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+	}
+	if calm != nil {
+		return a.no(s.from(&calm.Meta), "%s has %s of %s memory available", calm.Name, bytesText(calm.MemAvailable.Or(0)), bytesText(calm.MemTotal.Or(0)))
+	}
+	return a.unsure("no host's memory is read")
+}
+
+// fullRoots asks whether the file systems below the scratch directories are full.
+func (s *scene) fullRoots(a ask) Check {
+	var calm origin
+	var calmText backend.Safe
+	for _, h := range s.hosts() {
+		for _, r := range h.Roots {
+			switch text, full := fullness(r); {
+			case full:
+				return a.yes(s.from(&h.Meta), "%s on %s: %s", r.Path, h.Name, text)
+			case !text.IsEmpty():
+				calm, calmText = s.from(&h.Meta), backend.Textf("%s on %s: %s", r.Path, h.Name, text)
+			}
+		}
+	}
+	if c := s.byErrors(a, causeSpace); c.Mark == Confirmed {
+		return c
+	}
+	if !calmText.IsEmpty() {
+		return a.no(calm, "%s", calmText)
+	}
+	return a.unsure("no root of scratch directories is read")
+}
+
+// fullness says how full a root is; full from 95 % of bytes or inodes.
+func fullness(r backend.Root) (text backend.Safe, full bool) {
+	total, ok := r.Bytes.Get()
+	free, okFree := r.BytesFree.Get()
+	if !ok || !okFree || total <= 0 {
+		return backend.Safe{}, false
+	}
+	kind := ""
+	if !r.FSType.IsEmpty() {
+		kind = " (" + r.FSType.String() + ")"
+	}
+	text = backend.Textf("%s of %s free%s", bytesText(free), bytesText(total), kind)
+	if inodes, ok := r.Inodes.Get(); ok && inodes > 0 {
+		if left, ok := r.InodesFree.Get(); ok && float64(left) < 0.05*float64(inodes) {
+			return backend.Textf("%s, and only %d of %d inodes", text, left, inodes), true
+		}
+	}
+	return text, float64(free) < 0.05*float64(total)
+}
+
+// sandboxOOM asks whether a sandbox was killed for memory.
+func (s *scene) sandboxOOM() Check {
+	a := ask{"sandbox-oom", "Was a sandbox killed for lack of memory?", "a container source whose sandboxes are joined to sessions"}
+	known := 0
+	for _, sb := range s.sandboxes {
+		killed, ok := sb.OOMKilled.Get()
+		code, _ := sb.ExitCode.Get()
+		switch {
+		case killed:
+			return a.yes(s.from(&sb.Meta), "%s was killed for lack of memory", sb.Name)
+		case code == 137:
+			return a.yes(s.from(&sb.Meta), "%s ended with exit code 137, which is a kill and mostly memory", sb.Name)
+		case ok:
+			known++
+		}
+	}
+	if known > 0 {
+		return a.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", sandboxes(known))
+	}
+	return a.unsure("no sandbox of this subject is listed")
+}
+
+func sandboxes(n int) string {
+	if n == 1 {
+		return "1 sandbox"
+	}
+	return number(float64(n)) + " sandboxes"
+}
+
+// ago writes a span in its largest unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return number(float64(int(d.Seconds()))) + "s"
+	case d < time.Hour:
+		return number(float64(int(d.Minutes()))) + "m"
+	case d < 48*time.Hour:
+		return number(float64(int(d.Hours()))) + "h"
+	}
+	return number(float64(int(d.Hours()/24))) + "d"
+}
+
+// bytesText writes a size in decimal units with at most one digit behind the point.
+func bytesText(n int64) string {
+	v := float64(n)
+	for _, u := range []struct {
+		name   string
+		factor float64
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if v >= u.factor {
+			return number(float64(int64(v/u.factor*10))/10) + " " + u.name
+		}
+	}
+	return number(v) + " B"
+}
