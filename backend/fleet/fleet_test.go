@@ -100,6 +100,27 @@ func TestBackOffDoublesToAMinuteAndNeverEnds(t *testing.T) {
 	}, dead)
 }
 
+func TestOneFailedPollIsNotDown(t *testing.T) {
+	s := &scripted{id: "s", do: func(_ context.Context, n int) (backend.Reading, error) {
+		if n == 2 || n >= 4 {
+			return backend.Reading{}, errors.New("reset by peer")
+		}
+		return backend.Reading{}, nil
+	}}
+	running(t, func(t *testing.T, f *Fleet) {
+		want := []SourceStatus{StatusOK, StatusDegraded, StatusOK, StatusDegraded, StatusDown}
+		for i, status := range want {
+			for s.count() < i+1 {
+				time.Sleep(100 * time.Millisecond)
+			}
+			time.Sleep(2 * time.Second)
+			if h := f.State().Source("s"); h.Status != status {
+				t.Errorf("after poll %d: %s (%s), want %s", i+1, h.Status, h.Error, status)
+			}
+		}
+	}, s)
+}
+
 func TestRetryAfterWins(t *testing.T) {
 	s := &scripted{id: "s", do: func(_ context.Context, n int) (backend.Reading, error) {
 		if n == 1 {

@@ -218,9 +218,15 @@ func (p *poller) noteFailure(h *SourceHealth, err error, now time.Time) {
 	}
 	h.ErrorKind = backend.KindOf(err)
 	h.Error = failureText(err)
-	h.Status = StatusDown
-	if h.ErrorKind == backend.ErrAbsent {
+	switch {
+	case h.ErrorKind == backend.ErrAbsent:
 		h.Status = StatusAbsent
+	case h.Failures == 1 && !h.LastOK.IsZero():
+		// One lost packet must not make a whole fleet's values doubtful: they are as old as they are.
+		h.Status = StatusDegraded
+		h.Error = backend.Textf("the newest poll failed: %s", h.Error)
+	default:
+		h.Status = StatusDown
 	}
 	delay := p.back.NextBackOff()
 	var e *backend.Error
