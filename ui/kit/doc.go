@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -32,6 +33,7 @@ type part struct {
 	label string
 	spans []Span
 	link  int // what it leads to, as the writer counts; 0: nothing
+	keep  bool
 }
 
 type partKind uint8
@@ -55,6 +57,33 @@ func (d *Doc) add(p part) {
 		p.link, d.link = d.link, 0
 	}
 	d.parts = append(d.parts, p)
+}
+
+// Keep says that the part added last is still drawn where the document has to be cut.
+func (d *Doc) Keep() {
+	if n := len(d.parts); n > 0 {
+		d.parts[n-1].keep = true
+	}
+}
+
+// Fit is Layout in at most h lines. Where that is too few, what is to be kept comes last, and more is how many lines
+// were left out.
+func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
+	full := d.Layout(t, w)
+	if len(full) <= h {
+		return full, 0
+	}
+	kept := &Doc{label: d.label}
+	for _, p := range d.parts {
+		if p.keep {
+			kept.parts = append(kept.parts, p)
+		}
+	}
+	last := kept.Layout(t, w)
+	if len(last) == 0 || len(last) >= h || slices.Index(full, last[len(last)-1]) < h {
+		return full[:max(h, 0)], len(full) - max(h, 0)
+	}
+	return append(full[:h-len(last):h-len(last)], last...), len(full) - h
 }
 
 // Head begins a section.

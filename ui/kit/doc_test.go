@@ -71,3 +71,27 @@ func TestBlocksKeepTheirSize(t *testing.T) {
 		}
 	}
 }
+
+// What is to be kept is drawn however few lines there are.
+func TestFitKeepsWhatMatters(t *testing.T) {
+	th := theme.New(theme.NoColours, theme.Unicode)
+	d := &Doc{}
+	for range 10 {
+		d.Field("evidence", Span{Text: "something"})
+	}
+	d.Field("next", Span{Text: "do this"})
+	d.Keep()
+	d.Head("Subjects")
+	for range 10 {
+		d.Line(Span{Text: "subject"})
+	}
+	for h := 2; h < 30; h++ {
+		lines, more := d.Fit(th, 40, h)
+		if len(lines) != min(h, 23) || len(lines)+more != 23 {
+			t.Errorf("%d lines and %d more in %d", len(lines), more, h)
+		}
+		if n := strings.Count(strings.Join(lines, ""), "do this"); n != 1 {
+			t.Errorf("kept line is there %d times in %d lines", n, h)
+		}
+	}
+}

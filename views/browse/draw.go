@@ -84,10 +84,11 @@ func (l *List[R]) pane(w, h int, f *views.Frame, beside bool) kit.Block {
 		line := kit.NewLine(f.Theme, w).Put(theme.Dim, " the row under the cursor is gone; move the cursor").String()
 		return kit.NewBlock(w, h, []string{line})
 	}
-	lines := l.cfg.Pane(f, row, beside).Layout(f.Theme, w)
-	if len(lines) > h && h > 0 {
-		more := fmt.Sprintf("%d more lines: enter", len(lines)-h+1)
-		lines = append(lines[:h-1:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, more+" ").String())
+	doc := l.cfg.Pane(f, row, beside)
+	lines, more := doc.Fit(f.Theme, w, h)
+	if more > 0 && h > 1 {
+		lines, more = doc.Fit(f.Theme, w, h-1)
+		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, fmt.Sprintf("%d more lines: enter ", more)).String())
 	}
 	return kit.NewBlock(w, h, lines)
 }

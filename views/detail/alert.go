@@ -181,6 +181,7 @@ func (w *writer) next(a *alerts.Alert, how string) {
 		spans = []kit.Span{{Tone: theme.Accent, Text: "runbook " + a.Runbook}, plain(" is about this; " + how)}
 	}
 	w.Field("next", spans...)
+	w.Keep()
 }
 
 func (w *writer) folded(a *alerts.Alert) {
