@@ -220,7 +220,7 @@ func (s *scene) replaced() Check {
 			return a.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, ago(s.now.Sub(at)))
 		}
 		if hasStart && len(s.sandboxes) > 1 && at.After(started.Add(10*time.Minute)) {
-			return a.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, sandboxes(len(s.sandboxes)))
+			return a.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, plural(len(s.sandboxes), "sandbox"))
 		}
 	}
 	for _, w := range s.workspaces {

@@ -103,27 +103,20 @@ func (p *pile) piled(s *scene) Check {
 	case n == 0:
 		return a.unsure("no scratch directories are read")
 	case p.free > 0:
-		return a.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, directories(n), bytesText(p.bytes))
+		return a.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, plural(n, "directory"), bytesText(p.bytes))
 	case p.still > 0 && p.dark > 0:
-		return a.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, directories(n), p.dark)
+		return a.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, plural(n, "directory"), p.dark)
 	case p.ages < n:
-		return a.unsure("the newest change of %d of %s is not known", n-p.ages, directories(n))
+		return a.unsure("the newest change of %d of %s is not known", n-p.ages, plural(n, "directory"))
 	}
-	return a.no(p.origin(s), "all of %s were changed within a day or are in use", directories(n))
-}
-
-func directories(n int) string {
-	if n == 1 {
-		return "1 directory"
-	}
-	return number(float64(n)) + " directories"
+	return a.no(p.origin(s), "all of %s were changed within a day or are in use", plural(n, "directory"))
 }
 
 // crashed asks for leftovers that nobody can close any more.
 func (p *pile) crashed(s *scene) Check {
 	a := ask{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
 	if p.beforeBoot > 0 {
-		return a.yes(p.origin(s), "%s lie unchanged since before the host's last boot", directories(p.beforeBoot))
+		return a.yes(p.origin(s), "%s lie unchanged since before the host's last boot", plural(p.beforeBoot, "directory"))
 	}
 	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
 		return e.Name == "process-restarted" && s.speaksHere(e.Source)
@@ -136,7 +129,7 @@ func (p *pile) crashed(s *scene) Check {
 			}
 		}
 		if older > 0 {
-			return a.yes(origin{e.Source, e.At}, "%s are older than this: %s", directories(older), e.Text)
+			return a.yes(origin{e.Source, e.At}, "%s are older than this: %s", plural(older, "directory"), e.Text)
 		}
 	}
 	if len(p.dirs) == 0 {
@@ -149,7 +142,7 @@ func (p *pile) inUse(s *scene) Check {
 	a := ask{"held", "Do processes still use them?", "a tmpdir source that runs as the agents' user or as root"}
 	if p.sample != nil {
 		h := p.sample.Holders.Or(nil)[0]
-		return a.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", directories(p.held), p.sample.Path, h.Command, h.PID, h.How)
+		return a.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", plural(p.held, "directory"), p.sample.Path, h.Command, h.PID, h.How)
 	}
 	if p.dark > 0 || len(p.dirs) == 0 {
 		return a.unsure("the processes of other users could not be read")

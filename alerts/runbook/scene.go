@@ -344,6 +344,11 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	} else if strings.HasSuffix(noun, "x") {
+		noun += "e"
+	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 

@@ -116,7 +116,7 @@ func (s *scene) rollout() Check {
 		return a.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
 	}
 	if n, at, src := s.commonStart(); n >= 3 {
-		return a.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, sandboxes(len(s.sandboxes)), ago(s.now.Sub(at)))
+		return a.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"), ago(s.now.Sub(at)))
 	}
 	if v := s.versions(); len(v) > 1 {
 		return a.yes(s.newest(), "sessions run different framework versions: %s", backend.Join(v, ", "))
@@ -281,16 +281,9 @@ func (s *scene) sandboxOOM() Check {
 		}
 	}
 	if known > 0 {
-		return a.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", sandboxes(known))
+		return a.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", plural(known, "sandbox"))
 	}
 	return a.unsure("no sandbox of this subject is listed")
-}
-
-func sandboxes(n int) string {
-	if n == 1 {
-		return "1 sandbox"
-	}
-	return number(float64(n)) + " sandboxes"
 }
 
 // ago writes a span in its largest unit.
