@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
 	"sandglass/alerts"
@@ -88,7 +89,7 @@ func (c *console) viewer(o cli.Console) ui.Viewer {
 	v := ui.Viewer{
 		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
 		Focus: o.Focus, Environment: o.Config.Environment, Production: o.Config.Production, Now: c.sys.now,
-		CanSuspend: canSuspend(),
+		CanSuspend: canSuspend(), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
 	if u, err := user.Current(); err == nil {
 		v.Name = u.Username

@@ -3,6 +3,7 @@ package columns
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -52,13 +53,13 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell { return alertStateCell(a) },
 				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
-			{Name: "since", Title: "SINCE", Help: "how long it has been in that state", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
-				Cell:    func(a row, c *Ctx) Cell { return ageOf(known(a.Since), c.Now, quiet(a, theme.Normal)) },
-				Sort:    func(a row, c *Ctx) SortKey { return sortAge(known(a.Since), c.Now) },
-				Measure: func(a row, c *Ctx) (float64, bool) { return measured(sortAge(known(a.Since), c.Now)) }},
+			{Name: "since", Title: "SINCE", Help: "how long it has been true: 40m+ is at least, <41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
+				Cell:    func(a row, c *Ctx) Cell { return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)} },
+				Sort:    func(a row, c *Ctx) SortKey { return sortAge(known(began(a)), c.Now) },
+				Measure: func(a row, c *Ctx) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
 			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 9, Priority: 0, Where: NarrowOnly,
 				Cell: lifeCell,
-				Sort: func(a row, c *Ctx) SortKey { return sortAge(known(a.Since), c.Now) }},
+				Sort: func(a row, c *Ctx) SortKey { return sortAge(known(began(a)), c.Now) }},
 			{Name: "id", Title: "ID", Help: "the alert's short stable id", Min: 8, Ideal: 10, Priority: 9, Where: Extra,
 				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.ID), theme.Dim) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.ID) }},
@@ -155,7 +156,7 @@ func stateRank(s alerts.AlertState) int {
 
 // lifeCell carries what must not be lost on a narrow screen: who has it, or what state it is in and since when.
 func lifeCell(a *alerts.Alert, c *Ctx) Cell {
-	age := Age(c.Now.Sub(a.Since))
+	age := Onset(a, c.Now)
 	tone := quiet(a, theme.Normal)
 	switch {
 	case a.Silenced != nil:
@@ -168,6 +169,39 @@ func lifeCell(a *alerts.Alert, c *Ctx) Cell {
 		return Cell{Text: plain("susp " + age), Tone: tone}
 	}
 	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
+}
+
+// began is the likeliest moment at which what the alert says became true.
+func began(a *alerts.Alert) time.Time {
+	switch {
+	case !a.Bounds.Earliest.IsZero():
+		return a.Bounds.Earliest
+	case !a.Bounds.Latest.IsZero():
+		return a.Bounds.Latest
+	}
+	return a.Since
+}
+
+// Onset is how long what an alert says has been true, in one word: "40m+" where only a lower bound of a minute or more
+// is proved, "<41m" where only the upper bound says anything, "41m" where the two agree. A held or ended alert gives
+// the age of that state.
+func Onset(a *alerts.Alert, now time.Time) string {
+	early, late := a.Bounds.Earliest, a.Bounds.Latest
+	if a.State == alerts.StateHeld || a.State == alerts.StateEnded || early.IsZero() && late.IsZero() {
+		return Age(now.Sub(a.Since))
+	}
+	least, most := now.Sub(late), now.Sub(early)
+	switch {
+	case late.IsZero():
+		return "<" + Age(most)
+	case early.IsZero():
+		return Age(least) + "+"
+	case most-least <= max(30*time.Second, most/10):
+		return Age(most)
+	case least >= time.Minute:
+		return Age(least) + "+"
+	}
+	return "<" + Age(most)
 }
 
 // SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".

@@ -102,7 +102,7 @@ type Set[R any] struct {
 	// Muted rows are dimmed: what is merely listed.
 	Muted func(R) bool
 	// Stale rows show values of an older reading, because newer ones failed. nil: none.
-	Stale func(R) bool
+	Stale func(R, *Ctx) bool
 	// DefaultSort is the name of the column sorted by at first; empty: the natural order.
 	DefaultSort string
 }
@@ -164,7 +164,7 @@ func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx
 func (c *Cursor[R]) SortKey(i int) SortKey { return c.set.Columns[i].Sort(c.Row, c.ctx) }
 
 // Stale reports whether the row shows an older reading because newer ones failed.
-func (c *Cursor[R]) Stale() bool { return c.set.Stale != nil && c.set.Stale(c.Row) }
+func (c *Cursor[R]) Stale() bool { return c.set.Stale != nil && c.set.Stale(c.Row, c.ctx) }
 
 // Muted reports whether the row is merely listed.
 func (c *Cursor[R]) Muted() bool { return c.set.Muted != nil && c.set.Muted(c.Row) }

@@ -61,3 +61,20 @@ func (c *Ctx) Interval(source string) time.Duration {
 	}
 	return 0
 }
+
+// ReadAt is when an entity was last read: its own reading, or a later one that confirmed all of its kind unchanged.
+func (c *Ctx) ReadAt(m *backend.Meta) time.Time {
+	if c.State == nil {
+		return m.ReadAt
+	}
+	return c.State.ReadAt(m)
+}
+
+// Stale reports whether newer readings of an entity failed, because of itself or because its source is down.
+func (c *Ctx) Stale(m *backend.Meta) bool {
+	if c.State == nil || c.State.Source(m.Key.Source) == nil {
+		return m.Stale
+	}
+	_, stale := c.State.StaleWhy(m)
+	return stale
+}

@@ -166,11 +166,12 @@ func measured(k SortKey) (float64, bool) { return k.Num, !k.Unknown }
 // readCell says how fresh a row is: "now" while it is as fresh as its source's interval allows, else its age, and with
 // a warning where newer readings failed.
 func readCell(m *backend.Meta, c *Ctx) Cell {
-	age := c.Now.Sub(m.ReadAt)
+	at := c.ReadAt(m)
+	age := c.Now.Sub(at)
 	switch {
-	case m.Stale:
+	case c.Stale(m):
 		return Cell{Text: plain("stale " + Age(age)), Short: plain("!" + Age(age)), Tone: theme.Warn}
-	case m.ReadAt.IsZero():
+	case at.IsZero():
 		return Unknown()
 	case age < max(time.Minute, 2*c.Interval(m.Key.Source)):
 		return Cell{Text: backend.Text("now"), Tone: theme.Dim}

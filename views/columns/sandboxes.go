@@ -23,7 +23,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source
 		},
 		Muted:       func(b row) bool { return !b.IsSandbox },
-		Stale:       func(b row) bool { return b.Stale },
+		Stale:       func(b row, c *Ctx) bool { return c.Stale(&b.Meta) },
 		DefaultSort: "reported",
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",

@@ -20,7 +20,7 @@ func Sessions() *Set[*backend.Session] {
 		Text: func(s row) string {
 			return s.Key.Safe().String() + " " + s.Status.String() + " " + s.Tenant.String() + " " + s.AnswerText.String() + " " + s.Key.Source
 		},
-		Stale: func(s row) bool { return s.Stale },
+		Stale: func(s row, c *Ctx) bool { return c.Stale(&s.Meta) },
 		Columns: []Column[row]{
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "its id", Min: 12, Ideal: 24, Flex: 1, Priority: 0},
 				theme.Normal, func(s row) backend.ID { return s.Key.ID }),

@@ -19,12 +19,12 @@ func readColumn[R any](meta func(R) *backend.Meta, priority int) Column[R] {
 		Align: Right, Min: 4, Ideal: 9, Priority: priority, Descending: true,
 		Cell: func(r R, c *Ctx) Cell { return readCell(meta(r), c) },
 		Sort: func(r R, c *Ctx) SortKey {
-			m := meta(r)
-			return SortKey{Num: c.Now.Sub(m.ReadAt).Seconds(), Unknown: m.ReadAt.IsZero()}
+			at := c.ReadAt(meta(r))
+			return SortKey{Num: c.Now.Sub(at).Seconds(), Unknown: at.IsZero()}
 		},
 		Measure: func(r R, c *Ctx) (float64, bool) {
-			m := meta(r)
-			return c.Now.Sub(m.ReadAt).Seconds(), !m.ReadAt.IsZero()
+			at := c.ReadAt(meta(r))
+			return c.Now.Sub(at).Seconds(), !at.IsZero()
 		}}
 }
 

@@ -23,7 +23,7 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 		Text: func(t row) string {
 			return t.Path.String() + " " + t.Owner.String() + " " + t.Key.Parent.Safe().String() + " " + t.Key.Source
 		},
-		Stale:       func(t row) bool { return t.Stale },
+		Stale:       func(t row, c *Ctx) bool { return c.Stale(&t.Meta) },
 		DefaultSort: "size",
 		Columns: []Column[row]{
 			{Name: "path", Title: "DIRECTORY", Help: "the directory's path; its last part where there is little room",

@@ -22,7 +22,7 @@ func Workspaces() *Set[*backend.Workspace] {
 			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
 				w.Provider.String() + " " + w.Key.Source
 		},
-		Stale:       func(w row) bool { return w.Stale || w.Unreadable },
+		Stale:       func(w row, c *Ctx) bool { return w.Unreadable || c.Stale(&w.Meta) },
 		DefaultSort: "works",
 		Columns: []Column[row]{
 			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, busy, working, unused or unknown",

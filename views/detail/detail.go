@@ -158,20 +158,21 @@ func (w *writer) at(label string, v backend.Value[time.Time], never string) {
 // read says how old the reading is and what went wrong since.
 func (w *writer) read(m *backend.Meta) {
 	spans := []kit.Span{plain(m.Key.Source)}
-	if m.ReadAt.IsZero() {
+	if w.f.State.ReadAt(m).IsZero() {
 		spans = append(spans, dim(", never read"))
 	} else {
 		spans = append(spans, dim(", read "+freshness(m, w.f)))
 	}
 	w.Field("source", spans...)
-	if m.Stale {
-		w.tone("stale", theme.Warn, "newer readings failed: "+m.StaleWhy.String()+". What stands here is the last that was read.")
+	if why, stale := w.f.State.StaleWhy(m); stale {
+		w.tone("stale", theme.Warn, why.String()+". What stands here is the last that was read.")
 	}
 }
 
 func freshness(m *backend.Meta, f *views.Frame) string {
-	if age := f.Now.Sub(m.ReadAt); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
-		return columns.Age(age) + " ago, at " + Clock(m.ReadAt, f.Now)
+	at := f.State.ReadAt(m)
+	if age := f.Now.Sub(at); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
+		return columns.Age(age) + " ago, at " + Clock(at, f.Now)
 	}
 	return "just now"
 }
