@@ -96,7 +96,7 @@ func (r *writer) document(doc ast.Node, w int) {
 // paragraph above.
 func (r *writer) gap(n ast.Node) {
 	prev := n.PreviousSibling()
-	if h, ok := prev.(*ast.Heading); ok && (h.Level > 2 || h.Level == 2) || prev == nil {
+	if h, ok := prev.(*ast.Heading); ok && h.Level >= 2 || prev == nil {
 		return
 	}
 	r.blank()
@@ -177,14 +177,22 @@ func (r *writer) block(n ast.Node, in *inset) {
 
 // heading draws a title with a rule below it, a section's name, or a smaller one.
 func (r *writer) heading(n *ast.Heading, in *inset) {
+	lines := wrap(r.inline(n, theme.Strong), in.width)
+	if len(lines) == 0 {
+		return
+	}
 	r.blank()
-	r.flow(in, r.inline(n, theme.Strong))
-	if n.Level == 1 {
+	widest := 0
+	for _, l := range lines {
 		w := 0
-		for _, s := range r.lines[max(len(r.lines)-1, 0)] {
+		for _, s := range l {
 			w += kit.Width(s.Text)
 		}
-		r.put(in, kit.Span{Tone: theme.Dim, Text: strings.Repeat("─", min(max(w, 1), in.width))})
+		widest = max(widest, w)
+		r.put(in, l...)
+	}
+	if n.Level == 1 {
+		r.put(in, kit.Span{Tone: theme.Dim, Text: strings.Repeat("─", min(widest, in.width))})
 		r.blank()
 	}
 }

@@ -73,6 +73,7 @@ func TestTonesSayWhatMarksSay(t *testing.T) {
 func TestSmallThings(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                          "",
+		"#":                         "",
 		"a\nb":                      "  a b\n",
 		"a  \nb":                    "  a\n  b\n",
 		"[u](u)":                    "  u\n",
