@@ -1,0 +1,293 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	// settle is how old a file's time must be before an unchanged time means unchanged content: file systems keep
+	// times in steps of up to 2 s, and a writer may write twice in one.
+	settle     = 2 * time.Second
+	stderrKept = 1 << 10
+	killWait   = 2 * time.Second // between asking a command to end and closing its pipes
+)
+
+// fileState tells one content of a file from another.
+type fileState struct {
+	dev, ino uint64
+	size     int64
+	modified time.Time
+}
+
+func stateOf(info fs.FileInfo) fileState {
+	st := fileState{size: info.Size(), modified: info.ModTime()}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		st.dev, st.ino = uint64(sys.Dev), sys.Ino
+	}
+	return st
+}
+
+// read brings the files up to date and returns them, those included that cannot be read any more.
+func (p *poll) read(ctx context.Context, now time.Time) []*place {
+	s := p.s
+	listed := map[string]bool{}
+	late := false
+	for _, path := range p.list() {
+		listed[path] = true
+		if ctx.Err() != nil {
+			if p.complete = false; !late {
+				p.problem(backend.ErrTimeout, path, "no time left for this file and those after it")
+			}
+			late = true
+			continue
+		}
+		f := s.files[path]
+		if f == nil {
+			f = &place{path: path}
+			s.files[path] = f
+		}
+		body, state, err := s.load(f, now)
+		switch {
+		case err != nil:
+			f.fail(s.newProblem(kindOf(err), path, plain(err).Error()))
+		case body != nil:
+			p.r.Load.Requests++
+			p.r.Load.Bytes += int64(len(body))
+			f.state = state
+			f.take(s.decode(f, body))
+		}
+	}
+	for path, f := range s.files {
+		switch {
+		case listed[path]:
+		case p.complete: // every glob could be read and matches something: this file is gone, and its refs with it
+			delete(s.files, path)
+		default:
+			f.fail(s.newProblem(backend.ErrGone, path, "the file is not among those that are read any more"))
+		}
+	}
+	all := make([]*place, 0, len(s.files))
+	for _, f := range s.files {
+		all = append(all, f)
+	}
+	return all
+}
+
+// list expands the globs, the newest files first when there are too many.
+func (p *poll) list() []string {
+	var all []string
+	for _, pattern := range p.s.opts.Files {
+		g := globber{fail: func(path string, err error) {
+			p.complete = false
+			p.problem(kindOf(err), path, "%v", plain(err))
+		}}
+		g.expand(pattern)
+		if len(g.found) == 0 {
+			// Not "no refs": a store that is not mounted looks the same.
+			p.complete = false
+			p.problem(backend.ErrAbsent, pattern, "no file matches; check files in the configuration")
+		}
+		all = append(all, g.found...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) <= p.s.opts.MaxFiles {
+		return all
+	}
+	p.complete = false
+	p.problem(backend.ErrInvalid, strings.Join(p.s.opts.Files, " "), "%d files match; only the %d newest are read (max_files)", len(all), p.s.opts.MaxFiles)
+	age := map[string]time.Time{}
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil {
+			age[path] = info.ModTime()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return age[b].Compare(age[a]) })
+	return all[:p.s.opts.MaxFiles]
+}
+
+// load reads a file; the body is nil when the file is what it was.
+func (s *source) load(f *place, now time.Time) ([]byte, fileState, error) {
+	// Non-blocking, because a pipe may lie there.
+	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fileState{}, err
+	}
+	defer file.Close() // it was only read
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, fileState{}, err
+	case !info.Mode().IsRegular():
+		return nil, fileState{}, errors.New("not a regular file")
+	case info.Size() > int64(s.opts.MaxBody):
+		return nil, fileState{}, s.tooLarge()
+	}
+	state := stateOf(info)
+	if f.loaded && state == f.state && now.Sub(state.modified) > settle {
+		return nil, state, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(file, int64(s.opts.MaxBody)+1))
+	switch {
+	case err != nil:
+		return nil, state, err
+	case int64(len(body)) > int64(s.opts.MaxBody):
+		return nil, state, s.tooLarge()
+	case body == nil:
+		body = []byte{}
+	}
+	return body, state, nil
+}
+
+func (s *source) tooLarge() error {
+	text, _ := s.opts.MaxBody.MarshalText() // it cannot fail
+	return fmt.Errorf("larger than max_body (%s)", text)
+}
+
+// take replaces what the place held. Refs that an unsound reading does not have are lost, not gone.
+func (f *place) take(c content) {
+	before := f.known()
+	f.docs, f.loaded, f.lost, f.why = c, true, nil, backend.Safe{}
+	if c.sound() {
+		return
+	}
+	if f.why = backend.Text("there are more refs than max_refs allows"); len(c.problems) > 0 {
+		f.why = backend.Textf("what was saved cannot be read in full: %s: %s", c.problems[0].Where, c.problems[0].What)
+	}
+	for _, ref := range c.refs {
+		delete(before, ref.Key)
+	}
+	f.lost = before
+}
+
+// fail keeps what the place held as lost.
+func (f *place) fail(problem backend.Problem) {
+	f.lost = f.known()
+	f.docs, f.loaded = content{problems: []backend.Problem{problem}}, false
+	f.why = backend.Textf("what was saved cannot be read: %s", problem.What)
+}
+
+func (f *place) known() map[backend.Key]bool {
+	out := make(map[backend.Key]bool, len(f.docs.refs)+len(f.lost))
+	for k := range f.lost {
+		out[k] = true
+	}
+	for _, ref := range f.docs.refs {
+		out[ref.Key] = true
+	}
+	return out
+}
+
+// command runs the command when it is due.
+func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error) {
+	s := p.s
+	if s.out != nil && now.Before(s.next) {
+		return false, nil
+	}
+	where := "command " + s.opts.Command[0]
+	body, err := s.run(ctx)
+	p.r.Load.Requests++
+	p.r.Load.Bytes += int64(len(body))
+	if err != nil {
+		kind := backend.ErrUnreachable
+		switch {
+		case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, errOutput):
+			kind = backend.ErrInvalid
+		case errors.Is(err, context.DeadlineExceeded):
+			kind = backend.ErrTimeout
+		}
+		return false, &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, Err: err}
+	}
+	if s.out == nil {
+		s.out = &place{path: where}
+	}
+	s.out.take(s.decode(s.out, body))
+	s.next = now.Add(s.opts.CommandEvery.Std())
+	return true, nil
+}
+
+var errOutput = errors.New("the output is larger than max_body")
+
+func (s *source) run(ctx context.Context) ([]byte, error) {
+	if s.deps.Command == nil {
+		return nil, errors.New("commands are not available here")
+	}
+	if s.deps.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.deps.Deadline)
+		defer cancel()
+	}
+	cmd := s.deps.Command(ctx, s.opts.Command)
+	// A group of its own, so that the children of a shell end with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = killWait
+	out, said := &capped{limit: int64(s.opts.MaxBody)}, &capped{limit: stderrKept, cut: true}
+	cmd.Stdout, cmd.Stderr = out, said
+	err := cmd.Run()
+	switch {
+	case out.full:
+		return nil, errOutput
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		if text := strings.TrimSpace(said.b.String()); text != "" {
+			return nil, fmt.Errorf("the command failed: %w: %s", err, s.deps.Cleaner.Clean(text, 200))
+		}
+		return nil, fmt.Errorf("the command failed: %w", err)
+	}
+	return out.b.Bytes(), nil
+}
+
+// capped keeps so much of an output; more ends the command, or is dropped when cut is set.
+type capped struct {
+	b     bytes.Buffer
+	limit int64
+	cut   bool
+	full  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.limit - int64(c.b.Len())
+	if int64(len(p)) <= room {
+		return c.b.Write(p)
+	}
+	c.full = true
+	if !c.cut {
+		return 0, errOutput
+	}
+	c.b.Write(p[:room]) // a buffer's Write never fails
+	return len(p), nil
+}
+
+func kindOf(err error) backend.ErrorKind {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return backend.ErrUnauthorised
+	case errors.Is(err, fs.ErrNotExist):
+		return backend.ErrGone
+	}
+	return backend.ErrInvalid
+}
+
+// plain leaves the path out of a file error: it is named beside it.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
