@@ -9,7 +9,7 @@ import (
 
 // diagnose1: every workspace tool call ends in WorkspaceFailedError.
 func diagnose1(s *scene) Diagnosis {
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),
 		s.recovered(),
 		s.byErrors(ask{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, causeSnapshot),
@@ -22,7 +22,7 @@ func diagnose1(s *scene) Diagnosis {
 		s.runtime(),
 		s.byErrors(ask{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, causeSchema|causeStrict),
 		s.sharedCause(),
-	}}
+	)}
 	s.advise1(&d)
 	return d
 }
@@ -209,6 +209,10 @@ func (s *scene) advise1(d *Diagnosis) {
 		d.conclude("Nothing that was read shows a failed entry.")
 		d.do("Poll the session while it runs: an idle session has no registry to read.")
 		d.dont("Don't take silence for health: a closed registry reports nothing.")
+	}
+	if s.firing("eviction-storm") != nil {
+		d.dont("Don't reset while the eviction storm of this source fires: each reset adds an open.")
+		d.NoReset = backend.Text("an eviction storm fires at this source; a reset adds opens")
 	}
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: others of this source fail as well.")

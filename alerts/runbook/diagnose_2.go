@@ -9,7 +9,7 @@ import (
 
 // diagnose2: files vanished. It ends in one word.
 func diagnose2(s *scene) Diagnosis {
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.branched(),
 		s.keepsNothing(),
 		s.cleaned(),
@@ -18,7 +18,7 @@ func diagnose2(s *scene) Diagnosis {
 		s.replaced(),
 		s.closedBetween(),
 		s.slept(),
-	}}
+	)}
 	s.end2(&d)
 	return d
 }

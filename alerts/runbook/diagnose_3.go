@@ -11,7 +11,7 @@ const defaultMaxFile = 10_000_000
 
 // diagnose3: the agent's own process or Durable Object runs out of memory.
 func diagnose3(s *scene) Diagnosis {
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.agentOOM(),
 		s.fileCap(),
 		s.bigGreps(),
@@ -21,7 +21,7 @@ func diagnose3(s *scene) Diagnosis {
 		s.sandboxOOM(),
 		s.hostMemory(),
 		s.agentRestarted(),
-	}}
+	)}
 	s.advise3(&d)
 	return d
 }

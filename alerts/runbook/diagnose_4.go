@@ -14,7 +14,7 @@ const (
 
 // diagnose4: a sandbox does not end.
 func diagnose4(s *scene) Diagnosis {
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.sessionOver(),
 		s.stillUp(),
 		s.destroysOnClose(),
@@ -24,7 +24,7 @@ func diagnose4(s *scene) Diagnosis {
 		s.otherUsers(),
 		s.destroyFails(),
 		s.restartPolicy(),
-	}}
+	)}
 	s.advise4(&d)
 	return d
 }

@@ -13,7 +13,7 @@ const leftover = 24 * time.Hour
 // diagnose5: scratch directories pile up on a host.
 func diagnose5(s *scene) Diagnosis {
 	p := s.pile()
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		p.piled(s),
 		s.byLines(ask{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
 		s.byLines(ask{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
@@ -23,7 +23,7 @@ func diagnose5(s *scene) Diagnosis {
 		s.fullRoots(ask{"full", "Is the file system nearly full?", "a tmpdir source on the host"}),
 		s.rootsWritable(),
 		s.inMemory(),
-	}}
+	)}
 	s.advise5(&d)
 	return d
 }

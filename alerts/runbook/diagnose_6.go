@@ -13,7 +13,7 @@ import (
 // diagnose6: a stored reference and the container disagree. It is about releases, so it looks at the whole source.
 func diagnose6(s *scene) Diagnosis {
 	w := s.widen()
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.byErrors(ask{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, causeSchema),
 		w.direction(),
 		w.histogram(),
@@ -21,7 +21,7 @@ func diagnose6(s *scene) Diagnosis {
 		s.byErrors(ask{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, causeStrict),
 		s.deleted(),
 		s.refsRead(),
-	}}
+	)}
 	d.Release = s.release()
 	d.Sessions, d.SessionCount = w.affected(causeSchema | causeStrict)
 	w.advise6(&d)

@@ -12,7 +12,7 @@ const stormWindow = 5 * time.Minute
 // diagnose7: an eviction storm. It is never about one session alone, so it looks at the whole source.
 func diagnose7(narrow *scene) Diagnosis {
 	s := narrow.widen()
-	d := Diagnosis{Checks: []Check{
+	d := Diagnosis{Checks: s.answers(
 		s.stormNow(),
 		s.retriesOnTop(),
 		s.byErrors(ask{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, causeQuota),
@@ -24,7 +24,7 @@ func diagnose7(narrow *scene) Diagnosis {
 		s.permanent(),
 		s.rollout(),
 		s.bounded(),
-	}}
+	)}
 	s.advise7(&d)
 	return d
 }

@@ -10,7 +10,7 @@ import (
 // diagnose8: one tenant may have seen another's files.
 func diagnose8(s *scene) Diagnosis {
 	r := s.release()
-	d := Diagnosis{Release: r, Checks: []Check{
+	d := Diagnosis{Release: r, Checks: s.answers(
 		s.sharedID(),
 		s.sharedNamespace(),
 		s.sharedMount(),
@@ -21,7 +21,7 @@ func diagnose8(s *scene) Diagnosis {
 			"schemaVersion in a stored reference or an error, or lastAttemptAt in a snapshot"}, 4),
 		ask{"reads", "Were files of another tenant really read or written?", "a log pattern for reads and writes by path and sandbox, or the platform's own audit"}.
 			unsure("no source reports which files a command touched"),
-	}}
+	)}
 	s.advise8(&d)
 	return d
 }

@@ -9,7 +9,7 @@ import (
 // diagnose9: rejected commands flood the agents' audit log.
 func diagnose9(s *scene) Diagnosis {
 	r := s.release()
-	d := Diagnosis{Release: r, Checks: []Check{
+	d := Diagnosis{Release: r, Checks: s.answers(
 		s.flood(),
 		s.oneSession(),
 		s.looping(r),
@@ -19,7 +19,7 @@ func diagnose9(s *scene) Diagnosis {
 		s.stillWorks(),
 		ask{"window", "Was the collecting window changed?", "securityWindowMs in the deployment; 60 s is what the framework describes"}.
 			unsure("no source reports it"),
-	}}
+	)}
 	s.advise9(&d)
 	return d
 }

@@ -251,6 +251,7 @@ func TestStorm(t *testing.T) {
 		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "no check names", "transientRetryAttempts", "", true},
 		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": Confirmed}, "Object storage", "", "", true},
 		{"site's own check", "7", world{workspaces: evicted("gone"), site: []SiteFact{{Name: "storage", Fact: backend.Text("R2 answers in 40 ms"), Source: "site", At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
+		{"site's own check finds the cause", "7", world{workspaces: evicted("gone"), site: []SiteFact{{Name: "storage", Holds: true, Fact: backend.Text("R2 answers 503"), Source: "site", At: now}}}, source, map[string]Mark{"storage": Confirmed}, "Object storage", "bucket", "", true},
 		{"full tmpfs", "7", world{workspaces: evicted("gone"), hosts: []*backend.Host{host(func(h *backend.Host) {
 			h.Roots[0].FSType, h.Roots[0].BytesFree = backend.Text("tmpfs"), backend.Known[int64](0)
 		})}}, source, map[string]Mark{"full": Confirmed, "host-memory": RuledOut}, "full", "Make room", "", true},
@@ -261,6 +262,7 @@ func TestStorm(t *testing.T) {
 		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "follows a change", "Halt", "", true},
 		{"one start is no rollout", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "start", sbKey("z"), time.Minute, "container z started")}}, source, map[string]Mark{"rollout": CannotTell}, "", "", "", true},
 		{"quiet", "7", quiet, source, map[string]Mark{"storm": RuledOut, "rollout": RuledOut, "retries": RuledOut, "full": RuledOut, "permanent": RuledOut}, "No storm now", "", "restart the agents", false},
+		{"metrics are down", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 0), down: []string{"prom"}}, source, map[string]Mark{"storm": CannotTell}, "Cannot tell", "", "", false},
 		{"blind", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, without: []string{"app-log", "prom"}, board: blind}, source, map[string]Mark{"storm": CannotTell}, "Cannot tell", "Logger", "", false},
 	} {
 		t.Run(c.name, c.run)

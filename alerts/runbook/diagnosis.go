@@ -131,12 +131,31 @@ func (c Case) Diagnose(incident string) Diagnosis {
 		d = diagnose8(s)
 	case "9":
 		d = diagnose9(s)
+	default:
+		d.conclude("No diagnosis is written for this page; follow it by hand.")
 	}
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
-	d.Checks = c.withSite(d.Checks)
 	d.Knobs = p.values(s)
 	sortChecks(d.Checks)
 	return d
+}
+
+// answers completes checks before anything is concluded from them.
+func (c Case) answers(checks ...Check) []Check { return c.withSite(c.fresh(checks)) }
+
+// fresh takes "ruled out" back where its source does not answer any more: it proves nothing about now.
+func (c Case) fresh(checks []Check) []Check {
+	for i := range checks {
+		x := &checks[i]
+		h := c.State.Source(x.Source)
+		if x.Mark != RuledOut || h == nil || h.Status != fleet.StatusDown && !h.Overdue(c.State.Wall) {
+			continue
+		}
+		x.Mark = CannotTell
+		x.Fact = backend.Textf("%s, but that is old: %s does not answer", x.Fact, backend.Clean(x.Source, 80))
+		x.WouldTell = backend.Textf("%s, when it answers again", backend.Clean(x.Source, 80))
+	}
+	return checks
 }
 
 // withSite lets the site's own checks answer what our readings cannot.
