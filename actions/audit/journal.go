@@ -87,13 +87,13 @@ func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, e
 	if err := e.check(); err != nil {
 		return Receipt{}, fmt.Errorf("audit journal: %w", err)
 	}
-	f, isNew, err := j.openLocked(ctx)
+	f, err := j.openLocked(ctx)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("audit journal: %w", err)
 	}
 	got, err := j.appendTo(f, e.masked(j.cleaner))
 	if err == nil && d == Synced {
-		if syncErr := j.sync(f, isNew); syncErr != nil {
+		if syncErr := j.sync(f); syncErr != nil {
 			err = &NotSyncedError{got, syncErr}
 		}
 	}
@@ -144,14 +144,12 @@ func (j *Journal) behind(t tail, e Entry) ([]byte, Receipt, error) {
 	return append(append(out, line...), '\n'), Receipt{Seq: r.Seq, Hash: sumOf(line)}, nil
 }
 
-func (j *Journal) sync(f *os.File, isNew bool) error {
+// sync makes the record last, and the file's name: another process may have created it without.
+func (j *Journal) sync(f *os.File) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if isNew {
-		return syncDir(filepath.Dir(j.path))
-	}
-	return nil
+	return syncDir(filepath.Dir(j.path))
 }
 
 // maxReopen bounds how often the file may be replaced while its lock is waited for.
@@ -159,30 +157,30 @@ const maxReopen = 5
 
 // openLocked opens the journal and takes its lock. A file that was moved away meanwhile is let go: a record must not
 // end up where nobody looks.
-func (j *Journal) openLocked(ctx context.Context) (f *os.File, isNew bool, err error) {
+func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for range maxReopen {
 		f, err := openAppend(j.path)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if err := lock(ctx, f, false); err != nil {
-			return nil, false, errors.Join(err, f.Close())
+			return nil, errors.Join(err, f.Close())
 		}
 		mine, err := f.Stat()
 		if err != nil {
-			return nil, false, errors.Join(err, f.Close())
+			return nil, errors.Join(err, f.Close())
 		}
 		if named, err := os.Lstat(j.path); err == nil && os.SameFile(mine, named) {
-			return f, mine.Size() == 0, nil
+			return f, nil
 		}
 		if err := f.Close(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	return nil, false, fmt.Errorf("%s is replaced again and again by another program", j.path)
+	return nil, fmt.Errorf("%s is replaced again and again by another program", j.path)
 }
 
 // Verify checks the whole journal as it was at one moment between two records. A journal that does not exist is intact

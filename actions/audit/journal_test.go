@@ -359,3 +359,37 @@ func TestReadErrorsAreErrors(t *testing.T) {
 		t.Errorf("read: %v", last)
 	}
 }
+
+func TestAJournalThatWasMovedAwayWhileItsLockWasAwaitedIsLetGo(t *testing.T) {
+	j, _ := journalOf(t, 2)
+	f, err := openAppend(j.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock(t.Context(), f, false); err != nil {
+		t.Fatal(err)
+	}
+	waiting, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(waiting)
+		_, err := j.Append(t.Context(), entry(0), Written)
+		done <- err
+	}()
+	<-waiting
+	if err := errors.Join(os.Rename(j.Path(), j.Path()+".old"), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(t, content(t, j)); r.Records != 1 || found(&r) != "" {
+		t.Errorf("the new journal has %d records, %s", r.Records, found(&r))
+	}
+	old, err := os.ReadFile(j.Path() + ".old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := verify(t, old); r.Records != 2 {
+		t.Errorf("the old journal has %d records", r.Records)
+	}
+}

@@ -162,10 +162,11 @@ func isWord(s string) bool {
 func (e Entry) masked(c *backend.Cleaner) Entry {
 	text := func(s backend.Safe) backend.Safe { return c.Clean(s.String(), backend.MaxTextRunes) }
 	id := func(id backend.ID) backend.ID {
-		if m, err := backend.NewID(c.Mask(id.Raw())); err == nil {
-			return m
+		if id.IsZero() {
+			return id
 		}
-		return backend.ID{} // it was empty, or the masks made it too long
+		m := c.Mask(id.Raw())
+		return backend.MustID(m[:min(len(m), backend.MaxIDBytes)]) // a mask may be longer than what it hides
 	}
 	e.At = e.At.UTC()
 	e.Who = Who{User: text(e.Who.User), Host: text(e.Who.Host), SSHClient: text(e.Who.SSHClient), Claimed: text(e.Who.Claimed)}
