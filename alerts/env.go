@@ -18,6 +18,7 @@ type Env struct {
 	causes map[string]cause
 	homes  map[backend.Series]string
 	gaps   map[string]gap
+	live   map[string]Live
 }
 
 // Gap reports why nothing can be said about a source's entities now, if that is so.

@@ -25,7 +25,7 @@ func (w *work) regroup() map[groupID]*group {
 	}
 	var promoted []change
 	ids := slices.SortedFunc(maps.Keys(touched), func(a, b groupID) int {
-		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.fingerprint, b.fingerprint))
+		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.fingerprint, b.fingerprint), strings.Compare(string(a.severity), string(b.severity)))
 	})
 	for _, id := range ids {
 		was := w.old.groups[id]
@@ -116,16 +116,24 @@ func (r *record) provable() bool {
 	return r.State == StatePending && r.Suspected && r.Corroborate && !r.Paused
 }
 
+// severityOf is the severity of one alert of the rule.
+func (m *Meta) severityOf(id groupID) Severity {
+	if id.severity != "" {
+		return id.severity
+	}
+	return m.Severity
+}
+
 // alertID is short and stable.
 func (e *Engine) alertID(m *Meta, id groupID) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{m.Name, id.source, id.fingerprint, string(m.Severity), e.environment}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{m.Name, id.source, id.fingerprint, string(m.severityOf(id)), e.environment}, "\x00")))
 	return hex.EncodeToString(sum[:5])
 }
 
 // write makes the group's alert anew from its members.
 func (w *work) write(g *group) {
 	m, d := w.meta, &w.env
-	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.Severity, Fingerprint: g.id.fingerprint}
+	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.severityOf(g.id), Fingerprint: g.id.fingerprint}
 	if g.alert != nil {
 		a.ID, a.Cause, a.Folds = g.alert.ID, g.alert.Cause, g.alert.Folds
 		a.Acknowledged, a.Silenced = g.alert.Acknowledged, g.alert.Silenced

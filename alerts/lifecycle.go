@@ -24,13 +24,16 @@ func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settl
 
 func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
 	n := &record{
-		Key: key, State: StatePending, Source: v.Source, Via: v.Via, Fingerprint: v.Fingerprint, Cause: v.Cause,
+		Key: key, State: StatePending, Source: v.Source, Via: v.Via, Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
 		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
 		Note: v.Note, Listing: v.Listing, Evidence: v.Evidence, Trend: v.Trend, TrendSpan: v.TrendSpan,
 	}
 	if n.Source == "" {
 		n.Source = key.Source
+	}
+	if n.Severity == m.Severity {
+		n.Severity = ""
 	}
 	switch {
 	case rec == nil || rec.State == "" || rec.State == StateEnded:

@@ -44,6 +44,7 @@ type record struct {
 	Via         string        `json:"via,omitempty"`
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	Cause       backend.Safe  `json:"cause,omitzero"`
+	Severity    Severity      `json:"severity,omitempty"` // empty: the rule's
 	Runbook     string        `json:"runbook,omitempty"`
 	Active      time.Time     `json:"active,omitzero"` // when it became true
 	Since       time.Time     `json:"since,omitzero"`  // when it took its state
@@ -69,8 +70,11 @@ type record struct {
 	TrendSpan   time.Duration `json:"trend_span,omitempty"`
 }
 
-// groupID is what makes findings of one rule one alert. The severity is the rule's.
-type groupID struct{ source, fingerprint string }
+// groupID is what makes findings of one rule one alert. An empty severity is the rule's.
+type groupID struct {
+	source, fingerprint string
+	severity            Severity
+}
 
 type group struct {
 	id      groupID
@@ -83,7 +87,7 @@ func (r *record) group() (groupID, bool) {
 	if r == nil || r.State == "" {
 		return groupID{}, false
 	}
-	return groupID{r.Source, r.Fingerprint}, true
+	return groupID{r.Source, r.Fingerprint, r.Severity}, true
 }
 
 func searchRecords(rs []*record, k backend.Key) int {

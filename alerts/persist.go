@@ -148,7 +148,10 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		if sa.Alert == nil {
 			continue
 		}
-		g := l.groups[groupID{sa.Alert.Source, sa.Alert.Fingerprint}]
+		g := l.groups[groupID{sa.Alert.Source, sa.Alert.Fingerprint, sa.Alert.Severity}]
+		if g == nil { // the rule's own severity, whatever it was then
+			g = l.groups[groupID{source: sa.Alert.Source, fingerprint: sa.Alert.Fingerprint}]
+		}
 		if g == nil {
 			continue
 		}

@@ -126,6 +126,7 @@ type Verdict struct {
 	Bounds       Bounds
 	Cause        backend.Safe // readable
 	Fingerprint  string       // of the cause; required with True
+	Severity     Severity     // where it differs from the rule's; empty: the rule's
 	Runbook      string
 	// Source is the source that is judged, Via another one that the verdict rests on, empty when there is none.
 	Source, Via      string
@@ -167,4 +168,22 @@ type Note struct {
 	Session     backend.ID       `json:"session,omitzero"`
 	Tenant      backend.Safe     `json:"tenant,omitzero"`
 	Series      []backend.Series `json:"series,omitempty"`
+	Points      []Point          `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
+	Kept        []Evidence       `json:"kept,omitempty"`   // what was true at the onset and is gone since
+	Closing     *Closing         `json:"closing,omitempty"`
+}
+
+// Point is what a rule measured at one moment.
+type Point struct {
+	At time.Time  `json:"at"` // steady
+	N  [3]float64 `json:"n"`  // what each number means is the rule's
+}
+
+// Closing is what was known, while its session ran, of how a sandbox is meant to end.
+type Closing struct {
+	Destroys   backend.Value[bool]          `json:"destroys"`
+	Shared     backend.Value[bool]          `json:"shared"`
+	SleepAfter backend.Value[time.Duration] `json:"sleep_after"`
+	Timeout    backend.Value[time.Duration] `json:"timeout"`
+	Used       time.Time                    `json:"used,omitzero"` // steady: the last attempt
 }
