@@ -51,6 +51,13 @@ func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
 	}
 }
 
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return columns.Number(n) + " " + many
+}
+
 // calm says what the absence of alerts is worth: who was watched, and who could not be.
 func calm(f *views.Frame) *kit.Doc {
 	doc := &kit.Doc{}
@@ -62,8 +69,8 @@ func calm(f *views.Frame) *kit.Doc {
 	}
 	doc.Line(head)
 	doc.Blank()
-	doc.Field("watched", kit.Span{Text: fmt.Sprintf("%s workspaces, %s sandboxes, %s scratch directories",
-		columns.Number(s.Workspaces), columns.Number(s.Sandboxes), columns.Number(s.Tmpdirs))})
+	doc.Field("watched", kit.Span{Text: counted(s.Workspaces, "workspace", "workspaces") + ", " +
+		counted(s.Sandboxes, "sandbox", "sandboxes") + ", " + counted(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
 		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%d rules cannot see everywhere", s.BlindRule)},

@@ -26,6 +26,7 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 			rules[why] = append(rules[why], b.Rule)
 		}
 	}
+	nowhere(d, f)
 	for i, why := range order {
 		d.Field(label(i+1, "blind rules"), kit.Span{Tone: theme.Warn, Text: strings.Join(rules[why], ", ")}, dim("  "+why))
 	}
@@ -53,6 +54,17 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	}
 	for i, n := range h.Notes {
 		d.Field(label(i+1, "notes"), plain(n.String()))
+	}
+}
+
+// nowhere lists the rules for which no source of the kind they watch is configured at all.
+func nowhere(d *kit.Doc, f *views.Frame) {
+	n := 0
+	for _, b := range f.Board.Blind {
+		if b.Source == "" {
+			n++
+			d.Field(label(n, "not watched"), kit.Span{Tone: theme.Warn, Text: b.Rule}, dim("  "+b.Why.String()))
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ type Check struct {
 	Alerts      []CheckAlert  `json:"alerts"`
 	Summary     Summary       `json:"summary"`
 	ExitCode    int           `json:"exit_code"`
+
+	notWatched []alerts.Blindness // rules that no configured source serves; only people are told
 }
 
 // CheckSource is one configured source.
@@ -29,6 +31,8 @@ type CheckSource struct {
 	Error      *backend.Safe `json:"error"`
 	AgeSeconds *float64      `json:"age_seconds"` // since the last successful poll, null: never
 	Blind      []string      `json:"blind"`
+
+	absent bool // not there, and that is no failure
 }
 
 // CheckAlert is one rule, source and cause.
@@ -119,6 +123,11 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 			c.Summary.Alerts[a.Severity]++
 		}
 	}
+	for _, b := range board.Blind {
+		if b.Source == "" {
+			c.notWatched = append(c.notWatched, b)
+		}
+	}
 	c.ExitCode = alerts.ExitCode(board, st)
 	return c
 }
@@ -142,7 +151,7 @@ func checkSource(h *fleet.SourceHealth, board *alerts.Board, now time.Time) Chec
 			why = backend.Text("has not answered yet")
 		}
 	case fleet.StatusDegraded, fleet.StatusAbsent:
-		s.Status = "degraded"
+		s.Status, s.absent = "degraded", h.Status == fleet.StatusAbsent
 		if why.IsEmpty() && h.Status == fleet.StatusAbsent {
 			why = backend.Text("is not there")
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/backend/fleet"
 	"sandglass/views/columns"
 )
 
@@ -26,7 +27,11 @@ func WriteCheck(w io.Writer, c *Check) error {
 		b.WriteString("  none is configured; see sandglass config check\n")
 	}
 	for _, s := range c.Sources {
-		fmt.Fprintf(&b, "  %-9s %s (%s)", s.Status, s.ID, s.Kind)
+		status := s.Status
+		if s.absent {
+			status = string(fleet.StatusAbsent)
+		}
+		fmt.Fprintf(&b, "  %-9s %s (%s)", status, s.ID, s.Kind)
 		if s.AgeSeconds != nil {
 			fmt.Fprintf(&b, ", read %s ago", columns.Age(time.Duration(*s.AgeSeconds*float64(time.Second))))
 		} else {
@@ -39,6 +44,12 @@ func WriteCheck(w io.Writer, c *Check) error {
 		if len(s.Blind) > 0 {
 			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
 		}
+	}
+	for i, n := range c.notWatched {
+		if i == 0 {
+			b.WriteString("\nNot watched\n")
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", n.Rule, n.Why)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

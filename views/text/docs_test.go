@@ -72,7 +72,9 @@ func documented(t *testing.T, sections map[string]string, title string, ty refle
 		f := ty.Field(i)
 		if f.Anonymous && f.Type == reflect.TypeFor[CheckSource]() {
 			for j := range f.Type.NumField() {
-				fields[jsonName(f.Type.Field(j))] = true
+				if f.Type.Field(j).IsExported() {
+					fields[jsonName(f.Type.Field(j))] = true
+				}
 			}
 		} else if !f.Anonymous && f.IsExported() {
 			fields[jsonName(f)] = true
