@@ -15,6 +15,7 @@ import (
 	"sandglass/backend/helix"
 	"sandglass/backend/logs"
 	"sandglass/backend/prometheus"
+	"sandglass/backend/refs"
 	"sandglass/backend/tmpdir"
 	"sandglass/demo"
 	"sandglass/ui"
@@ -52,7 +53,7 @@ func run(sys *system, args []string) int {
 
 // kinds are the backends that this program can read.
 func kinds() []backend.SourceKind {
-	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), logs.Kind()}
+	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), logs.Kind(), refs.Kind()}
 }
 
 // scenarios are the demo's, the default one first.
