@@ -31,11 +31,11 @@ func (w *work) regroup() map[groupID]*group {
 		was := w.old.groups[id]
 		g := &group{id: id}
 		if was != nil {
-			g.members, g.since, g.alert = was.members, was.since, was.alert
+			*g = *was
 		}
-		g.members = merged(g.members, touched[id])
-		if up := w.corroborate(g.members); len(up) > 0 {
-			g.members = merged(g.members, up)
+		g.change(touched[id])
+		if up := w.corroborate(g); len(up) > 0 {
+			g.change(up)
 			promoted = append(promoted, up...)
 		}
 		w.differs = true
@@ -63,13 +63,16 @@ func (w *work) touched() map[groupID][]change {
 		was, had := c.was.group()
 		is, has := c.next.group()
 		if had && (!has || was != is) {
-			touched[was] = append(touched[was], change{key: c.key})
+			touched[was] = append(touched[was], change{key: c.key, was: c.was})
 			if has {
 				w.regrouped[c.key] = true
 			}
 		}
-		if has {
+		switch {
+		case has && had && was == is:
 			touched[is] = append(touched[is], c)
+		case has:
+			touched[is] = append(touched[is], change{key: c.key, next: c.next})
 		}
 	}
 	if !w.rebuild && len(w.refold) == 0 {
@@ -85,27 +88,23 @@ func (w *work) touched() map[groupID][]change {
 	return touched
 }
 
+// change applies changes to the members and their count.
+func (g *group) change(changes []change) {
+	g.members = merged(g.members, changes)
+	g.count = g.count.with(changes, g.members)
+}
+
 // corroborate returns what becomes of the suspected members when enough subjects share the cause.
-func (w *work) corroborate(members []*record) []change {
-	if w.meta.Corroborate == 0 {
-		return nil
-	}
-	live, open := 0, false
-	for _, r := range members {
-		if r.State != StateEnded {
-			live++
-		}
-		open = open || r.provable()
-	}
-	if !open || live < w.meta.Corroborate {
+func (w *work) corroborate(g *group) []change {
+	if w.meta.Corroborate == 0 || g.count.pending.n == 0 || g.count.live.n < w.meta.Corroborate {
 		return nil
 	}
 	var up []change
-	for _, r := range members {
+	for _, r := range g.members {
 		if r.provable() && w.env.Now.Sub(r.Active) >= w.meta.For {
 			n := *r
 			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
-			up = append(up, change{key: r.Key, next: &n})
+			up = append(up, change{key: r.Key, was: r, next: &n})
 		}
 	}
 	return up
@@ -140,8 +139,8 @@ func (w *work) write(g *group) {
 	} else {
 		a.ID = w.e.alertID(m, g.id)
 	}
-	t := tally(g.members)
-	a.State = t.state()
+	t := g.count.total(g.members)
+	a.State = t.state
 	if g.alert == nil || g.alert.State != a.State {
 		g.since = d.Now
 		if g.alert == nil || g.alert.State != StateFiring && g.alert.State != StateHeld {
@@ -155,7 +154,7 @@ func (w *work) write(g *group) {
 	if a.Cause.IsEmpty() || m.Folds || o.Listing != nil {
 		a.Cause = o.Cause
 	}
-	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, t.why(a.State), o.Trend, o.TrendSpan
+	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, o.Trend, o.TrendSpan
 	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
 	if a.State == StateHeld {
 		a.FoldedUnder = w.fold(g.id.source, o.Via, a.ID)

@@ -79,6 +79,7 @@ type groupID struct {
 type group struct {
 	id      groupID
 	members []*record // sorted by key
+	count   count     // of members
 	since   time.Time // steady time at which the alert took its state
 	alert   *Alert
 }
@@ -115,10 +116,10 @@ func merged(rs []*record, changes []change) []*record {
 	}
 	out := make([]*record, 0, len(rs)+len(changes))
 	for _, c := range changes {
-		i := searchRecords(rs, c.key)
+		i := find(rs, c)
 		out = append(out, rs[:i]...)
 		rs = rs[i:]
-		if len(rs) > 0 && rs[0].Key == c.key {
+		if len(rs) > 0 && (rs[0] == c.was || rs[0].Key == c.key) {
 			rs = rs[1:]
 		}
 		if c.next != nil {
@@ -128,12 +129,28 @@ func merged(rs []*record, changes []change) []*record {
 	return append(out, rs...)
 }
 
-// sortChanges orders changes by key; of two about one key the later wins.
+// find is where a change belongs. What is replaced is mostly near: to compare pointers up to there is far cheaper than
+// to look into scattered records for their keys.
+func find(rs []*record, c change) int {
+	if c.was != nil {
+		for i, r := range rs[:min(len(rs), 4096)] {
+			if r == c.was {
+				return i
+			}
+		}
+	}
+	return searchRecords(rs, c.key)
+}
+
+// sortChanges orders changes by key; of two about one key the later wins, and replaces what the first one did.
 func sortChanges(cs []change) []change {
-	slices.SortStableFunc(cs, func(a, b change) int { return a.key.Compare(b.key) })
+	if !slices.IsSortedFunc(cs, func(a, b change) int { return a.key.Compare(b.key) }) {
+		slices.SortStableFunc(cs, func(a, b change) int { return a.key.Compare(b.key) })
+	}
 	out := cs[:0]
-	for i, c := range cs {
-		if i+1 < len(cs) && cs[i+1].key == c.key {
+	for _, c := range cs {
+		if n := len(out); n > 0 && out[n-1].key == c.key {
+			out[n-1].next = c.next
 			continue
 		}
 		out = append(out, c)

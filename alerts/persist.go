@@ -156,7 +156,8 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 			continue
 		}
 		g.since, g.alert = sa.Since, sa.Alert
-		if t := tally(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
+		g.count = tally(g.members)
+		if t := g.count.total(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
 			g.alert.Subjects = lister.listed(t.oldest.Listing, g.alert.State)
 		} else {
 			g.alert.Subjects = lister.list(g.members, t.live)

@@ -1,101 +1,287 @@
 package alerts
 
 import (
+	"maps"
 	"time"
 
 	"sandglass/backend"
 )
 
-// count is what a group's members add up to.
+// count is what a group's members add up to. It is a value: with makes the next one from the changes alone, so that a
+// group of 100,000 subjects of which few change costs what changed.
 type count struct {
-	live                                   bool // some member has not ended
-	firing, held, pending, ended           int
-	count, sessions, providers, tenants    int
-	active, since, confirmed               time.Time
-	oldest                                 *record // the member that speaks for all
-	oldestHeld, oldestPending, oldestEnded *record
+	firing, held, pending stateCount // by state; one that speaks for all is the oldest
+	ended                 int
+	live                  aggregate // of the members that have not ended
+}
+
+// stateCount is what the members of one state add up to.
+type stateCount struct {
+	n      int
+	oldest *record // whose onset is proved to lie furthest back; of equals the first by key
+	since  extreme // the earliest
+}
+
+// extreme is the earliest or latest of some times, and how many have it.
+type extreme struct {
+	at time.Time
+	n  int
+}
+
+func (x *extreme) add(t time.Time, newest bool) {
+	switch {
+	case x.n > 0 && t.Equal(x.at):
+		x.n++
+	case x.n == 0, newest == t.After(x.at):
+		*x = extreme{t, 1}
+	}
+}
+
+// remove reports whether the extreme is lost: nobody is known to have it any more.
+func (x *extreme) remove(t time.Time) bool {
+	if t.Equal(x.at) {
+		x.n--
+	}
+	return x.n <= 0
+}
+
+// sessionID names a session: raw ids are only unique within a source.
+type sessionID struct {
+	source string
+	id     backend.ID
+}
+
+// aggregate counts distinct sessions, providers and tenants.
+type aggregate struct {
+	n                  int
+	active             extreme // the earliest
+	confirmed          extreme // the latest
+	sessions           map[sessionID]int
+	providers, tenants map[backend.Safe]int
+}
+
+func (a *aggregate) make() {
+	a.sessions, a.providers, a.tenants = map[sessionID]int{}, map[backend.Safe]int{}, map[backend.Safe]int{}
+}
+
+func (a *aggregate) clone() {
+	a.sessions, a.providers, a.tenants = maps.Clone(a.sessions), maps.Clone(a.providers), maps.Clone(a.tenants)
+}
+
+// total is what is written on the alert.
+type total struct {
+	count, sessions, providers, tenants int
+	active, since, confirmed            time.Time
+	state                               AlertState
+	live                                bool    // some member has not ended
+	oldest                              *record // the member that speaks for all
+	session                             sessionID
+	provider, tenant                    backend.Safe // set when there is only one
 }
 
 // tally counts members in one pass; they are sorted by key, so that subjects of one session are neighbours.
 func tally(members []*record) count {
-	var t count
+	var c count
+	c.live.make()
+	var run runs
 	for _, r := range members {
-		switch r.State {
-		case StateFiring:
-			t.firing++
-		case StateHeld:
-			t.held++
-			t.oldestHeld = older(t.oldestHeld, r)
-		case StatePending:
-			t.pending++
-			t.oldestPending = older(t.oldestPending, r)
-		case StateEnded, StateResolved:
-			t.ended++
-			t.oldestEnded = older(t.oldestEnded, r)
+		if c.add(r) {
+			run.add(&c.live, r)
 		}
 	}
-	t.live = t.ended < len(members)
-	best := t.state()
-	var session backend.ID
-	var source string
-	var providers, tenants distinct
-	for _, r := range members {
-		if t.live == (r.State == StateEnded) {
-			continue
-		}
-		t.count++
-		if !r.Session.IsZero() && (r.Session != session || r.Key.Source != source) {
-			t.sessions++
-			session, source = r.Session, r.Key.Source
-		}
-		providers.add(r.Provider)
-		tenants.add(r.Tenant)
-		t.confirmed = latest(t.confirmed, r.Confirmed)
-		if t.active.IsZero() || r.Active.Before(t.active) {
-			t.active = r.Active
-		}
-		if r.State == best {
-			t.oldest = older(t.oldest, r)
-			if t.since.IsZero() || r.Since.Before(t.since) {
-				t.since = r.Since
-			}
-		}
-	}
-	t.providers, t.tenants = providers.n(), tenants.n()
-	return t
+	run.flush(&c.live)
+	return c
 }
 
-func (t *count) state() AlertState {
+// runs spares looking up what neighbours have in common.
+type runs struct {
+	n      int
+	sample *record
+}
+
+func (x *runs) add(a *aggregate, r *record) {
+	if x.n > 0 && sameOwners(x.sample, r) {
+		x.n++
+		return
+	}
+	x.flush(a)
+	x.n, x.sample = 1, r
+}
+
+func (x *runs) flush(a *aggregate) {
+	if x.n > 0 {
+		a.owners(x.sample, x.n)
+	}
+	x.n = 0
+}
+
+func sameOwners(a, b *record) bool {
+	return a.Session == b.Session && a.Key.Source == b.Key.Source && a.Provider == b.Provider && a.Tenant == b.Tenant
+}
+
+// owners counts n subjects more, or fewer, of the record's session, provider and tenant.
+func (a *aggregate) owners(r *record, n int) {
+	if !r.Session.IsZero() {
+		tell(a.sessions, sessionID{r.Key.Source, r.Session}, n)
+	}
+	if !r.Provider.IsEmpty() {
+		tell(a.providers, r.Provider, n)
+	}
+	if !r.Tenant.IsEmpty() {
+		tell(a.tenants, r.Tenant, n)
+	}
+}
+
+func tell[K comparable](m map[K]int, k K, n int) {
+	if m[k] += n; m[k] == 0 {
+		delete(m, k)
+	}
+}
+
+func (c *count) of(s AlertState) *stateCount {
+	switch s {
+	case StateFiring:
+		return &c.firing
+	case StateHeld:
+		return &c.held
+	case StatePending:
+		return &c.pending
+	case StateEnded, StateResolved:
+	}
+	return nil
+}
+
+// add counts a record except for its owners; it reports whether the record lives.
+func (c *count) add(r *record) bool {
+	s := c.of(r.State)
+	if s == nil {
+		c.ended++
+		return false
+	}
+	s.n++
+	s.since.add(r.Since, false)
+	switch o := s.oldest; {
+	case o == nil, onset(r).Before(onset(o)):
+		s.oldest = r
+	case onset(r).Equal(onset(o)) && r.Key.Compare(o.Key) <= 0: // the same key: it replaces o
+		s.oldest = r
+	}
+	c.live.n++
+	c.live.active.add(r.Active, false)
+	c.live.confirmed.add(r.Confirmed, true)
+	return true
+}
+
+// remove reports whether all members must be looked at to know the count again.
+func (c *count) remove(r *record) (lost bool) {
+	s := c.of(r.State)
+	if s == nil {
+		c.ended--
+		return false
+	}
+	s.n--
+	if lost = s.since.remove(r.Since) || s.oldest == r; s.n == 0 {
+		*s, lost = stateCount{}, false
+	}
+	a := &c.live
+	a.n--
+	active, confirmed := a.active.remove(r.Active), a.confirmed.remove(r.Confirmed)
+	if a.n == 0 {
+		a.active, a.confirmed = extreme{}, extreme{}
+		return false
+	}
+	return lost || active || confirmed
+}
+
+// with is the count after the changes; members are those after them.
+func (c count) with(changes []change, members []*record) count {
+	if c.live.sessions == nil || 2*len(changes) > len(members) {
+		return tally(members)
+	}
+	cloned := false
+	for _, x := range changes { // what comes before what goes: the newest readings replace older ones
+		was, next := living(x.was), living(x.next)
+		if x.next != nil {
+			c.add(x.next)
+		}
+		if was == next || was != nil && next != nil && sameOwners(was, next) {
+			continue
+		}
+		if !cloned {
+			c.live.clone()
+			cloned = true
+		}
+		if next != nil {
+			c.live.owners(next, 1)
+		}
+		if was != nil {
+			c.live.owners(was, -1)
+		}
+	}
+	lost := false
+	for _, x := range changes {
+		if x.was != nil && c.remove(x.was) {
+			lost = true
+		}
+	}
+	if lost {
+		return tally(members)
+	}
+	return c
+}
+
+func living(r *record) *record {
+	if r == nil || r.State == StateEnded {
+		return nil
+	}
+	return r
+}
+
+func (c *count) state() AlertState {
 	switch {
-	case t.firing > 0:
+	case c.firing.n > 0:
 		return StateFiring
-	case t.held > 0:
+	case c.held.n > 0:
 		return StateHeld
-	case t.pending > 0:
+	case c.pending.n > 0:
 		return StatePending
 	}
 	return StateEnded
 }
 
-// why is the text that goes with the alert's state: what is missing, or what decides.
-func (t *count) why(s AlertState) backend.Safe {
-	switch {
-	case s == StateHeld && t.oldestHeld != nil:
-		return t.oldestHeld.Why
-	case s == StatePending && t.oldestPending != nil:
-		return t.oldestPending.Why
-	case s == StateEnded && t.oldestEnded != nil:
-		return t.oldestEnded.Why
+// total sums up: about those that live, or when none does about those that ended.
+func (c *count) total(members []*record) total {
+	t := total{state: c.state(), live: c.live.n > 0}
+	a, s := &c.live, c.of(t.state)
+	if !t.live {
+		a, s = &aggregate{}, &stateCount{}
+		a.make()
+		var all count
+		for _, r := range members {
+			x := *r
+			x.State = StateFiring
+			all.add(&x)
+			a.owners(r, 1)
+			if s.oldest == nil || onset(r).Before(onset(s.oldest)) {
+				s.oldest = r
+			}
+		}
+		a.n, a.active, a.confirmed, s.since = all.live.n, all.live.active, all.live.confirmed, all.firing.since
 	}
-	return t.oldest.Why
+	t.count, t.sessions, t.providers, t.tenants = a.n, len(a.sessions), len(a.providers), len(a.tenants)
+	t.active, t.confirmed, t.since, t.oldest = a.active.at, a.confirmed.at, s.since.at, s.oldest
+	t.session, t.provider, t.tenant = only(a.sessions), only(a.providers), only(a.tenants)
+	return t
 }
 
-// older picks the record whose onset is proved to lie further back.
-func older(a, b *record) *record {
-	if a == nil || onset(b).Before(onset(a)) {
-		return b
+// only is the key of a map that has one.
+func only[K comparable](m map[K]int) (k K) {
+	if len(m) == 1 {
+		for k = range m {
+			return k
+		}
 	}
-	return a
+	return k
 }
 
 func onset(r *record) time.Time {
@@ -104,34 +290,3 @@ func onset(r *record) time.Time {
 	}
 	return r.Bounds.Latest
 }
-
-// distinct counts different texts; there are few, and neighbours mostly repeat.
-type distinct struct {
-	last backend.Safe
-	few  []backend.Safe
-	many map[backend.Safe]bool
-}
-
-func (d *distinct) add(s backend.Safe) {
-	if s == d.last || s.IsEmpty() {
-		return
-	}
-	d.last = s
-	if d.many != nil {
-		d.many[s] = true
-		return
-	}
-	for _, x := range d.few {
-		if x == s {
-			return
-		}
-	}
-	if d.few = append(d.few, s); len(d.few) > 32 {
-		d.many = make(map[backend.Safe]bool, 64)
-		for _, x := range d.few {
-			d.many[x] = true
-		}
-	}
-}
-
-func (d *distinct) n() int { return max(len(d.few), len(d.many)) }
