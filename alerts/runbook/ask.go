@@ -93,6 +93,8 @@ func (s *scene) byErrors(a ask, c cause) Check {
 		return a.unsure("%s without giving an error", fails(s.mute))
 	case s.unread > 0:
 		return a.unsure("none of the first %d errors names it, %d more were not searched", total, s.unread)
+	case total == 1:
+		return s.settle(a.no(s.errors[0].from, "%s reports another error", s.errors[0].who), a)
 	case total > 0:
 		return s.settle(a.no(s.errors[0].from, "none of %s names it", plural(total, "error")), a)
 	case len(s.workspaces) == 0:

@@ -14,6 +14,14 @@ func BenchmarkDiagnoseStorm(b *testing.B) {
 		for i := range n {
 			w.workspaces = append(w.workspaces, broken(fmt.Sprintf("s%06d", i), "box", backend.ClassEvicted, fmt.Sprintf("sandbox sbx_%06d: max_instances reached", i)))
 		}
+		one := Case{State: w.state(), Subject: wsKey("s000007", "box")}
+		b.Run(fmt.Sprint("one of ", n), func(b *testing.B) {
+			for b.Loop() {
+				if d := one.Diagnose("1"); d.Mark("quota") != Confirmed {
+					b.Fatal("the quota is not found")
+				}
+			}
+		})
 		c := Case{State: w.state(), Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {

@@ -7,7 +7,7 @@ import (
 	"sandglass/backend"
 )
 
-// diagnose1: every workspace tool call ends in WorkspaceFailedError.
+// diagnose1: whatever tool the agent calls in its workspace, it gets a WorkspaceFailedError.
 func diagnose1(s *scene) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),

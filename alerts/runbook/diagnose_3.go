@@ -44,7 +44,8 @@ func (s *scene) agentOOM() Check {
 		}
 	}
 	if h := s.hosts(); len(h) > 0 && h[0].OOMKills.IsKnown() {
-		return a.no(s.from(&h[0].Meta), "the kernel of %s has killed nothing for memory since it booted", h[0].Name)
+		// A heap limit or an isolate's limit ends a process without the kernel.
+		return a.unsure("the kernel of %s has killed nothing for memory since it booted, which says nothing of a heap's or an isolate's own limit", h[0].Name)
 	}
 	return a.unsure("neither an error nor an event names the agent's memory")
 }
@@ -135,10 +136,10 @@ func (s *scene) agentRestarted() Check {
 	if e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
-	if h := s.delivers(backend.InputEvictions); h != nil && !h.FirstTry.IsZero() && s.now.Sub(h.FirstTry) > 10*time.Minute {
-		return a.no(origin{h.Key.Source, h.LastOK}, "%s was read for %s and no new start was seen", backend.Clean(h.Key.Source, 80), ago(s.now.Sub(h.FirstTry)))
+	if h := s.delivers(backend.InputEvictions); h != nil && !h.FirstTry.IsZero() {
+		return a.unsure("no new start was seen in the %s that %s is read; only pages with a start time show one", ago(s.now.Sub(h.FirstTry)), backend.Clean(h.Key.Source, 80))
 	}
-	return a.unsure("nothing read long enough tells when the process started")
+	return a.unsure("nothing that is read tells when the process started")
 }
 
 func (s *scene) advise3(d *Diagnosis) {

@@ -93,6 +93,9 @@ func (s *scene) awaitsSleep() Check {
 			return a.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
 		}
 	}
+	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" {
+		return a.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
+	}
 	var last time.Time
 	var of *backend.Workspace
 	for _, w := range s.workspaces {
@@ -237,6 +240,10 @@ func (s *scene) advise4(d *Diagnosis) {
 		d.conclude("Its session is over and closing should have ended it: it is leaked.")
 		d.do("Destroy it after a look at what is in it.")
 		d.dont("Don't destroy by age alone; go by the session.")
+	case d.is("over") && d.is("up") && d.Mark("awaiting-sleep") == CannotTell:
+		d.conclude("Its session is over; whether it only waits to fall asleep cannot be told.")
+		d.do("Look again when its idle time must have passed; declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
+		d.dont("Don't destroy it before that, unless nobody needs its files.")
 	case d.is("over") && d.is("up"):
 		d.conclude("Its session is over and nothing was told to end it.")
 		d.do("Destroy it after a look at what is in it; set destroyOnClose for one-shot runs.")

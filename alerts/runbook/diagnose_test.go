@@ -139,7 +139,7 @@ func TestMemory(t *testing.T) {
 		{"eager", "3", world{workspaces: many}, sessionKey("s1"), map[string]Mark{"eager": Confirmed, "file-cap": CannotTell, "agent-oom": CannotTell}, "open at once", "workspaceMaxConcurrentOpens", "", false},
 		{"the sandbox, not the agent", "3", world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) { w.MaxFileSize = backend.Known[int64](1e6) })}, hosts: []*backend.Host{host()},
 			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.OOMKilled = backend.Known(true) })}}, wsKey("s1", "box"),
-			map[string]Mark{"sandbox-oom": Confirmed, "agent-oom": RuledOut, "file-cap": RuledOut, "host-memory": RuledOut}, "not the agent", "container more memory", "", false},
+			map[string]Mark{"sandbox-oom": Confirmed, "agent-oom": CannotTell, "file-cap": RuledOut, "host-memory": RuledOut}, "not the agent", "container more memory", "", false},
 		{"storm behind it", "3", world{workspaces: many, counts: lines("app-log", backend.MetricEvictionExhausted, "s1", 30)}, sessionKey("s1"),
 			map[string]Mark{"exhausted": Confirmed, "storm": Confirmed}, "incident 7", "runbook 7", "", false},
 		{"restarted", "3", world{workspaces: many[:1], events: []backend.Event{event(backend.EventChange, "process-restarted", backend.Key{Kind: backend.KindSource, Source: "prom", ID: backend.MustID("prom")}, time.Minute, "process restarted")}}, sessionKey("s1"),
@@ -169,6 +169,9 @@ func TestSandboxWillNotEnd(t *testing.T) {
 		{"other user", "4", shared, sbKey("b"), map[string]Mark{"other-users": Confirmed}, "shared", "", "one session", false},
 		{"asleep", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, sbKey("b"), map[string]Mark{"up": RuledOut, "over": Confirmed}, "sleeps", "", "wakes it", false},
 		{"cannot be removed", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxRemoving })}}, sbKey("b"), map[string]Mark{"destroy": Confirmed}, "Destroying it fails", "", "", false},
+		{"may wait to sleep", "4", gone(provider("cloudflare-sandbox")), sbKey("b"), map[string]Mark{"over": Confirmed, "up": Confirmed, "awaiting-sleep": CannotTell}, "cannot be told", "idle time", "before that", false},
+		{"an engine's container", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}}, sbKey("b"), map[string]Mark{"over": Confirmed, "awaiting-sleep": RuledOut}, "nothing was told to end it", "Destroy it", "", false},
+		{"idle for long", "4", gone(provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(5 * time.Hour) }), sbKey("b"), map[string]Mark{"awaiting-sleep": RuledOut}, "nothing was told to end it", "", "", false},
 		{"joined to nothing", "4", world{sandboxes: []*backend.Sandbox{box("b", "")}}, sbKey("b"), map[string]Mark{"over": CannotTell}, "Cannot tell", "label", "", false},
 		{"restart policy", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.RestartCount = backend.Known(4) })}}, sbKey("b"), map[string]Mark{"restarts": Confirmed}, "restart policy", "", "", false},
 	} {

@@ -134,9 +134,13 @@ func (s *scene) findWorkspaces() {
 				s.workspaces = append(s.workspaces, w)
 			}
 		}
+	case !s.sessionID.IsZero() && s.home != "":
+		for w := range s.State.Workspaces.Of(backend.KindWorkspace, s.home, s.sessionID) {
+			s.workspaces = append(s.workspaces, w)
+		}
 	case !s.sessionID.IsZero():
 		for w := range s.State.Workspaces.All() {
-			if w.Key.Parent == s.sessionID && (s.home == "" || w.Key.Source == s.home) {
+			if w.Key.Parent == s.sessionID {
 				s.workspaces = append(s.workspaces, w)
 			}
 		}
