@@ -148,5 +148,9 @@ const (
 	MetricCloseTimeout      Metric = "close-timeout"     // lines
 	MetricTmpdirCloseFailed Metric = "tmpdir-close-failed"
 	MetricNameCollision     Metric = "name-collision"
-	MetricNamed             Metric = "session-named" // log lines that name the session: it is known to run
+	MetricAgentOOM          Metric = "agent-oom"      // lines: the agent's own process or Durable Object ran out of memory
+	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
+	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
+	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands that the session had not used within the hour
+	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )

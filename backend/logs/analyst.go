@@ -17,6 +17,7 @@ type analyst struct {
 	dec     *decoder
 	tally   *tally
 	rolls   *rollups
+	words   *words
 	budget  float64 // bytes decoded per second
 
 	every  int   // this poll decodes one line in every
@@ -35,7 +36,7 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
-	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), tally: newTally(covered),
+	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 }
 
@@ -139,10 +140,11 @@ func (a *analyst) line(data []byte, size int, stamp time.Time, p *placement) {
 		return
 	}
 	if m, counts := p1.class.metric(); counts {
-		a.tally.add(k.of(m), at, 1, false, data)
+		a.tally.add(k.of(m), at, 1, false, p1.sampleOf(r, data))
 	}
 	if p1.class == ClassRejection {
 		a.rolls.full(rollupName(p1, r), at)
+		a.word(r, k, at)
 	}
 	if p1.event {
 		a.event(p1, r, at)
@@ -186,6 +188,9 @@ func (a *analyst) rollup(p *pattern, r record, k seriesKey, at time.Time, data [
 	}
 	n, lower, undecided := a.rolls.observe(rollupName(p, r), k.of(metric), r.suppressed, at)
 	a.tally.add(k.of(metric), at, n, lower, data)
+	if metric == backend.MetricRejections {
+		a.word(r, k, at)
+	}
 	if undecided {
 		a.tally.undecided(k.of(metric), at)
 	}
@@ -254,6 +259,7 @@ func (a *analyst) finish(r *backend.Reading, now time.Time) {
 		a.tally.settle(o)
 	}
 	a.rolls.forget(now)
+	a.words.forget(now)
 	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), sampleRunes) })
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events = a.events

@@ -169,6 +169,36 @@ func TestEveryPatternByItsExamples(t *testing.T) {
 	}
 }
 
+// A line's cause is what is kept of it where the cause is what matters, and new first words of refused commands are counted.
+func TestSamplesAndWords(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"msg":"tmpdir close failed","sessionId":"a","cause":"EBUSY: resource busy, rmdir '/tmp/helix-ws-a1B2c3'"}`:                         "EBUSY: resource busy, rmdir '/tmp/helix-ws-a1B2c3'",
+		`{"session_id":"a","op":"hydrate_workspace","phase":"finish","ok":false,"error_code":"x","error_message":"failed to write archive"}`: "failed to write archive",
+		`ERROR failed to persist snapshot: disk quota exceeded`:                                                                              "disk quota exceeded",
+	} {
+		_, r := lines(t, nil, line)
+		found := ""
+		for _, c := range r.Counts {
+			if c.N > 0 && (c.Series.Name == backend.MetricTmpdirCloseFailed || c.Series.Name == backend.MetricHydrateFailed || c.Series.Name == backend.MetricPersistFailed) {
+				found = c.Sample.String()
+			}
+		}
+		if found != want {
+			t.Errorf("sample %q, want %q", found, want)
+		}
+	}
+	_, r := lines(t, nil,
+		`{"msg":"command not in allowlist","sessionId":"loop","command":"curl a"}`, `{"msg":"command not in allowlist","sessionId":"loop","command":"curl b"}`,
+		`{"msg":"command not in allowlist [rate-limited]","sessionId":"loop","command":"curl c","suppressedCount":9}`,
+		`{"msg":"command not in allowlist","sessionId":"probe","command":"curl a"}`, `{"msg":"command not in allowlist","sessionId":"probe","command":"nc b"}`,
+		`{"msg":"command not in allowlist","sessionId":"silent"}`)
+	for session, want := range map[string]float64{"loop": 1, "probe": 2, "silent": 0} {
+		if got := total(r.Counts, backend.MetricRejectedWords, session); got != want {
+			t.Errorf("%s used %v new words, want %v", session, got, want)
+		}
+	}
+}
+
 func TestOneLineIsOneClass(t *testing.T) {
 	metrics := []backend.Metric{backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricWorkspaceFailed,
 		backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout, backend.MetricTmpdirCloseFailed, backend.MetricNameCollision}

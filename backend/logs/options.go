@@ -38,7 +38,7 @@ type Fields struct {
 type PatternOption struct {
 	Name     string `toml:"name" doc:"a short word for events and explanations"`
 	Contains string `toml:"contains" doc:"literal text to look for in the message, case matters"`
-	Class    string `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision or note"`
+	Class    string `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision, agent-oom, persist-failed, hydrate-failed or note"`
 	Meaning  string `toml:"meaning" doc:"what the line means, in one sentence"`
 	Severity string `toml:"severity" doc:"info, warning or critical; above info each line is also an event of the timeline"`
 	Cause    string `toml:"cause" doc:"regular expression whose first group is the cause"`
@@ -64,7 +64,7 @@ func defaults() Options {
 			Message:    []string{"msg", "message"},
 			Level:      []string{"level"},
 			Time:       []string{"time", "timestamp", "ts"},
-			Session:    []string{"sessionId", "session"},
+			Session:    []string{"sessionId", "session", "session_id"},
 			Workspace:  []string{"workspace", "workspaceName"},
 			Suppressed: []string{"suppressedCount"},
 			Command:    []string{"command", "cmd"},

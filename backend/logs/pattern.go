@@ -21,6 +21,9 @@ const (
 	ClassWorkspaceEvicted  Class = "workspace-evicted"
 	ClassCloseTimeout      Class = "close-timeout"
 	ClassNameCollision     Class = "name-collision"
+	ClassAgentOOM          Class = "agent-oom"
+	ClassPersistFailed     Class = "persist-failed"
+	ClassHydrateFailed     Class = "hydrate-failed"
 	ClassNote              Class = "note"
 )
 
@@ -48,6 +51,12 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricCloseTimeout, true
 	case ClassNameCollision:
 		return backend.MetricNameCollision, true
+	case ClassAgentOOM:
+		return backend.MetricAgentOOM, true
+	case ClassPersistFailed:
+		return backend.MetricPersistFailed, true
+	case ClassHydrateFailed:
+		return backend.MetricHydrateFailed, true
 	case ClassNote:
 	}
 	return "", false
@@ -72,8 +81,9 @@ type pattern struct {
 	class    Class
 	tier     tier
 	meaning  string
+	also     *regexp.Regexp // must match the same text as well; nil: nothing more is needed
 	inError  bool           // look in the error field too, not only in the message
-	cause    *regexp.Regexp // first group = cause
+	cause    *regexp.Regexp // first group that is not empty = cause
 	event    bool           // each line is an event of the timeline too
 	hits     []string       // whole lines that match
 	misses   []string       // whole lines that do not
@@ -120,9 +130,9 @@ func (t *patterns) find(message, errText []byte) *pattern {
 		if best != nil && best.tier < p.tier {
 			continue
 		}
-		at := bytes.Index(message, []byte(p.contains))
+		at := p.in(message)
 		if at < 0 && p.inError && len(errText) > 0 {
-			if at = bytes.Index(errText, []byte(p.contains)); at >= 0 {
+			if at = p.in(errText); at >= 0 {
 				at += len(message) // what the message says comes first
 			}
 		}
@@ -131,6 +141,15 @@ func (t *patterns) find(message, errText []byte) *pattern {
 		}
 	}
 	return best
+}
+
+// in is where the text holds what the pattern looks for, negative when it does not.
+func (p *pattern) in(text []byte) int {
+	at := bytes.Index(text, []byte(p.contains))
+	if at >= 0 && p.also != nil && !p.also.Match(text) {
+		return -1
+	}
+	return at
 }
 
 // marked reports whether the text is of a rollup line.
@@ -146,8 +165,12 @@ func (t *patterns) marked(message []byte) bool {
 // causeIn takes the cause out of a line's text: what the pattern's expression finds, else the error field.
 func (p *pattern) causeIn(message, errText []byte) []byte {
 	if p.cause != nil {
-		if m := p.cause.FindSubmatch(message); len(m) > 1 && len(bytes.TrimSpace(m[1])) > 0 {
-			return bytes.TrimSpace(m[1])
+		if m := p.cause.FindSubmatch(message); len(m) > 1 {
+			for _, group := range m[1:] {
+				if group = bytes.TrimSpace(group); len(group) > 0 {
+					return group
+				}
+			}
 		}
 	}
 	return errText

@@ -18,7 +18,7 @@ type seriesKey struct {
 var overallMetrics = [...]backend.Metric{
 	backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups, backend.MetricLogLines, backend.MetricLogBytes,
 	backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout, backend.MetricTmpdirCloseFailed,
-	backend.MetricNameCollision,
+	backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricRejectedWords,
 }
 
 // tally sums what one poll found, by series and by at most 5 s of the lines' own time, and remembers which series

@@ -1,0 +1,85 @@
+package logs
+
+import "regexp"
+
+// memoryLimits are the lines that say that the agent itself ran out of memory: Cloudflare's words for a Durable Object
+// (developers.cloudflare.com/durable-objects/observability/troubleshooting, and the outcome of a tail event,
+// developers.cloudflare.com/workers/observability/logs/tail-workers) and those of Node.js.
+func memoryLimits() []pattern {
+	const meaning = "the agent's own process or Durable Object ran out of memory"
+	return []pattern{
+		{
+			name: "isolate-out-of-memory", contains: "isolate exceeded its memory limit", class: ClassAgentOOM, tier: tierError,
+			meaning: meaning, inError: true, event: true,
+			also: regexp.MustCompile(`(?:^|[^B]'s |[^s] )isolate exceeded`), // a D1 database has an isolate too
+			hits: []string{
+				`{"level":50,"msg":"run failed","sessionId":"s1","err":{"name":"Error","message":"Durable Object's isolate exceeded its memory limit and was reset."}}`,
+				`(error) Durable Object's isolate exceeded its memory limit and was reset.`,
+			},
+			misses: []string{
+				`{"level":50,"msg":"query failed","err":"D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset."}`,
+				`{"level":50,"msg":"Durable Object exceeded its CPU time limit and was reset."}`,
+			},
+		},
+		{
+			name: "tail-exceeded-memory", contains: "exceededMemory", class: ClassAgentOOM, tier: tierError,
+			meaning: meaning, inError: true, event: true, also: regexp.MustCompile(`"?outcome"?\s*[:=]\s*"?exceededMemory`),
+			hits: []string{
+				`{"outcome":"exceededMemory","scriptName":"agent","exceptions":[],"logs":[],"eventTimestamp":1767225600000}`,
+				`  "outcome": "exceededMemory",`,
+			},
+			misses: []string{`{"outcome":"ok","scriptName":"agent","exceptions":[]}`, `{"msg":"metric","name":"exceededMemory"}`},
+		},
+		{
+			name: "heap-out-of-memory", contains: "JavaScript heap out of memory", class: ClassAgentOOM, tier: tierError,
+			meaning: meaning, event: true,
+			hits:   []string{`FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory`},
+			misses: []string{`{"level":30,"msg":"tool done","output":"FATAL ERROR: JavaScript heap out of memory"}`},
+		},
+	}
+}
+
+// snapshots are the failures of the OpenAI Agents SDK to save and bring back what is in a workspace: its error codes,
+// class names and events (src/agents/sandbox/errors.py and session/events.py of github.com/openai/openai-agents-python).
+func snapshots() []pattern {
+	const saved, restored, mounted = "the content of a workspace could not be saved", "the saved content of a workspace could not be brought back",
+		"a mount of a workspace could not be made: it may be missing now"
+	notOK := regexp.MustCompile(`"ok":\s*false`)
+	spared := []string{`{"level":30,"msg":"tool done","output":"SnapshotPersistError SnapshotRestoreError snapshot_persist_error mount_failed mount command failed"}`, `INFO snapshot restored`}
+	failure := func(class Class, name, contains, meaning string, hits ...string) pattern {
+		return pattern{name: name, contains: contains, class: class, tier: tierError, meaning: meaning, inError: true, event: true,
+			cause: regexp.MustCompile(regexp.QuoteMeta(contains) + `(?:\s*[:(\x{2014}-]\s*|\s+)([^"]+)|"error_message":\s*"([^"]+)"`), hits: hits, misses: spared}
+	}
+	event := func(class Class, name, op, code, meaning string) pattern {
+		p := failure(class, name, op, meaning,
+			`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"`+op+`","phase":"finish","ok":false,"error_code":"`+code+
+				`","error_message":"failed to read archive for path: /workspace"}`)
+		p.also = notOK
+		p.misses = []string{`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"` + op + `","phase":"finish","ok":true}`}
+		return p
+	}
+	return []pattern{
+		failure(ClassPersistFailed, "snapshot-persist-error", "SnapshotPersistError", saved,
+			`ERROR agents.sandbox: agents.sandbox.errors.SnapshotPersistError: failed to persist snapshot session=s1`),
+		failure(ClassPersistFailed, "snapshot-persist-code", "snapshot_persist_error", saved,
+			`{"level":"error","message":"stop failed","error":{"code":"snapshot_persist_error","message":"failed to persist snapshot"},"sessionId":"s1"}`),
+		failure(ClassPersistFailed, "snapshot-persist-text", "failed to persist snapshot", saved,
+			`{"level":"error","message":"failed to persist snapshot: disk quota exceeded","session_id":"s1"}`),
+		event(ClassPersistFailed, "persist-workspace", "persist_workspace", "workspace_archive_read_error", saved),
+		failure(ClassHydrateFailed, "snapshot-restore-error", "SnapshotRestoreError", restored,
+			`SnapshotRestoreError: failed to restore snapshot`),
+		failure(ClassHydrateFailed, "snapshot-restore-code", "snapshot_restore_error", restored,
+			`{"level":"error","message":"start failed","error":{"code":"snapshot_restore_error"}}`),
+		failure(ClassHydrateFailed, "snapshot-restore-text", "failed to restore snapshot", restored,
+			`WARNING failed to restore snapshot: connection reset`),
+		failure(ClassHydrateFailed, "snapshot-not-restorable", "napshot is not restorable", restored,
+			`{"level":"error","message":"snapshot is not restorable"}`),
+		failure(ClassHydrateFailed, "snapshot-not-restorable-code", "snapshot_not_restorable", restored,
+			`{"level":"error","message":"resume failed","error":{"code":"snapshot_not_restorable"}}`),
+		event(ClassHydrateFailed, "hydrate-workspace", "hydrate_workspace", "workspace_archive_write_error", restored),
+		failure(ClassHydrateFailed, "mount-failed", "mount command failed", mounted,
+			`{"level":"error","message":"mount command failed: s3fs: unable to access MOUNTPOINT"}`),
+		failure(ClassHydrateFailed, "mount-failed-code", "mount_failed", mounted,
+			`{"level":"error","message":"start failed","error":{"code":"mount_failed"}}`),
+	}
+}

@@ -1,0 +1,77 @@
+package logs
+
+import (
+	"bytes"
+	"time"
+
+	"sandglass/backend"
+)
+
+// words remembers which commands a session had refused lately, by their first word: one word over and over is a loop,
+// many different ones are somebody who tries what is allowed.
+type words struct {
+	seen map[string]map[string]time.Time // by session, then by word
+}
+
+const (
+	forgetWord      = time.Hour
+	maxWordSessions = 2000
+	maxWords        = 200 // of one session
+)
+
+func newWords() *words { return &words{seen: map[string]map[string]time.Time{}} }
+
+// fresh reports whether the session has not used the word within the hour. What is beyond the bounds is never fresh:
+// the count is then a lower bound far above any threshold.
+func (w *words) fresh(session string, word []byte, at time.Time) bool {
+	of := w.seen[session]
+	if of == nil {
+		if len(w.seen) >= maxWordSessions {
+			return false
+		}
+		of = map[string]time.Time{}
+		w.seen[session] = of
+	}
+	last, known := of[string(word)]
+	if !known && len(of) >= maxWords {
+		return false
+	}
+	if at.After(last) {
+		of[string(word)] = at
+	}
+	return !known || at.Sub(last) > forgetWord
+}
+
+func (w *words) forget(now time.Time) {
+	for session, of := range w.seen {
+		for word, at := range of {
+			if now.Sub(at) > forgetWord {
+				delete(of, word)
+			}
+		}
+		if len(of) == 0 {
+			delete(w.seen, session)
+		}
+	}
+}
+
+// word counts the first word of a refused command when the session has not used it lately. A line that names no
+// command counts nothing.
+func (a *analyst) word(r record, k seriesKey, at time.Time) {
+	word, _, _ := bytes.Cut(bytes.TrimSpace(r.command), []byte(" "))
+	if word = word[:min(len(word), maxFieldBytes)]; len(word) > 0 && a.words.fresh(k.session, word, at) {
+		a.tally.add(k.of(backend.MetricRejectedWords), at, 1, false, word)
+	}
+}
+
+// sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
+func (p *pattern) sampleOf(r record, line []byte) []byte {
+	switch p.class {
+	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed:
+		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
+			return c
+		}
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassNote:
+	}
+	return line
+}
