@@ -16,6 +16,7 @@ type work struct {
 	settling bool
 	changes  []change
 	ended    []change // those of changes whose subject is no more
+	buckets  map[string][]*record
 }
 
 func (w *work) put(k backend.Key, was, next *record) {
@@ -318,16 +319,18 @@ func (w *work) fleetWide(rule FleetRule) {
 	_, notes := rule.(SubjectRule)
 	pending := make(map[backend.Key]*record)
 	for _, r := range w.old.records {
-		if !notes || r.Key.Kind == backend.KindSource {
-			if r.State != StateEnded {
-				pending[r.Key] = r
-			}
+		if r.State != StateEnded && (!notes || r.Key.Kind == backend.KindSource) {
+			pending[r.Key] = r
 		}
 	}
 	known := w.old
 	if len(w.changes) > 0 {
 		w.changes = sortChanges(w.changes)
 		known = &ledger{records: merged(w.old.records, w.changes)}
+	}
+	if b, ok := rule.(Bucketer); ok {
+		known = &ledger{records: known.records, buckets: w.old.bucketed(b, w.changes)}
+		w.buckets = known.buckets
 	}
 	for _, f := range rule.JudgeFleet(&w.env, Known{known}) {
 		delete(pending, f.Key)

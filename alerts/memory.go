@@ -34,6 +34,7 @@ type ledger struct {
 	records []*record // sorted by key
 	groups  map[groupID]*group
 	due     *dueIndex
+	buckets map[string][]*record // of a Bucketer, by place; sorted by key
 }
 
 // record is one finding, or a note about a subject that is none.

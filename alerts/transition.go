@@ -179,7 +179,7 @@ func (t *turn) countFolds() {
 				groups[k] = v
 			}
 			groups[id] = &c
-			l = &ledger{records: l.records, groups: groups, due: l.due}
+			l = &ledger{records: l.records, groups: groups, due: l.due, buckets: l.buckets}
 			t.next.rules[r.Meta().Name] = l
 		}
 	}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +17,7 @@ type siteID struct{ home, provider string }
 // site is what is known of evictions there.
 type site struct {
 	evictions, retries, exhausted []backend.Series
-	evicted                       []evictedWorkspace
-}
-
-type evictedWorkspace struct {
-	key  backend.Key
-	note *alerts.Note
+	evicted                       alerts.Notes
 }
 
 // storm is what was measured.
@@ -48,6 +42,14 @@ func (s *site) key(id siteID) backend.Key {
 		raw += "/" + backend.Clean(id.provider, 200).String()
 	}
 	return backend.Key{Kind: backend.KindSource, Source: id.home, ID: backend.MustID(raw)}
+}
+
+// Bucket is the place of an evicted workspace's note.
+func (r *evictionStorm) Bucket(k backend.Key, n *alerts.Note) string {
+	if k.Kind != backend.KindWorkspace || !n.WasEvicted {
+		return ""
+	}
+	return k.Source + "\x00" + n.Provider.String()
 }
 
 // siteOf turns a finding's key back into its place.
@@ -94,11 +96,9 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 			}
 		}
 	}
-	for k, n := range known.All {
-		if k.Kind == backend.KindWorkspace && n != nil && n.WasEvicted {
-			s := at(siteID{k.Source, n.Provider.String()})
-			s.evicted = append(s.evicted, evictedWorkspace{k, n})
-		}
+	for place, notes := range known.Buckets {
+		home, provider, _ := strings.Cut(place, "\x00")
+		at(siteID{home, provider}).evicted = notes
 	}
 	joinNameless(out)
 	return out
@@ -120,8 +120,7 @@ func joinNameless(sites map[siteID]*site) {
 		to.evictions = append(to.evictions, from.evictions...)
 		to.retries = append(to.retries, from.retries...)
 		to.exhausted = append(to.exhausted, from.exhausted...)
-		to.evicted = append(to.evicted, from.evicted...)
-		slices.SortFunc(to.evicted, func(a, b evictedWorkspace) int { return a.key.Compare(b.key) })
+		to.evicted = to.evicted.With(from.evicted)
 		delete(sites, siteID{home: home})
 	}
 }
@@ -154,7 +153,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	v.Provider = backend.Clean(id.provider, 60)
 	v.Listing = s.listing(env, id)
 	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
-	if len(s.evicted) > 0 && m.total == 0 {
+	if s.evicted.Len() > 0 && m.total == 0 {
 		m.total = s.count(env, id, math.MaxInt)
 	}
 	if len(s.evictions) > 0 {
@@ -170,7 +169,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Value: backend.Known(m.exhausted.N), Unit: "lines", Source: s.exhausted[0].Source, At: m.exhausted.Last,
 		})
 	}
-	if n := len(s.evicted); n > 0 {
+	if n := s.evicted.Len(); n > 0 {
 		v.Confirmed = latestOf(v.Confirmed, env.Now)
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("%d of %s are evicted now, in %s", n, plural(m.total, "workspace"), plural(v.Listing.Sessions, "session")),
@@ -213,13 +212,13 @@ func trend(env *alerts.Env, s *site) ([]float64, time.Duration) {
 // dominant is the cause that most of the evicted workspaces give.
 func (s *site) dominant() backend.Safe {
 	counts, best := map[string]int{}, (*alerts.Note)(nil)
-	for _, e := range s.evicted {
-		if e.note.Cause.IsEmpty() {
+	for _, n := range s.evicted.All {
+		if n.Cause.IsEmpty() {
 			continue
 		}
-		counts[e.note.Fingerprint]++
-		if best == nil || counts[e.note.Fingerprint] > counts[best.Fingerprint] {
-			best = e.note
+		counts[n.Fingerprint]++
+		if best == nil || counts[n.Fingerprint] > counts[best.Fingerprint] {
+			best = n
 		}
 	}
 	if best == nil {
@@ -230,26 +229,26 @@ func (s *site) dominant() backend.Safe {
 
 // listing names the evicted workspaces, or the source when none is known.
 func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
-	l := &alerts.Listing{Count: len(s.evicted)}
+	l := &alerts.Listing{Count: s.evicted.Len()}
 	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
 	var session backend.ID
 	var provider, tenant backend.Safe
-	for _, e := range s.evicted { // in key order, so that those of one session are neighbours
-		if e.note.Session != session {
-			session = e.note.Session
+	for k, n := range s.evicted.All { // in key order, so that those of one session are neighbours
+		if n.Session != session {
+			session = n.Session
 			l.Sessions++
 		}
-		if e.note.Provider != provider {
-			provider = e.note.Provider
+		if n.Provider != provider {
+			provider = n.Provider
 			providers[provider] = true
 		}
-		if e.note.Tenant != tenant {
-			tenant = e.note.Tenant
+		if n.Tenant != tenant {
+			tenant = n.Tenant
 			tenants[tenant] = true
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
 			l.Subjects = append(l.Subjects, alerts.Subject{
-				Key: e.key, Label: e.key.Safe(), Since: e.note.Seen, Bounds: alerts.Bounds{Latest: e.note.Seen}, Detail: e.note.Cause,
+				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Latest: n.Seen}, Detail: n.Cause,
 			})
 		}
 	}

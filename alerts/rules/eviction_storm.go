@@ -184,26 +184,26 @@ func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (ale
 	if o, why, gap := env.Gap(id.home); gap {
 		return o, false, why
 	}
-	if len(s.evicted) < r.evicted {
+	if s.evicted.Len() < r.evicted {
 		return alerts.False, false, backend.Safe{}
 	}
 	if r.recovery < 1 {
-		m.total = s.count(env, id, int(float64(len(s.evicted))/(1-r.recovery)))
+		m.total = s.count(env, id, int(float64(s.evicted.Len())/(1-r.recovery)))
 	} else {
 		m.total = s.count(env, id, math.MaxInt)
 	}
-	for _, e := range s.evicted {
-		if !e.note.First.IsZero() && env.Now.Sub(e.note.First) <= r.over {
+	for _, n := range s.evicted.All {
+		if !n.First.IsZero() && env.Now.Sub(n.First) <= r.over {
 			m.churned++
 		}
 	}
 	m.least = true
-	if float64(len(s.evicted)) < (1-r.recovery)*float64(m.total) {
+	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
 		return alerts.False, false, backend.Safe{}
 	}
-	if float64(m.churned)/r.over.Seconds() > r.rate || 2*m.churned >= len(s.evicted) {
+	if float64(m.churned)/r.over.Seconds() > r.rate || 2*m.churned >= s.evicted.Len() {
 		return alerts.True, false, backend.Safe{}
 	}
 	return alerts.True, true, backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
-		len(s.evicted), m.total, m.churned)
+		s.evicted.Len(), m.total, m.churned)
 }
