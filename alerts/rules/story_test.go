@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,10 @@ type story struct {
 	workspaces map[backend.Key]*backend.Workspace
 	sessions   map[backend.Key]*backend.Session
 	sandboxes  map[backend.Key]*backend.Sandbox
+	tmpdirs    map[backend.Key]*backend.Tmpdir
+	hosts      map[backend.Key]*backend.Host
+	happened   []backend.Event         // platform events and change markers of the next State
+	listed     map[backend.Kind]string // kinds of which a source lists everything
 	counts     []backend.Count
 	delta      fleet.Delta
 	last       *fleet.State
@@ -60,6 +65,7 @@ func beginWith(t testing.TB, rules ...alerts.Rule) *story {
 	s := &story{
 		t: t, engine: alerts.NewEngine(rules, "test"), wall: noon, sources: map[string]*fleet.SourceHealth{},
 		workspaces: map[backend.Key]*backend.Workspace{}, sessions: map[backend.Key]*backend.Session{}, sandboxes: map[backend.Key]*backend.Sandbox{},
+		tmpdirs: map[backend.Key]*backend.Tmpdir{}, hosts: map[backend.Key]*backend.Host{}, listed: map[backend.Kind]string{},
 	}
 	s.source("helix", backend.InputRegistry)
 	return s
@@ -231,6 +237,11 @@ func (s *story) state() *fleet.State {
 		bs = append(bs, x)
 	}
 	st.Workspaces, st.Sessions, st.Sandboxes = fleet.NewTable(ws...), fleet.NewTable(ss...), fleet.NewTable(bs...)
+	st.Tmpdirs, st.Hosts = fleet.NewTable(slices.Collect(maps.Values(s.tmpdirs))...), fleet.NewTable(slices.Collect(maps.Values(s.hosts))...)
+	st.Events, s.happened = s.happened, nil
+	for kind, source := range s.listed {
+		st = st.WithListed(source, kind, s.wall)
+	}
 	return st
 }
 
