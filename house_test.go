@@ -33,9 +33,9 @@ var mayImport = []struct {
 	{"ui/theme", []string{"backend"}},
 	{"ui/kit", []string{"backend", "ui/theme"}},
 	{"views/filter", []string{"backend"}},
-	{"views/...", []string{"backend", "backend/fleet", "alerts", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui", []string{"backend", "backend/fleet", "alerts", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/rules", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/rules", "alerts/runbook", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
 	{".", []string{"..."}},
 }
 

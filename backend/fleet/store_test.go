@@ -137,7 +137,7 @@ func TestRefsAreFoundBySessionAndOutliveIt(t *testing.T) {
 	if len(st.RefsAbout("elsewhere", a)) != 0 || len(st.RefsAbout("helix-eu", a)) != 1 {
 		t.Error("a source that speaks about helix-eu only is taken for elsewhere")
 	}
-	st = step(s, t0.Add(2), backend.Reading{Scopes: all})
+	step(s, t0.Add(2), backend.Reading{Scopes: all})
 	if st = step(s, t0.Add(3), backend.Reading{Scopes: all}); st.Refs.Len() != 0 || st.RefsOf(a) != nil {
 		t.Errorf("%d refs are left after two complete lists without them", st.Refs.Len())
 	}

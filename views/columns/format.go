@@ -139,13 +139,6 @@ func absent(notApplicable bool) Cell {
 	return Cell{Text: backend.Text("?"), Tone: theme.Dim}
 }
 
-func bytesOf(v backend.Value[int64]) Cell {
-	if n, ok := v.Get(); ok {
-		return Cell{Text: plain(Bytes(n))}
-	}
-	return absent(v.IsNotApplicable())
-}
-
 func idOf(id backend.ID, tone theme.Tone) Cell { return text(id.Safe(), tone) }
 
 // sortAge orders by age: the oldest has the largest key.
