@@ -1,0 +1,273 @@
+package promapi
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+const (
+	// forgetAfter is how long a series may be absent and still be continued when it comes back.
+	forgetAfter = time.Hour
+	// maxRestarts is how many restarts of one poll are named one by one; more are summed up.
+	maxRestarts = 5
+)
+
+// source queries one server.
+type source struct {
+	opts   Options
+	deps   backend.Deps
+	client *wire.Client
+	base   string
+
+	metrics []*metric
+	started map[target]process // as of the last poll that told
+	lastAt  time.Time          // evaluation of the last poll, by the server's clock
+	foundAt time.Time          // when the eviction metric was last there
+	seed    seed
+}
+
+// metric is one followed counter metric.
+type metric struct {
+	name    string // on the server
+	counts  backend.Metric
+	known   map[model.Fingerprint]*counter
+	watched bool // the poll before was complete, so that a new label set was born since
+}
+
+func newSource(opts Options, deps backend.Deps) (*source, error) {
+	c, err := wire.New(wire.Config{Origins: []string{opts.URL}, Credential: opts.Read, MaxBody: int64(opts.MaxBody)}, deps)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{opts: opts, deps: deps, client: c, base: strings.TrimRight(opts.URL, "/"), started: map[target]process{}}
+	for _, m := range []metric{{name: opts.Evictions, counts: backend.MetricEvictions}, {name: opts.Retries, counts: backend.MetricEvictionRetries}} {
+		if m.name != "" {
+			m.known = map[model.Fingerprint]*counter{}
+			s.metrics = append(s.metrics, &m)
+		}
+	}
+	return s, nil
+}
+
+// ID returns the source's id.
+func (s *source) ID() string { return s.deps.ID }
+
+// Routes names the three routes that are asked.
+func (s *source) Routes() []backend.Route {
+	names := strings.Trim(s.opts.Evictions+" "+s.opts.Retries, " ")
+	return []backend.Route{
+		{Verb: "GET", Target: s.base + "/api/v1/query?query=…", Why: "counters " + names + " and the start times of the processes behind them"},
+		{Verb: "GET", Target: s.base + "/api/v1/query_range?query=…", Why: "the same for the past " + s.opts.Lookback.Std().String() + ", once at the start"},
+		{Verb: "GET", Target: s.base + "/api/v1/metadata?metric=…", Why: "whether a metric without a series exists, and of which type it is"},
+	}
+}
+
+// Close ends idle connections.
+func (s *source) Close() error { return s.client.Close() }
+
+// Poll asks for the present values, and at the start for the past.
+func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
+	r := backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "prometheus-api", Started: s.deps.Now(),
+		Scopes: []backend.Scope{}, Inputs: []backend.Input{}}
+	answers := make([]*answer, len(s.metrics))
+	for i, m := range s.metrics {
+		a, err := s.instant(ctx, s.opts.selector(m.name))
+		if err != nil && i == 0 {
+			r.At, r.Load, r.ClockOffset = s.deps.Now(), s.client.TakeLoad(), s.client.Offset()
+			return r, err
+		}
+		if err != nil {
+			s.problem(&r, m.name, err)
+			continue
+		}
+		answers[i] = a
+	}
+	starts, err := s.instant(ctx, s.opts.starts())
+	if err != nil {
+		s.problem(&r, "process_start_time_seconds", err)
+		starts = nil
+	}
+	at := s.evaluated(answers)
+	born := s.newcomers(ctx, &r, answers, at)
+	r.At = s.deps.Now()
+	proofs := s.restarts(&r, starts)
+	for i, m := range s.metrics {
+		s.follow(&r, m, answers[i], at, proofs, born)
+	}
+	s.judge(ctx, &r, answers)
+	s.lastAt = at
+	s.lookBack(ctx, &r, at)
+	sortCounts(r.Counts)
+	r.Load, r.ClockOffset = s.client.TakeLoad(), s.client.Offset()
+	return r, nil
+}
+
+func sortCounts(counts []backend.Count) {
+	slices.SortStableFunc(counts, func(a, b backend.Count) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name), cmp.Compare(a.Series.Provider, b.Series.Provider),
+			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace))
+	})
+}
+
+// evaluated is the server's time of this poll: that of the values, else our own time corrected by its clock's offset.
+func (s *source) evaluated(answers []*answer) time.Time {
+	for _, a := range answers {
+		if a != nil && !a.at.IsZero() {
+			return a.at
+		}
+	}
+	offset, _ := s.client.Offset().Get()
+	return s.deps.Now().Add(offset)
+}
+
+// ours is a time of the server by our clock, never in our future.
+func (s *source) ours(t, now time.Time) time.Time {
+	offset, _ := s.client.Offset().Get()
+	if t = t.Add(-offset); t.After(now) {
+		return now
+	}
+	return t
+}
+
+// newcomers asks, when label sets of unknown targets appeared, which of these targets were scraped at the poll before:
+// only then was the label set born since. A target that was only just added may bring any number from its past.
+func (s *source) newcomers(ctx context.Context, r *backend.Reading, answers []*answer, at time.Time) map[target]bool {
+	known, ask := map[target]bool{}, false
+	for _, m := range s.metrics {
+		for _, c := range m.known {
+			known[c.target] = true
+		}
+	}
+	for i, m := range s.metrics {
+		if answers[i] == nil || !m.watched {
+			continue
+		}
+		for _, x := range answers[i].vector {
+			ask = ask || !known[targetOf(x.Metric)]
+		}
+	}
+	if !ask || s.lastAt.IsZero() {
+		return known
+	}
+	a, err := s.instant(ctx, s.opts.scraped(at.Sub(s.lastAt)))
+	if err != nil {
+		s.problem(r, "up", err)
+		return known
+	}
+	for _, x := range a.vector {
+		known[targetOf(x.Metric)] = true
+	}
+	return known
+}
+
+// follow turns the values of one metric into counts, summed over label sets of the same series.
+func (s *source) follow(r *backend.Reading, m *metric, a *answer, at time.Time, proofs map[target]proof, born map[target]bool) {
+	if a == nil {
+		m.watched = false
+		return
+	}
+	sums, skipped, back := newSums(s, m), 0, 0
+	for _, x := range a.vector {
+		v := float64(x.Value)
+		if x.Histogram != nil || !countable(v) {
+			skipped++
+			continue
+		}
+		id, t := identity(x.Metric), targetOf(x.Metric)
+		c, known := m.known[id]
+		if !known && len(m.known) >= s.opts.MaxSeries {
+			skipped++
+			continue
+		}
+		var n float64
+		var lower, fell bool
+		switch {
+		case known:
+			n, lower, fell = c.advance(v, proofs[t])
+		case proofs[t].restarted || m.watched && born[t]:
+			n = v // its first value is what happened since the poll before
+		default:
+			lower = m.watched // a target that nobody scraped before: what it brings is its past
+		}
+		if !known {
+			c = &counter{last: v, target: t}
+			m.known[id] = c
+		}
+		if fell {
+			back++
+		}
+		c.seenAt, c.at = r.At, at
+		sums.add(x.Metric, v, n, lower || !a.complete(), r.At)
+	}
+	for id, c := range m.known {
+		if r.At.Sub(c.seenAt) > forgetAfter {
+			delete(m.known, id)
+		}
+	}
+	m.watched = a.complete()
+	r.Counts = append(r.Counts, sums.list...)
+	s.remarks(r, m, a, skipped, back)
+}
+
+func (s *source) remarks(r *backend.Reading, m *metric, a *answer, skipped, back int) {
+	cleaner := s.client.Cleaner()
+	for _, w := range a.warnings[:min(len(a.warnings), maxRemarks)] {
+		r.Problems = append(r.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Clean(a.where+" "+m.name, 200),
+			What: backend.Textf("the answer may lack series, so counts are lower bounds: %s", cleaner.Clean(w, 300)), At: r.At})
+	}
+	for _, i := range a.infos[:min(len(a.infos), maxRemarks)] {
+		r.Notes = append(r.Notes, cleaner.Clean(m.name+": "+i, 300))
+	}
+	if skipped > 0 {
+		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s are not followed (beyond max_series, or no number to count)", skipped, m.name))
+	}
+	if back > 0 {
+		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s fell although their process runs on: several replicas seem to answer; the higher value stands", back, m.name))
+	}
+}
+
+// sums adds up what label sets of the same series and moment count.
+type sums struct {
+	s    *source
+	m    *metric
+	list []backend.Count
+	at   map[cellKey]int
+}
+
+type cellKey struct {
+	series backend.Series
+	at     int64
+}
+
+func newSums(s *source, m *metric) *sums { return &sums{s: s, m: m, at: map[cellKey]int{}} }
+
+func (u *sums) add(m model.Metric, v, n float64, lower bool, at time.Time) {
+	key := cellKey{u.s.series(m, u.m.counts), at.UnixNano()}
+	i, ok := u.at[key]
+	if !ok {
+		i = len(u.list)
+		u.at[key] = i
+		u.list = append(u.list, backend.Count{Series: key.series, At: at})
+	}
+	c := &u.list[i]
+	if n > 0 && c.N == 0 {
+		c.Sample = u.s.sample(m, v) // of what rose, not of what stood still
+	}
+	c.N += n
+	c.LowerBound = c.LowerBound || lower
+}
+
+// problem notes a query that failed beside the one that matters.
+func (s *source) problem(r *backend.Reading, what string, err error) {
+	kind, where := backend.KindOf(err), what
+	r.Problems = append(r.Problems, backend.Problem{Kind: kind, Where: backend.Clean(where, 200),
+		What: s.client.Cleaner().Clean(err.Error(), 300), At: s.deps.Now()})
+}
