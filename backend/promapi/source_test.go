@@ -227,7 +227,9 @@ func TestNewTargets(t *testing.T) {
 	r.reply["up"] = r.vector(`instance=b 1`)
 	same(t, "b was scraped before, c was not", r.counts(r.poll()), "evictions s1 0; evictions s2 4; evictions s3 ~0")
 	last := r.queries[len(r.queries)-2]
-	if !slices.ContainsFunc(r.queries, func(q url.Values) bool { return strings.HasPrefix(q.Get("query"), "(up offset 15000ms == 1) and on (job, instance)") }) {
+	if !slices.ContainsFunc(r.queries, func(q url.Values) bool {
+		return strings.HasPrefix(q.Get("query"), "(up offset 15000ms == 1) and on (job, instance)")
+	}) {
 		t.Errorf("never asked who was scraped at the poll before; last %v", last)
 	}
 }
