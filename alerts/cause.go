@@ -17,8 +17,10 @@ const maxCause = 400
 
 // Fingerprint identifies a cause: two texts that differ only in identifiers, numbers, paths, durations and quoted
 // values have the same one. It has the form "v1:" and 12 hexadecimal digits.
-func Fingerprint(text string) string {
-	sum := sha256.Sum256([]byte(NormaliseCause(text)))
+func Fingerprint(text string) string { return fingerprint(NormaliseCause(text)) }
+
+func fingerprint(normalised string) string {
+	sum := sha256.Sum256([]byte(normalised))
 	return causeVersion + ":" + hex.EncodeToString(sum[:6])
 }
 
@@ -39,7 +41,10 @@ func CauseText(text backend.Safe) backend.Safe {
 	if strings.Contains(s, "  ") {
 		s = strings.Join(strings.Fields(s), " ")
 	}
-	return backend.Clean(strings.TrimSpace(s), 160)
+	if s = strings.TrimSpace(s); s == text.String() && len(s) <= 160 {
+		return text // it is clean already
+	}
+	return backend.Clean(s, 160)
 }
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since

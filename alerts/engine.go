@@ -82,7 +82,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	}
 	t.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
 	t.env = Env{State: st, Now: clk.Steady, Watching: t.next.watching, clock: clk,
-		causes: map[string]cause{}, homes: map[backend.Series]string{}}
+		causes: map[string]cause{}, prints: map[string]string{}, homes: map[backend.Series]string{}}
 	t.deltas()
 	t.gaps()
 	return t

@@ -16,6 +16,8 @@ type Env struct {
 
 	clock  clock
 	causes map[string]cause
+	names  map[string]uint32 // by fingerprint
+	prints map[string]string // fingerprints by normalised text
 	homes  map[backend.Series]string
 	gaps   map[string]gap
 	live   map[string]Live
@@ -68,9 +70,30 @@ func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
 	if c, ok := e.causes[raw.String()]; ok {
 		return c.text, c.fingerprint
 	}
-	c := cause{CauseText(raw), Fingerprint(raw.String())}
+	norm := NormaliseCause(raw.String())
+	fp, ok := e.prints[norm]
+	if !ok {
+		fp = fingerprint(norm)
+		e.prints[norm] = fp
+	}
+	c := cause{CauseText(raw), fp}
 	e.causes[raw.String()] = c
 	return c.text, c.fingerprint
+}
+
+// Names returns what read finds in the normalised text of a cause, which is the same for all texts with one fingerprint.
+// It is asked once per fingerprint and State, so every caller must pass the same question.
+func (e *Env) Names(raw backend.Safe, read func(normalised string) uint32) uint32 {
+	_, fp := e.Cause(raw)
+	n, ok := e.names[fp]
+	if !ok {
+		n = read(NormaliseCause(raw.String()))
+		if e.names == nil {
+			e.names = map[string]uint32{}
+		}
+		e.names[fp] = n
+	}
+	return n
 }
 
 // Over is what a series saw in the window that ends now, across a jump of the wall clock too.
