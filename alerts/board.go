@@ -77,6 +77,10 @@ type Alert struct {
 	// the alerts folded under this one.
 	FoldedUnder string
 	Folds       int
+	// InhibitedBy is the id of the alert about the outage that this one is a part of, empty otherwise; Inhibits counts
+	// the alerts that are parts of this one. See Hidden.
+	InhibitedBy string
+	Inhibits    int
 
 	Runbook  string // incident number, empty when there is none
 	Subjects []Subject
@@ -86,6 +90,9 @@ type Alert struct {
 	// Trend is the measure of a rule that has one, oldest first, over TrendSpan; empty otherwise.
 	Trend     []float64
 	TrendSpan time.Duration
+
+	// Flapping says that the alert goes on and off: it keeps its line and fires all the while; see Muted.
+	Flapping bool
 
 	Acknowledged *Acknowledgement // nil until somebody does
 	Silenced     *Silence

@@ -202,7 +202,7 @@ func (t *turn) evaluate(r Rule) {
 		w.fleetWide(f)
 	}
 	w.changes = sortChanges(w.changes)
-	n := &ledger{groups: w.regroup(), buckets: w.buckets}
+	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
 	n.records = merged(l.records, w.changes)
 	n.due = due.with(w.changes)
 	t.next.rules[m.Name] = n

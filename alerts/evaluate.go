@@ -17,6 +17,7 @@ type work struct {
 	changes  []change
 	ended    []change // those of changes whose subject is no more
 	buckets  map[string][]*record
+	flaps    map[groupID]flap
 }
 
 func (w *work) put(k backend.Key, was, next *record) {

@@ -17,13 +17,14 @@ import (
 func (w *work) regroup() map[groupID]*group {
 	touched := w.touched()
 	if len(touched) == 0 {
-		return w.refresh(w.old.groups, nil)
+		return w.refresh(w.settle(w.old.groups, nil), nil)
 	}
 	groups := maps.Clone(w.old.groups)
 	if groups == nil {
 		groups = make(map[groupID]*group, len(touched))
 	}
 	var promoted []change
+	flaps := make(map[groupID]flap, len(touched))
 	ids := slices.SortedFunc(maps.Keys(touched), func(a, b groupID) int {
 		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.fingerprint, b.fingerprint), strings.Compare(string(a.severity), string(b.severity)))
 	})
@@ -39,20 +40,49 @@ func (w *work) regroup() map[groupID]*group {
 			promoted = append(promoted, up...)
 		}
 		w.differs = true
-		if len(g.members) == 0 {
+		moved := len(g.members) == 0 && w.movedOn(touched[id])
+		if g.flap = w.old.flaps[id]; !moved {
+			g.flap = w.flapOf(id, was, g)
+		}
+		flaps[id] = g.flap
+		switch {
+		case len(g.members) > 0:
+			w.begin(was, g)
+			w.write(g)
+		case was == nil:
+			continue
+		case g.flap.Flaps && !moved:
+			w.keep(g)
+		default:
 			delete(groups, id)
 			w.leave(was, touched[id])
 			continue
 		}
-		w.write(g)
 		groups[id] = g
 		w.transition(was, g)
 	}
+	groups = w.settle(groups, flaps)
 	w.reportEnded(groups)
 	if len(promoted) > 0 {
 		w.changes = sortChanges(append(w.changes, promoted...))
 	}
 	return w.refresh(groups, touched)
+}
+
+// begin notes when the alert's present episode began: what was said about an earlier one does not hold for it. An alert
+// that only became more or less severe goes on.
+func (w *work) begin(was, g *group) {
+	if was != nil && (len(was.members) == 0 || was.count.live.n > 0 || g.count.live.n == 0) {
+		return
+	}
+	g.began = w.env.Now
+	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
+		id := g.id
+		id.severity = s
+		if o := w.old.groups[id]; id != g.id && o != nil && o.count.live.n > 0 && o.began.Before(g.began) {
+			g.began = o.began
+		}
+	}
 }
 
 // touched collects the groups whose members, folding or times changed, each with the changes to its members.
@@ -140,7 +170,10 @@ func (w *work) write(g *group) {
 		a.ID = w.e.alertID(m, g.id)
 	}
 	t := g.count.total(g.members)
-	a.State = t.state
+	a.State, a.Flapping = t.state, g.flap.Flaps && t.live
+	if a.Flapping && t.state == StatePending {
+		a.State = StateFiring
+	}
 	if g.alert == nil || g.alert.State != a.State {
 		g.since = d.Now
 		if g.alert == nil || g.alert.State != StateFiring && g.alert.State != StateHeld {
@@ -156,6 +189,9 @@ func (w *work) write(g *group) {
 	}
 	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, o.Trend, o.TrendSpan
 	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
+	if a.State != t.state {
+		a.Why = g.flap.why()
+	}
 	if a.State == StateHeld {
 		a.FoldedUnder = w.fold(g.id.source, o.Via, a.ID)
 	}

@@ -34,6 +34,7 @@ type ledger struct {
 	records []*record // sorted by key
 	groups  map[groupID]*group
 	due     *dueIndex
+	flaps   map[groupID]flap     // of alerts that changed lately, those that are gone included
 	buckets map[string][]*record // of a Bucketer, by place; sorted by key
 }
 
@@ -82,6 +83,8 @@ type group struct {
 	members []*record // sorted by key
 	count   count     // of members
 	since   time.Time // steady time at which the alert took its state
+	began   time.Time // steady time at which the alert came; kept while its severity changes
+	flap    flap
 	alert   *Alert
 }
 

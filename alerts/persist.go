@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -38,11 +40,23 @@ type savedState struct {
 type savedRule struct {
 	Records []*record    `json:"records"`
 	Alerts  []savedAlert `json:"alerts,omitempty"`
+	Flaps   []savedFlap  `json:"flaps,omitempty"`
 }
 
-// savedAlert is an alert without its subjects, which come back from the records.
+// savedFlap is one alert's history of results.
+type savedFlap struct {
+	Source      string   `json:"source"`
+	Fingerprint string   `json:"fingerprint"`
+	Severity    Severity `json:"severity,omitempty"`
+	flap
+}
+
+// savedAlert is an alert without its subjects, which come back from the records; one that is kept only because it flaps
+// has no records and keeps its subjects.
 type savedAlert struct {
-	Since time.Time `json:"since"` // steady
+	Since time.Time `json:"since"`          // steady
+	Began time.Time `json:"began,omitzero"` // steady
+	Kept  bool      `json:"kept,omitempty"`
 	Alert *Alert    `json:"alert"`
 }
 
@@ -56,9 +70,18 @@ func (b *Board) encode(environment string, at Moment) ([]byte, error) {
 		r := savedRule{Records: l.records}
 		for _, g := range l.groups {
 			a := *g.alert
-			a.Subjects = nil
-			r.Alerts = append(r.Alerts, savedAlert{g.since, &a})
+			kept := len(g.members) == 0
+			if !kept {
+				a.Subjects = nil
+			}
+			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, &a})
 		}
+		for id, f := range l.flaps {
+			r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
+		}
+		slices.SortFunc(r.Flaps, func(a, b savedFlap) int {
+			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint), strings.Compare(string(a.Severity), string(b.Severity)))
+		})
 		slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
 		s.Rules[name] = r
 	}
@@ -143,6 +166,12 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		}
 	}
 	l.due = l.due.with(all)
+	for _, f := range saved.Flaps {
+		if l.flaps == nil {
+			l.flaps = make(map[groupID]flap, len(saved.Flaps))
+		}
+		l.flaps[groupID{f.Source, f.Fingerprint, f.Severity}] = f.flap
+	}
 	lister := &work{turn: &turn{env: Env{clock: mem.clock}}, meta: m}
 	for _, sa := range saved.Alerts {
 		if sa.Alert == nil {
@@ -152,11 +181,14 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		if g == nil { // the rule's own severity, whatever it was then
 			g = l.groups[groupID{source: sa.Alert.Source, fingerprint: sa.Alert.Fingerprint}]
 		}
+		if g == nil && sa.Kept {
+			l.keep(sa)
+		}
 		if g == nil {
 			continue
 		}
-		g.since, g.alert = sa.Since, sa.Alert
-		g.count = tally(g.members)
+		g.since, g.began, g.alert = sa.Since, sa.Began, sa.Alert
+		g.count, g.flap = tally(g.members), l.flaps[g.id]
 		if t := g.count.total(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
 			g.alert.Subjects = lister.listed(t.oldest.Listing, g.alert.State)
 		} else {
@@ -170,6 +202,17 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		}
 	}
 	return l
+}
+
+// keep restores an alert without findings, if its history says that it flaps.
+func (l *ledger) keep(sa savedAlert) {
+	for _, severity := range []Severity{"", sa.Alert.Severity} {
+		id := groupID{sa.Alert.Source, sa.Alert.Fingerprint, severity}
+		if f, ok := l.flaps[id]; ok && f.Flaps {
+			l.groups[id] = &group{id: id, since: sa.Since, began: sa.Began, flap: f, alert: sa.Alert}
+			return
+		}
+	}
 }
 
 // Vault keeps the alert state of one environment in its state directory. One process at a time may save.

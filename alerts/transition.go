@@ -36,7 +36,14 @@ func first(a *Alert) backend.Key {
 // transition reports that an alert took another state.
 func (t *turn) transition(was, is *group) {
 	a := is.alert
-	if was != nil && was.alert.State == a.State {
+	switch flapped := was != nil && was.alert.Flapping; {
+	case a.Flapping && !flapped:
+		t.emit(a, "flapping", first(a), describe(a, "flaps: its changes are not told until it is steady"))
+		return
+	case flapped && !a.Flapping && a.State != StateEnded:
+		t.emit(a, "steady", first(a), describe(a, "does not flap any more and is "+string(a.State)))
+		return
+	case was != nil && was.alert.State == a.State:
 		return
 	}
 	switch a.State {
@@ -179,7 +186,9 @@ func (t *turn) countFolds() {
 				groups[k] = v
 			}
 			groups[id] = &c
-			l = &ledger{records: l.records, groups: groups, due: l.due, buckets: l.buckets}
+			x := *l
+			x.groups = groups
+			l = &x
 			t.next.rules[r.Meta().Name] = l
 		}
 	}
