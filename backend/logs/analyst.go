@@ -18,7 +18,9 @@ type analyst struct {
 	tally   *tally
 	rolls   *rollups
 	words   *words
-	budget  float64 // bytes decoded per second
+	// sessionPaths are the names under which a session may stand in the event of a tail, dots reaching into objects.
+	sessionPaths []string
+	budget       float64 // bytes decoded per second
 
 	every  int   // this poll decodes one line in every
 	seq    int   // lines since the start, to pick them
@@ -36,7 +38,7 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
-	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), tally: newTally(covered),
+	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 }
 
@@ -111,17 +113,26 @@ func (a *analyst) line(data []byte, size int, stamp time.Time, p *placement) {
 	if len(data) == 0 {
 		return
 	}
-	r, marked := a.read(data)
+	if a.tail(data, size, stamp, p) {
+		return
+	}
+	r := a.read(data)
 	if !stamp.IsZero() {
 		r.at = stamp
 	}
+	a.take(r, data, size, size > len(data)+2, p)
+}
+
+// take counts what a line says. cut says that data is only the beginning of it.
+func (a *analyst) take(r record, data []byte, size int, cut bool, p *placement) {
+	marked := a.pats.marked(r.message)
 	at, ok := p.place(r.at, &a.seen)
 	if !ok {
 		return
 	}
 	a.seen.lines++
 	a.seen.bytes += int64(size)
-	if size > len(data)+2 {
+	if cut {
 		a.seen.cut++
 	}
 	k := seriesKey{session: string(r.session), workspace: string(r.workspace)}
@@ -157,7 +168,7 @@ func (k seriesKey) of(m backend.Metric) seriesKey {
 }
 
 // read decodes a line when it is its turn, or when it is a rollup, whose number must not be lost.
-func (a *analyst) read(data []byte) (r record, marked bool) {
+func (a *analyst) read(data []byte) record {
 	turn := a.seq%a.every == 0
 	a.seq++
 	if !turn && a.forced > 0 && a.pats.marked(data) {
@@ -166,11 +177,9 @@ func (a *analyst) read(data []byte) (r record, marked bool) {
 	}
 	if turn {
 		a.seen.decoded++
-		r = a.dec.decode(data)
-	} else {
-		r = a.dec.rough(data)
+		return a.dec.decode(data)
 	}
-	return r, a.pats.marked(r.message)
+	return a.dec.rough(data)
 }
 
 // rollup counts a line that stands for suppressed ones: those are what is counted, not the line.

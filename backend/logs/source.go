@@ -31,6 +31,7 @@ type streamReading struct {
 	run     int
 	past    placement
 	lastOwn time.Time
+	block   block
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
@@ -227,14 +228,14 @@ func (s *source) queued(q *queued) {
 	st.past.hi, st.past.whenUntimed = q.arrived, q.arrived
 	past := q.past || q.stamp.IsZero() && q.arrived.Sub(q.started) < commandPast
 	if past {
-		s.analyst.line(q.data, q.size, q.stamp, &st.past)
+		st.block.feed(s.analyst, q.data, q.size, q.stamp, &st.past)
 		if st.past.before.After(st.lastOwn) {
 			st.lastOwn = st.past.before
 		}
 		return
 	}
 	live := placement{lo: q.arrived.Add(-2 * bucket), hi: q.arrived}
-	s.analyst.line(q.data, q.size, q.stamp, &live)
+	st.block.feed(s.analyst, q.data, q.size, q.stamp, &live)
 	if live.before.After(st.lastOwn) {
 		st.lastOwn = live.before
 	}

@@ -25,6 +25,7 @@ type tail struct {
 	last []byte // the bytes before offset, to recognise a copy
 
 	split     splitter
+	block     block
 	placement placement
 	pastUntil int64     // what lies before this offset is history
 	caughtUp  time.Time // when it was last read to its end
@@ -92,6 +93,7 @@ func (t *tail) follow(o *tail) bool {
 	case o.cutAt >= 0 && t.size >= o.cutAt: // o was emptied: the copy holds what it still had to give
 		t.offset, t.copyOf = o.cutAt, nil
 		t.split, o.split = o.split, splitter{}
+		t.block, o.block = o.block, block{}
 		t.placement, t.caughtUp, t.pastUntil = o.placement, o.caughtUp, o.pastUntil
 		return true
 	case t.size >= o.offset: // a complete copy: nothing in it is new
@@ -107,7 +109,7 @@ func (t *tail) follow(o *tail) bool {
 // restart begins a file anew whose content was replaced.
 func (t *tail) restart() {
 	t.offset, t.pastUntil, t.last = 0, 0, nil
-	t.split = splitter{}
+	t.split, t.block = splitter{}, block{}
 	t.learnHead()
 }
 
@@ -119,7 +121,7 @@ func (t *tail) read(ctx context.Context, a *analyst, buf []byte, limit int64, no
 	var total int64
 	live := placement{lo: t.caughtUp, hi: now}
 	emit := func(p *placement) func([]byte, int) {
-		return func(data []byte, size int) { a.line(data, size, time.Time{}, p) }
+		return func(data []byte, size int) { t.block.feed(a, data, size, time.Time{}, p) }
 	}
 	past, present := emit(&t.placement), emit(&live)
 	for total < limit && ctx.Err() == nil {
@@ -169,7 +171,8 @@ func (t *tail) finished(n int64, a *analyst) bool {
 		return false
 	}
 	live := placement{lo: t.caughtUp, hi: t.caughtUp}
-	t.split.flush(func(data []byte, size int) { a.line(data, size, time.Time{}, &live) })
+	t.split.flush(func(data []byte, size int) { t.block.feed(a, data, size, time.Time{}, &live) })
+	t.block.release(a, &live)
 	return true
 }
 
