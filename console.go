@@ -62,6 +62,10 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	}
 	err := ui.Run(ctx, c.viewer(o), desk, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
 		Started: func(kill func()) { c.sys.screenUp(kill, o.StateDir) }})
+	c.sys.screenDown()
+	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
+		c.sys.crash("screen", broken.Reason, broken.Stack)
+	}
 	interrupted := ctx.Err() != nil
 	cancel()
 	c.leave(&running)

@@ -62,6 +62,14 @@ func (s *system) screenUp(restore func(), crashDir string) {
 	}
 }
 
+// screenDown says that the terminal is back. While the program crashes it does not return: the crash has the last word
+// and sets the exit code.
+func (s *system) screenDown() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restore = nil
+}
+
 // crash ends the program after a panic on any goroutine: the terminal first, then a file, then the exit code.
 func (s *system) crash(name string, reason any, stack []byte) {
 	s.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,29 +30,52 @@ type Terminal struct {
 // stalled is how long a terminal that takes no output may hold up the end of the program.
 const stalled = 2 * time.Second
 
+// deaf is how long a program that must end may take to hear of it.
+const deaf = time.Second
+
 // Run shows the console until the viewer quits (nil), ctx ends (its cause), or something breaks. The terminal is
 // restored in every case. End ctx on SIGTERM, SIGHUP and SIGINT; Signals does that.
 func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	m := New(v, feed)
 	defer m.Close()
-	p := tea.NewProgram(m, Options(v, term)...)
+	g := &guard{model: m}
+	p := tea.NewProgram(g, Options(v, term)...)
 	done := make(chan struct{})
 	term.Spawn.Go("ui: end of the context", func() { end(ctx, p, done) })
+	var killed atomic.Bool
 	if term.Started != nil {
 		term.Started(func() {
-			p.Kill()
-			<-done
+			killed.Store(true)
+			kill(p, term.Spawn, done)
 		})
 	}
 	_, err := p.Run()
 	close(done)
 	switch {
+	case g.failure != nil:
+		return g.failure
+	case err == nil && killed.Load():
+		return tea.ErrProgramKilled
 	case ctx.Err() != nil && !errors.Is(err, tea.ErrProgramPanic):
 		return context.Cause(ctx)
 	case errors.Is(err, tea.ErrInterrupted):
 		return nil
 	}
 	return err
+}
+
+// kill ends the program and returns when the terminal is restored. It asks first, because a killed program closes its
+// input under the goroutine that reads it; only one that does not listen any more is killed.
+func kill(p *tea.Program, spawn backend.Spawner, done <-chan struct{}) {
+	spawn.Go("ui: kill", p.Quit)
+	t := time.NewTimer(deaf)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+		p.Kill()
+		<-done
+	}
 }
 
 // end quits the program when ctx ends, and kills it when the terminal does not let it quit.
