@@ -16,6 +16,9 @@ type Meta struct {
 	Rev       uint64         `json:"rev,omitempty"`
 	FirstSeen time.Time      `json:"first_seen,omitzero"`
 	History   []StatusChange `json:"history,omitempty"`
+	// LostSuccess is the last success that an earlier reading reported and that a later one no longer knew, although
+	// the entity was there all along; zero: none was lost. The fleet sets it, for workspaces only.
+	LostSuccess time.Time `json:"lost_success,omitzero"`
 	// Raw is the reading as the backend gave it, masked and bounded, for the details view.
 	Raw Safe `json:"raw,omitzero"`
 }

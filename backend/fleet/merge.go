@@ -18,6 +18,8 @@ type shelf[T any, P interface {
 	gone  map[backend.Key]bool
 	// missed holds entities that one complete list did not name; a second one ends them.
 	missed map[backend.Key]bool
+	// lost finds what an entity forgot since it was read before; nil: nothing.
+	lost func(e, old P) time.Time
 }
 
 func newShelf[T any, P interface {
@@ -99,11 +101,16 @@ func (s *shelf[T, P]) adopt(e, old P, rev uint64, at time.Time) P {
 		e.EntityMeta().ReadAt = at
 	}
 	m := e.EntityMeta()
-	m.Rev, m.FirstSeen, m.History, m.Stale, m.StaleWhy = rev, at, nil, false, backend.Safe{}
+	m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.Stale, m.StaleWhy = rev, at, nil, time.Time{}, false, backend.Safe{}
 	word := e.StatusWord()
 	if old != nil {
 		o := old.EntityMeta()
-		m.FirstSeen, m.History = o.FirstSeen, o.History
+		m.FirstSeen, m.History, m.LostSuccess = o.FirstSeen, o.History, o.LostSuccess
+		if s.lost != nil {
+			if at := s.lost(e, old); !at.IsZero() {
+				m.LostSuccess = at
+			}
+		}
 		if word == old.StatusWord() {
 			return e
 		}
@@ -134,7 +141,7 @@ func same[T any, P interface {
 }
 
 func blank(m *backend.Meta) {
-	m.ReadAt, m.Rev, m.FirstSeen, m.History, m.Stale, m.StaleWhy = time.Time{}, 0, time.Time{}, nil, false, backend.Safe{}
+	m.ReadAt, m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.Stale, m.StaleWhy = time.Time{}, 0, time.Time{}, nil, time.Time{}, false, backend.Safe{}
 }
 
 // stale marks an entity whose newest reading failed.

@@ -37,7 +37,7 @@ type confirmation struct {
 }
 
 func newStore(longest time.Duration) *store {
-	return &store{
+	s := &store{
 		longest:    longest,
 		sessions:   newShelf[backend.Session](backend.KindSession),
 		workspaces: newShelf[backend.Workspace](backend.KindWorkspace),
@@ -47,6 +47,22 @@ func newStore(longest time.Duration) *store {
 		refs:       newShelf[backend.Ref](backend.KindRef),
 		confirmed:  map[confirmation]time.Time{},
 	}
+	s.workspaces.lost = lostSuccess
+	return s
+}
+
+// clockWobble is how far a corrected time may move between two readings though nothing happened.
+const clockWobble = time.Minute
+
+// lostSuccess is the success that a workspace had when it was read before and does not know any more, zero when it knows
+// it or a later one. A time that cannot be read is not lost.
+func lostSuccess(w, old *backend.Workspace) time.Time {
+	before, had := old.LastSuccessAt.Get()
+	now, has := w.LastSuccessAt.Get()
+	if had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {
+		return before
+	}
+	return time.Time{}
 }
 
 // apply merges one reading into the next State.

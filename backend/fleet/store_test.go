@@ -90,6 +90,38 @@ func TestHistoryKeepsTheLastEightStatusChanges(t *testing.T) {
 	}
 }
 
+func TestASuccessThatIsForgottenStaysKnown(t *testing.T) {
+	s := newStore(0)
+	read := func(i int, success backend.Value[time.Time]) *backend.Workspace {
+		w := ws("a", "x", "open")
+		w.LastSuccessAt = success
+		return step(s, t0.Add(time.Duration(i)*time.Minute), backend.Reading{Workspaces: []*backend.Workspace{w}}).Workspaces.Get(wsKey("a", "x"))
+	}
+	worked := t0.Add(-time.Hour)
+	for i, c := range []struct {
+		success backend.Value[time.Time]
+		lost    time.Time
+	}{
+		{backend.Known(worked), time.Time{}},
+		{backend.Known(worked.Add(-time.Second)), time.Time{}}, // the clock's correction wobbles
+		{backend.Unknown[time.Time](), time.Time{}},            // unreadable is not absent
+		{backend.Known(worked), time.Time{}},
+		{backend.NotApplicable[time.Time](), worked},
+		{backend.NotApplicable[time.Time](), worked},
+		{backend.Known(t0), worked}, // it works again, and what was lost stays lost
+		{backend.Known(t0.Add(-5 * time.Minute)), t0},
+	} {
+		if got := read(i, c.success).LostSuccess; !got.Equal(c.lost) {
+			t.Errorf("reading %d: lost %v, want %v", i, got, c.lost)
+		}
+	}
+	w := ws("a", "x", "open")
+	w.LastSuccessAt = backend.Known(t0.Add(-5 * time.Minute))
+	if st := step(s, t0.Add(time.Hour), backend.Reading{Workspaces: []*backend.Workspace{w}}); len(st.Delta.Changed) != 0 {
+		t.Errorf("an equal reading changed %v", st.Delta.Changed)
+	}
+}
+
 func TestChangesSinceRemembersAThousandStates(t *testing.T) {
 	s := newStore(0)
 	var st *State
