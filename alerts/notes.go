@@ -29,6 +29,17 @@ func (n Notes) All(yield func(backend.Key, *Note) bool) {
 	}
 }
 
+// Where are those that a test accepts.
+func (n Notes) Where(accept func(backend.Key, *Note) bool) Notes {
+	var out []*record
+	for _, r := range n.rs {
+		if accept(r.Key, r.Note) {
+			out = append(out, r)
+		}
+	}
+	return Notes{out}
+}
+
 // With are these and others.
 func (n Notes) With(o Notes) Notes {
 	out := append(slices.Clip(n.rs), o.rs...)
