@@ -95,6 +95,7 @@ type Alert struct {
 	Flapping bool
 
 	Acknowledged *Acknowledgement // nil until somebody does
+	Lapsed       *Lapse           // an acknowledgement that held no longer; nil when there is none
 	Silenced     *Silence
 }
 
@@ -137,6 +138,12 @@ type Blindness struct {
 type Acknowledgement struct {
 	Owner, Reason backend.Safe
 	At, Until     time.Time
+}
+
+// Lapse is an acknowledgement that does not hold any more, and why: its time is over, or the alert is more severe now.
+type Lapse struct {
+	Acknowledgement
+	Why backend.Safe
 }
 
 // Silence says that an alert is muted.

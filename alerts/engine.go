@@ -76,7 +76,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	}
 	t := &turn{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
 	clk := old.clock.next(st, old.resume)
-	t.next = &memory{clock: clk, watching: old.watching, rules: make(map[string]*ledger, len(e.rules)), folds: map[string]string{}}
+	t.next = &memory{clock: clk, watching: old.watching, orders: old.orders, rules: make(map[string]*ledger, len(e.rules)), folds: map[string]string{}}
 	if t.next.watching.IsZero() {
 		t.next.watching = clk.Steady
 	}

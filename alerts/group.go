@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -25,10 +24,7 @@ func (w *work) regroup() map[groupID]*group {
 	}
 	var promoted []change
 	flaps := make(map[groupID]flap, len(touched))
-	ids := slices.SortedFunc(maps.Keys(touched), func(a, b groupID) int {
-		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(a.fingerprint, b.fingerprint), strings.Compare(string(a.severity), string(b.severity)))
-	})
-	for _, id := range ids {
+	for _, id := range slices.SortedFunc(maps.Keys(touched), groupID.compare) {
 		was := w.old.groups[id]
 		g := &group{id: id}
 		if was != nil {
@@ -69,11 +65,18 @@ func (w *work) regroup() map[groupID]*group {
 	return w.refresh(groups, touched)
 }
 
+// beginGrace is how long after its start a process takes what it finds for older than itself: its predecessor may have
+// died before it saved what was acknowledged since.
+const beginGrace = 2 * time.Minute
+
 // begin notes when the alert's present episode began: what was said about an earlier one does not hold for it. An alert
 // that only became more or less severe goes on.
 func (w *work) begin(was, g *group) {
 	if was != nil && (len(was.members) == 0 || was.count.live.n > 0 || g.count.live.n == 0) {
 		return
+	}
+	if start := latest(w.next.watching, w.next.clock.ResumedAt); w.env.Now.Sub(start) < beginGrace {
+		return // it may have been there before this process was
 	}
 	g.began = w.env.Now
 	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
@@ -164,8 +167,9 @@ func (w *work) write(g *group) {
 	m, d := w.meta, &w.env
 	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.severityOf(g.id), Fingerprint: g.id.fingerprint}
 	if g.alert != nil {
-		a.ID, a.Cause, a.Folds = g.alert.ID, g.alert.Cause, g.alert.Folds
-		a.Acknowledged, a.Silenced = g.alert.Acknowledged, g.alert.Silenced
+		a.ID, a.Cause = g.alert.ID, g.alert.Cause
+		x := annotationOf(g.alert) // until annotate
+		a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
 	} else {
 		a.ID = w.e.alertID(m, g.id)
 	}

@@ -20,6 +20,7 @@ type memory struct {
 	folds    map[string]string // by source: id of the alert under which its held alerts fold
 	unread   bool              // some subjects have not been read since the restart
 	resume   *resume           // set on a memory that was loaded
+	orders   *Orders           // of operators; kept in a file of their own
 }
 
 // gap is a reason for which no subject of a source can be judged.

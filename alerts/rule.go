@@ -61,6 +61,8 @@ type Meta struct {
 	Corroborate int
 	// Folds says that a finding about a source explains why other alerts lack data: they fold under it.
 	Folds bool
+	// Inhibits says which alerts of other rules are parts of what this one reports.
+	Inhibits []Inhibition
 	// Window is how far back the rule counts. For that long after a restart missing counts do not hold an alert.
 	Window  time.Duration
 	Explain Explain

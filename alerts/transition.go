@@ -111,23 +111,29 @@ func (w *work) reportEnded(groups map[groupID]*group) {
 // finish puts the alerts of all rules into a Board.
 func (t *turn) finish() (*Board, []backend.Event) {
 	b := &Board{Number: t.st.Number, At: plain(t.st.Wall), Blind: t.blind(), memory: t.next}
+	t.annotate()
 	if t.prev != nil && !t.differs && t.sameRules() {
 		b.Alerts = t.prev.Alerts
 		return b, t.events
 	}
-	t.countFolds()
+	b.Alerts = t.collect()
+	return b, t.events
+}
+
+// collect lists the alerts of all rules in their order.
+func (t *turn) collect() []*Alert {
 	n := 0
 	for _, l := range t.next.rules {
 		n += len(l.groups)
 	}
-	b.Alerts = make([]*Alert, 0, n)
+	all := make([]*Alert, 0, n)
 	for _, l := range t.next.rules {
 		for _, g := range l.groups {
-			b.Alerts = append(b.Alerts, g.alert)
+			all = append(all, g.alert)
 		}
 	}
-	slices.SortFunc(b.Alerts, compareAlerts)
-	return b, t.events
+	slices.SortFunc(all, compareAlerts)
+	return all
 }
 
 // sameRules reports whether the memory before had no alerts of rules that are not evaluated any more.
@@ -157,39 +163,4 @@ func order(s AlertState) int {
 	case StateEnded, StateResolved:
 	}
 	return 3
-}
-
-// countFolds writes on every folding alert how many alerts fold under it.
-func (t *turn) countFolds() {
-	n := map[string]int{}
-	for _, l := range t.next.rules {
-		for _, g := range l.groups {
-			if g.alert.FoldedUnder != "" {
-				n[g.alert.FoldedUnder]++
-			}
-		}
-	}
-	for _, r := range t.e.rules {
-		if !r.Meta().Folds {
-			continue
-		}
-		l := t.next.rules[r.Meta().Name]
-		for id, g := range l.groups {
-			if g.alert.Folds == n[g.alert.ID] {
-				continue
-			}
-			c, a := *g, *g.alert
-			a.Folds = n[a.ID]
-			c.alert = &a
-			groups := make(map[groupID]*group, len(l.groups))
-			for k, v := range l.groups {
-				groups[k] = v
-			}
-			groups[id] = &c
-			x := *l
-			x.groups = groups
-			l = &x
-			t.next.rules[r.Meta().Name] = l
-		}
-	}
 }

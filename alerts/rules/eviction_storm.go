@@ -48,6 +48,10 @@ func (o *StormOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputEvictions, backend.InputEvictionLogs, backend.InputRegistry}}
 	r.meta.Window = r.over
+	r.meta.Inhibits = []alerts.Inhibition{{
+		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained"},
+		Equal: []string{alerts.LabelSource, alerts.LabelProvider},
+	}}
 	r.meta.Explain = alerts.Explain{
 		Means: "Workspaces of one source and provider lose what backs them faster than they recover: more than `rate` evictions a second over `over` of which retries " +
 			"recover less than `recovery`; or `exhausted` lines within `over` that say that the retries were exhausted.",

@@ -1,0 +1,96 @@
+package alerts
+
+import (
+	"slices"
+
+	"sandglass/backend"
+)
+
+// Inhibition says that an alert of the rule stands for alerts of other rules that are parts of the same outage.
+type Inhibition struct {
+	Rules []string // whose alerts it stands for
+	// Equal are labels that both must have, with the same value. A label that one of them lacks never matches, also
+	// when both lack it.
+	Equal []string
+}
+
+// outage is an alert that may stand for others.
+type outage struct {
+	g      *group
+	l      *ledger
+	labels map[string]string
+	meta   *Meta
+}
+
+// outages lists the firing alerts that inhibit others.
+func (t *turn) outages() []outage {
+	var out []outage
+	for _, r := range t.e.rules {
+		m := r.Meta()
+		l := t.next.rules[m.Name]
+		if len(m.Inhibits) == 0 || l == nil {
+			continue
+		}
+		first := len(out)
+		for _, g := range l.groups {
+			if g.alert.State == StateFiring && len(g.members) > 0 {
+				out = append(out, outage{g, l, g.labels(t.e.environment), m})
+			}
+		}
+		slices.SortFunc(out[first:], func(a, b outage) int { return a.g.id.compare(b.g.id) })
+	}
+	return out
+}
+
+// partOf is the id of the outage that explains all of an alert's subjects, empty when there is none. What is more
+// severe than the outage is never hidden by it.
+func (t *turn) partOf(g *group, outages []outage) string {
+	a := g.alert
+	if len(outages) == 0 || a.State != StateFiring && a.State != StatePending || a.Flapping && len(g.members) == 0 {
+		return ""
+	}
+	var labels map[string]string
+	for _, o := range outages {
+		by := slices.IndexFunc(o.meta.Inhibits, func(x Inhibition) bool { return slices.Contains(x.Rules, a.Rule) })
+		if by < 0 || o.g == g || o.meta.Name == a.Rule || a.Severity.Rank() > o.g.alert.Severity.Rank() {
+			continue
+		}
+		if labels == nil {
+			labels = g.labels(t.e.environment)
+		}
+		if equal(o.meta.Inhibits[by].Equal, o.labels, labels) && o.explains(g) {
+			return o.g.alert.ID
+		}
+	}
+	return ""
+}
+
+func equal(names []string, a, b map[string]string) bool {
+	for _, n := range names {
+		if a[n] == "" || a[n] != b[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// explains reports whether the outage knows each of the alert's subjects: as one of its own, or in its rule's notes.
+func (o *outage) explains(g *group) bool {
+	own := make(map[backend.Key]bool, len(o.g.alert.Subjects))
+	for _, s := range o.g.alert.Subjects {
+		own[s.Key] = true
+	}
+	known := o.l.records // both are sorted by key
+	for _, r := range g.members {
+		if r.State == StateEnded || own[r.Key] {
+			continue
+		}
+		for len(known) > 0 && known[0].Key.Compare(r.Key) < 0 {
+			known = known[1:]
+		}
+		if len(known) == 0 || known[0].Key != r.Key || known[0].State == StateEnded {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,210 @@
+package alerts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// OrderKind says what an operator ordered.
+type OrderKind string
+
+// The kinds of orders. Unacknowledge and expire take back what they name.
+const (
+	OrderAcknowledge   OrderKind = "acknowledge"
+	OrderUnacknowledge OrderKind = "unacknowledge"
+	OrderSilence       OrderKind = "silence"
+	OrderExpire        OrderKind = "expire"
+)
+
+// Order is one record of what an operator said about alerts. Orders are only ever added; they are known on the host
+// whose state directory holds them and nowhere else.
+type Order struct {
+	Schema int       `json:"schema"`
+	ID     string    `json:"id"` // 8 hexadecimal digits
+	Kind   OrderKind `json:"kind"`
+	At     time.Time `json:"at"`
+	// For is how long an acknowledgement or a silence lasts, in nanoseconds in JSON.
+	For    time.Duration `json:"for,omitempty"`
+	Owner  backend.Safe  `json:"owner"`
+	Reason backend.Safe  `json:"reason,omitzero"`
+
+	// What is acknowledged: the alert, whatever its severity becomes, as long as it is not more than it was.
+	Alert       string   `json:"alert,omitempty"`
+	Rule        string   `json:"rule,omitempty"`
+	Source      string   `json:"source,omitempty"`
+	Fingerprint string   `json:"cause_fingerprint,omitempty"`
+	Severity    Severity `json:"severity,omitempty"`
+
+	Matchers string `json:"matchers,omitempty"` // of a silence
+	Silence  string `json:"silence,omitempty"`  // the id of the silence that ends
+}
+
+// orderSchema is the number of the record's form.
+const orderSchema = 1
+
+// alertKey is an alert's identity without its severity.
+type alertKey struct{ rule, source, fingerprint string }
+
+// Orders are all orders that may still matter. Immutable; nil is none.
+type Orders struct {
+	about    map[alertKey][]Order // acknowledgements and what takes them back, oldest first
+	silences []silenceOrder       // oldest first
+	expired  map[string]time.Time // by id of the silence: when it was ended by hand
+}
+
+type silenceOrder struct {
+	Order
+	matchers Matchers
+}
+
+// NewOrders sorts records. What cannot be understood is left out and reported.
+func NewOrders(list []Order) (*Orders, error) {
+	o := &Orders{about: map[alertKey][]Order{}, expired: map[string]time.Time{}}
+	var problems []error
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Order) int { return a.At.Compare(b.At) })
+	for _, x := range list {
+		if err := x.check(); err != nil {
+			problems = append(problems, fmt.Errorf("order %q: %w", shorten(x.ID), err))
+			continue
+		}
+		switch x.Kind {
+		case OrderAcknowledge, OrderUnacknowledge:
+			k := alertKey{x.Rule, x.Source, x.Fingerprint}
+			o.about[k] = append(o.about[k], x)
+		case OrderSilence:
+			m, err := ParseMatchers(x.Matchers)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("silence %s: %w", x.ID, err))
+				continue
+			}
+			o.silences = append(o.silences, silenceOrder{x, m})
+		case OrderExpire:
+			o.expired[x.Silence] = x.At
+		}
+	}
+	return o, errors.Join(problems...)
+}
+
+func (x *Order) check() error {
+	switch {
+	case x.Schema != orderSchema:
+		return fmt.Errorf("has schema %d, this program reads %d", x.Schema, orderSchema)
+	case x.ID == "" || x.At.IsZero() || x.Owner.IsEmpty():
+		return errors.New("says not who ordered it, or when")
+	}
+	switch x.Kind {
+	case OrderAcknowledge, OrderSilence:
+		if x.For <= 0 {
+			return errors.New("has no end")
+		}
+	case OrderUnacknowledge, OrderExpire:
+	default:
+		return fmt.Errorf("%q is no kind of order", shorten(string(x.Kind)))
+	}
+	return nil
+}
+
+// orderTime is the steady time of an order. Unlike what sources report it may be somewhat newer than the State.
+func (c *clock) orderTime(t time.Time) time.Time {
+	t = plain(t)
+	if c.JumpDrift != 0 && !t.Before(c.Wall.Add(-c.Steady.Sub(c.JumpAt))) && !t.After(c.Wall.Add(time.Minute)) {
+		return t.Add(-c.JumpDrift)
+	}
+	return t
+}
+
+// end is when a silence is over, in steady time.
+func (o *Orders) end(c *clock, s *silenceOrder) time.Time {
+	until := c.orderTime(s.At).Add(s.For)
+	if at, ok := o.expired[s.ID]; ok {
+		if at = c.orderTime(at); at.Before(until) {
+			return at
+		}
+	}
+	return until
+}
+
+// silenceFor is the silence that mutes an alert the longest.
+func (o *Orders) silenceFor(c *clock, labels map[string]string) *Silence {
+	var best *Silence
+	var last time.Time
+	for i := range o.silences {
+		s := &o.silences[i]
+		until := o.end(c, s)
+		if !c.Steady.Before(until) || !last.Before(until) || !s.matchers.Match(labels) {
+			continue
+		}
+		last = until
+		best = &Silence{ID: backend.Clean(s.ID, 20), Owner: s.Owner, Reason: s.Reason, Until: c.display(until)}
+	}
+	return best
+}
+
+// acknowledged is what holds for an alert that began at a time: an acknowledgement, or one that lapsed.
+func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began time.Time) (*Acknowledgement, *Lapse) {
+	about := o.about[k]
+	if len(about) == 0 {
+		return nil, nil
+	}
+	x := about[len(about)-1]
+	at := c.orderTime(x.At)
+	if x.Kind != OrderAcknowledge || at.Before(began) {
+		return nil, nil
+	}
+	until := at.Add(x.For)
+	a := &Acknowledgement{Owner: x.Owner, Reason: x.Reason, At: c.display(at), Until: c.display(until)}
+	switch {
+	case severity.Rank() > x.Severity.Rank():
+		return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20))}
+	case !c.Steady.Before(until):
+		return nil, &Lapse{*a, backend.Textf("it was taken for %s", short(x.For))}
+	}
+	return a, nil
+}
+
+// keep drops what cannot matter any more: orders that have been over for a week.
+func keepOrder(x Order, now time.Time) bool {
+	return now.Sub(x.At.Add(x.For)) < 7*24*time.Hour
+}
+
+// Silencing is a silence as it stands in the list of silences.
+type Silencing struct {
+	Silence
+	At       time.Time
+	Matchers Matchers
+	Matches  int // alerts that it mutes now
+}
+
+// list is the silences that are not over, those that end first at the top.
+func (o *Orders) list(b *Board, environment string) []Silencing {
+	var out []Silencing
+	if o == nil {
+		return nil
+	}
+	c := &clock{}
+	if b != nil {
+		c = &b.memory.clock
+	}
+	for i := range o.silences {
+		s := &o.silences[i]
+		until := o.end(c, s)
+		if !c.Steady.Before(until) {
+			continue
+		}
+		out = append(out, Silencing{
+			Silence: Silence{ID: backend.Clean(s.ID, 20), Owner: s.Owner, Reason: s.Reason, Until: c.display(until)},
+			At:      c.display(c.orderTime(s.At)), Matchers: s.matchers, Matches: b.matching(s.matchers, environment),
+		})
+	}
+	slices.SortFunc(out, func(a, b Silencing) int {
+		return cmp.Or(a.Until.Compare(b.Until), strings.Compare(a.ID.String(), b.ID.String()))
+	})
+	return out
+}

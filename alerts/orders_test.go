@@ -1,0 +1,289 @@
+package alerts
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+func ordered(t testing.TB, list ...Order) *Orders {
+	t.Helper()
+	o, err := NewOrders(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func ackOf(a *Alert, at time.Time, d time.Duration) Order {
+	return Order{Schema: orderSchema, ID: "0000000a", Kind: OrderAcknowledge, At: at, For: d, Owner: backend.Text("mara"), Reason: backend.Text("on it"),
+		Alert: a.ID, Rule: a.Rule, Source: a.Source, Fingerprint: a.Fingerprint, Severity: a.Severity}
+}
+
+func silenceOf(id, matchers string, at time.Time, d time.Duration) Order {
+	return Order{Schema: orderSchema, ID: id, Kind: OrderSilence, At: at, For: d, Owner: backend.Text("ana"), Reason: backend.Text("deploy"), Matchers: matchers}
+}
+
+// order makes orders effective, as a Desk does.
+func (l *lamp) order(list ...Order) *lamp {
+	l.t.Helper()
+	board, events := l.engine.Apply(l.board, ordered(l.t, list...))
+	l.board = board
+	for _, e := range events {
+		l.events = append(l.events, e.Name)
+	}
+	return l
+}
+
+// settled is a lamp whose process has been up for long enough to know what is new.
+func settled(t testing.TB, m Meta) *lamp { return newLamp(t, m).minutes("off off off off") }
+
+func TestAnAcknowledgementHoldsUntilItsTimeIsOver(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	l.order(ackOf(l.board.Alerts[0], l.now, 30*time.Minute))
+	a := l.board.Alerts[0]
+	if k := a.Acknowledged; k == nil || k.Owner.String() != "mara" || !k.At.Equal(l.now) || !k.Until.Equal(l.now.Add(30*time.Minute)) || !a.Muted() || !a.Counts() {
+		t.Fatalf("%+v", a)
+	}
+	l.minutes(strings.Repeat("on ", 30))
+	if l.board.Alerts[0].Acknowledged == nil {
+		t.Fatal("it lapsed too early")
+	}
+	l.minutes("dark")
+	a = l.board.Alerts[0]
+	if a.Acknowledged != nil || a.Lapsed == nil || a.Lapsed.Why.String() != "it was taken for 30m" || a.Muted() {
+		t.Errorf("after its time: %+v", a)
+	}
+	l.minutes("on on")
+	if got := strings.Join(l.events, " "); got != "firing held unacknowledged firing" {
+		t.Errorf("events %s", got)
+	}
+}
+
+func TestAnAcknowledgementIsForOneEpisode(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	l.order(ackOf(l.board.Alerts[0], l.now, time.Hour)).minutes("on off on")
+	if a := l.board.Alerts[0]; a.Acknowledged != nil || a.Lapsed != nil {
+		t.Errorf("what came again is acknowledged: %+v", a)
+	}
+}
+
+func TestWhatIsTakenBackDoesNotLapse(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)
+	back := ack
+	back.Kind, back.ID, back.At, back.For = OrderUnacknowledge, "0000000b", l.now.Add(time.Second), 0
+	l.order(ack, back)
+	if a := l.board.Alerts[0]; a.Acknowledged != nil || a.Lapsed != nil {
+		t.Errorf("%+v", a)
+	}
+}
+
+// severe is a lamp rule whose findings are critical while the status is "hot".
+type severe struct{ lampRule }
+
+func (r *severe) Judge(env *Env, e backend.Entity, n *Note) Verdict {
+	s, ok := e.(*backend.Session)
+	if !ok || s.Status.String() == "off" {
+		return Verdict{Outcome: False}
+	}
+	cause, fp := env.Cause(backend.Text("lamp"))
+	v := Verdict{Outcome: True, Cause: cause, Fingerprint: fp}
+	if s.Status.String() == "hot" {
+		v.Severity = SeverityCritical
+	}
+	return v
+}
+
+func TestAnAcknowledgementDropsWhenTheSeverityRises(t *testing.T) {
+	l := newLamp(t, Meta{})
+	l.engine = NewEngine([]Rule{&severe{lampRule{Meta{Name: "lamp", Severity: SeverityWarning}}}}, "test")
+	l.minutes("off off off on")
+	l.order(ackOf(l.board.Alerts[0], l.now, time.Hour)).minutes("on hot")
+	a := l.board.Alerts[0]
+	if len(l.board.Alerts) != 1 || a.Severity != SeverityCritical || a.Acknowledged != nil || a.Lapsed == nil || !strings.Contains(a.Lapsed.Why.String(), "acknowledged as warning and is critical") {
+		t.Fatalf("%+v", a)
+	}
+	l.order(ackOf(a, l.now, time.Hour)).minutes("hot on")
+	if a := l.board.Alerts[0]; a.Severity != SeverityWarning || a.Acknowledged == nil {
+		t.Errorf("less severe than what was taken: %+v", a)
+	}
+}
+
+func TestASilenceMutesAndEndsVisibly(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	l.order(silenceOf("s1", `rule="lamp", source=~"s|t"`, l.now, 20*time.Minute), silenceOf("s2", `rule="lamp", tenant!="acme"`, l.now, time.Hour))
+	a := l.board.Alerts[0]
+	if s := a.Silenced; s == nil || s.ID.String() != "s1" || !s.Until.Equal(l.now.Add(20*time.Minute)) || a.Counts() || !a.Muted() {
+		t.Fatalf("%+v", a)
+	}
+	l.minutes(strings.Repeat("on ", 21))
+	if l.board.Alerts[0].Silenced != nil || !l.board.Alerts[0].Counts() {
+		t.Error("it goes on after its end")
+	}
+	if got := strings.Join(l.events, " "); got != "firing silence-ends silence-ended" {
+		t.Errorf("events %s", got)
+	}
+}
+
+func TestASilenceMatchesWhatComesLater(t *testing.T) {
+	l := settled(t, Meta{})
+	l.order(silenceOf("s1", `rule="lamp"`, l.now, time.Hour)).minutes("on")
+	if l.board.Alerts[0].Silenced == nil {
+		t.Error("a new alert is not silenced")
+	}
+	expire := Order{Schema: orderSchema, ID: "x", Kind: OrderExpire, At: l.now, Owner: backend.Text("bo"), Silence: "s1"}
+	l.order(silenceOf("s1", `rule="lamp"`, l.now.Add(-2*time.Minute), time.Hour), expire)
+	l.minutes("on")
+	if l.board.Alerts[0].Silenced != nil {
+		t.Error("an ended silence goes on")
+	}
+}
+
+func TestOrdersDoNotFollowTheWallClocksJumps(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	began := l.now
+	l.order(ackOf(l.board.Alerts[0], began, 30*time.Minute), silenceOf("s1", `rule="lamp"`, began, 30*time.Minute))
+	jump := func(wall time.Duration) {
+		st := l.state("on")
+		st.Wall = st.Wall.Add(wall)
+		l.board, _ = l.engine.Next(l.board, st)
+		l.now = l.now.Add(time.Minute)
+	}
+	for range 20 {
+		jump(time.Hour)
+	}
+	a := l.board.Alerts[0]
+	if a.Acknowledged == nil || a.Silenced == nil || !a.Acknowledged.Until.Equal(began.Add(90*time.Minute)) {
+		t.Fatalf("an hour's jump ended them, or their end does not follow the clock on the wall: %+v", a)
+	}
+	for range 15 {
+		jump(time.Hour)
+	}
+	if a := l.board.Alerts[0]; a.Acknowledged != nil || a.Silenced != nil {
+		t.Errorf("35 minutes later: %+v", a)
+	}
+	l.order(ackOf(l.board.Alerts[0], l.now.Add(time.Hour), 30*time.Minute))
+	jump(time.Hour)
+	if a := l.board.Alerts[0]; a.Acknowledged == nil {
+		t.Error("what is ordered after the jump does not hold")
+	}
+}
+
+func TestOrdersThatCannotBeUnderstoodAreReported(t *testing.T) {
+	good := silenceOf("good", `rule="lamp"`, time.Unix(1e9, 0), time.Hour)
+	noEnd, noOwner, wrong, newer, odd := good, good, good, good, good
+	noEnd.For, noOwner.Owner, wrong.Matchers, newer.Schema, odd.Kind = 0, backend.Safe{}, `rule=`, 2, "dance"
+	o, err := NewOrders([]Order{noEnd, good, noOwner, wrong, newer, odd})
+	if len(o.silences) != 1 || err == nil {
+		t.Fatalf("%v, %v", o.silences, err)
+	}
+	for _, want := range []string{"has no end", "not who ordered", "rule has no value", "schema 2", "no kind of order"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing in %v", want, err)
+		}
+	}
+}
+
+// outageRule notes every session that is "on", and fires for its source when three are.
+type outageRule struct{ meta Meta }
+
+func (r *outageRule) Meta() *Meta        { return &r.meta }
+func (r *outageRule) Kind() backend.Kind { return backend.KindSession }
+
+func (r *outageRule) Judge(_ *Env, e backend.Entity, _ *Note) Verdict {
+	if s, ok := e.(*backend.Session); ok && s.Status.String() == "on" {
+		return Verdict{Outcome: False, Note: &Note{WasFailed: true}}
+	}
+	return Verdict{Outcome: False}
+}
+
+func (r *outageRule) Evidence(*Env, *Alert, backend.Entity) []Evidence { return nil }
+
+func (r *outageRule) JudgeFleet(_ *Env, known Known) []Found {
+	n := 0
+	for k := range known.All {
+		if k.Kind == backend.KindSession {
+			n++
+		}
+	}
+	v := Verdict{Outcome: False, Source: "s"}
+	if n >= 3 {
+		v = Verdict{Outcome: True, Source: "s", Provider: backend.Text("p"), Cause: backend.Text("outage"), Fingerprint: "v1:outage", Listing: &Listing{Count: n, Providers: 1}}
+	}
+	return []Found{{backend.Key{Kind: backend.KindSource, Source: "s", ID: backend.MustID("s")}, v}}
+}
+
+// providedLamp tells the lamp's provider, unless the session has none.
+type providedLamp struct{ lampRule }
+
+func (r *providedLamp) Judge(env *Env, e backend.Entity, n *Note) Verdict {
+	v := r.lampRule.Judge(env, e, n)
+	if s, ok := e.(*backend.Session); ok {
+		v.Provider = s.Tenant // stands in for what the rule would join
+	}
+	return v
+}
+
+func TestAnOutageHidesWhatItExplains(t *testing.T) {
+	outage := Meta{Name: "outage", Severity: SeverityCritical, Inhibits: []Inhibition{{Rules: []string{"lamp"}, Equal: []string{LabelSource, LabelProvider}}}}
+	for name, c := range map[string]struct {
+		on        []string // provider of each session that is on
+		dark      string   // provider of one that the outage knows nothing of
+		inhibited bool
+	}{
+		"all are parts":         {on: []string{"p", "p", "p"}, inhibited: true},
+		"too few for an outage": {on: []string{"p", "p"}},
+		"another provider":      {on: []string{"q", "q", "q"}},
+		"several providers":     {on: []string{"p", "p", "q"}},
+		"absent never matches":  {on: []string{"", "", ""}},
+		"one is not explained":  {on: []string{"p", "p", "p"}, dark: "p"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lamp := Meta{Name: "lamp", Severity: SeverityWarning}
+			e := NewEngine([]Rule{&providedLamp{lampRule{lamp}}, &outageRule{outage}}, "test")
+			st := &fleet.State{Number: 1, Wall: time.Unix(1e9, 0)}
+			var all []*backend.Session
+			add := func(status, provider string) {
+				k := backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(string(rune('a' + len(all))))}
+				x := &backend.Session{Meta: backend.Meta{Key: k}, Status: backend.Clean(status, 9)}
+				x.Tenant = backend.Clean(provider, 9)
+				all = append(all, x)
+			}
+			for _, p := range c.on {
+				add("on", p)
+			}
+			if c.dark != "" {
+				add("maybe", c.dark)
+			}
+			st.Sessions = fleet.NewTable(all...)
+			b, _ := e.Next(nil, st)
+			var part, whole *Alert
+			for _, a := range b.Alerts {
+				if a.Rule == "lamp" {
+					part = a
+				} else {
+					whole = a
+				}
+			}
+			if got := part.InhibitedBy != ""; got != c.inhibited || got && (part.InhibitedBy != whole.ID || whole.Inhibits != 1 || !part.Hidden() || whole.Hidden()) {
+				t.Errorf("part %+v\nwhole %+v", part, whole)
+			}
+			if len(c.on) != 3 {
+				return
+			}
+			st2 := *st
+			st2.Number, st2.Wall = 2, st.Wall.Add(time.Second)
+			off := *all[0]
+			off.Status = backend.Text("off")
+			st2.Sessions = fleet.NewTable(append([]*backend.Session{&off}, all[1:]...)...)
+			st2.Delta.Changed = []backend.Key{off.Key}
+			if b, _ = e.Next(b, &st2); b.Alerts[0].InhibitedBy != "" || b.Alerts[0].Rule != "lamp" {
+				t.Errorf("the outage is over and hides still: %+v", b.Alerts[0])
+			}
+		})
+	}
+}
