@@ -11,9 +11,11 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"sandglass/backend"
+	"sandglass/backend/changes"
 	"sandglass/backend/docker"
 	"sandglass/backend/helix"
 	"sandglass/backend/logs"
+	"sandglass/backend/promapi"
 	"sandglass/backend/prometheus"
 	"sandglass/backend/refs"
 	"sandglass/backend/tmpdir"
@@ -53,7 +55,8 @@ func run(sys *system, args []string) int {
 
 // kinds are the backends that this program can read.
 func kinds() []backend.SourceKind {
-	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), logs.Kind(), refs.Kind()}
+	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
+		refs.Kind(), changes.Kind()}
 }
 
 // scenarios are the demo's, the default one first.
