@@ -151,6 +151,6 @@ const (
 	MetricAgentOOM          Metric = "agent-oom"      // lines: the agent's own process or Durable Object ran out of memory
 	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
-	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands that the session had not used within the hour
+	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )

@@ -15,12 +15,13 @@ type AuditOptions struct {
 	Rejections float64          `toml:"rejections" doc:"rejected commands a second of one session"`
 	Bytes      backend.Size     `toml:"bytes" doc:"log bytes a second of one session"`
 	Over       backend.Duration `toml:"over" doc:"the window of both rates"`
+	Probing    int              `toml:"probing" doc:"from this many different first words of rejected commands in 10 minutes it is probing"`
 	Leave      float64          `toml:"leave" doc:"the alert ends below this share of the threshold"`
 }
 
 func auditDefaults() *AuditOptions {
 	return &AuditOptions{
-		Common: common(alerts.SeverityWarning), Rejections: 5, Bytes: 100_000, Over: backend.Duration(time.Minute), Leave: 0.8,
+		Common: common(alerts.SeverityWarning), Rejections: 5, Bytes: 100_000, Over: backend.Duration(time.Minute), Probing: 8, Leave: 0.8,
 	}
 }
 
@@ -36,13 +37,17 @@ func (o *AuditOptions) build() (alerts.Rule, error) {
 	if err := window("over", o.Over); err != nil {
 		return nil, err
 	}
-	r := &auditSaturation{meta: o.meta("audit-saturation"), rejections: o.Rejections, bytes: float64(o.Bytes), over: o.Over.Std(), leave: o.Leave}
+	if err := atLeast("probing", o.Probing, 3); err != nil {
+		return nil, err
+	}
+	r := &auditSaturation{meta: o.meta("audit-saturation"), rejections: o.Rejections, bytes: float64(o.Bytes), over: o.Over.Std(), probing: float64(o.Probing), leave: o.Leave}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRejections}}
 	r.meta.Window = r.over
 	r.meta.Explain = alerts.Explain{
 		Means: "One session has commands rejected by the guards at more than `rejections` a second, or writes more than `bytes` of log a second, over `over`. " +
-			"Such a flood hides what else is in the log.",
+			"Such a flood hides what else is in the log. It is told apart by the first words of the commands: one word over and over is a loop; `probing` different " +
+			"ones within 10 minutes are somebody or something that tries what is allowed, which is a matter of security and one level more severe.",
 		Inputs: "The agents' log lines: guard rejections, their rollups and the volume per session. Since round 5 of the framework repeated rejections are " +
 			"rolled up every 5 seconds, so the rate is rebuilt from suppressedCount; counting lines alone would see a flood as 0.2 lines a second.",
 		Missing: "Held while the log source is down. Without a log source the rule is blind: Helix writes no log lines unless a Logger is configured.",
@@ -52,7 +57,7 @@ func (o *AuditOptions) build() (alerts.Rule, error) {
 			"No rollups at such a rate means a framework from before round 5: upgrade it.",
 			"Stop or correct the session; widen securityWindowMs only with care.",
 		},
-		Limits: "Lines that name no session are judged together, as those of their log source.",
+		Limits: "Loop or probing cannot be told where the lines carry no command; the evidence says so. Lines that name no session are judged together, as those of their log source.",
 	}
 	return r, nil
 }
@@ -70,14 +75,14 @@ func window(key string, d backend.Duration) error {
 type auditSaturation struct {
 	meta              alerts.Meta
 	rejections, bytes float64
-	leave             float64
+	leave, probing    float64
 	over              time.Duration
 }
 
 func (r *auditSaturation) Meta() *alerts.Meta { return &r.meta }
 
 func (r *auditSaturation) Metrics() []backend.Metric {
-	return []backend.Metric{backend.MetricRejections, backend.MetricRollups, backend.MetricLogBytes}
+	return []backend.Metric{backend.MetricRejections, backend.MetricRollups, backend.MetricLogBytes, backend.MetricRejectedWords}
 }
 
 func (r *auditSaturation) SubjectOf(env *alerts.Env, s backend.Series) backend.Key {
@@ -130,10 +135,15 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 // tell fills in cause and evidence of a flood.
 func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, rejections, bytes, rollups alerts.Measure, v *alerts.Verdict) {
 	n := *v.Note
+	how, words := r.pattern(env, n.Series, rejections, &n)
 	if n.Fingerprint == "" { // the newest sample changes all the time; the cause is the one it began with
 		n.Cause, n.Fingerprint = env.Cause(rejectionKind(counted, rejections.Sample))
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Runbook = &n, n.Cause, n.Fingerprint, "9"
+	if n.WasFailed {
+		v.Cause, v.Severity = backend.Text("probing: many different commands rejected"), oneHigher(r.meta.Severity)
+		v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	}
 	if key.Kind == backend.KindSession {
 		v.Session = key.ID
 		if s := env.State.Session(key); s != nil {
@@ -143,7 +153,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if v.Suspected {
 		v.Why = backend.Textf("fires when the rate holds for %s, %s of it were read", text(r.over), text(rejections.Covered.Round(time.Second)))
 	}
-	v.Detail = n.Cause
+	v.Detail = v.Cause
 	v.Confirmed = env.Ours(rejections.Last)
 	if v.Confirmed.IsZero() {
 		v.Confirmed = env.Ours(bytes.Last)
@@ -160,6 +170,9 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 			Value: backend.Known(rejections.PerSecond), Unit: "1/s", Source: logs, At: rejections.Last,
 		})
 	}
+	if counted {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: how, Value: words, Unit: "words", Source: logs, At: rejections.Last})
+	}
 	if rollups.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("the rate is rebuilt from %s", plural(int(rollups.N), "rollup line")),
@@ -175,6 +188,39 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if !rejections.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(rejections.Sample.String(), 300)), Source: logs, At: rejections.Last})
 	}
+}
+
+// probingOver is the time within which different commands count as one attempt to find out what is allowed.
+const probingOver = 10 * time.Minute
+
+// pattern tells a loop from probing by the first words of the rejected commands. Once it was probing it stays so for as
+// long as the alert lasts.
+func (r *auditSaturation) pattern(env *alerts.Env, series []backend.Series, rejections alerts.Measure, n *alerts.Note) (backend.Safe, backend.Value[float64]) {
+	var lately, hour fleet.Increase
+	for _, s := range series {
+		if s.Name == backend.MetricRejectedWords {
+			lately, hour = lately.Add(env.Over(s, probingOver)), hour.Add(env.Over(s, fleet.WindowSpan))
+		}
+	}
+	n.WasFailed = n.WasFailed || lately.N >= r.probing
+	words := backend.Known(hour.N)
+	switch {
+	case hour.N == 0:
+		return backend.Text("whether it is a loop or probing cannot be told: the lines name no command"), backend.Unknown[float64]()
+	case n.WasFailed:
+		return backend.Textf("probing: %s different commands in %s, the newest begins with %s", number(max(lately.N, r.probing)), text(probingOver), hour.Sample), words
+	case hour.N <= 2:
+		return backend.Textf("a loop: one rejection repeated, the command begins with %s", hour.Sample), words
+	}
+	return backend.Textf("%s different commands within the hour, the newest begins with %s", number(hour.N), hour.Sample), words
+}
+
+// oneHigher is the next severity above.
+func oneHigher(s alerts.Severity) alerts.Severity {
+	if s == alerts.SeverityInfo {
+		return alerts.SeverityWarning
+	}
+	return alerts.SeverityCritical
 }
 
 // rejectionKind is the cause of a flood: which guard rejects. The texts are the framework's own.

@@ -152,7 +152,7 @@ func TestHammeredGapAndRestart(t *testing.T) {
 func TestAnHoursJumpOfTheWallClockChangesNothing(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
 		for _, follows := range []bool{false, true} {
-			s := begin(t)
+			s := begin(t, failedRule, hammeredRule, stormRule, downRule) // clock-skew rightly speaks of the jump itself
 			s.health("helix", func(h *fleet.SourceHealth) { h.ClockOffset = backend.Known(time.Duration(0)) })
 			foreign := s.wall // the source's own clock
 			step := func(d time.Duration) { s.pass(d); foreign = foreign.Add(d) }

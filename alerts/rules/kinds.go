@@ -4,6 +4,8 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -105,14 +107,14 @@ func (e *KeyError) Error() string { return e.Key + ": " + e.Why }
 
 // Kinds lists every rule, in the order of the documentation.
 func Kinds() []Kind {
-	return []Kind{
+	return slices.Concat([]Kind{
 		{"failed-too-long", "a workspace has failed and does not recover", func() Options { return failedDefaults() }},
 		{"hammered-and-failing", "a workspace is used and every use fails", func() Options { return hammeredDefaults() }},
 		{"eviction-storm", "workspaces are evicted faster than they recover", func() Options { return stormDefaults() }},
 		{"audit-saturation", "a session floods the audit log with rejected commands", func() Options { return auditDefaults() }},
 		{"source-down", "a source does not answer: what it reports is not known", func() Options { return sourceDownDefaults() }},
 		{"registry-not-published", "sessions run, and no health route knows any of them", func() Options { return registryDefaults() }},
-	}
+	}, causeKinds(), groundKinds())
 }
 
 // Defaults builds every rule with its defaults.
@@ -150,6 +152,12 @@ func text(d time.Duration) string {
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	switch {
+	case strings.HasSuffix(noun, "y"):
+		noun = strings.TrimSuffix(noun, "y") + "ie"
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"):
+		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -10,42 +10,53 @@ import (
 // words remembers which commands a session had refused lately, by their first word: one word over and over is a loop,
 // many different ones are somebody who tries what is allowed.
 type words struct {
-	seen map[string]map[string]time.Time // by session, then by word
+	seen map[string]map[string]*wordUse // by session, then by word
 }
+
+type wordUse struct{ counted, last time.Time }
 
 const (
 	forgetWord      = time.Hour
+	recountWord     = 50 * time.Minute // a word in use counts anew, so that an hour's window always holds it
 	maxWordSessions = 2000
 	maxWords        = 200 // of one session
 )
 
-func newWords() *words { return &words{seen: map[string]map[string]time.Time{}} }
+func newWords() *words { return &words{seen: map[string]map[string]*wordUse{}} }
 
-// fresh reports whether the session has not used the word within the hour. What is beyond the bounds is never fresh:
-// the count is then a lower bound far above any threshold.
+// fresh reports whether the session has not used the word lately. What is beyond the bounds is never fresh: the count is
+// then a lower bound far above any threshold.
 func (w *words) fresh(session string, word []byte, at time.Time) bool {
 	of := w.seen[session]
 	if of == nil {
 		if len(w.seen) >= maxWordSessions {
 			return false
 		}
-		of = map[string]time.Time{}
+		of = map[string]*wordUse{}
 		w.seen[session] = of
 	}
-	last, known := of[string(word)]
-	if !known && len(of) >= maxWords {
+	use := of[string(word)]
+	switch {
+	case use == nil && len(of) >= maxWords:
+		return false
+	case use == nil:
+		of[string(word)] = &wordUse{at, at}
+		return true
+	}
+	if at.After(use.last) {
+		use.last = at
+	}
+	if at.Sub(use.counted) < recountWord {
 		return false
 	}
-	if at.After(last) {
-		of[string(word)] = at
-	}
-	return !known || at.Sub(last) > forgetWord
+	use.counted = at
+	return true
 }
 
 func (w *words) forget(now time.Time) {
 	for session, of := range w.seen {
-		for word, at := range of {
-			if now.Sub(at) > forgetWord {
+		for word, use := range of {
+			if now.Sub(use.last) > forgetWord {
 				delete(of, word)
 			}
 		}
@@ -55,7 +66,7 @@ func (w *words) forget(now time.Time) {
 	}
 }
 
-// word counts the first word of a refused command when the session has not used it lately. A line that names no
+// word counts the first word of a refused command, once as long as the session goes on using it. A line that names no
 // command counts nothing.
 func (a *analyst) word(r record, k seriesKey, at time.Time) {
 	word, _, _ := bytes.Cut(bytes.TrimSpace(r.command), []byte(" "))

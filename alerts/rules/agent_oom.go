@@ -1,0 +1,335 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// AgentOOMOptions are the keys of `[rules.agent-oom]`.
+type AgentOOMOptions struct {
+	Common
+	Over     backend.Duration `toml:"over" doc:"the window of all counts, and how long the alert lasts after the newest sign"`
+	Restarts int              `toml:"restarts" doc:"process starts within the window that make memory suspect where nothing names it"`
+	Opens    int              `toml:"opens" doc:"workspaces of one session tried at one moment that count as eager opens"`
+	File     backend.Size     `toml:"file" doc:"a permitted file size above this counts as large writes"`
+}
+
+func agentOOMDefaults() *AgentOOMOptions {
+	return &AgentOOMOptions{Common: common(alerts.SeverityCritical), Over: backend.Duration(15 * time.Minute), Restarts: 3, Opens: 3, File: 10_000_000}
+}
+
+func (o *AgentOOMOptions) build() (alerts.Rule, error) {
+	if err := window("over", o.Over); err != nil {
+		return nil, err
+	}
+	if err := atLeast("restarts", o.Restarts, 2); err != nil {
+		return nil, err
+	}
+	if err := atLeast("opens", o.Opens, 2); err != nil {
+		return nil, err
+	}
+	if o.File <= 0 {
+		return nil, &KeyError{"file", "must be more than 0B"}
+	}
+	r := &agentOOM{meta: o.meta("agent-oom"), over: o.Over.Std(), restarts: o.Restarts, opens: o.Opens, file: int64(o.File)}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs}}
+	r.meta.Window = r.over
+	r.meta.Explain = alerts.Explain{
+		Means: "The agent's own process or Durable Object ran out of memory within `over`: a log line or tail event says so, or the kernel killed a process for memory within two " +
+			"minutes of a new start of the agent. All sessions in it lost what was in memory. The alert keeps what the session looked like before the reset, and says " +
+			"which cause the facts support: eager opens, exhausted retries, or large writes.",
+		Inputs: "Log lines (`exceededMemory`, `isolate exceeded its memory limit`, `JavaScript heap out of memory`), process starts on metrics pages, the kernel's counter of kills on " +
+			"hosts that speak about the source; for the cause the registries, declared file sizes and the lines about exhausted retries.",
+		Missing: "Held while the log source is down. Without a log source the rule is blind for Durable Objects and sees only kills by the kernel. `restarts` starts within `over` that " +
+			"nothing explains are suspected.",
+		Runbook: "3; 7 when retries are exhausted",
+		First: []string{
+			"Exhausted retries: this is an eviction storm first, see runbook 7.",
+			"Eager opens: open on first use, or bound them with workspaceMaxConcurrentOpens.",
+			"Large writes or greps: lower maxFileSizeMb and maxGrepFileSizeMb.",
+		},
+		Limits: "No source reports what searches read, and none the memory of the agent before it fell; what the facts support is not proof.",
+	}
+	return r, nil
+}
+
+type agentOOM struct {
+	meta            alerts.Meta
+	over            time.Duration
+	restarts, opens int
+	file            int64
+}
+
+func (r *agentOOM) Meta() *alerts.Meta { return &r.meta }
+
+// JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters. In those of
+// findings: Kept, what was seen at the onset; Cause.
+func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	notes := map[backend.Key]*alerts.Note{}
+	for k, n := range known.All {
+		notes[k] = n
+	}
+	named := map[backend.Key][]backend.Series{}
+	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
+		key := r.subject(env, s)
+		named[key] = append(named[key], s)
+	}
+	for _, h := range env.State.Sources {
+		if h.Delivers(backend.InputRegistry) {
+			if _, ok := named[h.Key]; !ok {
+				named[h.Key] = nil
+			}
+		}
+	}
+	for key := range known.Findings {
+		if _, ok := named[key]; !ok {
+			named[key] = nil
+		}
+	}
+	out := make([]alerts.Found, 0, len(named))
+	for key, series := range named {
+		v := r.judge(env, key, series, notes[key])
+		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
+			continue
+		}
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	return out
+}
+
+func (r *agentOOM) subject(env *alerts.Env, s backend.Series) backend.Key {
+	home := env.HomeOf(s)
+	if s.Session.IsZero() {
+		return sourceKey(env.State, home)
+	}
+	return partOf(home, s.Session.Raw())
+}
+
+func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Series, note *alerts.Note) alerts.Verdict {
+	m := env.Rate(series, r.over)
+	n := note
+	if h := env.State.Source(key.Source); h != nil && h.Key == key {
+		n = r.signs(env, h, note)
+	}
+	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source, Note: n, Runbook: "3"}
+	if len(series) > 0 {
+		v.Via = series[0].Source
+	}
+	starts, kills, together := weigh(n)
+	switch {
+	case m.N > 0:
+		v.Outcome, v.Confirmed = alerts.True, env.Ours(m.Last)
+		v.Bounds = alerts.Bounds{Latest: env.Ours(m.First)}
+		v.Cause = backend.Text("the agent ran out of memory")
+	case together:
+		v.Outcome = alerts.True
+		v.Cause = backend.Text("the agent started anew when the kernel killed for lack of memory")
+	case starts >= r.restarts:
+		v.Outcome, v.Suspected = alerts.True, true
+		v.Cause = backend.Text("the agent starts over and over")
+		v.Why = backend.Textf("%s within %s; fires when a log line or the kernel names memory", plural(starts, "start"), text(r.over))
+	default:
+		if n != nil {
+			c := *n
+			c.Kept, c.Cause, c.Fingerprint = nil, backend.Safe{}, ""
+			v.Note = &c
+			if len(c.Points) == 0 && c.Count == 0 && c.Last.IsZero() {
+				v.Note = nil
+			}
+		}
+		return r.gap(env, key, v.Via, m, v)
+	}
+	r.tell(env, series, m, kills, starts, n, &v)
+	return v
+}
+
+// gap turns "not true" into "not known" where what would say so is silent.
+func (r *agentOOM) gap(env *alerts.Env, key backend.Key, via string, m alerts.Measure, v alerts.Verdict) alerts.Verdict {
+	for _, s := range []string{via, key.Source} {
+		if o, why, gap := env.Gap(s); gap && s != "" {
+			v.Outcome, v.Why = o, why
+			return v
+		}
+	}
+	if via != "" && m.Samples == 0 {
+		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
+	}
+	return v
+}
+
+// signs brings the note of a source up to date with process starts and kills by kernels.
+func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
+	var started, killed float64
+	for i := range env.State.Events {
+		if e := &env.State.Events[i]; e.Name == "process-restarted" && speaks(env, e.Source, h.Key.Source) {
+			started++
+		}
+	}
+	total, counted := 0, false
+	for x := range env.State.Hosts.All() {
+		if k, ok := x.OOMKills.Get(); ok && speaks(env, x.Key.Source, h.Key.Source) {
+			total += int(k)
+			counted = true
+		}
+	}
+	if note != nil && !note.Last.IsZero() && counted && total > note.Count {
+		killed = float64(total - note.Count)
+	}
+	fresh := note == nil || started+killed > 0 || counted && (total != note.Count || note.Last.IsZero())
+	if !fresh && (len(note.Points) == 0 || env.Now.Sub(note.Points[0].At) <= r.over) {
+		return note
+	}
+	if note == nil && !counted && started == 0 {
+		return nil
+	}
+	n := alerts.Note{}
+	if note != nil {
+		n = *note
+	}
+	n.Points = slices.DeleteFunc(slices.Clone(n.Points), func(p alerts.Point) bool { return env.Now.Sub(p.At) > r.over })
+	if started+killed > 0 && len(n.Points) < maxPoints {
+		n.Points = append(n.Points, alerts.Point{At: env.Now, N: [3]float64{started, killed}})
+	}
+	if counted {
+		n.Count, n.Last = total, env.Now // Last: the counter is known
+	}
+	return &n
+}
+
+func speaks(env *alerts.Env, source, about string) bool {
+	h := env.State.Source(source)
+	return h != nil && h.SpeaksAbout(about)
+}
+
+// weigh counts starts and kills, and reports whether a start and a kill lie close together.
+func weigh(n *alerts.Note) (starts, kills int, together bool) {
+	if n == nil {
+		return 0, 0, false
+	}
+	for _, p := range n.Points {
+		starts += int(p.N[0])
+		kills += int(p.N[1])
+		for _, q := range n.Points {
+			together = together || p.N[0] > 0 && q.N[1] > 0 && p.At.Sub(q.At).Abs() <= 2*time.Minute
+		}
+	}
+	return starts, kills, together
+}
+
+// tell fills in cause and evidence. What was seen at the onset is kept, since the reset wipes it out.
+func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measure, kills, starts int, note *alerts.Note, v *alerts.Verdict) {
+	n := alerts.Note{}
+	if note != nil {
+		n = *note
+	}
+	var session backend.ID
+	if len(series) > 0 {
+		session = series[0].Session
+	}
+	v.Session = session
+	if n.Fingerprint == "" {
+		var supported []backend.Safe
+		n.Kept, supported = r.before(env, v.Source, session)
+		n.Cause = v.Cause
+		if len(supported) > 0 {
+			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
+		}
+		n.Fingerprint = alerts.Fingerprint(n.Cause.String())
+		n.Seen = env.Now
+	}
+	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause
+	if v.Bounds.Latest.IsZero() {
+		v.Bounds.Latest = n.Seen
+	}
+	now := env.Display(env.Now)
+	if m.N > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%s in %s that name the memory", plural(int(m.N), "line"), text(r.over)),
+			Value: backend.Known(m.N), Unit: "lines", Source: series[0].Source, At: m.Last,
+		}, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: series[0].Source, At: m.Last})
+	}
+	if kills > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the kernel killed %s for lack of memory meanwhile", plural(kills, "process")), Value: backend.Known(float64(kills)), Unit: "processes", Source: v.Source, At: now})
+	}
+	if starts > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the agent's process started anew %s in %s", plural(starts, "time"), text(r.over)), Value: backend.Known(float64(starts)), Unit: "starts", Source: v.Source, At: now})
+	}
+	v.Evidence = append(v.Evidence, n.Kept...)
+}
+
+// before collects what the State shows of the session, or of the whole source, at the onset, and which causes that supports.
+func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID) (kept []alerts.Evidence, supported []backend.Safe) {
+	now := env.Display(env.Now)
+	keep := func(format backend.Literal, args ...any) {
+		kept = append(kept, alerts.Evidence{Text: backend.Textf(format, args...), Source: home, At: now})
+	}
+	exhausted := 0.0
+	for s := range env.State.Windows.All(backend.MetricEvictionExhausted) {
+		if env.HomeOf(s) == home && (session.IsZero() || s.Session == session || s.Session.IsZero()) {
+			exhausted += env.Over(s, r.over).N
+		}
+	}
+	if exhausted > 0 {
+		supported = append(supported, backend.Text("exhausted retries"))
+		keep("before: retries were exhausted %s in %s", plural(int(exhausted), "time"), text(r.over))
+	}
+	o := r.opened(env, home, session)
+	if o.together >= r.opens {
+		supported = append(supported, backend.Text("eager opens"))
+		keep("before: %d workspaces of one session were tried within 5s of each other", o.together)
+	}
+	if o.largest > r.file {
+		supported = append(supported, backend.Text("large writes"))
+		keep("before: files of %s may be written", bytesText(o.largest))
+	}
+	if !session.IsZero() && o.count > 0 {
+		keep("before: its session had %s, %d of them failed or evicted", plural(o.count, "workspace"), o.bad)
+	}
+	return kept, supported
+}
+
+// opened is what the registries show of one session, or of all of a source.
+type opened struct {
+	count, bad, together int
+	largest              int64
+}
+
+func (r *agentOOM) opened(env *alerts.Env, home string, session backend.ID) opened {
+	var o opened
+	var of backend.ID
+	var tried []time.Time
+	flush := func() {
+		slices.SortFunc(tried, time.Time.Compare)
+		for i, from := 0, 0; i < len(tried); i++ {
+			for tried[i].Sub(tried[from]) > 5*time.Second {
+				from++
+			}
+			o.together = max(o.together, i-from+1)
+		}
+		tried = tried[:0]
+	}
+	for w := range env.State.Workspaces.All() { // in the order of their sessions
+		if w.Key.Source != home || !session.IsZero() && w.Key.Parent != session {
+			continue
+		}
+		if w.Key.Parent != of {
+			flush()
+			of = w.Key.Parent
+		}
+		o.count++
+		if w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted {
+			o.bad++
+		}
+		o.largest = max(o.largest, w.MaxFileSize.Or(0))
+		if at := env.Time(&w.Meta, w.LastAttemptAt); !at.IsZero() && env.Now.Sub(at) <= r.over {
+			tried = append(tried, at)
+		}
+	}
+	flush()
+	return o
+}

@@ -1,0 +1,97 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// SkewOptions are the keys of `[rules.clock-skew]`.
+type SkewOptions struct {
+	Common
+	Beyond backend.Duration `toml:"beyond" doc:"by how much a source's clock may differ from ours"`
+}
+
+func skewDefaults() *SkewOptions {
+	o := &SkewOptions{Common: common(alerts.SeverityWarning), Beyond: backend.Duration(30 * time.Second)}
+	o.For = backend.Duration(time.Minute)
+	return o
+}
+
+func (o *SkewOptions) build() (alerts.Rule, error) {
+	if err := positive("beyond", o.Beyond); err != nil {
+		return nil, err
+	}
+	r := &clockSkew{meta: o.meta("clock-skew"), beyond: o.Beyond.Std()}
+	r.meta.Explain = alerts.Explain{
+		Means: "The clock of a source differs from ours by more than `beyond`. The console corrects the times it reads by the measured difference; whoever compares logs of " +
+			"several machines by hand is misled, and tokens and leases may expire early or late.",
+		Inputs:  "The difference that each source shows: the Date header of its answers or its newest timestamps.",
+		Missing: "A source that shows no time is not judged. Held while the source is down.",
+		Runbook: "none",
+		First: []string{
+			"See which clock is wrong: when all sources differ alike, it is this machine's.",
+			"An answer from a cache carries an old date as well: look at the Age header.",
+			"Start time synchronisation where it stopped.",
+		},
+		Limits: "A difference below the latency of a request cannot be measured.",
+	}
+	return r, nil
+}
+
+type clockSkew struct {
+	meta   alerts.Meta
+	beyond time.Duration
+}
+
+func (r *clockSkew) Meta() *alerts.Meta { return &r.meta }
+
+func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	var out []alerts.Found
+	for _, h := range env.State.Sources {
+		offset, is := h.ClockOffset.Get()
+		if known.Finding(h.Key) == "" && (!is || offset.Abs() <= r.beyond) {
+			continue
+		}
+		v := alerts.Verdict{Outcome: alerts.False, Source: h.Key.Source}
+		o, why, gap := env.Gap(h.Key.Source)
+		switch {
+		case gap:
+			v.Outcome, v.Why = o, why
+		case !is:
+			v.Outcome, v.Why = alerts.NoData, backend.Text("its clock cannot be read now")
+		case offset.Abs() > r.beyond:
+			way := "ahead of"
+			if offset < 0 {
+				way = "behind"
+			}
+			v.Outcome = alerts.True
+			v.Cause = backend.Textf("its clock is %s ours", backend.Clean(way, 20))
+			v.Fingerprint = alerts.Fingerprint("clock is " + way)
+			v.Detail, v.Confirmed = v.Cause, env.Ours(h.LastOK)
+			v.Evidence = []alerts.Evidence{{
+				Text:  backend.Textf("its clock is %s %s ours (alert beyond %s)", span(offset.Abs()), backend.Clean(way, 20), text(r.beyond)),
+				Value: backend.Known(offset.Seconds()), Unit: "s", Source: h.Key.Source, At: h.LastOK,
+			}}
+			if others := r.alike(env, h.Key.Source, offset); others > 0 {
+				v.Evidence = append(v.Evidence, alerts.Evidence{
+					Text: backend.Textf("other sources that differ in the same way: %d; this machine's clock may be the wrong one", others), Source: h.Key.Source, At: h.LastOK,
+				})
+			}
+		}
+		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
+	}
+	return out
+}
+
+// alike counts the other sources whose clocks differ in the same way.
+func (r *clockSkew) alike(env *alerts.Env, source string, offset time.Duration) int {
+	n := 0
+	for _, h := range env.State.Sources {
+		if o, ok := h.ClockOffset.Get(); ok && h.Key.Source != source && o.Abs() > r.beyond && (o-offset).Abs() < r.beyond {
+			n++
+		}
+	}
+	return n
+}

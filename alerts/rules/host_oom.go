@@ -1,0 +1,188 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// HostOOMOptions are the keys of `[rules.host-oom]`.
+type HostOOMOptions struct {
+	Common
+	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert"`
+	Available float64          `toml:"available" doc:"share of memory below which the host counts as nearly out of it (0 to 1)"`
+	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
+}
+
+func hostOOMDefaults() *HostOOMOptions {
+	return &HostOOMOptions{Common: common(alerts.SeverityCritical), Recent: backend.Duration(15 * time.Minute), Available: 0.03, LowFor: backend.Duration(time.Minute)}
+}
+
+func (o *HostOOMOptions) build() (alerts.Rule, error) {
+	if err := positive("recent", o.Recent); err != nil {
+		return nil, err
+	}
+	if err := share("available", o.Available); err != nil {
+		return nil, err
+	}
+	r := &hostOOM{meta: o.meta("host-oom"), recent: o.Recent.Std(), available: o.Available, lowFor: o.LowFor.Std()}
+	r.meta.Watches = backend.InputHost
+	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
+	r.meta.Explain = alerts.Explain{
+		Means: "The kernel of a host killed processes because memory ran out within the last `recent`, or less than the share `available` of its memory has been " +
+			"available for `low_for`. Agents, sandboxes and their files on a tmpfs all live from that memory.",
+		Inputs: "The host's counter of kills, its memory and its boot time, read where a scratch-directory source runs.",
+		Missing: "Held while the source is down. Kills from before the first reading count only where the host booted within `recent`, since the counter says how many " +
+			"and not when. Without /proc the rule is blind.",
+		Runbook: "3; 7 when evictions come with it",
+		First: []string{
+			"Find what was killed: the kernel's log names the process and its control group.",
+			"A sandbox with a limit of its own is killed by that limit first; a kill by the host means that the limits together exceed the memory.",
+			"A tmpfs as the root of scratch directories is memory as well: look at its size.",
+		},
+		Limits: "It counts kills of any process on the host, and those inside containers with a memory limit as well.",
+	}
+	return r, nil
+}
+
+type hostOOM struct {
+	meta           alerts.Meta
+	recent, lowFor time.Duration
+	available      float64
+}
+
+func (r *hostOOM) Meta() *alerts.Meta { return &r.meta }
+
+func (r *hostOOM) Kind() backend.Kind { return backend.KindHost }
+
+// Judge keeps in the note: Count, the counter; Last, when it was read; Points, the kills seen since; Seen, since when
+// memory is low.
+func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	h, ok := e.(*backend.Host)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	n := r.noted(env, h, note)
+	low, lowKnown := lowMemory(h, r.available)
+	if !lowKnown && !h.OOMKills.IsKnown() {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: note}
+	}
+	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "3"}
+	kills := 0.0
+	for _, p := range n.Points {
+		kills += p.N[0]
+	}
+	switch {
+	case kills > 0:
+		first, last := n.Points[0], n.Points[len(n.Points)-1]
+		v.Cause = backend.Text("the kernel killed processes for lack of memory")
+		v.Bounds = alerts.Bounds{Earliest: n.First, Latest: first.At}
+		v.Recheck = last.At.Add(r.recent + 1)
+		v.Detail = backend.Textf("%s killed for lack of memory", plural(int(kills), "process"))
+	case low:
+		if n.Seen.IsZero() {
+			n.Seen = env.ReadAt(&h.Meta)
+		}
+		v.Cause = backend.Text("memory is nearly exhausted")
+		v.Bounds = alerts.Bounds{Latest: n.Seen}
+		v.Detail = v.Cause
+		if env.Now.Sub(n.Seen) < r.lowFor {
+			v.Suspected, v.Recheck = true, n.Seen.Add(r.lowFor)
+			v.Why = backend.Textf("fires when it lasts until %s", env.Clock(v.Recheck))
+		}
+	default:
+		n.Seen = time.Time{}
+		v.Outcome = alerts.False
+		return v
+	}
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	return v
+}
+
+// noted brings the note up to date with the counter of kills.
+func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *alerts.Note) *alerts.Note {
+	read, boot := env.ReadAt(&h.Meta), env.Time(&h.Meta, h.BootedAt)
+	n := &alerts.Note{Last: read}
+	more := 0.0
+	kills, known := h.OOMKills.Get()
+	switch {
+	case note != nil:
+		*n = *note
+		n.Points = nil
+		for _, p := range note.Points {
+			if env.Now.Sub(p.At) <= r.recent {
+				n.Points = append(n.Points, p)
+			}
+		}
+		if known {
+			more = float64(kills) - float64(note.Count)
+			if more < 0 { // booted anew
+				more = float64(kills)
+			}
+		}
+	case known && !boot.IsZero() && env.Now.Sub(boot) <= r.recent:
+		more, n.Last = float64(kills), boot
+	}
+	if more > 0 {
+		if len(n.Points) == 0 {
+			n.First = n.Last
+		}
+		n.Points = append(n.Points, alerts.Point{At: read, N: [3]float64{more}})
+		if len(n.Points) > maxPoints {
+			n.Points[1].N[0] += n.Points[0].N[0]
+			n.Points = n.Points[1:]
+		}
+	}
+	if known {
+		n.Count, n.Last = int(kills), read
+	}
+	return n
+}
+
+// maxPoints bounds what a note remembers of measurements.
+const maxPoints = 64
+
+// lowMemory reports whether less than a share of a host's memory is available.
+func lowMemory(h *backend.Host, below float64) (low, known bool) {
+	total, ok := h.MemTotal.Get()
+	free, ok2 := h.MemAvailable.Get()
+	if !ok || !ok2 || total <= 0 {
+		return false, false
+	}
+	return float64(free) < below*float64(total), true
+}
+
+func (r *hostOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	h, ok := oldest.(*backend.Host)
+	if !ok {
+		return nil
+	}
+	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
+	var out []alerts.Evidence
+	for _, s := range a.Subjects {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", s.Label, s.Detail), Source: src, At: at})
+		if len(out) == maxListed {
+			break
+		}
+	}
+	if k, ok := h.OOMKills.Get(); ok {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s killed since %s booted", plural(int(k), "process"), h.Name), Value: backend.Known(float64(k)), Unit: "processes", Source: src, At: at})
+	}
+	return append(out, memoryEvidence(h, src, at)...)
+}
+
+// maxListed bounds the lines of evidence that name single subjects.
+const maxListed = 5
+
+func memoryEvidence(h *backend.Host, src string, at time.Time) []alerts.Evidence {
+	var out []alerts.Evidence
+	free, ok := h.MemAvailable.Get()
+	if total, known := h.MemTotal.Get(); ok && known {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s of %s memory available", bytesText(free), bytesText(total)), Value: backend.Known(float64(free)), Unit: "B", Source: src, At: at})
+	}
+	if p, ok := h.MemPressure.Get(); ok && p >= 0.01 {
+		out = append(out, alerts.Evidence{Text: backend.Textf("in %s %% of the last 10 s some task waited for memory", number(100*p)), Value: backend.Known(p), Unit: "share", Source: src, At: at})
+	}
+	return out
+}

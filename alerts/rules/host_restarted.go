@@ -1,0 +1,117 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// HostRestartedOptions are the keys of `[rules.host-restarted]`.
+type HostRestartedOptions struct {
+	Common
+	Recent backend.Duration `toml:"recent" doc:"how long a restart stays an alert"`
+}
+
+func hostRestartedDefaults() *HostRestartedOptions {
+	return &HostRestartedOptions{Common: common(alerts.SeverityInfo), Recent: backend.Duration(15 * time.Minute)}
+}
+
+func (o *HostRestartedOptions) build() (alerts.Rule, error) {
+	if err := positive("recent", o.Recent); err != nil {
+		return nil, err
+	}
+	r := &hostRestarted{meta: o.meta("host-restarted"), recent: o.Recent.Std()}
+	r.meta.Watches = backend.InputHost
+	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A host booted anew within the last `recent`. Processes and containers started again, and whatever lay on a tmpfs is gone; it is a warning where a root of " +
+			"scratch directories is a tmpfs.",
+		Inputs: "The host's boot time, read where a scratch-directory source runs, and the start of the sessions that the source speaks about.",
+		Missing: "Held while the source is down. At a cold start it fires only when a session that runs now is older than the boot: otherwise the restart harmed nothing " +
+			"that is known.",
+		Runbook: "2 when files are missing since",
+		First: []string{
+			"Expect evictions, failed attempts and empty scratch directories that began with it: they need no other cause.",
+			"Find out why it restarted: a kernel panic or a watchdog comes back.",
+		},
+		Limits: "It knows that the host restarted, not why. The boot time moves with the wall clock; a move that is none of a restart is recognised and ignored.",
+	}
+	return r, nil
+}
+
+type hostRestarted struct {
+	meta   alerts.Meta
+	recent time.Duration
+}
+
+func (r *hostRestarted) Meta() *alerts.Meta { return &r.meta }
+
+func (r *hostRestarted) Kind() backend.Kind { return backend.KindHost }
+
+// Judge keeps in the note: First, the boot time; Last, when the host was read; Seen, the boot that is an alert.
+func (r *hostRestarted) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	h, ok := e.(*backend.Host)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	boot, read := env.Time(&h.Meta, h.BootedAt), env.ReadAt(&h.Meta)
+	if boot.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its boot time cannot be read"), Note: note}
+	}
+	n := &alerts.Note{First: boot, Last: read}
+	switch {
+	case boot.After(read.Add(bootSlack)): // the wall clock jumped
+	case note == nil:
+		if l := env.Live(h.Key.Source); l.Told && !l.Oldest.IsZero() && l.Oldest.Before(boot) {
+			n.Seen = boot
+		}
+	case boot.Sub(note.First) > time.Minute && boot.After(note.Last.Add(-bootSlack)):
+		n.Seen = boot
+	default:
+		n.Seen = note.Seen
+		n.First = note.First
+	}
+	if n.Seen.IsZero() || env.Now.Sub(n.Seen) > r.recent {
+		return alerts.Verdict{Outcome: alerts.False, Note: n}
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Note: n, Cause: backend.Text("the host restarted"), Bounds: alerts.Bounds{Earliest: n.Seen, Latest: n.Seen},
+		Fingerprint: alerts.Fingerprint("the host restarted"), Detail: backend.Textf("%s booted at %s", h.Name, env.Clock(n.Seen)), Runbook: "2",
+		Recheck: n.Seen.Add(r.recent + 1),
+	}
+	if r.meta.Severity == alerts.SeverityInfo && len(volatile(h)) > 0 {
+		v.Severity = alerts.SeverityWarning
+	}
+	return v
+}
+
+// bootSlack is how far the boot time of a host may lie beside the moments at which we read it.
+const bootSlack = 5 * time.Second
+
+// volatile lists the roots that a restart empties.
+func volatile(h *backend.Host) []backend.Safe {
+	var out []backend.Safe
+	for _, root := range h.Roots {
+		if root.FSType.String() == "tmpfs" || root.FSType.String() == "ramfs" {
+			out = append(out, root.Path)
+		}
+	}
+	return out
+}
+
+func (r *hostRestarted) Evidence(env *alerts.Env, _ *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	h, ok := oldest.(*backend.Host)
+	if !ok {
+		return nil
+	}
+	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
+	out := []alerts.Evidence{{Text: backend.Textf("%s booted at %s", h.Name, env.Clock(env.Time(&h.Meta, h.BootedAt))), Source: src, At: at}}
+	if v := volatile(h); len(v) > 0 {
+		out = append(out, alerts.Evidence{Text: backend.Textf("a tmpfs, emptied by it: %s", backend.Join(v, ", ")), Source: src, At: at})
+	}
+	if l := env.Live(src); l.Told && !l.Oldest.IsZero() && l.Oldest.Before(env.Time(&h.Meta, h.BootedAt)) {
+		out = append(out, alerts.Evidence{Text: backend.Textf("sessions that run now are older: the oldest since %s", env.Clock(l.Oldest)), Source: src, At: at})
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+const (
+	hostOOMRule     = "host-oom"
+	hostRestartRule = "host-restarted"
+	rootRule        = "tmpdir-root-unusable"
+)
+
+func TestHostOOMFiresWhenTheCounterRises(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	s.look().quiet(hostOOMRule) // old kills say nothing
+	s.pass(10 * time.Second)
+	s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](6) })
+	a := s.look().want(hostOOMRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityCritical || a.Runbook != "3" || !a.Bounds.Earliest.Equal(noon) || !a.Bounds.Latest.Equal(noon.Add(10*time.Second)) {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "2 processes killed for lack of memory", "6 processes killed since box-1 booted", "8 GB of 16 GB memory available")
+	s.every(30*time.Second, 14*time.Minute, func() { s.host(nil) })
+	s.want(hostOOMRule, alerts.StateFiring)
+	s.after(2 * time.Minute).quiet(hostOOMRule)
+	s.wantTransitions("firing resolved")
+}
+
+func TestHostOOMColdStartKnowsOnlyWhatTheBootBounds(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-5 * time.Minute)) })
+	a := s.look().want(hostOOMRule, alerts.StateFiring)
+	if got := s.wall.Sub(a.Bounds.Earliest); got != 5*time.Minute {
+		t.Errorf("began at most %s ago, want since the boot", got)
+	}
+}
+
+func TestHostOOMMemoryMustStayLow(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	low := func(h *backend.Host) { h.MemAvailable = backend.Known[int64](3e8) }
+	s.host(low)
+	s.look().want(hostOOMRule, alerts.StatePending)
+	s.pass(30 * time.Second)
+	s.host(func(h *backend.Host) { h.MemAvailable = backend.Known[int64](9e9) })
+	s.look().quiet(hostOOMRule)
+	s.pass(30 * time.Second)
+	s.host(low)
+	s.look().want(hostOOMRule, alerts.StatePending)
+	s.every(10*time.Second, time.Minute, func() { s.host(low) })
+	a := s.want(hostOOMRule, alerts.StateFiring)
+	if a.Cause.String() != "memory is nearly exhausted" {
+		t.Errorf("cause %q", a.Cause)
+	}
+}
+
+func TestHostOOMGapRestartAndBlind(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	s.look()
+	s.pass(time.Second)
+	s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](5) })
+	s.look().want(hostOOMRule, alerts.StateFiring)
+	s.wantHeldThenBack(hostOOMRule, "scratch", func() { s.host(nil) })
+	s.wantSameAfterRestart(hostOOMRule, "scratch", func() { s.host(nil) })
+	s.pass(time.Second)
+	s.host(func(h *backend.Host) {
+		h.OOMKills, h.BootedAt = backend.Known[int64](1), backend.Known(s.wall.Add(-time.Minute))
+	}) // booted anew and killed again
+	wantEvidence(t, s.look().want(hostOOMRule, alerts.StateFiring), "2 processes killed for lack of memory")
+	b := begin(t, hostOOMRule)
+	b.look()
+	if why := b.blindWhy(hostOOMRule, ""); why != "no configured source reports host memory and disk" {
+		t.Errorf("blind because %q", why)
+	}
+}
+
+func TestHostRestartedWhileWatched(t *testing.T) {
+	s := beginHost(t, hostRestartRule)
+	s.look().quiet(hostRestartRule)
+	s.pass(2 * time.Minute)
+	s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-40 * time.Second)) })
+	a := s.look().want(hostRestartRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityInfo || a.Runbook != "2" {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "box-1 booted at 12:01:20Z")
+	s.every(time.Minute, 14*time.Minute, func() { s.host(nil) })
+	s.want(hostRestartRule, alerts.StateFiring)
+	s.after(time.Minute).quiet(hostRestartRule)
+}
+
+func TestHostRestartedIsAWarningWhereATmpfsLostItsContent(t *testing.T) {
+	s := beginHost(t, hostRestartRule)
+	s.root(func(r *backend.Root) { r.FSType = backend.Text("tmpfs") })
+	s.look()
+	s.pass(2 * time.Minute)
+	s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-time.Minute)) })
+	a := s.look().want(hostRestartRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityWarning {
+		t.Errorf("severity %s", a.Severity)
+	}
+	wantEvidence(t, a, "a tmpfs, emptied by it: /tmp")
+	s.restart()
+	s.after(time.Second)
+	if b := s.want(hostRestartRule, alerts.StateFiring); b.ID != a.ID || b.Severity != a.Severity {
+		t.Errorf("after a restart %+v", b)
+	}
+}
+
+func TestHostRestartedDoesNotFireForAClockThatMoves(t *testing.T) {
+	s := beginHost(t, hostRestartRule)
+	s.look()
+	for _, boot := range []time.Duration{-72*time.Hour + 3*time.Second, -71 * time.Hour, time.Hour} {
+		s.pass(time.Minute)
+		s.host(func(h *backend.Host) { h.BootedAt = backend.Known(noon.Add(boot)) })
+		s.look().quiet(hostRestartRule)
+	}
+}
+
+func TestHostRestartedColdStart(t *testing.T) {
+	young := func(s *story) {
+		s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-5 * time.Minute)) })
+	}
+	s := beginHost(t, hostRestartRule)
+	young(s)
+	s.session("a", func(x *backend.Session) {
+		x.Running, x.StartedAt = backend.Known(true), backend.Known(s.wall.Add(-time.Minute))
+	})
+	s.look().quiet(hostRestartRule)
+	s = beginHost(t, hostRestartRule)
+	young(s)
+	s.session("a", func(x *backend.Session) {
+		x.Running, x.StartedAt = backend.Known(true), backend.Known(s.wall.Add(-time.Hour))
+	})
+	wantEvidence(t, s.look().want(hostRestartRule, alerts.StateFiring), "the oldest since 11:00:00Z")
+	s.wantHeldThenBack(hostRestartRule, "scratch", func() { s.host(nil) })
+}
+
+func TestRootUnusable(t *testing.T) {
+	for want, edit := range map[string]func(*backend.Root){
+		"the root does not exist": func(r *backend.Root) { *r = backend.Root{Path: r.Path, Exists: backend.Known(false)} },
+		"the file system is read-only": func(r *backend.Root) {
+			r.ReadOnly, r.Writable = backend.Known(true), backend.Known(false)
+		},
+		"the agent's user may not write there": func(r *backend.Root) { r.Writable = backend.Known(false) },
+		"the file system is full":              func(r *backend.Root) { r.BytesFree = backend.Known[int64](4096) },
+		"no inodes are left":                   func(r *backend.Root) { r.InodesFree = backend.Known[int64](0) },
+	} {
+		s := beginHost(t, rootRule)
+		s.look().quiet(rootRule)
+		s.root(edit)
+		a := s.after(10*time.Second).want(rootRule, alerts.StateFiring)
+		if a.Cause.String() != want || a.Severity != alerts.SeverityCritical {
+			t.Errorf("cause %q, want %q", a.Cause, want)
+		}
+		wantEvidence(t, a, "/tmp on box-1: "+want)
+		if full := strings.Contains(want, "full") || strings.Contains(want, "inodes"); (a.Runbook == "5") != full {
+			t.Errorf("%s: runbook %s", want, a.Runbook)
+		}
+		s.hosts = map[backend.Key]*backend.Host{}
+		s.pass(time.Second)
+		s.host(nil)
+		s.look().quiet(rootRule)
+	}
+}
+
+func TestRootUnusableGapColdStartRestart(t *testing.T) {
+	s := beginHost(t, rootRule)
+	gone := func(r *backend.Root) { *r = backend.Root{Path: r.Path, Exists: backend.Known(false)} }
+	s.root(gone)
+	s.look().want(rootRule, alerts.StateFiring) // a cold start needs no history
+	s.wantHeldThenBack(rootRule, "scratch", func() { s.root(gone) })
+	s.wantSameAfterRestart(rootRule, "scratch", func() { s.root(gone) })
+	s.pass(time.Second)
+	s.root(func(r *backend.Root) {
+		*r = backend.Root{Path: r.Path, Problem: backend.Text("the file system did not answer in time")}
+	})
+	if a := s.look().want(rootRule, alerts.StateHeld); !strings.Contains(a.Why.String(), "did not answer in time") {
+		t.Errorf("why %q", a.Why)
+	}
+}
+
+func TestRootUnusableDoesNotJudgeWhatCannotBeDecided(t *testing.T) {
+	s := beginHost(t, rootRule)
+	s.root(func(r *backend.Root) {
+		r.Writable, r.InodesFree = backend.Unknown[bool](), backend.NotApplicable[int64]()
+	})
+	s.look().quiet(rootRule)
+}

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// LineOptions are the keys of the rules that count one class of log lines.
+type LineOptions struct {
+	Common
+	Lines int              `toml:"lines" doc:"how many such lines of one session within the window"`
+	Over  backend.Duration `toml:"over" doc:"the window, and how long the alert lasts after the newest line"`
+}
+
+func (o *LineOptions) lineRule(name string, metric backend.Metric, without backend.Literal, runbook string) (*lineRule, error) {
+	if err := atLeast("lines", o.Lines, 1); err != nil {
+		return nil, err
+	}
+	if err := window("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &lineRule{meta: o.meta(name), metric: metric, lines: float64(o.Lines), over: o.Over.Std(), without: without, runbook: runbook}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs}}
+	r.meta.Window = r.over
+	return r, nil
+}
+
+// lineRule is true while log lines of one class name a session. Its subject is the session as the logs name it, which
+// outlives the session itself: what such a line reports stays true after the close.
+type lineRule struct {
+	meta    alerts.Meta
+	metric  backend.Metric
+	lines   float64
+	over    time.Duration
+	without backend.Literal // the cause where the line gives none
+	runbook string
+}
+
+func (r *lineRule) Meta() *alerts.Meta { return &r.meta }
+
+func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric} }
+
+func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key {
+	home := env.HomeOf(s)
+	if s.Session.IsZero() {
+		return sourceKey(env.State, home)
+	}
+	return partOf(home, s.Session.Raw())
+}
+
+func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
+	m := env.Rate(note.Series, r.over)
+	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source}
+	switch {
+	case m.N < r.lines && m.Samples == 0:
+		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
+		return v
+	case m.N == 0:
+		return v
+	case m.N < r.lines:
+		v.Note, v.Recheck = &alerts.Note{Series: note.Series}, env.Now.Add(r.over)
+		return v
+	}
+	n := *note
+	if n.Fingerprint == "" { // the alert keeps the cause that it began with; the newest line is evidence
+		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
+		n.Seen = env.Ours(m.First)
+	}
+	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
+	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
+	v.Bounds = alerts.Bounds{Latest: n.Seen}
+	v.Detail = n.Cause
+	for _, s := range n.Series {
+		if !s.Session.IsZero() {
+			v.Session = s.Session
+			if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: key.Source, ID: s.Session}); x != nil {
+				v.Tenant = x.Tenant
+			}
+			break
+		}
+	}
+	r.tell(env, m, &v)
+	return v
+}
+
+func (r *lineRule) cause(env *alerts.Env, sample backend.Safe) (backend.Safe, string) {
+	if sample.IsEmpty() {
+		sample = backend.Text(r.without)
+	}
+	return env.Cause(sample)
+}
+
+func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, v *alerts.Verdict) {
+	src := v.Note.Series[0].Source
+	who := ""
+	if !v.Session.IsZero() {
+		who = "session " + v.Session.Safe().String() + ": "
+	}
+	v.Evidence = []alerts.Evidence{{
+		Text:  backend.Textf("%s%s in %s", backend.Clean(who, 120), plural(int(m.N), "such line"), text(r.over)),
+		Value: backend.Known(m.N), Unit: "lines", Source: src, At: m.Last,
+	}}
+	if !m.Sample.IsEmpty() {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: src, At: m.Last})
+	}
+}

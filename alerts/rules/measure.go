@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// share refuses what is no share.
+func share(key string, f float64) error {
+	if f <= 0 || f > 1 {
+		return &KeyError{key, "is a share: more than 0 and at most 1"}
+	}
+	return nil
+}
+
+// atLeast refuses a number below a minimum.
+func atLeast(key string, n, least int) error {
+	if n < least {
+		return &KeyError{key, fmt.Sprintf("must be at least %d", least)}
+	}
+	return nil
+}
+
+// bytesText writes a number of bytes for people.
+func bytesText(n int64) string {
+	f, unit := float64(n), "B"
+	for _, u := range []string{"kB", "MB", "GB", "TB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, u
+	}
+	return number(f) + " " + unit
+}
+
+// span writes a duration for people: two parts at most, no fractions.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 2*time.Minute:
+		return d.Round(time.Second).String()
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return text(d.Truncate(time.Minute))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// partOf identifies a finding about a part of a source: a root of a host, say.
+func partOf(source string, parts ...string) backend.Key {
+	raw := source
+	for _, p := range parts {
+		raw += "/" + backend.Clean(p, 200).String()
+	}
+	return backend.Key{Kind: backend.KindSource, Source: source, ID: backend.MustID(raw)}
+}
+
+// names reports whether an identifier holds another one, whole: a path inside a document, say, but not the beginning of
+// a longer path.
+func names(in, what backend.ID) bool {
+	if in.IsZero() || what.IsZero() {
+		return false
+	}
+	text, part := in.Raw(), what.Raw()
+	for {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+		if text == "" || !isNameByte(text[0]) {
+			return true
+		}
+	}
+}
+
+func isNameByte(c byte) bool {
+	return c == '-' || c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

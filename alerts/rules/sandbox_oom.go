@@ -1,0 +1,187 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// SandboxOOMOptions are the keys of `[rules.sandbox-oom]`.
+type SandboxOOMOptions struct {
+	Common
+	Recent  backend.Duration `toml:"recent" doc:"how long after the kill it stays an alert"`
+	Near    float64          `toml:"near" doc:"share of the memory limit from which a running sandbox is near it (0 to 1)"`
+	NearFor backend.Duration `toml:"near_for" doc:"how long it must stay that near"`
+}
+
+func sandboxOOMDefaults() *SandboxOOMOptions {
+	return &SandboxOOMOptions{Common: common(alerts.SeverityWarning), Recent: backend.Duration(time.Hour), Near: 0.95, NearFor: backend.Duration(2 * time.Minute)}
+}
+
+func (o *SandboxOOMOptions) build() (alerts.Rule, error) {
+	if err := positive("recent", o.Recent); err != nil {
+		return nil, err
+	}
+	if err := share("near", o.Near); err != nil {
+		return nil, err
+	}
+	r := &sandboxOOM{meta: o.meta("sandbox-oom"), recent: o.Recent.Std(), near: o.Near, nearFor: o.NearFor.Std()}
+	r.meta.Watches = backend.InputContainers
+	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A sandbox was killed within `recent` because it reached its memory limit, whether it is down or was started again; or it has used more than the share `near` of " +
+			"its limit for `near_for`. It is the command in the sandbox that needs the memory, not the agent.",
+		Inputs: "The engine's OOM flag, exit code and times of each container, and its memory against its limit.",
+		Missing: "Held while the engine does not answer. An exit code of 137 without the flag says only that something killed it, and is suspected where the flag cannot be read. " +
+			"Containers without a limit are never near it.",
+		Runbook: "1; 7 when many at once",
+		First: []string{
+			"See what ran in it: a build or a test run that needs more than the limit is killed again.",
+			"Raise the container's memory limit or bound the command. The agent's own knobs do not help.",
+		},
+		Limits: "The flag is of the newest run. A child that is killed inside a sandbox whose main process lives shows in the flag only on some engines.",
+	}
+	return r, nil
+}
+
+type sandboxOOM struct {
+	meta            alerts.Meta
+	recent, nearFor time.Duration
+	near            float64
+}
+
+func (r *sandboxOOM) Meta() *alerts.Meta { return &r.meta }
+
+func (r *sandboxOOM) Kind() backend.Kind { return backend.KindSandbox }
+
+// Judge keeps in the note: Last, the newest kill; Count, how many were seen; Seen, since when it is near its limit.
+func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.IsSandbox {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	n := r.noted(env, b, note)
+	v := alerts.Verdict{Outcome: alerts.True, Note: &n, Runbook: "1", Session: b.Session, Provider: b.Provider}
+	switch {
+	case !n.Last.IsZero() && env.Now.Sub(n.Last) <= r.recent:
+		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
+		v.Bounds = alerts.Bounds{Earliest: n.First, Latest: n.First}
+		v.Recheck = n.Last.Add(r.recent + 1)
+	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
+		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")
+		v.Suspected, v.Why = true, backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell")
+		v.Bounds = alerts.Bounds{Latest: r.ended(env, b)}
+		v.Recheck = r.ended(env, b).Add(r.recent + 1)
+	case !n.Seen.IsZero():
+		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
+		v.Bounds = alerts.Bounds{Latest: n.Seen}
+		u, _ := b.Usage.Get()
+		if env.Ours(u.At).Sub(n.Seen) < r.nearFor {
+			v.Suspected, v.Why = true, backend.Textf("fires when a sample after %s is as near", env.Clock(n.Seen.Add(r.nearFor)))
+		}
+	default:
+		v = alerts.Verdict{Outcome: alerts.False}
+		if !n.Last.IsZero() && env.Now.Sub(n.Last) <= 24*time.Hour {
+			v.Note, v.Recheck = &n, n.Last.Add(24*time.Hour)
+		}
+		return v
+	}
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	return v
+}
+
+// killedExit is the exit code of a process that SIGKILL ended: 128 and the signal's number.
+const killedExit = 137
+
+func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Note) alerts.Note {
+	var n alerts.Note
+	if note != nil {
+		n = *note
+	}
+	at := r.ended(env, b)
+	for i := range env.State.Events { // a restart may follow so soon that no reading shows the flag
+		if x := &env.State.Events[i]; x.Subject == b.Key && x.Name == "oom" {
+			if t := env.Ours(x.At); t.After(at) || at.IsZero() {
+				at = t
+			}
+			killedAt(&n, at)
+		}
+	}
+	if b.OOMKilled.Or(false) {
+		if at.IsZero() {
+			at = env.ReadAt(&b.Meta)
+			if !n.Last.IsZero() {
+				at = n.Last
+			}
+		}
+		killedAt(&n, at)
+	}
+	u, ok := b.Usage.Get()
+	used, ok2 := u.Mem.Get()
+	limit, ok3 := u.MemLimit.Get()
+	if ok && ok2 && ok3 && limit > 0 && b.Class == backend.SandboxRunning && float64(used) >= r.near*float64(limit) {
+		if n.Seen.IsZero() {
+			n.Seen = env.Ours(u.At)
+		}
+	} else {
+		n.Seen = time.Time{}
+	}
+	return n
+}
+
+// killedAt takes one kill into the note, once.
+func killedAt(n *alerts.Note, at time.Time) {
+	if n.Last.IsZero() {
+		n.First = at
+	}
+	if at.Sub(n.Last) > 5*time.Second { // the event and the reading tell of the same kill
+		n.Last = at
+		n.Count++
+	}
+}
+
+// ended is when the container's newest run ended, zero when that is not known.
+func (r *sandboxOOM) ended(env *alerts.Env, b *backend.Sandbox) time.Time {
+	return env.Time(&b.Meta, b.FinishedAt)
+}
+
+func nearText(b *backend.Sandbox) backend.Safe {
+	u, _ := b.Usage.Get()
+	return backend.Textf("%s of its limit of %s", bytesText(u.Mem.Or(0)), bytesText(u.MemLimit.Or(0)))
+}
+
+func (r *sandboxOOM) killed(env *alerts.Env, b *backend.Sandbox, n *alerts.Note) backend.Safe {
+	after := "is down"
+	if b.Class == backend.SandboxRunning {
+		after = "runs again"
+	}
+	if n.Count > 1 {
+		return backend.Textf("killed at its memory limit %d times, the last at %s; it %s", n.Count, env.Clock(n.Last), backend.Clean(after, 20))
+	}
+	return backend.Textf("killed at its memory limit at %s; it %s", env.Clock(n.Last), backend.Clean(after, 20))
+}
+
+func (r *sandboxOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	b, ok := oldest.(*backend.Sandbox)
+	if !ok {
+		return nil
+	}
+	src, at := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
+	out := []alerts.Evidence{{
+		Text: backend.Textf("%s: %s", plural(a.SubjectCount, "sandbox"), a.Cause), Value: backend.Known(float64(a.SubjectCount)), Unit: "sandboxes", Source: src, At: at,
+	}}
+	for _, s := range a.Subjects {
+		name := s.Label
+		if x := env.State.Sandbox(s.Key); x != nil && !x.Name.IsEmpty() {
+			name = x.Name
+		}
+		if out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", name, s.Detail), Source: src, At: at}); len(out) > maxListed {
+			break
+		}
+	}
+	if n, ok := b.RestartCount.Get(); ok && n > 0 {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s was restarted %s", b.Name, plural(n, "time")), Value: backend.Known(float64(n)), Unit: "restarts", Source: src, At: at})
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// StaleOptions are the keys of `[rules.source-stale]`.
+type StaleOptions struct {
+	Common
+	After  backend.Duration `toml:"after" doc:"how old the newest data of a source that answers may be"`
+	Active int              `toml:"active" doc:"sessions that another source shows at work meanwhile: fewer prove nothing"`
+}
+
+func staleDefaults() *StaleOptions {
+	return &StaleOptions{Common: common(alerts.SeverityWarning), After: backend.Duration(15 * time.Minute), Active: 3}
+}
+
+func (o *StaleOptions) build() (alerts.Rule, error) {
+	if err := window("after", o.After); err != nil {
+		return nil, err
+	}
+	if o.After.Std() <= activeWithin {
+		return nil, &KeyError{"after", "must be longer than " + text(activeWithin) + ", the time within which sessions count as being at work"}
+	}
+	if err := atLeast("active", o.Active, 1); err != nil {
+		return nil, err
+	}
+	r := &sourceStale{meta: o.meta("source-stale"), after: o.After.Std(), active: o.Active}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs, backend.InputRejections}}
+	r.meta.Window = r.after
+	r.meta.Explain = alerts.Explain{
+		Means: "A source answers, but its newest data is older than `after` although another source shows at least `active` of its sessions at work: a registry behind a cache, " +
+			"or a log that nobody writes to any more. What it says is of the past, and silence in it means nothing.",
+		Inputs: "The newest attempt or success in a source's registries against the log lines that name its sessions; and the newest line of a log against the attempts in the " +
+			"registries that it speaks about.",
+		Missing: "A source that does not answer is `source-down`, not stale. Without a second source nothing tells old data from a quiet fleet, and the rule is blind.",
+		Runbook: "none",
+		First: []string{
+			"Registry: ask the route past any proxy or cache and compare the times.",
+			"Log: see whether the file was rotated away, the collector stopped, or the logger was switched off.",
+		},
+		Limits: "It judges registries and logs. It is about the console's own sight and never counts towards the exit codes 1 and 2.",
+	}
+	return r, nil
+}
+
+// activeWithin is how recently a session must have been seen at work to count.
+const activeWithin = 5 * time.Minute
+
+// staleSweep is how often all workspaces are looked at for their newest times.
+const staleSweep = 30 * time.Second
+
+type sourceStale struct {
+	meta   alerts.Meta
+	after  time.Duration
+	active int
+}
+
+func (r *sourceStale) Meta() *alerts.Meta { return &r.meta }
+
+// JudgeFleet keeps in a source's note: Seen, when it was last looked at in full; Last, its newest data; Count, how many of
+// its sessions another source shows at work.
+func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	notes := map[backend.Key]*alerts.Note{}
+	for k, n := range known.All {
+		notes[k] = n
+	}
+	var out []alerts.Found
+	var work map[string]*atWork
+	for _, h := range env.State.Sources {
+		registry, log := h.Delivers(backend.InputRegistry), h.Kind == "logs" || h.Delivers(backend.InputRejections)
+		if !registry && !log {
+			continue
+		}
+		v := alerts.Verdict{Source: h.Key.Source, Note: notes[h.Key]}
+		if o, why, gap := env.Gap(h.Key.Source); gap {
+			v.Outcome, v.Why = o, why
+			out = append(out, alerts.Found{Key: h.Key, Verdict: v})
+			continue
+		}
+		if n := v.Note; n == nil || env.Now.Sub(n.Seen) >= staleSweep {
+			if work == nil {
+				work = newestWork(env)
+			}
+			v.Note = r.sweep(env, h, registry, work)
+		}
+		r.judge(env, h, registry, &v)
+		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
+	}
+	return out
+}
+
+// atWork is what the registries of one source say of who works.
+type atWork struct {
+	newest time.Time
+	active map[backend.ID]bool
+}
+
+func newestWork(env *alerts.Env) map[string]*atWork {
+	out := map[string]*atWork{}
+	for w := range env.State.Workspaces.All() {
+		if w.Stale || w.Unreadable {
+			continue
+		}
+		x := out[w.Key.Source]
+		if x == nil {
+			x = &atWork{active: map[backend.ID]bool{}}
+			out[w.Key.Source] = x
+		}
+		at := latestOf(env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt))
+		x.newest = latestOf(x.newest, at)
+		if !at.IsZero() && env.Now.Sub(at) <= activeWithin {
+			x.active[w.Key.Parent] = true
+		}
+	}
+	return out
+}
+
+func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry bool, work map[string]*atWork) *alerts.Note {
+	n := &alerts.Note{Seen: env.Now}
+	if registry {
+		if x := work[h.Key.Source]; x != nil {
+			n.Last = x.newest
+		}
+		for s := range env.State.Windows.All(backend.MetricNamed) {
+			if s.Session.IsZero() || env.HomeOf(s) != h.Key.Source {
+				continue
+			}
+			if env.Over(s, activeWithin).N > 0 {
+				n.Count++
+			}
+		}
+		return n
+	}
+	for id, x := range work {
+		if h.SpeaksAbout(id) {
+			n.Count += len(x.active)
+		}
+	}
+	lines := backend.Series{Source: h.Key.Source, Name: backend.MetricLogLines}
+	all := env.Over(lines, r.after)
+	for s := range env.State.Windows.All(backend.MetricLogLines) {
+		if s.Source == h.Key.Source && s != lines {
+			all = all.Add(env.Over(s, r.after))
+		}
+	}
+	switch {
+	case all.Samples == 0:
+	case all.N > 0:
+		n.Last = env.Now
+	case env.Now.Sub(env.Ours(all.First)) >= r.after*9/10: // watched for nearly the whole time, and not one line
+		n.Last, n.WasFailed = env.Ours(all.First), true
+	}
+	return n
+}
+
+func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry bool, v *alerts.Verdict) {
+	n := v.Note
+	v.Outcome = alerts.False
+	old := !n.Last.IsZero() && env.Now.Sub(n.Last) > r.after || n.WasFailed
+	if !old || n.Count < r.active {
+		return
+	}
+	v.Outcome = alerts.True
+	who, what := "log lines name", "the newest attempt in its registries"
+	v.Cause = backend.Text("its registries do not move")
+	if !registry {
+		v.Cause = backend.Text("its log is silent")
+		who, what = "registries show attempts of", "the newest line"
+	}
+	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
+	v.Bounds = alerts.Bounds{Earliest: n.Last, Latest: n.Last.Add(r.after)}
+	v.Confirmed = env.Ours(h.LastOK)
+	newest := alerts.Evidence{Text: backend.Textf("it answers, and %s is of %s", backend.Clean(what, 60), env.Clock(n.Last)), Source: h.Key.Source, At: env.Display(n.Seen)}
+	if n.WasFailed {
+		newest.Text = backend.Textf("it answers, and no line was written since %s at least", env.Clock(n.Last))
+	}
+	v.Evidence = []alerts.Evidence{newest, {
+		Text:  backend.Textf("%s %s within %s", backend.Clean(who, 60), plural(n.Count, "session"), text(activeWithin)),
+		Value: backend.Known(float64(n.Count)), Unit: "sessions", Source: h.Key.Source, At: env.Display(n.Seen),
+	}}
+}

@@ -1,0 +1,150 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// OrphanOptions are the keys of `[rules.tmpdir-orphaned]`.
+type OrphanOptions struct {
+	Common
+	After backend.Duration `toml:"after" doc:"how long nothing in the tree may have changed"`
+}
+
+func orphanDefaults() *OrphanOptions {
+	return &OrphanOptions{Common: common(alerts.SeverityWarning), After: backend.Duration(24 * time.Hour)}
+}
+
+func (o *OrphanOptions) build() (alerts.Rule, error) {
+	if err := positive("after", o.After); err != nil {
+		return nil, err
+	}
+	r := &tmpdirOrphaned{meta: o.meta("tmpdir-orphaned"), after: o.After.Std()}
+	r.meta.Watches = backend.InputTmpdirs
+	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}, {backend.InputRegistry, backend.InputSessions}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A scratch directory has no owner any more: no process uses it, nothing in its tree changed for `after`, and every session that runs began after its last " +
+			"change. It is what a crash or a close that failed leaves behind.",
+		Inputs: "Holders, newest change and birth of each directory; the sessions of the registries that the source speaks about, with their start.",
+		Missing: "A directory whose holders are unknown, because other users' processes cannot be read, is no finding: unknown is not orphaned. While a session that runs is " +
+			"older than the directory's last change, or its start is not known, the directory is suspected: its name does not tell whose it is. Without a session source it stays suspected " +
+			"and the rule is blind.",
+		Runbook: "5",
+		First: []string{
+			"Look at the list on the Tmpdirs screen and clean from there: it checks each directory again before it removes it.",
+			"Find out why it stayed: `tmpdir-close-failed`, a close over its deadline, or an agent that was killed.",
+		},
+		Limits: "A session that was paused before the console looked, and that comes back with a saved reference to its directory, is not seen unless references are read.",
+	}
+	return r, nil
+}
+
+type tmpdirOrphaned struct {
+	meta  alerts.Meta
+	after time.Duration
+}
+
+func (r *tmpdirOrphaned) Meta() *alerts.Meta { return &r.meta }
+
+func (r *tmpdirOrphaned) Kind() backend.Kind { return backend.KindTmpdir }
+
+// orphanRecheck is how often a directory that may be orphaned is compared with the sessions again.
+const orphanRecheck = 2 * time.Minute
+
+func (r *tmpdirOrphaned) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	t, ok := e.(*backend.Tmpdir)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	holders, known := t.Holders.Get()
+	newest := env.Time(&t.Meta, t.Newest)
+	switch {
+	case known && len(holders) > 0:
+		return alerts.Verdict{Outcome: alerts.False}
+	case newest.IsZero():
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("when it last changed is not known"), Note: note}
+	}
+	ripe := newest.Add(r.after)
+	if !ripe.Before(env.Now) {
+		return alerts.Verdict{Outcome: alerts.False, Note: &alerts.Note{Last: newest}, Recheck: ripe.Add(time.Second)}
+	}
+	if !known {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s could not be read: one of them may use it", plural(t.Unreadable, "process")), Note: note}
+	}
+	if ref := referredTo(env, t); !ref.IsZero() {
+		return alerts.Verdict{Outcome: alerts.False, Note: &alerts.Note{Last: newest}, Recheck: env.Now.Add(orphanRecheck)}
+	}
+	cause := backend.Textf("scratch directories below %s have no owner", t.Root)
+	v := alerts.Verdict{
+		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "5", Note: &alerts.Note{Last: newest},
+		Bounds: alerts.Bounds{Earliest: newest, Latest: ripe}, Recheck: env.Now.Add(orphanRecheck), Detail: r.detail(env, t, newest),
+	}
+	l := env.Live(t.Key.Source)
+	switch {
+	case !l.Told:
+		v.Suspected, v.Why = true, backend.Textf("whether a session still owns it is not known: %s", l.Why)
+	case l.Unsure > 0:
+		v.Suspected, v.Why = true, backend.Textf("%s may own it, since when it runs is not known", plural(l.Unsure, "session"))
+	case !l.Oldest.IsZero() && !l.Oldest.After(newest):
+		v.Suspected, v.Why = true, backend.Textf("a session that runs since %s may own it: fires when none is older than its last change", env.Clock(l.Oldest))
+	}
+	return v
+}
+
+func (r *tmpdirOrphaned) detail(env *alerts.Env, t *backend.Tmpdir, newest time.Time) backend.Safe {
+	size := "size unknown"
+	if n, ok := t.Bytes.Get(); ok {
+		size = bytesText(n)
+	}
+	return backend.Textf("%s, nothing changed since %s", size, env.Clock(newest))
+}
+
+// referredTo is the saved reference that names a directory, zero when none does.
+func referredTo(env *alerts.Env, t *backend.Tmpdir) backend.ID {
+	if t.RawPath.IsZero() {
+		return backend.ID{}
+	}
+	for ref := range env.State.Refs.All() {
+		if names(ref.RawOpaque(), t.RawPath) || names(ref.Sandbox, t.RawPath) {
+			return ref.Key.ID
+		}
+	}
+	return backend.ID{}
+}
+
+func (r *tmpdirOrphaned) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	t, ok := oldest.(*backend.Tmpdir)
+	if !ok {
+		return nil
+	}
+	src, at := t.Key.Source, env.Display(env.ReadAt(&t.Meta))
+	total, whole := int64(0), true
+	for _, s := range a.Subjects {
+		d := env.State.Tmpdirs.Get(s.Key)
+		if d == nil {
+			continue
+		}
+		n, known := d.Bytes.Get()
+		total += n
+		whole = whole && known && !d.Cut
+	}
+	least := ""
+	if !whole || a.SubjectCount > len(a.Subjects) {
+		least = "at least "
+	}
+	out := []alerts.Evidence{{
+		Text:  backend.Textf("%s that nobody uses, %s%s in all", plural(a.SubjectCount, "directory"), backend.Clean(least, 20), bytesText(total)),
+		Value: backend.Known(float64(a.SubjectCount)), Unit: "directories", Source: src, At: at,
+	}, {
+		Text: backend.Textf("%s: nothing in it changed since %s", t.Path, env.Clock(env.Time(&t.Meta, t.Newest))), Source: src, At: at,
+	}}
+	switch l := env.Live(src); {
+	case l.Told && l.Running == 0:
+		out = append(out, alerts.Evidence{Text: backend.Text("no session runs that could own it"), Source: src, At: at})
+	case l.Told && l.Unsure == 0:
+		out = append(out, alerts.Evidence{Text: backend.Textf("of %s that run the oldest began at %s", plural(l.Running, "session"), env.Clock(l.Oldest)), Source: src, At: at})
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// PileupOptions are the keys of `[rules.tmpdir-pileup]`.
+type PileupOptions struct {
+	Common
+	Count      int              `toml:"count" doc:"scratch directories of a host beyond those that workspaces known to be open explain"`
+	Growth     int              `toml:"growth" doc:"how many more of them within the window"`
+	Over       backend.Duration `toml:"over" doc:"the window of the growth"`
+	Free       float64          `toml:"free" doc:"share of bytes or inodes below which a root counts as nearly full (0 to 1)"`
+	FullWithin backend.Duration `toml:"full_within" doc:"an alert when scratch directories fill the root within this time at their present growth"`
+}
+
+func pileupDefaults() *PileupOptions {
+	return &PileupOptions{
+		Common: common(alerts.SeverityWarning), Count: 100, Growth: 30, Over: backend.Duration(30 * time.Minute), Free: 0.03, FullWithin: backend.Duration(4 * time.Hour),
+	}
+}
+
+func (o *PileupOptions) build() (alerts.Rule, error) {
+	if err := atLeast("count", o.Count, 1); err != nil {
+		return nil, err
+	}
+	if err := atLeast("growth", o.Growth, 1); err != nil {
+		return nil, err
+	}
+	if err := window("over", o.Over); err != nil {
+		return nil, err
+	}
+	if err := share("free", o.Free); err != nil {
+		return nil, err
+	}
+	if err := positive("full_within", o.FullWithin); err != nil {
+		return nil, err
+	}
+	r := &tmpdirPileup{meta: o.meta("tmpdir-pileup"), count: o.Count, growth: float64(o.Growth), over: o.Over.Std(), free: o.Free, fullWithin: o.FullWithin.Std()}
+	r.meta.Watches = backend.InputTmpdirs
+	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}}
+	r.meta.Window = r.over
+	r.meta.Explain = alerts.Explain{
+		Means: "Scratch directories pile up on a host: `count` more than the workspaces that are known to be open explain, or `growth` more within `over`; or the file " +
+			"system below them has less than the share `free` of its bytes or inodes left, or is full within `full_within` at the rate at which they grow.",
+		Inputs: "The scratch directories, their sizes and the file systems that hold them; the registries that the source speaks about, for how many workspaces are open.",
+		Missing: "Held while the source is down. Growth is measured while the console watches, and net growth of at least `growth` proves itself before the window is over. " +
+			"Without a registry every directory counts.",
+		Runbook: "5",
+		First: []string{
+			"Look for `tmpdir-close-failed`: its cause is why they stay.",
+			"Remove leftovers by whether somebody uses them and when anything in the tree last changed, not by the age of the top directory.",
+			"Where it fills the disk, give scratch directories a file system of their own.",
+		},
+		Limits: "A name tells nothing about its session, so a single directory is not attributed; it counts what is there.",
+	}
+	return r, nil
+}
+
+type tmpdirPileup struct {
+	meta             alerts.Meta
+	count            int
+	growth, free     float64
+	over, fullWithin time.Duration
+}
+
+func (r *tmpdirPileup) Meta() *alerts.Meta { return &r.meta }
+
+func (r *tmpdirPileup) Kind() backend.Kind { return backend.KindHost }
+
+// pile is what lies on a host now, and how it grew.
+type pile struct {
+	dirs, held, open int
+	bytes            int64
+	atLeast          bool // some tree was not walked whole
+	watched          time.Duration
+	more, moreBytes  float64
+	points           []alerts.Point // count, bytes, open workspaces
+}
+
+const pointGap = 30 * time.Second
+
+func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	h, ok := e.(*backend.Host)
+	if !ok || len(h.Roots) == 0 {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	p := r.measure(env, h, note)
+	n := &alerts.Note{Points: p.points}
+	if note != nil {
+		n.Seen = note.Seen
+	}
+	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "5", Recheck: env.Now.Add(pointGap)}
+	tight, left := r.tight(h, p)
+	excess := p.dirs - p.held - p.open
+	switch {
+	case !tight.IsEmpty():
+		v.Cause, v.Fingerprint = backend.Text("the disk below scratch directories fills up"), alerts.Fingerprint("the disk below scratch directories fills up")
+		v.Detail = tight
+		if left < 30*time.Minute && r.meta.Severity.Rank() < alerts.SeverityCritical.Rank() {
+			v.Severity = alerts.SeverityCritical
+		}
+	case p.more >= r.growth, excess >= r.count:
+		v.Cause, v.Fingerprint = backend.Text("scratch directories pile up"), alerts.Fingerprint("scratch directories pile up")
+		v.Detail = backend.Textf("%s on %s", plural(p.dirs, "directory"), h.Name)
+	default:
+		n.Seen = time.Time{}
+		v.Outcome = alerts.False
+		return v
+	}
+	if n.Seen.IsZero() {
+		n.Seen = env.ReadAt(&h.Meta)
+	}
+	v.Bounds = alerts.Bounds{Latest: n.Seen}
+	for _, x := range p.points {
+		v.Trend = append(v.Trend, x.N[0])
+	}
+	v.TrendSpan = p.watched
+	return v
+}
+
+// measure counts what lies on a host and compares it with what lay there before.
+func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.Note) pile {
+	var p pile
+	for t := range env.State.Tmpdirs.Of(backend.KindTmpdir, h.Key.Source, h.Key.ID) {
+		p.dirs++
+		p.bytes += t.Bytes.Or(0)
+		p.atLeast = p.atLeast || t.Cut || !t.Bytes.IsKnown()
+		if x, ok := t.Holders.Get(); ok && len(x) > 0 {
+			p.held++
+		}
+	}
+	if p.dirs >= r.count || p.dirs > 0 && note != nil {
+		p.open = openWorkspaces(env, h.Key.Source)
+	}
+	read := env.ReadAt(&h.Meta)
+	now := alerts.Point{At: read, N: [3]float64{float64(p.dirs), float64(p.bytes), float64(p.open)}}
+	if note != nil {
+		for _, x := range note.Points {
+			if read.Sub(x.At) <= r.over {
+				p.points = append(p.points, x)
+			}
+		}
+	}
+	if len(p.points) > 0 {
+		first := p.points[0]
+		p.watched = read.Sub(first.At)
+		p.more = now.N[0] - first.N[0] - max(now.N[2]-first.N[2], 0)
+		p.moreBytes = now.N[1] - first.N[1]
+	}
+	if k := len(p.points); k == 0 || read.Sub(p.points[k-1].At) >= max(pointGap, r.over/maxPoints) {
+		p.points = append(p.points, now)
+	}
+	return p
+}
+
+// openWorkspaces counts the workspaces that may have a scratch directory open.
+func openWorkspaces(env *alerts.Env, source string) int {
+	homes := map[string]bool{}
+	for _, h := range env.HomesOf(source) {
+		homes[h.Key.Source] = true
+	}
+	n := 0
+	for w := range env.State.Workspaces.All() {
+		if homes[w.Key.Source] && usesScratch(w.Provider.String()) {
+			n++
+		}
+	}
+	return n
+}
+
+// usesScratch reports whether a provider works in scratch directories of the host. An unknown one may.
+func usesScratch(provider string) bool {
+	switch provider {
+	case "in-memory", "cloudflare-filestore", "cloudflare-sandbox", "cloudflare-dynamic-worker":
+		return false
+	}
+	return true
+}
+
+// tight says which root is nearly full, or will be soon, and how long is left.
+func (r *tmpdirPileup) tight(h *backend.Host, p pile) (backend.Safe, time.Duration) {
+	if p.dirs == 0 {
+		return backend.Safe{}, 0
+	}
+	for i := range h.Roots {
+		root := &h.Roots[i]
+		free, ok := root.BytesFree.Get()
+		if total, known := root.Bytes.Get(); ok && known && total > 0 && float64(free) < r.free*float64(total) {
+			return backend.Textf("%s: %s of %s free", root.Path, bytesText(free), bytesText(total)), 0
+		}
+		inodes, ok2 := root.InodesFree.Get()
+		if total, known := root.Inodes.Get(); ok2 && known && total > 0 && float64(inodes) < r.free*float64(total) {
+			return backend.Textf("%s: %s of %s inodes free", root.Path, number(float64(inodes)), number(float64(total))), 0
+		}
+		if !ok || p.moreBytes <= 0 || p.watched < 5*time.Minute {
+			continue
+		}
+		left := time.Duration(float64(free) / p.moreBytes * float64(p.watched))
+		if left >= 0 && left < r.fullWithin {
+			return backend.Textf("%s fills up", root.Path), left
+		}
+	}
+	return backend.Safe{}, 0
+}
+
+func (r *tmpdirPileup) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	h, ok := oldest.(*backend.Host)
+	if !ok {
+		return nil
+	}
+	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
+	p := r.measure(env, h, nil)
+	least := ""
+	if p.atLeast {
+		least = "at least "
+	}
+	out := []alerts.Evidence{{
+		Text:  backend.Textf("%s on %s, %s%s in all, %d of them in use now", plural(p.dirs, "scratch directory"), h.Name, backend.Clean(least, 20), bytesText(p.bytes), p.held),
+		Value: backend.Known(float64(p.dirs)), Unit: "directories", Source: src, At: at,
+	}}
+	if n := openWorkspaces(env, src); n > 0 {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s open now may own some of them", plural(n, "workspace")), Value: backend.Known(float64(n)), Unit: "workspaces", Source: src, At: at})
+	}
+	if t := a.Trend; len(t) > 1 && a.TrendSpan > 0 {
+		if more := t[len(t)-1] - t[0]; more != 0 {
+			out = append(out, alerts.Evidence{Text: backend.Textf("%s more within %s", number(more), span(a.TrendSpan)), Value: backend.Known(more), Unit: "directories", Source: src, At: at})
+		}
+	}
+	for i := range h.Roots {
+		out = append(out, spaceEvidence(&h.Roots[i], src, at)...)
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// RootOptions are the keys of `[rules.tmpdir-root-unusable]`.
+type RootOptions struct {
+	Common
+	Bytes  backend.Size `toml:"bytes" doc:"a root with less free space than this is full"`
+	Inodes int64        `toml:"inodes" doc:"a root with fewer free inodes than this is full"`
+}
+
+func rootDefaults() *RootOptions {
+	return &RootOptions{Common: common(alerts.SeverityCritical), Bytes: 16_000_000, Inodes: 100}
+}
+
+func (o *RootOptions) build() (alerts.Rule, error) {
+	if o.Bytes < 0 {
+		return nil, &KeyError{"bytes", "must be at least 0B"}
+	}
+	if err := atLeast("inodes", int(o.Inodes), 0); err != nil {
+		return nil, err
+	}
+	r := &rootUnusable{meta: o.meta("tmpdir-root-unusable"), bytes: int64(o.Bytes), inodes: o.Inodes}
+	r.meta.Watches = backend.InputTmpdirs
+	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}}
+	r.meta.Explain = alerts.Explain{
+		Means: "No scratch directory can be made below a configured root: the root is missing, mounted read-only, not writable by the agent's user, or full. Every " +
+			"workspace of a provider that works in scratch directories then fails to open.",
+		Inputs: "The root, its file system and the rights of the configured `agent_user`, looked at without writing anything.",
+		Missing: "Held while the source is down or the root's file system does not answer. What cannot be decided (an access list, unknown groups) is no verdict " +
+			"and stands on the Tmpdirs screen.",
+		Runbook: "1; 5 when it is full",
+		First: []string{
+			"Missing or not writable: make the directory, or correct tmpdirRoot or the mount, then reset the failed entries.",
+			"Full: see runbook 5; leftovers of closed sessions go first, never by age of the top directory alone.",
+			"Read-only: look at the kernel's log for file system errors before mounting it writable again.",
+		},
+		Limits: "Quotas of users and projects are not read.",
+	}
+	return r, nil
+}
+
+type rootUnusable struct {
+	meta   alerts.Meta
+	bytes  int64
+	inodes int64
+}
+
+func (r *rootUnusable) Meta() *alerts.Meta { return &r.meta }
+
+func (r *rootUnusable) Kind() backend.Kind { return backend.KindHost }
+
+func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	h, ok := e.(*backend.Host)
+	if !ok || len(h.Roots) == 0 {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	var what, where, dark []backend.Safe
+	runbook := "1"
+	for i := range h.Roots {
+		root := &h.Roots[i]
+		why, full, known := r.wrong(root)
+		switch {
+		case !why.IsEmpty():
+			if len(what) == 0 || what[len(what)-1] != why {
+				what = append(what, why)
+			}
+			where = append(where, backend.Textf("%s: %s", root.Path, why))
+			if full {
+				runbook = "5"
+			}
+		case !known:
+			dark = append(dark, backend.Textf("%s: %s", root.Path, root.Problem))
+		}
+	}
+	if len(what) == 0 {
+		if len(dark) > 0 {
+			return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Join(dark, "; "), Note: note}
+		}
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := note
+	if n == nil {
+		n = &alerts.Note{Seen: env.ReadAt(&h.Meta)}
+	}
+	v := alerts.Verdict{Outcome: alerts.True, Note: n, Cause: backend.Join(what, "; "), Detail: backend.Join(where, "; "), Runbook: runbook, Bounds: alerts.Bounds{Latest: n.Seen}}
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	return v
+}
+
+// wrong says why nothing can be made below a root. known is false when nothing about it could be read.
+func (r *rootUnusable) wrong(root *backend.Root) (why backend.Safe, full, known bool) {
+	exists, ok := root.Exists.Get()
+	switch {
+	case ok && !exists:
+		return backend.Text("the root does not exist"), false, true
+	case root.ReadOnly.Or(false):
+		return backend.Text("the file system is read-only"), false, true
+	case !root.Writable.Or(true):
+		return backend.Text("the agent's user may not write there"), false, true
+	case root.BytesFree.IsKnown() && root.BytesFree.Or(0) < r.bytes:
+		return backend.Text("the file system is full"), true, true
+	case root.InodesFree.IsKnown() && root.InodesFree.Or(0) < r.inodes:
+		return backend.Text("no inodes are left"), true, true
+	}
+	return backend.Safe{}, false, ok
+}
+
+func (r *rootUnusable) Evidence(env *alerts.Env, _ *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	h, ok := oldest.(*backend.Host)
+	if !ok {
+		return nil
+	}
+	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
+	var out []alerts.Evidence
+	for i := range h.Roots {
+		if why, _, _ := r.wrong(&h.Roots[i]); !why.IsEmpty() {
+			out = append(out, alerts.Evidence{Text: backend.Textf("%s on %s: %s", h.Roots[i].Path, h.Name, why), Source: src, At: at})
+			out = append(out, spaceEvidence(&h.Roots[i], src, at)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,286 @@
+package rules
+
+import (
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// TerminateOptions are the keys of `[rules.wont-terminate]`.
+type TerminateOptions struct {
+	Common
+	Grace       backend.Duration `toml:"grace" doc:"how long after its session's end a sandbox that should be gone may still run; the close timeout where that is longer"`
+	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list any more"`
+	CostPerHour float64          `toml:"cost_per_hour" doc:"what one running sandbox costs an hour, in your currency; 0: not told"`
+}
+
+func terminateDefaults() *TerminateOptions {
+	return &TerminateOptions{Common: common(alerts.SeverityWarning), Grace: backend.Duration(2 * time.Minute), Gone: backend.Duration(10 * time.Minute)}
+}
+
+func (o *TerminateOptions) build() (alerts.Rule, error) {
+	if err := positive("gone", o.Gone); err != nil {
+		return nil, err
+	}
+	if o.CostPerHour < 0 {
+		return nil, &KeyError{"cost_per_hour", "must not be negative"}
+	}
+	r := &wontTerminate{meta: o.meta("wont-terminate"), grace: o.Grace.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
+	r.meta.Watches = backend.InputContainers
+	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
+	r.meta.Window = fleet.WindowSpan
+	r.meta.Explain = alerts.Explain{
+		Means: "A sandbox goes on running after its session ended although it should not: its workspace is destroyed on close, or closing it ran into its deadline, or its " +
+			"session is in no list any more, or it did not fall asleep when it was due. One that merely waits for its sleep is listed as info, with when it is due. One " +
+			"that is kept on purpose (shared across sessions, paused, a keep-alive label) is no alert.",
+		Inputs: "The engine's containers and the sessions that their labels name; destroyOnClose, sleepAfter, sharing and close timeout of the workspace, remembered from " +
+			"when its session ran; log lines of closes over their deadline.",
+		Missing: "Without a session source the rule is not applicable: nothing tells when a session ends. While the session's source is silent the alert is held. A sandbox of a session that merely rests, of " +
+			"which nothing says when it should end, is left alone.",
+		Runbook: "4",
+		First: []string{
+			"Look whether another session uses it before you end it.",
+			"Find out why the close hangs when destroying takes longer than the close timeout.",
+			"For runs that are not resumed set destroyOnClose; else lower sleepAfter.",
+		},
+		Limits: "The hours are counted from when its session was first known to be over, so they are a lower bound after a cold start. The costs are those of " +
+			"`cost_per_hour`; a sandbox that sleeps costs less.",
+	}
+	return r, nil
+}
+
+type wontTerminate struct {
+	meta        alerts.Meta
+	grace, gone time.Duration
+	cost        float64
+}
+
+func (r *wontTerminate) Meta() *alerts.Meta { return &r.meta }
+
+func (r *wontTerminate) Kind() backend.Kind { return backend.KindSandbox }
+
+// Judge keeps in the note: Closing, how it is meant to end; Last, when its session was last known to run; Seen, when that
+// was first known to be over.
+func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.IsSandbox || b.Session.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	homes := env.HomesOf(b.Key.Source)
+	if len(homes) == 0 {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	switch b.Class {
+	case backend.SandboxRunning, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxDead:
+	case backend.SandboxUnknown:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its state has no known meaning"), Note: note}
+	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxAsleep, backend.SandboxExited:
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	again := recheckOf(env, b.Key)
+	end, v := r.session(env, homes, b)
+	if v != nil {
+		v.Note, v.Recheck = note, again
+		return *v
+	}
+	if end.runs {
+		n := &alerts.Note{Last: env.Now, Closing: closingOf(env, end.session, b.Workspace)}
+		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
+	}
+	n := alerts.Note{}
+	if note != nil {
+		n = *note
+	}
+	if n.Seen.IsZero() {
+		n.Seen = env.Now
+		if end.session != nil {
+			n.Seen = env.ReadAt(&end.session.Meta)
+		}
+	}
+	return r.over(env, b, end, &n, again)
+}
+
+// sessionEnd is what is known of the session behind a sandbox.
+type sessionEnd struct {
+	session *backend.Session // nil when it is in no list
+	runs    bool
+}
+
+// session looks the sandbox's session up. A verdict means that nothing can be said of it.
+func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b *backend.Sandbox) (sessionEnd, *alerts.Verdict) {
+	for _, h := range homes {
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session})
+		if s == nil {
+			continue
+		}
+		if o, why, gap := env.Gap(h.Key.Source); gap {
+			return sessionEnd{}, &alerts.Verdict{Outcome: o, Why: why}
+		}
+		if s.Stale {
+			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("its session could not be read: %s", s.StaleWhy)}
+		}
+		return sessionEnd{session: s, runs: alerts.Runs(s)}, nil
+	}
+	for _, h := range homes {
+		if o, why, gap := env.Gap(h.Key.Source); gap {
+			return sessionEnd{}, &alerts.Verdict{Outcome: o, Why: why}
+		}
+		listed := env.State.ListedWhole(h.Key.Source, backend.KindSession)
+		if started, known := b.StartedAt.Get(); listed.IsZero() || known && listed.Before(started.Add(30*time.Second)) {
+			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has not listed all of its sessions since", backend.Clean(h.Key.Source, 80))}
+		}
+	}
+	return sessionEnd{}, nil
+}
+
+// closingOf collects how the sandbox of a running session is meant to end: as the workspace of that name, without a name as
+// all of them, of which what keeps it wins.
+func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *alerts.Closing {
+	c := &alerts.Closing{}
+	for w := range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
+		if !usesSandbox(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
+			continue
+		}
+		if d, ok := w.DestroyOnClose.Get(); ok && (!c.Destroys.IsKnown() || !d) {
+			c.Destroys = w.DestroyOnClose
+		}
+		if x, ok := w.ShareAcrossSessions.Get(); ok && (!c.Shared.IsKnown() || x) {
+			c.Shared = w.ShareAcrossSessions
+		}
+		if x, ok := w.SleepAfter.Get(); ok && x > c.SleepAfter.Or(0) {
+			c.SleepAfter = w.SleepAfter
+		}
+		if x, ok := w.CloseTimeout.Get(); ok && x > c.Timeout.Or(0) {
+			c.Timeout = w.CloseTimeout
+		}
+		c.Used = latestOf(c.Used, latestOf(env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt)))
+	}
+	return c
+}
+
+// usesSandbox reports whether a provider puts a machine behind its workspaces. An unknown one may.
+func usesSandbox(provider string) bool {
+	switch provider {
+	case "in-memory", "local-bash", "local-sandbox", "cloudflare-filestore", "cloudflare-dynamic-worker":
+		return false
+	}
+	return true
+}
+
+// over judges a sandbox whose session does not run.
+func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *alerts.Note, again time.Time) alerts.Verdict {
+	c := n.Closing
+	if c == nil {
+		c = &alerts.Closing{}
+	}
+	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
+		Bounds: alerts.Bounds{Earliest: n.Last, Latest: n.Seen}}
+	if end.session != nil {
+		v.Tenant = end.session.Tenant
+	}
+	sleep, sleeps := c.SleepAfter.Get()
+	asleep := latestOf(c.Used, n.Last).Add(sleep)
+	due := n.Seen.Add(max(r.grace, c.Timeout.Or(0)))
+	switch {
+	case c.Shared.Or(false) || keptAlive(b):
+		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
+	case c.Destroys.Or(false):
+		v.Cause = backend.Text("it should have been destroyed when its session ended")
+	case closeTimedOut(env, b):
+		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
+	case sleeps && !asleep.Before(env.Now):
+		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
+		v.Detail, due = backend.Textf("asleep at %s", env.Clock(asleep)), time.Time{}
+		v.Recheck = earlierOf(again, asleep.Add(time.Second))
+	case sleeps:
+		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
+	case end.session == nil:
+		v.Cause, due = backend.Text("its session is in no list any more"), n.Seen.Add(r.gone)
+	default:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("nothing says whether it ends with its session"), Note: n, Recheck: again}
+	}
+	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+	if v.Detail.IsEmpty() {
+		v.Detail = backend.Textf("%s: session over since %s at least", b.Name, env.Clock(n.Seen))
+	}
+	if env.Now.Before(due) {
+		v.Suspected, v.Why = true, backend.Textf("fires when it still runs at %s", env.Clock(due))
+		v.Recheck = earlierOf(again, due.Add(time.Second))
+	}
+	return v
+}
+
+// keptAlive reports whether a label keeps the sandbox on purpose.
+func keptAlive(b *backend.Sandbox) bool {
+	for _, l := range b.Labels {
+		switch strings.ToLower(strings.ReplaceAll(l.Name.String(), "-", "")) {
+		case "keepalive", "sandglass.keepalive":
+			return l.Value.String() != "false"
+		}
+	}
+	return false
+}
+
+// closeTimedOut reports whether a log line of the last hour says that closing the session's workspace outlasted its
+// deadline.
+func closeTimedOut(env *alerts.Env, b *backend.Sandbox) bool {
+	for s := range env.State.Windows.All(backend.MetricCloseTimeout) {
+		if s.Session == b.Session && (s.Workspace.IsZero() || b.Workspace.IsZero() || s.Workspace == b.Workspace) && env.Over(s, fleet.WindowSpan).N > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func earlierOf(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// recheckOf spreads looking again over time: sessions end without their sandbox changing.
+func recheckOf(env *alerts.Env, k backend.Key) time.Time {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(k.ID.Raw())) // never fails
+	return env.Now.Add(10*time.Second + time.Duration(h.Sum32()%10_000)*time.Millisecond)
+}
+
+func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	b, ok := oldest.(*backend.Sandbox)
+	if !ok {
+		return nil
+	}
+	src, now := b.Key.Source, env.Display(env.Now)
+	hours := 0.0
+	for _, s := range a.Subjects {
+		if since := s.Bounds.Latest; !since.IsZero() && s.State != alerts.StateEnded {
+			hours += max(now.Sub(since).Hours(), 0)
+		}
+	}
+	out := []alerts.Evidence{{
+		Text:  backend.Textf("%s without a session that uses it: at least %s container-hours since", plural(a.SubjectCount, "sandbox"), number(hours)),
+		Value: backend.Known(hours), Unit: "container-hours", Source: src, At: now,
+	}}
+	if r.cost > 0 {
+		out = append(out, alerts.Evidence{
+			Text:  backend.Textf("at %s an hour: %s so far, %s for each further hour", number(r.cost), number(hours*r.cost), number(float64(a.SubjectCount)*r.cost)),
+			Value: backend.Known(hours * r.cost), Unit: "cost", Source: src, At: now,
+		})
+	}
+	for _, s := range a.Subjects[:min(len(a.Subjects), maxListed)] {
+		name := s.Label
+		if x := env.State.Sandbox(s.Key); x != nil && !x.Name.IsEmpty() {
+			name = x.Name
+		}
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", name, s.Detail), Source: src, At: now})
+	}
+	if at, known := b.StartedAt.Get(); known {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s was started at %s", b.Name, env.Clock(env.Ours(at))), Source: src, At: at})
+	}
+	return out
+}
