@@ -23,6 +23,7 @@ type store struct {
 	log        *changeLog
 	bySession  map[backend.ID][]*backend.Sandbox
 	refsOf     map[backend.ID][]*backend.Ref
+	versions   *versions
 
 	changed []backend.Key
 	gone    []Departure
@@ -46,6 +47,7 @@ func newStore(longest time.Duration) *store {
 		hosts:      newShelf[backend.Host](backend.KindHost),
 		refs:       newShelf[backend.Ref](backend.KindRef),
 		confirmed:  map[confirmation]time.Time{},
+		versions:   newVersions(),
 	}
 	s.workspaces.lost = lostSuccess
 	return s
@@ -193,6 +195,7 @@ func (s *store) dropOrphans(r *backend.Reading) {
 // build publishes the next State.
 func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth) *State {
 	s.number++
+	s.observeVersions(wall)
 	st := &State{
 		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Sources: health,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,

@@ -1,0 +1,214 @@
+package fleet
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	// settleVersions is how long what a source shows is taken for what was there all along: sessions and sandboxes
+	// are found one after the other.
+	settleVersions = 2 * time.Minute
+	// forgetVersion is how long after it last ran a version is not new when it runs again.
+	forgetVersion = time.Hour
+	// repeatVersion is the shortest time between two markers about the same version of the same source.
+	repeatVersion = 10 * time.Minute
+	// maxVersionEvents bounds the markers of one source in an hour: where every session brings an image of its own, a
+	// new one is no change.
+	maxVersionEvents = 6
+	// maxVersions is how many versions of one source are told apart.
+	maxVersions = 256
+)
+
+// versions notices that what sessions or sandboxes run was changed: a version that nothing ran before, and the moment
+// at which everything runs it. It sees each entity before and after a State was built.
+type versions struct {
+	fleets map[versionedKind]*versioned
+}
+
+// versionedKind is one sort of thing of one source whose version is followed.
+type versionedKind struct {
+	source string
+	kind   backend.Kind
+}
+
+// versioned counts who runs what.
+type versioned struct {
+	since   time.Time
+	running map[backend.Safe]int
+	known   map[backend.Safe]time.Time // when it last ran
+	// moved are versions to which something went from another one since the last look.
+	moved map[backend.Safe]bool
+	// rollout is a version that appeared beside others and does not run everywhere yet, before what ran until then.
+	rollout, before backend.Safe
+	told            map[backend.Safe]time.Time
+}
+
+func newVersions() *versions { return &versions{fleets: map[versionedKind]*versioned{}} }
+
+// versionOf is what an entity states to run, empty when it states nothing, and whether it runs now.
+func versionOf(e backend.Entity) (version backend.Safe, runs bool) {
+	switch e := e.(type) {
+	case *backend.Session:
+		running, known := e.Running.Get()
+		return e.FrameworkVersion, running || !known
+	case *backend.Sandbox:
+		if e.IsSandbox {
+			return e.Image, e.Class == backend.SandboxRunning
+		}
+	}
+	return backend.Safe{}, false
+}
+
+// saw takes the change of one entity into account; before or after is nil when it was or is not there.
+func (v *versions) saw(k backend.Key, before, after backend.Entity, now time.Time) {
+	was, ran := versionOf(before)
+	is, runs := versionOf(after)
+	ran, runs = ran && !was.IsEmpty(), runs && !is.IsEmpty()
+	if was == is && ran == runs {
+		return
+	}
+	key := versionedKind{k.Source, k.Kind}
+	f := v.fleets[key]
+	if f == nil {
+		f = &versioned{since: now, running: map[backend.Safe]int{}, known: map[backend.Safe]time.Time{},
+			moved: map[backend.Safe]bool{}, told: map[backend.Safe]time.Time{}}
+		v.fleets[key] = f
+	}
+	if f.running[was] > 0 && ran {
+		if f.running[was]--; f.running[was] == 0 {
+			delete(f.running, was)
+		}
+	}
+	if runs && (f.running[is] > 0 || len(f.running) < maxVersions) {
+		f.running[is]++
+		if !was.IsEmpty() && was != is {
+			f.moved[is] = true
+		}
+	}
+}
+
+// events are the markers since the last call.
+func (v *versions) events(now time.Time) []backend.Event {
+	var out []backend.Event
+	for _, key := range slices.SortedFunc(maps.Keys(v.fleets), func(a, b versionedKind) int {
+		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(string(a.kind), string(b.kind)))
+	}) {
+		out = append(out, v.fleets[key].events(key, now)...)
+	}
+	return out
+}
+
+func (f *versioned) events(key versionedKind, now time.Time) []backend.Event {
+	for version, at := range f.known {
+		if now.Sub(at) > forgetVersion {
+			delete(f.known, version)
+		}
+	}
+	settling := now.Sub(f.since) < settleVersions
+	var out []backend.Event
+	for _, version := range f.fresh() {
+		if settling && !f.moved[version] {
+			continue
+		}
+		f.rollout, f.before = version, f.others(version)
+		out = f.tell(out, key, version, now)
+	}
+	if len(f.running) == 1 && f.running[f.rollout] > 0 {
+		if len(out) == 0 {
+			delete(f.told, f.rollout) // that it runs everywhere is news although its appearance was told
+			out = f.tell(out, key, f.rollout, now)
+		}
+		f.rollout = backend.Safe{}
+	}
+	clear(f.moved)
+	for version := range f.running {
+		f.known[version] = now
+	}
+	return out
+}
+
+// fresh lists the running versions that nothing ran lately, and those to which something moved, unless that is part
+// of a change that was told; sorted.
+func (f *versioned) fresh() []backend.Safe {
+	var out []backend.Safe
+	for version := range f.running {
+		if _, known := f.known[version]; !known || f.moved[version] && version != f.rollout {
+			out = append(out, version)
+		}
+	}
+	slices.SortFunc(out, compareSafe)
+	return out
+}
+
+func compareSafe(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) }
+
+// others names what else is known to have run, at most three.
+func (f *versioned) others(version backend.Safe) backend.Safe {
+	var out []backend.Safe
+	for other := range f.known {
+		if other != version {
+			out = append(out, other)
+		}
+	}
+	slices.SortFunc(out, compareSafe)
+	return backend.Join(out[:min(len(out), 3)], ", ")
+}
+
+// tell adds a marker unless there were enough of them.
+func (f *versioned) tell(out []backend.Event, key versionedKind, version backend.Safe, now time.Time) []backend.Event {
+	recent := 0
+	for v, at := range f.told {
+		if now.Sub(at) >= time.Hour {
+			delete(f.told, v)
+		} else {
+			recent++
+		}
+	}
+	if last, told := f.told[version]; told && now.Sub(last) < repeatVersion || recent >= maxVersionEvents {
+		return out
+	}
+	f.told[version] = now
+	all := 0
+	for _, n := range f.running {
+		all += n
+	}
+	name, things := "version", "sessions"
+	if key.kind == backend.KindSandbox {
+		name, things = "image", "sandboxes"
+	}
+	text := backend.Textf("%d of %d %s now run %s", f.running[version], all, things, version)
+	if !f.before.IsEmpty() {
+		text = backend.Textf("%s (before: %s)", text, f.before)
+	}
+	return append(out, backend.Event{Kind: backend.EventChange, At: now, Source: key.source, Name: name, Text: text,
+		Subject: backend.Key{Kind: backend.KindSource, Source: key.source, ID: backend.MustID(key.source)}})
+}
+
+// observe hands every session and sandbox that this State changed to the versions, and adds their markers.
+func (s *store) observeVersions(now time.Time) {
+	keys := make([]backend.Key, 0, len(s.changed)+len(s.gone))
+	for _, k := range s.changed {
+		if k.Kind == backend.KindSession || k.Kind == backend.KindSandbox {
+			keys = append(keys, k)
+		}
+	}
+	for _, d := range s.gone {
+		if d.Key.Kind == backend.KindSession || d.Key.Kind == backend.KindSandbox {
+			keys = append(keys, d.Key)
+		}
+	}
+	for _, k := range unique(keys) {
+		if k.Kind == backend.KindSession {
+			s.versions.saw(k, orNil(s.sessions.table.Get(k)), orNil(s.sessions.get(k)), now)
+		} else {
+			s.versions.saw(k, orNil(s.sandboxes.table.Get(k)), orNil(s.sandboxes.get(k)), now)
+		}
+	}
+	s.events = append(s.events, s.versions.events(now)...)
+}
