@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
+	"sandglass/ui/keys"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views"
@@ -280,7 +281,7 @@ func (m *Model) footer(w int) (line string, cursor int) {
 	}
 	room := l.Left() - kit.Width(status) - 2
 	for _, b := range m.keymap.Of(m.context()) {
-		if b.Hint == "" {
+		if b.Hint == "" || !m.offers(b.Intent.Action) {
 			continue
 		}
 		key := strings.ReplaceAll(b.Keys[0], "pgdown", "pgdn")
@@ -295,4 +296,16 @@ func (m *Model) footer(w int) (line string, cursor int) {
 		l.End(theme.Dim, status+" ")
 	}
 	return l.String(), cursor
+}
+
+// offers reports whether a key that works does anything here that is worth a place in the footer.
+func (m *Model) offers(a keys.Action) bool {
+	switch {
+	case m.overlay == overDetails:
+		reading := m.detail.here().page != nil
+		return a != keys.Runbook && a != keys.NextPage || reading == (a == keys.NextPage)
+	case m.overlay == overHelp:
+		return a != keys.Runbook && a != keys.NextPage && a != keys.NextLink && a != keys.Enter
+	}
+	return true
 }

@@ -79,11 +79,34 @@ func TestOverlays(t *testing.T) {
 		{"marked", Size{80, 24}, []string{"3", " ", "j", " "}},
 		{"flat", Size{80, 12}, nil},
 		{"phone", Size{60, 15}, nil},
+		{"flat-tail", Size{80, 12}, []string{"G"}},
 		{"tiny", Size{18, 3}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shot(t, incidentFeed, look{w: c.size.Width, h: c.size.Height}, c.press...)
 		})
+	}
+}
+
+// The runbook's page about the storm, with its diagnosis, at every size and in every tier.
+func TestRunbook(t *testing.T) {
+	for _, size := range []Size{{60, 24}, {80, 24}, {120, 40}, {200, 60}, {80, 12}, {60, 15}} {
+		t.Run(fmt.Sprintf("%dx%d", size.Width, size.Height), func(t *testing.T) {
+			shot(t, incidentFeed, look{w: size.Width, h: size.Height}, "R")
+		})
+	}
+	for name, p := range map[string]colorprofile.Profile{"none": colorprofile.ASCII, "16": colorprofile.ANSI, "256": colorprofile.ANSI256, "true": colorprofile.TrueColor} {
+		for glyphs, g := range map[string]theme.Glyphs{"unicode": theme.Unicode, "ascii": theme.ASCII} {
+			t.Run(name+"-"+glyphs, func(t *testing.T) {
+				shot(t, incidentFeed, look{w: 80, h: 24, profile: p, glyphs: g}, "R", " ", " ")
+			})
+		}
+	}
+	for name, press := range map[string][]string{
+		"turned": {"R", "]"}, "of-a-workspace": {"2", "R"}, "of-a-sandbox": {"3", "R"}, "end": {"R", "G"}, "from-details": {"2", "G", keyEnter, "R"},
+		"none": {"j", "j", "j", "j", "R"},
+	} {
+		t.Run(name, func(t *testing.T) { shot(t, incidentFeed, look{w: 80, h: 24}, press...) })
 	}
 }
 

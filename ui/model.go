@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/keys"
@@ -46,6 +47,8 @@ type Model struct {
 	palette palette
 	entry   entry
 
+	diagnoser diagnoser
+
 	say      string
 	sayTicks int
 	focus    string // id to put the cursor on as soon as it is there
@@ -79,6 +82,8 @@ func New(v Viewer, feed Feed) *Model {
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
 	m.frame.Ctx = columns.NewCtx(v.Now(), nil, nil)
 	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
+	m.diagnoser.asked = map[views.Question]asked{}
 	m.entry, m.palette = newEntry(), newPalette()
 	m.changed, m.stop = feed.Subscribe()
 	m.refresh()
@@ -113,7 +118,7 @@ type (
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
 // Tea does not ask there by itself.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.wait(0), m.tick()}
+	cmds := []tea.Cmd{m.wait(0), m.tick(), m.diagnose()}
 	if m.viewer.getenv("SSH_TTY") != "" {
 		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}
@@ -162,10 +167,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case changedMsg:
 		m.refresh()
 		m.dirty = true
-		return m, m.wait(refreshEvery)
+		return m, tea.Batch(m.wait(refreshEvery), m.diagnose())
 	case tickMsg:
 		m.onTick()
-		return m, m.tick()
+		return m, tea.Batch(m.tick(), m.diagnose())
+	case diagnosedMsg:
+		return m, m.diagnosed(msg)
 	case stepMsg:
 		m.screen().Step()
 		m.dirty = true
@@ -184,7 +191,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.paste(msg)
 	case tea.KeyPressMsg:
 		m.dirty = true
-		return m, m.press(msg)
+		return m, tea.Batch(m.press(msg), m.diagnose())
 	}
 	return m, nil
 }
@@ -281,7 +288,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	}
 	switch m.overlay {
 	case overDetails:
-		return m.outcome(m.detail.update(in, &m.overlay))
+		return m.outcome(m.detail.update(in, &m.frame, &m.overlay))
 	case overHelp:
 		m.help.update(in, &m.overlay)
 		return nil
@@ -299,9 +306,12 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		return m.goOn()
 	case noOverlay:
 	}
-	if in.Action == keys.Filter {
+	switch in.Action {
+	case keys.Filter:
 		m.overlay = overEntry
 		return m.entry.open(m.screen().FilterText())
+	case keys.Runbook:
+		return m.runbook()
 	}
 	return tea.Batch(m.outcome(m.screen().Update(in, &m.frame)), m.goOn())
 }
@@ -312,13 +322,28 @@ func (m *Model) outcome(o views.Outcome) tea.Cmd {
 	}
 	if o.Open != (backend.Key{}) {
 		m.detail = detailView{}
-		m.detail.open(o.Open)
+		m.detail.open(place{key: o.Open})
 		m.overlay = overDetails
 	}
 	if o.Copy != "" {
 		return tea.SetClipboard(o.Copy)
 	}
 	return nil
+}
+
+// runbook opens the page about the row under the cursor.
+func (m *Model) runbook() tea.Cmd {
+	key := m.screen().Cursor(&m.frame)
+	if key == (backend.Key{}) {
+		m.remark("the cursor is on no row: move it first")
+		return nil
+	}
+	m.detail = detailView{}
+	o := m.detail.runbook(key, &m.frame)
+	if len(m.detail.stack) > 0 {
+		m.overlay = overDetails
+	}
+	return m.outcome(o)
 }
 
 // open shows the screen with that number.

@@ -2,100 +2,15 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"sandglass/backend"
 	"sandglass/ui/keys"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
-	"sandglass/views"
-	"sandglass/views/detail"
 )
-
-// detailView shows everything about one thing, and leads on to the things it is joined to.
-type detailView struct {
-	stack []place // what was opened from what; the last is shown
-}
-
-// place is one thing that was opened, and where the reader is in it.
-type place struct {
-	key   backend.Key
-	pager kit.Pager
-	on    backend.Key // the link under the cursor; zero: none
-	links []backend.Key
-	reach bool // bring the link into sight
-}
-
-// maxDepth bounds how far details lead on before the first ones are forgotten.
-const maxDepth = 50
-
-func (d *detailView) open(k backend.Key) {
-	if len(d.stack) >= maxDepth {
-		d.stack = d.stack[1:]
-	}
-	d.stack = append(d.stack, place{key: k})
-}
-
-func (d *detailView) here() *place { return &d.stack[len(d.stack)-1] }
-
-func (d *detailView) update(in keys.Intent, o *overlay) views.Outcome {
-	p := d.here()
-	switch in.Action {
-	case keys.Back:
-		if d.stack = d.stack[:len(d.stack)-1]; len(d.stack) == 0 {
-			*o = noOverlay
-		}
-	case keys.NextLink:
-		p.move(1)
-	case keys.PrevLink:
-		p.move(-1)
-	case keys.Enter:
-		if p.on == (backend.Key{}) {
-			return views.Outcome{Say: "tab goes to what can be opened from here"}
-		}
-		d.open(p.on)
-	case keys.Copy:
-		return views.Outcome{Copy: p.key.Path().Raw(), Say: "id sent to the clipboard"}
-	default:
-		scroll(&p.pager, in)
-	}
-	return views.Outcome{}
-}
-
-// move goes to another link. Links are kept by what they lead to, since the document changes under the reader.
-func (p *place) move(n int) {
-	if len(p.links) == 0 {
-		return
-	}
-	i := slices.Index(p.links, p.on)
-	switch {
-	case i < 0 && n < 0:
-		i = len(p.links) - 1
-	case i < 0:
-		i = 0
-	default:
-		i = (i + n + len(p.links)) % len(p.links)
-	}
-	p.on, p.reach = p.links[i], true
-}
-
-func (d *detailView) draw(w, h int, f *views.Frame) kit.Block {
-	p := d.here()
-	doc, links := detail.Doc(p.key, f)
-	p.links = links
-	title := kit.NewLine(f.Theme, w).Put(theme.Accent, " "+detail.Title(p.key, f)).String()
-	lines, at := doc.LayoutOn(f.Theme, w, slices.Index(links, p.on)+1)
-	if p.reach {
-		p.pager.Window(lines, max(h-2, 0))
-		p.pager.Show(at)
-		p.reach = false
-	}
-	return paged(&p.pager, w, h, f.Theme, title, lines)
-}
 
 func scroll(p *kit.Pager, in keys.Intent) {
 	switch in.Action {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/theme"
@@ -30,6 +31,8 @@ type Viewer struct {
 	Production  bool
 	// CanSuspend says that a shell is there to come back to; without one ctrl+z would hang for ever.
 	CanSuspend bool
+	// Runbook is what the operators of this site add to the runbook, by rule.
+	Runbook map[string]runbook.Local
 	// Now reads the clock. Required.
 	Now func() time.Time
 }

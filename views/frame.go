@@ -3,6 +3,7 @@
 package views
 
 import (
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/keys"
 	"sandglass/ui/kit"
@@ -15,6 +16,16 @@ type Frame struct {
 	*columns.Ctx // Now, State, Board
 	Theme        *theme.Theme
 	Summary      *Summary
+	// Diagnoses are those that were worked out; one that is missing is under way.
+	Diagnoses map[Question]*runbook.Diagnosis
+	// Local is what the operators of this site add to the runbook, by rule.
+	Local map[string]runbook.Local
+}
+
+// Question asks what the runbook's page of an incident says about a subject. The zero Key asks about everything.
+type Question struct {
+	Incident string
+	Subject  backend.Key
 }
 
 // Outcome is what a screen asks the program for.
@@ -41,6 +52,8 @@ type Screen interface {
 	// Busy reports that a filter over very many rows is still being applied; Step goes on with it for some milliseconds.
 	Busy() bool
 	Step()
+	// Cursor is the key of the row under the cursor, the zero Key when it is on none.
+	Cursor(f *Frame) backend.Key
 	// Visible are the keys of the rows on the screen.
 	Visible() []backend.Key
 }

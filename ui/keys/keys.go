@@ -36,8 +36,11 @@ const (
 	Suspend
 	SetFilter // Text holds the filter; sent by the filter line, bound to no key
 	Focus     // Text holds a raw id to put the cursor on; bound to no key
-	Accept    // end a text entry and keep it
-	Cancel    // end a text entry and drop it
+	Runbook   // the runbook's page about the row under the cursor, or about what is shown
+	NextPage  // the runbook's next page, for the same subject
+	PrevPage
+	Accept // end a text entry and keep it
+	Cancel // end a text entry and drop it
 )
 
 // Intent is an action with its argument.
@@ -80,6 +83,7 @@ type ScreenName struct {
 func Bindings(screens []ScreenName) []Binding {
 	b := []Binding{
 		{List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""},
+		{List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"},
 		{List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""},
 		{List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""},
 		{List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
@@ -101,6 +105,9 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"tab"}, Intent{Action: NextLink}, "next link", "next thing that can be opened from here", ""},
 		{Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""},
 		{Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""},
+		{Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""},
+		{Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same thing", ""},
+		{Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""},
 		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
 		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},

@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -33,7 +32,7 @@ type part struct {
 	label string
 	spans []Span
 	link  int // what it leads to, as the writer counts; 0: nothing
-	keep  bool
+	keep  int // rank where the document has to be cut, 0: the first to go
 }
 
 type partKind uint8
@@ -59,31 +58,54 @@ func (d *Doc) add(p part) {
 	d.parts = append(d.parts, p)
 }
 
-// Keep says that the part added last is still drawn where the document has to be cut.
-func (d *Doc) Keep() {
+// Keep gives the part added last a rank above 0: where the document has to be cut, parts of a higher rank are drawn
+// before those of a lower one.
+func (d *Doc) Keep(rank int) {
 	if n := len(d.parts); n > 0 {
-		d.parts[n-1].keep = true
+		d.parts[n-1].keep = rank
 	}
 }
 
-// Fit is Layout in at most h lines. Where that is too few, what is to be kept comes last, and more is how many lines
-// were left out.
+// Fit is Layout in at most h lines. Where that is too few, parts of the lowest rank go first and among equals the later
+// ones; the order of what stays does not change. A part that has a rank gets one line before any of a lower rank gets
+// its second. more is how many lines were left out.
 func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
-	full := d.Layout(t, w)
-	if len(full) <= h {
-		return full, 0
+	full := make([][]string, len(d.parts))
+	total, top := 0, 0
+	for i := range d.parts {
+		full[i] = d.lay(t, w, &d.parts[i], false, 0)
+		total, top = total+len(full[i]), max(top, d.parts[i].keep)
 	}
-	kept := &Doc{label: d.label}
-	for _, p := range d.parts {
-		if p.keep {
-			kept.parts = append(kept.parts, p)
+	left, cut := max(h, 0), total > max(h, 0)
+	give := make([]int, len(d.parts))
+	share := func(rank, most int) {
+		for i := range d.parts {
+			if d.parts[i].keep == rank {
+				n := min(len(full[i]), most, give[i]+left)
+				left -= n - give[i]
+				give[i] = n
+			}
 		}
 	}
-	last := kept.Layout(t, w)
-	if len(last) == 0 || len(last) >= h || slices.Index(full, last[len(last)-1]) < h {
-		return full[:max(h, 0)], len(full) - max(h, 0)
+	for rank := top; rank > 0; rank-- {
+		share(rank, 1)
 	}
-	return append(full[:h-len(last):h-len(last)], last...), len(full) - h
+	for rank := top; rank >= 0; rank-- {
+		share(rank, total)
+	}
+	for i := range d.parts {
+		switch {
+		case give[i] == 0:
+		case give[i] < len(full[i]):
+			lines = append(lines, d.lay(t, w, &d.parts[i], false, give[i])...)
+		default:
+			lines = append(lines, full[i]...)
+		}
+	}
+	if !cut {
+		return lines, 0
+	}
+	return lines, total - max(h, 0)
 }
 
 // Head begins a section.
@@ -126,43 +148,78 @@ func (d *Doc) Layout(t *theme.Theme, w int) []string {
 // part has that link.
 func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
 	at = -1
+	for i := range d.parts {
+		p := &d.parts[i]
+		on := n > 0 && p.link == n
+		if on {
+			at = len(lines)
+		}
+		lines = append(lines, d.lay(t, w, p, on, 0)...)
+	}
+	return lines, at
+}
+
+// lay draws one part; most bounds its lines, 0 for none: the rest then stands in the last line, as far as it fits.
+func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (lines []string) {
 	indent := 1 + d.label + 2
 	if d.label == 0 || w < 3*d.label {
 		indent = 1
 	}
-	for _, p := range d.parts {
-		begin := func() *Line {
-			l := NewLine(t, w)
-			if n > 0 && p.link == n {
-				return l.OnCursor().Put(theme.Accent, "›")
-			}
-			return l.Gap(1)
+	begin := func() *Line {
+		l := NewLine(t, w)
+		if onCursor {
+			return l.OnCursor().Put(theme.Accent, "›")
 		}
-		if n > 0 && p.link == n {
-			at = len(lines)
+		return l.Gap(1)
+	}
+	switch p.kind {
+	case partBlank:
+		lines = append(lines, NewLine(t, w).String())
+	case partHead, partLine:
+		lines = append(lines, begin().Puts(p.spans...).String())
+	case partRaw:
+		for _, l := range Wrap(p.spans[0].Text, w-4) {
+			lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
 		}
-		switch p.kind {
-		case partBlank:
-			lines = append(lines, NewLine(t, w).String())
-		case partHead, partLine:
-			lines = append(lines, begin().Puts(p.spans...).String())
-		case partRaw:
-			for _, l := range Wrap(p.spans[0].Text, w-4) {
-				lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
+		if most > 0 && most < len(lines) {
+			lines = lines[:most]
+		}
+	case partField:
+		wrapped := wrapSpans(p.spans, w-indent-1)
+		if most > 0 && most < len(wrapped) {
+			for _, rest := range wrapped[most:] {
+				wrapped[most-1] = append(append(wrapped[most-1], Span{Text: " "}), rest...)
 			}
-		case partField:
-			for i, spans := range wrapSpans(p.spans, w-indent-1) {
-				l := begin()
-				if i == 0 && indent > 1 {
-					l.Put(theme.Dim, Cut(p.label, maxLabel))
-				} else if i == 0 && p.label != "" {
-					l.Put(theme.Dim, p.label+" ")
-				}
-				lines = append(lines, l.To(indent).Puts(spans...).String())
+			wrapped[most-1] = cutSpans(wrapped[most-1], w-indent-1)
+			wrapped = wrapped[:most]
+		}
+		for i, spans := range wrapped {
+			l := begin()
+			if i == 0 && indent > 1 {
+				l.Put(theme.Dim, Cut(p.label, maxLabel))
+			} else if i == 0 && p.label != "" {
+				l.Put(theme.Dim, p.label+" ")
 			}
+			lines = append(lines, l.To(indent).Puts(spans...).String())
 		}
 	}
-	return lines, at
+	return lines
+}
+
+// cutSpans shortens spans to w cells; an ellipsis marks the cut.
+func cutSpans(spans []Span, w int) []Span {
+	if spansWidth(spans) <= w {
+		return spans
+	}
+	for i, s := range spans {
+		n := Width(s.Text)
+		if n >= w {
+			s.Text = Cut(s.Text+"…", w)
+			return append(spans[:i:i], s)
+		}
+		w -= n
+	}
+	return spans
 }
 
 // wrapSpans breaks spans into lines of at most w cells, at spaces where it can, keeping tones.

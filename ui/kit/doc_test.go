@@ -80,7 +80,7 @@ func TestFitKeepsWhatMatters(t *testing.T) {
 		d.Field("evidence", Span{Text: "something"})
 	}
 	d.Field("next", Span{Text: "do this"})
-	d.Keep()
+	d.Keep(1)
 	d.Head("Subjects")
 	for range 10 {
 		d.Line(Span{Text: "subject"})
@@ -92,6 +92,38 @@ func TestFitKeepsWhatMatters(t *testing.T) {
 		}
 		if n := strings.Count(strings.Join(lines, ""), "do this"); n != 1 {
 			t.Errorf("kept line is there %d times in %d lines", n, h)
+		}
+	}
+}
+
+// Where room is short, parts of a higher rank stay before those of a lower one, in the order of the document; one that
+// fits in part ends in an ellipsis.
+func TestFitGoesByRank(t *testing.T) {
+	th := theme.New(theme.NoColours, theme.Unicode)
+	d := &Doc{}
+	d.Field("evidence", Span{Text: "something"})
+	d.Field("do", Span{Text: "free what is not used any more"})
+	d.Keep(1)
+	d.Field("don't", Span{Text: "reset it: that only adds opens, and each of them fails again at once"})
+	d.Keep(2)
+	text := func(h int) string {
+		lines, _ := d.Fit(th, 40, h)
+		for i := range lines {
+			lines[i] = strings.TrimSpace(ansi.Strip(lines[i]))
+		}
+		return strings.Join(lines, "|")
+	}
+	for h, want := range map[int]string{
+		0: "",
+		1: "don't     reset it: that only adds op…",
+		2: "do        free what is not used any m…|don't     reset it: that only adds op…",
+		3: "do        free what is not used any m…|don't     reset it: that only adds|opens, and each of them fai…",
+		4: "do        free what is not used any m…|don't     reset it: that only adds|opens, and each of them|fails again at once",
+		5: "do        free what is not used any|more|don't     reset it: that only adds|opens, and each of them|fails again at once",
+		6: "evidence  something|do        free what is not used any|more|don't     reset it: that only adds|opens, and each of them|fails again at once",
+	} {
+		if got := text(h); got != want {
+			t.Errorf("%d lines:\n%s\nwant\n%s", h, got, want)
 		}
 	}
 }

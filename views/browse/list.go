@@ -81,6 +81,15 @@ func (l *List[R]) FilterProblem() string { return l.problem }
 // Visible are the keys of the rows on the screen.
 func (l *List[R]) Visible() []backend.Key { return l.visible }
 
+// Cursor is the key of the row under the cursor, the zero Key when it is on none.
+func (l *List[R]) Cursor(f *views.Frame) backend.Key {
+	l.sync(f)
+	if _, key, ok := l.table.Cursor(); ok {
+		return key
+	}
+	return backend.Key{}
+}
+
 // Selected is the row under the cursor.
 func (l *List[R]) Selected() (R, bool) {
 	r, _, ok := l.table.Cursor()
@@ -212,7 +221,8 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		return views.Outcome{Say: "the cursor is on no row: move it first"}
 	case keys.Copy:
 		return l.copy()
-	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink, keys.Accept, keys.Cancel:
+	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
+		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Accept, keys.Cancel:
 	}
 	return views.Outcome{}
 }

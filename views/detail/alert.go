@@ -24,10 +24,13 @@ func Alert(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
 
 func (w *writer) short(a *alerts.Alert, how string) {
 	w.headline(a)
+	w.Keep(keepHead)
+	w.cause(a)
 	w.evidence(a)
 	w.whole(a)
 	w.onset(a)
 	w.whys(a)
+	w.concluded(a)
 	w.next(a, how)
 }
 
@@ -50,6 +53,9 @@ func (w *writer) headline(a *alerts.Alert) {
 		spans = append(spans, dim("  last confirmed "+columns.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
 	w.Line(spans...)
+}
+
+func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
 		w.Field("cause", plain(a.Cause.String()))
 	}
@@ -71,6 +77,9 @@ func (w *writer) evidence(a *alerts.Alert) {
 			spans = append(spans, dim("  "+e.Source))
 		}
 		w.Field(label(i+1, "evidence"), spans...)
+		if i == 0 {
+			w.Keep(keepFact)
+		}
 	}
 	if len(a.Trend) > 1 {
 		w.Field("trend", kit.Span{Tone: theme.Accent, Text: kit.Sparkline(w.f.Theme, a.Trend, 40)},
@@ -177,11 +186,13 @@ func (w *writer) next(a *alerts.Alert, how string) {
 		step = how
 	}
 	spans := []kit.Span{plain(step)}
-	if a.Runbook != "" && a.State == alerts.StateFiring {
-		spans = []kit.Span{{Tone: theme.Accent, Text: "runbook " + a.Runbook}, plain(" is about this; " + how)}
+	if a.State == alerts.StateFiring && w.hasPage(a) {
+		spans = append([]kit.Span{{Tone: theme.Accent, Text: "R " + pageName(a.Runbook)}, dim("; ")}, spans...)
 	}
 	w.Field("next", spans...)
-	w.Keep()
+	if _, advised := Asked(a); !advised {
+		w.Keep(keepNext) // an alert with a diagnosis says what to do above
+	}
 }
 
 func (w *writer) folded(a *alerts.Alert) {

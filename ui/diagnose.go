@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/columns"
+	"sandglass/views/detail"
+)
+
+// A diagnosis of a huge fleet takes longer than a key may: it is worked out beside the program, one at a time, for what
+// the reader looks at.
+const (
+	diagnoseEvery = 2 * time.Second // one question is not asked again before this
+	maxDiagnoses  = 50              // answers that are kept
+)
+
+// diagnoser knows which answers there are and how old they are.
+type diagnoser struct {
+	asked map[views.Question]asked
+	busy  bool
+}
+
+type asked struct {
+	number uint64 // of the State
+	at     time.Time
+}
+
+// diagnosedMsg brings an answer.
+type diagnosedMsg struct {
+	question views.Question
+	answer   *runbook.Diagnosis
+}
+
+// History is what a Feed may know of the past besides: events of earlier States, oldest first.
+type History interface {
+	Timeline() []backend.Event
+}
+
+// diagnose returns the command that answers what the reader looks at, nil when that is answered or another is under way.
+func (m *Model) diagnose() tea.Cmd {
+	q, wanted := m.question()
+	if !wanted || m.diagnoser.busy || m.state == nil {
+		return nil
+	}
+	last, known := m.diagnoser.asked[q]
+	if known && (last.number == m.state.Number || m.frame.Now.Sub(last.at) < diagnoseEvery) {
+		return nil
+	}
+	if len(m.diagnoser.asked) >= maxDiagnoses {
+		clear(m.diagnoser.asked)
+		clear(m.frame.Diagnoses)
+	}
+	m.diagnoser.busy = true
+	m.diagnoser.asked[q] = asked{m.state.Number, m.frame.Now}
+	state, board, feed := m.state, m.frame.Board, m.feed
+	return func() tea.Msg {
+		d := answer(q, state, board, feed)
+		return diagnosedMsg{q, &d}
+	}
+}
+
+func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed) runbook.Diagnosis {
+	c := runbook.Case{State: state, Board: board, Subject: q.Subject, Events: state.Events}
+	if h, ok := feed.(History); ok {
+		c.Events = h.Timeline()
+	}
+	return c.Diagnose(q.Incident)
+}
+
+// diagnosed takes an answer, and asks what the reader wants by now.
+func (m *Model) diagnosed(msg diagnosedMsg) tea.Cmd {
+	m.diagnoser.busy = false
+	m.frame.Diagnoses[msg.question] = msg.answer
+	m.dirty = true
+	return m.diagnose()
+}
+
+// question is what the reader looks at.
+func (m *Model) question() (views.Question, bool) {
+	switch m.overlay {
+	case overDetails:
+		return m.detail.asks(&m.frame)
+	case noOverlay, overPalette, overEntry:
+		if k := m.screen().Cursor(&m.frame); k.Kind == columns.KindAlert {
+			return detail.AskedBy(k, &m.frame)
+		}
+	case overHelp:
+	}
+	return views.Question{}, false
+}

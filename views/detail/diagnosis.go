@@ -1,0 +1,178 @@
+package detail
+
+import (
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+)
+
+// The ranks of what stays where the pane is short. What must not be done outranks what to do: half of an advice is
+// worse than none.
+const (
+	keepNext = iota + 1
+	keepFact
+	keepDo
+	keepDont
+	keepHead
+)
+
+// Asked is the question whose answer stands beside an alert; false when no incident of the runbook is about it, or it
+// is over.
+func Asked(a *alerts.Alert) (views.Question, bool) {
+	over := a.State == alerts.StateEnded || a.State == alerts.StateResolved
+	return views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a)}, a.Runbook != "" && !over
+}
+
+// hasPage reports whether there is anything for R to show.
+func (w *writer) hasPage(a *alerts.Alert) bool {
+	_, local := w.f.Local[a.Rule]
+	return a.Runbook != "" || local
+}
+
+func pageName(incident string) string { return strings.TrimSpace("runbook " + incident) }
+
+// concluded writes the diagnosis beside an alert: the sentence, what was confirmed with its facts, the rest by name,
+// then what to do and what not.
+func (w *writer) concluded(a *alerts.Alert) {
+	q, ok := Asked(a)
+	if !ok {
+		return
+	}
+	d := w.f.Diagnoses[q]
+	if d == nil {
+		w.Field("diagnosis", dim("…"))
+		w.Keep(keepFact)
+		return
+	}
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	w.Keep(keepFact)
+	names := map[runbook.Mark][]string{}
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		if c.Mark == runbook.Confirmed {
+			n := len(names[c.Mark])
+			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, plain(": "+c.Fact.String()))
+		}
+		names[c.Mark] = append(names[c.Mark], c.Name)
+	}
+	if len(names[runbook.Confirmed]) == 0 {
+		w.Field("confirmed", dim("nothing"))
+	}
+	w.list("ruled out", theme.Normal, names[runbook.RuledOut])
+	w.list("cannot tell", theme.Dim, names[runbook.CannotTell])
+	w.advice(d)
+}
+
+func (w *writer) list(label string, tone theme.Tone, names []string) {
+	if len(names) > 0 {
+		w.Field(label, kit.Span{Tone: tone, Text: strings.Join(names, ", ")})
+	}
+}
+
+func (w *writer) advice(d *runbook.Diagnosis) {
+	for _, s := range d.Dont {
+		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
+		w.Keep(keepDont)
+	}
+	for _, s := range d.Do {
+		w.Field("do", plain(s.String()))
+		w.Keep(keepDo)
+	}
+}
+
+// diagnosis writes everything that a diagnosis found out.
+func (w *writer) diagnosis(d *runbook.Diagnosis) {
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	if d.Ending != "" {
+		w.Field("the files", plain(string(d.Ending)))
+	}
+	w.Blank()
+	w.advice(d)
+	if !d.NoReset.IsEmpty() {
+		w.Field("no reset", kit.Span{Tone: theme.Warn, Text: d.NoReset.String()})
+	}
+	w.Blank()
+	last := runbook.Mark("")
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		mark := ""
+		if c.Mark != last {
+			mark, last = string(c.Mark), c.Mark
+		}
+		w.check(mark, c)
+	}
+	w.release(&d.Release)
+	w.knobs(d.Knobs)
+	w.sessions(d)
+}
+
+// check writes a question, its answer, and where that is from.
+func (w *writer) check(mark string, c *runbook.Check) {
+	tone := theme.Normal
+	switch c.Mark {
+	case runbook.Confirmed:
+		tone = theme.Bad
+	case runbook.CannotTell:
+		tone = theme.Dim
+	case runbook.RuledOut:
+	}
+	w.Field(mark, kit.Span{Tone: tone, Text: c.Name}, dim(": "+c.Question.String()))
+	from := ""
+	if c.Source != "" {
+		from = "  " + c.Source
+		if !c.At.IsZero() {
+			from += ", " + columns.Age(w.f.Now.Sub(c.At)) + " ago"
+		}
+	}
+	if !c.Fact.IsEmpty() {
+		w.Field("", plain("- "+c.Fact.String()), dim(from))
+	}
+	if !c.WouldTell.IsEmpty() {
+		w.Field("", dim("- would tell: "+c.WouldTell.String()))
+	}
+}
+
+func (w *writer) release(r *runbook.Release) {
+	if len(r.Proof) == 0 && len(r.Declared) == 0 {
+		return
+	}
+	w.Head("The framework's release")
+	for _, s := range r.Proof {
+		w.Field("", plain(s.String()))
+	}
+	for i, s := range r.Declared {
+		w.Field(label(i+1, "declared"), plain(s.String()))
+	}
+	if len(r.Declared) > 1 {
+		w.Field("mixed", kit.Span{Tone: theme.Warn, Text: number(len(r.Declared), "version") + " run side by side"})
+	}
+}
+
+func (w *writer) knobs(knobs []runbook.KnobValue) {
+	if len(knobs) == 0 {
+		return
+	}
+	w.Head("Knobs, as declared here")
+	for _, k := range knobs {
+		w.Field("", plain(k.Knob.Name.String()+" "), kit.Span{Tone: theme.Strong, Text: k.Current.String()}, dim("  default "+k.Knob.Default.String()))
+	}
+}
+
+func (w *writer) sessions(d *runbook.Diagnosis) {
+	if d.SessionCount == 0 {
+		return
+	}
+	w.Head(number(d.SessionCount, "session") + " share the cause")
+	for _, k := range d.Sessions {
+		w.to(k)
+		w.Line(plain("  " + k.Safe().String()))
+	}
+	if rest := d.SessionCount - len(d.Sessions); rest > 0 {
+		w.Line(dim("  and " + columns.Number(rest) + " more"))
+	}
+}
