@@ -23,7 +23,11 @@ func (t *turn) blind() []Blindness {
 				continue
 			}
 			judged++
-			if why, blind := blindOn(t.st, m, h); blind {
+			why, blind := blindOn(t.st, m, h)
+			if b, ok := r.(Blinder); ok && !blind {
+				why, blind = b.Blind(t.st, h)
+			}
+			if blind {
 				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: why})
 			}
 		}
@@ -35,6 +39,12 @@ func (t *turn) blind() []Blindness {
 		return t.prev.Blind
 	}
 	return out
+}
+
+// Blinder is a rule whose inputs arrive with an input that it needs, but not always: it says itself where it cannot see.
+// It is asked on every State and must not walk everything.
+type Blinder interface {
+	Blind(st *fleet.State, h *fleet.SourceHealth) (why backend.Safe, blind bool)
 }
 
 // anyDelivers reports whether all of a rule's needs are met somewhere though no source of the kind that it watches is

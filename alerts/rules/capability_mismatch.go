@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// CapabilityOptions are the keys of `[rules.capability-mismatch]`.
+type CapabilityOptions struct {
+	Common
+}
+
+func capabilityDefaults() *CapabilityOptions {
+	return &CapabilityOptions{Common: common(alerts.SeverityCritical)}
+}
+
+func (o *CapabilityOptions) build() (alerts.Rule, error) {
+	r := &capabilityMismatch{meta: o.meta("capability-mismatch")}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace has failed for a reason that lies in the configuration: a capability is declared and its provider or its storage is not there, a binding is " +
+			"missing, a Durable Object has no SQLite storage, the host or the runtime cannot run workspaces. It fires at once, since neither waiting nor a reset helps. " +
+			"It takes the place of failed-too-long's and hammered-and-failing's lines about the same workspaces and cause.",
+		Inputs: "state and lastError of the workspace registries. The error must name what is missing; its words are sought as whole words in the normalised text, so that " +
+			"identifiers and quoted names do not matter.",
+		Missing: "Held while the source is down or the reading fails. Without a lastError nothing tells a configuration error from another, and the rule is silent there: " +
+			"failed-too-long still counts.",
+		Runbook: "1",
+		First: []string{
+			"Compare the agent's declaration with what its provider offers and with the bindings of the deployment.",
+			"Fix one of the two and deploy; only then reset the entry.",
+			"Do not raise retries: the error is permanent.",
+		},
+		Limits: "The framework documents few error texts. An error in other words is not recognised; one that only mentions a missing binding in passing is.",
+	}
+	return r, nil
+}
+
+type capabilityMismatch struct{ meta alerts.Meta }
+
+func (r *capabilityMismatch) Meta() *alerts.Meta { return &r.meta }
+
+func (r *capabilityMismatch) Kind() backend.Kind { return backend.KindWorkspace }
+
+func (r *capabilityMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	return judgeNamed(env, w, note, func(n naming) bool { return n&namesConfiguration != 0 && n&namesSchema == 0 }, "1")
+}
+
+func (r *capabilityMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	return append(workspaceEvidence(env, a, w), r.what(env, w)...)
+}
+
+// what says which part of the configuration the error names.
+func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alerts.Evidence {
+	if w == nil {
+		return nil
+	}
+	n := named(env, w.LastError)
+	for _, x := range []struct {
+		naming naming
+		text   backend.Literal
+	}{
+		{namesSnapshot, "it names snapshots: they need a backup bucket that is bound (backupR2Binding) and a provider that makes them"},
+		{namesSQLite, "it names SQLite storage: the Durable Object's class must be listed in new_sqlite_classes of a migration"},
+		{namesPOSIX, "it names the host: local shells run on POSIX hosts only"},
+		{namesRuntime, "it names the runtime: workspaces run in the JS runtime and in Durable Objects only"},
+		{namesModule, "it names a capability or module that the provider does not have"},
+		{namesBinding, "it names a binding that the deployment does not have"},
+	} {
+		if n&x.naming != 0 {
+			return []alerts.Evidence{{Text: backend.Text(x.text), Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta))}}
+		}
+	}
+	return nil
+}
+
+// judgeNamed is true of a workspace that has failed with an error of a certain sort, until it succeeds or fails with
+// another; an open under way in between changes nothing.
+func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort func(naming) bool, runbook string) alerts.Verdict {
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+	}
+	f := factsOf(env, w)
+	if note != nil && f.advanced(note) {
+		note = nil
+	}
+	said := !w.LastError.IsEmpty()
+	switch {
+	case w.Class == backend.ClassFailed && said && sort(named(env, w.LastError)):
+	case note == nil, w.Class == backend.ClassFailed && said, w.Class == backend.ClassHealthy:
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n, cause, fp := causeOf(env, w, f.noted(note), "failed without a lastError")
+	v := alerts.Verdict{
+		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: runbook, Note: n, Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)},
+	}
+	describe(env, w, &v)
+	return v
+}

@@ -1,0 +1,271 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// CapacityOptions are the keys of `[rules.capacity]`.
+type CapacityOptions struct {
+	Common
+	Warn    float64          `toml:"warn" doc:"share of the limit from which it warns (0 to 1); at the limit it is critical"`
+	Over    backend.Duration `toml:"over" doc:"how old an error that names used and limit may be"`
+	Refused int              `toml:"refused" doc:"starts that must be refused where the error does not say how much of the limit is used"`
+	Limit   int              `toml:"limit" doc:"how many sandboxes each provider of a source may run at once, where that is known; 0 takes it from error texts alone"`
+}
+
+func capacityDefaults() *CapacityOptions {
+	return &CapacityOptions{Common: common(alerts.SeverityWarning), Warn: 0.8, Over: backend.Duration(10 * time.Minute), Refused: 3}
+}
+
+func (o *CapacityOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Warn <= 0 || o.Warn > 1:
+		return nil, &KeyError{"warn", "is a share: more than 0 and at most 1"}
+	case o.Refused < 1:
+		return nil, &KeyError{"refused", "must be at least 1"}
+	case o.Limit < 0:
+		return nil, &KeyError{"limit", "cannot be negative; 0 means that none is declared"}
+	}
+	if err := positive("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &capacity{meta: o.meta("capacity"), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A provider has no room left, or soon none: what is used of its limit reaches `warn`; at the limit, and when `refused` starts failed for want of an instance, it is " +
+			"critical. A storm that follows is eviction-storm's line, and what has failed by it failed-too-long's: this one says why.",
+		Inputs: "Errors of the workspace registries that name what is used and what is allowed (\"60/60 in use\", \"60 of 60 instances\") or say that a limit is reached, not older than " +
+			"`over`. With `limit` also the workspaces of each provider that work now are counted against it.",
+		Missing: "Held while the source is down. Without such errors and without `limit` nothing tells how full a provider is, and the rule says nothing: a registry does not report it.",
+		Runbook: "7",
+		First: []string{
+			"Raise the provider's limit (max_instances) or end what nobody uses: containers that were never closed keep their place until they sleep.",
+			"Bound concurrent opens per session and per provider, so that refused starts are not retried all at once.",
+			"Look at what the used instances belong to on the Sandboxes screen.",
+		},
+		Limits: "Numbers in an error are those of the moment it was written. Counted against `limit` are workspaces that work; sleeping containers may or may not count for the provider.",
+	}
+	return r, nil
+}
+
+type capacity struct {
+	meta           alerts.Meta
+	warn           float64
+	over           time.Duration
+	refused, limit int
+}
+
+func (r *capacity) Meta() *alerts.Meta { return &r.meta }
+
+func (r *capacity) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge takes notes of workspaces whose error speaks of a limit, and with a declared limit of those that work.
+func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok || w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	f := factsOf(env, w)
+	refused := (w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted) && f.failing() && speaksOfLimit(env, w.LastError)
+	works := r.limit > 0 && !f.success.IsZero() && !f.failing() && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed
+	if !refused && !works || refused && env.Now.Sub(f.attempt) > r.over {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := &alerts.Note{WasFailed: refused, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
+	v := alerts.Verdict{Outcome: alerts.False, Note: n}
+	if refused {
+		n.Raw, n.Cause, n.Seen = w.LastError, alerts.CauseText(w.LastError), f.read
+		if used, limit, ok := usedOf(w.LastError.String()); ok {
+			n.Points = []alerts.Point{{At: f.attempt, N: [3]float64{float64(used), float64(limit)}}}
+		}
+		v.Recheck = f.attempt.Add(r.over + 1)
+	}
+	if s := env.State.SessionOf(w); s != nil {
+		n.Tenant = s.Tenant
+	}
+	if note != nil && note.WasFailed == n.WasFailed && note.Last.Equal(n.Last) && note.Cause == n.Cause && note.Provider == n.Provider && note.Tenant == n.Tenant {
+		v.Note = note // nothing is new
+	}
+	return v
+}
+
+// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
+func (r *capacity) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence { return nil }
+
+// Bucket keeps the notes of one provider together.
+func (r *capacity) Bucket(k backend.Key, n *alerts.Note) string {
+	if k.Kind != backend.KindWorkspace {
+		return ""
+	}
+	return k.Source + "\x00" + n.Provider.String()
+}
+
+// fill is what is known of how full a provider is.
+type fill struct {
+	used, limit int
+	at          time.Time // of the newest error that names both
+	working     int
+	refused     alerts.Notes
+	sessions    int
+	newest      *alerts.Note
+}
+
+func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	seen := map[backend.Key]bool{}
+	var out []alerts.Found
+	for place, notes := range known.Buckets {
+		home, provider, _ := strings.Cut(place, "\x00")
+		id := siteID{home, provider}
+		key := (&site{}).key(id)
+		v := r.judge(env, id, r.measure(env, notes))
+		if v.Outcome != alerts.True && known.Finding(key) == "" {
+			continue
+		}
+		seen[key] = true
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	for key := range known.Findings {
+		if !seen[key] {
+			v := alerts.Verdict{Outcome: alerts.False}
+			if o, why, gap := env.Gap(key.Source); gap {
+				v = alerts.Verdict{Outcome: o, Why: why}
+			}
+			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+	}
+	return out
+}
+
+// measure adds up the notes of one provider.
+func (r *capacity) measure(env *alerts.Env, notes alerts.Notes) *fill {
+	x := &fill{limit: r.limit}
+	var last backend.ID
+	x.refused = notes.Where(func(_ backend.Key, n *alerts.Note) bool { return n.WasFailed && env.Now.Sub(n.Last) <= r.over })
+	x.working = notes.Len() - x.refused.Len()
+	for _, n := range x.refused.All {
+		if n.Session != last {
+			last = n.Session
+			x.sessions++
+		}
+		if x.newest == nil || n.Last.After(x.newest.Last) {
+			x.newest = n
+		}
+		if len(n.Points) > 0 && n.Points[0].At.After(x.at) {
+			x.at, x.used, x.limit = n.Points[0].At, int(n.Points[0].N[0]), int(n.Points[0].N[1])
+		}
+	}
+	if x.at.IsZero() {
+		x.used = x.working
+	}
+	return x
+}
+
+func (r *capacity) judge(env *alerts.Env, id siteID, x *fill) alerts.Verdict {
+	if o, why, gap := env.Gap(id.home); gap {
+		return alerts.Verdict{Outcome: o, Why: why}
+	}
+	full := x.limit > 0 && x.used >= x.limit || x.at.IsZero() && x.refused.Len() >= r.refused
+	if !full && (x.limit == 0 || float64(x.used) < r.warn*float64(x.limit)) {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	who := "a provider that nobody names"
+	if id.provider != "" {
+		who = backend.Clean(id.provider, 60).String()
+	}
+	// The numbers move with every poll, so they are evidence; the cause is what stays.
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: id.home, Runbook: "7", Provider: backend.Clean(id.provider, 60), Confirmed: env.Now,
+		Cause: backend.Textf("%s is nearly full", who), Fingerprint: alerts.Fingerprint("nearly full") + "-" + id.provider,
+	}
+	if full {
+		v.Cause, v.Fingerprint = backend.Textf("%s has no instance left", who), alerts.Fingerprint("no instance left")+"-"+id.provider
+		v.Severity = worse(r.meta.Severity)
+	}
+	v.Detail = v.Cause
+	r.tell(env, id, x, &v)
+	return v
+}
+
+// worse is one level above a severity.
+func worse(s alerts.Severity) alerts.Severity {
+	if s == alerts.SeverityInfo {
+		return alerts.SeverityWarning
+	}
+	return alerts.SeverityCritical
+}
+
+func (r *capacity) tell(env *alerts.Env, id siteID, x *fill, v *alerts.Verdict) {
+	now := env.Display(env.Now)
+	if x.limit > 0 {
+		at, how := now, "counted against the declared limit"
+		if !x.at.IsZero() {
+			at, how = env.Display(x.at), "as the newest error says"
+		}
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%d of %d in use, %s (warning from %s %%)", x.used, x.limit, how, number(100*r.warn)),
+			Value: backend.Known(float64(x.used) / float64(x.limit)), Unit: "share", Source: id.home, At: at,
+		})
+	}
+	v.Listing = listingOf(env, x.refused, id.home)
+	n := x.refused.Len()
+	if n == 0 {
+		return
+	}
+	v.Confirmed = x.newest.Seen
+	v.Evidence = append(v.Evidence,
+		alerts.Evidence{
+			Text:  backend.Textf("%s in %s refused for it in the last %s", plural(n, "start"), plural(x.sessions, "session"), text(r.over)),
+			Value: backend.Known(float64(n)), Unit: "starts", Source: id.home, At: env.Display(x.newest.Last),
+		},
+		alerts.Evidence{Text: backend.Textf("newest: %s", x.newest.Cause), Source: id.home, At: env.Display(x.newest.Last)})
+}
+
+// speaksOfLimit reports whether an error says that something is used up or how much of it is.
+func speaksOfLimit(env *alerts.Env, err backend.Safe) bool {
+	if err.IsEmpty() {
+		return false
+	}
+	if named(env, err)&namesQuota != 0 {
+		return true
+	}
+	_, _, ok := usedOf(err.String())
+	return ok
+}
+
+// usedOf finds "60/60 in use", "60 of 60 instances", "used 60/60" in a text.
+func usedOf(text string) (used, limit int, ok bool) {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ()[],;:=", r) })
+	for i, w := range words {
+		var a, b string
+		rest := words[i+1:]
+		if x, y, cut := strings.Cut(w, "/"); cut {
+			a, b = x, y
+		} else if len(rest) >= 2 && rest[0] == "of" {
+			a, b, rest = w, rest[1], rest[2:]
+		} else {
+			continue
+		}
+		u, err1 := strconv.Atoi(a)
+		l, err2 := strconv.Atoi(b)
+		if err1 != nil || err2 != nil || l < 1 || u < 0 || u > 1_000_000 || l > 1_000_000 {
+			continue
+		}
+		near := rest[:min(len(rest), 3)]
+		if i > 0 {
+			near = append(slices.Clone(near), words[i-1])
+		}
+		if slices.ContainsFunc(near, func(w string) bool {
+			return slices.Contains([]string{"use", "used", "instances", "containers", "sandboxes", "running"}, w)
+		}) {
+			return u, l, true
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,207 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// BurstOptions are the keys of `[rules.error-burst]`.
+type BurstOptions struct {
+	Common
+	Sessions int              `toml:"sessions" doc:"sessions that must fail with one cause"`
+	Over     backend.Duration `toml:"over" doc:"how young their failures must be; what lasts longer is failed-too-long's line"`
+	Settled  int              `toml:"settled" doc:"from this many workspaces that have failed for longer than that, failed-too-long tells the outage and the burst is over"`
+}
+
+func burstDefaults() *BurstOptions {
+	o := &BurstOptions{Common: common(alerts.SeverityCritical), Sessions: 5, Over: backend.Duration(10 * time.Minute), Settled: 3}
+	o.KeepFiringFor = backend.Duration(time.Minute)
+	return o
+}
+
+func (o *BurstOptions) build() (alerts.Rule, error) {
+	if o.Sessions < 2 {
+		return nil, &KeyError{"sessions", "must be at least 2: one session is no burst"}
+	}
+	if o.Settled < 1 {
+		return nil, &KeyError{"settled", "must be at least 1"}
+	}
+	if err := positive("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &errorBurst{meta: o.meta("error-burst"), sessions: o.Sessions, over: o.Over.Std(), settled: o.Settled}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
+	r.meta.Explain = alerts.Explain{
+		Means: "Many sessions began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
+			"many errors across sessions; error-chaos is the other. While it lasts it takes the place of failed-too-long's suspicions of the same workspaces and cause. Once `settled` of its workspaces have failed for longer than `over`, it ends, and failed-too-long carries the outage " +
+			"on under the same cause.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct sessions per normalised cause whose workspaces are failed, or " +
+			"were tried twice without success. Evicted ones count for eviction-storm instead, and causes that capability-mismatch or ref-mismatch tell at once are theirs.",
+		Missing: "Held while the source is down. On a start in the middle of an outage it fires at once when the failures are young, and stays silent when their last successes show " +
+			"that failed-too-long tells it already.",
+		Runbook: "1; 7 when the cause names a limit",
+		First: []string{
+			"Read the cause: so many sessions at once have it in common, so look at the provider, its storage and its quota, and at the newest rollout.",
+			"Do not reset entries one by one: they all fail the same way until the common cause is gone.",
+			"Compare the time of the first failure with the change markers on the Timeline.",
+		},
+		Limits: "The cause is the error text without identifiers, numbers and quoted words; two troubles that differ only in these are counted as one.",
+	}
+	return r, nil
+}
+
+type errorBurst struct {
+	meta              alerts.Meta
+	sessions, settled int
+	over              time.Duration
+}
+
+func (r *errorBurst) Meta() *alerts.Meta { return &r.meta }
+
+func (r *errorBurst) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge takes notes of workspaces that fail; a single one is never a burst.
+func (r *errorBurst) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
+	}
+	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
+}
+
+// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
+func (r *errorBurst) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
+	return nil
+}
+
+// Bucket keeps the failures of one cause together.
+func (r *errorBurst) Bucket(k backend.Key, n *alerts.Note) string {
+	if k.Kind != backend.KindWorkspace || !fails(n) {
+		return ""
+	}
+	return k.Source + "\x00" + n.Fingerprint
+}
+
+func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	seen := map[backend.Key]bool{}
+	var out []alerts.Found
+	for place, notes := range known.Buckets {
+		home, fp, _ := strings.Cut(place, "\x00")
+		key := (&site{}).key(siteID{home, fp})
+		if notes.Len() < r.sessions && known.Finding(key) == "" {
+			continue
+		}
+		seen[key] = true
+		if v := r.judge(env, home, fp, notes); v.Outcome == alerts.True || known.Finding(key) != "" {
+			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+	}
+	return append(out, unmentioned(env, known, seen)...)
+}
+
+// unmentioned judges the findings that nothing speaks for any more.
+func unmentioned(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) []alerts.Found {
+	var out []alerts.Found
+	for key := range known.Findings {
+		if seen[key] {
+			continue
+		}
+		v := alerts.Verdict{Outcome: alerts.False}
+		if o, why, gap := env.Gap(key.Source); gap {
+			v = alerts.Verdict{Outcome: o, Why: why}
+		}
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	return out
+}
+
+// burst is what the failures of one cause add up to.
+type burst struct {
+	sessions, young, settled int
+	success, first, last     time.Time // the earliest success, the first and the newest onset
+	newest                   *alerts.Note
+}
+
+func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
+	var b burst
+	var session, young backend.ID
+	for _, n := range notes.All {
+		at := proved(n)
+		if n.Session != session {
+			session = n.Session
+			b.sessions++
+		}
+		old := env.Now.Sub(at) > r.over
+		if old || !n.Success.IsZero() && env.Now.Sub(n.Success) > r.over {
+			b.settled++
+		}
+		if old {
+			continue
+		}
+		if n.Session != young {
+			young = n.Session
+			b.young++
+		}
+		if !n.Success.IsZero() && (b.success.IsZero() || n.Success.Before(b.success)) {
+			b.success = n.Success
+		}
+		if b.first.IsZero() || at.Before(b.first) {
+			b.first = at
+		}
+		if b.newest == nil || at.After(b.last) {
+			b.last, b.newest = at, n
+		}
+	}
+	return b
+}
+
+func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes) alerts.Verdict {
+	if o, why, gap := env.Gap(home); gap {
+		return alerts.Verdict{Outcome: o, Why: why}
+	}
+	b := r.add(env, notes)
+	if b.young < r.sessions || b.settled >= r.settled {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := b.newest
+	what := named(env, n.Cause)
+	if what&namesPermanent != 0 && n.WasFailed {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: home, Cause: n.Cause, Fingerprint: fp, Runbook: "1", Detail: n.Cause, Confirmed: latestOf(n.Last, n.Seen),
+		Bounds: alerts.Bounds{Earliest: b.success, Latest: b.first}, Listing: listingOf(env, notes, home),
+	}
+	if what&namesQuota != 0 {
+		v.Runbook = "7"
+	}
+	v.Evidence = []alerts.Evidence{
+		{
+			Text:  backend.Textf("%s began to fail with this cause in the last %s (alert from %d)", plural(b.young, "session"), text(r.over), r.sessions),
+			Value: backend.Known(float64(b.young)), Unit: "sessions", Source: home, At: env.Display(b.last),
+		},
+		{Text: backend.Textf("the first known failure was at %s, the newest began at %s", env.Clock(b.first), env.Clock(b.last)), Source: home, At: env.Display(b.last)},
+		{Text: backend.Textf("lastError: %s", n.Cause), Source: home, At: env.Display(latestOf(n.Last, n.Seen))},
+	}
+	v.Trend, v.TrendSpan = r.onsets(env, notes), r.over
+	return v
+}
+
+// onsets is how many began to fail in each part of the window, oldest first.
+func (r *errorBurst) onsets(env *alerts.Env, notes alerts.Notes) []float64 {
+	out := make([]float64, trendParts)
+	for _, n := range notes.All {
+		if age := env.Now.Sub(proved(n)); age >= 0 && age < r.over {
+			out[trendParts-1-int(int64(age)*trendParts/int64(r.over))]++
+		}
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// ChaosOptions are the keys of `[rules.error-chaos]`.
+type ChaosOptions struct {
+	Common
+	Causes   int              `toml:"causes" doc:"different causes that must be seen at one source"`
+	Sessions int              `toml:"sessions" doc:"sessions that must have them; one broken session can fail in many ways"`
+	Over     backend.Duration `toml:"over" doc:"the window in which their failures must have begun"`
+}
+
+func chaosDefaults() *ChaosOptions {
+	o := &ChaosOptions{Common: common(alerts.SeverityWarning), Causes: 8, Sessions: 5, Over: backend.Duration(10 * time.Minute)}
+	o.KeepFiringFor = backend.Duration(time.Minute)
+	return o
+}
+
+func (o *ChaosOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Causes < 2:
+		return nil, &KeyError{"causes", "must be at least 2: one cause is error-burst"}
+	case o.Sessions < 1:
+		return nil, &KeyError{"sessions", "must be at least 1"}
+	}
+	if err := positive("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &errorChaos{meta: o.meta("error-chaos"), causes: o.Causes, sessions: o.Sessions, over: o.Over.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions. Nothing they use works the same " +
+			"way any more, as when a network, a host or a deployment falls apart. It is the second reading of many errors across sessions; error-burst is the one with a single cause.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct normalised causes of workspaces that are failed, or were tried twice " +
+			"without success, evicted ones left out.",
+		Missing: "Held while the source is down. On a start in the middle of it the failures count whose first known attempt is young enough.",
+		Runbook: "1",
+		First: []string{
+			"Do not follow the single errors: look for what all of them go through, the host, the network, the newest rollout.",
+			"Compare the first failures with the change markers on the Timeline.",
+		},
+		Limits: "A provider that writes variable words into its errors, without quotes, looks like many causes.",
+	}
+	return r, nil
+}
+
+type errorChaos struct {
+	meta             alerts.Meta
+	causes, sessions int
+	over             time.Duration
+}
+
+func (r *errorChaos) Meta() *alerts.Meta { return &r.meta }
+
+func (r *errorChaos) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge takes notes of workspaces that fail.
+func (r *errorChaos) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
+	}
+	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
+}
+
+// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
+func (r *errorChaos) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
+	return nil
+}
+
+// Bucket keeps the failures of one cause together.
+func (r *errorChaos) Bucket(k backend.Key, n *alerts.Note) string {
+	if k.Kind != backend.KindWorkspace || !fails(n) {
+		return ""
+	}
+	return k.Source + "\x00" + n.Fingerprint
+}
+
+// kindOfError is one cause with what has it.
+type kindOfError struct {
+	cause  backend.Safe
+	young  alerts.Notes
+	newest time.Time
+}
+
+func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	places := map[string]int{}
+	for place := range known.Buckets {
+		home, _, _ := strings.Cut(place, "\x00")
+		places[home]++
+	}
+	seen := map[backend.Key]bool{}
+	var out []alerts.Found
+	for home, n := range places {
+		key := sourceKey(env.State, home)
+		if n < r.causes && known.Finding(key) == "" {
+			continue
+		}
+		seen[key] = true
+		v := r.judge(env, home, r.young(env, known, home))
+		if v.Outcome == alerts.True || known.Finding(key) != "" {
+			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+	}
+	return append(out, unmentioned(env, known, seen)...)
+}
+
+// young lists the causes whose failures began within the window, the most frequent first.
+func (r *errorChaos) young(env *alerts.Env, known alerts.Known, home string) []kindOfError {
+	var out []kindOfError
+	for place, notes := range known.Buckets {
+		if !strings.HasPrefix(place, home+"\x00") {
+			continue
+		}
+		k := kindOfError{young: notes.Where(func(_ backend.Key, n *alerts.Note) bool { return env.Now.Sub(proved(n)) <= r.over })}
+		for _, n := range k.young.All {
+			if at := latestOf(n.Last, n.Seen); at.After(k.newest) {
+				k.newest, k.cause = at, n.Cause
+			}
+		}
+		if k.young.Len() > 0 {
+			out = append(out, k)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b kindOfError) int { return cmp.Compare(b.young.Len(), a.young.Len()) })
+	return out
+}
+
+func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) alerts.Verdict {
+	if o, why, gap := env.Gap(home); gap {
+		return alerts.Verdict{Outcome: o, Why: why}
+	}
+	if len(causes) < r.causes {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	var all alerts.Notes
+	var newest time.Time
+	for _, k := range causes {
+		all = all.With(k.young)
+		newest = latestOf(newest, k.newest)
+	}
+	l := listingOf(env, all, home)
+	if l.Sessions < r.sessions {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := alerts.Verdict{
+		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
+		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,
+		Detail: backend.Text("many different causes"),
+		Evidence: []alerts.Evidence{{
+			Text:  backend.Textf("%d different causes in %s began in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), text(r.over), r.causes),
+			Value: backend.Known(float64(len(causes))), Unit: "causes", Source: home, At: env.Display(newest),
+		}},
+	}
+	for _, k := range causes[:min(len(causes), 3)] {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text: backend.Textf("%d × %s", k.young.Len(), k.cause), Value: backend.Known(float64(k.young.Len())), Unit: "workspaces", Source: home, At: env.Display(k.newest),
+		})
+	}
+	return v
+}

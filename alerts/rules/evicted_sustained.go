@@ -1,0 +1,198 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// SustainedOptions are the keys of `[rules.evicted-sustained]`.
+type SustainedOptions struct {
+	Common
+	Over   backend.Duration `toml:"over" doc:"the window that is looked at"`
+	Share  float64          `toml:"share" doc:"share of the window's polls that must find it evicted (0 to 1)"`
+	Leave  float64          `toml:"leave" doc:"the alert ends below this share"`
+	Failed backend.Duration `toml:"failed" doc:"attempts that fail for longer than this are left to hammered-and-failing; keep it equal to that rule's after"`
+}
+
+func sustainedDefaults() *SustainedOptions {
+	return &SustainedOptions{Common: common(alerts.SeverityWarning), Over: backend.Duration(10 * time.Minute), Share: 0.8, Leave: 0.4, Failed: backend.Duration(5 * time.Minute)}
+}
+
+func (o *SustainedOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Share <= 0 || o.Share > 1:
+		return nil, &KeyError{"share", "is a share: more than 0 and at most 1"}
+	case o.Leave <= 0 || o.Leave > o.Share:
+		return nil, &KeyError{"leave", "must be more than 0 and at most share"}
+	}
+	if err := positive("over", o.Over); err != nil {
+		return nil, err
+	}
+	if err := positive("failed", o.Failed); err != nil {
+		return nil, err
+	}
+	r := &evictedSustained{meta: o.meta("evicted-sustained"), over: o.Over.Std(), share: o.Share, leave: o.Leave, failed: o.Failed.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace was evicted in at least `share` of the polls of the last `over`: either nobody brings it back, or it is lost again as soon as it is back. A workspace whose " +
+			"uses keep failing for longer than `failed` is hammered-and-failing's line instead, and many evictions of one provider are eviction-storm's.",
+		Inputs: "state, lastAttemptAt and lastSuccessAt of the workspace registries. A state counts until the next poll. On a start the last failed attempt proves since when it is evicted, " +
+			"because nothing was tried since; so an old eviction fires at once.",
+		Missing: "Held while the source is down. Polls that failed do not count, neither way: the window's clock stands still meanwhile. Without readable times it counts from the first poll " +
+			"that found it evicted.",
+		Runbook: "7",
+		First: []string{
+			"Read the cause: a container that was killed needs memory, one that was put to sleep only needs a use.",
+			"Ask whether its session still wants it; when nobody uses it, closing the session ends the alert.",
+			"An entry that flips between evicted and working is worth more attention than one that rests.",
+		},
+		Limits: "What happens between two polls is not seen. Recovery takes about 10 seconds by default, so single evictions never count for much.",
+	}
+	return r, nil
+}
+
+type evictedSustained struct {
+	meta         alerts.Meta
+	over, failed time.Duration
+	share, leave float64
+}
+
+func (r *evictedSustained) Meta() *alerts.Meta { return &r.meta }
+
+func (r *evictedSustained) Kind() backend.Kind { return backend.KindWorkspace }
+
+// step is how often the share is brought up to date while nothing changes.
+func (r *evictedSustained) step() time.Duration { return max(r.over/20, time.Second) }
+
+// Judge keeps in the note's points when the state turned: 1 evicted, 0 anything else. The last point is the newest poll.
+func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+	}
+	f, evicted := factsOf(env, w), w.Class == backend.ClassEvicted
+	if note == nil && !evicted {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := r.watch(env, w, f, note, evicted)
+	share, first := r.measure(env.Now, n)
+	if share == 0 && !evicted {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: env.Now.Add(r.step())}
+	base := f.success
+	if base.IsZero() {
+		base = first
+	}
+	limit := r.share
+	if n.WasEvicted {
+		limit = r.leave
+	}
+	sustained := share >= limit && !(f.failing() && f.attempt.Sub(base) > r.failed)
+	if n.WasEvicted != sustained {
+		c := *n
+		c.WasEvicted = sustained
+		n = &c
+		v.Note = n
+	}
+	if !sustained {
+		return v
+	}
+	v.Outcome, v.Runbook, v.Detail = alerts.True, "7", detail(w)
+	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, n, "evicted without a lastError")
+	v.Bounds = alerts.Bounds{Earliest: f.success, Latest: first}
+	if f.success.After(first) {
+		v.Bounds.Earliest = time.Time{} // it came back in between
+	}
+	describe(env, w, &v)
+	return v
+}
+
+// watch adds the newest poll to the note.
+func (r *evictedSustained) watch(env *alerts.Env, w *backend.Workspace, f facts, note *alerts.Note, evicted bool) *alerts.Note {
+	state := 0.0
+	if evicted {
+		state = 1
+	}
+	now := alerts.Point{At: f.read, N: [3]float64{state}}
+	if note == nil {
+		n := &alerts.Note{Seen: f.read}
+		start := now
+		if f.failing() && f.attempt.Before(f.read) { // nothing was tried since it failed, so nothing changed since
+			start.At = f.attempt
+		}
+		n.Points = []alerts.Point{start, now}
+		return n
+	}
+	last := note.Points[len(note.Points)-1]
+	if !f.read.After(last.At) {
+		return note
+	}
+	n := *note
+	n.Points = append([]alerts.Point(nil), note.Points...)
+	if unseen := f.read.Sub(last.At) - r.patience(env, w.Key.Source); unseen > 0 {
+		for i := range n.Points {
+			n.Points[i].At = n.Points[i].At.Add(unseen) // the window's clock stood still
+		}
+	}
+	n.Points[len(n.Points)-1].At = f.read // the state held until this poll
+	if last.N[0] != state {
+		n.Points = append(n.Points, now)
+	}
+	for len(n.Points) > 2 && (env.Now.Sub(n.Points[1].At) > r.over || len(n.Points) > maxTurns) {
+		n.Points = n.Points[1:]
+	}
+	if len(n.Points) == 1 {
+		n.Points = append(n.Points, now)
+	}
+	return &n
+}
+
+// maxTurns bounds the remembered changes of one workspace's state.
+const maxTurns = 120
+
+// patience is the longest time between two polls that counts as watched.
+func (r *evictedSustained) patience(env *alerts.Env, source string) time.Duration {
+	p := 2 * r.step()
+	if h := env.State.Source(source); h != nil {
+		p = max(p, 2*h.Interval+h.Deadline)
+	}
+	return p
+}
+
+// measure is the share of the window that ends now in which it was evicted, and when that began.
+func (r *evictedSustained) measure(now time.Time, n *alerts.Note) (share float64, first time.Time) {
+	var sum time.Duration
+	from := now.Add(-r.over)
+	for i := range n.Points[:len(n.Points)-1] {
+		p := n.Points[i]
+		if p.N[0] == 0 {
+			continue
+		}
+		if first.IsZero() {
+			first = p.At
+		}
+		if start, end := latestOf(p.At, from), n.Points[i+1].At; end.After(start) {
+			sum += end.Sub(start)
+		}
+	}
+	return float64(sum) / float64(r.over), first
+}
+
+func (r *evictedSustained) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	out := workspaceEvidence(env, a, w)
+	if w == nil {
+		return out
+	}
+	return append(out, alerts.Evidence{
+		Text:   backend.Textf("evicted in %s %% or more of the polls of %s", number(100*r.leave), text(r.over)),
+		Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta)),
+	})
+}

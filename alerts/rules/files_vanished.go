@@ -1,0 +1,216 @@
+package rules
+
+import (
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// VanishedOptions are the keys of `[rules.files-vanished]`.
+type VanishedOptions struct {
+	Common
+	Listed  backend.Duration `toml:"listed" doc:"how long a loss stays listed; nothing ever brings the files back"`
+	Scratch string           `toml:"scratch" doc:"what the path of a scratch directory contains; an error that misses such a path is a cleaner's work"`
+}
+
+func vanishedDefaults() *VanishedOptions {
+	return &VanishedOptions{Common: common(alerts.SeverityWarning), Listed: backend.Duration(time.Hour), Scratch: "/helix-ws-"}
+}
+
+func (o *VanishedOptions) build() (alerts.Rule, error) {
+	if err := positive("listed", o.Listed); err != nil {
+		return nil, err
+	}
+	if o.Scratch == "" {
+		return nil, &KeyError{"scratch", "must not be empty: every path would match"}
+	}
+	r := &filesVanished{meta: o.meta("files-vanished"), listed: o.Listed.Std(), scratch: o.Scratch}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace lost its files, or may have. Either its registry was opened afresh between two polls (the last success that was known is gone or went back) and its " +
+			"provider does not keep files across that; or its error misses a path below a scratch directory, which something on the host has removed. Where the design explains it " +
+			"(the session was started anew, or branched) it is info.",
+		Inputs: "lastSuccessAt and lastError of the workspace registries, the provider and destroyOnClose where a route or a declaration names them, startedAt and branchedFrom of " +
+			"sessions, and the list of scratch directories. in-memory loses everything; local-bash and local-sandbox lose files on close and keep them across a restart of the process; " +
+			"cloudflare-filestore keeps them, so it is no loss there; of cloudflare-sandbox after sleep they may be lost: the framework's text and the platform's disagree.",
+		Missing: "Held while the source is down. Without the provider a re-open is suspected only, and says so. A session that rests and comes back is closed by design and raises " +
+			"nothing: ask the diagnosis of incident 2 for such a session. What happened before the console watched is not seen.",
+		Runbook: "2",
+		First: []string{
+			"Do not destroy, reset or re-open anything before what is left has been copied.",
+			"Run the diagnosis of incident 2: it says whether the files went by design, by a close, by a cleaner, by a replaced container or by sleep.",
+			"Restore a checkpoint of the same session; for a branch, snapshot the parent and restore into it.",
+			"A cleaner: find the job (systemd-tmpfiles, tmpreaper, find -mtime +1) and exclude directories that are in use.",
+		},
+		Limits: "It sees a fresh registry, not files. A registry that a reset made afresh looks the same; where the provider attaches to the old sandbox again, nothing is lost.",
+	}
+	return r, nil
+}
+
+type filesVanished struct {
+	meta    alerts.Meta
+	listed  time.Duration
+	scratch string
+}
+
+func (r *filesVanished) Meta() *alerts.Meta { return &r.meta }
+
+func (r *filesVanished) Kind() backend.Kind { return backend.KindWorkspace }
+
+func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+	}
+	if r.cleaned(env, w) {
+		return r.cleaner(env, w, note)
+	}
+	lost := env.Ours(w.LostSuccess)
+	if note != nil && note.Success.IsZero() {
+		note = nil // the cleaner's error is gone
+	}
+	if lost.IsZero() && note == nil {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	if note == nil || !lost.IsZero() && lost.After(note.Success) {
+		note = &alerts.Note{Success: lost, Seen: env.ReadAt(&w.Meta)}
+	}
+	return r.reopened(env, w, note)
+}
+
+// loss is what a fresh registry means for the files.
+type loss struct {
+	outcome   alerts.Outcome
+	suspected bool
+	severity  alerts.Severity
+	cause     backend.Safe
+	why       backend.Safe
+}
+
+func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *alerts.Note) alerts.Verdict {
+	over := n.Seen.Add(r.listed)
+	if !env.Now.Before(over) {
+		return alerts.Verdict{Outcome: alerts.False, Note: n} // kept, so that the same loss is not told twice
+	}
+	l := r.weigh(env, w, n)
+	v := alerts.Verdict{
+		Outcome: l.outcome, Suspected: l.suspected, Severity: l.severity, Cause: l.cause, Fingerprint: alerts.Fingerprint(l.cause.String()), Runbook: "2", Why: l.why,
+		Note: n, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.Seen}, Recheck: over,
+		Detail: backend.Textf("opened afresh: its last success, at %s, is not known to it any more", env.Clock(n.Success)),
+	}
+	describe(env, w, &v)
+	return v
+}
+
+// weigh says what the provider keeps. The words are the framework's provider ids.
+func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *alerts.Note) loss {
+	design, how := r.byDesign(env, w, n)
+	destroys, declared := w.DestroyOnClose.Get()
+	provider := w.Provider.String()
+	if provider == "cloudflare-filestore" || provider == "cloudflare-dynamic-worker" {
+		return loss{outcome: alerts.False}
+	}
+	l := loss{outcome: alerts.True}
+	if design {
+		l.severity = alerts.SeverityInfo
+	}
+	switch {
+	case provider == "in-memory":
+		l.cause = backend.Textf("provider in-memory was opened afresh%s: its files are gone", how)
+	case declared && destroys:
+		l.cause = backend.Textf("opened afresh%s with destroyOnClose: the sandbox ended with its files", how)
+	case design && (provider == "local-bash" || provider == "local-sandbox"):
+		l.cause = backend.Textf("provider %s was closed and opened afresh%s: closing removes its files", w.Provider, how)
+	case provider == "local-bash", provider == "local-sandbox":
+		l.suspected, l.cause = true, backend.Textf("provider %s was opened afresh: its files may be gone", w.Provider)
+		l.why = backend.Text("closing removes its files, a restart of the process keeps them; which of the two it was, the start time of its session would tell")
+	case provider == "cloudflare-sandbox":
+		l.suspected, l.cause = true, backend.Text("provider cloudflare-sandbox was opened afresh: its files may be lost")
+		l.why = backend.Text("after sleep they may be lost: sources disagree; a look into the sandbox would tell, and wakes it")
+	case provider == "":
+		l.suspected, l.cause = true, backend.Text("opened afresh: its files may be gone")
+		l.why = backend.Text("whether files outlive that depends on the provider, which nobody names")
+	default:
+		l.suspected, l.cause = true, backend.Textf("provider %s was opened afresh: its files may be gone", backend.Clean(provider, 60))
+		l.why = backend.Textf("what provider %s keeps is not documented", backend.Clean(provider, 60))
+	}
+	return l
+}
+
+// byDesign reports whether its session shows why a fresh registry was to be expected.
+func (r *filesVanished) byDesign(env *alerts.Env, w *backend.Workspace, n *alerts.Note) (bool, backend.Literal) {
+	s := env.State.SessionOf(w)
+	if s == nil {
+		return false, ""
+	}
+	if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && at.After(n.Success) {
+		if !s.BranchedFrom.IsZero() {
+			return true, " in a branch"
+		}
+		return true, " by a new start of its session"
+	}
+	return false, ""
+}
+
+// cleaned reports whether the workspace fails because its scratch directory is not there.
+func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
+	bad := w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || factsOf(env, w).failing()
+	if !bad || w.LastError.IsEmpty() || named(env, w.LastError)&namesCleaned == 0 {
+		return false
+	}
+	text := w.LastError.String()
+	i := strings.Index(text, r.scratch)
+	if i < 0 || strings.Contains(text, "mkdtemp") { // making one fails for want of the root, which is another trouble
+		return false
+	}
+	for t := range env.State.Tmpdirs.All() {
+		if !t.RawPath.IsZero() && strings.Contains(text, t.RawPath.Raw()) {
+			return false // a file in it is missing, the directory is there
+		}
+	}
+	return true
+}
+
+func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *alerts.Note) alerts.Verdict {
+	if note == nil || !note.Success.IsZero() {
+		note = &alerts.Note{Seen: env.ReadAt(&w.Meta)}
+	}
+	f := factsOf(env, w)
+	cause := backend.Text("the scratch directory of a live workspace was removed: a cleaner of the host, or somebody at it")
+	v := alerts.Verdict{
+		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: note, Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: f.success, Latest: latestOf(f.attempt, time.Time{})},
+	}
+	if v.Bounds.Latest.IsZero() {
+		v.Bounds.Latest = note.Seen
+	}
+	describe(env, w, &v)
+	return v
+}
+
+func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	if w == nil {
+		return nil
+	}
+	at, src := env.Display(env.ReadAt(&w.Meta)), w.Key.Source
+	out := workspaceEvidence(env, a, w)
+	if !w.LostSuccess.IsZero() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
+	}
+	if s := env.State.SessionOf(w); s != nil && !s.BranchedFrom.IsZero() {
+		out = append(out, alerts.Evidence{Text: backend.Textf("session %s was branched from %s: branches start without files", s.Key.Safe(), s.BranchedFrom.Safe()), Source: src, At: at})
+	}
+	for _, h := range env.State.Sources {
+		if h.Delivers(backend.InputTmpdirs) && h.SpeaksAbout(src) && r.cleaned(env, w) {
+			out = append(out, alerts.Evidence{Text: backend.Textf("%s lists no such scratch directory", backend.Clean(h.Key.Source, 80)), Source: h.Key.Source, At: h.LastOK})
+		}
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package rules
+
+import (
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// noteFailure takes a note of a workspace that fails with an error: its state is failed, or it is tried again and again
+// without success. An eviction is none, since eviction-storm counts those. Nil: it does not fail so.
+func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *alerts.Note {
+	f := factsOf(env, w)
+	if note != nil && f.advanced(note) {
+		note = nil
+	}
+	failed := w.Class == backend.ClassFailed
+	switch {
+	case failed && !w.LastError.IsEmpty(), note != nil && w.Class != backend.ClassHealthy:
+	case w.Class != backend.ClassEvicted && f.failing() && !w.LastError.IsEmpty():
+	default:
+		return nil
+	}
+	n, _, _ := causeOf(env, w, f.noted(note), "failed without a lastError")
+	var tenant backend.Safe
+	if s := env.State.SessionOf(w); s != nil {
+		tenant = s.Tenant
+	}
+	if n.WasFailed != (n.WasFailed || failed) || n.Session != w.Key.Parent || n.Provider != w.Provider || n.Tenant != tenant {
+		c := *n
+		c.WasFailed, c.Session, c.Provider, c.Tenant = c.WasFailed || failed, w.Key.Parent, w.Provider, tenant
+		n = &c
+	}
+	return n
+}
+
+// fails reports whether a note is proof: one attempt of a workspace that is not failed may yet succeed.
+func fails(n *alerts.Note) bool { return n.WasFailed || n.Count >= 2 }
+
+// listingOf names the workspaces behind notes; their source when there are none.
+func listingOf(env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing {
+	l := &alerts.Listing{Count: notes.Len()}
+	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
+	var session backend.ID
+	for k, n := range notes.All { // in key order, so that those of one session are neighbours
+		if n.Session != session {
+			session = n.Session
+			l.Sessions++
+		}
+		if !n.Provider.IsEmpty() {
+			providers[n.Provider] = true
+		}
+		if !n.Tenant.IsEmpty() {
+			tenants[n.Tenant] = true
+		}
+		if len(l.Subjects) < alerts.MaxSubjects {
+			l.Subjects = append(l.Subjects, alerts.Subject{
+				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)}, Detail: n.Cause,
+			})
+		}
+	}
+	l.Providers, l.Tenants = len(providers), len(tenants)
+	if l.Count == 0 {
+		l.Count = 1
+		l.Subjects = []alerts.Subject{{Key: sourceKey(env.State, home), Label: backend.Clean(home, 80), Since: env.Now}}
+	}
+	return l
+}

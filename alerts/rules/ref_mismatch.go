@@ -1,0 +1,223 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// RefOptions are the keys of `[rules.ref-mismatch]`.
+type RefOptions struct {
+	Common
+}
+
+func refDefaults() *RefOptions {
+	return &RefOptions{Common: common(alerts.SeverityCritical)}
+}
+
+func (o *RefOptions) build() (alerts.Rule, error) {
+	r := &refMismatch{meta: o.meta("ref-mismatch")}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
+	r.meta.Explain = alerts.Explain{
+		Means: "What was stored to find a workspace again and what is there disagree: an error names schemaVersion or fields that the reader refuses; a workspace has failed and " +
+			"its sandbox, container or snapshot is said to be gone; or a running session's stored reference names a sandbox that its platform does not list. It fires at once: " +
+			"no retry and no reset brings the other side back. It takes the place of failed-too-long's and hammered-and-failing's lines about the same workspaces and cause.",
+		Inputs: "state and lastError of the workspace registries; and where a refs source and a container source are configured, the stored references against the complete list of " +
+			"sandboxes. A reference is compared only where another reference of its provider leads to a listed sandbox, which proves that the ids are of one sort.",
+		Missing: "Held while the source is down. Without refs only the errors speak; without a complete list of sandboxes no reference is called dangling.",
+		Runbook: "6",
+		First: []string{
+			"schemaVersion: roll forward to a release that reads the stored version. Each provider reads one version back and one ahead of its own.",
+			"Sandbox gone: the files are lost with it; restore a checkpoint or start the session afresh.",
+			"Do not reset: the next open reads the same reference and fails the same way.",
+		},
+		Limits: "A session's reference stays after the session ended, so only sessions that are known to run are compared. A container that disappears between two lists is gone for this " +
+			"rule after the second.",
+	}
+	return r, nil
+}
+
+type refMismatch struct{ meta alerts.Meta }
+
+func (r *refMismatch) Meta() *alerts.Meta { return &r.meta }
+
+func (r *refMismatch) Kind() backend.Kind { return backend.KindWorkspace }
+
+func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	return judgeNamed(env, w, note, func(n naming) bool {
+		return n&(namesSchema|namesStrict) != 0 || n&namesGone != 0 && n&namesConfiguration == 0
+	}, "6")
+}
+
+func (r *refMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	out := workspaceEvidence(env, a, w)
+	if w == nil || named(env, w.LastError)&namesSchema == 0 {
+		return out
+	}
+	if e, ok := versions(env, w.Key.Source); ok {
+		out = append(out, e)
+	}
+	return out
+}
+
+// versions is the histogram of the schema versions in the stored references.
+func versions(env *alerts.Env, home string) (alerts.Evidence, bool) {
+	counts := map[int]int{}
+	var e alerts.Evidence
+	for x := range env.State.Refs.All() {
+		h := env.State.Source(x.Key.Source)
+		if v, ok := x.SchemaVersion.Get(); ok && (h == nil || h.SpeaksAbout(home)) {
+			counts[v]++
+			e.Source, e.At = x.Key.Source, env.Display(env.ReadAt(&x.Meta))
+		}
+	}
+	if len(counts) == 0 {
+		return e, false
+	}
+	list := make([]int, 0, len(counts))
+	for v := range counts {
+		list = append(list, v)
+	}
+	slices.Sort(list)
+	parts := make([]backend.Safe, 0, len(list))
+	for _, v := range list {
+		parts = append(parts, backend.Textf("%d has version %d", counts[v], v))
+	}
+	e.Text = backend.Textf("of the stored references %s", backend.Join(parts, ", "))
+	return e, true
+}
+
+// JudgeFleet compares stored references with the sandboxes that are listed.
+func (r *refMismatch) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	found := map[backend.Key]alerts.Verdict{}
+	for key := range known.Findings {
+		if key.Kind == backend.KindRef && known.Finding(key) != alerts.StateEnded {
+			found[key] = alerts.Verdict{Outcome: alerts.False}
+		}
+	}
+	if env.State.Refs.Len() > 0 {
+		r.dangling(env, found)
+	}
+	out := make([]alerts.Found, 0, len(found))
+	for key, v := range found {
+		if v.Outcome != alerts.True && known.Finding(key) == "" {
+			continue
+		}
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	slices.SortFunc(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
+	return out
+}
+
+// sandboxes are what one source of containers lists.
+type sandboxes struct {
+	source string
+	ids    []string
+}
+
+func (s *sandboxes) has(id string) bool {
+	at, is := slices.BinarySearch(s.ids, id)
+	// A stored id may be the short form of the listed one, as container engines write it.
+	return is || len(id) >= 12 && at < len(s.ids) && strings.HasPrefix(s.ids[at], id)
+}
+
+// dangling finds the references of running sessions that lead nowhere.
+func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Verdict) {
+	lists, why := r.lists(env)
+	for key := range found {
+		if len(lists) == 0 {
+			found[key] = alerts.Verdict{Outcome: alerts.NoData, Why: why}
+		}
+	}
+	if len(lists) == 0 {
+		return
+	}
+	proves := map[backend.Safe]*sandboxes{} // by provider: the list in which its ids are found
+	for x := range env.State.Refs.All() {
+		if x.Sandbox.IsZero() || proves[x.Provider] != nil {
+			continue
+		}
+		for i := range lists {
+			if lists[i].has(x.Sandbox.Raw()) {
+				proves[x.Provider] = &lists[i]
+			}
+		}
+	}
+	for x := range env.State.Refs.All() {
+		list := proves[x.Provider]
+		if x.Sandbox.IsZero() || list == nil || list.has(x.Sandbox.Raw()) || x.Stale {
+			continue
+		}
+		if _, why, gap := env.Gap(x.Key.Source); gap {
+			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Why: why}
+			continue
+		}
+		if h := env.State.Source(list.source); env.Ours(h.LastOK).Before(env.Ours(x.FirstSeen).Add(h.Interval)) {
+			delete(found, x.Key) // the list may be older than the sandbox: the next one tells
+			continue
+		}
+		home := env.HomeOf(backend.Series{Source: x.Key.Source, Session: x.Session})
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: x.Session})
+		if s != nil && (s.Running.Or(false) || s.ListedRunning.Or(false)) {
+			found[x.Key] = r.lost(env, x, s, home, list.source)
+		}
+	}
+}
+
+// lists collects the sources whose sandboxes are all known.
+func (r *refMismatch) lists(env *alerts.Env) (out []sandboxes, why backend.Safe) {
+	why = backend.Text("no source lists sandboxes")
+	for _, h := range env.State.Sources {
+		if !h.Delivers(backend.InputContainers) {
+			continue
+		}
+		if _, w, gap := env.Gap(h.Key.Source); gap {
+			why = w
+			continue
+		}
+		l := sandboxes{source: h.Key.Source}
+		for b := range env.State.Sandboxes.All() {
+			if b.Key.Source == h.Key.Source {
+				l.ids = append(l.ids, b.Key.ID.Raw())
+			}
+		}
+		out = append(out, l)
+	}
+	for i := range out {
+		slices.Sort(out[i].ids)
+	}
+	slices.SortFunc(out, func(a, b sandboxes) int { return cmp.Compare(a.source, b.source) })
+	return out, why
+}
+
+func (r *refMismatch) lost(env *alerts.Env, x *backend.Ref, s *backend.Session, home, list string) alerts.Verdict {
+	cause := backend.Textf("the stored reference of a running session names a sandbox that %s does not list", backend.Clean(list, 80))
+	at := env.Display(env.ReadAt(&x.Meta))
+	return alerts.Verdict{
+		Outcome: alerts.True, Source: home, Via: list, Cause: cause, Fingerprint: alerts.Fingerprint("stored reference names a sandbox that is gone"),
+		Runbook: "6", Session: x.Session, Provider: x.Provider, Tenant: s.Tenant, Confirmed: env.ReadAt(&x.Meta),
+		Bounds: alerts.Bounds{Earliest: env.Time(&x.Meta, x.SavedAt), Latest: env.ReadAt(&x.Meta)},
+		Detail: backend.Textf("sandbox %s is not listed", x.Sandbox.Safe()),
+		Evidence: []alerts.Evidence{
+			{Text: backend.Textf("%s names sandbox %s", x.Key.Safe(), x.Sandbox.Safe()), Source: x.Key.Source, At: at},
+			{Text: backend.Textf("%s lists other sandboxes of provider %s, and not this one", backend.Clean(list, 80), orNone(x.Provider)), Source: list, At: env.Display(env.Now)},
+		},
+	}
+}
+
+func orNone(s backend.Safe) backend.Safe {
+	if s.IsEmpty() {
+		return backend.Text("(none named)")
+	}
+	return s
+}

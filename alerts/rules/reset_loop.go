@@ -1,0 +1,148 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// LoopOptions are the keys of `[rules.reset-loop]`.
+type LoopOptions struct {
+	Common
+	Resets int              `toml:"resets" doc:"how often it must have left failed and failed again with the same cause"`
+	Over   backend.Duration `toml:"over" doc:"the window of these resets"`
+}
+
+func loopDefaults() *LoopOptions {
+	return &LoopOptions{Common: common(alerts.SeverityWarning), Resets: 3, Over: backend.Duration(time.Hour)}
+}
+
+func (o *LoopOptions) build() (alerts.Rule, error) {
+	if o.Resets < 2 {
+		return nil, &KeyError{"resets", "must be at least 2: one reset in vain is failed-too-long"}
+	}
+	if err := positive("over", o.Over); err != nil {
+		return nil, err
+	}
+	r := &resetLoop{meta: o.meta("reset-loop"), resets: o.Resets, over: o.Over.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "A workspace left failed and failed again with the same cause, `resets` times within `over`: somebody or resetAfterMs resets it, and the cause is still there. The outage " +
+			"itself is failed-too-long's line; this one says that resets do not cure it and cost an open each.",
+		Inputs:  "state and lastError of the workspace registries. A reset is seen as leaving failed and failing again; what lies between does not matter.",
+		Missing: "Held while the source is down; resets meanwhile are not seen. After a start of the console they have to be waited for, since the registry does not count them.",
+		Runbook: "1; 6 when the cause names schemaVersion",
+		First: []string{
+			"Stop resetting: fix the cause first.",
+			"While a provider is short of instances, raise resetAfterMs, so that fewer opens compete.",
+		},
+		Limits: "A reset that fails again between two polls is not seen, so the count is a lower bound.",
+	}
+	return r, nil
+}
+
+type resetLoop struct {
+	meta   alerts.Meta
+	resets int
+	over   time.Duration
+}
+
+func (r *resetLoop) Meta() *alerts.Meta { return &r.meta }
+
+func (r *resetLoop) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge keeps in the note's points when it failed again. Last is when it was last seen failed.
+func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+	}
+	failed := w.Class == backend.ClassFailed
+	if note == nil && !failed {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	n := r.watch(env, w, note, failed)
+	recent := n.Points
+	for len(recent) > 0 && env.Now.Sub(recent[0].At) > r.over {
+		recent = recent[1:]
+	}
+	if !failed && len(recent) == 0 && env.Now.Sub(n.Last) > r.over {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := alerts.Verdict{Outcome: alerts.False, Note: n}
+	if !failed {
+		v.Recheck = n.Last.Add(r.over + 1)
+	}
+	if len(recent) < r.resets {
+		return v
+	}
+	oldest := recent[len(recent)-r.resets].At
+	v.Recheck = oldest.Add(r.over + 1)
+	v.Outcome, v.Cause, v.Fingerprint, v.Runbook, v.Detail = alerts.True, n.Cause, n.Fingerprint, "1", detail(w)
+	if named(env, n.Cause)&namesSchema != 0 {
+		v.Runbook = "6"
+	}
+	v.Bounds = alerts.Bounds{Earliest: n.Seen, Latest: recent[0].At}
+	describe(env, w, &v)
+	return v
+}
+
+func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *alerts.Note, failed bool) *alerts.Note {
+	read := env.ReadAt(&w.Meta)
+	if !failed {
+		if !note.WasFailed {
+			return note
+		}
+		n := *note
+		n.WasFailed, n.Last = false, read
+		return &n
+	}
+	fresh := &alerts.Note{Seen: read, Last: read, WasFailed: true}
+	if note == nil {
+		n, _, _ := causeOf(env, w, fresh, "failed without a lastError")
+		return n
+	}
+	if note.WasFailed && note.Raw == w.LastError {
+		return note
+	}
+	cause, fp := note.Cause, note.Fingerprint
+	if !w.LastError.IsEmpty() {
+		cause, fp = env.Cause(w.LastError)
+	}
+	if fp != note.Fingerprint {
+		fresh.Cause, fresh.Fingerprint, fresh.Raw = cause, fp, w.LastError
+		return fresh
+	}
+	n := *note
+	n.Raw = w.LastError
+	if !n.WasFailed {
+		n.WasFailed, n.Last = true, read
+		n.Points = append(append([]alerts.Point(nil), n.Points...), alerts.Point{At: read, N: [3]float64{1}})
+		for len(n.Points) > r.resets+maxTurns {
+			n.Points = n.Points[1:]
+		}
+	}
+	return &n
+}
+
+func (r *resetLoop) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	w, _ := oldest.(*backend.Workspace)
+	out := workspaceEvidence(env, a, w)
+	if w == nil {
+		return out
+	}
+	at, src := env.Display(env.ReadAt(&w.Meta)), w.Key.Source
+	out = append(out, alerts.Evidence{
+		Text:  backend.Textf("%s failed again at least %d times within %s with the same cause", w.Key.Safe(), r.resets, text(r.over)),
+		Value: backend.Known(float64(r.resets)), Unit: "resets", Source: src, At: at,
+	})
+	if d, ok := w.ResetAfter.Get(); ok {
+		out = append(out, alerts.Evidence{Text: backend.Textf("resetAfterMs is %s: it resets by itself", text(d)), Value: backend.Known(d.Seconds()), Unit: "s", Source: src, At: at})
+	}
+	return out
+}

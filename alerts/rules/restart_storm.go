@@ -1,0 +1,209 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// RestartOptions are the keys of `[rules.restart-storm]`.
+type RestartOptions struct {
+	Common
+	Opens      int              `toml:"opens" doc:"workspaces that must have been opened anew since the change"`
+	Share      float64          `toml:"share" doc:"… and the share of all workspaces of the source that they must be (0 to 1)"`
+	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet, from which it is a storm and no smooth rollout (0 to 1)"`
+	Within     backend.Duration `toml:"within" doc:"how long after a change opens count"`
+}
+
+func restartDefaults() *RestartOptions {
+	return &RestartOptions{Common: common(alerts.SeverityWarning), Opens: 10, Share: 0.3, Unfinished: 0.25, Within: backend.Duration(10 * time.Minute)}
+}
+
+func (o *RestartOptions) build() (alerts.Rule, error) {
+	switch {
+	case o.Opens < 2:
+		return nil, &KeyError{"opens", "must be at least 2: one open is no storm"}
+	case o.Share <= 0 || o.Share > 1:
+		return nil, &KeyError{"share", "must be more than 0 and at most 1"}
+	case o.Unfinished <= 0 || o.Unfinished > 1:
+		return nil, &KeyError{"unfinished", "must be more than 0 and at most 1"}
+	}
+	if err := positive("within", o.Within); err != nil {
+		return nil, err
+	}
+	r := &restartStorm{meta: o.meta("restart-storm"), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std()}
+	r.meta.Watches = backend.InputRegistry
+	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Explain = alerts.Explain{
+		Means: "After a change (a process or a host started, a rollout, a note of one) most workspaces of a source are opened anew at the same time, and many of these opens do not get " +
+			"through: at least `opens` of them, `share` of all, and `unfinished` of them failed, evicted or still opening. A rollout whose opens work raises nothing. What the opens run into " +
+			"is the line of eviction-storm, capacity or error-burst; this one names the change.",
+		Inputs: "Change markers of all sources that speak about the registry's, when workspaces were first read, and startedAt of sessions. On a start in the middle of it sessions that " +
+			"started together within two minutes stand for the marker.",
+		Missing: "Held while the source is down. Without change markers (metrics with process_start_time, a host, notes) and without startedAt only what follows shows, under the other rules' lines.",
+		Runbook: "7",
+		First: []string{
+			"Pause the rollout, or go on with fewer processes at a time.",
+			"Bound concurrent opens per session and per provider; prefer opens on first use to opening everything eagerly.",
+			"Do not reset entries by hand: each reset adds an open.",
+		},
+		Limits: "A single container's start is daily life and no marker. A restart that keeps the registries alive opens nothing anew and is not seen.",
+	}
+	return r, nil
+}
+
+type restartStorm struct {
+	meta              alerts.Meta
+	opens             int
+	share, unfinished float64
+	within            time.Duration
+}
+
+func (r *restartStorm) Meta() *alerts.Meta { return &r.meta }
+
+// JudgeFleet keeps the newest change of each source in its note: Seen is when, Cause what; the points hold the largest
+// counts since (opens, workspaces, unfinished).
+func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	notes := map[backend.Key]*alerts.Note{}
+	for k, n := range known.All {
+		notes[k] = n
+	}
+	var out []alerts.Found
+	for _, h := range env.State.Sources {
+		note := notes[h.Key]
+		if !h.Delivers(backend.InputRegistry) && note == nil {
+			continue
+		}
+		if n := r.marker(env, h, note); n != nil {
+			out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h, n)})
+		} else if note != nil {
+			out = append(out, alerts.Found{Key: h.Key, Verdict: alerts.Verdict{Outcome: alerts.False}})
+		}
+	}
+	return out
+}
+
+// marker is the note of the newest change that is not over, nil when there is none.
+func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
+	for i := range env.State.Events {
+		e := &env.State.Events[i]
+		if e.Kind != backend.EventChange || e.Name == "start" || !speaksAbout(env, e.Source, h.Key.Source) {
+			continue
+		}
+		at := env.Ours(e.At)
+		if note == nil || at.After(note.Seen) {
+			text := e.Text
+			if text.IsEmpty() {
+				text = backend.Clean(e.Name, 80)
+			}
+			note = &alerts.Note{Seen: at, Cause: alerts.CauseText(text)}
+		}
+	}
+	if note == nil && env.Now.Sub(env.Watching) <= time.Minute {
+		note = r.common(env, h.Key.Source)
+	}
+	if note == nil || env.Now.Sub(note.Seen) > r.within {
+		return nil
+	}
+	return note
+}
+
+func speaksAbout(env *alerts.Env, source, home string) bool {
+	if source == "" || source == home {
+		return true
+	}
+	h := env.State.Source(source)
+	return h != nil && h.SpeaksAbout(home)
+}
+
+// common stands in for a marker on a cold start: sessions that started together.
+func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
+	var starts []time.Time
+	for s := range env.State.Sessions.All() {
+		if at := env.Time(&s.Meta, s.StartedAt); s.Key.Source == home && !at.IsZero() && !at.After(env.Now) && env.Now.Sub(at) <= r.within {
+			starts = append(starts, at)
+		}
+	}
+	if len(starts) < r.opens {
+		return nil
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	best, from := 0, 0
+	for i, at := range starts {
+		for at.Sub(starts[from]) > 2*time.Minute {
+			from++
+		}
+		if n := i - from + 1; n > best {
+			best = n
+			if n >= r.opens {
+				return &alerts.Note{Seen: starts[from], Cause: backend.Text("many sessions started together")}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *alerts.Note) alerts.Verdict {
+	if o, why, gap := env.Gap(h.Key.Source); gap {
+		return alerts.Verdict{Outcome: o, Why: why, Note: n}
+	}
+	now := r.count(env, h, n.Seen)
+	peak := [3]float64{}
+	if len(n.Points) > 0 {
+		peak = n.Points[0].N
+	}
+	if now[0] > peak[0] || len(n.Points) == 0 { // a restart of the console forgets when workspaces were first read
+		c := *n
+		c.Points = []alerts.Point{{At: env.Now, N: now}}
+		n, peak = &c, now
+	}
+	v := alerts.Verdict{Outcome: alerts.False, Note: n, Source: h.Key.Source}
+	if peak[0] < float64(r.opens) || peak[0] < r.share*peak[1] || now[2] < r.unfinished*peak[0] {
+		return v
+	}
+	at := env.Display(env.Now)
+	v.Outcome, v.Runbook, v.Cause, v.Detail = alerts.True, "7", backend.Textf("many opens after: %s", n.Cause), backend.Textf("many opens after: %s", n.Cause)
+	v.Fingerprint = alerts.Fingerprint("many opens after a change")
+	v.Bounds, v.Confirmed = alerts.Bounds{Earliest: n.Seen, Latest: n.Points[0].At}, env.Ours(h.LastOK)
+	v.Evidence = []alerts.Evidence{
+		{Text: backend.Textf("%s, at %s", n.Cause, env.Clock(n.Seen)), Source: h.Key.Source, At: env.Display(n.Seen)},
+		{
+			Text:  backend.Textf("%s of %s workspaces were opened anew since (alert from %d and %s %%)", number(peak[0]), number(peak[1]), r.opens, number(100*r.share)),
+			Value: backend.Known(peak[0]), Unit: "workspaces", Source: h.Key.Source, At: env.Display(n.Points[0].At),
+		},
+		{
+			Text:  backend.Textf("%s of them do not work now: failed, evicted or still opening", number(now[2])),
+			Value: backend.Known(now[2]), Unit: "workspaces", Source: h.Key.Source, At: at,
+		},
+	}
+	return v
+}
+
+// count adds up a source's workspaces: opened since the change, all, and opened since but not working. It walks them all,
+// and is called only in the minutes after a change.
+func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time) (n [3]float64) {
+	// What is read first just after the console's own start was there before.
+	news := env.State.Wall.Add(-env.State.Mono).Add(max(time.Minute, 3*h.Interval))
+	for w := range env.State.Workspaces.All() {
+		if w.Key.Source != h.Key.Source {
+			continue
+		}
+		n[1]++
+		opened := w.FirstSeen.After(news) && !env.Ours(w.FirstSeen).Before(change)
+		if s := env.State.SessionOf(w); !opened && s != nil {
+			at := env.Time(&s.Meta, s.StartedAt)
+			opened = !at.IsZero() && !at.Before(change)
+		}
+		if !opened {
+			continue
+		}
+		n[0]++
+		if f := factsOf(env, w); w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || w.Class == backend.ClassOpening || f.failing() {
+			n[2]++
+		}
+	}
+	return n
+}
