@@ -105,6 +105,8 @@ func value(v reflect.Value) string {
 		return `"` + string(x) + `"`
 	case alerts.GapPolicy:
 		return `"` + string(x) + `"`
+	case string:
+		return `"` + x + `"`
 	}
 	return fmt.Sprint(v.Interface())
 }

@@ -19,6 +19,8 @@ type Common struct {
 	For           backend.Duration `toml:"for" doc:"how long the condition must hold before the alert fires"`
 	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert goes on after the condition ended"`
 	Gap           alerts.GapPolicy `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
+	RunbookText   string           `toml:"runbook_text" doc:"what this site adds to the runbook's page about it, as Markdown"`
+	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to"`
 }
 
 // check refuses words that nobody knows. It is done here and not while decoding, since TOML decoders hand strings to
@@ -45,6 +47,7 @@ func common(s alerts.Severity) Common {
 func (c *Common) meta(name string) alerts.Meta {
 	return alerts.Meta{
 		Name: name, Severity: c.Severity, For: c.For.Std(), KeepFiringFor: c.KeepFiringFor.Std(), Gap: c.Gap,
+		RunbookText: c.RunbookText, RunbookLinks: c.RunbookLinks,
 	}
 }
 
