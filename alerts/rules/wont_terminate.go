@@ -84,7 +84,11 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	again := recheckOf(env, b.Key)
 	end, v := r.session(env, homes, b)
 	if v != nil {
-		v.Note, v.Recheck = note, again
+		n := alerts.Note{} // a new one, so that it is looked at again
+		if note != nil {
+			n = *note
+		}
+		v.Note, v.Recheck = &n, again
 		return *v
 	}
 	if end.runs {
