@@ -213,9 +213,10 @@ func (t *turn) endings() {
 	passed := func(at time.Time) bool { return before.Before(at) && !now.Before(at) }
 	for i := range o.silences {
 		s := &o.silences[i]
-		end := o.end(&t.next.clock, s)
+		end, _ := o.end(&t.next.clock, s)
 		id := backend.Clean(s.ID, 20)
-		switch {
+		switch _, early := o.expired[s.ID]; {
+		case early: // the order that ended it is on the timeline
 		case passed(end):
 			t.events = append(t.events, backend.Event{Kind: backend.EventTransition, At: t.next.clock.Wall, Name: "silence-ended",
 				Text: backend.Textf("silence %s of %s (%s) is over", id, s.Owner, s.Reason)})

@@ -22,6 +22,10 @@ type DeskOptions struct {
 	Attention func(backend.Attention)
 	// Problem is told when the state cannot be loaded or saved. It may be nil.
 	Problem func(error)
+	// Journal keeps orders before they take effect; nil: nobody does.
+	Journal OrderJournal
+	// LongestOrder caps acknowledgements and silences, 0 for LongestOrder (24 h).
+	LongestOrder time.Duration
 	// SaveEvery is the shortest time between two saves, 0 for 3 s; TakeOver is how often a Desk without the lock tries
 	// to get it, 0 for 2 s.
 	SaveEvery, TakeOver time.Duration
@@ -41,8 +45,15 @@ type Desk struct {
 	subs    map[chan struct{}]struct{}
 	visible map[string][]backend.Key
 	dirty   bool
+	list    []Order // all of them, in the order of the file
+	orders  *Orders // of list
 
-	saving sync.Mutex // one save at a time
+	evaluating sync.Mutex // one evaluation at a time
+	saving     sync.Mutex // one save at a time
+	ordering   sync.Mutex // one reading of the orders at a time
+	ordersAt   lineCursor
+	timeline   timeline
+	wake       chan struct{} // something waits to be written to the timeline
 }
 
 // NewDesk makes a Desk and loads what a former process left. A state that cannot be read is reported and set aside; the
@@ -54,11 +65,25 @@ func NewDesk(e *Engine, opt DeskOptions) *Desk {
 	if opt.TakeOver == 0 {
 		opt.TakeOver = 2 * time.Second
 	}
-	d := &Desk{engine: e, opt: opt, subs: map[chan struct{}]struct{}{}, visible: map[string][]backend.Key{}}
+	d := &Desk{engine: e, opt: opt, subs: map[chan struct{}]struct{}{}, visible: map[string][]backend.Key{}, wake: make(chan struct{}, 1)}
 	if opt.Vault != nil {
+		d.open()
 		d.load()
 	}
 	return d
+}
+
+// open reads the files to which several processes add.
+func (d *Desk) open() {
+	file := vaultFile(d.opt.Vault, timelineFile)
+	d.timeline.file = &file
+	if d.opt.Vault.Locked() {
+		now := d.now()
+		d.problemIf(d.timeline.trim(now))
+		d.problemIf(d.trimOrders(now))
+	}
+	d.readOrders()
+	d.problemIf(d.timeline.write())
 }
 
 func (d *Desk) load() {
@@ -88,6 +113,16 @@ func (d *Desk) load() {
 	}
 }
 
+// tell puts events on the timeline; Run or Close writes them down.
+func (d *Desk) tell(events []backend.Event) {
+	if d.timeline.take(d.holds(), events) {
+		select {
+		case d.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
 func (d *Desk) problem(err error) {
 	if d.opt.Problem != nil {
 		d.opt.Problem(err)
@@ -100,16 +135,27 @@ func (d *Desk) Observe(st *fleet.State) {
 	if d.opt.Now != nil {
 		at = d.opt.Now()
 	}
+	d.evaluating.Lock()
+	defer d.evaluating.Unlock()
 	d.mu.Lock()
-	prev := d.board
+	prev, orders := d.board, d.orders
 	if d.adopted != nil {
 		prev, d.adopted = d.adopted, nil
 	}
 	d.mu.Unlock()
-	board, events := d.engine.Next(prev, st)
+	board, events := d.engine.NextWith(prev, st, orders)
+	d.tell(st.Events)
+	d.publish(st, board, events, &at)
+}
+
+// publish hands a new Board to whoever looks. Without a moment the Board is of the one before.
+func (d *Desk) publish(st *fleet.State, board *Board, events []backend.Event, at *Moment) {
 	d.mu.Lock()
 	moved := d.board == nil || !slices.Equal(d.board.Alerts, board.Alerts)
-	d.state, d.board, d.at, d.dirty = st, board, at, true
+	d.state, d.board, d.dirty = st, board, true
+	if at != nil {
+		d.at = *at
+	}
 	for c := range d.subs {
 		select {
 		case c <- struct{}{}:
@@ -117,6 +163,7 @@ func (d *Desk) Observe(st *fleet.State) {
 		}
 	}
 	d.mu.Unlock()
+	d.tell(events)
 	if len(events) > 0 && d.opt.Events != nil {
 		d.opt.Events(events)
 	}
@@ -212,14 +259,14 @@ func (d *Desk) Run(ctx context.Context) {
 		if !locked {
 			pause = d.opt.TakeOver
 		}
-		t := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			d.save()
+		if !d.wait(ctx, pause) {
+			d.Close()
 			return
-		case <-t.C:
 		}
+		if d.readOrders() {
+			d.apply()
+		}
+		d.problemIf(d.timeline.write())
 		if !locked {
 			d.takeOver()
 			pause = d.opt.SaveEvery
@@ -229,6 +276,22 @@ func (d *Desk) Run(ctx context.Context) {
 		d.save()
 		took, _ := d.opt.Now().Since(began)
 		pause = max(d.opt.SaveEvery, 20*took) // a huge fleet must not spend its time on saving
+	}
+}
+
+// wait writes the timeline down whenever something happened, for a while; it reports whether ctx goes on.
+func (d *Desk) wait(ctx context.Context, pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-d.wake:
+			d.problemIf(d.timeline.write())
+		case <-t.C:
+			return true
+		}
 	}
 }
 
@@ -265,5 +328,8 @@ func (d *Desk) save() {
 	}
 }
 
-// Close saves the newest Board. It is for one-shot commands, which do not Run; the Vault stays open.
-func (d *Desk) Close() { d.save() }
+// Close saves the newest Board and what happened. It is for one-shot commands, which do not Run; the Vault stays open.
+func (d *Desk) Close() {
+	d.save()
+	d.problemIf(d.timeline.write())
+}

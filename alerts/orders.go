@@ -120,15 +120,15 @@ func (c *clock) orderTime(t time.Time) time.Time {
 	return t
 }
 
-// end is when a silence is over, in steady time.
-func (o *Orders) end(c *clock, s *silenceOrder) time.Time {
-	until := c.orderTime(s.At).Add(s.For)
+// end is when a silence is over, in steady time, and whether it is.
+func (o *Orders) end(c *clock, s *silenceOrder) (until time.Time, over bool) {
+	until = c.orderTime(s.At).Add(s.For)
 	if at, ok := o.expired[s.ID]; ok {
 		if at = c.orderTime(at); at.Before(until) {
-			return at
+			return at, true
 		}
 	}
-	return until
+	return until, !c.Steady.Before(until)
 }
 
 // silenceFor is the silence that mutes an alert the longest.
@@ -137,8 +137,8 @@ func (o *Orders) silenceFor(c *clock, labels map[string]string) *Silence {
 	var last time.Time
 	for i := range o.silences {
 		s := &o.silences[i]
-		until := o.end(c, s)
-		if !c.Steady.Before(until) || !last.Before(until) || !s.matchers.Match(labels) {
+		until, over := o.end(c, s)
+		if over || !last.Before(until) || !s.matchers.Match(labels) {
 			continue
 		}
 		last = until
@@ -169,10 +169,8 @@ func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began tim
 	return a, nil
 }
 
-// keep drops what cannot matter any more: orders that have been over for a week.
-func keepOrder(x Order, now time.Time) bool {
-	return now.Sub(x.At.Add(x.For)) < 7*24*time.Hour
-}
+// matters reports whether an order may still matter: until a week after its end.
+func (x *Order) matters(now time.Time) bool { return now.Sub(x.At.Add(x.For)) < 7*24*time.Hour }
 
 // Silencing is a silence as it stands in the list of silences.
 type Silencing struct {
@@ -182,20 +180,21 @@ type Silencing struct {
 	Matches  int // alerts that it mutes now
 }
 
-// list is the silences that are not over, those that end first at the top.
-func (o *Orders) list(b *Board, environment string) []Silencing {
-	var out []Silencing
+// list is the silences that are not over at a moment of the wall clock, those that end first at the top.
+func (o *Orders) list(b *Board, environment string, now time.Time) []Silencing {
 	if o == nil {
 		return nil
 	}
-	c := &clock{}
+	c := clock{Wall: plain(now), Steady: plain(now)}
 	if b != nil {
-		c = &b.memory.clock
+		c = b.memory.clock
+		c.Steady = latest(c.Steady, c.orderTime(now))
 	}
+	var out []Silencing
 	for i := range o.silences {
 		s := &o.silences[i]
-		until := o.end(c, s)
-		if !c.Steady.Before(until) {
+		until, over := o.end(&c, s)
+		if over {
 			continue
 		}
 		out = append(out, Silencing{

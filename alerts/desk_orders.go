@@ -1,0 +1,275 @@
+package alerts
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandglass/backend"
+)
+
+// ordersFile is the name of the operators' orders in the state directory.
+const ordersFile = "orders.jsonl"
+
+// ordersSize is how large that file may grow before what is long over is dropped.
+const ordersSize = 1 << 20
+
+// How long an order lasts when nobody says, and at most unless the configuration says otherwise.
+const (
+	AcknowledgeFor = 30 * time.Minute
+	SilenceFor     = time.Hour
+	LongestOrder   = 24 * time.Hour
+)
+
+// OrderJournal keeps every order before it takes effect. An error keeps the order from being carried out.
+type OrderJournal interface {
+	Ordered(Order) error
+}
+
+// NoSuchAlertError means that no line of the Board has the id.
+type NoSuchAlertError struct{ ID string }
+
+// Error names the id.
+func (e *NoSuchAlertError) Error() string {
+	return fmt.Sprintf("no alert has the id %s now; sandglass get alerts lists them", backend.Clean(e.ID, 80))
+}
+
+// Acknowledge says that owner has taken an alert, for a while (0: AcknowledgeFor). It holds on this host only, drops when
+// the alert becomes more severe, and is over when the alert is.
+func (d *Desk) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
+	a, err := d.alert(alertID)
+	if err != nil {
+		return Order{}, err
+	}
+	o := Order{Kind: OrderAcknowledge, Owner: owner, Reason: reason, For: lasting}
+	o.about(a)
+	if o.For == 0 {
+		o.For = AcknowledgeFor
+	}
+	return d.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
+}
+
+// Unacknowledge gives an alert back.
+func (d *Desk) Unacknowledge(alertID string, owner backend.Safe) (Order, error) {
+	a, err := d.alert(alertID)
+	switch {
+	case err != nil:
+		return Order{}, err
+	case a.Acknowledged == nil:
+		return Order{}, fmt.Errorf("%s on %s is not acknowledged", a.Rule, backend.Clean(a.Source, 80))
+	}
+	o := Order{Kind: OrderUnacknowledge, Owner: owner}
+	o.about(a)
+	return d.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
+}
+
+func (o *Order) about(a *Alert) {
+	o.Alert, o.Rule, o.Source, o.Fingerprint, o.Severity = a.ID, a.Rule, a.Source, a.Fingerprint, a.Severity
+}
+
+// Silence mutes the alerts that matchers match, now and later, for a while (0: SilenceFor). A reason is required. Matched
+// is how many alerts it mutes now: with 0 the matchers may be wrong, and whoever asked must be told.
+func (d *Desk) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Duration) (o Order, matched int, err error) {
+	switch {
+	case len(ms) == 0:
+		return Order{}, 0, errors.New("a silence of everything is not possible: name what to silence, such as rule=\"failed-too-long\"")
+	case reason.IsEmpty():
+		return Order{}, 0, errors.New("a silence needs a reason: whoever is on call next must know why")
+	}
+	o = Order{Kind: OrderSilence, Owner: owner, Reason: reason, For: lasting, Matchers: ms.String()}
+	if o.For == 0 {
+		o.For = SilenceFor
+	}
+	o, err = d.order(o, backend.Textf("%s silences %s for %s: %s", owner, backend.Clean(o.Matchers, 200), short(o.For), reason))
+	return o, d.Matching(ms), err
+}
+
+// Matching counts the alerts on the Board that matchers match, for a preview.
+func (d *Desk) Matching(ms Matchers) int {
+	_, b := d.Latest()
+	return b.matching(ms, d.engine.environment)
+}
+
+// Expire ends a silence.
+func (d *Desk) Expire(silenceID string, owner backend.Safe) (Order, error) {
+	for _, s := range d.Silences() {
+		if s.ID.String() == silenceID {
+			o := Order{Kind: OrderExpire, Owner: owner, Silence: silenceID}
+			return d.order(o, backend.Textf("%s ends the silence of %s: %s", owner, s.Owner, backend.Clean(s.Matchers.String(), 200)))
+		}
+	}
+	return Order{}, fmt.Errorf("no silence %s is in force", backend.Clean(silenceID, 80))
+}
+
+// Silences lists the silences in force, those that end first at the top. Their Until counts down.
+func (d *Desk) Silences() []Silencing {
+	d.mu.Lock()
+	b, o := d.board, d.orders
+	d.mu.Unlock()
+	return o.list(b, d.engine.environment, d.now())
+}
+
+// Note writes something down on the timeline.
+func (d *Desk) Note(owner, text backend.Safe) error {
+	if text.IsEmpty() {
+		return errors.New("the note is empty")
+	}
+	return d.Record(backend.Event{Kind: backend.EventNote, At: d.now(), Name: "note", Text: backend.Textf("%s: %s", owner, text)})
+}
+
+// Record adds events to the timeline, and returns when they are written down.
+func (d *Desk) Record(events ...backend.Event) error {
+	d.timeline.take(d.holds(), events)
+	return d.timeline.write()
+}
+
+// Timeline lists the newest n events, newest first: transitions, orders, notes, actions, change markers, and what
+// backends reported since this process started.
+func (d *Desk) Timeline(n int) []backend.Event { return d.timeline.newest(n) }
+
+func (d *Desk) alert(id string) (*Alert, error) {
+	if _, b := d.Latest(); b != nil {
+		for _, a := range b.Alerts {
+			if a.ID == id && a.State != StateEnded {
+				return a, nil
+			}
+		}
+	}
+	return nil, &NoSuchAlertError{id}
+}
+
+func (d *Desk) now() time.Time {
+	if d.opt.Now == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.board != nil {
+			return d.board.memory.clock.Wall
+		}
+		return time.Time{}
+	}
+	return plain(d.opt.Now().Wall)
+}
+
+func (d *Desk) holds() bool { return d.opt.Vault == nil || d.opt.Vault.Locked() }
+
+// order journals, stores and applies an order.
+func (d *Desk) order(o Order, text backend.Safe) (Order, error) {
+	longest := d.opt.LongestOrder
+	if longest == 0 {
+		longest = LongestOrder
+	}
+	switch {
+	case o.Owner.IsEmpty():
+		return o, errors.New("nobody is named who orders it")
+	case o.For < 0 || (o.Kind == OrderAcknowledge || o.Kind == OrderSilence) && o.For < time.Second:
+		return o, errors.New("it must last for at least a second")
+	case o.For > longest:
+		return o, fmt.Errorf("it must not last longer than %s; give it a shorter time, and order it again when that is over", short(longest))
+	}
+	var id [4]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return o, err
+	}
+	o.Schema, o.ID, o.At = orderSchema, hex.EncodeToString(id[:]), d.now()
+	if o.At.IsZero() {
+		return o, errors.New("nothing was read yet; try again in a moment")
+	}
+	if d.opt.Journal != nil {
+		if err := d.opt.Journal.Ordered(o); err != nil {
+			return o, fmt.Errorf("not done, because it cannot be journalled: %w", err)
+		}
+	}
+	if d.opt.Vault == nil {
+		d.mu.Lock()
+		d.list = append(d.list, o)
+		d.mu.Unlock()
+		d.sortOrders()
+	} else {
+		line, err := json.Marshal(o)
+		if err == nil {
+			err = vaultFile(d.opt.Vault, ordersFile).add(true, line)
+		}
+		if err != nil {
+			return o, fmt.Errorf("not done, because it cannot be stored: %w", err)
+		}
+		d.readOrders()
+	}
+	d.apply()
+	err := d.Record(backend.Event{Kind: backend.EventAction, At: o.At, Source: o.Source, Name: string(o.Kind), Text: text})
+	d.problemIf(err)
+	return o, nil
+}
+
+// readOrders takes over what was added to the orders; it reports whether there was something.
+func (d *Desk) readOrders() bool {
+	d.ordering.Lock()
+	defer d.ordering.Unlock()
+	lines, anew, err := vaultFile(d.opt.Vault, ordersFile).since(&d.ordersAt, 1<<40)
+	d.problemIf(err)
+	if err != nil || len(lines) == 0 && !anew {
+		return false
+	}
+	var list []Order
+	for i, line := range lines {
+		var o Order
+		if err := json.Unmarshal(line, &o); err != nil {
+			d.problem(fmt.Errorf("%s: record %d of %d is not understood and left out: %w", ordersFile, i+1, len(lines), err))
+			continue
+		}
+		list = append(list, o)
+	}
+	d.mu.Lock()
+	if anew {
+		d.list = nil
+	}
+	d.list = append(d.list, list...)
+	d.mu.Unlock()
+	d.sortOrders()
+	return true
+}
+
+// trimOrders drops from a large file what has been over for long.
+func (d *Desk) trimOrders(now time.Time) error {
+	file := vaultFile(d.opt.Vault, ordersFile)
+	if _, size, err := file.oldest(); err != nil || size < ordersSize {
+		return err
+	}
+	return file.compact(ordersSize*16, func(line []byte) bool {
+		var o Order
+		return json.Unmarshal(line, &o) != nil || o.matters(now)
+	})
+}
+
+func (d *Desk) sortOrders() {
+	d.mu.Lock()
+	list := d.list
+	d.mu.Unlock()
+	o, err := NewOrders(list)
+	d.problemIf(err)
+	d.mu.Lock()
+	d.orders = o
+	d.mu.Unlock()
+}
+
+// apply makes the orders effective without waiting for the next State.
+func (d *Desk) apply() {
+	d.evaluating.Lock()
+	defer d.evaluating.Unlock()
+	d.mu.Lock()
+	st, board, orders := d.state, d.board, d.orders
+	d.mu.Unlock()
+	if board == nil {
+		return
+	}
+	next, events := d.engine.Apply(board, orders)
+	d.publish(st, next, events, nil)
+}
+
+func (d *Desk) problemIf(err error) {
+	if err != nil {
+		d.problem(err)
+	}
+}

@@ -1,0 +1,356 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandglass/backend"
+)
+
+var (
+	mara = backend.Text("mara")
+	why  = backend.Text("deploy")
+)
+
+// desk is a Desk on the lamp's clocks. A killed one is just dropped: nothing of it is closed or saved.
+func (l *lamp) desk(t testing.TB, v *Vault, change func(*DeskOptions)) *Desk {
+	t.Helper()
+	o := DeskOptions{Vault: v, Now: func() Moment { return moment(l) }, Problem: func(err error) { t.Error(err) }}
+	if change != nil {
+		change(&o)
+	}
+	return NewDesk(l.engine, o)
+}
+
+func (l *lamp) observe(d *Desk, words string) *Board {
+	for _, word := range strings.Fields(words) {
+		d.Observe(l.state(word))
+		l.now = l.now.Add(time.Minute)
+	}
+	l.now = l.now.Add(-time.Minute) // to the last State
+	_, b := d.Latest()
+	l.board = b
+	l.now = l.now.Add(time.Second)
+	return b
+}
+
+type journal struct {
+	orders []Order
+	err    error
+}
+
+func (j *journal) Ordered(o Order) error {
+	if j.err == nil {
+		j.orders = append(j.orders, o)
+	}
+	return j.err
+}
+
+func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
+	l := newLamp(t, Meta{})
+	j := &journal{}
+	d := l.desk(t, openVault(t, t.TempDir(), l.engine), func(o *DeskOptions) { o.Journal = j })
+	if _, err := d.Acknowledge("nothing", mara, why, 0); err == nil {
+		t.Error("acknowledged before anything was read")
+	}
+	a := l.observe(d, "on").Alerts[0]
+	c, end := d.Subscribe()
+	defer end()
+	<-c
+	if _, err := d.Acknowledge(a.ID, mara, backend.Safe{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c:
+	default:
+		t.Error("viewers are not told")
+	}
+	_, b := d.Latest()
+	if k := b.Alerts[0].Acknowledged; k == nil || k.Until.Sub(k.At) != 30*time.Minute {
+		t.Fatalf("%+v", b.Alerts[0])
+	}
+	if a.Acknowledged != nil {
+		t.Error("the former Board was changed")
+	}
+	ms, err := ParseMatchers(`rule="lamp"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, n, err := d.Silence(ms, mara, why, 0)
+	if err != nil || n != 1 || s.For != time.Hour {
+		t.Fatalf("%+v, %d, %v", s, n, err)
+	}
+	none, err := ParseMatchers(`rule="lamp", tenant="acme"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, n, err := d.Silence(none, mara, why, 2*time.Hour); err != nil || n != 0 {
+		t.Errorf("matches %d, %v", n, err)
+	}
+	list := d.Silences()
+	if len(list) != 2 || list[0].ID.String() != s.ID || list[0].Matches != 1 || list[1].Matches != 0 || !list[0].Until.Equal(l.now.Add(time.Hour)) {
+		t.Errorf("%+v", list)
+	}
+	if _, err := d.Expire(s.ID, mara); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Expire(s.ID, mara); err == nil {
+		t.Error("ended twice")
+	}
+	if _, err := d.Unacknowledge(a.ID, mara); err != nil {
+		t.Error(err)
+	}
+	if _, b := d.Latest(); b.Alerts[0].Silenced != nil || b.Alerts[0].Acknowledged != nil || len(d.Silences()) != 1 {
+		t.Errorf("%+v", b.Alerts[0])
+	}
+	var kinds []string
+	for _, o := range j.orders {
+		kinds = append(kinds, string(o.Kind))
+	}
+	if got := strings.Join(kinds, " "); got != "acknowledge silence silence expire unacknowledge" {
+		t.Errorf("journalled: %s", got)
+	}
+	j.err = errors.New("disk full")
+	if _, err := d.Acknowledge(a.ID, mara, why, 0); err == nil || !strings.Contains(err.Error(), "cannot be journalled: disk full") {
+		t.Errorf("%v", err)
+	}
+	if _, b := d.Latest(); b.Alerts[0].Acknowledged != nil {
+		t.Error("done without the journal")
+	}
+}
+
+func TestOrdersThatAreRefused(t *testing.T) {
+	l := newLamp(t, Meta{})
+	d := l.desk(t, nil, func(o *DeskOptions) { o.LongestOrder = 8 * time.Hour })
+	a := l.observe(d, "on").Alerts[0]
+	ms, err := ParseMatchers(`rule="lamp"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, try := range map[string]func() error{
+		"must not last longer than 8h": func() error { _, _, err := d.Silence(ms, mara, why, 9*time.Hour); return err },
+		"at least a second":            func() error { _, err := d.Acknowledge(a.ID, mara, why, time.Millisecond); return err },
+		"needs a reason":               func() error { _, _, err := d.Silence(ms, mara, backend.Safe{}, 0); return err },
+		"silence of everything":        func() error { _, _, err := d.Silence(nil, mara, why, 0); return err },
+		"nobody is named":              func() error { _, err := d.Acknowledge(a.ID, backend.Safe{}, why, 0); return err },
+		"no alert has the id":          func() error { _, err := d.Acknowledge("nope", mara, why, 0); return err },
+		"is not acknowledged":          func() error { _, err := d.Unacknowledge(a.ID, mara); return err },
+		"the note is empty":            func() error { return d.Note(mara, backend.Safe{}) },
+	} {
+		if err := try(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if len(d.Silences()) != 0 {
+		t.Error("something was silenced")
+	}
+	if _, err := d.Acknowledge(a.ID, mara, why, 0); err != nil {
+		t.Errorf("without a state directory: %v", err)
+	}
+	if _, b := d.Latest(); b.Alerts[0].Acknowledged == nil {
+		t.Error("without a state directory nothing is remembered")
+	}
+}
+
+// A process is killed at every moment of a story; whoever comes after it knows what was ordered.
+func TestOrdersSurviveBeingKilledAtAnyPoint(t *testing.T) {
+	for _, saved := range []bool{false, true} {
+		for after := range 4 { // minutes between the alert and the order
+			t.Run(fmt.Sprint(saved, after), func(t *testing.T) {
+				l := newLamp(t, Meta{})
+				dir := t.TempDir()
+				killed, err := OpenVault(dir, l.engine)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := l.desk(t, killed, nil)
+				l.observe(d, "off off off off")
+				if saved {
+					d.Close()
+				}
+				a := l.observe(d, "on "+strings.Repeat("on ", after)).Alerts[0]
+				if _, err := d.Acknowledge(a.ID, mara, why, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				ms, err := ParseMatchers(`alert="` + a.ID + `"`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := d.Silence(ms, mara, why, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+				if err := killed.Close(); err != nil { // what the kernel does for the killed
+					t.Fatal(err)
+				}
+				l.number = 0
+				next := l.desk(t, openVault(t, dir, l.engine), nil)
+				b := l.observe(next, "on on")
+				if a := b.Alerts[0]; a.Acknowledged == nil || a.Silenced == nil {
+					t.Errorf("forgotten: %+v", a)
+				}
+				if got := next.Timeline(9); len(got) < 2 || !strings.Contains(fmt.Sprint(got), "mara takes lamp on s for 1h") {
+					t.Errorf("timeline %v", got)
+				}
+			})
+		}
+	}
+}
+
+// A guest's orders reach the holder, and everybody's notes reach everybody.
+func TestWhatAnotherProcessAddsIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLamp(t, Meta{})
+		dir := t.TempDir()
+		holder := l.desk(t, openVault(t, dir, l.engine), nil)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { holder.Run(ctx); close(done) }()
+		l.observe(holder, "on")
+		guest := l.desk(t, openVault(t, dir, l.engine), nil)
+		a := l.observe(guest, "on").Alerts[0]
+		if _, err := guest.Acknowledge(a.ID, mara, why, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := guest.Note(mara, backend.Text("rolling back")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if _, b := holder.Latest(); b.Alerts[0].Acknowledged == nil {
+			t.Error("the holder does not know what the guest ordered")
+		}
+		stop()
+		<-done
+		var names []string
+		for _, e := range holder.Timeline(10) {
+			names = append(names, e.Name)
+		}
+		if got := strings.Join(names, " "); got != "note acknowledge firing" {
+			t.Errorf("the holder's timeline: %s", got)
+		}
+		if e := holder.Timeline(1)[0]; e.Kind != backend.EventNote || e.Text.String() != "mara: rolling back" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestTimelineIsReloadedAndBounded(t *testing.T) {
+	l := newLamp(t, Meta{})
+	dir := t.TempDir()
+	v := openVault(t, dir, l.engine)
+	d := l.desk(t, v, nil)
+	st := l.state("on")
+	st.Events = []backend.Event{
+		{Kind: backend.EventChange, At: l.now, Source: "s", Name: "restarted", Text: backend.Text("agent restarted")},
+		{Kind: backend.EventPlatform, At: l.now, Source: "s", Name: "die", Text: backend.Text("a container died")},
+	}
+	d.Observe(st)
+	if got := len(d.Timeline(10)); got != 3 {
+		t.Errorf("%d events, want the marker, what the platform said and the transition", got)
+	}
+	d.Close()
+	file := filepath.Join(dir, timelineFile)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"schema":1,"kind":"no`); err != nil { // killed in the middle of a line
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Note(mara, backend.Text("after the torn line")); err == nil || !strings.Contains(err.Error(), "1 lines of") {
+		t.Errorf("a torn line is passed over silently: %v", err)
+	}
+	var problems []error
+	again := l.desk(t, v, func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err) } })
+	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 {
+		t.Errorf("reloaded: %v; problems %v", got, problems)
+	}
+	if got := again.Timeline(1); len(got) != 1 {
+		t.Errorf("%d events, 1 was asked for", len(got))
+	}
+	l.now = l.now.Add(8 * 24 * time.Hour)
+	if err := d.Note(mara, backend.Text("a week later")); err != nil {
+		t.Fatal(err)
+	}
+	last := l.desk(t, v, func(o *DeskOptions) { o.Problem = func(error) {} })
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := last.Timeline(10); len(got) != 1 || strings.Contains(string(data), "agent restarted") {
+		t.Errorf("after a week: %v\n%s", got, data)
+	}
+	if err := d.Note(mara, backend.Text("into the new file")); err == nil || len(d.Timeline(10)) != 3 { // with what the platform said
+		t.Errorf("a process that has the old file open: %v, %v", err, d.Timeline(10))
+	}
+}
+
+func TestLinesOfSeveralWritersStayWhole(t *testing.T) {
+	file := lineFile{filepath.Join(t.TempDir(), "lines")}
+	const writers, each = 8, 50
+	errs := make(chan error)
+	for w := range writers {
+		go func() {
+			var err error
+			for i := range each {
+				err = errors.Join(err, file.add(false, fmt.Appendf(nil, "%d-%d-%s", w, i, strings.Repeat("x", 50*w))))
+				if w == 0 && i%10 == 0 {
+					err = errors.Join(err, file.compact(1<<20, func([]byte) bool { return true }))
+				}
+			}
+			errs <- err
+		}()
+	}
+	for range writers {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	var c lineCursor
+	lines, anew, err := file.since(&c, 1<<20)
+	if err != nil || !anew || len(lines) != writers*each {
+		t.Errorf("%d lines, %v", len(lines), err)
+	}
+	next := make([]int, writers)
+	for _, line := range lines {
+		var w, i int
+		if _, err := fmt.Sscanf(string(line), "%d-%d-", &w, &i); err != nil || next[w] != i {
+			t.Fatalf("%.20s: %v", line, err)
+		}
+		next[w]++
+	}
+	if more, anew, err := file.since(&c, 1<<20); len(more) > 0 || anew || err != nil {
+		t.Errorf("%d lines twice, %v", len(more), err)
+	}
+}
+
+func TestFilesThatAreNotOurs(t *testing.T) {
+	dir := t.TempDir()
+	loose := filepath.Join(dir, "loose")
+	if err := os.WriteFile(loose, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(loose, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := (lineFile{loose}).add(false, []byte("x")); err == nil || !strings.Contains(err.Error(), "chmod o-w") {
+		t.Errorf("%v", err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := (lineFile{link}).add(false, []byte("x")); err == nil {
+		t.Error("a symbolic link was followed")
+	}
+}

@@ -1,0 +1,174 @@
+package alerts
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lineFile is a file of lines to which any process that may write it adds: each addition takes the file's lock and is
+// one write. A line that a crash left incomplete spoils nothing but itself.
+type lineFile struct{ path string }
+
+// lockPatience is how long an addition waits for another process that is adding.
+const lockPatience = 2 * time.Second
+
+// maxReplaced bounds how often the file may be replaced while its lock is waited for.
+const maxReplaced = 20
+
+// open opens the file and takes its lock. A file that was replaced meanwhile is let go: a line must not end up where
+// nobody looks.
+func (l lineFile) open() (*os.File, error) {
+	for range maxReplaced {
+		f, err := openLocked(l.path, lockPatience)
+		if err != nil {
+			return nil, err
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if named, err := os.Lstat(l.path); err == nil && os.SameFile(mine, named) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s is replaced again and again by another program", l.path)
+}
+
+// add appends lines, none of which holds a line end. Synced lines survive the end of the machine.
+func (l lineFile) add(sync bool, lines ...[]byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	f, err := l.open()
+	if err != nil {
+		return err
+	}
+	out := append(bytes.Join(lines, []byte{'\n'}), '\n')
+	torn, err := endsTorn(f)
+	if torn {
+		out = append([]byte{'\n'}, out...)
+	}
+	if err == nil {
+		_, err = f.Write(out)
+	}
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func endsTorn(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false, err
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return last[0] != '\n', err
+}
+
+// lineCursor is how far a file was read.
+type lineCursor struct {
+	info   os.FileInfo
+	offset int64
+}
+
+// since reads the whole lines added since the cursor and moves it. anew says that the file is another one than before,
+// so that these lines are all there is; of such a file only the last tail bytes are read.
+func (l lineFile) since(c *lineCursor, tail int64) (lines [][]byte, anew bool, err error) {
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		anew = c.info != nil
+		*c = lineCursor{}
+		return nil, anew, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	skip := false
+	if c.info == nil || !os.SameFile(c.info, info) || info.Size() < c.offset {
+		anew, c.offset = true, max(info.Size()-tail, 0)
+		skip = c.offset > 0
+	}
+	c.info = info
+	if info.Size() == c.offset {
+		return nil, anew, nil
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, c.offset, info.Size()-c.offset))
+	if err != nil {
+		return nil, anew, err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	c.offset += int64(whole)
+	for line := range bytes.Lines(data[:whole]) {
+		if skip { // the beginning of this one lies before the tail
+			skip = false
+			continue
+		}
+		if line = bytes.TrimRight(line, "\n"); len(line) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, anew, nil
+}
+
+// oldest is the first line of the file, nil when there is none.
+func (l lineFile) oldest() ([]byte, int64, error) {
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	line, err := bufio.NewReader(io.LimitReader(f, 1<<20)).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, err
+	}
+	return bytes.TrimRight(line, "\n"), info.Size(), nil
+}
+
+// compact leaves the lines that keep says, at most the last size bytes of them. A crash leaves the file as it was.
+func (l lineFile) compact(size int, keep func([]byte) bool) error {
+	f, err := l.open()
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<40))
+	if err == nil {
+		var out []byte
+		for line := range bytes.Lines(data) {
+			if bytes.HasSuffix(line, []byte{'\n'}) && keep(line[:len(line)-1]) {
+				out = append(out, line...)
+			}
+		}
+		if len(out) > size {
+			out = out[len(out)-size:]
+			out = out[bytes.IndexByte(out, '\n')+1:]
+		}
+		err = writeAtomically(l.path, out)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func vaultFile(v *Vault, name string) lineFile { return lineFile{filepath.Join(v.dir, name)} }

@@ -1,0 +1,151 @@
+package alerts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/backend"
+)
+
+// timelineFile is the timeline's name in the state directory.
+const timelineFile = "timeline.jsonl"
+
+// The bounds of the timeline: how far back it goes and how large its file grows, and what of it a process holds.
+const (
+	timelineAge    = 7 * 24 * time.Hour
+	timelineSize   = 16 << 20
+	timelineTail   = 2 << 20
+	timelineEvents = 5000
+)
+
+// timelineSchema is the number of the line's form.
+const timelineSchema = 1
+
+type timelineLine struct {
+	Schema int `json:"schema"`
+	backend.Event
+}
+
+// timeline holds what happened: in a file, where there is a state directory, and the newest of it in memory. What backends
+// report on their own is not written down, it can be asked of them again.
+type timeline struct {
+	file   *lineFile // nil: memory only
+	writes sync.Mutex
+	cursor lineCursor // under writes
+
+	mu       sync.Mutex
+	written  []backend.Event // as they stand in the file
+	waiting  []backend.Event // to be written
+	platform []backend.Event
+}
+
+// take adds what happened. Only the process that holds the alert state writes transitions and markers down; for others
+// they come back out of the file.
+func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		switch e.Kind {
+		case backend.EventPlatform:
+			t.platform = newest(append(t.platform, e), timelineEvents)
+		case backend.EventTransition, backend.EventChange:
+			if holder || t.file == nil {
+				t.waiting = append(t.waiting, e)
+			}
+		case backend.EventAction, backend.EventNote:
+			t.waiting = append(t.waiting, e)
+		}
+	}
+	t.waiting = newest(t.waiting, timelineEvents)
+	return len(t.waiting) > 0 && t.file != nil
+}
+
+func newest(es []backend.Event, n int) []backend.Event {
+	if len(es) <= n {
+		return es
+	}
+	return slices.Clone(es[len(es)-n:])
+}
+
+// write writes down what waits, and reads what others added meanwhile.
+func (t *timeline) write() error {
+	if t.file == nil {
+		return nil
+	}
+	t.writes.Lock()
+	defer t.writes.Unlock()
+	t.mu.Lock()
+	waiting := t.waiting
+	t.mu.Unlock()
+	lines := make([][]byte, 0, len(waiting))
+	for _, e := range waiting {
+		line, err := json.Marshal(timelineLine{timelineSchema, e})
+		if err != nil {
+			return fmt.Errorf("timeline: %w", err)
+		}
+		lines = append(lines, line)
+	}
+	if err := t.file.add(false, lines...); err != nil {
+		return fmt.Errorf("the timeline is not written down: %w", err)
+	}
+	return t.read(len(waiting))
+}
+
+// read takes over what was added to the file; so many of those that wait are among it.
+func (t *timeline) read(done int) error {
+	lines, anew, err := t.file.since(&t.cursor, timelineTail)
+	var events []backend.Event
+	unread := 0
+	for _, line := range lines {
+		var e timelineLine
+		if json.Unmarshal(line, &e) != nil || e.Schema != timelineSchema {
+			unread++
+			continue
+		}
+		events = append(events, e.Event)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if anew {
+		t.written = nil
+	}
+	t.written = newest(append(t.written, events...), timelineEvents)
+	t.waiting = t.waiting[min(done, len(t.waiting)):]
+	if unread > 0 {
+		err = errors.Join(err, fmt.Errorf("%d lines of %s are not understood and left out", unread, t.file.path))
+	}
+	return err
+}
+
+// trim drops what is older than a week, and the oldest when the file is too large.
+func (t *timeline) trim(now time.Time) error {
+	if t.file == nil {
+		return nil
+	}
+	line, size, err := t.file.oldest()
+	if err != nil || line == nil {
+		return err
+	}
+	young := func(line []byte) bool {
+		var e timelineLine
+		return json.Unmarshal(line, &e) != nil || now.Sub(e.At) < timelineAge // what another version wrote stays
+	}
+	if size <= timelineSize && young(line) {
+		return nil
+	}
+	return t.file.compact(timelineSize/2, young)
+}
+
+// newest lists what happened, the newest first.
+func (t *timeline) newest(n int) []backend.Event {
+	t.mu.Lock()
+	all := slices.Concat(t.written, t.waiting, t.platform)
+	t.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b backend.Event) int { return a.At.Compare(b.At) })
+	slices.Reverse(all)
+	return all[:min(max(n, 0), len(all))]
+}
