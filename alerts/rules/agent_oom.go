@@ -120,6 +120,10 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	if len(series) > 0 {
 		v.Via = series[0].Source
 	}
+	if o, why, gap := env.Gap(v.Via); gap && v.Via != "" {
+		v.Outcome, v.Why = o, why
+		return v
+	}
 	starts, kills, together := weigh(n)
 	switch {
 	case m.N > 0:
