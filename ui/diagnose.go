@@ -38,10 +38,13 @@ type diagnosedMsg struct {
 	answer   *runbook.Diagnosis
 }
 
-// History is what a Feed may know of the past besides: events of earlier States, oldest first.
+// History is what a Feed may know of the past besides: the newest n events, of earlier States too.
 type History interface {
-	Timeline() []backend.Event
+	Timeline(n int) []backend.Event
 }
+
+// recentEvents is how many events a diagnosis looks back at.
+const recentEvents = 5000
 
 // diagnose returns the command that answers what the reader looks at, nil when that is answered or another is under way.
 func (m *Model) diagnose() tea.Cmd {
@@ -69,7 +72,7 @@ func (m *Model) diagnose() tea.Cmd {
 func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed) runbook.Diagnosis {
 	c := runbook.Case{State: state, Board: board, Subject: q.Subject, Events: state.Events}
 	if h, ok := feed.(History); ok {
-		c.Events = h.Timeline()
+		c.Events = h.Timeline(recentEvents)
 	}
 	return c.Diagnose(q.Incident)
 }

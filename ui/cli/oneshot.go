@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/config"
@@ -18,10 +19,16 @@ import (
 // reading is what the one-shot commands conclude from.
 type reading struct {
 	config *config.Config
+	desk   *alerts.Desk
 	state  *fleet.State
 	board  *alerts.Board
+	events []backend.Event // of all States that were read, oldest first
+	local  map[string]runbook.Local
 	now    time.Time
 }
+
+// recentEvents is how many events a diagnosis looks back at.
+const recentEvents = 5000
 
 // oneShot are the flags of commands that read the fleet without a screen.
 type oneShot struct {
@@ -37,23 +44,30 @@ func (o *oneShot) flags(cmd *cobra.Command) {
 // read builds the sources, reads them, and evaluates the rules on every State. A source that hangs or fails shows as
 // such and costs the others nothing.
 func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, error) {
+	r, closeDesk, err := p.open(ctx, s, o)
+	closeDesk()
+	return r, err
+}
+
+// open is read with a desk that still takes orders until it is closed; the function is never nil.
+func (p *Program) open(ctx context.Context, s shared, o oneShot) (r *reading, closeDesk func(), err error) {
+	closeDesk = func() {}
 	switch {
 	case o.observe < 0 || o.observe > maxObserve:
-		return nil, usage("--observe must be from 0s to %s", maxObserve)
+		return nil, closeDesk, usage("--observe must be from 0s to %s", maxObserve)
 	case o.timeout <= 0:
-		return nil, usage("--timeout must be longer than 0s")
+		return nil, closeDesk, usage("--timeout must be longer than 0s")
 	}
 	c, err := p.load(s)
 	if err != nil {
-		return nil, err
+		return nil, closeDesk, err
 	}
 	sources, rules, err := p.Build(c)
 	if err != nil {
-		return nil, err
+		return nil, closeDesk, err
 	}
 	var f *fleet.Fleet
 	desk, closeDesk := p.desk(c, s, rules, func(a backend.Attention) { f.Attend(a) })
-	defer closeDesk()
 	f = fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation, OnState: desk.Observe})
 	AddTo(f, sources)
 	if o.observe > 0 {
@@ -67,11 +81,11 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 		f.Close()
 	}
 	if ctx.Err() != nil {
-		return nil, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
+		return nil, closeDesk, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r := &reading{config: c, now: p.Now()}
+	r = &reading{config: c, desk: desk, local: LocalRunbook(rules), events: desk.Timeline(recentEvents), now: p.Now()}
 	r.state, r.board = desk.Latest()
-	return r, nil
+	return r, closeDesk, nil
 }
 
 // desk makes what evaluates the States, on top of what former runs left in the state directory. Without a directory it

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+	"sandglass/views/detail"
+	"sandglass/views/text"
+)
+
+// LocalRunbook is what the rules' configuration adds to the runbook, by rule.
+func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
+	out := map[string]runbook.Local{}
+	for _, r := range rules {
+		m := r.Meta()
+		if m.RunbookText == "" && len(m.RunbookLinks) == 0 {
+			continue
+		}
+		l := runbook.Local{Text: m.RunbookText}
+		for _, u := range m.RunbookLinks {
+			l.Links = append(l.Links, runbook.Link{URL: u})
+		}
+		out[m.Name] = l
+	}
+	return out
+}
+
+// pageWidth is how wide text is laid out where no terminal tells.
+const pageWidth = 100
+
+func (p *Program) width() int {
+	if p.Output.Terminal && p.Output.Width > 0 {
+		return p.Output.Width
+	}
+	return pageWidth
+}
+
+func (p *Program) runbookCommand(s *shared) *cobra.Command {
+	var o oneShot
+	var subject string
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "runbook [N]",
+		Short: "Print a page of the runbook, and with --subject or --config what it says about the fleet now",
+		Long: `Print what to check, what to do and what not to do in one of the incidents.
+Without a number: the list of pages.
+
+With --subject ID the sources are read and the page's checks are answered for
+that workspace, session, sandbox, scratch directory, host or source; with
+--config and no subject for everything. No alert is needed.`,
+		ValidArgs: incidents(),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			if len(args) == 0 && subject == "" {
+				return p.listPages(format)
+			}
+			if len(args) != 1 {
+				return usage("runbook needs one number of %s", strings.Join(incidents(), ", "))
+			}
+			page, ok := runbook.Incident(args[0])
+			if !ok {
+				return usage("the runbook has no page %q; it has %s", args[0], strings.Join(incidents(), ", "))
+			}
+			doc := text.Runbook{Incident: page.Number, Title: page.Title}
+			if subject == "" && s.config == "" {
+				doc.Text = page.Markdown(runbook.Local{})
+				return p.writeRunbook(doc, nil, format)
+			}
+			r, err := p.read(c.Context(), *s, o)
+			if err != nil {
+				return err
+			}
+			return p.diagnose(r, page, subject, doc, format)
+		},
+	}
+	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the thing of this `ID`, as get prints it")
+	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
+	p.complete(cmd, "output", []string{"text", "json"})
+	o.flags(cmd)
+	return cmd
+}
+
+func incidents() []string {
+	var out []string
+	for _, page := range runbook.All() {
+		out = append(out, page.Number)
+	}
+	return out
+}
+
+func (p *Program) listPages(format string) error {
+	var list []text.Runbook
+	for _, page := range runbook.All() {
+		list = append(list, text.Runbook{Incident: page.Number, Title: page.Title})
+	}
+	if format == "json" {
+		return unwrittenIf(text.WriteJSON(p.Stdout, list))
+	}
+	return unwrittenIf(text.WritePages(p.Stdout, list))
+}
+
+// diagnose answers the page's checks on what was read and prints both.
+func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc text.Runbook, format string) error {
+	q := views.Question{Incident: page.Number}
+	rule := ""
+	if subject != "" {
+		id, err := backend.NewID(subject)
+		if err != nil {
+			return usage("--subject: %v", err)
+		}
+		q.Subject = runbook.SubjectOf(r.state, id)
+		if a := alertWith(r.board, subject); a != nil {
+			q.Subject, rule = runbook.SubjectOfAlert(a), a.Rule
+		}
+	}
+	f := r.frame()
+	at := detail.Page{Question: q, Rule: rule}
+	if subject != "" && rule == "" {
+		if named, ok := detail.PageOf(q.Subject, f); ok && named.Incident == q.Incident {
+			at.Rule = named.Rule
+		}
+	}
+	d := r.diagnosis(q)
+	f.Diagnoses[q] = &d
+	doc.Text, doc.Diagnosis = at.Markdown(f), &d
+	if err := p.writeRunbook(doc, func() error { return p.writeDoc(at.Title(f), at.Doc, f) }, format); err != nil {
+		return err
+	}
+	return p.incomplete(r.state)
+}
+
+func (p *Program) writeRunbook(doc text.Runbook, before func() error, format string) error {
+	if format == "json" {
+		return unwrittenIf(text.WriteJSON(p.Stdout, doc))
+	}
+	if before != nil {
+		if err := before(); err != nil {
+			return err
+		}
+	}
+	return unwrittenIf(text.WritePage(p.Stdout, doc, p.width(), before != nil))
+}
+
+func alertWith(b *alerts.Board, id string) *alerts.Alert {
+	for _, a := range b.Alerts {
+		if a.ID == id {
+			return a
+		}
+	}
+	return nil
+}
+
+// frame is what documents about single things are written from.
+func (r *reading) frame() *views.Frame {
+	c := columns.NewCtx(r.now, r.state, r.board)
+	return &views.Frame{Ctx: c, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: views.Summarise(c),
+		Diagnoses: map[views.Question]*runbook.Diagnosis{}, Local: r.local}
+}
+
+func (r *reading) diagnosis(q views.Question) runbook.Diagnosis {
+	c := runbook.Case{State: r.state, Board: r.board, Subject: q.Subject, Events: r.events}
+	return c.Diagnose(q.Incident)
+}
+
+func unwrittenIf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unwritten(err)
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/columns"
+	"sandglass/views/detail"
+	"sandglass/views/text"
+)
+
+func (p *Program) whyCommand(s *shared) *cobra.Command {
+	var o oneShot
+	cmd := &cobra.Command{
+		Use:   "why ID",
+		Short: "Print everything about one thing: its state, the alerts that name it, and the diagnosis",
+		Long: `Print all that is known about one workspace, session, sandbox, scratch
+directory, host, source or alert, and what the runbook makes of it. ID is what
+check and get print. An id that no source shows is taken for a session that is
+no longer listed.
+
+Exit code 3 says that a source is down, so that something may be missing.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("why needs one id, as check and get print it")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := backend.NewID(args[0])
+			if err != nil {
+				return usage("%v", err)
+			}
+			r, err := p.read(c.Context(), *s, o)
+			if err != nil {
+				return err
+			}
+			return p.why(r, id)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// why prints what is known of one thing, and what the runbook makes of it.
+func (p *Program) why(r *reading, id backend.ID) error {
+	f := r.frame()
+	f.Theme = p.theme()
+	var key backend.Key
+	if a := alertWith(r.board, id.Raw()); a != nil {
+		key = columns.AlertKey(a)
+	} else {
+		key = runbook.SubjectOf(r.state, id)
+	}
+	page, ok := detail.PageOf(key, f)
+	if ok && page.Incident != "" {
+		d := r.diagnosis(page.Question)
+		f.Diagnoses[page.Question] = &d
+	}
+	about := func(f *views.Frame) (*kit.Doc, []backend.Key) { return detail.Doc(key, f) }
+	if err := p.writeDoc(detail.Title(key, f), about, f); err != nil {
+		return err
+	}
+	if ok {
+		if err := p.writeDoc(page.Title(f), page.Doc, f); err != nil {
+			return err
+		}
+	}
+	return p.incomplete(r.state)
+}
+
+// theme is what the standard output can draw.
+func (p *Program) theme() *theme.Theme {
+	if !p.Output.Terminal {
+		return theme.New(theme.NoColours, theme.Unicode)
+	}
+	return theme.New(p.Output.Colours, p.Output.Glyphs)
+}
+
+// writeDoc prints a document under its title.
+func (p *Program) writeDoc(title string, write func(*views.Frame) (*kit.Doc, []backend.Key), f *views.Frame) error {
+	doc, _ := write(f)
+	o := text.TableOptions{Width: p.width(), Theme: f.Theme}
+	o.Colour = p.Output.Terminal && p.Getenv("NO_COLOR") == "" && p.Output.Colours != theme.NoColours
+	return unwrittenIf(text.WriteDoc(p.Stdout, title, doc, o))
+}
