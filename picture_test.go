@@ -6,6 +6,7 @@ import (
 	"html"
 	"image/color"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,8 @@ func demoScreen(t *testing.T) *vt.Emulator {
 	desk := alerts.NewDesk(alerts.NewEngine(rules, "demo"), alerts.DeskOptions{})
 	f := fleet.New(fleet.Options{Now: now, Mono: func() time.Duration { return at }, Spawn: p.Spawn,
 		LongestOperation: 5 * time.Minute, OnState: desk.Observe})
-	cli.AddTo(f, sources)
+	// The scratch directories are real, and with them the disk and memory of whoever runs this test.
+	cli.AddTo(f, slices.DeleteFunc(sources, func(s cli.Source) bool { return s.Config.Kind == "tmpdir" }))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	f.PollOnce(ctx)

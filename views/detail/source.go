@@ -15,24 +15,10 @@ import (
 // Source writes what a source lets us see and not see, and what reading it costs.
 func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	sees(d, h)
-	rules := map[string][]string{}
-	var order []string
-	for _, b := range f.Board.Blind {
-		if b.Source == h.Key.Source {
-			why := b.Why.String()
-			if rules[why] == nil {
-				order = append(order, why)
-			}
-			rules[why] = append(rules[why], b.Rule)
-		}
-	}
-	nowhere(d, f)
-	for i, why := range order {
-		d.Field(label(i+1, "blind rules"), kit.Span{Tone: theme.Warn, Text: strings.Join(rules[why], ", ")}, dim("  "+why))
-	}
-	if len(order) == 0 {
+	if !blind(d, f, h.Key.Source, "blind rules") {
 		d.Field("blind rules", dim("none"))
 	}
+	blind(d, f, "", "not watched")
 	load := fmt.Sprintf("%s requests and %s a minute", columns.Rate(h.RequestsPerMin), columns.Bytes(int64(h.BytesPerMin)))
 	if h.P50 > 0 {
 		load += fmt.Sprintf(", p50 %s, p95 %s", columns.Latency(h.P50), columns.Latency(h.P95))
@@ -57,15 +43,25 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	}
 }
 
-// nowhere lists the rules for which no source of the kind they watch is configured at all.
-func nowhere(d *kit.Doc, f *views.Frame) {
-	n := 0
+// blind lists the rules that cannot judge a source, by reason; of the source "" those for which no source of the kind
+// they watch is configured at all. It reports whether there is any.
+func blind(d *kit.Doc, f *views.Frame, source, name string) bool {
+	rules := map[string][]string{}
+	var order []string
 	for _, b := range f.Board.Blind {
-		if b.Source == "" {
-			n++
-			d.Field(label(n, "not watched"), kit.Span{Tone: theme.Warn, Text: b.Rule}, dim("  "+b.Why.String()))
+		if b.Source != source {
+			continue
 		}
+		why := b.Why.String()
+		if rules[why] == nil {
+			order = append(order, why)
+		}
+		rules[why] = append(rules[why], b.Rule)
 	}
+	for i, why := range order {
+		d.Field(label(i+1, name), kit.Span{Tone: theme.Warn, Text: strings.Join(rules[why], ", ")}, dim("  "+why))
+	}
+	return len(order) > 0
 }
 
 func sees(d *kit.Doc, h *fleet.SourceHealth) {

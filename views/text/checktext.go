@@ -45,14 +45,28 @@ func WriteCheck(w io.Writer, c *Check) error {
 			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
 		}
 	}
-	for i, n := range c.notWatched {
+	writeNotWatched(&b, c.notWatched)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeNotWatched lists rules that no configured source serves, by reason.
+func writeNotWatched(b *strings.Builder, blind []alerts.Blindness) {
+	rules := map[string][]string{}
+	var order []string
+	for _, n := range blind {
+		why := n.Why.String()
+		if rules[why] == nil {
+			order = append(order, why)
+		}
+		rules[why] = append(rules[why], n.Rule)
+	}
+	for i, why := range order {
 		if i == 0 {
 			b.WriteString("\nNot watched\n")
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", n.Rule, n.Why)
+		fmt.Fprintf(b, "  %s: %s\n", why, strings.Join(rules[why], ", "))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 func verdict(code int) string {
