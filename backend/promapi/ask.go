@@ -189,9 +189,12 @@ func (s *source) explain(err error) error {
 	if !errors.As(err, &outer) || !errors.As(err, &status) {
 		return err
 	}
-	doc, bad := wire.Parse([]byte(status.Text.String()))
-	if bad != nil {
-		return err // no JSON, or cut: the client's own words stand
+	text := status.Text.String()
+	doc, bad := wire.Parse([]byte(text))
+	if bad != nil { // perhaps only cut, within the error's text, which comes last
+		if doc, bad = wire.Parse([]byte(text + `"}`)); bad != nil {
+			return err // the client's own words stand
+		}
 	}
 	e, failed := failure(doc.Root())
 	if !failed {

@@ -20,6 +20,7 @@ func TestRefusals(t *testing.T) {
 		{"error with 200", `{"status":"error","errorType":"internal","error":"storage is broken"}`, 200, backend.ErrUnreachable, "internal: storage is broken"},
 		{"bad query", `{"status":"error","errorType":"bad_data","error":"parse error"}`, 400, backend.ErrInvalid, "answered 400: bad_data: parse error"},
 		{"execution", `{"status":"error","errorType":"execution","error":"found duplicate series"}`, 422, backend.ErrInvalid, "answered 422: execution: found duplicate series"},
+		{"a long error", `{"status":"error","errorType":"bad_data","error":"` + strings.Repeat("many words ", 40) + `"}`, 400, backend.ErrInvalid, "answered 400: bad_data: many words"},
 		{"timeout", `{"status":"error","errorType":"timeout","error":"query timed out"}`, 503, backend.ErrTimeout, "timeout: query timed out"},
 		{"starting", `Service Unavailable`, 503, backend.ErrThrottled, "503"},
 		{"credential", `{"status":"error"}`, 401, backend.ErrUnauthorised, "401"},
