@@ -32,9 +32,9 @@ type analyst struct {
 }
 
 type lineStats struct {
-	lines, matched, decoded, cut, offClock, untimed, moreEvents int
-	bytes                                                       int64
-	earliest                                                    time.Time // of history: since when it is covered
+	lines, matched, decoded, cut, offClock, untimed, moreEvents, sampled int
+	bytes                                                                int64
+	earliest                                                             time.Time // of history: since when it is covered
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
@@ -275,6 +275,7 @@ func (a *analyst) finish(r *backend.Reading, now time.Time) {
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines
 	a.ever.matched += a.seen.matched
+	a.ever.sampled += a.seen.sampled
 	r.Notes = append(r.Notes, a.notes()...)
 }
 
@@ -293,6 +294,7 @@ func (a *analyst) notes() []backend.Safe {
 	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
 	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
 	note(a.seen.moreEvents > 0, "%d more events are only counted", a.seen.moreEvents)
+	note(a.ever.sampled > 0, "the tail said %d times that it leaves events out because there are too many: counts are lower bounds", a.ever.sampled)
 	note(a.ever.lines == 0, "no log line yet; the framework's default logger writes none, so a logger must be configured in the agent server")
 	note(a.ever.lines > 0 && a.ever.matched == 0, "no line matched any pattern yet")
 	return out

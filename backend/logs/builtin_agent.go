@@ -31,6 +31,16 @@ func memoryLimits() []pattern {
 			misses: []string{`{"outcome":"ok","scriptName":"agent","exceptions":[]}`, `{"msg":"metric","name":"exceededMemory"}`},
 		},
 		{
+			// What wrangler tail prints of that outcome for people (workers-sdk, packages/wrangler/src/tail/printing.ts).
+			name: "tail-printed-exceeded-memory", contains: "Exceeded Memory Limit", class: ClassAgentOOM, tier: tierError,
+			meaning: meaning, event: true, also: regexp.MustCompile(` - Exceeded Memory Limit(?: @ |\s*$)`),
+			hits: []string{
+				`GET https://agents.example.com/run - Exceeded Memory Limit @ 1/1/2026, 12:00:00 PM`,
+				`Alarm @ 1/1/2026, 12:00:00 PM - Exceeded Memory Limit`,
+			},
+			misses: []string{`GET https://agents.example.com/run - Exceeded CPU Limit @ 1/1/2026, 12:00:00 PM`, `  (log) Exceeded Memory Limit of the plan`},
+		},
+		{
 			name: "heap-out-of-memory", contains: "JavaScript heap out of memory", class: ClassAgentOOM, tier: tierError,
 			meaning: meaning, event: true,
 			hits:   []string{`FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory`},

@@ -84,6 +84,9 @@ func (a *analyst) tail(data []byte, size int, stamp time.Time, p *placement) boo
 		a.forced -= int64(len(data))
 	}
 	a.seen.decoded++
+	if kind, _ := either(e.root, "event").Get("type").Text(); kind == "overload" {
+		a.seen.sampled++ // the tail leaves events out from here on
+	}
 	lines := e.lines()
 	t := tailLines{a: a, at: e.at, stamp: stamp, place: p, session: a.sessionOf(e, lines), dead: e.outcome == outcomeOOM}
 	rest := size

@@ -146,6 +146,13 @@ func TestTailSessionFromAConfiguredField(t *testing.T) {
 	}
 }
 
+func TestATailThatSamplesIsSaid(t *testing.T) {
+	_, r := tailed(t, nil, event("ok", `,"event":{"type":"overload","message":"Tail is currently in sampling mode due to the high volume of messages."}`)+"\n")
+	if !strings.Contains(fmt.Sprint(r.Notes), "leaves events out") {
+		t.Errorf("notes %v", r.Notes)
+	}
+}
+
 // What looks like the beginning of an event and is none goes on line by line.
 func TestBlocksThatAreNoEvents(t *testing.T) {
 	rejection := `{"level":40,"msg":"workspace tool: shell metacharacter rejected","sessionId":"s1"}`
