@@ -138,6 +138,21 @@ func (r *errorChaos) young(env *alerts.Env, known alerts.Known, home string) []k
 	return out
 }
 
+// sessionsOfCauses counts sessions so that each cause counts for one of them at most: one session that fails in many ways
+// next to others that share one trouble is no chaos.
+func sessionsOfCauses(causes []kindOfError) int {
+	seen := map[backend.ID]bool{}
+	for _, k := range causes {
+		for _, n := range k.young.All {
+			if !seen[n.Session] {
+				seen[n.Session] = true
+				break
+			}
+		}
+	}
+	return len(seen)
+}
+
 func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) alerts.Verdict {
 	if o, why, gap := env.Gap(home); gap {
 		return alerts.Verdict{Outcome: o, Why: why}
@@ -151,10 +166,11 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		all = all.With(k.young)
 		newest = latestOf(newest, k.newest)
 	}
-	l := listingOf(env, all, home)
-	if l.Sessions < r.sessions {
+	apart := sessionsOfCauses(causes)
+	if apart < r.sessions {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
+	l := listingOf(env, all, home)
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
 		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,

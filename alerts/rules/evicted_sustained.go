@@ -67,7 +67,8 @@ func (r *evictedSustained) Kind() backend.Kind { return backend.KindWorkspace }
 // step is how often the share is brought up to date while nothing changes.
 func (r *evictedSustained) step() time.Duration { return max(r.over/20, time.Second) }
 
-// Judge keeps in the note's points when the state turned: 1 evicted, 0 anything else. The last point is the newest poll.
+// Judge keeps in the note's points when the state turned: 1 evicted, 0 anything else. The last point is the newest poll,
+// so there are always two.
 func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)
 	if !ok {
@@ -141,15 +142,12 @@ func (r *evictedSustained) watch(env *alerts.Env, w *backend.Workspace, f facts,
 			n.Points[i].At = n.Points[i].At.Add(unseen) // the window's clock stood still
 		}
 	}
-	n.Points[len(n.Points)-1].At = f.read // the state held until this poll
-	if last.N[0] != state {
+	n.Points[len(n.Points)-1] = now // the state before held until this poll
+	if n.Points[len(n.Points)-2].N[0] != state {
 		n.Points = append(n.Points, now)
 	}
 	for len(n.Points) > 2 && (env.Now.Sub(n.Points[1].At) > r.over || len(n.Points) > maxTurns) {
 		n.Points = n.Points[1:]
-	}
-	if len(n.Points) == 1 {
-		n.Points = append(n.Points, now)
 	}
 	return &n
 }

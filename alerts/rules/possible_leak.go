@@ -317,7 +317,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p place, users []user, tenants []ba
 			k = backend.Key{Kind: backend.KindSession, Source: p.home, ID: u.session}
 		}
 		l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: env.Now, Bounds: v.Bounds, Detail: v.Detail})
-		if strings.Contains(p.id, u.session.Raw()) {
+		if holds(strings.ToLower(p.id), strings.ToLower(u.session.Raw())) {
 			derived = u.session
 		}
 		if u.entity != nil {

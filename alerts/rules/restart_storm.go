@@ -187,11 +187,17 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *alerts.N
 func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time) (n [3]float64) {
 	// What is read first just after the console's own start was there before.
 	news := env.State.Wall.Add(-env.State.Mono).Add(max(time.Minute, 3*h.Interval))
+	forgot := news.After(env.Display(change))
 	for w := range env.State.Workspaces.All() {
 		if w.Key.Source != h.Key.Source {
 			continue
 		}
 		n[1]++
+		f := factsOf(env, w)
+		works := w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassOpening && !f.failing()
+		if forgot && !works && (f.success.IsZero() || f.success.After(change)) {
+			n[2]++ // a fresh registry knows no success from before the change
+		}
 		opened := w.FirstSeen.After(news) && !env.Ours(w.FirstSeen).Before(change)
 		if s := env.State.SessionOf(w); !opened && s != nil {
 			at := env.Time(&s.Meta, s.StartedAt)
@@ -201,7 +207,7 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 			continue
 		}
 		n[0]++
-		if f := factsOf(env, w); w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || w.Class == backend.ClassOpening || f.failing() {
+		if !forgot && !works {
 			n[2]++
 		}
 	}

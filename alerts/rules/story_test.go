@@ -31,6 +31,7 @@ type story struct {
 	sandboxes  map[backend.Key]*backend.Sandbox
 	tmpdirs    map[backend.Key]*backend.Tmpdir
 	hosts      map[backend.Key]*backend.Host
+	refs       []*backend.Ref
 	happened   []backend.Event         // platform events and change markers of the next State
 	listed     map[backend.Kind]string // kinds of which a source lists everything
 	counts     []backend.Count
@@ -238,6 +239,7 @@ func (s *story) state() *fleet.State {
 	}
 	st.Workspaces, st.Sessions, st.Sandboxes = fleet.NewTable(ws...), fleet.NewTable(ss...), fleet.NewTable(bs...)
 	st.Tmpdirs, st.Hosts = fleet.NewTable(slices.Collect(maps.Values(s.tmpdirs))...), fleet.NewTable(slices.Collect(maps.Values(s.hosts))...)
+	st.Refs = fleet.NewTable(s.refs...)
 	st.Events, s.happened = s.happened, nil
 	for kind, source := range s.listed {
 		st = st.WithListed(source, kind, s.wall)

@@ -1,0 +1,214 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+const (
+	burstRule    = "error-burst"
+	chaosRule    = "error-chaos"
+	capacityRule = "capacity"
+)
+
+// failNow makes n sessions fail with causes made of their number; their last success was shortly before.
+func failNow(s *story, n int, cause func(i int) string) {
+	for i := range n {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: cause(i), attempt: 10 * time.Second, success: time.Minute, provider: "docker"})
+	}
+}
+
+func oneCause(i int) string {
+	return fmt.Sprintf("D1_ERROR: Network connection lost (request %08x)", 0xa0000000+i*7919)
+}
+
+func manyCauses(i int) string {
+	return "trouble of sort " + strings.Repeat(string(rune('a'+i)), 4)
+}
+
+func TestBurstFiresAtOnceAndHandsOver(t *testing.T) {
+	s := begin(t, burstRule, failedRule)
+	failNow(s, 4, oneCause)
+	s.look().quiet(burstRule)
+	failNow(s, 12, oneCause)
+	a := s.after(5*time.Second).want(burstRule, alerts.StateFiring)
+	if a.Sessions != 12 || a.SubjectCount != 12 || a.Providers != 1 || a.Severity != alerts.SeverityCritical {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "12 sessions began to fail with this cause in the last 10m (alert from 5)", "lastError: D1_ERROR: Network connection lost")
+	if f := s.want(failedRule, alerts.StatePending); f.InhibitedBy != a.ID {
+		t.Errorf("the suspicion of failed-too-long is not part of it:\n%s", summary(s.board))
+	}
+	s.every(30*time.Second, 11*time.Minute, nil)
+	s.want(failedRule, alerts.StateFiring)
+	s.quiet(burstRule)
+}
+
+func TestBurstDoesNotFire(t *testing.T) {
+	s := begin(t, burstRule)
+	for i := range 20 { // evictions are eviction-storm's, busy sessions nobody's, a permanent cause capability-mismatch's
+		s.reads(fmt.Sprintf("e%d/box", i), reading{state: "evicted", err: oneCause(i), attempt: time.Second, success: time.Minute})
+		s.reads(fmt.Sprintf("b%d/box", i), reading{state: "open", err: oneCause(i), attempt: time.Second, success: time.Minute})
+		s.reads(fmt.Sprintf("p%d/box", i), reading{state: "failed", err: noBucket, attempt: time.Second, success: time.Minute})
+	}
+	for i := range 4 {
+		s.reads(fmt.Sprintf("few/w%d", i), reading{state: "failed", err: oneCause(i), attempt: time.Second, success: time.Minute}) // one session
+	}
+	s.look()
+	s.every(10*time.Second, time.Minute, nil).quiet(burstRule)
+}
+
+func TestBurstColdStart(t *testing.T) {
+	young, old := begin(t, burstRule), begin(t, burstRule, failedRule)
+	failNow(young, 8, oneCause)
+	young.look().want(burstRule, alerts.StateFiring)
+	for i := range 8 {
+		old.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: oneCause(i), attempt: time.Second, success: 40 * time.Minute})
+	}
+	old.look().quiet(burstRule)
+	old.want(failedRule, alerts.StateFiring)
+}
+
+func TestBurstGapRestart(t *testing.T) {
+	s := begin(t, burstRule)
+	failNow(s, 8, oneCause)
+	s.look()
+	survives(s, burstRule, nil)
+	for i := range 8 {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "open", attempt: time.Second, success: time.Millisecond})
+	}
+	s.after(time.Second).want(burstRule, alerts.StateFiring) // kept for a minute
+	s.after(time.Minute).quiet(burstRule)
+}
+
+func TestChaosFires(t *testing.T) {
+	s := begin(t, chaosRule)
+	failNow(s, 7, manyCauses)
+	s.look().quiet(chaosRule)
+	failNow(s, 9, manyCauses)
+	a := s.after(time.Second).want(chaosRule, alerts.StateFiring)
+	wantEvidence(t, a, "9 different causes in 9 sessions began in the last 10m (alert from 8)", "1 × trouble of sort ")
+	if a.SubjectCount != 9 || a.Sessions != 9 {
+		t.Errorf("alert %+v", a)
+	}
+	s.every(time.Minute, 12*time.Minute, nil).quiet(chaosRule) // nothing new began: failed-too-long tells each
+}
+
+func TestChaosDoesNotFireForOneCauseNorOneSession(t *testing.T) {
+	s := begin(t, chaosRule)
+	failNow(s, 40, oneCause)
+	for i := range 12 {
+		s.reads(fmt.Sprintf("one/w%d", i), reading{state: "failed", err: manyCauses(i), attempt: time.Second, success: time.Minute})
+	}
+	s.every(10*time.Second, time.Minute, nil).quiet(chaosRule)
+}
+
+func TestChaosColdStartGapRestart(t *testing.T) {
+	s := begin(t, chaosRule)
+	failNow(s, 10, manyCauses)
+	s.look().want(chaosRule, alerts.StateFiring)
+	survives(s, chaosRule, nil)
+	old := begin(t, chaosRule)
+	for i := range 10 {
+		old.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: manyCauses(i), attempt: 40 * time.Minute, success: time.Hour})
+	}
+	old.look().quiet(chaosRule)
+}
+
+func full(i int) string {
+	return fmt.Sprintf("WorkspaceEvictedError: max_instances reached (60/60 in use, request %08x)", i)
+}
+
+func TestUsedOf(t *testing.T) {
+	for in, want := range map[string][2]int{
+		full(1):                                  {60, 60},
+		"48 of 60 instances":                     {48, 60},
+		"limit: used 3/10":                       {3, 10},
+		"see /var/60/60 in use":                  {},
+		"attempt 2/3 failed":                     {},
+		"on 2026/11/21 in use":                   {},
+		"0/0 in use":                             {},
+		"99999999999999999999/1 in use":          {},
+		"(7/8 containers running, request 5/6 )": {7, 8},
+	} {
+		used, limit, ok := usedOf(in)
+		if used != want[0] || limit != want[1] || ok != (want[1] != 0) {
+			t.Errorf("%q: %d of %d, %v", in, used, limit, ok)
+		}
+	}
+}
+
+func TestCapacityFiresAtTheLimit(t *testing.T) {
+	s := begin(t, capacityRule)
+	for i := range 3 {
+		s.reads(fmt.Sprintf("s%d/box", i), reading{state: "evicted", err: full(i), attempt: time.Minute, success: time.Hour, provider: "cloudflare-sandbox"})
+	}
+	a := s.look().want(capacityRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityCritical || a.Runbook != "7" || a.Cause.String() != "cloudflare-sandbox has no instance left" {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "60 of 60 in use, as the newest error says (warning from 80 %)", "3 starts in 3 sessions refused for it in the last 10m")
+	s.every(30*time.Second, 9*time.Minute, nil).want(capacityRule, alerts.StateFiring)
+	s.after(30 * time.Second).quiet(capacityRule) // nothing was refused for ten minutes
+}
+
+func TestCapacityWarnsNearTheDeclaredLimit(t *testing.T) {
+	o := capacityDefaults()
+	o.Limit = 10
+	r, err := o.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := beginWith(t, r)
+	open := func(n int) {
+		for i := range n {
+			s.reads(fmt.Sprintf("s%d/box", i), reading{state: "open", attempt: time.Second, success: time.Second, provider: "docker"})
+		}
+	}
+	open(7)
+	s.look().quiet(capacityRule)
+	open(8)
+	if a := s.after(time.Second).want(capacityRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "docker is nearly full" {
+		t.Errorf("alert %+v", a)
+	}
+	open(10)
+	s.after(time.Second)
+	if a := s.want(capacityRule, alerts.StateFiring); a.Severity != alerts.SeverityCritical {
+		t.Errorf("severity %s", a.Severity)
+	}
+	wantEvidence(t, s.alerts(capacityRule)[0], "10 of 10 in use, counted against the declared limit")
+	for i := range 5 {
+		s.ends(fmt.Sprintf("s%d/box", i), "closed")
+	}
+	s.after(time.Second).quiet(capacityRule)
+}
+
+func TestCapacityDoesNotFire(t *testing.T) {
+	s := begin(t, capacityRule)
+	s.reads("a/box", reading{state: "failed", err: quota, attempt: time.Second, success: time.Hour}) // one refusal without numbers
+	s.reads("b/box", reading{state: "failed", err: "attempt 3/3 failed", attempt: time.Second, success: time.Hour})
+	s.reads("c/box", reading{state: "open", err: full(1), attempt: time.Hour, success: time.Second})
+	s.reads("d/box", reading{state: "evicted", err: "WorkspaceEvictedError: 12/60 in use, instance is gone", attempt: time.Second, success: time.Hour, provider: "x"})
+	s.every(10*time.Second, time.Minute, nil).quiet(capacityRule)
+	s.reads("e/box", reading{state: "failed", err: quota, attempt: time.Second, success: time.Hour})
+	s.reads("f/box", reading{state: "failed", err: quota, attempt: time.Second, success: time.Hour})
+	s.after(time.Second).want(capacityRule, alerts.StateFiring) // three are no chance
+}
+
+func TestCapacityColdStartGapRestart(t *testing.T) {
+	old := begin(t, capacityRule)
+	old.reads("a/box", reading{state: "failed", err: full(1), attempt: 40 * time.Minute, success: time.Hour})
+	old.look().quiet(capacityRule) // how full it was 40 minutes ago says nothing of now
+	s := begin(t, capacityRule)
+	s.reads("a/box", reading{state: "failed", err: full(1), attempt: time.Minute, success: time.Hour})
+	s.look()
+	survives(s, capacityRule, nil)
+	s.pass(time.Second)
+	s.edit("a/box", func(w *backend.Workspace) { w.LastSuccessAt = backend.Known(s.wall) })
+	s.look().quiet(capacityRule)
+}
