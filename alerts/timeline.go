@@ -53,7 +53,7 @@ func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 		case backend.EventPlatform:
 			t.platform = newest(append(t.platform, e), timelineEvents)
 		case backend.EventTransition, backend.EventChange:
-			if holder || t.file == nil {
+			if (holder || t.file == nil) && !t.holds(e) {
 				t.waiting = append(t.waiting, e)
 			}
 		case backend.EventAction, backend.EventNote:
@@ -62,6 +62,18 @@ func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 	}
 	t.waiting = newest(t.waiting, timelineEvents)
 	return len(t.waiting) > 0 && t.file != nil
+}
+
+// holds reports whether a marker is there already: sources look back at each start, and tell again what carries a time
+// of its own.
+func (t *timeline) holds(e backend.Event) bool {
+	if e.Kind != backend.EventChange || e.SourceAt.IsZero() {
+		return false
+	}
+	same := func(o backend.Event) bool {
+		return o.Kind == e.Kind && o.Source == e.Source && o.Name == e.Name && o.Text == e.Text && o.SourceAt.Equal(e.SourceAt)
+	}
+	return slices.ContainsFunc(t.waiting, same) || slices.ContainsFunc(t.written, same)
 }
 
 func newest(es []backend.Event, n int) []backend.Event {

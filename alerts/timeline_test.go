@@ -1,0 +1,40 @@
+package alerts
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// A source that looks back at its start tells the same changes at every start; the timeline has each of them once.
+func TestMarkersThatAreToldAgainStandOnTheTimelineOnce(t *testing.T) {
+	dir := t.TempDir()
+	l := newLamp(t, Meta{})
+	deploy := backend.Event{Kind: backend.EventChange, At: l.now, SourceAt: l.now.Add(-time.Hour), Source: "deploys", Name: "deploy", Text: backend.Text("6.4.2")}
+	later := deploy
+	later.SourceAt = l.now.Add(-time.Minute)
+	undated := deploy
+	undated.SourceAt = time.Time{}
+	for range 3 {
+		v := openVault(t, dir, l.engine)
+		d := l.desk(t, v, nil)
+		if err := d.Record(deploy, later, deploy); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Timeline(10); len(got) != 2 {
+			t.Errorf("the timeline has %d events: %+v", len(got), got)
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := openVault(t, dir, l.engine)
+	d := l.desk(t, v, nil)
+	if err := d.Record(undated, undated); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Timeline(10); len(got) != 4 {
+		t.Errorf("what carries no time of its own happened as often as it was told; got %d events", len(got))
+	}
+}
