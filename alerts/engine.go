@@ -1,6 +1,8 @@
 package alerts
 
 import (
+	"slices"
+
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -190,7 +192,7 @@ func (t *turn) evaluate(r Rule) {
 		l = &ledger{}
 	}
 	dueKeys, due := l.due.take(t.env.Now)
-	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m)}
+	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m), finder: finder{rs: l.records}}
 	w.depart(dueKeys)
 	if s, ok := r.(SubjectRule); ok {
 		w.subjects(s, dueKeys)
@@ -201,9 +203,10 @@ func (t *turn) evaluate(r Rule) {
 	if f, ok := r.(FleetRule); ok {
 		w.fleetWide(f)
 	}
+	late := slices.Clone(w.changes[w.applied:])
 	w.changes = sortChanges(w.changes)
 	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
-	n.records = merged(l.records, w.changes)
+	n.records = w.after(late)
 	n.due = due.with(w.changes)
 	t.next.rules[m.Name] = n
 	if m.Folds {

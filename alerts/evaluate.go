@@ -17,6 +17,10 @@ type work struct {
 	changes  []change
 	ended    []change // those of changes whose subject is no more
 	buckets  map[string][]*record
+	records  []*record // with the first applied changes, once a fleet rule has seen them
+	applied  int
+	promoted []change // by corroboration
+	finder   finder   // in the records before
 	flaps    map[groupID]flap
 }
 
@@ -196,7 +200,7 @@ func (w *work) subjects(rule SubjectRule, due []backend.Key) {
 }
 
 func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
-	rec := w.old.get(k)
+	rec := w.finder.get(k)
 	meta := e.EntityMeta()
 	if g, is := w.gapFor(k, meta); is {
 		switch {
@@ -319,18 +323,21 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 func (w *work) fleetWide(rule FleetRule) {
 	_, notes := rule.(SubjectRule)
 	pending := make(map[backend.Key]*record)
-	for _, r := range w.old.records {
-		if r.State != StateEnded && (!notes || r.Key.Kind == backend.KindSource) {
-			pending[r.Key] = r
+	var findings []*record
+	for _, g := range w.old.groups {
+		findings = append(findings, g.members...)
+		for _, r := range g.members {
+			if r.State != StateEnded && (!notes || r.Key.Kind == backend.KindSource) {
+				pending[r.Key] = r
+			}
 		}
 	}
-	known := w.old
-	if len(w.changes) > 0 {
-		w.changes = sortChanges(w.changes)
-		known = &ledger{records: merged(w.old.records, w.changes)}
-	}
+	w.changes = sortChanges(w.changes)
+	w.records = merged(w.old.records, w.changes)
+	w.applied = len(w.changes)
+	known := &ledger{records: w.records, findings: findingsAfter(findings, w.changes)}
 	if b, ok := rule.(Bucketer); ok {
-		known = &ledger{records: known.records, buckets: w.old.bucketed(b, w.changes)}
+		known.buckets = w.old.bucketed(b, w.changes)
 		w.buckets = known.buckets
 	}
 	for _, f := range rule.JudgeFleet(&w.env, Known{known}) {
@@ -355,4 +362,35 @@ func (w *work) fleetWide(rule FleetRule) {
 			w.put(k, r, step(w.meta, k, r, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 	}
+}
+
+// findingsAfter is the findings after changes, in key order: few, where a rule takes notes of many.
+func findingsAfter(findings []*record, changes []change) []*record {
+	slices.SortFunc(findings, func(a, b *record) int { return a.Key.Compare(b.Key) })
+	var of []change
+	for _, c := range changes {
+		_, was := c.was.group()
+		_, is := c.next.group()
+		switch {
+		case is && was:
+			of = append(of, c)
+		case is:
+			of = append(of, change{key: c.key, next: c.next})
+		case was:
+			of = append(of, change{key: c.key, was: c.was})
+		}
+	}
+	return merged(findings, of)
+}
+
+// after is the rule's records after all changes; late are those that the fleet rule made.
+func (w *work) after(late []change) []*record {
+	if w.records == nil {
+		return merged(w.old.records, w.changes)
+	}
+	late = slices.Concat(late, w.promoted)
+	for i := range late {
+		late[i].was = nil // it may be no more what was there before
+	}
+	return merged(w.records, sortChanges(late))
 }

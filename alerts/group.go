@@ -59,7 +59,7 @@ func (w *work) regroup() map[groupID]*group {
 	}
 	groups = w.settle(groups, flaps)
 	w.reportEnded(groups)
-	if len(promoted) > 0 {
+	if w.promoted = promoted; len(promoted) > 0 {
 		w.changes = sortChanges(append(w.changes, promoted...))
 	}
 	return w.refresh(groups, touched)

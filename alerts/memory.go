@@ -33,10 +33,12 @@ type gap struct {
 // ledger is one rule's records and their groups.
 type ledger struct {
 	records []*record // sorted by key
-	groups  map[groupID]*group
-	due     *dueIndex
-	flaps   map[groupID]flap     // of alerts that changed lately, those that are gone included
-	buckets map[string][]*record // of a Bucketer, by place; sorted by key
+	// findings are the records that are no mere notes, sorted by key; only while a fleet rule looks.
+	findings []*record
+	groups   map[groupID]*group
+	due      *dueIndex
+	flaps    map[groupID]flap     // of alerts that changed lately, those that are gone included
+	buckets  map[string][]*record // of a Bucketer, by place; sorted by key
 }
 
 // record is one finding, or a note about a subject that is none.
@@ -254,7 +256,7 @@ func (k Known) Via(key backend.Key) string {
 
 // Findings walks the rule's findings, notes left out, in key order.
 func (k Known) Findings(yield func(backend.Key, AlertState) bool) {
-	for _, r := range k.l.records {
+	for _, r := range k.l.findings {
 		if r.State != "" && !yield(r.Key, r.State) {
 			return
 		}
