@@ -73,25 +73,30 @@ func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	f := factsOf(env, w)
-	refused := (w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted) && f.failing() && speaksOfLimit(env, w.LastError)
+	refused := (w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted) && f.failing() && env.Now.Sub(f.attempt) <= r.over && speaksOfLimit(env, w.LastError)
 	works := r.limit > 0 && !f.success.IsZero() && !f.failing() && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed
-	if !refused && !works || refused && env.Now.Sub(f.attempt) > r.over {
+	if !refused && !works {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n := &alerts.Note{WasFailed: refused, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
-	v := alerts.Verdict{Outcome: alerts.False, Note: n}
+	v := alerts.Verdict{Outcome: alerts.False}
 	if refused {
-		n.Raw, n.Cause, n.Seen = w.LastError, alerts.CauseText(w.LastError), f.read
+		v.Recheck = f.attempt.Add(r.over + 1)
+	}
+	if note != nil && note.WasFailed == refused && note.Last.Equal(f.attempt) && note.Raw == w.LastError && note.Provider == w.Provider {
+		v.Note = note // nothing is new
+		return v
+	}
+	n := &alerts.Note{WasFailed: refused, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
+	v.Note = n
+	if refused {
+		n.Raw, n.Seen = w.LastError, f.read
+		n.Cause, _ = env.Cause(w.LastError)
 		if used, limit, ok := usedOf(w.LastError.String()); ok {
 			n.Points = []alerts.Point{{At: f.attempt, N: [3]float64{float64(used), float64(limit)}}}
 		}
-		v.Recheck = f.attempt.Add(r.over + 1)
 	}
 	if s := env.State.SessionOf(w); s != nil {
 		n.Tenant = s.Tenant
-	}
-	if note != nil && note.WasFailed == n.WasFailed && note.Last.Equal(n.Last) && note.Cause == n.Cause && note.Provider == n.Provider && note.Tenant == n.Tenant {
-		v.Note = note // nothing is new
 	}
 	return v
 }
@@ -147,7 +152,10 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 func (r *capacity) measure(env *alerts.Env, notes alerts.Notes) *fill {
 	x := &fill{limit: r.limit}
 	var last backend.ID
-	x.refused = notes.Where(func(_ backend.Key, n *alerts.Note) bool { return n.WasFailed && env.Now.Sub(n.Last) <= r.over })
+	x.refused = notes // without a declared limit those that work are not noted
+	if r.limit > 0 {
+		x.refused = notes.Where(func(_ backend.Key, n *alerts.Note) bool { return n.WasFailed })
+	}
 	x.working = notes.Len() - x.refused.Len()
 	for _, n := range x.refused.All {
 		if n.Session != last {
@@ -241,6 +249,9 @@ func speaksOfLimit(env *alerts.Env, err backend.Safe) bool {
 
 // usedOf finds "60/60 in use", "60 of 60 instances", "used 60/60" in a text.
 func usedOf(text string) (used, limit int, ok bool) {
+	if !strings.Contains(text, "/") && !strings.Contains(text, " of ") {
+		return 0, 0, false
+	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ()[],;:=", r) })
 	for i, w := range words {
 		var a, b string

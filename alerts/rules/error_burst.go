@@ -141,7 +141,9 @@ func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 		}
 		old := env.Now.Sub(at) > r.over
 		if old || !n.Success.IsZero() && env.Now.Sub(n.Success) > r.over {
-			b.settled++
+			if b.settled++; b.settled >= r.settled {
+				break // it is over whatever the others say
+			}
 		}
 		if old {
 			continue

@@ -160,13 +160,12 @@ func (r *filesVanished) byDesign(env *alerts.Env, w *backend.Workspace, n *alert
 
 // cleaned reports whether the workspace fails because its scratch directory is not there.
 func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
-	bad := w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || factsOf(env, w).failing()
-	if !bad || w.LastError.IsEmpty() || named(env, w.LastError)&namesCleaned == 0 {
+	text := w.LastError.String()
+	if !strings.Contains(text, r.scratch) || strings.Contains(text, "mkdtemp") { // making one fails for want of the root, which is another trouble
 		return false
 	}
-	text := w.LastError.String()
-	i := strings.Index(text, r.scratch)
-	if i < 0 || strings.Contains(text, "mkdtemp") { // making one fails for want of the root, which is another trouble
+	bad := w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || factsOf(env, w).failing()
+	if !bad || named(env, w.LastError)&namesCleaned == 0 {
 		return false
 	}
 	for t := range env.State.Tmpdirs.All() {

@@ -19,14 +19,19 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 	default:
 		return nil
 	}
-	n, _, _ := causeOf(env, w, f.noted(note), "failed without a lastError")
-	var tenant backend.Safe
-	if s := env.State.SessionOf(w); s != nil {
-		tenant = s.Tenant
+	if note == nil {
+		n := f.noted(nil)
+		n.WasFailed, n.Session, n.Provider, n.Raw = failed, w.Key.Parent, w.Provider, w.LastError
+		n.Cause, n.Fingerprint = env.Cause(w.LastError)
+		if s := env.State.SessionOf(w); s != nil {
+			n.Tenant = s.Tenant
+		}
+		return n
 	}
-	if n.WasFailed != (n.WasFailed || failed) || n.Session != w.Key.Parent || n.Provider != w.Provider || n.Tenant != tenant {
+	n, _, _ := causeOf(env, w, f.noted(note), "")
+	if failed && !n.WasFailed {
 		c := *n
-		c.WasFailed, c.Session, c.Provider, c.Tenant = c.WasFailed || failed, w.Key.Parent, w.Provider, tenant
+		c.WasFailed = true
 		n = &c
 	}
 	return n

@@ -104,8 +104,13 @@ func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *alerts.No
 	}
 	fresh := &alerts.Note{Seen: read, Last: read, WasFailed: true}
 	if note == nil {
-		n, _, _ := causeOf(env, w, fresh, "failed without a lastError")
-		return n
+		cause := w.LastError
+		if cause.IsEmpty() {
+			cause = backend.Text("failed without a lastError")
+		}
+		fresh.Raw = w.LastError
+		fresh.Cause, fresh.Fingerprint = env.Cause(cause)
+		return fresh
 	}
 	if note.WasFailed && note.Raw == w.LastError {
 		return note
