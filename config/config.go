@@ -187,7 +187,7 @@ func (p *parser) collect(err error) bool {
 
 func (p *parser) general(root *node) {
 	g := generalDefaults()
-	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", "declare", "rules"}}
+	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", changesBlock, "declare", "rules"}}
 	if !p.decode(o, g) {
 		return
 	}

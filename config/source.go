@@ -24,14 +24,24 @@ func (p *parser) blocks(root *node, name string) []*node {
 }
 
 func (p *parser) sources(root *node) {
-	blocks := p.blocks(root, "source")
 	lines := make(map[string]int)
-	for i, b := range blocks {
+	for i, b := range p.blocks(root, "source") {
 		if b.raw != nil {
 			p.inlined(b)
 			continue
 		}
-		p.source(i, b, lines)
+		p.source("[[source]]", i, b, lines)
+	}
+	for i, b := range p.blocks(root, changesBlock) {
+		if b.raw != nil {
+			p.inlined(b)
+			continue
+		}
+		if k := b.child("kind"); k != nil {
+			p.errorf(k.at, "unknown key \"kind\" in [[changes]]: that is what the table is; write [[source]] for another kind")
+			continue
+		}
+		p.source("[[changes]]", i, asChanges(i, b), lines)
 	}
 	for i, s := range p.config.Sources {
 		for j, about := range s.About {
@@ -55,11 +65,28 @@ func (p *parser) inlined(b *node) {
 	p.errorf(b.at, "write this table under a header of its own, for example [[source]]")
 }
 
-func (p *parser) source(i int, b *node, lines map[string]int) {
+// changesBlock is the name of the tables that are short for sources of the kind of that name.
+const changesBlock = "changes"
+
+// asChanges completes a [[changes]] table to a source: its kind is given, and it needs no id of its own.
+func asChanges(i int, b *node) *node {
+	c := *b
+	c.kids = slices.Clone(b.kids)
+	set := func(key, text string) {
+		if c.child(key) == nil {
+			c.kids = append(c.kids, &node{shape: shapeText, key: key, at: b.at, value: b.value, raw: []byte(quoteKey(text)), text: text, line: b.line})
+		}
+	}
+	set("kind", changesBlock)
+	set("id", fmt.Sprintf("changes-%d", i+1))
+	return &c
+}
+
+func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 	c := commonDefaults()
-	where := "[[source]] number " + strconv.Itoa(i+1)
+	where := header + " number " + strconv.Itoa(i+1)
 	if id := b.child("id"); id != nil && id.shape == shapeText && id.text != "" {
-		where = fmt.Sprintf("[[source]] %q", id.text)
+		where = fmt.Sprintf("%s %q", header, id.text)
 	}
 	kind, kindKnown := p.kindOf(b, where)
 	head := &options{file: p.file, block: pick(b, keysOf(typeOf(c))), where: where}
