@@ -129,6 +129,9 @@ func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
+	if strings.HasSuffix(word, "x") || strings.HasSuffix(word, "s") { // sandboxes
+		word += "e"
+	}
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
