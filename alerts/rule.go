@@ -175,6 +175,7 @@ type Note struct {
 	Tenant      backend.Safe     `json:"tenant,omitzero"`
 	Series      []backend.Series `json:"series,omitempty"`
 	Points      []Point          `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
+	Home        string           `json:"home,omitempty"`   // the source that listed the subject when it was last listed
 	Kept        []Evidence       `json:"kept,omitempty"`   // what was true at the onset and is gone since
 	Closing     *Closing         `json:"closing,omitempty"`
 }

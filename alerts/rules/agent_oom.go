@@ -76,7 +76,10 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	}
 	named := map[backend.Key][]backend.Series{}
 	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
-		key := r.subject(env, s)
+		key := namedBy(env, s)
+		if s.Session.IsZero() {
+			key = sourceKey(env.State, env.HomeOf(s))
+		}
 		named[key] = append(named[key], s)
 	}
 	for _, h := range env.State.Sources {
@@ -100,14 +103,6 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	return out
-}
-
-func (r *agentOOM) subject(env *alerts.Env, s backend.Series) backend.Key {
-	home := env.HomeOf(s)
-	if s.Session.IsZero() {
-		return sourceKey(env.State, home)
-	}
-	return partOf(home, s.Session.Raw())
 }
 
 func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Series, note *alerts.Note) alerts.Verdict {
@@ -236,6 +231,11 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		session = series[0].Session
 	}
 	v.Session = session
+	if !session.IsZero() {
+		n.Series = series[:1]
+		v.Source, n.Home = homeOf(env, &n)
+		n.Series = nil
+	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
 		n.Kept, supported = r.before(env, v.Source, session)

@@ -28,7 +28,7 @@ func (o *LineOptions) lineRule(name string, metric backend.Metric, without backe
 	return r, nil
 }
 
-// lineRule is true while log lines of one class name a session. Its subject is the session as the logs name it, which
+// lineRule is true while log lines of one class name a session. Its subject is the session as the log names it, which
 // outlives the session itself: what such a line reports stays true after the close.
 type lineRule struct {
 	meta    alerts.Meta
@@ -43,17 +43,11 @@ func (r *lineRule) Meta() *alerts.Meta { return &r.meta }
 
 func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric} }
 
-func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key {
-	home := env.HomeOf(s)
-	if s.Session.IsZero() {
-		return sourceKey(env.State, home)
-	}
-	return partOf(home, s.Session.Raw())
-}
+func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key { return namedBy(env, s) }
 
 func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
 	m := env.Rate(note.Series, r.over)
-	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source}
+	v := alerts.Verdict{Outcome: alerts.False}
 	switch {
 	case m.N < r.lines && m.Samples == 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
@@ -69,17 +63,15 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
 		n.Seen = env.Ours(m.First)
 	}
+	v.Source, n.Home = homeOf(env, &n)
 	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Bounds = alerts.Bounds{Latest: n.Seen}
 	v.Detail = n.Cause
-	for _, s := range n.Series {
-		if !s.Session.IsZero() {
-			v.Session = s.Session
-			if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: key.Source, ID: s.Session}); x != nil {
-				v.Tenant = x.Tenant
-			}
-			break
+	if key.Kind == backend.KindSession {
+		v.Session = key.ID
+		if x := env.State.Session(backend.Key{Kind: backend.KindSession, Source: v.Source, ID: key.ID}); x != nil {
+			v.Tenant = x.Tenant
 		}
 	}
 	r.tell(env, m, &v)
@@ -106,4 +98,26 @@ func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, v *alerts.Verdict) {
 	if !m.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: src, At: m.Last})
 	}
+}
+
+// namedBy is the subject of a line: the session as the log that wrote it names it, or that log when it names none. It
+// does not depend on which registries have answered yet, and is gone for nobody.
+func namedBy(env *alerts.Env, s backend.Series) backend.Key {
+	if s.Session.IsZero() {
+		return sourceKey(env.State, s.Source)
+	}
+	return backend.Key{Kind: backend.KindSession, Source: s.Source, ID: s.Session}
+}
+
+// homeOf is the source that lines are about: the one that lists their session, or did when they were new.
+func homeOf(env *alerts.Env, n *alerts.Note) (home, keep string) {
+	s := n.Series[0]
+	home = env.HomeOf(s)
+	if !s.Session.IsZero() && env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: s.Session}) != nil {
+		return home, home
+	}
+	if n.Home != "" {
+		return n.Home, n.Home
+	}
+	return home, ""
 }

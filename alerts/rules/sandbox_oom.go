@@ -66,7 +66,7 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note)
 	switch {
 	case !n.Last.IsZero() && env.Now.Sub(n.Last) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
-		v.Bounds = alerts.Bounds{Earliest: n.First, Latest: n.First}
+		v.Bounds = alerts.Bounds{Latest: n.First}
 		v.Recheck = n.Last.Add(r.recent + 1)
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")

@@ -5,6 +5,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // PileupOptions are the keys of `[rules.tmpdir-pileup]`.
@@ -145,6 +146,9 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 			}
 		}
 	}
+	if !workspacesListed(env, h.Key.Source) { // what is not listed yet would look like a rush of sessions
+		return p
+	}
 	if len(p.points) > 0 {
 		first := p.points[0]
 		p.watched = read.Sub(first.At)
@@ -155,6 +159,26 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 		p.points = append(p.points, now)
 	}
 	return p
+}
+
+// listPatience is how long the registries may take to list everything before growth is measured without them.
+const listPatience = 5 * time.Minute
+
+// workspacesListed reports whether the registries that a source speaks about have listed what is open.
+func workspacesListed(env *alerts.Env, source string) bool {
+	if env.Now.Sub(env.Watching) >= listPatience {
+		return true
+	}
+	own := env.State.Source(source)
+	for _, h := range env.State.Sources {
+		if own != nil && !own.SpeaksAbout(h.Key.Source) {
+			continue
+		}
+		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && env.State.ListedWhole(h.Key.Source, backend.KindWorkspace).IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // openWorkspaces counts the workspaces that may have a scratch directory open.

@@ -17,8 +17,14 @@ const (
 	closeRule  = "tmpdir-close-failed"
 )
 
-func TestPileupByGrowth(t *testing.T) {
+func beginPile(t testing.TB) *story {
 	s := beginHost(t, pileupRule)
+	s.listed[backend.KindSession], s.listed[backend.KindWorkspace] = "helix", "helix"
+	return s
+}
+
+func TestPileupByGrowth(t *testing.T) {
+	s := beginPile(t)
 	s.dirs(0, 20)
 	s.look().quiet(pileupRule)
 	n := 20
@@ -41,7 +47,7 @@ func TestPileupByGrowth(t *testing.T) {
 }
 
 func TestPileupByCountAtAColdStart(t *testing.T) {
-	s := beginHost(t, pileupRule)
+	s := beginPile(t)
 	s.dirs(0, 130)
 	a := s.look().want(pileupRule, alerts.StateFiring)
 	if a.Bounds.Latest.IsZero() {
@@ -52,7 +58,7 @@ func TestPileupByCountAtAColdStart(t *testing.T) {
 }
 
 func TestPileupDoesNotCountWhatOpenWorkspacesExplain(t *testing.T) {
-	s := beginHost(t, pileupRule)
+	s := beginPile(t)
 	for i := range 120 {
 		s.reads(fmt.Sprintf("s%d/box", i), reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "local-bash"})
 	}
@@ -68,14 +74,14 @@ func TestPileupDoesNotCountWhatOpenWorkspacesExplain(t *testing.T) {
 }
 
 func TestPileupByTheDisk(t *testing.T) {
-	s := beginHost(t, pileupRule)
+	s := beginPile(t)
 	s.dirs(0, 3)
 	s.root(func(r *backend.Root) { r.InodesFree = backend.Known[int64](1000) })
 	a := s.look().want(pileupRule, alerts.StateFiring)
 	if a.Severity != alerts.SeverityCritical || !strings.Contains(a.Subjects[0].Detail.String(), "1,000 of 1,000,000 inodes free") {
 		t.Errorf("alert %+v", a)
 	}
-	s = beginHost(t, pileupRule)
+	s = beginPile(t)
 	grown := int64(1e9)
 	grow := func() {
 		grown += 2e9

@@ -209,7 +209,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	if v.Detail.IsEmpty() {
-		v.Detail = backend.Textf("%s: session over since %s at least", b.Name, env.Clock(n.Seen))
+		v.Detail = backend.Textf("its session is over since %s at least", env.Clock(n.Seen))
 	}
 	if env.Now.Before(due) {
 		v.Suspected, v.Why = true, backend.Textf("fires when it still runs at %s", env.Clock(due))
@@ -267,7 +267,7 @@ func (r *wontTerminate) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		}
 	}
 	out := []alerts.Evidence{{
-		Text:  backend.Textf("%s without a session that uses it: at least %s container-hours since", plural(a.SubjectCount, "sandbox"), number(hours)),
+		Text:  backend.Textf("%s without a session: at least %s container-hours so far", plural(a.SubjectCount, "sandbox"), number(hours)),
 		Value: backend.Known(hours), Unit: "container-hours", Source: src, At: now,
 	}}
 	if r.cost > 0 {

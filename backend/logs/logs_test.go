@@ -174,6 +174,7 @@ func TestSamplesAndWords(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"msg":"tmpdir close failed","sessionId":"a","cause":"EBUSY: resource busy, rmdir '/tmp/helix-ws-a1B2c3'"}`:                         "EBUSY: resource busy, rmdir '/tmp/helix-ws-a1B2c3'",
 		`{"session_id":"a","op":"hydrate_workspace","phase":"finish","ok":false,"error_code":"x","error_message":"failed to write archive"}`: "failed to write archive",
+		`ERROR tmpdir close failed: EBUSY: resource busy, rmdir '/tmp/a' sessionId=s1 workspace=box`:                                         "EBUSY: resource busy, rmdir '/tmp/a'",
 		`ERROR failed to persist snapshot: disk quota exceeded`:                                                                              "disk quota exceeded",
 	} {
 		_, r := lines(t, nil, line)

@@ -167,11 +167,35 @@ func (p *pattern) causeIn(message, errText []byte) []byte {
 	if p.cause != nil {
 		if m := p.cause.FindSubmatch(message); len(m) > 1 {
 			for _, group := range m[1:] {
-				if group = bytes.TrimSpace(group); len(group) > 0 {
+				if group = bare(group); len(group) > 0 {
 					return group
 				}
 			}
 		}
 	}
 	return errText
+}
+
+// bare cuts the name=value pairs from the end of a text: loggers write a line's fields there.
+func bare(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	for {
+		i := bytes.LastIndexByte(text, ' ')
+		if i < 0 || !isField(text[i+1:]) {
+			return text
+		}
+		text = bytes.TrimSpace(text[:i])
+	}
+}
+
+// isField reports whether a word is a pair name=value.
+func isField(word []byte) bool {
+	for i, c := range word {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', i > 0 && (c == '.' || c >= '0' && c <= '9'):
+		default:
+			return c == '=' && i > 0
+		}
+	}
+	return false
 }
