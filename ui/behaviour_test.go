@@ -309,7 +309,7 @@ func TestFocusOpensTheThing(t *testing.T) {
 // Any keys in any order: no panic, lines of the right width, and the cursor never changes its row by itself.
 func TestRandomKeys(t *testing.T) {
 	pool := []tea.KeyPressMsg{}
-	for _, r := range "12379jkgGsS/:?q yxbfe8" {
+	for _, r := range "12379jkgGsS/:?q yxbfe8aAmMR[]" {
 		code, text := r, string(r)
 		pool = append(pool, tea.KeyPressMsg{Code: code, Text: text})
 	}
@@ -321,7 +321,7 @@ func TestRandomKeys(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		state, board := incident(now)
-		feed := newFeed(state, board)
+		feed := &orderFeed{fixedFeed: newFeed(state, board), muted: []alerts.Silencing{mute(now, "5e1", "rule=x", "ann", "moved", time.Hour, 0)}}
 		m := New(Viewer{Name: "fuzz", Environment: "x", Size: Size{80, 24}, ColorProfile: colorprofile.ANSI256, Now: func() time.Time { return now }}, feed)
 		for step := range 400 {
 			switch rng.IntN(12) {

@@ -94,7 +94,7 @@ func (m *Model) question() (views.Question, bool) {
 		if k := m.screen().Cursor(&m.frame); k.Kind == columns.KindAlert {
 			return detail.AskedBy(k, &m.frame)
 		}
-	case overHelp:
+	case overHelp, overForm, overSilences:
 	}
 	return views.Question{}, false
 }

@@ -48,12 +48,18 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	}
 	bodyH := h - len(top) - len(foot)
 	var body kit.Block
-	switch m.overlay {
+	shown := m.overlay
+	if shown == overForm {
+		shown = m.under
+	}
+	switch shown {
 	case overDetails:
 		body = m.detail.draw(w, bodyH, &m.frame)
 	case overHelp:
 		body = m.help.draw(w, bodyH, t, m.keymap)
-	case noOverlay, overPalette, overEntry:
+	case overSilences:
+		body = m.silences.draw(w, bodyH, &m.frame)
+	case noOverlay, overPalette, overEntry, overForm:
 		body = m.screen().Render(w, bodyH, &m.frame)
 	}
 	if len(foot) > 0 && m.overlay != overEntry {
@@ -65,6 +71,11 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		box, x := m.palette.draw(w, h, t)
 		left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
 		return kit.Overlay(all, box, left, up), tea.NewCursor(left+x, up+1)
+	case m.overlay == overForm:
+		box, at := m.form.draw(w, h-1, t)
+		left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
+		at.X, at.Y = at.X+left, at.Y+up
+		return kit.Overlay(all, box, left, up), at
 	case m.overlay == overEntry && cursorX >= 0:
 		return all, tea.NewCursor(min(cursorX, w-1), h-1)
 	}
@@ -263,7 +274,7 @@ func (m *Model) footer(w int) (line string, cursor int) {
 	l := kit.NewLine(m.frame.Theme, w)
 	cursor = -1
 	status := m.screen().Status(&m.frame)
-	if m.overlay == overDetails || m.overlay == overHelp {
+	if m.overlay != noOverlay && m.overlay != overEntry && m.overlay != overPalette {
 		status = ""
 	}
 	switch {
@@ -300,12 +311,17 @@ func (m *Model) footer(w int) (line string, cursor int) {
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.
 func (m *Model) offers(a keys.Action) bool {
+	ordering := a == keys.Acknowledge || a == keys.Silence
 	switch {
+	case ordering && m.overlay == noOverlay:
+		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
+	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:
+		return false
 	case m.overlay == overDetails:
 		reading := m.detail.here().page != nil
 		return a != keys.Runbook && a != keys.NextPage || reading == (a == keys.NextPage)
 	case m.overlay == overHelp:
-		return a != keys.Runbook && a != keys.NextPage && a != keys.NextLink && a != keys.Enter
+		return a != keys.Runbook && a != keys.NextPage && a != keys.NextLink && a != keys.Enter && !ordering
 	}
 	return true
 }

@@ -74,13 +74,15 @@ func (m *Model) goOn() tea.Cmd {
 
 // paste goes to text entries only.
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	msg.Content = strings.Join(strings.Fields(backend.Clean(msg.Content, 200).String()), " ")
+	msg.Content = backend.Clean(strings.Join(strings.Fields(msg.Content), " "), 200).String()
 	switch m.overlay {
 	case overEntry:
 		return m.typed(msg)
 	case overPalette:
 		return m.palette.update(msg, m.keymap)
-	case noOverlay, overDetails, overHelp:
+	case overForm:
+		return m.typedInForm(msg)
+	case noOverlay, overDetails, overHelp, overSilences:
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ type Model struct {
 	palette palette
 	entry   entry
 
+	form      dialog
+	under     overlay // what the form lies over
+	silences  silenceView
 	diagnoser diagnoser
 
 	say      string
@@ -71,6 +74,8 @@ const (
 	overHelp
 	overPalette
 	overEntry
+	overForm
+	overSilences
 )
 
 // New makes the program for one viewer. Close it after use.
@@ -173,6 +178,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(m.tick(), m.diagnose())
 	case diagnosedMsg:
 		return m, m.diagnosed(msg)
+	case orderedMsg:
+		m.ordered(msg)
+	case previewMsg:
+		m.previewed(msg)
 	case stepMsg:
 		m.screen().Step()
 		m.dirty = true
@@ -202,6 +211,9 @@ func (m *Model) refresh() {
 	m.state = state
 	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
 	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	if m.overlay == overSilences {
+		m.silences.read(m.feed)
+	}
 	m.seek()
 }
 
@@ -245,6 +257,10 @@ func (m *Model) context() keys.Context {
 		return keys.Menu
 	case overEntry:
 		return keys.Entry
+	case overForm:
+		return keys.Form
+	case overSilences:
+		return keys.Muted
 	case noOverlay:
 	}
 	return keys.List
@@ -259,6 +275,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.typed(msg)
 	case m.overlay == overPalette:
 		return m.palette.update(msg, m.keymap)
+	case m.overlay == overForm:
+		return m.typedInForm(msg)
 	}
 	return nil
 }
@@ -286,7 +304,20 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		m.open(in.N)
 		return m.goOn()
 	}
+	if m.overlay != overForm && m.overlay != overSilences {
+		switch in.Action {
+		case keys.Acknowledge, keys.Unacknowledge, keys.Silence:
+			return m.give(in)
+		case keys.SilenceList:
+			m.openSilences()
+			return nil
+		}
+	}
 	switch m.overlay {
+	case overForm:
+		return m.inForm(in)
+	case overSilences:
+		return m.inSilences(in)
 	case overDetails:
 		return m.outcome(m.detail.update(in, &m.frame, &m.overlay))
 	case overHelp:

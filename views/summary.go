@@ -15,7 +15,7 @@ type Summary struct {
 	WorkspacesUnknown    int
 	Sandboxes, Broken    int // without machines that are no sandboxes
 	Tmpdirs              int
-	Critical, Warning    int // firing and held, neither silenced nor folded under a source
+	Critical, Warning    int // firing and held, neither silenced nor behind another line
 	Suspected, BlindRule int
 }
 
@@ -58,7 +58,7 @@ func Summarise(c *columns.Ctx) *Summary {
 func (s *Summary) countAlerts(b *alerts.Board) {
 	for _, a := range b.Alerts {
 		switch {
-		case a.Silenced != nil || a.FoldedUnder != "": // folded ones stand behind the line of their source
+		case a.Silenced != nil || a.Hidden(): // hidden ones stand behind the line of their source or outage
 		case a.State == alerts.StatePending:
 			s.Suspected++
 		case a.State != alerts.StateFiring && a.State != alerts.StateHeld:

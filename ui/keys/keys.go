@@ -39,6 +39,11 @@ const (
 	Runbook   // the runbook's page about the row under the cursor, or about what is shown
 	NextPage  // the runbook's next page, for the same subject
 	PrevPage
+	Acknowledge   // take the alert under the cursor, or the one that is shown
+	Unacknowledge // give it back
+	Silence       // mute it, and what is like it
+	SilenceList
+	Expire // end the silence under the cursor
 	Accept // end a text entry and keep it
 	Cancel // end a text entry and drop it
 )
@@ -60,6 +65,8 @@ const (
 	Details            // everything about one thing; help
 	Entry              // the filter line
 	Menu               // the palette
+	Form               // a dialog with fields
+	Muted              // the list of silences
 	contextCount
 )
 
@@ -84,6 +91,10 @@ func Bindings(screens []ScreenName) []Binding {
 	b := []Binding{
 		{List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""},
 		{List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"},
+		{List, []string{"a"}, Intent{Action: Acknowledge}, "acknowledge", "take the alert: it is yours for a while", "acknowledge"},
+		{List, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", "give back"},
+		{List, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", "silence"},
+		{List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"},
 		{List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""},
 		{List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""},
 		{List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
@@ -106,12 +117,26 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""},
 		{Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""},
 		{Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""},
+		{Details, []string{"a"}, Intent{Action: Acknowledge}, "acknowledge", "take the alert: it is yours for a while", ""},
+		{Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", ""},
+		{Details, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", ""},
+		{Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""},
 		{Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same thing", ""},
 		{Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""},
 		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
 		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
 		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
+		{Form, []string{"enter"}, Intent{Action: Accept}, "next, then order", "the next field; from the last one order it, when none is empty", ""},
+		{Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""},
+		{Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""},
+		{Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""},
+		{Muted, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""},
+		{Muted, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""},
+		{Muted, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""},
+		{Muted, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""},
+		{Muted, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""},
+		{Muted, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""},
 		{Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""},
 		{Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""},
 		{Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""},
@@ -158,7 +183,7 @@ func (m *Map) Lookup(c Context, key string) (Intent, bool) {
 	if i, ok := m.byKey[c][key]; ok {
 		return m.all[i].Intent, true
 	}
-	if c == Entry || c == Menu {
+	if c == Entry || c == Menu || c == Form {
 		return Intent{}, false
 	}
 	i, ok := m.byKey[Everywhere][key]
@@ -175,7 +200,7 @@ func (m *Map) Of(c Context) []Binding {
 		switch {
 		case b.Context == c:
 			own = append(own, b)
-		case b.Context == Everywhere && c != Entry && c != Menu:
+		case b.Context == Everywhere && c != Entry && c != Menu && c != Form:
 			common = append(common, b)
 		}
 	}
@@ -204,6 +229,10 @@ func (c Context) Name() string {
 		return "In the filter line"
 	case Menu:
 		return "In the palette"
+	case Form:
+		return "In a dialog"
+	case Muted:
+		return "In the list of silences"
 	case Everywhere, contextCount:
 	}
 	return "Everywhere"
@@ -216,7 +245,7 @@ func (b Binding) Show() string { return strings.Join(b.Keys, " ") }
 func Markdown(bindings []Binding) string {
 	var s strings.Builder
 	s.WriteString("# Keys\n\nGenerated from the table in `ui/keys`; a test compares it.\n")
-	for _, c := range []Context{Everywhere, List, Details, Entry, Menu} {
+	for _, c := range []Context{Everywhere, List, Details, Muted, Form, Entry, Menu} {
 		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
 		for _, b := range bindings {
 			if b.Context == c {

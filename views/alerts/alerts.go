@@ -33,7 +33,7 @@ func New() views.Screen {
 	})
 }
 
-// unfolded leaves out alerts that are held under the line of their source; that line counts and lists them.
+// unfolded leaves out alerts that stand behind the line of their source or of an outage; that line counts and lists them.
 func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
 	return func(yield func(*alerts.Alert) bool) {
 		listed := map[string]bool{}
@@ -41,7 +41,7 @@ func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
 			listed[a.ID] = true
 		}
 		for _, a := range b.Alerts {
-			if a.FoldedUnder != "" && listed[a.FoldedUnder] {
+			if listed[a.FoldedUnder] || listed[a.InhibitedBy] {
 				continue
 			}
 			if !yield(a) {

@@ -222,7 +222,8 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.Copy:
 		return l.copy()
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
-		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Accept, keys.Cancel:
+		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
+		keys.SilenceList, keys.Expire, keys.Accept, keys.Cancel:
 	}
 	return views.Outcome{}
 }

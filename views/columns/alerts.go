@@ -34,10 +34,13 @@ func Alerts() *Set[*alerts.Alert] {
 			wide(sourceColumn(func(a row) string { return a.Source }, 8)),
 			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell {
-					if a.Acknowledged == nil {
-						return None()
+					switch {
+					case a.Acknowledged != nil:
+						return Cell{Text: a.Acknowledged.Owner}
+					case a.Lapsed != nil:
+						return Cell{Text: backend.Textf("was %s", a.Lapsed.Owner), Tone: theme.Warn}
 					}
-					return Cell{Text: a.Acknowledged.Owner}
+					return None()
 				},
 				Sort: func(a row, _ *Ctx) SortKey {
 					if a.Acknowledged == nil {
@@ -51,7 +54,7 @@ func Alerts() *Set[*alerts.Alert] {
 			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 9, Priority: 1},
 				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: WideOnly,
-				Cell: func(a row, _ *Ctx) Cell { return alertStateCell(a) },
+				Cell: alertStateCell,
 				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
 			{Name: "since", Title: "SINCE", Help: "how long it has been true: 40m+ is at least, <41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
 				Cell:    func(a row, c *Ctx) Cell { return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)} },
@@ -129,6 +132,10 @@ func causeCell(a *alerts.Alert) Cell {
 		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, bare(a.Cause.String())),
 			Tone: quiet(a, theme.Normal)}
 	}
+	if a.Inhibits > 0 {
+		return Cell{Text: backend.Textf("%s, and %d alerts of the same outage", a.Cause, a.Inhibits), Short: backend.Textf("+%d: %s", a.Inhibits, bare(a.Cause.String())),
+			Tone: quiet(a, theme.Normal)}
+	}
 	c := errorCell(a.Cause)
 	c.Tone = quiet(a, c.Tone)
 	return c
@@ -142,9 +149,22 @@ func StateWord(s alerts.AlertState) string {
 	return string(s)
 }
 
-func alertStateCell(a *alerts.Alert) Cell {
-	if a.Silenced != nil {
-		return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+// silenceEnds is when a silence's end is counted down in the table.
+const silenceEnds = 10 * time.Minute
+
+func silencedCell(s *alerts.Silence, now time.Time) Cell {
+	if left := s.Until.Sub(now); !s.Until.IsZero() && left < silenceEnds {
+		return Cell{Text: plain("silent " + Age(max(left, 0))), Tone: theme.Warn}
+	}
+	return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+}
+
+func alertStateCell(a *alerts.Alert, c *Ctx) Cell {
+	switch {
+	case a.Silenced != nil:
+		return silencedCell(a.Silenced, c.Now)
+	case a.Flapping && a.State == alerts.StateFiring:
+		return Cell{Text: backend.Text("flapping"), Tone: quiet(a, theme.Normal)}
 	}
 	return Cell{Text: plain(StateWord(a.State)), Tone: quiet(a, theme.Normal)}
 }
@@ -160,7 +180,7 @@ func lifeCell(a *alerts.Alert, c *Ctx) Cell {
 	tone := quiet(a, theme.Normal)
 	switch {
 	case a.Silenced != nil:
-		return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+		return silencedCell(a.Silenced, c.Now)
 	case a.Acknowledged != nil:
 		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: tone}
 	case a.State == alerts.StateFiring:

@@ -93,7 +93,7 @@ func (w *writer) whole(a *alerts.Alert) {
 	if len(a.Subjects) > 0 {
 		s = number(a.SubjectCount, string(a.Subjects[0].Key.Kind))
 	}
-	if a.Sessions > 0 {
+	if a.Sessions > 0 && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
 		s += " in " + number(a.Sessions, "session")
 	}
 	if a.Providers > 1 {
@@ -108,6 +108,9 @@ func (w *writer) whole(a *alerts.Alert) {
 	}
 	if a.Folds > 0 {
 		spans = append(spans, plain("  "+number(a.Folds, "alert")+" held until it answers"))
+	}
+	if a.Inhibits > 0 {
+		spans = append(spans, plain("  "+number(a.Inhibits, "alert")+" of the same outage stand behind it"))
 	}
 	w.Field("about", spans...)
 }
@@ -160,6 +163,9 @@ func (w *writer) whys(a *alerts.Alert) {
 	if x := a.Acknowledged; x != nil {
 		w.Field("taken by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
 	}
+	if x := a.Lapsed; x != nil {
+		w.Field("was taken by", plain(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
+	}
 	if x := a.Silenced; x != nil {
 		w.Field("silenced by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
 	}
@@ -196,15 +202,29 @@ func (w *writer) next(a *alerts.Alert, how string) {
 }
 
 func (w *writer) folded(a *alerts.Alert) {
-	if a.Folds == 0 {
+	w.behind("Alerts held under it", a.Folds, func(x *alerts.Alert) bool { return x.FoldedUnder == a.ID })
+	w.behind("Alerts of the same outage", a.Inhibits, func(x *alerts.Alert) bool { return x.InhibitedBy == a.ID })
+}
+
+// mostBehind is how many alerts are listed that stand behind another.
+const mostBehind = 200
+
+func (w *writer) behind(title string, n int, is func(*alerts.Alert) bool) {
+	if n == 0 {
 		return
 	}
-	w.Head("Alerts held under it")
+	w.Head(title)
+	listed := 0
 	for _, x := range w.f.Board.Alerts {
-		if x.FoldedUnder == a.ID {
-			w.to(columns.AlertKey(x))
-			w.Line(w.state(columns.SeverityCell(x)), kit.Span{Tone: theme.Strong, Text: "  " + x.Rule}, plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
+		if !is(x) || listed >= mostBehind {
+			continue
 		}
+		listed++
+		w.to(columns.AlertKey(x))
+		w.Line(w.state(columns.SeverityCell(x)), kit.Span{Tone: theme.Strong, Text: "  " + x.Rule}, plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
+	}
+	if rest := n - listed; rest > 0 {
+		w.Line(dim("  and " + columns.Number(rest) + " more"))
 	}
 }
 
