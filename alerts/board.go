@@ -90,6 +90,7 @@ type Alert struct {
 	// Trend is the measure of a rule that has one, oldest first, over TrendSpan; empty otherwise.
 	Trend     []float64
 	TrendSpan time.Duration
+	Direction Direction // of Trend
 
 	// Flapping says that the alert goes on and off: it keeps its line and fires all the while; see Muted.
 	Flapping bool

@@ -68,6 +68,7 @@ type turn struct {
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
 	events    []backend.Event
+	marked    bool // the State reports changes
 	differs   bool // some alert is not the one of prev
 }
 
@@ -87,6 +88,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 		causes: map[string]cause{}, prints: map[string]string{}, homes: map[backend.Series]string{}}
 	t.deltas()
 	t.gaps()
+	t.marked = t.noteChanges()
 	return t
 }
 

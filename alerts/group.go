@@ -108,11 +108,11 @@ func (w *work) touched() map[groupID][]change {
 			touched[is] = append(touched[is], change{key: c.key, next: c.next})
 		}
 	}
-	if !w.rebuild && len(w.refold) == 0 {
+	if !w.rebuild && !w.marked && len(w.refold) == 0 {
 		return touched
 	}
 	for id, g := range w.old.groups {
-		if w.rebuild || w.refold[id.source] || len(g.members) > 0 && w.refold[g.members[0].Via] {
+		if w.rebuild || w.marked && w.young(g) || w.refold[id.source] || len(g.members) > 0 && w.refold[g.members[0].Via] {
 			if _, ok := touched[id]; !ok {
 				touched[id] = nil
 			}
@@ -208,11 +208,17 @@ func (w *work) write(g *group) {
 	if s, ok := w.rule.(SubjectRule); ok && o.Listing == nil && o.Evidence == nil {
 		a.Evidence = s.Evidence(d, a, w.st.Entity(o.Key))
 		if len(a.Evidence) == 0 && g.alert != nil {
-			a.Evidence = g.alert.Evidence
+			a.Evidence = g.alert.Evidence[:len(g.alert.Evidence)-g.marks]
 		}
 	} else {
 		a.Evidence = o.Evidence
 	}
+	a.Direction = DirectionOf(a.Trend, a.TrendSpan)
+	near := w.changesNear(g.id.source, o.Via, onset(o))
+	if old := g.alert; len(near) < g.marks && old.Bounds == a.Bounds && old.Active.Equal(a.Active) {
+		near = old.Evidence[len(old.Evidence)-g.marks:] // they are forgotten by now, and explain as much as before
+	}
+	a.Evidence, g.marks = slices.Concat(a.Evidence, near), len(near)
 	g.alert = a
 }
 

@@ -21,6 +21,7 @@ type memory struct {
 	unread   bool              // some subjects have not been read since the restart
 	resume   *resume           // set on a memory that was loaded
 	orders   *Orders           // of operators; kept in a file of their own
+	markers  []marker          // changes of the last half hour, oldest first
 }
 
 // gap is a reason for which no subject of a source can be judged.
@@ -88,6 +89,7 @@ type group struct {
 	since   time.Time // steady time at which the alert took its state
 	began   time.Time // steady time at which the alert came; kept while its severity changes
 	flap    flap
+	marks   int // how many of the alert's evidence are changes near its onset: the last ones
 	alert   *Alert
 }
 

@@ -35,6 +35,7 @@ type savedState struct {
 	Rules       map[string]savedRule `json:"rules"`
 	Folds       map[string]string    `json:"folds,omitempty"`
 	Blind       []Blindness          `json:"blind,omitempty"`
+	Markers     []marker             `json:"markers,omitempty"`
 }
 
 type savedRule struct {
@@ -57,6 +58,7 @@ type savedAlert struct {
 	Since time.Time `json:"since"`          // steady
 	Began time.Time `json:"began,omitzero"` // steady
 	Kept  bool      `json:"kept,omitempty"`
+	Marks int       `json:"marks,omitempty"`
 	Alert *Alert    `json:"alert"`
 }
 
@@ -64,7 +66,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at Moment) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -74,7 +76,7 @@ func (b *Board) encode(environment string, at Moment) ([]byte, error) {
 			if !kept {
 				a.Subjects = nil
 			}
-			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, &a})
+			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.marks, &a})
 		}
 		for id, f := range l.flaps {
 			r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
@@ -116,7 +118,7 @@ func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers,
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
 	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}
@@ -188,6 +190,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 			continue
 		}
 		g.since, g.began, g.alert = sa.Since, sa.Began, sa.Alert
+		g.marks = min(max(sa.Marks, 0), len(sa.Alert.Evidence))
 		g.count, g.flap = tally(g.members), l.flaps[g.id]
 		if t := g.count.total(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
 			g.alert.Subjects = lister.listed(t.oldest.Listing, g.alert.State)

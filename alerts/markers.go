@@ -1,0 +1,111 @@
+package alerts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// How near a change must lie to an alert's onset to be named with it. An onset is often known later than it was.
+const (
+	markerBefore = 15 * time.Minute
+	markerAfter  = time.Minute
+	markersKept  = 200
+	markersNamed = 3
+)
+
+// marker is a change that happened, at a steady time.
+type marker struct {
+	At     time.Time    `json:"at"`
+	Source string       `json:"source,omitempty"`
+	Name   string       `json:"name,omitempty"`
+	Text   backend.Safe `json:"text"`
+}
+
+// noteChanges notes the changes that the State reports; it reports whether there are new ones.
+func (t *turn) noteChanges() bool {
+	kept := slices.DeleteFunc(slices.Clone(t.old.markers), func(m marker) bool {
+		return t.env.Now.Sub(m.At) > 2*markerBefore+markerAfter
+	})
+	was := len(kept)
+	for _, e := range t.st.Events {
+		if e.Kind == backend.EventChange {
+			kept = append(kept, marker{At: t.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text})
+		}
+	}
+	isNew := len(kept) > was
+	if isNew {
+		slices.SortStableFunc(kept, func(a, b marker) int { return a.At.Compare(b.At) })
+		kept = slices.Compact(kept)
+	}
+	t.next.markers = kept[max(len(kept)-markersKept, 0):]
+	return isNew
+}
+
+// young reports whether a new marker may lie near the group's onset.
+func (t *turn) young(g *group) bool {
+	return g.count.live.n > 0 && t.env.Now.Sub(g.count.live.active.at) <= markerBefore+markerAfter
+}
+
+// cluster is changes of one sort.
+type cluster struct {
+	marker     // the nearest to the onset
+	n      int // how many there were
+	alike  bool
+}
+
+// changesNear are statements about the changes near an onset, the nearest first.
+func (t *turn) changesNear(source, via string, onset time.Time) []Evidence {
+	var all []*cluster
+	for _, m := range t.next.markers {
+		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !t.concerns(m.Source, source, via) {
+			continue
+		}
+		i := slices.IndexFunc(all, func(c *cluster) bool { return c.Source == m.Source && c.Name == m.Name })
+		if i < 0 {
+			all = append(all, &cluster{m, 1, true})
+			continue
+		}
+		c := all[i]
+		c.n++
+		c.alike = c.alike && c.Text == m.Text
+		if onset.Sub(m.At).Abs() < onset.Sub(c.At).Abs() {
+			c.marker = m
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *cluster) int {
+		return cmp.Or(cmp.Compare(onset.Sub(a.At).Abs(), onset.Sub(b.At).Abs()), strings.Compare(a.Name, b.Name))
+	})
+	var out []Evidence
+	for _, c := range all[:min(len(all), markersNamed)] {
+		text := c.Text
+		switch {
+		case c.n > 1 && c.alike:
+			text = backend.Textf("%s (%d times)", text, c.n)
+		case c.n > 1:
+			text = backend.Textf("%s, and %d more of the kind", text, c.n-1)
+		}
+		switch gap := onset.Sub(c.At).Round(time.Second); {
+		case gap > 0:
+			text = backend.Textf("began %s after: %s", short(gap), text)
+		case gap == 0:
+			text = backend.Textf("began together with: %s", text)
+		default:
+			text = backend.Textf("seen %s before: %s", short(-gap), text)
+		}
+		out = append(out, Evidence{Text: text, Source: cmp.Or(c.Source, source), At: t.env.Display(c.At)})
+	}
+	return out
+}
+
+// concerns reports whether a change that one source reports may have to do with an alert about another.
+func (t *turn) concerns(reporter, source, via string) bool {
+	if reporter == "" || reporter == source || reporter == via {
+		return true
+	}
+	h := t.st.Source(reporter)
+	return h == nil || h.SpeaksAbout(source)
+}
