@@ -1,0 +1,189 @@
+package scenario
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// world is the fleet as it is, seen or not.
+type world struct {
+	plan   *plan
+	things []*thing // sessions, workspaces, sandboxes
+	work   map[int]*attempts
+	box    map[int]*lifetime
+}
+
+// thing is what a reading would show of one entity at this step.
+type thing struct {
+	key    backend.Key
+	entity func(backend.Meta) backend.Entity // nil: it cannot be read
+	gone   backend.Safe                      // why it is not there, empty when it is
+}
+
+type attempts struct{ attempt, success time.Time }
+
+type lifetime struct{ started, finished time.Time }
+
+func newWorld(p *plan) *world {
+	w := &world{plan: p, work: map[int]*attempts{}, box: map[int]*lifetime{}}
+	before := func(d backend.Duration) time.Time {
+		if d == 0 {
+			return time.Time{}
+		}
+		return p.Start.Add(-d.Std())
+	}
+	for i, x := range p.work {
+		w.work[i] = &attempts{before(x.Attempted), before(x.Succeeded)}
+	}
+	for i := range p.sandbox {
+		w.box[i] = &lifetime{}
+	}
+	return w
+}
+
+// advance moves the world on to a step.
+func (w *world) advance(step int, now time.Time) {
+	w.things = w.things[:0]
+	ended := map[backend.Key]bool{}
+	for i := range w.plan.session {
+		s := &w.plan.session[i]
+		t := &thing{key: s.key}
+		if s.ends > 0 && step >= s.ends || at(s.states, step) == wordStale {
+			t.gone = backend.Text("its owner says that it ended")
+			ended[s.key] = true
+		} else if word := at(s.states, step); word != wordMissing {
+			answer := at(s.answers, step)
+			t.entity = func(m backend.Meta) backend.Entity { return s.entity(m, word, answer, w.plan.Start) }
+		}
+		w.things = append(w.things, t)
+	}
+	for i := range w.plan.work {
+		w.workspace(i, step, now, ended)
+	}
+	for i := range w.plan.sandbox {
+		w.sandbox(i, step, now)
+	}
+}
+
+func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool) {
+	x, tried := &w.plan.work[i], w.work[i]
+	if step < len(x.attempts) {
+		switch x.attempts[step] {
+		case "ok":
+			tried.attempt, tried.success = now, now
+		case "fail":
+			tried.attempt = now
+		}
+	}
+	t := &thing{key: x.key}
+	owner := backend.Key{Kind: backend.KindSession, Source: x.key.Source, ID: x.key.Parent}
+	switch word := at(x.states, step); {
+	case ended[owner]:
+		t.gone = backend.Text("its session ended")
+	case word == wordStale:
+		t.gone = backend.Text("it was closed")
+	case word != wordMissing:
+		seen := *tried
+		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan.class(word), seen) }
+	}
+	w.things = append(w.things, t)
+}
+
+func (w *world) sandbox(i, step int, now time.Time) {
+	x, life := &w.plan.sandbox[i], w.box[i]
+	t := &thing{key: x.key}
+	switch word := at(x.states, step); word {
+	case wordStale:
+		t.gone = backend.Text("it is not listed any more")
+	case wordMissing:
+	default:
+		class := backend.SandboxClass(word)
+		if over := class == backend.SandboxExited || class == backend.SandboxDead; over && life.finished.IsZero() {
+			life.finished = now
+		} else if !over && (life.started.IsZero() || !life.finished.IsZero()) {
+			*life = lifetime{started: now}
+		}
+		was := *life
+		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, class, was) }
+	}
+	w.things = append(w.things, t)
+}
+
+func (p *plan) class(word string) backend.StateClass {
+	if c, ok := p.Classes[word]; ok {
+		return c
+	}
+	switch word {
+	case "failed":
+		return backend.ClassFailed
+	case "evicted":
+		return backend.ClassEvicted
+	}
+	return backend.ClassUnknown
+}
+
+func (s *sessionPlan) entity(m backend.Meta, word, answer string, start time.Time) backend.Entity {
+	e := &backend.Session{Meta: m, Status: backend.Clean(word, 60)}
+	e.Answer, _ = answerWord(answer)
+	switch word {
+	case "running":
+		e.Running, e.ListedRunning = backend.Known(true), backend.Known(true)
+	case "idle":
+		e.Running, e.ListedRunning = backend.Known(false), backend.Known(false)
+	}
+	e.Tenant = backend.Clean(s.Tenant, 60)
+	if s.Started > 0 {
+		e.StartedAt = backend.Known(start.Add(-s.Started.Std()))
+	}
+	return e
+}
+
+func (x *workspacePlan) entity(m backend.Meta, word string, class backend.StateClass, tried attempts) backend.Entity {
+	e := &backend.Workspace{Meta: m, Named: true, Reported: backend.Clean(word, 60), Class: class,
+		LastAttemptAt: known(tried.attempt), LastSuccessAt: known(tried.success), LastOpAt: backend.NotApplicable[time.Time]()}
+	e.Provider = backend.Clean(x.Provider, 60)
+	if class == backend.ClassFailed || class == backend.ClassEvicted || tried.attempt.After(tried.success) {
+		e.LastError = backend.Clean(x.Error, 4000)
+	}
+	return e
+}
+
+func (x *sandboxPlan) entity(m backend.Meta, class backend.SandboxClass, life lifetime) backend.Entity {
+	e := &backend.Sandbox{Meta: m, Name: backend.Clean(x.ID, 60), Provider: backend.Clean(x.Provider, 60), IsSandbox: true, Reported: backend.Clean(string(class), 40), Class: class,
+		StartedAt: known(life.started), CreatedAt: known(life.started), FinishedAt: known(life.finished)}
+	if x.Session != "" {
+		e.Session = backend.MustID(x.Session)
+	}
+	if !life.finished.IsZero() {
+		e.ExitCode, e.OOMKilled = backend.Known(x.ExitCode), backend.Known(x.OOMKilled)
+	}
+	return e
+}
+
+func known(t time.Time) backend.Value[time.Time] {
+	if t.IsZero() {
+		return backend.NotApplicable[time.Time]()
+	}
+	return backend.Known(t)
+}
+
+// stale is an entity whose newest reading failed.
+func stale(e backend.Entity) backend.Entity {
+	mark := func(m *backend.Meta) { m.Stale, m.StaleWhy = true, backend.Text("its newest reading failed") }
+	switch e := e.(type) {
+	case *backend.Session:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	case *backend.Workspace:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	case *backend.Sandbox:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	}
+	return e
+}
