@@ -60,7 +60,11 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 			part(ctx)
 		})
 	}
-	err := ui.Run(ctx, c.viewer(o), desk, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
+	feed := ui.Feed(desk)
+	if o.ReadOnly {
+		feed = ui.Looking(desk)
+	}
+	err := ui.Run(ctx, c.viewer(o), feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
 		Started: func(kill func()) { c.sys.screenUp(kill, o.StateDir) }})
 	c.sys.screenDown()
 	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
@@ -93,7 +97,7 @@ func (c *console) viewer(o cli.Console) ui.Viewer {
 	v := ui.Viewer{
 		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
 		Focus: o.Focus, Environment: o.Config.Environment, Production: o.Config.Production, Now: c.sys.now,
-		CanSuspend: canSuspend(), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
+		CanSuspend: canSuspend(), Runbook: cli.LocalRunbook(o.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
 	if u, err := user.Current(); err == nil {
 		v.Name = u.Username
