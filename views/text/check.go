@@ -52,6 +52,24 @@ type CheckAlert struct {
 	SubjectCount int               `json:"subject_count"`
 	Subjects     []CheckSubject    `json:"subjects"`
 	Evidence     []CheckEvidence   `json:"evidence"`
+
+	// These are left out where there is nothing to say.
+	Lapsed      *CheckLapse     `json:"lapsed,omitempty"`
+	Flapping    bool            `json:"flapping,omitempty"`
+	InhibitedBy string          `json:"inhibited_by,omitempty"` // id of the alert about the outage that this one is a part of
+	Direction   *CheckDirection `json:"direction,omitempty"`
+}
+
+// CheckLapse is an acknowledgement that holds no more.
+type CheckLapse struct {
+	CheckAck
+	Why backend.Safe `json:"why"`
+}
+
+// CheckDirection says where a measure goes, and how long it takes to double or to halve; null: it does neither.
+type CheckDirection struct {
+	Heading alerts.Heading `json:"heading"`
+	Seconds *float64       `json:"seconds"`
 }
 
 // CheckBounds are the earliest and latest moment at which it can have begun; null: unknown.
@@ -216,8 +234,19 @@ func checkAlert(a *alerts.Alert) CheckAlert {
 	if a.Runbook != "" {
 		c.Runbook = &a.Runbook
 	}
+	c.Flapping, c.InhibitedBy = a.Flapping, a.InhibitedBy
+	if d := a.Direction; d.Heading != alerts.HeadingUnknown {
+		c.Direction = &CheckDirection{Heading: d.Heading}
+		if d.Time > 0 {
+			s := d.Time.Seconds()
+			c.Direction.Seconds = &s
+		}
+	}
 	if k := a.Acknowledged; k != nil {
 		c.Acknowledged = &CheckAck{Owner: k.Owner, Reason: k.Reason, At: Time{k.At}, Until: Time{k.Until}}
+	}
+	if k := a.Lapsed; k != nil {
+		c.Lapsed = &CheckLapse{CheckAck{Owner: k.Owner, Reason: k.Reason, At: Time{k.At}, Until: Time{k.Until}}, k.Why}
 	}
 	if s := a.Silenced; s != nil {
 		c.Silenced = &CheckSilence{ID: s.ID, Owner: s.Owner, Reason: s.Reason, Until: Time{s.Until}}

@@ -129,6 +129,8 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 	a.Runbook = "7"
 	a.Acknowledged = &alerts.Acknowledgement{Owner: backend.Text("ana"), Reason: backend.Text("on it"), At: noon.In(time.FixedZone("x", 3600))}
 	a.Silenced = &alerts.Silence{ID: backend.Text("s1"), Owner: backend.Text("bo"), Reason: backend.Text("deploy"), Until: noon.Add(time.Hour)}
+	a.Flapping, a.InhibitedBy, a.Direction = true, "9b1c", alerts.Direction{Heading: alerts.HeadingEnding, Time: 2 * time.Minute}
+	a.Lapsed = &alerts.Lapse{Acknowledgement: alerts.Acknowledgement{Owner: backend.Text("cy"), At: noon, Until: noon}, Why: backend.Text("it was taken for 30m")}
 	doc := text.MakeCheck("test", state(fleet.StatusAbsent), &alerts.Board{Alerts: []*alerts.Alert{a}}, noon)
 	var out bytes.Buffer
 	if err := text.WriteJSONLine(&out, doc); err != nil {
@@ -139,6 +141,8 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 	}
 	for _, want := range []string{`"acknowledged":{"owner":"ana","reason":"on it","at":"2026-11-21T12:00:00Z","until":null}`,
 		`"silenced":{"id":"s1","owner":"bo","reason":"deploy","until":"2026-11-21T13:00:00Z"}`, `"runbook":"7"`,
+		`"lapsed":{"owner":"cy","reason":"","at":"2026-11-21T12:00:00Z","until":"2026-11-21T12:00:00Z","why":"it was taken for 30m"}`,
+		`"flapping":true,"inhibited_by":"9b1c","direction":{"heading":"ending","seconds":120}`,
 		`"status":"degraded","error":"is not there","age_seconds":1.5,"blind":[]`, `"since_bounds":{"earliest":null,"latest":null}`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in %s", want, out.String())
@@ -148,7 +152,8 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 	if err := text.WriteCheck(&out, doc); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 of them silenced", "acknowledged by ana: on it", "silenced by bo until 2026-11-21T13:00:00Z: deploy", "runbook 7"} {
+	for _, want := range []string{"1 of them silenced", "acknowledged by ana: on it", "silenced by bo until 2026-11-21T13:00:00Z: deploy", "runbook 7",
+		"not acknowledged any more: cy had it; it was taken for 30m", "flapping", "a part of the outage that alert 9b1c is about", "direction: ending: halves every 2m"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

@@ -159,6 +159,18 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	if s := a.Silenced; s != nil {
 		fmt.Fprintf(b, "  silenced by %s until %s: %s\n", s.Owner, s.Until.UTC().Format(time.RFC3339), s.Reason)
 	}
+	if l := a.Lapsed; l != nil {
+		fmt.Fprintf(b, "  not acknowledged any more: %s had it; %s\n", l.Owner, l.Why)
+	}
+	if a.Flapping {
+		b.WriteString("  flapping: it goes on and off\n")
+	}
+	if a.InhibitedBy != "" {
+		fmt.Fprintf(b, "  a part of the outage that alert %s is about\n", a.InhibitedBy)
+	}
+	if d := a.Direction; d != nil {
+		b.WriteString("  direction: " + direction(d) + "\n")
+	}
 	for i, s := range slices.All(a.Subjects) {
 		if i == shownSubjects {
 			fmt.Fprintf(b, "  … and %d more\n", a.SubjectCount-shownSubjects)
@@ -173,6 +185,14 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 		}
 		b.WriteByte('\n')
 	}
+}
+
+func direction(d *CheckDirection) string {
+	x := alerts.Direction{Heading: d.Heading}
+	if d.Seconds != nil {
+		x.Time = time.Duration(*d.Seconds * float64(time.Second))
+	}
+	return x.Text().String()
 }
 
 // subjects counts them by their kind, where they are all of one.
