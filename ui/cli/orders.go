@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views/columns"
+)
+
+// ordering are the flags of commands that say something about alerts.
+type ordering struct {
+	oneShot
+	by     string
+	reason string
+	last   time.Duration
+}
+
+func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
+	o.oneShot.flags(cmd)
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why; whoever is on call next reads it")
+	cmd.Flags().DurationVar(&o.last, "for", usual, "how long it holds, at most 24h")
+	o.named(cmd)
+}
+
+func (o *ordering) named(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who orders; default $SUDO_USER, $USER or $LOGNAME")
+}
+
+// owner is who orders.
+func (p *Program) owner(by string) (backend.Safe, error) {
+	if by == "" {
+		by = p.author()
+	}
+	name := p.Cleaner.Clean(strings.Join(strings.Fields(by), " "), maxAuthor)
+	if name.IsEmpty() {
+		return name, usage("--by is empty: name who orders it")
+	}
+	return name, nil
+}
+
+// reason is the text as it is written down.
+func (p *Program) reason(text string) (backend.Safe, error) {
+	s := p.Cleaner.Clean(strings.Join(strings.Fields(text), " "), maxNote)
+	if s.IsEmpty() {
+		return s, usage("--reason is missing: whoever is on call next must know why")
+	}
+	return s, nil
+}
+
+// order reads the fleet, so that it is known what the order is about, and carries it out.
+func (p *Program) order(c *cobra.Command, s shared, o oneShot, do func(r *reading) (said string, err error)) error {
+	r, closeDesk, err := p.open(c.Context(), s, o)
+	defer closeDesk()
+	if err != nil {
+		return err
+	}
+	said, err := do(r)
+	if err != nil {
+		return &failure{code: ExitFailed, what: "nothing was ordered: " + err.Error()}
+	}
+	return unwrittenIf(say(p.Stdout, p.clean(said)))
+}
+
+func say(w io.Writer, line string) error {
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+func (p *Program) ackCommand(s *shared) *cobra.Command {
+	var o ordering
+	back := false
+	cmd := &cobra.Command{
+		Use:   "ack ID",
+		Short: "Take an alert, so that others know that somebody is on it",
+		Long: `Take the alert with this id, as get alerts -o wide and check print it.
+
+It is known on this host only, to every sandglass with the same state directory.
+It lapses when its time is over or the alert becomes more severe. --back gives
+the alert back.`,
+		Args: oneArg("ack needs the id of one alert; sandglass get alerts -o wide lists them"),
+		RunE: func(c *cobra.Command, args []string) error {
+			owner, err := p.owner(o.by)
+			if err != nil {
+				return err
+			}
+			if back {
+				return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
+					_, err := r.desk.Unacknowledge(args[0], owner)
+					return args[0] + " is given back", err
+				})
+			}
+			reason, err := p.reason(o.reason)
+			if err != nil {
+				return err
+			}
+			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
+				x, err := r.desk.Acknowledge(args[0], owner, reason, o.last)
+				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, columns.Age(x.For)), err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&back, "back", false, "give the alert back")
+	o.flags(cmd, alerts.AcknowledgeFor)
+	return cmd
+}
+
+func oneArg(need string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("%s", need)
+		}
+		return nil
+	}
+}
+
+func (p *Program) silenceCommand(s *shared) *cobra.Command {
+	var o ordering
+	cmd := &cobra.Command{
+		Use:   "silence MATCHERS",
+		Short: "Mute alerts that match, or list and end silences",
+		Long: `Mute the alerts that match, now and later, for a while. They stay listed and do
+not count. Matchers are those of Alertmanager: rule="source-down",
+source=~"helix-.*", severity!="critical"; regular expressions are anchored, and
+a label that an alert does not have never matches.
+Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
+		Args: oneArg(`silence needs matchers, such as 'rule="source-down", source="helix-eu"'`),
+		RunE: func(c *cobra.Command, args []string) error {
+			ms, err := alerts.ParseMatchers(args[0])
+			if err != nil {
+				return usage("%v", err)
+			}
+			owner, err := p.owner(o.by)
+			if err != nil {
+				return err
+			}
+			reason, err := p.reason(o.reason)
+			if err != nil {
+				return err
+			}
+			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
+				x, n, err := r.desk.Silence(ms, owner, reason, o.last)
+				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), columns.Age(x.For))
+				if n == 0 {
+					said += ": matches none now, so look at the matchers again; sandglass silence end " + x.ID + " ends it"
+				}
+				return said, err
+			})
+		},
+	}
+	o.flags(cmd, alerts.SilenceFor)
+	cmd.AddCommand(p.silencesCommand(s), p.expireCommand(s))
+	return cmd
+}
+
+func (p *Program) silencesCommand(s *shared) *cobra.Command {
+	var o oneShot
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the silences in force", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, closeDesk, err := p.open(c.Context(), *s, o)
+			defer closeDesk()
+			if err != nil {
+				return err
+			}
+			return unwrittenIf(writeSilences(p.Stdout, r))
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func writeSilences(w io.Writer, r *reading) error {
+	list := r.desk.Silences()
+	if len(list) == 0 {
+		return say(w, "nothing is silenced")
+	}
+	var b strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&b, "%s  %s left  %s\n  mutes %s now; %s: %s\n", s.ID, columns.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
+			plural(s.Matches, "alert"), s.Owner, s.Reason)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (p *Program) expireCommand(s *shared) *cobra.Command {
+	var o ordering
+	cmd := &cobra.Command{
+		Use: "end ID", Short: "End a silence", Args: oneArg("silence end needs the id of one silence; sandglass silence list has them"),
+		RunE: func(c *cobra.Command, args []string) error {
+			owner, err := p.owner(o.by)
+			if err != nil {
+				return err
+			}
+			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
+				_, err := r.desk.Expire(args[0], owner)
+				return "silence " + args[0] + " is over", err
+			})
+		},
+	}
+	o.oneShot.flags(cmd)
+	o.named(cmd)
+	return cmd
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return columns.Number(n) + " " + noun + "s"
+}
