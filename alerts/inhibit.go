@@ -1,7 +1,9 @@
 package alerts
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"sandglass/backend"
 )
@@ -22,22 +24,31 @@ type outage struct {
 	meta   *Meta
 }
 
-// outages lists the firing alerts that inhibit others.
+// outages lists the firing alerts that inhibit others. One that is itself a part of another is none of them, so that what
+// is hidden always has a line that stands for it.
 func (t *turn) outages() []outage {
-	var out []outage
+	var all []outage
 	for _, r := range t.e.rules {
 		m := r.Meta()
 		l := t.next.rules[m.Name]
 		if len(m.Inhibits) == 0 || l == nil {
 			continue
 		}
-		first := len(out)
 		for _, g := range l.groups {
 			if g.alert.State == StateFiring && len(g.members) > 0 {
-				out = append(out, outage{g, l, g.labels(t.e.environment), m})
+				all = append(all, outage{g, l, g.labels(t.e.environment), m})
 			}
 		}
-		slices.SortFunc(out[first:], func(a, b outage) int { return a.g.id.compare(b.g.id) })
+	}
+	slices.SortFunc(all, func(a, b outage) int {
+		x, y := a.g.alert, b.g.alert
+		return cmp.Or(cmp.Compare(y.Severity.Rank(), x.Severity.Rank()), cmp.Compare(y.SubjectCount, x.SubjectCount), strings.Compare(x.ID, y.ID))
+	})
+	out := all[:0]
+	for _, o := range all {
+		if t.partOf(o.g, out) == "" {
+			out = append(out, o)
+		}
 	}
 	return out
 }
@@ -49,10 +60,13 @@ func (t *turn) partOf(g *group, outages []outage) string {
 	if len(outages) == 0 || a.State != StateFiring && a.State != StatePending || a.Flapping && len(g.members) == 0 {
 		return ""
 	}
+	if slices.ContainsFunc(outages, func(o outage) bool { return o.g == g }) {
+		return ""
+	}
 	var labels map[string]string
 	for _, o := range outages {
 		by := slices.IndexFunc(o.meta.Inhibits, func(x Inhibition) bool { return slices.Contains(x.Rules, a.Rule) })
-		if by < 0 || o.g == g || o.meta.Name == a.Rule || a.Severity.Rank() > o.g.alert.Severity.Rank() {
+		if by < 0 || o.meta.Name == a.Rule || a.Severity.Rank() > o.g.alert.Severity.Rank() {
 			continue
 		}
 		if labels == nil {

@@ -287,3 +287,37 @@ func TestAnOutageHidesWhatItExplains(t *testing.T) {
 		})
 	}
 }
+
+// Two outages that would each hide the other: one line always stands.
+func TestOutagesDoNotHideEachOther(t *testing.T) {
+	both := []string{"one", "two", "three"}
+	var rules []Rule
+	for _, name := range both {
+		rules = append(rules, &outageRule{Meta{Name: name, Severity: SeverityWarning, Inhibits: []Inhibition{{Rules: both, Equal: []string{LabelSource}}}}})
+	}
+	var all []*backend.Session
+	for _, id := range []string{"a", "b", "c"} {
+		k := backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(id)}
+		all = append(all, &backend.Session{Meta: backend.Meta{Key: k}, Status: backend.Text("on")})
+	}
+	b, _ := NewEngine(rules, "test").Next(nil, &fleet.State{Number: 1, Wall: time.Unix(1e9, 0), Sessions: fleet.NewTable(all...)})
+	standing := map[string]*Alert{}
+	for _, a := range b.Alerts {
+		if !a.Hidden() {
+			standing[a.ID] = a
+		}
+	}
+	if len(b.Alerts) != 3 || len(standing) != 1 {
+		t.Fatalf("%d of %d stand", len(standing), len(b.Alerts))
+	}
+	for _, a := range b.Alerts {
+		if a.Hidden() && standing[a.InhibitedBy] == nil {
+			t.Errorf("%s is hidden by what is hidden", a.Rule)
+		}
+	}
+	for _, a := range standing {
+		if a.Inhibits != 2 {
+			t.Errorf("it stands for %d", a.Inhibits)
+		}
+	}
+}
