@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"sandglass/backend"
+	"sandglass/views"
+)
+
+// watched is a model on a huge fleet with alerts, and a feed that counts how often its history is read.
+func watched(now *time.Time, n int) (*Model, *historyFeed) {
+	_, board := incident(*now)
+	feed := &historyFeed{fixedFeed: newFeed(big(*now, n), board)}
+	m := New(Viewer{Name: "mara", Environment: "x", Size: Size{120, 40}, ColorProfile: colorprofile.ANSI256, Now: func() time.Time { return *now }}, feed)
+	return m, feed
+}
+
+type historyFeed struct {
+	*fixedFeed
+	reads int
+}
+
+func (f *historyFeed) Timeline(int) []backend.Event {
+	f.reads++
+	return nil
+}
+
+// drain carries out what a command leads to, as Bubble Tea does, and returns the answers that came.
+func drain(m *Model, cmd tea.Cmd) (answers int) {
+	if cmd == nil {
+		return 0
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			answers += drain(m, c)
+		}
+	case diagnosedMsg:
+		_, next := m.Update(msg)
+		answers += 1 + drain(m, next)
+	}
+	return answers
+}
+
+// No key waits for a diagnosis: it is worked out by a command, and until then the pane says that it is not there yet.
+func TestNoKeyWaitsForADiagnosis(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	m, feed := watched(&now, 100_000)
+	defer m.Close()
+	_, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+	if view := m.View(); feed.reads != 0 || len(m.frame.Diagnoses) != 0 || !strings.Contains(view.Content, "diagnosis") {
+		t.Fatalf("the key worked the diagnosis out (%d): %s", feed.reads, view.Content)
+	}
+	if n := drain(m, cmd); n != 1 || len(m.frame.Diagnoses) != 1 {
+		t.Fatalf("%d answers, %d kept", n, len(m.frame.Diagnoses))
+	}
+	if view := m.View(); !strings.Contains(view.Content, "cannot tell") {
+		t.Errorf("the answer is not drawn:\n%s", view.Content)
+	}
+}
+
+// One question is asked again for a newer State only, at most every two seconds; only one is under way at a time.
+func TestDiagnosesAreNotAskedTwice(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	m, feed := watched(&now, 300)
+	defer m.Close()
+	ask := func(want int, why string) {
+		t.Helper()
+		if n := drain(m, m.diagnose()); n != want {
+			t.Errorf("%s: %d answers, want %d", why, n, want)
+		}
+	}
+	next := func() {
+		state, board := feed.Latest()
+		s := *state
+		s.Number++
+		feed.set(&s, board)
+		m.refresh()
+	}
+	ask(1, "the first time")
+	ask(0, "nothing changed")
+	next()
+	ask(0, "a newer State at once")
+	now = now.Add(diagnoseEvery)
+	next()
+	ask(1, "a newer State after two seconds")
+	now = now.Add(time.Hour)
+	m.onTick()
+	ask(0, "no newer State")
+	first, _ := m.question()
+	m.do(m.keymap.Of(m.context())[0].Intent) // opens the details of the same alert
+	ask(0, "the same question from another place")
+	m.detail.stack[0].key = backend.Key{Kind: backend.KindHost, Source: "tmp-build", ID: backend.MustID("build-3")}
+	ask(0, "a thing without a question")
+	m.detail.runbook(m.detail.here().key, &m.frame)
+	under := m.diagnose()
+	if under == nil || m.diagnose() != nil {
+		t.Error("a second one must wait until the first is there")
+	}
+	m.overlay = noOverlay
+	now = now.Add(diagnoseEvery)
+	next()
+	if n := drain(m, under); n != 2 || m.frame.Diagnoses[first] == nil {
+		t.Errorf("%d answers: after the one that was under way comes what is looked at by now", n)
+	}
+	for i := range 3 * maxDiagnoses {
+		m.diagnoser.asked[views.Question{Incident: "1", Subject: wsKey("x", "s", string(rune('a'+i)))}] = asked{}
+	}
+	now = now.Add(diagnoseEvery)
+	next()
+	ask(1, "after very many")
+	if n := len(m.diagnoser.asked); n > maxDiagnoses {
+		t.Errorf("%d questions are kept", n)
+	}
+}
