@@ -286,6 +286,9 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 			return
 		}
 	}
+	if g := w.next.gaps[k.Source]; g.Starting && rec != nil {
+		return // whose sessions its series speak about is not known before the registry is read: everything stays as it was
+	}
 	note := &Note{}
 	if rec != nil && rec.Note != nil {
 		c := *rec.Note
