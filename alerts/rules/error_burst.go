@@ -40,8 +40,8 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 		Means: "Many sessions began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
 			"many errors across sessions; error-chaos is the other. While it lasts it takes the place of failed-too-long's suspicions of the same workspaces and cause. Once `settled` of its workspaces have failed for longer than `over`, it ends, and failed-too-long carries the outage " +
 			"on under the same cause.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct sessions per normalised cause whose workspaces are failed, or " +
-			"were tried twice without success. Evicted ones count for eviction-storm instead, and causes that capability-mismatch or ref-mismatch tell at once are theirs.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct sessions per normalised cause whose workspaces are failed. " +
+			"Evicted ones count for eviction-storm instead, and causes that capability-mismatch or ref-mismatch tell at once are theirs.",
 		Missing: "Held while the source is down. On a start in the middle of an outage it fires at once when the failures are young, and stays silent when their last successes show " +
 			"that failed-too-long tells it already.",
 		Runbook: "1; 7 when the cause names a limit",
@@ -84,10 +84,7 @@ func (r *errorBurst) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []aler
 
 // Bucket keeps the failures of one cause together.
 func (r *errorBurst) Bucket(k backend.Key, n *alerts.Note) string {
-	if k.Kind != backend.KindWorkspace || !fails(n) {
-		return ""
-	}
-	return k.Source + "\x00" + n.Fingerprint
+	return causePlace(k, n)
 }
 
 func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -175,7 +172,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 	}
 	n := b.newest
 	what := named(env, n.Cause)
-	if what&namesPermanent != 0 && n.WasFailed {
+	if what&namesPermanent != 0 {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{

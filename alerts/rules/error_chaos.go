@@ -40,8 +40,7 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 	r.meta.Explain = alerts.Explain{
 		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions. Nothing they use works the same " +
 			"way any more, as when a network, a host or a deployment falls apart. It is the second reading of many errors across sessions; error-burst is the one with a single cause.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct normalised causes of workspaces that are failed, or were tried twice " +
-			"without success, evicted ones left out.",
+		Inputs:  "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct normalised causes of workspaces that are failed.",
 		Missing: "Held while the source is down. On a start in the middle of it the failures count whose first known attempt is young enough.",
 		Runbook: "1",
 		First: []string{
@@ -82,10 +81,7 @@ func (r *errorChaos) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []aler
 
 // Bucket keeps the failures of one cause together.
 func (r *errorChaos) Bucket(k backend.Key, n *alerts.Note) string {
-	if k.Kind != backend.KindWorkspace || !fails(n) {
-		return ""
-	}
-	return k.Source + "\x00" + n.Fingerprint
+	return causePlace(k, n)
 }
 
 // kindOfError is one cause with what has it.

@@ -5,23 +5,19 @@ import (
 	"sandglass/backend"
 )
 
-// noteFailure takes a note of a workspace that fails with an error: its state is failed, or it is tried again and again
-// without success. An eviction is none, since eviction-storm counts those. Nil: it does not fail so.
+// noteFailure takes a note of a workspace that has failed with an error, kept while it is opened anew. An eviction is none,
+// since eviction-storm counts those; one that is tried in vain and not failed yet will be within a retry cycle.
 func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *alerts.Note {
 	f := factsOf(env, w)
 	if note != nil && f.advanced(note) {
 		note = nil
 	}
-	failed := w.Class == backend.ClassFailed
-	switch {
-	case failed && !w.LastError.IsEmpty(), note != nil && w.Class != backend.ClassHealthy:
-	case w.Class != backend.ClassEvicted && f.failing() && !w.LastError.IsEmpty():
-	default:
+	if w.Class == backend.ClassHealthy || note == nil && (w.Class != backend.ClassFailed || w.LastError.IsEmpty()) {
 		return nil
 	}
 	if note == nil {
 		n := f.noted(nil)
-		n.WasFailed, n.Session, n.Provider, n.Raw = failed, w.Key.Parent, w.Provider, w.LastError
+		n.WasFailed, n.Session, n.Provider, n.Raw = true, w.Key.Parent, w.Provider, w.LastError
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
 		if s := env.State.SessionOf(w); s != nil {
 			n.Tenant = s.Tenant
@@ -29,16 +25,16 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 		return n
 	}
 	n, _, _ := causeOf(env, w, f.noted(note), "")
-	if failed && !n.WasFailed {
-		c := *n
-		c.WasFailed = true
-		n = &c
-	}
 	return n
 }
 
-// fails reports whether a note is proof: one attempt of a workspace that is not failed may yet succeed.
-func fails(n *alerts.Note) bool { return n.WasFailed || n.Count >= 2 }
+// causePlace keeps the failures of one cause at one source together.
+func causePlace(k backend.Key, n *alerts.Note) string {
+	if k.Kind != backend.KindWorkspace {
+		return ""
+	}
+	return k.Source + "\x00" + n.Fingerprint
+}
 
 // listingOf names the workspaces behind notes; their source when there are none.
 func listingOf(env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing {
