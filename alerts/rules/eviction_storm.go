@@ -196,15 +196,15 @@ func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (ale
 	} else {
 		m.total = s.count(env, id, math.MaxInt)
 	}
+	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
+		return alerts.False, false, backend.Safe{}
+	}
 	for _, n := range s.evicted.All {
 		if !n.First.IsZero() && env.Now.Sub(n.First) <= r.over {
 			m.churned++
 		}
 	}
 	m.least = true
-	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
-		return alerts.False, false, backend.Safe{}
-	}
 	if float64(m.churned)/r.over.Seconds() > r.rate || 2*m.churned >= s.evicted.Len() {
 		return alerts.True, false, backend.Safe{}
 	}
