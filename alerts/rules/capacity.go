@@ -13,10 +13,11 @@ import (
 // CapacityOptions are the keys of `[rules.capacity]`.
 type CapacityOptions struct {
 	Common
-	Warn    float64          `toml:"warn" doc:"share of the limit from which it warns (0 to 1); at the limit it is critical"`
-	Over    backend.Duration `toml:"over" doc:"how old an error that names used and limit may be"`
-	Refused int              `toml:"refused" doc:"starts that must be refused where the error does not say how much of the limit is used"`
-	Limit   int              `toml:"limit" doc:"how many sandboxes each provider of a source may run at once, where that is known; 0 takes it from error texts alone"`
+	Warn     float64          `toml:"warn" doc:"share of the limit from which it warns (0 to 1); at the limit it is critical"`
+	Over     backend.Duration `toml:"over" doc:"how old an error that names used and limit may be"`
+	Refused  int              `toml:"refused" doc:"starts that must be refused where the error does not say how much of the limit is used"`
+	Limit    int              `toml:"limit" doc:"how many sandboxes each provider of a source may run at once, where that is known; 0 takes it from error texts alone"`
+	Provider string           `toml:"provider" doc:"the provider that limit is about; empty: each of them"`
 }
 
 func capacityDefaults() *CapacityOptions {
@@ -35,7 +36,7 @@ func (o *CapacityOptions) build() (alerts.Rule, error) {
 	if err := positive("over", o.Over); err != nil {
 		return nil, err
 	}
-	r := &capacity{meta: o.meta("capacity"), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit}
+	r := &capacity{meta: o.meta("capacity"), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit, provider: o.Provider}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Explain = alerts.Explain{
@@ -60,6 +61,7 @@ type capacity struct {
 	warn           float64
 	over           time.Duration
 	refused, limit int
+	provider       string
 }
 
 func (r *capacity) Meta() *alerts.Meta { return &r.meta }
@@ -74,7 +76,7 @@ func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	}
 	f := factsOf(env, w)
 	refused := (w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted) && f.failing() && env.Now.Sub(f.attempt) <= r.over && speaksOfLimit(env, w.LastError)
-	works := r.limit > 0 && !f.success.IsZero() && !f.failing() && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed
+	works := r.limitOf(w.Provider.String()) > 0 && !f.success.IsZero() && !f.failing() && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed
 	if !refused && !works {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
@@ -129,7 +131,7 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		home, provider, _ := strings.Cut(place, "\x00")
 		id := siteID{home, provider}
 		key := (&site{}).key(id)
-		v := r.judge(env, id, r.measure(env, notes))
+		v := r.judge(env, id, r.measure(env, provider, notes))
 		if v.Outcome != alerts.True && known.Finding(key) == "" {
 			continue
 		}
@@ -148,12 +150,20 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	return out
 }
 
+// limitOf is the declared limit of a provider, 0 when none is.
+func (r *capacity) limitOf(provider string) int {
+	if r.provider != "" && r.provider != provider {
+		return 0
+	}
+	return r.limit
+}
+
 // measure adds up the notes of one provider.
-func (r *capacity) measure(env *alerts.Env, notes alerts.Notes) *fill {
-	x := &fill{limit: r.limit}
+func (r *capacity) measure(env *alerts.Env, provider string, notes alerts.Notes) *fill {
+	x := &fill{limit: r.limitOf(provider)}
 	var last backend.ID
 	x.refused = notes // without a declared limit those that work are not noted
-	if r.limit > 0 {
+	if x.limit > 0 {
 		x.refused = notes.Where(func(_ backend.Key, n *alerts.Note) bool { return n.WasFailed })
 	}
 	x.working = notes.Len() - x.refused.Len()

@@ -159,7 +159,7 @@ func TestCapacityFiresAtTheLimit(t *testing.T) {
 
 func TestCapacityWarnsNearTheDeclaredLimit(t *testing.T) {
 	o := capacityDefaults()
-	o.Limit = 10
+	o.Limit, o.Provider = 10, "docker"
 	r, err := o.build()
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +171,9 @@ func TestCapacityWarnsNearTheDeclaredLimit(t *testing.T) {
 		}
 	}
 	open(7)
+	for i := range 12 { // another provider's, of which nothing is declared
+		s.reads(fmt.Sprintf("x%d/box", i), reading{state: "open", attempt: time.Second, success: time.Second, provider: "e2b"})
+	}
 	s.look().quiet(capacityRule)
 	open(8)
 	if a := s.after(time.Second).want(capacityRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "docker is nearly full" {
