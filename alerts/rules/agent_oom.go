@@ -253,7 +253,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	now := env.Display(env.Now)
 	if m.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("%s in %s that name the memory", plural(int(m.N), "line"), text(r.over)),
+			Text:  backend.Textf("log lines that name its memory in %s: %s", text(r.over), number(m.N)),
 			Value: backend.Known(m.N), Unit: "lines", Source: series[0].Source, At: m.Last,
 		}, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(m.Sample.String(), 300)), Source: series[0].Source, At: m.Last})
 	}

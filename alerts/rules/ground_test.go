@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -158,4 +159,41 @@ func (s *story) blindWhy(rule, source string) string {
 		}
 	}
 	return ""
+}
+
+func TestWrongOptionsOfGroundRulesNameTheirKey(t *testing.T) {
+	for _, c := range []struct {
+		key string
+		o   Options
+	}{
+		{"recent", func() Options { o := sandboxOOMDefaults(); o.Recent = 0; return o }()},
+		{"near", func() Options { o := sandboxOOMDefaults(); o.Near = 95; return o }()},
+		{"restarts", func() Options { o := agentOOMDefaults(); o.Restarts = 1; return o }()},
+		{"opens", func() Options { o := agentOOMDefaults(); o.Opens = 0; return o }()},
+		{"file", func() Options { o := agentOOMDefaults(); o.File = 0; return o }()},
+		{"over", func() Options { o := agentOOMDefaults(); o.Over = backend.Duration(3 * time.Hour); return o }()},
+		{"gone", func() Options { o := terminateDefaults(); o.Gone = 0; return o }()},
+		{"cost_per_hour", func() Options { o := terminateDefaults(); o.CostPerHour = -1; return o }()},
+		{"count", func() Options { o := pileupDefaults(); o.Count = 0; return o }()},
+		{"growth", func() Options { o := pileupDefaults(); o.Growth = 0; return o }()},
+		{"free", func() Options { o := pileupDefaults(); o.Free = 3; return o }()},
+		{"full_within", func() Options { o := pileupDefaults(); o.FullWithin = 0; return o }()},
+		{"after", func() Options { o := orphanDefaults(); o.After = 0; return o }()},
+		{"lines", func() Options { o := closeFailedDefaults(); o.Lines = 0; return o }()},
+		{"over", func() Options { o := persistDefaults(); o.Over = 0; return o }()},
+		{"over", func() Options { o := hydrateDefaults(); o.Over = backend.Duration(2 * time.Hour); return o }()},
+		{"inodes", func() Options { o := rootDefaults(); o.Inodes = -1; return o }()},
+		{"available", func() Options { o := hostOOMDefaults(); o.Available = 0; return o }()},
+		{"recent", func() Options { o := hostRestartedDefaults(); o.Recent = 0; return o }()},
+		{"after", func() Options { o := staleDefaults(); o.After = backend.Duration(time.Minute); return o }()},
+		{"active", func() Options { o := staleDefaults(); o.Active = 0; return o }()},
+		{"beyond", func() Options { o := skewDefaults(); o.Beyond = 0; return o }()},
+		{"probing", func() Options { o := auditDefaults(); o.Probing = 1; return o }()},
+	} {
+		_, err := c.o.build()
+		var key *KeyError
+		if !errors.As(err, &key) || key.Key != c.key {
+			t.Errorf("want an error about %s, have %v", c.key, err)
+		}
+	}
 }
