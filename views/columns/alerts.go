@@ -132,12 +132,14 @@ func causeCell(a *alerts.Alert) Cell {
 		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, bare(a.Cause.String())),
 			Tone: quiet(a, theme.Normal)}
 	}
-	if a.Inhibits > 0 {
-		return Cell{Text: backend.Textf("%s, and %d alerts of the same outage", a.Cause, a.Inhibits), Short: backend.Textf("+%d: %s", a.Inhibits, bare(a.Cause.String())),
-			Tone: quiet(a, theme.Normal)}
-	}
 	c := errorCell(a.Cause)
 	c.Tone = quiet(a, c.Tone)
+	if a.Inhibits > 0 { // said where there is room; the details always list them
+		if c.Short.IsEmpty() {
+			c.Short = c.Text
+		}
+		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
+	}
 	return c
 }
 

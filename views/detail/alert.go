@@ -110,7 +110,7 @@ func (w *writer) whole(a *alerts.Alert) {
 		spans = append(spans, plain("  "+number(a.Folds, "alert")+" held until it answers"))
 	}
 	if a.Inhibits > 0 {
-		spans = append(spans, plain("  "+number(a.Inhibits, "alert")+" of the same outage stand behind it"))
+		spans = append(spans, plain("  +"+number(a.Inhibits, "alert")+" of the same outage"))
 	}
 	w.Field("about", spans...)
 }

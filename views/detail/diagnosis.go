@@ -15,6 +15,7 @@ import (
 // worse than none.
 const (
 	keepNext = iota + 1
+	keepConfirmed
 	keepFact
 	keepDo
 	keepDont
@@ -57,6 +58,7 @@ func (w *writer) concluded(a *alerts.Alert) {
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
 			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, plain(": "+c.Fact.String()))
+			w.Keep(keepConfirmed)
 		}
 		names[c.Mark] = append(names[c.Mark], c.Name)
 	}
