@@ -256,6 +256,8 @@ func TestWrongOptionsOfCauseRulesNameTheirKey(t *testing.T) {
 		{"resets", func() Options { o := loopDefaults(); o.Resets = 1; return o }()},
 		{"over", func() Options { o := loopDefaults(); o.Over = 0; return o }()},
 		{"sessions", func() Options { o := burstDefaults(); o.Sessions = 1; return o }()},
+		{"share", func() Options { o := burstDefaults(); o.Share = 2; return o }()},
+		{"share", func() Options { o := chaosDefaults(); o.Share = -1; return o }()},
 		{"settled", func() Options { o := burstDefaults(); o.Settled = 0; return o }()},
 		{"over", func() Options { o := burstDefaults(); o.Over = -1; return o }()},
 		{"causes", func() Options { o := chaosDefaults(); o.Causes = 1; return o }()},

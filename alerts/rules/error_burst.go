@@ -12,12 +12,13 @@ import (
 type BurstOptions struct {
 	Common
 	Sessions int              `toml:"sessions" doc:"sessions that must fail with one cause"`
+	Share    float64          `toml:"share" doc:"… and the share of the source's workspaces that these sessions must be: a large fleet always has some (0 to 1; 0: any)"`
 	Over     backend.Duration `toml:"over" doc:"how young their failures must be; what lasts longer is failed-too-long's line"`
 	Settled  int              `toml:"settled" doc:"from this many workspaces that have failed for longer than that, failed-too-long tells the outage and the burst is over"`
 }
 
 func burstDefaults() *BurstOptions {
-	o := &BurstOptions{Common: common(alerts.SeverityCritical), Sessions: 5, Over: backend.Duration(10 * time.Minute), Settled: 3}
+	o := &BurstOptions{Common: common(alerts.SeverityCritical), Sessions: 5, Share: 0.01, Over: backend.Duration(10 * time.Minute), Settled: 3}
 	o.KeepFiringFor = backend.Duration(time.Minute)
 	return o
 }
@@ -26,18 +27,21 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 	if o.Sessions < 2 {
 		return nil, &KeyError{"sessions", "must be at least 2: one session is no burst"}
 	}
+	if o.Share < 0 || o.Share > 1 {
+		return nil, &KeyError{"share", "must be between 0 and 1"}
+	}
 	if o.Settled < 1 {
 		return nil, &KeyError{"settled", "must be at least 1"}
 	}
 	if err := positive("over", o.Over); err != nil {
 		return nil, err
 	}
-	r := &errorBurst{meta: o.meta("error-burst"), sessions: o.Sessions, over: o.Over.Std(), settled: o.Settled}
+	r := &errorBurst{meta: o.meta("error-burst"), sessions: o.Sessions, share: o.Share, over: o.Over.Std(), settled: o.Settled}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
 	r.meta.Explain = alerts.Explain{
-		Means: "Many sessions began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
+		Means: "Many sessions (`sessions`, and `share` of the source's workspaces) began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
 			"many errors across sessions; error-chaos is the other. While it lasts it takes the place of failed-too-long's suspicions of the same workspaces and cause. Once `settled` of its workspaces have failed for longer than `over`, it ends, and failed-too-long carries the outage " +
 			"on under the same cause.",
 		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct sessions per normalised cause whose workspaces are failed. " +
@@ -58,6 +62,7 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 type errorBurst struct {
 	meta              alerts.Meta
 	sessions, settled int
+	share             float64
 	over              time.Duration
 }
 
@@ -167,7 +172,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 		return alerts.Verdict{Outcome: o, Why: why}
 	}
 	b := r.add(env, notes)
-	if b.young < r.sessions || b.settled >= r.settled {
+	if b.young < r.sessions || b.settled >= r.settled || few(env, home, b.young, r.share) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := b.newest

@@ -15,11 +15,12 @@ type ChaosOptions struct {
 	Common
 	Causes   int              `toml:"causes" doc:"different causes that must be seen at one source"`
 	Sessions int              `toml:"sessions" doc:"sessions that must have them; one broken session can fail in many ways"`
+	Share    float64          `toml:"share" doc:"… and the share of the source's workspaces that these sessions must be: a large fleet always has some (0 to 1; 0: any)"`
 	Over     backend.Duration `toml:"over" doc:"the window in which their failures must have begun"`
 }
 
 func chaosDefaults() *ChaosOptions {
-	o := &ChaosOptions{Common: common(alerts.SeverityWarning), Causes: 8, Sessions: 5, Over: backend.Duration(10 * time.Minute)}
+	o := &ChaosOptions{Common: common(alerts.SeverityWarning), Causes: 8, Sessions: 5, Share: 0.01, Over: backend.Duration(10 * time.Minute)}
 	o.KeepFiringFor = backend.Duration(time.Minute)
 	return o
 }
@@ -30,15 +31,17 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 		return nil, &KeyError{"causes", "must be at least 2: one cause is error-burst"}
 	case o.Sessions < 1:
 		return nil, &KeyError{"sessions", "must be at least 1"}
+	case o.Share < 0 || o.Share > 1:
+		return nil, &KeyError{"share", "must be between 0 and 1"}
 	}
 	if err := positive("over", o.Over); err != nil {
 		return nil, err
 	}
-	r := &errorChaos{meta: o.meta("error-chaos"), causes: o.Causes, sessions: o.Sessions, over: o.Over.Std()}
+	r := &errorChaos{meta: o.meta("error-chaos"), causes: o.Causes, sessions: o.Sessions, share: o.Share, over: o.Over.Std()}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Explain = alerts.Explain{
-		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions. Nothing they use works the same " +
+		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions and `share` of the source's workspaces. Nothing they use works the same " +
 			"way any more, as when a network, a host or a deployment falls apart. It is the second reading of many errors across sessions; error-burst is the one with a single cause.",
 		Inputs:  "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct normalised causes of workspaces that are failed.",
 		Missing: "Held while the source is down. On a start in the middle of it the failures count whose first known attempt is young enough.",
@@ -55,6 +58,7 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 type errorChaos struct {
 	meta             alerts.Meta
 	causes, sessions int
+	share            float64
 	over             time.Duration
 }
 
@@ -163,7 +167,7 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		newest = latestOf(newest, k.newest)
 	}
 	apart := sessionsOfCauses(causes)
-	if apart < r.sessions {
+	if apart < r.sessions || few(env, home, apart, r.share) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	l := listingOf(env, all, home)

@@ -28,6 +28,15 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 	return n
 }
 
+// few reports whether n is less than a share of a source's workspaces. It looks at as many as it needs to know that.
+func few(env *alerts.Env, home string, n int, share float64) bool {
+	if share == 0 {
+		return false
+	}
+	enough := int(float64(n) / share)
+	return (&site{}).count(env, siteID{home: home}, enough) > enough
+}
+
 // causePlace keeps the failures of one cause at one source together.
 func causePlace(k backend.Key, n *alerts.Note) string {
 	if k.Kind != backend.KindWorkspace {

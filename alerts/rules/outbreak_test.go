@@ -86,6 +86,23 @@ func TestBurstGapRestart(t *testing.T) {
 	s.after(time.Minute).quiet(burstRule)
 }
 
+func TestBurstAndChaosOfALargeFleetNeedTheirShare(t *testing.T) {
+	s := begin(t, burstRule, chaosRule)
+	for i := range 1201 {
+		s.reads(fmt.Sprintf("ok%04d/box", i), reading{state: "open", attempt: time.Second, success: time.Second})
+	}
+	for i := range 12 {
+		s.reads(fmt.Sprintf("s%02d/one", i), reading{state: "failed", err: oneCause(i), attempt: time.Second, success: time.Minute})
+		s.reads(fmt.Sprintf("s%02d/many", i), reading{state: "failed", err: manyCauses(i), attempt: time.Second, success: time.Minute})
+	}
+	s.look().quiet(burstRule).quiet(chaosRule)
+	for i := range 30 { // fewer workspaces, and the same failures are more than one in a hundred
+		s.ends(fmt.Sprintf("ok%04d/box", i), "closed")
+	}
+	s.after(time.Second).want(burstRule, alerts.StateFiring)
+	s.want(chaosRule, alerts.StateFiring)
+}
+
 func TestChaosFires(t *testing.T) {
 	s := begin(t, chaosRule)
 	failNow(s, 7, manyCauses)
