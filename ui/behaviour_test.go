@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"github.com/charmbracelet/x/ansi"
 	"math/rand/v2"
 	"strings"
@@ -152,7 +153,11 @@ func TestTwoViewersOneFeed(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		feed := newFeed(hostile(now))
+		feed := &orderFeed{fixedFeed: newFeed(hostile(now)), fail: errors.New(evil)}
+		bad := mute(now, "5e1", "rule=x", "", "", time.Hour, 1)
+		bad.Owner, bad.Reason = safe(evil), safe(evil)
+		bad.Matchers[0].Value = evil
+		feed.muted = append(feed.muted, bad)
 		s := open(t, feed, look{w: 120, h: 40})
 		check := func(where string) {
 			t.Helper()
@@ -175,9 +180,25 @@ func TestHostileText(t *testing.T) {
 			}
 			s.press(keyEnter)
 			check("details on " + n)
-			s.press("G", keyEsc)
-			time.Sleep(time.Second)
+			s.press("R")
+			check("runbook from " + n)
+			s.press("G")
+			check("end of the runbook from " + n)
+			for range 2 {
+				s.press(keyEsc)
+				time.Sleep(time.Second)
+				s.settle()
+			}
 		}
+		s.press("M")
+		check("silences")
+		s.press("1", "a", "\x1b[200~"+evil+"\x1b[201~")
+		check("dialog")
+		s.press(keyEnter, keyEnter)
+		check("refused")
+		s.press("\x03", "m")
+		check("silence")
+		s.press("\x03")
 		s.press("2", "/")
 		s.press("\x1b[200~" + "a\u202e\u009b\tb" + "\x1b[201~")
 		check("filter line")

@@ -8,7 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
+	"sandglass/ui/keys"
 	"sandglass/views"
 )
 
@@ -116,5 +118,35 @@ func TestDiagnosesAreNotAskedTwice(t *testing.T) {
 	ask(1, "after very many")
 	if n := len(m.diagnoser.asked); n > maxDiagnoses {
 		t.Errorf("%d questions are kept", n)
+	}
+}
+
+// What the site adds for a rule stands on its page, and makes a page where the runbook has none.
+func TestSiteText(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
+	m := New(Viewer{Name: "mara", Environment: "x", Size: Size{100, 200}, ColorProfile: colorprofile.ASCII, Now: func() time.Time { return now },
+		Runbook: map[string]runbook.Local{
+			"source-down":    {Text: "Call the network team.", Links: []runbook.Link{{URL: "https://wiki.example/net"}}},
+			"eviction-storm": {Text: "The quota is raised by ops."},
+		}}, newFeed(incident(now)))
+	defer m.Close()
+	page := func(downs int) string {
+		m.overlay = noOverlay
+		m.do(keys.Intent{Action: keys.Top})
+		for range downs {
+			m.do(keys.Intent{Action: keys.Down})
+		}
+		m.do(keys.Intent{Action: keys.Runbook})
+		m.dirty = true
+		return m.View().Content
+	}
+	if s := page(0); !strings.Contains(s, "The quota is raised by ops.") || !strings.Contains(s, "What to check") {
+		t.Errorf("the storm's page:\n%s", s)
+	}
+	if s := page(4); !strings.Contains(s, "Call the network team.") || !strings.Contains(s, "https://wiki.example/net") || strings.Contains(s, "What to check") {
+		t.Errorf("the page that only the site has:\n%s", s)
+	}
+	if s := page(2); strings.Contains(s, "At this site") || !strings.Contains(s, "What to check") {
+		t.Errorf("a page without anything of the site's:\n%s", s)
 	}
 }

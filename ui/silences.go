@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/ui/keys"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
@@ -118,7 +119,7 @@ func (v *silenceView) draw(w, h int, f *views.Frame) kit.Block {
 			doc.Blank()
 		}
 		doc.Link(i + 1)
-		doc.Field(columns.Age(left)+" left", kit.Span{Tone: theme.Strong, Text: s.Matchers.String()})
+		doc.Field(columns.Age(left)+" left", kit.Span{Tone: theme.Strong, Text: backend.Clean(s.Matchers.String(), 2000).String()})
 		doc.Field("", matches, kit.Span{Tone: tone, Text: "  until " + s.Until.UTC().Format("15:04Z")},
 			kit.Span{Text: "  " + s.Owner.String() + ": " + s.Reason.String()})
 	}

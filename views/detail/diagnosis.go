@@ -22,6 +22,9 @@ const (
 	keepHead
 )
 
+// mostKept is how many confirmed checks are kept where the pane is short.
+const mostKept = 2
+
 // Asked is the question whose answer stands beside an alert; false when no incident of the runbook is about it, or it
 // is over.
 func Asked(a *alerts.Alert) (views.Question, bool) {
@@ -58,7 +61,9 @@ func (w *writer) concluded(a *alerts.Alert) {
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
 			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, plain(": "+c.Fact.String()))
-			w.Keep(keepConfirmed)
+			if n < mostKept {
+				w.Keep(keepConfirmed)
+			}
 		}
 		names[c.Mark] = append(names[c.Mark], c.Name)
 	}
