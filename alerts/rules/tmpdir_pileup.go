@@ -134,7 +134,7 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 			p.held++
 		}
 	}
-	if p.dirs >= r.count || p.dirs > 0 && note != nil {
+	if p.dirs > 0 {
 		p.open = openWorkspaces(env, h.Key.Source)
 	}
 	read := env.ReadAt(&h.Meta)

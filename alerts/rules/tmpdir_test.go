@@ -25,6 +25,9 @@ func beginPile(t testing.TB) *story {
 
 func TestPileupByGrowth(t *testing.T) {
 	s := beginPile(t)
+	for i := range 200 {
+		s.reads(fmt.Sprintf("s%d/box", i), reading{state: "open", attempt: time.Minute, success: time.Minute, provider: "local-bash"})
+	}
 	s.dirs(0, 20)
 	s.look().quiet(pileupRule)
 	n := 20
