@@ -263,10 +263,7 @@ func (d *Desk) Run(ctx context.Context) {
 			d.Close()
 			return
 		}
-		if d.readOrders() {
-			d.apply()
-		}
-		d.problemIf(d.timeline.write())
+		d.look()
 		if !locked {
 			d.takeOver()
 			pause = d.opt.SaveEvery
@@ -279,16 +276,28 @@ func (d *Desk) Run(ctx context.Context) {
 	}
 }
 
-// wait writes the timeline down whenever something happened, for a while; it reports whether ctx goes on.
+// look takes over what other processes added to the orders and the timeline.
+func (d *Desk) look() {
+	if d.readOrders() {
+		d.apply()
+	}
+	d.problemIf(d.timeline.write())
+}
+
+// wait writes the timeline down whenever something happened, and looks for what other processes added, for a while; it
+// reports whether ctx goes on.
 func (d *Desk) wait(ctx context.Context, pause time.Duration) bool {
-	t := time.NewTimer(pause)
+	t, look := time.NewTimer(pause), time.NewTicker(min(pause, d.opt.TakeOver))
 	defer t.Stop()
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-d.wake:
 			d.problemIf(d.timeline.write())
+		case <-look.C:
+			d.look()
 		case <-t.C:
 			return true
 		}
