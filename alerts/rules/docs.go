@@ -26,6 +26,18 @@ quoted values left out; its fingerprint carries the version of that algorithm. D
 down, the alerts that rest on it are held and fold under its ` + "`source-down`" + ` line. A rule whose inputs nobody delivers is **blind** and
 listed as such; it is never just quiet.
 
+**Acknowledging** says that somebody has an alert: for 30 minutes unless said otherwise, until it resolves, and only as long as it does not become more
+severe; what lapses is shown as such. **Silencing** mutes what matchers match, now and later: ` + "`rule=\"failed-too-long\", source=~\"helix-.*\", severity!=\"info\"`" + `
+in Alertmanager's syntax, anchored, with a reason and an end (one hour unless said otherwise). A label that an alert does not have never matches,
+whatever the operator; provider, tenant and session are labels where all subjects share one. Both are known on this host only.
+
+An alert that goes on and off is **flapping**: it keeps its line and rings no bell. Of its last 20 results, one a minute and one at every change, those that differ
+from the one before weigh 0.80 to 1.18, the newest most; above 30 % it flaps, at 25 % or below it does not any more (the numbers of Icinga). Subjects that are no more are no change.
+
+An alert about an outage hides the lines of other rules that are parts of it and counts them: its rule names those rules, both share the named labels, and
+it knows every one of their subjects. What is more severe is never hidden. Where a rule measures a rate, the alert says whether it gets **worse**, is **steady** or is
+**ending**, with the time in which it doubles or halves; changes that lie up to 15 minutes before the onset are named with it.
+
 `)
 	b.WriteString("| Rule | Severity | Runbook | In short |\n|---|---|---|---|\n")
 	for _, k := range Kinds() {
