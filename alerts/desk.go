@@ -143,9 +143,19 @@ func (d *Desk) Observe(st *fleet.State) {
 		prev, d.adopted = d.adopted, nil
 	}
 	d.mu.Unlock()
-	board, events := d.engine.NextWith(prev, st, orders)
+	board, events := d.engine.NextWith(prev, withEvents(st, d.timeline.done()), orders)
 	d.tell(st.Events)
 	d.publish(st, board, events, &at)
+}
+
+// withEvents is the State with more events.
+func withEvents(st *fleet.State, more []backend.Event) *fleet.State {
+	if len(more) == 0 {
+		return st
+	}
+	c := *st
+	c.Events = slices.Concat(st.Events, more)
+	return &c
 }
 
 // publish hands a new Board to whoever looks. Without a moment the Board is of the one before.

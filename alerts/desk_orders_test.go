@@ -354,3 +354,26 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 		t.Error("a symbolic link was followed")
 	}
 }
+
+func TestWhatPeopleDoIsNamedWithWhatFollows(t *testing.T) {
+	for name, dir := range map[string]string{"kept": t.TempDir(), "not kept": ""} {
+		l := newLamp(t, Meta{})
+		var v *Vault
+		if dir != "" {
+			v = openVault(t, dir, l.engine)
+		}
+		d := l.desk(t, v, nil)
+		l.observe(d, "off off")
+		if err := d.Record(backend.Event{Kind: backend.EventAction, At: l.now, Source: "s", Name: "reset", Text: backend.Text("mara reset 14 workspaces")}); err != nil {
+			t.Fatal(err)
+		}
+		l.now = l.now.Add(40 * time.Second)
+		a := l.observe(d, "on on").Alerts[0]
+		if _, err := d.Acknowledge(a.ID, mara, why, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(l.observe(d, "on").Alerts[0].Evidence); got != "the lamp is on; began 40s after: mara reset 14 workspaces" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

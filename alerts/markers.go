@@ -25,15 +25,16 @@ type marker struct {
 	Text   backend.Safe `json:"text"`
 }
 
-// noteChanges notes the changes that the State reports; it reports whether there are new ones.
+// noteChanges notes the changes that the State reports, what people did and noted among them; it reports whether there
+// are new ones.
 func (t *turn) noteChanges() bool {
-	kept := slices.DeleteFunc(slices.Clone(t.old.markers), func(m marker) bool {
-		return t.env.Now.Sub(m.At) > 2*markerBefore+markerAfter
-	})
+	kept := slices.Clone(t.old.markers)
 	was := len(kept)
 	for _, e := range t.st.Events {
-		if e.Kind == backend.EventChange {
+		switch e.Kind {
+		case backend.EventChange, backend.EventAction, backend.EventNote:
 			kept = append(kept, marker{At: t.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text})
+		case backend.EventTransition, backend.EventPlatform:
 		}
 	}
 	isNew := len(kept) > was
@@ -41,6 +42,7 @@ func (t *turn) noteChanges() bool {
 		slices.SortStableFunc(kept, func(a, b marker) int { return a.At.Compare(b.At) })
 		kept = slices.Compact(kept)
 	}
+	kept = slices.DeleteFunc(kept, func(m marker) bool { return t.env.Now.Sub(m.At) > 2*markerBefore+markerAfter })
 	t.next.markers = kept[max(len(kept)-markersKept, 0):]
 	return isNew
 }

@@ -41,6 +41,26 @@ type timeline struct {
 	written  []backend.Event // as they stand in the file
 	waiting  []backend.Event // to be written
 	platform []backend.Event
+	doings   []backend.Event // what people did and noted, not yet handed to the engine
+}
+
+// done tells what people did and noted since it was last asked: it may explain what follows. Orders change alerts only.
+func (t *timeline) done() []backend.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := t.doings
+	t.doings = nil
+	return d
+}
+
+func (t *timeline) notice(e backend.Event) {
+	switch OrderKind(e.Name) {
+	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire:
+		return
+	}
+	if e.Kind == backend.EventAction || e.Kind == backend.EventNote {
+		t.doings = newest(append(t.doings, e), markersKept)
+	}
 }
 
 // take adds what happened. Only the process that holds the alert state writes transitions and markers down; for others
@@ -58,6 +78,9 @@ func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 			}
 		case backend.EventAction, backend.EventNote:
 			t.waiting = append(t.waiting, e)
+			if t.file == nil {
+				t.notice(e)
+			}
 		}
 	}
 	t.waiting = newest(t.waiting, timelineEvents)
@@ -124,6 +147,9 @@ func (t *timeline) read(done int) error {
 	defer t.mu.Unlock()
 	if anew {
 		t.written = nil
+	}
+	for _, e := range events {
+		t.notice(e)
 	}
 	t.written = newest(append(t.written, events...), timelineEvents)
 	t.waiting = t.waiting[min(done, len(t.waiting)):]
