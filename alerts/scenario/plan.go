@@ -55,7 +55,9 @@ type countPlan struct {
 // faults collects what is wrong with a scenario, so that all of it is told at once.
 type faults struct{ errs []error }
 
-func (f *faults) add(format string, args ...any) { f.errs = append(f.errs, fmt.Errorf(format, args...)) }
+func (f *faults) add(format string, args ...any) {
+	f.errs = append(f.errs, fmt.Errorf(format, args...))
+}
 
 func makePlan(s *Scenario, known []string) (*plan, error) {
 	p := &plan{Scenario: s, interval: s.Interval.Std(), registry: map[string][]string{}, off: map[int]int{}, expect: map[int][]Expect{}, subjects: map[string]bool{}}

@@ -1,0 +1,455 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/alerts"
+	"sandglass/alerts/rules"
+	"sandglass/alerts/scenario"
+	"sandglass/backend"
+	"sandglass/config"
+	"sandglass/views/text"
+)
+
+func (p *Program) rulesCommand(s *shared) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List, explain, test and export the alert rules",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(p.rulesListCommand(s), p.rulesShowCommand(s), p.rulesTestCommand(s), p.rulesExportCommand(s))
+	return cmd
+}
+
+// ruleItem is a rule in `rules list -o json`.
+type ruleItem struct {
+	Rule          string           `json:"rule"`
+	Summary       string           `json:"summary"`
+	Enabled       bool             `json:"enabled"`
+	Severity      alerts.Severity  `json:"severity"`
+	For           backend.Duration `json:"for"`
+	KeepFiringFor backend.Duration `json:"keep_firing_for"`
+	// Inputs are groups: of each group some source must deliver one.
+	Inputs  [][]backend.Input `json:"inputs"`
+	Runbook string            `json:"runbook"`
+	Blind   []blindItem       `json:"blind"`
+}
+
+type blindItem struct {
+	Source string       `json:"source,omitempty"` // empty: everywhere
+	Why    backend.Safe `json:"why"`
+}
+
+type ruleList struct {
+	Schema int        `json:"schema"`
+	Rules  []ruleItem `json:"rules"`
+}
+
+func (p *Program) rulesListCommand(s *shared) *cobra.Command {
+	format := "text"
+	var o oneShot
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the rules with severity and inputs, and where each of them is blind",
+		Long: `List the rules with their severity, what they read, and where they are blind.
+
+Every configured source is read once, because only its answer tells what it
+delivers. Without any source a rule that needs one is blind everywhere.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			r, err := p.read(c.Context(), *s, o)
+			if err != nil {
+				return err
+			}
+			list, err := ruleItems(r)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				err = text.WriteJSON(p.Stdout, list)
+			} else {
+				_, err = fmt.Fprint(p.Stdout, list.text())
+			}
+			if err != nil {
+				return unwritten(err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
+	p.complete(cmd, "output", []string{"text", "json"})
+	o.flags(cmd)
+	return cmd
+}
+
+func ruleItems(r *reading) (*ruleList, error) {
+	list := &ruleList{Schema: text.Schema}
+	for _, k := range rules.Kinds() {
+		m, on, err := ruleMeta(k, r.config)
+		if err != nil {
+			return nil, err
+		}
+		item := ruleItem{Rule: k.Name, Summary: k.Summary, Enabled: on, Severity: m.Severity, For: backend.Duration(m.For), KeepFiringFor: backend.Duration(m.KeepFiringFor),
+			Inputs: m.Needs, Runbook: m.Explain.Runbook, Blind: []blindItem{}}
+		if item.Inputs == nil {
+			item.Inputs = [][]backend.Input{}
+		}
+		for _, b := range r.board.Blind {
+			if b.Rule == k.Name {
+				item.Blind = append(item.Blind, blindItem{b.Source, b.Why})
+			}
+		}
+		if len(r.state.Sources) == 0 && len(m.Needs) > 0 {
+			item.Blind = append(item.Blind, blindItem{Why: backend.Text("no source is configured")})
+		}
+		list.Rules = append(list.Rules, item)
+	}
+	return list, nil
+}
+
+// ruleMeta is what a rule declares with the thresholds of a configuration; on is false where it is switched off.
+func ruleMeta(k rules.Kind, c *config.Config) (m *alerts.Meta, on bool, err error) {
+	o, options := k.Defaults(), c.Rule(k.Name)
+	if err := options.Decode(o); err != nil {
+		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
+	}
+	r, err := k.Configure(options)
+	if err != nil {
+		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
+	}
+	if r != nil {
+		return r.Meta(), true, nil
+	}
+	if r, err = k.New(k.Defaults()); err != nil {
+		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
+	}
+	return r.Meta(), false, nil
+}
+
+func (l *ruleList) text() string {
+	var b strings.Builder
+	wide := 0
+	for _, r := range l.Rules {
+		wide = max(wide, len(r.Rule))
+	}
+	for _, r := range l.Rules {
+		state := string(r.Severity)
+		if !r.Enabled {
+			state = "off"
+		}
+		fmt.Fprintf(&b, "%-*s  %-8s  %s\n", wide, r.Rule, state, r.Summary)
+		fmt.Fprintf(&b, "%*s  reads: %s\n", wide, "", inputsText(r.Inputs))
+		for _, x := range r.Blind {
+			on := "everywhere"
+			if x.Source != "" {
+				on = "on " + backend.Clean(x.Source, 80).String()
+			}
+			fmt.Fprintf(&b, "%*s  blind %s: %s\n", wide, "", on, x.Why)
+		}
+	}
+	b.WriteString("\nsandglass rules show NAME explains one of them.\n")
+	return b.String()
+}
+
+func inputsText(groups [][]backend.Input) string {
+	if len(groups) == 0 {
+		return "the health of every source"
+	}
+	var parts []string
+	for _, g := range groups {
+		var in []string
+		for _, i := range g {
+			in = append(in, string(i))
+		}
+		parts = append(parts, strings.Join(in, " or "))
+	}
+	return strings.Join(parts, "; and ")
+}
+
+// kindNamed finds a rule for a command.
+func kindNamed(name string) (rules.Kind, error) {
+	var all []string
+	for _, k := range rules.Kinds() {
+		if k.Name == name {
+			return k, nil
+		}
+		all = append(all, k.Name)
+	}
+	return rules.Kind{}, &failure{code: ExitUsage, what: fmt.Sprintf("there is no rule %q; the rules are %s", name, strings.Join(all, ", ")), next: "sandglass rules list"}
+}
+
+func ruleNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var all []string
+	for _, k := range rules.Kinds() {
+		all = append(all, k.Name)
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// ruleDoc is `rules show -o json`.
+type ruleDoc struct {
+	Schema   int             `json:"schema"`
+	Rule     string          `json:"rule"`
+	Summary  string          `json:"summary"`
+	Enabled  bool            `json:"enabled"`
+	Severity alerts.Severity `json:"severity"`
+	Means    string          `json:"means"`
+	Inputs   string          `json:"inputs"`
+	Missing  string          `json:"missing"`
+	Limits   string          `json:"limits"`
+	Runbook  string          `json:"runbook"`
+	First    []string        `json:"first"`
+	Options  []ruleOption    `json:"options"`
+}
+
+// ruleOption is one key of a rule's table. Values are written as the configuration file would.
+type ruleOption struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
+}
+
+func (p *Program) rulesShowCommand(s *shared) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:               "show NAME",
+		Short:             "Explain one rule, with its thresholds as configured",
+		ValidArgsFunction: ruleNames,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &failure{code: ExitUsage, what: "rules show needs the name of one rule", next: "sandglass rules list"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			k, err := kindNamed(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := p.load(*s)
+			if err != nil {
+				return err
+			}
+			doc, err := makeRuleDoc(k, c)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				err = text.WriteJSON(p.Stdout, doc)
+			} else {
+				_, err = fmt.Fprint(p.Stdout, doc.text(p.clean))
+			}
+			if err != nil {
+				return unwritten(err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
+	p.complete(cmd, "output", []string{"text", "json"})
+	return cmd
+}
+
+func makeRuleDoc(k rules.Kind, c *config.Config) (*ruleDoc, error) {
+	m, on, err := ruleMeta(k, c)
+	if err != nil {
+		return nil, err
+	}
+	now := k.Defaults()
+	if err := c.Rule(k.Name).Decode(now); err != nil {
+		return nil, refusals(c, "[rules."+k.Name+"]", err)
+	}
+	e := m.Explain
+	doc := &ruleDoc{Schema: text.Schema, Rule: k.Name, Summary: k.Summary, Enabled: on, Severity: m.Severity, Means: e.Means, Inputs: e.Inputs, Missing: e.Missing, Limits: e.Limits,
+		Runbook: e.Runbook, First: e.First}
+	defaults := rules.OptionList(k.Defaults())
+	for i, o := range rules.OptionList(now) {
+		doc.Options = append(doc.Options, ruleOption{o.Key, o.Default, defaults[i].Default, o.Doc})
+	}
+	return doc, nil
+}
+
+func (d *ruleDoc) text(clean func(string) string) string {
+	var b strings.Builder
+	state := string(d.Severity)
+	if !d.Enabled {
+		state = "switched off"
+	}
+	fmt.Fprintf(&b, "%s (%s): %s\n", d.Rule, state, d.Summary)
+	part := func(title, body string) { fmt.Fprintf(&b, "\n%s\n%s", title, wrap(body, 2)) }
+	part("What it says", d.Means)
+	part("What it reads", d.Inputs)
+	part("When data is missing", d.Missing)
+	part("What it cannot tell", d.Limits)
+	part("Runbook", d.Runbook)
+	b.WriteString("\nWhat to do first\n")
+	for i, f := range d.First {
+		b.WriteString(wrap(fmt.Sprintf("%d. %s", i+1, f), 2))
+	}
+	fmt.Fprintf(&b, "\n[rules.%s]\n", d.Rule)
+	for _, o := range d.Options {
+		changed := ""
+		if o.Value != o.Default {
+			changed = ", default " + o.Default
+		}
+		fmt.Fprintf(&b, "  %s = %s\n%s", o.Key, clean(o.Value), wrap(o.Doc+changed, 6))
+	}
+	return b.String()
+}
+
+// wrap breaks a text into lines of at most 78 characters, indented.
+func wrap(s string, indent int) string {
+	var b strings.Builder
+	line := strings.Repeat(" ", indent)
+	for i, word := range strings.Fields(s) {
+		if i > 0 && len(line)+1+len(word) > 78 {
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", indent) + word
+			continue
+		}
+		if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	return b.String() + line + "\n"
+}
+
+// ruleTests is `rules test -o json`.
+type ruleTests struct {
+	Schema  int               `json:"schema"`
+	Passed  int               `json:"passed"`
+	Failed  int               `json:"failed"`
+	Results []scenario.Result `json:"results"`
+}
+
+func (p *Program) rulesTestCommand(s *shared) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "test FILE…",
+		Short: "Play scenario files to the rules as configured",
+		Long: `Play scenario files to the rules, with the thresholds of the configuration, and
+compare what is concluded with what the files expect. Nothing is read but the
+files. Their form is described in docs/rule-tests.md.
+
+Exit codes: 0 everything is as expected, 1 something is not, 64 a file names a
+rule or a subject that is not there or cannot be read, 78 wrong configuration.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("rules test needs at least one scenario file")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, "text", "json"); err != nil {
+				return err
+			}
+			c, err := p.load(*s)
+			if err != nil {
+				return err
+			}
+			conditions, wrong := makeRules(c)
+			if len(wrong) > 0 {
+				return wrong
+			}
+			doc := &ruleTests{Schema: text.Schema, Results: []scenario.Result{}}
+			var faults []string
+			for _, name := range args {
+				results, err := p.runScenarios(name, conditions)
+				if err != nil {
+					faults = append(faults, strings.Split(err.Error(), "\n")...)
+				}
+				doc.Results = append(doc.Results, results...)
+			}
+			return p.writeTests(doc, faults, format)
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
+	p.complete(cmd, "output", []string{"text", "json"})
+	return cmd
+}
+
+// runScenarios plays one file. Its names and texts are drawn, so they are cleaned here.
+func (p *Program) runScenarios(name string, conditions []alerts.Rule) ([]scenario.Result, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := scenario.Read(name, data)
+	if err != nil {
+		return nil, err
+	}
+	results, err := f.Run(conditions)
+	for i := range results {
+		r := &results[i]
+		r.File, r.Scenario = p.clean(r.File), p.clean(r.Scenario)
+		for j := range r.Differences {
+			d := &r.Differences[j]
+			d.Want, d.Got = p.clean(d.Want), p.clean(d.Got)
+		}
+	}
+	return results, err
+}
+
+func (p *Program) writeTests(doc *ruleTests, faults []string, format string) error {
+	for _, r := range doc.Results {
+		if len(r.Differences) > 0 {
+			doc.Failed++
+		} else {
+			doc.Passed++
+		}
+	}
+	var err error
+	if format == "json" {
+		err = text.WriteJSON(p.Stdout, doc)
+	} else {
+		_, err = fmt.Fprint(p.Stdout, doc.text())
+	}
+	switch {
+	case err != nil:
+		return unwritten(err)
+	case len(faults) > 0:
+		return &failure{code: ExitUsage, what: "not everything could be tested:", lines: faults, next: "correct the scenario files"}
+	case doc.Failed > 0:
+		return exit(ExitFailed)
+	}
+	return nil
+}
+
+func (d *ruleTests) text() string {
+	var b strings.Builder
+	for _, r := range d.Results {
+		word := "ok"
+		if len(r.Differences) > 0 {
+			word = "FAILED"
+		}
+		fmt.Fprintf(&b, "%-6s %s: %s\n", word, r.File, r.Scenario)
+		for _, x := range r.Differences {
+			fmt.Fprintf(&b, "       at %s, %s, %s\n         want %s\n         got  %s\n", duration(x.At.Std()), x.Rule, x.What, x.Want, x.Got)
+		}
+	}
+	fmt.Fprintf(&b, "%d of %d scenarios as expected\n", d.Passed, d.Passed+d.Failed)
+	return b.String()
+}
+
+// quote writes a YAML string; JSON's form is one.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}
