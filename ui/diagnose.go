@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,7 +39,7 @@ type diagnosedMsg struct {
 	answer   *runbook.Diagnosis
 }
 
-// History is what a Feed may know of the past besides: the newest n events, of earlier States too.
+// History is what a Feed may know of the past besides: the newest n events of this and earlier States, newest first.
 type History interface {
 	Timeline(n int) []backend.Event
 }
@@ -72,7 +73,8 @@ func (m *Model) diagnose() tea.Cmd {
 func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed) runbook.Diagnosis {
 	c := runbook.Case{State: state, Board: board, Subject: q.Subject, Events: state.Events}
 	if h, ok := feed.(History); ok {
-		c.Events = h.Timeline(recentEvents)
+		c.Events = slices.Clone(h.Timeline(recentEvents))
+		slices.Reverse(c.Events) // a diagnosis reads them as they happened
 	}
 	return c.Diagnose(q.Incident)
 }

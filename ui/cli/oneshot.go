@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,7 @@ type reading struct {
 	desk   *alerts.Desk
 	state  *fleet.State
 	board  *alerts.Board
-	events []backend.Event // of all States that were read, oldest first
+	events []backend.Event // of former runs and of this one, oldest first
 	local  map[string]runbook.Local
 	now    time.Time
 }
@@ -83,7 +84,8 @@ func (p *Program) open(ctx context.Context, s shared, o oneShot) (r *reading, cl
 	if ctx.Err() != nil {
 		return nil, closeDesk, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r = &reading{config: c, desk: desk, local: LocalRunbook(rules), events: desk.Timeline(recentEvents), now: p.Now()}
+	r = &reading{config: c, desk: desk, local: LocalRunbook(rules), events: slices.Clone(desk.Timeline(recentEvents)), now: p.Now()}
+	slices.Reverse(r.events)
 	r.state, r.board = desk.Latest()
 	return r, closeDesk, nil
 }
