@@ -35,7 +35,7 @@ var mayImport = []struct {
 	{"views/filter", []string{"backend"}},
 	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
 	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/rules", "alerts/runbook", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/...", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
 	{".", []string{"..."}},
 }
 
