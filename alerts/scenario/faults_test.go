@@ -51,6 +51,8 @@ func TestFaultsAreErrors(t *testing.T) {
 		"no such case":            {`name = "x"`, "name = \"x\"\ncase = \"gaps\"", `"gaps" is no case`},
 		"bad words":               {`states = "failed"`, `states = "_xfailed"`, "no number of repetitions"},
 		"bad attempts":            {`states = "failed"`, `states = "failed", attempts = "okay"`, "none of ok, fail, -"},
+		"unknown input":           {`"workspace registry"`, `"workspace registri"`, `there is no input "workspace registri"`},
+		"unknown metric":          {`name = "x"`, "name = \"x\"\ncount = [{ source = \"helix\", metric = \"eviction\", each = \"1\" }]", `there is no metric "eviction"`},
 		"bad outage":              {`id = "helix",`, `id = "helix", outage = [{ from = "2m", to = "1m" }],`, "ends before it begins"},
 		"two of a name":           {`workspace = [`, `workspace = [{ id = "a/box", states = "ready" }, `, "something else has this name"},
 	} {

@@ -153,6 +153,11 @@ func (p *plan) sources(f *faults) {
 		what := "source " + s.ID
 		p.id(f, what, s.ID)
 		p.named(f, "source", s.ID)
+		for _, in := range s.Inputs {
+			if _, known := listedBy(in); !known {
+				f.add("%s: there is no input %q", what, in)
+			}
+		}
 		p.registry[s.ID] = p.words(f, what+": registry", s.Registry, "none")
 		for _, w := range p.registry[s.ID] {
 			if _, ok := registryWord(w); !ok {
@@ -249,8 +254,8 @@ func (p *plan) counts(f *faults) {
 				p.subjects[s.ID+"/"+c.Provider] = true
 			}
 		}
-		if c.Metric == "" {
-			f.add("%s: it has no metric", what)
+		if !knownMetric(c.Metric) {
+			f.add("%s: there is no metric %q", what, c.Metric)
 		}
 		if (c.Counter == "") == (c.Each == "") {
 			f.add("%s: give either counter or each", what)
@@ -316,42 +321,6 @@ func (p *plan) expectations(f *faults) {
 	if len(p.Expect) == 0 {
 		f.add("it has no [[scenario.expect]], so it would test nothing")
 	}
-}
-
-func registryWord(w string) (backend.RegistryState, bool) {
-	switch w {
-	case "none":
-		return backend.RegistryNone, true
-	case "answers":
-		return backend.RegistryAnswers, true
-	case "all-idle":
-		return backend.RegistryAllIdle, true
-	case "no-route":
-		return backend.RegistryNoRoute, true
-	case "wrong-path":
-		return backend.RegistryWrongPath, true
-	}
-	return "", false
-}
-
-func answerWord(w string) (backend.RouteAnswer, bool) {
-	switch w {
-	case "none":
-		return backend.AnswerNone, true
-	case "ok":
-		return backend.AnswerOK, true
-	case "idle":
-		return backend.AnswerIdle, true
-	case "no-route":
-		return backend.AnswerNoRoute, true
-	case "wrong-path":
-		return backend.AnswerWrongPath, true
-	case "invalid":
-		return backend.AnswerInvalid, true
-	case "failed":
-		return backend.AnswerFailed, true
-	}
-	return "", false
 }
 
 // at is the word of a step; the last one stays.

@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -307,7 +306,7 @@ func (y *player) conclude(step int) {
 			continue
 		}
 		for _, in := range s.Inputs {
-			if kind, ok := listedBy(in); ok {
+			if kind, _ := listedBy(in); kind != "" {
 				st = st.WithListed(s.ID, kind, h.LastOK)
 			}
 		}
@@ -317,8 +316,9 @@ func (y *player) conclude(step int) {
 	y.told.note(time.Duration(step)*y.interval, board, events)
 }
 
-// listedBy is the kind of entity of which an input is the whole list.
-func listedBy(in backend.Input) (backend.Kind, bool) {
+// listedBy is the kind of entity of which an input is the whole list, empty for an input that lists none; known is false
+// for what is no input.
+func listedBy(in backend.Input) (kind backend.Kind, known bool) {
 	switch in {
 	case backend.InputRegistry:
 		return backend.KindWorkspace, true
@@ -327,69 +327,7 @@ func listedBy(in backend.Input) (backend.Kind, bool) {
 	case backend.InputContainers:
 		return backend.KindSandbox, true
 	case backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputTmpdirs, backend.InputHost, backend.InputRefs:
+		return "", true
 	}
 	return "", false
 }
-
-// record is what was concluded so far.
-type record struct {
-	transitions map[string][]transition
-	live        map[string]map[string]bool // by rule and subject: it fires or is held
-	resolved    map[string]map[string]bool
-}
-
-type transition struct {
-	at   time.Duration
-	name string
-}
-
-func newRecord() *record {
-	return &record{map[string][]transition{}, map[string]map[string]bool{}, map[string]map[string]bool{}}
-}
-
-// note takes over what one State changed.
-func (r *record) note(at time.Duration, b *alerts.Board, events []backend.Event) {
-	for _, e := range events {
-		rule, _, _ := strings.Cut(e.Text.String(), " ") // every transition's text begins with its rule
-		rule = strings.TrimSuffix(rule, ":")
-		r.transitions[rule] = append(r.transitions[rule], transition{at, e.Name})
-	}
-	states := map[string]map[string]alerts.AlertState{}
-	for _, a := range b.Alerts {
-		if states[a.Rule] == nil {
-			states[a.Rule] = map[string]alerts.AlertState{}
-		}
-		for _, x := range a.Subjects {
-			states[a.Rule][name(x.Key)] = x.State
-		}
-	}
-	for rule, live := range r.live {
-		for subject := range maps.Clone(live) {
-			switch states[rule][subject] {
-			case alerts.StateFiring, alerts.StateHeld:
-			case alerts.StateEnded:
-				delete(live, subject)
-			default:
-				delete(live, subject)
-				put(r.resolved, rule, subject)
-			}
-		}
-	}
-	for rule, subjects := range states {
-		for subject, s := range subjects {
-			if s == alerts.StateFiring || s == alerts.StateHeld {
-				put(r.live, rule, subject)
-				delete(r.resolved[rule], subject)
-			}
-		}
-	}
-}
-
-func put(m map[string]map[string]bool, rule, subject string) {
-	if m[rule] == nil {
-		m[rule] = map[string]bool{}
-	}
-	m[rule][subject] = true
-}
-
-func name(k backend.Key) string { return k.Path().Raw() }

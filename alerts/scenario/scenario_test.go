@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"sandglass/alerts/rules"
@@ -43,4 +44,17 @@ func TestShippedScenarios(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTheDocumentedScenario plays the example of docs/rule-tests.md.
+func TestTheDocumentedScenario(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "rule-tests.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(doc)
+	if m == nil {
+		t.Fatal("there is no example")
+	}
+	play(t, string(m[1]), rules.Defaults()...)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -270,4 +271,13 @@ func prometheusDuration(d time.Duration) string {
 		return duration(d)
 	}
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+}
+
+// quote writes a YAML string; JSON's form is one.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
 }

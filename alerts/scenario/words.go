@@ -1,0 +1,51 @@
+package scenario
+
+import "sandglass/backend"
+
+// knownMetric reports whether some source counts this: one that is misspelt would be judged by no rule.
+func knownMetric(m backend.Metric) bool {
+	switch m {
+	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
+		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,
+		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed,
+		backend.MetricRejectedWords, backend.MetricNamed:
+		return true
+	}
+	return false
+}
+
+func registryWord(w string) (backend.RegistryState, bool) {
+	switch w {
+	case "none":
+		return backend.RegistryNone, true
+	case "answers":
+		return backend.RegistryAnswers, true
+	case "all-idle":
+		return backend.RegistryAllIdle, true
+	case "no-route":
+		return backend.RegistryNoRoute, true
+	case "wrong-path":
+		return backend.RegistryWrongPath, true
+	}
+	return "", false
+}
+
+func answerWord(w string) (backend.RouteAnswer, bool) {
+	switch w {
+	case "none":
+		return backend.AnswerNone, true
+	case "ok":
+		return backend.AnswerOK, true
+	case "idle":
+		return backend.AnswerIdle, true
+	case "no-route":
+		return backend.AnswerNoRoute, true
+	case "wrong-path":
+		return backend.AnswerWrongPath, true
+	case "invalid":
+		return backend.AnswerInvalid, true
+	case "failed":
+		return backend.AnswerFailed, true
+	}
+	return "", false
+}
