@@ -8,10 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/keys"
 	"sandglass/views"
+	"sandglass/views/detail"
 )
 
 // watched is a model on a huge fleet with alerts, and a feed that counts how often its history is read.
@@ -148,5 +150,26 @@ func TestSiteText(t *testing.T) {
 	}
 	if s := page(2); strings.Contains(s, "At this site") || !strings.Contains(s, "What to check") {
 		t.Errorf("a page without anything of the site's:\n%s", s)
+	}
+}
+
+// An alert about entries that fail for one cause is asked about one of them: others of its source may fail for others.
+func TestAlertsAreAskedAboutWhatTheyAreAbout(t *testing.T) {
+	_, board := incident(time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC))
+	for id, want := range map[string]views.Question{
+		"a1": {Incident: "7", Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}},
+		"a3": {Incident: "1", Subject: wsKey("helix-eu", "codesess_9100", "box")},
+		"a4": {Incident: "9", Subject: backend.Key{Kind: backend.KindSession, Source: "app-logs", ID: backend.MustID("a4-0")}},
+	} {
+		for _, a := range board.Alerts {
+			if q, ok := detail.Asked(a); a.ID == id && (!ok || q != want) {
+				t.Errorf("%s: %v, want %v", id, q, want)
+			}
+		}
+	}
+	for _, a := range board.Alerts {
+		if _, ok := detail.Asked(a); ok && (a.State == alerts.StateEnded || a.Runbook == "") {
+			t.Errorf("%s is asked about", a.ID)
+		}
 	}
 }

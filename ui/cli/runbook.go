@@ -119,7 +119,8 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 		}
 		q.Subject = runbook.SubjectOf(r.state, id)
 		if a := alertWith(r.board, subject); a != nil {
-			q.Subject, rule = runbook.SubjectOfAlert(a), a.Rule
+			asked, _ := detail.Asked(a)
+			q.Subject, rule = asked.Subject, a.Rule
 		}
 	}
 	f := r.frame()

@@ -159,15 +159,19 @@ func (w *writer) whys(a *alerts.Alert) {
 		case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
 		}
 		w.Field(name, plain(a.Why.String()))
+		w.Keep(keepFact)
 	}
 	if x := a.Acknowledged; x != nil {
 		w.Field("taken by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Keep(keepFact)
 	}
 	if x := a.Lapsed; x != nil {
 		w.Field("was taken by", plain(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
+		w.Keep(keepFact)
 	}
 	if x := a.Silenced; x != nil {
 		w.Field("silenced by", plain(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Keep(keepFact)
 	}
 }
 

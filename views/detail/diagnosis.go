@@ -26,10 +26,20 @@ const (
 const mostKept = 2
 
 // Asked is the question whose answer stands beside an alert; false when no incident of the runbook is about it, or it
-// is over.
+// is over. Alerts about entries that fail for one cause are asked about their first subject, since their source may
+// have entries that fail for others.
 func Asked(a *alerts.Alert) (views.Question, bool) {
 	over := a.State == alerts.StateEnded || a.State == alerts.StateResolved
-	return views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a)}, a.Runbook != "" && !over
+	q := views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a)}
+	if stands(a) {
+		q.Subject = a.Subjects[0].Key
+	}
+	return q, a.Runbook != "" && !over
+}
+
+// stands reports whether an alert's first subject stands for all.
+func stands(a *alerts.Alert) bool {
+	return len(a.Subjects) > 0 && a.SubjectCount > 1 && (a.Runbook == "1" || a.Runbook == "2")
 }
 
 // hasPage reports whether there is anything for R to show.

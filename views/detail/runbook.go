@@ -5,6 +5,7 @@ import (
 	"sandglass/backend"
 	"sandglass/ui/kit"
 	"sandglass/views"
+	"sandglass/views/columns"
 )
 
 // Page is a place in the runbook: one incident's page, asked about a subject.
@@ -12,7 +13,7 @@ type Page struct {
 	views.Question
 	// Rule is the alert's, whose site text comes first; empty: none.
 	Rule string
-	// Why says how the incident was chosen for something that no alert names; empty: an alert did.
+	// Why says how the incident or the subject was chosen, where that is not plain; empty: it is.
 	Why string
 }
 
@@ -21,7 +22,11 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 	if a := findAlert(f.Board, key); a != nil {
 		q, _ := Asked(a)
 		_, local := f.Local[a.Rule]
-		return Page{Question: q, Rule: a.Rule}, a.Runbook != "" || local
+		p := Page{Question: q, Rule: a.Rule}
+		if stands(a) {
+			p.Why = "it stands for " + columns.Number(a.SubjectCount) + " with the same cause"
+		}
+		return p, a.Runbook != "" || local
 	}
 	for _, a := range f.Board.Alerts { // worst first
 		if a.Runbook == "" {
@@ -34,6 +39,7 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		}
 	}
 	incident, why := unnamed(key, f)
+	why = "no alert names it; this page because " + why + "; [ and ] turn to others"
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
 }
 
@@ -87,7 +93,7 @@ func (p Page) Title(f *views.Frame) string {
 func (p Page) Doc(f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	w := &writer{Doc: &kit.Doc{}, f: f}
 	if p.Why != "" {
-		w.Line(dim("no alert names it; this page because " + p.Why + "; [ and ] turn to others"))
+		w.Line(dim(p.Why))
 	}
 	if p.Subject.Kind != "" {
 		w.to(p.Subject)
