@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"sync"
 	"time"
 
@@ -41,7 +40,14 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	var problems problemList
 	problems.add(remark)
 	f := (*fleet.Fleet)(nil)
-	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problems.add,
+	var journal alerts.OrderJournal
+	if vault != nil {
+		var err error
+		if journal, err = newOrderJournal(o.StateDir); err != nil {
+			problems.add(err)
+		}
+	}
+	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problems.add, Journal: journal,
 		Attention: func(a backend.Attention) {
 			if f != nil {
 				f.Attend(a)
@@ -99,8 +105,8 @@ func (c *console) viewer(o cli.Console) ui.Viewer {
 		Focus: o.Focus, Environment: o.Config.Environment, Production: o.Config.Production, Now: c.sys.now,
 		CanSuspend: canSuspend(), Runbook: cli.LocalRunbook(o.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
-	if u, err := user.Current(); err == nil {
-		v.Name = u.Username
+	if name := systemUser(); name != "" {
+		v.Name = name
 	}
 	if host, err := os.Hostname(); err == nil {
 		v.Origin = host

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/user"
 	"runtime/debug"
 
 	"github.com/charmbracelet/colorprofile"
@@ -40,10 +41,12 @@ func run(sys *system, args []string) int {
 		Now:       sys.now,
 		Mono:      sys.mono,
 		Moment:    sys.moment,
+		Journal:   newOrderJournal,
 		Spawn:     sys.spawn,
 		Cleaner:   backend.NewCleaner(),
 		Dial:      sys.dial,
 		Command:   command,
+		User:      systemUser(),
 		Stdout:    os.Stdout,
 		Stderr:    os.Stderr,
 		Getenv:    os.Getenv,
@@ -71,6 +74,15 @@ func scenarios() []string {
 // command prepares a configured command: no shell, and none of our own credentials are added to its environment.
 func command(ctx context.Context, argv []string) *exec.Cmd {
 	return exec.CommandContext(ctx, argv[0], argv[1:]...)
+}
+
+// systemUser is whom this process runs as, empty when the system does not say.
+func systemUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }
 
 func output() cli.Output {

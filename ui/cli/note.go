@@ -45,12 +45,15 @@ secrets into it; what looks like one is masked.`,
 	return cmd
 }
 
-// author is who the environment says runs the program. It is a name for colleagues, no proof.
+// author is who the environment, or else the system, says runs the program. It is a name for colleagues, no proof.
 func (p *Program) author() string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
 		if who := p.Getenv(name); who != "" {
 			return who
 		}
+	}
+	if p.User != "" {
+		return p.User
 	}
 	return "somebody"
 }

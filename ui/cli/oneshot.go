@@ -102,6 +102,9 @@ func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend f
 	if err == nil {
 		o.Vault, err = alerts.OpenVault(dir, engine)
 	}
+	if err == nil && p.Journal != nil {
+		o.Journal, err = p.Journal(dir)
+	}
 	if err != nil {
 		problem(err)
 	}

@@ -29,14 +29,17 @@ type Program struct {
 	// Scenarios are the names that `demo --scenario` takes; the first is the default.
 	Scenarios []string
 
-	Now     func() time.Time
-	Mono    func() time.Duration // since the process started; never jumps
-	Moment  func() alerts.Moment // the clocks that outlive a process
+	Now    func() time.Time
+	Mono   func() time.Duration // since the process started; never jumps
+	Moment func() alerts.Moment // the clocks that outlive a process
+	// Journal keeps orders about alerts in the state directory before they take effect; nil: nobody does.
+	Journal func(stateDir string) (alerts.OrderJournal, error)
 	Spawn   backend.Spawner
 	Cleaner *backend.Cleaner
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Command func(ctx context.Context, argv []string) *exec.Cmd
 
+	User           string // whom the system says the program runs as; empty: it does not say
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	// Output says what Stdout is.

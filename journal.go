@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// journalWait bounds the wait for another process that writes to the journal.
+const journalWait = 5 * time.Second
+
+// orderJournal writes orders about alerts into the audit journal before they take effect.
+type orderJournal struct {
+	journal *audit.Journal
+	who     audit.Who
+}
+
+// newOrderJournal makes the journal of a state directory; nil, and why, where there can be none.
+func newOrderJournal(dir string) (alerts.OrderJournal, error) {
+	who := audit.Who{User: backend.Text("unknown"), Host: backend.Text("unknown"), SSHClient: sshClient()}
+	if name := systemUser(); name != "" {
+		who.User = backend.Clean(name, 100)
+	}
+	if host, err := os.Hostname(); err == nil {
+		who.Host = backend.Clean(host, 100)
+	}
+	j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: who.Host, BootID: backend.Clean(alerts.SystemMoment().Boot, 80)}})
+	if err != nil {
+		return nil, err
+	}
+	return &orderJournal{j, who}, nil
+}
+
+// sshClient is the address of the far end of an SSH session, empty outside of one.
+func sshClient() backend.Safe {
+	address, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " ")
+	return backend.Clean(address, 100)
+}
+
+// Ordered stores one order; it returns when the record survives the end of the machine.
+func (o *orderJournal) Ordered(x alerts.Order) error {
+	ctx, cancel := context.WithTimeout(context.Background(), journalWait)
+	defer cancel()
+	e := audit.Entry{At: x.At, Phase: audit.PhaseAck, Who: o.who, Verb: string(x.Kind), Kind: "alert", Reason: x.Reason}
+	e.Who.Claimed = x.Owner
+	if x.Kind == alerts.OrderSilence || x.Kind == alerts.OrderExpire {
+		e.Phase, e.Kind = audit.PhaseSilence, "silence"
+	}
+	for name, value := range map[backend.Literal]string{"id": x.ID, "alert": x.Alert, "rule": x.Rule, "source": x.Source,
+		"cause": x.Fingerprint, "matchers": x.Matchers, "silence": x.Silence} {
+		if value != "" {
+			e.Facts = append(e.Facts, backend.Field{Name: backend.Text(name), Value: backend.Clean(value, 500)})
+		}
+	}
+	if x.For > 0 {
+		e.Facts = append(e.Facts, backend.Field{Name: backend.Text("for"), Value: backend.Textf("%s", x.For)})
+	}
+	slices.SortFunc(e.Facts, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	_, err := o.journal.Append(ctx, e, audit.Synced)
+	return err
+}
