@@ -51,15 +51,6 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// partOf identifies a finding about a part of a source: a root of a host, say.
-func partOf(source string, parts ...string) backend.Key {
-	raw := source
-	for _, p := range parts {
-		raw += "/" + backend.Clean(p, 200).String()
-	}
-	return backend.Key{Kind: backend.KindSource, Source: source, ID: backend.MustID(raw)}
-}
-
 // names reports whether an identifier holds another one, whole: a path inside a document, say, but not the beginning of
 // a longer path.
 func names(in, what backend.ID) bool {
