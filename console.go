@@ -48,6 +48,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 		}
 	}
 	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problems.add, Journal: journal,
+		LongestOrder: o.Config.LongestOrder,
 		Attention: func(a backend.Attention) {
 			if f != nil {
 				f.Attend(a)

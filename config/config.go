@@ -36,6 +36,7 @@ type Config struct {
 	Production       bool
 	StateDir         string // as configured; empty: the default, see StateDirectory
 	LongestOperation time.Duration
+	LongestOrder     time.Duration
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 
@@ -58,6 +59,7 @@ type general struct {
 	Production       bool             `toml:"production" doc:"marks the header, so that nobody mistakes where they are"`
 	StateDir         string           `toml:"state_dir" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
+	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
 }
 
 // common are the keys of every [[source]].
@@ -70,7 +72,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second)}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour)}
 }
 
 func commonDefaults() *common {
@@ -140,7 +142,8 @@ func (c *Config) Source(id string) *Source {
 func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,
-		LongestOperation: generalDefaults().LongestOperation.Std()}
+		LongestOperation: generalDefaults().LongestOperation.Std(),
+		LongestOrder:     generalDefaults().LongestOrder.Std()}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
@@ -197,8 +200,11 @@ func (p *parser) general(root *node) {
 	if g.LongestOperation <= 0 {
 		p.collect(o.Refuse("longest_operation", "must be longer than 0s"))
 	}
+	if g.LongestOrder <= 0 {
+		p.collect(o.Refuse("longest_order", "must be longer than 0s"))
+	}
 	p.config.Environment, p.config.Production, p.config.StateDir = g.Environment, g.Production, g.StateDir
-	p.config.LongestOperation = g.LongestOperation.Std()
+	p.config.LongestOperation, p.config.LongestOrder = g.LongestOperation.Std(), g.LongestOrder.Std()
 }
 
 // badName says what is wrong with an id or environment name, which become labels and directory names; empty: nothing.

@@ -33,7 +33,8 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 		w.comment("%s", cleaner.Clean(c.File, 200))
 	}
 	w.table("", valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
-		LongestOperation: backend.Duration(c.LongestOperation)}), nil)
+		LongestOperation: backend.Duration(c.LongestOperation),
+		LongestOrder:     backend.Duration(c.LongestOrder)}), nil)
 	for _, s := range c.Sources {
 		into, err := c.defaults(known, s)
 		if err != nil {

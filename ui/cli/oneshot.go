@@ -97,7 +97,7 @@ func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend f
 	problem := func(err error) {
 		p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
 	}
-	o := alerts.DeskOptions{Now: p.Moment, Problem: problem, Attention: attend}
+	o := alerts.DeskOptions{Now: p.Moment, Problem: problem, Attention: attend, LongestOrder: c.LongestOrder}
 	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
 	if err == nil {
 		o.Vault, err = alerts.OpenVault(dir, engine)
