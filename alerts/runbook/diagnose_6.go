@@ -85,7 +85,7 @@ func (s *scene) histogram() Check {
 	}
 	if len(count) == 0 {
 		for x := range s.State.Sessions.All() {
-			if s.home != "" && x.Key.Source != s.home {
+			if !s.here(x.Key.Source) {
 				continue
 			}
 			for _, ref := range x.WorkspaceRefs {

@@ -42,8 +42,8 @@ func (s *scene) stormNow() Check {
 	}
 	rate, counted := evictions.in.Rate(stormWindow)
 	if x := s.firing("eviction-storm"); x != nil {
-		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now, %s evictions and %s exhausted retries in 5m%s",
-			evicted, plural(total, "workspace"), known(evictions), known(exhausted), s.direction7())
+		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now; %s%s",
+			evicted, plural(total, "workspace"), toll(evictions, exhausted), s.direction7())
 	}
 	switch {
 	case counted && rate >= 0.2 && retries.in.N < evictions.in.N/2:
@@ -65,11 +65,21 @@ func (s *scene) stormNow() Check {
 	return a.unsure("%d of %s are evicted now, and nobody counts evictions", evicted, plural(total, "workspace"))
 }
 
-func known(c counted) string {
-	if c.in.Samples == 0 {
-		return "an unknown number of"
+// toll writes what was counted in the window; what nobody counts is said, not given as a number.
+func toll(evictions, exhausted counted) string {
+	if !evictions.looked && !exhausted.looked {
+		return "evictions and exhausted retries: not counted by any source"
 	}
-	return number(c.in.N)
+	amount := func(noun string, c counted) string {
+		switch {
+		case !c.looked:
+			return noun + ": not counted by any source"
+		case c.in.Samples == 0:
+			return noun + ": none counted"
+		}
+		return noun + ": " + number(c.in.N)
+	}
+	return amount("evictions in 5m", evictions) + "; " + amount("exhausted retries in 5m", exhausted)
 }
 
 // direction7 compares the last 5 minutes with the 5 before.

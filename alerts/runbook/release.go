@@ -62,7 +62,7 @@ func (s *scene) releaseFromRefs(r *Release) {
 		}
 	}
 	for x := range s.State.Sessions.All() {
-		if s.home != "" && x.Key.Source != s.home {
+		if !s.here(x.Key.Source) {
 			continue
 		}
 		for _, ref := range x.WorkspaceRefs {
@@ -78,7 +78,7 @@ func (s *scene) releaseFromRefs(r *Release) {
 func (s *scene) releaseFromTimes(r *Release) {
 	var legacy *backend.Workspace
 	for w := range s.State.Workspaces.All() {
-		if s.home != "" && w.Key.Source != s.home {
+		if !s.here(w.Key.Source) {
 			continue
 		}
 		if w.LastAttemptAt.IsKnown() {

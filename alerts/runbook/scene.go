@@ -14,8 +14,9 @@ import (
 type scene struct {
 	Case
 	now time.Time
-	// home is the source whose registry the subject belongs to; empty: all of them.
+	// home is the source whose registry the subject belongs to; empty: those of about, or all when that is empty too.
 	home      string
+	about     []string
 	sessionID backend.ID
 	session   *backend.Session // nil when it is not listed
 	// workspaces are the subject's: itself, those of its session, or those of its source.
@@ -59,6 +60,9 @@ func newScene(c Case) *scene {
 		s.fromSandbox(s.mountOf(c.State.Tmpdirs.Get(k)))
 	case backend.KindSource:
 		s.home, s.wide = k.Source, true
+		if h := c.State.Source(k.Source); h != nil && onlyCounts(h) {
+			s.home, s.about = "", h.About
+		}
 	case backend.KindHost, backend.KindExecution, backend.KindJob:
 	default:
 		s.wide = true
@@ -68,6 +72,25 @@ func newScene(c Case) *scene {
 	s.findSandboxes()
 	s.readErrors()
 	return s
+}
+
+// onlyCounts reports whether a source counts or reads what happens to the workspaces of other sources and has none
+// itself: metrics and logs.
+func onlyCounts(h *fleet.SourceHealth) bool {
+	may := func(inputs ...backend.Input) bool {
+		return slices.ContainsFunc(inputs, h.Delivers) ||
+			slices.ContainsFunc(h.Missing, func(m backend.MissingInput) bool { return slices.Contains(inputs, m.Input) })
+	}
+	return may(backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections) &&
+		!may(backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputTmpdirs)
+}
+
+// here reports whether a source is one of those whose registry the subject belongs to.
+func (s *scene) here(source string) bool {
+	if s.home != "" {
+		return source == s.home
+	}
+	return len(s.about) == 0 || slices.Contains(s.about, source)
 }
 
 // widen looks at the whole source that the subject belongs to: storms are not about one session.
@@ -125,12 +148,12 @@ func (s *scene) findWorkspaces() {
 	switch {
 	case len(s.workspaces) > 0:
 	case s.wide:
-		provider, _ := strings.CutPrefix(s.Subject.ID.Raw(), s.home+"/")
-		if provider == s.home {
+		provider, ok := strings.CutPrefix(s.Subject.ID.Raw(), s.Subject.Source+"/")
+		if !ok {
 			provider = ""
 		}
 		for w := range s.State.Workspaces.All() {
-			if (s.home == "" || w.Key.Source == s.home) && (provider == "" || w.Provider.String() == provider) {
+			if s.here(w.Key.Source) && (provider == "" || w.Provider.String() == provider) {
 				s.workspaces = append(s.workspaces, w)
 			}
 		}
@@ -176,11 +199,14 @@ func (s *scene) oneWorkspace() backend.ID {
 
 // speaksHere reports whether what a source says concerns the subject's home.
 func (s *scene) speaksHere(source string) bool {
-	if s.home == "" || source == s.home {
+	if s.here(source) || s.wide && source == s.Subject.Source {
 		return true
 	}
 	h := s.State.Source(source)
-	return h != nil && h.SpeaksAbout(s.home)
+	if h == nil || s.home != "" {
+		return h != nil && h.SpeaksAbout(s.home)
+	}
+	return slices.ContainsFunc(s.about, h.SpeaksAbout)
 }
 
 // readErrors searches what the registries report, and the answer of the session's own route.

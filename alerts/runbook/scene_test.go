@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,6 +191,51 @@ func want(t *testing.T, d Diagnosis, marks map[string]Mark) {
 	for name := range marks {
 		if !seen[name] {
 			t.Errorf("there is no check %s", name)
+		}
+	}
+}
+
+// TestStormOfASourceThatOnlyCounts: an alert about a log or metrics source is about the workspaces it speaks about.
+func TestStormOfASourceThatOnlyCounts(t *testing.T) {
+	us := healthy("s9", "box")
+	us.Key.Source = "helix-us"
+	w := world{workspaces: append(evicted("max_instances reached"), us), without: []string{"prom"}, counts: lines("app-log", backend.MetricEvictionExhausted, "", 6)}
+	total := len(w.workspaces)
+	for _, c := range []struct {
+		about     []string
+		workspace int
+	}{{nil, total}, {[]string{"helix-eu", "helix-us"}, total}, {[]string{"helix-eu"}, total - 1}, {[]string{"helix-us"}, 1}} {
+		st := w.state()
+		us := *st.Source("helix-eu")
+		us.Key.Source, us.Key.ID = "helix-us", backend.MustID("helix-us")
+		st.Sources = append(st.Sources, &us)
+		log := st.Source("app-log")
+		log.About = c.about
+		board := &alerts.Board{Alerts: []*alerts.Alert{
+			{Rule: "eviction-storm", Source: "helix-us", State: alerts.StateFiring, Confirmed: now},
+			{Rule: "eviction-storm", Source: "app-log", State: alerts.StateFiring, Confirmed: now},
+		}}
+		d := Case{State: st, Board: board, Subject: log.Key}.Diagnose("7")
+		hurt := total - 1
+		if len(c.about) == 1 && c.about[0] == "helix-us" {
+			hurt = 0
+		}
+		says := backend.Textf("%d of %s are evicted now; evictions in 5m: not counted by any source; exhausted retries in 5m: 6", hurt, plural(c.workspace, "workspace")).String()
+		if i := slices.IndexFunc(d.Checks, func(x Check) bool { return x.Name == "storm" }); !strings.Contains(d.Checks[i].Fact.String(), says) || d.Checks[i].Source != "app-log" {
+			t.Errorf("about %v: %q of %s, want %q", c.about, d.Checks[i].Fact, d.Checks[i].Source, says)
+		}
+		want(t, d, map[string]Mark{"storm": Confirmed})
+		if hurt > 0 {
+			want(t, d, map[string]Mark{"quota": Confirmed})
+		}
+	}
+}
+
+func TestOnlyLogsAndMetricsAreWithoutAHomeOfTheirOwn(t *testing.T) {
+	st := world{}.state()
+	for id, want := range map[string]bool{"helix-eu": false, "docker": false, "host-a": false, "app-log": true, "prom": true} {
+		if got := onlyCounts(st.Source(id)); got != want {
+			t.Errorf("%s: %v", id, got)
 		}
 	}
 }

@@ -48,12 +48,17 @@ func (s *scene) firing(rule string) *alerts.Alert {
 	if s.Board == nil {
 		return nil
 	}
+	var found *alerts.Alert
 	for _, a := range s.Board.Alerts {
-		if a.Rule == rule && a.State == alerts.StateFiring && (s.home == "" || a.Source == s.home) {
+		switch {
+		case a.Rule != rule || a.State != alerts.StateFiring:
+		case s.wide && a.Source == s.Subject.Source:
 			return a
+		case found == nil && s.here(a.Source):
+			found = a
 		}
 	}
-	return nil
+	return found
 }
 
 // blindWhy says why a rule cannot see the subject's source, empty when it can.
@@ -62,7 +67,7 @@ func (s *scene) blindWhy(rule string) backend.Safe {
 		return backend.Safe{}
 	}
 	for _, x := range s.Board.Blind {
-		if x.Rule == rule && (s.home == "" || x.Source == s.home || x.Source == "") {
+		if x.Rule == rule && (s.here(x.Source) || s.wide && x.Source == s.Subject.Source || x.Source == "") {
 			return x.Why
 		}
 	}
@@ -167,7 +172,7 @@ func (s *scene) commonStart() (n int, last time.Time, source string) {
 func (s *scene) versions() []backend.Safe {
 	var out []backend.Safe
 	for x := range s.State.Sessions.All() {
-		if s.home == "" || x.Key.Source == s.home {
+		if s.here(x.Key.Source) {
 			out = distinct(out, x.FrameworkVersion)
 		}
 	}
