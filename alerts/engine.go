@@ -64,6 +64,7 @@ type turn struct {
 	series  []backend.Series
 	moved   map[string]bool // sources whose gap changed
 	catchUp map[string]bool // sources all of whose subjects are looked at, since changes were missed
+	homed   bool            // some source was read for the first time: homes that were not known may be now
 	refold  map[string]bool // sources whose held alerts fold differently than before
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
@@ -131,6 +132,7 @@ func (t *turn) gaps() {
 		if h.WorkspacesUnknown {
 			t.next.unknown[h.Key.Source] = true
 		}
+		t.homed = t.homed || was.Starting && !g.Starting
 		if is != had || g != was || h.WorkspacesUnknown != t.old.unknown[h.Key.Source] {
 			t.moved[h.Key.Source] = true
 		}

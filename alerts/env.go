@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -177,7 +178,8 @@ func (m Measure) Exceeds(perSecond float64) (o Outcome, suspected bool) {
 }
 
 // HomeOf is the id of the source whose sessions a series speaks about: the one that lists its session, else the only
-// registry that its source speaks about, else its own source.
+// registry that its source speaks about, else its own source. It is empty, not known yet, while one that could list the
+// session has not been read for the first time.
 func (e *Env) HomeOf(s backend.Series) string {
 	s = backend.Series{Source: s.Source, Session: s.Session}
 	if home, ok := e.homes[s]; ok {
@@ -190,9 +192,13 @@ func (e *Env) HomeOf(s backend.Series) string {
 
 func (e *Env) homeOf(s backend.Series) string {
 	own := e.State.Source(s.Source)
-	only, registries := "", 0
+	only, registries, waits := "", 0, false
 	for _, h := range e.State.Sources {
-		if own != nil && !own.SpeaksAbout(h.Key.Source) || !isRegistry(h) {
+		if own != nil && !own.SpeaksAbout(h.Key.Source) {
+			continue
+		}
+		waits = waits || mayBeHome(own, h)
+		if !isRegistry(h) {
 			continue
 		}
 		if !s.Session.IsZero() && e.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: s.Session}) != nil {
@@ -201,10 +207,23 @@ func (e *Env) homeOf(s backend.Series) string {
 		registries++
 		only = h.Key.Source
 	}
-	if registries == 1 {
+	switch {
+	case waits && (own == nil || !isRegistry(own)):
+		return ""
+	case registries == 1:
 		return only
 	}
 	return s.Source
+}
+
+// registryKind is the kind of source that reads registries; one that was not read yet does not tell its inputs.
+const registryKind = "helix"
+
+// mayBeHome reports whether a source that was not read yet could turn out to list what another speaks about. That ends
+// with its first poll, whatever comes of it.
+func mayBeHome(own, h *fleet.SourceHealth) bool {
+	return h.Status == fleet.StatusStarting && h != own &&
+		(h.Kind == registryKind || isRegistry(h) || own != nil && slices.Contains(own.About, h.Key.Source))
 }
 
 func isRegistry(h *fleet.SourceHealth) bool { return watches(h, backend.InputRegistry) }

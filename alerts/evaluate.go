@@ -33,7 +33,7 @@ func (w *work) put(k backend.Key, was, next *record) {
 func (w *work) end(r *record, why backend.Safe) {
 	n := end(r, why, w.env.Now)
 	w.put(r.Key, r, n)
-	if n != nil && n != r {
+	if n != nil && r.State != StateEnded {
 		w.ended = append(w.ended, change{r.Key, r, n})
 	}
 }
@@ -42,7 +42,7 @@ func (w *work) end(r *record, why backend.Safe) {
 func (w *work) depart(due []backend.Key) {
 	for _, k := range due {
 		if r := w.old.get(k); r != nil && r.State == StateEnded && !w.env.Now.Before(r.Due) {
-			w.put(k, r, nil)
+			w.put(k, r, unlist(r, w.env.Now))
 		}
 	}
 	for k, why := range w.gone {
@@ -54,10 +54,7 @@ func (w *work) depart(due []backend.Key) {
 		return
 	}
 	for _, r := range w.old.records {
-		if _, known := w.gone[r.Key]; known || r.State == StateEnded {
-			if r.State == StateEnded && !w.env.Now.Before(r.Due) {
-				w.put(r.Key, r, nil)
-			}
+		if _, known := w.gone[r.Key]; known || r.State == StateEnded && r.Note == nil {
 			continue
 		}
 		switch why, f := w.fate(r); f {
@@ -65,7 +62,7 @@ func (w *work) depart(due []backend.Key) {
 			w.end(r, why)
 		case subjectUnread:
 			w.next.unread = true
-			if w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience {
+			if r.State != StateEnded && w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience {
 				w.put(r.Key, r, step(w.meta, r.Key, r, Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}, w.env.Now, false))
 			}
 		case subjectHere:
@@ -212,7 +209,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 		return
 	}
 	var note *Note
-	if rec != nil && rec.State != StateEnded {
+	if rec != nil {
 		note = rec.Note
 	}
 	v := rule.Judge(&w.env, e, note)
@@ -237,10 +234,13 @@ func (w *work) countedSubjects(rule SeriesRule, due []backend.Key) {
 	metrics := rule.Metrics()
 	seen := map[backend.Key][]backend.Series{}
 	add := func(s backend.Series) {
+		if w.env.HomeOf(s) == "" {
+			return // looked at when it is homed
+		}
 		k := rule.SubjectOf(&w.env, s)
 		seen[k] = append(seen[k], s)
 	}
-	if w.all {
+	if w.all || w.homed {
 		for _, name := range metrics {
 			for s := range w.st.Windows.All(name) {
 				add(s)
@@ -278,7 +278,7 @@ func (w *work) countedSubjects(rule SeriesRule, due []backend.Key) {
 
 func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Series) {
 	rec := w.old.get(k)
-	if rec != nil && rec.State == StateEnded && (len(series) == 0 || w.st.Entity(k) == nil) {
+	if rec != nil && rec.State == StateEnded && (len(series) == 0 && rec.Note == nil || w.st.Entity(k) == nil) {
 		return // what is left in the windows of an ended subject does not start it anew
 	}
 	for _, c := range w.ended {
@@ -291,6 +291,9 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	}
 	note := &Note{}
 	if rec != nil && rec.Note != nil {
+		if slices.ContainsFunc(rec.Note.Series, func(s backend.Series) bool { return w.env.HomeOf(s) == "" }) {
+			return // the same
+		}
 		c := *rec.Note
 		c.Series = slices.DeleteFunc(slices.Clone(c.Series), func(s backend.Series) bool { return rule.SubjectOf(&w.env, s) != k })
 		note = &c

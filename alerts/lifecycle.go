@@ -12,6 +12,9 @@ const endedShown = 15 * time.Minute
 // step is the life cycle of one finding: what a verdict makes of its record. rec is nil for a subject that nothing is
 // known about; nil is returned for one that need not be remembered. Pure.
 func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settling bool) *record {
+	if rec != nil && rec.State == StateEnded && rec.over(now) {
+		rec = unlist(rec, now)
+	}
 	switch v.Outcome {
 	case True:
 		return stepTrue(m, key, rec, v, now)
@@ -83,9 +86,40 @@ func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) 
 		return &n
 	}
 	if rec != nil && rec.State == StateEnded {
-		return rec
+		return returned(rec, v)
 	}
 	return noteOnly(key, v)
+}
+
+// returned is the record of a subject that ended, is still listed so, and is there again: it remembers what a new subject
+// would.
+func returned(rec *record, v Verdict) *record {
+	due := earliest(rec.listedUntil(), v.Recheck)
+	if v.Note == rec.Note && due.Equal(rec.Due) {
+		return rec
+	}
+	n := *rec
+	n.Note, n.Due = v.Note, due
+	return &n
+}
+
+func (r *record) listedUntil() time.Time { return r.Since.Add(endedShown) }
+
+// over reports whether an ended finding has been listed long enough.
+func (r *record) over(now time.Time) bool { return !now.Before(r.listedUntil()) }
+
+// unlist is what becomes of an ended finding that is due: once it was listed long enough only what is remembered of a
+// subject that came back is left.
+func unlist(rec *record, now time.Time) *record {
+	switch {
+	case !rec.over(now):
+		n := *rec
+		n.Due = rec.listedUntil()
+		return &n
+	case rec.Note == nil:
+		return nil
+	}
+	return &record{Key: rec.Key, Source: rec.Source, Note: rec.Note, Listed: rec.Listed}
 }
 
 func noteOnly(key backend.Key, v Verdict) *record {
@@ -137,7 +171,11 @@ func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, se
 		n := *rec
 		n.Why, n.Note, n.Due = v.Why, note, v.Recheck
 		return &n
-	case StateEnded, StateResolved:
+	case StateEnded:
+		if v.Note != nil {
+			return returned(rec, v)
+		}
+	case StateResolved:
 	}
 	return rec
 }
@@ -145,10 +183,10 @@ func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, se
 // end is what becomes of a finding whose subject is no more.
 func end(rec *record, why backend.Safe, now time.Time) *record {
 	if rec == nil || rec.State != StateFiring && rec.State != StateHeld {
-		if rec != nil && rec.State == StateEnded {
-			return rec
+		if rec == nil || rec.State != StateEnded || rec.over(now) {
+			return nil
 		}
-		return nil
+		return returned(rec, Verdict{})
 	}
 	n := *rec
 	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), nil, time.Time{}

@@ -61,12 +61,13 @@ func (e *Env) sumLive(source string) Live {
 	return l
 }
 
-// HomesOf lists the sources that list sessions and that the given one speaks about.
+// HomesOf lists the sources that list sessions and that the given one speaks about, those included that were not read yet
+// and could.
 func (e *Env) HomesOf(source string) []*fleet.SourceHealth {
 	own := e.State.Source(source)
 	var out []*fleet.SourceHealth
 	for _, h := range e.State.Sources {
-		if (own == nil || own.SpeaksAbout(h.Key.Source)) && (isRegistry(h) || watches(h, backend.InputSessions)) {
+		if (own == nil || own.SpeaksAbout(h.Key.Source)) && (isRegistry(h) || watches(h, backend.InputSessions) || mayBeHome(own, h)) {
 			out = append(out, h)
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -78,7 +79,7 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
 		key := namedBy(env, s)
 		if s.Session.IsZero() {
-			key = sourceKey(env.State, env.HomeOf(s))
+			key = sourceKey(env.State, cmp.Or(env.HomeOf(s), s.Source))
 		}
 		named[key] = append(named[key], s)
 	}
@@ -117,6 +118,10 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	}
 	if o, why, gap := env.Gap(v.Via); gap && v.Via != "" {
 		v.Outcome, v.Why = o, why
+		return v
+	}
+	if slices.ContainsFunc(series, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
+		v.Outcome, v.Why = alerts.NoData, backend.Text("the registries that it speaks about have not been read yet")
 		return v
 	}
 	starts, kills, together := weigh(n)

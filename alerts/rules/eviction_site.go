@@ -85,7 +85,11 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 	}
 	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted} {
 		for x := range env.State.Windows.All(m) {
-			s := at(siteID{env.HomeOf(x), x.Provider})
+			home := env.HomeOf(x)
+			if home == "" {
+				continue
+			}
+			s := at(siteID{home, x.Provider})
 			switch m {
 			case backend.MetricEvictions:
 				s.evictions = append(s.evictions, x)

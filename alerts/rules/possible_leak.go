@@ -122,7 +122,7 @@ func (r *possibleLeak) shared(env *alerts.Env) map[place][]user {
 	first := map[place]user{}
 	many := map[place][]user{}
 	add := func(home, what string, id backend.ID, u user) {
-		if id.IsZero() || u.session.IsZero() {
+		if home == "" || id.IsZero() || u.session.IsZero() {
 			return
 		}
 		p := place{home, what, id.Raw()}

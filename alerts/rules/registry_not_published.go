@@ -80,9 +80,12 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) ale
 	case backend.RegistryAnswers, backend.RegistryWrongPath:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	listed, joined, named := r.running(env, h.Key.Source)
+	listed, joined, named, unsure := r.running(env, h.Key.Source)
 	sum := len(listed) + len(joined) + len(named)
-	if sum == 0 {
+	switch {
+	case sum == 0 && unsure:
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("another source that could list what runs has not been read yet")}
+	case sum == 0:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{
@@ -110,9 +113,14 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) ale
 }
 
 // running finds the sessions of a source that are known to run, each once, by the best proof there is. It looks at all
-// sessions and is called only while no health route answers.
-func (r *registryNotPublished) running(env *alerts.Env, source string) (listed, joined, named []backend.ID) {
+// sessions and is called only while no health route answers. unsure says that of some it is not known whose they are.
+func (r *registryNotPublished) running(env *alerts.Env, source string) (listed, joined, named []backend.ID, unsure bool) {
 	seen := map[backend.ID]bool{}
+	concerns := func(other string, session backend.ID) bool {
+		home := env.HomeOf(backend.Series{Source: other, Session: session})
+		unsure = unsure || home == ""
+		return home == source
+	}
 	for s := range env.State.Sessions.All() {
 		if s.Key.Source == source && s.ListedRunning.Or(false) && s.Answer != backend.AnswerNone { // one that was not asked yet proves nothing
 			seen[s.Key.ID] = true
@@ -120,24 +128,18 @@ func (r *registryNotPublished) running(env *alerts.Env, source string) (listed, 
 		}
 	}
 	for b := range env.State.Sandboxes.All() {
-		if b.IsSandbox && b.Class == backend.SandboxRunning && !b.Session.IsZero() && !seen[b.Session] && r.concerns(env, source, b.Key.Source, b.Session) {
+		if b.IsSandbox && b.Class == backend.SandboxRunning && !b.Session.IsZero() && !seen[b.Session] && concerns(b.Key.Source, b.Session) {
 			seen[b.Session] = true
 			joined = append(joined, b.Session)
 		}
 	}
 	for s := range env.State.Windows.All(backend.MetricNamed) {
-		if !s.Session.IsZero() && !seen[s.Session] && r.concerns(env, source, s.Source, s.Session) && env.Over(s, r.named).N > 0 {
+		if !s.Session.IsZero() && !seen[s.Session] && concerns(s.Source, s.Session) && env.Over(s, r.named).N > 0 {
 			seen[s.Session] = true
 			named = append(named, s.Session)
 		}
 	}
-	return listed, joined, named
-}
-
-// concerns reports whether what another source says about a session concerns this one: it lists the session, or is the
-// only registry that the other speaks about.
-func (r *registryNotPublished) concerns(env *alerts.Env, source, other string, session backend.ID) bool {
-	return env.HomeOf(backend.Series{Source: other, Session: session}) == source
+	return listed, joined, named, unsure
 }
 
 func sessionsOf(env *alerts.Env, source string, lists ...[]backend.ID) *alerts.Listing {
