@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -117,6 +120,7 @@ func (r *evictionStorm) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []a
 
 func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	sites := r.sites(env, known)
+	r.attribute(env, known, sites)
 	for key, state := range known.Findings {
 		if id := siteOf(key); state != alerts.StateEnded && sites[id] == nil {
 			sites[id] = &site{} // nothing speaks about it any more
@@ -140,6 +144,56 @@ func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	return out
+}
+
+// attribute moves a storm that a source counts for several registries to the only one of them in which workspaces of that
+// provider are evicted. It stays there as long as its alert, so that a storm that fades does not change its place.
+func (r *evictionStorm) attribute(env *alerts.Env, known alerts.Known, sites map[siteID]*site) {
+	ids := slices.SortedFunc(maps.Keys(sites), func(a, b siteID) int {
+		return cmp.Or(cmp.Compare(a.home, b.home), cmp.Compare(a.provider, b.provider))
+	})
+	for _, id := range ids {
+		from := sites[id]
+		if id.provider == "" || len(from.evictions) == 0 || from.evicted.Len() > 0 {
+			continue
+		}
+		to, ok := r.rages(env, known, sites, id)
+		if !ok {
+			continue
+		}
+		if sites[to] == nil {
+			sites[to] = &site{}
+		}
+		s := sites[to]
+		s.evictions = append(s.evictions, from.evictions...)
+		s.retries = append(s.retries, from.retries...)
+		s.exhausted = append(s.exhausted, from.exhausted...)
+		delete(sites, id)
+	}
+}
+
+// rages finds the registry in which the storm is that another source counts.
+func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[siteID]*site, id siteID) (to siteID, ok bool) {
+	homes, n := env.HomesOf(id.home), 0
+	for _, h := range homes {
+		at := siteID{h.Key.Source, id.provider}
+		if at.home == id.home {
+			return siteID{}, false // it has workspaces itself
+		}
+		switch key := (&site{}).key(at); known.Finding(key) {
+		case alerts.StatePending, alerts.StateFiring, alerts.StateHeld:
+			if known.Via(key) == id.home {
+				return at, true
+			}
+		default:
+		}
+		if s := sites[at]; s != nil && s.evicted.Len() > 0 {
+			to = at
+			n++
+		}
+	}
+	storms, _ := env.Rate(sites[id].evictions, r.over).Exceeds(r.rate)
+	return to, n == 1 && len(homes) > 1 && storms == alerts.True
 }
 
 // judge weighs what the counters, the log lines and the registry say about one provider.

@@ -237,3 +237,71 @@ func TestStormsOfTwoProvidersAndSourcesStayApart(t *testing.T) {
 		t.Errorf("%d alerts, want 4:\n%s", len(ids), summary(s.board))
 	}
 }
+
+func TestStormCountedForSeveralRegistriesIsThatOfTheOneWithEvictedWorkspaces(t *testing.T) {
+	s := begin(t, stormRule)
+	s.source("helix-us", backend.InputRegistry)
+	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
+	s.evicts(0, 0)
+	evictedFleet(s, 40, 3, time.Second)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.evicts(20, 1) })
+	one := func(subjects int) {
+		t.Helper()
+		a := s.want(stormRule, alerts.StateFiring)
+		if len(s.alerts(stormRule)) != 1 || a.Source != "helix" || a.SubjectCount != subjects || a.Subjects[0].Key.Kind != backend.KindWorkspace {
+			t.Errorf("%d subjects on %s:\n%s", a.SubjectCount, a.Source, summary(s.board))
+		}
+		if !strings.HasPrefix(a.Cause.String(), "cloudflare-sandbox: max_instances reached") {
+			t.Errorf("cause %q", a.Cause)
+		}
+		wantEvidence(t, a, "evictions ", "recovered by retry 5 %", "are evicted now")
+	}
+	one(3)
+	s.restart()
+	s.after(time.Second)
+	one(3)
+	evictedFleet(s, 40, 0, time.Second) // the counters' window still tells of the storm
+	s.every(5*time.Second, 10*time.Second, func() { s.evicts(20, 1) })
+	if a := s.want(stormRule, alerts.StateFiring); len(s.alerts(stormRule)) != 1 || a.Source != "helix" {
+		t.Errorf("it moved:\n%s", summary(s.board))
+	}
+	s.every(5*time.Second, 10*time.Minute, func() { s.evicts(0, 0) })
+	s.quiet(stormRule)
+}
+
+func TestStormCountedForSeveralRegistriesStaysThereWhenItCouldBeAnyOfThem(t *testing.T) {
+	s := begin(t, stormRule)
+	s.source("helix-us", backend.InputRegistry)
+	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
+	s.evicts(0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.evicts(20, 1) })
+	if a := s.want(stormRule, alerts.StateFiring); a.Source != "prom" {
+		t.Errorf("on %s", a.Source)
+	}
+}
+
+func TestStormMovesToTheRegistryOnceItShowsAndLeavesNothingBehind(t *testing.T) {
+	s := begin(t, stormRule)
+	s.source("helix-us", backend.InputRegistry)
+	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
+	s.evicts(0, 0)
+	evictedFleet(s, 40, 0, time.Second)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.evicts(20, 1) })
+	evictedFleet(s, 40, 2, time.Second)
+	s.every(5*time.Second, 3*time.Minute, func() { s.evicts(20, 1) })
+	firing := 0
+	for _, a := range s.alerts(stormRule) {
+		switch {
+		case a.State == alerts.StateFiring && a.Source == "helix":
+			firing++
+		case a.State == alerts.StateFiring || a.State == alerts.StateHeld || a.State == alerts.StatePending:
+			t.Errorf("left behind on %s: %s", a.Source, a.State)
+		}
+	}
+	if firing != 1 {
+		t.Errorf("%d storms fire:\n%s", firing, summary(s.board))
+	}
+}
