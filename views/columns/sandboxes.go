@@ -27,7 +27,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		DefaultSort: "reported",
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
-				Min: 12, Ideal: 20, Flex: 2, Priority: 0,
+				Min: 20, Ideal: 20, Flex: 2, Priority: 0,
 				Cell: func(b row, _ *Ctx) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
@@ -51,7 +51,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Min: 11, Ideal: 11, Priority: 4,
 				Cell: func(b row, _ *Ctx) Cell { return healthCell(b) },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
-			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 8, Ideal: 14, Flex: 1, Priority: 2},
+			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 14, Flex: 1, Priority: 5},
 				theme.Normal, func(b row) backend.ID { return b.Session }),
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it stands behind", Min: 8, Ideal: 12, Priority: 7,
 				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
