@@ -204,8 +204,8 @@ func began(a *alerts.Alert) time.Time {
 	return a.Since
 }
 
-// Onset is how long what an alert says has been true, in one word: "40m+" where only a lower bound of a minute or more
-// is proved, "<41m" where only the upper bound says anything, "41m" where the two agree. A held or ended alert gives
+// Onset is how long what an alert says has been true, in one word: "41m" where its bounds agree, "40m+" where the
+// lower one is proved and not far from the upper, "<41m" where only the upper says anything of use. A held or ended alert gives
 // the age of that state.
 func Onset(a *alerts.Alert, now time.Time) string {
 	early, late := a.Bounds.Earliest, a.Bounds.Latest
@@ -220,7 +220,7 @@ func Onset(a *alerts.Alert, now time.Time) string {
 		return Age(least) + "+"
 	case most-least <= max(30*time.Second, most/10):
 		return Age(most)
-	case least >= time.Minute:
+	case 3*least >= most:
 		return Age(least) + "+"
 	}
 	return "<" + Age(most)
