@@ -29,13 +29,15 @@ var mayImport = []struct {
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs"}},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend"}},
+	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
+	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "actions", "actions/audit"}},
 	{"ui/keys", []string{"backend"}},
 	{"ui/theme", []string{"backend"}},
 	{"ui/kit", []string{"backend", "ui/theme"}},
 	{"views/filter", []string{"backend"}},
-	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/...", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
 	{".", []string{"..."}},
 }
 

@@ -1,0 +1,167 @@
+package actions
+
+import (
+	"context"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Kind is what can be done to the sources of one kind. The wiring holds one per kind that can do anything.
+type Kind struct {
+	Name string // of the source kind: docker, helix, tmpdir
+	// Specs are the verbs of the kind, for keys, help and the check of `actions = [...]`.
+	Specs []Spec
+	// Defaults returns a pointer to the option struct of its actions: keys of [[source]] beside those of the adapter. nil:
+	// it has none.
+	Defaults func() any
+	// Build makes the parts for the allowed verbs. It is called only when at least one verb is allowed, opens no
+	// connection and reads no credential. A verb without a part is not available; missing says why and what to configure.
+	Build func(Site) (parts map[Verb]Part, missing map[Verb]backend.Safe, err error)
+}
+
+// Site is one configured source, as its actions see it.
+type Site struct {
+	Deps    backend.Deps
+	Options backend.Options // the keys of Kind.Defaults
+	// Source is the adapter's, for read abilities that are found by type assertion.
+	Source  backend.Source
+	Allowed []Verb
+	// Peers are all sources of the program by id: a directory is spared when an engine on the same host uses it.
+	Peers []Peer
+	// StateDir is where an effect may keep what must outlive the process (what it moved away); empty: there is none.
+	StateDir string
+	// Root says that the process runs as the superuser.
+	Root bool
+}
+
+// Peer is another configured source.
+type Peer struct {
+	ID, Kind string
+	Source   backend.Source
+}
+
+// Part performs one verb on one source.
+type Part struct {
+	Looker   Looker
+	Verifier Verifier
+	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here
+	// and dropped by Close.
+	Open func(context.Context) (Effect, error)
+}
+
+// Looker reads targets anew, for the plan and again just before each effect.
+type Looker interface {
+	// Look returns one candidate for each key, in their order, and changes nothing outside. A key that cannot be read, or
+	// that fails any condition, is a candidate with Why; an error about one never makes another eligible.
+	Look(ctx context.Context, q Question) []Candidate
+}
+
+// Question is what a Looker is asked.
+type Question struct {
+	Keys []backend.Key
+	// State is what the console knows now; never nil.
+	State  *fleet.State
+	Now    time.Time
+	Params Params
+	// Again says that a confirmed plan asks just before it acts.
+	Again bool
+}
+
+// Params are what an operator can choose for a verb.
+type Params struct {
+	OlderThan time.Duration `json:"older_than,omitempty"` // clean: least age of a directory; 0: as configured
+	PurgeNow  bool          `json:"purge_now,omitempty"`  // clean: no grace period
+}
+
+// Candidate is one target as it was just read.
+type Candidate struct {
+	Key   backend.Key
+	Label backend.Safe // the name people know it by
+	// Name is the raw text that confirms an action on it alone; empty: the key's path.
+	Name string
+	// Identity is what must be the same when it is acted on: id, reported state, timestamps, generation or etag, device,
+	// inode and birth time, whatever the backend has. It enters the digest.
+	Identity []Fact
+	// Loses is what the target loses for good, Owner who owns it.
+	Loses []backend.Safe
+	Owner backend.Safe
+	// Notes are remarks that the plan shows beside the target.
+	Notes []backend.Safe
+	// Useless says that nobody can be using the target: a failed entry, an ownerless directory.
+	Useless bool
+	// Bytes is how much space is meant to come back; unknown where nobody measured it.
+	Bytes backend.Value[int64]
+	// CauseSeen is when the cause of the trouble was last seen; zero: nobody knows.
+	CauseSeen time.Time
+	// Why excludes the candidate; empty: it is eligible.
+	Why backend.Safe
+	// Advice is what the plan says at its top because of this candidate: what to run instead. Equal ones are said once.
+	Advice backend.Safe
+}
+
+// Fact is one named raw value of an identity. Values are never drawn raw.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Effect acts. Only a run of a confirmed plan holds one.
+type Effect interface {
+	// Do acts on the target as it was read; it compares the identity in the same step where the backend can. A nil error
+	// means that the backend accepted it. A *ChangedError means that nothing was done because the target is another one
+	// now; an *UncertainError that it was sent and nobody knows what became of it; any other error that it failed.
+	Do(ctx context.Context, t Target, p Params) (Done, error)
+	Close() error
+}
+
+// Done is what an effect reports. Accepted is not done: the Verifier decides from later readings.
+type Done struct {
+	Text  backend.Safe
+	Moved int64 // bytes set aside, still occupied
+	Freed int64 // bytes measured free
+	Notes []backend.Safe
+	// Proved says that the effect itself saw the wished state afterwards (a directory is gone, a plain exec works).
+	Proved bool
+}
+
+// ChangedError says that a target was not acted on because it is not what the plan saw.
+type ChangedError struct{ What backend.Safe }
+
+// Error says what changed.
+func (e *ChangedError) Error() string { return "changed since the plan: " + e.What.String() }
+
+// UncertainError says that an effect was sent and that its result is not known: a timeout or a lost connection after
+// sending. It is read, not repeated.
+type UncertainError struct{ Err error }
+
+// Error says why nobody knows.
+func (e *UncertainError) Error() string {
+	return "sent, but what became of it is not known: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *UncertainError) Unwrap() error { return e.Err }
+
+// Verifier decides from later readings what became of a target. It is pure.
+type Verifier interface {
+	// Verify judges a target on which the verb was issued at the given time. Undecided is ResultAccepted.
+	Verify(t Target, issued time.Time, s *fleet.State) Verdict
+}
+
+// Verdict is what readings say about an outcome.
+type Verdict struct {
+	Result Result
+	Why    backend.Safe
+}
+
+// Ability is one verb on one source: what it is, and whether it can be done here.
+type Ability struct {
+	Source     string // id
+	SourceKind string
+	Spec       Spec
+	// Denied says why it cannot be done and how to enable it; empty: it can.
+	Denied backend.Safe
+	Part   Part // zero when denied
+}

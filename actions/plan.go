@@ -1,0 +1,173 @@
+package actions
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// PlanSchema is the number of the plan's stored form.
+const PlanSchema = 1
+
+// ConfirmWithin is how long a plan can be confirmed after it was made; carrying it out may take longer.
+const ConfirmWithin = 60 * time.Second
+
+// Intent is what somebody wants to do.
+type Intent struct {
+	Verb   Verb
+	Source string
+	Keys   []backend.Key // what was chosen, in the order of the screen
+	// Hidden are marked rows that a filter hides. They are left out, and the plan lists them, unless Named holds them.
+	Hidden []backend.Key
+	Params Params
+	// Overrides are the refusals that the operator sets aside, by Refusal.Word.
+	Overrides []string
+	Who       audit.Who
+	Reason    backend.Safe
+	DryRun    bool
+	// Headless says that no screen is there: waves stop where a person would have to decide.
+	Headless bool
+}
+
+// Target is one thing that a plan acts on, as it was read when the plan was made.
+type Target struct {
+	Key       backend.Key          `json:"key"`
+	Label     backend.Safe         `json:"label"`
+	Name      string               `json:"name"`
+	Identity  []Fact               `json:"identity"`
+	Loses     []backend.Safe       `json:"loses,omitempty"`
+	Owner     backend.Safe         `json:"owner,omitzero"`
+	Notes     []backend.Safe       `json:"notes,omitempty"`
+	Useless   bool                 `json:"useless,omitempty"`
+	Bytes     backend.Value[int64] `json:"bytes"`
+	CauseSeen time.Time            `json:"cause_seen,omitzero"`
+	// Cause is the fingerprint of the trouble when the plan was made, to tell a new failure from the same one again.
+	Cause string `json:"cause,omitempty"`
+}
+
+// Exclusion is something that was chosen and is not acted on.
+type Exclusion struct {
+	Key   backend.Key  `json:"key"`
+	Label backend.Safe `json:"label"`
+	Why   backend.Safe `json:"why"`
+}
+
+// Refusal is a reason not to act. One with a Word is a judgement that the operator may set aside by typing that word.
+type Refusal struct {
+	Why  backend.Safe `json:"why"`
+	Next backend.Safe `json:"next,omitzero"`
+	Word string       `json:"word,omitempty"`
+}
+
+// Plan is an action made concrete. It is immutable; its digest covers everything that decides what happens.
+type Plan struct {
+	Schema      int          `json:"schema"`
+	Digest      string       `json:"digest"`
+	Verb        Verb         `json:"verb"`
+	Of          backend.Kind `json:"of"`
+	Title       string       `json:"title"`
+	Effect      string       `json:"effect"`
+	Undo        string       `json:"undo,omitempty"`
+	Source      string       `json:"source"`
+	SourceKind  string       `json:"source_kind"`
+	Environment string       `json:"environment"`
+	Production  bool         `json:"production,omitempty"`
+	Made        time.Time    `json:"made"`
+	Who         audit.Who    `json:"who"`
+	Reason      backend.Safe `json:"reason,omitzero"`
+	Params      Params       `json:"params"`
+	DryRun      bool         `json:"dry_run,omitempty"`
+	Headless    bool         `json:"headless,omitempty"`
+	Gesture     Gesture      `json:"gesture"`
+	PerMinute   int          `json:"per_minute"`
+	Targets     []Target     `json:"targets"`
+	Excluded    []Exclusion  `json:"excluded,omitempty"`
+	// Advice stands at the top of the plan; Warnings beside the targets.
+	Advice    []backend.Safe `json:"advice,omitempty"`
+	Warnings  []backend.Safe `json:"warnings,omitempty"`
+	Refusals  []Refusal      `json:"refusals,omitempty"`
+	Overrides []string       `json:"overrides,omitempty"`
+}
+
+// Expires is when the plan can no longer be confirmed.
+func (p *Plan) Expires() time.Time { return p.Made.Add(ConfirmWithin) }
+
+// Expired reports whether it is too late to confirm the plan.
+func (p *Plan) Expired(now time.Time) bool {
+	return now.After(p.Expires()) || now.Before(p.Made.Add(-time.Second))
+}
+
+// Open lists the refusals that were not set aside. A plan with one cannot be confirmed.
+func (p *Plan) Open() []Refusal {
+	return slices.DeleteFunc(slices.Clone(p.Refusals), func(r Refusal) bool {
+		return r.Word != "" && slices.Contains(p.Overrides, r.Word)
+	})
+}
+
+// Bytes is the space that the targets occupy together, as far as it is known; unknown when it is known of none.
+func (p *Plan) Bytes() backend.Value[int64] {
+	var sum int64
+	known := false
+	for _, t := range p.Targets {
+		if n, ok := t.Bytes.Get(); ok {
+			sum, known = sum+n, true
+		}
+	}
+	if !known {
+		return backend.Unknown[int64]()
+	}
+	return backend.Known(sum)
+}
+
+// digested is what the digest covers: not who looks at the plan and not the texts around it, but all that decides what
+// happens to what.
+type digested struct {
+	Schema                    int
+	Verb                      Verb
+	Source, Kind, Environment string
+	Made                      time.Time
+	Params                    Params
+	DryRun                    bool
+	Targets                   []digestedTarget
+	Excluded                  []backend.Key
+	Overrides                 []string
+}
+
+type digestedTarget struct {
+	Key      backend.Key
+	Identity []Fact
+}
+
+// seal computes the digest.
+func (p *Plan) seal() {
+	d := digested{Schema: p.Schema, Verb: p.Verb, Source: p.Source, Kind: p.SourceKind, Environment: p.Environment,
+		Made: p.Made.UTC(), Params: p.Params, DryRun: p.DryRun, Overrides: p.Overrides}
+	for _, t := range p.Targets {
+		d.Targets = append(d.Targets, digestedTarget{t.Key, t.Identity})
+	}
+	for _, x := range p.Excluded {
+		d.Excluded = append(d.Excluded, x.Key)
+	}
+	b, err := json.Marshal(d)
+	if err != nil { // every field is plain data
+		panic(err)
+	}
+	sum := sha256.Sum256(b)
+	p.Digest = hex.EncodeToString(sum[:])[:digestChars]
+}
+
+// digestChars is how many hexadecimal digits of SHA-256 name a plan: 64 bits, for something that lives for minutes and
+// is compared with a handful of others.
+const digestChars = 16
+
+// intact reports whether the digest belongs to the content.
+func (p *Plan) intact() bool {
+	c := *p
+	c.seal()
+	return c.Digest == p.Digest && p.Schema == PlanSchema
+}

@@ -1,0 +1,42 @@
+package actions
+
+import (
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Result is what became of one target.
+type Result = audit.Result
+
+// The results, as the journal spells them; ResultNone: not begun.
+const (
+	ResultNone        = audit.ResultNone
+	ResultIssued      = audit.ResultIssued
+	ResultAccepted    = audit.ResultAccepted
+	ResultVerified    = audit.ResultVerified
+	ResultUnverified  = audit.ResultUnverified
+	ResultFailed      = audit.ResultFailed
+	ResultFailedAgain = audit.ResultFailedAgain
+	ResultEnded       = audit.ResultEnded
+	ResultSkipped     = audit.ResultSkipped
+	ResultRefused     = audit.ResultRefused
+	ResultUnknown     = audit.ResultUnknown
+)
+
+// Gone judges a verb after which the target must be no more: verified when the State, built from a later reading of its
+// source that answers, lists it no longer.
+func Gone(t Target, issued time.Time, s *fleet.State) Verdict {
+	h := s.Source(t.Key.Source)
+	switch {
+	case !s.Wall.After(issued):
+		return Verdict{ResultAccepted, backend.Text("nothing was read since")}
+	case s.Entity(t.Key) != nil:
+		return Verdict{ResultAccepted, backend.Text("it is still listed")}
+	case h == nil || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting:
+		return Verdict{ResultAccepted, backend.Text("its source does not answer")}
+	}
+	return Verdict{ResultVerified, backend.Text("its source lists it no longer")}
+}
