@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -83,4 +84,47 @@ func (z Size) MarshalText() ([]byte, error) {
 		}
 	}
 	return fmt.Appendf(nil, "%dB", z), nil
+}
+
+// Age writes a duration coarsely in at most four characters: seconds under a minute, minutes under an hour, hours under two
+// days, then days and years. A negative one reads 0s: clocks differ.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	case d < 1000*24*time.Hour:
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+	}
+	return strconv.Itoa(int(min(d/(365*24*time.Hour), 999))) + "y"
+}
+
+// Bytes writes a size with a decimal unit and at most three digits: "0 B", "3.1 MB", "118 MB".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "-" + Bytes(-max(n, math.MinInt64+1))
+	}
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	byteUnits := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	f, unit := float64(n), 0
+	for f >= 999.5 && unit < len(byteUnits)-1 {
+		f /= 1000
+		unit++
+	}
+	return Digits(f) + " " + byteUnits[unit]
+}
+
+// Digits writes a positive number below 1000 with one decimal below 10.
+func Digits(f float64) string {
+	if f < 9.95 {
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64)
 }

@@ -17,48 +17,11 @@ func Unknown() Cell {
 	return Cell{Text: backend.Text("unknown"), Short: backend.Text("?"), Tone: theme.Dim}
 }
 
-// Age writes a duration coarsely in at most four cells: seconds under a minute, minutes under an hour, hours under two
-// days, then days and years. A negative one reads 0s: clocks differ.
-func Age(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + "s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + "m"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d/time.Hour)) + "h"
-	case d < 1000*24*time.Hour:
-		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
-	}
-	return strconv.Itoa(int(min(d/(365*24*time.Hour), 999))) + "y"
-}
+// Age writes a duration as backend.Age does.
+func Age(d time.Duration) string { return backend.Age(d) }
 
-// Bytes writes a size with a decimal unit and at most three digits: "0 B", "3.1 MB", "118 MB".
-func Bytes(n int64) string {
-	if n < 0 {
-		return "-" + Bytes(-max(n, math.MinInt64+1))
-	}
-	if n < 1000 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	byteUnits := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
-	f, unit := float64(n), 0
-	for f >= 999.5 && unit < len(byteUnits)-1 {
-		f /= 1000
-		unit++
-	}
-	return digits(f) + " " + byteUnits[unit]
-}
-
-// digits writes a positive number below 1000 with one decimal below 10.
-func digits(f float64) string {
-	if f < 9.95 {
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(f, 'f', 0, 64)
-}
+// Bytes writes a size as backend.Bytes does.
+func Bytes(n int64) string { return backend.Bytes(n) }
 
 // Number writes a count with thousands separators: "1,284".
 func Number[N ~int | ~int64](n N) string {
@@ -85,11 +48,11 @@ func Rate(f float64) string {
 	case f < 0.05:
 		return "<0.1"
 	case f < 999.5:
-		return digits(f)
+		return backend.Digits(f)
 	case f < 999_500:
-		return digits(f/1e3) + "k"
+		return backend.Digits(f/1e3) + "k"
 	}
-	return digits(min(f/1e6, 999)) + "M"
+	return backend.Digits(min(f/1e6, 999)) + "M"
 }
 
 // Percent writes a share between 0 and 1: "0 %", "<1 %", "42 %".
@@ -110,7 +73,7 @@ func Latency(d time.Duration) string {
 	case d < time.Second:
 		return strconv.Itoa(int(d/time.Millisecond)) + "ms"
 	case d < time.Minute:
-		return digits(d.Seconds()) + "s"
+		return backend.Digits(d.Seconds()) + "s"
 	}
 	return Age(d)
 }
