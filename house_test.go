@@ -24,8 +24,9 @@ var mayImport = []struct {
 	{"backend", nil},
 	{"backend/wire", []string{"backend"}},
 	{"backend/hostfs", []string{"backend"}},
+	{"backend/run", []string{"backend"}},
 	{"backend/fleet", []string{"backend"}},
-	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs"}}, // adapters
+	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs"}},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend"}},

@@ -4,24 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/run"
 )
 
 const (
 	// settle is how old a file's time must be before an unchanged time means unchanged content: file systems keep
 	// times in steps of up to 2 s, and a writer may write twice in one.
-	settle     = 2 * time.Second
-	stderrKept = 1 << 10
-	killWait   = 2 * time.Second // between asking a command to end and closing its pipes
+	settle = 2 * time.Second
 )
 
 // fileState tells one content of a file from another.
@@ -33,7 +29,7 @@ type fileState struct {
 // read returns the present content; fresh is false when there is nothing new to look at.
 func (s *source) read(ctx context.Context, r *backend.Reading) (content []byte, fresh bool, err error) {
 	if s.opts.File == "" {
-		content, err = s.run(ctx)
+		content, err = run.Output(ctx, s.deps, s.opts.Command, int64(s.opts.MaxBody))
 		r.Load = backend.Load{Requests: 1, Bytes: int64(len(content))}
 		if err != nil {
 			return nil, false, s.fail(err, "command "+s.opts.Command[0])
@@ -96,70 +92,7 @@ func complete(tail []byte) bool {
 }
 
 func (s *source) fail(err error, where string) error {
-	kind := backend.ErrUnreachable
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		kind = backend.ErrUnauthorised
-	case errors.Is(err, context.DeadlineExceeded):
-		kind = backend.ErrTimeout
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, errOutput):
-		kind = backend.ErrInvalid
-	}
-	e := backend.Errorf(kind, backend.Clean(where, 200).String(), "%w", err)
+	e := backend.Errorf(run.Kind(err), backend.Clean(where, 200).String(), "%w", err)
 	e.Source = s.deps.ID
 	return e
-}
-
-var errOutput = errors.New("the command prints more than max_body")
-
-func (s *source) run(ctx context.Context) ([]byte, error) {
-	if s.deps.Command == nil {
-		return nil, errors.New("commands are not available here")
-	}
-	if s.deps.Deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.deps.Deadline)
-		defer cancel()
-	}
-	cmd := s.deps.Command(ctx, s.opts.Command)
-	// A group of its own, so that the children of a shell end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killWait
-	out, said := &capped{limit: int(s.opts.MaxBody)}, &capped{limit: stderrKept, cut: true}
-	cmd.Stdout, cmd.Stderr = out, said
-	err := cmd.Run()
-	switch {
-	case out.full:
-		return nil, errOutput
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("the command did not end in time: %w", ctx.Err())
-	case err != nil:
-		if text := strings.TrimSpace(said.b.String()); text != "" {
-			return nil, fmt.Errorf("the command failed: %w: %s", err, s.deps.Cleaner.Clean(text, 200))
-		}
-		return nil, fmt.Errorf("the command failed: %w", err)
-	}
-	return out.b.Bytes(), nil
-}
-
-// capped keeps so much of an output; more ends the command, or is dropped when cut is set.
-type capped struct {
-	b     bytes.Buffer
-	limit int
-	cut   bool
-	full  bool
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	room := c.limit - c.b.Len()
-	if len(p) <= room {
-		return c.b.Write(p)
-	}
-	c.full = true
-	if !c.cut {
-		return 0, errOutput
-	}
-	c.b.Write(p[:room]) // a buffer's Write never fails
-	return len(p), nil
 }

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/run"
 )
 
 // command reads the standard output of a program.
@@ -26,10 +26,7 @@ func (c *command) routes() []backend.Route {
 
 func (c *command) run(ctx context.Context, _ time.Time, in *intake) error {
 	cmd := c.start(ctx, c.argv)
-	// A group of its own, so that the children of a shell end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killWait
+	run.Group(cmd)
 	complaints := &lastBytes{}
 	cmd.Stderr = complaints
 	out := &commandOutput{in: in}

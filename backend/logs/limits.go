@@ -32,6 +32,5 @@ const (
 	firstWait    = 2 * time.Second  // the first poll waits this long for a stream's first lines
 	retryFirst   = time.Second      // pause before a stream is opened again; doubles, with jitter
 	retryMax     = 60 * time.Second
-	killWait     = 2 * time.Second // between asking a command to end and closing its pipes
-	quietPolls   = 2               // a rotated file is closed after this many polls without growth
+	quietPolls   = 2 // a rotated file is closed after this many polls without growth
 )

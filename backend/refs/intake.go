@@ -1,28 +1,25 @@
 package refs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/run"
 )
 
 const (
 	// settle is how old a file's time must be before an unchanged time means unchanged content: file systems keep
 	// times in steps of up to 2 s, and a writer may write twice in one.
-	settle     = 2 * time.Second
-	stderrKept = 1 << 10
-	killWait   = 2 * time.Second // between asking a command to end and closing its pipes
+	settle = 2 * time.Second
 )
 
 // fileState tells one content of a file from another.
@@ -198,18 +195,11 @@ func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error)
 		return false, nil
 	}
 	where := "command " + s.opts.Command[0]
-	body, err := s.run(ctx)
+	body, err := run.Output(ctx, s.deps, s.opts.Command, int64(s.opts.MaxBody))
 	p.r.Load.Requests++
 	p.r.Load.Bytes += int64(len(body))
 	if err != nil {
-		kind := backend.ErrUnreachable
-		switch {
-		case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, errOutput):
-			kind = backend.ErrInvalid
-		case errors.Is(err, context.DeadlineExceeded):
-			kind = backend.ErrTimeout
-		}
-		return false, &backend.Error{Kind: kind, Source: s.deps.ID, Where: where, Err: err}
+		return false, &backend.Error{Kind: run.Kind(err), Source: s.deps.ID, Where: where, Err: err}
 	}
 	if s.out == nil {
 		s.out = &place{path: where}
@@ -217,60 +207,6 @@ func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error)
 	s.out.take(s.decode(s.out, body))
 	s.next = now.Add(s.opts.CommandEvery.Std())
 	return true, nil
-}
-
-var errOutput = errors.New("the output is larger than max_body")
-
-func (s *source) run(ctx context.Context) ([]byte, error) {
-	if s.deps.Command == nil {
-		return nil, errors.New("commands are not available here")
-	}
-	if s.deps.Deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.deps.Deadline)
-		defer cancel()
-	}
-	cmd := s.deps.Command(ctx, s.opts.Command)
-	// A group of its own, so that the children of a shell end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killWait
-	out, said := &capped{limit: int64(s.opts.MaxBody)}, &capped{limit: stderrKept, cut: true}
-	cmd.Stdout, cmd.Stderr = out, said
-	err := cmd.Run()
-	switch {
-	case out.full:
-		return nil, errOutput
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		if text := strings.TrimSpace(said.b.String()); text != "" {
-			return nil, fmt.Errorf("the command failed: %w: %s", err, s.deps.Cleaner.Clean(text, 200))
-		}
-		return nil, fmt.Errorf("the command failed: %w", err)
-	}
-	return out.b.Bytes(), nil
-}
-
-// capped keeps so much of an output; more ends the command, or is dropped when cut is set.
-type capped struct {
-	b     bytes.Buffer
-	limit int64
-	cut   bool
-	full  bool
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	room := c.limit - int64(c.b.Len())
-	if int64(len(p)) <= room {
-		return c.b.Write(p)
-	}
-	c.full = true
-	if !c.cut {
-		return 0, errOutput
-	}
-	c.b.Write(p[:room]) // a buffer's Write never fails
-	return len(p), nil
 }
 
 func kindOf(err error) backend.ErrorKind {

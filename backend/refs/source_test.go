@@ -204,7 +204,7 @@ func TestFailedCommands(t *testing.T) {
 	}{
 		{backend.ErrUnreachable, "exit status 3: no ‹masked› here", []string{"sh", "-c", "echo no " + secret + " here >&2; exit 3"}},
 		{backend.ErrInvalid, "executable file not found", []string{"no-such-program-anywhere"}},
-		{backend.ErrInvalid, "larger than max_body", []string{"yes", "0123456789012345678901234567890123456789"}},
+		{backend.ErrInvalid, "more than max_body", []string{"yes", "0123456789012345678901234567890123456789"}},
 	} {
 		f := commandSource(t, c.argv...)
 		f.src.opts.MaxBody = 100_000

@@ -1,0 +1,98 @@
+// Package run runs a configured command to its end, within bounds of time and output. It is a leaf: adapters that read
+// what a command prints use it, so that all of them end a command, and say what went wrong, in the same way.
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"sandglass/backend"
+)
+
+const (
+	stderrKept = 1 << 10
+	killWait   = 2 * time.Second // between asking a command to end and closing its pipes
+)
+
+// ErrOutput says that a command prints more than it may.
+var ErrOutput = errors.New("the command prints more than max_body")
+
+// Output runs argv, without a shell, and returns what it printed, at most maxBytes. It ends the command at the deadline
+// of one request. A command that ends with another status than 0 is an error with an *exec.ExitError in its chain and
+// the first line of what it said; what it printed is returned all the same.
+func Output(ctx context.Context, deps backend.Deps, argv []string, maxBytes int64) ([]byte, error) {
+	if deps.Command == nil {
+		return nil, errors.New("commands are not available here")
+	}
+	if deps.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, deps.Deadline)
+		defer cancel()
+	}
+	cmd := deps.Command(ctx, argv)
+	Group(cmd)
+	out, said := &capped{limit: maxBytes}, &capped{limit: stderrKept, cut: true}
+	cmd.Stdout, cmd.Stderr = out, said
+	err := cmd.Run()
+	switch {
+	case out.full:
+		return nil, ErrOutput
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("the command did not end in time: %w", ctx.Err())
+	case err == nil:
+		return out.b.Bytes(), nil
+	}
+	if text := strings.TrimSpace(said.b.String()); text != "" {
+		return out.b.Bytes(), fmt.Errorf("the command failed: %w: %s", err, deps.Cleaner.Clean(text, 200))
+	}
+	return out.b.Bytes(), fmt.Errorf("the command failed: %w", err)
+}
+
+// Kind is what an error of Output means for its source.
+func Kind(err error) backend.ErrorKind {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return backend.ErrUnauthorised
+	case errors.Is(err, context.DeadlineExceeded):
+		return backend.ErrTimeout
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrOutput):
+		return backend.ErrInvalid
+	}
+	return backend.ErrUnreachable
+}
+
+// Group gives a command a process group of its own, so that the children of a shell end with it: politely when its
+// context ends, and without its pipes 2 s later.
+func Group(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = killWait
+}
+
+// capped keeps so much of an output; more ends the command, or is dropped when cut is set.
+type capped struct {
+	b     bytes.Buffer
+	limit int64
+	cut   bool
+	full  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.limit - int64(c.b.Len())
+	if int64(len(p)) <= room {
+		return c.b.Write(p)
+	}
+	c.full = true
+	if !c.cut {
+		return 0, ErrOutput
+	}
+	c.b.Write(p[:room]) // a buffer's Write never fails
+	return len(p), nil
+}
