@@ -15,9 +15,13 @@ const Schema = 1
 // Phase says at which point of what happened a record was written.
 type Phase string
 
-// The phases. An intent comes before the first effect, an outcome after it; a note, an acknowledgement and a silence
-// stand for themselves.
+// The phases. An intent comes before the first effect of a plan, an outcome after that on each target, and a done record
+// after the last of the plan, with its result; a note, an arming, an acknowledgement, a silence and a bundle stand for
+// themselves.
 const (
+	PhaseArmed   Phase = "armed"
+	PhaseDone    Phase = "done"
+	PhaseBundle  Phase = "bundle"
 	PhaseIntent  Phase = "intent"
 	PhaseOutcome Phase = "outcome"
 	PhaseNote    Phase = "note"
@@ -116,11 +120,11 @@ const (
 // check refuses an entry that a reader could not trust or use.
 func (e *Entry) check() error {
 	switch e.Phase {
-	case PhaseIntent, PhaseNote, PhaseAck, PhaseSilence:
+	case PhaseIntent, PhaseNote, PhaseAck, PhaseSilence, PhaseArmed, PhaseBundle:
 		if e.Result != ResultNone {
 			return fmt.Errorf("a record of phase %s has no result", e.Phase)
 		}
-	case PhaseOutcome:
+	case PhaseOutcome, PhaseDone:
 		if !e.Result.valid() {
 			return fmt.Errorf("%q is no result", string(e.Result))
 		}
