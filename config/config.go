@@ -20,10 +20,13 @@ type RuleKind struct {
 	Defaults func() any
 }
 
-// Known is what a file may name: the kinds of sources and the rules of this program.
+// Known is what a file may name: the kinds of sources, what can be done to them, and the rules of this program.
 type Known struct {
 	Kinds []backend.SourceKind
 	Rules []RuleKind
+	// Actions are what can be done to the sources of each kind; a kind that is not listed can only be read.
+	Actions  []ActionKind
+	Operator OperatorKind
 }
 
 // Config is a checked configuration.
@@ -39,6 +42,7 @@ type Config struct {
 	LongestOrder     time.Duration
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
+	Actions          []Action // in the order of the file
 
 	rules map[string]*options
 }
@@ -51,6 +55,10 @@ type Source struct {
 	Deadline time.Duration
 	About    []string // ids of the sources it speaks about; empty = all
 	Options  backend.Options
+	// Actions are the verbs that may be done to it; empty: it is only read.
+	Actions []string
+	// ActionOptions are the keys that its actions read, of the same [[source]].
+	ActionOptions backend.Options
 }
 
 // general are the keys at the top of the file.
@@ -69,6 +77,7 @@ type common struct {
 	Interval backend.Duration `toml:"interval" doc:"how often it is polled, at least 100ms"`
 	Deadline backend.Duration `toml:"deadline" doc:"limit of one request"`
 	About    []string         `toml:"about" doc:"ids of the sources it speaks about; empty: all"`
+	Actions  []string         `toml:"actions" doc:"what may be done to it, by verb; empty: it is only read"`
 }
 
 func generalDefaults() *general {
@@ -99,6 +108,7 @@ func Parse(data []byte, name string, known Known) (*Config, error) {
 	root, errs := parseTree(f)
 	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, rules: make(map[string]*options)}}
 	p.general(root)
+	p.actions(root) // sources name them
 	p.sources(root)
 	p.declarations(root)
 	p.rules(root)
@@ -147,7 +157,7 @@ func Local() *Config {
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
-			Options: empty("", fmt.Sprintf("[[source]] %q", id))})
+			Options: empty("", fmt.Sprintf("[[source]] %q", id)), ActionOptions: empty("", fmt.Sprintf("[[source]] %q", id))})
 	}
 	return c
 }
@@ -190,7 +200,7 @@ func (p *parser) collect(err error) bool {
 
 func (p *parser) general(root *node) {
 	g := generalDefaults()
-	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", changesBlock, "declare", "rules"}}
+	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", changesBlock, "action", "declare", "rules"}}
 	if !p.decode(o, g) {
 		return
 	}

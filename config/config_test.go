@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 		{"production = \"yes\"", `1:14: "production" in the file must be true or false, not text`},
 		{"longest_operation = 300", `1:21: "longest_operation" in the file: "300" is not a duration; write for example 90s, 10m, 48h or 7d`},
 		{"longest_operation = \"0s\"", `1:21: "longest_operation" in the file: must be longer than 0s`},
-		{head + "refesh = 1\n  intervall = \"1s\"", `4:1: unknown key "refesh" in [[source]] "h"; known: about, deadline, expect_active, headers, id, idle_interval, interval, kind, max_body, max_series, pattern, read, requests_per_second, sessions, states, url, words
+		{head + "refesh = 1\n  intervall = \"1s\"", `4:1: unknown key "refesh" in [[source]] "h"; known: about, actions, deadline, expect_active, headers, id, idle_interval, interval, kind, max_body, max_series, pattern, read, requests_per_second, sessions, states, url, words
 5:3: unknown key "intervall" in [[source]] "h"; did you mean "interval"?`},
 		{head + "Url = 'x'", `4:1: unknown key "Url" in [[source]] "h"; did you mean "url"?`},
 		{head + "url = 'ü'; uri = 1", `4:10: this is not valid TOML: expected newline but got U+003B ';'`},
@@ -219,12 +219,12 @@ func TestErrors(t *testing.T) {
 			`3:1: unknown key "fr" in [rules.eviction-storm]; did you mean "for"?`},
 		{"[rules]\neviction-storm = 5", `2:18: "eviction-storm" must be a table, not a whole number; write [rules.eviction-storm]`},
 		{"rules = true", `1:9: "rules" must be a table, not true or false; write [rules.NAME]`},
-		{"[a]\n[b]\n[a]", "1:2: unknown key \"a\" in the file; known: changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n" +
-			"2:2: unknown key \"b\" in the file; known: changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n" +
+		{"[a]\n[b]\n[a]", "1:2: unknown key \"a\" in the file; known: action, changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n" +
+			"2:2: unknown key \"b\" in the file; known: action, changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n" +
 			`3:2: "a" stands here a second time; it was first set in line 1`},
 		{"environment = \"x", `1:16: this is not valid TOML: unterminated basic string`},
 		{"environment = \"\xff\"", `1:16: this is not UTF-8 text`},
-		{"x = " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:1: unknown key \"x\" in the file; known: changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n1:5: lists and tables are nested more than 32 deep here"},
+		{"x = " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:1: unknown key \"x\" in the file; known: action, changes, declare, environment, longest_operation, longest_order, production, rules, source, state_dir\n1:5: lists and tables are nested more than 32 deep here"},
 	} {
 		_, err := config.Parse([]byte(c.file), "f.toml", known())
 		var es config.Errors

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Example is a configuration file with every key there is, its default and one line of why. The sources that Local has
@@ -14,7 +15,7 @@ func Example(known Known) string {
 	w.comment("Check it with: sandglass config check")
 	w.comment("Durations are written 90s, 10m, 48h or 7d; sizes 100kB, 64MB or 1GiB.")
 	w.gap()
-	w.table("", valueOf(generalDefaults()), nil)
+	w.table("", nil, valueOf(generalDefaults()))
 	local := Local()
 	for _, k := range known.Kinds {
 		at := slices.IndexFunc(local.Sources, func(s Source) bool { return s.Kind == k.Name })
@@ -23,16 +24,24 @@ func Example(known Known) string {
 			id = local.Sources[at].ID
 		}
 		w.gap()
+		acts := known.actionsOf(k.Name)
+		structs := []reflect.Value{valueOf(commonDefaults()), structOf(k.Defaults())}
+		if acts.Defaults != nil {
+			structs = append(structs, structOf(acts.Defaults()))
+		}
 		w.comment("%s: %s", k.Name, k.Summary)
+		if len(acts.Verbs) > 0 {
+			w.comment("What can be done to it: %s", strings.Join(acts.Verbs, ", "))
+		}
 		w.line("[[source]]")
-		w.table("source", valueOf(commonDefaults()), map[string]string{"id": quoteKey(id), "kind": quoteKey(k.Name)})
-		w.table("source", reflect.ValueOf(k.Defaults()).Elem(), nil)
+		w.table("source", map[string]string{"id": quoteKey(id), "kind": quoteKey(k.Name)}, structs...)
 	}
+	w.actions(known.Operator)
 	w.off = true
 	w.gap()
 	w.comment("Facts that no route tells. Repeat it as often as needed; later ones win.")
 	w.line("[[declare]]")
-	w.table("declare", valueOf(declaredDefaults()), nil)
+	w.table("declare", nil, valueOf(declaredDefaults()))
 	w.off = false
 	for _, r := range known.Rules {
 		w.gap()
@@ -40,7 +49,22 @@ func Example(known Known) string {
 			w.comment("%s", r.Summary)
 		}
 		w.line("[rules.%s]", bareKey(r.Name))
-		w.table("rules."+bareKey(r.Name), reflect.ValueOf(r.Defaults()).Elem(), nil)
+		w.table("rules."+bareKey(r.Name), nil, structOf(r.Defaults()))
 	}
 	return w.b.String()
+}
+
+// actions prints the examples of [[action]]: every key of the first, of the others what they set.
+func (w *writer) actions(k OperatorKind) {
+	w.off = true
+	for i, e := range k.Examples {
+		w.gap()
+		w.comment("%s", e.Summary)
+		w.line("[[action]]")
+		if i > 0 {
+			w.base = structOf(k.defaults())
+		}
+		w.table("action", nil, valueOf(&actionCommon{Name: e.Name}), structOf(e.Options))
+	}
+	w.off, w.base = false, reflect.Value{}
 }

@@ -32,9 +32,9 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 	default:
 		w.comment("%s", cleaner.Clean(c.File, 200))
 	}
-	w.table("", valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
+	w.table("", nil, valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
 		LongestOperation: backend.Duration(c.LongestOperation),
-		LongestOrder:     backend.Duration(c.LongestOrder)}), nil)
+		LongestOrder:     backend.Duration(c.LongestOrder)}))
 	for _, s := range c.Sources {
 		into, err := c.defaults(known, s)
 		if err != nil {
@@ -43,16 +43,32 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 		if err := s.Options.Decode(into); err != nil {
 			return "", err
 		}
+		structs := []reflect.Value{valueOf(&common{ID: s.ID, Kind: s.Kind, Interval: backend.Duration(s.Interval),
+			Deadline: backend.Duration(s.Deadline), About: s.About, Actions: s.Actions}), structOf(into)}
+		if acts := known.actionsOf(s.Kind); acts.Defaults != nil {
+			doing := acts.Defaults()
+			if err := s.ActionOptions.Decode(doing); err != nil {
+				return "", err
+			}
+			structs = append(structs, structOf(doing))
+		}
 		w.gap()
 		w.line("[[source]]")
-		w.table("source", valueOf(&common{ID: s.ID, Kind: s.Kind, Interval: backend.Duration(s.Interval),
-			Deadline: backend.Duration(s.Deadline), About: s.About}), nil)
-		w.table("source", reflect.ValueOf(into).Elem(), nil)
+		w.table("source", nil, structs...)
+	}
+	for _, a := range c.Actions {
+		into := known.Operator.defaults()
+		if err := a.Options.Decode(into); err != nil {
+			return "", err
+		}
+		w.gap()
+		w.line("[[action]]")
+		w.table("action", nil, valueOf(&actionCommon{Name: a.Name}), structOf(into))
 	}
 	for i := range c.Declarations {
 		w.gap()
 		w.line("[[declare]]")
-		w.table("declare", valueOf(c.Declarations[i].written), nil)
+		w.table("declare", nil, valueOf(c.Declarations[i].written))
 	}
 	for _, r := range known.Rules {
 		into := r.Defaults()
@@ -61,7 +77,7 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 		}
 		w.gap()
 		w.line("[rules.%s]", bareKey(r.Name))
-		w.table("rules."+bareKey(r.Name), reflect.ValueOf(into).Elem(), nil)
+		w.table("rules."+bareKey(r.Name), nil, structOf(into))
 	}
 	return w.b.String(), nil
 }

@@ -89,13 +89,23 @@ func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 		where = fmt.Sprintf("%s %q", header, id.text)
 	}
 	kind, kindKnown := p.kindOf(b, where)
-	head := &options{file: p.file, block: pick(b, keysOf(typeOf(c))), where: where}
-	rest := &options{file: p.file, block: b, where: where, taken: keysOf(typeOf(c))}
+	acts := p.known.actionsOf(kind.Name)
+	ours := keysOf(typeOf(c))
+	head := &options{file: p.file, block: pick(b, ours), where: where}
+	// The keys of the adapter and of the actions stand in one table; each reads its own and knows the other's names.
+	rest := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(acts.Defaults))}
+	doing := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(kind.Defaults))}
 	if kindKnown {
 		p.collect(rest.check(kind.Defaults()))
 	}
+	if kindKnown && acts.Defaults != nil {
+		p.collect(doing.check(acts.Defaults()))
+	}
 	if !p.decode(head, c) {
 		return
+	}
+	if kindKnown {
+		p.allowed(head, c.Actions, acts)
 	}
 	if why := badName(c.ID); why != "" {
 		p.collect(head.Refuse("id", "%s", why))
@@ -112,7 +122,7 @@ func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 		p.collect(head.Refuse("deadline", "must be longer than 0s"))
 	}
 	p.config.Sources = append(p.config.Sources, Source{ID: c.ID, Kind: c.Kind, Interval: c.Interval.Std(),
-		Deadline: c.Deadline.Std(), About: c.About, Options: rest})
+		Deadline: c.Deadline.Std(), About: c.About, Options: rest, Actions: c.Actions, ActionOptions: doing})
 }
 
 func (p *parser) kindOf(b *node, where string) (backend.SourceKind, bool) {
@@ -144,8 +154,8 @@ func pick(n *node, keys []string) *node {
 	return &c
 }
 
-// Credentials says for each credential of the source where it comes from: "Authorization from the environment variable
-// HELIX_TOKEN". It never reads one.
+// Credentials says for each credential that the source reads with where it comes from: "Authorization from the
+// environment variable HELIX_TOKEN". It never reads one. The acting credential is not among them, see ActCredential.
 func (s Source) Credentials() []string {
 	o, ok := s.Options.(*options)
 	if !ok {
@@ -153,25 +163,33 @@ func (s Source) Credentials() []string {
 	}
 	var all []string
 	for _, t := range o.block.kids {
-		if t.shape != shapeTable || t.child("env") == nil && t.child("file") == nil && t.child("command") == nil {
-			continue
-		}
-		header := "Authorization"
-		if h := t.child("header"); h != nil && h.text != "" {
-			header = h.text
-		}
-		for _, from := range []struct{ key, what string }{{"env", "the environment variable "}, {"file", "the file "}, {"command", "the command "}} {
-			if n := t.child(from.key); n != nil && (n.text != "" || len(n.kids) > 0) {
-				text := n.text
-				for i, k := range n.kids {
-					if i > 0 {
-						text += " "
-					}
-					text += k.text
-				}
-				all = append(all, header+" from "+from.what+text)
-			}
+		if from := origin(t); from != "" && !slices.Contains(o.taken, t.key) {
+			all = append(all, from)
 		}
 	}
 	return all
+}
+
+// origin says where the credential that a table describes comes from; empty when the table describes none.
+func origin(t *node) string {
+	if t.shape != shapeTable {
+		return ""
+	}
+	header := "Authorization"
+	if h := t.child("header"); h != nil && h.text != "" {
+		header = h.text
+	}
+	for _, from := range []struct{ key, what string }{{"env", "the environment variable "}, {"file", "the file "}, {"command", "the command "}} {
+		if n := t.child(from.key); n != nil && (n.text != "" || len(n.kids) > 0) {
+			text := n.text
+			for i, k := range n.kids {
+				if i > 0 {
+					text += " "
+				}
+				text += k.text
+			}
+			return header + " from " + from.what + text
+		}
+	}
+	return ""
 }

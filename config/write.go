@@ -18,6 +18,8 @@ type writer struct {
 	off bool
 	// mask hides secrets in a value before it is printed; nil: nothing is hidden.
 	mask func(key, value string) string
+	// base makes it brief: options of its type are printed only where they differ from it. Invalid: all are.
+	base reflect.Value
 }
 
 func (w *writer) line(format string, args ...any) {
@@ -34,11 +36,24 @@ func (w *writer) comment(format string, args ...any) {
 
 func (w *writer) gap() { w.b.WriteByte('\n') }
 
-// table prints the keys of a struct, the plain ones first, since whatever follows a header belongs to it.
-func (w *writer) table(path string, v reflect.Value, extra map[string]string) {
-	fields := fieldsOf(v.Type())
-	for _, f := range fields {
-		if nested(f.typ) {
+// table prints the keys of structs that share a table, the plain ones first, since whatever follows a header belongs to
+// it. The keys in extra get that text.
+func (w *writer) table(path string, extra map[string]string, structs ...reflect.Value) {
+	for _, v := range structs {
+		w.plain(v, extra)
+	}
+	for _, v := range structs {
+		for _, f := range fieldsOf(v.Type()) {
+			if nested(f.typ) && !w.isDefault(f, v) {
+				w.nested(path, f, v.FieldByIndex(f.index))
+			}
+		}
+	}
+}
+
+func (w *writer) plain(v reflect.Value, extra map[string]string) {
+	for _, f := range fieldsOf(v.Type()) {
+		if nested(f.typ) || w.isDefault(f, v) {
 			continue
 		}
 		if w.docs && f.doc != "" {
@@ -56,11 +71,12 @@ func (w *writer) table(path string, v reflect.Value, extra map[string]string) {
 		}
 		w.off = was
 	}
-	for _, f := range fields {
-		if nested(f.typ) {
-			w.nested(path, f, v.FieldByIndex(f.index))
-		}
-	}
+}
+
+// isDefault reports whether an option is left out because it says what silence says too.
+func (w *writer) isDefault(f field, v reflect.Value) bool {
+	return w.base.IsValid() && w.base.Type() == v.Type() &&
+		reflect.DeepEqual(v.FieldByIndex(f.index).Interface(), w.base.FieldByIndex(f.index).Interface())
 }
 
 // nested prints a table below a table; one that sets nothing is commented out, or left out where there are no docs.
@@ -88,7 +104,7 @@ func (w *writer) nested(path string, f field, v reflect.Value) {
 			w.comment("%s", f.doc)
 		}
 		w.line("%s", header)
-		w.table(path+"."+bareKey(f.key), row, nil)
+		w.table(path+"."+bareKey(f.key), nil, row)
 	}
 	w.off = was
 }
@@ -182,3 +198,6 @@ func bareKey(s string) string {
 }
 
 func valueOf[T any](p *T) reflect.Value { return reflect.ValueOf(p).Elem() }
+
+// structOf is the struct that options point to.
+func structOf(options any) reflect.Value { return reflect.ValueOf(options).Elem() }
