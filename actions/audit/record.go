@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,24 +16,45 @@ const Schema = 1
 // Phase says at which point of what happened a record was written.
 type Phase string
 
-// The phases. An intent comes before the first effect of a plan, an outcome after that on each target, and a done record
-// after the last of the plan, with its result; a note, an arming, an acknowledgement, a silence and a bundle stand for
-// themselves.
+// The phases of an action, in their order. An intent is on the disk before the first effect of its plan, a target
+// intent before the effect on that target; an outcome follows the effect, and another one when later readings proved
+// more. A plan ends as done, with its result, or as stopped; one with an intent and neither was broken off
+// (OpenIntents).
 const (
-	PhaseArmed   Phase = "armed"
-	PhaseDone    Phase = "done"
-	PhaseBundle  Phase = "bundle"
-	PhaseIntent  Phase = "intent"
-	PhaseOutcome Phase = "outcome"
+	PhaseArmed        Phase = "armed" // somebody may act for a while, or (verb disarm) not any more
+	PhaseConfirmed    Phase = "confirmed"
+	PhaseRefused      Phase = "refused"       // nothing was done, the reason is in Detail
+	PhaseIntent       Phase = "intent"        // of a plan, with all of its targets
+	PhaseTargetIntent Phase = "target-intent" // the subjects are acted on next
+	PhaseOutcome      Phase = "outcome"       // what became of the subjects
+	PhaseStopped      Phase = "stopped"       // the plan ended early: Done of Targets
+	PhaseDone         Phase = "done"          // the plan ended
+)
+
+// The phases that stand for themselves.
+const (
+	PhaseBundle  Phase = "bundle" // evidence about the subjects was written to a file whose hash is SHA256
 	PhaseNote    Phase = "note"
 	PhaseAck     Phase = "ack"
 	PhaseSilence Phase = "silence"
 )
 
+// Phases lists all phases.
+func Phases() []Phase {
+	return []Phase{PhaseArmed, PhaseConfirmed, PhaseRefused, PhaseIntent, PhaseTargetIntent, PhaseOutcome, PhaseStopped,
+		PhaseDone, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence}
+}
+
+// announces reports whether an effect follows the record, and with it records that must find room.
+func (p Phase) announces() bool { return p == PhaseIntent || p == PhaseTargetIntent }
+
+// judges reports whether the records of a phase must have a result.
+func (p Phase) judges() bool { return p == PhaseOutcome || p == PhaseDone }
+
 // Result is what became of an intent. Accepted is not done: only a later reading makes it verified.
 type Result string
 
-// The results of an outcome; every other phase has none.
+// The results of an outcome or of a whole plan; every other phase has none.
 const (
 	ResultNone        Result = ""
 	ResultIssued      Result = "issued"
@@ -64,6 +86,8 @@ type Who struct {
 	Host      backend.Safe `json:"host"`
 	SSHClient backend.Safe `json:"ssh_client,omitzero"`
 	Claimed   backend.Safe `json:"claimed,omitzero"`
+	// SudoUser is who became User through sudo, as sudo says.
+	SudoUser backend.Safe `json:"sudo_user,omitzero"`
 }
 
 // Origin binds a journal to where it was begun. It stands in the first record only.
@@ -83,10 +107,18 @@ type Entry struct {
 	Kind string `json:"kind,omitempty"`
 	// Subjects are what it is done to. One that looked like a secret is stored masked.
 	Subjects []backend.Key `json:"subjects,omitempty"`
+	// Targets is how many there are altogether, where Subjects may be cut or the record is about the whole plan; 0: as
+	// many as Subjects. Done is how many of them were acted on.
+	Targets int `json:"targets,omitzero"`
+	Done    int `json:"done,omitzero"`
 	// Digest is that of the plan: letters, digits, and -_.: between them.
 	Digest string       `json:"digest,omitempty"`
 	Reason backend.Safe `json:"reason,omitzero"`
 	Result Result       `json:"result,omitempty"`
+	// Verification is what later readings said about the outcome.
+	Verification backend.Safe `json:"verification,omitzero"`
+	// SHA256 is the hash of the file that the record is about, in hex.
+	SHA256 string `json:"sha256,omitempty"`
 	// Detail says more about the result, and Facts holds what belongs to one verb only: matchers, expiry, wave.
 	Detail backend.Safe    `json:"detail,omitzero"`
 	Facts  []backend.Field `json:"facts,omitempty"`
@@ -119,19 +151,13 @@ const (
 
 // check refuses an entry that a reader could not trust or use.
 func (e *Entry) check() error {
-	switch e.Phase {
-	case PhaseIntent, PhaseNote, PhaseAck, PhaseSilence, PhaseArmed, PhaseBundle:
-		if e.Result != ResultNone {
-			return fmt.Errorf("a record of phase %s has no result", e.Phase)
-		}
-	case PhaseOutcome, PhaseDone:
-		if !e.Result.valid() {
-			return fmt.Errorf("%q is no result", string(e.Result))
-		}
-	default:
-		return fmt.Errorf("%q is no phase", string(e.Phase))
-	}
 	switch {
+	case !slices.Contains(Phases(), e.Phase):
+		return fmt.Errorf("%q is no phase", string(e.Phase))
+	case e.Phase.judges() && !e.Result.valid():
+		return fmt.Errorf("%q is no result", string(e.Result))
+	case !e.Phase.judges() && e.Result != ResultNone:
+		return fmt.Errorf("a record of phase %s has no result", e.Phase)
 	case e.At.IsZero():
 		return errors.New("the record has no time")
 	case e.Who.User.IsEmpty() || e.Who.Host.IsEmpty():
@@ -142,12 +168,29 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%q is no kind", e.Kind)
 	case e.Digest != "" && !isWord(e.Digest):
 		return fmt.Errorf("%q is no digest", e.Digest)
+	case e.Phase == PhaseBundle && len(e.SHA256) != hexSum, e.SHA256 != "" && !isHash(e.SHA256):
+		return fmt.Errorf("%q is no SHA-256 of a file", e.SHA256)
+	}
+	return e.checkCounts()
+}
+
+func (e *Entry) checkCounts() error {
+	switch {
 	case len(e.Subjects) > maxSubjects:
 		return fmt.Errorf("%d subjects are more than one record holds (%d)", len(e.Subjects), maxSubjects)
 	case len(e.Facts) > maxFacts:
 		return fmt.Errorf("%d facts are more than one record holds (%d)", len(e.Facts), maxFacts)
+	case e.Targets < 0 || e.Targets > 0 && e.Phase == PhaseIntent && e.Targets < len(e.Subjects):
+		return fmt.Errorf("%d targets are fewer than the %d subjects", e.Targets, len(e.Subjects))
+	case e.Done < 0 || e.Done > max(e.Targets, len(e.Subjects)):
+		return fmt.Errorf("%d of %d targets cannot be done", e.Done, max(e.Targets, len(e.Subjects)))
 	}
 	return nil
+}
+
+// isHash reports whether s is a SHA-256 in lower-case hex.
+func isHash(s string) bool {
+	return len(s) == hexSum && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 func isWord(s string) bool {
@@ -165,21 +208,13 @@ func isWord(s string) bool {
 // masked returns the entry as it may be stored.
 func (e Entry) masked(c *backend.Cleaner) Entry {
 	text := func(s backend.Safe) backend.Safe { return c.Clean(s.String(), backend.MaxTextRunes) }
-	id := func(id backend.ID) backend.ID {
-		if id.IsZero() {
-			return id
-		}
-		m := c.Mask(id.Raw())
-		return backend.MustID(m[:min(len(m), backend.MaxIDBytes)]) // a mask may be longer than what it hides
-	}
 	e.At = e.At.UTC()
-	e.Who = Who{User: text(e.Who.User), Host: text(e.Who.Host), SSHClient: text(e.Who.SSHClient), Claimed: text(e.Who.Claimed)}
-	e.Reason, e.Detail = text(e.Reason), text(e.Detail)
+	e.Who = Who{User: text(e.Who.User), Host: text(e.Who.Host), SSHClient: text(e.Who.SSHClient), Claimed: text(e.Who.Claimed),
+		SudoUser: text(e.Who.SudoUser)}
+	e.Reason, e.Verification, e.Detail = text(e.Reason), text(e.Verification), text(e.Detail)
 	subjects := make([]backend.Key, 0, len(e.Subjects))
 	for _, k := range e.Subjects {
-		k.Parent, k.ID = id(k.Parent), id(k.ID)
-		k.Source = c.Mask(k.Source)
-		subjects = append(subjects, k)
+		subjects = append(subjects, maskedKey(c, k))
 	}
 	facts := make([]backend.Field, 0, len(e.Facts))
 	for _, f := range e.Facts {
@@ -193,4 +228,17 @@ func (e Entry) masked(c *backend.Cleaner) Entry {
 	}
 	e.Subjects, e.Facts = subjects, facts
 	return e
+}
+
+// maskedKey is a key as it is stored.
+func maskedKey(c *backend.Cleaner, k backend.Key) backend.Key {
+	id := func(id backend.ID) backend.ID {
+		if id.IsZero() {
+			return id
+		}
+		m := c.Mask(id.Raw())
+		return backend.MustID(m[:min(len(m), backend.MaxIDBytes)]) // a mask may be longer than what it hides
+	}
+	k.Parent, k.ID, k.Source = id(k.Parent), id(k.ID), c.Mask(k.Source)
+	return k
 }
