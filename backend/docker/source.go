@@ -120,7 +120,7 @@ func (s *Source) deadline(ctx context.Context) time.Duration {
 		d = 10 * time.Second
 	}
 	if end, ok := ctx.Deadline(); ok {
-		d = min(d, max(end.Sub(s.deps.Now())/2, 0))
+		d = min(d, max(time.Until(end)/2, 0)) // a context's deadline is the machine's own time, not deps.Now's
 	}
 	return d
 }
