@@ -44,8 +44,12 @@ type Peer struct {
 
 // Part performs one verb on one source.
 type Part struct {
-	Looker   Looker
+	Looker Looker
+	// Verifier is nil where no reading can show the result: then the effect's own proof counts.
 	Verifier Verifier
+	// ReadsItself says that the Looker reads the targets from the backend. Otherwise it judges the console's State, and a
+	// run waits for a reading that is at most 5 s old before it asks.
+	ReadsItself bool
 	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here
 	// and dropped by Close.
 	Open func(context.Context) (Effect, error)

@@ -84,9 +84,11 @@ type Plan struct {
 	DryRun      bool         `json:"dry_run,omitempty"`
 	Headless    bool         `json:"headless,omitempty"`
 	Gesture     Gesture      `json:"gesture"`
-	PerMinute   int          `json:"per_minute"`
-	Targets     []Target     `json:"targets"`
-	Excluded    []Exclusion  `json:"excluded,omitempty"`
+	// Short is the short name that confirms GestureName.
+	Short     string      `json:"short,omitempty"`
+	PerMinute int         `json:"per_minute"`
+	Targets   []Target    `json:"targets"`
+	Excluded  []Exclusion `json:"excluded,omitempty"`
 	// Advice stands at the top of the plan; Warnings beside the targets.
 	Advice    []backend.Safe `json:"advice,omitempty"`
 	Warnings  []backend.Safe `json:"warnings,omitempty"`
@@ -124,41 +126,18 @@ func (p *Plan) Bytes() backend.Value[int64] {
 	return backend.Known(sum)
 }
 
-// digested is what the digest covers: not who looks at the plan and not the texts around it, but all that decides what
-// happens to what.
-type digested struct {
-	Schema                    int
-	Verb                      Verb
-	Source, Kind, Environment string
-	Made                      time.Time
-	Params                    Params
-	DryRun                    bool
-	Targets                   []digestedTarget
-	Excluded                  []backend.Key
-	Overrides                 []string
-}
+// seal computes the digest. It covers the whole plan as it is stored, so that a stored one that somebody changed shows.
+func (p *Plan) seal() { p.Digest = p.sum() }
 
-type digestedTarget struct {
-	Key      backend.Key
-	Identity []Fact
-}
-
-// seal computes the digest.
-func (p *Plan) seal() {
-	d := digested{Schema: p.Schema, Verb: p.Verb, Source: p.Source, Kind: p.SourceKind, Environment: p.Environment,
-		Made: p.Made.UTC(), Params: p.Params, DryRun: p.DryRun, Overrides: p.Overrides}
-	for _, t := range p.Targets {
-		d.Targets = append(d.Targets, digestedTarget{t.Key, t.Identity})
-	}
-	for _, x := range p.Excluded {
-		d.Excluded = append(d.Excluded, x.Key)
-	}
-	b, err := json.Marshal(d)
+func (p *Plan) sum() string {
+	c := *p
+	c.Digest = ""
+	b, err := json.Marshal(&c)
 	if err != nil { // every field is plain data
 		panic(err)
 	}
 	sum := sha256.Sum256(b)
-	p.Digest = hex.EncodeToString(sum[:])[:digestChars]
+	return hex.EncodeToString(sum[:])[:digestChars]
 }
 
 // digestChars is how many hexadecimal digits of SHA-256 name a plan: 64 bits, for something that lives for minutes and
@@ -166,8 +145,4 @@ func (p *Plan) seal() {
 const digestChars = 16
 
 // intact reports whether the digest belongs to the content.
-func (p *Plan) intact() bool {
-	c := *p
-	c.seal()
-	return c.Digest == p.Digest && p.Schema == PlanSchema
-}
+func (p *Plan) intact() bool { return p.Schema == PlanSchema && p.Digest == p.sum() }

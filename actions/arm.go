@@ -1,0 +1,75 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// Arming says that somebody may act for a while.
+type Arming struct {
+	Who    audit.Who
+	Reason backend.Safe
+	At     time.Time
+	Until  time.Time
+}
+
+// The bounds of an arming.
+const (
+	DefaultArming = 15 * time.Minute
+	LongestArming = 8 * time.Hour
+)
+
+// ErrNotArmed is the refusal to act without arming.
+var ErrNotArmed = errors.New("this console is not armed: arm it first, with :arm 15m and the reason")
+
+// Arm lets this process act for a while. It is journalled before it holds, ends by itself, and is never kept beyond the
+// process.
+func (c *Control) Arm(ctx context.Context, lasting time.Duration, who audit.Who, reason backend.Safe) (Arming, error) {
+	switch {
+	case c.opt.ReadOnly:
+		return Arming{}, errors.New("this console is read-only: start it without --read-only")
+	case !c.CanAct():
+		return Arming{}, errors.New("the configuration allows no action on any source: add actions = [...] to a [[source]]")
+	case lasting <= 0 || lasting > LongestArming:
+		return Arming{}, fmt.Errorf("it can be armed for at most %s at a time", backend.Age(LongestArming))
+	case reason.IsEmpty():
+		return Arming{}, errors.New("say why: the reason goes into the journal")
+	}
+	now := c.opt.Now()
+	a := Arming{Who: who, Reason: reason, At: now, Until: now.Add(lasting)}
+	err := c.journal(ctx, audit.Entry{At: now, Phase: audit.PhaseArmed, Who: who, Verb: "arm", Reason: reason,
+		Facts: []backend.Field{{Name: backend.Text("until"), Value: backend.Textf("%s", a.Until.UTC().Format(time.RFC3339))}}}, audit.Synced)
+	if err != nil {
+		return Arming{}, err
+	}
+	c.mu.Lock()
+	c.armed = a
+	c.mu.Unlock()
+	c.tell("arm", backend.Key{}, backend.Textf("armed until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
+	return a, nil
+}
+
+// Disarm ends the arming at once. The journal is told, but does not hold it up.
+func (c *Control) Disarm(ctx context.Context) error {
+	c.mu.Lock()
+	a := c.armed
+	c.armed = Arming{}
+	c.mu.Unlock()
+	if !c.opt.Now().Before(a.Until) {
+		return nil
+	}
+	c.tell("disarm", backend.Key{}, backend.Text("disarmed"))
+	return c.journal(ctx, audit.Entry{At: c.opt.Now(), Phase: audit.PhaseArmed, Who: a.Who, Verb: "disarm"}, audit.Written)
+}
+
+// Armed returns the arming that holds now.
+func (c *Control) Armed() (Arming, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.armed, c.opt.Now().Before(c.armed.Until)
+}

@@ -1,0 +1,296 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// Journal keeps what is done; *audit.Journal is one.
+type Journal interface {
+	Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error)
+}
+
+// Options are what a Control needs from the wiring.
+type Options struct {
+	Environment string
+	Production  bool
+	ReadOnly    bool // beats everything
+	// StateDir keeps plans and the marks of used ones; empty: nothing can be done, because nothing could be proved.
+	StateDir  string
+	Abilities []Ability
+	Feed      Feed
+	// Journal is nil where there can be none: then nothing can be done. Problem says why.
+	Journal        Journal
+	JournalProblem backend.Safe
+	Now            func() time.Time
+	Spawn          backend.Spawner
+	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: nobody can tell.
+	Fingerprint func(backend.Safe) string
+	// EvidenceSaved reports whether a bundle was written about every one of the keys; nil: nobody can tell.
+	EvidenceSaved func([]backend.Key) bool
+	// Tell takes events for the timeline. It may be nil.
+	Tell func([]backend.Event)
+}
+
+// Control is where everything that acts goes through: it makes plans, holds the arming, and carries confirmed plans out,
+// one at a time. It is safe for concurrent use.
+type Control struct {
+	opt   Options
+	store store
+
+	mu      sync.Mutex
+	armed   Arming
+	current *Run
+	paces   map[pace]*window
+}
+
+type pace struct {
+	source string
+	verb   Verb
+}
+
+// NewControl makes a Control. It opens nothing.
+func NewControl(o Options) *Control {
+	return &Control{opt: o, store: store{o.StateDir}, paces: map[pace]*window{}}
+}
+
+// CanAct reports whether any verb is available on any source.
+func (c *Control) CanAct() bool {
+	return !c.opt.ReadOnly && slices.ContainsFunc(c.opt.Abilities, func(a Ability) bool { return a.Denied.IsEmpty() })
+}
+
+// Abilities lists the verbs of the subject's source for its kind, the unavailable ones with their reason.
+func (c *Control) Abilities(k backend.Key) []Ability {
+	var out []Ability
+	for _, a := range c.opt.Abilities {
+		if a.Source == k.Source && a.Spec.Of == k.Kind {
+			out = append(out, c.judged(a))
+		}
+	}
+	return out
+}
+
+// All lists every verb on every source.
+func (c *Control) All() []Ability {
+	out := make([]Ability, len(c.opt.Abilities))
+	for i, a := range c.opt.Abilities {
+		out[i] = c.judged(a)
+	}
+	return out
+}
+
+// judged adds what denies every verb alike.
+func (c *Control) judged(a Ability) Ability {
+	switch {
+	case c.opt.ReadOnly:
+		a.Denied = backend.Text("this console is read-only: start it without --read-only")
+	case !a.Denied.IsEmpty():
+	case c.opt.Journal == nil && !c.opt.JournalProblem.IsEmpty():
+		a.Denied = backend.Textf("without a journal nothing is done: %s", c.opt.JournalProblem)
+	case c.opt.Journal == nil || c.opt.StateDir == "":
+		a.Denied = backend.Text("without a state directory there is no journal, and without a journal nothing is done: name one with --state-dir")
+	}
+	return a
+}
+
+func (c *Control) ability(source string, verb Verb) (Ability, error) {
+	var verbs []Verb
+	for _, a := range c.opt.Abilities {
+		if a.Source != source {
+			continue
+		}
+		if a.Spec.Verb == verb {
+			return c.judged(a), nil
+		}
+		verbs = append(verbs, a.Spec.Verb)
+	}
+	if len(verbs) == 0 {
+		return Ability{}, fmt.Errorf("there is nothing that Sandglass can do on the source %q", source)
+	}
+	return Ability{}, fmt.Errorf("there is no %q on the source %q; it has %v", verb, source, verbs)
+}
+
+// Plan makes an intent concrete. It reads, changes nothing, and keeps nothing.
+func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) { return c.plan(ctx, in) }
+
+// Again makes the intent of a plan concrete anew and says what is different now.
+func (c *Control) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []backend.Safe, error) {
+	p, err := c.plan(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, differences(old, p), nil
+}
+
+// Keep stores a plan for a later call of the command line.
+func (c *Control) Keep(p *Plan) error {
+	return errors.Join(c.store.prune(c.opt.Now()), c.store.save(p))
+}
+
+// Kept reads a stored plan back.
+func (c *Control) Kept(digest string) (*Plan, error) {
+	p, err := c.store.load(digest)
+	if err != nil {
+		return nil, err
+	}
+	if c.store.used(digest) {
+		return nil, ErrUsed
+	}
+	return p, nil
+}
+
+// differences says how a plan differs from the one before it, in at most a line for each sort of difference.
+func differences(old, now *Plan) []backend.Safe {
+	if old == nil {
+		return nil
+	}
+	before := map[backend.Key][]Fact{}
+	for _, t := range old.Targets {
+		before[t.Key] = t.Identity
+	}
+	var out []backend.Safe
+	added, changed := 0, 0
+	for _, t := range now.Targets {
+		identity, was := before[t.Key]
+		switch {
+		case !was:
+			added++
+		case !slices.Equal(identity, t.Identity):
+			changed++
+		}
+		delete(before, t.Key)
+	}
+	for _, x := range []struct {
+		n    int
+		text backend.Literal
+	}{{added, "%d more than before"}, {len(before), "%d are left out now"}, {changed, "%d changed meanwhile"}} {
+		if x.n > 0 {
+			out = append(out, backend.Textf(x.text, x.n))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, backend.Text("nothing changed meanwhile"))
+	}
+	return out
+}
+
+// Start carries a confirmed plan out. The plan must be confirmed within its time and not used before; a console must be
+// armed. It returns when the run has begun; an error means that nothing was done.
+func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
+	p := ok.plan
+	if p == nil {
+		return nil, errors.New("nothing was confirmed")
+	}
+	ability, err := c.ability(p.Source, p.Verb)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ability.Denied.IsEmpty():
+		return nil, &DeniedError{p.Verb, p.Source, ability.Denied}
+	case p.Expired(c.opt.Now()):
+		return nil, ErrExpired
+	}
+	if _, armed := c.Armed(); !armed && !p.Headless && !p.DryRun {
+		return nil, ErrNotArmed
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current != nil && !c.current.Snapshot().Over() {
+		return nil, errors.New("another plan is being carried out: wait until it is over, or stop it")
+	}
+	r := newRun(c, p, ability)
+	if !p.DryRun {
+		if err := c.store.use(p.Digest, c.opt.Now()); err != nil {
+			return nil, err
+		}
+	}
+	c.current = r
+	c.opt.Spawn.Go("plan "+p.Digest, func() { r.carryOut(ctx) })
+	return r, nil
+}
+
+// Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
+// confirmation and uses nothing up.
+func (c *Control) Rehearse(ctx context.Context, p *Plan) (Progress, error) {
+	ability, err := c.ability(p.Source, p.Verb)
+	if err != nil {
+		return Progress{}, err
+	}
+	dry := *p
+	dry.DryRun = true
+	r := newRun(c, &dry, ability)
+	r.carryOut(ctx)
+	return r.Snapshot(), nil
+}
+
+// Current is the plan that is being carried out, or was last; nil: none yet.
+func (c *Control) Current() *Run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
+}
+
+// Hangup stops what runs before its next target and waits until that is written down, or ctx ends.
+func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
+	r := c.Current()
+	if r == nil {
+		return
+	}
+	r.Stop(why)
+	select {
+	case <-r.Done():
+	case <-ctx.Done():
+	}
+}
+
+// journal writes one record; without a journal nothing may be done.
+func (c *Control) journal(ctx context.Context, e audit.Entry, d audit.Durability) error {
+	if c.opt.Journal == nil {
+		return errors.New("there is no journal, and without a journal nothing is done")
+	}
+	_, err := c.opt.Journal.Append(ctx, e, d)
+	return err
+}
+
+func (c *Control) tell(name string, k backend.Key, text backend.Safe) {
+	if c.opt.Tell != nil {
+		c.opt.Tell([]backend.Event{{Kind: backend.EventAction, At: c.opt.Now(), Source: k.Source, Subject: k, Name: name, Text: text}})
+	}
+}
+
+// window says when the last effects of one verb on one source happened, for the rate limit.
+type window struct{ at []time.Time }
+
+// wait is how long the next effect must wait so that at most n happen in a minute.
+func (w *window) wait(n int, now time.Time) time.Duration {
+	w.at = slices.DeleteFunc(w.at, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
+	if len(w.at) < n {
+		return 0
+	}
+	return w.at[len(w.at)-n].Add(time.Minute).Sub(now)
+}
+
+// pace returns how long to wait before the next effect; taken says that it happens now.
+func (c *Control) pace(p *Plan) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := pace{p.Source, p.Verb}
+	w := c.paces[k]
+	if w == nil {
+		w = &window{}
+		c.paces[k] = w
+	}
+	now := c.opt.Now()
+	d := w.wait(p.PerMinute, now)
+	if d <= 0 {
+		w.at = append(w.at, now)
+	}
+	return d
+}

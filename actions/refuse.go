@@ -1,0 +1,154 @@
+package actions
+
+import (
+	"slices"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// The words that set a judgement aside. Each is typed in full.
+const (
+	WordCauseFixed    = "cause fixed"
+	WordAddsOpens     = "adds opens"
+	WordEvidenceSaved = "evidence saved"
+)
+
+// refusals are the reasons not to carry the plan out.
+func (c *Control) refusals(p *Plan, spec Spec, scene Scene) []Refusal {
+	var out []Refusal
+	if len(p.Targets) == 0 {
+		next := backend.Text("see what was left out, and why")
+		if len(p.Excluded) == 0 {
+			next = backend.Text("put the cursor on something, or mark rows")
+		}
+		return []Refusal{{Why: backend.Text("there is nothing to act on"), Next: next}}
+	}
+	out = append(out, capRefusals(p, spec, scene.State)...)
+	if p.Verb == Reset {
+		out = append(out, resetRefusals(p, scene.Concerns)...)
+	}
+	if p.Verb == Reset || p.Verb == Destroy || p.Verb == Clean || p.Verb == Purge {
+		out = append(out, c.leakRefusals(p, scene)...)
+	}
+	return out
+}
+
+// capRefusals hold the number of targets. There is no word for them: choose fewer, and see what the first ones do.
+func capRefusals(p *Plan, spec Spec, s *fleet.State) []Refusal {
+	useful := 0
+	for _, t := range p.Targets {
+		if !t.Useless {
+			useful++
+		}
+	}
+	if n := len(p.Targets); n > spec.most() {
+		return []Refusal{{Why: backend.Textf("%d targets are more than one plan may have (%d)", n, spec.most()),
+			Next: backend.Text("choose fewer, and plan again when they are done")}}
+	}
+	if spec.Cap != CapShare || useful == 0 {
+		return nil
+	}
+	all := inUse(s, p.Source, p.Of)
+	if limit := max(1, all/4); useful > limit {
+		return []Refusal{{Why: backend.Textf("%d of the targets may be in use; that is more than a quarter of the %d of %s that work or of which nothing is known",
+			useful, all, backend.Clean(p.Source, 80)), Next: backend.Textf("choose at most %d of them", limit)}}
+	}
+	return nil
+}
+
+// inUse counts the subjects of a source that work, or of which nothing is known.
+func inUse(s *fleet.State, source string, of backend.Kind) int {
+	n := 0
+	switch of {
+	case backend.KindWorkspace:
+		for w := range s.Workspaces.All() {
+			if w.Key.Source == source && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed {
+				n++
+			}
+		}
+	case backend.KindSandbox:
+		for b := range s.Sandboxes.All() {
+			if b.Key.Source == source && b.IsSandbox && b.Class != backend.SandboxExited && b.Class != backend.SandboxDead && b.Class != backend.SandboxRemoving {
+				n++
+			}
+		}
+	case backend.KindSession:
+		for x := range s.Sessions.All() {
+			if x.Key.Source == source {
+				n++
+			}
+		}
+	case backend.KindTmpdir:
+		for d := range s.Tmpdirs.All() {
+			if held, known := d.Holders.Get(); d.Key.Source == source && (!known || len(held) > 0) {
+				n++
+			}
+		}
+	case backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
+	}
+	return n
+}
+
+// resetRefusals tell when a reset would only fail again or make an outage worse.
+func resetRefusals(p *Plan, concerns []Concern) []Refusal {
+	var out []Refusal
+	for i := range concerns {
+		x := &concerns[i]
+		if !x.Firing || x.Source != p.Source {
+			continue
+		}
+		switch x.Rule {
+		case "capability-mismatch", "ref-mismatch":
+			if slices.ContainsFunc(p.Targets, func(t Target) bool { return x.names(t.Key) }) {
+				out = append(out, Refusal{Word: WordCauseFixed,
+					Why:  backend.Textf("%s: the cause is in the configuration, and a reset cannot cure that: %s", backend.Clean(x.Rule, 60), x.Cause),
+					Next: backend.Textf("correct the configuration or roll forward first; if that is done, type: %s", WordCauseFixed)})
+			}
+		case "eviction-storm", "restart-storm", "capacity":
+			out = append(out, Refusal{Word: WordAddsOpens,
+				Why:  backend.Textf("%s fires on %s: each reset adds an open to an outage, and fails again: %s", backend.Clean(x.Rule, 60), backend.Clean(p.Source, 80), x.Cause),
+				Next: backend.Textf("wait until it is over, or bound the opens first; to go on all the same, type: %s", WordAddsOpens)})
+		}
+	}
+	return distinct(out)
+}
+
+// leakRefusals keep the evidence of a possible leak: what shows it would be gone.
+func (c *Control) leakRefusals(p *Plan, scene Scene) []Refusal {
+	for i := range scene.Concerns {
+		x := &scene.Concerns[i]
+		if x.Rule != "possible-leak" || !x.Firing {
+			continue
+		}
+		var touched []backend.Key
+		for _, t := range p.Targets {
+			if x.names(t.Key) || x.namesSession(scene.State, t.Key) {
+				touched = append(touched, t.Key)
+			}
+		}
+		if len(touched) == 0 {
+			continue
+		}
+		r := Refusal{Why: backend.Textf("possible-leak fires about %d of the targets: %s destroys what could show who read what",
+			len(touched), backend.Clean(string(p.Verb), 40))}
+		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(touched) {
+			r.Word, r.Next = WordEvidenceSaved, backend.Textf("a bundle was written; if it holds what you need, type: %s", WordEvidenceSaved)
+		} else {
+			r.Next = backend.Text("write a bundle first: E on the subject, or sandglass bundle ID")
+		}
+		return []Refusal{r}
+	}
+	return nil
+}
+
+// distinct keeps one refusal of each text.
+func distinct(rs []Refusal) []Refusal {
+	var out []Refusal
+	for _, r := range rs {
+		if !slices.ContainsFunc(out, func(x Refusal) bool { return x.Why == r.Why }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}

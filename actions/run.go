@@ -1,0 +1,290 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// The numbers of a run. They are the same for every verb.
+const (
+	longestEffect  = 2 * time.Minute  // of one target; a slow stop of a container fits
+	freshReading   = 5 * time.Second  // a target is judged by a reading at most this old
+	patience       = 15 * time.Second // for such a reading
+	settle         = 30 * time.Second // after a wave that is only accepted, before the operator may start the next
+	verifyFor      = 2 * time.Minute  // after the last wave, then what is not decided is unverified
+	breakAfter     = 3                // failures in a row
+	journalTimeout = 10 * time.Second
+)
+
+// looksAfter are the times after an effect at which its source is read out of turn.
+func looksAfter() []time.Duration {
+	return []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+}
+
+// Run carries one confirmed plan out.
+type Run struct {
+	control *Control
+	ability Ability
+	stop    chan struct{}
+	next    chan struct{}
+	done    chan struct{}
+
+	mu      sync.Mutex
+	p       Progress
+	halt    backend.Safe // why it must not go on; empty: it may
+	began   time.Time
+	changes int             // targets that were not what the plan saw
+	known   map[string]bool // alerts that fired when the run began
+	subs    map[chan struct{}]struct{}
+}
+
+func newRun(c *Control, p *Plan, a Ability) *Run {
+	r := &Run{control: c, ability: a, stop: make(chan struct{}), next: make(chan struct{}, 1), done: make(chan struct{}),
+		subs: map[chan struct{}]struct{}{}, began: c.opt.Now(), known: map[string]bool{}}
+	for _, x := range c.opt.Feed.Scene().Concerns {
+		r.known[x.ID] = r.known[x.ID] || x.Firing
+	}
+	r.p = Progress{Plan: p, Phase: PhaseActing, Began: r.began}
+	for _, t := range p.Targets {
+		r.p.Lines = append(r.p.Lines, Line{Target: t})
+	}
+	for i, w := range waves(len(p.Targets)) {
+		r.p.Waves = i + 1
+		for j := w.from; j < w.to; j++ {
+			r.p.Lines[j].Wave = i + 1
+		}
+	}
+	return r
+}
+
+type wave struct{ from, to int }
+
+// waves divides n targets: one canary, a tenth, the rest.
+func waves(n int) []wave {
+	switch {
+	case n <= 1:
+		return []wave{{0, n}}
+	case n == 2:
+		return []wave{{0, 1}, {1, 2}}
+	}
+	second := 1 + int(math.Ceil(float64(n)/10))
+	if second >= n {
+		return []wave{{0, 1}, {1, n}}
+	}
+	return []wave{{0, 1}, {1, second}, {second, n}}
+}
+
+// Snapshot is the run as it stands.
+func (r *Run) Snapshot() Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.p
+	p.Lines = slices.Clone(p.Lines)
+	return p
+}
+
+// Done is closed when the run is over and written down.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Subscribe returns a channel of one slot that is filled when the run moved on.
+func (r *Run) Subscribe() (changed <-chan struct{}, stop func()) {
+	ch := make(chan struct{}, 1)
+	r.mu.Lock()
+	r.subs[ch] = struct{}{}
+	r.mu.Unlock()
+	return ch, func() {
+		r.mu.Lock()
+		delete(r.subs, ch)
+		r.mu.Unlock()
+	}
+}
+
+// Stop ends the run before its next target. What is under way finishes.
+func (r *Run) Stop(why backend.Safe) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.halt.IsEmpty() {
+		r.halt = why
+		close(r.stop)
+	}
+}
+
+// Continue starts the next wave when the run waits for that.
+func (r *Run) Continue() {
+	select {
+	case r.next <- struct{}{}:
+	default:
+	}
+}
+
+// set changes the progress and tells whoever looks.
+func (r *Run) set(change func(*Progress)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.p)
+	for ch := range r.subs {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (r *Run) now() time.Time { return r.control.opt.Now() }
+
+// halted says why the run must not go on; empty: it may.
+func (r *Run) halted() backend.Safe {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.halt
+}
+
+// carryOut is the whole of the run. It ends with the run written down.
+func (r *Run) carryOut(ctx context.Context) {
+	defer close(r.done)
+	end := context.AfterFunc(ctx, func() { r.Stop(backend.Text("the program is ending")) })
+	defer end()
+	effect, err := r.begin(ctx)
+	if err != nil {
+		r.finish(ResultRefused, backend.Clean("nothing was done: "+err.Error(), backend.MaxTextRunes))
+		return
+	}
+	for w := 1; w <= r.p.Waves; w++ {
+		for r.act(ctx, effect, w); w == 1 && r.halted().IsEmpty() && r.moreCanary(); {
+			r.act(ctx, effect, w)
+		}
+		if !r.halted().IsEmpty() {
+			break
+		}
+		if r.p.Plan.DryRun {
+			continue
+		}
+		if r.settle(w); !r.halted().IsEmpty() {
+			break
+		}
+	}
+	if err := effect.Close(); err != nil {
+		r.set(func(p *Progress) { p.Problem = backend.Clean(err.Error(), backend.MaxTextRunes) })
+	}
+	if why := r.halted(); !why.IsEmpty() {
+		r.lastLook()
+		r.finish("", why)
+		return
+	}
+	r.finish("", backend.Safe{})
+}
+
+// moreCanary makes the next target the canary when the one before was skipped: a wave must not follow on nothing.
+func (r *Run) moreCanary() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.p.Lines {
+		if !r.p.Lines[i].Issued.IsZero() {
+			return false
+		}
+		if r.p.Lines[i].Wave > 1 && r.p.Lines[i].Result == ResultNone {
+			r.p.Lines[i].Wave = 1
+			return true
+		}
+	}
+	return false
+}
+
+// begin writes the intent down and opens the effect. After an error nothing may be done.
+func (r *Run) begin(ctx context.Context) (Effect, error) {
+	p := r.p.Plan
+	if p.DryRun {
+		return &recorder{}, nil
+	}
+	facts := []backend.Field{{Name: backend.Text("targets"), Value: backend.Textf("%d", len(p.Targets))},
+		{Name: backend.Text("excluded"), Value: backend.Textf("%d", len(p.Excluded))}}
+	if len(p.Overrides) > 0 {
+		for _, w := range p.Overrides {
+			facts = append(facts, backend.Field{Name: backend.Text("set aside"), Value: backend.Clean(w, 80)})
+		}
+	}
+	if err := r.journal(audit.Entry{Phase: audit.PhaseIntent, Subjects: subjects(p), Reason: p.Reason, Facts: facts}, audit.Synced); err != nil {
+		return nil, err
+	}
+	r.control.tell(string(p.Verb), only(p), backend.Textf("%s of %d begun, plan %s: %s", backend.Clean(string(p.Verb), 40), len(p.Targets),
+		backend.Clean(p.Digest, 20), p.Reason))
+	if r.ability.Part.Open == nil {
+		return nil, errors.New("there is nothing that could do it")
+	}
+	return r.ability.Part.Open(ctx)
+}
+
+func subjects(p *Plan) []backend.Key {
+	keys := make([]backend.Key, len(p.Targets))
+	for i, t := range p.Targets {
+		keys[i] = t.Key
+	}
+	return keys
+}
+
+// only is the plan's subject on the timeline: its target when it has one, else its source.
+func only(p *Plan) backend.Key {
+	if len(p.Targets) == 1 {
+		return p.Targets[0].Key
+	}
+	return backend.Key{Kind: backend.KindSource, Source: p.Source, ID: backend.MustID(p.Source)}
+}
+
+// journal writes one record of the run. It does not end with the program: what happened is written down.
+func (r *Run) journal(e audit.Entry, d audit.Durability) error {
+	p := r.p.Plan
+	if p.DryRun {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
+	defer cancel()
+	e.At, e.Who, e.Verb, e.Kind, e.Digest = r.now(), p.Who, string(p.Verb), string(p.Of), p.Digest
+	return r.control.journal(ctx, e, d)
+}
+
+// finish writes the end of the run down.
+func (r *Run) finish(result Result, why backend.Safe) {
+	now := r.now()
+	r.set(func(p *Progress) {
+		p.Phase, p.Why, p.Ended, p.CanContinue = PhaseDone, why, now, false
+		if !why.IsEmpty() {
+			p.Phase = PhaseStopped
+		}
+	})
+	p := r.Snapshot()
+	if result == "" {
+		result = p.Overall()
+	}
+	detail := p.Summary()
+	if !why.IsEmpty() {
+		detail = backend.Textf("%s; stopped: %s", detail, why)
+	}
+	if p.Plan.DryRun {
+		return
+	}
+	r.control.tell(string(p.Plan.Verb), only(p.Plan), backend.Textf("%s, plan %s: %s", backend.Clean(string(p.Plan.Verb), 40), backend.Clean(p.Plan.Digest, 20), detail))
+	if err := r.journal(audit.Entry{Phase: audit.PhaseDone, Result: result, Detail: detail, Subjects: subjects(p.Plan)}, audit.Synced); err != nil {
+		r.set(func(p *Progress) {
+			p.Problem = backend.Clean("the end is not in the journal: "+err.Error(), backend.MaxTextRunes)
+		})
+	}
+}
+
+// recorder is the effect of a dry run.
+type recorder struct{ did []backend.Key }
+
+// Do records.
+func (r *recorder) Do(_ context.Context, t Target, _ Params) (Done, error) {
+	r.did = append(r.did, t.Key)
+	return Done{Text: backend.Text("would be done")}, nil
+}
+
+// Close does nothing.
+func (r *recorder) Close() error { return nil }

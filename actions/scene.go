@@ -1,0 +1,57 @@
+package actions
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Concern is an alert, as far as actions care about it.
+type Concern struct {
+	ID       string
+	Rule     string
+	Source   string
+	Cause    backend.Safe
+	Firing   bool // firing or held: what is not known to be over
+	Critical bool
+	Since    time.Time // when it took its state
+	Subjects []backend.Key
+}
+
+// names reports whether the concern is about the key.
+func (c *Concern) names(k backend.Key) bool {
+	for _, s := range c.Subjects {
+		if s == k || s.Source == k.Source && s.Kind == backend.KindSession && s.ID == k.Parent && !k.Parent.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// Scene is what the program knows at one moment.
+type Scene struct {
+	State    *fleet.State
+	Concerns []Concern
+}
+
+// namesSession reports whether the concern is about the session that a sandbox belongs to, on whatever source.
+func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
+	box := s.Sandbox(k)
+	if box == nil || box.Session.IsZero() {
+		return false
+	}
+	return slices.ContainsFunc(c.Subjects, func(x backend.Key) bool {
+		return x.Parent == box.Session || x.Kind == backend.KindSession && x.ID == box.Session
+	})
+}
+
+// Feed is where a Control learns what there is. The wiring joins it with the fleet and the alerts.
+type Feed interface {
+	Scene() Scene
+	// Subscribe returns a channel of one slot that is filled when there is a newer Scene.
+	Subscribe() (changed <-chan struct{}, stop func())
+	// Wake asks for a poll of the source now.
+	Wake(source string)
+}

@@ -1,0 +1,156 @@
+package actions
+
+import (
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// settle waits until a wave may be followed by the next: it is verified, or it was accepted, half a minute passed,
+// nothing failed again and the operator says so. After the last wave it waits until everything is decided.
+func (r *Run) settle(wave int) {
+	last := wave == r.p.Waves
+	feed := r.control.opt.Feed
+	changed, stop := feed.Subscribe()
+	defer stop()
+	r.set(func(p *Progress) {
+		p.Phase = PhaseVerifying
+		p.Why = backend.Text("waiting for readings that show what became of it")
+	})
+	began := r.now()
+	looks := looksAfter()
+	drain(r.next)
+	for {
+		r.judge()
+		done, failed := r.standing(wave, last)
+		since := r.now().Sub(began)
+		switch {
+		case !failed.IsEmpty() && !last:
+			r.Stop(failed)
+		case done:
+			return
+		}
+		if !r.halted().IsEmpty() {
+			return
+		}
+		wait := time.Second
+		if len(looks) > 0 {
+			wait = looks[0] - since
+		}
+		switch {
+		case last && since >= verifyFor:
+			r.giveUp()
+			return
+		case !last && since >= settle && r.p.Plan.Headless:
+			r.Stop(backend.Text("accepted, but no reading has verified it: without a screen the next wave does not start"))
+			return
+		case !last && since >= settle:
+			r.set(func(p *Progress) {
+				p.Phase, p.CanContinue = PhaseWaiting, true
+				p.Why = backend.Text("accepted, not verified yet: c starts the next wave, esc stops here")
+			})
+		}
+		if len(looks) > 0 && wait <= 0 {
+			feed.Wake(r.p.Plan.Source)
+			looks = looks[1:]
+			continue
+		}
+		if r.rest(changed, max(wait, 10*time.Millisecond)) && !last && since >= settle {
+			r.set(func(p *Progress) { p.CanContinue = false })
+			return
+		}
+	}
+}
+
+// rest waits for a reading, the time or the operator; it reports whether the operator wants the next wave.
+func (r *Run) rest(changed <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-changed:
+	case <-t.C:
+	case <-r.stop:
+	case <-r.next:
+		return true
+	}
+	return false
+}
+
+func drain(ch chan struct{}) {
+	select {
+	case <-ch:
+	default:
+	}
+}
+
+// judge asks the verifier about every line that is not decided.
+func (r *Run) judge() {
+	state := r.control.opt.Feed.Scene().State
+	for i, l := range r.Snapshot().Lines {
+		if l.Issued.IsZero() || l.decided() {
+			continue
+		}
+		v := r.verdict(&l, state)
+		if v.Result == ResultAccepted && (l.Result == ResultUnknown || v.Why == l.Text || v.Why.IsEmpty()) {
+			continue // no news; what nobody knows stays unknown until a reading decides it
+		}
+		if v.Result == l.Result && v.Result == ResultAccepted {
+			now := r.now()
+			r.set(func(p *Progress) { p.Lines[i].Text, p.Lines[i].At = v.Why, now })
+			continue
+		}
+		r.outcome(i, v.Result, v.Why, Done{})
+	}
+}
+
+func (r *Run) verdict(l *Line, state *fleet.State) Verdict {
+	part := r.ability.Part
+	switch {
+	case part.Verifier != nil && state != nil:
+		return part.Verifier.Verify(l.Target, l.Issued, state)
+	case part.Verifier == nil && l.Done.Proved:
+		return Verdict{ResultVerified, l.Text}
+	case part.Verifier == nil && l.Result == ResultAccepted:
+		return Verdict{ResultUnverified, backend.Text("accepted; no reading can show what became of it")}
+	}
+	return Verdict{Result: ResultAccepted}
+}
+
+// standing says whether every line of the waves so far is decided for good, and what failed. After the last wave a line
+// that no reading can show is decided too.
+func (r *Run) standing(wave int, last bool) (done bool, failed backend.Safe) {
+	done = true
+	for _, l := range r.Snapshot().Lines {
+		if l.Wave > wave {
+			continue
+		}
+		switch l.Result {
+		case ResultFailedAgain:
+			failed = backend.Textf("%s failed again: the cause is still there", l.Target.Label)
+		case ResultFailed:
+			failed = backend.Textf("%s failed: %s", l.Target.Label, l.Text)
+		case ResultUnverified:
+			done = done && last
+		case ResultAccepted, ResultIssued, ResultUnknown:
+			done = false
+		}
+	}
+	return done, failed
+}
+
+// giveUp ends the wait after the last wave: what no reading decided is unverified; what nobody knows stays unknown.
+func (r *Run) giveUp() {
+	for i, l := range r.Snapshot().Lines {
+		if l.Result == ResultAccepted {
+			r.outcome(i, ResultUnverified, backend.Textf("accepted, but no reading showed it within %s", backend.Age(verifyFor)), Done{})
+		}
+	}
+}
+
+// lastLook takes what readings say already when a run stops early; nothing is waited for.
+func (r *Run) lastLook() {
+	if !r.p.Plan.DryRun {
+		r.judge()
+	}
+}
