@@ -51,6 +51,29 @@ func (d *Dir) Close() error { return d.f.Close() }
 
 func (d *Dir) fd() int { return int(d.f.Fd()) }
 
+// FD is the open descriptor, valid until Close.
+func (d *Dir) FD() int { return d.fd() }
+
+// Lookup is what a name in the directory stands for, without following a link.
+func (d *Dir) Lookup(name string) (Stat, error) {
+	st, err := statAt(d.fd(), name)
+	if err != nil {
+		return Stat{}, &os.PathError{Op: "stat", Path: filepath.Join(d.path, name), Err: err}
+	}
+	return st, nil
+}
+
+// StatAt is what a name in the open directory stands for, without following a link.
+func StatAt(dir int, name string) (Stat, error) { return statAt(dir, name) }
+
+// StatFD is the object that an open descriptor stands for.
+func StatFD(fd int) (Stat, error) { return statOpen(fd) }
+
+// openTrusted opens a file for reading, never through a link and never waiting for the other end of a pipe.
+func openTrusted(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+}
+
 // Entry is a name in a directory and what it stands for.
 type Entry struct {
 	Name string

@@ -1,5 +1,7 @@
 package hostfs
 
+import "time"
+
 // How says in which way a process uses an object.
 type How string
 
@@ -10,7 +12,8 @@ const (
 	HowExe   How = "exe"
 	HowFD    How = "fd"
 	HowMap   How = "map"
-	HowMount How = "mount" // some mount table shows the directory, or something inside it, at another place
+	HowMount How = "mount"       // some mount table shows the directory, or something inside it, at another place
+	HowPoint How = "mount point" // in some mount table something is mounted on the directory, or inside it
 )
 
 // Target is a directory whose users are wanted.
@@ -27,6 +30,9 @@ type Use struct {
 	How     How
 	// Deleted says that the object has no name any more: its space returns when the process lets go of it.
 	Deleted bool
+	// Bytes are allocated by such objects together, each counted once; of mapped files it is not known.
+	Bytes int64
+	Since time.Time // when the process started, to the second; zero: unknown
 }
 
 // MaxUses bounds the uses remembered per target; more say nothing new.

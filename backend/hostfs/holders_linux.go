@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // maxUnplaced bounds Users.Unplaced; beyond it the pass calls itself blind.
@@ -48,6 +49,7 @@ type finder struct {
 	tables  map[string]*table // by the name of the mount namespace
 	mounts  map[uint64]known
 	texts   map[uint64]bool // mount tables of unreadable processes already searched, by their hash
+	counted map[FileID]bool // deleted objects whose bytes stand in some use
 	seed    maphash.Seed
 	self    string
 	out     Users
@@ -62,7 +64,7 @@ type finder struct {
 // The context bounds the pass; when it ends, the result says that it is blind.
 func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[place]int{},
-		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]known{}, texts: map[uint64]bool{},
+		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]known{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
 		seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
 	f.out.Uses = make([][]Use, len(targets))
 	f.out.Unplaced = map[FileID]Use{}
@@ -248,6 +250,7 @@ func (f *finder) foreignMounts(pid int, id string) {
 // own.
 func (f *finder) searchMounts(t *table, pid int) {
 	for _, m := range t.mounts {
+		f.mountedOn(t, m, pid)
 		root, deleted := strings.CutSuffix(m.Root, "//deleted")
 		i, ok := f.within(place{m.Dev, root})
 		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
@@ -259,6 +262,33 @@ func (f *finder) searchMounts(t *table, pid int) {
 		}
 		f.add(i, u)
 	}
+}
+
+// mountedOn finds a target that something is mounted on or inside of, as the process sees it.
+func (f *finder) mountedOn(t *table, m Mount, pid int) {
+	i, ok := 0, false
+	if t.own {
+		for p := m.Point; !ok && p != "/" && p != "."; p = path.Dir(p) {
+			i, ok = f.byPath[p]
+		}
+	}
+	if !ok {
+		up, found := f.mounts[m.Parent]
+		if !found { // the table of a process that shows nothing else
+			up.Mount, found = t.mounts.ByID(m.Parent)
+		}
+		if found {
+			i, ok = f.within(place{up.Dev, up.Inside(m.Point)})
+		}
+	}
+	if !ok {
+		return
+	}
+	u := Use{PID: pid, How: HowPoint}
+	if pid == 0 {
+		u.Command = "at " + m.Point
+	}
+	f.add(i, u)
 }
 
 // within finds the target that a place is, or lies in.
@@ -278,8 +308,9 @@ func (f *finder) within(p place) (int, bool) {
 // add remembers a use, one per process and way.
 func (f *finder) add(i int, u Use) {
 	uses := f.out.Uses[i]
-	for _, o := range uses {
-		if o.PID == u.PID && o.How == u.How && o.Deleted == u.Deleted {
+	for j := range uses {
+		if o := &uses[j]; o.PID == u.PID && o.How == u.How && o.Deleted == u.Deleted {
+			o.Bytes += u.Bytes
 			return
 		}
 	}
@@ -287,9 +318,27 @@ func (f *finder) add(i int, u Use) {
 		return
 	}
 	if u.PID != 0 {
-		u.Command = f.command(u.PID)
+		u.Command, u.Since = f.command(u.PID), f.started(u.PID)
 	}
 	f.out.Uses[i] = append(uses, u)
+}
+
+// started is when the process started: field 22 of its stat file, in hundredths of a second since boot.
+func (f *finder) started(pid int) time.Time {
+	b, err := f.p.read(strconv.Itoa(pid), "stat")
+	boot, berr := f.p.BootTime()
+	if err != nil || berr != nil {
+		return time.Time{}
+	}
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(fields) < 20 {
+		return time.Time{}
+	}
+	ticks, err := strconv.ParseInt(fields[19], 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return boot.Add(time.Duration(ticks) * (time.Second / 100)).Truncate(time.Second)
 }
 
 // command is the command line with blanks for its separators, or the name in brackets.

@@ -3,6 +3,7 @@ package hostfs
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +49,28 @@ func statx(dir int, name string, flags int) (Stat, error) {
 		s.Born = time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
 	}
 	return s, nil
+}
+
+// OpenDirBare opens a directory by a path none of whose parts is a symbolic link (ELOOP otherwise), in one step of the
+// kernel (openat2, Linux 5.6).
+func OpenDirBare(path string) (*Dir, error) {
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	for tries := 0; ; tries++ {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) && tries < 8 {
+			continue
+		}
+		if err != nil {
+			return nil, &os.PathError{Op: "openat2", Path: path, Err: err}
+		}
+		d := &Dir{f: os.NewFile(uintptr(fd), path), path: path}
+		if d.stat, err = statOpen(fd); err != nil {
+			_ = d.Close() // the error of interest is the one above
+			return nil, &os.PathError{Op: "stat", Path: path, Err: err}
+		}
+		return d, nil
+	}
 }
 
 // opener opens child directories. It remembers whether openat2 (Linux 5.6) works here.

@@ -68,6 +68,9 @@ func (f *finder) linked(t *table, pid int, how How, name string, own bool) error
 		return nil
 	}
 	use := Use{PID: pid, How: how, Deleted: st.Links == 0}
+	if use.Deleted && !f.counted[st.ID] && len(f.counted) < maxUnplaced {
+		f.counted[st.ID], use.Bytes = true, st.Bytes
+	}
 	if i, ok := f.byID[st.ID]; ok {
 		f.add(i, use)
 		return nil
@@ -82,7 +85,7 @@ func (f *finder) linked(t *table, pid int, how How, name string, own bool) error
 		f.out.Blind = "too many open files whose place cannot be told"
 		return nil
 	}
-	use.Command = f.command(pid)
+	use.Command, use.Since = f.command(pid), f.started(pid)
 	f.out.Unplaced[st.ID] = use
 	return nil
 }

@@ -1,0 +1,66 @@
+//go:build linux || darwin
+
+package hostfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Trusted refuses an open file that somebody else than root and the given users could have written: it must be a regular
+// file of theirs that neither its group nor others may write. It looks at the descriptor, not at a path, so that nothing
+// can be exchanged between the look and the reading.
+func Trusted(f *os.File, users ...uint32) error {
+	st, err := statOpen(int(f.Fd()))
+	if err != nil {
+		return &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	switch {
+	case !st.Mode.IsRegular():
+		return fmt.Errorf("%s is not a regular file", f.Name())
+	case st.UID != 0 && !slices.Contains(users, st.UID):
+		return fmt.Errorf("%s belongs to user %d, who decides by it what is done here; run: chown root %s", f.Name(), st.UID, f.Name())
+	case st.Mode.Perm()&0o022 != 0:
+		return fmt.Errorf("%s can be written by others (mode %04o); run: chmod go-w %s", f.Name(), st.Mode.Perm(), f.Name())
+	}
+	return nil
+}
+
+// TrustedPath is Trusted for a file that is still to be read, together with every directory above it: none of them may
+// let others exchange what lies in it. A directory with the sticky bit, such as /tmp, lets nobody but the owner do so.
+func TrustedPath(path string, users ...uint32) (*os.File, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
+		d, err := OpenDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		st := d.Stat()
+		_ = d.Close() // opened for reading
+		loose := st.Mode.Perm()&0o022 != 0 && st.Mode&fs.ModeSticky == 0
+		if loose || st.UID != 0 && !slices.Contains(users, st.UID) {
+			return nil, fmt.Errorf("others can exchange %s: %s belongs to user %d and has mode %04o", real, dir, st.UID, st.Mode.Perm())
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	f, err := openTrusted(real)
+	if err != nil {
+		return nil, err
+	}
+	if err := Trusted(f, users...); err != nil {
+		_ = f.Close() // the error of interest is the one above
+		return nil, err
+	}
+	return f, nil
+}
