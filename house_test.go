@@ -133,6 +133,9 @@ func TestHouseRules(t *testing.T) {
 				if screen && slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.Environ", "os.Stdin", "os.Stdout", "os.Stderr"}, name) {
 					t.Errorf("%s: %s in a screen; it belongs to the Viewer", f.pos.Position(n.Pos()), name)
 				}
+				if name == "wire.NewActor" && !allowed("actions/...", f.dir) {
+					t.Errorf("%s: %s outside actions; everything else only reads", f.pos.Position(n.Pos()), name)
+				}
 				if !wiring && (name == "os.Exit" || strings.HasPrefix(name, "log.Fatal")) {
 					t.Errorf("%s: %s outside main", f.pos.Position(n.Pos()), name)
 				}

@@ -18,48 +18,31 @@ func checkTemplate(raw string, perSession bool) error {
 	if !perSession && strings.Contains(raw, placeholder) {
 		return errors.New("asks about all sessions, so it cannot hold {session}")
 	}
-	u, err := wire.ParseURL(strings.ReplaceAll(raw, placeholder, "x"))
-	if err != nil {
-		return err
+	return wire.CheckURL(raw)
+}
+
+// only gives the value of {session}.
+func only(id backend.ID) func(string) (string, error) {
+	return func(name string) (string, error) {
+		if name == "session" {
+			return id.Raw(), nil
+		}
+		return "{" + name + "}", nil // any other word in braces means itself
 	}
-	host, _, _ := strings.Cut(strings.TrimPrefix(raw, u.Scheme+"://"), "/")
-	if host, _, _ = strings.Cut(host, "?"); strings.Contains(host, "{") {
-		return errors.New("{session} cannot be part of the host: a session could name any server")
-	}
-	return nil
 }
 
 // sessionURL fills the template in. The id is one path segment, or one query value, whatever it contains.
 func sessionURL(template string, id backend.ID) (string, error) {
-	path, query, hasQuery := strings.Cut(template, "?")
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		if !strings.Contains(s, placeholder) {
-			continue
-		}
-		segments[i] = strings.ReplaceAll(s, placeholder, url.PathEscape(id.Raw()))
-		if segments[i] == "." || segments[i] == ".." {
-			return "", fmt.Errorf("the session id %q cannot stand in a path", segments[i])
-		}
-	}
-	out := strings.Join(segments, "/")
-	if hasQuery {
-		out += "?" + strings.ReplaceAll(query, placeholder, url.QueryEscape(id.Raw()))
+	out, err := wire.FillURL(template, only(id))
+	if err != nil {
+		return "", fmt.Errorf("the session id: %w", err)
 	}
 	return out, nil
 }
 
 // sessionHeaders fills the headers in. Line breaks and other controls in an id are refused.
 func sessionHeaders(templates map[string]string, id backend.ID) (http.Header, error) {
-	h := make(http.Header, len(templates))
-	for name, v := range templates {
-		v = strings.ReplaceAll(v, placeholder, id.Raw())
-		if !wire.HeaderText(v) {
-			return nil, fmt.Errorf("the session id holds a control character and cannot stand in the header %s", name)
-		}
-		h.Set(name, v)
-	}
-	return h, nil
+	return wire.FillHeaders(templates, only(id))
 }
 
 // plainHeaders are the headers of the routes that concern no single session.

@@ -120,7 +120,7 @@ func ParseURL(raw string) (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("not an absolute http or https URL")
 	case u.User != nil:
-		return nil, errors.New("the URL holds a user or password; put credentials into [source.read]")
+		return nil, errors.New("the URL holds a user or password; put credentials into a table of their own (read, act)")
 	case u.Fragment != "":
 		return nil, errors.New("the URL has a fragment (#…), which is never sent")
 	}
@@ -143,7 +143,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	where := redact(u)
 	ctx, cancel := context.WithTimeout(ctx, c.deps.Deadline)
 	defer cancel()
-	req, err := c.build(ctx, u, r)
+	req, err := c.build(ctx, http.MethodGet, u, r)
 	if err != nil {
 		kind := backend.KindOf(err)
 		var e *backend.Error
@@ -178,8 +178,8 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 }
 
 // build makes the request; the credential goes to configured origins only.
-func (c *Client) build(ctx context.Context, u *url.URL, r Request) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+func (c *Client) build(ctx context.Context, method string, u *url.URL, r Request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
 	if err != nil {
 		return nil, backend.Errorf(backend.ErrInvalid, "", "this URL cannot be requested")
 	}

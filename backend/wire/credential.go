@@ -15,8 +15,8 @@ import (
 	"sandglass/backend"
 )
 
-// Credential says where the reading credential of a source comes from and in which header it is sent. It is the table
-// [source.read]; a source without that table sends none.
+// Credential says where a credential comes from and in which header it is sent. It is the table [source.read] of what
+// reads a source and [source.act] of what acts on it; without its table none is sent.
 type Credential struct {
 	Header  string   `toml:"header" doc:"header that carries the credential; empty = Authorization"`
 	Prefix  string   `toml:"prefix" doc:"put before the credential; empty = \"Bearer \" in the header Authorization, nothing in others"`
@@ -36,8 +36,11 @@ const (
 // IsZero reports whether no credential is configured.
 func (c Credential) IsZero() bool { return c.Env == "" && c.File == "" && len(c.Command) == 0 }
 
-// Check refuses an incomplete or contradictory table. It reads nothing.
-func (c Credential) Check(opts backend.Options) error {
+// Check refuses an incomplete or contradictory table "read". It reads nothing.
+func (c Credential) Check(opts backend.Options) error { return c.CheckAt(opts, "read") }
+
+// CheckAt does the same for a table of another name.
+func (c Credential) CheckAt(opts backend.Options, key string) error {
 	places := 0
 	for _, given := range []bool{c.Env != "", c.File != "", len(c.Command) > 0} {
 		if given {
@@ -46,13 +49,13 @@ func (c Credential) Check(opts backend.Options) error {
 	}
 	switch {
 	case places > 1:
-		return opts.Refuse("read", "give exactly one of env, file and command")
+		return opts.Refuse(key, "give exactly one of env, file and command")
 	case places == 0 && (c.Header != "" && c.Header != "Authorization" || c.Prefix != ""):
-		return opts.Refuse("read", "says how a credential is sent, but not where it is: add env, file or command")
+		return opts.Refuse(key, "says how a credential is sent, but not where it is: add env, file or command")
 	case !HeaderName(c.Header) && c.Header != "":
-		return opts.Refuse("read.header", "%q is not a header name", c.Header)
+		return opts.Refuse(key+".header", "%q is not a header name", c.Header)
 	case !HeaderText(c.Prefix):
-		return opts.Refuse("read.prefix", "holds a character that no header can carry")
+		return opts.Refuse(key+".prefix", "holds a character that no header can carry")
 	}
 	return nil
 }
@@ -96,6 +99,13 @@ func (s *secretStore) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.until = time.Time{}
+}
+
+// drop forgets the value; what it was is still masked.
+func (s *secretStore) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.value, s.until = "", time.Time{}
 }
 
 // header returns the header to send, or two empty strings without a credential.
