@@ -101,6 +101,10 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 	if !r.halted().IsEmpty() {
 		return ResultNone
 	}
+	if err := r.journal(audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}}, audit.Synced); err != nil {
+		r.Stop(backend.Clean("the journal does not take the next step: "+err.Error(), backend.MaxTextRunes))
+		return ResultNone
+	}
 	now := r.now()
 	r.set(func(p *Progress) {
 		p.Lines[i].Result, p.Lines[i].Issued, p.Lines[i].At = ResultIssued, now, now
@@ -132,7 +136,7 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 
 // recheck reads the target once more; the answer is why it must be left alone.
 func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
-	scene, why := r.fresh(ctx)
+	scene, why := r.fresh(ctx, t.Key)
 	if !why.IsEmpty() {
 		return why
 	}
@@ -171,8 +175,8 @@ func difference(was, is []Fact) backend.Safe {
 	return backend.Textf("%d facts more", len(is)-len(was))
 }
 
-// fresh returns a Scene whose reading of the plan's source is at most a few seconds old, and asks for one when it is not.
-func (r *Run) fresh(ctx context.Context) (Scene, backend.Safe) {
+// fresh returns a Scene whose reading of the target is at most a few seconds old, and asks for one when it is not.
+func (r *Run) fresh(ctx context.Context, k backend.Key) (Scene, backend.Safe) {
 	feed := r.control.opt.Feed
 	if r.ability.Part.ReadsItself {
 		return feed.Scene(), backend.Safe{}
@@ -183,8 +187,7 @@ func (r *Run) fresh(ctx context.Context) (Scene, backend.Safe) {
 	defer limit.Stop()
 	for asked := false; ; {
 		scene := feed.Scene()
-		h := source(scene.State, r.p.Plan.Source)
-		if h != nil && h.Failures == 0 && r.now().Sub(h.LastOK) <= freshReading {
+		if r.now().Sub(readAt(scene.State, k)) <= freshReading {
 			return scene, backend.Safe{}
 		}
 		if !asked {
@@ -203,11 +206,18 @@ func (r *Run) fresh(ctx context.Context) (Scene, backend.Safe) {
 	}
 }
 
-func source(s *fleet.State, id string) *fleet.SourceHealth {
+// readAt is when the key was last read; for one that is not listed, when its source last answered.
+func readAt(s *fleet.State, k backend.Key) time.Time {
 	if s == nil {
-		return nil
+		return time.Time{}
 	}
-	return s.Source(id)
+	if e := s.Entity(k); e != nil {
+		return s.ReadAt(e.EntityMeta())
+	}
+	if h := s.Source(k.Source); h != nil && h.Failures == 0 {
+		return h.LastOK
+	}
+	return time.Time{}
 }
 
 // outcome sets a line's result and writes it down.
@@ -240,7 +250,12 @@ func (r *Run) record(i int) {
 			facts = append(facts, backend.Field{Name: backend.Text("note"), Value: note})
 		}
 	}
-	if err := r.journal(audit.Entry{Phase: audit.PhaseOutcome, Result: l.Result, Detail: l.Text, Subjects: []backend.Key{l.Target.Key}, Facts: facts}, audit.Synced); err != nil {
+	e := audit.Entry{Phase: audit.PhaseOutcome, Result: l.Result, Detail: l.Text, Subjects: []backend.Key{l.Target.Key}, Facts: facts}
+	switch l.Result {
+	case ResultVerified, ResultUnverified, ResultFailedAgain, ResultEnded:
+		e.Verification = l.Text
+	}
+	if err := r.journal(e, audit.Synced); err != nil {
 		r.set(func(p *Progress) {
 			p.Problem = backend.Clean("an outcome is not in the journal: "+err.Error(), backend.MaxTextRunes)
 		})

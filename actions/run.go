@@ -43,6 +43,8 @@ type Run struct {
 	changes int             // targets that were not what the plan saw
 	known   map[string]bool // alerts that fired when the run began
 	subs    map[chan struct{}]struct{}
+
+	intended bool // the journal has the intent
 }
 
 func newRun(c *Control, p *Plan, a Ability) *Run {
@@ -151,9 +153,11 @@ func (r *Run) carryOut(ctx context.Context) {
 	defer close(r.done)
 	end := context.AfterFunc(ctx, func() { r.Stop(backend.Text("the program is ending")) })
 	defer end()
+	r.control.opt.Feed.Attend(subjects(r.p.Plan))
+	defer r.control.opt.Feed.Attend(nil)
 	effect, err := r.begin(ctx)
 	if err != nil {
-		r.finish(ResultRefused, backend.Clean("nothing was done: "+err.Error(), backend.MaxTextRunes))
+		r.finish(backend.Clean("nothing was done: "+err.Error(), backend.MaxTextRunes))
 		return
 	}
 	for w := 1; w <= r.p.Waves; w++ {
@@ -173,12 +177,11 @@ func (r *Run) carryOut(ctx context.Context) {
 	if err := effect.Close(); err != nil {
 		r.set(func(p *Progress) { p.Problem = backend.Clean(err.Error(), backend.MaxTextRunes) })
 	}
-	if why := r.halted(); !why.IsEmpty() {
+	why := r.halted()
+	if !why.IsEmpty() {
 		r.lastLook()
-		r.finish("", why)
-		return
 	}
-	r.finish("", backend.Safe{})
+	r.finish(why)
 }
 
 // moreCanary makes the next target the canary when the one before was skipped: a wave must not follow on nothing.
@@ -203,16 +206,15 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 	if p.DryRun {
 		return &recorder{}, nil
 	}
-	facts := []backend.Field{{Name: backend.Text("targets"), Value: backend.Textf("%d", len(p.Targets))},
-		{Name: backend.Text("excluded"), Value: backend.Textf("%d", len(p.Excluded))}}
-	if len(p.Overrides) > 0 {
-		for _, w := range p.Overrides {
-			facts = append(facts, backend.Field{Name: backend.Text("set aside"), Value: backend.Clean(w, 80)})
-		}
+	facts := []backend.Field{{Name: backend.Text("excluded"), Value: backend.Textf("%d", len(p.Excluded))}}
+	for _, w := range p.Overrides {
+		facts = append(facts, backend.Field{Name: backend.Text("set aside"), Value: backend.Clean(w, 80)})
 	}
-	if err := r.journal(audit.Entry{Phase: audit.PhaseIntent, Subjects: subjects(p), Reason: p.Reason, Facts: facts}, audit.Synced); err != nil {
+	e := audit.Entry{Phase: audit.PhaseIntent, Subjects: subjects(p), Targets: len(p.Targets), Reason: p.Reason, Facts: facts}
+	if err := r.journal(e, audit.Synced); err != nil {
 		return nil, err
 	}
+	r.intended = true
 	r.control.tell(string(p.Verb), only(p), backend.Textf("%s of %d begun, plan %s: %s", backend.Clean(string(p.Verb), 40), len(p.Targets),
 		backend.Clean(p.Digest, 20), p.Reason))
 	if r.ability.Part.Open == nil {
@@ -249,28 +251,31 @@ func (r *Run) journal(e audit.Entry, d audit.Durability) error {
 	return r.control.journal(ctx, e, d)
 }
 
-// finish writes the end of the run down.
-func (r *Run) finish(result Result, why backend.Safe) {
+// finish writes the end of the run down: done, stopped, or refused when it never began.
+func (r *Run) finish(stopped backend.Safe) {
 	now := r.now()
 	r.set(func(p *Progress) {
-		p.Phase, p.Why, p.Ended, p.CanContinue = PhaseDone, why, now, false
-		if !why.IsEmpty() {
+		p.Phase, p.Why, p.Ended, p.CanContinue = PhaseDone, stopped, now, false
+		if !stopped.IsEmpty() {
 			p.Phase = PhaseStopped
 		}
 	})
 	p := r.Snapshot()
-	if result == "" {
-		result = p.Overall()
-	}
-	detail := p.Summary()
-	if !why.IsEmpty() {
-		detail = backend.Textf("%s; stopped: %s", detail, why)
-	}
 	if p.Plan.DryRun {
 		return
 	}
+	detail := p.Summary()
+	e := audit.Entry{Phase: audit.PhaseDone, Result: p.Overall(), Subjects: subjects(p.Plan), Targets: len(p.Lines), Done: p.Acted()}
+	if !stopped.IsEmpty() {
+		detail = backend.Textf("%s; stopped: %s", detail, stopped)
+		e.Phase, e.Result = audit.PhaseStopped, ResultNone
+		if !r.intended {
+			e.Phase = audit.PhaseRefused
+		}
+	}
+	e.Detail = detail
 	r.control.tell(string(p.Plan.Verb), only(p.Plan), backend.Textf("%s, plan %s: %s", backend.Clean(string(p.Plan.Verb), 40), backend.Clean(p.Plan.Digest, 20), detail))
-	if err := r.journal(audit.Entry{Phase: audit.PhaseDone, Result: result, Detail: detail, Subjects: subjects(p.Plan)}, audit.Synced); err != nil {
+	if err := r.journal(e, audit.Synced); err != nil {
 		r.set(func(p *Progress) {
 			p.Problem = backend.Clean("the end is not in the journal: "+err.Error(), backend.MaxTextRunes)
 		})

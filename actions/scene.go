@@ -54,4 +54,6 @@ type Feed interface {
 	Subscribe() (changed <-chan struct{}, stop func())
 	// Wake asks for a poll of the source now.
 	Wake(source string)
+	// Attend names the targets of the plan that is being carried out, which readings are to look at first; nil: none.
+	Attend(keys []backend.Key)
 }

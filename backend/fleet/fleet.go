@@ -71,6 +71,15 @@ func (f *Fleet) Attend(a backend.Attention) {
 	}
 }
 
+// Wake asks for a poll of one source now, out of turn. A source that fails keeps to its back-off.
+func (f *Fleet) Wake(source string) {
+	for _, p := range f.pollers {
+		if p.src.ID() == source {
+			p.wake()
+		}
+	}
+}
+
 func ofSource(keys []backend.Key, id string) []backend.Key {
 	var out []backend.Key
 	for _, k := range keys {

@@ -79,14 +79,17 @@ func (p *poller) keepWatching(ctx context.Context, running chan struct{}) chan s
 	p.opt.Spawn.Go("watch "+p.src.ID(), func() {
 		defer close(ended)
 		// A watch that fails is started anew after the next successful poll; polling goes on without it.
-		_ = w.Watch(ctx, func() {
-			select {
-			case p.poke <- struct{}{}:
-			default:
-			}
-		})
+		_ = w.Watch(ctx, p.wake)
 	})
 	return ended
+}
+
+// wake asks for a poll now; it never blocks.
+func (p *poller) wake() {
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
 }
 
 func (p *poller) failing() bool {
@@ -197,7 +200,7 @@ func (p *poller) note(a answer, start time.Time) {
 	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
 		h.Status = StatusDegraded
 	}
-	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes = now, r.Inputs, r.Missing, r.Problems, r.Notes
+	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
 	h.WorkspacesUnknown = r.WorkspacesUnknown
 	if r.Registry != h.Registry {
 		h.Registry, h.RegistrySince = r.Registry, now
