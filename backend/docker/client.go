@@ -45,22 +45,13 @@ type moby struct {
 
 // newMoby makes a client for one address. It opens no connection.
 func newMoby(a address, deps backend.Deps) (*moby, error) {
-	tlsConfig, err := a.tls.load()
-	if err != nil {
-		return nil, &backend.Error{Kind: backend.ErrInvalid, Where: a.url, Err: err}
-	}
 	m := &moby{at: a.url}
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return m.dial(ctx, a, deps)
-		},
-		TLSClientConfig:     tlsConfig,
-		DisableCompression:  a.network == "unix",
-		MaxIdleConnsPerHost: inFlight,
-		IdleConnTimeout:     90 * time.Second,
+	transport, err := newTransport(a, func(ctx context.Context) (net.Conn, error) { return m.dial(ctx, a, deps) })
+	if err != nil {
+		return nil, err
 	}
 	scheme := "http"
-	if tlsConfig != nil {
+	if transport.TLSClientConfig != nil {
 		scheme = "https"
 	}
 	m.idle, m.meter = transport.CloseIdleConnections, &meter{base: transport, now: deps.Now, limit: maxBody}
@@ -72,6 +63,21 @@ func newMoby(a address, deps backend.Deps) (*moby, error) {
 		return nil, &backend.Error{Kind: backend.ErrInvalid, Where: a.url, Err: err}
 	}
 	return m, nil
+}
+
+// newTransport is how any client reaches an address, by the dialer and the certificates of its source.
+func newTransport(a address, dial func(context.Context) (net.Conn, error)) (*http.Transport, error) {
+	tlsConfig, err := a.tls.load()
+	if err != nil {
+		return nil, &backend.Error{Kind: backend.ErrInvalid, Where: a.url, Err: err}
+	}
+	return &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		TLSClientConfig:     tlsConfig,
+		DisableCompression:  a.network == "unix",
+		MaxIdleConnsPerHost: inFlight,
+		IdleConnTimeout:     90 * time.Second,
+	}, nil
 }
 
 // dial connects and remembers why it could not: the client library keeps only the text of some causes.

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/moby/moby/client"
 
 	"sandglass/backend"
 )
@@ -145,6 +149,24 @@ func (e maskedError) Error() string { return e.text }
 
 // Unwrap returns the cause.
 func (e maskedError) Unwrap() error { return e.cause }
+
+// Endpoint is the engine that the newest poll spoke to: its address as the client library takes it, the API version
+// that was agreed on, and an HTTP client of the caller's own that goes there with the same dialer and certificates.
+// Nothing is sent. Unlike the adapter's own client it refuses no method: it is for those who act on what was read, and
+// they close its idle connections. An engine that does not answer has no endpoint.
+func (s *Source) Endpoint() (host, api string, c *http.Client, err error) {
+	s.mu.Lock()
+	eng, at, api := s.eng, s.at, s.api
+	s.mu.Unlock()
+	if eng == nil {
+		return "", "", nil, &backend.Error{Kind: backend.ErrUnreachable, Source: s.deps.ID, Err: errors.New("the engine does not answer")}
+	}
+	transport, err := newTransport(at, func(ctx context.Context) (net.Conn, error) { return s.deps.Dial(ctx, at.network, at.dial) })
+	if err != nil {
+		return "", "", nil, s.sign(err)
+	}
+	return at.url, api, &http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}, nil
+}
 
 // drop forgets the connection; the next poll looks for the engine again.
 func (s *Source) drop() {
