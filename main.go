@@ -11,8 +11,10 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/changes"
+	"sandglass/backend/check"
 	"sandglass/backend/docker"
 	"sandglass/backend/helix"
 	"sandglass/backend/logs"
@@ -59,7 +61,7 @@ func run(sys *system, args []string) int {
 // kinds are the backends that this program can read.
 func kinds() []backend.SourceKind {
 	return []backend.SourceKind{helix.Kind(), docker.Kind(), tmpdir.Kind(), prometheus.Kind(), promapi.Kind(), logs.Kind(),
-		refs.Kind(), changes.Kind()}
+		refs.Kind(), changes.Kind(), check.Kind(runbook.Questions())}
 }
 
 // scenarios are the demo's, the default one first.

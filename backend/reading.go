@@ -46,6 +46,8 @@ type Reading struct {
 	// Inputs are what this source delivers now, and Missing what it could deliver but does not, with the reason.
 	Inputs  []Input        `json:"inputs"`
 	Missing []MissingInput `json:"missing,omitempty"`
+	// Facts are what checks of the site's own found out, which no backend reports.
+	Facts []Fact `json:"facts,omitempty"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".
 	Notes []Safe `json:"notes,omitempty"`
 	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.
@@ -65,6 +67,20 @@ type Scope struct {
 type StaleMark struct {
 	Key Key  `json:"key"`
 	Why Safe `json:"why"`
+}
+
+// Fact is one thing that a check of the site's own ([[check]]) found out about what the agents depend on. A check that
+// could not tell gives no Fact: its poll fails, and its last Fact grows old.
+type Fact struct {
+	Name  string    `json:"name"`  // what it states: r2.reachable
+	Holds bool      `json:"holds"` // whether that is so
+	Text  Safe      `json:"text"`  // what was seen: "answered 200"
+	At    time.Time `json:"at"`    // when it was found out
+	Since time.Time `json:"since"` // when it was first found out the same way, without another finding between
+	// RulesOut are the questions of the diagnoses whose cause is not there when the fact holds, and is when it does
+	// not; Confirms those for which it is the other way round.
+	RulesOut []string `json:"rules_out,omitempty"`
+	Confirms []string `json:"confirms,omitempty"`
 }
 
 // Load is what a poll cost the backend.

@@ -51,6 +51,23 @@ name = "flag"
 	}
 }
 
+func TestChecksAreShortForSources(t *testing.T) {
+	k := known()
+	k.Kinds = append(k.Kinds, backend.SourceKind{Name: "check", Summary: "a fact", Defaults: func() any { return &changesOptions{} }})
+	c, err := config.Parse([]byte("[[check]]\nid = \"r2\"\n[[check]]\ninterval = \"5m\"\nfile = \"x\"\n"), "f.toml", k)
+	if err != nil || len(c.Sources) != 2 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for i, want := range []config.Source{{ID: "r2", Kind: "check", Interval: 30 * time.Second}, {ID: "check-2", Kind: "check", Interval: 5 * time.Minute}} {
+		if got := c.Sources[i]; got.ID != want.ID || got.Kind != want.Kind || got.Interval != want.Interval {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if _, err := config.Parse([]byte("[[check]]\nurl = 3\n"), "f.toml", k); err == nil || !strings.Contains(err.Error(), `f.toml:2:1: unknown key "url" in [[check]] "check-1"`) {
+		t.Errorf("an unknown key: %v", err)
+	}
+}
+
 func TestWrongChanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[changes]]\nfiles = \"x\"":                                     `f.toml:2:1: unknown key "files" in [[changes]] "changes-1"`,

@@ -200,7 +200,11 @@ func (p *parser) collect(err error) bool {
 
 func (p *parser) general(root *node) {
 	g := generalDefaults()
-	o := &options{file: p.file, block: root, where: "the file", taken: []string{"source", changesBlock, "action", "declare", "rules"}}
+	tables := []string{"source", "action", "declare", "rules"}
+	for _, short := range shortBlocks() {
+		tables = append(tables, short.kind)
+	}
+	o := &options{file: p.file, block: root, where: "the file", taken: tables}
 	if !p.decode(o, g) {
 		return
 	}

@@ -32,16 +32,18 @@ func (p *parser) sources(root *node) {
 		}
 		p.source("[[source]]", i, b, lines)
 	}
-	for i, b := range p.blocks(root, changesBlock) {
-		if b.raw != nil {
-			p.inlined(b)
-			continue
+	for _, short := range shortBlocks() {
+		for i, b := range p.blocks(root, short.kind) {
+			if b.raw != nil {
+				p.inlined(b)
+				continue
+			}
+			if k := b.child("kind"); k != nil {
+				p.errorf(k.at, "unknown key \"kind\" in [[%s]]: that is what the table is; write [[source]] for another kind", short.kind)
+				continue
+			}
+			p.source("[["+short.kind+"]]", i, short.complete(i, b), lines)
 		}
-		if k := b.child("kind"); k != nil {
-			p.errorf(k.at, "unknown key \"kind\" in [[changes]]: that is what the table is; write [[source]] for another kind")
-			continue
-		}
-		p.source("[[changes]]", i, asChanges(i, b), lines)
 	}
 	for i, s := range p.config.Sources {
 		for j, about := range s.About {
@@ -65,11 +67,16 @@ func (p *parser) inlined(b *node) {
 	p.errorf(b.at, "write this table under a header of its own, for example [[source]]")
 }
 
-// changesBlock is the name of the tables that are short for sources of the kind of that name.
-const changesBlock = "changes"
+// shortBlock is the name of tables that are short for sources of the kind of that name.
+type shortBlock struct {
+	kind     string
+	interval string // where the table gives none; empty: that of every source
+}
 
-// asChanges completes a [[changes]] table to a source: its kind is given, and it needs no id of its own.
-func asChanges(i int, b *node) *node {
+func shortBlocks() []shortBlock { return []shortBlock{{"changes", ""}, {"check", "30s"}} }
+
+// complete makes a source of such a table: its kind is given, and it needs no id of its own.
+func (s shortBlock) complete(i int, b *node) *node {
 	c := *b
 	c.kids = slices.Clone(b.kids)
 	set := func(key, text string) {
@@ -77,8 +84,11 @@ func asChanges(i int, b *node) *node {
 			c.kids = append(c.kids, &node{shape: shapeText, key: key, at: b.at, value: b.value, raw: []byte(quoteKey(text)), text: text, line: b.line})
 		}
 	}
-	set("kind", changesBlock)
-	set("id", fmt.Sprintf("changes-%d", i+1))
+	set("kind", s.kind)
+	set("id", fmt.Sprintf("%s-%d", s.kind, i+1))
+	if s.interval != "" {
+		set("interval", s.interval)
+	}
 	return &c
 }
 

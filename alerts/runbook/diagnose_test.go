@@ -253,8 +253,8 @@ func TestStorm(t *testing.T) {
 			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "per provider", "adds an open", true},
 		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "no check names", "transientRetryAttempts", "", true},
 		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": Confirmed}, "Object storage", "", "", true},
-		{"site's own check", "7", world{workspaces: evicted("gone"), site: []SiteFact{{Name: "storage", Fact: backend.Text("R2 answers in 40 ms"), Source: "site", At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
-		{"site's own check finds the cause", "7", world{workspaces: evicted("gone"), site: []SiteFact{{Name: "storage", Holds: true, Fact: backend.Text("R2 answers 503"), Source: "site", At: now}}}, source, map[string]Mark{"storage": Confirmed}, "Object storage", "bucket", "", true},
+		{"site's own check", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Holds: true, Text: backend.Text("answered 200"), At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
+		{"site's own check finds the cause", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Text: backend.Text("answered 503"), At: now}}}, source, map[string]Mark{"storage": Confirmed}, "Object storage", "bucket", "", true},
 		{"full tmpfs", "7", world{workspaces: evicted("gone"), hosts: []*backend.Host{host(func(h *backend.Host) {
 			h.Roots[0].FSType, h.Roots[0].BytesFree = backend.Text("tmpfs"), backend.Known[int64](0)
 		})}}, source, map[string]Mark{"full": Confirmed, "host-memory": RuledOut}, "full", "Make room", "", true},

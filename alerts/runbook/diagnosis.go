@@ -78,15 +78,6 @@ type Ref struct {
 	At                 time.Time
 }
 
-// SiteFact is an answer that a check of the site's own gave: "is R2 reachable".
-type SiteFact struct {
-	Name   string // name of the check of ours that it answers, such as "storage"
-	Holds  bool   // true: the cause is there
-	Fact   backend.Safe
-	Source string
-	At     time.Time
-}
-
 // Case is what a diagnosis may look at. Everything but State may be missing.
 type Case struct {
 	State   *fleet.State
@@ -94,7 +85,6 @@ type Case struct {
 	Subject backend.Key // the zero Key asks about the whole fleet
 	Events  []backend.Event
 	Refs    []Ref
-	Site    []SiteFact
 }
 
 // Diagnose runs the checks of one incident on a State for any subject, whether or not there is an alert about it. The
@@ -140,9 +130,6 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	return d
 }
 
-// answers completes checks before anything is concluded from them.
-func (c Case) answers(checks ...Check) []Check { return c.withSite(c.fresh(checks)) }
-
 // fresh takes "ruled out" back where its source does not answer any more: it proves nothing about now.
 func (c Case) fresh(checks []Check) []Check {
 	for i := range checks {
@@ -154,23 +141,6 @@ func (c Case) fresh(checks []Check) []Check {
 		x.Mark = CannotTell
 		x.Fact = backend.Textf("%s, but that is old: %s does not answer", x.Fact, backend.Clean(x.Source, 80))
 		x.WouldTell = backend.Textf("%s, when it answers again", backend.Clean(x.Source, 80))
-	}
-	return checks
-}
-
-// withSite lets the site's own checks answer what our readings cannot.
-func (c Case) withSite(checks []Check) []Check {
-	for i := range checks {
-		for _, f := range c.Site {
-			if f.Name != checks[i].Name || checks[i].Mark != CannotTell {
-				continue
-			}
-			checks[i].Mark, checks[i].Fact, checks[i].WouldTell = RuledOut, f.Fact, backend.Safe{}
-			if f.Holds {
-				checks[i].Mark = Confirmed
-			}
-			checks[i].Source, checks[i].At = f.Source, f.At
-		}
 	}
 	return checks
 }

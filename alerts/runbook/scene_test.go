@@ -28,7 +28,7 @@ type world struct {
 	counts     []backend.Count
 	events     []backend.Event
 	refs       []Ref
-	site       []SiteFact
+	site       []backend.Fact
 	board      *alerts.Board
 	without    []string // sources that are not configured
 	down       []string
@@ -58,6 +58,17 @@ func (w world) state() *fleet.State {
 		}
 		st.Sources = append(st.Sources, h)
 	}
+	if len(w.site) > 0 {
+		h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "site", ID: backend.MustID("site")}, Status: fleet.StatusOK,
+			LastOK: before(time.Second), FirstTry: before(time.Hour), Interval: 5 * time.Second, Deadline: 5 * time.Second, Facts: w.site}
+		if has(w.down, "site") {
+			h.Status = fleet.StatusDown
+		}
+		if has(w.without, "its own subject") {
+			h.About = []string{"helix-us"}
+		}
+		st.Sources = append(st.Sources, h)
+	}
 	return st
 }
 
@@ -71,7 +82,7 @@ func has(list []string, s string) bool {
 }
 
 func (w world) diagnose(incident string, subject backend.Key) Diagnosis {
-	return Case{State: w.state(), Board: w.board, Subject: subject, Events: w.events, Refs: w.refs, Site: w.site}.Diagnose(incident)
+	return Case{State: w.state(), Board: w.board, Subject: subject, Events: w.events, Refs: w.refs}.Diagnose(incident)
 }
 
 func meta(k backend.Key) backend.Meta { return backend.Meta{Key: k, ReadAt: before(time.Second)} }

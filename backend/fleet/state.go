@@ -95,6 +95,7 @@ type SourceHealth struct {
 	RegistrySince     time.Time // when Registry took its value
 	Problems          []backend.Problem
 	Notes             []backend.Safe
+	Facts             []backend.Fact // as of the last successful poll
 	Rev               uint64
 }
 

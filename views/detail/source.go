@@ -2,6 +2,7 @@ package detail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,31 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	if len(h.About) > 0 {
 		d.Field("about", plain(strings.Join(h.About, ", ")))
 	}
+	facts(d, h, f)
 	for i, n := range h.Notes {
+		if len(h.Facts) > 0 {
+			break // the note of a check is its fact
+		}
 		d.Field(label(i+1, "notes"), plain(n.String()))
+	}
+}
+
+// facts writes what the site's own checks found out, how long ago, and since when it has been so.
+func facts(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
+	for i, fact := range h.Facts {
+		word := kit.Span{Tone: theme.Warn, Text: fact.Name + " is false"}
+		if fact.Holds {
+			word = kit.Span{Tone: theme.Strong, Text: fact.Name + " is true"}
+		}
+		age := fmt.Sprintf("  %s ago, so since %s ago", columns.Age(f.Now.Sub(fact.At)), columns.Age(f.Now.Sub(fact.Since)))
+		if h.Status == fleet.StatusDown || h.Overdue(f.Now) {
+			word.Tone = theme.Dim
+			age += "; old, it is not known now"
+		}
+		d.Field(label(i+1, "fact"), word, plain(": "+fact.Text.String()), dim(age))
+		if names := slices.Concat(fact.RulesOut, fact.Confirms); len(names) > 0 {
+			d.Field("", dim("answers in diagnoses: "+strings.Join(names, ", ")))
+		}
 	}
 }
 

@@ -97,6 +97,7 @@ type sourceItem struct {
 	Missing           []backend.MissingInput `json:"missing"`
 	Problems          []backend.Problem      `json:"problems"`
 	Notes             []backend.Safe         `json:"notes"`
+	Facts             []backend.Fact         `json:"facts,omitempty"`
 }
 
 // ItemOf finds what stands behind a row.
@@ -141,7 +142,7 @@ func newSourceItem(h *fleet.SourceHealth, board *alerts.Board, now time.Time) *s
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: Time{h.LastOK}, LastTryAt: Time{h.LastTry}, NextPollAt: Time{h.NextPoll},
 		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
 		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
-		Registry: h.Registry, Inputs: list(h.Inputs), Missing: list(h.Missing), Problems: list(h.Problems), Notes: list(h.Notes)}
+		Registry: h.Registry, Inputs: list(h.Inputs), Missing: list(h.Missing), Problems: list(h.Problems), Notes: list(h.Notes), Facts: h.Facts}
 }
 
 // list writes an empty list as [] instead of null.

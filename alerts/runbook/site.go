@@ -1,0 +1,135 @@
+package runbook
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// siteFact is what a check of the site's own ([[check]]) says about one question: r2.reachable about "storage".
+type siteFact struct {
+	question string // name of the check of ours that it answers
+	cause    bool   // the cause that the question asks for is there
+	fact     backend.Fact
+	source   string
+	old      bool // the check has not answered lately: it says nothing about now
+}
+
+// wellKnown are the facts whose meaning needs no configuration: the question that each of them rules out.
+func wellKnown(fact string) []string {
+	switch fact {
+	case "r2.reachable", "storage.reachable":
+		return []string{"storage"}
+	}
+	return nil
+}
+
+// siteFacts are the answers that the site's own checks give about the subject, those that find a cause first.
+func (s *scene) siteFacts() []siteFact {
+	var out []siteFact
+	for _, h := range s.State.Sources {
+		if len(h.Facts) == 0 || !s.speaksHere(h.Key.Source) {
+			continue
+		}
+		old := h.Status == fleet.StatusDown || h.Overdue(s.State.Wall)
+		for _, f := range h.Facts {
+			rulesOut := f.RulesOut
+			if len(rulesOut)+len(f.Confirms) == 0 {
+				rulesOut = wellKnown(f.Name)
+			}
+			for _, q := range rulesOut {
+				out = append(out, siteFact{q, !f.Holds, f, h.Key.Source, old})
+			}
+			for _, q := range f.Confirms {
+				out = append(out, siteFact{q, f.Holds, f, h.Key.Source, old})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b siteFact) int { return weight(b) - weight(a) })
+	return out
+}
+
+func weight(f siteFact) int {
+	switch {
+	case f.old:
+		return 0
+	case f.cause:
+		return 2
+	}
+	return 1
+}
+
+// text says what the check found out.
+func (f siteFact) text() backend.Safe {
+	word := "false"
+	if f.fact.Holds {
+		word = "true"
+	}
+	return backend.Textf("%s is %s: %s", backend.Clean(f.fact.Name, 60), word, f.fact.Text)
+}
+
+// answers completes checks before anything is concluded from them.
+func (s *scene) answers(checks ...Check) []Check { return s.withSite(s.fresh(checks)) }
+
+// withSite lets the site's own checks answer. One that finds the cause outweighs readings that do not show it, because
+// it looked where they do not; one that does not find it proves nothing against a reading that does. Where a check does
+// not answer any more its last word stands beside the question, and answers nothing.
+func (s *scene) withSite(checks []Check) []Check {
+	facts := s.siteFacts()
+	for i := range checks {
+		for _, f := range facts {
+			if f.question == checks[i].Name {
+				s.ask(&checks[i], f)
+			}
+		}
+	}
+	return checks
+}
+
+func (s *scene) ask(c *Check, f siteFact) {
+	switch {
+	case f.old:
+		c.Fact = beside(c.Fact, backend.Textf("%s does not answer now; %s before it said: %s", backend.Clean(f.source, 80),
+			backend.Clean(backend.Age(s.now.Sub(f.fact.At)), 20), f.text()))
+	case c.Mark == CannotTell, c.Mark == RuledOut && f.cause:
+		rest := backend.Safe{}
+		if c.Mark == RuledOut {
+			rest = c.Fact
+		}
+		c.Mark, c.Fact, c.WouldTell = RuledOut, beside(f.text(), rest), backend.Safe{}
+		if f.cause {
+			c.Mark = Confirmed
+		}
+		c.Source, c.At = f.source, f.fact.At
+	case (c.Mark == Confirmed) != f.cause && c.Source != f.source:
+		c.Fact = beside(c.Fact, backend.Textf("but %s says: %s", backend.Clean(f.source, 80), f.text()))
+	}
+}
+
+// beside joins two statements, either of which may be empty.
+func beside(a, b backend.Safe) backend.Safe {
+	switch {
+	case a.IsEmpty():
+		return b
+	case b.IsEmpty():
+		return a
+	}
+	return backend.Textf("%s; %s", a, b)
+}
+
+// Questions are the names of the questions that diagnoses ask, sorted: what a site's own check can answer.
+func Questions() []string {
+	var names []string
+	empty := &fleet.State{Wall: time.Unix(0, 0)}
+	for _, p := range All() {
+		d := Diagnose(p.Number, empty, nil, backend.Key{})
+		for i := range d.Checks {
+			names = append(names, d.Checks[i].Name)
+		}
+	}
+	slices.SortFunc(names, strings.Compare)
+	return slices.Compact(names)
+}
