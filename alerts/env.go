@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -197,7 +196,7 @@ func (e *Env) homeOf(s backend.Series) string {
 		if own != nil && !own.SpeaksAbout(h.Key.Source) {
 			continue
 		}
-		waits = waits || mayBeHome(own, h)
+		waits = waits || own.MayHaveHome(h)
 		if !isRegistry(h) {
 			continue
 		}
@@ -216,28 +215,8 @@ func (e *Env) homeOf(s backend.Series) string {
 	return s.Source
 }
 
-// registryKind is the kind of source that reads registries; one that was not read yet does not tell its inputs.
-const registryKind = "helix"
-
-// mayBeHome reports whether a source that was not read yet could turn out to list what another speaks about. That ends
-// with its first poll, whatever comes of it.
-func mayBeHome(own, h *fleet.SourceHealth) bool {
-	return h.Status == fleet.StatusStarting && h != own &&
-		(h.Kind == registryKind || isRegistry(h) || own != nil && slices.Contains(own.About, h.Key.Source))
-}
-
 func isRegistry(h *fleet.SourceHealth) bool { return watches(h, backend.InputRegistry) }
 
 // watches reports whether a source is one of those that a rule about this input judges: it delivers the input or
 // says that it could.
-func watches(h *fleet.SourceHealth, in backend.Input) bool {
-	if h.Delivers(in) {
-		return true
-	}
-	for _, m := range h.Missing {
-		if m.Input == in {
-			return true
-		}
-	}
-	return false
-}
+func watches(h *fleet.SourceHealth, in backend.Input) bool { return h.Watches(in) }

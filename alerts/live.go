@@ -63,24 +63,7 @@ func (e *Env) sumLive(source string) Live {
 
 // HomesOf lists the sources that list sessions and that the given one speaks about, those included that were not read yet
 // and could.
-func (e *Env) HomesOf(source string) []*fleet.SourceHealth {
-	own := e.State.Source(source)
-	var out []*fleet.SourceHealth
-	for _, h := range e.State.Sources {
-		if (own == nil || own.SpeaksAbout(h.Key.Source)) && (isRegistry(h) || watches(h, backend.InputSessions) || mayBeHome(own, h)) {
-			out = append(out, h)
-		}
-	}
-	return out
-}
+func (e *Env) HomesOf(source string) []*fleet.SourceHealth { return e.State.HomesOf(source) }
 
 // Runs reports whether a session may be running: nothing says that it stopped.
-func Runs(s *backend.Session) bool {
-	if s.ListedRunning.Or(false) || s.Running.Or(false) {
-		return true
-	}
-	if s.ListedRunning.IsKnown() || s.Running.IsKnown() {
-		return false
-	}
-	return s.Answer != backend.AnswerIdle
-}
+func Runs(s *backend.Session) bool { return s.MayRun() }

@@ -67,6 +67,17 @@ type Session struct {
 // StatusWord returns the reported status.
 func (s *Session) StatusWord() Safe { return s.Status }
 
+// MayRun reports whether the session may be running: nothing says that it stopped.
+func (s *Session) MayRun() bool {
+	if s.ListedRunning.Or(false) || s.Running.Or(false) {
+		return true
+	}
+	if s.ListedRunning.IsKnown() || s.Running.IsKnown() {
+		return false
+	}
+	return s.Answer != AnswerIdle
+}
+
 // SessionFacts are optional facts that a list route or a declaration gives.
 type SessionFacts struct {
 	BranchedFrom     ID               `json:"branched_from,omitzero"`
