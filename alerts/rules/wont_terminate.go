@@ -39,7 +39,7 @@ func (o *TerminateOptions) build() (alerts.Rule, error) {
 			"that is kept on purpose (shared across sessions, paused, a keep-alive label) is no alert.",
 		Inputs: "The engine's containers and the sessions that their labels name; destroyOnClose, sleepAfter, sharing and close timeout of the workspace, remembered from " +
 			"when its session ran; log lines of closes over their deadline.",
-		Missing: "Without a session source the rule is not applicable: nothing tells when a session ends. While the session's source is silent the alert is held. A sandbox of a session that merely rests, of " +
+		Missing: "Without a session source the rule is not applicable: nothing tells when a session ends. Blind where neither a workspace says how it closes nor a log is read. While the session's source is silent the alert is held. A sandbox of a session that merely rests, of " +
 			"which nothing says when it should end, is left alone.",
 		Runbook: "4",
 		First: []string{
@@ -62,6 +62,34 @@ type wontTerminate struct {
 func (r *wontTerminate) Meta() *alerts.Meta { return &r.meta }
 
 func (r *wontTerminate) Kind() backend.Kind { return backend.KindSandbox }
+
+// Blind says for which containers nothing tells whether they are to end with their sessions.
+func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	homes := false
+	for _, x := range st.Sources {
+		if !h.SpeaksAbout(x.Key.Source) {
+			continue
+		}
+		homes = homes || x.Delivers(backend.InputSessions) || x.Delivers(backend.InputRegistry)
+		if x.Delivers(backend.InputEvictionLogs) {
+			return backend.Safe{}, false // its lines tell which closes ran into their deadline
+		}
+	}
+	if !homes || st.Sandboxes.Len() == 0 {
+		return backend.Safe{}, false
+	}
+	looked := 0
+	for w := range st.Workspaces.All() {
+		if w.DestroyOnClose.IsKnown() || w.SleepAfter.IsKnown() || w.ShareAcrossSessions.IsKnown() {
+			return backend.Safe{}, false
+		}
+		if looked++; looked == leakSample {
+			break
+		}
+	}
+	return backend.Textf("nothing says whether the sandboxes of %s end with their sessions: give destroyOnClose or sleepAfter in the aggregate route or in a declaration, or read the agents' log",
+		backend.Clean(h.Key.Source, 80)), true
+}
 
 // Judge keeps in the note: Closing, how it is meant to end; Last, when its session was last known to run; Seen, when that
 // was first known to be over.
@@ -104,6 +132,9 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		if end.session != nil {
 			n.Seen = env.ReadAt(&end.session.Meta)
 		}
+	}
+	if at := closeTimedOut(env, b); at.After(n.Last) && at.Before(n.Seen) && (end.session == nil || at.After(env.Time(&end.session.Meta, end.session.StartedAt))) {
+		n.Seen = at // what closed was over by then: a console that starts later need not wait for it once more
 	}
 	return r.over(env, b, end, &n, again)
 }
@@ -194,7 +225,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
 	case c.Destroys.Or(false):
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
-	case closeTimedOut(env, b):
+	case !closeTimedOut(env, b).IsZero():
 		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
 	case sleeps && !asleep.Before(env.Now):
 		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
@@ -229,15 +260,19 @@ func keptAlive(b *backend.Sandbox) bool {
 	return false
 }
 
-// closeTimedOut reports whether a log line of the last hour says that closing the session's workspace outlasted its
-// deadline.
-func closeTimedOut(env *alerts.Env, b *backend.Sandbox) bool {
+// closeTimedOut is when the oldest log line of the last hour said that closing the session's workspace outlasted its
+// deadline, zero when none did.
+func closeTimedOut(env *alerts.Env, b *backend.Sandbox) time.Time {
+	var oldest time.Time
 	for s := range env.State.Windows.All(backend.MetricCloseTimeout) {
-		if s.Session == b.Session && (s.Workspace.IsZero() || b.Workspace.IsZero() || s.Workspace == b.Workspace) && env.Over(s, fleet.WindowSpan).N > 0 {
-			return true
+		if s.Session != b.Session || !s.Workspace.IsZero() && !b.Workspace.IsZero() && s.Workspace != b.Workspace {
+			continue
+		}
+		if in := env.Over(s, fleet.WindowSpan); in.N > 0 && (oldest.IsZero() || env.Ours(in.First).Before(oldest)) {
+			oldest = env.Ours(in.First)
 		}
 	}
-	return false
+	return oldest
 }
 
 func earlierOf(a, b time.Time) time.Time {

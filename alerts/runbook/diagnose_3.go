@@ -31,6 +31,9 @@ func (s *scene) agentOOM() Check {
 	if c := s.byErrors(a, causeIsolate); c.Mark == Confirmed {
 		return c
 	}
+	if c := s.byLines(a, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
+		return c
+	}
 	list := phrases()
 	e := s.event(24*time.Hour, func(e *backend.Event) bool {
 		return s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && causesOf(e.Text.String(), list)&(causeIsolate|causeMemory) != 0

@@ -45,6 +45,9 @@ const maxErrors = 4000
 
 func newScene(c Case) *scene {
 	s := &scene{Case: c, now: c.State.Wall}
+	if s.Refs == nil {
+		s.Refs = storedRefs(c.State)
+	}
 	k := c.Subject
 	switch k.Kind {
 	case backend.KindWorkspace:
@@ -54,6 +57,8 @@ func newScene(c Case) *scene {
 		}
 	case backend.KindSession:
 		s.home, s.sessionID = k.Source, k.ID
+	case backend.KindRef:
+		s.sessionID = k.Parent
 	case backend.KindSandbox:
 		s.fromSandbox(c.State.Sandbox(k))
 	case backend.KindTmpdir:

@@ -1,0 +1,55 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// TestTerminateFiresAtOnceOnAnOldCloseTimeout: what closed 40 minutes ago need not run on for another grace.
+func TestTerminateFiresAtOnceOnAnOldCloseTimeout(t *testing.T) {
+	begins := func(started time.Duration) *story {
+		s := beginBoxes(t, terminateRule)
+		s.session("a", func(x *backend.Session) {
+			x.Running, x.StartedAt = backend.Known(false), backend.Known(s.wall.Add(-started))
+		})
+		s.box("c1", "a", nil)
+		s.counted("logs", backend.MetricCloseTimeout, 1, func(c *backend.Count) {
+			c.At, c.Series.Session = s.wall.Add(-40*time.Minute), backend.MustID("a")
+		})
+		return s.look()
+	}
+	a := begins(3*time.Hour).want(terminateRule, alerts.StateFiring)
+	if !a.Bounds.Latest.Equal(noon.Add(-40 * time.Minute)) {
+		t.Errorf("it was over by %v", a.Bounds.Latest)
+	}
+	begins(10*time.Minute).want(terminateRule, alerts.StatePending) // the line is about an earlier run
+}
+
+func TestTerminateIsBlindWhereNothingSaysHowSandboxesEnd(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	blind := func() bool { return len(s.board.BlindOn("docker")) > 0 }
+	s.session("a", nil)
+	s.reads("a/box", reading{state: "open"})
+	s.box("c1", "a", nil)
+	if s.look(); !blind() {
+		t.Error("neither a fact nor a log line tells, and it is not blind")
+	}
+	s.edit("a/box", func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(false) })
+	if s.after(time.Second); blind() {
+		t.Error("blind though a workspace says how it closes")
+	}
+	s.edit("a/box", func(w *backend.Workspace) { w.DestroyOnClose = backend.Unknown[bool]() })
+	s.source("logs", backend.InputEvictionLogs)
+	if s.after(time.Second); blind() {
+		t.Error("blind though a log is read")
+	}
+	s.health("logs", func(h *fleet.SourceHealth) { h.About = []string{"other"} })
+	s.health("docker", func(h *fleet.SourceHealth) { h.About = []string{"elsewhere"} })
+	if s.after(time.Second); blind() {
+		t.Error("without a session source it is not applicable, not blind")
+	}
+}
