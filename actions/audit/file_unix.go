@@ -19,6 +19,28 @@ func openAppend(path string) (*os.File, error) { return open(path, os.O_RDWR|os.
 // openRead opens the journal for reading.
 func openRead(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
+// openReserve opens the reserve and creates it when it is missing.
+func openReserve(path string) (*os.File, error) { return open(path, os.O_RDWR|os.O_CREATE) }
+
+// isFull reports whether the error is that of a full disk or a used-up quota.
+func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+// holdLock creates a file and takes its lock until it is closed; nil when another holder has it.
+func holdLock(path string) (*os.File, error) {
+	f, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		return f, nil
+	}
+	if closed := f.Close(); !errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, errors.Join(err, closed)
+	}
+	return nil, nil
+}
+
 // open never follows a symbolic link and never waits for the other end of a pipe.
 func open(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)

@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 
 	"sandglass/backend"
 )
@@ -21,13 +23,20 @@ type Options struct {
 	Dir     string           // state directory; created with mode 0700 when it is missing
 	Origin  Origin           // goes into the first record
 	Cleaner *backend.Cleaner // knows the configured secrets; nil masks by shape only
+	Sockets Sockets          // where the head goes after each synced record; empty: nowhere
 }
 
-// Journal appends to one file and reads it. It holds nothing open, and may be used from several goroutines.
+// Journal appends to one file and reads it. Between two calls it holds nothing of it open, and it may be used from
+// several goroutines. Only a journal made by New can be appended to.
 type Journal struct {
 	path    string
 	origin  Origin
 	cleaner *backend.Cleaner
+	sockets Sockets
+	disk    disk
+
+	mu    sync.Mutex
+	plans map[string]*os.File // that this process carries out, by digest; see hold
 }
 
 // New makes a Journal. It touches no file.
@@ -44,7 +53,14 @@ func New(o Options) (*Journal, error) {
 	if c == nil {
 		c = backend.NewCleaner()
 	}
-	return &Journal{path: filepath.Join(o.Dir, File), origin: o.Origin, cleaner: c}, nil
+	j := At(filepath.Join(o.Dir, File))
+	j.origin, j.cleaner, j.sockets = o.Origin, c, o.Sockets
+	return j, nil
+}
+
+// At is the journal in a file, for reading only: a copy, or one of another host.
+func At(path string) *Journal {
+	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), plans: map[string]*os.File{}}
 }
 
 // Path is where the journal lies.
@@ -84,45 +100,91 @@ func (e *NotSyncedError) Unwrap() error { return e.Err }
 // Append stores one record behind the last one, whoever wrote that. It waits for other writers until ctx ends. After an
 // error nothing must be done that the record was to announce; errors.Is tells a full disk (ENOSPC) from the rest.
 func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, error) {
+	if j.origin.Host.IsEmpty() {
+		return Receipt{}, errors.New("audit journal: this one is only read")
+	}
 	if err := e.check(); err != nil {
 		return Receipt{}, fmt.Errorf("audit journal: %w", err)
 	}
-	f, err := j.openLocked(ctx)
+	mine, err := j.hold(&e)
 	if err != nil {
 		return Receipt{}, fmt.Errorf("audit journal: %w", err)
 	}
-	got, err := j.appendTo(f, e.masked(j.cleaner))
-	if err == nil && d == Synced {
-		if syncErr := j.sync(f); syncErr != nil {
-			err = &NotSyncedError{got, syncErr}
-		}
+	got, chain, err := j.store(ctx, e, d)
+	if err != nil && mine || err == nil && e.ends() {
+		j.letGo(e.Digest)
 	}
-	if closeErr := f.Close(); err == nil && closeErr != nil {
-		err = &NotSyncedError{got, closeErr}
+	if err == nil && d == Synced {
+		j.anchor(ctx, e.At, chain, got)
 	}
 	return got, err
 }
 
-// appendTo writes the record behind the present end of the file, whose lock is held.
+// store appends under the file's lock; chain names the journal, for an anchor.
+func (j *Journal) store(ctx context.Context, e Entry, d Durability) (got Receipt, chain string, err error) {
+	f, err := j.openLocked(ctx)
+	if err != nil {
+		return Receipt{}, "", fmt.Errorf("audit journal: %w", err)
+	}
+	got, err = j.appendTo(f, e.masked(j.cleaner))
+	if err == nil && d == Synced {
+		if syncErr := j.sync(f); syncErr != nil {
+			err = &NotSyncedError{got, syncErr}
+			if isFull(syncErr) {
+				_, _ = j.release(MaxLine, e.Phase) // for the next record; this one is not known to last
+			}
+		}
+	}
+	if err == nil && !j.sockets.empty() {
+		chain = chainOf(f)
+	}
+	if closeErr := f.Close(); err == nil && closeErr != nil {
+		err = &NotSyncedError{got, closeErr}
+	}
+	return got, chain, err
+}
+
+// appendTo writes the record behind the present end of the file, whose lock is held. On a full disk it takes room from
+// the reserve, as far as the record's phase may.
 func (j *Journal) appendTo(f *os.File, e Entry) (Receipt, error) {
+	if e.Phase.announces() {
+		if err := j.keepReserve(); err != nil {
+			return Receipt{}, fmt.Errorf("audit journal: %w", err)
+		}
+	}
+	for {
+		got, size, err := j.writeBehind(f, e)
+		if !isFull(err) {
+			return got, err
+		}
+		more, releaseErr := j.release(size, e.Phase)
+		if !more {
+			return Receipt{}, errors.Join(&FullError{err}, releaseErr)
+		}
+	}
+}
+
+// writeBehind tries it once; size is that of the bytes to write.
+func (j *Journal) writeBehind(f *os.File, e Entry) (got Receipt, size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+		return Receipt{}, 0, fmt.Errorf("audit journal: %w", err)
 	}
 	t, err := readTail(f, info.Size())
 	if err != nil {
-		return Receipt{}, err
+		return Receipt{}, 0, err
 	}
 	out, got, err := j.behind(t, e)
 	if err != nil {
-		return Receipt{}, fmt.Errorf("audit journal: %w", err)
+		return Receipt{}, 0, fmt.Errorf("audit journal: %w", err)
 	}
-	// One write: with O_APPEND it lands whole behind everything else. If only a part fits, the part stays and the next
-	// record says so.
-	if _, err := f.Write(out); err != nil {
-		return Receipt{}, fmt.Errorf("audit journal: record %d could not be written: %w", got.Seq, err)
+	// One write: with O_APPEND it lands whole behind everything else. If only a part fits, it is taken back; where the
+	// file system does not let us, the part stays and the next record says so.
+	if _, err := j.disk.write(f, out); err != nil {
+		_ = f.Truncate(info.Size())
+		return Receipt{}, int64(len(out)), fmt.Errorf("audit journal: record %d could not be written: %w", got.Seq, err)
 	}
-	return got, nil
+	return got, int64(len(out)), nil
 }
 
 // behind makes the bytes that carry on a journal which ends so.
@@ -146,7 +208,7 @@ func (j *Journal) behind(t tail, e Entry) ([]byte, Receipt, error) {
 
 // sync makes the record last, and the file's name: another process may have created it without.
 func (j *Journal) sync(f *os.File) error {
-	if err := f.Sync(); err != nil {
+	if err := j.disk.sync(f); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(j.path))
@@ -183,14 +245,17 @@ func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
 	return nil, fmt.Errorf("%s is replaced again and again by another program", j.path)
 }
 
-// Verify checks the whole journal as it was at one moment between two records. A journal that does not exist is intact
-// and empty.
-func (j *Journal) Verify(ctx context.Context) (Report, error) {
+// Verify checks the whole journal as it was at one moment between two records, against heads that were kept elsewhere.
+// A journal that does not exist is intact and empty, unless an anchor knows better.
+func (j *Journal) Verify(ctx context.Context, anchors ...Anchor) (Report, error) {
 	f, size, err := j.openStill(ctx)
-	if f == nil || err != nil {
+	switch {
+	case err != nil:
 		return Report{Head: Receipt{Hash: noLine}}, err
+	case f == nil:
+		return VerifyAnchored(strings.NewReader(""), j.Place(), anchors)
 	}
-	r, err := Verify(io.LimitReader(f, size))
+	r, err := VerifyAnchored(io.LimitReader(f, size), j.Place(), anchors)
 	return r, errors.Join(err, f.Close())
 }
 

@@ -28,7 +28,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	n, err := strconv.Atoi(os.Getenv(childCount))
-	if err == nil {
+	switch {
+	case os.Getenv(childCount) == "plan":
+		err = beginPlan(dir)
+	case err == nil:
 		err = appendMany(dir, n)
 	}
 	if err != nil {

@@ -23,6 +23,7 @@ const (
 	Doubled    ProblemKind = "doubled"      // the same record again
 	OutOfOrder ProblemKind = "out of order" // an earlier record in a later place
 	Replaced   ProblemKind = "replaced"     // the line before it is another than the one that it was chained to
+	CutOff     ProblemKind = "cut off"      // an anchor knows records behind the last one, or another journal here
 )
 
 // Problem is one place at which the journal is not what was written.
@@ -46,6 +47,10 @@ type Report struct {
 	// Torn is the number of the last line when it is the beginning of a record only: a crash or a full disk left it, or
 	// somebody cut the file inside of a line. 0: the file ends as it should.
 	Torn int
+	// Anchored is the last record that a head kept elsewhere vouches for; 0: the journal is unanchored, and a tail that
+	// was cut off, or a file rewritten as a whole, would not show. Anchors of other journals are counted in Foreign.
+	Anchored uint64
+	Foreign  int
 	// Sealed are such lines further up: the record behind each vouches that it was there, just so, before it.
 	Sealed []int
 }
@@ -55,8 +60,12 @@ func (r *Report) Intact() bool { return len(r.Problems) == 0 }
 
 // Verify checks a journal from its first line to its last: each line against its own hash, each record against the line
 // before it. The error is that of reading; what is wrong with the journal stands in the Report.
-func Verify(r io.Reader) (Report, error) {
-	v := &verifier{head: Receipt{Hash: noLine}}
+func Verify(r io.Reader) (Report, error) { return VerifyAnchored(r, "", nil) }
+
+// VerifyAnchored is Verify against heads that were kept elsewhere. Place is the journal's own (Journal.Place): an anchor
+// of that place that names another journal shows that this one is not the one that was kept here; empty: unknown.
+func VerifyAnchored(r io.Reader, place string, anchors []Anchor) (Report, error) {
+	v := &verifier{head: Receipt{Hash: noLine}, witness: newWitness(place, anchors)}
 	s := newScanner(r)
 	for s.next() {
 		v.report.Lines = s.number
@@ -77,8 +86,9 @@ func Verify(r io.Reader) (Report, error) {
 
 // verifier walks a journal. Lines that are no records wait until the record behind them says whether it knows them.
 type verifier struct {
-	report Report
-	head   Receipt // of the last record in its place
+	report  Report
+	head    Receipt // of the last record in its place
+	witness *witness
 
 	waiting []Problem // at most maxProblems of them
 	unkept  int       // further ones
@@ -130,6 +140,12 @@ func (v *verifier) record(s *scanner, r *Record) {
 		v.problem(s.number, Damaged, "the first record does not say where the journal was begun")
 	}
 	v.head = here
+	switch anchored, wrong := v.witness.see(here); {
+	case wrong:
+		v.problem(s.number, Replaced, fmt.Sprintf("record %d is not the one that was anchored", r.Seq))
+	case anchored:
+		v.report.Anchored = here.Seq
+	}
 	v.report.Records++
 	if v.report.Records == 1 {
 		v.report.First = r.At
@@ -172,6 +188,17 @@ func (v *verifier) drop() { v.waiting, v.unkept, v.bytes, v.sum, v.whole = nil, 
 func (v *verifier) end() {
 	v.flush()
 	v.drop()
+	last, lost, another, foreign := v.witness.end(v.head.Seq)
+	v.report.Foreign = foreign
+	if last > 0 {
+		v.problem(v.report.Lines+1, CutOff, fmt.Sprintf("records %d to %d were anchored and are missing at the end", v.head.Seq+1, last))
+	}
+	if lost {
+		v.problem(v.report.Lines+1, CutOff, "a record whose hash was anchored is not here")
+	}
+	if another {
+		v.problem(1, CutOff, "another journal was anchored in this place: this one was put there instead, or the old one was moved away")
+	}
 }
 
 func (v *verifier) problem(line int, kind ProblemKind, what string) {

@@ -1,0 +1,195 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// OpenPlan is a plan that was begun and whose end nobody wrote down: its process was killed, or carries it out now.
+type OpenPlan struct {
+	Intent Record
+	// Begun are the targets that were announced and have no outcome: what became of them is not known. Left are the
+	// others without an outcome; where single targets are not announced, some of them may have been acted on too.
+	Begun, Left []backend.Key
+	Done        int // targets with an outcome
+	Of          int
+	// Running says that a process carries the plan out now.
+	Running bool
+}
+
+// Text says in one line how far the plan came.
+func (o *OpenPlan) Text() backend.Safe {
+	s := backend.Textf("%s: %d of %d done", backend.Clean(o.Intent.Verb, maxWord), o.Done, o.Of)
+	switch {
+	case o.Running:
+		return backend.Textf("%s so far; it is being carried out now", s)
+	case len(o.Begun) == 1:
+		return backend.Textf("%s; what became of %s is not known", s, o.Begun[0].Safe())
+	case len(o.Begun) > 1:
+		return backend.Textf("%s; what became of %s and %d more is not known", s, o.Begun[0].Safe(), len(o.Begun)-1)
+	}
+	return backend.Textf("%s; it was broken off", s)
+}
+
+// ends reports whether the record ends a plan.
+func (e *Entry) ends() bool {
+	return e.Digest != "" && (e.Phase == PhaseDone || e.Phase == PhaseStopped || e.Phase == PhaseRefused)
+}
+
+// progress is what is known of a plan while the journal is read.
+type progress struct {
+	plan    OpenPlan
+	settled map[backend.Key]bool
+}
+
+func (p *progress) of(r *Record) bool {
+	return p.plan.Intent.Digest == r.Digest && p.plan.Intent.Verb == r.Verb
+}
+
+func (p *progress) over() bool {
+	return p.plan.Done >= p.plan.Of && p.plan.Of <= len(p.plan.Intent.Subjects)
+}
+
+func (p *progress) take(r *Record) {
+	for _, k := range r.Subjects {
+		switch {
+		case r.Phase == PhaseTargetIntent && !p.settled[k] && !slices.Contains(p.plan.Begun, k):
+			p.plan.Begun = append(p.plan.Begun, k)
+		case r.Phase == PhaseOutcome:
+			if !p.settled[k] {
+				p.settled[k] = true
+				p.plan.Done++
+			}
+			p.plan.Begun = slices.DeleteFunc(p.plan.Begun, func(b backend.Key) bool { return b == k })
+		}
+	}
+}
+
+// OpenIntents lists the plans that were begun and not ended, oldest first. A target's last word may be missing although
+// it was acted on, so that it must be read anew and not acted on again. Lines that are no records are Verify's business.
+func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
+	var open []*progress
+	for r, err := range j.Records(ctx, Filter{}) {
+		if err != nil {
+			if line := (*LineError)(nil); errors.As(err, &line) {
+				continue
+			}
+			return nil, err
+		}
+		switch r.Phase {
+		case PhaseIntent:
+			open = append(open, &progress{plan: OpenPlan{Intent: r, Of: max(r.Targets, len(r.Subjects))}, settled: map[backend.Key]bool{}})
+		case PhaseTargetIntent, PhaseOutcome:
+			for _, p := range open {
+				if p.of(&r) {
+					p.take(&r)
+				}
+			}
+			open = slices.DeleteFunc(open, (*progress).over)
+		case PhaseDone, PhaseStopped, PhaseRefused:
+			open = slices.DeleteFunc(open, func(p *progress) bool { return r.ends() && p.plan.Intent.Digest == r.Digest })
+		case PhaseArmed, PhaseConfirmed, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence:
+		}
+	}
+	out := make([]OpenPlan, 0, len(open))
+	for _, p := range open {
+		for _, k := range p.plan.Intent.Subjects {
+			if !p.settled[k] && !slices.Contains(p.plan.Begun, k) {
+				p.plan.Left = append(p.plan.Left, k)
+			}
+		}
+		p.plan.Running = j.held(p.plan.Intent.Digest)
+		out = append(out, p.plan)
+	}
+	return out, nil
+}
+
+// Settle ends an open plan in the journal once somebody was told of it: what has no outcome is unknown. It refuses a
+// plan that is being carried out.
+func (j *Journal) Settle(ctx context.Context, o OpenPlan, at time.Time, who Who) error {
+	if o.Running || j.held(o.Intent.Digest) {
+		return fmt.Errorf("plan %s is being carried out now", o.Intent.Digest)
+	}
+	e := Entry{At: at, Who: who, Verb: o.Intent.Verb, Kind: o.Intent.Kind, Digest: o.Intent.Digest}
+	unknown := o.Begun
+	if o.Intent.Digest == "" { // nothing else ends an intent without a plan
+		unknown = slices.Concat(o.Begun, o.Left)
+	}
+	if len(unknown) > 0 {
+		e.Phase, e.Result, e.Subjects = PhaseOutcome, ResultUnknown, unknown
+		e.Detail = backend.Text("the process that acted ended before it could say what became of it")
+		if _, err := j.Append(ctx, e, Synced); err != nil {
+			return err
+		}
+	}
+	if o.Intent.Digest == "" {
+		return nil
+	}
+	e.Phase, e.Result, e.Subjects, e.Targets, e.Done = PhaseStopped, ResultNone, nil, o.Of, o.Done
+	e.Detail = backend.Text("found broken off at a later start")
+	if _, err := j.Append(ctx, e, Synced); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (j *Journal) runPath(digest string) string {
+	return filepath.Join(filepath.Dir(j.path), "audit-run-"+digest+".lock")
+}
+
+// hold marks the plan of an intent as being carried out by this process for as long as it lives; mine says that this
+// call did.
+func (j *Journal) hold(e *Entry) (mine bool, err error) {
+	if e.Phase != PhaseIntent || e.Digest == "" {
+		return false, nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.plans[e.Digest] != nil {
+		return false, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return false, err
+	}
+	f, err := holdLock(j.runPath(e.Digest))
+	if f != nil {
+		j.plans[e.Digest] = f
+	}
+	return f != nil, err
+}
+
+// letGo ends the mark of hold.
+func (j *Journal) letGo(digest string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if f := j.plans[digest]; f != nil {
+		delete(j.plans, digest)
+		_ = os.Remove(f.Name()) // an empty file without a lock says nothing
+		_ = f.Close()
+	}
+}
+
+// held reports whether a living process carries the plan out.
+func (j *Journal) held(digest string) bool {
+	if digest == "" {
+		return false
+	}
+	if _, err := os.Lstat(j.runPath(digest)); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	f, err := holdLock(j.runPath(digest))
+	if f == nil {
+		return err == nil
+	}
+	_ = os.Remove(f.Name())
+	_ = f.Close()
+	return false
+}
