@@ -129,6 +129,27 @@ type Root struct {
 	Inodes     Value[int64] `json:"inodes"`
 	InodesFree Value[int64] `json:"inodes_free"`
 	Problem    Safe         `json:"problem,omitzero"`
+	// Waiting are scratch directories that a clean-up has set aside: they still occupy the disk, can be put back until
+	// Due, and are removed by the next Sandglass after it. In the order of their keys, at most MaxWaiting of them;
+	// WaitingCount counts all.
+	Waiting      []Waiting `json:"waiting,omitempty"`
+	WaitingCount int       `json:"waiting_count,omitempty"`
+}
+
+// MaxWaiting bounds Root.Waiting.
+const MaxWaiting = 1000
+
+// Waiting is one scratch directory that was set aside.
+type Waiting struct {
+	// Key is the one that the directory had as a Tmpdir, so that whoever cleaned it can name it again.
+	Key   Key          `json:"key"`
+	Path  Safe         `json:"path"`  // where it was
+	Aside Safe         `json:"aside"` // the name it has now, in the same root
+	Moved time.Time    `json:"moved"`
+	Due   time.Time    `json:"due"`   // from then on it is removed
+	Bytes Value[int64] `json:"bytes"` // allocated; unknown until it was walked
+	// Begun says that its removal has begun and did not end.
+	Begun bool `json:"begun,omitempty"`
 }
 
 // Tmpdir is one scratch directory. Its key's Parent is the host and its ID is "device:inode:path".

@@ -56,7 +56,7 @@ func (o *PileupOptions) build() (alerts.Rule, error) {
 			"Remove leftovers by whether somebody uses them and when anything in the tree last changed, not by the age of the top directory.",
 			"Where it fills the disk, give scratch directories a file system of their own.",
 		},
-		Limits: "A name tells nothing about its session, so a single directory is not attributed; it counts what is there.",
+		Limits: "A name tells nothing about its session, so a single directory is not attributed; it counts what is there, directories that a clean-up has set aside included.",
 	}
 	return r, nil
 }
@@ -75,6 +75,9 @@ func (r *tmpdirPileup) Kind() backend.Kind { return backend.KindHost }
 // pile is what lies on a host now, and how it grew.
 type pile struct {
 	dirs, held, open int
+	waiting          int // of dirs: set aside by a clean-up, still on the disk
+	waitingBytes     int64
+	due              time.Time // when the last of them is removed
 	bytes            int64
 	atLeast          bool // some tree was not walked whole
 	watched          time.Duration
@@ -134,7 +137,8 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 			p.held++
 		}
 	}
-	if p.dirs > 0 {
+	p.wait(h)
+	if p.dirs > p.waiting {
 		p.open = openWorkspaces(env, h.Key.Source)
 	}
 	read := env.ReadAt(&h.Meta)
@@ -159,6 +163,22 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 		p.points = append(p.points, now)
 	}
 	return p
+}
+
+// wait adds what a clean-up has set aside: it has another name and occupies the disk as before.
+func (p *pile) wait(h *backend.Host) {
+	for i := range h.Roots {
+		p.waiting += h.Roots[i].WaitingCount
+		for _, w := range h.Roots[i].Waiting {
+			p.waitingBytes += w.Bytes.Or(0)
+			p.atLeast = p.atLeast || !w.Bytes.IsKnown()
+			if w.Due.After(p.due) {
+				p.due = w.Due
+			}
+		}
+	}
+	p.dirs += p.waiting
+	p.bytes += p.waitingBytes
 }
 
 // listPatience is how long the registries may take to list everything before growth is measured without them.
@@ -246,6 +266,13 @@ func (r *tmpdirPileup) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend
 		Text:  backend.Textf("%s on %s, %s%s in all, %d of them in use now", plural(p.dirs, "scratch directory"), h.Name, backend.Clean(least, 20), bytesText(p.bytes), p.held),
 		Value: backend.Known(float64(p.dirs)), Unit: "directories", Source: src, At: at,
 	}}
+	if p.waiting > 0 {
+		out = append(out, alerts.Evidence{
+			Text: backend.Textf("%s set aside by clean, %s, still on the disk; removed from %s on, purge removes them now, undo puts them back",
+				plural(p.waiting, "directory"), bytesText(p.waitingBytes), p.due.UTC().Format("15:04 UTC")),
+			Value: backend.Known(float64(p.waiting)), Unit: "directories", Source: src, At: at,
+		})
+	}
 	if n := openWorkspaces(env, src); n > 0 {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s open now may own some of them", plural(n, "workspace")), Value: backend.Known(float64(n)), Unit: "workspaces", Source: src, At: at})
 	}

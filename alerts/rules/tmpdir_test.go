@@ -60,6 +60,25 @@ func TestPileupByCountAtAColdStart(t *testing.T) {
 	s.wantSameAfterRestart(pileupRule, "scratch", func() { s.host(nil) })
 }
 
+func TestPileupCountsWhatACleanUpHasSetAside(t *testing.T) {
+	s := beginPile(t)
+	s.dirs(0, 60)
+	due := time.Date(2026, 3, 1, 15, 4, 0, 0, time.UTC)
+	aside := func(h *backend.Host) {
+		h.Roots[0].WaitingCount = 70
+		for range 70 {
+			h.Roots[0].Waiting = append(h.Roots[0].Waiting, backend.Waiting{Due: due, Bytes: backend.Known[int64](1e9)})
+		}
+	}
+	s.host(aside)
+	a := s.look().want(pileupRule, alerts.StateFiring)
+	wantEvidence(t, a, "130 scratch directories on box-1", "70 directories set aside by clean, 70 GB, still on the disk; removed from 15:04 UTC on")
+	s.every(time.Minute, 31*time.Minute, func() {
+		s.host(func(h *backend.Host) { h.Roots[0].Waiting, h.Roots[0].WaitingCount = nil, 0 })
+	})
+	s.quiet(pileupRule)
+}
+
 func TestPileupDoesNotCountWhatOpenWorkspacesExplain(t *testing.T) {
 	s := beginPile(t)
 	for i := range 120 {

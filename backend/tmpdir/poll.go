@@ -60,7 +60,43 @@ func (p *poll) match() {
 		}
 	}
 	p.absent(here)
+	p.setAside()
 	slices.SortFunc(p.order, func(a, b *row) int { return a.key.Compare(b.key) })
+}
+
+// setAside remembers what a clean-up has set aside. It is walked like any other directory, after all others, for the
+// space that it occupies.
+func (p *poll) setAside() {
+	s := p.s
+	here := map[string]bool{}
+	for i := range p.found {
+		f := &p.found[i]
+		for _, e := range f.asides {
+			at := filepath.Join(f.real, e.Name)
+			if here[at] {
+				continue
+			}
+			a, _ := hostfs.ParseAside(e.Name) // the survey read it
+			k, err := key(s.deps.ID, s.host, e.Stat, filepath.Join(f.real, a.Original))
+			if err != nil {
+				p.problem(backend.ErrInvalid, backend.Key{}, at, err.Error())
+				continue
+			}
+			here[at] = true
+			r := s.asides[at]
+			if r == nil {
+				r = &row{key: k, root: i, path: at}
+				s.asides[at] = r
+			}
+			r.entry, r.aside, r.rank = e, &a, 3
+			p.order = append(p.order, r)
+		}
+	}
+	for at, r := range s.asides {
+		if !here[at] && p.found[r.root].err == nil {
+			delete(s.asides, at)
+		}
+	}
 }
 
 // absent judges the remembered directories that were not listed: in a root whose list is complete they are gone, after
@@ -235,16 +271,36 @@ func (p *poll) emit() {
 		if r.vanished() {
 			continue
 		}
-		if r.walked.IsZero() {
+		if r.walked.IsZero() && r.aside == nil {
 			p.waiting++
 		}
 		if r.err != nil {
 			p.problem(kindOf(r.err), r.key, r.path, r.err.Error())
 		}
+		if r.aside != nil {
+			p.wait(r)
+			continue
+		}
 		h := r.holders(p.s, p.users, p.users.Uses[i])
 		p.r.Tmpdirs = append(p.r.Tmpdirs, r.entity(p.s, p.now, h, p.users.Unreadable))
 	}
 	p.r.Partial = p.waiting > 0
+}
+
+// wait counts a directory that was set aside with the root that it lies in.
+func (p *poll) wait(r *row) {
+	facts := &p.found[r.root].facts
+	facts.WaitingCount++
+	if len(facts.Waiting) >= backend.MaxWaiting {
+		return
+	}
+	w := backend.Waiting{Key: r.key, Moved: r.aside.Moved, Due: r.aside.Due(), Begun: r.aside.Begun,
+		Path:  p.s.deps.Cleaner.Clean(filepath.Join(filepath.Dir(r.path), r.aside.Original), maxPathRunes),
+		Aside: p.s.deps.Cleaner.Clean(r.entry.Name, maxPathRunes)}
+	if !r.walked.IsZero() && r.err == nil && !r.tree.BytesOver && r.tree.Cut == hostfs.CutNone {
+		w.Bytes = backend.Known(r.tree.Bytes)
+	}
+	facts.Waiting = append(facts.Waiting, w)
 }
 
 func (p *poll) problem(kind backend.ErrorKind, subject backend.Key, where, what string) {

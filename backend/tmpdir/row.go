@@ -24,7 +24,8 @@ type row struct {
 	root  int
 	path  string
 	entry hostfs.Entry
-	rank  int // 0 alerting, 1 visible, 2 other
+	aside *hostfs.Aside // set aside by a clean-up; nil: in its place
+	rank  int           // 0 alerting, 1 visible, 2 other, 3 set aside
 
 	walked time.Time // zero: never
 	took   time.Duration
@@ -45,6 +46,9 @@ func (r *row) vanished() bool {
 // nothing did: they bring a walk forward and never put one off beyond the interval.
 func (r *row) due(now time.Time, interval time.Duration, unplaced map[hostfs.FileID]hostfs.Use) bool {
 	age := now.Sub(r.walked)
+	if r.aside != nil && !r.aside.Begun && !r.walked.IsZero() && r.err == nil && r.tree.Cut == hostfs.CutNone {
+		return false // it does not change any more
+	}
 	if r.walked.IsZero() || age >= interval || age < 0 || r.vanished() {
 		return true
 	}

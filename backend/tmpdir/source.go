@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Source struct {
 	host   backend.ID
 	bootID string
 	rows   map[backend.Key]*row
+	asides map[string]*row // by path
 
 	mu        sync.Mutex
 	attention map[backend.Key]int
@@ -35,7 +37,7 @@ type Source struct {
 }
 
 func newSource(o Options, a hostfs.Account, deps backend.Deps) *Source {
-	s := &Source{o: o, deps: deps, account: a, proc: hostfs.Proc{Root: "/proc"}, rows: map[backend.Key]*row{},
+	s := &Source{o: o, deps: deps, account: a, proc: hostfs.Proc{Root: "/proc"}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
 		open: hostfs.OpenDir, walk: hostfs.Walk}
 	for _, p := range o.Roots {
 		s.roots = append(s.roots, &root{path: p})
@@ -45,6 +47,11 @@ func newSource(o Options, a hostfs.Account, deps backend.Deps) *Source {
 
 // ID returns the source's id.
 func (s *Source) ID() string { return s.deps.ID }
+
+// Scratch says which directories the source looks at, for whoever acts on them.
+func (s *Source) Scratch() hostfs.Scratch {
+	return hostfs.Scratch{Roots: slices.Clone(s.o.Roots), Pattern: s.o.Pattern, Owner: s.account}
+}
 
 // Attend makes walks of these directories come first.
 func (s *Source) Attend(a backend.Attention) {
@@ -106,7 +113,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	p.r = backend.Reading{Schema: backend.ReadingSchema, Source: s.deps.ID, Kind: "tmpdir", Started: p.now}
 	host, missing := s.hostFacts(p.now)
 	if host.Key.ID != s.host {
-		s.host, s.rows = host.Key.ID, map[backend.Key]*row{}
+		s.host, s.rows, s.asides = host.Key.ID, map[backend.Key]*row{}, map[string]*row{}
 	}
 	p.r.Events = s.bootEvent(host, p.now)
 

@@ -28,7 +28,8 @@ type survey struct {
 	facts   backend.Root
 	real    string // the root's path without links, empty when the root could not be opened
 	entries []hostfs.Entry
-	others  int // names that match but are no directories
+	asides  []hostfs.Entry // set aside by a clean-up
+	others  int            // names that match but are no directories
 	// err says why entries is not the list of all scratch directories; nil: it is.
 	err error
 }
@@ -62,11 +63,20 @@ func (s *Source) look(ctx context.Context, r *root) survey {
 	out.facts.Exists = backend.Known(true)
 	s.disk(d, &out.facts)
 	found, err := d.List(ctx, func(name string) bool {
+		if _, aside := hostfs.ParseAside(name); aside {
+			return true
+		}
 		ok, _ := path.Match(s.o.Pattern, name) // the pattern was checked
 		return ok
 	}, maxDirectories)
 	out.err = err
 	for _, e := range found {
+		if a, ok := hostfs.ParseAside(e.Name); ok {
+			if a.Is(e.Stat) {
+				out.asides = append(out.asides, e)
+			}
+			continue
+		}
 		if !e.Stat.Mode.IsDir() {
 			out.others++
 			continue
