@@ -1,0 +1,165 @@
+package actions
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// replies are what terminals send by themselves: mode 2026, OSC 11 (background), DA1, cursor position, and the same cut
+// so that the tail arrives as keys.
+var replies = []string{
+	"\x1b[?2026;2$y", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "\x1b]11;rgb:eeee/eeee/eeee\x07", "\x1b[?62;22;52c", "\x1b[12;40R",
+	"\x1b[?1;2c", "\x1bP>|xterm(370)\x1b\\", "\x1b[?997;1n", "\x1b[I", "\x1b[O",
+}
+
+func sealed(g Gesture, made time.Time) *Plan {
+	p := &Plan{Schema: PlanSchema, Verb: Destroy, Gesture: g, Short: "web-eval", Made: made, Targets: []Target{{Name: "web-eval-12"}}}
+	p.seal()
+	return p
+}
+
+func opened(p *Plan, at time.Time) *Confirming {
+	c := NewConfirming(p, "p", at)
+	c.Drawn(at)
+	return c
+}
+
+func typeIn(c *Confirming, text string, now time.Time) {
+	for _, r := range text {
+		c.Key(string(r), string(r), now)
+	}
+}
+
+func TestTheRightTextAndEnterConfirm(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	for _, g := range []Gesture{GestureYes, GestureName, GestureCount} {
+		p := sealed(g, began)
+		c := opened(p, began)
+		later := began.Add(time.Second)
+		if _, err := c.Enter(later); err == nil {
+			t.Errorf("gesture %d: enter alone confirmed", g)
+		}
+		typeIn(c, p.Wants()+"x", later)
+		if _, err := c.Enter(later); err == nil || c.Typed() != "" {
+			t.Errorf("gesture %d: a wrong text: %v, left %q", g, err, c.Typed())
+		}
+		typeIn(c, p.Wants()+"x", later)
+		c.Key("backspace", "", later)
+		if got, err := c.Enter(later); err != nil || got.Plan() != p {
+			t.Errorf("gesture %d: %v", g, err)
+		}
+	}
+}
+
+func TestADialogArmsAfterItWasDrawn(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	p := sealed(GestureYes, began)
+	c := NewConfirming(p, "", began)
+	typeIn(c, "yes", began.Add(time.Hour))
+	if c.Typed() != "" {
+		t.Error("keys counted before the dialog was drawn")
+	}
+	c.Drawn(began)
+	typeIn(c, "yes", began.Add(299*time.Millisecond))
+	if _, err := c.Enter(began.Add(299 * time.Millisecond)); err == nil || c.Typed() != "" {
+		t.Error("keys counted within 300 ms")
+	}
+	typeIn(c, "yes", began.Add(300*time.Millisecond))
+	if _, err := c.Enter(began.Add(301 * time.Millisecond)); err != nil {
+		t.Error(err)
+	}
+	if _, err := opened(p, began).Enter(began.Add(2 * time.Minute)); err == nil {
+		t.Error("an expired plan was confirmed")
+	}
+}
+
+func TestPastedTextNeverConfirms(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	for _, g := range []Gesture{GestureYes, GestureName, GestureCount} {
+		c := opened(sealed(g, began), began)
+		typeIn(c, c.Wants(), began.Add(time.Second))
+		c.Paste()
+		if _, err := c.Enter(began.Add(time.Second)); err == nil {
+			t.Errorf("gesture %d: confirmed after a paste", g)
+		}
+		// A whole text that arrives as one key is a paste without brackets.
+		c.Key("", c.Wants(), began.Add(time.Second))
+		if _, err := c.Enter(began.Add(time.Second)); err == nil {
+			t.Errorf("gesture %d: a text that came at once confirmed", g)
+		}
+	}
+}
+
+// TestTerminalRepliesNeverConfirm feeds every reply, cut at every place, once and twice, with and without an enter
+// between, into every gesture.
+func TestTerminalRepliesNeverConfirm(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	n := 0
+	for _, g := range []Gesture{GestureTwice, GestureYes, GestureName, GestureCount} {
+		for _, reply := range replies {
+			for cut := range len(reply) {
+				for _, key := range lightKeys {
+					c := NewConfirming(sealed(g, began), key, began)
+					c.Drawn(began)
+					now := began.Add(time.Second)
+					for _, r := range strings.Repeat(reply[cut:], 2) + "\r" {
+						n++
+						now = now.Add(100 * time.Microsecond)
+						name := string(r)
+						if r == '\r' {
+							if _, err := c.Enter(now); err == nil {
+								t.Errorf("gesture %d: the reply %q confirmed", g, reply[cut:])
+							}
+							continue
+						}
+						if _, ok := c.Key(name, name, now); ok {
+							t.Errorf("gesture %d, key %s: the reply %q confirmed", g, key, reply[cut:])
+						}
+					}
+				}
+			}
+		}
+	}
+	if n < 1000 {
+		t.Fatal("nothing was fed")
+	}
+}
+
+// lightKeys are what light confirmations may use: no letter of a terminal's reply.
+var lightKeys = []string{"p", "s", "u"}
+
+func TestALightConfirmationIsTheSameKeyTwice(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	press := func(steps ...any) bool {
+		c := opened(sealed(GestureTwice, began), began)
+		now := began
+		done := false
+		for _, s := range steps {
+			switch s := s.(type) {
+			case time.Duration:
+				now = now.Add(s)
+			case string:
+				if _, ok := c.Key(s, s, now); ok {
+					done = true
+				}
+			}
+		}
+		return done
+	}
+	for name, c := range map[string]struct {
+		steps []any
+		want  bool
+	}{
+		"the opening press and one more": {[]any{400 * time.Millisecond, "p"}, true},
+		"too soon":                       {[]any{100 * time.Millisecond, "p"}, false},
+		"too late":                       {[]any{6 * time.Second, "p"}, false},
+		"too late, then again":           {[]any{6 * time.Second, "p", time.Second, "p"}, true},
+		"held down":                      {[]any{400 * time.Millisecond, "x", "p", 30 * time.Millisecond, "p"}, false},
+		"another key between":            {[]any{400 * time.Millisecond, "x", time.Second, "p"}, false},
+	} {
+		if got := press(c.steps...); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
