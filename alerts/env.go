@@ -184,35 +184,9 @@ func (e *Env) HomeOf(s backend.Series) string {
 	if home, ok := e.homes[s]; ok {
 		return home
 	}
-	home := e.homeOf(s)
+	home := e.State.HomeOf(s.Source, s.Session)
 	e.homes[s] = home
 	return home
-}
-
-func (e *Env) homeOf(s backend.Series) string {
-	own := e.State.Source(s.Source)
-	only, registries, waits := "", 0, false
-	for _, h := range e.State.Sources {
-		if own != nil && !own.SpeaksAbout(h.Key.Source) {
-			continue
-		}
-		waits = waits || own.MayHaveHome(h)
-		if !isRegistry(h) {
-			continue
-		}
-		if !s.Session.IsZero() && e.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: s.Session}) != nil {
-			return h.Key.Source
-		}
-		registries++
-		only = h.Key.Source
-	}
-	switch {
-	case waits && (own == nil || !isRegistry(own)):
-		return ""
-	case registries == 1:
-		return only
-	}
-	return s.Source
 }
 
 func isRegistry(h *fleet.SourceHealth) bool { return watches(h, backend.InputRegistry) }

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"strings"
-
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -90,29 +88,9 @@ func namesIn(text string) naming {
 
 func holdsAny(text string, words []string) bool {
 	for _, w := range words {
-		if holds(text, w) {
+		if backend.HoldsWord(text, w) {
 			return true
 		}
 	}
 	return false
-}
-
-// holds reports whether text has the phrase as whole words: "ref" is not in "refused".
-func holds(text, phrase string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], phrase)
-		if i < 0 {
-			return false
-		}
-		i += from
-		end := i + len(phrase)
-		if (i == 0 || !wordByte(text[i-1])) && (end == len(text) || !wordByte(text[end])) {
-			return true
-		}
-		from = i + 1
-	}
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
 }

@@ -1,0 +1,86 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func sharer(session, name, id, namespace string, edit ...func(*backend.Workspace)) *backend.Workspace {
+	w := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID(session), ID: backend.MustID(name)}}}
+	if id != "" {
+		w.ProviderID = backend.MustID(id)
+	}
+	if namespace != "" {
+		w.Namespace = backend.MustID(namespace)
+	}
+	for _, e := range edit {
+		e(w)
+	}
+	return w
+}
+
+func owner1(id, tenant string, started time.Time) *backend.Session {
+	s := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID(id)}}}
+	s.Tenant = backend.Clean(tenant, 20)
+	if !started.IsZero() {
+		s.StartedAt = backend.Known(started)
+	}
+	return s
+}
+
+func told(st *State, within bool) string {
+	var out []string
+	for p := range st.Shared(st.HomeOf, within) {
+		var users []string
+		for _, u := range p.Users {
+			users = append(users, u.Session.Raw()+"/"+u.Workspace.Raw())
+		}
+		out = append(out, fmt.Sprintf("%s %s %s: %s", p.Home, p.What, p.ID.Raw(), strings.Join(users, " ")))
+	}
+	return strings.Join(out, " | ")
+}
+
+func TestShared(t *testing.T) {
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	shares := func(w *backend.Workspace) { w.ShareAcrossSessions = backend.Known(true) }
+	ref := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "store", Parent: backend.MustID("s3"), ID: backend.MustID("box")}},
+		Session: backend.MustID("s3"), Sandbox: backend.MustID("team")}
+	st := &State{
+		Sources: []*SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "helix"}, Inputs: []backend.Input{backend.InputRegistry}, Status: StatusOK}},
+		Sessions: NewTable(owner1("s1", "acme", began), owner1("s2", "umbrella", began.Add(time.Hour)), owner1("s3", "", began.Add(2*time.Hour)),
+			owner1("s4", "", time.Time{})),
+		Workspaces: NewTable(sharer("s1", "box", "team", "", shares), sharer("s2", "box", "team", "ns", shares), sharer("s2", "other", "", "ns"),
+			sharer("s4", "box", "sbx-s4", ""), sharer("s1", "own", "x-s10-y", ""), sharer("s2", "own", "x-s10-y", "")),
+		Refs: NewTable(ref),
+	}
+	if got, want := told(st, false), "helix sandbox team: s1/box s2/box s3/box | helix sandbox x-s10-y: s1/own s2/own"; got != want {
+		t.Errorf("between sessions\n got %s\nwant %s", got, want)
+	}
+	if got := told(st, true); !strings.HasPrefix(got, "helix namespace ns: s2/box s2/other | helix sandbox team") {
+		t.Errorf("within sessions: %s", got)
+	}
+	for p := range st.Shared(st.HomeOf, false) {
+		tenants, unknown := p.Tenants(st)
+		second := p.Second(st, func(s *backend.Session) time.Time { return s.StartedAt.Or(time.Time{}) })
+		if len(tenants) != 2 || !second.Equal(began.Add(time.Hour)) || !p.Named().IsZero() {
+			t.Errorf("%s: tenants %v, second %v, named %v", p.ID.Raw(), tenants, second, p.Named().Raw())
+		}
+		if unknown != (p.ID.Raw() == "team") || p.Wanted() {
+			t.Errorf("%s: unknown %v, wanted %v: what one side alone declares is not wanted by all", p.ID.Raw(), unknown, p.Wanted())
+		}
+	}
+	many := make([]*backend.Workspace, 0, MaxPlaceUsers+10)
+	for i := range cap(many) {
+		many = append(many, sharer(fmt.Sprintf("m%05d", i), "box", "all-of-m00007", "", shares))
+	}
+	st.Workspaces = NewTable(many...)
+	for p := range st.Shared(st.HomeOf, false) {
+		if p.ID.Raw() == "all-of-m00007" && (len(p.Users) != MaxPlaceUsers || p.Named().Raw() != "m00007" || !p.Wanted()) {
+			t.Errorf("%d users, named %s, wanted %v", len(p.Users), p.Named().Raw(), p.Wanted())
+		}
+	}
+}
