@@ -27,9 +27,13 @@ const (
 // ErrNotArmed is the refusal to act without arming.
 var ErrNotArmed = errors.New("this console is not armed: arm it first, with :arm 15m and the reason")
 
-// Arm lets this process act for a while. It is journalled before it holds, ends by itself, and is never kept beyond the
+// Arm lets this process act for a while; claimed is what the person calls themselves, empty where the account tells. It is journalled before it holds, ends by itself, and is never kept beyond the
 // process.
-func (c *Control) Arm(ctx context.Context, lasting time.Duration, who audit.Who, reason backend.Safe) (Arming, error) {
+func (c *Control) Arm(ctx context.Context, lasting time.Duration, claimed, reason backend.Safe) (Arming, error) {
+	who := c.opt.Who
+	if !claimed.IsEmpty() {
+		who.Claimed = claimed
+	}
 	switch {
 	case c.opt.ReadOnly:
 		return Arming{}, errors.New("this console is read-only: start it without --read-only")
@@ -37,6 +41,8 @@ func (c *Control) Arm(ctx context.Context, lasting time.Duration, who audit.Who,
 		return Arming{}, errors.New("the configuration allows no action on any source: add actions = [...] to a [[source]]")
 	case lasting <= 0 || lasting > LongestArming:
 		return Arming{}, fmt.Errorf("it can be armed for at most %s at a time", backend.Age(LongestArming))
+	case c.opt.Shared && who.Claimed.IsEmpty():
+		return Arming{}, errors.New("several people use this account: say who you are, or set SANDGLASS_USER")
 	case reason.IsEmpty():
 		return Arming{}, errors.New("say why: the reason goes into the journal")
 	}
@@ -72,4 +78,12 @@ func (c *Control) Armed() (Arming, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.armed, c.opt.Now().Before(c.armed.Until)
+}
+
+// who is the person at this program, with the name under which they armed it.
+func (c *Control) who() audit.Who {
+	if a, ok := c.Armed(); ok {
+		return a.Who
+	}
+	return c.opt.Who
 }

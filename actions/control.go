@@ -31,10 +31,14 @@ type Options struct {
 	JournalProblem backend.Safe
 	Now            func() time.Time
 	Spawn          backend.Spawner
+	// Who is the person at this program, as far as the system knows.
+	Who audit.Who
+	// Shared says that the account is one that several people use: whoever arms says who they are.
+	Shared bool
 	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: nobody can tell.
 	Fingerprint func(backend.Safe) string
 	// EvidenceSaved reports whether a bundle was written about every one of the keys; nil: nobody can tell.
-	EvidenceSaved func([]backend.Key) bool
+	EvidenceSaved func(context.Context, []backend.Key) bool
 	// Tell takes events for the timeline. It may be nil.
 	Tell func([]backend.Event)
 }
@@ -60,6 +64,9 @@ type pace struct {
 func NewControl(o Options) *Control {
 	return &Control{opt: o, store: store{o.StateDir}, paces: map[pace]*window{}}
 }
+
+// NeedsName reports whether whoever arms has to say who they are: several people use the account.
+func (c *Control) NeedsName() bool { return c.opt.Shared && c.opt.Who.Claimed.IsEmpty() }
 
 // CanAct reports whether any verb is available on any source.
 func (c *Control) CanAct() bool {

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func TestAPlanIsConfirmedInTimeAndUsedOnce(t *testing.T) {
 			t.Errorf("the second use: %v", err)
 		}
 		again := NewControl(w.options()) // after a restart
-		if _, err := again.Arm(t.Context(), time.Hour, me, backend.Text("x")); err != nil {
+		if _, err := again.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := again.Start(t.Context(), ok); !errors.Is(err, ErrUsed) {
@@ -80,7 +81,7 @@ func TestThreeGates(t *testing.T) {
 		if _, err := c.Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) {
 			t.Errorf("read-only: %v", err)
 		}
-		if _, err := c.Arm(t.Context(), time.Minute, me, backend.Text("x")); err == nil {
+		if _, err := c.Arm(t.Context(), time.Minute, backend.Safe{}, backend.Text("x")); err == nil {
 			t.Error("a read-only console was armed")
 		}
 		o = w.options()
@@ -101,14 +102,14 @@ func TestThreeGates(t *testing.T) {
 			t.Error("nothing was confirmed, and it started")
 		}
 		for _, bad := range []time.Duration{0, -time.Minute, LongestArming + 1} {
-			if _, err := c.Arm(t.Context(), bad, me, backend.Text("x")); err == nil {
+			if _, err := c.Arm(t.Context(), bad, backend.Safe{}, backend.Text("x")); err == nil {
 				t.Errorf("armed for %s", bad)
 			}
 		}
-		if _, err := c.Arm(t.Context(), time.Minute, me, backend.Safe{}); err == nil {
+		if _, err := c.Arm(t.Context(), time.Minute, backend.Safe{}, backend.Safe{}); err == nil {
 			t.Error("armed without a reason")
 		}
-		if _, err := c.Arm(t.Context(), 30*time.Second, me, backend.Text("x")); err != nil {
+		if _, err := c.Arm(t.Context(), 30*time.Second, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(31 * time.Second)
@@ -173,7 +174,7 @@ func TestRefusals(t *testing.T) {
 				w.concerns = []Concern{c.concern}
 				saved := false
 				o := w.options()
-				o.EvidenceSaved = func([]backend.Key) bool { return saved }
+				o.EvidenceSaved = func(context.Context, []backend.Key) bool { return saved }
 				control := NewControl(o)
 				p := plan(t, control, w.intent("notes"))
 				_, err := ConfirmDigest(p, p.Digest, time.Now())

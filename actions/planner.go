@@ -35,6 +35,9 @@ func (c *Control) plan(ctx context.Context, in Intent) (*Plan, error) {
 	if ability.Denied.String() != "" {
 		return nil, &DeniedError{in.Verb, in.Source, ability.Denied}
 	}
+	if in.Who.User.IsEmpty() {
+		in.Who = c.who()
+	}
 	keys, excluded, err := chosen(in, ability.Spec)
 	if err != nil {
 		return nil, err
@@ -57,7 +60,7 @@ func (c *Control) plan(ctx context.Context, in Intent) (*Plan, error) {
 		p.Gesture = GestureCount
 	}
 	p.Warnings = append(p.Warnings, warnings(p, now)...)
-	p.Refusals = c.refusals(p, ability.Spec, scene)
+	p.Refusals = c.refusals(ctx, p, ability.Spec, scene)
 	p.seal()
 	return p, nil
 }

@@ -69,7 +69,7 @@ func oneWorld(t *testing.T, rnd *rand.Rand) {
 	}
 	c := NewControl(w.options())
 	if rnd.IntN(4) > 0 {
-		if _, err := c.Arm(t.Context(), time.Duration(1+rnd.IntN(120))*time.Second, me, backend.Text("x")); err != nil {
+		if _, err := c.Arm(t.Context(), time.Duration(1+rnd.IntN(120))*time.Second, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"context"
 	"slices"
 
 	"sandglass/backend"
@@ -15,7 +16,7 @@ const (
 )
 
 // refusals are the reasons not to carry the plan out.
-func (c *Control) refusals(p *Plan, spec Spec, scene Scene) []Refusal {
+func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, scene Scene) []Refusal {
 	var out []Refusal
 	if len(p.Targets) == 0 {
 		next := backend.Text("see what was left out, and why")
@@ -29,7 +30,7 @@ func (c *Control) refusals(p *Plan, spec Spec, scene Scene) []Refusal {
 		out = append(out, resetRefusals(p, scene.Concerns)...)
 	}
 	if p.Verb == Reset || p.Verb == Destroy || p.Verb == Clean || p.Verb == Purge {
-		out = append(out, c.leakRefusals(p, scene)...)
+		out = append(out, c.leakRefusals(ctx, p, scene)...)
 	}
 	return out
 }
@@ -115,7 +116,7 @@ func resetRefusals(p *Plan, concerns []Concern) []Refusal {
 }
 
 // leakRefusals keep the evidence of a possible leak: what shows it would be gone.
-func (c *Control) leakRefusals(p *Plan, scene Scene) []Refusal {
+func (c *Control) leakRefusals(ctx context.Context, p *Plan, scene Scene) []Refusal {
 	for i := range scene.Concerns {
 		x := &scene.Concerns[i]
 		if x.Rule != "possible-leak" || !x.Firing {
@@ -132,7 +133,7 @@ func (c *Control) leakRefusals(p *Plan, scene Scene) []Refusal {
 		}
 		r := Refusal{Why: backend.Textf("possible-leak fires about %d of the targets: %s destroys what could show who read what",
 			len(touched), backend.Clean(string(p.Verb), 40))}
-		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(touched) {
+		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(ctx, touched) {
 			r.Word, r.Next = WordEvidenceSaved, backend.Textf("a bundle was written; if it holds what you need, type: %s", WordEvidenceSaved)
 		} else {
 			r.Next = backend.Text("write a bundle first: E on the subject, or sandglass bundle ID")

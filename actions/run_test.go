@@ -235,7 +235,7 @@ func TestTheRateLimitHolds(t *testing.T) {
 		o := w.options()
 		o.Abilities[0].Spec.PerMinute = 10
 		c := NewControl(o)
-		if _, err := c.Arm(t.Context(), time.Hour, me, backend.Text("x")); err != nil {
+		if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 		r := w.start(c, w.intent(names(30)...))

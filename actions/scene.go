@@ -18,10 +18,15 @@ type Concern struct {
 	Critical bool
 	Since    time.Time // when it took its state
 	Subjects []backend.Key
+	// Cut says that Subjects does not hold all of them: then any subject of the source may be one.
+	Cut bool
 }
 
 // names reports whether the concern is about the key.
 func (c *Concern) names(k backend.Key) bool {
+	if c.Cut && k.Source == c.Source {
+		return true
+	}
 	for _, s := range c.Subjects {
 		if s == k || s.Source == k.Source && s.Kind == backend.KindSession && s.ID == k.Parent && !k.Parent.IsZero() {
 			return true

@@ -192,7 +192,7 @@ func (w *world) ability() Ability {
 }
 
 func (w *world) options() Options {
-	return Options{Environment: "test", StateDir: w.dir, Abilities: []Ability{w.ability()}, Feed: w, Journal: w.journal, Now: time.Now,
+	return Options{Environment: "test", StateDir: w.dir, Abilities: []Ability{w.ability()}, Feed: w, Journal: w.journal, Now: time.Now, Who: me,
 		Spawn: backend.NewSpawner(nil), Fingerprint: func(s backend.Safe) string { return s.String() }}
 }
 
@@ -221,7 +221,7 @@ func (w *world) change(f func()) {
 // armed makes a Control that may act.
 func (w *world) armed() *Control {
 	c := NewControl(w.options())
-	if _, err := c.Arm(w.t.Context(), time.Hour, me, backend.Text("incident 7")); err != nil {
+	if _, err := c.Arm(w.t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
 		w.t.Fatal(err)
 	}
 	return c
