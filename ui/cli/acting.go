@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"sync"
+
+	"sandglass/actions"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/config"
+)
+
+// Acting is what a Control is made from.
+type Acting struct {
+	Config   *config.Config
+	Sources  []Source
+	StateDir string // empty: there is no place to keep state, and nothing can be done
+	ReadOnly bool
+	Feed     actions.Feed
+	Desk     *alerts.Desk
+}
+
+// ActionFeed lets actions see what the screen sees.
+type ActionFeed struct {
+	fleet *fleet.Fleet
+	desk  *alerts.Desk
+
+	mu       sync.Mutex
+	board    *alerts.Board // that concerns were made of
+	concerns []actions.Concern
+}
+
+// NewActionFeed joins a fleet and what evaluates its States.
+func NewActionFeed(f *fleet.Fleet, d *alerts.Desk) *ActionFeed { return &ActionFeed{fleet: f, desk: d} }
+
+// attending is the viewer under whose name the targets of a plan are looked at.
+const attending = "actions"
+
+// Scene is the newest State with its alerts.
+func (f *ActionFeed) Scene() actions.Scene {
+	state, board := f.desk.Latest()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if board != f.board && board != nil {
+		f.board, f.concerns = board, concerns(board)
+	}
+	return actions.Scene{State: state, Concerns: f.concerns}
+}
+
+// Subscribe tells of newer Scenes.
+func (f *ActionFeed) Subscribe() (<-chan struct{}, func()) { return f.desk.Subscribe() }
+
+// Wake asks for a poll of the source now.
+func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
+
+// Attend names what readings look at first.
+func (f *ActionFeed) Attend(keys []backend.Key) { f.desk.SetVisible(attending, keys) }
+
+func concerns(b *alerts.Board) []actions.Concern {
+	var out []actions.Concern
+	for _, a := range b.Alerts {
+		if a.State != alerts.StateFiring && a.State != alerts.StateHeld {
+			continue
+		}
+		c := actions.Concern{ID: a.ID, Rule: a.Rule, Source: a.Source, Cause: a.Cause, Firing: true,
+			Critical: a.Severity == alerts.SeverityCritical, Since: a.Since, Cut: a.SubjectCount > len(a.Subjects)}
+		for _, s := range a.Subjects {
+			c.Subjects = append(c.Subjects, s.Key)
+		}
+		out = append(out, c)
+	}
+	return out
+}
