@@ -128,6 +128,8 @@ type Done struct {
 	Notes []backend.Safe
 	// Proved says that the effect itself saw the wished state afterwards (a directory is gone, a plain exec works).
 	Proved bool
+	// Observed is what a probe proved about a sandbox; unknown when nothing was.
+	Observed backend.Value[backend.Observation]
 }
 
 // ChangedError says that a target was not acted on because it is not what the plan saw.
