@@ -15,6 +15,7 @@ type Ctx struct {
 	Board *alerts.Board
 
 	naming map[backend.Key]*alerts.Alert // worst alert by subject; filled on first use
+	places map[backend.Key]*fleet.Place  // filled on first use
 }
 
 // NewCtx makes a Ctx. A nil State or Board stands for an empty one.
@@ -52,6 +53,17 @@ func (c *Ctx) Alert(k backend.Key) *alerts.Alert {
 		}
 	}
 	return c.naming[k]
+}
+
+// Place returns the shared place of a row's key, nil when nothing is shared there.
+func (c *Ctx) Place(k backend.Key) *fleet.Place {
+	if c.places == nil {
+		c.places = make(map[backend.Key]*fleet.Place)
+		for p := range c.State.Shared(c.State.HomeOf, true) {
+			c.places[PlaceKey(p)] = p
+		}
+	}
+	return c.places[k]
 }
 
 // Interval is how often a source is polled, 0 when it is not known.

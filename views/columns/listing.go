@@ -66,5 +66,5 @@ func (s *Set[R]) Listing() Listing {
 // Listings are all kinds that `get` can print, in the order of the screens.
 func Listings() []Listing {
 	return []Listing{Alerts().Listing(), Workspaces().Listing(), Sandboxes().Listing(), Sessions().Listing(),
-		Tmpdirs().Listing(), Refs().Listing(), Sources().Listing()}
+		Tmpdirs().Listing(), Refs().Listing(), Sharing().Listing(), Sources().Listing()}
 }

@@ -49,6 +49,8 @@ func TestReadingJSONIsDocumented(t *testing.T) {
 		t.Errorf("found only %d types", len(seen))
 	}
 	documented(t, sections, "Source", reflect.TypeFor[sourceItem]())
+	documented(t, sections, "Place", reflect.TypeFor[placeItem]())
+	documented(t, sections, "PlaceUser", reflect.TypeFor[placeUser]())
 }
 
 var fieldName = regexp.MustCompile("`([a-z0-9_]+)`")

@@ -47,6 +47,8 @@ type Item struct {
 	sandbox   *backend.Sandbox
 	tmpdir    *backend.Tmpdir
 	host      *backend.Host
+	ref       *backend.Ref
+	place     *placeItem
 }
 
 // MarshalJSON writes the part that is set.
@@ -66,6 +68,10 @@ func (i Item) MarshalJSON() ([]byte, error) {
 		return compact(i.tmpdir)
 	case i.host != nil:
 		return compact(i.host)
+	case i.ref != nil:
+		return compact(i.ref)
+	case i.place != nil:
+		return compact(i.place)
 	}
 	return []byte("null"), nil
 }
@@ -132,6 +138,13 @@ func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
 	case backend.KindHost:
 		h := st.Hosts.Get(k)
 		return Item{host: h}, h != nil
+	case backend.KindRef:
+		r := st.Refs.Get(k)
+		return Item{ref: r}, r != nil
+	case columns.KindPlace:
+		if p := ctx.Place(k); p != nil {
+			return Item{place: newPlaceItem(p, ctx)}, true
+		}
 	case backend.KindExecution, backend.KindJob:
 	}
 	return Item{}, false

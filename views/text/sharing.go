@@ -1,0 +1,56 @@
+package text
+
+import (
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views/columns"
+)
+
+// placeItem is one place that several sessions or workspaces use.
+type placeItem struct {
+	What           fleet.PlaceKind `json:"what"`
+	ID             backend.ID      `json:"id"`
+	Source         string          `json:"source"`
+	SessionCount   int             `json:"session_count"`
+	Tenants        []backend.Safe  `json:"tenants"`
+	TenantsUnknown bool            `json:"tenants_unknown"`
+	Since          *Time           `json:"since,omitempty"`
+	ByDesign       bool            `json:"by_design"`
+	Verdict        backend.Safe    `json:"verdict"`
+	Why            []backend.Safe  `json:"why"`
+	Users          []placeUser     `json:"users"`
+	MoreUsers      bool            `json:"more_users"`
+}
+
+type placeUser struct {
+	Session   backend.ID   `json:"session"`
+	Workspace backend.ID   `json:"workspace,omitzero"`
+	Tenant    backend.Safe `json:"tenant,omitzero"`
+	Provider  backend.Safe `json:"provider,omitzero"`
+	Started   Time         `json:"started_at"`
+	From      string       `json:"from"`
+}
+
+func newPlaceItem(p *fleet.Place, ctx *columns.Ctx) *placeItem {
+	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Users: []placeUser{},
+		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: list(columns.WhyShared(p, ctx.State, ctx.Now))}
+	item.ByDesign, item.Verdict = columns.ByDesign(p, ctx.State)
+	tenants, unknown := p.Tenants(ctx.State)
+	item.Tenants, item.TenantsUnknown = list(tenants), unknown
+	if since := columns.BothSince(p, ctx.State); !since.IsNotApplicable() {
+		at, _ := since.Get()
+		item.Since = &Time{at}
+	}
+	for _, u := range p.Users {
+		x := placeUser{Session: u.Session, Workspace: u.Workspace, From: u.Said.Key.Source}
+		if s := p.SessionOf(ctx.State, u); s != nil {
+			at, _ := s.StartedAt.Get()
+			x.Tenant, x.Started = s.Tenant, Time{at}
+		}
+		if u.Entity != nil {
+			x.Provider = u.Entity.Provider
+		}
+		item.Users = append(item.Users, x)
+	}
+	return item
+}
