@@ -5,10 +5,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/config"
-	"sandglass/ui/cli"
 )
 
 const exampleFile = "config.example.toml"
@@ -16,7 +16,7 @@ const exampleFile = "config.example.toml"
 // TestExampleIsCurrent holds that config.example.toml is what the option structs say: every key, its default and one
 // line of why. go test . -run TestExampleIsCurrent -update rewrites it.
 func TestExampleIsCurrent(t *testing.T) {
-	known := config.Known{Kinds: kinds(), Rules: cli.RuleKinds()}
+	known := testProgram(time.Now).Known()
 	want := config.Example(known)
 	if *update {
 		if err := os.WriteFile(exampleFile, []byte(want), 0o644); err != nil {

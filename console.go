@@ -177,7 +177,7 @@ func (c *console) demo(ctx context.Context, o cli.Demo) error {
 		<-ctx.Done()
 		return d.Wait()
 	}
-	cfg, err := config.Parse([]byte(d.Config()), "demo", config.Known{Kinds: c.program.Kinds, Rules: cli.RuleKinds()})
+	cfg, err := config.Parse([]byte(d.Config()), "demo", c.program.Known())
 	if err != nil {
 		return err
 	}

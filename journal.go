@@ -23,18 +23,11 @@ type orderJournal struct {
 
 // newOrderJournal makes the journal of a state directory; nil, and why, where there can be none.
 func newOrderJournal(dir string) (alerts.OrderJournal, error) {
-	who := audit.Who{User: backend.Text("unknown"), Host: backend.Text("unknown"), SSHClient: sshClient()}
-	if name := systemUser(); name != "" {
-		who.User = backend.Clean(name, 100)
-	}
-	if host, err := os.Hostname(); err == nil {
-		who.Host = backend.Clean(host, 100)
-	}
-	j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: who.Host, BootID: backend.Clean(alerts.SystemMoment().Boot, 80)}})
+	j, err := newAuditJournal(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &orderJournal{j, who}, nil
+	return &orderJournal{j, whoIs()}, nil
 }
 
 // sshClient is the address of the far end of an SSH session, empty outside of one.

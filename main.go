@@ -37,6 +37,9 @@ func run(sys *system, args []string) int {
 	program := &cli.Program{
 		Version:   version(),
 		Kinds:     kinds(),
+		Acts:      actionKeys(),
+		Operator:  operatorKeys(),
+		Control:   console.control,
 		Console:   console.run,
 		Demo:      console.demo,
 		Scenarios: scenarios(),

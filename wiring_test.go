@@ -21,7 +21,7 @@ func testProgram(now func() time.Time) *cli.Program {
 	began := time.Now()
 	var dialer net.Dialer
 	return &cli.Program{
-		Version: "test", Kinds: kinds(),
+		Version: "test", Kinds: kinds(), Acts: actionKeys(), Operator: operatorKeys(),
 		Console: func(context.Context, cli.Console) error { return errors.New("no screen in this test") },
 		Demo:    func(context.Context, cli.Demo) error { return errors.New("no demo in this test") },
 		Now:     now, Mono: func() time.Duration { return time.Since(began) }, Moment: alerts.SystemMoment,
@@ -33,7 +33,7 @@ func testProgram(now func() time.Time) *cli.Program {
 
 func buildConfig(t *testing.T, p *cli.Program, text string) ([]cli.Source, []alerts.Rule) {
 	t.Helper()
-	c, err := config.Parse([]byte(text), "demo", config.Known{Kinds: p.Kinds, Rules: cli.RuleKinds()})
+	c, err := config.Parse([]byte(text), "demo", p.Known())
 	if err != nil {
 		t.Fatal(err)
 	}

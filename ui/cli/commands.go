@@ -69,7 +69,7 @@ func noArgs(c *cobra.Command, args []string) error {
 
 // load reads the configuration that the flags and the environment name.
 func (p *Program) load(s shared) (*config.Config, error) {
-	return config.Load(config.Find(s.config, p.Getenv), p.known())
+	return config.Load(config.Find(s.config, p.Getenv), p.Known())
 }
 
 func (p *Program) console(ctx context.Context, s shared) error {

@@ -215,7 +215,7 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 		Short: "Write a configuration that names every key with its default; - writes it to the standard output",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			example := config.Example(p.known())
+			example := config.Example(p.Known())
 			path := s.config
 			if path == "" {
 				path = config.DefaultPath(p.Getenv)
@@ -277,7 +277,7 @@ func (p *Program) configShowCommand(s *shared) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown, err := c.Show(p.known(), p.Cleaner)
+			shown, err := c.Show(p.Known(), p.Cleaner)
 			if err != nil {
 				return err
 			}

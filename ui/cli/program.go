@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/alerts/rules"
 	"sandglass/backend"
@@ -22,6 +23,11 @@ import (
 type Program struct {
 	Version string
 	Kinds   []backend.SourceKind
+	// Acts and Operator are what a configuration may say about actions; Control makes what carries them out, nil: this
+	// program only looks.
+	Acts     []config.ActionKind
+	Operator config.OperatorKind
+	Control  func(Acting) (*actions.Control, error)
 	// Console runs the screen until the operator leaves it or ctx ends.
 	Console func(context.Context, Console) error
 	// Demo runs the embedded fleet, with the screen or headless.
@@ -168,8 +174,10 @@ func AddTo(f *fleet.Fleet, sources []Source) {
 	}
 }
 
-// known is what a configuration file may name.
-func (p *Program) known() config.Known { return config.Known{Kinds: p.Kinds, Rules: RuleKinds()} }
+// Known is what a configuration file may name.
+func (p *Program) Known() config.Known {
+	return config.Known{Kinds: p.Kinds, Rules: RuleKinds(), Actions: p.Acts, Operator: p.Operator}
+}
 
 // RuleKinds are the rules as a configuration file knows them.
 func RuleKinds() []config.RuleKind {
