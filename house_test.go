@@ -31,7 +31,7 @@ var mayImport = []struct {
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
-	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "actions", "actions/audit"}},
+	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "actions", "actions/audit"}},
 	{"ui/keys", []string{"backend"}},
 	{"ui/theme", []string{"backend"}},
 	{"ui/kit", []string{"backend", "ui/theme"}},

@@ -1,0 +1,249 @@
+package operator
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/wire"
+)
+
+// Call is what is done to one target: a request or a command.
+type Call struct {
+	URL      string            `toml:"url" doc:"request: where it goes; {session} {workspace} {sandbox} {name} {id} {provider} {source} are escaped into path and query"`
+	Method   string            `toml:"method" doc:"request: POST, PUT, PATCH or DELETE"`
+	Headers  map[string]string `toml:"headers" doc:"request: plain headers, placeholders allowed; the credential belongs into the table act"`
+	Body     string            `toml:"body" doc:"request: a JSON document; placeholders stand inside its strings"`
+	Command  []string          `toml:"command" doc:"argv to run instead of a request; placeholders fill single arguments, and no shell is involved"`
+	Pass     []string          `toml:"pass" doc:"command: environment variables that it gets besides PATH, HOME, USER, LANG, TZ and TMPDIR"`
+	Deadline backend.Duration  `toml:"deadline" doc:"limit of one request or command; what takes longer is unknown, and is read instead of repeated"`
+}
+
+func callDefaults() Call {
+	return Call{Method: http.MethodPost, Deadline: backend.Duration(30 * time.Second)}
+}
+
+// IsZero reports whether neither a request nor a command is configured.
+func (c *Call) IsZero() bool { return c.URL == "" && len(c.Command) == 0 }
+
+// targetNames are the placeholders that tell targets of a kind apart; plainNames say only where they belong.
+func targetNames(of backend.Kind) []string {
+	switch of {
+	case backend.KindSession:
+		return []string{"session", "name", "id"}
+	case backend.KindWorkspace:
+		return []string{"workspace", "name", "id", "sandbox", "session"} // a session can have a single one without a name
+	case backend.KindSandbox:
+		return []string{"sandbox", "name", "id"}
+	case backend.KindExecution, backend.KindJob, backend.KindTmpdir, backend.KindHost, backend.KindSource, backend.KindRef:
+	}
+	return nil
+}
+
+func knownNames(of backend.Kind) []string {
+	names := append(targetNames(of), "source", "session", "provider")
+	if of == backend.KindSandbox {
+		names = append(names, "workspace")
+	}
+	if of == backend.KindSession {
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "provider" })
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// check refuses what could not be carried out or could reach another place. at is put before the keys.
+func (c *Call) check(opts backend.Options, at string, of backend.Kind, act wire.Credential) error {
+	if c.Deadline.Std() <= 0 {
+		return opts.Refuse(at+"deadline", "must be longer than 0s")
+	}
+	for _, part := range c.templates() {
+		for _, name := range wire.Placeholders(part.text) {
+			if !slices.Contains(knownNames(of), name) {
+				return opts.Refuse(at+part.key, "{%s} is not known of a %s; known: {%s}", name, of, strings.Join(knownNames(of), "}, {"))
+			}
+		}
+	}
+	switch {
+	case c.URL != "" && len(c.Command) > 0:
+		return opts.Refuse(at+"command", "give a url or a command, not both")
+	case !c.IsZero() && !slices.ContainsFunc(c.uses(), func(n string) bool { return slices.Contains(targetNames(of), n) }):
+		return opts.Refuse(at+c.mainKey(), "says the same for every %s: put one of {%s} into it", of, strings.Join(targetNames(of), "}, {"))
+	case c.URL != "":
+		return c.checkRequest(opts, at)
+	case len(c.Command) > 0:
+		return c.checkCommand(opts, at, act)
+	}
+	return nil
+}
+
+func (c *Call) mainKey() string {
+	if c.URL != "" {
+		return "url"
+	}
+	return "command"
+}
+
+func (c *Call) checkRequest(opts backend.Options, at string) error {
+	if err := wire.CheckURL(c.URL); err != nil {
+		return opts.Refuse(at+"url", "%v", err)
+	}
+	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, c.Method) {
+		return opts.Refuse(at+"method", "%q is not known here; write POST, PUT, PATCH or DELETE", c.Method)
+	}
+	for name, v := range c.Headers {
+		if !wire.HeaderName(name) || !wire.HeaderText(v) {
+			return opts.Refuse(at+"headers", "%q cannot be a header", name)
+		}
+	}
+	if c.Body != "" {
+		filled, err := wire.Fill(c.Body, func(string) (string, error) { return "x", nil }, jsonText)
+		if err != nil || !json.Valid([]byte(filled)) {
+			return opts.Refuse(at+"body", "is not a JSON document whose placeholders stand inside strings, like {\"session\": \"{session}\"}")
+		}
+	}
+	return nil
+}
+
+func (c *Call) checkCommand(opts backend.Options, at string, act wire.Credential) error {
+	switch {
+	case c.Command[0] == "" || len(wire.Placeholders(c.Command[0])) > 0:
+		return opts.Refuse(at+"command", "must begin with the program to run")
+	case c.Body != "" || len(c.Headers) > 0:
+		return opts.Refuse(at+"command", "has neither body nor headers; they belong to a url")
+	case !act.IsZero():
+		return opts.Refuse("act", "is for requests; a command gets the environment variables that pass names")
+	}
+	for _, name := range c.Pass {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return opts.Refuse(at+"pass", "%q cannot be the name of an environment variable", name)
+		}
+	}
+	return nil
+}
+
+// namesWorkspace reports whether the call tells the workspaces of one session apart.
+func (c *Call) namesWorkspace() bool {
+	return slices.ContainsFunc(c.uses(), func(n string) bool {
+		return n != "session" && slices.Contains(targetNames(backend.KindWorkspace), n)
+	})
+}
+
+type template struct{ key, text string }
+
+// templates are all texts that may hold placeholders.
+func (c *Call) templates() []template {
+	all := []template{{"url", c.URL}, {"body", c.Body}}
+	for _, v := range c.Headers {
+		all = append(all, template{"headers", v})
+	}
+	for _, a := range c.Command {
+		all = append(all, template{"command", a})
+	}
+	return all
+}
+
+// uses lists the placeholders of the call, without doubles.
+func (c *Call) uses() []string {
+	var names []string
+	for _, t := range c.templates() {
+		names = append(names, wire.Placeholders(t.text)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Names of identity facts that placeholders are filled from.
+const (
+	factName      = "name"
+	factSandbox   = "sandbox"
+	factSession   = "session"
+	factWorkspace = "workspace"
+	factProvider  = "provider"
+)
+
+// values gives the placeholders of a target. Everything comes from what the plan was made of.
+func values(k backend.Key, identity []actions.Fact) func(string) (string, error) {
+	fact := func(name string) string {
+		for _, f := range identity {
+			if f.Name == name {
+				return f.Value
+			}
+		}
+		return ""
+	}
+	return func(name string) (string, error) {
+		v := ""
+		switch {
+		case name == "source":
+			v = k.Source
+		case name == "id":
+			v = k.Path().Raw()
+		case name == "session" && k.Kind == backend.KindWorkspace:
+			v = k.Parent.Raw()
+		case name == string(k.Kind), name == "name" && k.Kind != backend.KindSandbox:
+			v = k.ID.Raw()
+		default:
+			v = fact(name)
+		}
+		if v == "" {
+			return "", fmt.Errorf("its %s is not known", name)
+		}
+		return v, nil
+	}
+}
+
+// order fills the request in.
+func (c *Call) order(value func(string) (string, error)) (wire.Order, error) {
+	o := wire.Order{Method: c.Method}
+	var err error
+	if o.URL, err = wire.FillURL(c.URL, value); err != nil {
+		return o, err
+	}
+	if o.Header, err = wire.FillHeaders(c.Headers, value); err != nil {
+		return o, err
+	}
+	if c.Body != "" {
+		body, err := wire.Fill(c.Body, value, jsonText)
+		if err != nil {
+			return o, err
+		}
+		o.Body = []byte(body)
+		if o.Header.Get("Content-Type") == "" {
+			o.Header.Set("Content-Type", "application/json")
+		}
+	}
+	return o, nil
+}
+
+// jsonText escapes a value for the inside of a JSON string.
+func jsonText(s string) string {
+	q := backend.QuoteJSON(s)
+	return q[1 : len(q)-1]
+}
+
+// argv fills the command in. A value stays in its argument. One that a program would read as an option is refused,
+// unless "--" stands before it.
+func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
+	out := make([]string, 0, len(c.Command))
+	ended := false
+	for i, a := range c.Command {
+		filled, err := wire.Fill(a, value, func(s string) string { return s })
+		switch {
+		case err != nil:
+			return nil, err
+		case strings.ContainsRune(filled, 0):
+			return nil, fmt.Errorf("a value holds a zero byte and cannot be an argument")
+		case i > 0 && !ended && strings.HasPrefix(filled, "-") && strings.HasPrefix(a, "{"):
+			return nil, fmt.Errorf("a value begins with a dash, which %s would read as an option; put \"--\" before it in command", c.Command[0])
+		}
+		ended = ended || a == "--"
+		out = append(out, filled)
+	}
+	return out, nil
+}

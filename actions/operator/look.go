@@ -1,0 +1,183 @@
+package operator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// looker reads targets from what the console knows; the run polls the source before it asks again.
+type looker struct {
+	of   backend.Kind
+	call *Call
+	// loses is what every target loses, empty for nothing.
+	loses backend.Safe
+	// only are the reported states that the verb is for; empty: any.
+	only []string
+	// judge excludes workspaces that the verb is not for; nil: none.
+	judge func(*backend.Workspace) backend.Safe
+	// fingerprint identifies the cause of a failure; nil: causes are no part of an identity.
+	fingerprint func(backend.Safe) string
+}
+
+// Look judges each key by the newest State.
+func (l *looker) Look(_ context.Context, q actions.Question) []actions.Candidate {
+	out := make([]actions.Candidate, 0, len(q.Keys))
+	for _, k := range q.Keys {
+		out = append(out, l.candidate(k, q.State))
+	}
+	return out
+}
+
+func (l *looker) candidate(k backend.Key, s *fleet.State) actions.Candidate {
+	c := actions.Candidate{Key: k, Label: k.Safe(), Name: k.Path().Raw()}
+	e := s.Entity(k)
+	if e == nil || k.Kind != l.of {
+		c.Why = backend.Text("its source does not list it any more")
+		return c
+	}
+	if why, stale := s.StaleWhy(e.EntityMeta()); stale {
+		c.Why = backend.Textf("what is known of it is old: %v", why)
+		return c
+	}
+	c.Identity = []actions.Fact{{Name: "id", Value: k.Path().Raw()}, {Name: "state", Value: e.StatusWord().String()}}
+	switch e := e.(type) {
+	case *backend.Workspace:
+		l.workspace(&c, e, s)
+	case *backend.Session:
+		l.session(&c, e)
+	case *backend.Sandbox:
+		l.sandbox(&c, e)
+	}
+	if len(l.only) > 0 && c.Why.IsEmpty() && !slices.ContainsFunc(l.only, func(word string) bool { return isState(e, word) }) {
+		c.Why = backend.Textf("it is reported %v, which this verb is not for", spoken(e.StatusWord()))
+	}
+	if c.Why.IsEmpty() && !l.loses.IsEmpty() {
+		c.Loses = []backend.Safe{l.loses}
+	}
+	l.fillable(&c)
+	return c
+}
+
+func (l *looker) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State) {
+	// The newest attempt is no part of the identity: what keeps trying and failing would be another one every time.
+	addFact(c, "last success", moment(w.LastSuccessAt))
+	if l.fingerprint != nil && !w.LastError.IsEmpty() {
+		addFact(c, "cause", l.fingerprint(w.LastError))
+	}
+	addFact(c, factSandbox, sandboxOf(w, s).Raw())
+	addFact(c, factProvider, w.Provider.String())
+	c.Useless = w.Class == backend.ClassFailed
+	if at, ok := w.LastAttemptAt.Get(); ok && w.Class == backend.ClassFailed {
+		c.CauseSeen = at
+	}
+	c.Owner = backend.Textf("session %v", w.Key.Parent)
+	if owner := s.SessionOf(w); owner != nil && !owner.Tenant.IsEmpty() {
+		c.Owner = backend.Textf("%v of %v", c.Owner, owner.Tenant)
+	}
+	switch {
+	case w.Unreadable:
+		c.Why = backend.Text("its registry cannot be read any more")
+	case w.Named && !l.call.namesWorkspace():
+		c.Why = backend.Text("the configured call says which session, but not which of its workspaces; put {workspace} into it")
+	case l.judge != nil:
+		c.Why = l.judge(w)
+	}
+}
+
+func (l *looker) session(c *actions.Candidate, s *backend.Session) {
+	addFact(c, "started", moment(s.StartedAt))
+	c.Owner = s.Tenant
+}
+
+func (l *looker) sandbox(c *actions.Candidate, s *backend.Sandbox) {
+	addFact(c, "created", moment(s.CreatedAt))
+	addFact(c, "started", moment(s.StartedAt))
+	addFact(c, factName, s.Name.String())
+	addFact(c, factSession, s.Session.Raw())
+	addFact(c, factWorkspace, s.Workspace.Raw())
+	addFact(c, factProvider, s.Provider.String())
+	if !s.Session.IsZero() {
+		c.Owner = backend.Textf("session %v", s.Session)
+	}
+	if !s.IsSandbox {
+		c.Why = backend.Text("it is no sandbox of an agent")
+	}
+}
+
+// fillable excludes what the call cannot name.
+func (l *looker) fillable(c *actions.Candidate) {
+	if !c.Why.IsEmpty() {
+		return
+	}
+	value := values(c.Key, c.Identity)
+	var err error
+	if l.call.URL != "" {
+		_, err = l.call.order(value)
+	} else {
+		_, err = l.call.argv(value)
+	}
+	if err != nil {
+		c.Why = backend.Textf("it cannot be named to the server: %v", err)
+	}
+}
+
+// sandboxOf is the raw id of the machine behind a workspace: what its registry says, else the only one that is joined to
+// it. Zero when nobody knows.
+func sandboxOf(w *backend.Workspace, s *fleet.State) backend.ID {
+	if !w.ProviderID.IsZero() {
+		return w.ProviderID
+	}
+	var found backend.ID
+	for _, box := range s.SandboxesOf(w.Key.Parent) {
+		if box.Workspace != w.Key.ID {
+			continue
+		}
+		if !found.IsZero() {
+			return backend.ID{}
+		}
+		found = box.Key.ID
+	}
+	return found
+}
+
+// moment is a time as an identity spells it.
+func moment(v backend.Value[time.Time]) string {
+	switch at, known := v.Get(); {
+	case known:
+		return at.UTC().Format(time.RFC3339Nano)
+	case v.IsNotApplicable():
+		return "never"
+	}
+	return "unknown"
+}
+
+// spoken is a reported word, or what to say where there is none.
+func spoken(word backend.Safe) backend.Safe {
+	if word.IsEmpty() {
+		return backend.Text("without a state")
+	}
+	return word
+}
+
+// isState reports whether the entity's own word, or what that word is known to mean, is the given one.
+func isState(e backend.Entity, word string) bool {
+	if e.StatusWord().String() == word {
+		return true
+	}
+	switch e := e.(type) {
+	case *backend.Workspace:
+		return string(e.Class) == word
+	case *backend.Sandbox:
+		return string(e.Class) == word
+	}
+	return false
+}
+
+func addFact(c *actions.Candidate, name, value string) {
+	c.Identity = append(c.Identity, actions.Fact{Name: name, Value: value})
+}
