@@ -38,7 +38,7 @@ func (j *Journal) WriteBundle(ctx context.Context, b Bundle, at time.Time, who W
 	}
 	f := BundleFile{Path: b.Out, SHA256: sumOf([]byte(b.Text))}
 	if f.Path == "" {
-		f.Path = filepath.Join(filepath.Dir(j.path), BundlesDir, bundleName(b.Subjects[0], at, f.SHA256))
+		f.Path = filepath.Join(filepath.Dir(j.path), BundlesDir, bundleName(maskedKey(j.cleaner, b.Subjects[0]), at, f.SHA256))
 		if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 			return BundleFile{}, fmt.Errorf("the bundle was not written: %w", err)
 		}

@@ -1,0 +1,392 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views/columns"
+	"sandglass/views/detail"
+)
+
+func (e *evidence) head(p *page) {
+	a := e.alert()
+	if a != nil {
+		p.title("Alert " + a.Rule + " on " + code(a.Source))
+	} else {
+		p.title(code(detail.Title(e.Key, frameOf(e.Ctx))) + " on " + code(e.Key.Source))
+	}
+	p.text("")
+	p.text("Evidence written down by Sandglass %s at %s in environment %s. Times are UTC. What looks like a secret is masked;",
+		code(e.Version), utc(e.Ctx.Now), code(e.Environment))
+	p.text("read it through before you give it to others: names, paths and error texts of your systems are in it.")
+	p.section("Summary")
+	for _, id := range e.sources {
+		if h := e.Ctx.State.Source(id); h != nil {
+			p.item("source %s, kind %s: %s, last answered %s", code(id), code(h.Kind), h.Status, utc(h.LastOK))
+		}
+	}
+	if w := e.Ctx.State.Workspace(e.Key); w != nil {
+		p.item("reported %s (%s by its times)", code(w.Reported.String()), w.Condition(e.Ctx.Now, e.Ctx.State.LongestOperation))
+		if !w.LastError.IsEmpty() {
+			p.item("last error: %s", code(w.LastError.String()))
+		}
+	}
+	if x := e.Ctx.State.Sandbox(e.Key); x != nil {
+		p.item("reported %s, image %s", code(x.Reported.String()), code(x.Image.String()))
+	}
+	if a == nil && len(e.alerts) > 0 {
+		a = e.alerts[0] // worst first
+	}
+	if a != nil {
+		p.item("worst alert: %s, %s, %s since %s: %s", a.Rule, a.Severity, a.State, utc(a.Since), code(a.Cause.String()))
+	}
+	if e.Diagnosis != nil {
+		p.item("diagnosis: %s", code(e.Diagnosis.Conclusion.String()))
+		for _, v := range e.Diagnosis.Release.Declared {
+			p.item("framework release as declared: %s", code(v.String()))
+		}
+	}
+	if a == nil && e.Diagnosis == nil {
+		p.item("no alert names it")
+	}
+}
+
+func (e *evidence) identifiers(p *page) {
+	p.section("Identifiers, in full")
+	for _, k := range e.covered {
+		p.item("%s %s on %s", k.Kind, rawID(k.Path()), code(k.Source))
+	}
+	if e.left > 0 {
+		p.item("and %d more that are not in this bundle", e.left)
+	}
+	found := e.traces()
+	p.text("")
+	p.text("Trace and request ids:")
+	p.text("")
+	if len(found) == 0 {
+		p.item("none was found in what was read")
+	}
+	for _, t := range found {
+		p.item("%s in %s", code(t.id), t.where)
+	}
+}
+
+type trace struct{ id, where string }
+
+// traceIDs are the shapes of ids that lead into other people's logs: traceparent (W3C Trace Context), the names that
+// platforms use for trace, request and ray ids, and Agentuity's x-session-id.
+var traceIDs = regexp.MustCompile(`(?i)\b00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\b` +
+	`|\b(?:x-)?(?:trace|span|request|correlation|amzn-trace|amzn-request)[-_]?id["']?\s*[:=]\s*["']?[A-Za-z0-9_.:/=;-]{6,128}` +
+	`|\b(?:cf-ray|x-cloud-trace-context|x-session-id)["']?\s*[:=]\s*["']?[A-Za-z0-9_./;=-]{6,128}|\bsess_[A-Za-z0-9]{8,64}\b`)
+
+const maxTraces = 100
+
+// traces finds ids of traces and requests in everything that was read about the covered entities.
+func (e *evidence) traces() []trace {
+	var out []trace
+	search := func(where string, texts ...backend.Safe) {
+		for _, s := range texts {
+			for _, id := range traceIDs.FindAllString(s.String(), maxTraces) {
+				t := trace{strings.NewReplacer(`"`, "", `'`, "").Replace(id), where}
+				if len(out) < maxTraces && !slices.ContainsFunc(out, func(o trace) bool { return o.id == t.id }) {
+					out = append(out, t)
+				}
+			}
+		}
+	}
+	for _, k := range e.covered {
+		x := e.Ctx.State.Entity(k)
+		if x == nil {
+			continue
+		}
+		search("the reading of "+rawID(k.Path()), x.EntityMeta().Raw)
+		switch x := x.(type) {
+		case *backend.Workspace:
+			search("the last error of "+rawID(k.Path()), x.LastError)
+		case *backend.Sandbox:
+			search("the health check of "+rawID(k.Path()), x.HealthOutput)
+		case *backend.Session:
+			search("the answer for "+rawID(k.Path()), x.AnswerText)
+		}
+	}
+	for _, a := range e.alerts {
+		for _, x := range a.Evidence {
+			search("the evidence of "+a.Rule, x.Text)
+		}
+	}
+	for _, x := range e.happened() {
+		search("the timeline", x.Text)
+	}
+	return out
+}
+
+func (e *evidence) evidence(p *page) {
+	p.section("Alerts and their evidence")
+	if len(e.alerts) == 0 {
+		p.item("no alert names it")
+	}
+	for _, a := range e.alerts[:min(len(e.alerts), maxBundledAlerts)] {
+		p.item("**%s**: %s, %s since %s; cause %s, fingerprint %s, id %s", a.Rule, a.Severity, a.State, utc(a.Since),
+			code(a.Cause.String()), code(a.Fingerprint), code(a.ID))
+		p.sub("subjects: %d, sessions: %d; began %s", a.SubjectCount, a.Sessions, bounds(a.Bounds))
+		for _, x := range a.Evidence {
+			p.sub("%s%s", code(x.Text.String()), origin(x.Source, x.At))
+		}
+		for i := range a.Subjects {
+			if s := &a.Subjects[i]; slices.Contains(e.covered, s.Key) && !s.Detail.IsEmpty() {
+				p.sub("%s: %s, began %s", rawID(s.Key.Path()), code(s.Detail.String()), bounds(s.Bounds))
+			}
+		}
+		if !a.Why.IsEmpty() {
+			p.sub("%s", code(a.Why.String()))
+		}
+	}
+	if more := len(e.alerts) - maxBundledAlerts; more > 0 {
+		p.item("and %d more", more)
+	}
+}
+
+// origin says who reported something and when, as far as that is known.
+func origin(source string, at time.Time) string {
+	switch {
+	case source == "":
+		return ""
+	case at.IsZero():
+		return " (" + code(source) + ")"
+	}
+	return " (" + code(source) + ", " + utc(at) + ")"
+}
+
+func bounds(b alerts.Bounds) string {
+	if b.Earliest.IsZero() && b.Latest.IsZero() {
+		return "at an unknown time"
+	}
+	return "between " + utc(b.Earliest) + " and " + utc(b.Latest)
+}
+
+func (e *evidence) diagnosis(p *page) {
+	d := e.Diagnosis
+	if d == nil {
+		return
+	}
+	p.section("Diagnosis")
+	p.text("%s", code(d.Conclusion.String()))
+	p.text("")
+	for _, c := range d.Checks {
+		p.item("**%s**, %s: %s", c.Mark, c.Name, code(c.Question.String()))
+		if !c.Fact.IsEmpty() {
+			p.sub("%s%s", code(c.Fact.String()), origin(c.Source, c.At))
+		}
+		if c.Mark == runbook.CannotTell && !c.WouldTell.IsEmpty() {
+			p.sub("would tell: %s", code(c.WouldTell.String()))
+		}
+	}
+	for _, s := range d.Release.Proof {
+		p.item("release: %s", code(s.String()))
+	}
+}
+
+// happened are the events about what is covered, and those of its sources that name no subject: changes, notes, what
+// people did.
+func (e *evidence) happened() []backend.Event {
+	sessions := map[backend.ID]bool{}
+	for _, k := range e.covered {
+		if k.Kind == backend.KindSession {
+			sessions[k.ID] = true
+		}
+	}
+	var out []backend.Event
+	for _, x := range e.Events {
+		about := slices.Contains(e.covered, x.Subject) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
+		wide := x.Subject.Kind == "" && (x.Source == "" || slices.Contains(e.sources, x.Source)) && x.Kind != backend.EventPlatform
+		if about || wide {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (e *evidence) timeline(p *page) {
+	p.section("Timeline")
+	all := e.happened()
+	shown := all[max(0, len(all)-maxBundledEvents):]
+	history := e.changes()
+	if len(all) == 0 && len(history) == 0 {
+		p.item("nothing is known to have happened")
+		return
+	}
+	if left := len(all) - len(shown); left > 0 {
+		p.text("The newest %d of %d events.", len(shown), len(all))
+		p.text("")
+	}
+	p.text("| when | by the source's clock | source | what | about | text |")
+	p.text("|---|---|---|---|---|---|")
+	rows := history
+	for _, x := range shown {
+		theirs, about := "", ""
+		if !x.SourceAt.IsZero() {
+			theirs = utc(x.SourceAt)
+		}
+		if x.Subject.Kind != "" {
+			about = cell(x.Subject.Safe().String())
+		}
+		rows = append(rows, timelineRow{x.At, []string{theirs, cell(x.Source), string(x.Kind) + " " + cell(x.Name), about, cell(x.Text.String())}})
+	}
+	slices.SortStableFunc(rows, func(a, b timelineRow) int { return a.at.Compare(b.at) })
+	for _, r := range rows {
+		p.text("| %s | %s |", utc(r.at), strings.Join(r.cells, " | "))
+	}
+}
+
+type timelineRow struct {
+	at    time.Time
+	cells []string
+}
+
+// changes are the status changes that the entities remember.
+func (e *evidence) changes() []timelineRow {
+	var out []timelineRow
+	for _, k := range e.covered {
+		if x := e.Ctx.State.Entity(k); x != nil {
+			for _, h := range x.EntityMeta().History {
+				out = append(out, timelineRow{h.At, []string{"", cell(k.Source), "status", cell(k.Safe().String()), cell(h.Status.String())}})
+			}
+		}
+	}
+	return out
+}
+
+func (e *evidence) readings(p *page) {
+	p.section("Readings")
+	for i, k := range e.covered {
+		if i > 0 {
+			p.text("")
+		}
+		p.text("### %s %s", k.Kind, rawID(k.Path()))
+		p.text("")
+		if h := e.Ctx.State.Source(k.Source); h != nil && k.Kind == backend.KindSource {
+			p.text("As of %s.", utc(e.Ctx.Now))
+			p.block("json", indented(newSourceItem(h, e.Ctx.Board, e.Ctx.Now)))
+		} else if x := e.Ctx.State.Entity(k); x != nil {
+			e.reading(p, x)
+		} else {
+			e.gone(p, k)
+		}
+	}
+}
+
+func (e *evidence) reading(p *page, x backend.Entity) {
+	m := x.EntityMeta()
+	p.text("Read at %s from %s.", utc(e.Ctx.State.ReadAt(m)), code(m.Key.Source))
+	if why, stale := e.Ctx.State.StaleWhy(m); stale {
+		p.text("Stale: %s", code(why.String()))
+	}
+	p.block("json", parsed(x))
+	if !m.Raw.IsEmpty() {
+		p.text("")
+		p.text("As the backend gave it:")
+		p.block("", m.Raw.String())
+	}
+}
+
+func (e *evidence) gone(p *page, k backend.Key) {
+	p.text("Not listed any more, or never read: what is known about it stands in the timeline.")
+	for _, g := range e.Ctx.State.Delta.Gone {
+		if g.Key != k {
+			continue
+		}
+		p.item("gone at %s: %s", utc(g.At), code(g.Why.String()))
+		if g.Last != nil {
+			p.text("")
+			p.text("What was read last:")
+			e.reading(p, g.Last)
+		}
+	}
+}
+
+// parsed is the entity as JSON, without what stands elsewhere in the bundle.
+func parsed(x backend.Entity) string {
+	switch x := x.(type) {
+	case *backend.Workspace:
+		return bare(x)
+	case *backend.Session:
+		return bare(x)
+	case *backend.Sandbox:
+		return bare(x)
+	case *backend.Tmpdir:
+		return bare(x)
+	case *backend.Host:
+		return bare(x)
+	case *backend.Ref:
+		return bare(x)
+	}
+	return ""
+}
+
+// bare encodes an entity without its raw reading and history.
+func bare[T any, P interface {
+	*T
+	backend.Entity
+}](x P) string {
+	c := *x
+	m := P(&c).EntityMeta()
+	m.Raw, m.History = backend.Safe{}, nil
+	return indented(&c)
+}
+
+func indented[T any](document T) string {
+	var b bytes.Buffer
+	if doc, err := compact(document); err != nil || json.Indent(&b, doc, "", "  ") != nil {
+		return ""
+	}
+	return b.String()
+}
+
+func (e *evidence) unread(p *page) {
+	p.section("What could not be read")
+	n := 0
+	for _, h := range e.Ctx.State.Sources {
+		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusDegraded {
+			n++
+			p.item("source %s is %s: %s", code(h.Key.Source), h.Status, code(h.Error.String()))
+		}
+		if !slices.Contains(e.sources, h.Key.Source) {
+			continue
+		}
+		for _, x := range h.Problems {
+			n++
+			p.item("%s: %s: %s", code(h.Key.Source), code(x.Where.String()), code(x.What.String()))
+		}
+		for _, x := range h.Missing {
+			n++
+			p.item("%s does not deliver %s: %s", code(h.Key.Source), x.Input, code(x.Why.String()))
+		}
+	}
+	for _, x := range e.Ctx.Board.Blind {
+		if slices.Contains(e.sources, x.Source) {
+			n++
+			p.item("the rule %s is blind on %s: %s", x.Rule, code(x.Source), code(x.Why.String()))
+		}
+	}
+	if n == 0 {
+		p.item("every source answered, and no rule is blind here")
+	}
+}
+
+func (e *evidence) redaction(p *page) {
+	p.section("What is left out")
+	p.item("values of configured credentials, and what looks like a secret: %s stands in their place", code("‹masked›"))
+	p.item("control, reordering and invisible characters: identifiers have them as JSON escapes, texts as visible stand-ins")
+	p.item("what was longer than the bounds of a reading, and files and memory of sandboxes: Sandglass does not read them")
+	if e.Key.Kind == columns.KindAlert && e.left > 0 {
+		p.item("%d entities: write a bundle about each that matters", e.left)
+	}
+}
