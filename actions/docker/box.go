@@ -1,0 +1,172 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moby/moby/api/types/container"
+	mounts "github.com/moby/moby/api/types/mount"
+	"github.com/moby/moby/client"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+// box is one container as the engine just described it. All strings are raw, times are the engine's.
+type box struct {
+	id, name, image  string // image is an id
+	state            string
+	pid              int
+	created, started string
+	restarts         int
+	restarting       bool // its policy starts it again
+	autoRemove       bool
+	user, workDir    string
+	mounts           []mount
+	written          backend.Value[int64] // bytes in its own layer
+}
+
+// mount is one directory from outside the container's own layer.
+type mount struct {
+	kind, name, source, dest string
+	anonymous                bool // a volume that nobody named: it goes with the container
+}
+
+// The words of the engine for what a container does.
+const (
+	stateCreated    = "created"
+	stateRunning    = "running"
+	statePaused     = "paused"
+	stateRestarting = "restarting"
+	stateExited     = "exited"
+	stateRemoving   = "removing"
+	stateDead       = "dead"
+)
+
+var errGone = errors.New("the engine has no such container any more")
+
+// inspect reads one container by its full id. written is known only when size is asked for, which costs the engine a
+// walk through what the container wrote.
+func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*box, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.deadline())
+	defer cancel()
+	ctx, x := watched(ctx)
+	res, err := r.api.ContainerInspect(ctx, id.Raw(), client.ContainerInspectOptions{Size: size})
+	c := res.Container
+	switch {
+	case x.status.Load() == http.StatusNotFound:
+		return nil, errGone
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.New("the engine did not answer in time")
+	case err != nil:
+		return nil, errors.New(r.words(err).String())
+	case c.ID != id.Raw() || c.State == nil || c.Config == nil || c.HostConfig == nil:
+		return nil, errors.New("the engine's answer is about another container, or not whole")
+	}
+	b := &box{id: c.ID, name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status), pid: c.State.Pid,
+		created: c.Created, started: c.State.StartedAt, restarts: c.RestartCount, autoRemove: c.HostConfig.AutoRemove,
+		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name),
+		user:       c.Config.User, workDir: path.Clean("/" + c.Config.WorkingDir), mounts: mountsOf(c)}
+	if c.SizeRw != nil {
+		b.written = backend.Known(*c.SizeRw)
+	}
+	return b, nil
+}
+
+// mountsOf lists the mounts of a container, tmpfs included. The engine removes a volume with its container when the
+// container's own configuration did not name it; names that it makes up are 64 hexadecimal digits.
+func mountsOf(c container.InspectResponse) []mount {
+	named := map[string]bool{}
+	for _, b := range c.HostConfig.Binds {
+		if parts := strings.Split(b, ":"); len(parts) > 1 {
+			named[path.Clean(parts[1])] = true
+		}
+	}
+	var out []mount
+	for _, m := range c.HostConfig.Mounts {
+		if m.Source != "" {
+			named[path.Clean(m.Target)] = true
+		}
+		if m.Type == mounts.TypeTmpfs {
+			out = append(out, mount{kind: "tmpfs", dest: path.Clean(m.Target)})
+		}
+	}
+	for dest := range c.HostConfig.Tmpfs {
+		out = append(out, mount{kind: "tmpfs", dest: path.Clean(dest)})
+	}
+	for _, m := range c.Mounts {
+		if m.Type == mounts.TypeTmpfs {
+			continue // named above
+		}
+		dest := path.Clean(m.Destination)
+		out = append(out, mount{kind: string(m.Type), name: m.Name, source: m.Source, dest: dest,
+			anonymous: m.Type == mounts.TypeVolume && !named[dest] && madeUp(m.Name)})
+	}
+	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.dest, b.dest) })
+	return out
+}
+
+// madeUp reports whether a volume's name is one that the engine makes up.
+func madeUp(name string) bool {
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+// covering is the mount on which a path of the container lies; false when it is on the container's own layer.
+func (b *box) covering(p string) (mount, bool) {
+	best, found := mount{}, false
+	for _, m := range b.mounts {
+		if (m.dest == "/" || p == m.dest || strings.HasPrefix(p, m.dest+"/")) && (!found || len(m.dest) >= len(best.dest)) {
+			best, found = m, true
+		}
+	}
+	return best, found
+}
+
+// identity is what must be the same when the container is acted on. One that its policy starts again and again is
+// another run at every look: there the container counts, and not its run.
+func (b *box) identity(v actions.Verb) []actions.Fact {
+	out := []actions.Fact{{Name: "id", Value: b.id}, {Name: "created", Value: b.created}, {Name: "image", Value: b.image}}
+	if (v == actions.Destroy || v == actions.Stop) && b.restarting && (b.restarts > 0 || b.state == stateRestarting) {
+		return append(out, actions.Fact{Name: "state", Value: "restarts by itself"})
+	}
+	return append(out, actions.Fact{Name: "state", Value: b.state}, actions.Fact{Name: "started", Value: b.started},
+		actions.Fact{Name: "pid", Value: strconv.Itoa(b.pid)}, actions.Fact{Name: "restarts", Value: strconv.Itoa(b.restarts)})
+}
+
+// unfit is why the verb makes no sense for a container in this state; empty: it does.
+func (b *box) unfit(v actions.Verb) backend.Safe {
+	runs := b.state == stateRunning || b.state == statePaused || b.state == stateRestarting
+	switch {
+	case b.state == stateRemoving:
+		return backend.Text("the engine is removing it already")
+	case v == actions.Destroy:
+		return backend.Safe{}
+	case v == actions.Resume && b.state == stateRunning:
+		return backend.Text("it runs already")
+	case v == actions.Pause && b.state == statePaused:
+		return backend.Text("it is paused already")
+	case v == actions.Stop && !runs:
+		return backend.Textf("it does not run: %s", backend.Clean(b.state, 60))
+	case v == actions.Stop && b.autoRemove:
+		return backend.Text("the engine removes it when it ends (it was made with --rm), so a stop would destroy it: if that is meant, destroy it")
+	case v == actions.Stop:
+		return backend.Safe{}
+	case v == actions.Resume && b.state == statePaused, v != actions.Resume && b.state == stateRunning:
+		return backend.Safe{}
+	case v == actions.Resume:
+		return backend.Textf("it is not paused: %s", backend.Clean(b.state, 60))
+	case b.state == statePaused:
+		return backend.Text("it is paused, and no command runs in it until it is resumed")
+	}
+	return backend.Textf("it does not run: %s", backend.Clean(b.state, 60))
+}
+
+// idle reports whether nothing can run in the container.
+func (b *box) idle() bool {
+	return b.state == stateCreated || b.state == stateExited || b.state == stateDead
+}

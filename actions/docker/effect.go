@@ -1,0 +1,121 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/moby/moby/client"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+// doer performs a verb on a container that was just found to be the one of the plan.
+type doer func(ctx context.Context, b *box, t actions.Target) (actions.Done, error)
+
+// effect performs one verb during one run.
+type effect struct {
+	hands *hands
+	verb  actions.Verb
+	do    doer
+}
+
+// Do reads the container once more, compares it with the plan, and acts on its full id, which the engine never gives to
+// another container.
+func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
+	b, err := e.hands.inspect(ctx, t.Key.ID, false)
+	if err == errGone {
+		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
+	}
+	if err != nil {
+		return actions.Done{}, err
+	}
+	if why := b.unfit(e.verb); !why.IsEmpty() {
+		return actions.Done{}, &actions.ChangedError{What: why}
+	}
+	for _, f := range b.identity(e.verb) {
+		if !slices.Contains(t.Identity, f) {
+			return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", backend.Clean(f.Name, 40), backend.Clean(f.Value, 80))}
+		}
+	}
+	return e.do(ctx, b, t)
+}
+
+// Close ends the connections.
+func (e *effect) Close() error { return e.hands.close() }
+
+func (h *hands) destroy(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := h.order(ctx, 3*h.deadline(), func(ctx context.Context) error {
+		_, err := h.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		return err
+	})
+	if status == http.StatusConflict {
+		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine is removing it already")}
+	}
+	if err != nil {
+		return actions.Done{}, err
+	}
+	done := actions.Done{Text: backend.Text("the engine removed it")}
+	if _, err := h.inspect(ctx, t.Key.ID, false); err == errGone {
+		done.Proved, done.Text = true, backend.Text("the engine removed it and knows it no longer")
+	}
+	return done, nil
+}
+
+func (h *hands) stop(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	grace := int(h.desk.opt.StopTimeout.Std().Seconds())
+	status, err := h.order(ctx, h.desk.opt.StopTimeout.Std()+2*h.deadline(), func(ctx context.Context) error {
+		_, err := h.api.ContainerStop(ctx, b.id, client.ContainerStopOptions{Timeout: &grace})
+		return err
+	})
+	if status == http.StatusNotModified {
+		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
+	}
+	return h.after(ctx, t, err, stateExited)
+}
+
+func (h *hands) pause(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
+		_, err := h.api.ContainerPause(ctx, b.id, client.ContainerPauseOptions{})
+		return err
+	})
+	return h.after(ctx, t, h.conflict(ctx, t, status, err), statePaused)
+}
+
+func (h *hands) resume(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
+		_, err := h.api.ContainerUnpause(ctx, b.id, client.ContainerUnpauseOptions{})
+		return err
+	})
+	return h.after(ctx, t, h.conflict(ctx, t, status, err), stateRunning)
+}
+
+// conflict reads what a container is whose state made the engine refuse: 409, and 500 from engines before 23, say that
+// somebody was faster.
+func (h *hands) conflict(ctx context.Context, t actions.Target, status int, err error) error {
+	if err == nil || status != http.StatusConflict && status != http.StatusInternalServerError {
+		return err
+	}
+	b, read := h.inspect(ctx, t.Key.ID, false)
+	if read != nil || slices.Contains(t.Identity, actions.Fact{Name: "state", Value: b.state}) {
+		return err
+	}
+	return &actions.ChangedError{What: backend.Textf("it is %s now", backend.Clean(b.state, 60))}
+}
+
+// after reads what a container is after an order that succeeded.
+func (h *hands) after(ctx context.Context, t actions.Target, err error, wanted string) (actions.Done, error) {
+	if err != nil {
+		return actions.Done{}, err
+	}
+	b, err := h.inspect(ctx, t.Key.ID, false)
+	switch {
+	case errors.Is(err, errGone):
+		return actions.Done{Text: backend.Text("the engine accepted it, and removed the container since")}, nil
+	case err != nil:
+		return actions.Done{Text: backend.Text("the engine accepted it; it could not be read afterwards")}, nil
+	}
+	return actions.Done{Text: backend.Textf("the engine calls it %s", backend.Clean(b.state, 60)), Proved: b.state == wanted}, nil
+}

@@ -1,0 +1,126 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+// maxBody bounds one answer; an inspection is a few kB.
+const maxBody = 4 << 20
+
+// reader reads one engine. Its client refuses every method but GET and HEAD.
+type reader struct {
+	api  *client.Client
+	desk *desk
+}
+
+// hands can change the containers of one engine.
+type hands struct{ reader }
+
+var errReads = errors.New("only GET and HEAD are allowed while a plan is made")
+
+// read makes a reader. Nothing is sent.
+func (d *desk) read() (*reader, error) {
+	api, err := d.client(client.WithHTTPRequestHook(func(req *http.Request) error {
+		if req.Method != http.MethodGet && req.Method != http.MethodHead {
+			return errReads
+		}
+		return nil
+	}))
+	return &reader{api, d}, err
+}
+
+// open makes the client that acts. Nothing is sent.
+func (d *desk) open() (*hands, error) {
+	api, err := d.client(nil)
+	return &hands{reader{api, d}}, err
+}
+
+func (d *desk) client(more client.Opt) (*client.Client, error) {
+	host, version, c, err := d.source.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(client.WithHost(host), client.WithHTTPClient(c), client.WithAPIVersion(version), client.WithUserAgent("sandglass"),
+		client.WithHTTPResponseHook(answered), more)
+}
+
+func (r *reader) close() error { return r.api.Close() }
+
+// deadline is how long one request may take.
+func (r *reader) deadline() time.Duration {
+	return cmp.Or(max(r.desk.deps.Deadline, 0), 10*time.Second)
+}
+
+// words are an error's, without what only the library adds, masked and bounded.
+func (r *reader) words(err error) backend.Safe {
+	return r.desk.deps.Cleaner.Clean(strings.TrimPrefix(err.Error(), "Error response from daemon: "), 400)
+}
+
+// exchange is what is known of one request and its answer.
+type exchange struct {
+	sent   atomic.Bool
+	status atomic.Int32 // 0: no answer
+}
+
+type exchangeKey struct{}
+
+// watched puts an exchange into a context.
+func watched(ctx context.Context) (context.Context, *exchange) {
+	x := &exchange{}
+	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { x.sent.Store(true) }}), x
+}
+
+// answered notes an answer and bounds its body.
+func answered(resp *http.Response) {
+	if x, ok := resp.Request.Context().Value(exchangeKey{}).(*exchange); ok {
+		x.status.Store(int32(resp.StatusCode)) // #nosec G115 -- three digits
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxBody), resp.Body}
+	}
+}
+
+// order sends one request that changes something, once, and gives its failure a meaning: an *actions.ChangedError when
+// the container is not there any more, an *actions.UncertainError when it was sent and nobody knows what became of it.
+// status is that of the answer, 0 without one.
+func (h *hands) order(ctx context.Context, patience time.Duration, do func(context.Context) error) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ctx, x := watched(ctx)
+	err = do(ctx)
+	status = int(x.status.Load())
+	if err == nil {
+		return status, nil
+	}
+	switch {
+	case status == http.StatusNotFound:
+		return status, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
+	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
+		return status, &actions.UncertainError{Err: fmt.Errorf("what stands before the engine answered %d: %s", status, h.words(err))}
+	case status >= http.StatusBadRequest:
+		return status, fmt.Errorf("the engine refuses: %s", h.words(err))
+	case !x.sent.Load():
+		return status, fmt.Errorf("not sent, the engine cannot be reached: %s", h.words(err))
+	case errors.Is(err, context.DeadlineExceeded):
+		return status, &actions.UncertainError{Err: fmt.Errorf("no answer within %s", backend.Age(patience))}
+	}
+	return status, &actions.UncertainError{Err: errors.New(h.words(err).String())}
+}

@@ -1,0 +1,170 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/client"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+// maxOutput bounds what is kept of a command's output, in bytes.
+const maxOutput = 4 << 10
+
+// settleExec is how often the engine is asked whether a command whose output ended is over.
+const settleExec = 20 * time.Millisecond
+
+// trouble is why a command did not begin.
+type trouble int
+
+const (
+	troubleNone     trouble = iota // it began
+	troubleMissing                 // its working directory is missing
+	troubleUnlinked                // its working directory was removed under a mount
+	troubleProgram                 // the image has no such program
+	troubleOther
+)
+
+// ran is what came of a command.
+type ran struct {
+	trouble trouble
+	code    int
+	said    backend.Safe // what it printed, or why it did not begin
+	took    time.Duration
+}
+
+func (r ran) ok() bool { return r.trouble == troubleNone && r.code == 0 }
+
+// command is a command to run in a container.
+type command struct {
+	argv []string
+	dir  string // empty: the container's working directory
+	user string // empty: the container's user
+}
+
+// troubleOf reads why the engine's runtime could not begin a command. The words are those of runc ("chdir to cwd …",
+// "outside of container mount namespace root", "executable file not found in $PATH") and of crun.
+func troubleOf(text string) trouble {
+	low := strings.ToLower(text)
+	switch {
+	case strings.Contains(low, "outside of container mount namespace root"):
+		return troubleUnlinked
+	case strings.Contains(low, "chdir") && strings.Contains(low, "no such file or directory"):
+		return troubleMissing
+	case strings.Contains(low, "executable file not found"), strings.Contains(low, "executable file `") && strings.Contains(low, "not found"),
+		strings.Contains(low, "exec: ") && strings.Contains(low, "no such file or directory"):
+		return troubleProgram
+	}
+	return troubleOther
+}
+
+// refused reports whether the output of a command is the runtime's word that it could not begin. The engine writes it
+// into the stream and gives such a command the exit code 126 or 127.
+func refused(code int, text string) bool {
+	return (code == 126 || code == 127) && (strings.HasPrefix(text, "OCI runtime exec failed") || strings.Contains(text, "OCI runtime attempted"))
+}
+
+// run runs a command to its end and takes what it prints. A command that does not end within the deadline is an
+// *actions.UncertainError: it goes on in the container, because the engine has no way to end it.
+func (h *hands) run(ctx context.Context, b *box, c command) (ran, error) {
+	began := h.desk.deps.Now()
+	var id string
+	if _, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
+		res, err := h.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, User: c.user, AttachStdout: true, AttachStderr: true})
+		id = res.ID
+		return err
+	}); err != nil {
+		var uncertain *actions.UncertainError
+		if errors.As(err, &uncertain) { // an exec that nobody starts does nothing
+			return ran{}, fmt.Errorf("the command was not started: %w", uncertain.Err)
+		}
+		return ran{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.deadline())
+	defer cancel()
+	text, err := h.output(ctx, id)
+	if err != nil {
+		return ran{}, err
+	}
+	code, err := h.exitCode(ctx, id)
+	if err != nil {
+		return ran{}, err
+	}
+	out := ran{code: code, said: h.desk.deps.Cleaner.Clean(strings.TrimSpace(text), 400), took: h.desk.deps.Now().Sub(began)}
+	if refused(code, text) {
+		out.trouble = troubleOf(text)
+	}
+	return out, nil
+}
+
+// output starts an exec and reads what it prints until it ends.
+func (h *hands) output(ctx context.Context, id string) (string, error) {
+	ctx, x := watched(ctx)
+	stream, err := h.api.ExecAttach(ctx, id, client.ExecAttachOptions{})
+	if err != nil {
+		var dial *net.OpError
+		switch {
+		case x.status.Load() >= 400:
+			return "", fmt.Errorf("the engine refuses to start the command: %s", h.words(err))
+		case errors.As(err, &dial) && dial.Op == "dial":
+			return "", fmt.Errorf("not sent, the engine cannot be reached: %s", h.words(err))
+		}
+		return "", &actions.UncertainError{Err: h.late(ctx, err)}
+	}
+	defer stream.Close()
+	stop := context.AfterFunc(ctx, stream.Close)
+	defer stop()
+	kept := &head{}
+	if _, err := stdcopy.StdCopy(kept, kept, stream.Reader); err != nil || ctx.Err() != nil {
+		return "", &actions.UncertainError{Err: h.late(ctx, err)}
+	}
+	return kept.b.String(), nil
+}
+
+// late words an error of a command that may be running still.
+func (h *hands) late(ctx context.Context, err error) error {
+	if ctx.Err() != nil || err == nil {
+		return fmt.Errorf("the command did not end within %s and may be running still", backend.Age(h.deadline()))
+	}
+	return errors.New(h.words(err).String())
+}
+
+// exitCode asks for the exit code of a command whose output has ended.
+func (h *hands) exitCode(ctx context.Context, id string) (int, error) {
+	tick := time.NewTicker(settleExec)
+	defer tick.Stop()
+	for {
+		res, err := h.api.ExecInspect(ctx, id, client.ExecInspectOptions{})
+		switch {
+		case err != nil:
+			return 0, &actions.UncertainError{Err: h.late(ctx, err)}
+		case !res.Running:
+			return res.ExitCode, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, &actions.UncertainError{Err: h.late(ctx, nil)}
+		}
+	}
+}
+
+// head keeps the beginning of what is written to it.
+type head struct{ b bytes.Buffer }
+
+var _ io.Writer = (*head)(nil)
+
+// Write keeps what fits and takes the rest.
+func (t *head) Write(p []byte) (int, error) {
+	t.b.Write(p[:min(len(p), max(0, maxOutput-t.b.Len()))])
+	return len(p), nil
+}

@@ -1,0 +1,135 @@
+package docker
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+)
+
+// Options are the keys of a docker source that its actions read.
+type Options struct {
+	ProbeCommand []string         `toml:"probe_command" doc:"harmless argument vector that probe and repair run in the working directory to prove that commands run"`
+	StopTimeout  backend.Duration `toml:"stop_timeout" doc:"how long a container that is stopped may take to end before the engine kills it, at most 90s"`
+}
+
+func defaults() Options {
+	return Options{ProbeCommand: []string{"true"}, StopTimeout: backend.Duration(10 * time.Second)}
+}
+
+// longestStop keeps a stop within the time that a run gives one effect.
+const longestStop = 90 * time.Second
+
+// located is the read ability of a source that says where its engine is.
+type located interface {
+	// Endpoint is the engine that the newest poll spoke to: its address as the client library takes it, the API version
+	// that was agreed on, and an HTTP client of the caller's own.
+	Endpoint() (host, api string, c *http.Client, err error)
+}
+
+// Kind is what can be done to the sources of kind "docker".
+func Kind() actions.Kind {
+	return actions.Kind{
+		Name:  "docker",
+		Specs: specs(),
+		Defaults: func() any {
+			o := defaults()
+			return &o
+		},
+		Build: build,
+	}
+}
+
+func specs() []actions.Spec {
+	return []actions.Spec{
+		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy",
+			Effect:  "kills what runs in the container, removes it and its anonymous volumes; named volumes and directories of the host stay",
+			Gesture: actions.GestureName, Cap: actions.CapShare},
+		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
+			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",
+			Undo:    "docker start brings the container back with its files; what ran in it does not come back",
+			Gesture: actions.GestureYes, Cap: actions.CapShare},
+		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause",
+			Effect: "freezes every process in the container where it stands; commands sent to it fail or hang until it is resumed",
+			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
+		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume",
+			Effect: "lets every process in the paused container go on",
+			Undo:   "pause", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair the working directory of",
+			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the contents are gone",
+			Undo:    "rmdir of the empty directory",
+			Gesture: actions.GestureYes, Cap: actions.CapAbsolute},
+		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
+			Effect: "runs probe_command in the working directory and shows what came of it",
+			Undo:   "nothing has to be", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+	}
+}
+
+// build makes the parts of the allowed verbs. It opens nothing.
+func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
+	o := defaults()
+	if err := site.Options.Decode(&o); err != nil {
+		return nil, nil, err
+	}
+	if len(o.ProbeCommand) == 0 || o.ProbeCommand[0] == "" {
+		return nil, nil, site.Options.Refuse("probe_command", "must name a program, for example [\"true\"]")
+	}
+	if o.StopTimeout.Std() > longestStop {
+		return nil, nil, site.Options.Refuse("stop_timeout", "must be at most 90s")
+	}
+	parts, missing := map[actions.Verb]actions.Part{}, map[actions.Verb]backend.Safe{}
+	src, ok := site.Source.(located)
+	desk := &desk{source: src, deps: site.Deps, opt: o, host: host{proc: "/proc"}}
+	if desk.deps.Cleaner == nil {
+		desk.deps.Cleaner = backend.NewCleaner()
+	}
+	for _, v := range site.Allowed {
+		if !ok {
+			missing[v] = backend.Text("this source cannot say where its engine is")
+			continue
+		}
+		if p, known := desk.part(v); known {
+			parts[v] = p
+		}
+	}
+	return parts, missing, nil
+}
+
+// desk is what the parts of one source share.
+type desk struct {
+	source located
+	deps   backend.Deps
+	opt    Options
+	host   host
+}
+
+func (d *desk) part(v actions.Verb) (actions.Part, bool) {
+	p := actions.Part{Looker: looker{d, v}, ReadsItself: true}
+	var do func(*hands) doer
+	switch v {
+	case actions.Destroy:
+		p.Verifier, do = gone{}, func(h *hands) doer { return h.destroy }
+	case actions.Stop:
+		p.Verifier, do = becomes{backend.SandboxExited}, func(h *hands) doer { return h.stop }
+	case actions.Pause:
+		p.Verifier, do = becomes{backend.SandboxPaused}, func(h *hands) doer { return h.pause }
+	case actions.Resume:
+		p.Verifier, do = becomes{backend.SandboxRunning}, func(h *hands) doer { return h.resume }
+	case actions.Repair: // readings do not show the inside of a container: the command that runs afterwards proves it
+		do = func(h *hands) doer { return h.repair }
+	case actions.Probe:
+		do = func(h *hands) doer { return h.probe }
+	default:
+		return actions.Part{}, false
+	}
+	p.Open = func(context.Context) (actions.Effect, error) {
+		h, err := d.open()
+		if err != nil {
+			return nil, err
+		}
+		return &effect{hands: h, verb: v, do: do(h)}, nil
+	}
+	return p, true
+}

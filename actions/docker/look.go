@@ -1,0 +1,215 @@
+package docker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// lookers is how many containers are read at once, maxSized of how many targets the engine is asked what they wrote: that
+// makes it walk through all of their files.
+const (
+	lookers  = 6
+	maxSized = 20
+)
+
+// looker reads the targets of one verb.
+type looker struct {
+	desk *desk
+	verb actions.Verb
+}
+
+// Look reads each container from the engine. It sends GET and HEAD.
+func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+	out := make([]actions.Candidate, len(q.Keys))
+	for i, k := range q.Keys {
+		out[i] = actions.Candidate{Key: k}
+	}
+	r, err := l.desk.read()
+	if err != nil {
+		why := l.desk.deps.Cleaner.Clean(err.Error(), 300)
+		for i := range out {
+			out[i].Why = why
+		}
+		return out
+	}
+	defer func() { _ = r.close() }() // idle connections; nothing is lost
+	view := &look{looker: l, r: r, q: q}
+	if l.verb == actions.Destroy {
+		view.refs = refsByBox(q.State, q.Keys)
+	}
+	jobs := make(chan *actions.Candidate, len(out))
+	for i := range out {
+		jobs <- &out[i]
+	}
+	close(jobs)
+	var all sync.WaitGroup
+	for range min(lookers, len(out)) {
+		all.Add(1)
+		l.desk.deps.Spawn.Go("look at containers of "+l.desk.deps.ID, func() {
+			defer all.Done()
+			for c := range jobs {
+				view.one(ctx, c)
+			}
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// look is the work of one Look.
+type look struct {
+	looker
+	r    *reader
+	q    actions.Question
+	refs map[string][]*backend.Ref // by the full id of the container they name
+}
+
+func (l *look) one(ctx context.Context, c *actions.Candidate) {
+	known := l.q.State.Sandbox(c.Key)
+	switch {
+	case known == nil:
+		c.Why = backend.Text("the newest reading of its engine does not list it")
+		return
+	case !known.IsSandbox:
+		c.Label, c.Why = known.Name, backend.Text("it is no sandbox: only containers of agents are acted on")
+		return
+	}
+	c.Label = known.Name
+	sized := l.verb == actions.Destroy && !l.q.Again && len(l.q.Keys) <= maxSized
+	b, err := l.r.inspect(ctx, c.Key.ID, sized)
+	if err != nil && err != errGone && sized { // the size may be what takes too long
+		b, err = l.r.inspect(ctx, c.Key.ID, false)
+	}
+	if err != nil {
+		c.Why = l.desk.deps.Cleaner.Clean(err.Error(), 300)
+		return
+	}
+	c.Name, c.Identity, c.Why = b.name, b.identity(l.verb), b.unfit(l.verb)
+	if !c.Why.IsEmpty() {
+		return
+	}
+	o := ownerOf(l.q.State, known)
+	c.Owner, c.Useless = o.who, b.idle()
+	if l.verb == actions.Destroy {
+		if c.Why = o.spares(); c.Why.IsEmpty() {
+			if other := namedBy(l.q.State, l.refs, known); !other.IsEmpty() {
+				c.Why = backend.Textf("a saved reference of session %s, which is live, names it", other)
+			}
+		}
+		if !c.Why.IsEmpty() {
+			return
+		}
+	}
+	l.remarks(c, b, known, o)
+	if l.verb == actions.Repair {
+		l.root(ctx, c, b)
+	}
+}
+
+// remarks are what the plan says about an eligible target.
+func (l *look) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o owner) {
+	note := func(s backend.Safe) {
+		if !s.IsEmpty() {
+			c.Notes = append(c.Notes, s)
+		}
+	}
+	disturbed := func() {
+		switch {
+		case o.live:
+			note(backend.Textf("%s is live", o.who))
+		case !o.unsure.IsEmpty():
+			note(backend.Textf("whether %s is live is not known: %s", o.who, o.unsure))
+		}
+	}
+	switch l.verb {
+	case actions.Destroy:
+		note(o.note)
+		c.Bytes = b.written
+		l.losesAll(c, b, known)
+		if b.restarting {
+			note(backend.Text("its restart policy goes with it: the engine does not start it again"))
+		}
+	case actions.Stop:
+		disturbed()
+		l.losesRun(c, b, known)
+		if b.restarting {
+			note(backend.Text("its restart policy may start it again when the engine itself starts"))
+		}
+	case actions.Pause:
+		disturbed()
+	}
+}
+
+// losesRun lists what ends with the container's processes.
+func (l *look) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) {
+	if started, ok := known.StartedAt.Get(); ok && !b.idle() {
+		c.Loses = append(c.Loses, backend.Textf("what runs in it, up %s", backend.Age(l.q.Now.Sub(started))))
+	} else if !b.idle() {
+		c.Loses = append(c.Loses, backend.Text("what runs in it"))
+	}
+	for _, m := range b.mounts {
+		if m.kind == "tmpfs" && !b.idle() {
+			c.Loses = append(c.Loses, backend.Textf("the contents of %s, which are in memory", l.clean(m.dest)))
+		}
+	}
+}
+
+// losesAll lists what goes with the container, and notes what stays.
+func (l *look) losesAll(c *actions.Candidate, b *box, known *backend.Sandbox) {
+	l.losesRun(c, b, known)
+	if n, ok := b.written.Get(); ok {
+		c.Loses = append(c.Loses, backend.Textf("%s written since it was made", backend.Bytes(n)))
+	} else if !l.q.Again {
+		c.Loses = append(c.Loses, backend.Text("everything written since it was made; how much is not known"))
+	}
+	if b.state != stateCreated {
+		c.Loses = append(c.Loses, backend.Text("its log"))
+	}
+	for _, m := range b.mounts {
+		switch {
+		case m.anonymous:
+			c.Loses = append(c.Loses, backend.Textf("its anonymous volume at %s, unless another container uses it", l.clean(m.dest)))
+		case m.kind == "volume":
+			c.Notes = append(c.Notes, backend.Textf("volume %s at %s stays", l.clean(m.name), l.clean(m.dest)))
+		case m.kind == "bind":
+			c.Notes = append(c.Notes, backend.Textf("%s of the host at %s stays", l.clean(m.source), l.clean(m.dest)))
+		}
+	}
+}
+
+func (l *look) clean(raw string) backend.Safe { return l.desk.deps.Cleaner.Clean(raw, 200) }
+
+// becomes verifies a verb after which a container is in a state.
+type becomes struct{ class backend.SandboxClass }
+
+// Verify looks for a reading of the container that was made after the verb was issued.
+func (v becomes) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	b := s.Sandbox(t.Key)
+	if b == nil {
+		if g := actions.Gone(t, issued, s); g.Result == actions.ResultVerified {
+			return actions.Verdict{Result: actions.ResultEnded, Why: g.Why}
+		}
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("it is not listed")}
+	}
+	_, stale := s.StaleWhy(&b.Meta)
+	switch {
+	case stale || !s.ReadAt(&b.Meta).After(issued):
+		return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Text("it was not read since")}
+	case b.Class == v.class:
+		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("its engine calls it %s", b.Reported)}
+	}
+	return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Textf("its engine still calls it %s", b.Reported)}
+}
+
+// gone verifies a verb after which a container is no more.
+type gone struct{}
+
+// Verify looks for a later reading that lists the container no longer.
+func (gone) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+	return actions.Gone(t, issued, s)
+}
