@@ -57,10 +57,16 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			if err != nil {
 				return err
 			}
+			abilities, err := p.abilities(cfg, sources)
+			if err != nil {
+				closeAll(sources)
+				return err
+			}
 			var b strings.Builder
 			p.writeHead(&b, cfg, *s)
+			p.warnOfSharedCredentials(&b, cfg)
 			if explain {
-				p.explain(&b, cfg, sources)
+				p.explain(&b, cfg, sources, abilities)
 				closeAll(sources)
 			} else {
 				var st *fleet.State
@@ -165,48 +171,6 @@ func number(f float64) string {
 	}
 	return fmt.Sprintf("%.1f", f)
 }
-
-// explain lists what the configuration lets the program do, reading and acting apart.
-func (p *Program) explain(b *strings.Builder, c *config.Config, sources []Source) {
-	b.WriteString("\nReading\n")
-	if !c.Local {
-		fmt.Fprintf(b, "  this machine: read %s\n      the configuration\n", p.clean(c.File))
-	}
-	for _, s := range sources {
-		if _, ok := s.Source.(backend.Explainer); !ok {
-			fmt.Fprintf(b, "  %s: this kind does not list what it reads\n", backend.Clean(s.Config.ID, 200))
-		}
-		for _, from := range s.Config.Credentials() {
-			fmt.Fprintf(b, "  %s: %s\n      a credential; permission to read is enough\n", backend.Clean(s.Config.ID, 200), p.clean(from))
-		}
-		writeRoutes(b, s, false)
-	}
-	b.WriteString("\nActing\n")
-	before := b.Len()
-	for _, s := range sources {
-		writeRoutes(b, s, true)
-	}
-	if b.Len() == before {
-		b.WriteString("  nothing: this version only reads. It holds no client that could change a backend, so read permission is enough everywhere.\n")
-	}
-	b.WriteString("  this machine: what the alerts remember is kept in the state directory\n")
-}
-
-func writeRoutes(b *strings.Builder, s Source, acts bool) {
-	e, ok := s.Source.(backend.Explainer)
-	if !ok {
-		return
-	}
-	for _, r := range e.Routes() {
-		if r.Acts == acts {
-			fmt.Fprintf(b, "  %s: %s %s\n      %s\n", backend.Clean(s.Config.ID, 200), backend.Clean(r.Verb, 40),
-				backend.Clean(r.Target, columnWidth), backend.Clean(r.Why, columnWidth))
-		}
-	}
-}
-
-// columnWidth bounds a route or its reason in characters.
-const columnWidth = 1000
 
 func (p *Program) configInitCommand(s *shared) *cobra.Command {
 	var force bool
