@@ -64,7 +64,7 @@ func TestExplainNamesWhatCanAct(t *testing.T) {
 		t.Errorf("a query is shown:\n%s", out)
 	}
 	for wrong, want := range map[string]string{
-		`of = "session"`:          "the configuration cannot be used",
+		`of = "session"`:           "the configuration cannot be used",
 		`reset.url = "http://127.`: "the configuration cannot be used",
 	} {
 		code, out := checked(t, strings.Replace(actingConfig, wrong, strings.NewReplacer("session", "planet", "127.", "{session}.").Replace(wrong), 1))
