@@ -23,6 +23,7 @@ type State struct {
 	Hosts      Table[backend.Host, *backend.Host]
 	Refs       Table[backend.Ref, *backend.Ref]
 	Windows    Windows
+	Day        Day
 
 	// Delta is what this State changed against the one numbered one less.
 	Delta Delta

@@ -24,6 +24,8 @@ type store struct {
 	bySession  map[backend.ID][]*backend.Sandbox
 	refsOf     map[backend.ID][]*backend.Ref
 	versions   *versions
+	diary      *diary
+	day        Day
 
 	changed []backend.Key
 	gone    []Departure
@@ -48,6 +50,7 @@ func newStore(longest time.Duration) *store {
 		refs:       newShelf[backend.Ref](backend.KindRef),
 		confirmed:  map[confirmation]time.Time{},
 		versions:   newVersions(),
+		diary:      newDiary(),
 	}
 	s.workspaces.lost = lostSuccess
 	return s
@@ -93,6 +96,7 @@ func (s *store) apply(r *backend.Reading) {
 		var changed []backend.Series
 		s.windows, changed = s.windows.with(r.Counts, r.At.Add(-WindowSpan))
 		s.series = append(s.series, changed...)
+		s.diary.counted(r.Counts, r.At)
 	}
 	s.events = append(s.events, r.Events...)
 }
@@ -196,6 +200,7 @@ func (s *store) dropOrphans(r *backend.Reading) {
 func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth) *State {
 	s.number++
 	s.observeVersions(wall)
+	s.writeDay(wall, health)
 	st := &State{
 		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Sources: health,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,
@@ -211,7 +216,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	if st.Refs, moved = s.refs.publish(); moved {
 		s.refsOf = indexRefs(st.Refs)
 	}
-	st.Windows, st.sandboxes, st.refs = s.windows, s.bySession, s.refsOf
+	st.Windows, st.Day, st.sandboxes, st.refs = s.windows, s.day, s.bySession, s.refsOf
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v

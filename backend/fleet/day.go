@@ -1,0 +1,324 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"sandglass/backend"
+)
+
+// DaySpan is how far back Day reaches.
+const DaySpan = 24 * time.Hour
+
+const (
+	// maxLines bounds the lines of a Day, each of which takes at most 1,440 points of 24 bytes: 14 MB in all.
+	maxLines = 400
+	// maxAhead is how far ahead of our clock a count may lie and still be put at its own time.
+	maxAhead = 2 * time.Minute
+)
+
+// LineName says what a line of a Day shows: a Metric, of which it keeps what was counted in each minute, or one of the
+// levels below, of which it keeps the highest of each minute.
+type LineName string
+
+// The levels. They are maintained, not counted anew, so that they cost nothing in a large fleet.
+const (
+	LineBroken    LineName = "broken workspaces" // reported failed or evicted
+	LineSandboxes LineName = "running sandboxes"
+	LineTmpdirs   LineName = "scratch directories"
+	LineLatency   LineName = "request latency" // seconds, 95 of 100 requests are faster
+)
+
+// Line is one thing of one source that is charted.
+type Line struct {
+	Source string
+	Name   LineName
+}
+
+// IsLevel reports whether the line shows a level; others show how many things happened.
+func (l Line) IsLevel() bool {
+	return l.Name == LineBroken || l.Name == LineSandboxes || l.Name == LineTmpdirs || l.Name == LineLatency
+}
+
+func compareLines(a, b Line) int {
+	return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(string(a.Name), string(b.Name)))
+}
+
+// Day is the last 24 hours of what each source counted and showed as a whole, by the minute. It begins with the process,
+// or with the oldest count that a source delivered at its start. It is immutable; the zero Day is empty.
+type Day struct {
+	lines []*dayLine // sorted
+}
+
+// minute is one point: Unix time in minutes, and the sum or level.
+type minute struct {
+	at int64
+	n  float64
+}
+
+// dayLine is one line. closed only grows at its end and may be shared between Days; the newest minute is apart.
+type dayLine struct {
+	key    Line
+	closed []minute
+	open   minute
+}
+
+// Lines are the lines of one source, by name.
+func (d Day) Lines(source string) []Line {
+	var out []Line
+	for _, x := range d.lines {
+		if x.key.Source == source {
+			out = append(out, x.key)
+		}
+	}
+	return out
+}
+
+// Parts splits the span that ends at now into n equal parts, oldest first: the sum of each for what was counted, the
+// highest for a level; unknown where nothing was read.
+func (d Day) Parts(l Line, now time.Time, span time.Duration, n int) []backend.Value[float64] {
+	out := make([]backend.Value[float64], n)
+	x := d.find(l)
+	if x == nil || n == 0 || span < time.Minute {
+		return out
+	}
+	to := now.Unix()/60 + 1
+	minutes := int64(span / time.Minute)
+	put := func(p minute) {
+		if p.at < to-minutes || p.at >= to {
+			return
+		}
+		part := &out[(p.at-(to-minutes))*int64(n)/minutes]
+		switch was, known := part.Get(); {
+		case !known:
+			*part = backend.Known(p.n)
+		case l.IsLevel():
+			*part = backend.Known(max(was, p.n))
+		default:
+			*part = backend.Known(was + p.n)
+		}
+	}
+	first := sort.Search(len(x.closed), func(i int) bool { return x.closed[i].at >= to-minutes })
+	for _, p := range x.closed[first:] {
+		put(p)
+	}
+	put(x.open)
+	return out
+}
+
+// Since is the first minute that a line has, zero when there is no such line.
+func (d Day) Since(l Line) time.Time {
+	x := d.find(l)
+	switch {
+	case x == nil:
+		return time.Time{}
+	case len(x.closed) > 0:
+		return time.Unix(x.closed[0].at*60, 0)
+	}
+	return time.Unix(x.open.at*60, 0)
+}
+
+func (d Day) find(l Line) *dayLine {
+	if i, ok := d.search(l); ok {
+		return d.lines[i]
+	}
+	return nil
+}
+
+func (d Day) search(l Line) (int, bool) {
+	return slices.BinarySearchFunc(d.lines, l, func(x *dayLine, l Line) int { return compareLines(x.key, l) })
+}
+
+// with adds points. Those of one line must come in the order of their times, apart from what lies in the past.
+func (d Day) with(points map[Line][]minute, oldest int64) Day {
+	if len(points) == 0 && !slices.ContainsFunc(d.lines, func(x *dayLine) bool { return x.open.at < oldest }) {
+		return d
+	}
+	out := Day{lines: make([]*dayLine, 0, len(d.lines)+1)}
+	for _, x := range d.lines {
+		if x.open.at < oldest {
+			continue // nothing was read for a day
+		}
+		if ps := points[x.key]; ps != nil {
+			x = x.with(ps, oldest)
+		}
+		out.lines = append(out.lines, x)
+	}
+	for _, key := range sortedLines(points) {
+		i, had := out.search(key)
+		if had || len(out.lines) >= maxLines {
+			continue
+		}
+		ps := points[key]
+		out.lines = slices.Insert(out.lines, i, (&dayLine{key: key, open: ps[0]}).with(ps[1:], oldest))
+	}
+	return out
+}
+
+func sortedLines(points map[Line][]minute) []Line {
+	keys := make([]Line, 0, len(points))
+	for k := range points {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compareLines)
+	return keys
+}
+
+func (x *dayLine) with(ps []minute, oldest int64) *dayLine {
+	next := *x
+	for _, p := range ps {
+		switch {
+		case p.at == next.open.at:
+			next.open.n = next.join(next.open.n, p.n)
+		case p.at > next.open.at:
+			next.closed = append(next.closed, next.open)
+			next.open = p
+		default:
+			next.late(p)
+		}
+	}
+	from := sort.Search(len(next.closed), func(i int) bool { return next.closed[i].at >= oldest })
+	next.closed = next.closed[from:]
+	return &next
+}
+
+// late adds a point to a minute that is over. Older Days share those, so they are copied.
+func (x *dayLine) late(p minute) {
+	i := sort.Search(len(x.closed), func(i int) bool { return x.closed[i].at >= p.at })
+	x.closed = slices.Clone(x.closed)
+	if i < len(x.closed) && x.closed[i].at == p.at {
+		x.closed[i].n = x.join(x.closed[i].n, p.n)
+		return
+	}
+	x.closed = slices.Insert(x.closed, i, p)
+}
+
+func (x *dayLine) join(a, b float64) float64 {
+	if x.key.IsLevel() {
+		return max(a, b)
+	}
+	return a + b
+}
+
+// diary gathers what the next Day adds, and keeps the levels up to date.
+type diary struct {
+	points map[Line][]minute
+	levels map[Line]int
+}
+
+func newDiary() *diary { return &diary{points: map[Line][]minute{}, levels: map[Line]int{}} }
+
+// counted takes the counts of one reading. now bounds their times: a source's clock may be ahead.
+func (d *diary) counted(counts []backend.Count, now time.Time) {
+	sums := map[Line]map[int64]float64{}
+	var last Line // counts of one metric mostly follow each other, one for each session
+	var sum map[int64]float64
+	for _, c := range counts {
+		at := c.At
+		if at.After(now.Add(maxAhead)) {
+			at = now
+		}
+		l := Line{c.Series.Source, LineName(c.Series.Name)}
+		if l != last || sum == nil {
+			if sums[l] == nil {
+				sums[l] = map[int64]float64{}
+			}
+			last, sum = l, sums[l]
+		}
+		sum[at.Unix()/60] += c.N
+	}
+	for l, by := range sums {
+		ps := make([]minute, 0, len(by))
+		for at, n := range by {
+			ps = append(ps, minute{at, n})
+		}
+		slices.SortFunc(ps, func(a, b minute) int { return cmp.Compare(a.at, b.at) })
+		d.points[l] = append(d.points[l], ps...)
+	}
+}
+
+// saw takes the change of one entity into account; before or after is nil when it was or is not there.
+func (d *diary) saw(before, after backend.Entity) {
+	if l, counts := levelOf(before); counts {
+		d.levels[l]--
+	}
+	if l, counts := levelOf(after); counts {
+		d.levels[l]++
+	}
+}
+
+// levelOf is the level that an entity raises by one, if it raises any.
+func levelOf(e backend.Entity) (Line, bool) {
+	switch e := e.(type) {
+	case *backend.Workspace:
+		return Line{e.Key.Source, LineBroken}, e.Class == backend.ClassFailed || e.Class == backend.ClassEvicted
+	case *backend.Sandbox:
+		return Line{e.Key.Source, LineSandboxes}, e.IsSandbox && e.Class == backend.SandboxRunning
+	case *backend.Tmpdir:
+		return Line{e.Key.Source, LineTmpdirs}, true
+	}
+	return Line{}, false
+}
+
+// level is the line whose level a source's input keeps; false when it keeps none.
+func level(in backend.Input) (LineName, bool) {
+	switch in {
+	case backend.InputRegistry:
+		return LineBroken, true
+	case backend.InputContainers:
+		return LineSandboxes, true
+	case backend.InputTmpdirs:
+		return LineTmpdirs, true
+	case backend.InputSessions, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputHost, backend.InputRefs:
+	}
+	return "", false
+}
+
+// measure adds the present levels of the sources that answer; those of the others are not known now.
+func (d *diary) measure(now time.Time, health []*SourceHealth) {
+	at := now.Unix() / 60
+	for _, h := range health {
+		if h.LastOK.IsZero() || h.Status == StatusDown || h.Status == StatusAbsent || h.Overdue(now) {
+			continue
+		}
+		for _, in := range h.Inputs {
+			if name, ok := level(in); ok {
+				l := Line{h.Key.Source, name}
+				d.points[l] = append(d.points[l], minute{at, float64(max(d.levels[l], 0))})
+			}
+		}
+		if h.P95 > 0 {
+			l := Line{h.Key.Source, LineLatency}
+			d.points[l] = append(d.points[l], minute{at, h.P95.Seconds()})
+		}
+	}
+}
+
+// writeDay closes what was gathered since the last State.
+func (s *store) writeDay(now time.Time, health []*SourceHealth) {
+	keys := slices.Clone(s.changed)
+	for _, g := range s.gone {
+		keys = append(keys, g.Key)
+	}
+	for _, k := range unique(keys) {
+		s.sawChange(k)
+	}
+	s.diary.measure(now, health)
+	s.day = s.day.with(s.diary.points, now.Add(-DaySpan).Unix()/60)
+	clear(s.diary.points)
+}
+
+func (s *store) sawChange(k backend.Key) {
+	switch k.Kind {
+	case backend.KindWorkspace:
+		s.diary.saw(orNil(s.workspaces.table.Get(k)), orNil(s.workspaces.get(k)))
+	case backend.KindSandbox:
+		s.diary.saw(orNil(s.sandboxes.table.Get(k)), orNil(s.sandboxes.get(k)))
+	case backend.KindTmpdir:
+		s.diary.saw(orNil(s.tmpdirs.table.Get(k)), orNil(s.tmpdirs.get(k)))
+	case backend.KindSession, backend.KindHost, backend.KindRef, backend.KindExecution, backend.KindJob, backend.KindSource:
+	}
+}
