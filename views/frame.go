@@ -54,6 +54,8 @@ type Screen interface {
 	Step()
 	// Cursor is the key of the row under the cursor, the zero Key when it is on none.
 	Cursor(f *Frame) backend.Key
+	// Marked are the keys of the marked rows, in order, and of those that a filter hides.
+	Marked() (shown, hidden []backend.Key)
 	// Visible are the keys of the rows on the screen.
 	Visible() []backend.Key
 }

@@ -118,6 +118,27 @@ func (t *Table[K, R]) ClearMarks() bool {
 	return had
 }
 
+// MarkedKeys returns the keys of the marked rows that are shown, in order, and of those that are not.
+func (t *Table[K, R]) MarkedKeys() (shown, hidden []K) {
+	if len(t.marks) == 0 {
+		return nil, nil
+	}
+	seen := make(map[K]bool, len(t.marks))
+	for _, it := range t.shown {
+		if _, ok := t.marks[it.key]; ok {
+			shown = append(shown, it.key)
+			seen[it.key] = true
+		}
+	}
+	for k := range t.marks {
+		if !seen[k] {
+			hidden = append(hidden, k)
+		}
+	}
+	slices.SortFunc(hidden, t.rules.Compare)
+	return shown, hidden
+}
+
 // Marked returns the marked rows that are shown, in order, and how many marked ones are hidden.
 func (t *Table[K, R]) Marked() (rows []R, hidden int) {
 	if len(t.marks) == 0 {

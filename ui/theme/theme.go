@@ -121,6 +121,19 @@ func (t *Theme) Open(tone Tone, onCursor bool) string {
 // Mark is a state's sign, one cell wide.
 func (t *Theme) Mark(m Mark) string { return t.marks[m] }
 
+// Bar is one cell of a bar, done or still to do.
+func (t *Theme) Bar(done bool) string {
+	switch {
+	case done && t.Glyphs == ASCII:
+		return "#"
+	case done:
+		return "█"
+	case t.Glyphs == ASCII:
+		return "."
+	}
+	return "░"
+}
+
 // Spark is the sign for the i-th of n levels, one cell wide; level 0 is the lowest.
 func (t *Theme) Spark(level float64) string {
 	i := int(level * float64(len(t.sparks)))

@@ -90,6 +90,9 @@ func (l *List[R]) Cursor(f *views.Frame) backend.Key {
 	return backend.Key{}
 }
 
+// Marked are the keys of the marked rows, in order, and of those that the filter hides.
+func (l *List[R]) Marked() (shown, hidden []backend.Key) { return l.table.MarkedKeys() }
+
 // Selected is the row under the cursor.
 func (l *List[R]) Selected() (R, bool) {
 	r, _, ok := l.table.Cursor()

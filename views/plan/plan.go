@@ -1,0 +1,321 @@
+// Package plan draws what is about to be done and what is being done: the dialog of a plan, the progress of a run, the
+// list of verbs. They are pure functions of what they are given.
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+)
+
+// Dialog is the state of a plan's dialog.
+type Dialog struct {
+	Plan  *actions.Plan
+	Typed string
+	Key   string // the verb's key, for a light confirmation
+	Ready bool   // keys count: the dialog has been on the screen for long enough
+	// Diff says what is different from the plan before, after it expired.
+	Diff []backend.Safe
+	// Note is one line about the last key; Wrong says that it is about a mistake. Busy: it is on its way.
+	Note        string
+	Wrong, Busy bool
+	Now         time.Time
+	Pager       *kit.Pager
+}
+
+// width is how wide dialogs are where there is room.
+const width = 100
+
+// Draw draws the dialog in at most w×h cells and says where the cursor stands.
+func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
+	w = min(w, width)
+	inner := w - 4
+	foot, typed := d.foot(inner, t)
+	body := d.body(inner, t)
+	room := max(h-2-len(foot), 1)
+	visible, above, below := d.Pager.Window(body, room)
+	if above+below > 0 && room > 2 {
+		visible, above, below = d.Pager.Window(body, room-1)
+		visible = append(slices.Clone(visible), more(inner, above, below, t))
+	}
+	lines := append(slices.Clone(visible), foot...)
+	if extra := len(lines) + 2 - h; extra > 0 && extra < len(lines) {
+		lines = lines[extra:] // a very small window keeps what is typed
+	}
+	return kit.Frame(t, w, d.title(w), lines), 2 + typed, len(lines)
+}
+
+func more(w, above, below int, t *theme.Theme) string {
+	text := fmt.Sprintf("%d more below: down and pgdn show them", below)
+	if below == 0 {
+		text = fmt.Sprintf("%d more above", above)
+	}
+	return kit.NewLine(t, w).End(theme.Dim, text).String()
+}
+
+func (d *Dialog) title(w int) string {
+	p := d.Plan
+	left := Subject(p)
+	right := "plan " + p.Digest[:8]
+	if d.Plan.Expired(d.Now) {
+		right += ", expired"
+	} else {
+		right += ", valid " + backend.Age(p.Expires().Sub(d.Now))
+	}
+	if p.DryRun {
+		right = "dry run, " + right
+	}
+	return titled(left, right, w)
+}
+
+// titled puts the two ends of a frame's title apart.
+func titled(left, right string, w int) string {
+	if room := w - 7 - kit.Width(right); kit.Width(left) > room {
+		left = kit.Cut(left, room)
+	}
+	return left + " " + strings.Repeat("─", max(w-8-kit.Width(left)-kit.Width(right), 0)) + " " + right
+}
+
+// Subject names a plan: "destroy 3 sandboxes in prod-eu".
+func Subject(p *actions.Plan) string {
+	what := fmt.Sprintf("%s %s", p.Title, Count(len(p.Targets), p.Of))
+	if len(p.Targets) == 1 {
+		what = p.Title + " " + p.Targets[0].Label.String()
+	}
+	env := backend.Clean(p.Environment, 40).String()
+	if p.Production {
+		env += " (production)"
+	}
+	return what + " in " + env
+}
+
+// Count writes a number of subjects of a kind.
+func Count(n int, of backend.Kind) string {
+	word := map[backend.Kind]string{backend.KindSandbox: "sandbox", backend.KindTmpdir: "directory"}[of]
+	if word == "" {
+		word = string(of)
+	}
+	if n == 1 {
+		return "1 " + word
+	}
+	switch {
+	case strings.HasSuffix(word, "x"):
+		word += "es"
+	case strings.HasSuffix(word, "y"):
+		word = word[:len(word)-1] + "ies"
+	default:
+		word += "s"
+	}
+	return fmt.Sprintf("%d %s", n, word)
+}
+
+// body is what scrolls: what it does, the targets, what is left out.
+func (d *Dialog) body(w int, t *theme.Theme) []string {
+	p := d.Plan
+	doc := &kit.Doc{}
+	for _, a := range p.Advice {
+		doc.Line(kit.Span{Tone: theme.Warn, Text: a.String()})
+	}
+	for _, x := range d.Diff {
+		doc.Line(kit.Span{Tone: theme.Accent, Text: "made anew: " + x.String()})
+	}
+	doc.Line(kit.Span{Tone: theme.Dim, Text: backend.Clean(p.Effect, 400).String()})
+	lines := doc.Layout(t, w)
+	if len(p.Targets) > 0 {
+		lines = append(append(lines, ""), targets(p.Targets, w, t)...)
+	}
+	if len(p.Excluded) > 0 {
+		lines = append(append(lines, ""), excluded(p.Excluded, w, t)...)
+	}
+	for i, l := range lines {
+		if l == "" {
+			lines[i] = kit.NewLine(t, w).String()
+		}
+	}
+	return lines
+}
+
+// targets is a table: the target, whose it is, what is lost. What does not fit beside it follows on lines of its own.
+func targets(ts []actions.Target, w int, t *theme.Theme) []string {
+	name, owner := len("TARGET"), 0
+	for _, x := range ts {
+		name = max(name, kit.Width(x.Label.String()))
+		owner = max(owner, kit.Width(x.Owner.String()))
+	}
+	name = min(name, max(w*2/5, 12))
+	if owner > 0 {
+		owner = min(max(owner, len("OWNER")), max(w/4, 8))
+	}
+	head := kit.NewLine(t, w).Cell(theme.Dim, "TARGET", name, false)
+	if owner > 0 {
+		head.Gap(2).Cell(theme.Dim, "OWNER", owner, false)
+	}
+	head.Gap(2).Put(theme.Dim, "WHAT IS LOST")
+	out := []string{head.String()}
+	for i := range ts {
+		x := &ts[i]
+		l := kit.NewLine(t, w).Cell(theme.Strong, x.Label.String(), name, false)
+		if owner > 0 {
+			l.Gap(2).Cell(theme.Normal, x.Owner.String(), owner, false)
+		}
+		at := name + 2
+		if owner > 0 {
+			at += owner + 2
+		}
+		lost := losses(x)
+		wrapped := kit.Wrap(lost, max(w-at, 10))
+		out = append(out, l.Gap(2).Put(toneOf(x), wrapped[0]).String())
+		for _, more := range wrapped[1:] {
+			out = append(out, kit.NewLine(t, w).Gap(at).Put(toneOf(x), more).String())
+		}
+		for _, n := range x.Notes {
+			for _, part := range kit.Wrap(n.String(), max(w-4, 10)) {
+				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
+			}
+		}
+	}
+	return out
+}
+
+func losses(x *actions.Target) string {
+	var parts []string
+	for _, l := range x.Loses {
+		parts = append(parts, l.String())
+	}
+	if n, ok := x.Bytes.Get(); ok {
+		parts = append(parts, backend.Bytes(n))
+	}
+	if len(parts) == 0 {
+		return "nothing that is known"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func toneOf(x *actions.Target) theme.Tone {
+	if len(x.Loses) == 0 {
+		return theme.Dim
+	}
+	return theme.Normal
+}
+
+// mostNamed is how many of those that are left out for one reason are named.
+const mostNamed = 6
+
+// excluded groups what is left out by its reason, in the order of the first of each.
+func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
+	var reasons []backend.Safe
+	by := map[backend.Safe][]string{}
+	for _, x := range xs {
+		if _, ok := by[x.Why]; !ok {
+			reasons = append(reasons, x.Why)
+		}
+		by[x.Why] = append(by[x.Why], x.Label.String())
+	}
+	out := []string{kit.NewLine(t, w).Put(theme.Dim, fmt.Sprintf("LEFT OUT  %d", len(xs))).String()}
+	for _, r := range reasons {
+		names := by[r]
+		text := strings.Join(names[:min(len(names), mostNamed)], ", ")
+		if n := len(names) - mostNamed; n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		for i, l := range kit.Wrap(text+": "+r.String(), w-2) {
+			line := kit.NewLine(t, w)
+			if i > 0 {
+				line.Gap(2)
+			}
+			out = append(out, line.Put(theme.Dim, l).String())
+		}
+	}
+	return out
+}
+
+// foot is what stays in sight: warnings, refusals, who acts, and what is typed; typed is the cursor's place on the last
+// line.
+func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
+	p := d.Plan
+	put := func(tone theme.Tone, text string) {
+		for _, l := range kit.Wrap(text, w) {
+			lines = append(lines, kit.NewLine(t, w).Put(tone, l).String())
+		}
+	}
+	lines = append(lines, kit.Rule(t, w))
+	for _, x := range p.Warnings {
+		put(theme.Warn, x.String())
+	}
+	for _, r := range p.Open() {
+		put(theme.Critical, "refused: "+r.Why.String())
+		if !r.Next.IsEmpty() {
+			put(theme.Normal, r.Next.String())
+		}
+	}
+	for _, word := range p.Overrides {
+		put(theme.Warn, "set aside: "+backend.Clean(word, 60).String())
+	}
+	if p.Undo != "" {
+		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
+	}
+	put(theme.Dim, Who(p)+" · "+backend.Clean(p.Source, 60).String()+" · each is read again before it is acted on · journalled")
+	tone := theme.Dim
+	if d.Wrong {
+		tone = theme.Warn
+	}
+	if d.Note != "" {
+		put(tone, d.Note)
+	}
+	ask, input := d.ask()
+	l := kit.NewLine(t, w).Put(theme.Normal, ask)
+	if !input {
+		return append(lines, l.String()), min(kit.Width(ask), w-1)
+	}
+	shown := backend.Clean(d.Typed, 80).String()
+	l.Gap(2).Put(theme.Strong, shown)
+	return append(lines, l.String()), min(kit.Width(ask)+2+kit.Width(shown), w-1)
+}
+
+// ask is the last line: what to type, and whether there is anything to type.
+func (d *Dialog) ask() (text string, input bool) {
+	p := d.Plan
+	words := Words(p)
+	switch {
+	case d.Busy:
+		return "…", false
+	case len(p.Targets) == 0, len(p.Open()) > 0 && len(words) == 0:
+		return "esc leaves", false
+	case p.Expired(d.Now):
+		return "the plan has expired; enter makes it anew, esc leaves", false
+	case len(words) > 0:
+		return "type the words to go on, esc leaves:", true
+	case !d.Ready:
+		return "read it", false
+	case p.Gesture == actions.GestureTwice:
+		return "press " + d.Key + " again within 5 s to go ahead, esc leaves", false
+	}
+	return "type  " + p.Wants() + "  and enter to go ahead, esc leaves:", true
+}
+
+// Words are those that set open refusals aside, when every one of them can be.
+func Words(p *actions.Plan) []string {
+	var words []string
+	for _, r := range p.Open() {
+		if r.Word == "" {
+			return nil
+		}
+		words = append(words, r.Word)
+	}
+	return words
+}
+
+// Who says who acts: "as mara on bastion-2".
+func Who(p *actions.Plan) string {
+	name := p.Who.User.String()
+	if !p.Who.Claimed.IsEmpty() {
+		name = p.Who.Claimed.String() + " (" + name + ")"
+	}
+	return "as " + name + " on " + p.Who.Host.String()
+}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+)
+
+// Progress is the state of the view of a run.
+type Progress struct {
+	actions.Progress
+	Now   time.Time
+	Pager *kit.Pager
+	Note  string
+}
+
+// Draw draws the run in at most w×h cells: a bar, a line for each target, and what can be done.
+func (v *Progress) Draw(w, h int, t *theme.Theme) kit.Block {
+	w = min(w, width)
+	inner := w - 4
+	head, foot := v.head(inner, t), v.foot(inner, t)
+	room := max(h-2-len(head)-len(foot), 1)
+	lines := v.lines(inner, t)
+	visible, above, below := v.Pager.Window(lines, room)
+	if above+below > 0 && room > 2 {
+		visible, above, below = v.Pager.Window(lines, room-1)
+		visible = append(slices.Clone(visible), more(inner, above, below, t))
+	}
+	all := slices.Concat(head, visible, foot)
+	if extra := len(all) + 2 - h; extra > 0 && extra < len(all) {
+		all = all[:len(all)-extra]
+	}
+	return kit.Frame(t, w, titled(Subject(v.Plan), "plan "+v.Plan.Digest[:8], w), all)
+}
+
+func (v *Progress) head(w int, t *theme.Theme) []string {
+	count := fmt.Sprintf("%d of %d", v.Acted(), len(v.Lines))
+	if v.Waves > 1 {
+		count += fmt.Sprintf(" · wave %d of %d", max(v.Wave, 1), v.Waves)
+	}
+	count += " · " + backend.Age(v.end().Sub(v.Began))
+	cells := max(w-kit.Width(count)-2, 0)
+	l := kit.NewLine(t, w)
+	done := 0
+	if len(v.Lines) > 0 {
+		done = v.settled() * cells / len(v.Lines)
+	}
+	l.Put(theme.Good, strings.Repeat(t.Bar(true), done)).Put(theme.Dim, strings.Repeat(t.Bar(false), cells-done))
+	l.Gap(2).Put(theme.Strong, count)
+	tone := theme.Normal
+	text := string(v.Phase)
+	switch v.Phase {
+	case actions.PhaseStopped:
+		tone = theme.Warn
+	case actions.PhaseWaiting:
+		tone = theme.Accent
+	case actions.PhaseDone:
+		text = "done: " + v.Summary().String()
+	case actions.PhaseActing, actions.PhaseVerifying:
+	}
+	if !v.Why.IsEmpty() {
+		text += ": " + v.Why.String()
+	}
+	out := []string{l.String()}
+	for _, s := range kit.Wrap(text, w) {
+		out = append(out, kit.NewLine(t, w).Put(tone, s).String())
+	}
+	return append(out, kit.NewLine(t, w).String())
+}
+
+func (v *Progress) end() time.Time {
+	if v.Over() {
+		return v.Ended
+	}
+	return v.Now
+}
+
+// settled counts the targets of which nothing further is expected.
+func (v *Progress) settled() int {
+	return len(v.Lines) - v.Count(actions.ResultNone, actions.ResultIssued, actions.ResultAccepted, actions.ResultUnknown)
+}
+
+func (v *Progress) lines(w int, t *theme.Theme) []string {
+	name, word := 6, 6
+	for i := range v.Lines {
+		name = max(name, kit.Width(v.Lines[i].Target.Label.String()))
+		word = max(word, kit.Width(resultWord(&v.Lines[i])))
+	}
+	name = min(name, max(w*2/5, 12))
+	var out []string
+	for i := range v.Lines {
+		l := &v.Lines[i]
+		mark, tone := look(l.Result)
+		age := ""
+		if !l.At.IsZero() {
+			age = backend.Age(v.Now.Sub(l.At))
+		}
+		line := kit.NewLine(t, w).Put(tone, t.Mark(mark)).Gap(1).Cell(theme.Normal, l.Target.Label.String(), name, false).Gap(2).
+			Cell(tone, resultWord(l), word, false).Gap(2)
+		text := l.Text.String()
+		room := line.Left() - 6
+		line.Put(theme.Dim, kit.Cut(text, room)).End(theme.Dim, age)
+		out = append(out, line.String())
+		if kit.Width(text) > room { // a cause is never cut off where it matters
+			for _, more := range kit.Wrap(text, w-4) {
+				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, more).String())
+			}
+		}
+		for _, n := range l.Done.Notes {
+			for _, part := range kit.Wrap(n.String(), w-4) {
+				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
+			}
+		}
+	}
+	return out
+}
+
+func resultWord(l *actions.Line) string {
+	if l.Result == actions.ResultNone {
+		return "waits"
+	}
+	return string(l.Result)
+}
+
+func look(r actions.Result) (theme.Mark, theme.Tone) {
+	switch r {
+	case actions.ResultVerified:
+		return theme.MarkGood, theme.Good
+	case actions.ResultFailed, actions.ResultFailedAgain, actions.ResultRefused:
+		return theme.MarkBad, theme.Bad
+	case actions.ResultUnknown, actions.ResultUnverified:
+		return theme.MarkUnknown, theme.Warn
+	case actions.ResultIssued, actions.ResultAccepted:
+		return theme.MarkBusy, theme.Normal
+	case actions.ResultSkipped, actions.ResultEnded, actions.ResultNone:
+	}
+	return theme.MarkIdle, theme.Dim
+}
+
+func (v *Progress) foot(w int, t *theme.Theme) []string {
+	out := []string{kit.Rule(t, w)}
+	put := func(tone theme.Tone, text string) {
+		for _, l := range kit.Wrap(text, w) {
+			out = append(out, kit.NewLine(t, w).Put(tone, l).String())
+		}
+	}
+	if v.Over() && v.Phase != actions.PhaseDone {
+		put(theme.Normal, v.Summary().String())
+	}
+	if !v.Problem.IsEmpty() {
+		put(theme.Critical, v.Problem.String())
+	}
+	if v.Note != "" {
+		put(theme.Warn, v.Note)
+	}
+	switch {
+	case v.Over():
+		put(theme.Dim, "esc leaves; v shows it again; all of it is in the journal: sandglass audit show")
+	case v.CanContinue:
+		put(theme.Normal, "c starts the next wave · esc stops here · v hides this, and it goes on")
+	default:
+		put(theme.Dim, "esc stops before the next target · v hides this, and it goes on")
+	}
+	return out
+}
