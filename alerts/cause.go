@@ -49,12 +49,14 @@ func CauseText(text backend.Safe) backend.Safe {
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since
 // they carry the meaning; a token is judged as a whole, so that "r2" and "schemaVersion" stay words.
-func NormaliseCause(text string) string {
+func NormaliseCause(text string) string { return string(appendCause(nil, text)) }
+
+// appendCause appends the normalised text to b.
+func appendCause(b []byte, text string) []byte {
 	if len(text) > maxCause {
 		text = strings.ToValidUTF8(text[:maxCause], "")
 	}
-	var b strings.Builder
-	b.Grow(len(text))
+	start := len(b)
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -68,29 +70,29 @@ func NormaliseCause(text string) string {
 					end++
 				}
 			}
-			writeToken(&b, text[i:end])
+			b = appendToken(b, text[i:end])
 			i = end
 		case isSpace(text, i):
 			for i < len(text) && isSpace(text, i) {
 				i += spaceLen(text, i)
 			}
-			if b.Len() > 0 && i < len(text) {
-				b.WriteByte(' ')
+			if len(b) > start && i < len(text) {
+				b = append(b, ' ')
 			}
 		case c == '"' || c == '`' || c == '\'' && !insideWord(text, i):
 			if end := strings.IndexByte(text[i+1:], c); end >= 0 {
-				b.WriteString("<q>")
+				b = append(b, "<q>"...)
 				i += end + 2
 				continue
 			}
-			b.WriteByte(' ')
+			b = append(b, ' ')
 			i++
 		default:
-			b.WriteByte(c)
+			b = append(b, c)
 			i++
 		}
 	}
-	return b.String()
+	return b
 }
 
 func insideWord(s string, i int) bool {
@@ -123,68 +125,83 @@ var tokenTable = func() (t [256]bool) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// writeToken judges one token. Punctuation at its end belongs to the sentence.
-func writeToken(b *strings.Builder, tok string) {
-	core := strings.TrimRight(tok, ".:-/")
-	tail := tok[len(core):]
+// appendToken judges one token. Punctuation at its end belongs to the sentence.
+func appendToken(b []byte, tok string) []byte {
+	n := len(tok)
+	for n > 0 && (tok[n-1] == '.' || tok[n-1] == ':' || tok[n-1] == '-' || tok[n-1] == '/') {
+		n--
+	}
+	core := tok[:n]
+	var digit, slash, joined bool
+	for i := range n {
+		switch c := core[i]; {
+		case isDigit(c):
+			digit = true
+		case c == '/':
+			slash = true
+		case c == '@' || c == ':':
+			joined = true
+		}
+	}
 	switch {
 	case core == "":
-		b.WriteString(tok)
-		return
-	case strings.Contains(core, "://"):
-		b.WriteString("<url>")
-	case strings.Contains(core, "/"):
-		b.WriteString("<path>")
-	case !strings.ContainsAny(core, "0123456789"):
-		writeLower(b, core)
+		return append(b, tok...)
+	case slash && strings.Contains(core, "://"):
+		b = append(b, "<url>"...)
+	case slash:
+		b = append(b, "<path>"...)
+	case !digit:
+		b = appendLower(b, core)
 	case isNumeric(core):
-		b.WriteString("<n>")
-	case strings.Contains(core, "@"), strings.Contains(core, ":"):
-		writeParts(b, core)
+		b = append(b, "<n>"...)
+	case joined:
+		b = appendParts(b, core)
 	case isUUID(core), isHex(core):
-		b.WriteString("<id>")
+		b = append(b, "<id>"...)
 	default:
-		writeParts(b, core)
+		b = appendParts(b, core)
 	}
-	b.WriteString(strings.Trim(tail, "/"))
+	return append(b, strings.Trim(tok[n:], "/")...)
 }
 
-func writeLower(b *strings.Builder, s string) {
-	for i := 0; i < len(s); i++ {
+func appendLower(b []byte, s string) []byte {
+	for i := range len(s) {
 		c := s[i]
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
-		b.WriteByte(c)
+		b = append(b, c)
 	}
+	return b
 }
 
-// writeParts handles compounds such as "sbx_76fca18e", "build-3", "host:8080" and "retry3": a part that holds letters
+// appendParts handles compounds such as "sbx_76fca18e", "build-3", "host:8080" and "retry3": a part that holds letters
 // only stays, a number is a number, and anything that mixes the two beyond a short word is an identifier.
-func writeParts(b *strings.Builder, s string) {
+func appendParts(b []byte, s string) []byte {
 	for len(s) > 0 {
-		n := strings.IndexAny(s, "_-.:@+%~")
-		part := s
-		if n >= 0 {
-			part = s[:n]
+		n, digit := 0, false
+		for n < len(s) && (isLetter(s[n]) || isDigit(s[n])) {
+			digit = digit || isDigit(s[n])
+			n++
 		}
-		switch {
+		switch part := s[:n]; {
 		case part == "":
-		case !strings.ContainsAny(part, "0123456789"):
-			writeLower(b, part)
+		case !digit:
+			b = appendLower(b, part)
 		case isNumeric(part):
-			b.WriteString("<n>")
+			b = append(b, "<n>"...)
 		case len(part) <= 3 && isLetter(part[0]) && isDigit(part[len(part)-1]):
-			writeLower(b, part) // r2, s3, ip6, h2: names, not numbers
+			b = appendLower(b, part) // r2, s3, ip6, h2: names, not numbers
 		default:
-			b.WriteString("<id>")
+			b = append(b, "<id>"...)
 		}
-		if n < 0 {
-			return
+		if n == len(s) {
+			return b
 		}
-		b.WriteByte(s[n])
+		b = append(b, s[n])
 		s = s[n+1:]
 	}
+	return b
 }
 
 // isNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and

@@ -69,8 +69,9 @@ type turn struct {
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
 	events    []backend.Event
-	marked    bool // the State reports changes
-	differs   bool // some alert is not the one of prev
+	marked    bool     // the State reports changes
+	differs   bool     // some alert is not the one of prev
+	spare     []change // for the next rule, to be written over
 }
 
 func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
@@ -196,7 +197,7 @@ func (t *turn) evaluate(r Rule) {
 		l = &ledger{}
 	}
 	dueKeys, due := l.due.take(t.env.Now)
-	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m), finder: finder{rs: l.records}}
+	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m), finder: finder{rs: l.records}, changes: t.spare[:0]}
 	w.depart(dueKeys)
 	if s, ok := r.(SubjectRule); ok {
 		w.subjects(s, dueKeys)
@@ -212,6 +213,7 @@ func (t *turn) evaluate(r Rule) {
 	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
 	n.records = w.after(late)
 	n.due = due.with(w.changes)
+	t.spare = w.changes
 	t.next.rules[m.Name] = n
 	if m.Folds {
 		t.foldUnder(n)

@@ -18,6 +18,7 @@ type Env struct {
 	causes map[string]cause
 	names  map[string]uint32 // by fingerprint
 	prints map[string]string // fingerprints by normalised text
+	norm   []byte            // what is normalised
 	homes  map[backend.Series]string
 	gaps   map[string]gap
 	live   map[string]Live
@@ -70,9 +71,10 @@ func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
 	if c, ok := e.causes[raw.String()]; ok {
 		return c.text, c.fingerprint
 	}
-	norm := NormaliseCause(raw.String())
-	fp, ok := e.prints[norm]
+	e.norm = appendCause(e.norm[:0], raw.String())
+	fp, ok := e.prints[string(e.norm)]
 	if !ok {
+		norm := string(e.norm)
 		fp = fingerprint(norm)
 		e.prints[norm] = fp
 	}

@@ -24,17 +24,17 @@ type work struct {
 	flaps    map[groupID]flap
 }
 
-func (w *work) put(k backend.Key, was, next *record) {
+func (w *work) put(was, next *record) {
 	if was != next {
-		w.changes = append(w.changes, change{k, was, next})
+		w.changes = append(w.changes, change{was, next})
 	}
 }
 
 func (w *work) end(r *record, why backend.Safe) {
 	n := end(r, why, w.env.Now)
-	w.put(r.Key, r, n)
+	w.put(r, n)
 	if n != nil && r.State != StateEnded {
-		w.ended = append(w.ended, change{r.Key, r, n})
+		w.ended = append(w.ended, change{r, n})
 	}
 }
 
@@ -42,7 +42,7 @@ func (w *work) end(r *record, why backend.Safe) {
 func (w *work) depart(due []backend.Key) {
 	for _, k := range due {
 		if r := w.old.get(k); r != nil && r.State == StateEnded && !w.env.Now.Before(r.Due) {
-			w.put(k, r, unlist(r, w.env.Now))
+			w.put(r, unlist(r, w.env.Now))
 		}
 	}
 	for k, why := range w.gone {
@@ -63,7 +63,7 @@ func (w *work) depart(due []backend.Key) {
 		case subjectUnread:
 			w.next.unread = true
 			if r.State != StateEnded && w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience {
-				w.put(r.Key, r, step(w.meta, r.Key, r, Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}, w.env.Now, false))
+				w.put(r, step(w.meta, r.Key, r, Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}, w.env.Now, false))
 			}
 		case subjectHere:
 		}
@@ -204,7 +204,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 		case rec == nil && !meta.Stale: // a stale entity is a changed one once it is read again
 			w.next.missed[k.Source] = true
 		case rec != nil && !g.Starting:
-			w.put(k, rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 		return
 	}
@@ -226,7 +226,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 	if next != nil && next != rec {
 		next.Listed = true
 	}
-	w.put(k, rec, next)
+	w.put(rec, next)
 }
 
 // countedSubjects judges the subjects whose series changed or that are due.
@@ -282,7 +282,7 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 		return // what is left in the windows of an ended subject does not start it anew
 	}
 	for _, c := range w.ended {
-		if c.key == k {
+		if c.key() == k {
 			return
 		}
 	}
@@ -307,7 +307,7 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	for _, s := range note.Series {
 		if g, is := w.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
-				w.put(k, rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 			}
 			return
 		}
@@ -322,7 +322,7 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	if next != nil && next != rec {
 		next.Listed = rec != nil && rec.Listed || w.st.Entity(k) != nil
 	}
-	w.put(k, rec, next)
+	w.put(rec, next)
 }
 
 // fleetWide runs a fleet rule. Known findings that it does not judge have no data.
@@ -352,7 +352,7 @@ func (w *work) fleetWide(rule FleetRule) {
 			continue
 		}
 		rec := w.old.get(f.Key)
-		w.put(f.Key, rec, step(w.meta, f.Key, rec, f.Verdict, w.env.Now, w.settling))
+		w.put(rec, step(w.meta, f.Key, rec, f.Verdict, w.env.Now, w.settling))
 	}
 	for k, r := range pending {
 		if _, gone := w.gone[k]; gone {
@@ -365,7 +365,7 @@ func (w *work) fleetWide(rule FleetRule) {
 			}
 		}
 		if !g.Starting {
-			w.put(k, r, step(w.meta, k, r, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			w.put(r, step(w.meta, k, r, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 	}
 }
@@ -381,9 +381,9 @@ func findingsAfter(findings []*record, changes []change) []*record {
 		case is && was:
 			of = append(of, c)
 		case is:
-			of = append(of, change{key: c.key, next: c.next})
+			of = append(of, change{next: c.next})
 		case was:
-			of = append(of, change{key: c.key, was: c.was})
+			of = append(of, change{was: c.was})
 		}
 	}
 	return merged(findings, of)
@@ -394,9 +394,5 @@ func (w *work) after(late []change) []*record {
 	if w.records == nil {
 		return merged(w.old.records, w.changes)
 	}
-	late = slices.Concat(late, w.promoted)
-	for i := range late {
-		late[i].was = nil // it may be no more what was there before
-	}
-	return merged(w.records, sortChanges(late))
+	return merged(w.records, sortChanges(slices.Concat(late, w.promoted)))
 }

@@ -96,16 +96,16 @@ func (w *work) touched() map[groupID][]change {
 		was, had := c.was.group()
 		is, has := c.next.group()
 		if had && (!has || was != is) {
-			touched[was] = append(touched[was], change{key: c.key, was: c.was})
+			touched[was] = append(touched[was], change{was: c.was})
 			if has {
-				w.regrouped[c.key] = true
+				w.regrouped[c.key()] = true
 			}
 		}
 		switch {
 		case has && had && was == is:
 			touched[is] = append(touched[is], c)
 		case has:
-			touched[is] = append(touched[is], change{key: c.key, next: c.next})
+			touched[is] = append(touched[is], change{next: c.next})
 		}
 	}
 	if !w.rebuild && !w.marked && len(w.refold) == 0 {
@@ -135,9 +135,9 @@ func (w *work) corroborate(g *group) []change {
 	var up []change
 	for _, r := range g.members {
 		if r.provable() && w.env.Now.Sub(r.Active) >= w.meta.For {
-			n := *r
+			n := r.clone()
 			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
-			up = append(up, change{key: r.Key, was: r, next: &n})
+			up = append(up, change{r, n})
 		}
 	}
 	return up

@@ -26,12 +26,12 @@ func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settl
 }
 
 func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
-	n := &record{
-		Key: key, State: StatePending, Source: v.Source, Via: v.Via, Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
+	n := begun(record{Key: key, State: StatePending, Source: v.Source, Via: v.Via, Note: v.Note}, finding{
+		Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
 		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
-		Note: v.Note, Listing: v.Listing, Evidence: v.Evidence, Trend: v.Trend, TrendSpan: v.TrendSpan,
-	}
+		Listing: v.Listing, Evidence: v.Evidence, Trend: v.Trend, TrendSpan: v.TrendSpan,
+	})
 	if n.Source == "" {
 		n.Source = key.Source
 	}
@@ -73,7 +73,7 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *
 func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
 	live := rec != nil && (rec.State == StateFiring || rec.State == StateHeld)
 	if live && m.KeepFiringFor > 0 && (rec.Clear.IsZero() || now.Sub(rec.Clear) < m.KeepFiringFor) {
-		n := *rec
+		n := rec.clone()
 		n.Note = v.Note
 		if n.State == StateHeld {
 			n.State, n.Since = StateFiring, now
@@ -83,7 +83,7 @@ func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) 
 		}
 		n.Why = backend.Textf("no longer true; kept for %s", short(m.KeepFiringFor))
 		n.Due = earliest(v.Recheck, n.Clear.Add(m.KeepFiringFor))
-		return &n
+		return n
 	}
 	if rec != nil && rec.State == StateEnded {
 		return returned(rec, v)
@@ -98,9 +98,9 @@ func returned(rec *record, v Verdict) *record {
 	if v.Note == rec.Note && due.Equal(rec.Due) {
 		return rec
 	}
-	n := *rec
+	n := rec.clone()
 	n.Note, n.Due = v.Note, due
-	return &n
+	return n
 }
 
 func (r *record) listedUntil() time.Time { return r.Since.Add(endedShown) }
@@ -113,9 +113,9 @@ func (r *record) over(now time.Time) bool { return !now.Before(r.listedUntil()) 
 func unlist(rec *record, now time.Time) *record {
 	switch {
 	case !rec.over(now):
-		n := *rec
+		n := rec.clone()
 		n.Due = rec.listedUntil()
-		return &n
+		return n
 	case rec.Note == nil:
 		return nil
 	}
@@ -151,26 +151,26 @@ func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, se
 		case m.Gap == GapCount, rec.Paused && rec.Why == v.Why && rec.Note == note:
 			return rec
 		}
-		n := *rec
+		n := rec.clone()
 		if !n.Tick.IsZero() {
 			n.Ran += now.Sub(n.Tick)
 		}
 		n.Paused, n.Tick, n.Why, n.Note, n.Due = true, time.Time{}, v.Why, note, v.Recheck
-		return &n
+		return n
 	case StateFiring:
 		if settling && v.Outcome == NoData {
 			return rec
 		}
-		n := *rec
+		n := rec.clone()
 		n.State, n.Since, n.Clear, n.Why, n.Note, n.Due = StateHeld, now, time.Time{}, v.Why, note, v.Recheck
-		return &n
+		return n
 	case StateHeld:
 		if rec.Why == v.Why && rec.Note == note {
 			return rec
 		}
-		n := *rec
+		n := rec.clone()
 		n.Why, n.Note, n.Due = v.Why, note, v.Recheck
-		return &n
+		return n
 	case StateEnded:
 		if v.Note != nil {
 			return returned(rec, v)
@@ -188,10 +188,10 @@ func end(rec *record, why backend.Safe, now time.Time) *record {
 		}
 		return returned(rec, Verdict{})
 	}
-	n := *rec
+	n := rec.clone()
 	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), nil, time.Time{}
 	n.Why = backend.Textf("ended while still %s: %s", rec.State, why)
-	return &n
+	return n
 }
 
 func earliest(a, b time.Time) time.Time {

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"encoding/json"
 	"slices"
 	"sort"
 	"time"
@@ -42,12 +43,20 @@ type ledger struct {
 	buckets  map[string][]*record // of a Bucketer, by place; sorted by key
 }
 
-// record is one finding, or a note about a subject that is none.
+// record is one finding, or a note about a subject that is none. Notes are many, so they do without the rest.
 type record struct {
-	Key         backend.Key   `json:"key"`
-	State       AlertState    `json:"state,omitempty"` // empty: only a note
-	Source      string        `json:"source"`
-	Via         string        `json:"via,omitempty"`
+	Key      backend.Key `json:"key"`
+	State    AlertState  `json:"state,omitempty"` // empty: only a note
+	Source   string      `json:"source"`
+	Via      string      `json:"via,omitempty"`
+	Due      time.Time   `json:"due,omitzero"`     // when it must be looked at again
+	Listed   bool        `json:"listed,omitempty"` // the State has or had an entity of this key
+	Note     *Note       `json:"note,omitempty"`
+	*finding             // nil exactly when State is empty
+}
+
+// finding is the part of a record that a mere note has not.
+type finding struct {
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	Cause       backend.Safe  `json:"cause,omitzero"`
 	Severity    Severity      `json:"severity,omitempty"` // empty: the rule's
@@ -59,21 +68,50 @@ type record struct {
 	Clear       time.Time     `json:"clear,omitzero"`  // when it turned false while it goes on firing
 	Bounds      Bounds        `json:"bounds,omitzero"`
 	Confirmed   time.Time     `json:"confirmed,omitzero"`
-	Due         time.Time     `json:"due,omitzero"` // when it must be looked at again
 	Suspected   bool          `json:"suspected,omitempty"`
 	Paused      bool          `json:"paused,omitempty"` // pending, and its data is missing
-	Listed      bool          `json:"listed,omitempty"` // the State has or had an entity of this key
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Why         backend.Safe  `json:"why,omitzero"`
 	Detail      backend.Safe  `json:"detail,omitzero"`
 	Session     backend.ID    `json:"session,omitzero"`
 	Provider    backend.Safe  `json:"provider,omitzero"`
 	Tenant      backend.Safe  `json:"tenant,omitzero"`
-	Note        *Note         `json:"note,omitempty"`
 	Listing     *Listing      `json:"listing,omitempty"`
 	Evidence    []Evidence    `json:"evidence,omitempty"`
 	Trend       []float64     `json:"trend,omitempty"`
 	TrendSpan   time.Duration `json:"trend_span,omitempty"`
+}
+
+// begun is a record with a finding, both in one piece of memory.
+func begun(r record, f finding) *record {
+	x := &struct {
+		record
+		f finding
+	}{r, f}
+	x.record.finding = &x.f
+	return &x.record
+}
+
+// clone copies a record to change it.
+func (r *record) clone() *record {
+	if r.finding == nil {
+		n := *r
+		return &n
+	}
+	return begun(*r, *r.finding)
+}
+
+// UnmarshalJSON reads a record; the package cannot make the part that is not exported.
+func (r *record) UnmarshalJSON(data []byte) error {
+	type plain record
+	x := plain{finding: &finding{}}
+	if err := json.Unmarshal(data, &x); err != nil {
+		return err
+	}
+	if *r = record(x); r.State == "" {
+		r.finding = nil
+	}
+	return nil
 }
 
 // groupID is what makes findings of one rule one alert. An empty severity is the rule's.
@@ -113,9 +151,14 @@ func (l *ledger) get(k backend.Key) *record {
 
 // change is what an evaluation makes of one subject: next nil forgets it.
 type change struct {
-	key  backend.Key
-	was  *record
-	next *record
+	was, next *record // never both nil
+}
+
+func (c change) key() backend.Key {
+	if c.next != nil {
+		return c.next.Key
+	}
+	return c.was.Key
 }
 
 // merged applies changes, sorted by key and without doubles, to records. It copies the runs between changes whole.
@@ -128,7 +171,7 @@ func merged(rs []*record, changes []change) []*record {
 		i := find(rs, c)
 		out = append(out, rs[:i]...)
 		rs = rs[i:]
-		if len(rs) > 0 && (rs[0] == c.was || rs[0].Key == c.key) {
+		if len(rs) > 0 && (rs[0] == c.was || rs[0].Key == c.key()) {
 			rs = rs[1:]
 		}
 		if c.next != nil {
@@ -148,18 +191,20 @@ func find(rs []*record, c change) int {
 			}
 		}
 	}
-	return searchRecords(rs, c.key)
+	return searchRecords(rs, c.key())
 }
 
 // sortChanges orders changes by key; of two about one key the later wins, and replaces what the first one did.
 func sortChanges(cs []change) []change {
-	if !slices.IsSortedFunc(cs, func(a, b change) int { return a.key.Compare(b.key) }) {
-		slices.SortStableFunc(cs, func(a, b change) int { return a.key.Compare(b.key) })
+	if !slices.IsSortedFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) }) {
+		slices.SortStableFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) })
 	}
 	out := cs[:0]
 	for _, c := range cs {
-		if n := len(out); n > 0 && out[n-1].key == c.key {
-			out[n-1].next = c.next
+		if n := len(out); n > 0 && out[n-1].key() == c.key() {
+			if out[n-1].next = c.next; out[n-1].was == nil && c.next == nil {
+				out = out[:n-1]
+			}
 			continue
 		}
 		out = append(out, c)
@@ -209,7 +254,7 @@ func (d *dueIndex) with(changes []change) *dueIndex {
 		if old := c.was; old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
 			continue // the bucket holds it already
 		}
-		add[s] = append(add[s], c.key)
+		add[s] = append(add[s], c.key())
 	}
 	if len(add) == 0 {
 		return d

@@ -84,14 +84,14 @@ func (l *ledger) bucketed(b Bucketer, changes []change) map[string][]*record {
 	for _, c := range changes {
 		was, is := place(c.was), place(c.next)
 		if was != "" && was != is {
-			by[was] = append(by[was], change{key: c.key, was: c.was})
+			by[was] = append(by[was], change{was: c.was})
 		}
 		switch {
 		case is == "":
 		case was == is:
 			by[is] = append(by[is], c)
 		default:
-			by[is] = append(by[is], change{key: c.key, next: c.next})
+			by[is] = append(by[is], change{next: c.next})
 		}
 	}
 	out := make(map[string][]*record, len(old)+len(by))

@@ -159,7 +159,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 	l := &ledger{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
 	var all []change
 	for _, r := range l.records {
-		all = append(all, change{key: r.Key, next: r})
+		all = append(all, change{next: r})
 		if id, ok := r.group(); ok {
 			if l.groups[id] == nil {
 				l.groups[id] = &group{id: id}

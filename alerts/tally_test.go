@@ -18,12 +18,13 @@ func TestCountingChangesEqualsCountingAll(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		make := func(i int) *record {
-			n := &record{
+			return begun(record{
 				Key:   backend.Key{Kind: backend.KindWorkspace, Source: "s", Parent: backend.MustID(fmt.Sprint("p", i/3)), ID: backend.MustID(fmt.Sprintf("%02d", i))},
-				State: states[r.IntN(4)], Active: at(r), Since: at(r), Confirmed: at(r), Bounds: Bounds{Latest: at(r)},
+				State: states[r.IntN(4)],
+			}, finding{
+				Active: at(r), Since: at(r), Confirmed: at(r), Bounds: Bounds{Latest: at(r)},
 				Session: backend.MustID(fmt.Sprint("p", r.IntN(5))), Provider: backend.Clean([]string{"", "a", "b"}[r.IntN(3)], 9), Tenant: backend.Clean([]string{"", "t"}[r.IntN(2)], 9),
-			}
-			return n
+			})
 		}
 		present := map[int]*record{}
 		var members []*record
@@ -35,14 +36,14 @@ func TestCountingChangesEqualsCountingAll(t *testing.T) {
 				switch x := r.IntN(30); {
 				case x == 0 && was != nil:
 					delete(present, i)
-					changes = append(changes, change{was.Key, was, nil})
+					changes = append(changes, change{was, nil})
 				case x < 3:
 					n := make(i)
 					present[i] = n
-					changes = append(changes, change{n.Key, was, n})
+					changes = append(changes, change{was, n})
 				}
 			}
-			slices.SortFunc(changes, func(a, b change) int { return a.key.Compare(b.key) })
+			slices.SortFunc(changes, func(a, b change) int { return a.key().Compare(b.key()) })
 			members = merged(members, changes)
 			before := c
 			held := reflect.ValueOf(before.live.sessions).Len()

@@ -81,7 +81,7 @@ func (t *turn) leave(was *group, changes []change) {
 // movedOn reports whether the members that left have another cause now.
 func (t *turn) movedOn(left []change) bool {
 	for _, c := range left {
-		if t.regrouped[c.key] {
+		if t.regrouped[c.key()] {
 			return true
 		}
 	}
@@ -90,7 +90,7 @@ func (t *turn) movedOn(left []change) bool {
 
 // reportEnded reports single subjects that ended while others of their alert live on.
 func (w *work) reportEnded(groups map[groupID]*group) {
-	slices.SortFunc(w.ended, func(a, b change) int { return a.key.Compare(b.key) })
+	slices.SortFunc(w.ended, func(a, b change) int { return a.key().Compare(b.key()) })
 	n := 0
 	for _, c := range w.ended {
 		id, _ := c.next.group()
@@ -99,7 +99,7 @@ func (w *work) reportEnded(groups map[groupID]*group) {
 			continue
 		}
 		if n++; n <= maxEndedEvents {
-			w.emit(g.alert, string(StateEnded), c.key, backend.Textf("%s: %s %s", w.meta.Name, c.key.Safe(), c.next.Why))
+			w.emit(g.alert, string(StateEnded), c.key(), backend.Textf("%s: %s %s", w.meta.Name, c.key().Safe(), c.next.Why))
 		}
 	}
 	if n > maxEndedEvents {

@@ -97,16 +97,15 @@ func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts
 	}
 	sustained := share >= limit && !(f.failing() && f.attempt.Sub(base) > r.failed)
 	if n.WasEvicted != sustained {
-		c := *n
-		c.WasEvicted = sustained
-		n = &c
+		n = own(note, n)
+		n.WasEvicted = sustained
 		v.Note = n
 	}
 	if !sustained {
 		return v
 	}
 	v.Outcome, v.Runbook, v.Detail = alerts.True, "7", detail(w)
-	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, n, "evicted without a lastError")
+	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, note, n, "evicted without a lastError")
 	v.Bounds = alerts.Bounds{Earliest: f.success, Latest: first}
 	if f.success.After(first) {
 		v.Bounds.Earliest = time.Time{} // it came back in between

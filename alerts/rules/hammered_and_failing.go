@@ -65,20 +65,22 @@ func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	}
 	if w.Class == backend.ClassFailed || note != nil && note.WasFailed {
 		// failed-too-long judges it until the next success
-		n := *f.noted(note)
-		n.WasFailed = true
-		return alerts.Verdict{Outcome: alerts.False, Note: &n}
+		n := f.noted(note)
+		if !n.WasFailed {
+			n = own(note, n)
+			n.WasFailed = true
+		}
+		return alerts.Verdict{Outcome: alerts.False, Note: n}
 	}
 	if !f.failing() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := f.noted(note)
 	if w.Class == backend.ClassEvicted && !n.WasEvicted {
-		c := *n
-		c.WasEvicted = true
-		n = &c
+		n = own(note, n)
+		n.WasEvicted = true
 	}
-	return r.decide(env, w, n)
+	return r.decide(env, w, note, n)
 }
 
 // unable covers what cannot be judged at all.
@@ -96,7 +98,7 @@ func (r *hammered) unable(w *backend.Workspace, note *alerts.Note) (alerts.Verdi
 	return alerts.Verdict{}, false
 }
 
-func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, n *alerts.Note) alerts.Verdict {
+func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note) alerts.Verdict {
 	base := n.Success
 	if base.IsZero() {
 		base = proved(n)
@@ -124,7 +126,7 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, n *alerts.Note)
 	if v.Outcome == alerts.False {
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: v.Recheck}
 	}
-	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, n, without)
+	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, old, n, without)
 	describe(env, w, &v)
 	return v
 }

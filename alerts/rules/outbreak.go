@@ -24,7 +24,7 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 		}
 		return n
 	}
-	n, _, _ := causeOf(env, w, f.noted(note), "")
+	n, _, _ := causeOf(env, w, note, f.noted(note), "")
 	return n
 }
 

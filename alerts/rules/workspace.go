@@ -56,6 +56,15 @@ func (f facts) noted(note *alerts.Note) *alerts.Note {
 	return &n
 }
 
+// own is a note that may be changed: n itself when it was made in this evaluation, else a copy of it.
+func own(old, n *alerts.Note) *alerts.Note {
+	if n != old {
+		return n
+	}
+	c := *n
+	return &c
+}
+
 // proved is the moment by which it was certainly failing: the first failed attempt known, or when we first read it so.
 func proved(n *alerts.Note) time.Time {
 	if n.First.IsZero() || n.Seen.Before(n.First) {
@@ -73,8 +82,9 @@ func describe(env *alerts.Env, w *backend.Workspace, v *alerts.Verdict) {
 	}
 }
 
-// causeOf takes the workspace's lastError, or else the one it had before in this run of failures.
-func causeOf(env *alerts.Env, w *backend.Workspace, n *alerts.Note, without backend.Literal) (*alerts.Note, backend.Safe, string) {
+// causeOf takes the workspace's lastError, or else the one it had before in this run of failures. n is changed where it
+// is, unless it is old, the note that is remembered.
+func causeOf(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note, without backend.Literal) (*alerts.Note, backend.Safe, string) {
 	cause, fp := n.Cause, n.Fingerprint
 	switch {
 	case fp != "" && w.LastError == n.Raw:
@@ -84,12 +94,12 @@ func causeOf(env *alerts.Env, w *backend.Workspace, n *alerts.Note, without back
 	case fp == "":
 		cause, fp = env.Cause(backend.Text(without))
 	}
-	c := *n
+	n = own(old, n)
 	if fp != n.Fingerprint {
-		c.Cause, c.Fingerprint = cause, fp
+		n.Cause, n.Fingerprint = cause, fp
 	}
-	c.Raw = w.LastError
-	return &c, c.Cause, fp
+	n.Raw = w.LastError
+	return n, n.Cause, fp
 }
 
 // detail is what is true of one workspace; it holds no age, so that it changes only when the workspace does.
