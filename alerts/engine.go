@@ -198,20 +198,21 @@ func (t *turn) evaluate(r Rule) {
 	}
 	dueKeys, due := l.due.take(t.env.Now)
 	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m), finder: finder{rs: l.records}, changes: t.spare[:0]}
-	w.depart(dueKeys)
+	late := w.due(dueKeys)
+	w.depart(late)
 	if s, ok := r.(SubjectRule); ok {
-		w.subjects(s, dueKeys)
+		w.subjects(s, late)
 	}
 	if s, ok := r.(SeriesRule); ok {
-		w.countedSubjects(s, dueKeys)
+		w.countedSubjects(s, late)
 	}
 	if f, ok := r.(FleetRule); ok {
 		w.fleetWide(f)
 	}
-	late := slices.Clone(w.changes[w.applied:])
+	byFleet := slices.Clone(w.changes[w.applied:])
 	w.changes = sortChanges(w.changes)
 	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
-	n.records = w.after(late)
+	n.records = w.after(byFleet)
 	n.due = due.with(w.changes)
 	t.spare = w.changes
 	t.next.rules[m.Name] = n

@@ -30,6 +30,18 @@ func (w *work) put(was, next *record) {
 	}
 }
 
+// due are the records that are due; others of these keys have another due time by now.
+func (w *work) due(keys []backend.Key) []*record {
+	var out []*record
+	f := finder{rs: w.old.records}
+	for _, k := range keys {
+		if r := f.get(k); r != nil && !r.Due.IsZero() && !r.Due.After(w.env.Now) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 func (w *work) end(r *record, why backend.Safe) {
 	n := end(r, why, w.env.Now)
 	w.put(r, n)
@@ -39,9 +51,9 @@ func (w *work) end(r *record, why backend.Safe) {
 }
 
 // depart ends the findings of subjects that are gone, and drops those that have been listed as ended long enough.
-func (w *work) depart(due []backend.Key) {
-	for _, k := range due {
-		if r := w.old.get(k); r != nil && r.State == StateEnded && !w.env.Now.Before(r.Due) {
+func (w *work) depart(due []*record) {
+	for _, r := range due {
+		if r.State == StateEnded {
 			w.put(r, unlist(r, w.env.Now))
 		}
 	}
@@ -118,13 +130,11 @@ func (w *work) listedWhole(k backend.Key) bool { return !w.st.ReadAt(&backend.Me
 
 // extra are the keys of one kind that must be looked at though they did not change: due ones, and those whose source
 // fell silent or came back.
-func (w *work) extra(kind backend.Kind, due []backend.Key) []backend.Key {
+func (w *work) extra(kind backend.Kind, due []*record) []backend.Key {
 	var keys []backend.Key
-	for _, k := range due {
-		if k.Kind == kind {
-			if r := w.old.get(k); r != nil && !r.Due.After(w.env.Now) {
-				keys = append(keys, k)
-			}
+	for _, r := range due {
+		if r.Key.Kind == kind {
+			keys = append(keys, r.Key)
 		}
 	}
 	if len(w.moved) > 0 {
@@ -144,20 +154,25 @@ func (t *turn) entities(kind backend.Kind) []backend.Entity {
 	}
 	keys := t.changed[kind]
 	slices.SortFunc(keys, backend.Key.Compare)
+	keys = slices.Compact(keys)
 	es := make([]backend.Entity, 0, len(keys))
-	for i, k := range keys {
-		if i > 0 && keys[i-1] == k {
-			continue
-		}
-		if e := t.st.Entity(k); e != nil {
-			es = append(es, e)
+	switch kind {
+	case backend.KindWorkspace:
+		es = lookUp(es, t.st.Workspaces, keys)
+	case backend.KindSession:
+		es = lookUp(es, t.st.Sessions, keys)
+	default:
+		for _, k := range keys {
+			if e := t.st.Entity(k); e != nil {
+				es = append(es, e)
+			}
 		}
 	}
 	t.found[kind] = es
 	return es
 }
 
-func (w *work) subjects(rule SubjectRule, due []backend.Key) {
+func (w *work) subjects(rule SubjectRule, due []*record) {
 	if !w.all && len(w.catchUp) == 0 {
 		changed := w.entities(rule.Kind())
 		for _, e := range changed {
@@ -230,7 +245,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 }
 
 // countedSubjects judges the subjects whose series changed or that are due.
-func (w *work) countedSubjects(rule SeriesRule, due []backend.Key) {
+func (w *work) countedSubjects(rule SeriesRule, due []*record) {
 	metrics := rule.Metrics()
 	seen := map[backend.Key][]backend.Series{}
 	add := func(s backend.Series) {
@@ -256,10 +271,8 @@ func (w *work) countedSubjects(rule SeriesRule, due []backend.Key) {
 			}
 		}
 	}
-	for _, k := range due {
-		if r := w.old.get(k); r != nil && !r.Due.After(w.env.Now) {
-			seen[k] = append(seen[k], []backend.Series(nil)...)
-		}
+	for _, r := range due {
+		seen[r.Key] = append(seen[r.Key], []backend.Series(nil)...)
 	}
 	if len(w.moved) > 0 {
 		for _, r := range w.old.records {

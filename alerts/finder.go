@@ -1,47 +1,80 @@
 package alerts
 
-import "sandglass/backend"
+import (
+	"sort"
 
-// finder looks records up in about the order of their keys: it guesses from how far apart the ones before lay, since
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// guesser finds keys in about their order among sorted ones: it guesses from how far apart the ones before lay, since
 // every look into a record far away costs more than the comparison.
-type finder struct {
-	rs    []*record // sorted by key
-	at, n int       // where the last one was, and how many were looked up
+type guesser struct {
+	at, n int // where the last one was, and how many were looked up
 }
 
-func (f *finder) get(k backend.Key) *record {
-	if len(f.rs) == 0 {
-		return nil
+// find is where among n sorted things the key is, or would be; compare says how the i-th of them is to the key.
+func (f *guesser) find(n int, compare func(i int) int) (at int, found bool) {
+	if n == 0 {
+		return 0, false
 	}
 	guess := f.at
 	if f.n > 0 {
 		guess += f.at / f.n
 	}
-	guess = min(guess, len(f.rs)-1)
-	lo, hi := 0, len(f.rs) // the first that is not less lies within
-	if f.rs[guess].Key.Compare(k) < 0 {
+	guess = min(guess, n-1)
+	lo, hi := 0, n // the first that is not less lies within
+	switch c := compare(guess); {
+	case c == 0:
+		f.at, f.n = guess, f.n+1
+		return guess, true
+	case c < 0:
 		lo = guess + 1
-		for d := 1; lo+d < len(f.rs); d *= 2 {
-			if f.rs[lo+d].Key.Compare(k) >= 0 {
+		for d := 1; lo+d < n; d *= 2 {
+			if compare(lo+d) >= 0 {
 				hi = lo + d + 1
 				break
 			}
 			lo += d + 1
 		}
-	} else {
+	default:
 		hi = guess
 		for d := 1; hi-d > 0; d *= 2 {
-			if f.rs[hi-d].Key.Compare(k) < 0 {
+			if compare(hi-d) < 0 {
 				lo = hi - d + 1
 				break
 			}
 			hi -= d
 		}
 	}
-	i := lo + searchRecords(f.rs[lo:hi], k)
+	i := lo + sort.Search(hi-lo, func(i int) bool { return compare(lo+i) >= 0 })
 	f.at, f.n = i, f.n+1
-	if i < len(f.rs) && f.rs[i].Key == k {
+	return i, i < n && compare(i) == 0
+}
+
+// finder looks records up.
+type finder struct {
+	rs []*record // sorted by key
+	guesser
+}
+
+func (f *finder) get(k backend.Key) *record {
+	if i, ok := f.find(len(f.rs), func(i int) int { return f.rs[i].Key.Compare(k) }); ok {
 		return f.rs[i]
 	}
 	return nil
+}
+
+// lookUp appends the entities that a table has of some keys.
+func lookUp[T any, P interface {
+	*T
+	backend.Entity
+}](out []backend.Entity, t fleet.Table[T, P], keys []backend.Key) []backend.Entity {
+	var f guesser
+	for _, k := range keys {
+		if i, ok := f.find(t.Len(), func(i int) int { return t.At(i).EntityMeta().Key.Compare(k) }); ok {
+			out = append(out, t.At(i))
+		}
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -132,12 +133,21 @@ func joinNameless(sites map[siteID]*site) {
 // count is the number of workspaces there, as far as it does not exceed limit: the answer is needed only when many of
 // them are evicted.
 func (s *site) count(env *alerts.Env, id siteID, limit int) int {
+	all := env.State.Workspaces // those of one source are neighbours
+	first := sort.Search(all.Len(), func(i int) bool { return all.At(i).Key.Source >= id.home })
+	end := first + sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).Key.Source > id.home })
+	if id.provider == "" {
+		return end - first
+	}
 	n := 0
-	for w := range env.State.Workspaces.All() {
-		if w.Key.Source == id.home && (id.provider == "" || w.Provider.IsEmpty() || w.Provider.String() == id.provider) {
-			if n++; n > limit {
-				return n
-			}
+	var last backend.Safe
+	counts := true // with the last provider, which most have in common
+	for i := first; i < end && n <= limit; i++ {
+		if p := all.At(i).Provider; p != last {
+			last, counts = p, p.IsEmpty() || p.String() == id.provider
+		}
+		if counts {
+			n++
 		}
 	}
 	return n

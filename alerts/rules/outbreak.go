@@ -50,16 +50,19 @@ func listingOf(env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing
 	l := &alerts.Listing{Count: notes.Len()}
 	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
 	var session backend.ID
+	var provider, tenant backend.Safe
 	for k, n := range notes.All { // in key order, so that those of one session are neighbours
 		if n.Session != session {
 			session = n.Session
 			l.Sessions++
 		}
-		if !n.Provider.IsEmpty() {
-			providers[n.Provider] = true
+		if n.Provider != provider && !n.Provider.IsEmpty() {
+			provider = n.Provider
+			providers[provider] = true
 		}
-		if !n.Tenant.IsEmpty() {
-			tenants[n.Tenant] = true
+		if n.Tenant != tenant && !n.Tenant.IsEmpty() {
+			tenant = n.Tenant
+			tenants[tenant] = true
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
 			l.Subjects = append(l.Subjects, alerts.Subject{
