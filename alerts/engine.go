@@ -87,8 +87,13 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	}
 	t.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
 	t.env = Env{State: st, Now: clk.Steady, Watching: t.next.watching, clock: clk,
-		causes: map[string]cause{}, prints: map[string]string{}, homes: map[backend.Series]string{}}
+		prints: map[string]string{}, homes: map[backend.Series]string{}}
 	t.deltas()
+	texts := 0
+	if t.all { // most of what fails can have a text of its own
+		texts = min(t.st.Workspaces.Len(), 1<<14)
+	}
+	t.env.causes = make(map[string]cause, texts)
 	t.gaps()
 	t.marked = t.noteChanges()
 	return t
