@@ -1,0 +1,75 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Permit is what the command line allows on a machine without a configuration.
+type Permit struct {
+	Verbs []string
+	// SessionLifetime is the longest life of a session, after which a scratch directory that nobody holds is nobody's;
+	// 0: nobody said, and then directories are not cleaned.
+	SessionLifetime time.Duration
+}
+
+// lifetimeKey is the key of a source's actions that holds SessionLifetime.
+const lifetimeKey = "session_lifetime"
+
+// The verbs that need SessionLifetime, and those that come with clean: what was set aside can be put back, or removed
+// sooner.
+const (
+	cleanVerb = "clean"
+	undoVerb  = "undo"
+	purgeVerb = "purge"
+)
+
+// Permitted is a configuration without a file that allows more. A file says itself what may be done, so that the command
+// line cannot.
+func (c *Config) Permitted(p Permit, known Known) (*Config, error) {
+	if len(p.Verbs) == 0 && p.SessionLifetime == 0 {
+		return c, nil
+	}
+	if !c.Local {
+		return nil, fmt.Errorf("--allow and --session-lifetime are for a machine without a configuration; here %s says what may be done: "+
+			"write actions = [...] into its [[source]]", c.File)
+	}
+	verbs := slices.Clone(p.Verbs)
+	var all []string
+	for _, s := range c.Sources {
+		all = append(all, known.actionsOf(s.Kind).Verbs...)
+	}
+	for _, v := range verbs {
+		if !slices.Contains(all, v) {
+			return nil, fmt.Errorf("--allow: there is no verb %q on this machine%s", v, suggest(v, all))
+		}
+	}
+	switch clean := slices.Contains(verbs, cleanVerb); {
+	case p.SessionLifetime < 0:
+		return nil, fmt.Errorf("--session-lifetime must be longer than 0s")
+	case clean && p.SessionLifetime == 0:
+		return nil, fmt.Errorf("--allow clean needs --session-lifetime: which sessions still live is not known on this machine, so say how " +
+			"long one can live at most, for example --session-lifetime 24h; nothing younger is touched")
+	case clean:
+		verbs = append(verbs, undoVerb, purgeVerb)
+	}
+	out := *c
+	out.Sources = slices.Clone(c.Sources)
+	for i := range out.Sources {
+		s := &out.Sources[i]
+		kind := known.actionsOf(s.Kind)
+		for _, v := range kind.Verbs {
+			if slices.Contains(verbs, v) && !slices.Contains(s.Actions, v) {
+				s.Actions = append(slices.Clip(s.Actions), v)
+			}
+		}
+		if p.SessionLifetime > 0 && slices.Contains(optionKeys(kind.Defaults), lifetimeKey) {
+			text := p.SessionLifetime.String()
+			o := empty("", fmt.Sprintf("[[source]] %q", s.ID))
+			o.block.kids = []*node{{shape: shapeText, key: lifetimeKey, raw: []byte(quoteKey(text)), text: text}}
+			s.ActionOptions = o
+		}
+	}
+	return &out, nil
+}
