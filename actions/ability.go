@@ -34,6 +34,8 @@ type Site struct {
 	StateDir string
 	// Root says that the process runs as the superuser.
 	Root bool
+	// Config is the path of the configuration file, for commands that a person is told to run; empty: there is none.
+	Config string
 }
 
 // Peer is another configured source.

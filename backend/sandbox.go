@@ -28,7 +28,8 @@ type Sandbox struct {
 	RestartCount Value[int]       `json:"restart_count"`
 	Usage        Value[Usage]     `json:"usage"`
 	Mounts       []Mount          `json:"mounts,omitempty"`
-	Labels       []Field          `json:"labels,omitempty"` // sorted by name
+	MountsCut    bool             `json:"mounts_cut,omitempty"` // there are more than Mounts holds
+	Labels       []Field          `json:"labels,omitempty"`     // sorted by name
 	WorkDir      Safe             `json:"work_dir,omitzero"`
 }
 

@@ -159,6 +159,7 @@ func (s *Source) faceOf(e *entry, offset time.Duration) backend.Sandbox {
 	out.Class, out.Reported = classOf(e.state()), s.clean(e.state(), 60)
 	out.IsSandbox = s.sel.isSandbox(labels, mounts)
 	out.Mounts, out.Labels = s.mounts(mounts), s.labels(labels)
+	out.MountsCut = len(mounts) > maxMounts
 	var name string
 	if f.ins != nil {
 		name = f.ins.name

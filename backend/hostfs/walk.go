@@ -53,8 +53,9 @@ const (
 type Tree struct {
 	Top     Stat
 	Newest  time.Time
-	Bytes   int64 // allocated; a file with several names in the tree counts once
-	Entries int64 // everything below the top
+	Below   time.Time // the newest change apart from the top's; zero: the directory is empty
+	Bytes   int64     // allocated; a file with several names in the tree counts once
+	Entries int64     // everything below the top
 	Cut     Cut
 	// Unreadable counts what exists but could not be looked at; Unread is the first such failure.
 	Unreadable int64
@@ -127,7 +128,7 @@ func Walk(ctx context.Context, parent *Dir, name string, o WalkOptions) (Tree, e
 		return Tree{}, &os.PathError{Op: "stat", Path: name, Err: err}
 	}
 	w.count(w.t.Top)
-	w.t.Entries = 0 // the top is not an entry of itself
+	w.t.Entries, w.t.Below = 0, time.Time{} // the top is not an entry of itself
 	w.enter(fd, w.t.Top.ID)
 	for len(w.stack) > 0 && w.t.Cut == CutNone {
 		w.step()
@@ -242,6 +243,9 @@ func (w *walker) count(st Stat) {
 	}
 	if newest.After(w.t.Newest) {
 		w.t.Newest = newest
+	}
+	if newest.After(w.t.Below) {
+		w.t.Below = newest
 	}
 	if w.o.Watch[st.ID] {
 		w.t.Seen = append(w.t.Seen, st.ID)
