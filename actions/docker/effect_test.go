@@ -1,0 +1,312 @@
+package docker
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+const soon = 5 * time.Second
+
+func TestAnswersHaveTheirMeaning(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		verb   actions.Verb
+		status int
+		text   string
+		after  string // state afterwards; empty: as before
+		want   string // changed, uncertain, failed, done
+		words  string
+	}{
+		{"stopped by itself", actions.Stop, 304, "", stateExited, "changed", "ended by itself"},
+		{"stop fails", actions.Stop, 500, "tried to kill container, but did not receive an exit event", "", "failed", "did not receive an exit event"},
+		{"gone", actions.Stop, 404, "No such container: x", "", "changed", "no such container any more"},
+		{"being removed", actions.Destroy, 409, "removal of container x is already in progress", "", "changed", "removing it already"},
+		{"gone before it is destroyed", actions.Destroy, 404, "No such container: x", "", "changed", "no such container any more"},
+		{"paused by another", actions.Pause, 409, "Container x is already paused", statePaused, "changed", "it is paused now"},
+		{"paused by another, old engine", actions.Pause, 500, "Container x is already paused", statePaused, "changed", "it is paused now"},
+		{"pause fails", actions.Pause, 500, "cgroup freezer is not supported", "", "failed", "freezer is not supported"},
+		{"forbidden by a proxy", actions.Stop, 403, "only GET is allowed here", "", "failed", "only GET is allowed here"},
+		{"a proxy lost the engine", actions.Stop, 502, "bad gateway", "", "uncertain", "answered 502"},
+		{"a secret in an answer", actions.Stop, 500, "token our-own-secret is bad", "", "failed", "masked"},
+		{"stopped", actions.Stop, 204, "", stateExited, "done", "calls it exited"},
+		{"paused", actions.Pause, 204, "", statePaused, "done", "calls it paused"},
+		{"accepted and not so", actions.Pause, 204, "", "", "accepted", "calls it running"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			f.answer = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+				if r.Method != http.MethodPost && r.Method != http.MethodDelete {
+					return false
+				}
+				if c.after != "" {
+					f.set(c.after)
+				}
+				switch c.status {
+				case http.StatusNoContent, http.StatusNotModified:
+					w.WriteHeader(c.status)
+				default:
+					f.fail(w, c.status, c.text)
+				}
+				return true
+			}
+			done, err := f.do(c.verb, soon)
+			var changed *actions.ChangedError
+			var uncertain *actions.UncertainError
+			got, words := "failed", ""
+			switch {
+			case err == nil && done.Proved:
+				got, words = "done", done.Text.String()
+			case err == nil:
+				got, words = "accepted", done.Text.String()
+			case errors.As(err, &changed):
+				got, words = "changed", err.Error()
+			case errors.As(err, &uncertain):
+				got, words = "uncertain", err.Error()
+			default:
+				words = err.Error()
+			}
+			if got != c.want || !strings.Contains(words, c.words) || strings.Contains(words, "our-own-secret") {
+				t.Errorf("%s: %q", got, words)
+			}
+			sent := 0
+			for _, r := range f.requests() {
+				if !strings.HasPrefix(r, "GET ") && !strings.HasPrefix(r, "HEAD ") {
+					sent++
+				}
+			}
+			if sent != 1 {
+				t.Errorf("%d requests that change something: %q", sent, f.requests())
+			}
+		})
+	}
+}
+
+func TestDestroyTakesAnonymousVolumesAndProves(t *testing.T) {
+	f := newFake(t)
+	removed := false
+	f.answer = func(w http.ResponseWriter, r *http.Request, path string) bool {
+		switch {
+		case r.Method == http.MethodDelete:
+			removed = true
+			w.WriteHeader(http.StatusNoContent)
+		case removed && strings.HasSuffix(path, "/json"):
+			f.fail(w, http.StatusNotFound, "No such container: x")
+		default:
+			return false
+		}
+		return true
+	}
+	done, err := f.do(actions.Destroy, soon)
+	if err != nil || !done.Proved || !slices.Contains(f.requests(), "DELETE /containers/"+boxID+"?force=1&v=1") {
+		t.Errorf("%+v, %v, asked %q", done, err, f.requests())
+	}
+}
+
+// What was sent and not answered is not known; it is sent once.
+func TestLostAnswersAreUncertain(t *testing.T) {
+	for _, how := range []string{"silence", "hang up"} {
+		t.Run(how, func(t *testing.T) {
+			f := newFake(t)
+			over := make(chan struct{})
+			f.answer = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+				if r.Method != http.MethodDelete {
+					return false
+				}
+				if how == "hang up" {
+					panic(http.ErrAbortHandler)
+				}
+				<-over
+				return true
+			}
+			defer close(over)
+			_, err := f.do(actions.Destroy, 30*time.Millisecond)
+			var uncertain *actions.UncertainError
+			if !errors.As(err, &uncertain) {
+				t.Errorf("%v", err)
+			}
+			if n := strings.Count(strings.Join(f.requests(), "\n"), "DELETE"); n != 1 {
+				t.Errorf("sent %d times", n)
+			}
+		})
+	}
+}
+
+func TestNothingIsSentToAnEngineThatIsNotThere(t *testing.T) {
+	f := newFake(t)
+	p := f.parts(soon)[actions.Destroy]
+	c := lookAt(t, p, known(sandbox()))
+	e, err := p.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := e.(*effect).hands
+	f.srv.CloseClientConnections()
+	f.srv.Close()
+	_, err = h.destroy(t.Context(), &box{id: boxID}, actions.Target{Key: c.Key})
+	var uncertain *actions.UncertainError
+	if err == nil || errors.As(err, &uncertain) || !strings.Contains(err.Error(), "not sent") {
+		t.Errorf("%v", err)
+	}
+	if got := lookAt(t, p, known(sandbox())); got.Why.IsEmpty() {
+		t.Error("a container of an engine that does not answer is a target")
+	}
+}
+
+func TestAnotherRunIsNotTheTarget(t *testing.T) {
+	f := newFake(t)
+	p := f.parts(soon)[actions.Destroy]
+	c := lookAt(t, p, known(sandbox()))
+	e, err := p.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	for i := range c.Identity {
+		other := slices.Clone(c.Identity)
+		other[i].Value = "other"
+		var changed *actions.ChangedError
+		if _, err := e.Do(t.Context(), actions.Target{Key: c.Key, Identity: other}, actions.Params{}); !errors.As(err, &changed) {
+			t.Errorf("%s differs: %v", other[i].Name, err)
+		}
+	}
+	if s := strings.Join(f.requests(), "\n"); strings.Contains(s, "DELETE") {
+		t.Errorf("asked %s", s)
+	}
+}
+
+// A command that does not end is not known to have failed.
+func TestCommandThatDoesNotEnd(t *testing.T) {
+	f := newFake(t)
+	over := make(chan struct{})
+	defer close(over)
+	f.answer = func(w http.ResponseWriter, r *http.Request, path string) bool {
+		switch {
+		case strings.HasSuffix(path, "/exec"):
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(`{"Id":"e1"}`))
+		case path == "exec/e1/start":
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return true
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = conn.Write([]byte("HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"))
+			<-over
+		default:
+			return false
+		}
+		return true
+	}
+	_, err := f.do(actions.Probe, 50*time.Millisecond)
+	var uncertain *actions.UncertainError
+	if !errors.As(err, &uncertain) || !strings.Contains(err.Error(), "may be running still") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTroubleOf(t *testing.T) {
+	const oci = "OCI runtime exec failed: exec failed: "
+	for text, want := range map[string]trouble{
+		oci + `unable to start container process: chdir to cwd ("/work") set in config.json failed: no such file or directory: unknown`:                                    troubleMissing,
+		oci + `container_linux.go:380: starting container process caused: chdir to cwd ("/w") set in config.json failed: no such file or directory: unknown`:               troubleMissing,
+		oci + "unable to start container process: current working directory is outside of container mount namespace root -- possible container breakout detected: unknown": troubleUnlinked,
+		oci + `unable to start container process: exec: "true": executable file not found in $PATH: unknown`:                                                               troubleProgram,
+		oci + `unable to start container process: exec: "/bin/true": stat /bin/true: no such file or directory: unknown`:                                                   troubleProgram,
+		"crun: chdir to `/work`: No such file or directory: OCI runtime attempted to invoke a command that was not found":                                                  troubleMissing,
+		"crun: executable file `true` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found":                         troubleProgram,
+		oci + `unable to start container process: chdir to cwd ("/work") set in config.json failed: permission denied: unknown`:                                            troubleOther,
+	} {
+		if got := troubleOf(text); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+		if !refused(126, text) || refused(1, text) || refused(126, "sh: not permitted") {
+			t.Errorf("%s: whether it began", text)
+		}
+	}
+}
+
+func TestVerdictsComeFromLaterReadings(t *testing.T) {
+	issued := noon
+	box := func(class backend.SandboxClass, read time.Time) *fleet.State {
+		b := sandbox()
+		b.Class, b.Reported, b.ReadAt = class, backend.Text("a word"), read
+		s := known(b)
+		s.Wall = read
+		s.Sources[0].LastOK = read
+		return s
+	}
+	gone := func(at time.Time) *fleet.State {
+		s := known()
+		s.Wall, s.Sources[0].LastOK = at, at
+		return s
+	}
+	later, earlier := noon.Add(time.Second), noon.Add(-time.Second)
+	down := gone(later)
+	down.Sources[0].Status = fleet.StatusDown
+	stale := box(backend.SandboxExited, later)
+	stale.Sources[0].Status = fleet.StatusDown
+	for _, c := range []struct {
+		name string
+		verb actions.Verb
+		s    *fleet.State
+		want actions.Result
+	}{
+		{"exited later", actions.Stop, box(backend.SandboxExited, later), actions.ResultVerified},
+		{"exited, as read before", actions.Stop, box(backend.SandboxExited, earlier), actions.ResultAccepted},
+		{"exited, says a source that is down", actions.Stop, stale, actions.ResultAccepted},
+		{"runs still", actions.Stop, box(backend.SandboxRunning, later), actions.ResultAccepted},
+		{"stopped and gone", actions.Stop, gone(later), actions.ResultEnded},
+		{"not listed by a source that is down", actions.Stop, down, actions.ResultAccepted},
+		{"paused", actions.Pause, box(backend.SandboxPaused, later), actions.ResultVerified},
+		{"resumed", actions.Resume, box(backend.SandboxRunning, later), actions.ResultVerified},
+		{"destroyed", actions.Destroy, gone(later), actions.ResultVerified},
+		{"destroyed, listed still", actions.Destroy, box(backend.SandboxRemoving, later), actions.ResultAccepted},
+		{"destroyed, source down", actions.Destroy, down, actions.ResultAccepted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			part, _ := (&desk{}).part(c.verb)
+			if got := part.Verifier.Verify(actions.Target{Key: key(boxID)}, issued, c.s); got.Result != c.want || got.Why.IsEmpty() {
+				t.Errorf("%+v, want %s", got, c.want)
+			}
+		})
+	}
+	for _, v := range []actions.Verb{actions.Repair, actions.Probe} {
+		if part, _ := (&desk{}).part(v); part.Verifier != nil {
+			t.Errorf("%s has a verifier, and no reading shows the inside of a container", v)
+		}
+	}
+}
+
+func TestBuild(t *testing.T) {
+	build := func(src backend.Source, o decode, verbs ...actions.Verb) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
+		return Kind().Build(actions.Site{Source: src, Options: o, Allowed: verbs, Deps: backend.Deps{ID: "d", Dial: (&net.Dialer{}).DialContext}})
+	}
+	f := newFake(t)
+	if parts, missing, err := build(f, nil, actions.Pause); err != nil || len(parts) != 1 || len(missing) != 0 || !parts[actions.Pause].ReadsItself {
+		t.Errorf("%v %v %v", parts, missing, err)
+	}
+	if parts, missing, err := build(nil, nil, actions.Pause, actions.Stop); err != nil || len(parts) != 0 || len(missing) != 2 {
+		t.Errorf("a source that cannot say where its engine is: %v %v %v", parts, missing, err)
+	}
+	if len(f.requests()) != 0 {
+		t.Errorf("building asked %q", f.requests())
+	}
+	for want, o := range map[string]decode{
+		"probe_command": func(into any) { into.(*Options).ProbeCommand = nil },
+		"stop_timeout":  func(into any) { into.(*Options).StopTimeout = backend.Duration(time.Hour) },
+	} {
+		if _, _, err := build(f, o, actions.Stop); err == nil || !strings.Contains(err.Error(), "config.toml:3:1: "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

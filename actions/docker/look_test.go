@@ -1,0 +1,255 @@
+package docker
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+func TestWhoIsATarget(t *testing.T) {
+	for _, c := range []struct {
+		verb  actions.Verb
+		state string
+		why   string // empty: a target
+	}{
+		{actions.Destroy, stateRunning, ""}, {actions.Destroy, statePaused, ""}, {actions.Destroy, stateExited, ""}, {actions.Destroy, stateDead, ""},
+		{actions.Destroy, stateCreated, ""}, {actions.Destroy, stateRestarting, ""}, {actions.Destroy, stateRemoving, "removing it already"},
+		{actions.Destroy, "somewhere new", ""},
+		{actions.Stop, stateRunning, ""}, {actions.Stop, statePaused, ""}, {actions.Stop, stateRestarting, ""},
+		{actions.Stop, stateExited, "it does not run: exited"}, {actions.Stop, "somewhere new", "it does not run: somewhere new"},
+		{actions.Pause, stateRunning, ""}, {actions.Pause, statePaused, "paused already"}, {actions.Pause, stateRestarting, "does not run: restarting"},
+		{actions.Resume, statePaused, ""}, {actions.Resume, stateRunning, "runs already"}, {actions.Resume, stateExited, "it is not paused: exited"},
+		{actions.Probe, stateRunning, ""}, {actions.Probe, statePaused, "until it is resumed"}, {actions.Probe, stateExited, "does not run"},
+		{actions.Repair, statePaused, "until it is resumed"}, {actions.Repair, stateRestarting, "does not run"},
+	} {
+		t.Run(fmt.Sprint(c.verb, " ", c.state), func(t *testing.T) {
+			f := newFake(t)
+			f.set(c.state)
+			got := lookAt(t, f.parts(soon)[c.verb], known(sandbox()))
+			if got.Why.IsEmpty() != (c.why == "") || !strings.Contains(got.Why.String(), c.why) {
+				t.Errorf("left out because %q, want %q", got.Why, c.why)
+			}
+			if got.Name != "web-eval-12" || got.Label.String() != "web-eval-12" {
+				t.Errorf("called %q, %q", got.Name, got.Label)
+			}
+			for _, r := range f.requests() {
+				if !strings.HasPrefix(r, "GET ") && !strings.HasPrefix(r, "HEAD ") {
+					t.Errorf("looking sent %s", r)
+				}
+			}
+		})
+	}
+}
+
+func TestErrorsLeaveOut(t *testing.T) {
+	f := newFake(t)
+	p := f.parts(40 * time.Millisecond)[actions.Destroy]
+	other := sandbox()
+	other.IsSandbox = false
+	for name, s := range map[string]*fleet.State{"the newest reading of its engine does not list it": known(), "it is no sandbox": known(other)} {
+		if got := lookAt(t, p, s); !strings.Contains(got.Why.String(), name) {
+			t.Errorf("left out because %q, want %q", got.Why, name)
+		}
+	}
+	over := make(chan struct{})
+	defer close(over)
+	for want, answer := range map[string]func(w http.ResponseWriter){
+		"no such container any more": func(w http.ResponseWriter) { f.fail(w, 404, "No such container: x") },
+		"disk on fire":               func(w http.ResponseWriter) { f.fail(w, 500, "disk on fire") },
+		"another container": func(w http.ResponseWriter) {
+			_, _ = w.Write([]byte(`{"Id":"` + strings.Repeat("a", 64) + `","State":{},"Config":{},"HostConfig":{}}`))
+		},
+		"did not answer in time": func(http.ResponseWriter) { <-over },
+	} {
+		f.mu.Lock()
+		f.answer = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			answer(w)
+			return true
+		}
+		f.mu.Unlock()
+		if got := lookAt(t, p, known(sandbox())); !strings.Contains(got.Why.String(), want) {
+			t.Errorf("left out because %q, want %q", got.Why, want)
+		}
+	}
+}
+
+// A size that takes too long costs the figure, not the target.
+func TestSizeIsNotWorthATarget(t *testing.T) {
+	f := newFake(t)
+	over := make(chan struct{})
+	defer close(over)
+	f.answer = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.URL.Query().Get("size") == "" {
+			return false
+		}
+		<-over
+		return true
+	}
+	c := lookAt(t, f.parts(40 * time.Millisecond)[actions.Destroy], known(sandbox()))
+	// The fake tells a size unasked; a real engine does not.
+	if !c.Why.IsEmpty() || len(f.requests()) != 2 || strings.Contains(f.requests()[1], "size") {
+		t.Errorf("%+v, asked %q", c, f.requests())
+	}
+}
+
+func TestWhatIsLost(t *testing.T) {
+	f := newFake(t)
+	made := strings.Repeat("ab", 32)
+	f.mounts = `[{"Type":"volume","Name":"` + made + `","Source":"/var/lib/docker/volumes/x","Destination":"/cache"},
+		{"Type":"volume","Name":"keep","Source":"/var/lib/docker/volumes/keep","Destination":"/named"},
+		{"Type":"bind","Source":"/tmp/helix-ws-1","Destination":"/work"},{"Type":"tmpfs","Source":"","Destination":"/run"}]`
+	c := lookAt(t, f.parts(soon)[actions.Destroy], known(sandbox()))
+	if got := joined(c.Loses); got != "what runs in it, up 41m␊118 MB written since it was made␊its log␊its anonymous volume at /cache, unless another container uses it" {
+		t.Errorf("loses %s", got)
+	}
+	if got := joined(c.Notes); !strings.Contains(got, "volume keep at /named stays") || !strings.Contains(got, "/tmp/helix-ws-1 of the host at /work stays") ||
+		!strings.Contains(got, "no source lists sessions") {
+		t.Errorf("notes %s", got)
+	}
+	if c.Owner.String() != "session c4f1" || c.Bytes.Or(0) != 118000000 || c.Useless {
+		t.Errorf("%+v", c)
+	}
+	f.set(stateExited)
+	if c := lookAt(t, f.parts(soon)[actions.Destroy], known(sandbox())); !c.Useless || strings.Contains(joined(c.Loses), "up") {
+		t.Errorf("one that ended: %+v", c)
+	}
+}
+
+func TestLiveSessionsKeepTheirSandboxes(t *testing.T) {
+	session := func(running backend.Value[bool], change ...func(*backend.Session)) *backend.Session {
+		x := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "helix-eu", ID: backend.MustID("c4f1")}, ReadAt: noon}, Running: running}
+		x.Tenant = backend.Text("acme")
+		for _, do := range change {
+			do(x)
+		}
+		return x
+	}
+	with := func(h *fleet.SourceHealth, sessions ...*backend.Session) *fleet.State {
+		s := known(sandbox())
+		s.Sources = append(s.Sources, h)
+		s.Sessions = fleet.NewTable(sessions...)
+		return s
+	}
+	helix := func(change ...func(*fleet.SourceHealth)) *fleet.SourceHealth {
+		h := healthy("helix-eu", "helix", backend.InputRegistry, backend.InputSessions)
+		for _, do := range change {
+			do(h)
+		}
+		return h
+	}
+	down := helix(func(h *fleet.SourceHealth) { h.Status, h.Error = fleet.StatusDown, backend.Text("connection refused") })
+	starting := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "helix-eu"}, Kind: "helix", Status: fleet.StatusStarting}
+	stale := session(backend.Known(false), func(x *backend.Session) { x.Stale, x.StaleWhy = true, backend.Text("500") })
+	ref := func(session string) *backend.Ref {
+		return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "refs", Parent: backend.MustID(session), ID: backend.MustID("workspace")}},
+			Session: backend.MustID(session), Sandbox: backend.MustID(boxID[:12])}
+	}
+	other := session(backend.Known(true), func(x *backend.Session) { x.Key.ID = backend.MustID("c4f9") })
+	named := with(helix(), session(backend.Known(false)), other)
+	named.Refs = fleet.NewTable(ref("c4f9"))
+	own := with(helix(), session(backend.Known(false)))
+	own.Refs = fleet.NewTable(ref("c4f1"))
+	for _, c := range []struct {
+		name string
+		s    *fleet.State
+		why  string
+	}{
+		{"live", with(helix(), session(backend.Known(true))), "session c4f1 of acme is live"},
+		{"nobody knows whether it runs", with(helix(), session(backend.Unknown[bool]())), "is live"},
+		{"over", with(helix(), session(backend.Known(false))), ""},
+		{"over, as read before its reading failed", with(helix(), stale), "not known: 500"},
+		{"its source is down", with(down, session(backend.Known(false))), "not known: helix-eu is down"},
+		{"not listed, source down", with(down), "helix-eu did not answer"},
+		{"not listed, source not read yet", with(starting), "helix-eu did not answer"},
+		{"not listed, never listed whole", with(helix()), "has not listed all of its sessions"},
+		{"not listed since it started", with(helix()).WithListed("helix-eu", backend.KindSession, noon.Add(-time.Hour)), "has not listed all of its sessions"},
+		{"in no list", with(helix()).WithListed("helix-eu", backend.KindSession, noon), ""},
+		{"named by another live session", named, "a saved reference of session c4f9, which is live, names it"},
+		{"named by its own session, which is over", own, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			got := lookAt(t, f.parts(soon)[actions.Destroy], c.s)
+			if got.Why.IsEmpty() != (c.why == "") || !strings.Contains(got.Why.String(), c.why) {
+				t.Errorf("left out because %q, want %q", got.Why, c.why)
+			}
+			// The other verbs can be taken back, and say it.
+			if got := lookAt(t, f.parts(soon)[actions.Pause], c.s); !got.Why.IsEmpty() || c.why == "session c4f1 of acme is live" && joined(got.Notes) != c.why {
+				t.Errorf("pause: %q, notes %s", got.Why, joined(got.Notes))
+			}
+		})
+	}
+}
+
+func TestIdentityOfACrashLoop(t *testing.T) {
+	b := box{id: boxID, state: stateRestarting, restarting: true, restarts: 7, started: "a", pid: 1}
+	next := b
+	next.state, next.restarts, next.started, next.pid = stateRunning, 8, "b", 2
+	for _, v := range []actions.Verb{actions.Destroy, actions.Stop} {
+		if !slices.Equal(b.identity(v), next.identity(v)) {
+			t.Errorf("%s: the next run of a crash loop is another container", v)
+		}
+	}
+	if slices.Equal(b.identity(actions.Pause), next.identity(actions.Pause)) {
+		t.Error("pause: another run is the same")
+	}
+	b.restarts, b.state, next.restarts = 0, stateRunning, 0
+	if slices.Equal(b.identity(actions.Destroy), next.identity(actions.Destroy)) {
+		t.Error("destroy: another run of a container that never crashed is the same")
+	}
+}
+
+// tree makes a /proc with one process of the container and a mount table.
+func tree(t *testing.T, b *box, cgroup, mountinfo string) host {
+	t.Helper()
+	proc := t.TempDir()
+	dir := filepath.Join(proc, strconv.Itoa(b.pid))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"cgroup": cgroup, "mountinfo": mountinfo} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return host{proc: proc}
+}
+
+func TestMountTableTellsARemovedDirectory(t *testing.T) {
+	const root = "165 100 0:50 / / rw - overlay overlay rw\n"
+	b := &box{id: boxID, pid: 12725, workDir: "/work/project", mounts: []mount{{kind: "bind", source: "/tmp/ws", dest: "/work"}}}
+	ours := "0::/system.slice/docker-" + boxID + ".scope\n"
+	h := tree(t, b, ours, root+"182 165 254:0 /tmp/ws//deleted /work rw,relatime - ext4 /dev/vda rw\n")
+	if v, local := h.view(b); !local || !v.unlinked(b.workDir) || v.unlinked("/srv") {
+		t.Errorf("local %t", local)
+	}
+	if h.settled(b, b.workDir) {
+		t.Error("the engine would be asked about a container whose mount it would make anew")
+	}
+	h = tree(t, b, ours, root+"182 165 254:0 /tmp/ws /work rw,relatime - ext4 /dev/vda rw\n")
+	if v, local := h.view(b); !local || v.unlinked(b.workDir) {
+		t.Errorf("a mount that is well: local %t", local)
+	}
+	h = tree(t, b, "0::/user.slice\n", root)
+	if _, local := h.view(b); local || h.settled(b, b.workDir) {
+		t.Error("a process of this machine with the same number is not the container's")
+	}
+	h = tree(t, b, ours, "not a table\n")
+	if _, local := h.view(b); local {
+		t.Error("a table that cannot be read says something")
+	}
+	b.mounts = []mount{{kind: "volume", dest: "/cache"}, {kind: "tmpfs", dest: "/work"}}
+	if h.settled(b, b.workDir) || !h.settled(b, "/srv") {
+		t.Error("what is in memory is not what the engine shows; what is beside it is")
+	}
+}
