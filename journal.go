@@ -30,6 +30,12 @@ func newOrderJournal(dir string) (alerts.OrderJournal, error) {
 	return &orderJournal{j, whoIs()}, nil
 }
 
+// openAudit is the journal of a state directory, and who writes to it.
+func openAudit(dir string) (*audit.Journal, audit.Who, error) {
+	j, err := newAuditJournal(dir)
+	return j, whoIs(), err
+}
+
 // sshClient is the address of the far end of an SSH session, empty outside of one.
 func sshClient() backend.Safe {
 	address, _, _ := strings.Cut(os.Getenv("SSH_CONNECTION"), " ")

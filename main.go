@@ -47,6 +47,7 @@ func run(sys *system, args []string) int {
 		Mono:      sys.mono,
 		Moment:    sys.moment,
 		Journal:   newOrderJournal,
+		Audit:     openAudit,
 		Spawn:     sys.spawn,
 		Cleaner:   backend.NewCleaner(),
 		Dial:      sys.dial,

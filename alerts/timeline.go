@@ -53,9 +53,12 @@ func (t *timeline) done() []backend.Event {
 	return d
 }
 
+// EventBundle is the name of the event that evidence was written down, which changes nothing outside.
+const EventBundle = "bundle"
+
 func (t *timeline) notice(e backend.Event) {
 	switch OrderKind(e.Name) {
-	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire:
+	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire, EventBundle:
 		return
 	}
 	if e.Kind == backend.EventAction || e.Kind == backend.EventNote {

@@ -69,15 +69,13 @@ const (
 	ResultUnknown     Result = "unknown"
 )
 
-func (r Result) valid() bool {
-	switch r {
-	case ResultIssued, ResultAccepted, ResultVerified, ResultUnverified, ResultFailed, ResultFailedAgain, ResultEnded,
-		ResultSkipped, ResultRefused, ResultUnknown:
-		return true
-	case ResultNone:
-	}
-	return false
+// Results lists all results.
+func Results() []Result {
+	return []Result{ResultIssued, ResultAccepted, ResultVerified, ResultUnverified, ResultFailed, ResultFailedAgain, ResultEnded,
+		ResultSkipped, ResultRefused, ResultUnknown}
 }
+
+func (r Result) valid() bool { return slices.Contains(Results(), r) }
 
 // Who is the person behind a record, as far as the system knows. Claimed is what they call themselves on a shared
 // account; nothing proves it.

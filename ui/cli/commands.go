@@ -47,7 +47,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
 	})
 	root.AddCommand(p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s), p.ackCommand(&s),
-		p.silenceCommand(&s), p.noteCommand(&s), p.configCommand(&s), p.versionCommand())
+		p.silenceCommand(&s), p.noteCommand(&s), p.auditCommand(&s), p.bundleCommand(&s), p.configCommand(&s), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // the argument makes cobra add it although nothing was typed yet
 	return root

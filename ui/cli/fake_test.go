@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/ui/cli"
@@ -131,8 +132,12 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 		Now:       func() time.Time { return noon },
 		Mono:      func() time.Duration { return time.Minute },
 		Moment:    func() alerts.Moment { return alerts.Moment{Wall: noon} },
-		Spawn:     backend.NewSpawner(nil),
-		Cleaner:   backend.NewCleaner(secret),
+		Audit: func(dir string) (*audit.Journal, audit.Who, error) {
+			j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: backend.Text("build-7")}})
+			return j, audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7"), Claimed: backend.Text("Mara L")}, err
+		},
+		Spawn:   backend.NewSpawner(nil),
+		Cleaner: backend.NewCleaner(secret),
 		Dial: func(context.Context, string, string) (net.Conn, error) {
 			return nil, errors.New("these tests dial nothing")
 		},
@@ -144,13 +149,23 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 }
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sandglass": func() {
+	testscript.Main(m, map[string]func(){"journalctl": journalctl, "sandglass": func() {
 		p := program(os.Stdout, os.Stderr, os.Getenv)
 		if w, err := strconv.Atoi(os.Getenv("FAKE_TERMINAL_WIDTH")); err == nil {
 			p.Output = cli.Output{Terminal: true, Width: w, Colours: 2}
 		}
 		os.Exit(p.Run(context.Background(), os.Args[1:]))
 	}})
+}
+
+// journalctl prints the file that stands for the system's log, and fails without one.
+func journalctl() {
+	log, err := os.ReadFile(os.Getenv("FAKE_LOG"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no journal files were found")
+		os.Exit(1)
+	}
+	fmt.Print(string(log))
 }
 
 func TestScripts(t *testing.T) {

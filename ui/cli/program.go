@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sandglass/actions"
+	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/alerts/rules"
 	"sandglass/backend"
@@ -40,6 +41,8 @@ type Program struct {
 	Moment func() alerts.Moment // the clocks that outlive a process
 	// Journal keeps orders about alerts in the state directory before they take effect; nil: nobody does.
 	Journal func(stateDir string) (alerts.OrderJournal, error)
+	// Audit is the audit journal of a state directory, and who writes to it; nil: there is none.
+	Audit   func(stateDir string) (*audit.Journal, audit.Who, error)
 	Spawn   backend.Spawner
 	Cleaner *backend.Cleaner
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
@@ -68,6 +71,7 @@ type Console struct {
 	StateDir string // empty: there is no place to keep state
 	Focus    string // id to begin with, as `check` and `get` print it; empty: none
 	ReadOnly bool
+	Armed    bool // it may act from the beginning: the demo
 }
 
 // Demo is what the embedded fleet is started with.

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/actions/audit"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+	"sandglass/views/columns"
+	"sandglass/views/filter"
+	"sandglass/views/text"
+)
+
+// auditFilter are the flags that select records.
+type auditFilter struct {
+	since, until, user, plan, target string
+	verbs, phases, results           []string
+	last                             int
+}
+
+func (f *auditFilter) flags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.since, "since", "", "not before this `TIME`: 24h or 7d for that long ago, or 2026-11-21T03:00:00Z")
+	fs.StringVar(&f.until, "until", "", "before this `TIME`")
+	fs.StringVar(&f.user, "user", "", "of this account or claimed `NAME`")
+	fs.StringVar(&f.plan, "plan", "", "of the plan whose `DIGEST` begins so")
+	fs.StringVar(&f.target, "target", "", "about the thing of this `ID`, or those of this session")
+	fs.StringSliceVar(&f.verbs, "verb", nil, "of these `VERBS`: reset, destroy, clean, ack …")
+	fs.StringSliceVar(&f.phases, "phase", nil, "of these `PHASES`: intent, outcome, stopped, done, bundle …")
+	fs.StringSliceVar(&f.results, "result", nil, "with these `RESULTS`: verified, failed, unknown …")
+	fs.IntVar(&f.last, "last", 0, "only the last `N` of them")
+}
+
+func (p *Program) filterOf(f auditFilter) (audit.Filter, error) {
+	out := audit.Filter{User: f.user, Digest: f.plan, Verbs: words[string](f.verbs), Phases: words[audit.Phase](f.phases), Results: words[audit.Result](f.results)}
+	for _, x := range out.Phases {
+		if !slices.Contains(audit.Phases(), x) {
+			return out, usage("--phase %q is not known; it is one of %v", string(x), audit.Phases())
+		}
+	}
+	for _, x := range out.Results {
+		if !slices.Contains(audit.Results(), x) {
+			return out, usage("--result %q is not known; it is one of %v", string(x), audit.Results())
+		}
+	}
+	if f.last < 0 {
+		return out, usage("--last must not be negative")
+	}
+	var err error
+	if f.target != "" {
+		if out.Subject, err = backend.NewID(f.target); err != nil {
+			return out, usage("--target: %v", err)
+		}
+	}
+	if out.Since, err = p.moment("--since", f.since); err == nil {
+		out.Until, err = p.moment("--until", f.until)
+	}
+	return out, err
+}
+
+func (p *Program) auditShowCommand(s *shared) *cobra.Command {
+	var f auditFilter
+	format := "table"
+	cmd := &cobra.Command{
+		Use:   "show [FILE]",
+		Short: "Print records of the journal",
+		Long: `Print the records of the audit journal in the state directory, or of FILE, oldest
+first. Names that nothing proves stand behind "claims to be".
+
+Exit codes: 0 printed, 1 lines of the journal are no records (they are named; see
+sandglass audit verify), 3 the journal cannot be read.`,
+		Args: oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := oneOf("-o", format, getFormats[:]...); err != nil {
+				return err
+			}
+			filter, err := p.filterOf(f)
+			if err != nil {
+				return err
+			}
+			j, err := p.journal(*s, args)
+			if err != nil {
+				return err
+			}
+			var records []*audit.Record
+			var damaged []*audit.LineError
+			for r, err := range j.Records(c.Context(), filter) {
+				line := (*audit.LineError)(nil)
+				switch {
+				case errors.As(err, &line):
+					damaged = append(damaged, line)
+				case err != nil:
+					return unread(err)
+				default:
+					records = append(records, &r)
+				}
+			}
+			if f.last > 0 {
+				records = records[max(0, len(records)-f.last):]
+			}
+			if err := p.showRecords(records, format); err != nil {
+				return unwritten(err)
+			}
+			return p.damaged(damaged)
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVarP(&format, "output", "o", format, "table, wide, json, jsonl, csv")
+	p.complete(cmd, "output", getFormats[:])
+	p.complete(cmd, "phase", asStrings(audit.Phases()))
+	p.complete(cmd, "result", asStrings(audit.Results()))
+	return cmd
+}
+
+func asStrings[W ~string](list []W) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = string(w)
+	}
+	return out
+}
+
+// maxNamed bounds the damaged lines that are named one by one.
+const maxNamed = 10
+
+func (p *Program) damaged(lines []*audit.LineError) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	for _, l := range lines[:min(len(lines), maxNamed)] {
+		p.notice("%v", l)
+	}
+	if more := len(lines) - maxNamed; more > 0 {
+		p.notice("and %d more lines that are no records", more)
+	}
+	p.notice("what they said is not shown; run sandglass audit verify")
+	return exit(ExitChanged)
+}
+
+// auditDocument is what `audit show -o json` prints.
+type auditDocument struct {
+	Schema  int             `json:"schema"`
+	Records []*audit.Record `json:"records"`
+}
+
+func (p *Program) showRecords(records []*audit.Record, format string) error {
+	ctx := columns.NewCtx(p.Now(), nil, nil)
+	switch format {
+	case "json":
+		return text.WriteJSON(p.Stdout, auditDocument{audit.Schema, append([]*audit.Record{}, records...)})
+	case "jsonl":
+		for _, r := range records {
+			if err := text.WriteJSONLine(p.Stdout, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return text.WriteCSV(p.Stdout, recordSet(records).Listing(), ctx, filter.Filter{})
+	}
+	return p.getTables(ctx, format == "wide", []columns.Listing{recordSet(records).Listing()}, []filter.Filter{{}})
+}
+
+// recordSet says what a record shows in a table.
+func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
+	col := func(name, title string, priority int, where columns.Where, show func(*audit.Record) backend.Safe) columns.Column[*audit.Record] {
+		return columns.Column[*audit.Record]{Name: name, Title: title, Min: 6, Priority: priority, Where: where,
+			Cell: func(r *audit.Record, _ *columns.Ctx) columns.Cell {
+				c := columns.Cell{Text: show(r)}
+				switch r.Result {
+				case audit.ResultFailed, audit.ResultFailedAgain, audit.ResultUnknown:
+					c.Tone = theme.Bad
+				case audit.ResultNone, audit.ResultIssued, audit.ResultAccepted, audit.ResultVerified, audit.ResultUnverified,
+					audit.ResultEnded, audit.ResultSkipped, audit.ResultRefused:
+				}
+				return c
+			}}
+	}
+	flex := func(c columns.Column[*audit.Record], n int) columns.Column[*audit.Record] {
+		c.Flex = n
+		return c
+	}
+	return &columns.Set[*audit.Record]{Kind: "audit",
+		Rows: func(*fleet.State, *alerts.Board) iter.Seq[*audit.Record] { return slices.Values(records) },
+		Key:  func(*audit.Record) backend.Key { return backend.Key{} },
+		Text: func(r *audit.Record) string { return r.Verb },
+		Columns: []columns.Column[*audit.Record]{
+			col("seq", "SEQ", 5, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%d", r.Seq) }),
+			col("time", "TIME", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }),
+			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return whoText(r.Who) }), 1),
+			col("phase", "PHASE", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Phase)) }),
+			col("verb", "VERB", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Verb) }),
+			flex(col("targets", "TARGETS", 1, columns.Everywhere, targetsText), 1),
+			col("result", "RESULT", 1, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Result)) }),
+			flex(col("reason", "REASON", 3, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Reason }), 2),
+			col("plan", "PLAN", 4, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Digest) }),
+			col("kind", "KIND", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Kind) }),
+			col("detail", "DETAIL", 6, columns.Extra, func(r *audit.Record) backend.Safe { return r.Detail }),
+			col("verification", "VERIFICATION", 6, columns.Extra, func(r *audit.Record) backend.Safe { return r.Verification }),
+			col("facts", "FACTS", 6, columns.Extra, factsText),
+			col("sha256", "SHA256", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.SHA256) }),
+		}}
+}
+
+// targetsText says what a record is about: "7 of 40 done", "s1/w1", "40: s1/w1 …".
+func targetsText(r *audit.Record) backend.Safe {
+	n := max(r.Targets, len(r.Subjects))
+	switch {
+	case r.Phase == audit.PhaseStopped || r.Phase == audit.PhaseDone:
+		return backend.Textf("%d of %d done", r.Done, n)
+	case len(r.Subjects) == 0:
+		return countText(n)
+	case n == 1:
+		return r.Subjects[0].Safe()
+	}
+	return backend.Textf("%s: %s …", countText(n), r.Subjects[0].Safe())
+}
+
+func countText(n int) backend.Safe {
+	if n == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("%s", strconv.Itoa(n))
+}
+
+func factsText(r *audit.Record) backend.Safe {
+	var parts []backend.Safe
+	for _, f := range r.Facts {
+		parts = append(parts, backend.Textf("%s=%s", f.Name, f.Value))
+	}
+	return backend.Join(parts, " ")
+}
