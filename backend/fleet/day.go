@@ -121,6 +121,14 @@ func (d Day) Since(l Line) time.Time {
 	return time.Unix(x.open.at*60, 0)
 }
 
+// NewDay builds a Day from counts alone, as of a time; a Metric with the name of a level is one. It serves tests and
+// readers of recordings.
+func NewDay(now time.Time, counts ...backend.Count) Day {
+	d := newDiary()
+	d.counted(counts, now)
+	return Day{}.with(d.points, now.Add(-DaySpan).Unix()/60)
+}
+
 func (d Day) find(l Line) *dayLine {
 	if i, ok := d.search(l); ok {
 		return d.lines[i]

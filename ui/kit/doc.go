@@ -33,6 +33,7 @@ type part struct {
 	spans []Span
 	link  int // what it leads to, as the writer counts; 0: nothing
 	keep  int // rank where the document has to be cut, 0: the first to go
+	chart *Chart
 }
 
 type partKind uint8
@@ -43,6 +44,7 @@ const (
 	partBlank
 	partRaw
 	partLine
+	partChart
 )
 
 // maxLabel is the widest column of labels.
@@ -52,7 +54,7 @@ const maxLabel = 16
 func (d *Doc) Link(n int) { d.link = n }
 
 func (d *Doc) add(p part) {
-	if p.kind == partField || p.kind == partLine {
+	if p.kind == partField || p.kind == partLine || p.kind == partChart {
 		p.link, d.link = d.link, 0
 	}
 	d.parts = append(d.parts, p)
@@ -171,6 +173,11 @@ func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (line
 			return l.OnCursor().Put(theme.Accent, "›")
 		}
 		return l.Gap(1)
+	}
+	if p.kind == partChart {
+		drawn := *p
+		drawn.kind, drawn.spans = partField, p.chart.spans(t, w-indent-1)
+		p = &drawn
 	}
 	switch p.kind {
 	case partBlank:
@@ -318,27 +325,6 @@ func spansWidth(spans []Span) int {
 		n += Width(s.Text)
 	}
 	return n
-}
-
-// Sparkline draws values as one cell each, scaled to the largest; all zero is a flat line. Only the last w values are
-// drawn.
-func Sparkline(t *theme.Theme, values []float64, w int) string {
-	if len(values) > w {
-		values = values[len(values)-max(w, 0):]
-	}
-	top := 0.0
-	for _, v := range values {
-		top = max(top, v)
-	}
-	var b strings.Builder
-	for _, v := range values {
-		if top <= 0 {
-			b.WriteString(t.Spark(0))
-			continue
-		}
-		b.WriteString(t.Spark(max(v, 0) / top * 0.999))
-	}
-	return b.String()
 }
 
 // Pager scrolls through lines.

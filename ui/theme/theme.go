@@ -121,6 +121,14 @@ func (t *Theme) Open(tone Tone, onCursor bool) string {
 // Mark is a state's sign, one cell wide.
 func (t *Theme) Mark(m Mark) string { return t.marks[m] }
 
+// NoSpark stands for a level that is not known.
+func (t *Theme) NoSpark() string {
+	if t.Glyphs == ASCII {
+		return "?"
+	}
+	return "·"
+}
+
 // Bar is one cell of a bar, done or still to do.
 func (t *Theme) Bar(done bool) string {
 	switch {

@@ -85,6 +85,9 @@ func (w *writer) evidence(a *alerts.Alert) {
 		w.Field("trend", kit.Span{Tone: theme.Accent, Text: kit.Sparkline(w.f.Theme, a.Trend, 40)},
 			dim("  last "+columns.Age(a.TrendSpan)))
 	}
+	if l, ok := lineOf(a, w.f.State); ok {
+		day(w.Doc, "day", l, w.f)
+	}
 }
 
 // whole counts what the alert is about.

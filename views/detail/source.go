@@ -36,6 +36,7 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	if off, ok := h.ClockOffset.Get(); ok && off.Abs() >= 2*time.Second {
 		d.Field("clock", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second))})
 	}
+	charts(d, h.Key.Source, f)
 	if len(h.About) > 0 {
 		d.Field("about", plain(strings.Join(h.About, ", ")))
 	}
