@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,55 +76,6 @@ func (e *evidence) identifiers(p *page) {
 	for _, t := range found {
 		p.item("%s in %s", code(t.id), t.where)
 	}
-}
-
-type trace struct{ id, where string }
-
-// traceIDs are the shapes of ids that lead into other people's logs: traceparent (W3C Trace Context), the names that
-// platforms use for trace, request and ray ids, and Agentuity's x-session-id.
-var traceIDs = regexp.MustCompile(`(?i)\b00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\b` +
-	`|\b(?:x-)?(?:trace|span|request|correlation|amzn-trace|amzn-request)[-_]?id["']?\s*[:=]\s*["']?[A-Za-z0-9_.:/=;-]{6,128}` +
-	`|\b(?:cf-ray|x-cloud-trace-context|x-session-id)["']?\s*[:=]\s*["']?[A-Za-z0-9_./;=-]{6,128}|\bsess_[A-Za-z0-9]{8,64}\b`)
-
-const maxTraces = 100
-
-// traces finds ids of traces and requests in everything that was read about the covered entities.
-func (e *evidence) traces() []trace {
-	var out []trace
-	search := func(where string, texts ...backend.Safe) {
-		for _, s := range texts {
-			for _, id := range traceIDs.FindAllString(s.String(), maxTraces) {
-				t := trace{strings.NewReplacer(`"`, "", `'`, "").Replace(id), where}
-				if len(out) < maxTraces && !slices.ContainsFunc(out, func(o trace) bool { return o.id == t.id }) {
-					out = append(out, t)
-				}
-			}
-		}
-	}
-	for _, k := range e.covered {
-		x := e.Ctx.State.Entity(k)
-		if x == nil {
-			continue
-		}
-		search("the reading of "+rawID(k.Path()), x.EntityMeta().Raw)
-		switch x := x.(type) {
-		case *backend.Workspace:
-			search("the last error of "+rawID(k.Path()), x.LastError)
-		case *backend.Sandbox:
-			search("the health check of "+rawID(k.Path()), x.HealthOutput)
-		case *backend.Session:
-			search("the answer for "+rawID(k.Path()), x.AnswerText)
-		}
-	}
-	for _, a := range e.alerts {
-		for _, x := range a.Evidence {
-			search("the evidence of "+a.Rule, x.Text)
-		}
-	}
-	for _, x := range e.happened() {
-		search("the timeline", x.Text)
-	}
-	return out
 }
 
 func (e *evidence) evidence(p *page) {
@@ -206,12 +156,25 @@ func (e *evidence) happened() []backend.Event {
 	var out []backend.Event
 	for _, x := range e.Events {
 		about := slices.Contains(e.covered, x.Subject) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
-		wide := x.Subject.Kind == "" && (x.Source == "" || slices.Contains(e.sources, x.Source)) && x.Kind != backend.EventPlatform
+		wide := x.Subject.Kind == "" && (x.Source == "" || slices.Contains(e.sources, x.Source)) && e.concerns(x)
 		if about || wide {
 			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// concerns reports whether an event without a subject may explain something here: transitions of its own alerts, and
+// whatever was changed, done or noted.
+func (e *evidence) concerns(x backend.Event) bool {
+	switch x.Kind {
+	case backend.EventTransition:
+		return slices.ContainsFunc(e.alerts, func(a *alerts.Alert) bool { return strings.HasPrefix(x.Text.String(), a.Rule+" ") })
+	case backend.EventPlatform:
+		return false
+	case backend.EventAction, backend.EventNote, backend.EventChange:
+	}
+	return true
 }
 
 func (e *evidence) timeline(p *page) {

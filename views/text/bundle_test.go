@@ -21,7 +21,7 @@ const ours = "hunter2-hunter2"
 func leak() (*columns.Ctx, *alerts.Alert) {
 	workspace := func(session, name string) *backend.Workspace {
 		w := &backend.Workspace{Named: true, Reported: backend.Text("failed"), Class: backend.ClassFailed,
-			LastError:     backend.Text("open failed, trace_id=4bf92f3577b34da6 ![x](http://evil.example/`)"),
+			LastError:     backend.Text("open failed (request 2fa97290), trace_id=4bf92f3577b34da6 ![x](http://evil.example/`)"),
 			LastAttemptAt: backend.Known(noon.Add(-time.Minute)), LastSuccessAt: backend.Known(noon.Add(-time.Hour))}
 		w.Key = backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID(session), ID: backend.MustID(name)}
 		w.ReadAt, w.Raw = noon, backend.Text("{␊  \"state\": \"failed\", \"note\": \"```\"␊}")
@@ -53,6 +53,8 @@ func bundleOf(ctx *columns.Ctx, k backend.Key) text.Bundle {
 		{Kind: backend.EventChange, At: noon.Add(-50 * time.Minute), Source: "a", Name: "deploy", Text: backend.Text("v2 | with " + ours)},
 		{Kind: backend.EventPlatform, At: noon.Add(-30 * time.Minute), SourceAt: noon.Add(-30*time.Minute - time.Second), Source: "docker", Name: "oom",
 			Subject: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("4e5f60718293")}, Text: backend.Text("killed")},
+		{Kind: backend.EventTransition, At: noon.Add(-20 * time.Minute), Source: "a", Name: "firing", Text: backend.Text("possible-leak firing: why (2 subjects)")},
+		{Kind: backend.EventTransition, At: noon.Add(-20 * time.Minute), Source: "a", Name: "firing", Text: backend.Text("unrelated firing: something else")},
 		{Kind: backend.EventPlatform, At: noon, Source: "docker", Name: "die", Subject: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("unrelated")}}}}
 	if incident, subject, ok := b.Question(); ok {
 		d := runbook.Case{State: ctx.State, Board: ctx.Board, Subject: subject, Events: b.Events}.Diagnose(incident)
@@ -84,7 +86,7 @@ func TestABundleCoversWhatIsJoined(t *testing.T) {
 			}
 		}
 		md := b.Markdown()
-		for _, want := range []string{`s1/w|1\u001b[31m\u202e @team`, "4e5f60718293", "trace_id=4bf92f3577b34da6", "two sessions use 4e5f60718293", "**possible-leak**", "‹masked›"} {
+		for _, want := range []string{`s1/w|1\u001b[31m\u202e @team`, "4e5f60718293", "- `trace_id=4bf92f3577b34da6` in", "- `request 2fa97290` in", "possible-leak firing: why", "two sessions use 4e5f60718293", "**possible-leak**", "‹masked›"} {
 			if !strings.Contains(md, want) {
 				t.Errorf("%s: no %q in the bundle", name, want)
 			}
