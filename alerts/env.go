@@ -16,7 +16,7 @@ type Env struct {
 
 	clock  clock
 	causes map[string]cause
-	names  map[string]uint32 // by fingerprint
+	names  map[string]Naming // by fingerprint
 	prints map[string]string // fingerprints by normalised text
 	norm   []byte            // what is normalised
 	homes  map[backend.Series]string
@@ -83,15 +83,14 @@ func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
 	return c.text, c.fingerprint
 }
 
-// Names returns what read finds in the normalised text of a cause, which is the same for all texts with one fingerprint.
-// It is asked once per fingerprint and State, so every caller must pass the same question.
-func (e *Env) Names(raw backend.Safe, read func(normalised string) uint32) uint32 {
+// Names is what the normalised text of a cause names; it is read once per fingerprint and State.
+func (e *Env) Names(raw backend.Safe) Naming {
 	_, fp := e.Cause(raw)
 	n, ok := e.names[fp]
 	if !ok {
-		n = read(NormaliseCause(raw.String()))
+		n = NamesIn(NormaliseCause(raw.String()))
 		if e.names == nil {
-			e.names = map[string]uint32{}
+			e.names = map[string]Naming{}
 		}
 		e.names[fp] = n
 	}

@@ -49,7 +49,7 @@ func (r *capabilityMismatch) Judge(env *alerts.Env, e backend.Entity, note *aler
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	return judgeNamed(env, w, note, func(n naming) bool { return n&namesConfiguration != 0 && n&namesSchema == 0 }, "1")
+	return judgeNamed(env, w, note, func(n alerts.Naming) bool { return n&alerts.NamesConfiguration != 0 && n&alerts.NamesSchema == 0 }, "1")
 }
 
 func (r *capabilityMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
@@ -64,15 +64,15 @@ func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alert
 	}
 	n := named(env, w.LastError)
 	for _, x := range []struct {
-		naming naming
+		naming alerts.Naming
 		text   backend.Literal
 	}{
-		{namesSnapshot, "it names snapshots: they need a backup bucket that is bound (backupR2Binding) and a provider that makes them"},
-		{namesSQLite, "it names SQLite storage: the Durable Object's class must be listed in new_sqlite_classes of a migration"},
-		{namesPOSIX, "it names the host: local shells run on POSIX hosts only"},
-		{namesRuntime, "it names the runtime: workspaces run in the JS runtime and in Durable Objects only"},
-		{namesModule, "it names a capability or module that the provider does not have"},
-		{namesBinding, "it names a binding that the deployment does not have"},
+		{alerts.NamesSnapshot, "it names snapshots: they need a backup bucket that is bound (backupR2Binding) and a provider that makes them"},
+		{alerts.NamesSQLite, "it names SQLite storage: the Durable Object's class must be listed in new_sqlite_classes of a migration"},
+		{alerts.NamesPOSIX, "it names the host: local shells run on POSIX hosts only"},
+		{alerts.NamesRuntime, "it names the runtime: workspaces run in the JS runtime and in Durable Objects only"},
+		{alerts.NamesModule, "it names a capability or module that the provider does not have"},
+		{alerts.NamesBinding, "it names a binding that the deployment does not have"},
 	} {
 		if n&x.naming != 0 {
 			return []alerts.Evidence{{Text: backend.Text(x.text), Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta))}}
@@ -83,7 +83,7 @@ func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alert
 
 // judgeNamed is true of a workspace that has failed with an error of a certain sort, until it succeeds or fails with
 // another; an open under way in between changes nothing.
-func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort func(naming) bool, runbook string) alerts.Verdict {
+func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort func(alerts.Naming) bool, runbook string) alerts.Verdict {
 	if w.Unreadable {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
 	}

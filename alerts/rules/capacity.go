@@ -138,16 +138,7 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		seen[key] = true
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
-	for key := range known.Findings {
-		if !seen[key] {
-			v := alerts.Verdict{Outcome: alerts.False}
-			if o, why, gap := env.Gap(key.Source); gap {
-				v = alerts.Verdict{Outcome: o, Why: why}
-			}
-			out = append(out, alerts.Found{Key: key, Verdict: v})
-		}
-	}
-	return out
+	return append(out, unmentioned(env, known, seen)...)
 }
 
 // limitOf is the declared limit of a provider, 0 when none is.
@@ -186,8 +177,8 @@ func (r *capacity) measure(env *alerts.Env, provider string, notes alerts.Notes)
 }
 
 func (r *capacity) judge(env *alerts.Env, id siteID, x *fill) alerts.Verdict {
-	if o, why, gap := env.Gap(id.home); gap {
-		return alerts.Verdict{Outcome: o, Why: why}
+	if v, gap := gapOf(env, id.home); gap {
+		return v
 	}
 	full := x.limit > 0 && x.used >= x.limit || x.at.IsZero() && x.refused.Len() >= r.refused
 	if !full && (x.limit == 0 || float64(x.used) < r.warn*float64(x.limit)) {
@@ -250,7 +241,7 @@ func speaksOfLimit(env *alerts.Env, err backend.Safe) bool {
 	if err.IsEmpty() {
 		return false
 	}
-	if named(env, err)&namesQuota != 0 {
+	if named(env, err)&alerts.NamesQuota != 0 {
 		return true
 	}
 	_, _, ok := usedOf(err.String())

@@ -52,26 +52,26 @@ func survives(s *story, rule string, again func()) {
 }
 
 func TestNamingReadsWholeWords(t *testing.T) {
-	for text, want := range map[string]naming{
-		schema:   namesSchema,
-		noBucket: namesSnapshot | namesModule,
-		"WorkspaceFailedError: binding \"SANDBOX\" is not defined":             namesBinding,
-		"WorkspaceFailedError: env.SANDBOX is undefined":                       namesBinding,
-		"WorkspaceFailedError: provider modal lacks module shell":              namesModule,
-		"DBOS runtime does not support workspaces (agent writer)":              namesRuntime,
-		"local-bash: Windows is not supported":                                 namesPOSIX,
-		"D1_ERROR: sqlite is not enabled, add the class to new_sqlite_classes": namesSQLite,
-		"WorkspaceFailedError: unrecognized key 'x' in ref":                    namesStrict,
-		"WorkspaceFailedError: No such container: 76fca18e9a01":                namesGone,
-		"WorkspaceFailedError: sandbox sbx_1 not found":                        namesGone,
-		quota: namesQuota,
+	for text, want := range map[string]alerts.Naming{
+		schema:   alerts.NamesSchema,
+		noBucket: alerts.NamesSnapshot | alerts.NamesModule,
+		"WorkspaceFailedError: binding \"SANDBOX\" is not defined":             alerts.NamesBinding,
+		"WorkspaceFailedError: env.SANDBOX is undefined":                       alerts.NamesBinding,
+		"WorkspaceFailedError: provider modal lacks module shell":              alerts.NamesModule,
+		"DBOS runtime does not support workspaces (agent writer)":              alerts.NamesRuntime,
+		"local-bash: Windows is not supported":                                 alerts.NamesPOSIX,
+		"D1_ERROR: sqlite is not enabled, add the class to new_sqlite_classes": alerts.NamesSQLite,
+		"WorkspaceFailedError: unrecognized key 'x' in ref":                    alerts.NamesStrict,
+		"WorkspaceFailedError: No such container: 76fca18e9a01":                alerts.NamesGone,
+		"WorkspaceFailedError: sandbox sbx_1 not found":                        alerts.NamesGone,
+		quota: alerts.NamesQuota,
 		"WorkspaceFailedError: image registry.demo.invalid/agents/box:1 not found: manifest unknown":     0,
 		"WorkspaceFailedError: connection refused to sandbox":                                            0,
-		"WorkspaceFailedError: r2 bucket unreachable: GET https://r2.demo.invalid/x: connect timeout":    0,
+		"WorkspaceFailedError: r2 bucket unreachable: GET https://r2.demo.invalid/x: connect timeout":    alerts.NamesStorage,
 		"WorkspaceFailedError: binding timed out after 30s":                                              0,
-		"WorkspaceFailedError: ENOENT: no such file or directory, open '/tmp/helix-ws-a1b2c3/notes.txt'": namesCleaned,
+		"WorkspaceFailedError: ENOENT: no such file or directory, open '/tmp/helix-ws-a1b2c3/notes.txt'": alerts.NamesCleaned,
 	} {
-		if got := namesIn(alerts.NormaliseCause(text)); got != want {
+		if got := alerts.NamesIn(alerts.NormaliseCause(text)); got != want {
 			t.Errorf("%q names %b, want %b", text, got, want)
 		}
 	}

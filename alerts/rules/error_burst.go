@@ -27,18 +27,14 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 	if o.Sessions < 2 {
 		return nil, &KeyError{"sessions", "must be at least 2: one session is no burst"}
 	}
-	if o.Share < 0 || o.Share > 1 {
-		return nil, &KeyError{"share", "must be between 0 and 1"}
-	}
 	if o.Settled < 1 {
 		return nil, &KeyError{"settled", "must be at least 1"}
 	}
-	if err := positive("over", o.Over); err != nil {
+	f, err := newFailures(o.meta("error-burst"), o.Share, o.Over)
+	if err != nil {
 		return nil, err
 	}
-	r := &errorBurst{meta: o.meta("error-burst"), sessions: o.Sessions, share: o.Share, over: o.Over.Std(), settled: o.Settled}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &errorBurst{failures: f, sessions: o.Sessions, settled: o.Settled}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
 	r.meta.Explain = alerts.Explain{
 		Means: "Many sessions (`sessions`, and `share` of the source's workspaces) began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
@@ -60,36 +56,8 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 }
 
 type errorBurst struct {
-	meta              alerts.Meta
+	failures
 	sessions, settled int
-	share             float64
-	over              time.Duration
-}
-
-func (r *errorBurst) Meta() *alerts.Meta { return &r.meta }
-
-func (r *errorBurst) Kind() backend.Kind { return backend.KindWorkspace }
-
-// Judge takes notes of workspaces that fail; a single one is never a burst.
-func (r *errorBurst) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
-	w, ok := e.(*backend.Workspace)
-	if !ok {
-		return alerts.Verdict{Outcome: alerts.NotApplicable}
-	}
-	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
-	}
-	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
-}
-
-// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
-func (r *errorBurst) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
-	return nil
-}
-
-// Bucket keeps the failures of one cause together.
-func (r *errorBurst) Bucket(k backend.Key, n *alerts.Note) string {
-	return causePlace(k, n)
 }
 
 func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -107,22 +75,6 @@ func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 		}
 	}
 	return append(out, unmentioned(env, known, seen)...)
-}
-
-// unmentioned judges the findings that nothing speaks for any more.
-func unmentioned(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) []alerts.Found {
-	var out []alerts.Found
-	for key := range known.Findings {
-		if seen[key] {
-			continue
-		}
-		v := alerts.Verdict{Outcome: alerts.False}
-		if o, why, gap := env.Gap(key.Source); gap {
-			v = alerts.Verdict{Outcome: o, Why: why}
-		}
-		out = append(out, alerts.Found{Key: key, Verdict: v})
-	}
-	return out
 }
 
 // burst is what the failures of one cause add up to.
@@ -168,23 +120,23 @@ func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 }
 
 func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes) alerts.Verdict {
-	if o, why, gap := env.Gap(home); gap {
-		return alerts.Verdict{Outcome: o, Why: why}
+	if v, gap := gapOf(env, home); gap {
+		return v
 	}
 	b := r.add(env, notes)
-	if b.young < r.sessions || b.settled >= r.settled || few(env, home, b.young, r.share) {
+	if b.young < r.sessions || b.settled >= r.settled || r.few(env, home, b.young) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := b.newest
 	what := named(env, n.Cause)
-	if what&namesPermanent != 0 {
+	if what&alerts.NamesPermanent != 0 {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: n.Cause, Fingerprint: fp, Runbook: "1", Detail: n.Cause, Confirmed: latestOf(n.Last, n.Seen),
 		Bounds: alerts.Bounds{Earliest: b.success, Latest: b.first}, Listing: listingOf(env, notes, home),
 	}
-	if what&namesQuota != 0 {
+	if what&alerts.NamesQuota != 0 {
 		v.Runbook = "7"
 	}
 	v.Evidence = []alerts.Evidence{

@@ -31,15 +31,12 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 		return nil, &KeyError{"causes", "must be at least 2: one cause is error-burst"}
 	case o.Sessions < 1:
 		return nil, &KeyError{"sessions", "must be at least 1"}
-	case o.Share < 0 || o.Share > 1:
-		return nil, &KeyError{"share", "must be between 0 and 1"}
 	}
-	if err := positive("over", o.Over); err != nil {
+	f, err := newFailures(o.meta("error-chaos"), o.Share, o.Over)
+	if err != nil {
 		return nil, err
 	}
-	r := &errorChaos{meta: o.meta("error-chaos"), causes: o.Causes, sessions: o.Sessions, share: o.Share, over: o.Over.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &errorChaos{failures: f, causes: o.Causes, sessions: o.Sessions}
 	r.meta.Explain = alerts.Explain{
 		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions and `share` of the source's workspaces. Nothing they use works the same " +
 			"way any more, as when a network, a host or a deployment falls apart. It is the second reading of many errors across sessions; error-burst is the one with a single cause.",
@@ -56,36 +53,8 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 }
 
 type errorChaos struct {
-	meta             alerts.Meta
+	failures
 	causes, sessions int
-	share            float64
-	over             time.Duration
-}
-
-func (r *errorChaos) Meta() *alerts.Meta { return &r.meta }
-
-func (r *errorChaos) Kind() backend.Kind { return backend.KindWorkspace }
-
-// Judge takes notes of workspaces that fail.
-func (r *errorChaos) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
-	w, ok := e.(*backend.Workspace)
-	if !ok {
-		return alerts.Verdict{Outcome: alerts.NotApplicable}
-	}
-	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
-	}
-	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
-}
-
-// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
-func (r *errorChaos) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
-	return nil
-}
-
-// Bucket keeps the failures of one cause together.
-func (r *errorChaos) Bucket(k backend.Key, n *alerts.Note) string {
-	return causePlace(k, n)
 }
 
 // kindOfError is one cause with what has it.
@@ -154,8 +123,8 @@ func sessionsOfCauses(causes []kindOfError) int {
 }
 
 func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) alerts.Verdict {
-	if o, why, gap := env.Gap(home); gap {
-		return alerts.Verdict{Outcome: o, Why: why}
+	if v, gap := gapOf(env, home); gap {
+		return v
 	}
 	if len(causes) < r.causes {
 		return alerts.Verdict{Outcome: alerts.False}
@@ -167,7 +136,7 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		newest = latestOf(newest, k.newest)
 	}
 	apart := sessionsOfCauses(causes)
-	if apart < r.sessions || few(env, home, apart, r.share) {
+	if apart < r.sessions || r.few(env, home, apart) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	l := listingOf(env, all, home)

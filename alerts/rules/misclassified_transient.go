@@ -69,7 +69,7 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if note != nil && f.advanced(note) {
 		note = nil
 	}
-	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && named(env, w.LastError)&namesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
+	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && named(env, w.LastError)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n, cause, fp := causeOf(env, w, note, f.noted(note), "")

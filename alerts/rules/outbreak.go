@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"time"
+
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -28,21 +30,84 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 	return n
 }
 
-// few reports whether n is less than a share of a source's workspaces. It looks at as many as it needs to know that.
-func few(env *alerts.Env, home string, n int, share float64) bool {
-	if share == 0 {
-		return false
-	}
-	enough := int(float64(n) / share)
-	return (&site{}).count(env, siteID{home: home}, enough) > enough
+// failures is what the rules about many failures at once have in common: notes of the workspaces that fail, kept together
+// by cause, and how many of a fleet they must be.
+type failures struct {
+	meta  alerts.Meta
+	share float64
+	over  time.Duration
 }
 
-// causePlace keeps the failures of one cause at one source together.
-func causePlace(k backend.Key, n *alerts.Note) string {
+func newFailures(m alerts.Meta, share float64, over backend.Duration) (failures, error) {
+	if share < 0 || share > 1 {
+		return failures{}, &KeyError{"share", "must be between 0 and 1"}
+	}
+	if err := positive("over", over); err != nil {
+		return failures{}, err
+	}
+	m.Watches = backend.InputRegistry
+	m.Needs = [][]backend.Input{{backend.InputRegistry}}
+	return failures{m, share, over.Std()}, nil
+}
+
+// Meta is the rule's.
+func (r *failures) Meta() *alerts.Meta { return &r.meta }
+
+// Kind is what is noted.
+func (r *failures) Kind() backend.Kind { return backend.KindWorkspace }
+
+// Judge takes notes of workspaces that fail; a single one proves nothing.
+func (r *failures) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+	w, ok := e.(*backend.Workspace)
+	if !ok {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if w.Unreadable {
+		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
+	}
+	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
+}
+
+// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
+func (r *failures) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence { return nil }
+
+// Bucket keeps the failures of one cause at one source together.
+func (r *failures) Bucket(k backend.Key, n *alerts.Note) string {
 	if k.Kind != backend.KindWorkspace {
 		return ""
 	}
 	return k.Source + "\x00" + n.Fingerprint
+}
+
+// few reports whether n is less than the share of a source's workspaces.
+func (r *failures) few(env *alerts.Env, home string, n int) bool {
+	if r.share == 0 {
+		return false
+	}
+	enough := int(float64(n) / r.share)
+	return (&site{}).count(env, siteID{home: home}, enough) > enough
+}
+
+// gapOf is the verdict about a source that cannot be judged now.
+func gapOf(env *alerts.Env, home string) (alerts.Verdict, bool) {
+	o, why, gap := env.Gap(home)
+	return alerts.Verdict{Outcome: o, Why: why}, gap
+}
+
+// unmentioned judges the findings that nothing speaks for any more.
+func unmentioned(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool) []alerts.Found {
+	var out []alerts.Found
+	for key := range known.Findings {
+		if seen[key] {
+			continue
+		}
+		v, gap := gapOf(env, key.Source)
+		if !gap {
+			v = alerts.Verdict{Outcome: alerts.False}
+		}
+		out = append(out, alerts.Found{Key: key, Verdict: v})
+	}
+	return out
 }
 
 // listingOf names the workspaces behind notes; their source when there are none.

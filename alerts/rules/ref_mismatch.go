@@ -53,15 +53,15 @@ func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	return judgeNamed(env, w, note, func(n naming) bool {
-		return n&(namesSchema|namesStrict) != 0 || n&namesGone != 0 && n&namesConfiguration == 0
+	return judgeNamed(env, w, note, func(n alerts.Naming) bool {
+		return n&(alerts.NamesSchema|alerts.NamesStrict) != 0 || n&alerts.NamesGone != 0 && n&alerts.NamesConfiguration == 0
 	}, "6")
 }
 
 func (r *refMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	w, _ := oldest.(*backend.Workspace)
 	out := workspaceEvidence(env, a, w)
-	if w == nil || named(env, w.LastError)&namesSchema == 0 {
+	if w == nil || named(env, w.LastError)&alerts.NamesSchema == 0 {
 		return out
 	}
 	if e, ok := versions(env, w.Key.Source); ok {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -69,7 +70,7 @@ func sortChecks(checks []Check) {
 
 // byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when
 // every workspace that fails gives an error and none does.
-func (s *scene) byErrors(a ask, c cause) Check {
+func (s *scene) byErrors(a ask, c alerts.Naming) Check {
 	n, first := 0, (*seenError)(nil)
 	for i := range s.errors {
 		if s.errors[i].cause&c != 0 {

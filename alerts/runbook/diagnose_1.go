@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -12,15 +13,15 @@ func diagnose1(s *scene) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),
 		s.recovered(),
-		s.byErrors(ask{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, causeSnapshot),
-		s.byErrors(ask{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, causeModule),
-		s.byErrors(ask{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, causeBinding),
-		s.byErrors(ask{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, causeQuota),
+		s.byErrors(ask{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
+		s.byErrors(ask{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
+		s.byErrors(ask{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, alerts.NamesBinding),
+		s.byErrors(ask{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.filestore(),
 		s.posix(),
 		s.rootsWritable(),
 		s.runtime(),
-		s.byErrors(ask{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, causeSchema|causeStrict),
+		s.byErrors(ask{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
 		s.sharedCause(),
 	)}
 	s.advise1(&d)
@@ -84,7 +85,7 @@ func (s *scene) filestore() Check {
 	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
 		return a.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
 	}
-	return s.byErrors(a, causeSQLite)
+	return s.byErrors(a, alerts.NamesSQLite)
 }
 
 func (s *scene) posix() Check {
@@ -92,7 +93,7 @@ func (s *scene) posix() Check {
 	if h := s.hosts(); len(h) > 0 {
 		return a.no(s.from(&h[0].Meta), "%s was read through POSIX calls", h[0].Name)
 	}
-	return s.byErrors(a, causePOSIX)
+	return s.byErrors(a, alerts.NamesPOSIX)
 }
 
 // rootsWritable asks whether the agents can create their scratch directories.
@@ -120,7 +121,7 @@ func (s *scene) rootsWritable() Check {
 			}
 		}
 	}
-	if c := s.byErrors(a, causePath); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesPath); c.Mark == Confirmed {
 		return c
 	}
 	if !usable.at.IsZero() {
@@ -132,7 +133,7 @@ func (s *scene) rootsWritable() Check {
 // runtime asks for a runtime that refuses workspaces when a run starts.
 func (s *scene) runtime() Check {
 	a := ask{"runtime", "Does the runtime refuse workspaces?", "runtime in the list route or in a declaration"}
-	if c := s.byErrors(a, causeRuntime); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesRuntime); c.Mark == Confirmed {
 		return c
 	}
 	if s.session != nil && !s.session.Runtime.IsEmpty() {

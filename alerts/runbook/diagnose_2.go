@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -76,7 +77,7 @@ func (s *scene) cleaned() Check {
 	if h := s.delivers(backend.InputTmpdirs); h != nil {
 		for i := range s.errors {
 			x := &s.errors[i]
-			if x.cause&(causeMissing|causeNoFile) != 0 && strings.Contains(x.text.String(), "helix-ws-") && !s.listed(x.text.String()) {
+			if x.cause&(alerts.NamesGone|alerts.NamesCleaned) != 0 && strings.Contains(x.text.String(), "helix-ws-") && !s.listed(x.text.String()) {
 				return a.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
 			}
 		}
@@ -201,7 +202,7 @@ func (s *scene) emptied() Check {
 // replaced asks whether the machine behind the session is another one than before.
 func (s *scene) replaced() Check {
 	a := ask{"replaced", "Is the sandbox another one than before?", "a container source whose sandboxes are joined to the session"}
-	if c := s.byErrors(a, causeReplaced); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesReplaced); c.Mark == Confirmed {
 		return c
 	}
 	last := s.lastSuccess()

@@ -3,6 +3,7 @@ package runbook
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -28,15 +29,14 @@ func diagnose3(s *scene) Diagnosis {
 
 func (s *scene) agentOOM() Check {
 	a := ask{"agent-oom", "Did the agent itself run out of memory?", "the platform's outcome of the object (exceededMemory), the agent's log, or its kernel's oom kills"}
-	if c := s.byErrors(a, causeIsolate); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesIsolate); c.Mark == Confirmed {
 		return c
 	}
 	if c := s.byLines(a, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
 		return c
 	}
-	list := phrases()
 	e := s.event(24*time.Hour, func(e *backend.Event) bool {
-		return s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && causesOf(e.Text.String(), list)&(causeIsolate|causeMemory) != 0
+		return s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && (alerts.NamesIsolate|alerts.NamesMemory).In(e.Text.String()) != 0
 	})
 	if e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s", e.Text)

@@ -3,6 +3,7 @@ package runbook
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -181,7 +182,7 @@ func (s *scene) destroyFails() Check {
 			return a.yes(s.from(&sb.Meta), "%s hangs in %s: the engine could not remove it", sb.Name, sb.Reported)
 		}
 	}
-	if c := s.byErrors(a, causeDestroy); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesDestroy); c.Mark == Confirmed {
 		return c
 	}
 	return a.unsure("no error of this subject names destroy")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -14,16 +15,16 @@ import (
 func diagnose6(s *scene) Diagnosis {
 	w := s.widen()
 	d := Diagnosis{Checks: s.answers(
-		s.byErrors(ask{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, causeSchema),
+		s.byErrors(ask{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, alerts.NamesSchema),
 		w.direction(),
 		w.histogram(),
 		w.mixed(),
-		s.byErrors(ask{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, causeStrict),
+		s.byErrors(ask{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
 		s.deleted(),
 		s.refsRead(),
 	)}
 	d.Release = s.release()
-	d.Sessions, d.SessionCount = w.affected(causeSchema | causeStrict)
+	d.Sessions, d.SessionCount = w.affected(alerts.NamesSchema | alerts.NamesStrict)
 	w.advise6(&d)
 	return d
 }
@@ -52,7 +53,7 @@ var gapText = regexp.MustCompile(`(?i)schema\s?version\D{0,12}(\d{1,6})\D.{0,80}
 func (s *scene) direction() Check {
 	a := ask{"rollback", "Was the framework rolled back over several versions?", "an error that names the version and the range it can read"}
 	for _, e := range s.errors {
-		if e.cause&causeSchema == 0 {
+		if e.cause&alerts.NamesSchema == 0 {
 			continue
 		}
 		have, low, high, ok := versionGap(e.text.String())
@@ -63,7 +64,7 @@ func (s *scene) direction() Check {
 			return a.no(e.from, "references have version %d and this release reads %d to %d: it is too new for them, by more than one version", have, low, high)
 		}
 	}
-	if n, _ := s.affected(causeSchema); len(n) > 0 {
+	if n, _ := s.affected(alerts.NamesSchema); len(n) > 0 {
 		return a.unsure("errors name schemaVersion without a version and a range")
 	}
 	if len(s.errors) > 0 && s.mute == 0 && s.unread == 0 {
@@ -146,7 +147,7 @@ func (s *scene) deleted() Check {
 	if e := s.event(7*24*time.Hour, func(e *backend.Event) bool { return removal(e) && s.concerns(e) }); e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
-	if c := s.byErrors(a, causeMissing); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesGone); c.Mark == Confirmed {
 		return c
 	}
 	for _, sb := range s.sandboxes {
@@ -186,7 +187,7 @@ func (s *scene) refsRead() Check {
 func (s *scene) wanted() (int, bool) {
 	best, found := 0, false
 	for _, e := range s.errors {
-		if e.cause&causeSchema == 0 {
+		if e.cause&alerts.NamesSchema == 0 {
 			continue
 		}
 		if have, _, _, ok := versionGap(e.text.String()); ok && have > best {

@@ -3,6 +3,7 @@ package runbook
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -15,7 +16,7 @@ func diagnose7(narrow *scene) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.stormNow(),
 		s.retriesOnTop(),
-		s.byErrors(ask{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, causeQuota),
+		s.byErrors(ask{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.storage(),
 		s.fullRoots(ask{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
 		s.hostMemory(),
@@ -136,7 +137,7 @@ func (s *scene) retriesOnTop() Check {
 
 func (s *scene) storage() Check {
 	a := ask{"storage", "Is object storage (R2) out of reach?", "a [[check]] that reaches the bucket: no source of the agents reports it"}
-	c := s.byErrors(a, causeStorage)
+	c := s.byErrors(a, alerts.NamesStorage)
 	if c.Mark == RuledOut {
 		// A provider that cannot reach storage may name anything in its error; silence proves nothing here.
 		return a.unsure("%s, which does not prove that storage is reachable", c.Fact)
@@ -184,12 +185,12 @@ func (s *scene) parentRestarts() Check {
 // permanent asks whether something is retried that no retry cures.
 func (s *scene) permanent() Check {
 	a := ask{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
-	c := s.byErrors(a, causePermanent)
+	c := s.byErrors(a, alerts.NamesPermanent)
 	if c.Mark != Confirmed {
 		return c
 	}
 	for _, e := range s.errors {
-		if e.cause&causePermanent != 0 && e.ws != nil && e.ws.Class == backend.ClassEvicted {
+		if e.cause&alerts.NamesPermanent != 0 && e.ws != nil && e.ws.Class == backend.ClassEvicted {
 			return a.yes(e.from, "%s is evicted and retried with an error that no retry cures: %s", e.who, e.text)
 		}
 	}

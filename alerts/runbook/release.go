@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -50,7 +51,7 @@ func (r *Release) raise(round int, o origin, l backend.Literal, args ...any) {
 // releaseFromRefs: references carry a schemaVersion since round 4.
 func (s *scene) releaseFromRefs(r *Release) {
 	for _, e := range s.widen().errors {
-		if e.cause&causeSchema != 0 {
+		if e.cause&alerts.NamesSchema != 0 {
 			r.raise(4, e.from, "an error names schemaVersion (%s), which references carry since round 4", e.who)
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -94,12 +95,11 @@ func TestKnobValues(t *testing.T) {
 }
 
 func TestWholeWordsOnly(t *testing.T) {
-	list := phrases()
-	for text, want := range map[string]cause{
-		"the room is full": 0, "OOM": causeMemory, "ir2x": 0, "R2 bucket unreachable": causeStorage, "max_instances reached": causeQuota,
-		"port 4040": 0, "schemaVersion 4": causeSchema, "ENOSPC: no space left": causeSpace, "": 0,
+	for text, want := range map[string]alerts.Naming{
+		"the room is full": 0, "OOM": alerts.NamesMemory, "ir2x": 0, "R2 bucket unreachable": alerts.NamesStorage, "max_instances reached": alerts.NamesQuota,
+		"port 4040": 0, "schemaVersion 4": alerts.NamesSchema, "ENOSPC: no space left": alerts.NamesSpace, "": 0,
 	} {
-		if got := causesOf(text, list); got != want {
+		if got := alerts.NamesIn(text); got != want {
 			t.Errorf("%q names %b, want %b", text, got, want)
 		}
 	}

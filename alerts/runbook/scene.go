@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -35,7 +36,7 @@ type seenError struct {
 	who   backend.Safe
 	key   backend.Key
 	text  backend.Safe
-	cause cause
+	cause alerts.Naming
 	from  origin
 	ws    *backend.Workspace // nil when the error is the session's
 }
@@ -216,8 +217,7 @@ func (s *scene) speaksHere(source string) bool {
 
 // readErrors searches what the registries report, and the answer of the session's own route.
 func (s *scene) readErrors() {
-	list := phrases()
-	known := map[backend.Safe]cause{}
+	known := map[backend.Safe]alerts.Naming{}
 	for _, w := range s.workspaces {
 		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
 			s.old = why
@@ -234,14 +234,14 @@ func (s *scene) readErrors() {
 			continue
 		}
 		if !seen {
-			c = causesOf(w.LastError.String(), list)
+			c = alerts.NamesIn(w.LastError.String())
 			known[w.LastError] = c
 		}
 		s.errors = append(s.errors, seenError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
 	}
 	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
 		s.errors = append(s.errors, seenError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
-			causesOf(x.AnswerText.String(), list), s.from(&x.Meta), nil})
+			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
 	}
 }
 

@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -76,14 +75,13 @@ func (s *scene) blindWhy(rule string) backend.Safe {
 
 // affected lists the sessions whose errors name a cause, each once, in the order of their keys. Unlike the checks it
 // searches every error: a list with holes is no list.
-func (s *scene) affected(c cause) (keys []backend.Key, total int) {
-	list := slices.DeleteFunc(phrases(), func(p phrase) bool { return p.cause&c == 0 })
+func (s *scene) affected(c alerts.Naming) (keys []backend.Key, total int) {
 	var text backend.Safe
 	var last backend.Key
 	found := false
 	for _, w := range s.workspaces {
 		if w.LastError != text {
-			text, found = w.LastError, causesOf(w.LastError.String(), list) != 0
+			text, found = w.LastError, c.In(w.LastError.String()) != 0
 		}
 		k := backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}
 		if !found || k == last {
@@ -240,7 +238,7 @@ func (s *scene) fullRoots(a ask) Check {
 			}
 		}
 	}
-	if c := s.byErrors(a, causeSpace); c.Mark == Confirmed {
+	if c := s.byErrors(a, alerts.NamesSpace); c.Mark == Confirmed {
 		return c
 	}
 	if !calmText.IsEmpty() {
