@@ -169,48 +169,36 @@ func (s *scene) sharedCause() Check {
 	return a.unsure("no other workspace of this source is listed")
 }
 
-func (s *scene) advise1(d *Diagnosis) {
-	config := d.is("snapshot") || d.is("module") || d.is("binding") || d.is("sqlite") || d.is("posix") || d.is("runtime")
-	switch {
-	case d.Mark("failed") == RuledOut && d.is("recovered"):
-		d.conclude("Nothing is failed now: the last attempts succeeded.")
-		d.do("Read the Timeline for what happened in between.")
-		d.dont("Don't reset an entry that works: it would be opened anew.")
-		d.NoReset = backend.Text("it works")
-	case d.is("schema"):
-		d.conclude("The stored reference cannot be read by this release: this is incident 6.")
-		d.do("Go to runbook 6: the release has to change, not the entry.")
-		d.dont("Don't reset: the same reference is refused again.")
-		d.NoReset = backend.Text("the stored reference is refused again until the release can read it")
-	case d.is("runtime"):
-		d.conclude("This runtime refuses workspaces at start.")
-		d.do("Run the agent on the JS runtime or in a Durable Object, or take its workspaces out.")
-		d.dont("Don't retry or reset: there is no registry that could open anything.")
-		d.NoReset = backend.Text("this runtime has no workspaces")
-	case d.is("quota"):
-		d.conclude("The platform has no instance left for it.")
-		d.do("Free instances or raise max_instances first, bound opens to that number, then reset.")
-		d.dont("Don't reset before there is room: every reset asks for one more instance.")
-		d.NoReset = backend.Text("the instance limit is reached; a reset asks for one more")
-	case config:
-		d.conclude("The configuration cannot work; no retry cures that.")
-		d.do("Fix what the confirmed check names, redeploy, then reset the failed entries.")
-		d.dont("Don't raise transientRetryAttempts: the error is permanent, retries only make failing slower.")
-		d.NoReset = backend.Text("the configuration is still wrong")
-	case d.is("root"):
-		d.conclude("Agents cannot create their scratch directories.")
-		d.do("Make the root exist and writable for the agents' user, or set tmpdirRoot elsewhere; then reset.")
-		d.dont("Don't reset first: open fails again at once.")
-		d.NoReset = backend.Text("the root of scratch directories is still unusable")
-	case d.is("failed"):
-		d.conclude("An entry is failed for a cause that no check names; its error says what the provider met.")
-		d.do("Find the cause in the error and fix it. Where it passes by itself, let the provider mark it transient and raise transientRetryAttempts; then reset.")
-		d.dont("Don't reset as a test: when the cause is still there the entry fails again and its first error is overwritten.")
-	default:
-		d.conclude("Nothing that was read shows a failed entry.")
-		d.do("Poll the session while it runs: an idle session has no registry to read.")
-		d.dont("Don't take silence for health: a closed registry reports nothing.")
+// endings1 are what incident 1 can come to, the first that is true.
+func endings1() []ending {
+	return []ending{
+		{any: []string{"recovered"}, without: "failed", conclude: "Nothing is failed now: the last attempts succeeded.",
+			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: it would be opened anew.", noReset: "it works"},
+		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
+			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
+			noReset: "the stored reference is refused again until the release can read it"},
+		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
+			do: "Run the agent on the JS runtime or in a Durable Object, or take its workspaces out.", dont: "Don't retry or reset: there is no registry that could open anything.",
+			noReset: "this runtime has no workspaces"},
+		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
+			do: "Free instances or raise max_instances first, bound opens to that number, then reset.", dont: "Don't reset before there is room: every reset asks for one more instance.",
+			noReset: "the instance limit is reached; a reset asks for one more"},
+		{any: []string{"snapshot", "module", "binding", "sqlite", "posix"}, conclude: "The configuration cannot work; no retry cures that.",
+			do:   "Fix what the confirmed check names, redeploy, then reset the failed entries.",
+			dont: "Don't raise transientRetryAttempts: the error is permanent, retries only make failing slower.", noReset: "the configuration is still wrong"},
+		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
+			do: "Make the root exist and writable for the agents' user, or set tmpdirRoot elsewhere; then reset.", dont: "Don't reset first: open fails again at once.",
+			noReset: "the root of scratch directories is still unusable"},
+		{any: []string{"failed"}, conclude: "An entry is failed for a cause that no check names; its error says what the provider met.",
+			do:   "Find the cause in the error and fix it. Where it passes by itself, let the provider mark it transient and raise transientRetryAttempts; then reset.",
+			dont: "Don't reset as a test: when the cause is still there the entry fails again and its first error is overwritten."},
+		{conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs: an idle session has no registry to read.",
+			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
+}
+
+func (s *scene) advise1(d *Diagnosis) {
+	d.end(endings1())
 	if s.firing("eviction-storm") != nil {
 		d.dont("Don't reset while the eviction storm of this source fires: each reset adds an open.")
 		d.NoReset = backend.Text("an eviction storm fires at this source; a reset adds opens")

@@ -20,7 +20,8 @@ func diagnose2(s *scene) Diagnosis {
 		s.closedBetween(),
 		s.slept(),
 	)}
-	s.end2(&d)
+	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
+	d.end(endings2())
 	return d
 }
 
@@ -304,53 +305,22 @@ func (s *scene) slept() Check {
 	return a.unsure("neither the container's state nor its sleepAfter is known")
 }
 
-// end2 picks the ending: what was proved to have happened before what the design would explain.
-func (s *scene) end2(d *Diagnosis) {
-	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
-	fact := func(name string) backend.Safe {
-		for _, c := range d.Checks {
-			if c.Name == name {
-				return c.Fact
-			}
-		}
-		return backend.Safe{}
-	}
-	switch {
-	case d.is("cleaned"):
-		d.Ending = EndCleaned
-		d.conclude("Cleaned: %s.", fact("cleaned"))
-		d.do("Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session.")
-	case d.is("boot"):
-		d.Ending = EndCleaned
-		d.conclude("Cleaned by a boot of the host: %s.", fact("boot"))
-		d.do("Put tmpdirRoot on a disk if files must outlive a boot.")
-	case d.is("emptied"):
-		d.Ending = EndCleaned
-		d.conclude("Cleaned from inside: %s.", fact("emptied"))
-		d.do("Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone.")
-	case d.is("branch"):
-		d.Ending = EndByDesign
-		d.conclude("By design: %s.", fact("branch"))
-		d.do("Snapshot the parent's workspace and restore it into the branch; it comes as a new reference.")
-	case d.is("durability"):
-		d.Ending = EndByDesign
-		d.conclude("By design: %s.", fact("durability"))
-		d.do("Choose a provider that keeps files as long as they are needed.")
-	case d.is("replaced"):
-		d.Ending = EndReplaced
-		d.conclude("Replaced: %s.", fact("replaced"))
-		d.do("Go back to one of the session's own checkpoints; find out why the old one went (incident 7, or memory).")
-	case d.is("closed"):
-		d.Ending = EndClosed
-		d.conclude("Closed: %s.", fact("closed"))
-		d.do("Go back to one of the session's own checkpoints; where files must outlive a session, choose a durable provider or leave destroyOnClose off.")
-	case d.is("asleep"):
-		d.Ending = EndAsleep
-		d.conclude("Asleep: %s.", fact("asleep"))
-		d.do("Wake it on purpose and look; take a snapshot before idle times if the files matter.")
-	default:
-		d.Ending = EndCannotTell
-		d.conclude("Cannot tell: no reading proves what became of the files.")
-		d.do("Add what the open checks name, then ask again.")
+// endings2 are what incident 2 can come to: what was proved to have happened before what the design would explain.
+func endings2() []ending {
+	return []ending{
+		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
+			do: "Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session."},
+		{any: []string{"boot"}, word: EndCleaned, conclude: "Cleaned by a boot of the host", quotes: true, do: "Put tmpdirRoot on a disk if files must outlive a boot."},
+		{any: []string{"emptied"}, word: EndCleaned, conclude: "Cleaned from inside", quotes: true,
+			do: "Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone."},
+		{any: []string{"branch"}, word: EndByDesign, conclude: "By design", quotes: true,
+			do: "Snapshot the parent's workspace and restore it into the branch; it comes as a new reference."},
+		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: "Choose a provider that keeps files as long as they are needed."},
+		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
+			do: "Go back to one of the session's own checkpoints; find out why the old one went (incident 7, or memory)."},
+		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
+			do: "Go back to one of the session's own checkpoints; where files must outlive a session, choose a durable provider or leave destroyOnClose off."},
+		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
+		{word: EndCannotTell, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
 	}
 }

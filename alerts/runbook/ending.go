@@ -1,0 +1,67 @@
+package runbook
+
+import (
+	"slices"
+
+	"sandglass/backend"
+)
+
+// ending is what a diagnosis can come to: when, the sentence, and what follows from it.
+type ending struct {
+	any     []string // checks one of which must be confirmed; none: always
+	without string   // a check that must be ruled out
+	word    Ending
+
+	conclude backend.Literal
+	quotes   bool // the sentence ends with the fact of the check that is confirmed
+	do, dont backend.Literal
+	noReset  backend.Literal
+}
+
+// holds reports whether the checks lead here, and which of them says so.
+func (e *ending) holds(d *Diagnosis) (check string, ok bool) {
+	if e.without != "" && d.Mark(e.without) != RuledOut {
+		return "", false
+	}
+	if i := slices.IndexFunc(e.any, d.is); i >= 0 {
+		return e.any[i], true
+	}
+	return "", len(e.any) == 0
+}
+
+// end takes the first ending that the checks lead to.
+func (d *Diagnosis) end(list []ending) {
+	for i := range list {
+		e := &list[i]
+		check, ok := e.holds(d)
+		if !ok {
+			continue
+		}
+		d.Ending, d.Conclusion = e.word, backend.Text(e.conclude)
+		if e.quotes {
+			d.Conclusion = backend.Textf("%s: %s.", backend.Text(e.conclude), d.fact(check))
+		}
+		for _, x := range []struct {
+			to   *[]backend.Safe
+			text backend.Literal
+		}{{&d.Do, e.do}, {&d.Dont, e.dont}} {
+			if x.text != "" {
+				*x.to = append(*x.to, backend.Text(x.text))
+			}
+		}
+		if e.noReset != "" {
+			d.NoReset = backend.Text(e.noReset)
+		}
+		return
+	}
+}
+
+// fact is what a check found.
+func (d *Diagnosis) fact(name string) backend.Safe {
+	for _, c := range d.Checks {
+		if c.Name == name {
+			return c.Fact
+		}
+	}
+	return backend.Safe{}
+}
