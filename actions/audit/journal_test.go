@@ -230,7 +230,7 @@ func TestDamageAtTheEndIsNeverTakenForACrash(t *testing.T) {
 	_, whole := journalOf(t, 2)
 	j := newJournal(t)
 	start := bytes.IndexByte(whole, '\n') + 1
-	for i := start; i < len(whole)-1; i++ {
+	for i := start; i < len(whole); i++ {
 		b := bytes.Clone(whole)
 		b[i] ^= 1
 		put(t, j, b)

@@ -83,6 +83,16 @@ func looksWhole(line []byte) bool {
 	return string(tail[:len(sumOpen)]) == sumOpen && string(tail[len(tail)-len(sumClose):]) == sumClose
 }
 
+// overwritten reports whether a line without a line end is a whole record and one more byte: no crash leaves that, its
+// line end was changed.
+func overwritten(line []byte) bool {
+	if len(line) == 0 {
+		return false
+	}
+	_, err := decode(line[:len(line)-1])
+	return err == nil
+}
+
 var (
 	errNotWhole = errors.New("the line is not a whole record")
 	errChanged  = errors.New("the line was changed: it does not have the hash that it names")

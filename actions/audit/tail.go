@@ -84,5 +84,5 @@ func headless(buf []byte) tail {
 // leaves; anything else was done to the file by somebody.
 func remainsOf(b []byte, ended bool) *Remains {
 	_, several := lineStart(b)
-	return &Remains{Bytes: int64(len(b)), Sum: sumOf(b), Torn: !ended && !several && !looksWhole(b)}
+	return &Remains{Bytes: int64(len(b)), Sum: sumOf(b), Torn: !ended && !several && !looksWhole(b) && !overwritten(b)}
 }

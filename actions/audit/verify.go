@@ -106,7 +106,7 @@ func (v *verifier) noRecord(s *scanner, err error) {
 	}
 	v.sum.Write(s.line)
 	v.bytes += s.size
-	if errors.Is(err, errTooLong) || looksWhole(s.line) {
+	if errors.Is(err, errTooLong) || looksWhole(s.line) || !s.ended && overwritten(s.line) {
 		v.whole = true
 	}
 	if !s.ended && !v.whole && len(v.waiting) == 0 {

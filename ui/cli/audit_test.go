@@ -189,7 +189,7 @@ func TestAuditVerifyNamesTheLineOfAFlippedByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i < len(good)-1; i += 17 { // without the last line end a journal is whole
+	for i := len(good) - 1; i >= 0; i -= 17 {
 		line := 1 + bytes.Count(good[:i], []byte("\n"))
 		edit(t, file, func([]byte) []byte {
 			b := bytes.Clone(good)
