@@ -188,6 +188,10 @@ func differences(old, now *Plan) []backend.Safe {
 	return out
 }
 
+// startWithin is how long after its confirmation even an expired plan can begin: a program without a screen reads its
+// sources in between.
+const startWithin = 30 * time.Second
+
 // Start carries a confirmed plan out. The plan must be confirmed within its time and not used before; a console must be
 // armed. It returns when the run has begun; an error means that nothing was done.
 func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
@@ -201,7 +205,7 @@ func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
 		return nil, err
 	case !ability.Denied.IsEmpty():
 		return nil, &DeniedError{p.Verb, p.Source, ability.Denied}
-	case p.Expired(c.opt.Now()):
+	case p.Expired(ok.at) || p.Expired(c.opt.Now()) && c.opt.Now().Sub(ok.at) > startWithin:
 		return nil, ErrExpired
 	}
 	if _, armed := c.Armed(); !armed && !p.Headless && !p.DryRun {
