@@ -35,6 +35,7 @@ type box struct {
 	since   time.Duration // when its trouble or pause began
 	checked bool          // has a health check
 	phase   time.Duration // of its health check
+	root    rootKind      // what became of its working directory at since
 }
 
 const (
@@ -59,12 +60,18 @@ type boxState struct {
 	restarts int
 	health   string // empty without a health check
 	streak   int    // failed checks in a row
+	gone     bool   // a client removed it
 }
 
 func (s boxState) up() bool { return s.status == "running" || s.status == "paused" }
 
 // box tells what the engine says about a container.
 func (w world) box(b *box) boxState {
+	return w.withHealth(b, w.handled(b, w.scripted(b)))
+}
+
+// scripted tells what would become of a container if nobody touched it.
+func (w world) scripted(b *box) boxState {
 	s := boxState{status: "running", started: known(b.created + time.Second)}
 	switch b.kind {
 	case boxCreated:
@@ -84,7 +91,7 @@ func (w world) box(b *box) boxState {
 	case boxSteady, boxSick:
 		s = w.rolledBox(b, s)
 	}
-	return w.withHealth(b, s)
+	return s
 }
 
 func endedBox(b *box, s boxState) boxState {
@@ -161,7 +168,8 @@ func (w world) withHealth(b *box, s boxState) boxState {
 	if w.t-s.started.at < checkGap {
 		s.health = "starting"
 	}
-	if b.kind == boxSick && w.t >= b.since {
+	_, mended := w.rootAt(b)
+	if b.kind == boxSick && w.t >= b.since && !(mended.known && w.t >= mended.at+checkGap) {
 		s.health = "unhealthy"
 		s.streak = sickAfter + int((w.t-b.since)/checkGap)
 	}

@@ -17,6 +17,21 @@ type boxEvent struct {
 
 // events lists what happened after from and not after w.t, oldest first.
 func (w world) events(from time.Duration) []boxEvent {
+	out := w.scriptEvents(from)
+	for _, d := range w.deeds.from(0) {
+		out = append(out, w.told(d, from)...)
+	}
+	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// told lists what a deed makes the engine say after from and not after w.t.
+func (w world) told(d deed, from time.Duration) []boxEvent {
+	return slices.DeleteFunc(deedEvents(d), func(e boxEvent) bool { return e.at <= from || e.at > w.t || !w.holds(e) })
+}
+
+// scriptEvents lists what the script makes happen.
+func (w world) scriptEvents(from time.Duration) []boxEvent {
 	var out []boxEvent
 	for i := range w.boxes {
 		b := &w.boxes[i]
@@ -37,8 +52,9 @@ func each(first, period, from, to time.Duration, do func(at time.Duration)) {
 
 func (w world) lifeEvents(b *box, from time.Duration) []boxEvent {
 	var out []boxEvent
+	taken := w.taken(b)
 	say := func(at time.Duration, action, exit string) {
-		if at > from && at <= w.t {
+		if at > from && at <= w.t && !(taken.known && at >= taken.at) {
 			out = append(out, boxEvent{at: at, box: b, action: action, exit: exit})
 		}
 	}

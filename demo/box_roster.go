@@ -102,9 +102,11 @@ func (f *fleet) placeResting(n boxCount) {
 }
 
 // breakBoxes turns three steady containers unhealthy, one of them only after
-// 75 seconds, and lets one run out of memory again and again.
+// 75 seconds, and lets one run out of memory again and again. Two of the
+// unhealthy ones have lost their working directory.
 func (f *fleet) breakBoxes() {
 	since := []time.Duration{-10 * time.Minute, -3 * time.Minute, 75 * time.Second}
+	roots := []rootKind{rootMissing, rootDangling}
 	oom := true
 	for i := range f.boxes {
 		b := &f.boxes[i]
@@ -119,6 +121,9 @@ func (f *fleet) breakBoxes() {
 			b.kind, b.since, b.checked, oom = boxOOMLoop, 70*time.Second, false, false
 		case len(since) > 0:
 			b.kind, b.since, b.checked = boxSick, since[0], true
+			if b.dir == "" && len(roots) > 0 {
+				b.root, roots = roots[0], roots[1:]
+			}
 			since = since[1:]
 		default:
 			return

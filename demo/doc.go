@@ -4,7 +4,8 @@
 // incidents that unfold in real time.
 //
 // Everything the servers say is a pure function of (seed, scenario, time since
-// the start). The fleet opens with a past, so that a console started beside it
+// the start) and of what clients did to containers since: the engine can be
+// acted on. The fleet opens with a past, so that a console started beside it
 // meets outages that are already old.
 //
 // The package imports only the standard library. Its wire formats are written

@@ -1,10 +1,12 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,6 +102,9 @@ type eventStream struct {
 	filters dockerFilters
 	from    time.Duration
 	until   moment
+	heard   int // deeds that were told
+	started bool
+	later   []boxEvent // of deeds, that are still to come
 	out     *json.Encoder
 	flush   *http.ResponseController
 }
@@ -121,6 +126,31 @@ func (st *eventStream) run(r *http.Request) {
 	}
 }
 
+// found lists what happened since the last step. Deeds are told by their order and not by their time: one may be done at
+// the very moment of a step.
+func (st *eventStream) found(world world) []boxEvent {
+	out := world.scriptEvents(st.from)
+	deeds := world.deeds.from(st.heard)
+	for _, d := range deeds {
+		for _, e := range deedEvents(d) {
+			if st.started || e.at > st.from {
+				st.later = append(st.later, e)
+			}
+		}
+	}
+	st.heard += len(deeds)
+	st.started = true
+	st.later = slices.DeleteFunc(st.later, func(e boxEvent) bool {
+		due := e.at <= world.t
+		if due && world.holds(e) {
+			out = append(out, e)
+		}
+		return due
+	})
+	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
 // step sends what happened since the last step and says whether to go on.
 func (st *eventStream) step(past bool) bool {
 	world := st.server.now()
@@ -128,7 +158,7 @@ func (st *eventStream) step(past bool) bool {
 	if last {
 		world = world.At(st.until.at)
 	}
-	found := world.events(st.from)
+	found := st.found(world)
 	if past && len(found) > eventMemory {
 		found = found[len(found)-eventMemory:]
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// dockerServer speaks the reading half of the Docker Engine API.
+// dockerServer speaks what a console needs of the Docker Engine API, to read and to act.
 type dockerServer struct {
 	now  now
 	done <-chan struct{} // closed when the demo ends, so that streams end
@@ -52,6 +52,16 @@ func (s dockerServer) handler() http.Handler {
 	mux.HandleFunc("GET /containers/{id}/stats", s.stats)
 	mux.HandleFunc("GET /containers/{id}/logs", s.logs)
 	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("POST /containers/{id}/stop", s.stop)
+	mux.HandleFunc("POST /containers/{id}/start", s.start)
+	mux.HandleFunc("POST /containers/{id}/pause", s.pause)
+	mux.HandleFunc("POST /containers/{id}/unpause", s.unpause)
+	mux.HandleFunc("DELETE /containers/{id}", s.remove)
+	mux.HandleFunc("POST /containers/{id}/exec", s.createExec)
+	mux.HandleFunc("POST /exec/{id}/start", s.startExec)
+	mux.HandleFunc("GET /exec/{id}/json", s.inspectExec)
+	mux.HandleFunc("HEAD /containers/{id}/archive", s.statPath)
+	mux.HandleFunc("PUT /containers/{id}/archive", s.unpack)
 	mux.HandleFunc("/", refuse)
 	versioned := regexp.MustCompile(`^/v1\.\d+/`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,14 +78,14 @@ func (s dockerServer) handler() http.Handler {
 	})
 }
 
-// refuse answers what is not served: changes are forbidden, other questions are
-// not known here.
+// refuse answers what is not served: other changes are forbidden, other
+// questions are not known here.
 func refuse(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		answerJSON(w, http.StatusNotFound, dockerMessage{"page not found"})
 		return
 	}
-	answerJSON(w, http.StatusForbidden, dockerMessage{"the demo's engine is read-only: " + r.Method + " is not allowed"})
+	answerJSON(w, http.StatusForbidden, dockerMessage{"the demo's engine does not do that: " + r.Method + " " + r.URL.Path})
 }
 
 func (s dockerServer) ping(w http.ResponseWriter, _ *http.Request) {
@@ -95,13 +105,18 @@ func (s dockerServer) version(w http.ResponseWriter, _ *http.Request) {
 func (s dockerServer) info(w http.ResponseWriter, _ *http.Request) {
 	world := s.now()
 	info := dockerInfo{
-		ID: "demo", Containers: len(world.boxes), Images: 7, Driver: "overlay2", Name: "demo-host",
+		ID: "demo", Images: 7, Driver: "overlay2", Name: "demo-host",
 		ServerVersion: engineVersion, OperatingSystem: "Debian GNU/Linux 13 (demo)", OSType: "linux", Architecture: "x86_64",
 		KernelVersion: "6.12.0-demo", DockerRootDir: "/var/lib/docker", NCPU: engineCPUs, MemTotal: 64 << 30,
 		SystemTime: world.zoned(known(world.t)),
 	}
 	for i := range world.boxes {
-		switch world.box(&world.boxes[i]).status {
+		state := world.box(&world.boxes[i])
+		if state.gone {
+			continue
+		}
+		info.Containers++
+		switch state.status {
 		case "running", "restarting":
 			info.ContainersRunning++
 		case "paused":
@@ -130,7 +145,7 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 	for i := range world.boxes {
 		b := &world.boxes[i]
 		state := world.box(b)
-		if len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.box(world, b, state) {
+		if state.gone || len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.box(world, b, state) {
 			continue
 		}
 		out = append(out, world.listed(b))
@@ -140,7 +155,12 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 
 func (s dockerServer) inspect(w http.ResponseWriter, r *http.Request) {
 	if b, ok := s.find(w, r); ok {
-		answerJSON(w, http.StatusOK, s.now().inspected(b))
+		world := s.now()
+		out := world.inspected(b)
+		if truth(r.URL.Query().Get("size"), false) {
+			out.SizeRw = world.written(b)
+		}
+		answerJSON(w, http.StatusOK, out)
 	}
 }
 
@@ -150,7 +170,7 @@ func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*box, bool) 
 	world := s.now()
 	for i := range world.boxes {
 		b := &world.boxes[i]
-		if b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id) {
+		if (b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id)) && !world.box(b).gone {
 			return b, true
 		}
 	}

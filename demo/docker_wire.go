@@ -67,6 +67,7 @@ type dockerInspected struct {
 	Mounts          []dockerMount
 	Config          dockerConfig
 	NetworkSettings dockerNetworks
+	SizeRw          *int64 `json:",omitempty"`
 }
 
 type dockerState struct {
@@ -221,6 +222,9 @@ func (w world) health(b *box, s boxState) *dockerHealth {
 	check := dockerCheck{Start: w.zoned(known(begin)), End: w.zoned(known(begin + 40*time.Millisecond))}
 	if s.streak > 0 {
 		check.ExitCode, check.Output = 1, "sh: /workspace: Transport endpoint is not connected\n"
+		if root, _ := w.rootAt(b); root != rootFine {
+			_, check.Output, _ = w.command(&execution{box: b, argv: []string{"sh"}})
+		}
 	}
 	return &dockerHealth{Status: s.health, FailingStreak: s.streak, Log: []dockerCheck{check}}
 }

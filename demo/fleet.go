@@ -28,7 +28,8 @@ func (i instance) String() string {
 }
 
 // fleet is the cast of one demo: who exists and which part everybody plays. It
-// is never changed after newFleet; what is true at a moment is asked of a world.
+// is never changed after newFleet, but for what clients do to it; what is true
+// at a moment is asked of a world.
 type fleet struct {
 	dice  dice
 	names naming
@@ -43,6 +44,7 @@ type fleet struct {
 	hot        int                // sessions before this index are busy, later ones rest for days
 	boxes      []box
 	boxBySpace map[int32]int32 // workspace to the container behind it
+	deeds      *boxDeeds       // what clients did to containers; guarded by itself
 	dirs       []scratchDir
 	alias      map[string]int32 // session ids that need escaping in a URL
 
@@ -60,7 +62,8 @@ const nobody int32 = -1
 // the past the fleet opens with.
 type world struct {
 	*fleet
-	t time.Duration
+	t      time.Duration
+	resets map[int32]time.Duration // workspace to its newest reset
 }
 
 // At returns the fleet t after its start.
@@ -85,7 +88,7 @@ func newFleet(c cast) (*fleet, error) {
 	d := dice(scramble(c.seed))
 	f := &fleet{
 		dice: d, names: newNaming(d), acts: c.acts, start: c.start, root: c.root,
-		boxBySpace: map[int32]int32{}, alias: map[string]int32{},
+		boxBySpace: map[int32]int32{}, deeds: newBoxDeeds(), alias: map[string]int32{},
 		flooder: nobody, broken: nobody, unnamed: [instances]int32{nobody, nobody},
 	}
 	f.enrol(c.size)

@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"archive/tar"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"time"
+)
+
+// pathStat is the header X-Docker-Container-Path-Stat of a path in a container.
+type pathStat struct {
+	Name       string      `json:"name"`
+	Size       int64       `json:"size"`
+	Mode       os.FileMode `json:"mode"`
+	Mtime      time.Time   `json:"mtime"`
+	LinkTarget string      `json:"linkTarget"`
+}
+
+// statOf tells what a path in a container is; false when there is nothing.
+func (w world) statOf(b *box, p string) (pathStat, bool) {
+	p = path.Clean("/" + p)
+	out := pathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}
+	root, _ := w.rootAt(b)
+	linked := b.root == rootDangling && w.t >= b.since
+	switch {
+	case p == workRoot && linked:
+		out.Mode, out.Size, out.LinkTarget = os.ModeSymlink|0o777, int64(len(linkedRoot)), linkedRoot
+		return out, true
+	case p == workRoot:
+		return out, root == rootFine
+	case p == linkedRoot:
+		return out, linked && root == rootFine
+	}
+	return out, slices.Contains([]string{"/", "/bin", "/dev", "/etc", "/proc", "/srv", "/sys", "/tmp", "/usr", "/var"}, p)
+}
+
+// statPath serves HEAD /containers/{id}/archive.
+func (s dockerServer) statPath(w http.ResponseWriter, r *http.Request) {
+	b, ok := s.find(w, r)
+	if !ok {
+		return
+	}
+	p := r.URL.Query().Get("path")
+	st, ok := s.now().statOf(b, p)
+	if !ok {
+		answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("Could not find the file %s in container %s", p, b.id)})
+		return
+	}
+	raw, err := json.Marshal(st)
+	if err != nil {
+		answerJSON(w, http.StatusInternalServerError, dockerMessage{err.Error()})
+		return
+	}
+	w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString(raw))
+	w.WriteHeader(http.StatusOK)
+}
+
+// unpack serves PUT /containers/{id}/archive: of what is unpacked only directories matter here.
+func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
+	deeds := s.now().deeds
+	deeds.acting.Lock()
+	defer deeds.acting.Unlock()
+	b, ok := s.find(w, r)
+	if !ok {
+		return
+	}
+	world, into := s.now(), r.URL.Query().Get("path")
+	if st, ok := world.statOf(b, into); !ok || !st.Mode.IsDir() {
+		answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("Could not find the file %s in container %s", into, b.id)})
+		return
+	}
+	tree := tar.NewReader(http.MaxBytesReader(w, r.Body, 1<<20))
+	mends := false
+	for {
+		h, err := tree.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			answerJSON(w, http.StatusBadRequest, dockerMessage{"the archive cannot be read: " + err.Error()})
+			return
+		}
+		mends = mends || h.Typeflag == tar.TypeDir && world.mendedBy(b, path.Join(into, h.Name))
+	}
+	if mends {
+		deeds.add(deed{at: world.t, box: b, kind: deedMend})
+	}
+	w.WriteHeader(http.StatusOK)
+}
