@@ -26,7 +26,7 @@ type LineName string
 
 // The levels. They are maintained, not counted anew, so that they cost nothing in a large fleet.
 const (
-	LineBroken    LineName = "broken workspaces" // reported failed or evicted
+	LineBroken    LineName = "broken" // workspaces reported failed or evicted
 	LineSandboxes LineName = "running sandboxes"
 	LineTmpdirs   LineName = "scratch directories"
 	LineLatency   LineName = "request latency" // seconds, 95 of 100 requests are faster

@@ -34,6 +34,7 @@ type State struct {
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
 	refs      map[backend.ID][]*backend.Ref
+	running   map[versionedKind][]VersionCount
 }
 
 // Delta lists the keys that one State changed or removed.

@@ -217,6 +217,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		s.refsOf = indexRefs(st.Refs)
 	}
 	st.Windows, st.Day, st.sandboxes, st.refs = s.windows, s.day, s.bySession, s.refsOf
+	st.running = s.versions.counts()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v

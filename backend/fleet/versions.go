@@ -28,7 +28,9 @@ const (
 // versions notices that what sessions or sandboxes run was changed: a version that nothing ran before, and the moment
 // at which everything runs it. It sees each entity before and after a State was built.
 type versions struct {
-	fleets map[versionedKind]*versioned
+	fleets  map[versionedKind]*versioned
+	changed bool // since counted was written
+	counted map[versionedKind][]VersionCount
 }
 
 // versionedKind is one sort of thing of one source whose version is followed.
@@ -73,6 +75,7 @@ func (v *versions) saw(k backend.Key, before, after backend.Entity, now time.Tim
 	if was == is && ran == runs {
 		return
 	}
+	v.changed = true
 	key := versionedKind{k.Source, k.Kind}
 	f := v.fleets[key]
 	if f == nil {

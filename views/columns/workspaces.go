@@ -49,6 +49,9 @@ func Workspaces() *Set[*backend.Workspace] {
 			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Brief: "OK", Help: "age of the last success", Min: 4, Ideal: 7, Priority: 3},
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
 			readColumn(func(w row) *backend.Meta { return &w.Meta }, 6),
+			{Name: "version", Title: "VERSION", Help: "the framework's version in its session", Min: 7, Ideal: 9, Priority: 9, Where: Extra,
+				Cell: func(w row, c *Ctx) Cell { return text(versionOf(w, c), theme.Dim) },
+				Sort: func(w row, c *Ctx) SortKey { return sortText(versionOf(w, c).String()) }},
 			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
 				Min: 10, Ideal: 12, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
 		},
@@ -133,4 +136,11 @@ func stateCell(w *backend.Workspace) Cell {
 		c.Tone = theme.Dim
 	}
 	return c
+}
+
+func versionOf(w *backend.Workspace, c *Ctx) backend.Safe {
+	if s := c.State.SessionOf(w); s != nil {
+		return s.FrameworkVersion
+	}
+	return backend.Safe{}
 }

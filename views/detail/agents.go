@@ -179,7 +179,7 @@ func (w *writer) session(s *backend.Session) {
 	w.read(&s.Meta)
 	w.text("tenant", s.Tenant)
 	w.text("runtime", s.Runtime)
-	w.text("version", s.FrameworkVersion)
+	w.running("version", s.FrameworkVersion, &s.Meta)
 	w.text("branched from", s.BranchedFrom.Safe())
 	w.naming(s.Key)
 	w.Head("Joined")
@@ -197,4 +197,16 @@ func (w *writer) session(s *backend.Session) {
 	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })
 	w.history(&s.Meta)
 	w.raw(&s.Meta)
+}
+
+// running writes the version or image that a session or sandbox runs, and what else of the kind its source runs.
+func (w *writer) running(label string, version backend.Safe, m *backend.Meta) {
+	if version.IsEmpty() {
+		return
+	}
+	spans := []kit.Span{plain(version.String())}
+	if mixed := columns.Mixed(w.f.State, m.Key.Source, m.Key.Kind); !mixed.IsEmpty() {
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: "  " + mixed.String()})
+	}
+	w.Field(label, spans...)
 }

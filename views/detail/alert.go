@@ -116,6 +116,9 @@ func (w *writer) whole(a *alerts.Alert) {
 		spans = append(spans, plain("  +"+number(a.Inhibits, "alert")+" of the same outage"))
 	}
 	w.Field("about", spans...)
+	if text, mixed := columns.Versions(w.f.State, a.Source); mixed && a.Source != "" {
+		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
+	}
 }
 
 // number writes a count with its noun.

@@ -42,7 +42,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 			dim("  measured "+columns.Age(w.f.Now.Sub(u.At))+" ago"))
 	}
 	w.read(&b.Meta)
-	w.text("image", b.Image)
+	w.running("image", b.Image, &b.Meta)
 	w.text("provider", b.Provider)
 	w.text("directory", b.WorkDir)
 	if !b.IsSandbox {

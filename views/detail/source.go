@@ -36,6 +36,7 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 	if off, ok := h.ClockOffset.Get(); ok && off.Abs() >= 2*time.Second {
 		d.Field("clock", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second))})
 	}
+	runs(d, h.Key.Source, f)
 	charts(d, h.Key.Source, f)
 	if len(h.About) > 0 {
 		d.Field("about", plain(strings.Join(h.About, ", ")))
@@ -46,6 +47,15 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 			break // the note of a check is its fact
 		}
 		d.Field(label(i+1, "notes"), plain(n.String()))
+	}
+}
+
+// runs writes which versions run there, and that they are mixed where they are.
+func runs(d *kit.Doc, source string, f *views.Frame) {
+	if text, mixed := columns.Versions(f.State, source); mixed {
+		d.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
+	} else if !text.IsEmpty() {
+		d.Field("runs", plain(text.String()))
 	}
 }
 

@@ -237,7 +237,7 @@ func (e *evidence) readings(p *page) {
 		p.text("")
 		if h := e.Ctx.State.Source(k.Source); h != nil && k.Kind == backend.KindSource {
 			p.text("As of %s.", utc(e.Ctx.Now))
-			p.block("json", indented(newSourceItem(h, e.Ctx.Board, e.Ctx.Now)))
+			p.block("json", indented(newSourceItem(h, e.Ctx)))
 		} else if x := e.Ctx.State.Entity(k); x != nil {
 			e.reading(p, x)
 		} else {

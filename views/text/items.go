@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/columns"
@@ -104,6 +103,7 @@ type sourceItem struct {
 	Problems          []backend.Problem      `json:"problems"`
 	Notes             []backend.Safe         `json:"notes"`
 	Facts             []backend.Fact         `json:"facts,omitempty"`
+	Runs              []runItem              `json:"runs"`
 }
 
 // ItemOf finds what stands behind a row.
@@ -120,7 +120,7 @@ func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
 		}
 	case backend.KindSource:
 		if h := st.Source(k.Source); h != nil {
-			return Item{source: newSourceItem(h, ctx.Board, ctx.Now)}, true
+			return Item{source: newSourceItem(h, ctx)}, true
 		}
 	case backend.KindWorkspace:
 		if w := st.Workspace(k); w != nil {
@@ -150,12 +150,29 @@ func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
 	return Item{}, false
 }
 
-func newSourceItem(h *fleet.SourceHealth, board *alerts.Board, now time.Time) *sourceItem {
-	return &sourceItem{CheckSource: checkSource(h, board, now), About: list(h.About), ErrorKind: h.ErrorKind,
+// runItem says how many running sessions or sandboxes of a source state one version or image.
+type runItem struct {
+	Kind    backend.Kind `json:"kind"`
+	Version backend.Safe `json:"version"`
+	Running int          `json:"running"`
+}
+
+func runItems(st *fleet.State, source string) []runItem {
+	items := []runItem{}
+	for _, kind := range []backend.Kind{backend.KindSession, backend.KindSandbox} {
+		for _, v := range st.Running(source, kind) {
+			items = append(items, runItem{kind, v.Version, v.Running})
+		}
+	}
+	return items
+}
+
+func newSourceItem(h *fleet.SourceHealth, ctx *columns.Ctx) *sourceItem {
+	return &sourceItem{CheckSource: checkSource(h, ctx.Board, ctx.Now), About: list(h.About), ErrorKind: h.ErrorKind,
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: Time{h.LastOK}, LastTryAt: Time{h.LastTry}, NextPollAt: Time{h.NextPoll},
 		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
 		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
-		Registry: h.Registry, Inputs: list(h.Inputs), Missing: list(h.Missing), Problems: list(h.Problems), Notes: list(h.Notes), Facts: h.Facts}
+		Registry: h.Registry, Inputs: list(h.Inputs), Missing: list(h.Missing), Problems: list(h.Problems), Notes: list(h.Notes), Facts: h.Facts, Runs: runItems(ctx.State, h.Key.Source)}
 }
 
 // list writes an empty list as [] instead of null.
