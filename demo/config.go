@@ -44,6 +44,9 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 // health route does not tell.
 func (f *fleet) asksOneByOne() bool { return len(f.order[us]) <= fewSessions && !f.acts.wide }
 
+// tokenPath is the file with the token that the routes for acting ask for.
+func (f *fleet) tokenPath() string { return filepath.Join(f.root, "act-token") }
+
 func (f *fleet) helixConfig(b *strings.Builder, where instance, at addresses, oneByOne bool) {
 	base := "http://" + at.helix[where]
 	fmt.Fprintf(b, "\n[[source]]\nid = %q\nkind = \"helix\"\ninterval = \"5s\"\nurl = %s\nlist_url = %s\n",

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,7 @@ type Options struct {
 type Demo struct {
 	fleet   *fleet
 	now     now
+	deeds   resetDeeds
 	crew    *crew
 	config  string
 	dir     string
@@ -132,7 +134,7 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 		return err
 	}
 	d.fleet, d.logs = f, f.logWriters()
-	d.now = func() world { return f.At(clock()) }
+	d.now = func() world { return d.deeds.on(f.At(clock())) }
 	for _, sub := range []string{"logs", "tmp", "state"} {
 		if err := os.Mkdir(filepath.Join(d.dir, sub), 0o700); err != nil {
 			return fmt.Errorf("demo: make directory: %w", err)
@@ -154,9 +156,13 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 // openGates starts the servers and asks each for an answer.
 func (d *Demo) openGates() error {
 	const anyPort = "127.0.0.1:0"
-	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us}.handler(), crew: d.crew, now: d.now}
+	acting := actingRoutes{deeds: &d.deeds, token: rand.Text()}
+	if err := os.WriteFile(d.fleet.tokenPath(), []byte(acting.token+"\n"), 0o600); err != nil {
+		return fmt.Errorf("demo: write the acting token: %w", err)
+	}
+	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us, acting}.handler(), crew: d.crew, now: d.now}
 	d.gates = []*gate{
-		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu}.handler(), crew: d.crew, now: d.now},
+		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu, acting}.handler(), crew: d.crew, now: d.now},
 		d.us,
 		{name: "metrics", network: "tcp", addr: anyPort, handler: metricsServer{d.now}.handler(), crew: d.crew, now: d.now},
 		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.crew.ctx.Done()}.handler(), crew: d.crew, now: d.now},

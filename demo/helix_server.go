@@ -15,8 +15,9 @@ type now func() world
 // helixServer is one Helix deployment: the health route that the framework's
 // runbook describes and the routes its operator added.
 type helixServer struct {
-	now   now
-	where instance
+	now    now
+	where  instance
+	acting actingRoutes
 }
 
 func (s helixServer) handler() http.Handler {
@@ -25,6 +26,7 @@ func (s helixServer) handler() http.Handler {
 	mux.HandleFunc("GET /operator/sessions", s.list)
 	mux.HandleFunc("GET /operator/workspaces", s.aggregate)
 	mux.HandleFunc("GET /operator/sessions/{session}", s.describe)
+	mux.HandleFunc("POST /operator/sessions/{session}/workspaces/{workspace}/reset", s.reset)
 	mux.HandleFunc("GET /healthz", s.alive)
 	return mux
 }

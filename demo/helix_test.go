@@ -81,7 +81,7 @@ func TestHealthRoute(t *testing.T) {
 	clock := &at{f: testFleet(t, "all", defaultWorkspaces, 1), t: time.Second}
 	f := clock.f
 	for where := range instances {
-		h := helixServer{clock.now, where}.handler()
+		h := helixServer{now: clock.now, where: where}.handler()
 		for _, slot := range f.order[where][:40] {
 			id := clock.now().sessionID(int(slot))
 			resp := ask(t, h, "/healthz/"+url.PathEscape(id))
@@ -106,7 +106,7 @@ func TestHealthRoute(t *testing.T) {
 			t.Errorf("a session nobody knows answers %d", resp.StatusCode)
 		}
 	}
-	h := helixServer{clock.now, us}.handler()
+	h := helixServer{now: clock.now, where: us}.handler()
 	if resp := ask(t, h, "/healthz/"+clock.now().sessionID(int(f.broken))); resp.StatusCode != http.StatusInternalServerError {
 		t.Errorf("the broken session answers %d", resp.StatusCode)
 	}
@@ -114,7 +114,7 @@ func TestHealthRoute(t *testing.T) {
 
 func TestOdditiesOfTheWholeWorld(t *testing.T) {
 	clock := &at{f: testFleet(t, "all", defaultWorkspaces, 1), t: time.Second}
-	h := helixServer{clock.now, eu}.handler()
+	h := helixServer{now: clock.now, where: eu}.handler()
 	const odd = "acme/nightly build#7"
 	if resp := ask(t, h, "/healthz/"+url.PathEscape(odd)); resp.StatusCode != http.StatusOK {
 		t.Errorf("a session id that needs escaping answers %d", resp.StatusCode)
@@ -122,7 +122,7 @@ func TestOdditiesOfTheWholeWorld(t *testing.T) {
 	if got := decode[wireSessionRead](t, ask(t, h, "/operator/sessions/"+url.PathEscape(odd))); got.SessionID != odd {
 		t.Errorf("described as %q", got.SessionID)
 	}
-	all := body(t, ask(t, h, "/operator/workspaces")) + body(t, ask(t, helixServer{clock.now, us}.handler(), "/operator/workspaces"))
+	all := body(t, ask(t, h, "/operator/workspaces")) + body(t, ask(t, helixServer{now: clock.now, where: us}.handler(), "/operator/workspaces"))
 	for _, want := range []string{`\u001b]0;pwned\u0007` + "\u009b31m\u202e", "OPENAI_API_KEY=sk-demo-", `"lastOpAt":`, `"id":"team-cache"`, `"shareAcrossSessions":true`, `"branchedFrom":"s-`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is nowhere", want)
@@ -146,7 +146,7 @@ type pageRead struct {
 func TestPagesFollowEachOther(t *testing.T) {
 	clock := &at{f: testFleet(t, "all", 5000, 1)}
 	for where := range instances {
-		h := helixServer{clock.now, where}.handler()
+		h := helixServer{now: clock.now, where: where}.handler()
 		sessions, pages, cursor := 0, 0, ""
 		for {
 			got := decode[pageRead](t, ask(t, h, "/operator/sessions?cursor="+cursor))
@@ -174,7 +174,7 @@ func TestPagesFollowEachOther(t *testing.T) {
 
 func TestUnchangedPageIsNotSentAgain(t *testing.T) {
 	clock := &at{f: testFleet(t, "all", 8000, 1)}
-	h := helixServer{clock.now, eu}.handler()
+	h := helixServer{now: clock.now, where: eu}.handler()
 	last := "/operator/workspaces?cursor=1900"
 	first := ask(t, h, last)
 	tag := first.Header.Get("ETag")

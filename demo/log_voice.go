@@ -118,7 +118,7 @@ func (w world) ailingSpace(where instance, h uint64, fits func(tr *trouble) bool
 	for k := range min(len(all), 64) {
 		i := all[(at+k)%len(all)]
 		tr := &w.troubles[w.workspaces[i].trouble]
-		if w.t >= tr.first && fits(tr) {
+		if w.t >= tr.first && fits(tr) && !w.healed(i) {
 			return i, true
 		}
 	}

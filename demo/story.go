@@ -90,7 +90,11 @@ func (r rhythm) last(t time.Duration) (attempt, success time.Duration) {
 func (w world) entry(i int32) entry {
 	space := &w.workspaces[i]
 	if space.trouble != nobody {
-		if tr := &w.troubles[space.trouble]; w.t >= tr.first {
+		tr := &w.troubles[space.trouble]
+		if at, done := w.resets[i]; done {
+			return w.reset(i, tr, at)
+		}
+		if w.t >= tr.first {
 			return w.troubled(i, tr)
 		}
 	}
