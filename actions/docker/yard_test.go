@@ -38,6 +38,8 @@ type yard struct {
 	api  *client.Client
 	host string
 	run  string // part of every name
+	// selector is the label of the containers that are sandboxes.
+	selector string
 	// missing skips the test with a reason, or fails it where the tests are required.
 	missing func(format string, args ...any)
 }
@@ -80,7 +82,7 @@ func realEngine(t *testing.T) *yard {
 		}
 	}
 	t.Cleanup(func() { _ = api.Close() })
-	return &yard{t: t, api: api, host: host, run: fmt.Sprint("sgact-", os.Getpid(), "-"), missing: missing}
+	return &yard{t: t, api: api, host: host, run: fmt.Sprint("sgact-", os.Getpid(), "-"), missing: missing, selector: testLabel + "=1"}
 }
 
 // image imports busybox with links for the given programs.
@@ -184,7 +186,7 @@ func (y *yard) place() *place {
 		Cleaner: backend.NewCleaner(), Dial: d.DialContext, Getenv: os.Getenv}
 	made, err := adapter.Kind().New(decode(func(into any) {
 		if o, ok := into.(*adapter.Options); ok {
-			o.Host, o.Selector = y.host, testLabel+"=1"
+			o.Host, o.Selector = y.host, y.selector
 		}
 	}), deps)
 	if err != nil {

@@ -1,0 +1,57 @@
+package docker
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/demo"
+)
+
+// The demo's engine is written from the published format and not from this package: acting on it tries both.
+func TestActsOnTheDemo(t *testing.T) {
+	d, err := demo.Start(t.Context(), demo.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	y := &yard{t: t, host: "unix://" + filepath.Join(d.Dir(), "docker.sock"), selector: "sandglass.session"}
+	p := y.place()
+	var missing, dangling, steady, ended, paused string
+	for b := range p.state().Sandboxes.All() {
+		id := b.Key.ID.Raw()
+		health, checked := b.Health.Get()
+		switch {
+		case !b.IsSandbox:
+			p.refused(actions.Destroy, id, "it is no sandbox")
+		case b.Class == backend.SandboxExited:
+			ended = id
+		case b.Class == backend.SandboxPaused:
+			paused = id
+		case b.Class == backend.SandboxRunning && !checked && len(b.Mounts) == 0:
+			steady = id
+		case checked && health.String() == "unhealthy" && strings.Contains(b.HealthOutput.String(), "chdir to cwd"):
+			if strings.Contains(joined(p.look(actions.Repair, id).Notes), "is a link to /srv/workspace, which is missing") {
+				dangling = id
+			} else {
+				missing = id
+			}
+		}
+	}
+	for _, id := range []string{missing, dangling} {
+		if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /workspace is missing") {
+			t.Errorf("probe: %+v", done)
+		}
+		p.must(actions.Repair, id)
+		p.must(actions.Probe, id)
+	}
+	p.refused(actions.Repair, missing, "/workspace is there")
+	p.refused(actions.Repair, dangling, "a working link is never replaced")
+	p.must(actions.Resume, paused)
+	p.must(actions.Pause, steady)
+	p.must(actions.Stop, steady)
+	p.must(actions.Destroy, steady)
+	p.must(actions.Destroy, ended)
+}
