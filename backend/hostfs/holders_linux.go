@@ -206,7 +206,12 @@ func (f *finder) idle(id string) bool {
 		return false
 	}
 	flags, err := strconv.ParseUint(fields[6], 10, 64)
-	return fields[0] == "Z" || fields[0] == "X" || err == nil && flags&0x00200000 != 0
+	if fields[0] == "Z" || fields[0] == "X" {
+		// Its other threads, if it has any left, go on with everything that it opened.
+		threads, _ := os.ReadDir(f.p.path(id, "task")) // gone with the process
+		return len(threads) <= 1
+	}
+	return err == nil && flags&0x00200000 != 0
 }
 
 // tableOf reads the mount table of the process's namespace, once per namespace.

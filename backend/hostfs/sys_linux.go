@@ -54,7 +54,7 @@ func statx(dir int, name string, flags int) (Stat, error) {
 // OpenDirBare opens a directory by a path none of whose parts is a symbolic link (ELOOP otherwise), in one step of the
 // kernel (openat2, Linux 5.6).
 func OpenDirBare(path string) (*Dir, error) {
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	for tries := 0; ; tries++ {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)

@@ -1,0 +1,471 @@
+package tmpdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/backend/hostfs"
+)
+
+func TestCleanSetsAsideAndUndoPutsBack(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	done, err := r.do(actions.Clean, actions.Params{}, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !done.Proved || done.Moved <= 0 || done.Freed != 0 || !strings.Contains(done.Text.String(), "moved, 0 B freed; purge removes it now, else it goes at") {
+		t.Errorf("%+v", done)
+	}
+	names := r.names()
+	if len(names) != 1 {
+		t.Fatalf("%v", names)
+	}
+	a, ok := hostfs.ParseAside(names[0])
+	if !ok || a.Original != "helix-ws-a" || a.Begun || a.Grace != 15*time.Minute || !a.Moved.Equal(r.now.Truncate(time.Second)) || a.Plan != "feedfacecafebeef" {
+		t.Errorf("%q reads as %+v", names[0], a)
+	}
+	if b, err := os.ReadFile(filepath.Join(r.root, names[0], "a/b/g")); err != nil || string(b) != "xx" {
+		t.Errorf("its content: %q, %v", b, err)
+	}
+	wantWhy(t, r.why(k), "gone")
+	// Something else takes its name: undo replaces nothing.
+	put(t, r.root+"/helix-ws-a/other", "x")
+	wantWhy(t, r.look(actions.Undo, actions.Params{}, k)[0].Why.String(), "something else has its name now")
+	if err := os.RemoveAll(r.root + "/helix-ws-a"); err != nil {
+		t.Fatal(err)
+	}
+	if done, err = r.do(actions.Undo, actions.Params{}, k); err != nil || !done.Proved {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if names := r.names(); len(names) != 1 || names[0] != "helix-ws-a" || r.key("helix-ws-a") != k {
+		t.Errorf("after undo: %v", names)
+	}
+	wantWhy(t, r.look(actions.Undo, actions.Params{}, k)[0].Why.String(), "removed or put back")
+}
+
+func TestUndoReplacesNothingEvenInARace(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	c := r.look(actions.Undo, actions.Params{}, k)[0]
+	put(t, r.root+"/helix-ws-a/canary", "keep") // after the look
+	_, err := r.act(actions.Undo, actions.Params{}, c)
+	if err == nil || !strings.Contains(err.Error(), "EEXIST") {
+		t.Errorf("undo says %v", err)
+	}
+	if b, err := os.ReadFile(r.root + "/helix-ws-a/canary"); err != nil || string(b) != "keep" {
+		t.Errorf("what was there: %q, %v", b, err)
+	}
+}
+
+func TestPurgeRemovesWhatWasSetAside(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	put(t, r.root+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(time.Minute)
+	done, err := r.do(actions.Purge, actions.Params{}, k)
+	if err != nil || !done.Proved || done.Freed < 1<<20 || done.Freed > 2<<20 || len(done.Notes) != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if names := r.names(); len(names) != 0 {
+		t.Errorf("%v is left", names)
+	}
+}
+
+func TestPurgeAtOnce(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	done, err := r.do(actions.Clean, actions.Params{PurgeNow: true}, k)
+	if err != nil || !done.Proved || done.Freed <= 0 || done.Moved != 0 || len(r.names()) != 0 {
+		t.Errorf("%+v, %v, %v", done, err, r.names())
+	}
+}
+
+func TestAUserThatComesBetweenGetsItBack(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	c := r.look(actions.Clean, actions.Params{PurgeNow: true}, k)[0]
+	addProcess(t, r.proc, 10, r.root+"/helix-ws-a/a")
+	// The fixture's link is a path, so the process must seem to follow the rename.
+	tl := r.tool()
+	o, err := objectOf(actions.Target{Identity: c.Identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := hostfs.StatAt(unix.AT_FDCWD, r.root+"/helix-ws-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWhy(t, tl.usedNow(t.Context(), &o, "helix-ws-a", st).String(), "in use by process 10")
+	r.proc = fixture(t)
+	c = r.look(actions.Clean, actions.Params{PurgeNow: true}, k)[0]
+	if !c.Why.IsEmpty() {
+		t.Fatal(c.Why)
+	}
+	pid := another(t, "chdir", r.root+"/helix-ws-a/a")
+	r.onlyThese(pid)
+	var changed *actions.ChangedError
+	_, err = r.act(actions.Clean, actions.Params{PurgeNow: true}, c)
+	if !errors.As(err, &changed) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", pid)) {
+		t.Errorf("%v", err)
+	}
+	if names := r.names(); !slices.Equal(names, []string{"helix-ws-a"}) {
+		t.Errorf("%v", names)
+	}
+	if b, err := os.ReadFile(r.root + "/helix-ws-a/a/b/g"); err != nil || string(b) != "xx" {
+		t.Errorf("its content: %q, %v", b, err)
+	}
+}
+
+func TestAnotherDirectoryUnderTheNameIsNotTouched(t *testing.T) {
+	for _, at := range []string{"before opening", "between"} {
+		r := newRig(t)
+		k := r.dir("helix-ws-a")
+		c := r.look(actions.Clean, actions.Params{}, k)[0]
+		exchange := func() {
+			if err := os.Rename(r.root+"/helix-ws-a", r.root+"/elsewhere"); err != nil {
+				t.Fatal(err)
+			}
+			put(t, r.root+"/helix-ws-a/canary", "keep")
+		}
+		var err error
+		if at == "before opening" {
+			exchange()
+			_, err = r.act(actions.Clean, actions.Params{}, c)
+		} else {
+			tl := r.tool()
+			o, oerr := objectOf(actions.Target{Identity: c.Identity})
+			if oerr != nil {
+				t.Fatal(oerr)
+			}
+			h, herr := tl.hold(&o, "helix-ws-a")
+			if herr != nil {
+				t.Fatal(herr)
+			}
+			exchange()
+			err = tl.swap(h, &o, "helix-ws-a", ".sandglass-aside-1-1-1-0-0-x")
+			h.close()
+		}
+		var changed *actions.ChangedError
+		if !errors.As(err, &changed) {
+			t.Errorf("%s: %v", at, err)
+		}
+		if names := r.names(); !slices.Equal(names, []string{"elsewhere", "helix-ws-a"}) {
+			t.Errorf("%s: %v", at, names)
+		}
+	}
+}
+
+func TestALockHolderIsRespectedAtTheLastMoment(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	c := r.look(actions.Clean, actions.Params{}, k)[0]
+	another(t, "lock", r.root+"/helix-ws-a")
+	var changed *actions.ChangedError
+	if _, err := r.act(actions.Clean, actions.Params{}, c); !errors.As(err, &changed) || !strings.Contains(err.Error(), "lock") {
+		t.Errorf("%v", err)
+	}
+	if names := r.names(); !slices.Equal(names, []string{"helix-ws-a"}) {
+		t.Errorf("%v", names)
+	}
+}
+
+func TestHoldersOfTheRealMachine(t *testing.T) {
+	r := newRig(t)
+	cwd, fd, free := r.dir("helix-ws-cwd"), r.dir("helix-ws-fd"), r.dir("helix-ws-free")
+	one := another(t, "chdir", r.root+"/helix-ws-cwd/a/b")
+	two := another(t, "open", r.root+"/helix-ws-fd/a/b/g")
+	three := another(t, "lock", r.dirPath("helix-ws-locked")+"/f")
+	r.onlyThese(one, two, three, os.Getpid())
+	cs := r.look(actions.Clean, actions.Params{}, cwd, fd, r.key("helix-ws-locked"), free)
+	wantWhy(t, cs[0].Why.String(), fmt.Sprintf("process %d", one), "cwd")
+	wantWhy(t, cs[1].Why.String(), fmt.Sprintf("process %d", two), "fd")
+	wantWhy(t, cs[2].Why.String(), fmt.Sprintf("process %d", three))
+	if !cs[3].Why.IsEmpty() {
+		t.Errorf("nobody uses it: %s", cs[3].Why)
+	}
+}
+
+func (r *rig) dirPath(name string) string {
+	r.dir(name)
+	return filepath.Join(r.root, name)
+}
+
+func TestPurgeAfterARestart(t *testing.T) {
+	r := newRig(t)
+	k, young := r.dir("helix-ws-a"), r.dir("helix-ws-b")
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(10 * time.Minute)
+	if _, err := r.do(actions.Clean, actions.Params{}, young); err != nil {
+		t.Fatal(err)
+	}
+	keeper := func() *Keeper { return &Keeper{r.tool()} } // another process knows nothing but the names
+	j := &journal{}
+	run := func() []Due {
+		t.Helper()
+		due, err := keeper().PurgeDue(t.Context(), r.state, r.clock(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return due
+	}
+	if due := run(); len(due) != 0 || len(r.names()) != 2 {
+		t.Fatalf("within the grace: %+v", due)
+	}
+	if all, err := keeper().Waiting(t.Context(), r.state); err != nil || len(all) != 2 || all[0].Plan != "feedfacecafebeef" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	r.pass(6 * time.Minute)
+	// No journal, no removal.
+	j.refuse = errors.New("disk full")
+	if _, err := keeper().PurgeDue(t.Context(), r.state, r.clock(), j); !errors.Is(err, j.refuse) || len(r.names()) != 2 {
+		t.Errorf("%v, %v", err, r.names())
+	}
+	j.refuse = nil
+	due := run()
+	if len(due) != 1 || due[0].Err != nil || !due[0].Left.IsEmpty() || due[0].Waiting.Key.ID != k.ID || due[0].Done.Freed <= 0 {
+		t.Fatalf("%+v", due)
+	}
+	if want := []string{"intended " + r.root + "/helix-ws-a", "came " + r.root + "/helix-ws-a"}; !slices.Equal(j.lines, want) {
+		t.Errorf("journal %v", j.lines)
+	}
+	if names := r.names(); len(names) != 1 || !strings.HasSuffix(names[0], "-helix-ws-b") {
+		t.Errorf("%v", names)
+	}
+}
+
+type journal struct {
+	lines  []string
+	refuse error
+}
+
+func (j *journal) Intended(_ context.Context, w Waiting, _ actions.Candidate) error {
+	if j.refuse == nil {
+		j.lines = append(j.lines, "intended "+w.Path)
+	}
+	return j.refuse
+}
+
+func (j *journal) Came(_ context.Context, w Waiting, _ actions.Done, _ error) error {
+	j.lines = append(j.lines, "came "+w.Path)
+	return nil
+}
+
+func TestPurgeLooksAgain(t *testing.T) {
+	r := newRig(t)
+	r.now = time.Now().Add(-time.Hour) // so that what is written now comes after the rename
+	r.set = func(o *Options) { o.SessionLifetime = backend.Duration(10 * time.Minute) }
+	k := r.dir("helix-ws-a")
+	c := r.look(actions.Clean, actions.Params{}, k)[0]
+	if c.Why.IsEmpty() {
+		t.Fatal("it is young")
+	}
+	// Set aside by hand, as clean would an hour ago.
+	a := hostfs.Aside{Original: "helix-ws-a", Moved: r.now, Grace: time.Minute}
+	st, err := hostfs.StatAt(unix.AT_FDCWD, r.root+"/helix-ws-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Ino, a.Born = st.ID.Ino, st.Born
+	name, err := a.Name()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(r.root+"/helix-ws-a", filepath.Join(r.root, name)); err != nil {
+		t.Fatal(err)
+	}
+	r.now = time.Now().Add(time.Minute)
+	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "after it was set aside")
+	due, err := (&Keeper{r.tool()}).PurgeDue(t.Context(), r.state, r.clock(), &journal{})
+	if err != nil || len(due) != 1 || due[0].Left.IsEmpty() || len(r.names()) != 1 {
+		t.Errorf("%+v, %v", due, err)
+	}
+	// With a record of a later rename it goes, unless a container was given it meanwhile.
+	a.Moved = time.Now().Add(time.Second)
+	later, _ := a.Name()
+	if err := os.Rename(filepath.Join(r.root, name), filepath.Join(r.root, later)); err != nil {
+		t.Fatal(err)
+	}
+	r.state = &fleet.State{Sandboxes: fleet.NewTable[backend.Sandbox](box("b1", "created", "bind", r.root+"/helix-ws-a"))}
+	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "container b1 (created)")
+	r.state = &fleet.State{}
+	if why := r.look(actions.Purge, actions.Params{}, k)[0].Why.String(); why != "" {
+		t.Errorf("%s", why)
+	}
+}
+
+func TestARestOfARemovalIsNotPutBackButRemoved(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	st, err := hostfs.StatAt(unix.AT_FDCWD, r.root+"/helix-ws-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := hostfs.Aside{Original: "helix-ws-a", Moved: r.now, Grace: time.Hour, Ino: st.ID.Ino, Born: st.Born, Begun: true}.Name()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(r.root+"/helix-ws-a", filepath.Join(r.root, name)); err != nil {
+		t.Fatal(err)
+	}
+	wantWhy(t, r.look(actions.Undo, actions.Params{}, k)[0].Why.String(), "not the whole directory")
+	due, err := (&Keeper{r.tool()}).PurgeDue(t.Context(), r.state, r.clock(), &journal{})
+	if err != nil || len(due) != 1 || due[0].Err != nil || len(r.names()) != 0 {
+		t.Errorf("%+v, %v, %v", due, err, r.names())
+	}
+}
+
+func TestDryRunTouchesNothing(t *testing.T) {
+	r := newRig(t)
+	keys := []backend.Key{r.dir("helix-ws-a"), r.dir("helix-ws-b")}
+	before := snapshot(t, r.root)
+	r.look(actions.Clean, actions.Params{}, keys...)
+	r.look(actions.Clean, actions.Params{PurgeNow: true}, keys...)
+	r.look(actions.Purge, actions.Params{}, keys...)
+	r.look(actions.Undo, actions.Params{}, keys...)
+	if after := snapshot(t, r.root); after != before {
+		t.Errorf("looking changed something:\n%s\n%s", before, after)
+	}
+}
+
+// snapshot is everything that is seen below a directory, times of change included.
+func snapshot(t *testing.T, root string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(root, func(p string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		st, err := hostfs.StatAt(unix.AT_FDCWD, p)
+		fmt.Fprintf(&b, "%s %+v\n", p, st)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestOnePlanHasALimitAndTakesTheOldestFirst(t *testing.T) {
+	r := newRig(t)
+	r.set = func(o *Options) { o.CleanMax = 2 }
+	var keys []backend.Key
+	for i := range 4 {
+		keys = append(keys, r.dir(fmt.Sprintf("helix-ws-%d", i)))
+	}
+	if err := os.WriteFile(r.root+"/helix-ws-0/f", []byte("newest"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for i, c := range r.look(actions.Clean, actions.Params{}, keys...) {
+		if !c.Why.IsEmpty() {
+			left++
+			wantWhy(t, c.Why.String(), "clean_max")
+		} else if i == 0 {
+			t.Error("the one that changed last is cleaned")
+		}
+	}
+	if left != 2 {
+		t.Errorf("%d are left out, want 2", left)
+	}
+}
+
+func TestVerifiers(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	target := actions.Target{Key: k}
+	issued := r.now
+	state := func(at time.Time, listed bool, waits ...backend.Waiting) *fleet.State {
+		h := &backend.Host{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindHost, Source: "here", ID: backend.MustID("box")}, ReadAt: at},
+			Roots: []backend.Root{{Waiting: waits, WaitingCount: len(waits)}}}
+		s := &fleet.State{Wall: at, Hosts: fleet.NewTable[backend.Host](h), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "here"}, Kind: "tmpdir", Status: fleet.StatusOK}}}
+		if listed {
+			s.Tmpdirs = fleet.NewTable[backend.Tmpdir](&backend.Tmpdir{Meta: backend.Meta{Key: k, ReadAt: at}})
+		}
+		return s
+	}
+	later, there := issued.Add(time.Second), backend.Waiting{Key: k}
+	tl := r.tool()
+	for _, c := range []struct {
+		verb actions.Verb
+		s    *fleet.State
+		want actions.Result
+	}{
+		{actions.Clean, state(later, true), actions.ResultAccepted},
+		{actions.Clean, state(later, false, there), actions.ResultVerified},
+		{actions.Purge, state(issued, false), actions.ResultAccepted},
+		{actions.Purge, state(later, false, there), actions.ResultAccepted},
+		{actions.Purge, state(later, false), actions.ResultVerified},
+		{actions.Purge, &fleet.State{}, actions.ResultAccepted},
+		{actions.Undo, state(later, false), actions.ResultAccepted},
+		{actions.Undo, state(later, true, there), actions.ResultAccepted},
+		{actions.Undo, state(later, true), actions.ResultVerified},
+		{actions.Undo, state(issued, true), actions.ResultAccepted},
+	} {
+		if v := tl.part(c.verb).Verifier.Verify(target, issued, c.s); v.Result != c.want || v.Why.IsEmpty() {
+			t.Errorf("%s: %+v, want %s", c.verb, v, c.want)
+		}
+	}
+}
+
+func TestBuild(t *testing.T) {
+	r := newRig(t)
+	r.site.Options = options{}
+	parts, missing, err := Kind().Build(r.site)
+	if err != nil || len(parts) != 3 || len(missing) != 0 {
+		t.Errorf("%d parts, missing %v, %v", len(parts), missing, err)
+	}
+	r.site.Options = options{func(o *Options) { o.SessionLifetime = 0 }}
+	parts, missing, err = Kind().Build(r.site)
+	if err != nil || len(parts) != 2 || parts[actions.Clean].Looker != nil {
+		t.Errorf("without session_lifetime: %d parts, %v", len(parts), err)
+	}
+	wantWhy(t, missing[actions.Clean].String(), "session_lifetime")
+	s, _ := r.site.Source.(source)
+	for _, pattern := range []string{"*", "?elix", "[h]elix", ".helix-*", `\helix`} {
+		s.scratch.Pattern = pattern
+		r.site.Source = s
+		if parts, missing, err = Kind().Build(r.site); err != nil || len(parts) != 0 || !strings.Contains(missing[actions.Clean].String(), "could match") {
+			t.Errorf("pattern %s: %d parts, %v", pattern, len(parts), missing)
+		}
+	}
+	for key, set := range map[string]func(*Options){
+		"session_lifetime": func(o *Options) { o.SessionLifetime = 1 }, "clean_older_than": func(o *Options) { o.CleanOlderThan = 0 },
+		"clean_max": func(o *Options) { o.CleanMax = 0 }, "clean_grace": func(o *Options) { o.CleanGrace = 1 }, "engine_sockets": func(o *Options) { o.EngineSockets = []string{"x"} },
+	} {
+		r.site.Options = options{set}
+		if _, _, err := Kind().Build(r.site); err == nil || !strings.HasPrefix(err.Error(), key+":") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	r.site.Allowed = []actions.Verb{actions.Undo}
+	if _, err := NewKeeper(r.site); err == nil {
+		t.Error("a keeper without permission")
+	}
+}
+
+func TestSummary(t *testing.T) {
+	if s := Summary(38e9, 0, 15*time.Minute).String(); s != "38 GB moved, 0 B freed; purge now, else in 15m" {
+		t.Errorf("%q", s)
+	}
+}

@@ -1,0 +1,241 @@
+package tmpdir
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// cleanLooker reads directories in their places.
+type cleanLooker struct{ t *tool }
+
+// Look judges each directory by the written list.
+func (l cleanLooker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+	w := l.t.begin(ctx, q, false)
+	defer w.close()
+	all := make([]*subject, len(q.Keys))
+	for i, k := range q.Keys {
+		all[i] = w.subject(k)
+	}
+	w.findUsers(all)
+	out := make([]actions.Candidate, len(all))
+	hidden := 0 // left out only because processes do not show what they use
+	for i, s := range all {
+		out[i] = s.candidate()
+		c, why, ok := s.failing()
+		if out[i].Why = why; ok {
+			s.describe(&out[i])
+		} else if c.name == "processes" {
+			hidden++
+		}
+	}
+	if !q.Again {
+		w.limit(all, out)
+		advice := w.advice(out, hidden, q.Params)
+		for i := range out {
+			out[i].Advice = advice
+		}
+	}
+	return out
+}
+
+// candidate is what is known even of a directory that is left out.
+func (s *subject) candidate() actions.Candidate {
+	c := actions.Candidate{Key: s.key, Label: drawn(s.path), Name: s.path, Useless: true}
+	if s.path == "" {
+		c.Label = s.key.Safe()
+	}
+	return c
+}
+
+// describe fills in what the plan says about an eligible directory.
+func (s *subject) describe(c *actions.Candidate) {
+	born := "unknown"
+	if !s.stat.Born.IsZero() {
+		born = s.stat.Born.UTC().Format(time.RFC3339Nano)
+	}
+	c.Identity = []actions.Fact{
+		{Name: "path", Value: s.path},
+		{Name: "device", Value: strconv.FormatUint(s.stat.ID.Dev, 10)},
+		{Name: "inode", Value: strconv.FormatUint(s.stat.ID.Ino, 10)},
+		{Name: "born", Value: born},
+	}
+	if s.wait == nil {
+		c.Identity = append(c.Identity, actions.Fact{Name: "newest change", Value: s.newest().UTC().Format(time.RFC3339Nano)})
+	} else {
+		c.Identity = append(c.Identity, actions.Fact{Name: "waits as", Value: filepath.Base(s.at)})
+	}
+	c.Owner = s.w.userName(s.stat.UID)
+	if !s.walked {
+		return
+	}
+	c.Loses = []backend.Safe{backend.Textf("%d entries, %s, newest change %s ago", s.tree.Entries, backend.Bytes(s.tree.Bytes), backend.Age(s.w.now.Sub(s.newest())))}
+	if s.tree.BytesOver {
+		c.Notes = append(c.Notes, backend.Text("many files have several names, so that its size is less than that"))
+	} else {
+		c.Bytes = backend.Known(s.tree.Bytes)
+	}
+}
+
+// limit leaves out what is more than clean_max, those that changed last.
+func (w *world) limit(all []*subject, out []actions.Candidate) {
+	var eligible []int
+	for i := range out {
+		if out[i].Why.IsEmpty() {
+			eligible = append(eligible, i)
+		}
+	}
+	most := w.t.o.CleanMax
+	if len(eligible) <= most {
+		return
+	}
+	slices.SortStableFunc(eligible, func(a, b int) int { return all[a].newest().Compare(all[b].newest()) })
+	for _, i := range eligible[most:] {
+		out[i].Why = backend.Textf("one plan cleans at most %d directories (clean_max), and others have been unchanged for longer", most)
+	}
+}
+
+// fullDisk is the share of free space under which moving alone does not help.
+const fullDisk = 0.05
+
+// advice is what the plan says at its top; empty: nothing. The plan keeps equal texts once.
+func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) backend.Safe {
+	eligible := 0
+	for i := range out {
+		if out[i].Why.IsEmpty() {
+			eligible++
+		}
+	}
+	u := w.users
+	switch {
+	case hidden > 0 && u.Unreadable > 0:
+		return backend.Textf("%d of %d: %d processes unreadable, and one of them may use any of these directories; as root all can be read: %s",
+			eligible, len(out), u.Unreadable, w.t.sudo(w.older, p))
+	case hidden > 0:
+		return backend.Textf("%d of %d: %s", eligible, len(out), backend.Clean(u.Blind, 200))
+	case eligible == 0 || p.PurgeNow:
+		return backend.Safe{}
+	}
+	for _, path := range w.t.scratch.Roots {
+		if r := w.roots[path]; r.dir != nil && r.room() < fullDisk {
+			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge, which removes these %d at once and without undo",
+				share(r.room()), drawn(path), eligible)
+		}
+	}
+	return backend.Safe{}
+}
+
+func share(f float64) backend.Safe { return backend.Textf("%.1f %%", 100*f) }
+
+// sudo is the command that plans the same afresh as root.
+func (t *tool) sudo(older time.Duration, p actions.Params) backend.Safe {
+	args := []string{"sudo", "sandglass", "clean", "--older-than", spell(older), "--source", t.site.Deps.ID}
+	if t.site.Config != "" {
+		args = append(args, "--config", quote(t.site.Config))
+	}
+	if p.PurgeNow {
+		args = append(args, "--purge-now")
+	}
+	return backend.Clean(strings.Join(args, " "), 600)
+}
+
+// spell writes a duration as options take it.
+func spell(d time.Duration) string {
+	b, err := backend.Duration(d).MarshalText()
+	if err != nil { // a duration always has a text
+		return d.String()
+	}
+	return string(b)
+}
+
+// quote makes one word of a shell's command line.
+func quote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// waitLooker reads what was set aside.
+type waitLooker struct {
+	t    *tool
+	undo bool
+}
+
+// Look judges what waits: for purge by the conditions that must still hold, for undo by whether its name is free.
+func (l waitLooker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+	if !l.undo {
+		return l.t.look(ctx, q)
+	}
+	w := l.t.begin(ctx, q, true)
+	defer w.close()
+	out := make([]actions.Candidate, len(q.Keys))
+	for i, k := range q.Keys {
+		s := w.waiting(k)
+		out[i] = s.candidate()
+		if out[i].Why = s.noUndo(); out[i].Why.IsEmpty() {
+			s.describe(&out[i])
+			out[i].Notes = append(out[i].Notes, backend.Textf("set aside at %s", backend.Clean(s.wait.Moved.UTC().Format("15:04:05 UTC"), 20)))
+		}
+	}
+	return out
+}
+
+// noUndo says why a directory cannot get its name back.
+func (s *subject) noUndo() backend.Safe {
+	for _, check := range []func(*subject) backend.Safe{inRoot, isThere, hasOwner, onMount, canRename} {
+		if why := check(s); !why.IsEmpty() {
+			return why
+		}
+	}
+	if s.wait.Begun {
+		return backend.Text("its removal has begun: what is left is not the whole directory")
+	}
+	if _, err := s.root.dir.Lookup(filepath.Base(s.path)); err == nil {
+		return backend.Textf("%s is there again: something else has its name now", drawn(s.path))
+	}
+	return backend.Safe{}
+}
+
+// look judges what waits by the conditions that hold for its removal.
+func (t *tool) look(ctx context.Context, q actions.Question) []actions.Candidate {
+	w := t.begin(ctx, q, true)
+	defer w.close()
+	all := make([]*subject, len(q.Keys))
+	for i, k := range q.Keys {
+		all[i] = w.waiting(k)
+	}
+	w.findUsers(all)
+	out := make([]actions.Candidate, len(all))
+	hidden := 0
+	for i, s := range all {
+		out[i] = s.candidate()
+		c, why, ok := s.failing()
+		if out[i].Why = why; ok {
+			s.describe(&out[i])
+		} else if c.name == "processes" {
+			hidden++
+		}
+	}
+	if hidden > 0 && !q.Again {
+		advice := backend.Textf("%d of %d wait for processes that cannot be read; as root all can: sudo sandglass clean --source %s --purge", hidden, len(out), backend.Clean(t.site.Deps.ID, 80))
+		for i := range out {
+			out[i].Advice = advice
+		}
+	}
+	return out
+}
+
+// lookWaiting judges what waits for the Keeper.
+func (t *tool) lookWaiting(ctx context.Context, keys []backend.Key, s *fleet.State, now time.Time) []actions.Candidate {
+	return t.look(ctx, actions.Question{Keys: keys, State: s, Now: now, Again: true})
+}
