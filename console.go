@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
+	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -57,6 +58,16 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	f = fleet.New(fleet.Options{Now: c.sys.now, Mono: c.sys.mono, Spawn: c.sys.spawn,
 		LongestOperation: o.Config.LongestOperation, OnState: desk.Observe})
 	cli.AddTo(f, o.Sources)
+	control, err := c.control(cli.Acting{Config: o.Config, Sources: o.Sources, StateDir: o.StateDir, ReadOnly: o.ReadOnly,
+		Feed: cli.NewActionFeed(f, desk), Desk: desk})
+	if err != nil {
+		return err
+	}
+	if o.Armed {
+		if _, err := control.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
+			problems.add(err)
+		}
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -71,12 +82,15 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	if o.ReadOnly {
 		feed = ui.Looking(desk)
 	}
-	err := ui.Run(ctx, c.viewer(o), feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
+	viewer := c.viewer(o)
+	viewer.Control = control
+	err = ui.Run(ctx, viewer, feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
 		Started: func(kill func()) { c.sys.screenUp(kill, o.StateDir) }})
 	c.sys.screenDown()
 	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
 		c.sys.crash("screen", broken.Reason, broken.Stack)
 	}
+	c.hangUp(control)
 	interrupted := ctx.Err() != nil
 	cancel()
 	c.leave(&running)
@@ -85,6 +99,26 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 		return nil // asked to end by a signal, and ended
 	}
 	return err
+}
+
+// longestGoodbye is how long the end of the program waits for the target that is being acted on.
+const longestGoodbye = 130 * time.Second
+
+// hangUp stops a plan that is being carried out before its next target, and waits until that is written down.
+func (c *console) hangUp(control *actions.Control) {
+	r := control.Current()
+	if r == nil {
+		return
+	}
+	if p := r.Snapshot(); p.Over() {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
+	ctx, cancel := context.WithTimeout(context.Background(), longestGoodbye)
+	defer cancel()
+	control.Hangup(ctx, backend.Text("the console ended"))
+	p := r.Snapshot()
+	fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())
 }
 
 // leave waits for the parts to end, but not for a source that does not let go.
@@ -189,7 +223,8 @@ func (c *console) demo(ctx context.Context, o cli.Demo) error {
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, cli.Console{Config: cfg, Sources: sources, Rules: rules, StateDir: dir, Focus: o.Focus, ReadOnly: o.ReadOnly})
+	return c.run(ctx, cli.Console{Config: cfg, Sources: sources, Rules: rules, StateDir: dir, Focus: o.Focus, ReadOnly: o.ReadOnly,
+		Armed: !o.ReadOnly})
 }
 
 func whereConfig(file string) string {

@@ -91,7 +91,7 @@ func (c *Confirming) Key(name, text string, now time.Time) (Confirmed, bool) {
 		c.text = nil
 		return Confirmed{}, false
 	}
-	if c.plan.Gesture == GestureTwice {
+	if c.plan.Gesture == GestureTwice && len(c.plan.Open()) == 0 {
 		return c.twice(name, now)
 	}
 	switch {
@@ -137,6 +137,21 @@ func (c *Confirming) Enter(now time.Time) (Confirmed, error) {
 		return Confirmed{}, fmt.Errorf("that is not it: type %s", c.Wants())
 	}
 	return c.confirm(now)
+}
+
+// Word takes what was typed as the word that sets an open refusal of the plan aside. The plan has to be made anew with it.
+func (c *Confirming) Word(now time.Time) (string, error) {
+	if !c.Ready(now) {
+		return "", ErrTooEarly
+	}
+	typed := string(c.text)
+	c.text = nil
+	for _, r := range c.plan.Open() {
+		if r.Word != "" && r.Word == typed {
+			return typed, nil
+		}
+	}
+	return "", errors.New("that is none of the words: type one of them in full, or leave")
 }
 
 func (c *Confirming) confirm(now time.Time) (Confirmed, error) {

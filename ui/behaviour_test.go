@@ -100,7 +100,7 @@ func TestTwoViewersOneFeed(t *testing.T) {
 		now := time.Now()
 		feed := newFeed(incident(now))
 		a := open(t, feed, look{w: 80, h: 24, profile: colorprofile.ASCII, glyphs: theme.ASCII})
-		b := open(t, feed, look{w: 200, h: 60, act: true})
+		b := open(t, feed, look{w: 200, h: 60, control: newHands().control(t, false)})
 		a.press("2", "j")
 		b.press("3")
 		time.Sleep(2 * time.Second)

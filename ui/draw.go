@@ -12,6 +12,7 @@ import (
 	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/plan"
 )
 
 // Heights from which the program takes lines for itself even when the screen could use them.
@@ -49,7 +50,8 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	bodyH := h - len(top) - len(foot)
 	var body kit.Block
 	shown := m.overlay
-	if shown == overForm {
+	switch shown {
+	case overForm, overPlan, overRun, overVerbs:
 		shown = m.under
 	}
 	switch shown {
@@ -59,7 +61,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		body = m.help.draw(w, bodyH, t, m.keymap)
 	case overSilences:
 		body = m.silences.draw(w, bodyH, &m.frame)
-	case noOverlay, overPalette, overEntry, overForm:
+	case noOverlay, overPalette, overEntry, overForm, overPlan, overRun, overVerbs:
 		body = m.screen().Render(w, bodyH, &m.frame)
 	}
 	if len(foot) > 0 && m.overlay != overEntry {
@@ -76,6 +78,8 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
 		at.X, at.Y = at.X+left, at.Y+up
 		return kit.Overlay(all, box, left, up), at
+	case m.overlay == overPlan || m.overlay == overRun || m.overlay == overVerbs:
+		return m.drawActing(all, w, h)
 	case m.overlay == overEntry && cursorX >= 0:
 		return all, tea.NewCursor(min(cursorX, w-1), h-1)
 	}
@@ -230,19 +234,58 @@ func (m *Model) headerEnd(w int) []kit.Span {
 		word = ""
 	}
 	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: m.frame.Now.UTC().Format("15:04Z")})
-	mode, short := "read-only", "read"
-	if m.viewer.Permissions.Act {
-		mode, short = "not armed", "safe"
+	return append(spans, m.mode(w))
+}
+
+// mode says whether this console can act, and whether it does right now. What can hurt is said at every width.
+func (m *Model) mode(w int) kit.Span {
+	long, short, tone := "read-only", "read", theme.Dim
+	c := m.viewer.Control
+	if c != nil && c.CanAct() {
+		long, short = "not armed", "safe"
+		if a, armed := c.Armed(); armed {
+			long, tone = "armed "+columns.Age(a.Until.Sub(m.frame.Now)), theme.Warn
+			short = long
+		}
+		if r := c.Current(); r != nil {
+			if p := r.Snapshot(); !p.Over() {
+				long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
+				short = long
+			}
+		}
 	}
 	switch {
-	case w < modeFrom:
-		mode = ""
+	case w < modeFrom && tone == theme.Dim:
+		return kit.Span{Text: " "}
 	case w < countsFrom:
-		mode = "  " + short
-	default:
-		mode = "  " + mode
+		long = short
 	}
-	return append(spans, kit.Span{Tone: theme.Dim, Text: mode + " "})
+	return kit.Span{Tone: tone, Text: "  " + long + " "}
+}
+
+// drawActing lays a plan's dialog, a run or the list of verbs over the screen.
+func (m *Model) drawActing(all kit.Block, w, h int) (kit.Block, *tea.Cursor) {
+	t, a, now := m.frame.Theme, &m.act, m.viewer.Now()
+	var box kit.Block
+	var cursor *tea.Cursor
+	x, y := 0, 0
+	switch {
+	case m.overlay == overPlan && a.confirming != nil:
+		a.confirming.Drawn(now)
+		a.dialog.Now, a.dialog.Typed, a.dialog.Ready = now, a.confirming.Typed(), a.confirming.Ready(now)
+		box, x, y = a.dialog.Draw(w-2, h-2, t)
+		cursor = tea.NewCursor(x, y)
+	case m.overlay == overRun && a.run != nil:
+		v := plan.Progress{Progress: a.run.Snapshot(), Now: now, Pager: &a.pager, Note: m.say}
+		box = v.Draw(w-2, h-2, t)
+	default:
+		box = plan.Verbs(a.label, a.verbs, a.at, w-2, h-2, t)
+	}
+	left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
+	if cursor != nil {
+		cursor.X, cursor.Y = cursor.X+left, cursor.Y+up
+	}
+	return kit.Overlay(all, box, left, up), cursor
 }
 
 func spansWidth(spans []kit.Span) int {
@@ -313,10 +356,15 @@ func (m *Model) footer(w int) (line string, cursor int) {
 func (m *Model) offers(a keys.Action) bool {
 	ordering := a == keys.Acknowledge || a == keys.Silence
 	switch {
+	case a == keys.Verbs && (m.viewer.Control == nil || !m.viewer.Control.CanAct()):
+		return false
 	case ordering && m.overlay == noOverlay:
 		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
 	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:
 		return false
+	case m.overlay == overRun && m.act.run != nil:
+		p := m.act.run.Snapshot()
+		return a != keys.NextWave && a != keys.Cancel || a == keys.NextWave && p.CanContinue || a == keys.Cancel && !p.Over()
 	case m.overlay == overDetails:
 		reading := m.detail.here().page != nil
 		return a != keys.Runbook && a != keys.NextPage || reading == (a == keys.NextPage)

@@ -82,7 +82,9 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 		return m.palette.update(msg, m.keymap)
 	case overForm:
 		return m.typedInForm(msg)
-	case noOverlay, overDetails, overHelp, overSilences:
+	case overPlan:
+		m.pasteInPlan()
+	case noOverlay, overDetails, overHelp, overSilences, overRun, overVerbs:
 	}
 	return nil
 }

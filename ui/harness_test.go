@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 
+	"sandglass/actions"
 	"sandglass/ui/theme"
 )
 
@@ -46,7 +47,7 @@ type look struct {
 	w, h    int
 	profile colorprofile.Profile
 	glyphs  theme.Glyphs
-	act     bool
+	control *actions.Control
 	focus   string
 }
 
@@ -57,7 +58,7 @@ func open(t *testing.T, feed Feed, l look) *screen {
 		l.profile = colorprofile.ANSI256
 	}
 	v := Viewer{Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Permissions: Permissions{Act: l.act}, Focus: l.focus, Now: time.Now}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control}
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()
 	s.keys = pw

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -50,6 +52,7 @@ type Model struct {
 	form      dialog
 	under     overlay // what the form lies over
 	silences  silenceView
+	act       acting
 	diagnoser diagnoser
 
 	say      string
@@ -76,6 +79,9 @@ const (
 	overEntry
 	overForm
 	overSilences
+	overPlan
+	overRun
+	overVerbs
 )
 
 // New makes the program for one viewer. Close it after use.
@@ -182,6 +188,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.ordered(msg)
 	case previewMsg:
 		m.previewed(msg)
+	case plannedMsg:
+		return m, m.planned(msg)
+	case readyMsg:
+		m.dirty = true
+	case startedMsg:
+		return m, m.started(msg)
+	case armedMsg:
+		return m, m.onArmed(msg)
+	case runMsg:
+		return m, m.ran(msg)
 	case stepMsg:
 		m.screen().Step()
 		m.dirty = true
@@ -261,6 +277,12 @@ func (m *Model) context() keys.Context {
 		return keys.Form
 	case overSilences:
 		return keys.Muted
+	case overPlan:
+		return keys.Plan
+	case overRun:
+		return keys.Running
+	case overVerbs:
+		return keys.Doable
 	case noOverlay:
 	}
 	return keys.List
@@ -277,6 +299,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.palette.update(msg, m.keymap)
 	case m.overlay == overForm:
 		return m.typedInForm(msg)
+	case m.overlay == overPlan:
+		return m.typedInPlan(msg)
 	}
 	return nil
 }
@@ -285,7 +309,10 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 func (m *Model) do(in keys.Intent) tea.Cmd {
 	switch in.Action {
 	case keys.Quit:
-		return tea.Quit
+		if m.mayQuit() {
+			return tea.Quit
+		}
+		return nil
 	case keys.Suspend:
 		if m.viewer.CanSuspend {
 			return tea.Suspend
@@ -303,8 +330,28 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	case keys.Screen:
 		m.open(in.N)
 		return m.goOn()
+	case keys.Arm:
+		return m.openArming(in.Text, nil)
+	case keys.Disarm:
+		return m.disarm()
 	}
-	if m.overlay != overForm && m.overlay != overSilences {
+	if in.Action == keys.ShowRun && m.overlay != overRun {
+		m.showRun()
+		return nil
+	}
+	if m.overlay == noOverlay || m.overlay == overDetails {
+		switch in.Action {
+		case keys.Act:
+			return m.intend(actions.Verb(in.Text), keyOf(actions.Verb(in.Text)))
+		case keys.Verbs:
+			subjects, _, label := m.chosen()
+			m.act.label = label
+			return m.showVerbs(subjects, "")
+		case keys.Bundle:
+			return m.bundle()
+		}
+	}
+	if m.overlay == noOverlay || m.overlay == overDetails {
 		switch in.Action {
 		case keys.Acknowledge, keys.Unacknowledge, keys.Silence:
 			return m.give(in)
@@ -323,7 +370,18 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	case overHelp:
 		m.help.update(in, &m.overlay)
 		return nil
+	case overPlan:
+		return m.inPlan(in)
+	case overRun:
+		m.inRun(in)
+		return nil
+	case overVerbs:
+		return m.inVerbs(in)
 	case overPalette:
+		if text, arms := strings.CutPrefix(strings.TrimSpace(m.palette.entry.value()), "arm "); arms && in.Action == keys.Accept {
+			m.overlay = noOverlay
+			return m.openArming(text, nil)
+		}
 		chosen, ok := m.palette.act(in)
 		if in.Action == keys.Cancel || in.Action == keys.Accept {
 			m.overlay = noOverlay

@@ -3,10 +3,12 @@
 package ui
 
 import (
+	"context"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
 
+	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
@@ -23,7 +25,10 @@ type Viewer struct {
 	// ColorProfile is what the viewer's terminal can do; Unknown: found out from Environ.
 	ColorProfile colorprofile.Profile
 	Glyphs       theme.Glyphs
-	Permissions  Permissions
+	// Control is what carries actions out; nil: this viewer only looks.
+	Control *actions.Control
+	// Bundle writes the evidence about a subject into a file and returns its path; nil: there is no place for it.
+	Bundle func(context.Context, backend.Key) (path string, err error)
 	// Focus is the raw id of what to show first; empty: the home screen.
 	Focus string
 	// Environment names what is watched; Production says that it is precious.
@@ -39,11 +44,6 @@ type Viewer struct {
 
 // Size is a terminal's size in cells.
 type Size struct{ Width, Height int }
-
-// Permissions say what a viewer may do besides looking.
-type Permissions struct {
-	Act bool
-}
 
 // Feed is where States and Boards come from. Subscribe's channel holds at most one notice; its function ends the
 // subscription. All methods return at once.

@@ -44,6 +44,13 @@ const (
 	Silence       // mute it, and what is like it
 	SilenceList
 	Expire // end the silence under the cursor
+	Act    // Text is the verb: plan it for the marked rows, else for the row under the cursor
+	Verbs  // list what can be done to the row under the cursor
+	Arm    // let this console act for a while; Text may hold how long and why
+	Disarm
+	ShowRun // the plan that is being carried out, or was last
+	NextWave
+	Bundle // write the evidence about the row under the cursor into a file
 	Accept // end a text entry and keep it
 	Cancel // end a text entry and drop it
 )
@@ -67,6 +74,9 @@ const (
 	Menu               // the palette
 	Form               // a dialog with fields
 	Muted              // the list of silences
+	Plan               // the dialog of a plan: what is typed confirms it
+	Running            // the progress of a plan
+	Doable             // the list of what can be done
 	contextCount
 )
 
@@ -105,6 +115,8 @@ func Bindings(screens []ScreenName) []Binding {
 		{List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column", "sort by next column"},
 		{List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"},
 		{List, []string{"space"}, Intent{Action: Mark}, "", "mark the row, or take the mark off", "mark"},
+		{List, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to the marked rows, else to this one", "act"},
+		{List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"},
 		{List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"},
 		{List, []string{"esc"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""},
 		{Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
@@ -123,6 +135,8 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""},
 		{Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same thing", ""},
 		{Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""},
+		{Details, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to it", ""},
+		{Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""},
 		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
 		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
@@ -137,10 +151,32 @@ func Bindings(screens []ScreenName) []Binding {
 		{Muted, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""},
 		{Muted, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""},
 		{Muted, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""},
+		{Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make it anew", ""},
+		{Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""},
+		{Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""},
+		{Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""},
+		{Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""},
+		{Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""},
+		{Running, []string{"c"}, Intent{Action: NextWave}, "next wave", "start the next wave, when the plan waits for that", ""},
+		{Running, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""},
+		{Running, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""},
+		{Running, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
+		{Running, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""},
+		{Running, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""},
+		{Running, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""},
+		{Doable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""},
+		{Doable, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""},
+		{Doable, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""},
+		{Doable, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""},
 		{Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""},
 		{Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""},
 		{Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""},
 		{Menu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""},
+	}
+	for _, v := range Verbals() {
+		help := v.Help + "; the plan is shown first"
+		b = append(b, Binding{List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb},
+			Binding{Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""})
 	}
 	for _, s := range screens {
 		b = append(b, Binding{Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
@@ -149,10 +185,31 @@ func Bindings(screens []ScreenName) []Binding {
 	return append(b,
 		Binding{Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"},
 		Binding{Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""},
+		Binding{Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"},
+		Binding{Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"},
+		Binding{Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"},
 		Binding{Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"},
 		Binding{Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", ""},
 		Binding{Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"},
 	)
+}
+
+// Verbal is a key for one verb.
+type Verbal struct{ Key, Verb, Help string }
+
+// Verbals are the keys of the verbs that Sandglass brings. The keys of those that are confirmed by pressing them twice
+// (probe, pause, resume) are letters that stand in no reply of a terminal.
+func Verbals() []Verbal {
+	return []Verbal{
+		{"r", "reset", "reset a failed workspace"},
+		{"p", "probe", "prove that commands run in a sandbox"},
+		{"D", "destroy", "destroy a sandbox"},
+		{"t", "stop", "stop a sandbox"},
+		{"z", "pause", "pause a sandbox"},
+		{"u", "resume", "resume a paused sandbox"},
+		{"w", "repair", "make the missing working directory of a sandbox again"},
+		{"C", "clean", "set an abandoned scratch directory aside"},
+	}
 }
 
 // Map looks keys up. It is immutable.
@@ -178,12 +235,15 @@ func NewMap(bindings []Binding) *Map {
 	return m
 }
 
+// typing reports whether keys are text in the context.
+func (c Context) typing() bool { return c == Entry || c == Menu || c == Form || c == Plan }
+
 // Lookup returns what a key asks for in a context.
 func (m *Map) Lookup(c Context, key string) (Intent, bool) {
 	if i, ok := m.byKey[c][key]; ok {
 		return m.all[i].Intent, true
 	}
-	if c == Entry || c == Menu || c == Form {
+	if c.typing() {
 		return Intent{}, false
 	}
 	i, ok := m.byKey[Everywhere][key]
@@ -200,7 +260,7 @@ func (m *Map) Of(c Context) []Binding {
 		switch {
 		case b.Context == c:
 			own = append(own, b)
-		case b.Context == Everywhere && c != Entry && c != Menu && c != Form:
+		case b.Context == Everywhere && !c.typing():
 			common = append(common, b)
 		}
 	}
@@ -233,6 +293,12 @@ func (c Context) Name() string {
 		return "In a dialog"
 	case Muted:
 		return "In the list of silences"
+	case Plan:
+		return "In the dialog of a plan"
+	case Running:
+		return "While a plan is carried out"
+	case Doable:
+		return "In the list of what can be done"
 	case Everywhere, contextCount:
 	}
 	return "Everywhere"
@@ -245,7 +311,7 @@ func (b Binding) Show() string { return strings.Join(b.Keys, " ") }
 func Markdown(bindings []Binding) string {
 	var s strings.Builder
 	s.WriteString("# Keys\n\nGenerated from the table in `ui/keys`; a test compares it.\n")
-	for _, c := range []Context{Everywhere, List, Details, Muted, Form, Entry, Menu} {
+	for _, c := range []Context{Everywhere, List, Details, Doable, Plan, Running, Muted, Form, Entry, Menu} {
 		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
 		for _, b := range bindings {
 			if b.Context == c {

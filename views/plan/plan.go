@@ -118,15 +118,19 @@ func Count(n int, of backend.Kind) string {
 // body is what scrolls: what it does, the targets, what is left out.
 func (d *Dialog) body(w int, t *theme.Theme) []string {
 	p := d.Plan
-	doc := &kit.Doc{}
+	var lines []string
+	put := func(tone theme.Tone, text string) {
+		for _, l := range kit.Wrap(text, w) {
+			lines = append(lines, kit.NewLine(t, w).Put(tone, l).String())
+		}
+	}
 	for _, a := range p.Advice {
-		doc.Line(kit.Span{Tone: theme.Warn, Text: a.String()})
+		put(theme.Warn, a.String())
 	}
 	for _, x := range d.Diff {
-		doc.Line(kit.Span{Tone: theme.Accent, Text: "made anew: " + x.String()})
+		put(theme.Accent, "made anew: "+x.String())
 	}
-	doc.Line(kit.Span{Tone: theme.Dim, Text: backend.Clean(p.Effect, 400).String()})
-	lines := doc.Layout(t, w)
+	put(theme.Dim, backend.Clean(p.Effect, 400).String())
 	if len(p.Targets) > 0 {
 		lines = append(append(lines, ""), targets(p.Targets, w, t)...)
 	}
@@ -192,7 +196,7 @@ func losses(x *actions.Target) string {
 		parts = append(parts, backend.Bytes(n))
 	}
 	if len(parts) == 0 {
-		return "nothing that is known"
+		return "nothing"
 	}
 	return strings.Join(parts, ", ")
 }

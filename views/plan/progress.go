@@ -51,7 +51,11 @@ func (v *Progress) head(w int, t *theme.Theme) []string {
 	if len(v.Lines) > 0 {
 		done = v.settled() * cells / len(v.Lines)
 	}
-	l.Put(theme.Good, strings.Repeat(t.Bar(true), done)).Put(theme.Dim, strings.Repeat(t.Bar(false), cells-done))
+	bar := theme.Good
+	if v.Count(actions.ResultFailed, actions.ResultFailedAgain, actions.ResultUnknown) > 0 {
+		bar = theme.Warn
+	}
+	l.Put(bar, strings.Repeat(t.Bar(true), done)).Put(theme.Dim, strings.Repeat(t.Bar(false), cells-done))
 	l.Gap(2).Put(theme.Strong, count)
 	tone := theme.Normal
 	text := string(v.Phase)
@@ -61,7 +65,10 @@ func (v *Progress) head(w int, t *theme.Theme) []string {
 	case actions.PhaseWaiting:
 		tone = theme.Accent
 	case actions.PhaseDone:
-		text = "done: " + v.Summary().String()
+		text = v.Summary().String()
+		if v.Overall() != actions.ResultVerified {
+			tone = theme.Warn
+		}
 	case actions.PhaseActing, actions.PhaseVerifying:
 	}
 	if !v.Why.IsEmpty() {
@@ -105,9 +112,12 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 			Cell(tone, resultWord(l), word, false).Gap(2)
 		text := l.Text.String()
 		room := line.Left() - 6
-		line.Put(theme.Dim, kit.Cut(text, room)).End(theme.Dim, age)
-		out = append(out, line.String())
-		if kit.Width(text) > room { // a cause is never cut off where it matters
+		fits := kit.Width(text) <= room
+		if fits {
+			line.Put(theme.Dim, text)
+		}
+		out = append(out, line.End(theme.Dim, age).String())
+		if !fits { // a cause is never cut off: it gets lines of its own
 			for _, more := range kit.Wrap(text, w-4) {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, more).String())
 			}

@@ -60,6 +60,6 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 		top = min(first, end-room)
 	}
 	lines = lines[top:min(top+room, len(lines))]
-	lines = append(lines, kit.Rule(t, inner), kit.NewLine(t, inner).Put(theme.Dim, "enter plans it; nothing is done before you have seen and confirmed the plan").String())
+	lines = append(lines, kit.Rule(t, inner), kit.NewLine(t, inner).Put(theme.Dim, "enter plans it; nothing is done before you confirm the plan").String())
 	return kit.Frame(t, w, "what can be done to "+kit.Cut(subject.String(), inner-24), lines)
 }

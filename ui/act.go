@@ -1,0 +1,493 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/ui/keys"
+	"sandglass/ui/kit"
+	"sandglass/views/columns"
+	"sandglass/views/plan"
+)
+
+// acting is what the program knows of the plan that is being made, confirmed or carried out.
+type acting struct {
+	intent     actions.Intent
+	key        string // the verb's
+	pressed    time.Time
+	plan       *actions.Plan
+	confirming *actions.Confirming
+	dialog     plan.Dialog
+	pager      kit.Pager
+
+	run     *actions.Run
+	quitRun bool // q was pressed once while a plan was carried out
+
+	verbs []plan.Verb // the list of what can be done
+	at    int
+	of    []backend.Key // what the list is about
+	label backend.Safe
+}
+
+// Messages about plans.
+type (
+	plannedMsg struct {
+		plan *actions.Plan
+		diff []backend.Safe
+		err  error
+	}
+	startedMsg struct {
+		run *actions.Run
+		err error
+	}
+	armedMsg struct {
+		until time.Time
+		err   error
+		then  *actions.Intent // what was to be done when the console was not armed yet
+	}
+	runMsg   struct{ run *actions.Run }
+	readyMsg struct{}
+)
+
+// chosen are the keys that an action is about: the marked rows, else the row under the cursor or what the details show;
+// an alert stands for its subjects.
+func (m *Model) chosen() (shown, hidden []backend.Key, label backend.Safe) {
+	if m.overlay == overDetails {
+		shown = []backend.Key{m.detail.here().key}
+	} else if shown, hidden = m.screen().Marked(); len(shown)+len(hidden) == 0 {
+		shown = []backend.Key{m.screen().Cursor(&m.frame)}
+	}
+	var keys []backend.Key
+	for _, k := range shown {
+		if k.Kind != columns.KindAlert {
+			keys = append(keys, k)
+			continue
+		}
+		for _, a := range m.frame.Board.Alerts {
+			if columns.AlertKey(a) != k {
+				continue
+			}
+			for _, s := range a.Subjects {
+				keys = append(keys, s.Key)
+			}
+			label = backend.Clean(a.Rule, 60)
+		}
+	}
+	keys = slices.DeleteFunc(keys, func(k backend.Key) bool { return k == (backend.Key{}) })
+	switch {
+	case len(keys) == 1:
+		label = keys[0].Safe()
+	case len(keys) > 1:
+		label = backend.Textf("%s: %d subjects", label, len(keys))
+		if label.String()[0] == ':' {
+			label = backend.Textf("%d marked rows", len(keys))
+		}
+	}
+	return keys, hidden, label
+}
+
+// intend begins a verb on what is chosen.
+func (m *Model) intend(verb actions.Verb, key string) tea.Cmd {
+	keys, hidden, label := m.chosen()
+	m.act.label = label
+	return m.intendOn(verb, key, keys, hidden)
+}
+
+func (m *Model) intendOn(verb actions.Verb, key string, subjects, hidden []backend.Key) tea.Cmd {
+	c := m.viewer.Control
+	switch {
+	case c == nil:
+		m.remark("this console only looks")
+		return nil
+	case len(subjects) == 0:
+		m.remark("there is nothing to act on: put the cursor on a row, or mark rows")
+		return nil
+	}
+	in := actions.Intent{Verb: verb, Hidden: hidden}
+	var of backend.Kind
+	sources := map[string]bool{}
+	for _, k := range subjects {
+		for _, a := range c.Abilities(k) {
+			if a.Spec.Verb == verb {
+				in.Source, of = a.Source, a.Spec.Of
+				sources[a.Source] = true
+				in.Keys = append(in.Keys, k)
+			}
+		}
+	}
+	switch {
+	case len(in.Keys) == 0:
+		m.remark(fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, subjects[0].Kind))
+		return nil
+	case len(sources) > 1:
+		m.remark(fmt.Sprintf("these belong to %d sources, and a plan acts on one: mark rows of one source", len(sources)))
+		return nil
+	}
+	in.Hidden = slices.DeleteFunc(slices.Clone(hidden), func(k backend.Key) bool { return k.Kind != of })
+	for _, a := range c.Abilities(in.Keys[0]) {
+		if a.Spec.Verb == verb && !a.Denied.IsEmpty() {
+			return m.showVerbs(subjects, verb) // the list says why, at whatever length that takes
+		}
+	}
+	m.act.key, m.act.pressed = key, m.viewer.Now()
+	if _, armed := c.Armed(); !armed {
+		return m.openArming("", &in)
+	}
+	return m.makePlan(in)
+}
+
+// makePlan asks for the plan; its dialog opens when it is there.
+func (m *Model) makePlan(in actions.Intent) tea.Cmd {
+	c := m.viewer.Control
+	if a, ok := c.Armed(); ok {
+		in.Who, in.Reason = a.Who, a.Reason
+	}
+	m.act.intent = in
+	old := m.act.plan
+	if m.overlay != overPlan {
+		old = nil
+		m.remark("reading the targets…")
+	}
+	m.act.dialog.Busy = true
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
+		defer cancel()
+		p, diff, err := c.Again(ctx, old, in)
+		return plannedMsg{p, diff, err}
+	}
+}
+
+// planWithin bounds how long the targets are read for a plan.
+const planWithin = 60 * time.Second
+
+func (m *Model) planned(msg plannedMsg) tea.Cmd {
+	m.dirty = true
+	m.act.dialog.Busy = false
+	if msg.err != nil {
+		if m.overlay == overPlan {
+			m.act.dialog.Note, m.act.dialog.Wrong = backend.Clean(msg.err.Error(), 300).String(), true
+			return nil
+		}
+		m.remark(backend.Clean(msg.err.Error(), 300).String())
+		return nil
+	}
+	if m.overlay != overPlan && m.overlay != noOverlay && m.overlay != overDetails {
+		m.remark("the plan was dropped: something else was opened meanwhile")
+		return nil
+	}
+	if m.overlay != overPlan {
+		m.under = m.overlay
+	}
+	m.say = ""
+	a := &m.act
+	a.plan, a.pager = msg.plan, kit.Pager{}
+	a.confirming = actions.NewConfirming(msg.plan, a.key, a.pressed)
+	a.dialog = plan.Dialog{Plan: msg.plan, Key: a.key, Diff: msg.diff, Pager: &a.pager}
+	m.overlay = overPlan
+	done := m.done
+	return func() tea.Msg { // the dialog changes once keys count
+		t := time.NewTimer(armsSoon)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return readyMsg{}
+		case <-done:
+			return nil
+		}
+	}
+}
+
+// armsSoon is a little longer than a plan's dialog ignores keys.
+const armsSoon = 350 * time.Millisecond
+
+// inPlan handles a bound key in the dialog of a plan.
+func (m *Model) inPlan(in keys.Intent) tea.Cmd {
+	a := &m.act
+	switch in.Action {
+	case keys.Cancel:
+		m.overlay = m.under
+		a.plan, a.confirming = nil, nil
+	case keys.Accept:
+		if !a.dialog.Busy {
+			return m.confirm()
+		}
+	default:
+		scroll(&a.pager, in)
+	}
+	return nil
+}
+
+// confirm takes enter: it starts a confirmed plan, makes an expired one anew, or sets a refusal aside.
+func (m *Model) confirm() tea.Cmd {
+	a := &m.act
+	now := m.viewer.Now()
+	say := func(err error) tea.Cmd {
+		a.dialog.Note, a.dialog.Wrong = backend.Clean(err.Error(), 300).String(), true
+		return nil
+	}
+	switch open := a.plan.Open(); {
+	case a.plan.Expired(now):
+		a.pressed = time.Time{}
+		return m.makePlan(a.intent)
+	case len(a.plan.Targets) == 0 || len(open) > 0 && len(plan.Words(a.plan)) == 0:
+		return nil
+	case len(open) > 0:
+		word, err := a.confirming.Word(now)
+		if err != nil {
+			return say(err)
+		}
+		in := a.intent
+		in.Overrides = append(slices.Clone(in.Overrides), word)
+		return m.makePlan(in)
+	}
+	ok, err := a.confirming.Enter(now)
+	if err != nil {
+		return say(err)
+	}
+	return m.start(ok)
+}
+
+// typedInPlan hands a key to the gesture.
+func (m *Model) typedInPlan(msg tea.KeyPressMsg) tea.Cmd {
+	a := &m.act
+	if a.dialog.Busy || a.confirming == nil {
+		return nil
+	}
+	a.dialog.Note, a.dialog.Wrong = "", false
+	if ok, done := a.confirming.Key(msg.String(), msg.Text, m.viewer.Now()); done {
+		return m.start(ok)
+	}
+	return nil
+}
+
+func (m *Model) pasteInPlan() {
+	if a := &m.act; a.confirming != nil {
+		a.confirming.Paste()
+		a.dialog.Note, a.dialog.Wrong = "pasted text does not confirm: type it", true
+	}
+}
+
+// start carries the plan out.
+func (m *Model) start(ok actions.Confirmed) tea.Cmd {
+	c := m.viewer.Control
+	m.act.dialog.Busy = true
+	return func() tea.Msg {
+		r, err := c.Start(context.Background(), ok) // it outlives this screen's messages; the wiring stops it at the end
+		return startedMsg{r, err}
+	}
+}
+
+func (m *Model) started(msg startedMsg) tea.Cmd {
+	m.dirty = true
+	a := &m.act
+	a.dialog.Busy = false
+	if msg.err != nil {
+		a.dialog.Note, a.dialog.Wrong = backend.Clean(msg.err.Error(), 300).String(), true
+		return nil
+	}
+	a.run, a.plan, a.confirming, a.pager, a.quitRun = msg.run, nil, nil, kit.Pager{}, false
+	if m.overlay == overPlan {
+		m.overlay = overRun
+	}
+	return m.follow(msg.run)
+}
+
+// follow waits for the next change of a run.
+func (m *Model) follow(r *actions.Run) tea.Cmd {
+	changed, stop := r.Subscribe()
+	done := m.done
+	return func() tea.Msg {
+		defer stop()
+		select {
+		case <-changed:
+		case <-r.Done():
+		case <-done:
+			return nil
+		}
+		return runMsg{r}
+	}
+}
+
+func (m *Model) ran(msg runMsg) tea.Cmd {
+	m.dirty = true
+	if p := msg.run.Snapshot(); p.Over() {
+		if m.overlay != overRun {
+			m.remark(string(p.Plan.Verb) + ": " + p.Summary().String() + "; v shows it")
+		}
+		return nil
+	}
+	return m.follow(msg.run)
+}
+
+// inRun handles a key while a run is shown.
+func (m *Model) inRun(in keys.Intent) {
+	r := m.act.run
+	p := r.Snapshot()
+	switch in.Action {
+	case keys.Cancel:
+		if p.Over() {
+			m.overlay = m.under
+			return
+		}
+		r.Stop(backend.Text("stopped by the operator"))
+	case keys.ShowRun:
+		m.overlay = m.under
+	case keys.NextWave:
+		if p.CanContinue {
+			r.Continue()
+		}
+	default:
+		scroll(&m.act.pager, in)
+	}
+}
+
+// showRun shows the run that goes on, or the last one.
+func (m *Model) showRun() {
+	if m.act.run == nil && m.viewer.Control != nil {
+		m.act.run = m.viewer.Control.Current()
+	}
+	if m.act.run == nil {
+		m.remark("no plan was carried out yet")
+		return
+	}
+	if m.overlay != overRun {
+		m.under = m.overlay
+	}
+	m.overlay, m.act.pager = overRun, kit.Pager{}
+}
+
+// mayQuit reports whether the program may end now: a plan under way is stopped first, and asked about once.
+func (m *Model) mayQuit() bool {
+	r := m.act.run
+	if r == nil {
+		return true
+	}
+	if p := r.Snapshot(); p.Over() {
+		return true
+	}
+	if m.act.quitRun {
+		r.Stop(backend.Text("the operator left"))
+		return true
+	}
+	m.act.quitRun = true
+	m.remark("a plan is being carried out: the same key again stops it before its next target, and quits")
+	return false
+}
+
+// showVerbs lists what can be done to the subjects; on says where the cursor stands.
+func (m *Model) showVerbs(subjects []backend.Key, on actions.Verb) tea.Cmd {
+	c := m.viewer.Control
+	if c == nil {
+		m.remark("this console only looks")
+		return nil
+	}
+	if len(subjects) == 0 {
+		m.remark("the cursor is on no row: move it first")
+		return nil
+	}
+	a := &m.act
+	a.verbs, a.at, a.of = nil, 0, subjects
+	seen := map[actions.Verb]bool{}
+	for _, k := range subjects {
+		for _, x := range c.Abilities(k) {
+			if seen[x.Spec.Verb] {
+				continue
+			}
+			seen[x.Spec.Verb] = true
+			a.verbs = append(a.verbs, plan.Verb{Ability: x, Key: keyOf(x.Spec.Verb)})
+		}
+	}
+	for i, v := range a.verbs {
+		if v.Spec.Verb == on {
+			a.at = i
+		}
+	}
+	if m.overlay != overVerbs {
+		m.under = m.overlay
+	}
+	m.overlay = overVerbs
+	return nil
+}
+
+func keyOf(v actions.Verb) string {
+	for _, x := range keys.Verbals() {
+		if x.Verb == string(v) {
+			return x.Key
+		}
+	}
+	return ""
+}
+
+func (m *Model) inVerbs(in keys.Intent) tea.Cmd {
+	a := &m.act
+	switch in.Action {
+	case keys.Back:
+		m.overlay = m.under
+	case keys.Down:
+		a.at = min(a.at+1, len(a.verbs)-1)
+	case keys.Up:
+		a.at = max(a.at-1, 0)
+	case keys.Accept:
+		if a.at < 0 || a.at >= len(a.verbs) {
+			return nil
+		}
+		v := a.verbs[a.at]
+		if !v.Denied.IsEmpty() {
+			m.remark(string(v.Spec.Verb) + " is not available here")
+			return nil
+		}
+		m.overlay = m.under
+		_, hidden, _ := m.chosen()
+		key := v.Key
+		if key == "" {
+			key = lightKey
+		}
+		cmd := m.intendOn(v.Spec.Verb, key, a.of, hidden)
+		a.pressed = time.Time{} // enter chose it: the verb's own key was not pressed yet
+		return cmd
+	}
+	return nil
+}
+
+// lightKey confirms a verb that has no key of its own, pressed twice.
+const lightKey = "p"
+
+// words of `:arm 15m REASON`, after the command.
+func armWords(text string) (lasting, reason string) {
+	lasting, reason, _ = strings.Cut(strings.TrimSpace(text), " ")
+	return lasting, strings.TrimSpace(reason)
+}
+
+// bundle writes the evidence about what is under the cursor into a file.
+func (m *Model) bundle() tea.Cmd {
+	write := m.viewer.Bundle
+	if write == nil {
+		m.remark("there is no state directory to write evidence to: name one with --state-dir")
+		return nil
+	}
+	key := m.screen().Cursor(&m.frame)
+	if m.overlay == overDetails {
+		key = m.detail.here().key
+	}
+	if key == (backend.Key{}) {
+		m.remark("the cursor is on no row: move it first")
+		return nil
+	}
+	m.remark("collecting the evidence…")
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
+		defer cancel()
+		path, err := write(ctx, key)
+		if err != nil {
+			return orderedMsg{err: err}
+		}
+		return orderedMsg{say: "evidence written to " + backend.Clean(path, 200).String()}
+	}
+}

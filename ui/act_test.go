@@ -1,0 +1,371 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"sandglass/actions"
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// hands are fake effects on the incident's fleet.
+type hands struct {
+	feed     *fixedFeed
+	concerns []actions.Concern
+	fail     error
+
+	mu   sync.Mutex
+	did  []string
+	slow time.Duration
+}
+
+func (h *hands) Scene() actions.Scene {
+	s, _ := h.feed.Latest()
+	return actions.Scene{State: s, Concerns: h.concerns}
+}
+func (h *hands) Subscribe() (<-chan struct{}, func()) { return h.feed.Subscribe() }
+func (h *hands) Wake(string)                          {}
+func (h *hands) Attend([]backend.Key)                 {}
+
+func (h *hands) Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error) {
+	return audit.Receipt{}, nil
+}
+
+func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate {
+	var out []actions.Candidate
+	for _, k := range q.Keys {
+		c := actions.Candidate{Key: k, Label: k.Safe()}
+		switch e := q.State.Entity(k).(type) {
+		case *backend.Workspace:
+			c.Identity = []actions.Fact{{Name: "state", Value: e.Reported.String()}}
+			c.Owner, c.Useless = k.Parent.Safe(), true
+			if e.Class != backend.ClassFailed {
+				c.Why = backend.Textf("it is %s, and reset is for failed ones", e.Reported)
+			}
+		case *backend.Sandbox:
+			c.Label, c.Name, c.Useless = e.Name, e.Name.String(), true
+			c.Loses = []backend.Safe{backend.Text("2 volumes"), backend.Text("118 MB written since the start"), backend.Text("17h of uptime")}
+			c.Owner = backend.Text("c4f1 (ended)")
+			c.Notes = []backend.Safe{backend.Text("the directories /srv/data and /srv/models of the host stay")}
+		default:
+			c.Why = backend.Text("it was not found")
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (h *hands) Do(_ context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
+	time.Sleep(h.slow)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.did = append(h.did, t.Label.String())
+	return actions.Done{Text: backend.Text("204 No Content"), Proved: true}, h.fail
+}
+
+func (h *hands) Close() error { return nil }
+
+func (h *hands) acted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.did...)
+}
+
+// control makes the Control of the hands; the verbs named are denied.
+func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *actions.Control {
+	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now,
+		Spawn: backend.NewSpawner(nil), Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}}
+	add := func(source, kind string, s actions.Spec) {
+		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Looker: h, ReadsItself: true,
+			Open: func(context.Context) (actions.Effect, error) { return h, nil }}}
+		for _, v := range denied {
+			if v == s.Verb {
+				a.Denied = backend.Textf("the configuration does not allow it: add %q to actions of the source %s", string(v), source)
+			}
+		}
+		o.Abilities = append(o.Abilities, a)
+	}
+	for _, src := range []string{"helix-eu", "helix-us"} {
+		add(src, "helix", actions.Spec{Verb: actions.Reset, Of: backend.KindWorkspace, Title: "reset", Gesture: actions.GestureYes, Cap: actions.CapAbsolute,
+			Effect: "the registry forgets the failure and opens the workspace anew at its next use"})
+	}
+	for _, s := range []actions.Spec{
+		{Verb: actions.Destroy, Title: "destroy", Gesture: actions.GestureName, Effect: "kills what runs in the container and removes it"},
+		{Verb: actions.Pause, Title: "pause", Gesture: actions.GestureTwice, Undo: "resume", Effect: "freezes every process in the container"},
+		{Verb: actions.Probe, Title: "probe", Gesture: actions.GestureTwice, Undo: "nothing has to be", Effect: "runs true in the working directory"},
+	} {
+		s.Of = backend.KindSandbox
+		add("docker-local", "docker", s)
+	}
+	return actions.NewControl(o)
+}
+
+func newHands() *hands { return &hands{feed: newFeed(incident(time.Now()))} }
+
+func (h *hands) arm(t *testing.T, c *actions.Control) {
+	t.Helper()
+	if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("quota raised, INC-4711")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// acting runs a console with hands.
+func acts(t *testing.T, size Size, setup func(h *hands) *actions.Control, f func(s *screen, h *hands, c *actions.Control)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(14*time.Hour + 3*time.Minute)
+		h := newHands()
+		c := setup(h)
+		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c})
+		f(s, h, c)
+		s.close()
+		if r := c.Current(); r != nil {
+			<-r.Done()
+		}
+	})
+}
+
+func (s *screen) ready() { time.Sleep(400 * time.Millisecond); s.settle() }
+
+// typed sends a text key by key, as a person does.
+func (s *screen) typed(text string) {
+	for _, r := range text {
+		s.press(string(r))
+	}
+}
+
+// Every dialog at both sizes.
+func TestActScreens(t *testing.T) {
+	for name, c := range map[string]struct {
+		production bool
+		denied     []actions.Verb
+		unarmed    bool
+		concerns   []actions.Concern
+		fail       error
+		press      func(s *screen)
+	}{
+		"reset":      {press: func(s *screen) { s.press("2", "/", "state:failed", keyEnter, "r"); s.ready(); s.typed("ye") }},
+		"many":       {press: func(s *screen) { s.press("2", " ", "j", " ", "j", " ", "j", " ", "r"); s.ready() }},
+		"production": {production: true, press: func(s *screen) { s.press("3", "D"); s.ready() }},
+		"destroy":    {press: func(s *screen) { s.press("3", "D"); s.ready(); s.typed("web") }},
+		"light":      {press: func(s *screen) { s.press("3", "p"); s.ready() }},
+		"wrong":      {press: func(s *screen) { s.press("3", "D"); s.ready(); s.typed("web"); s.press(keyEnter) }},
+		"expired":    {press: func(s *screen) { s.press("3", "D"); time.Sleep(70 * time.Second); s.settle() }},
+		"refused": {concerns: []actions.Concern{{ID: "x", Rule: "eviction-storm", Source: "helix-eu", Firing: true, Cause: backend.Text("cloudflare-sandbox: max_instances reached")}},
+			press: func(s *screen) { s.press("2", "/", "state:failed", keyEnter, "r"); s.ready(); s.typed("adds") }},
+		"set-aside": {concerns: []actions.Concern{{ID: "x", Rule: "eviction-storm", Source: "helix-eu", Firing: true, Cause: backend.Text("cloudflare-sandbox: max_instances reached")}},
+			press: func(s *screen) {
+				s.press("2", "/", "state:failed", keyEnter, "r")
+				s.ready()
+				s.typed("adds opens")
+				s.press(keyEnter)
+				s.ready()
+			}},
+		"nothing": {press: func(s *screen) { s.press("2", "/", "state:evicted", keyEnter, "j", "r"); s.ready() }},
+		"verbs":   {denied: []actions.Verb{actions.Pause}, press: func(s *screen) { s.press("3", "x") }},
+		"denied":  {denied: []actions.Verb{actions.Destroy}, press: func(s *screen) { s.press("3", "D") }},
+		"arm":     {unarmed: true, press: func(s *screen) { s.press("3", "p") }},
+		"running": {press: func(s *screen) {
+			s.press("3", "p")
+			s.ready()
+			s.press("p")
+			time.Sleep(1200 * time.Millisecond)
+			s.settle()
+		}},
+		"done":   {press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
+		"failed": {fail: errors.New("409 Conflict: container 3f2a is restarting, wait until it is running"), press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
+	} {
+		for _, size := range []Size{{80, 24}, {120, 40}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
+				acts(t, size, func(h *hands) *actions.Control {
+					h.slow, h.concerns, h.fail = 3*time.Second, c.concerns, c.fail
+					control := h.control(t, c.production, c.denied...)
+					if !c.unarmed {
+						h.arm(t, control)
+					}
+					return control
+				}, func(s *screen, _ *hands, _ *actions.Control) {
+					c.press(s)
+					golden.RequireEqual(t, s.golden())
+				})
+			})
+		}
+	}
+}
+
+func allowed(t *testing.T) func(h *hands) *actions.Control {
+	return func(h *hands) *actions.Control {
+		c := h.control(t, false)
+		h.arm(t, c)
+		return c
+	}
+}
+
+func TestOneResetFromKeyToEffect(t *testing.T) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+		s.press("2", "/", "state:failed", keyEnter, "r")
+		s.ready()
+		s.press(keyEnter) // alone it confirms nothing
+		s.ready()
+		if got := h.acted(); len(got) != 0 {
+			t.Fatalf("enter alone acted on %v", got)
+		}
+		s.typed("yes")
+		s.press(keyEnter)
+		time.Sleep(time.Second)
+		s.settle()
+		if got := h.acted(); len(got) != 1 {
+			t.Fatalf("acted on %v:\n%s", got, s.text())
+		}
+		if !strings.Contains(s.text(), "1 of 1 done: 1 verified") {
+			t.Error(s.text())
+		}
+	})
+}
+
+func TestArmingComesFirst(t *testing.T) {
+	acts(t, Size{120, 40}, func(h *hands) *actions.Control { return h.control(t, false) }, func(s *screen, h *hands, c *actions.Control) {
+		if !strings.Contains(s.lines()[0], "not armed") {
+			t.Error(s.lines()[0])
+		}
+		s.press("3", "p")
+		s.typed("look at it")
+		s.press(keyEnter, keyEnter)
+		s.ready()
+		if !strings.Contains(s.lines()[0], "armed 1") || !strings.Contains(s.text(), "press p again") {
+			t.Fatal(s.text())
+		}
+		s.press(keyEsc)
+		s.ready()
+		s.press(":")
+		s.typed("disarm")
+		s.press(keyEnter)
+		if _, armed := c.Armed(); armed {
+			t.Error("still armed")
+		}
+		s.press(":")
+		s.typed("arm 20m quota raised")
+		s.press(keyEnter)
+		if a, armed := c.Armed(); !armed || a.Reason.String() != "quota raised" || a.Until.Sub(a.At) != 20*time.Minute {
+			t.Errorf("armed %t: %+v", armed, a)
+		}
+		if len(h.acted()) != 0 {
+			t.Error("something was done")
+		}
+	})
+}
+
+// What a terminal sends by itself never confirms, in any dialog, wherever it is cut.
+func TestRepliesNeverConfirm(t *testing.T) {
+	replies := []string{"\x1b[?2026;2$y", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "\x1b]11;rgb:eeee/eeee/eeee\x07", "\x1b[?62;22;52c", "\x1b[12;40R"}
+	for _, open := range []struct {
+		name  string
+		press []string
+		typed string
+	}{
+		{"light", []string{"3", "p"}, ""}, {"name", []string{"3", "D"}, ""}, {"yes", []string{"2", "/", "state:failed", keyEnter, "r"}, "yes"},
+		{"count", []string{"2", " ", "j", " ", "j", " ", "j", " ", "r"}, ""},
+	} {
+		t.Run(open.name, func(t *testing.T) {
+			acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+				s.press(open.press...)
+				s.ready()
+				if s.model.overlay != overPlan {
+					t.Fatal(s.text())
+				}
+				for _, r := range replies {
+					s.press(r)
+					for cut := 1; cut < len(r); cut++ {
+						s.press(r[:cut])
+						time.Sleep(time.Second) // the escape timeout has passed: the rest arrives as keys
+						s.press(r[cut:])
+						if s.model.overlay != overPlan { // a lone escape leaves the dialog, which is as safe
+							s.press(open.press...)
+							s.ready()
+						}
+					}
+				}
+				if s.model.overlay == overPlan && open.typed != "" { // what replies left behind spoils the text
+					s.press(keyEnter)
+				}
+				if got := h.acted(); len(got) != 0 {
+					t.Fatalf("acted on %v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestPasteNeverConfirms(t *testing.T) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+		s.press("2", "/", "state:failed", keyEnter, "r")
+		s.ready()
+		s.press("\x1b[200~yes\x1b[201~", keyEnter)
+		s.ready()
+		if len(h.acted()) != 0 || !strings.Contains(s.text(), "type  yes") {
+			t.Errorf("acted on %v:\n%s", h.acted(), s.text())
+		}
+	})
+}
+
+func TestEscStopsAndQuittingAsks(t *testing.T) {
+	acts(t, Size{120, 40}, func(h *hands) *actions.Control {
+		h.slow = 5 * time.Second
+		c := h.control(t, false)
+		h.arm(t, c)
+		return c
+	}, func(s *screen, h *hands, c *actions.Control) {
+		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "r")
+		s.ready()
+		s.typed(s.model.act.plan.Wants())
+		s.press(keyEnter)
+		s.press("v")
+		if !strings.Contains(s.lines()[0], "reset 1/2") {
+			t.Errorf("the header does not say what goes on: %s", s.lines()[0])
+		}
+		s.press("q")
+		if !strings.Contains(s.text(), "again stops it") {
+			t.Fatal(s.text())
+		}
+		s.press("v", keyEsc)
+		time.Sleep(10 * time.Second)
+		s.settle()
+		if p := c.Current().Snapshot(); p.Phase != actions.PhaseStopped || len(h.acted()) != 1 {
+			t.Errorf("%s after %v", p.Phase, h.acted())
+		}
+		s.press(keyEsc)
+		s.ready()
+		if s.model.overlay != noOverlay {
+			t.Error("esc did not leave what is over")
+		}
+	})
+}
+
+// A plan that is being made must not open over something else that was opened meanwhile, and a console without hands
+// says so.
+func TestNothingTakesTheFocus(t *testing.T) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Control) {
+		s.press("?")
+		s.model.Update(plannedMsg{plan: &actions.Plan{}})
+		if s.model.overlay != overHelp {
+			t.Error("a plan opened over the help")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, newFeed(incident(time.Now())), look{w: 120, h: 40})
+		s.press("3", "D")
+		if !strings.Contains(s.text(), "only looks") {
+			t.Error(s.text())
+		}
+		s.close()
+	})
+}
