@@ -49,7 +49,7 @@ func Workspaces() *Set[*backend.Workspace] {
 			ageColumn(Column[row]{Name: "success", Title: "SUCCESS", Brief: "OK", Help: "age of the last success", Min: 4, Ideal: 7, Priority: 3},
 				func(w row) backend.Value[time.Time] { return w.LastSuccessAt }),
 			readColumn(func(w row) *backend.Meta { return &w.Meta }, 6),
-			{Name: "version", Title: "VERSION", Help: "the framework's version in its session", Min: 7, Ideal: 9, Priority: 9, Where: Extra,
+			{Name: "version", Title: "VERSION", Help: "the framework's version in its session", Min: 7, Ideal: 7, Priority: 9, Where: Extra,
 				Cell: func(w row, c *Ctx) Cell { return text(versionOf(w, c), theme.Dim) },
 				Sort: func(w row, c *Ctx) SortKey { return sortText(versionOf(w, c).String()) }},
 			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
