@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"slices"
@@ -72,7 +73,8 @@ func (p *Program) auditShowCommand(s *shared) *cobra.Command {
 		Use:   "show [FILE]",
 		Short: "Print records of the journal",
 		Long: `Print the records of the audit journal in the state directory, or of FILE, oldest
-first. Names that nothing proves stand behind "claims to be".
+first. Names that nothing proves stand behind "claims to be". Plans that were broken
+off, or go on now, are named on the standard error.
 
 Exit codes: 0 printed, 1 lines of the journal are no records (they are named; see
 sandglass audit verify), 3 the journal cannot be read.`,
@@ -108,6 +110,9 @@ sandglass audit verify), 3 the journal cannot be read.`,
 			if err := p.showRecords(records, format); err != nil {
 				return unwritten(err)
 			}
+			if err := p.brokenOff(c.Context(), j); err != nil {
+				return err
+			}
 			return p.damaged(damaged)
 		},
 	}
@@ -142,6 +147,18 @@ func (p *Program) damaged(lines []*audit.LineError) error {
 	}
 	p.notice("what they said is not shown; run sandglass audit verify")
 	return exit(ExitChanged)
+}
+
+// brokenOff names the plans that have no end, whatever records were asked for.
+func (p *Program) brokenOff(ctx context.Context, j *audit.Journal) error {
+	plans, err := j.OpenIntents(ctx)
+	if err != nil {
+		return unread(err)
+	}
+	for _, o := range plans {
+		p.notice("plan %s of %s: %s", o.Intent.Digest, moments(o.Intent.At), o.Text())
+	}
+	return nil
 }
 
 // auditDocument is what `audit show -o json` prints.

@@ -106,6 +106,14 @@ func TestAuditShow(t *testing.T) {
 	s.run(3, "the journal cannot be read", "audit", "show", file+".none")
 }
 
+func TestAuditShowNamesWhatWasBrokenOff(t *testing.T) {
+	s, file := journalled(t)
+	edit(t, file, func(b []byte) []byte { // as a kill after the outcome leaves it
+		return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:2], nil)
+	})
+	s.run(0, `plan 9f3c0000 of 2026-11-21T08:00:00Z: reset: 1 of 3 done; it was broken off`, "audit", "show", "--verb", "nothing")
+}
+
 func TestAuditShowNamesDamage(t *testing.T) {
 	s, file := journalled(t)
 	edit(t, file, func(b []byte) []byte { return bytes.Replace(b, []byte("bucket"), []byte("socket"), 1) })
