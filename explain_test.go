@@ -2,11 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"sandglass/actions"
+	"sandglass/actions/operator"
+	"sandglass/backend"
 	"sandglass/config"
+	"sandglass/demo"
+	"sandglass/ui/cli"
 )
 
 const actingConfig = `
@@ -81,5 +87,61 @@ func TestKeysAreClaimedOnce(t *testing.T) {
 		if twice := known.Overlap(k); len(twice) > 0 {
 			t.Errorf("%s: both the adapter and the actions claim %v", k.Name, twice)
 		}
+	}
+}
+
+// TestDemoCanBeReset holds that the demo's configuration leads to the reset route of its servers, with the token for it.
+func TestDemoCanBeReset(t *testing.T) {
+	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	p := testProgram(time.Now)
+	c, err := config.Parse([]byte(d.Config()), "demo", p.Known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := readNow(t, p, d.Config())
+	accepted := 0
+	for _, source := range c.Sources {
+		if source.Kind != "helix" {
+			continue
+		}
+		site := (&console{sys: newSystem(), program: p}).site(cli.Source{Config: source}, cli.Acting{}, []actions.Verb{actions.Reset})
+		parts, _, err := operator.HelixKind(causeOf).Build(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		effect, err := parts[actions.Reset].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer effect.Close()
+		for w := range s.Workspaces.All() {
+			if w.Key.Source != source.ID {
+				continue
+			}
+			x := parts[actions.Reset].Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{w.Key}, State: s, Now: s.Wall})[0]
+			if x.Why.IsEmpty() != (w.Class == backend.ClassFailed) {
+				t.Errorf("%v is %v: %q", w.Key, w.Reported, x.Why)
+			}
+			if !x.Why.IsEmpty() {
+				continue
+			}
+			target := actions.Target{Key: x.Key, Identity: x.Identity}
+			var changed *actions.ChangedError
+			if _, err := effect.Do(t.Context(), target, actions.Params{}); err == nil {
+				accepted++
+			} else if !errors.As(err, &changed) { // it can be opening just now
+				t.Errorf("reset of %v: %v", w.Key, err)
+			}
+			if _, err := effect.Do(t.Context(), target, actions.Params{}); !errors.As(err, &changed) {
+				t.Errorf("a second reset of %v: %v", w.Key, err)
+			}
+		}
+	}
+	if accepted < 3 {
+		t.Errorf("%d resets were accepted", accepted)
 	}
 }

@@ -53,9 +53,11 @@ func (f *fleet) helixConfig(b *strings.Builder, where instance, at addresses, on
 		where.String(), quote(base+"/healthz/{session}"), quote(base+"/operator/sessions"))
 	if oneByOne {
 		b.WriteString("requests_per_second = 40 # demo: the server is on this machine\n")
-		return
+	} else {
+		fmt.Fprintf(b, "aggregate_url = %s\n", quote(base+"/operator/workspaces"))
 	}
-	fmt.Fprintf(b, "aggregate_url = %s\n", quote(base+"/operator/workspaces"))
+	fmt.Fprintf(b, "actions = [\"reset\"]\n[source.act]\nfile = %s\n[source.reset]\nurl = %s\n", quote(f.tokenPath()),
+		quote(base+"/operator/sessions/{session}/workspaces/{workspace}/reset"))
 }
 
 // quote writes a basic string of TOML 1.0.

@@ -39,6 +39,9 @@ type sourceRead struct {
 	TmpdirPattern       string `toml:"tmpdir_pattern"`
 	WalkInterval        string `toml:"walk_interval"`
 	RequestsPerSecond   int    `toml:"requests_per_second"`
+	Actions             []string
+	Act                 struct{ File string }
+	Reset               struct{ URL string }
 }
 
 func readConfig(t *testing.T, text string) map[string]sourceRead {
