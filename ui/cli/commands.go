@@ -19,6 +19,7 @@ type shared struct {
 	stateDir string
 	focus    string
 	readOnly bool
+	permit   config.Permit // what may be done on a machine without a configuration
 }
 
 // root makes the command tree anew, so that no flag outlives its command line.
@@ -37,17 +38,20 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 		RunE:          func(c *cobra.Command, _ []string) error { return p.console(c.Context(), s) },
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the thing of this `ID`, as check and get print it")
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
+	permitFlags(root, &s)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
 	})
 	root.AddCommand(p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s), p.ackCommand(&s),
 		p.silenceCommand(&s), p.noteCommand(&s), p.auditCommand(&s), p.bundleCommand(&s), p.configCommand(&s), p.versionCommand())
+	root.AddCommand(p.actingCommands(&s)...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // the argument makes cobra add it although nothing was typed yet
 	return root
@@ -73,7 +77,7 @@ func (p *Program) load(s shared) (*config.Config, error) {
 }
 
 func (p *Program) console(ctx context.Context, s shared) error {
-	c, err := p.load(s)
+	c, err := p.permitted(s)
 	if err != nil {
 		return err
 	}

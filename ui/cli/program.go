@@ -48,7 +48,8 @@ type Program struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Command func(ctx context.Context, argv []string) *exec.Cmd
 
-	User           string // whom the system says the program runs as; empty: it does not say
+	User           string    // whom the system says the program runs as; empty: it does not say
+	Stdin          io.Reader // nil: the process's own
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	// Output says what Stdout is.

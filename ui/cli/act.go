@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/config"
+	"sandglass/views/text"
+)
+
+// The exit codes of commands that act, besides those for wrong flags and configurations.
+const (
+	ExitUnverified = 1 // everything was accepted, and readings do not show all of it
+	ExitPartly     = 2 // something failed, was left out, or is not known
+	ExitRefused    = 4 // nothing was done
+)
+
+// acting are the flags of the commands that act.
+type acting struct {
+	timeout   time.Duration
+	words     []string       // of the command: reset, or do VERB
+	verbs     []actions.Verb // what the command plans, and of its kind; a plan of another verb is not this command's
+	source    string
+	filter    string
+	match     bool
+	dryRun    bool
+	readOnly  bool
+	reason    string
+	by        string
+	digest    string
+	overrides []string
+	format    string
+	params    actions.Params
+	all       bool // without a selector everything is meant, and the plan leaves out what is not to be touched
+}
+
+func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
+	a.format = "text"
+	f := cmd.Flags()
+	f.DurationVar(&a.timeout, "timeout", 55*time.Second, "give up on sources that have not answered after this long")
+	f.StringVar(&a.source, "source", "", "`ID` of the source that is acted on, where several have it")
+	f.StringVar(&a.filter, "filter", "", "act on the rows of get that match `EXPRESSION`")
+	f.BoolVar(&a.match, "match", false, "the selectors are patterns, such as 's-1*/repo'; * does not match a /")
+	f.BoolVar(&a.dryRun, "dry-run", false, "go through everything with an effect that only records; nothing changes, and nothing is written down")
+	f.StringVar(&a.reason, "reason", "", "why; it goes into the journal, and --yes-plan needs it")
+	f.StringVar(&a.by, "by", "", "`NAME` of who acts, on an account that several people use; default $SANDGLASS_USER")
+	f.StringVar(&a.digest, "yes-plan", "", "carry out the plan of this `DIGEST`, exactly as it was printed")
+	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that sets a refusal of the plan aside, as the plan names it; repeatable")
+	f.StringVarP(&a.format, "output", "o", a.format, "text or json")
+	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
+	permitFlags(cmd, s)
+	p.complete(cmd, "output", []string{"text", "json"})
+}
+
+// permitFlags are the flags of everything that can act on a machine without a configuration.
+func permitFlags(cmd *cobra.Command, s *shared) {
+	cmd.Flags().StringSliceVar(&s.permit.Verbs, "allow", nil, "without a configuration: the `VERBS` that may be done here, such as destroy,stop,pause")
+	cmd.Flags().Var((*lasting)(&s.permit.SessionLifetime), "session-lifetime", "without a configuration: how long a session can live at most, which --allow clean needs")
+}
+
+// lasting is a duration flag that takes what configuration files take: 90s, 48h, 7d.
+type lasting time.Duration
+
+// Set reads the flag.
+func (l *lasting) Set(s string) error { return (*backend.Duration)(l).UnmarshalText([]byte(s)) }
+
+// String is the default in the help; none is shown for zero.
+func (l *lasting) String() string {
+	if *l == 0 {
+		return ""
+	}
+	return time.Duration(*l).String()
+}
+
+// Type is the word for it in the help.
+func (l *lasting) Type() string { return "duration" }
+
+const actingHelp = `
+Nothing is done yet: the command prints the plan, with what each target loses and
+what is left out and why, and the command line that carries it out. That plan can
+be confirmed for 60 s, once:
+
+  sandglass %[1]s --yes-plan DIGEST --reason TEXT
+
+SELECTOR is an id, exactly as check and get print it; of a workspace
+<session>/<name>. - reads ids from the standard input, one a line.
+
+Exit codes: 0 planned, or done and verified; 1 accepted, but not verified; 2
+failed or partly done; 4 refused, nothing was done; 64 wrong flag; 78 wrong
+configuration.`
+
+// verbCommand is the command of one of Sandglass's own verbs.
+func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra.Command {
+	a := &acting{words: []string{string(verb)}, verbs: []actions.Verb{verb}}
+	cmd := &cobra.Command{
+		Use:   string(verb) + " SELECTOR...",
+		Short: short,
+		Long:  short + ".\n" + strings.ReplaceAll(actingHelp, "%[1]s", string(verb)),
+		RunE:  func(c *cobra.Command, args []string) error { return p.act(c, *s, a, args) },
+	}
+	a.flags(p, cmd, s)
+	return cmd
+}
+
+// doCommand is the command of the verbs that operators define.
+func (p *Program) doCommand(s *shared) *cobra.Command {
+	a := &acting{}
+	short := "Do what an [[action]] of the configuration defines"
+	cmd := &cobra.Command{
+		Use:   "do VERB SELECTOR...",
+		Short: short,
+		Long:  short + ".\n" + strings.ReplaceAll(actingHelp, "%[1]s", "do VERB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("do needs a verb, which an [[action]] of the configuration names, and what to do it to")
+			}
+			a.words, a.verbs = []string{"do", args[0]}, []actions.Verb{actions.Verb(args[0])}
+			return p.act(c, *s, a, args[1:])
+		},
+	}
+	a.flags(p, cmd, s)
+	return cmd
+}
+
+// actingCommands are the commands that can change something.
+func (p *Program) actingCommands(s *shared) []*cobra.Command {
+	return []*cobra.Command{
+		p.verbCommand(s, actions.Reset, "Reset failed workspaces, so that they open anew"),
+		p.verbCommand(s, actions.Destroy, "Destroy sandboxes"),
+		p.verbCommand(s, actions.Stop, "Stop sandboxes; their files stay"),
+		p.verbCommand(s, actions.Pause, "Freeze sandboxes until they are resumed"),
+		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
+		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
+		p.verbCommand(s, actions.Probe, "Run a harmless command in sandboxes, to see whether any command runs"),
+		p.doCommand(s),
+	}
+}
+
+// act makes a plan, rehearses one, or carries one out.
+func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) error {
+	if err := oneOf("-o", a.format, "text", "json"); err != nil {
+		return err
+	}
+	if p.Control == nil {
+		return refused(errors.New("this program only looks"))
+	}
+	if a.digest != "" {
+		return p.carryOut(c.Context(), s, a, args)
+	}
+	want, err := p.selection(c.InOrStdin(), a, args)
+	if err != nil {
+		return err
+	}
+	return p.propose(c.Context(), s, a, want)
+}
+
+// propose makes the plan and prints it.
+func (p *Program) propose(ctx context.Context, s shared, a *acting, want selection) error {
+	reason, err := p.optionalReason(a.reason)
+	if err != nil {
+		return err
+	}
+	x, err := p.openScene(s, a)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	if err := x.available(a.verbs[0], a.source); err != nil {
+		return err
+	}
+	who := x.control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+	if x.control.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
+		return &failure{code: ExitRefused, what: "nothing was done: several people use this account, and the journal must say who acts",
+			next: "name yourself with --by NAME, or set SANDGLASS_USER"}
+	}
+	if err := x.read(ctx, a.timeout); err != nil {
+		return err
+	}
+	got, err := x.choose(a.verbs[0], want)
+	if err != nil {
+		return err
+	}
+	plan, err := x.control.Plan(ctx, actions.Intent{Verb: a.verbs[0], Source: got.source, Keys: got.keys, Params: a.params,
+		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
+	if err != nil {
+		return refused(err)
+	}
+	doc := text.MakePlan(plan, got.missing, p.Now())
+	switch {
+	case doc.Refused:
+		doc.ExitCode = ExitRefused
+	case a.dryRun:
+		stop := x.watch(ctx)
+		progress, err := x.control.Rehearse(ctx, plan)
+		stop()
+		if err != nil {
+			return refused(err)
+		}
+		doc.Ran(progress)
+	default:
+		if err := x.control.Keep(plan); err != nil {
+			return refused(err)
+		}
+		doc.Next = p.nextLine(s, a, plan)
+	}
+	return p.printed(doc, a.format)
+}
+
+// printed writes the document and ends with its exit code.
+func (p *Program) printed(doc *text.Plan, format string) error {
+	var err error
+	switch {
+	case format == "json":
+		err = text.WriteJSON(p.Stdout, doc)
+	case doc.Run == nil || doc.DryRun:
+		if err = text.WritePlan(p.Stdout, doc); err == nil && doc.Run != nil {
+			err = text.WriteRun(p.Stdout, doc)
+		}
+	default:
+		err = text.WriteRun(p.Stdout, doc)
+	}
+	if err != nil {
+		return unwritten(err)
+	}
+	if doc.ExitCode != 0 {
+		return exit(doc.ExitCode)
+	}
+	return nil
+}
+
+// nextLine is the command line that carries the plan out.
+func (p *Program) nextLine(s shared, a *acting, plan *actions.Plan) []string {
+	argv := append([]string{"sandglass"}, a.words...)
+	for _, f := range []struct{ name, value string }{{"--config", s.config}, {"--state-dir", s.stateDir},
+		{"--allow", strings.Join(s.permit.Verbs, ",")}, {"--session-lifetime", (*lasting)(&s.permit.SessionLifetime).String()},
+		{"--yes-plan", plan.Digest}} {
+		if f.value != "" {
+			argv = append(argv, f.name, f.value)
+		}
+	}
+	reason := plan.Reason.String()
+	if reason == "" {
+		reason = "WHY"
+	}
+	return append(argv, "--reason", reason)
+}
+
+func (p *Program) optionalReason(given string) (backend.Safe, error) {
+	if given == "" {
+		return backend.Safe{}, nil
+	}
+	return p.reason(given)
+}
+
+// refused says that nothing was done and why.
+func refused(err error) error {
+	f := &failure{code: ExitRefused, what: "nothing was done: " + err.Error()}
+	var no *actions.RefusedError
+	var wrong config.Errors
+	if errors.As(err, &wrong) {
+		return err
+	}
+	if errors.As(err, &no) {
+		for _, r := range no.Refusals[1:] {
+			f.lines = append(f.lines, r.Why.String())
+		}
+	}
+	return f
+}
+
+// mine reports whether a plan is one that this command makes.
+func (a *acting) mine(plan *actions.Plan) bool {
+	return slices.Contains(a.verbs, plan.Verb) && (a.source == "" || a.source == plan.Source)
+}

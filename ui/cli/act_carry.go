@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/views/text"
+)
+
+// firstLook bounds the reading before a confirmed plan begins. What a run needs besides it waits for by itself.
+const firstLook = 10 * time.Second
+
+// longestEnd is how long an interrupted command waits for the target that is under way, which a run bounds itself.
+const longestEnd = 150 * time.Second
+
+// carryOut does exactly what a plan says that was printed before, or refuses.
+func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []string) error {
+	switch {
+	case len(args) > 0 || a.filter != "" || a.match:
+		return usage("--yes-plan takes no selector: the plan has its targets")
+	case a.dryRun:
+		return usage("--dry-run plans anew and takes no --yes-plan")
+	case len(a.overrides) > 0 || a.by != "":
+		return usage("--override and --by belong to the plan: plan anew with them")
+	}
+	reason, err := p.reason(a.reason)
+	if err != nil {
+		return err
+	}
+	x, err := p.openScene(s, a)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	plan, err := x.control.Kept(a.digest)
+	if err != nil {
+		return refused(err)
+	}
+	if err := a.fits(plan, x.config.Environment); err != nil {
+		return refused(err)
+	}
+	ok, err := actions.ConfirmDigest(plan, a.digest, p.Now())
+	if err != nil {
+		return refused(err)
+	}
+	x.feed.Attend(keysOf(plan))
+	if err := x.read(ctx, min(firstLook, a.timeout)); err != nil {
+		return err
+	}
+	stop := x.watch(ctx)
+	defer stop()
+	run, err := x.control.Start(ctx, ok.For(reason))
+	if err != nil {
+		return refused(err)
+	}
+	progress := p.follow(ctx, run)
+	doc := text.MakePlan(plan, nil, p.Now())
+	doc.Reason = &reason
+	doc.Ran(progress)
+	doc.ExitCode = exitOf(progress)
+	return p.printed(doc, a.format)
+}
+
+// fits says why a plan is not for this command line.
+func (a *acting) fits(plan *actions.Plan, environment string) error {
+	switch {
+	case !a.mine(plan):
+		return fmt.Errorf("plan %s is to %s on %s, which is not what this command does", plan.Digest, plan.Verb, plan.Source)
+	case plan.Environment != environment:
+		return fmt.Errorf("plan %s was made for the environment %s, and this is %s", plan.Digest, plan.Environment, environment)
+	case !plan.Headless:
+		return fmt.Errorf("plan %s was made on a screen", plan.Digest)
+	}
+	return nil
+}
+
+func keysOf(plan *actions.Plan) []backend.Key {
+	keys := make([]backend.Key, len(plan.Targets))
+	for i, t := range plan.Targets {
+		keys[i] = t.Key
+	}
+	return keys
+}
+
+// follow prints what changes until the run is over, or, once the command is interrupted, until it does not end.
+func (p *Program) follow(ctx context.Context, run *actions.Run) actions.Progress {
+	changed, stop := run.Subscribe()
+	defer stop()
+	seen := &watcher{p: p}
+	interrupted := ctx.Done()
+	var limit <-chan time.Time
+	for {
+		seen.tell(run.Snapshot())
+		select {
+		case <-run.Done():
+			last := run.Snapshot()
+			seen.tell(last)
+			return last
+		case <-changed:
+		case <-interrupted:
+			interrupted = nil
+			p.notice("interrupted: the target under way finishes, then the plan stops")
+			t := time.NewTimer(longestEnd)
+			defer t.Stop()
+			limit = t.C
+		case <-limit:
+			p.notice("the target under way has not finished within %s; nobody knows what became of it", backend.Age(longestEnd))
+			return run.Snapshot()
+		}
+	}
+}
+
+// watcher prints a line for whatever is new in a run.
+type watcher struct {
+	p     *Program
+	lines []actions.Line
+	wave  int
+	phase actions.Phase
+	why   backend.Safe
+}
+
+func (w *watcher) tell(p actions.Progress) {
+	if !p.Over() && p.Wave > 0 && (p.Phase != w.phase || p.Wave != w.wave || p.Why != w.why) {
+		w.phase, w.wave, w.why = p.Phase, p.Wave, p.Why
+		s := fmt.Sprintf("wave %d of %d: %s", p.Wave, p.Waves, p.Phase)
+		if !p.Why.IsEmpty() {
+			s += ", " + p.Why.String()
+		}
+		w.say(s)
+	}
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		if i < len(w.lines) && w.lines[i].Result == l.Result && w.lines[i].Text == l.Text || l.Result == actions.ResultNone {
+			continue
+		}
+		s := fmt.Sprintf("%s: %s", l.Target.Label, l.Result)
+		if !l.Text.IsEmpty() {
+			s += ", " + l.Text.String()
+		}
+		w.say(s)
+	}
+	w.lines = p.Lines
+}
+
+func (w *watcher) say(s string) {
+	w.p.notice("%s  %s", w.p.Now().UTC().Format("15:04:05"), s)
+}
+
+// exitOf is the exit code of what became of a plan.
+func exitOf(p actions.Progress) int {
+	n := len(p.Lines)
+	switch verified := p.Count(actions.ResultVerified); {
+	case p.Over() && p.Acted() == 0:
+		return ExitRefused
+	case !p.Over() || !p.Problem.IsEmpty():
+		return ExitPartly
+	case verified == n:
+		return 0
+	case verified+p.Count(actions.ResultAccepted, actions.ResultUnverified, actions.ResultEnded) == n:
+		return ExitUnverified
+	}
+	return ExitPartly
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views/columns"
+	"sandglass/views/filter"
+)
+
+// selection is what a command line names.
+type selection struct {
+	ids    []string
+	match  bool // ids are patterns
+	filter string
+	source string
+	all    bool
+}
+
+// chosen are the subjects that a selection means.
+type chosen struct {
+	source  string
+	keys    []backend.Key
+	missing []backend.ID // ids that nothing has
+}
+
+// mostSelected bounds the ids of one command line; a plan that anybody can read has fewer.
+const mostSelected = 10_000
+
+// selection reads the selectors of a command line.
+func (p *Program) selection(stdin io.Reader, a *acting, args []string) (selection, error) {
+	want := selection{match: a.match, filter: a.filter, source: a.source, all: a.all && len(args) == 0 && a.filter == ""}
+	for _, arg := range args {
+		if arg != "-" {
+			want.ids = append(want.ids, arg)
+			continue
+		}
+		lines := bufio.NewScanner(io.LimitReader(stdin, mostSelected*(backend.MaxIDBytes+1)))
+		lines.Buffer(nil, backend.MaxIDBytes+2)
+		for lines.Scan() {
+			if id := strings.TrimSuffix(lines.Text(), "\r"); id != "" {
+				want.ids = append(want.ids, id)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return want, usage("the ids on the standard input cannot be read: %v", err)
+		}
+		if len(want.ids) == 0 {
+			return want, &failure{code: ExitRefused, what: "nothing was done: the standard input names nothing"}
+		}
+	}
+	switch n := len(want.ids); {
+	case n == 0 && a.filter == "" && !want.all:
+		return want, usage("%s needs what to act on: ids as check and get print them, - for the standard input, or --filter EXPRESSION", strings.Join(a.words, " "))
+	case n > mostSelected:
+		return want, usage("%d ids are too many; at most %d can be named", n, mostSelected)
+	case n > 0 && a.filter != "" && !a.match:
+		return want, usage("an id names one thing already: --filter stands alone, or narrows --match")
+	}
+	for _, id := range want.ids {
+		if _, err := backend.NewID(id); err != nil {
+			return want, usage("%v", err)
+		}
+		if _, err := path.Match(id, ""); a.match && err != nil {
+			return want, usage("the pattern %q cannot be understood: %v", id, err)
+		}
+	}
+	return want, nil
+}
+
+// place is where a verb can be done, and to what.
+type place struct {
+	source string
+	of     backend.Kind
+}
+
+// choose finds what the selection means among the subjects of the verb.
+func (x *scene) choose(verb actions.Verb, want selection) (chosen, error) {
+	places := map[place]bool{}
+	for _, a := range x.control.All() {
+		if a.Spec.Verb == verb && (want.source == "" || want.source == a.Source) {
+			places[place{a.Source, a.Spec.Of}] = places[place{a.Source, a.Spec.Of}] || a.Denied.IsEmpty()
+		}
+	}
+	rows, err := x.rows(places, want)
+	if err != nil {
+		return chosen{}, err
+	}
+	var got chosen
+	switch {
+	case want.all, len(want.ids) == 0:
+		for _, k := range rows.keys {
+			if places[place{k.Source, k.Kind}] {
+				got.keys = append(got.keys, k)
+			}
+		}
+	case want.match:
+		got.keys = rows.like(want.ids)
+	default:
+		if got, err = rows.named(want.ids); err != nil {
+			return chosen{}, err
+		}
+	}
+	if len(got.keys) == 0 {
+		return chosen{}, x.nothing(places, want, got)
+	}
+	if got.source = got.keys[0].Source; slices.ContainsFunc(got.keys, func(k backend.Key) bool { return k.Source != got.source }) {
+		return chosen{}, several(got.keys)
+	}
+	return got, nil
+}
+
+// rows are the subjects of some places, with what people call them.
+type rows struct {
+	keys   []backend.Key
+	names  [][]string // of each key
+	byName map[string][]backend.Key
+}
+
+// rows reads the tables in the order in which get prints them. A filter leaves out what does not match.
+func (x *scene) rows(places map[place]bool, want selection) (*rows, error) {
+	state, board := x.desk.Latest()
+	ctx := columns.NewCtx(x.p.Now(), state, board)
+	out := &rows{byName: map[string][]backend.Key{}}
+	for _, l := range columns.Listings() {
+		kind, ok := subjectKind(l.Kind)
+		if !ok || !hasKind(places, kind) {
+			continue
+		}
+		var fields []string
+		for _, h := range l.Heads {
+			fields = append(fields, h.Name)
+		}
+		f, err := filter.Parse(want.filter, fields...)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		for r := range l.Each(ctx) {
+			k := r.Key()
+			if _, here := places[place{k.Source, k.Kind}]; !here || !f.Match(r) {
+				continue
+			}
+			names := namesOf(state, k)
+			out.keys, out.names = append(out.keys, k), append(out.names, names)
+			for _, n := range names {
+				out.byName[n] = append(out.byName[n], k)
+			}
+		}
+	}
+	return out, nil
+}
+
+func hasKind(places map[place]bool, kind backend.Kind) bool {
+	for at := range places {
+		if at.of == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// subjectKind is what the rows of a table are, where something can be done to them.
+func subjectKind(table string) (backend.Kind, bool) {
+	switch table {
+	case "workspaces":
+		return backend.KindWorkspace, true
+	case "sandboxes":
+		return backend.KindSandbox, true
+	case "sessions":
+		return backend.KindSession, true
+	case "tmpdirs":
+		return backend.KindTmpdir, true
+	}
+	return "", false
+}
+
+// namesOf are the texts that mean a subject: its raw id as JSON has it, as text has it, the name of a sandbox and the
+// path of a directory.
+func namesOf(s *fleet.State, k backend.Key) []string {
+	names := []string{k.Path().Raw(), k.Path().Safe().String()}
+	if box := s.Sandbox(k); box != nil && !box.Name.IsEmpty() {
+		names = append(names, box.Name.String())
+	}
+	if dir := s.Tmpdirs.Get(k); dir != nil {
+		names = append(names, dir.RawPath.Raw(), dir.Path.String())
+	}
+	return distinct(names)
+}
+
+// like are the subjects of which a name matches one of the patterns.
+func (r *rows) like(patterns []string) []backend.Key {
+	var out []backend.Key
+	for i, k := range r.keys {
+		if slices.ContainsFunc(r.names[i], func(name string) bool {
+			return slices.ContainsFunc(patterns, func(p string) bool {
+				ok, err := path.Match(p, name)
+				return err == nil && ok
+			})
+		}) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// named are the subjects of exactly these names. A name of several subjects is refused.
+func (r *rows) named(ids []string) (chosen, error) {
+	var got chosen
+	var twice []string
+	for _, id := range ids {
+		switch keys := r.byName[id]; len(keys) {
+		case 0:
+			got.missing = append(got.missing, backend.MustID(id))
+		case 1:
+			got.keys = append(got.keys, keys[0])
+		default:
+			for _, k := range keys {
+				twice = append(twice, fmt.Sprintf("  %s: the %s %s of %s", backend.Clean(id, 200), k.Kind, k.Path().Safe(), backend.Clean(k.Source, 80)))
+			}
+		}
+	}
+	if len(twice) > 0 {
+		return got, &failure{code: ExitRefused, what: "nothing was done: an id means several things:", lines: twice,
+			next: "name the source with --source, or give the whole id"}
+	}
+	return got, nil
+}
+
+// nothing says why there is nothing to act on.
+func (x *scene) nothing(places map[place]bool, want selection, got chosen) error {
+	f := &failure{code: ExitRefused, what: "nothing was done: there is nothing to act on"}
+	switch {
+	case want.match:
+		f.what = "nothing was done: no id matches"
+	case want.filter != "":
+		f.what = "nothing was done: no row matches the filter"
+	case len(got.missing) > 0:
+		f.what = "nothing was done: no source lists"
+		for i, id := range got.missing {
+			if i == 20 {
+				f.lines = append(f.lines, fmt.Sprintf("  and %d more", len(got.missing)-i))
+				break
+			}
+			f.lines = append(f.lines, "  "+id.Safe().String())
+		}
+		f.next = "copy the id from sandglass get, or name it by a pattern with --match"
+	}
+	state, _ := x.desk.Latest()
+	for _, h := range state.Sources {
+		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting {
+			for at := range places {
+				if at.source == h.Key.Source {
+					f.lines = append(f.lines, fmt.Sprintf("the source %s is %s: %s", h.Key.Source, h.Status, h.Error))
+					break
+				}
+			}
+		}
+	}
+	return f
+}
+
+// several refuses what lies on more than one source.
+func several(keys []backend.Key) error {
+	n := map[string]int{}
+	var order []string
+	for _, k := range keys {
+		if n[k.Source]++; n[k.Source] == 1 {
+			order = append(order, k.Source)
+		}
+	}
+	f := &failure{code: ExitRefused, what: "nothing was done: a plan acts on one source, and this is on several:",
+		next: "plan one after the other, with --source"}
+	for _, s := range order {
+		f.lines = append(f.lines, fmt.Sprintf("  %s: %d", s, n[s]))
+	}
+	return f
+}

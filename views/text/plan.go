@@ -1,0 +1,195 @@
+package text
+
+import (
+	"time"
+
+	"sandglass/actions"
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// Plan is the document that the commands which act print with `-o json`; docs/plan-json.md describes it. Its shape is
+// stable.
+type Plan struct {
+	Schema      int          `json:"schema"`
+	Time        Time         `json:"time"`
+	Environment backend.Safe `json:"environment"`
+	Production  bool         `json:"production"`
+	// Digest is null for a plan that cannot be carried out: a refused one, a rehearsal.
+	Digest     *string         `json:"digest"`
+	Verb       backend.Safe    `json:"verb"`
+	Kind       backend.Kind    `json:"kind"`
+	Source     backend.Safe    `json:"source"`
+	SourceKind backend.Safe    `json:"source_kind"`
+	Effect     backend.Safe    `json:"effect"`
+	Undo       *backend.Safe   `json:"undo"`
+	Made       Time            `json:"made"`
+	Expires    Time            `json:"expires"`
+	Who        PlanWho         `json:"who"`
+	Reason     *backend.Safe   `json:"reason"`
+	Params     PlanParams      `json:"params"`
+	DryRun     bool            `json:"dry_run"`
+	Refused    bool            `json:"refused"`
+	Bytes      *int64          `json:"bytes"`
+	Targets    []PlanTarget    `json:"targets"`
+	Excluded   []PlanExclusion `json:"excluded"`
+	NotListed  []backend.ID    `json:"not_listed"`
+	Advice     []backend.Safe  `json:"advice"`
+	Warnings   []backend.Safe  `json:"warnings"`
+	Refusals   []PlanRefusal   `json:"refusals"`
+	// Next is the command line that carries the plan out; null where there is none.
+	Next     []string `json:"next"`
+	Run      *PlanRun `json:"run"`
+	ExitCode int      `json:"exit_code"`
+
+	title string // of the verb, for people
+}
+
+// PlanWho is who made the plan.
+type PlanWho struct {
+	User      backend.Safe  `json:"user"`
+	Host      backend.Safe  `json:"host"`
+	Claimed   *backend.Safe `json:"claimed"`
+	SudoUser  *backend.Safe `json:"sudo_user"`
+	SSHClient *backend.Safe `json:"ssh_client"`
+}
+
+// PlanParams are what was chosen for the verb.
+type PlanParams struct {
+	OlderThanSeconds *float64 `json:"older_than_seconds"`
+	PurgeNow         bool     `json:"purge_now"`
+}
+
+// PlanTarget is one thing that is acted on.
+type PlanTarget struct {
+	ID        backend.ID     `json:"id"` // raw; what acts on a terminal is escaped
+	Label     backend.Safe   `json:"label"`
+	Owner     *backend.Safe  `json:"owner"`
+	Identity  []PlanFact     `json:"identity"`
+	Loses     []backend.Safe `json:"loses"`
+	Notes     []backend.Safe `json:"notes"`
+	Useless   bool           `json:"useless"`
+	Bytes     *int64         `json:"bytes"`
+	CauseSeen Time           `json:"cause_seen"`
+}
+
+// PlanFact is one value by which a target is told from another one.
+type PlanFact struct {
+	Name  backend.Safe `json:"name"`
+	Value backend.Safe `json:"value"`
+}
+
+// PlanExclusion is something that was chosen and is left alone.
+type PlanExclusion struct {
+	ID  backend.ID   `json:"id"`
+	Why backend.Safe `json:"why"`
+}
+
+// PlanRefusal is a reason not to act; one with a word can be set aside.
+type PlanRefusal struct {
+	Why      backend.Safe  `json:"why"`
+	Next     *backend.Safe `json:"next"`
+	Word     *string       `json:"word"`
+	SetAside bool          `json:"set_aside"`
+}
+
+// PlanRun is what became of a plan that was carried out, or rehearsed.
+type PlanRun struct {
+	Phase   actions.Phase        `json:"phase"`
+	Stopped *backend.Safe        `json:"stopped"`
+	Summary backend.Safe         `json:"summary"`
+	Began   Time                 `json:"began"`
+	Ended   Time                 `json:"ended"`
+	Acted   int                  `json:"acted"`
+	Moved   int64                `json:"moved_bytes"`
+	Freed   int64                `json:"freed_bytes"`
+	Results map[audit.Result]int `json:"results"`
+	Lines   []PlanLine           `json:"lines"`
+	Problem *backend.Safe        `json:"journal_problem"`
+}
+
+// PlanLine is what became of one target.
+type PlanLine struct {
+	ID     backend.ID     `json:"id"`
+	Label  backend.Safe   `json:"label"`
+	Wave   int            `json:"wave"`
+	Result *audit.Result  `json:"result"`
+	Text   backend.Safe   `json:"text"`
+	Issued Time           `json:"issued"`
+	Notes  []backend.Safe `json:"notes"`
+}
+
+// MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
+func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
+	d := &Plan{Schema: Schema, Time: Time{now}, Environment: backend.Clean(p.Environment, 200), Production: p.Production,
+		Verb: backend.Clean(string(p.Verb), 40), Kind: p.Of, Source: backend.Clean(p.Source, 200), SourceKind: backend.Clean(p.SourceKind, 40),
+		Effect: backend.Clean(p.Effect, 500), Made: Time{p.Made}, Expires: Time{p.Expires()}, DryRun: p.DryRun, Refused: len(p.Open()) > 0,
+		Who: PlanWho{p.Who.User, p.Who.Host, said(p.Who.Claimed), said(p.Who.SudoUser), said(p.Who.SSHClient)}, Reason: said(p.Reason),
+		Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
+		Excluded: []PlanExclusion{}, NotListed: list(notListed), Advice: list(p.Advice), Warnings: list(p.Warnings), Refusals: []PlanRefusal{},
+		title: p.Title}
+	if !d.Refused && !p.DryRun {
+		d.Digest = &p.Digest
+	}
+	if s := p.Params.OlderThan.Seconds(); s > 0 {
+		d.Params.OlderThanSeconds = &s
+	}
+	if n, known := p.Bytes().Get(); known {
+		d.Bytes = &n
+	}
+	for i := range p.Targets {
+		d.Targets = append(d.Targets, planTarget(&p.Targets[i]))
+	}
+	for _, x := range p.Excluded {
+		d.Excluded = append(d.Excluded, PlanExclusion{x.Key.Path(), x.Why})
+	}
+	open := p.Open()
+	for _, r := range p.Refusals {
+		x := PlanRefusal{Why: r.Why, Next: said(r.Next), SetAside: true}
+		for _, o := range open {
+			x.SetAside = x.SetAside && o != r
+		}
+		if r.Word != "" {
+			x.Word = &r.Word
+		}
+		d.Refusals = append(d.Refusals, x)
+	}
+	return d
+}
+
+func planTarget(t *actions.Target) PlanTarget {
+	x := PlanTarget{ID: t.Key.Path(), Label: t.Label, Owner: said(t.Owner), Identity: []PlanFact{}, Loses: list(t.Loses), Notes: list(t.Notes),
+		Useless: t.Useless, CauseSeen: Time{t.CauseSeen}}
+	for _, f := range t.Identity {
+		x.Identity = append(x.Identity, PlanFact{backend.Clean(f.Name, 60), backend.Clean(f.Value, 500)})
+	}
+	if n, known := t.Bytes.Get(); known {
+		x.Bytes = &n
+	}
+	return x
+}
+
+// Ran adds what became of the plan.
+func (d *Plan) Ran(p actions.Progress) {
+	r := &PlanRun{Phase: p.Phase, Summary: p.Summary(), Began: Time{p.Began}, Ended: Time{p.Ended}, Acted: p.Acted(),
+		Results: map[audit.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: Time{l.Issued}, Notes: list(l.Done.Notes)}
+		if l.Result != actions.ResultNone {
+			x.Result = &l.Result
+			r.Results[l.Result]++
+		}
+		r.Moved, r.Freed = r.Moved+l.Done.Moved, r.Freed+l.Done.Freed
+		r.Lines = append(r.Lines, x)
+	}
+	d.Run = r
+}
+
+// said is a text, or nil where there is none.
+func said(s backend.Safe) *backend.Safe {
+	if s.IsEmpty() {
+		return nil
+	}
+	return &s
+}

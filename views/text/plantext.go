@@ -1,0 +1,182 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/views/columns"
+)
+
+// WritePlan prints the plan for people: advice, targets with what each loses, what is left out and why, warnings,
+// refusals, and how to go on.
+func WritePlan(w io.Writer, d *Plan) error {
+	var b strings.Builder
+	d.head(&b)
+	for i := range d.Targets {
+		d.Targets[i].write(&b)
+	}
+	if n := len(d.Excluded) + len(d.NotListed); n > 0 {
+		fmt.Fprintf(&b, "\nleft alone: %s\n", columns.Number(n))
+		for _, x := range d.Excluded {
+			fmt.Fprintf(&b, "  %s\n      %s\n", x.ID, x.Why)
+		}
+		for _, id := range d.NotListed {
+			fmt.Fprintf(&b, "  %s\n      no source lists it\n", id)
+		}
+	}
+	for _, s := range d.Warnings {
+		fmt.Fprintf(&b, "\nwarning: %s\n", s)
+	}
+	d.writeRefusals(&b)
+	d.foot(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (d *Plan) head(b *strings.Builder) {
+	for _, s := range d.Advice {
+		fmt.Fprintf(b, "%s\n", s)
+	}
+	where := d.Environment.String()
+	if d.Production {
+		where += ", production"
+	}
+	fmt.Fprintf(b, "%s %s on %s (%s)\n", backend.Clean(d.title, 100), plural(len(d.Targets), string(d.Kind)), d.Source, where)
+	fmt.Fprintf(b, "  effect: %s\n", d.Effect)
+	if d.Undo != nil {
+		fmt.Fprintf(b, "  undo: %s\n", *d.Undo)
+	} else {
+		b.WriteString("  undo: none\n")
+	}
+	if d.Reason != nil {
+		fmt.Fprintf(b, "  reason: %s\n", *d.Reason)
+	}
+	if d.Bytes != nil {
+		fmt.Fprintf(b, "  size: %s\n", backend.Bytes(*d.Bytes))
+	}
+	if len(d.Targets) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+func (t *PlanTarget) write(b *strings.Builder) {
+	fmt.Fprintf(b, "  %s", t.ID)
+	if name := t.Label.String(); name != t.ID.Safe().String() {
+		fmt.Fprintf(b, "  (%s)", name)
+	}
+	if t.Owner != nil {
+		fmt.Fprintf(b, ", %s", *t.Owner)
+	}
+	if t.Bytes != nil {
+		fmt.Fprintf(b, ", %s", backend.Bytes(*t.Bytes))
+	}
+	b.WriteByte('\n')
+	var facts []string
+	for _, f := range t.Identity {
+		if f.Value != t.ID.Safe() && !f.Value.IsEmpty() {
+			facts = append(facts, fmt.Sprintf("%s %s", f.Name, f.Value))
+		}
+	}
+	if len(facts) > 0 {
+		fmt.Fprintf(b, "      as read: %s\n", strings.Join(facts, ", "))
+	}
+	for _, s := range t.Loses {
+		fmt.Fprintf(b, "      loses: %s\n", s)
+	}
+	for _, s := range t.Notes {
+		fmt.Fprintf(b, "      note: %s\n", s)
+	}
+}
+
+func (d *Plan) writeRefusals(b *strings.Builder) {
+	for _, r := range d.Refusals {
+		word := "refused"
+		if r.SetAside {
+			word = "set aside"
+		}
+		fmt.Fprintf(b, "\n%s: %s\n", word, r.Why)
+		if r.SetAside {
+			continue
+		}
+		if r.Next != nil {
+			fmt.Fprintf(b, "  next: %s\n", *r.Next)
+		}
+		if r.Word != nil {
+			fmt.Fprintf(b, "  on the command line: --override %s\n", Quoted(*r.Word))
+		}
+	}
+}
+
+func (d *Plan) foot(b *strings.Builder) {
+	switch {
+	case d.Refused:
+		b.WriteString("\nNothing was done, and this plan cannot be carried out.\n")
+	case d.Digest == nil:
+		b.WriteString("\nNothing was done: this is a dry run.\n")
+	default:
+		fmt.Fprintf(b, "\nNothing was done yet. The plan can be confirmed until %s, once. To carry it out:\n  %s\nplan %s\n",
+			d.Expires.UTC().Format("15:04:05 UTC"), CommandLine(d.Next), *d.Digest)
+	}
+}
+
+// WriteRun prints what became of a plan.
+func WriteRun(w io.Writer, d *Plan) error {
+	var b strings.Builder
+	r := d.Run
+	fmt.Fprintf(&b, "%s on %s", backend.Clean(d.title, 100), d.Source)
+	if d.Digest != nil {
+		fmt.Fprintf(&b, ", plan %s", *d.Digest)
+	}
+	fmt.Fprintf(&b, ": %s\n", r.Summary)
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		result := "not begun"
+		if l.Result != nil {
+			result = string(*l.Result)
+		}
+		if d.DryRun && result == string(actions.ResultAccepted) {
+			result = "would be done"
+		}
+		fmt.Fprintf(&b, "  %s: %s", l.Label, result)
+		if s := l.Text.String(); s != "" && s != result {
+			fmt.Fprintf(&b, ", %s", s)
+		}
+		b.WriteByte('\n')
+		for _, n := range l.Notes {
+			fmt.Fprintf(&b, "      note: %s\n", n)
+		}
+	}
+	if r.Stopped != nil {
+		fmt.Fprintf(&b, "stopped: %s\n", *r.Stopped)
+	}
+	if r.Problem != nil {
+		fmt.Fprintf(&b, "problem: %s\n", *r.Problem)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// CommandLine is an argument vector as a POSIX shell reads it.
+func CommandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = Quoted(a)
+	}
+	return strings.Join(words, " ")
+}
+
+// Quoted is one word of a POSIX shell. What cannot be drawn is not fit for copying from a screen either, and is drawn
+// safely.
+func Quoted(s string) string {
+	s = backend.Clean(s, backend.MaxTextRunes).String()
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:=@%+,", r)
+	})
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
