@@ -161,6 +161,7 @@ type Listing struct {
 // Note is what a rule remembers about one subject between States. It is immutable; a change makes a new one.
 type Note struct {
 	Success     time.Time        `json:"success,omitzero"` // the last success for which the note holds
+	Worked      time.Time        `json:"worked,omitzero"`  // the newest reading before the failures
 	First       time.Time        `json:"first,omitzero"`   // first known failed attempt
 	Last        time.Time        `json:"last,omitzero"`    // newest attempt seen
 	Seen        time.Time        `json:"seen,omitzero"`    // when it was first read in this condition

@@ -35,7 +35,7 @@ func (o *FailedOptions) build() (alerts.Rule, error) {
 		Means: "A workspace's state is failed and it has not worked for longer than `after`. The alert lasts until lastSuccessAt moves on, " +
 			"also while the workspace is opened anew or resets itself in between.",
 		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. When it began is known between two bounds: the last success and " +
-			"the first failed attempt that is known. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
+			"the first failed attempt that is known; a later reading that still showed no failure takes the place of the last success. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
 			"the earlier bound is older than `after`; or when the earlier bound is and failed attempts at least `apart` from each other were seen. " +
 			"Until then it is suspected, and says what decides.",
 		Missing: "While the source is down, or the workspace's own reading fails, the alert is held with the reason and nothing resolves. Without readable times " +
@@ -88,11 +88,11 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	return v
 }
 
-// earlier is the earliest moment at which it can have begun: the last success; without one the start of its session, or
+// earlier is the earliest moment at which it can have begun: the last success or a later reading without a failure; without either the start of its session, or
 // the moment it appeared under our eyes. Zero: unknown, which proves nothing.
 func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *alerts.Note) time.Time {
-	if !n.Success.IsZero() {
-		return n.Success
+	if at := earliest(n); !at.IsZero() {
+		return at
 	}
 	if s := env.State.SessionOf(w); s != nil {
 		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(proved(n)) {

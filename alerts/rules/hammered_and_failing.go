@@ -28,7 +28,8 @@ func (o *HammeredOptions) build() (alerts.Rule, error) {
 		Means: "A workspace is used and does not succeed: its lastAttemptAt is newer than its lastSuccessAt by more than `after`, and it is evicted or at least two " +
 			"different attempts were seen since that success. One attempt that is older than `longest_operation` without a success is reported as stuck. " +
 			"A workspace whose state is failed belongs to failed-too-long and is left out here.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts without any success count from the first one seen.",
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts without any success count from the first one seen; where a reading after the last success still " +
+			"showed no failure, they count from that reading.",
 		Missing: "Held while the source is down or the reading fails. A server that reports only lastOpAt predates lastAttemptAt: the rule is not applicable there. " +
 			"A single young attempt is normal work and says nothing.",
 		Runbook: "1",
@@ -99,14 +100,14 @@ func (r *hammered) unable(w *backend.Workspace, note *alerts.Note) (alerts.Verdi
 }
 
 func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note) alerts.Verdict {
-	base := n.Success
+	base := earliest(n)
 	if base.IsZero() {
 		base = proved(n)
 	}
 	gap, age, longest := n.Last.Sub(base), env.Now.Sub(n.Last), env.State.LongestOperation
 	again := n.Count >= 2 || n.WasEvicted
 	stuck := !n.WasEvicted && longest > 0 && age > longest
-	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)}}
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)}}
 	without := backend.Literal("attempts fail, no lastError is given")
 	switch {
 	case again && gap > r.after:

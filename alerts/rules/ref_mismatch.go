@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -28,7 +29,8 @@ func (o *RefOptions) build() (alerts.Rule, error) {
 			"its sandbox, container or snapshot is said to be gone; or a running session's stored reference names a sandbox that its platform does not list. It fires at once: " +
 			"no retry and no reset brings the other side back. It takes the place of failed-too-long's and hammered-and-failing's lines about the same workspaces and cause.",
 		Inputs: "state and lastError of the workspace registries; and where a refs source and a container source are configured, the stored references against the complete list of " +
-			"sandboxes. A reference is compared only where another reference of its provider leads to a listed sandbox, which proves that the ids are of one sort.",
+			"sandboxes. A reference is compared only where another reference of its provider leads to a listed sandbox, which proves that the ids are of one sort; and " +
+			"not while its workspace was given another sandbox so recently (3 minutes) that the new reference may not have been saved and read yet.",
 		Missing: "Held while the source is down. Without refs only the errors speak; without a complete list of sandboxes no reference is called dangling.",
 		Runbook: "6",
 		First: []string{
@@ -153,6 +155,7 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 			}
 		}
 	}
+	var others map[backend.ID][]*backend.Sandbox
 	for x := range env.State.Refs.All() {
 		list := proves[x.Provider]
 		if x.Sandbox.IsZero() || list == nil || list.has(x.Sandbox.Raw()) || x.Stale {
@@ -166,12 +169,43 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 			delete(found, x.Key) // the list may be older than the sandbox: the next one tells
 			continue
 		}
+		if others == nil {
+			others = sandboxesBySession(env)
+		}
+		if replaced(env, x, others[x.Session]) {
+			delete(found, x.Key)
+			continue
+		}
 		home := env.HomeOf(backend.Series{Source: x.Key.Source, Session: x.Session})
 		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: x.Session})
 		if s != nil && (s.Running.Or(false) || s.ListedRunning.Or(false)) {
 			found[x.Key] = r.lost(env, x, s, home, list.source)
 		}
 	}
+}
+
+// saveLag is how long the reference to a new sandbox may take until it is saved and read again.
+const saveLag = 3 * time.Minute
+
+// sandboxesBySession are the sandboxes of which it is known when they were made.
+func sandboxesBySession(env *alerts.Env) map[backend.ID][]*backend.Sandbox {
+	out := map[backend.ID][]*backend.Sandbox{}
+	for b := range env.State.Sandboxes.All() {
+		if !b.Session.IsZero() && b.CreatedAt.IsKnown() {
+			out[b.Session] = append(out[b.Session], b)
+		}
+	}
+	return out
+}
+
+// replaced reports whether the workspace of a reference was given one of its session's sandboxes after the reference was
+// saved, and the references were not read since that one can be there.
+func replaced(env *alerts.Env, x *backend.Ref, others []*backend.Sandbox) bool {
+	return slices.ContainsFunc(others, func(b *backend.Sandbox) bool {
+		other := !b.Workspace.IsZero() && !x.Workspace.IsZero() && b.Workspace != x.Workspace
+		made := env.Time(&b.Meta, b.CreatedAt)
+		return !other && made.After(env.Time(&x.Meta, x.SavedAt)) && env.ReadAt(&x.Meta).Sub(made) < saveLag
+	})
 }
 
 // lists collects the sources whose sandboxes are all known.

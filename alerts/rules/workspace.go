@@ -11,10 +11,11 @@ import (
 // facts are the times of a workspace on the steady clock; zero where unknown or absent.
 type facts struct {
 	attempt, success, read time.Time
+	worked                 time.Time // the newest reading without a failure
 }
 
 func factsOf(env *alerts.Env, w *backend.Workspace) facts {
-	return facts{env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt), env.ReadAt(&w.Meta)}
+	return facts{env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt), env.ReadAt(&w.Meta), env.Ours(w.WorkedAt)}
 }
 
 // failing reports whether there is an attempt that no success followed.
@@ -38,7 +39,7 @@ func (f facts) advanced(n *alerts.Note) bool {
 // noted returns what is remembered of the present run of failures, brought up to date with a new reading.
 func (f facts) noted(note *alerts.Note) *alerts.Note {
 	if note == nil || f.advanced(note) {
-		n := &alerts.Note{Success: f.success, Seen: f.read}
+		n := &alerts.Note{Success: f.success, Worked: f.worked, Seen: f.read}
 		if f.failing() {
 			n.First, n.Last, n.Count = f.attempt, f.attempt, 1
 		}
@@ -71,6 +72,15 @@ func proved(n *alerts.Note) time.Time {
 		return n.Seen
 	}
 	return n.First
+}
+
+// earliest is the earliest moment at which it can have begun to fail: its last success, or a later reading that showed no
+// failure. Zero: neither is known.
+func earliest(n *alerts.Note) time.Time {
+	if n.Worked.After(n.Success) && !n.Worked.After(proved(n)) {
+		return n.Worked
+	}
+	return n.Success
 }
 
 // describe fills in whom a verdict is about.

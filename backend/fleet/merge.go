@@ -20,6 +20,8 @@ type shelf[T any, P interface {
 	missed map[backend.Key]bool
 	// lost finds what an entity forgot since it was read before; nil: nothing.
 	lost func(e, old P) time.Time
+	// worked is when an entity was last read without a failure, asked of the one that another replaces; nil: nobody knows.
+	worked func(old P) time.Time
 }
 
 func newShelf[T any, P interface {
@@ -101,7 +103,7 @@ func (s *shelf[T, P]) adopt(e, old P, rev uint64, at time.Time) P {
 		e.EntityMeta().ReadAt = at
 	}
 	m := e.EntityMeta()
-	m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.Stale, m.StaleWhy = rev, at, nil, time.Time{}, false, backend.Safe{}
+	m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.WorkedAt, m.Stale, m.StaleWhy = rev, at, nil, time.Time{}, time.Time{}, false, backend.Safe{}
 	word := e.StatusWord()
 	if old != nil {
 		o := old.EntityMeta()
@@ -110,6 +112,9 @@ func (s *shelf[T, P]) adopt(e, old P, rev uint64, at time.Time) P {
 			if at := s.lost(e, old); !at.IsZero() {
 				m.LostSuccess = at
 			}
+		}
+		if s.worked != nil {
+			m.WorkedAt = s.worked(old)
 		}
 		if word == old.StatusWord() {
 			return e
@@ -141,7 +146,7 @@ func same[T any, P interface {
 }
 
 func blank(m *backend.Meta) {
-	m.ReadAt, m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.Stale, m.StaleWhy = time.Time{}, 0, time.Time{}, nil, time.Time{}, false, backend.Safe{}
+	m.ReadAt, m.Rev, m.FirstSeen, m.History, m.LostSuccess, m.WorkedAt, m.Stale, m.StaleWhy = time.Time{}, 0, time.Time{}, nil, time.Time{}, time.Time{}, false, backend.Safe{}
 }
 
 // stale marks an entity whose newest reading failed.

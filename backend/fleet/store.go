@@ -52,7 +52,7 @@ func newStore(longest time.Duration) *store {
 		versions:   newVersions(),
 		diary:      newDiary(),
 	}
-	s.workspaces.lost = lostSuccess
+	s.workspaces.lost, s.workspaces.worked = lostSuccess, s.worked
 	return s
 }
 

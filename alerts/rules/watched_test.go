@@ -1,0 +1,52 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestAFailureCannotBeOlderThanTheReadingBeforeIt: a workspace that rested for hours and fails for two minutes under our eyes
+// has not failed for longer than `after`, whatever its last success.
+func TestAFailureCannotBeOlderThanTheReadingBeforeIt(t *testing.T) {
+	tried := func(rule, state string, watched bool) *story {
+		s := begin(t, rule)
+		worked, success := s.wall, s.wall.Add(-3*time.Hour)
+		s.every(30*time.Second, 3*time.Minute, func() {
+			s.reads("a/box", reading{state: state, err: "socket hang up", attempt: time.Second, edit: func(w *backend.Workspace) {
+				w.LastSuccessAt = backend.Known(success)
+				if watched {
+					w.WorkedAt = worked
+				}
+			}})
+		})
+		return s
+	}
+	tried(failedRule, "failed", false).want(failedRule, alerts.StateFiring)
+	a := tried(failedRule, "failed", true).want(failedRule, alerts.StatePending)
+	if !a.Bounds.Earliest.Equal(noon) {
+		t.Errorf("it can have begun at %v, not before %v", a.Bounds.Earliest, noon)
+	}
+	tried(hammeredRule, "open", false).want(hammeredRule, alerts.StateFiring)
+	for _, a := range tried(hammeredRule, "open", true).alerts(hammeredRule) {
+		if a.State == alerts.StateFiring {
+			t.Error("it was hammered for three minutes only")
+		}
+	}
+}
+
+func TestRefMismatchWaitsForTheReferenceToANewSandbox(t *testing.T) {
+	s := danglingStory(t)
+	s.sandbox("container-c", "b", backend.SandboxRunning)
+	k := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("container-c")}
+	s.sandboxes[k].CreatedAt = backend.Known(s.wall)
+	read := func() {
+		for _, x := range s.refs {
+			x.ReadAt = s.wall
+		}
+	}
+	s.every(10*time.Second, 2*time.Minute, read).quiet(refRule)
+	s.every(10*time.Second, 2*time.Minute, read).want(refRule, alerts.StateFiring)
+}
