@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"sandglass/actions"
-	"sandglass/actions/audit"
 	"sandglass/backend"
 )
 
@@ -95,28 +94,28 @@ type PlanRefusal struct {
 
 // PlanRun is what became of a plan that was carried out, or rehearsed.
 type PlanRun struct {
-	Phase   actions.Phase        `json:"phase"`
-	Stopped *backend.Safe        `json:"stopped"`
-	Summary backend.Safe         `json:"summary"`
-	Began   Time                 `json:"began"`
-	Ended   Time                 `json:"ended"`
-	Acted   int                  `json:"acted"`
-	Moved   int64                `json:"moved_bytes"`
-	Freed   int64                `json:"freed_bytes"`
-	Results map[audit.Result]int `json:"results"`
-	Lines   []PlanLine           `json:"lines"`
-	Problem *backend.Safe        `json:"journal_problem"`
+	Phase   actions.Phase          `json:"phase"`
+	Stopped *backend.Safe          `json:"stopped"`
+	Summary backend.Safe           `json:"summary"`
+	Began   Time                   `json:"began"`
+	Ended   Time                   `json:"ended"`
+	Acted   int                    `json:"acted"`
+	Moved   int64                  `json:"moved_bytes"`
+	Freed   int64                  `json:"freed_bytes"`
+	Results map[actions.Result]int `json:"results"`
+	Lines   []PlanLine             `json:"lines"`
+	Problem *backend.Safe          `json:"journal_problem"`
 }
 
 // PlanLine is what became of one target.
 type PlanLine struct {
-	ID     backend.ID     `json:"id"`
-	Label  backend.Safe   `json:"label"`
-	Wave   int            `json:"wave"`
-	Result *audit.Result  `json:"result"`
-	Text   backend.Safe   `json:"text"`
-	Issued Time           `json:"issued"`
-	Notes  []backend.Safe `json:"notes"`
+	ID     backend.ID      `json:"id"`
+	Label  backend.Safe    `json:"label"`
+	Wave   int             `json:"wave"`
+	Result *actions.Result `json:"result"`
+	Text   backend.Safe    `json:"text"`
+	Issued Time            `json:"issued"`
+	Notes  []backend.Safe  `json:"notes"`
 }
 
 // MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
@@ -172,7 +171,7 @@ func planTarget(t *actions.Target) PlanTarget {
 // Ran adds what became of the plan.
 func (d *Plan) Ran(p actions.Progress) {
 	r := &PlanRun{Phase: p.Phase, Summary: p.Summary(), Began: Time{p.Began}, Ended: Time{p.Ended}, Acted: p.Acted(),
-		Results: map[audit.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
+		Results: map[actions.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: Time{l.Issued}, Notes: list(l.Done.Notes)}
