@@ -200,8 +200,15 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 				return c
 			}}
 	}
-	flex := func(c columns.Column[*audit.Record], n int) columns.Column[*audit.Record] {
-		c.Flex = n
+	flex := func(c columns.Column[*audit.Record], least int, short func(*audit.Record) backend.Safe) columns.Column[*audit.Record] {
+		c.Flex, c.Min = 1, least
+		if full := c.Cell; short != nil {
+			c.Cell = func(r *audit.Record, ctx *columns.Ctx) columns.Cell {
+				cell := full(r, ctx)
+				cell.Short = short(r)
+				return cell
+			}
+		}
 		return c
 	}
 	return &columns.Set[*audit.Record]{Kind: "audit",
@@ -210,13 +217,14 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 		Text: func(r *audit.Record) string { return r.Verb },
 		Columns: []columns.Column[*audit.Record]{
 			col("seq", "SEQ", 5, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%d", r.Seq) }),
-			col("time", "TIME", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }),
-			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return whoText(r.Who) }), 1),
+			flex(col("time", "TIME", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }), 14,
+				func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.At.UTC().Format("01-02 15:04:05")) }),
+			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return whoText(r.Who) }), 12, shortWho),
 			col("phase", "PHASE", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Phase)) }),
 			col("verb", "VERB", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Verb) }),
-			flex(col("targets", "TARGETS", 1, columns.Everywhere, targetsText), 1),
+			flex(col("targets", "TARGETS", 1, columns.Everywhere, targetsText), 12, nil),
 			col("result", "RESULT", 1, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Result)) }),
-			flex(col("reason", "REASON", 3, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Reason }), 2),
+			flex(col("reason", "REASON", 3, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Reason }), 16, nil),
 			col("plan", "PLAN", 4, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Digest) }),
 			col("kind", "KIND", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Kind) }),
 			col("detail", "DETAIL", 6, columns.Extra, func(r *audit.Record) backend.Safe { return r.Detail }),
@@ -224,6 +232,14 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 			col("facts", "FACTS", 6, columns.Extra, factsText),
 			col("sha256", "SHA256", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.SHA256) }),
 		}}
+}
+
+// shortWho names the account that a person came from, where there is no room for more.
+func shortWho(r *audit.Record) backend.Safe {
+	if !r.Who.SudoUser.IsEmpty() {
+		return r.Who.SudoUser
+	}
+	return r.Who.User
 }
 
 // targetsText says what a record is about: "7 of 40 done", "s1/w1", "40: s1/w1 …".
