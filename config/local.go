@@ -17,13 +17,8 @@ type Permit struct {
 // lifetimeKey is the key of a source's actions that holds SessionLifetime.
 const lifetimeKey = "session_lifetime"
 
-// The verbs that need SessionLifetime, and those that come with clean: what was set aside can be put back, or removed
-// sooner.
-const (
-	cleanVerb = "clean"
-	undoVerb  = "undo"
-	purgeVerb = "purge"
-)
+// cleanVerb is the verb that needs SessionLifetime.
+const cleanVerb = "clean"
 
 // Permitted is a configuration without a file that allows more. A file says itself what may be done, so that the command
 // line cannot.
@@ -35,24 +30,21 @@ func (c *Config) Permitted(p Permit, known Known) (*Config, error) {
 		return nil, fmt.Errorf("--allow and --session-lifetime are for a machine without a configuration; here %s says what may be done: "+
 			"write actions = [...] into its [[source]]", c.File)
 	}
-	verbs := slices.Clone(p.Verbs)
 	var all []string
 	for _, s := range c.Sources {
 		all = append(all, known.actionsOf(s.Kind).Verbs...)
 	}
-	for _, v := range verbs {
+	for _, v := range p.Verbs {
 		if !slices.Contains(all, v) {
 			return nil, fmt.Errorf("--allow: there is no verb %q on this machine%s", v, suggest(v, all))
 		}
 	}
-	switch clean := slices.Contains(verbs, cleanVerb); {
+	switch {
 	case p.SessionLifetime < 0:
 		return nil, fmt.Errorf("--session-lifetime must be longer than 0s")
-	case clean && p.SessionLifetime == 0:
+	case p.SessionLifetime == 0 && slices.Contains(p.Verbs, cleanVerb):
 		return nil, fmt.Errorf("--allow clean needs --session-lifetime: which sessions still live is not known on this machine, so say how " +
 			"long one can live at most, for example --session-lifetime 24h; nothing younger is touched")
-	case clean:
-		verbs = append(verbs, undoVerb, purgeVerb)
 	}
 	out := *c
 	out.Sources = slices.Clone(c.Sources)
@@ -60,7 +52,7 @@ func (c *Config) Permitted(p Permit, known Known) (*Config, error) {
 		s := &out.Sources[i]
 		kind := known.actionsOf(s.Kind)
 		for _, v := range kind.Verbs {
-			if slices.Contains(verbs, v) && !slices.Contains(s.Actions, v) {
+			if slices.Contains(p.Verbs, v) && !slices.Contains(s.Actions, v) {
 				s.Actions = append(slices.Clip(s.Actions), v)
 			}
 		}

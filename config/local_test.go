@@ -23,7 +23,7 @@ func TestCommandLineAllowsWhatThisMachineHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]string{"docker-local": "destroy pause", "tmpdir-local": "clean purge undo"} {
+	for id, want := range map[string]string{"docker-local": "destroy pause", "tmpdir-local": "clean"} {
 		if got := strings.Join(c.Source(id).Actions, " "); got != want {
 			t.Errorf("%s allows %q, want %q", id, got, want)
 		}
