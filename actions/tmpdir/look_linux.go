@@ -156,14 +156,7 @@ func spell(d time.Duration) string {
 }
 
 // quote makes one word of a shell's command line.
-func quote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r))
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func quote(s string) string { return backend.ShellWord(s).String() }
 
 // waitLooker reads what was set aside.
 type waitLooker struct {

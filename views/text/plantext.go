@@ -170,13 +170,4 @@ func CommandLine(argv []string) string {
 
 // Quoted is one word of a POSIX shell. What cannot be drawn is not fit for copying from a screen either, and is drawn
 // safely.
-func Quoted(s string) string {
-	s = backend.Clean(s, backend.MaxTextRunes).String()
-	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:=@%+,", r)
-	})
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Quoted(s string) string { return backend.ShellWord(s).String() }
