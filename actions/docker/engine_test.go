@@ -123,28 +123,47 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 	y := realEngine(t)
 	image := y.full()
 	p := y.place()
-	for _, c := range []struct{ name, user, owner string }{{"plain", "", "0:0"}, {"named", "agent", "1000:0"}, {"numbers", "1000:1000", "1000:1000"}} {
+	for _, c := range []struct{ name, user, owner string }{{"plain", "", "0:0"}, {"named", "agent", "1000:1000"}, {"numbers", "1000:1000", "1000:1000"}} {
 		t.Run(c.name, func(t *testing.T) {
-			id := y.container("missing-"+c.name, container.Config{Image: image, WorkingDir: "/work/deep", User: c.user}, container.HostConfig{})
-			p.refused(actions.Repair, id, "/work/deep is there")
-			y.inside(id, "rm", "-r", "/work")
-			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /work/deep is missing") || done.Observed.Or(backend.Observation{Works: true}).Works {
+			id := y.container("missing-"+c.name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: c.user}, container.HostConfig{})
+			p.refused(actions.Repair, id, "/home/ws/deep is there")
+			y.inside(id, "rm", "-r", "/home/ws")
+			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /home/ws/deep is missing") || done.Observed.Or(backend.Observation{Works: true}).Works {
 				t.Errorf("probe: %+v", done)
 			}
 			if l := joined(p.look(actions.Repair, id).Loses); !strings.Contains(l, "is gone already") {
 				t.Errorf("loses %q", l)
 			}
 			done := p.must(actions.Repair, id)
-			if !strings.Contains(done.Text.String(), "/work/deep is there again, empty: true ended with exit code 0") {
+			if !strings.Contains(done.Text.String(), "/home/ws/deep is there again, empty: true ended with exit code 0") {
 				t.Errorf("repair: %+v", done)
 			}
-			if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work/deep"); got != c.owner+" 755" {
+			if got := y.inside(id, "stat", "-c", "%u:%g %a", "/home/ws/deep"); got != c.owner+" 755" {
 				t.Errorf("owner and mode %s", got)
 			}
 			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "commands run") {
 				t.Errorf("probe: %+v", done)
 			}
 		})
+	}
+}
+
+// What the container's user may not make, nobody makes for it: the path is that user's to bend.
+func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
+	y := realEngine(t)
+	p := y.place()
+	for name, image := range map[string]string{"mkdir": y.full(), "bare": y.image("bare", "rm", "rmdir", "ln", "ls")} {
+		id := y.container("rights-"+name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: "agent"}, container.HostConfig{})
+		y.inside(id, "rm", "-r", "/home/ws")
+		y.inside(id, "ln", "-s", "/etc", "/home/ws")
+		_, done, err := p.act(actions.Repair, id)
+		want := map[string]string{"mkdir": "as root: docker exec -u 0", "bare": "no plain directory"}[name]
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+		if got := y.inside(id, "ls", "/etc"); strings.Contains(got, "deep") {
+			t.Errorf("%s: /etc holds %s", name, got)
+		}
 	}
 }
 
@@ -287,7 +306,7 @@ func TestRealEngineRepairWithoutMkdir(t *testing.T) {
 	if !strings.Contains(done.Text.String(), "the engine enters it") || !strings.Contains(joined(done.Notes), "unpacked") {
 		t.Errorf("repair: %+v", done)
 	}
-	if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work", "/work/a", "/work/a/b"); got != "0:0 755␊1000:1000 755␊1000:1000 755" {
+	if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work", "/work/a", "/work/a/b"); got != "0:0 755\n1000:1000 755\n1000:1000 755" {
 		t.Errorf("owners %s", got)
 	}
 	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "set probe_command") || done.Observed.IsKnown() {

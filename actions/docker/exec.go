@@ -48,7 +48,6 @@ func (r ran) ok() bool { return r.trouble == troubleNone && r.code == 0 }
 type command struct {
 	argv []string
 	dir  string // empty: the container's working directory
-	user string // empty: the container's user
 }
 
 // troubleOf reads why the engine's runtime could not begin a command. The words are those of runc ("chdir to cwd …",
@@ -79,7 +78,7 @@ func (h *hands) run(ctx context.Context, b *box, c command) (ran, error) {
 	began := h.desk.deps.Now()
 	var id string
 	if _, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
-		res, err := h.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, User: c.user, AttachStdout: true, AttachStderr: true})
+		res, err := h.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
 		id = res.ID
 		return err
 	}); err != nil {

@@ -94,7 +94,8 @@ func (l *look) one(ctx context.Context, c *actions.Candidate) {
 		return
 	}
 	o := ownerOf(l.q.State, known)
-	c.Owner, c.Useless = o.who, b.idle()
+	// What a resting session left behind may be wanted again.
+	c.Owner, c.Useless = o.who, o.nobody || b.idle() && !o.rests && !o.live
 	if l.verb == actions.Destroy {
 		if c.Why = o.spares(); c.Why.IsEmpty() {
 			if other := namedBy(l.q.State, l.refs, known); !other.IsEmpty() {

@@ -183,6 +183,9 @@ func TestLiveSessionsKeepTheirSandboxes(t *testing.T) {
 			if got.Why.IsEmpty() != (c.why == "") || !strings.Contains(got.Why.String(), c.why) {
 				t.Errorf("left out because %q, want %q", got.Why, c.why)
 			}
+			if useless := c.name == "in no list"; c.why == "" && got.Useless != useless {
+				t.Errorf("useless: %t", got.Useless)
+			}
 			// The other verbs can be taken back, and say it.
 			if got := lookAt(t, f.parts(soon)[actions.Pause], c.s); !got.Why.IsEmpty() || c.why == "session c4f1 of acme is live" && joined(got.Notes) != c.why {
 				t.Errorf("pause: %q, notes %s", got.Why, joined(got.Notes))

@@ -94,11 +94,11 @@ func (h *hands) probeName() backend.Safe {
 	return h.desk.deps.Cleaner.Clean(strings.Join(h.desk.opt.ProbeCommand, " "), 80)
 }
 
-// mkdir makes a directory as the container's user, else as its superuser who then gives it to that user, else, in an
-// image without mkdir, through the engine's archive. The note says what is particular about it.
+// mkdir makes a directory as the container's user, or, in an image without mkdir, through the engine's archive. It is
+// never made by a superuser whom the container's own user is not: what the path leads through is that user's to change,
+// and a directory made elsewhere and given to it would be a gift of rights. The note says what is particular about it.
 func (h *hands) mkdir(ctx context.Context, b *box, dir string) (note backend.Safe, err error) {
-	argv := []string{"mkdir", "-p", "--", dir}
-	made, err := h.run(ctx, b, command{argv: argv, dir: "/"})
+	made, err := h.run(ctx, b, command{argv: []string{"mkdir", "-p", "--", dir}, dir: "/"})
 	switch {
 	case err != nil:
 		return note, err
@@ -109,27 +109,15 @@ func (h *hands) mkdir(ctx context.Context, b *box, dir string) (note backend.Saf
 	case made.trouble != troubleNone:
 		return note, fmt.Errorf("mkdir could not be run: %s", made.said)
 	}
-	if !privileged(b.user) {
-		if made, err = h.run(ctx, b, command{argv: argv, dir: "/", user: "0"}); err != nil {
-			return note, err
-		}
-		if made.ok() {
-			return h.hand(ctx, b, dir)
-		}
-	}
-	return note, fmt.Errorf("%s cannot be made: %s%s", h.clean(dir), made.said, h.leads(ctx, b))
+	return note, fmt.Errorf("%s cannot be made by the container's user%s: %s%s", h.clean(dir), b.called(h.clean), made.said, h.leads(ctx, b))
 }
 
-// hand gives a directory that the superuser made to the container's user.
-func (h *hands) hand(ctx context.Context, b *box, dir string) (backend.Safe, error) {
-	given, err := h.run(ctx, b, command{argv: []string{"chown", "--", b.user, dir}, dir: "/", user: "0"})
-	switch {
-	case err != nil:
-		return backend.Safe{}, err
-	case !given.ok():
-		return backend.Textf("%s belongs to root, and could not be given to %s: %s", h.clean(dir), h.clean(b.user), given.said), nil
+// called names the container's user.
+func (b *box) called(clean func(string) backend.Safe) string {
+	if b.user == "" {
+		return ""
 	}
-	return backend.Textf("%s was made by root and given to %s", h.clean(dir), h.clean(b.user)), nil
+	return " " + clean(b.user).String()
 }
 
 func privileged(user string) bool {
@@ -137,13 +125,17 @@ func privileged(user string) bool {
 	return name == "" || name == "0" || name == "root"
 }
 
-// leads says where the working directory leads to when it is a link that nobody could see before.
+// leads says what to do next where the container's user could not make its working directory: a link shows here that
+// nobody could see before.
 func (h *hands) leads(ctx context.Context, b *box) string {
 	link, err := h.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
-	if err != nil || !link.ok() || link.said.IsEmpty() {
+	if err == nil && link.ok() && !link.said.IsEmpty() {
+		return fmt.Sprintf("; it is a link to %s, which is missing and which the plan did not show: look where it should lead before anything is made there", link.said)
+	}
+	if privileged(b.user) {
 		return ""
 	}
-	return fmt.Sprintf("; it is a link to %s, which the plan did not show: docker exec -w / %s mkdir -p, if that is where it should be", link.said, h.clean(b.name))
+	return fmt.Sprintf("; if the path leads where it should, as root: docker exec -u 0 -w / %s mkdir -p %s, then give it to that user", backend.ShellWord(b.name), backend.ShellWord(b.workDir))
 }
 
 // unpack makes a directory through the engine's archive, which needs nothing of the image.
@@ -152,15 +144,9 @@ func (h *hands) unpack(ctx context.Context, b *box, dir string) (backend.Safe, e
 	if !h.desk.host.settled(b, dir) {
 		return none, fmt.Errorf("the image has no mkdir, and the engine's archive would touch mounts of the host: make %s in a new container, or restart this one with it", h.clean(dir))
 	}
-	parent := path.Dir(dir)
-	for ; parent != "/"; parent = path.Dir(parent) { // an entry for a directory that is there would change its owner and mode
-		_, _, err := h.stat(ctx, b, parent)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return none, err
-		}
+	parent, err := h.firm(ctx, b, dir)
+	if err != nil {
+		return none, err
 	}
 	uid, gid, note := ids(b.user)
 	var tree bytes.Buffer
@@ -182,6 +168,26 @@ func (h *hands) unpack(ctx context.Context, b *box, dir string) (backend.Safe, e
 		return none, err
 	}
 	return note, nil
+}
+
+// firm is the longest part of a directory's path that is there: entries for it would change its owner and mode. Every
+// part of it must be a real directory, because the engine unpacks with all rights, and a link may lead anywhere.
+func (h *hands) firm(ctx context.Context, b *box, dir string) (string, error) {
+	at := "/"
+	for name := range strings.SplitSeq(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
+		next := path.Join(at, name)
+		mode, _, err := h.stat(ctx, b, next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return at, nil
+		case err != nil:
+			return "", err
+		case !mode.IsDir():
+			return "", fmt.Errorf("the image has no mkdir, and %s on the way to %s is no plain directory, so that unpacking could make it elsewhere", h.clean(next), h.clean(dir))
+		}
+		at = next
+	}
+	return at, nil
 }
 
 // ids are the numbers of the container's user, as far as its configuration gives numbers.

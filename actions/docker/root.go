@@ -156,5 +156,5 @@ func (b *box) unlinkedWhy(clean func(string) backend.Safe) backend.Safe {
 func (b *box) unlinkedAdvice(clean func(string) backend.Safe) backend.Safe {
 	m, _ := b.covering(b.workDir)
 	return backend.Textf("on the host of %s: mkdir -p %s && docker restart %s; then look for what cleans that directory (systemd-tmpfiles, tmpreaper, a timed find, Sandglass's own journal), or it happens again",
-		clean(b.name), clean(m.source), clean(b.name))
+		clean(b.name), backend.ShellWord(m.source), backend.ShellWord(b.name))
 }

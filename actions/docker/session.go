@@ -17,7 +17,8 @@ type owner struct {
 	// unsure is why nobody knows whether the session is live; empty: it is known, or no source lists sessions at all.
 	unsure backend.Safe
 	note   backend.Safe // a remark for the plan
-	over   bool         // known: no list has it, or its run loop is not active
+	nobody bool         // its session is in no list any more
+	rests  bool         // its session is listed and does not run
 }
 
 // ownerOf looks the session of a container up, in every source that could know it.
@@ -46,7 +47,7 @@ func ownerOf(s *fleet.State, b *backend.Sandbox) owner {
 		case x.MayRun():
 			o.live = true
 		default:
-			o.over, o.note = true, backend.Text("its session rests: when it comes back it does not find this container")
+			o.rests, o.note = true, backend.Text("its session rests: when it comes back it does not find this container")
 		}
 		return o
 	}
@@ -62,7 +63,7 @@ func ownerOf(s *fleet.State, b *backend.Sandbox) owner {
 			return o
 		}
 	}
-	o.over, o.note = true, backend.Text("its session is in no list any more")
+	o.nobody, o.note = true, backend.Text("its session is in no list any more")
 	return o
 }
 

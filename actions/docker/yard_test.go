@@ -106,6 +106,7 @@ func (y *yard) image(name string, programs ...string) string {
 	for _, dir := range []string{"bin/", "etc/", "tmp/", "work/"} {
 		put(&tar.Header{Name: dir, Typeflag: tar.TypeDir, Mode: 0o755}, nil)
 	}
+	put(&tar.Header{Name: "home/", Typeflag: tar.TypeDir, Mode: 0o755, Uid: 1000, Gid: 1000}, nil)
 	put(&tar.Header{Name: "etc/passwd", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:0::/:/bin/sh\nagent:x:1000:1000::/:/bin/sh\n"))
 	put(&tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, program)
 	for _, p := range programs {
@@ -163,12 +164,19 @@ func (y *yard) container(name string, c container.Config, h container.HostConfig
 // inside runs a command in / of a container as root and returns what it printed.
 func (y *yard) inside(id string, argv ...string) string {
 	y.t.Helper()
-	h := &hands{reader{y.api, &desk{deps: backend.Deps{Now: time.Now, Deadline: 20 * time.Second, Cleaner: backend.NewCleaner()}}}}
-	r, err := h.run(y.t.Context(), &box{id: id}, command{argv: argv, dir: "/", user: "0"})
-	if err != nil || !r.ok() {
-		y.t.Fatalf("%v: %+v, %v", argv, r, err)
+	made, err := y.api.ExecCreate(y.t.Context(), id, client.ExecCreateOptions{Cmd: argv, WorkingDir: "/", User: "0", AttachStdout: true, AttachStderr: true})
+	if err != nil {
+		y.t.Fatalf("%v: %v", argv, err)
 	}
-	return r.said.String()
+	h := &hands{reader{y.api, &desk{deps: backend.Deps{Deadline: 20 * time.Second, Cleaner: backend.NewCleaner()}}}}
+	text, err := h.output(y.t.Context(), made.ID)
+	if err != nil {
+		y.t.Fatalf("%v: %v", argv, err)
+	}
+	if code, err := h.exitCode(y.t.Context(), made.ID); err != nil || code != 0 {
+		y.t.Fatalf("%v: %d %q, %v", argv, code, text, err)
+	}
+	return strings.TrimSpace(text)
 }
 
 // place is a source of the program with its parts and what a console would know.
