@@ -87,20 +87,22 @@ func (j *Journal) anchor(ctx context.Context, at time.Time, chain string, r Rece
 	text := Anchor{Place: j.Place(), Chain: chain, Seq: r.Seq, Hash: r.Hash}.String()
 	if j.sockets.Journald != "" {
 		line := fmt.Sprintf("MESSAGE=%s\nPRIORITY=%d\nSYSLOG_FACILITY=%d\nSYSLOG_IDENTIFIER=%s\n", text, priority, facility, Identifier)
-		if send(ctx, j.sockets.Journald, line) == nil {
+		if send(ctx, "unixgram", j.sockets.Journald, line) == nil {
 			return
 		}
 	}
 	if j.sockets.Syslog != "" {
 		line := fmt.Sprintf("<%d>%s %s[%d]: %s", facility<<3|priority, at.Local().Format(time.Stamp), Identifier, os.Getpid(), text)
-		_ = send(ctx, j.sockets.Syslog, line)
+		if send(ctx, "unixgram", j.sockets.Syslog, line) != nil {
+			_ = send(ctx, "unix", j.sockets.Syslog, line+"\x00") // some daemons listen for streams; syslog(3) ends a message so
+		}
 	}
 }
 
-func send(ctx context.Context, socket, text string) error {
+func send(ctx context.Context, network, socket, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), anchorPatience)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, "unixgram", socket)
+	c, err := (&net.Dialer{}).DialContext(ctx, network, socket)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -82,6 +83,30 @@ func TestTheHeadGoesToTheSystemsLog(t *testing.T) {
 	all, err := ReadAnchors(strings.NewReader("Jan 01 12:00:00 build-7 " + got))
 	if err != nil || len(all) != 1 || all[0] != (Anchor{Place: j.Place(), Chain: r.Hash[:16], Seq: 1, Hash: r.Hash}) {
 		t.Errorf("read back: %+v, %v", all, err)
+	}
+}
+
+func TestALogThatListensForStreamsIsToldToo(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	j := anchored(t, Sockets{Syslog: filepath.Join(dir, "s")})
+	r := synced(t, j, 0)
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got, err := io.ReadAll(c)
+	if all, _ := ReadAnchors(bytes.NewReader(got)); err != nil || len(all) != 1 || all[0].Hash != r.Hash || !bytes.HasSuffix(got, []byte{0}) {
+		t.Errorf("the log got %q, %v", got, err)
 	}
 }
 
