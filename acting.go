@@ -10,6 +10,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/actions/audit"
+	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -22,7 +23,7 @@ func causeOf(text backend.Safe) string { return alerts.Fingerprint(text.String()
 
 // actionKinds are what this program can do, by kind of source.
 func actionKinds() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(causeOf)}
+	return []actions.Kind{operator.HelixKind(causeOf), dockeract.Kind()}
 }
 
 // actionKeys are the same as a configuration file knows them.
