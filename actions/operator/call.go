@@ -28,6 +28,9 @@ func callDefaults() Call {
 	return Call{Method: http.MethodPost, Deadline: backend.Duration(30 * time.Second)}
 }
 
+// longest bounds a deadline: an effect that takes longer is ended by the run.
+const longest = 2 * time.Minute
+
 // IsZero reports whether neither a request nor a command is configured.
 func (c *Call) IsZero() bool { return c.URL == "" && len(c.Command) == 0 }
 
@@ -59,8 +62,8 @@ func knownNames(of backend.Kind) []string {
 
 // check refuses what could not be carried out or could reach another place. at is put before the keys.
 func (c *Call) check(opts backend.Options, at string, of backend.Kind, act wire.Credential) error {
-	if c.Deadline.Std() <= 0 {
-		return opts.Refuse(at+"deadline", "must be longer than 0s")
+	if c.Deadline.Std() <= 0 || c.Deadline.Std() > longest {
+		return opts.Refuse(at+"deadline", "must be longer than 0s and at most %v", longest)
 	}
 	for _, part := range c.templates() {
 		for _, name := range wire.Placeholders(part.text) {

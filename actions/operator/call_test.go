@@ -116,7 +116,8 @@ func TestRefusals(t *testing.T) {
 		{head + "url = \"http://h/{session}\"\nverify = \"success advances\"", `only workspaces report a last success`},
 		{head + "url = \"http://h/{session}\"\nverify = \"state = failed\"", `is no condition; write none, gone, success advances, state == WORD or state != WORD`},
 		{head + "url = \"http://h/{session}\"\nper_minute = 0", `0 is outside 1 to 600`},
-		{head + "url = \"http://h/{session}\"\ndeadline = \"0s\"", `must be longer than 0s`},
+		{head + "url = \"http://h/{session}\"\ndeadline = \"0s\"", `must be longer than 0s and at most 2m0s`},
+		{head + "url = \"http://h/{session}\"\ndeadline = \"1h\"", `at most 2m0s`},
 	} {
 		if v, err := verb(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\n got %v (%v)\nwant %s", c.text, err, v, c.want)
