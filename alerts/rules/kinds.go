@@ -20,7 +20,7 @@ type Common struct {
 	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert goes on after the condition ended"`
 	Gap           alerts.GapPolicy `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
 	RunbookText   string           `toml:"runbook_text" doc:"what this site adds to the runbook's page about it, as Markdown"`
-	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to"`
+	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to, each with a title before it or not: \"Escalation https://wiki.example/escalation\""`
 }
 
 // check refuses words that nobody knows. It is done here and not while decoding, since TOML decoders hand strings to
@@ -35,6 +35,11 @@ func (c *Common) check() error {
 	case alerts.GapPause, alerts.GapReset, alerts.GapCount:
 	default:
 		return &KeyError{"gap", fmt.Sprintf("%q is no gap policy; write pause, reset or count", c.Gap)}
+	}
+	for i, link := range c.RunbookLinks {
+		if _, _, err := alerts.SplitLink(link); err != nil {
+			return &KeyError{fmt.Sprintf("runbook_links[%d]", i), err.Error()}
+		}
 	}
 	return nil
 }

@@ -83,6 +83,10 @@ func TestOptionsDecodeStrictly(t *testing.T) {
 		if _, err := k.Configure(fakeOptions{"gap = \"ignore\""}); err == nil {
 			t.Errorf("%s accepts any gap policy", k.Name)
 		}
+		links := "runbook_links = [\"https://wiki.example/a\", \"Escalation wiki.example/b\"]"
+		if _, err := k.Configure(fakeOptions{links}); err == nil || !strings.HasPrefix(err.Error(), `at runbook_links[1]: "wiki.example/b" does not end in an address`) {
+			t.Errorf("%s accepts a link without an address: %v", k.Name, err)
+		}
 		if _, err := k.Configure(fakeOptions{"nonsense = 1"}); err == nil {
 			t.Errorf("%s accepts an unknown key", k.Name)
 		}

@@ -24,8 +24,10 @@ func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
 			continue
 		}
 		l := runbook.Local{Text: m.RunbookText}
-		for _, u := range m.RunbookLinks {
-			l.Links = append(l.Links, runbook.Link{URL: u})
+		for _, link := range m.RunbookLinks {
+			if title, address, err := alerts.SplitLink(link); err == nil { // the rules refused others
+				l.Links = append(l.Links, runbook.Link{Title: title, URL: address})
+			}
 		}
 		out[m.Name] = l
 	}

@@ -116,7 +116,7 @@ func (l *List[R]) slots(w int) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
 	for i, c := range l.cfg.Set.Columns {
 		hidden := c.Where == columns.NarrowOnly && w >= wideColumns || c.Where == columns.WideOnly && w < wideColumns ||
-			c.Where == columns.Extra && w < extraColumns
+			c.Where == columns.Extra && w < extraColumns || c.Where == columns.Reports
 		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == columns.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
 	}

@@ -63,11 +63,27 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 9, Priority: 0, Where: NarrowOnly,
 				Cell: lifeCell,
 				Sort: func(a row, c *Ctx) SortKey { return sortAge(known(began(a)), c.Now) }},
+			{Name: "inhibited_by", Title: "PART OF", Help: "the alert about the outage that it is a part of: its rule and id", Min: 8, Ideal: 14, Priority: 8, Where: Reports,
+				Cell: func(a row, c *Ctx) Cell { return text(partOf(a, c), theme.Dim) },
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.InhibitedBy) }},
 			{Name: "id", Title: "ID", Help: "the alert's short stable id", Min: 8, Ideal: 10, Priority: 9, Where: Extra,
 				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.ID), theme.Dim) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.ID) }},
 		},
 	}
+}
+
+// partOf names the alert about the outage that an alert is a part of; its id alone when that is not on the Board.
+func partOf(a *alerts.Alert, c *Ctx) backend.Safe {
+	if a.InhibitedBy == "" {
+		return backend.Safe{}
+	}
+	for _, x := range c.Board.Alerts {
+		if x.ID == a.InhibitedBy {
+			return backend.Textf("%s %s", plain(x.Rule), plain(x.ID))
+		}
+	}
+	return plain(a.InhibitedBy)
 }
 
 // AlertKey is the key of an alert's row.

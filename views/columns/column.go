@@ -67,6 +67,7 @@ const (
 	NarrowOnly       // only on screens too narrow for the WideOnly columns
 	WideOnly         // on screens with room, and in reports
 	Extra            // `-o wide`, csv, and screens of 200 columns
+	Reports          // `get` and csv; on no screen, which shows the same in another way
 )
 
 // Column is one column of rows R.
@@ -96,6 +97,8 @@ type Set[R any] struct {
 	Columns []Column[R]
 	// Rows walks the rows of a State and Board in their natural order.
 	Rows func(*fleet.State, *alerts.Board) iter.Seq[R]
+	// Past walks rows that come out of the past instead (Ctx.Events); nil: Rows does.
+	Past func(*Ctx) iter.Seq[R]
 	Key  func(R) backend.Key
 	// Text is what a filter's bare word is searched in.
 	Text func(R) string
@@ -115,6 +118,14 @@ func (s *Set[R]) Column(name string) int {
 		}
 	}
 	return -1
+}
+
+// All walks the rows of a moment in their natural order.
+func (s *Set[R]) All(c *Ctx) iter.Seq[R] {
+	if s.Past != nil {
+		return s.Past(c)
+	}
+	return s.Rows(c.State, c.Board)
 }
 
 // Cursor adapts one row after another to filter.Row without allocating.

@@ -50,9 +50,11 @@ func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
 		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource)}},
 	}
 	board := &alerts.Board{Alerts: []*alerts.Alert{{}}}
+	ctx := NewCtx(noon, state, board)
+	ctx.Events = []backend.Event{{}}
 	for _, l := range Listings() {
 		rows := 0
-		for r := range l.Each(NewCtx(noon, state, board)) {
+		for r := range l.Each(ctx) {
 			rows++
 			for i, h := range l.Heads {
 				cell, _ := r.Cell(i), r.SortKey(i)
@@ -124,6 +126,16 @@ func TestOnsetSaysWhatIsProved(t *testing.T) {
 	} {
 		if got := Onset(&a, noon); got != want {
 			t.Errorf("%+v: %q, want %q", a.Bounds, got, want)
+		}
+	}
+}
+
+func TestWhatAnAlertIsPartOf(t *testing.T) {
+	storm, part, lost := &alerts.Alert{ID: "9b1c", Rule: "eviction-storm"}, &alerts.Alert{ID: "1", InhibitedBy: "9b1c"}, &alerts.Alert{ID: "2", InhibitedBy: "77aa"}
+	set, ctx := Alerts(), NewCtx(noon, nil, &alerts.Board{Alerts: []*alerts.Alert{storm, part, lost}})
+	for a, want := range map[*alerts.Alert]string{storm: "–", part: "eviction-storm 9b1c", lost: "77aa"} {
+		if got := set.Columns[set.Column("inhibited_by")].Cell(a, ctx).Text.String(); got != want {
+			t.Errorf("alert %s is part of %q, want %q", a.ID, got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type tableColumn struct {
 func WriteTable(w io.Writer, l columns.Listing, ctx *columns.Ctx, f filter.Filter, o TableOptions) error {
 	var cols []tableColumn
 	for i, h := range l.Heads {
-		if h.Where == columns.Everywhere || h.Where == columns.WideOnly || o.Wide && h.Where == columns.Extra {
+		if h.Where == columns.Everywhere || h.Where == columns.WideOnly || h.Where == columns.Reports || o.Wide && h.Where == columns.Extra {
 			cols = append(cols, tableColumn{Head: h, index: i, width: kit.Width(h.Title)})
 		}
 	}

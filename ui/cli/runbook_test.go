@@ -1,0 +1,27 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/ui/cli"
+)
+
+// linked is a rule to which the site added links.
+type linked struct{ alerts.Rule }
+
+func (linked) Meta() *alerts.Meta {
+	return &alerts.Meta{Name: "eviction-storm", RunbookLinks: []string{"Escalation https://wiki.example/call", "https://wiki.example/storm"}}
+}
+
+func TestLinksOfTheSiteHaveTitles(t *testing.T) {
+	local := cli.LocalRunbook([]alerts.Rule{linked{}})["eviction-storm"]
+	page, _ := runbook.Incident("7")
+	for _, want := range []string{`- [Escalation](<https`, `wiki\.example\/call`, `- [https\:\/\/wiki\.example\/storm](<https`} {
+		if text := page.Markdown(local); !strings.Contains(text, want) {
+			t.Errorf("%s is missing in %s", want, text[:400])
+		}
+	}
+}
