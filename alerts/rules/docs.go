@@ -1,6 +1,7 @@
 package rules
 
 import (
+	_ "embed"
 	"fmt"
 	"reflect"
 	"strings"
@@ -8,6 +9,11 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 )
+
+// figures are what a simulated day of a healthy fleet with incidents in it measured; the test that plays it writes them.
+//
+//go:embed figures.md
+var figures string
 
 // Document writes docs/alerts.md from the rules' own metadata.
 func Document() string {
@@ -38,6 +44,9 @@ An alert about an outage hides the lines of other rules that are parts of it and
 it knows every one of their subjects. What is more severe is never hidden. Where a rule measures a rate, the alert says whether it gets **worse**, is **steady** or is
 **ending**, with the time in which it doubles or halves; changes that lie up to 15 minutes before the onset are named with it.
 
+What a rule concludes from a story can be tried with ` + "`sandglass rules test FILE`" + `: [Testing the alert rules](rule-tests.md) has the notation. How quiet and how quick
+the rules are on a busy day stands [at the end](#measured-how-quiet-how-quick).
+
 `)
 	b.WriteString("| Rule | Severity | Runbook | In short |\n|---|---|---|---|\n")
 	for _, k := range Kinds() {
@@ -47,6 +56,7 @@ it knows every one of their subjects. What is more severe is never hidden. Where
 	for _, k := range Kinds() {
 		section(&b, k, metaOf(k))
 	}
+	b.WriteString("\n## Measured: how quiet, how quick\n\n" + figures)
 	return b.String()
 }
 

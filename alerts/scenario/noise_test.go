@@ -1,0 +1,286 @@
+package scenario_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/alerts/rules"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+const (
+	noisyDay  = 24 * time.Hour
+	noisyStep = time.Minute
+)
+
+var (
+	update    = flag.Bool("update", false, "rewrite the figures in alerts/rules")
+	noisyFor  = flag.Duration("noise.for", noisyDay, "end the noisy day after this long, to look into something")
+	noisyPoll = flag.Duration("noise.step", noisyStep, "poll the noisy fleet at this interval")
+	noisySeed = flag.Uint64("noise.seed", 1, "which noisy day")
+)
+
+// figures are what a day of the noisy fleet gave.
+type figures struct {
+	step          time.Duration
+	workspaceDays float64
+	seen, states  int      // workspaces of all States, and States
+	alarms        []string // false alarms
+	suspected     int      // lines that were suspected and never fired
+	infos         int      // lines of severity info
+	found         []detection
+	missed        []string
+}
+
+type detection struct {
+	rule        string
+	took, limit time.Duration
+	threshold   time.Duration // of limit: what the rule's own text waits for
+}
+
+// ongoing is a trouble that has begun.
+type ongoing struct {
+	trouble
+	name      string
+	began     time.Time // the earliest moment at which it can have begun
+	limit     time.Duration
+	goOn      func()
+	found     bool
+	concluded bool
+}
+
+// aftermath is how long after an incident of the whole fleet its alerts may still come and go.
+const aftermath = 15 * time.Minute
+
+// noisyRun plays one day.
+type noisyRun struct {
+	t       *testing.T
+	fleet   *noisyFleet
+	board   *alerts.Board
+	engine  *alerts.Engine
+	firing  map[string]bool
+	pending map[string]bool
+	on      []*ongoing
+	figures
+}
+
+func playNoise(t *testing.T, seed uint64, step, day time.Duration, list []trouble) figures {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the day is many short-lived States
+	f := newNoisyFleet(seed, step)
+	r := &noisyRun{t: t, fleet: f, engine: alerts.NewEngine(rules.Defaults(), "test"), firing: map[string]bool{}, pending: map[string]bool{}}
+	r.step = step
+	began := f.now
+	states := fleet.New(fleet.Options{Now: func() time.Time { return f.now }, Mono: func() time.Duration { return f.now.Sub(began) }, Spawn: backend.NewSpawner(nil),
+		LongestOperation: 5 * time.Minute, OnState: r.observe})
+	for _, id := range noisySources {
+		states.Add(noisySource{id, f}, fleet.SourceConfig{Kind: "noisy", Interval: step, Deadline: 5 * time.Second})
+	}
+	between := noisyDay / time.Duration(len(list)+1)
+	for n := 0; f.now.Sub(began) < day; {
+		f.advance()
+		for _, x := range r.on {
+			if x.goOn != nil && f.now.Sub(x.began) < troubleLasts {
+				x.goOn()
+			}
+		}
+		if n < len(list) && f.now.Sub(began) >= time.Duration(n+1)*between {
+			x := &ongoing{trouble: list[n], name: fmt.Sprintf("trouble-%d", n), began: f.now.Add(-step), limit: list[n].after + time.Duration(list[n].polls+1)*step}
+			if x.later {
+				x.began = f.now
+			}
+			x.goOn = x.begin(f, x.name)
+			if x.goOn != nil {
+				x.goOn()
+			}
+			r.on = append(r.on, x)
+			n++
+		}
+		states.PollOnce(t.Context())
+		for id := range f.lost {
+			f.lost[id] = max(f.lost[id]-1, 0)
+		}
+	}
+	for _, x := range r.on {
+		if !x.found {
+			r.missed = append(r.missed, x.rule)
+		}
+	}
+	return r.figures
+}
+
+// observe takes account of what a State concludes.
+func (r *noisyRun) observe(st *fleet.State) {
+	r.seen, r.states = r.seen+st.Workspaces.Len(), r.states+1
+	if !slices.ContainsFunc(r.on, func(x *ongoing) bool { return x.wide && st.Wall.Sub(x.began) < troubleLasts+aftermath }) {
+		r.workspaceDays += float64(st.Workspaces.Len()) * r.step.Hours() / 24 // nothing is taken for a false alarm meanwhile
+	}
+	r.board, _ = r.engine.Next(r.board, st)
+	now := map[string]bool{}
+	for _, a := range r.board.Alerts {
+		switch a.State {
+		case alerts.StateFiring:
+			now[a.ID] = true
+			r.fires(st, a)
+		case alerts.StatePending:
+			if !r.pending[a.ID] && r.cause(st, a) == nil {
+				r.pending[a.ID] = true
+			}
+		case alerts.StateHeld:
+			now[a.ID] = r.firing[a.ID]
+		case alerts.StateEnded, alerts.StateResolved:
+		}
+	}
+	r.firing = now
+	r.suspected = len(r.pending)
+}
+
+func (r *noisyRun) fires(st *fleet.State, a *alerts.Alert) {
+	for _, x := range r.on {
+		if !x.found && a.Rule == x.rule && x.about(a, x.name) {
+			x.found = true
+			r.found = append(r.found, detection{x.rule, st.Wall.Sub(x.began), x.limit, x.limit - r.step})
+		}
+	}
+	delete(r.pending, a.ID)
+	if r.firing[a.ID] || a.Hidden() || r.cause(st, a) != nil {
+		return
+	}
+	if a.Severity == alerts.SeverityInfo {
+		r.infos++
+		return
+	}
+	r.alarms = append(r.alarms, fmt.Sprintf("%s %s at %s: %s (%s, since %s to %s)", st.Wall.Format("15:04:05"), a.Rule, a.Source, a.Cause, a.Subjects[0].Label,
+		a.Subjects[0].Bounds.Earliest.Format("15:04:05"), a.Subjects[0].Bounds.Latest.Format("15:04:05")))
+}
+
+// cause is the trouble that an alert belongs to, nil when there is none.
+func (r *noisyRun) cause(st *fleet.State, a *alerts.Alert) *ongoing {
+	for _, x := range r.on {
+		if (st.Wall.Sub(x.began) < troubleLasts+aftermath || !x.wide) && x.about(a, x.name) {
+			return x
+		}
+	}
+	return nil
+}
+
+// TestNoisyDay plays a day of 1,000 workspaces that are healthy and busy, with labelled incidents laid into it. The poll step
+// is a minute: no rule's threshold in time is shorter than that, so a finer step changes when a poll sees something, not what
+// is seen; -noise.step=5s plays it as a console would poll, -noise.seed another day. Under the race detector it ends after
+// two hours.
+func TestNoisyDay(t *testing.T) {
+	day := *noisyFor
+	if raced {
+		day = min(day, 2*time.Hour)
+	}
+	r := playNoise(t, *noisySeed, *noisyPoll, day, troubles())
+	if r.states > 0 && r.seen/r.states < 1000 {
+		t.Errorf("only %d workspaces on average", r.seen/r.states)
+	}
+	if float64(len(r.alarms))*1000 > r.workspaceDays {
+		t.Errorf("%d false alarms on %.0f workspace-days:\n%s", len(r.alarms), r.workspaceDays, strings.Join(r.alarms, "\n"))
+	}
+	if len(r.missed) > 0 {
+		t.Errorf("not found: %v", r.missed)
+	}
+	for _, d := range r.found {
+		if d.took > d.limit {
+			t.Errorf("%s was found after %s, allowed are %s", d.rule, d.took, d.limit)
+		}
+	}
+	if !t.Failed() && day == noisyDay && *noisyPoll == noisyStep && *noisySeed == 1 {
+		written(t, page(r))
+	}
+}
+
+// written holds the figures in the file that docs/alerts.md takes them from.
+func written(t *testing.T, want string) {
+	path := filepath.Join("..", "rules", "figures.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("the figures in %s are stale; run: go test ./alerts/scenario -run TestNoisyDay -update, then go test ./alerts/rules -run TestDocument -update\n%s", path, want)
+	}
+}
+
+// page writes the figures.
+func page(r figures) string {
+	var b strings.Builder
+	found := slices.Clone(r.found)
+	slices.SortFunc(found, func(x, y detection) int { return strings.Compare(x.rule, y.rule) })
+	var took, beyond []time.Duration
+	named := map[string]bool{}
+	for _, d := range found {
+		took, beyond = append(took, d.took), append(beyond, d.took-d.threshold)
+		named[d.rule] = true
+	}
+	slices.Sort(took)
+	slices.Sort(beyond)
+	var without []string
+	for _, k := range rules.Kinds() {
+		if !named[k.Name] {
+			without = append(without, k.Name)
+		}
+	}
+	fmt.Fprintf(&b, `A simulated day of %d workspaces at work, polled every minute, with every rule at its defaults: sessions that begin, rest, branch and end, first operations after
+hours of rest, long builds, errors that go away, evictions that recover, a provider that hiccups, two rollouts, containers that sleep, lost polls, leftovers of crashes, loops of
+rejected commands. Into it %d incidents were laid, one for a rule.
+
+| | |
+|---|---|
+`, r.seen/r.states, len(found)+len(r.missed))
+	short := func(d time.Duration) string {
+		text, err := backend.Duration(d).MarshalText()
+		if err != nil {
+			return d.String()
+		}
+		return string(text)
+	}
+	row := func(what, format string, args ...any) {
+		fmt.Fprintf(&b, "| %s | "+format+" |\n", append([]any{what}, args...)...)
+	}
+	row("workspace-days, without those of the incidents that concern the whole fleet", "%.0f", r.workspaceDays)
+	row("false alarms per 1,000 workspace-days", "%.1f", float64(len(r.alarms))*1000/r.workspaceDays)
+	row("lines that were suspected and never fired", "%d", r.suspected)
+	row("lines of severity info", "%d", r.infos)
+	row("incidents found, of those laid", "%d of %d", len(found), len(found)+len(r.missed))
+	row("time to detection, median and worst", "%s and %s", short(took[len(took)/2]), short(took[len(took)-1]))
+	row("beyond what the rule itself waits for, median and worst (one poll is allowed)", "%s and %s", short(max(beyond[len(beyond)/2], 0)), short(max(beyond[len(beyond)-1], 0)))
+	row("rules without an incident in it", "%s", strings.Join(without, ", "))
+	b.WriteString("\n| Rule | The rule waits for | Found after | Allowed |\n|---|---|---|---|\n")
+	for _, d := range found {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.rule, short(d.threshold), short(d.took), short(d.limit))
+	}
+	return b.String()
+}
+
+// TestEveryTroubleNamesARule keeps the labels honest.
+func TestEveryTroubleNamesARule(t *testing.T) {
+	names := map[string]bool{}
+	for _, k := range rules.Kinds() {
+		names[k.Name] = true
+	}
+	for _, x := range troubles() {
+		for _, r := range append([]string{x.rule}, x.also...) {
+			if !names[r] {
+				t.Errorf("there is no rule %s; there are %v", r, slices.Sorted(maps.Keys(names)))
+			}
+		}
+	}
+}
