@@ -293,6 +293,14 @@ func (k Known) Finding(key backend.Key) AlertState {
 	return ""
 }
 
+// Note is what is remembered of one subject, nil when nothing is.
+func (k Known) Note(key backend.Key) *Note {
+	if r := k.l.get(key); r != nil {
+		return r.Note
+	}
+	return nil
+}
+
 // Via is the other source on which a finding rests, empty when there is none.
 func (k Known) Via(key backend.Key) string {
 	if r := k.l.get(key); r != nil {

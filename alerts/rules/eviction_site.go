@@ -19,6 +19,10 @@ type siteID struct{ home, provider string }
 type site struct {
 	evictions, retries, exhausted []backend.Series
 	evicted                       alerts.Notes
+	// may are the places of which lines that name no provider can speak, where they are several; unplaced are such lines,
+	// seen from one of these places.
+	may      []siteID
+	unplaced []backend.Series
 }
 
 // storm is what was measured.
@@ -72,64 +76,6 @@ func (s *site) via(home string) string {
 	return ""
 }
 
-// sites sorts everything that speaks about evictions by source and provider. What names no provider joins the only
-// one that is known at its source.
-func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*site {
-	out := map[siteID]*site{}
-	at := func(id siteID) *site {
-		s := out[id]
-		if s == nil {
-			s = &site{}
-			out[id] = s
-		}
-		return s
-	}
-	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted} {
-		for x := range env.State.Windows.All(m) {
-			home := env.HomeOf(x)
-			if home == "" {
-				continue
-			}
-			s := at(siteID{home, x.Provider})
-			switch m {
-			case backend.MetricEvictions:
-				s.evictions = append(s.evictions, x)
-			case backend.MetricEvictionRetries:
-				s.retries = append(s.retries, x)
-			default:
-				s.exhausted = append(s.exhausted, x)
-			}
-		}
-	}
-	for place, notes := range known.Buckets {
-		home, provider, _ := strings.Cut(place, "\x00")
-		at(siteID{home, provider}).evicted = notes
-	}
-	joinNameless(out)
-	return out
-}
-
-func joinNameless(sites map[siteID]*site) {
-	named := map[string][]siteID{}
-	for id := range sites {
-		if id.provider != "" {
-			named[id.home] = append(named[id.home], id)
-		}
-	}
-	for home, ids := range named {
-		from := sites[siteID{home: home}]
-		if from == nil || len(ids) != 1 {
-			continue
-		}
-		to := sites[ids[0]]
-		to.evictions = append(to.evictions, from.evictions...)
-		to.retries = append(to.retries, from.retries...)
-		to.exhausted = append(to.exhausted, from.exhausted...)
-		to.evicted = to.evicted.With(from.evicted)
-		delete(sites, siteID{home: home})
-	}
-}
-
 // count is the number of workspaces there, as far as it does not exceed limit: the answer is needed only when many of
 // them are evicted.
 func (s *site) count(env *alerts.Env, id siteID, limit int) int {
@@ -177,6 +123,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Value: backend.Known(m.evictions.PerSecond), Unit: "1/s", Source: s.evictions[0].Source, At: m.evictions.Last,
 		})
 	}
+	r.tellNameless(env, id, s, v)
 	if m.exhausted.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("%s × \"eviction retry exhausted\" in %s", number(m.exhausted.N), text(r.over)),

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -121,79 +119,47 @@ func (r *evictionStorm) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []a
 func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	sites := r.sites(env, known)
 	r.attribute(env, known, sites)
+	r.joinNameless(env, known, sites)
 	for key, state := range known.Findings {
 		if id := siteOf(key); state != alerts.StateEnded && sites[id] == nil {
 			sites[id] = &site{} // nothing speaks about it any more
 		}
 	}
 	out := make([]alerts.Found, 0, len(sites))
-	for id, s := range sites {
-		key := s.key(id)
-		was := known.Finding(key)
-		v := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld)
-		if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 {
-			// what proved it has counted nothing since, not even zero: that is no proof of the contrary
-			v = alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has counted nothing lately", backend.Clean(via, 80))}
-			if o, why, gap := env.Gap(via); gap {
-				v.Outcome, v.Why = o, why
+	storms := map[siteID]bool{}
+	for _, told := range []bool{true, false} { // what may be a part of others comes after these
+		for id, s := range sites {
+			if told != (len(s.may) == 0) {
+				continue
+			}
+			v := r.judgeSite(env, known, id, s)
+			storms[id] = v.Outcome == alerts.True
+			if slices.ContainsFunc(s.may, func(o siteID) bool { return storms[o] }) {
+				v = alerts.Verdict{Outcome: alerts.False} // one of them tells it
+			}
+			if key := s.key(id); v.Outcome == alerts.True || known.Finding(key) != "" {
+				out = append(out, alerts.Found{Key: key, Verdict: v})
 			}
 		}
-		if v.Outcome != alerts.True && was == "" {
-			continue
-		}
-		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	return out
 }
 
-// attribute moves a storm that a source counts for several registries to the only one of them in which workspaces of that
-// provider are evicted. It stays there as long as its alert, so that a storm that fades does not change its place.
-func (r *evictionStorm) attribute(env *alerts.Env, known alerts.Known, sites map[siteID]*site) {
-	ids := slices.SortedFunc(maps.Keys(sites), func(a, b siteID) int {
-		return cmp.Or(cmp.Compare(a.home, b.home), cmp.Compare(a.provider, b.provider))
-	})
-	for _, id := range ids {
-		from := sites[id]
-		if id.provider == "" || len(from.evictions) == 0 || from.evicted.Len() > 0 {
-			continue
-		}
-		to, ok := r.rages(env, known, sites, id)
-		if !ok {
-			continue
-		}
-		if sites[to] == nil {
-			sites[to] = &site{}
-		}
-		s := sites[to]
-		s.evictions = append(s.evictions, from.evictions...)
-		s.retries = append(s.retries, from.retries...)
-		s.exhausted = append(s.exhausted, from.exhausted...)
-		delete(sites, id)
-	}
-}
-
-// rages finds the registry in which the storm is that another source counts.
-func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[siteID]*site, id siteID) (to siteID, ok bool) {
-	homes, n := env.HomesOf(id.home), 0
-	for _, h := range homes {
-		at := siteID{h.Key.Source, id.provider}
-		if at.home == id.home {
-			return siteID{}, false // it has workspaces itself
-		}
-		switch key := (&site{}).key(at); known.Finding(key) {
-		case alerts.StatePending, alerts.StateFiring, alerts.StateHeld:
-			if known.Via(key) == id.home {
-				return at, true
-			}
-		default:
-		}
-		if s := sites[at]; s != nil && s.evicted.Len() > 0 {
-			to = at
-			n++
+func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID, s *site) alerts.Verdict {
+	key := s.key(id)
+	was := known.Finding(key)
+	v := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld)
+	if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 {
+		// what proved it has counted nothing since, not even zero: that is no proof of the contrary
+		v = alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has counted nothing lately", backend.Clean(via, 80))}
+		if o, why, gap := env.Gap(via); gap {
+			v.Outcome, v.Why = o, why
 		}
 	}
-	storms, _ := env.Rate(sites[id].evictions, r.over).Exceeds(r.rate)
-	return to, n == 1 && len(homes) > 1 && storms == alerts.True
+	if v.Outcome == alerts.True {
+		v.Note = s.remember(known.Note(key))
+	}
+	return v
 }
 
 // judge weighs what the counters, the log lines and the registry say about one provider.
@@ -217,7 +183,9 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) 
 		o, suspected = alerts.True, false
 	}
 	var why backend.Safe
-	if len(s.evictions)+len(s.exhausted) == 0 {
+	// Lines that may be of this place make it no proof that none is certainly of it.
+	unsure := o != alerts.True && len(s.evictions) == 0 && env.Rate(s.unplaced, r.over).N > 0
+	if len(s.evictions)+len(s.exhausted) == 0 || unsure {
 		o, suspected, why = r.seen(env, id, s, &m)
 	}
 	v := alerts.Verdict{Outcome: o, Suspected: suspected, Source: id.home, Via: s.via(id.home), Why: why}
