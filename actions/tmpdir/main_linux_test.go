@@ -65,11 +65,6 @@ func play(verb, arg string) error {
 			return err
 		}
 		kept = f
-	case "fill":
-		ready()
-		for i := 0; ; i++ {
-			_ = os.WriteFile(filepath.Join(arg, fmt.Sprintf("new-%d", i)), []byte("x"), 0o600) // it may be gone
-		}
 	case "swap":
 		ready()
 		swapFor(arg)

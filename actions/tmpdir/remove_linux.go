@@ -25,7 +25,7 @@ const (
 // openChild opens a directory by its name in dir: in one step, below dir, through no link, across no mount. Without
 // openat2 it refuses.
 func openChild(dir int, name string) (int, hostfs.Stat, error) {
-	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK,
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV}
 	for tries := 0; ; tries++ {
 		fd, err := unix.Openat2(dir, name, &how)

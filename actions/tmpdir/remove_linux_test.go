@@ -1,0 +1,393 @@
+package tmpdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sandglass/actions"
+	"sandglass/backend/hostfs"
+)
+
+// removeIn removes a directory of a root with nothing before it.
+func removeIn(t testing.TB, ctx context.Context, root, name string) (*removal, error) {
+	t.Helper()
+	d, err := hostfs.OpenDirBare(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	st, err := d.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &removal{ctx: ctx, top: st}
+	return r, r.run(d.FD(), name)
+}
+
+// quick is a directory in memory where the machine has one: what is tested is not the disk.
+func quick(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "sandglass-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func TestRemovalOfDeepTrees(t *testing.T) {
+	const levels = 10_000
+	root := quick(t)
+	fd, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range levels {
+		name := "d"
+		if i == 0 {
+			name = "ws"
+		}
+		if err := unix.Mkdirat(fd, name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		next, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 50 { // something besides on the way
+			if err := unix.Mkdirat(next, "aside", 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = unix.Close(fd)
+		fd = next
+	}
+	_ = unix.Close(fd)
+	before := openFiles(t)
+	r, err := removeIn(t, t.Context(), root, "ws")
+	if err != nil || r.removed != levels+levels/100 {
+		t.Errorf("%d removed, %v", r.removed, err)
+	}
+	if left, _ := os.ReadDir(root); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+	if after := openFiles(t); after > before {
+		t.Errorf("%d descriptors are open, %d were before", after, before)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	d, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(d)
+}
+
+func TestRemovalOfWideAndReadOnlyTrees(t *testing.T) {
+	root := quick(t)
+	for i := range 3000 {
+		put(t, fmt.Sprintf("%s/ws/f%d", root, i), "x")
+	}
+	for i := range 1200 {
+		if err := os.MkdirAll(fmt.Sprintf("%s/ws/sub/d%d", root, i), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Package caches leave directories without write permission for their own owner.
+	put(t, root+"/ws/mod/cache/f", "x")
+	for _, p := range []string{"/ws/mod/cache/f", "/ws/mod/cache", "/ws/mod"} {
+		if err := os.Chmod(root+p, 0o555); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc", root+"/ws/link"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(root+"/ws/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := removeIn(t, t.Context(), root, "ws"); err != nil || r.removed != 3000+1200+7 {
+		t.Errorf("%d removed, %v, %v", r.removed, err, r.notes())
+	}
+}
+
+func TestRemovalMeasuresWhatItFrees(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/ws/a", strings.Repeat("x", 1<<20))
+	put(t, root+"/ws/b", strings.Repeat("x", 1<<20))
+	put(t, root+"/outside", strings.Repeat("x", 1<<20))
+	for from, to := range map[string]string{"/ws/a": "/ws/a2", "/outside": "/ws/also"} { // of two names in it, and of one outside
+		if err := os.Link(root+from, root+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := removeIn(t, t.Context(), root, "ws"); err != nil || r.freed < 2<<20 || r.freed > 2<<20+1<<16 {
+		t.Errorf("%d bytes freed, want those of two files: %v", r.freed, err)
+	}
+}
+
+func TestDeletedFilesThatAreStillHeld(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	put(t, r.root+"/helix-ws-a/log", strings.Repeat("x", 1<<20))
+	c := r.look(actions.Clean, actions.Params{}, k)[0]
+	if _, err := r.act(actions.Clean, actions.Params{}, c); err != nil {
+		t.Fatal(err)
+	}
+	p := r.look(actions.Purge, actions.Params{}, k)[0]
+	pid := another(t, "open", filepath.Join(r.root, r.names()[0], "log")) // after the look
+	r.onlyThese(pid)
+	done, err := r.act(actions.Purge, actions.Params{}, p)
+	if err != nil || done.Freed >= 1<<20 || len(done.Notes) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	wantWhy(t, done.Notes[0].String(), fmt.Sprintf("process %d", pid), "a deleted file of 1.0 MB", "running for")
+	wantWhy(t, done.Text.String(), "1.0 MB still held by open files")
+}
+
+func TestALiveWriterIsNamed(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/ws/deep/f", "x")
+	d, err := hostfs.OpenDirBare(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	st, err := d.Lookup("ws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	r := &removal{ctx: t.Context(), top: st, before: func(_ int, name string) {
+		if name == "deep" { // a writer that is always a moment faster
+			n++
+			put(t, fmt.Sprintf("%s/ws/deep/new-%d", root, n), "x")
+		}
+	}}
+	err = r.run(d.FD(), "ws")
+	if err == nil || len(r.notes()) == 0 || n < 3 {
+		t.Fatalf("%v, %v after %d new files", err, r.notes(), n)
+	}
+	wantWhy(t, err.Error(), "keeps creating entries", "ENOTEMPTY")
+	wantWhy(t, r.notes()[0].String(), "deep")
+}
+
+func TestAnImmutableFileIsNamedAndTheRestGoes(t *testing.T) {
+	needsRoot(t, "sets the immutable attribute")
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	stuck := r.root + "/helix-ws-a/a/b/stuck"
+	put(t, stuck, "x")
+	if err := immutable(stuck, true); err != nil {
+		t.Skipf("this file system has no such attribute: %v", err)
+	}
+	t.Cleanup(func() {
+		for _, p := range []string{"helix-ws-a", r.names()[0]} {
+			_ = immutable(filepath.Join(r.root, p, "a/b/stuck"), false) // one of them is there
+		}
+	})
+	done, err := r.do(actions.Clean, actions.Params{PurgeNow: true}, k)
+	if err == nil || done.Proved || !strings.Contains(err.Error(), "EPERM") || !strings.Contains(err.Error(), "chattr -i") {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	wantWhy(t, done.Notes[0].String(), "stuck", "immutable")
+	name := r.names()[0]
+	if a, ok := hostfs.ParseAside(name); !ok || !a.Begun {
+		t.Errorf("it waits as %q", name)
+	}
+	if _, err := os.Lstat(filepath.Join(r.root, name, "f")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what could be removed is still there: %v", err)
+	}
+	// The next pass takes the rest once the reason is gone.
+	if err := immutable(filepath.Join(r.root, name, "a/b/stuck"), false); err != nil {
+		t.Fatal(err)
+	}
+	due, err := (&Keeper{r.tool()}).PurgeDue(t.Context(), r.state, r.clock(), &journal{})
+	if err != nil || len(due) != 1 || due[0].Err != nil || len(r.names()) != 0 {
+		t.Errorf("%+v, %v", due, err)
+	}
+	put(t, r.root+"/last", "")
+}
+
+func immutable(path string, on bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return err
+	}
+	const immutableFlag = 0x10 // FS_IMMUTABLE_FL of linux/fs.h
+	if flags &^= immutableFlag; on {
+		flags |= immutableFlag
+	}
+	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags)
+}
+
+func TestABindMountInsideIsLeftOutAndKeepsItsContent(t *testing.T) {
+	needsRoot(t, "mounts")
+	r := newRig(t)
+	canaries, check := canary(t)
+	k := r.dir("helix-ws-a")
+	t.Cleanup(func() { unmountBelow(t, r.root) })
+	if err := unix.Mount(canaries, r.root+"/helix-ws-a/a/b", "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("mounting is not allowed here: %v", err)
+	}
+	wantWhy(t, r.why(k), "mount") // by the walk: the fixture's table is older than the mount
+	r.proc = fixture(t)
+	wantWhy(t, r.why(k), "something is mounted on it or in it")
+	// Removing anyway, with every check left out, takes what is beside it and leaves it alone.
+	rm, err := removeIn(t, t.Context(), r.root, "helix-ws-a")
+	if err == nil || !strings.Contains(err.Error(), "mounted there") {
+		t.Errorf("%v, %v", err, rm.notes())
+	}
+	check()
+	// The directory itself as a mount point, and a directory that is mounted elsewhere.
+	b, c := r.dir("helix-ws-b"), r.dir("helix-ws-c")
+	if err := unix.Mount(canaries, r.root+"/helix-ws-b", "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.proc = fixture(t)
+	wantWhy(t, r.why(b), "removed and made again") // what is there now is another directory
+	wantWhy(t, r.why(r.key("helix-ws-b")), "mounted on it")
+	if err := os.Mkdir(r.root+"/point", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(r.root+"/helix-ws-c/a", r.root+"/point", "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.proc = fixture(t)
+	wantWhy(t, r.why(c), "mounted elsewhere")
+}
+
+// TestOnAFullDisk sets aside and puts back with not a byte and not an inode free.
+func TestOnAFullDisk(t *testing.T) {
+	needsRoot(t, "mounts a small file system")
+	r := newRig(t)
+	small := t.TempDir()
+	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=2m,nr_inodes=200,mode=0755"); err != nil {
+		t.Skipf("mounting is not allowed here: %v", err)
+	}
+	t.Cleanup(func() { unmountBelow(t, small) })
+	r.root = small
+	s, _ := r.site.Source.(source)
+	s.scratch.Roots = []string{small}
+	r.site.Source = s
+	r.proc = fixture(t)
+	k := r.dir("helix-ws-a")
+	put(t, small+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+	fill(t, small)
+	c := r.look(actions.Clean, actions.Params{}, k)[0]
+	wantWhy(t, c.Advice.String(), "only 0.0 % free below "+small, "choose purge")
+	if !c.Why.IsEmpty() {
+		t.Fatal(c.Why)
+	}
+	if done, err := r.act(actions.Clean, actions.Params{}, c); err != nil || done.Moved < 1<<20 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if _, err := r.do(actions.Undo, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := r.do(actions.Purge, actions.Params{}, k); err != nil || done.Freed < 1<<20 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(small, &fs); err != nil || int64(fs.Bavail)*fs.Bsize < 1<<20 {
+		t.Errorf("%d blocks are free, %v", fs.Bavail, err)
+	}
+}
+
+// fill takes every byte, then every inode.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(dir + "/ballast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err = f.Write(make([]byte, 1<<12)); err != nil {
+			break
+		}
+	}
+	_ = f.Close()
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		f, err := os.Create(fmt.Sprintf("%s/inode-%d", dir, i))
+		if errors.Is(err, unix.ENOSPC) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close()
+	}
+}
+
+func TestRemovalStopsWhenItsTimeEnds(t *testing.T) {
+	root := t.TempDir()
+	for i := range 50 {
+		put(t, fmt.Sprintf("%s/ws/d%d/f", root, i), "x")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := removeIn(t, ctx, root, "ws"); !errors.Is(err, context.Canceled) || r.removed != 0 {
+		t.Errorf("%d removed, %v", r.removed, err)
+	}
+}
+
+func TestErrnoInWords(t *testing.T) {
+	for _, e := range []unix.Errno{unix.EBUSY, unix.ENOTEMPTY, unix.EACCES, unix.EPERM, unix.EROFS, unix.ENOSPC, unix.EXDEV, unix.ELOOP, unix.ENOSYS} {
+		text := translate(&os.PathError{Op: "unlinkat", Path: "/x", Err: e}).String()
+		if !strings.Contains(text, unix.ErrnoName(e)) || strings.Contains(text, "unlinkat") {
+			t.Errorf("%s: %q", unix.ErrnoName(e), text)
+		}
+	}
+	if text := translate(errors.New("other")).String(); text != "other" {
+		t.Errorf("%q", text)
+	}
+}
+
+// BenchmarkRemoval makes and removes a million files; -benchtime 1x is enough.
+func BenchmarkRemoval(b *testing.B) {
+	root := b.TempDir()
+	for b.Loop() {
+		b.StopTimer()
+		for d := range 1000 {
+			dir := fmt.Sprintf("%s/ws/%d", root, d)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			for f := range 1000 {
+				fd, err := unix.Open(fmt.Sprintf("%s/%d", dir, f), unix.O_CREAT|unix.O_WRONLY, 0o644)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_ = unix.Close(fd)
+			}
+		}
+		b.StartTimer()
+		began := time.Now()
+		r, err := removeIn(b, context.Background(), root, "ws")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.removed)/time.Since(began).Seconds(), "entries/s")
+	}
+}
