@@ -26,12 +26,13 @@ func watched(now *time.Time, n int) (*Model, *historyFeed) {
 
 type historyFeed struct {
 	*fixedFeed
-	reads int
+	reads  int
+	events []backend.Event // newest first
 }
 
 func (f *historyFeed) Timeline(int) []backend.Event {
 	f.reads++
-	return nil
+	return f.events
 }
 
 // drain carries out what a command leads to, as Bubble Tea does, and returns the answers that came.

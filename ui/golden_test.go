@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/exp/golden"
 
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/theme"
 )
@@ -131,4 +132,32 @@ func TestEmpty(t *testing.T) {
 			t.Run(name+"-"+n, func(t *testing.T) { shot(t, feed, look{w: 80, h: 24}, n) })
 		}
 	}
+}
+
+// The timeline at every width, and one event in full.
+func TestTimeline(t *testing.T) {
+	for _, size := range []Size{{60, 24}, {80, 24}, {120, 40}, {200, 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size.Width, size.Height), func(t *testing.T) {
+			shot(t, pastFeed, look{w: size.Width, h: size.Height}, "8", "j")
+		})
+	}
+	t.Run("one", func(t *testing.T) { shot(t, pastFeed, look{w: 80, h: 24}, "8", "j", keyEnter) })
+	t.Run("none", func(t *testing.T) { shot(t, incidentFeed, look{w: 80, h: 24}, "8") })
+}
+
+// pastFeed is the incident with what led to it.
+func pastFeed() Feed {
+	now := time.Now()
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	box := backend.Key{Kind: backend.KindSandbox, Source: "docker-local", ID: backend.MustID("id-web-eval-19")}
+	return &historyFeed{fixedFeed: newFeed(incident(now)), events: []backend.Event{
+		{Kind: backend.EventAction, At: ago(20 * time.Second), Source: "helix-eu", Name: "reset", Subject: wsKey("helix-eu", "codesess_77c0", "scratch"),
+			Text: safe("reset, plan b2346036: 1 of 1 done: 1 verified")},
+		{Kind: backend.EventNote, At: ago(2 * time.Minute), Name: "note", Text: safe("mara: quota raised to 80, watching")},
+		{Kind: backend.EventPlatform, At: ago(4 * time.Minute), SourceAt: ago(4*time.Minute + 2*time.Second), Source: "docker-local", Name: "oom", Subject: box,
+			Text: safe("the kernel killed a process of web-eval-19: out of memory")},
+		{Kind: backend.EventTransition, At: ago(6 * time.Minute), Source: "helix-eu", Name: "firing", Text: safe("eviction-storm is firing: cloudflare-sandbox: max_instances reached")},
+		{Kind: backend.EventChange, At: ago(7 * time.Minute), Source: "helix-eu", Name: "rollout", Text: safe("agent-eu restarted (14 of 14)")},
+		{Kind: backend.EventTransition, At: ago(26 * time.Hour), Source: "helix-eu", Name: "resolved", Text: safe("failed-too-long resolved after 41m")},
+	}}
 }

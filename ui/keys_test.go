@@ -30,7 +30,7 @@ func TestKeysDocumentIsCurrent(t *testing.T) {
 func TestScreenNumbers(t *testing.T) {
 	m := New(Viewer{Now: time.Now}, newFeed(nil, nil))
 	defer m.Close()
-	for _, n := range []string{"4", "5", "6", "8"} {
+	for _, n := range []string{"4", "5", "6"} {
 		if in, ok := m.keymap.Lookup(keys.List, n); ok {
 			t.Errorf("%s is bound to %v", n, in)
 		}

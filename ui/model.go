@@ -19,6 +19,7 @@ import (
 	"sandglass/views/columns"
 	"sandglass/views/sandboxes"
 	"sandglass/views/sources"
+	"sandglass/views/timeline"
 	"sandglass/views/tmpdirs"
 	"sandglass/views/workspaces"
 )
@@ -87,7 +88,7 @@ const (
 // New makes the program for one viewer. Close it after use.
 func New(v Viewer, feed Feed) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true,
-		screens: []views.Screen{alertsview.New(), workspaces.New(), sandboxes.New(), tmpdirs.New(), sources.New()},
+		screens: []views.Screen{alertsview.New(), workspaces.New(), sandboxes.New(), tmpdirs.New(), timeline.New(), sources.New()},
 		done:    make(chan struct{})}
 	m.keymap = keys.NewMap(keys.Bindings(m.screenNames()))
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
@@ -226,11 +227,19 @@ func (m *Model) refresh() {
 	state, board := m.feed.Latest()
 	m.state = state
 	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
+	m.remember()
 	m.frame.Summary = views.Summarise(m.frame.Ctx)
 	if m.overlay == overSilences {
 		m.silences.read(m.feed)
 	}
 	m.seek()
+}
+
+// remember takes what happened, where that is shown.
+func (m *Model) remember() {
+	if h, ok := m.feed.(History); ok && m.screen().Number() == timeline.Number {
+		m.frame.Events = h.Timeline(recentEvents)
+	}
 }
 
 // onTick moves the time on and tells the sources what is on the screen.
@@ -440,6 +449,8 @@ func (m *Model) open(n int) {
 	for i, s := range m.screens {
 		if s.Number() == n {
 			m.current, m.overlay = i, noOverlay
+			m.frame.Ctx = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
+			m.remember()
 			return
 		}
 	}

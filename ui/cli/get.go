@@ -101,6 +101,8 @@ func pickListings(kind, expression string) ([]columns.Listing, []filter.Filter, 
 
 func (p *Program) get(r *reading, format string, listings []columns.Listing, filters []filter.Filter) error {
 	ctx := columns.NewCtx(r.now, r.state, r.board)
+	ctx.Events = slices.Clone(r.events)
+	slices.Reverse(ctx.Events)
 	var err error
 	switch format {
 	case "json":

@@ -139,10 +139,10 @@ func (l *List[R]) sync(f *views.Frame) {
 	changes, complete := l.changes(f.State)
 	if !l.filled || !complete {
 		n := 0
-		for range l.cfg.Set.Rows(f.State, f.Board) {
+		for range l.cfg.Set.All(f.Ctx) {
 			n++
 		}
-		l.table.Replace(n, l.cfg.Set.Rows(f.State, f.Board))
+		l.table.Replace(n, l.cfg.Set.All(f.Ctx))
 	} else {
 		l.table.Apply(changes)
 	}
@@ -226,7 +226,8 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		return l.copy()
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
-		keys.SilenceList, keys.Expire, keys.Accept, keys.Cancel:
+		keys.SilenceList, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
+		keys.Cancel:
 	}
 	return views.Outcome{}
 }
@@ -262,7 +263,7 @@ func (l *List[R]) nextSort() {
 }
 
 func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
-	for row := range l.cfg.Set.Rows(f.State, f.Board) {
+	for row := range l.cfg.Set.All(f.Ctx) {
 		k := l.cfg.Set.Key(row)
 		if k.Path().Raw() == id || k.ID.Raw() == id {
 			l.table.Seek(k)

@@ -13,9 +13,12 @@ type Ctx struct {
 	Now   time.Time
 	State *fleet.State
 	Board *alerts.Board
+	// Events is what happened, newest first, for what shows it; nil elsewhere.
+	Events []backend.Event
 
-	naming map[backend.Key]*alerts.Alert // worst alert by subject; filled on first use
-	places map[backend.Key]*fleet.Place  // filled on first use
+	naming map[backend.Key]*alerts.Alert  // worst alert by subject; filled on first use
+	past   map[backend.Key]*backend.Event // Events by key; filled on first use
+	places map[backend.Key]*fleet.Place   // filled on first use
 }
 
 // NewCtx makes a Ctx. A nil State or Board stands for an empty one.
@@ -32,6 +35,7 @@ func NewCtx(now time.Time, state *fleet.State, board *alerts.Board) *Ctx {
 // Next is a Ctx for a later moment; it keeps what was worked out for an unchanged Board.
 func (c *Ctx) Next(now time.Time, state *fleet.State, board *alerts.Board) *Ctx {
 	n := NewCtx(now, state, board)
+	n.Events = c.Events
 	if board == c.Board {
 		n.naming = c.naming
 	}

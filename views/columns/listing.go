@@ -53,7 +53,7 @@ func (s *Set[R]) Listing() Listing {
 	return Listing{Kind: s.Kind, Heads: s.Heads(), DefaultSort: s.DefaultSort, Each: func(ctx *Ctx) iter.Seq[Record] {
 		return func(yield func(Record) bool) {
 			cur := s.NewCursor(ctx)
-			for r := range s.Rows(ctx.State, ctx.Board) {
+			for r := range s.All(ctx) {
 				cur.Row = r
 				if !yield(cur) {
 					return
@@ -66,5 +66,5 @@ func (s *Set[R]) Listing() Listing {
 // Listings are all kinds that `get` can print, in the order of the screens.
 func Listings() []Listing {
 	return []Listing{Alerts().Listing(), Workspaces().Listing(), Sandboxes().Listing(), Sessions().Listing(),
-		Tmpdirs().Listing(), Refs().Listing(), Sharing().Listing(), Sources().Listing()}
+		Tmpdirs().Listing(), Refs().Listing(), Sharing().Listing(), Events().Listing(), Sources().Listing()}
 }

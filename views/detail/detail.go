@@ -46,6 +46,8 @@ func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 		found = write(w, f.State.Source(key.Source), w.source)
 	case columns.KindAlert:
 		found = write(w, findAlert(f.Board, key), w.alert)
+	case columns.KindEvent:
+		found = write(w, columns.EventOf(key, f.Ctx), w.event)
 	case backend.KindExecution, backend.KindJob:
 		found = false
 	}
@@ -71,6 +73,11 @@ func Title(key backend.Key, f *views.Frame) string {
 		if t := f.State.Tmpdirs.Get(key); t != nil {
 			return "scratch directory " + t.Path.String()
 		}
+	case columns.KindEvent:
+		if e := columns.EventOf(key, f.Ctx); e != nil {
+			return columns.EventTitle(e, f.Now)
+		}
+		return "event"
 	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
 	}
 	return string(key.Kind) + " " + key.Safe().String()

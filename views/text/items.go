@@ -48,6 +48,7 @@ type Item struct {
 	host      *backend.Host
 	ref       *backend.Ref
 	place     *placeItem
+	event     *backend.Event
 }
 
 // MarshalJSON writes the part that is set.
@@ -71,6 +72,8 @@ func (i Item) MarshalJSON() ([]byte, error) {
 		return compact(i.ref)
 	case i.place != nil:
 		return compact(i.place)
+	case i.event != nil:
+		return compact(i.event)
 	}
 	return []byte("null"), nil
 }
@@ -145,6 +148,9 @@ func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
 		if p := ctx.Place(k); p != nil {
 			return Item{place: newPlaceItem(p, ctx)}, true
 		}
+	case columns.KindEvent:
+		e := columns.EventOf(k, ctx)
+		return Item{event: e}, e != nil
 	case backend.KindExecution, backend.KindJob:
 	}
 	return Item{}, false

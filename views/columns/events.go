@@ -1,0 +1,148 @@
+package columns
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/ui/theme"
+)
+
+// KindEvent is the kind in the key of an event's row; events are no entities of the fleet.
+const KindEvent backend.Kind = "event"
+
+// Event is one line of the timeline with a key of its own.
+type Event struct {
+	*backend.Event
+	Key backend.Key
+}
+
+// Events are what happened: transitions of alerts, actions, notes, what backends reported, change markers.
+func Events() *Set[Event] {
+	type row = Event
+	return &Set[row]{
+		Kind: "events",
+		Rows: func(*fleet.State, *alerts.Board) iter.Seq[row] { return func(func(row) bool) {} },
+		Past: func(c *Ctx) iter.Seq[row] { return eventRows(c.Events) },
+		Key:  func(e row) backend.Key { return e.Key },
+		Text: func(e row) string {
+			return e.Text.String() + " " + e.Name + " " + string(e.Kind) + " " + e.Source + " " + subjectOf(e).String()
+		},
+		Muted: func(e row) bool { return e.Kind == backend.EventPlatform },
+		Columns: []Column[row]{
+			{Name: "time", Title: "TIME", Help: "our time, UTC; with the day when it is another one", Min: 9, Ideal: 11, Priority: 0, Descending: true,
+				Cell:    func(e row, c *Ctx) Cell { return timeCell(e.At, c.Now, theme.Normal) },
+				Sort:    func(e row, _ *Ctx) SortKey { return SortKey{Num: float64(e.At.UnixNano())} },
+				Measure: func(e row, c *Ctx) (float64, bool) { return c.Now.Sub(e.At).Seconds(), true }},
+			{Name: "source_time", Title: "ITS TIME", Help: "the source's own time, where it gave one", Min: 9, Ideal: 11, Priority: 6, Where: WideOnly,
+				Cell: func(e row, c *Ctx) Cell {
+					if e.SourceAt.IsZero() {
+						return None()
+					}
+					return timeCell(e.SourceAt, c.Now, theme.Dim)
+				},
+				Sort: func(e row, _ *Ctx) SortKey {
+					return SortKey{Num: float64(e.SourceAt.UnixNano()), Unknown: e.SourceAt.IsZero()}
+				}},
+			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 1,
+				Cell: func(e row, _ *Ctx) Cell { return kindCell(e.Event) },
+				Sort: func(e row, _ *Ctx) SortKey { return sortText(string(e.Kind)) }},
+			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 7, Ideal: 12, Priority: 3},
+				theme.Normal, func(e row) backend.Safe { return plain(e.Name) }),
+			textColumn(Column[row]{Name: "subject", Title: "ABOUT", Help: "what it is about", Min: 12, Ideal: 24, Flex: 1, Priority: 4},
+				theme.Normal, subjectOf),
+			sourceColumn(func(e row) string { return e.Source }, 5),
+			textColumn(Column[row]{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 40, Ideal: 60, Flex: 4, Priority: 0},
+				theme.Normal, func(e row) backend.Safe { return e.Text }),
+		},
+	}
+}
+
+// eventRows gives every event a key: its time, what happened, and a number where that is not enough.
+func eventRows(events []backend.Event) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		seen := make(map[string]int, len(events))
+		for i := range events {
+			e := &events[i]
+			id := strconv.FormatInt(e.At.UnixNano(), 36) + "-" + string(e.Kind) + "-" + e.Name + "-" + e.Source
+			n := seen[id]
+			if seen[id]++; n > 0 {
+				id += "-" + strconv.Itoa(n)
+			}
+			if len(id) > backend.MaxIDBytes {
+				id = id[:backend.MaxIDBytes]
+			}
+			if !yield(Event{e, backend.Key{Kind: KindEvent, Source: e.Source, ID: backend.MustID(id)}}) {
+				return
+			}
+		}
+	}
+}
+
+// EventOf finds an event by its key; nil when it is forgotten.
+func EventOf(k backend.Key, c *Ctx) *backend.Event {
+	if c.past == nil {
+		c.past = make(map[backend.Key]*backend.Event, len(c.Events))
+		for e := range eventRows(c.Events) {
+			c.past[e.Key] = e.Event
+		}
+	}
+	return c.past[k]
+}
+
+func subjectOf(e Event) backend.Safe {
+	if e.Subject == (backend.Key{}) {
+		return backend.Safe{}
+	}
+	return e.Subject.Safe()
+}
+
+// clock writes a time of day, with the day before it when it is not today's.
+func clock(at, now time.Time) string {
+	at, now = at.UTC(), now.UTC()
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return at.Format("15:04:05Z")
+	}
+	return at.Format("01-02 15:04")
+}
+
+// timeCell is a time of day, or of another day the day where there is little room.
+func timeCell(at, now time.Time, tone theme.Tone) Cell {
+	c := Cell{Text: plain(clock(at, now)), Tone: tone}
+	if day, _, other := strings.Cut(c.Text.String(), " "); other {
+		c.Short = plain(day)
+	}
+	return c
+}
+
+// EventTitle names an event: "14:03:12Z alert firing".
+func EventTitle(e *backend.Event, now time.Time) string {
+	return fmt.Sprintf("%s %s %s", clock(e.At, now), kindCell(e).Text, plain(e.Name))
+}
+
+func kindCell(e *backend.Event) Cell {
+	switch e.Kind {
+	case backend.EventTransition:
+		switch alerts.AlertState(e.Name) {
+		case alerts.StateFiring:
+			return Cell{Text: backend.Text("alert"), Tone: theme.Bad, Mark: theme.MarkBad}
+		case alerts.StateResolved:
+			return Cell{Text: backend.Text("alert"), Tone: theme.Good, Mark: theme.MarkGood}
+		case alerts.StatePending, alerts.StateHeld, alerts.StateEnded:
+		}
+		return Cell{Text: backend.Text("alert"), Tone: theme.Normal, Mark: theme.MarkSuspect}
+	case backend.EventAction:
+		return Cell{Text: backend.Text("action"), Tone: theme.Accent, Mark: theme.MarkBusy}
+	case backend.EventNote:
+		return Cell{Text: backend.Text("note"), Tone: theme.Strong, Mark: theme.MarkNone}
+	case backend.EventChange:
+		return Cell{Text: backend.Text("change"), Tone: theme.Warn, Mark: theme.MarkWarn}
+	case backend.EventPlatform:
+	}
+	return Cell{Text: backend.Text("platform"), Tone: theme.Dim, Mark: theme.MarkIdle}
+}

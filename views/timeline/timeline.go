@@ -1,0 +1,27 @@
+// Package timeline is screen 8: what happened, newest first: alerts that changed, what was done and by whom, notes, what
+// backends reported, and changes that may explain what followed.
+package timeline
+
+import (
+	"sandglass/ui/kit"
+	"sandglass/ui/theme"
+	"sandglass/views"
+	"sandglass/views/browse"
+	"sandglass/views/columns"
+)
+
+// Number is the screen's number.
+const Number = 8
+
+// New makes the screen.
+func New() views.Screen {
+	return browse.New(browse.Config[columns.Event]{
+		Number: Number, Name: "Timeline", Set: columns.Events(),
+		Nothing: func(*views.Frame) *kit.Doc {
+			doc := &kit.Doc{}
+			doc.Line(kit.Span{Tone: theme.Strong, Text: "Nothing happened yet"})
+			doc.Line(kit.Span{Tone: theme.Dim, Text: "Alerts that change, actions, notes (sandglass note TEXT) and what backends report are listed here for 7 days."})
+			return doc
+		},
+	})
+}
