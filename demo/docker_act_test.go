@@ -53,7 +53,7 @@ func TestDockerClientActs(t *testing.T) {
 	ctx, b := t.Context(), e.byKind(t, boxSteady)
 	hear, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream := e.client.Events(hear, client.EventsListOptions{Since: e.when(time.Minute).Format(time.RFC3339Nano), Filters: make(client.Filters).Add("container", b.id)})
+	stream := e.client.Events(hear, client.EventsListOptions{Since: e.when(time.Minute - time.Millisecond).Format(time.RFC3339Nano), Filters: make(client.Filters).Add("container", b.id)})
 	want := func(what string, err error, status container.ContainerState) {
 		t.Helper()
 		if err != nil {
