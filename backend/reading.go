@@ -168,5 +168,7 @@ const (
 	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
 	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
+	MetricReads             Metric = "reads"          // log lines that say that files of a workspace were read; no pattern is built in
+	MetricWrites            Metric = "writes"         // … or written
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )

@@ -162,6 +162,30 @@ func TestLeakAcrossTenantsIsCritical(t *testing.T) {
 	s.after(time.Second).quiet(leakRule)
 }
 
+func TestLeakCountsReadsAndWritesOfTheOverlap(t *testing.T) {
+	s := begin(t, leakRule)
+	s.source("app", backend.InputEvictionLogs)
+	uses(s, "a/box", "acme", "team-cache", nil)
+	uses(s, "b/box", "umbrella", "team-cache", nil)
+	line := func(m backend.Metric, session, workspace string, n float64, path string) {
+		s.counted("app", m, n, func(c *backend.Count) {
+			c.Series.Session, c.Series.Workspace, c.Sample = backend.MustID(session), backend.MustID(workspace), backend.Clean(path, 100)
+		})
+	}
+	s.session("c", nil)
+	line(backend.MetricWrites, "a", "box", 3, "/workspace/customers.csv")
+	line(backend.MetricReads, "b", "box", 2, "/workspace/customers.csv")
+	line(backend.MetricReads, "b", "other", 9, "/workspace/else") // another workspace of it
+	line(backend.MetricReads, "c", "box", 9, "/workspace/else")   // a session that does not share the place
+	a := s.look().want(leakRule, alerts.StateFiring)
+	wantEvidence(t, a, "session a: 3 writes in the last", "session b: 2 reads in the last", "the newest: /workspace/customers.csv")
+	for _, e := range a.Evidence {
+		if strings.Contains(e.Text.String(), "else") {
+			t.Errorf("not of this place: %s", e.Text)
+		}
+	}
+}
+
 func TestLeakWithinOneTenantWarnsUnlessDeclared(t *testing.T) {
 	s := begin(t, leakRule)
 	uses(s, "a/box", "acme", "sbx-a", nil)

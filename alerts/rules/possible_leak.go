@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,7 +27,8 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 		Means: "One sandbox id, one filestore namespace or one scratch directory stands behind two sessions, so each may see the other's files. Across tenants it is one level above " +
 			"`severity`. Within one tenant, or where no tenant is named, it is not told when it is declared as wanted: shareAcrossSessions on all sides, or inheritWorkspaces.",
 		Inputs: "The sandbox id, namespace, shareAcrossSessions and inheritWorkspaces of workspaces, where the aggregate route or a declaration names them; stored references; writable mounts " +
-			"of scratch directories; tenants of sessions. The agents' log line about a sub-agent's workspace name that exists on its parent rules a workspace out: the child got one of its own.",
+			"of scratch directories; tenants of sessions. The agents' log line about a sub-agent's workspace name that exists on its parent rules a workspace out: the child got one of its own. " +
+			"Lines that patterns of your own class as `read` or `write` are counted per session while the sessions overlap, with the newest path where the pattern's `cause` finds it.",
 		Missing: "Held while the source is down. Blind where no workspace and no reference of a source names a sandbox id or namespace: the registry's snapshot does not.",
 		Runbook: "8",
 		First: []string{
@@ -34,7 +36,7 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 			"Do not destroy or reset the sandbox: it is the evidence. Copy logs and snapshots of both sides first.",
 			"Find out where the id comes from: an explicit id or namespace in the agent's declaration is shared by every session that uses it.",
 		},
-		Limits: "Sharing a place does not prove that anything was read. Equal ids of two sources are taken as different places.",
+		Limits: "Sharing a place does not prove that anything was read, and no built-in pattern tells: the framework documents no line about file operations. Equal ids of two sources are taken as different places.",
 	}
 	return r, nil
 }
@@ -213,7 +215,59 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.Place, tenants []backend.S
 	if shares {
 		add(p.Home, now, "shareAcrossSessions is declared for one of them")
 	}
+	r.tellUses(env, p, v)
 	if ruledOut > 0 {
 		add(p.Home, now, "%s left out: the log says that the child got a workspace of its own", plural(ruledOut, "workspace"))
+	}
+}
+
+// fileUse is what log lines say that one session did.
+type fileUse struct {
+	what    backend.Literal
+	n       float64
+	last    time.Time
+	newest  backend.Safe
+	from    string
+	session backend.ID
+}
+
+// tellUses counts the reads and writes of each session while several used the place, as far as windows reach.
+func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdict) {
+	since := v.Bounds.Earliest
+	if since.IsZero() {
+		since = v.Bounds.Latest
+	}
+	window := min(max(env.Now.Sub(since), time.Second), fleet.WindowSpan)
+	var all []fileUse
+	for _, m := range []struct {
+		metric backend.Metric
+		what   backend.Literal
+	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
+		for x := range env.State.Windows.All(m.metric) {
+			in := env.Over(x, window)
+			if in.N == 0 || env.HomeOf(x) != p.Home || !slices.ContainsFunc(p.Users, func(u fleet.PlaceUser) bool {
+				return u.Session == x.Session && (x.Workspace.IsZero() || u.Workspace.IsZero() || x.Workspace == u.Workspace)
+			}) {
+				continue
+			}
+			i := slices.IndexFunc(all, func(u fileUse) bool { return u.session == x.Session && u.what == m.what })
+			if i < 0 {
+				i, all = len(all), append(all, fileUse{what: m.what, session: x.Session})
+			}
+			if all[i].n += in.N; in.Last.After(all[i].last) {
+				all[i].last, all[i].newest, all[i].from = in.Last, in.Sample, x.Source
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b fileUse) int { return cmp.Or(a.session.Compare(b.session), cmp.Compare(b.what, a.what)) })
+	for _, u := range all[:min(len(all), maxListed)] {
+		newest := backend.Safe{}
+		if !u.newest.IsEmpty() {
+			newest = backend.Textf(", the newest: %s", backend.Clean(u.newest.String(), 160))
+		}
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("session %s: %s %s in the last %s of the overlap%s", u.session.Safe(), number(u.n), backend.Text(u.what), span(window), newest),
+			Value: backend.Known(u.n), Unit: string(u.what), Source: u.from, At: u.last,
+		})
 	}
 }

@@ -24,6 +24,8 @@ const (
 	ClassAgentOOM          Class = "agent-oom"
 	ClassPersistFailed     Class = "persist-failed"
 	ClassHydrateFailed     Class = "hydrate-failed"
+	ClassRead              Class = "read"
+	ClassWrite             Class = "write"
 	ClassNote              Class = "note"
 )
 
@@ -57,6 +59,10 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricPersistFailed, true
 	case ClassHydrateFailed:
 		return backend.MetricHydrateFailed, true
+	case ClassRead:
+		return backend.MetricReads, true
+	case ClassWrite:
+		return backend.MetricWrites, true
 	case ClassNote:
 	}
 	return "", false

@@ -78,7 +78,7 @@ func (a *analyst) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
-	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed:
+	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassRead, ClassWrite:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
