@@ -241,7 +241,7 @@ func TestPlanThenYes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, actConfig, "w1", "w2", "w3")
 		out := s.run(0, `reset 2 workspaces on a \(eu\)`, "reset", "s1/w1", "s1/w3", "s1/gone", "--reason", "bucket's back")
-		for _, want := range []string{"opens it anew", "as read: state failed", "session s1", "loses: nothing", "s1/gone\n      no source lists it",
+		for _, want := range []string{"opens it anew", "as read: state failed", "session s1", "loses: nothing", "left alone: 1\n  no source lists it\n      s1/gone",
 			`sandglass reset --config ` + s.file + ` --state-dir ` + s.dir + `/state --yes-plan `, `--reason 'bucket'\''s back'`} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
@@ -284,7 +284,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 		s.run(4, "0 of 1 done: 1 skipped\n.*changed since the plan: last success was", "reset", "--yes-plan", changed, "--reason", "x")
 		s.registry.change(func() { s.registry.entries["w2"].state = "ready" })
 		out := s.run(4, "refused: there is nothing to act on", "reset", "s1/w2")
-		if planLine.MatchString(out) || !strings.Contains(out, "s1/w2\n      it is reported ready") {
+		if planLine.MatchString(out) || !strings.Contains(out, "  it is reported ready\n      s1/w2") {
 			t.Errorf("a refused plan:\n%s", out)
 		}
 		later := s.plan("reset", "s1/w3")
@@ -507,7 +507,7 @@ func planShape() shape {
 		"targets": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "owner": is("string|null"), "loses": texts, "notes": texts,
 			"useless": is("bool"), "bytes": is("number|null"), "cause_seen": is("time|null"),
 			"identity": listOf(object(map[string]shape{"name": is("string"), "value": is("string")}))})),
-		"excluded": listOf(object(map[string]shape{"id": is("string"), "why": is("string")})),
+		"excluded": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "why": is("string")})),
 		"refusals": listOf(object(map[string]shape{"why": is("string"), "next": is("string|null"), "word": is("string|null"), "set_aside": is("bool")})),
 		"next":     next, "run": orNull(run), "exit_code": is("number")})
 }

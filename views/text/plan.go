@@ -80,8 +80,9 @@ type PlanFact struct {
 
 // PlanExclusion is something that was chosen and is left alone.
 type PlanExclusion struct {
-	ID  backend.ID   `json:"id"`
-	Why backend.Safe `json:"why"`
+	ID    backend.ID   `json:"id"`
+	Label backend.Safe `json:"label"`
+	Why   backend.Safe `json:"why"`
 }
 
 // PlanRefusal is a reason not to act; one with a word can be set aside.
@@ -140,7 +141,7 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 		d.Targets = append(d.Targets, planTarget(&p.Targets[i]))
 	}
 	for _, x := range p.Excluded {
-		d.Excluded = append(d.Excluded, PlanExclusion{x.Key.Path(), x.Why})
+		d.Excluded = append(d.Excluded, PlanExclusion{x.Key.Path(), x.Label, x.Why})
 	}
 	open := p.Open()
 	for _, r := range p.Refusals {

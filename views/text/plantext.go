@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"sandglass/actions"
@@ -18,15 +19,7 @@ func WritePlan(w io.Writer, d *Plan) error {
 	for i := range d.Targets {
 		d.Targets[i].write(&b)
 	}
-	if n := len(d.Excluded) + len(d.NotListed); n > 0 {
-		fmt.Fprintf(&b, "\nleft alone: %s\n", columns.Number(n))
-		for _, x := range d.Excluded {
-			fmt.Fprintf(&b, "  %s\n      %s\n", x.ID, x.Why)
-		}
-		for _, id := range d.NotListed {
-			fmt.Fprintf(&b, "  %s\n      no source lists it\n", id)
-		}
-	}
+	d.writeExcluded(&b)
 	for _, s := range d.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", s)
 	}
@@ -34,6 +27,48 @@ func WritePlan(w io.Writer, d *Plan) error {
 	d.foot(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// shownExcluded is how many ids the text form lists for each reason to leave something alone.
+const shownExcluded = 20
+
+// writeExcluded lists what is left alone, by reason.
+func (d *Plan) writeExcluded(b *strings.Builder) {
+	all := d.Excluded
+	for _, id := range d.NotListed {
+		all = append(slices.Clip(all), PlanExclusion{id, id.Safe(), backend.Text("no source lists it")})
+	}
+	if len(all) == 0 {
+		return
+	}
+	by := map[backend.Safe][]PlanExclusion{}
+	var reasons []backend.Safe
+	for _, x := range all {
+		if by[x.Why] == nil {
+			reasons = append(reasons, x.Why)
+		}
+		by[x.Why] = append(by[x.Why], x)
+	}
+	fmt.Fprintf(b, "\nleft alone: %s\n", columns.Number(len(all)))
+	for _, why := range reasons {
+		fmt.Fprintf(b, "  %s\n", why)
+		for i, x := range by[why] {
+			if i == shownExcluded {
+				fmt.Fprintf(b, "      and %s more; -o json lists all\n", columns.Number(len(by[why])-i))
+				break
+			}
+			fmt.Fprintf(b, "      %s\n", named(x.ID, x.Label))
+		}
+	}
+}
+
+// named is an id with the name that people know it by, where that is another one.
+func named(id backend.ID, label backend.Safe) string {
+	s := id.Safe().String()
+	if !label.IsEmpty() && label != id.Safe() {
+		s += "  (" + label.String() + ")"
+	}
+	return s
 }
 
 func (d *Plan) head(b *strings.Builder) {
@@ -63,10 +98,7 @@ func (d *Plan) head(b *strings.Builder) {
 }
 
 func (t *PlanTarget) write(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s", t.ID)
-	if name := t.Label.String(); name != t.ID.Safe().String() {
-		fmt.Fprintf(b, "  (%s)", name)
-	}
+	b.WriteString("  " + named(t.ID, t.Label))
 	if t.Owner != nil {
 		fmt.Fprintf(b, ", %s", *t.Owner)
 	}

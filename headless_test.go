@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/demo"
+)
+
+// commandLines runs the program as main wires it, against a demo of its own.
+type commandLines struct {
+	t           *testing.T
+	config, dir string
+}
+
+func newCommandLines(t *testing.T, options demo.Options, change func(config string) string) *commandLines {
+	t.Helper()
+	t.Setenv("SANDGLASS_USER", "tester") // superusers without sudo are asked who they are
+	d, err := demo.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return &commandLines{t: t, config: writeConfig(t, change(d.Config())), dir: filepath.Join(t.TempDir(), "state")}
+}
+
+// run is one process's work; want is a regular expression about what it printed.
+func (c *commandLines) run(code int, want string, args ...string) (stdout string) {
+	c.t.Helper()
+	var out, errs bytes.Buffer
+	p := testProgram(time.Now)
+	console := &console{sys: newSystem(), program: p}
+	p.Control, p.Stdout, p.Stderr = console.control, &out, &errs
+	got := p.Run(c.t.Context(), append(args, "--config", c.config, "--state-dir", c.dir))
+	if got != code || !regexp.MustCompile(want).MatchString(out.String()) {
+		c.t.Fatalf("%v: exit code %d, want %d; want %q in\n%s\n%s", args, got, code, want, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+// subjects are the ids of the rows of a kind that match a filter.
+func (c *commandLines) subjects(kind, filter string) []string {
+	c.t.Helper()
+	var document map[string]json.RawMessage
+	var rows []struct {
+		Key struct{ Parent, ID string }
+	}
+	if err := json.Unmarshal([]byte(c.run(0, "", "get", kind, "-o", "json", "--filter", filter)), &document); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := json.Unmarshal(document[kind], &rows); err != nil || len(rows) == 0 {
+		c.t.Fatalf("no %s match %s (%v)", kind, filter, err)
+	}
+	var ids []string
+	for _, r := range rows {
+		ids = append(ids, strings.TrimPrefix(r.Key.Parent+"/"+r.Key.ID, "/"))
+	}
+	return ids
+}
+
+// carryOut plans in one process and carries out in the next.
+func (c *commandLines) carryOut(code int, want string, args ...string) {
+	c.t.Helper()
+	out := c.run(0, `(?m)^plan [0-9a-f]{16}$`, args...)
+	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindStringSubmatch(out)[1]
+	c.run(code, want, args[0], "--yes-plan", digest, "--reason", "the cause is gone")
+	c.run(4, "^$", args[0], "--yes-plan", digest, "--reason", "once more")
+}
+
+// journal checks the chain and returns its records.
+func (c *commandLines) journal() []audit.Record {
+	c.t.Helper()
+	j := audit.At(filepath.Join(c.dir, "audit.jsonl"))
+	if report, err := j.Verify(c.t.Context()); err != nil || !report.Intact() {
+		c.t.Fatalf("the journal: %+v, %v", report, err)
+	}
+	var out []audit.Record
+	for r, err := range j.Records(c.t.Context(), audit.Filter{}) {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// TestResetFromTheCommandLine resets a workspace of the demo's Helix server, with two command lines and nothing else.
+func TestResetFromTheCommandLine(t *testing.T) {
+	began := time.Now()
+	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed", Start: began.Add(-20 * time.Minute),
+		Clock: func() time.Duration { return time.Since(began) + 20*time.Minute }}, func(s string) string { return s })
+	id := c.subjects("workspaces", `state:failed error:"did not answer its first command" source:helix-eu`)[0]
+	c.run(0, "dry run: 1 of 1 would be acted on", "reset", id, "--dry-run")
+	c.carryOut(0, `1 of 1 done: 1 verified`, "reset", id)
+	recs := c.journal()
+	if first, last := recs[0], recs[len(recs)-1]; first.Phase != audit.PhaseIntent || last.Phase != audit.PhaseDone || last.Result != audit.ResultVerified ||
+		first.Reason.String() != "the cause is gone" || last.Who.Claimed.String() != "tester" {
+		t.Errorf("the journal begins with %+v and ends with %+v", first, last)
+	}
+	c.run(4, "(?s)left alone: 1.*refused: there is nothing to act on", "reset", id) // it works again
+}
+
+// TestDestroyFromTheCommandLine destroys a container of the demo's engine.
+func TestDestroyFromTheCommandLine(t *testing.T) {
+	allow := func(s string) string {
+		if strings.Contains(s, `"destroy"`) {
+			return s
+		}
+		return strings.Replace(s, "kind = \"docker\"\n", "kind = \"docker\"\nactions = [\"destroy\"]\n", 1)
+	}
+	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1}, allow)
+	var rehearsal struct{ Targets, Excluded []struct{ ID, Why string } }
+	if err := json.Unmarshal([]byte(c.run(0, "", "destroy", "--filter", "source:docker-demo", "--dry-run", "-o", "json")), &rehearsal); err != nil {
+		t.Fatal(err)
+	}
+	id, live := rehearsal.Targets[0].ID, ""
+	for _, x := range rehearsal.Excluded {
+		if strings.Contains(x.Why, "is live") {
+			live = x.ID
+		}
+	}
+	c.run(4, "(?s)left alone: 1.*is live", "destroy", live)
+	c.carryOut(0, "1 of 1 done: 1 verified", "destroy", id)
+	recs := c.journal()
+	if last := recs[len(recs)-1]; last.Phase != audit.PhaseDone || last.Verb != "destroy" || last.Result != audit.ResultVerified {
+		t.Errorf("the journal ends with %+v", last)
+	}
+	c.run(4, "^$", "destroy", id) // nobody lists it any more
+}
