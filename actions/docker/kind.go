@@ -63,7 +63,7 @@ func specs() []actions.Spec {
 			Gesture: actions.GestureYes, Cap: actions.CapAbsolute},
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
 			Effect: "runs probe_command in the working directory and shows what came of it",
-			Undo:   "nothing has to be", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 	}
 }
 
