@@ -243,7 +243,7 @@ func (s *scene) advise7(d *Diagnosis) {
 		d.conclude("The file system of scratch directories is full.")
 		d.do("Make room (runbook 5), then let the workspaces recover.")
 	case d.is("storage"):
-		d.conclude("Object storage is named in the errors.")
+		d.conclude("Object storage is out of reach, as far as errors or the site's own check tell.")
 		d.do("Check the bucket and its binding; let retries be few meanwhile.")
 	case d.is("rollout"):
 		d.conclude("It follows a change: many workspaces opened anew at once.")
