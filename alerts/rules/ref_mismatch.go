@@ -165,7 +165,9 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Why: why}
 			continue
 		}
-		if h := env.State.Source(list.source); env.Ours(h.LastOK).Before(env.Ours(x.FirstSeen).Add(h.Interval)) {
+		// The fleet knows when the reference was first read, and the store when it was last saved.
+		written := latestOf(env.Ours(x.FirstSeen), env.Time(&x.Meta, x.SavedAt))
+		if h := env.State.Source(list.source); env.Ours(h.LastOK).Before(written.Add(h.Interval)) {
 			delete(found, x.Key) // the list may be older than the sandbox: the next one tells
 			continue
 		}
@@ -179,6 +181,10 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 		home := env.HomeOf(backend.Series{Source: x.Key.Source, Session: x.Session})
 		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: x.Session})
 		if s != nil && (s.Running.Or(false) || s.ListedRunning.Or(false)) {
+			if n := len(s.History); n > 0 && env.State.Source(list.source).LastOK.Before(s.History[n-1].At) {
+				delete(found, x.Key) // it went on running after the list was read, maybe with a new sandbox
+				continue
+			}
 			found[x.Key] = r.lost(env, x, s, home, list.source)
 		}
 	}

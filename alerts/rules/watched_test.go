@@ -50,3 +50,23 @@ func TestRefMismatchWaitsForTheReferenceToANewSandbox(t *testing.T) {
 	s.every(10*time.Second, 2*time.Minute, read).quiet(refRule)
 	s.every(10*time.Second, 2*time.Minute, read).want(refRule, alerts.StateFiring)
 }
+
+func TestRefMismatchDoesNotTrustAListOlderThanTheReference(t *testing.T) {
+	s := danglingStory(t)
+	s.look().after(5 * time.Second)
+	s.want(refRule, alerts.StateFiring)
+	b := danglingStory(t)
+	b.refs[1].SavedAt = backend.Known(b.wall.Add(10 * time.Second)) // it is read at once, the list not yet
+	b.every(5*time.Second, 10*time.Second, nil).quiet(refRule)
+	b.every(5*time.Second, 10*time.Second, nil).want(refRule, alerts.StateFiring)
+}
+
+func TestRefMismatchDoesNotTrustAListFromBeforeTheSessionWentOn(t *testing.T) {
+	s := danglingStory(t)
+	s.session("b", func(x *backend.Session) {
+		x.Running, x.History = backend.Known(true), []backend.StatusChange{{Status: backend.Text("running"), At: s.wall.Add(6 * time.Second)}}
+	})
+	s.look()
+	s.after(5 * time.Second).quiet(refRule) // the list may be older than its new sandbox
+	s.after(5*time.Second).want(refRule, alerts.StateFiring)
+}
