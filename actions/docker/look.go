@@ -130,7 +130,6 @@ func (l *look) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o o
 	switch l.verb {
 	case actions.Destroy:
 		note(o.note)
-		c.Bytes = b.written
 		l.losesAll(c, b, known)
 		if b.restarting {
 			note(backend.Text("its restart policy goes with it: the engine does not start it again"))
