@@ -12,6 +12,7 @@ import (
 	"sandglass/actions/audit"
 	dockeract "sandglass/actions/docker"
 	"sandglass/actions/operator"
+	tmpdiract "sandglass/actions/tmpdir"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/config"
@@ -23,7 +24,7 @@ func causeOf(text backend.Safe) string { return alerts.Fingerprint(text.String()
 
 // actionKinds are what this program can do, by kind of source.
 func actionKinds() []actions.Kind {
-	return []actions.Kind{operator.HelixKind(causeOf), dockeract.Kind()}
+	return []actions.Kind{operator.HelixKind(causeOf), dockeract.Kind(), tmpdiract.Kind()}
 }
 
 // actionKeys are the same as a configuration file knows them.
@@ -65,8 +66,8 @@ func (c *console) control(a cli.Acting) (*actions.Control, error) {
 			o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
 		} else {
 			o.Journal = journal
-			o.EvidenceSaved = func(ctx context.Context, keys []backend.Key) bool {
-				missing, err := journal.EvidenceSaved(ctx, time.Time{}, keys)
+			o.EvidenceSaved = func(ctx context.Context, since time.Time, keys []backend.Key) bool {
+				missing, err := journal.EvidenceSaved(ctx, since, keys)
 				return err == nil && len(missing) == 0
 			}
 		}

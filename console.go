@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"sandglass/actions"
+	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -58,8 +59,8 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	f = fleet.New(fleet.Options{Now: c.sys.now, Mono: c.sys.mono, Spawn: c.sys.spawn,
 		LongestOperation: o.Config.LongestOperation, OnState: desk.Observe})
 	cli.AddTo(f, o.Sources)
-	control, err := c.control(cli.Acting{Config: o.Config, Sources: o.Sources, StateDir: o.StateDir, ReadOnly: o.ReadOnly,
-		Feed: cli.NewActionFeed(f, desk), Desk: desk})
+	acting := cli.Acting{Config: o.Config, Sources: o.Sources, StateDir: o.StateDir, ReadOnly: o.ReadOnly, Feed: cli.NewActionFeed(f, desk), Desk: desk}
+	control, err := c.control(acting)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,18 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	for name, part := range map[string]func(context.Context){"fleet": f.Run, "alerts": desk.Run} {
+	viewer := c.viewer(o)
+	viewer.Control = control
+	parts := map[string]func(context.Context){"fleet": f.Run, "alerts": desk.Run}
+	if records, err := newAuditJournal(o.StateDir); err == nil {
+		c.past(ctx, records, desk, o, &viewer, problems.add)
+		if ks := c.keepers(acting); len(ks) > 0 {
+			parts["grace periods"] = func(ctx context.Context) {
+				c.keep(ctx, ks, f.State, records, desk, problems.add)
+			}
+		}
+	}
+	for name, part := range parts {
 		running.Add(1)
 		c.sys.spawn.Go(name, func() {
 			defer running.Done()
@@ -82,8 +94,6 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	if o.ReadOnly {
 		feed = ui.Looking(desk)
 	}
-	viewer := c.viewer(o)
-	viewer.Control = control
 	err = ui.Run(ctx, viewer, feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: c.sys.spawn,
 		Started: func(kill func()) { c.sys.screenUp(kill, o.StateDir) }})
 	c.sys.screenDown()
@@ -99,6 +109,21 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 		return nil // asked to end by a signal, and ended
 	}
 	return err
+}
+
+// past gives the viewer what the journal is for: plans that were broken off, and a place for evidence.
+func (c *console) past(ctx context.Context, records *audit.Journal, desk *alerts.Desk, o cli.Console, v *ui.Viewer, problem func(error)) {
+	if o.ReadOnly {
+		return
+	}
+	broken, err := unfinished(ctx, records, c.sys.now(), desk)
+	problem(err)
+	v.Unfinished = broken
+	evidence := cli.Evidence{Journal: records, Who: whoIs(), Version: version(), Environment: o.Config.Environment, Cleaner: c.program.Cleaner, Now: c.sys.now}
+	v.Bundle = func(ctx context.Context, k backend.Key) (string, error) {
+		saved, err := evidence.Save(ctx, desk, k, "")
+		return saved.Path, err
+	}
 }
 
 // longestGoodbye is how long the end of the program waits for the target that is being acted on.

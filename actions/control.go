@@ -37,8 +37,8 @@ type Options struct {
 	Shared bool
 	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: nobody can tell.
 	Fingerprint func(backend.Safe) string
-	// EvidenceSaved reports whether a bundle was written about every one of the keys; nil: nobody can tell.
-	EvidenceSaved func(context.Context, []backend.Key) bool
+	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: nobody can tell.
+	EvidenceSaved func(ctx context.Context, since time.Time, keys []backend.Key) bool
 	// Tell takes events for the timeline. It may be nil.
 	Tell func([]backend.Event)
 }

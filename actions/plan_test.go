@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 				w.concerns = []Concern{c.concern}
 				saved := false
 				o := w.options()
-				o.EvidenceSaved = func(context.Context, []backend.Key) bool { return saved }
+				o.EvidenceSaved = func(context.Context, time.Time, []backend.Key) bool { return saved }
 				control := NewControl(o)
 				p := plan(t, control, w.intent("notes"))
 				_, err := ConfirmDigest(p, p.Digest, time.Now())

@@ -133,7 +133,7 @@ func (c *Control) leakRefusals(ctx context.Context, p *Plan, scene Scene) []Refu
 		}
 		r := Refusal{Why: backend.Textf("possible-leak fires about %d of the targets: %s destroys what could show who read what",
 			len(touched), backend.Clean(string(p.Verb), 40))}
-		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(ctx, touched) {
+		if c.opt.EvidenceSaved != nil && c.opt.EvidenceSaved(ctx, x.Since, touched) {
 			r.Word, r.Next = WordEvidenceSaved, backend.Textf("a bundle was written; if it holds what you need, type: %s", WordEvidenceSaved)
 		} else {
 			r.Next = backend.Text("write a bundle first: E on the subject, or sandglass bundle ID")

@@ -37,6 +37,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	if h >= ruleFrom {
 		top = append(top, kit.Rule(t, w))
 	}
+	top = append(top, m.broken(w)...)
 	var foot []string
 	cursorX := -1
 	if h >= footerAlways || m.overlay == overEntry || h > need+1 {
@@ -85,6 +86,27 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	}
 	return all, nil
 }
+
+// broken says which plans were broken off, above everything else. It takes no key but esc, which says that it was read.
+func (m *Model) broken(w int) []string {
+	var out []string
+	for i, b := range m.unfinished {
+		if i == mostBroken {
+			out = append(out, kit.NewLine(m.frame.Theme, w).Put(theme.Warn, fmt.Sprintf(" and %d more: sandglass audit show", len(m.unfinished)-i)).String())
+			break
+		}
+		for _, l := range kit.Wrap("broken off: "+b.String(), w-2) {
+			out = append(out, kit.NewLine(m.frame.Theme, w).Put(theme.Warn, " "+l).String())
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, kit.NewLine(m.frame.Theme, w).Put(theme.Dim, " read what became of its targets before anything is done again; esc: read").String())
+	}
+	return out
+}
+
+// mostBroken is how many broken plans are named.
+const mostBroken = 3
 
 // form is one way to write the header: what is said, and in how many words.
 type form struct {

@@ -50,11 +50,13 @@ type Model struct {
 	palette palette
 	entry   entry
 
-	form      dialog
-	under     overlay // what the form lies over
-	silences  silenceView
-	act       acting
-	diagnoser diagnoser
+	form     dialog
+	under    overlay // what the form lies over
+	silences silenceView
+	act      acting
+
+	unfinished []backend.Safe // plans that were broken off, until they were seen
+	diagnoser  diagnoser
 
 	say      string
 	sayTicks int
@@ -97,6 +99,10 @@ func New(v Viewer, feed Feed) *Model {
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.entry, m.palette = newEntry(), newPalette()
+	m.unfinished = v.Unfinished
+	if len(m.unfinished) > 0 {
+		m.open(timeline.Number)
+	}
 	m.changed, m.stop = feed.Subscribe()
 	m.refresh()
 	return m
@@ -403,6 +409,9 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		m.endEntry(in)
 		return m.goOn()
 	case noOverlay:
+	}
+	if in.Action == keys.Back {
+		m.unfinished = nil // seen
 	}
 	switch in.Action {
 	case keys.Filter:

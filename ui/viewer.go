@@ -27,6 +27,8 @@ type Viewer struct {
 	Glyphs       theme.Glyphs
 	// Control is what carries actions out; nil: this viewer only looks.
 	Control *actions.Control
+	// Unfinished are plans of former runs that were broken off; the console opens on them.
+	Unfinished []backend.Safe
 	// Bundle writes the evidence about a subject into a file and returns its path; nil: there is no place for it.
 	Bundle func(context.Context, backend.Key) (path string, err error)
 	// Focus is the raw id of what to show first; empty: the home screen.
