@@ -220,7 +220,11 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 	if r.ability.Part.Open == nil {
 		return nil, errors.New("there is nothing that could do it")
 	}
-	return r.ability.Part.Open(ctx)
+	effect, err := r.ability.Part.Open(ctx)
+	if x, ok := effect.(interface{ ForPlan(digest string) }); ok && err == nil {
+		x.ForPlan(p.Digest) // what it sets aside says so
+	}
+	return effect, err
 }
 
 func subjects(p *Plan) []backend.Key {

@@ -93,12 +93,15 @@ func (w *world) limit(all []*subject, out []actions.Candidate) {
 		}
 	}
 	most := w.t.o.CleanMax
+	if w.most > 0 {
+		most = min(most, w.most)
+	}
 	if len(eligible) <= most {
 		return
 	}
 	slices.SortStableFunc(eligible, func(a, b int) int { return all[a].newest().Compare(all[b].newest()) })
 	for _, i := range eligible[most:] {
-		out[i].Why = backend.Textf("one plan cleans at most %d directories (clean_max), and others have been unchanged for longer", most)
+		out[i].Why = backend.Textf("at most %d directories are cleaned by one plan (clean_max, or the number asked for), and others have been unchanged for longer", most)
 	}
 }
 
@@ -140,19 +143,13 @@ func (t *tool) sudo(older time.Duration, p actions.Params) backend.Safe {
 	if t.site.Config != "" {
 		args = append(args, "--config", quote(t.site.Config))
 	}
+	if p.Most > 0 {
+		args = append(args, "--max", strconv.Itoa(p.Most))
+	}
 	if p.PurgeNow {
 		args = append(args, "--purge-now")
 	}
 	return backend.Clean(strings.Join(args, " "), 600)
-}
-
-// spell writes a duration as options take it.
-func spell(d time.Duration) string {
-	b, err := backend.Duration(d).MarshalText()
-	if err != nil { // a duration always has a text
-		return d.String()
-	}
-	return string(b)
 }
 
 // quote makes one word of a shell's command line.

@@ -2,14 +2,12 @@ package tmpdir
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"sandglass/actions"
@@ -50,6 +48,7 @@ type world struct {
 	now    time.Time
 	state  *fleet.State
 	older  time.Duration
+	most   int  // of the plan; 0: clean_max alone
 	purge  bool // the directories were set aside already, and are to be removed
 	roots  map[string]*root
 	users  hostfs.Users
@@ -80,23 +79,9 @@ type subject struct {
 	noTree error
 }
 
-// parseKey takes the key of a scratch directory apart: "device:inode:path".
-func parseKey(k backend.Key) (id hostfs.FileID, path string, err error) {
-	parts := strings.SplitN(k.ID.Raw(), ":", 3)
-	if k.Kind != backend.KindTmpdir || len(parts) != 3 {
-		return id, "", fmt.Errorf("%s is no key of a scratch directory", k.Safe())
-	}
-	dev, err1 := strconv.ParseUint(parts[0], 10, 64)
-	ino, err2 := strconv.ParseUint(parts[1], 10, 64)
-	if err1 != nil || err2 != nil || !filepath.IsAbs(parts[2]) || filepath.Clean(parts[2]) != parts[2] || strings.ContainsRune(parts[2], 0) {
-		return id, "", fmt.Errorf("%s is no key of a scratch directory", k.Safe())
-	}
-	return hostfs.FileID{Dev: dev, Ino: ino}, parts[2], nil
-}
-
 // begin reads what all subjects share. The caller closes the world.
 func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world {
-	w := &world{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, purge: purge,
+	w := &world{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, most: q.Params.Most, purge: purge,
 		roots: map[string]*root{}, names: map[uint32]backend.Safe{}}
 	if w.older == 0 {
 		w.older = t.o.CleanOlderThan.Std()
