@@ -53,3 +53,20 @@ func TestTerminateIsBlindWhereNothingSaysHowSandboxesEnd(t *testing.T) {
 		t.Error("without a session source it is not applicable, not blind")
 	}
 }
+
+func TestTerminateLeavesAloneWhatAStoredReferenceKeeps(t *testing.T) {
+	for name, quiet := range map[string]bool{"pause_on_exit": true, "keepAlive": true, "shareAcrossSessions": true, "image": false} {
+		s := beginSession(t, func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) })
+		s.source("refs", backend.InputRefs)
+		s.ref("a/saved", func(x *backend.Ref) {
+			x.Workspace = backend.ID{}
+			x.Extra = []backend.Field{{Name: backend.Clean(name, 40), Value: backend.Text("true")}}
+		})
+		s.pass(time.Second)
+		s.rests("a")
+		s.every(20*time.Second, 20*time.Minute, nil)
+		if fires := len(s.alerts(terminateRule)) > 0; fires == quiet {
+			t.Errorf("with %s in the reference: fires %v", name, fires)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (o *TerminateOptions) build() (alerts.Rule, error) {
 			"session is in no list any more, or it did not fall asleep when it was due. One that merely waits for its sleep is listed as info, with when it is due. One " +
 			"that is kept on purpose (shared across sessions, paused, a keep-alive label) is no alert.",
 		Inputs: "The engine's containers and the sessions that their labels name; destroyOnClose, sleepAfter, sharing and close timeout of the workspace, remembered from " +
-			"when its session ran; log lines of closes over their deadline.",
+			"when its session ran; pause_on_exit, keepAlive and sharing in stored references; log lines of closes over their deadline.",
 		Missing: "Without a session source the rule is not applicable: nothing tells when a session ends. Blind where neither a workspace says how it closes nor a log is read. While the session's source is silent the alert is held. A sandbox of a session that merely rests, of " +
 			"which nothing says when it should end, is left alone.",
 		Runbook: "4",
@@ -221,7 +221,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	asleep := latestOf(c.Used, n.Last).Add(sleep)
 	due := n.Seen.Add(max(r.grace, c.Timeout.Or(0)))
 	switch {
-	case c.Shared.Or(false) || keptAlive(b):
+	case c.Shared.Or(false) || keptAlive(b) || savedToStay(env, b):
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
 	case c.Destroys.Or(false):
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
@@ -255,6 +255,27 @@ func keptAlive(b *backend.Sandbox) bool {
 		switch strings.ToLower(strings.ReplaceAll(l.Name.String(), "-", "")) {
 		case "keepalive", "sandglass.keepalive":
 			return l.Value.String() != "false"
+		}
+	}
+	return false
+}
+
+// savedToStay reports whether the saved reference of the sandbox's workspace says that it outlives its session: shared,
+// kept alive, or paused on exit. Refs sources keep such members under their own names.
+func savedToStay(env *alerts.Env, b *backend.Sandbox) bool {
+	for _, h := range env.State.Sources {
+		for x := range env.State.Refs.Of(backend.KindRef, h.Key.Source, b.Session) {
+			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
+				continue
+			}
+			for _, f := range x.Extra {
+				switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(f.Name.String())) {
+				case "pauseonexit", "keepalive", "shareacrosssessions", "shared":
+					if f.Value.String() == "true" {
+						return true
+					}
+				}
+			}
 		}
 	}
 	return false
