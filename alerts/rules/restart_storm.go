@@ -41,8 +41,8 @@ func (o *RestartOptions) build() (alerts.Rule, error) {
 		Means: "After a change (a process or a host started, a rollout, a note of one) most workspaces of a source are opened anew at the same time, and many of these opens do not get " +
 			"through: at least `opens` of them, `share` of all, and `unfinished` of them failed, evicted or still opening. A rollout whose opens work raises nothing. What the opens run into " +
 			"is the line of eviction-storm, capacity or error-burst; this one names the change.",
-		Inputs: "Change markers of all sources that speak about the registry's, when workspaces were first read, and startedAt of sessions. On a start in the middle of it sessions that " +
-			"started together within two minutes stand for the marker.",
+		Inputs: "Change markers of all sources that speak about the registry's, when workspaces were first read, and startedAt of sessions. On a start in the middle of it the start time of a young process is " +
+			"such a marker; without one, sessions that started together within two minutes, or workspaces without any success that were first tried together.",
 		Missing: "Held while the source is down. Without change markers (metrics with process_start_time, a host, notes) and without startedAt only what follows shows, under the other rules' lines.",
 		Runbook: "7",
 		First: []string{
@@ -127,6 +127,13 @@ func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 			starts = append(starts, at)
 		}
 	}
+	for w := range env.State.Workspaces.All() { // where nobody tells when sessions started, the first attempts do
+		s := env.State.SessionOf(w)
+		if f := factsOf(env, w); w.Key.Source == home && (s == nil || !s.StartedAt.IsKnown()) && f.success.IsZero() && !f.attempt.IsZero() &&
+			!f.attempt.After(env.Now) && env.Now.Sub(f.attempt) <= r.within {
+			starts = append(starts, f.attempt)
+		}
+	}
 	if len(starts) < r.opens {
 		return nil
 	}
@@ -202,6 +209,9 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 		if s := env.State.SessionOf(w); !opened && s != nil {
 			at := env.Time(&s.Meta, s.StartedAt)
 			opened = !at.IsZero() && !at.Before(change)
+		}
+		if !opened && forgot { // a registry that knows no success and tried after the change was made by it
+			opened = f.success.IsZero() && !f.attempt.IsZero() && !f.attempt.Before(change)
 		}
 		if !opened {
 			continue

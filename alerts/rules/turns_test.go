@@ -222,6 +222,27 @@ func TestRestartStormColdStart(t *testing.T) {
 	old.look().quiet(restartRule)
 }
 
+func TestRestartStormColdStartFromAProcessStartAndFromAttempts(t *testing.T) {
+	for _, processStart := range []bool{true, false} {
+		s := begin(t, restartRule)
+		s.source("prom", backend.InputEvictions)
+		for i := range 20 {
+			id := fmt.Sprintf("s%02d", i)
+			s.session(id, func(x *backend.Session) {
+				if processStart { // the sessions are older than the process that runs them now
+					x.StartedAt = backend.Known(noon.Add(-time.Hour))
+				}
+			})
+			s.reads(id+"/box", reading{state: "failed", err: quota, attempt: time.Duration(60+i) * time.Second})
+		}
+		if processStart {
+			s.happened = append(s.happened, backend.Event{Kind: backend.EventChange, At: s.wall.Add(-2 * time.Minute), Source: "prom", Name: "process-started", Text: backend.Text("process started")})
+		}
+		a := s.look().want(restartRule, alerts.StateFiring)
+		wantEvidence(t, a, map[bool]string{true: "process started", false: "many sessions started together"}[processStart], "20 of 20 workspaces were opened anew")
+	}
+}
+
 func TestRestartStormGapRestart(t *testing.T) {
 	s := watchedFleet(t, 40)
 	rollout(s)

@@ -210,19 +210,30 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 		before[len(before)-1] = now // follow the wobble
 		return false, false
 	}
-	if len(before) == 0 {
-		return false, false
-	}
 	at := time.UnixMicro(int64(now * 1e6))
 	offset, dated := r.ClockOffset.Get()
+	if len(before) == 0 {
+		if age := r.At.Sub(at.Add(-offset)); age >= 0 && age <= youngProcess {
+			s.tellStart(r, at.Add(-offset), at, "process-started", "process started")
+		}
+		return false, false
+	}
 	known := slices.ContainsFunc(before, func(x float64) bool { return math.Abs(x-now) <= restartJump })
 	if known || now < before[len(before)-1] || dated && at.Add(-offset).Before(previous.Add(-startSlack)) {
 		r.Problems = append(r.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Clean(startTime, 100), At: r.At,
 			What: backend.Text("another process answered than before: several seem to share this URL; name one source for each, else counts are too low")})
 		return false, true
 	}
-	r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: r.At, SourceAt: at, Source: s.deps.ID,
-		Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)},
-		Name:    "process-restarted", Text: backend.Textf("process restarted: the agent server behind %s started at %s", s.deps.ID, at.UTC().Format(time.DateTime+" UTC"))})
+	s.tellStart(r, r.At, at, "process-restarted", "process restarted")
 	return true, false
+}
+
+// youngProcess is how old a process may be when its page is read for the first time, and its start still be told: what
+// began to fail shortly before this console started may have begun with it.
+const youngProcess = 15 * time.Minute
+
+func (s *source) tellStart(r *backend.Reading, at, theirs time.Time, name string, what backend.Literal) {
+	r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: at, SourceAt: theirs, Source: s.deps.ID,
+		Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)},
+		Name:    name, Text: backend.Textf("%s: the agent server behind %s started at %s", backend.Text(what), s.deps.ID, theirs.UTC().Format(time.DateTime+" UTC"))})
 }
