@@ -53,12 +53,16 @@ func (t *timeline) done() []backend.Event {
 	return d
 }
 
-// EventBundle is the name of the event that evidence was written down, which changes nothing outside.
-const EventBundle = "bundle"
+// The names of events that change nothing outside: evidence was written down, a console may act or not any more.
+const (
+	EventBundle = "bundle"
+	EventArm    = "arm"
+	EventDisarm = "disarm"
+)
 
 func (t *timeline) notice(e backend.Event) {
 	switch OrderKind(e.Name) {
-	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire, EventBundle:
+	case OrderAcknowledge, OrderUnacknowledge, OrderSilence, OrderExpire, EventBundle, EventArm, EventDisarm:
 		return
 	}
 	if e.Kind == backend.EventAction || e.Kind == backend.EventNote {
