@@ -43,6 +43,9 @@ func (h *hands) repair(ctx context.Context, b *box, t actions.Target) (actions.D
 	switch before.trouble {
 	case troubleMissing:
 	case troubleNone:
+		if !before.ok() { // it began, and yet: its own words say more than ours
+			return actions.Done{}, fmt.Errorf("nothing was done: %s begins in %s and ends with exit code %d: %s", h.probeName(), h.clean(b.workDir), before.code, before.said)
+		}
 		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", h.clean(b.workDir))}
 	case troubleUnlinked:
 		return actions.Done{}, h.unlinked(b)
