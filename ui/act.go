@@ -83,7 +83,7 @@ func (m *Model) chosen() (shown, hidden []backend.Key, label backend.Safe) {
 	keys = slices.DeleteFunc(keys, func(k backend.Key) bool { return k == (backend.Key{}) })
 	switch {
 	case len(keys) == 1:
-		label = keys[0].Safe()
+		label = m.frame.NameOf(keys[0])
 	case len(keys) > 1:
 		label = backend.Textf("%s: %d subjects", label, len(keys))
 		if label.String()[0] == ':' {

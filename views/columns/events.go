@@ -54,8 +54,9 @@ func Events() *Set[Event] {
 				Sort: func(e row, _ *Ctx) SortKey { return sortText(string(e.Kind)) }},
 			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 7, Ideal: 12, Priority: 3},
 				theme.Normal, func(e row) backend.Safe { return plain(e.Name) }),
-			textColumn(Column[row]{Name: "subject", Title: "ABOUT", Help: "what it is about", Min: 12, Ideal: 24, Flex: 1, Priority: 4},
-				theme.Normal, subjectOf),
+			{Name: "subject", Title: "ABOUT", Help: "what it is about, by name where it has one", Min: 12, Ideal: 24, Flex: 1, Priority: 4,
+				Cell: func(e row, c *Ctx) Cell { return text(c.NameOf(e.Subject), theme.Normal) },
+				Sort: func(e row, c *Ctx) SortKey { return sortText(c.NameOf(e.Subject).String()) }},
 			sourceColumn(func(e row) string { return e.Source }, 5),
 			textColumn(Column[row]{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 40, Ideal: 60, Flex: 4, Priority: 0},
 				theme.Normal, func(e row) backend.Safe { return e.Text }),
@@ -100,6 +101,24 @@ func subjectOf(e Event) backend.Safe {
 		return backend.Safe{}
 	}
 	return e.Subject.Safe()
+}
+
+// NameOf is what people call a subject: a sandbox's name, a directory's path, otherwise the id. Empty for no subject.
+func (c *Ctx) NameOf(k backend.Key) backend.Safe {
+	switch k.Kind {
+	case "":
+		return backend.Safe{}
+	case backend.KindSandbox:
+		if b := c.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
+			return b.Name
+		}
+	case backend.KindTmpdir:
+		if t := c.State.Tmpdirs.Get(k); t != nil {
+			return t.Path
+		}
+	case backend.KindSession, backend.KindWorkspace, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
+	}
+	return k.Safe()
 }
 
 // clock writes a time of day, with the day before it when it is not today's.

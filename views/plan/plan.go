@@ -261,10 +261,12 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	for _, word := range p.Overrides {
 		put(theme.Warn, "set aside: "+backend.Clean(word, 60).String())
 	}
-	if p.Undo != "" {
+	if p.Undo != "" && len(p.Targets) > 0 {
 		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
 	}
-	put(theme.Dim, Who(p)+" · "+backend.Clean(p.Source, 60).String()+" · each is read again before it is acted on · journalled")
+	if len(p.Targets) > 0 {
+		put(theme.Dim, Who(p)+" · "+backend.Clean(p.Source, 60).String()+" · each is read again before it is acted on · journalled")
+	}
 	tone := theme.Dim
 	if d.Wrong {
 		tone = theme.Warn
