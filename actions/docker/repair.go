@@ -82,7 +82,10 @@ func (h *hands) prove(ctx context.Context, b *box, dir string, note backend.Safe
 	}
 	switch after.trouble {
 	case troubleNone:
-		done.Text = backend.Textf("%s is there again, empty: %s ended with exit code %d in it", h.clean(dir), h.probeName(), after.code)
+		if !after.ok() {
+			return actions.Done{}, fmt.Errorf("%s was made, and %s ends with exit code %d in it: %s", h.clean(dir), h.probeName(), after.code, after.said)
+		}
+		done.Text = backend.Textf("%s is there again, empty: %s ended with exit code 0 in it", h.clean(dir), h.probeName())
 	case troubleProgram: // it failed for the directory before, and the directory comes first
 		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", h.clean(dir), h.probeName())
 	case troubleUnlinked:
