@@ -185,6 +185,9 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 				delete(found, x.Key) // it went on running after the list was read, maybe with a new sandbox
 				continue
 			}
+			if _, had := found[x.Key]; !had && env.ReadAt(&s.Meta).Before(env.Ours(env.State.Source(list.source).LastOK)) {
+				continue // it may have ended meanwhile, and its sandbox with it: its next reading tells
+			}
 			found[x.Key] = r.lost(env, x, s, home, list.source)
 		}
 	}

@@ -70,3 +70,13 @@ func TestRefMismatchDoesNotTrustAListFromBeforeTheSessionWentOn(t *testing.T) {
 	s.after(5 * time.Second).quiet(refRule) // the list may be older than its new sandbox
 	s.after(5*time.Second).want(refRule, alerts.StateFiring)
 }
+
+func TestRefMismatchWaitsForAReadingOfTheSessionAfterTheList(t *testing.T) {
+	s := danglingStory(t)
+	delete(s.listed, backend.KindSession) // the registry's polls are lost
+	s.every(5*time.Second, 10*time.Second, nil).quiet(refRule)
+	s.listed[backend.KindSession] = "helix"
+	s.after(5*time.Second).want(refRule, alerts.StateFiring)
+	delete(s.listed, backend.KindSession)
+	s.after(5*time.Second).want(refRule, alerts.StateFiring) // what fires is not taken back for want of news
+}
