@@ -55,6 +55,15 @@ func TestFaultsAreErrors(t *testing.T) {
 		"unknown metric":          {`name = "x"`, "name = \"x\"\ncount = [{ source = \"helix\", metric = \"eviction\", each = \"1\" }]", `there is no metric "eviction"`},
 		"bad outage":              {`id = "helix",`, `id = "helix", outage = [{ from = "2m", to = "1m" }],`, "ends before it begins"},
 		"two of a name":           {`workspace = [`, `workspace = [{ id = "a/box", states = "ready" }, `, "something else has this name"},
+		"host like nothing":       {`name = "x"`, "name = \"x\"\nhost = [{ id = \"h\", states = \"okx3 fulll\" }]", `"fulll" is none of ok, full`},
+		"directory on no host":    {`name = "x"`, "name = \"x\"\ntmpdir = [{ id = \"/tmp/helix-ws-a\" }]", "every directory lies on a host"},
+		"directory used oddly":    {`name = "x"`, "name = \"x\"\nhost = [{ id = \"h\" }]\ntmpdir = [{ id = \"/tmp/w\", states = \"hold\" }]", `"hold" is none of held, free, unreadable`},
+		"too many directories":    {`name = "x"`, "name = \"x\"\nhost = [{ id = \"h\" }]\ntmpdir = [{ id = \"/tmp/w\", count = \"20000\" }]", "more than 10000 directories"},
+		"negative memory":         {`name = "x"`, "name = \"x\"\nhost = [{ id = \"h\", available = \"-5\" }]", "available: it is never below 0"},
+		"reference of nothing":    {`name = "x"`, "name = \"x\"\nref = [{ id = \"a\" }]", "ref a: its id is session/name"},
+		"event about nothing":     {`name = "x"`, "name = \"x\"\nevent = [{ at = \"0s\", name = \"oom\", about = \"box-9\" }]", `about: there is no "box-9"`},
+		"event of a wrong kind":   {`name = "x"`, "name = \"x\"\nevent = [{ at = \"0s\", name = \"oom\", kind = \"note\" }]", "write platform or change"},
+		"event after the end":     {`name = "x"`, "name = \"x\"\nevent = [{ at = \"9m\", name = \"oom\" }]", "it never happens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Count(sound, c.old) < 1 {

@@ -44,6 +44,10 @@ type Scenario struct {
 	Workspaces []Workspace `toml:"workspace"`
 	Sandboxes  []Sandbox   `toml:"sandbox"`
 	Counts     []Count     `toml:"count"`
+	Hosts      []Host      `toml:"host"`
+	Tmpdirs    []Tmpdir    `toml:"tmpdir"`
+	Refs       []Ref       `toml:"ref"`
+	Events     []Happening `toml:"event"`
 	Restarts   []Restart   `toml:"restart"`
 	Expect     []Expect    `toml:"expect"`
 }

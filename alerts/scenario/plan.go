@@ -22,6 +22,10 @@ type plan struct {
 	work     []workspacePlan
 	sandbox  []sandboxPlan
 	count    []countPlan
+	host     []hostPlan
+	tmpdir   []tmpdirPlan
+	ref      []refPlan
+	event    []happeningPlan
 	off      map[int]int      // after this step the console ends, until that one
 	expect   map[int][]Expect // by step
 	subjects map[string]bool
@@ -82,7 +86,13 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 	p.workspaces(&f)
 	p.sandboxes(&f)
 	p.counts(&f)
+	p.ground(&f)
 	p.expectations(&f)
+	for _, e := range p.event {
+		if e.step > p.steps {
+			f.add("event %s at %s: it never happens, nothing is expected after it", e.Name, text(e.At.Std()))
+		}
+	}
 	p.restarts(&f)
 	for class, is := range s.Classes {
 		switch is {

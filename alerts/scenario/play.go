@@ -100,6 +100,7 @@ type player struct {
 	health map[string]*fleet.SourceHealth
 	seen   map[backend.Key]backend.Entity
 	counts []backend.Count
+	events []backend.Event // of this step
 	totals map[int]float64 // of counters, by their place
 	delta  fleet.Delta
 
@@ -223,6 +224,7 @@ func (y *player) poll(s *Source, step int) {
 	}
 	y.read(s.ID)
 	y.count(s.ID, step)
+	y.happened(s.ID, step)
 }
 
 // read takes over what the world shows of a source.
@@ -288,6 +290,9 @@ func (y *player) conclude(step int) {
 	var ss []*backend.Session
 	var ws []*backend.Workspace
 	var bs []*backend.Sandbox
+	var hs []*backend.Host
+	var ts []*backend.Tmpdir
+	var rs []*backend.Ref
 	for _, e := range y.seen {
 		switch e := e.(type) {
 		case *backend.Session:
@@ -296,9 +301,17 @@ func (y *player) conclude(step int) {
 			ws = append(ws, e)
 		case *backend.Sandbox:
 			bs = append(bs, e)
+		case *backend.Host:
+			hs = append(hs, e)
+		case *backend.Tmpdir:
+			ts = append(ts, e)
+		case *backend.Ref:
+			rs = append(rs, e)
 		}
 	}
 	st.Sessions, st.Workspaces, st.Sandboxes = fleet.NewTable(ss...), fleet.NewTable(ws...), fleet.NewTable(bs...)
+	st.Hosts, st.Tmpdirs, st.Refs = fleet.NewTable(hs...), fleet.NewTable(ts...), fleet.NewTable(rs...)
+	st.Events, y.events = y.events, nil
 	for _, s := range y.Sources {
 		h := y.health[s.ID]
 		st.Sources = append(st.Sources, h)

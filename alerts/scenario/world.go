@@ -9,7 +9,7 @@ import (
 // world is the fleet as it is, seen or not.
 type world struct {
 	plan   *plan
-	things []*thing // sessions, workspaces, sandboxes
+	things []*thing // sessions, workspaces, sandboxes, hosts, scratch directories, references
 	work   map[int]*attempts
 	box    map[int]*lifetime
 }
@@ -64,6 +64,7 @@ func (w *world) advance(step int, now time.Time) {
 	for i := range w.plan.sandbox {
 		w.sandbox(i, step, now)
 	}
+	w.ground(step)
 }
 
 func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool) {
@@ -181,6 +182,18 @@ func stale(e backend.Entity) backend.Entity {
 		mark(&c.Meta)
 		return &c
 	case *backend.Sandbox:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	case *backend.Host:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	case *backend.Tmpdir:
+		c := *e
+		mark(&c.Meta)
+		return &c
+	case *backend.Ref:
 		c := *e
 		mark(&c.Meta)
 		return &c
