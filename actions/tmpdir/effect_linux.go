@@ -146,8 +146,20 @@ func changed(format backend.Literal, args ...any) error {
 
 // failed is a failure that a person reads.
 func failed(what backend.Literal, err error) error {
-	return fmt.Errorf("%s: %s", backend.Text(what), translate(err))
+	return &failure{backend.Textf("%s: %s", backend.Text(what), translate(err)), err}
 }
+
+// failure has words of its own and keeps the cause.
+type failure struct {
+	text  backend.Safe
+	cause error
+}
+
+// Error is the text.
+func (f *failure) Error() string { return f.text.String() }
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.cause }
 
 // record makes what the name of a directory that is set aside says.
 func (t *tool) record(s *subject, now time.Time, plan string, begun bool) hostfs.Aside {
@@ -158,7 +170,9 @@ func (t *tool) aside(base string, st hostfs.Stat, now time.Time, plan string, be
 	return hostfs.Aside{Original: base, Moved: now.Truncate(time.Second), Grace: t.o.CleanGrace.Std(), Ino: st.ID.Ino, Born: st.Born, Plan: plan, Begun: begun}
 }
 
-// clean1 sets one directory aside, and removes it at once where the plan says so.
+// clean1 sets one directory aside, and removes it at once where the plan says so. Some file systems need room in the
+// parent for a second name (ext4, when its last block is full); without a free block a removal at once goes on under
+// the directory's own name.
 func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, plan string) (actions.Done, error) {
 	o, err := objectOf(x)
 	if err != nil {
@@ -178,7 +192,10 @@ func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, p
 	if match, err := path.Match(t.scratch.Pattern, name); match || err != nil {
 		return actions.Done{}, fmt.Errorf("the pattern %q matches the name it would wait under", t.scratch.Pattern)
 	}
-	if err := t.swap(h, &o, base, name); err != nil {
+	switch err := t.swap(h, &o, base, name); {
+	case errors.Is(err, unix.ENOSPC) && p.PurgeNow:
+		name = base // no room for another name, and room is what was asked for
+	case err != nil:
 		return actions.Done{}, err
 	}
 	bytes := x.Bytes.Or(0)
@@ -188,6 +205,9 @@ func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, p
 			backend.Bytes(bytes), backend.Clean(due.UTC().Format("15:04 UTC"), 20))}, nil
 	}
 	if why := t.usedNow(ctx, &o, name, h.stat); !why.IsEmpty() {
+		if name == base {
+			return actions.Done{}, changed("%s", why)
+		}
 		if err := rename(h.root.FD(), name, base); err != nil {
 			return actions.Done{}, fmt.Errorf("%s, and it cannot get its name back: %s; it waits as %s", why, translate(err), drawn(name))
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,31 +314,88 @@ func TestOnAFullDisk(t *testing.T) {
 	}
 }
 
-// fill takes every byte, then every inode.
+// TestOnAFullExt4 does the same where a rename may need a block: then nothing moves, and a removal at once works.
+func TestOnAFullExt4(t *testing.T) {
+	needsRoot(t, "mounts a small file system")
+	mkfs, err := exec.LookPath("mkfs.ext4")
+	if err != nil {
+		t.Skipf("no mkfs.ext4 here: %v", err)
+	}
+	image, mnt := t.TempDir()+"/image", t.TempDir()
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(mkfs, "-q", "-F", "-m", "0", "-b", "1024", "-N", "300", image, "16M").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command("mount", "-o", "loop", image, mnt).CombinedOutput(); err != nil {
+		t.Skipf("mounting is not allowed here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { unmountBelow(t, mnt) })
+	for _, beside := range []int{0, 18, 19, 20, 40} { // how full the root's last block is
+		r := newRig(t)
+		r.root = mnt
+		r.site.Source = source{scratch: hostfs.Scratch{Roots: []string{mnt}, Pattern: "helix-ws-*", Owner: hostfs.Account{Self: true}}}
+		r.proc = fixture(t)
+		k := r.dir("helix-ws-a")
+		put(t, mnt+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+		for i := range beside {
+			if err := os.MkdirAll(fmt.Sprintf("%s/beside-%d-0123456789abcdef", mnt, i), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fill(t, mnt)
+		c := r.look(actions.Clean, actions.Params{}, k)[0]
+		done, err := r.act(actions.Clean, actions.Params{}, c)
+		if err != nil {
+			t.Logf("%d beside: %v", beside, err)
+			wantWhy(t, err.Error(), "ENOSPC", "choose purge")
+			if got := r.key("helix-ws-a"); got != k {
+				t.Errorf("it is another directory: %v", got)
+			}
+			done, err = r.do(actions.Clean, actions.Params{PurgeNow: true}, k)
+		} else {
+			done, err = r.do(actions.Purge, actions.Params{}, k)
+		}
+		if err != nil || done.Freed < 1<<20 || slices.ContainsFunc(r.names(), func(n string) bool { return strings.Contains(n, "helix-ws") }) {
+			t.Errorf("%d beside: %+v, %v", beside, done, err)
+		}
+		for _, n := range r.names() {
+			if n != "lost+found" {
+				if err := os.RemoveAll(filepath.Join(mnt, n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// fill takes every inode, then every byte.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(dir + "/ballast")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err = f.Write(make([]byte, 1<<12)); err != nil {
-			break
-		}
-	}
-	_ = f.Close()
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
+	defer func() { _ = f.Close() }()
 	for i := 0; ; i++ {
 		f, err := os.Create(fmt.Sprintf("%s/inode-%d", dir, i))
 		if errors.Is(err, unix.ENOSPC) {
-			return
+			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = f.Close()
+	}
+	at := int64(0)
+	for size := int64(1 << 20); size >= 1<<9; size /= 2 {
+		for ; unix.Fallocate(int(f.Fd()), 0, at, size) == nil; at += size {
+		}
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil || fs.Bavail > 1 || fs.Ffree != 0 {
+		t.Fatalf("%d blocks and %d inodes are free, %v", fs.Bavail, fs.Ffree, err)
 	}
 }
 
