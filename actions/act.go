@@ -231,6 +231,9 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 		}
 	})
 	r.record(i)
+	if p := r.p.Plan; !p.DryRun {
+		r.control.tell(string(p.Verb), r.p.Lines[i].Target.Key, backend.Textf("%s %s: %s", backend.Clean(string(p.Verb), 40), backend.Clean(string(result), 40), text))
+	}
 }
 
 // record writes the state of a line down. A journal that refuses it stops the run: what happens next could not be proved.

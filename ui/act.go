@@ -66,6 +66,9 @@ func (m *Model) chosen() (shown, hidden []backend.Key, label backend.Safe) {
 	}
 	var keys []backend.Key
 	for _, k := range shown {
+		if e := columns.EventOf(k, m.frame.Ctx); e != nil { // a line of the timeline stands for what it is about
+			k = e.Subject
+		}
 		if k.Kind != columns.KindAlert {
 			keys = append(keys, k)
 			continue
