@@ -21,11 +21,12 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	y := realEngine(t)
 	image := y.full()
 	dir := t.TempDir()
-	id := y.container("life", container.Config{Image: image, WorkingDir: "/work", Volumes: map[string]struct{}{"/cache": {}}},
-		container.HostConfig{Binds: []string{dir + ":/data", y.run + "named:/named"}})
+	// Before the container, so that it is removed after it.
 	t.Cleanup(func() {
 		_, _ = y.api.VolumeRemove(context.Background(), y.run+"named", client.VolumeRemoveOptions{Force: true})
 	})
+	id := y.container("life", container.Config{Image: image, WorkingDir: "/work", Volumes: map[string]struct{}{"/cache": {}}},
+		container.HostConfig{Binds: []string{dir + ":/data", y.run + "named:/named"}})
 	p := y.place()
 	p.refused(actions.Resume, id, "it runs already")
 	p.must(actions.Pause, id)
