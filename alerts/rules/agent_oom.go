@@ -42,7 +42,7 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 	r.meta.Window = r.over
 	r.meta.Explain = alerts.Explain{
 		Means: "The agent's own process or Durable Object ran out of memory within `over`: a log line or tail event says so, or the kernel killed a process for memory within two " +
-			"minutes of a new start of the agent. All sessions in it lost what was in memory. The alert keeps what the session looked like before the reset, and says " +
+			"minutes of a new start of the agent. All sessions in it lost what was in memory. The alert keeps what the session looked like before the reset, each workspace with its state, error, opens and retries, and says " +
 			"which cause the facts support: eager opens, exhausted retries, or large writes.",
 		Inputs: "Log lines (`exceededMemory`, `isolate exceeded its memory limit`, `JavaScript heap out of memory`), process starts on metrics pages, the kernel's counter of kills on " +
 			"hosts that speak about the source; for the cause the registries, declared file sizes and the lines about exhausted retries.",
@@ -54,7 +54,7 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 			"Eager opens: open on first use, or bound them with workspaceMaxConcurrentOpens.",
 			"Large writes or greps: lower maxFileSizeMb and maxGrepFileSizeMb.",
 		},
-		Limits: "No source reports what searches read, and none the memory of the agent before it fell; what the facts support is not proof.",
+		Limits: "No source reports what searches read, and none the memory of the agent before it fell; what the facts support is not proof. What the session looked like is as old as its newest reading, whose time stands beside it.",
 	}
 	return r, nil
 }
@@ -298,6 +298,7 @@ func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID) (kep
 	}
 	if !session.IsZero() && o.count > 0 {
 		keep("before: its session had %s, %d of them failed or evicted", plural(o.count, "workspace"), o.bad)
+		kept = append(kept, r.lastState(env, home, session)...)
 	}
 	return kept, supported
 }

@@ -51,7 +51,7 @@ func TestAgentOOMNamesTheCauseThatTheFactsSupport(t *testing.T) {
 	if a.ID != id {
 		t.Errorf("another alert: %s", a.Cause)
 	}
-	wantEvidence(t, a, "its session had 4 workspaces")
+	wantEvidence(t, a, "its session had 4 workspaces", "before: a/one was open, last tried at 11:59:59Z", "files up to 50 MB")
 	s.every(time.Minute, 16*time.Minute, func() { s.lines(backend.MetricAgentOOM, "a", 0, "") })
 	s.quiet(agentRule)
 }
@@ -258,4 +258,37 @@ func TestAuditTellsALoopFromProbing(t *testing.T) {
 	}
 	s.every(5*time.Second, 3*time.Minute, func() { s.rejects("c4f1", 0, 0, 0) })
 	s.quiet(auditRule)
+}
+
+func TestAgentOOMKeepsABoundedRecordOfTheSession(t *testing.T) {
+	s := beginAgent(t)
+	s.session("a", nil)
+	for i := range maxLastState + 2 {
+		s.reads("a/w"+string(rune('a'+i)), reading{state: "failed", err: "WorkspaceFailedError: " + strings.Repeat("x", 500), attempt: time.Minute,
+			edit: func(w *backend.Workspace) { w.RetryAttempts = backend.Known(3) }})
+	}
+	s.counted("app", backend.MetricEvictionExhausted, 5, func(c *backend.Count) {
+		c.Series.Session, c.Series.Workspace = backend.MustID("a"), backend.MustID("wb")
+	})
+	s.look()
+	s.pass(time.Second)
+	s.lines(backend.MetricAgentOOM, "a", 1, resetLine)
+	a := s.look().want(agentRule, alerts.StateFiring)
+	wantEvidence(t, a, "before: a/wa was failed", "never known to have succeeded, transientRetryAttempts 3, lastError: WorkspaceFailedError", "retries exhausted 5 times", "before: … and 2 workspaces more")
+	before := 0
+	for _, e := range a.Evidence {
+		if text := e.Text.String(); strings.HasPrefix(text, "before: a/") {
+			if before++; len(text) > 500 {
+				t.Errorf("%d bytes of one workspace are kept", len(text))
+			}
+		}
+	}
+	if before != maxLastState {
+		t.Errorf("%d workspaces are kept one by one, want %d", before, maxLastState)
+	}
+	kept := len(a.Evidence)
+	s.restart()
+	if a = s.after(time.Second).want(agentRule, alerts.StateFiring); len(a.Evidence) != kept {
+		t.Errorf("a restart keeps %d statements of %d", len(a.Evidence), kept)
+	}
 }
