@@ -139,6 +139,22 @@ func (c *Confirming) Enter(now time.Time) (Confirmed, error) {
 	return c.confirm(now)
 }
 
+// WordPurgeNow chooses, in a plan to clean, that nothing waits for the end of a grace period: the space is free at once,
+// and there is no undo. The plan has to be made anew with it.
+const WordPurgeNow = "purge now"
+
+// MayPurge reports whether the plan leaves that choice.
+func (p *Plan) MayPurge() bool { return p.Verb == Clean && !p.Params.PurgeNow && len(p.Targets) > 0 }
+
+// Purges takes what was typed as that choice.
+func (c *Confirming) Purges(now time.Time) bool {
+	if !c.Ready(now) || !c.plan.MayPurge() || string(c.text) != WordPurgeNow {
+		return false
+	}
+	c.text = nil
+	return true
+}
+
 // Word takes what was typed as the word that sets an open refusal of the plan aside. The plan has to be made anew with it.
 func (c *Confirming) Word(now time.Time) (string, error) {
 	if !c.Ready(now) {

@@ -163,3 +163,25 @@ func TestALightConfirmationIsTheSameKeyTwice(t *testing.T) {
 		}
 	}
 }
+
+func TestPurgingAtOnceIsAChoiceOfItsOwn(t *testing.T) {
+	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		verb  Verb
+		now   bool
+		typed string
+		want  bool
+	}{{Clean, false, WordPurgeNow, true}, {Clean, false, "purge", false}, {Clean, true, WordPurgeNow, false}, {Destroy, false, WordPurgeNow, false}} {
+		p := sealed(GestureCount, began)
+		p.Verb, p.Params.PurgeNow = c.verb, c.now
+		p.seal()
+		x := opened(p, began)
+		typeIn(x, c.typed, began.Add(time.Second))
+		if got := x.Purges(began.Add(time.Second)); got != c.want {
+			t.Errorf("%s, at once %t, %q: %t", c.verb, c.now, c.typed, got)
+		}
+		if _, err := x.Enter(began.Add(time.Second)); err == nil {
+			t.Errorf("%q confirmed the plan", c.typed)
+		}
+	}
+}

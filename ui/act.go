@@ -250,6 +250,11 @@ func (m *Model) confirm() tea.Cmd {
 		in.Overrides = append(slices.Clone(in.Overrides), word)
 		return m.makePlan(in)
 	}
+	if a.confirming.Purges(now) {
+		in := a.intent
+		in.Params.PurgeNow = true
+		return m.makePlan(in)
+	}
 	ok, err := a.confirming.Enter(now)
 	if err != nil {
 		return say(err)

@@ -258,6 +258,12 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 			put(theme.Normal, r.Next.String())
 		}
 	}
+	if p.MayPurge() {
+		put(theme.Dim, "to remove them at once, without grace and without undo, type: "+actions.WordPurgeNow)
+	}
+	if p.Params.PurgeNow {
+		put(theme.Warn, "they are removed at once: there is no grace and no undo")
+	}
 	for _, word := range p.Overrides {
 		put(theme.Warn, "set aside: "+backend.Clean(word, 60).String())
 	}
