@@ -40,6 +40,9 @@ type sourceRead struct {
 	WalkInterval        string `toml:"walk_interval"`
 	RequestsPerSecond   int    `toml:"requests_per_second"`
 	Actions             []string
+	SessionLifetime     string   `toml:"session_lifetime"`
+	CleanOlderThan      string   `toml:"clean_older_than"`
+	EngineSockets       []string `toml:"engine_sockets"`
 	Act                 struct{ File string }
 	Reset               struct{ URL string }
 }
