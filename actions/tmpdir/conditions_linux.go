@@ -214,9 +214,17 @@ func allShown(s *subject) backend.Safe {
 	case u.Blind != "":
 		return backend.Clean("who uses it is not known: "+u.Blind, 300)
 	case u.Unreadable > 0:
-		return backend.Textf("%d of %d processes do not show what they use, and one of them may use it", u.Unreadable, u.Processes)
+		return backend.Textf("%d of %d processes do not show what they use, and one of them may use it%s", u.Unreadable, u.Processes, s.w.t.first(u.Closed))
 	}
 	return backend.Safe{}
+}
+
+// first names one of the processes that show nothing.
+func (t *tool) first(closed []hostfs.Use) backend.Safe {
+	if len(closed) == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf(" (first: process %d, %s)", closed[0].PID, t.clean(closed[0].Command))
 }
 
 func enginesKnown(s *subject) backend.Safe { return s.w.engine }

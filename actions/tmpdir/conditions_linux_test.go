@@ -119,6 +119,21 @@ func TestConditionsOfOwnerAndMode(t *testing.T) {
 	}
 }
 
+func TestConditionOfTheRename(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	needsRoot(t, "looks as another user would")
+	if err := os.Chmod(r.root, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	tl := r.tool()
+	tl.self = 4242
+	c := cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})
+	wantWhy(t, c[0].Why.String(), "only its owner and root may rename it", "sticky")
+	s := &subject{w: &world{t: tl}, path: "/ro/x", root: &root{fs: hostfs.Filesystem{ReadOnly: true}, dir: &hostfs.Dir{}}}
+	wantWhy(t, canRename(s).String(), "/ro is mounted read-only")
+}
+
 func TestConditionOfAge(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
@@ -226,9 +241,17 @@ func TestConditionsOfProcesses(t *testing.T) {
 	if err := os.RemoveAll(r.proc + "/11/fd"); err != nil {
 		t.Fatal(err)
 	}
-	cs := r.look(actions.Clean, actions.Params{OlderThan: 90 * time.Hour}, a, b)
+	tl := r.tool()
+	look := func(self uint32) []actions.Candidate {
+		tl.self = self
+		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{a, b}, State: r.state, Now: r.now, Params: actions.Params{OlderThan: 90 * time.Hour}})
+	}
+	for _, c := range look(0) {
+		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE")
+	}
+	cs := look(4242)
 	wantWhy(t, cs[0].Why.String(), "process 10")
-	wantWhy(t, cs[1].Why.String(), "1 of 2 processes do not show")
+	wantWhy(t, cs[1].Why.String(), "1 of 2 processes do not show", "process 11, node agent.js")
 	for _, c := range cs {
 		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable", `sudo sandglass clean --older-than 90h --source here --config '/etc/sandglass/it'\''s.toml'`)
 	}

@@ -118,6 +118,9 @@ func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) ba
 	}
 	u := w.users
 	switch {
+	case hidden > 0 && u.Unreadable > 0 && w.t.self == 0:
+		return backend.Textf("%d of %d: %d processes unreadable even for root%s: it lacks CAP_SYS_PTRACE here, or a security module hides them; run it outside of the sandbox that takes it away",
+			eligible, len(out), u.Unreadable, w.t.first(u.Closed))
 	case hidden > 0 && u.Unreadable > 0:
 		return backend.Textf("%d of %d: %d processes unreadable, and one of them may use any of these directories; as root all can be read: %s",
 			eligible, len(out), u.Unreadable, w.t.sudo(w.older, p))

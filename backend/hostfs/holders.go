@@ -38,6 +38,9 @@ type Use struct {
 // MaxUses bounds the uses remembered per target; more say nothing new.
 const MaxUses = 64
 
+// MaxClosed bounds Users.Closed.
+const MaxClosed = 8
+
 // Users is what one pass over all processes found.
 type Users struct {
 	// Uses are by index of the target, in the order of process ids.
@@ -45,6 +48,8 @@ type Users struct {
 	// Processes is the number of processes looked at, Unreadable the number of those that exist but do not show what
 	// they use. Nobody can be said to use a directory unless Unreadable is 0 and Blind empty.
 	Processes, Unreadable int
+	// Closed are the first of the unreadable ones, at most MaxClosed, with PID and Command only.
+	Closed []Use
 	// Blind says why there may be processes that were not seen at all, empty when there is no reason to think so.
 	Blind string
 	// Unplaced are open objects on a target's device whose place no path tells (longer than the kernel prints, or on a

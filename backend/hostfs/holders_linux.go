@@ -190,6 +190,9 @@ func (f *finder) process(pid int) {
 	}
 	f.out.Processes++
 	f.out.Unreadable++
+	if len(f.out.Closed) < MaxClosed {
+		f.out.Closed = append(f.out.Closed, Use{PID: pid, Command: f.command(pid)})
+	}
 	f.foreignMounts(pid, id)
 }
 

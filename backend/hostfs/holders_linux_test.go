@@ -249,8 +249,8 @@ func TestUsersOfFixtureTrees(t *testing.T) {
 	if u.Uses[0][0].Command != "node agent.js" {
 		t.Errorf("command %q", u.Uses[0][0].Command)
 	}
-	if u.Processes != 3 || u.Unreadable != 1 {
-		t.Errorf("%d processes, %d unreadable, want 3 and 1", u.Processes, u.Unreadable)
+	if u.Processes != 3 || u.Unreadable != 1 || len(u.Closed) != 1 || u.Closed[0].PID != 14 || u.Closed[0].Command != "node agent.js" {
+		t.Errorf("%d processes, %d unreadable (%+v), want 3 and 1, which is 14", u.Processes, u.Unreadable, u.Closed)
 	}
 	if len(u.Uses[1]) != 0 {
 		t.Errorf("the free directory is used by %+v", u.Uses[1])
