@@ -249,11 +249,12 @@ func TestEmptyFileIsNoError(t *testing.T) {
 // decoded and shown.
 func FuzzParse(f *testing.F) {
 	f.Add(good)
+	f.Add(actingFile)
 	f.Add(head + "a.b = {c = [1, {d = 2}]}\n[source.read]\n[[source.pattern]]\n[x.y.z]")
 	f.Add("[[rules]]\n[rules.eviction-storm]\n")
 	f.Add("\"\" = 1\n'a\tb' = 2\n[source.a]\nb.c=1\n[source.a.b]")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := config.Parse([]byte(text), "f", known())
+		c, err := config.Parse([]byte(text), "f", acting())
 		if err != nil {
 			var es config.Errors
 			if !errors.As(err, &es) || len(es) == 0 {
@@ -266,7 +267,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if _, err := c.Show(known(), backend.NewCleaner()); err != nil {
+		if _, err := c.Show(acting(), backend.NewCleaner()); err != nil {
 			t.Fatalf("%q was accepted and then refused: %v", text, err)
 		}
 	})
