@@ -51,12 +51,11 @@ type detection struct {
 // ongoing is a trouble that has begun.
 type ongoing struct {
 	trouble
-	name      string
-	began     time.Time // the earliest moment at which it can have begun
-	limit     time.Duration
-	goOn      func()
-	found     bool
-	concluded bool
+	name  string
+	began time.Time // the earliest moment at which it can have begun
+	limit time.Duration
+	goOn  func()
+	found bool
 }
 
 // aftermath is how long after an incident of the whole fleet its alerts may still come and go.
