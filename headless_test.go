@@ -17,6 +17,7 @@ import (
 type commandLines struct {
 	t           *testing.T
 	config, dir string
+	clock       func() time.Time // nil: the machine's
 }
 
 func newCommandLines(t *testing.T, options demo.Options, change func(config string) string) *commandLines {
@@ -30,15 +31,19 @@ func newCommandLines(t *testing.T, options demo.Options, change func(config stri
 	return &commandLines{t: t, config: writeConfig(t, change(d.Config())), dir: filepath.Join(t.TempDir(), "state")}
 }
 
-// run is one process's work; want is a regular expression about what it printed.
+// run is one process's work; want is a regular expression about what it printed. The code -1 stands for any.
 func (c *commandLines) run(code int, want string, args ...string) (stdout string) {
 	c.t.Helper()
 	var out, errs bytes.Buffer
-	p := testProgram(time.Now)
-	console := &console{sys: newSystem(), program: p}
-	p.Control, p.Stdout, p.Stderr = console.control, &out, &errs
+	sys := newSystem()
+	if c.clock != nil {
+		sys.clock = c.clock
+	}
+	p := testProgram(sys.now)
+	console := &console{sys: sys, program: p}
+	p.Control, p.Cleaning, p.Stdout, p.Stderr = console.control, console.cleaning(), &out, &errs
 	got := p.Run(c.t.Context(), append(args, "--config", c.config, "--state-dir", c.dir))
-	if got != code || !regexp.MustCompile(want).MatchString(out.String()) {
+	if got != code && code != -1 || !regexp.MustCompile(want).MatchString(out.String()) {
 		c.t.Fatalf("%v: exit code %d, want %d; want %q in\n%s\n%s", args, got, code, want, out.String(), errs.String())
 	}
 	return out.String()

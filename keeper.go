@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -53,19 +54,31 @@ func (c *console) keep(ctx context.Context, ks []*tmpdiract.Keeper, latest func(
 		if state == nil {
 			continue
 		}
-		for _, k := range ks {
-			due, err := k.PurgeDue(ctx, state, c.sys.now(), keeperJournal{journal, c.sys.now})
-			problem(err)
-			for _, d := range due {
-				switch {
-				case d.Err != nil:
-					problem(desk.Record(c.purged(d.Waiting, backend.Clean("not removed whole: "+d.Err.Error(), 300))))
-				case d.Left.IsEmpty():
-					problem(desk.Record(c.purged(d.Waiting, backend.Textf("its grace period is over: %s freed", backend.Bytes(d.Done.Freed)))))
-				}
+		_, err := c.purgeDue(ctx, ks, state, journal, desk)
+		problem(err)
+	}
+}
+
+// purgeDue removes what is past its grace period now, and says what came of it.
+func (c *console) purgeDue(ctx context.Context, ks []*tmpdiract.Keeper, state *fleet.State, journal *audit.Journal, desk *alerts.Desk) ([]backend.Safe, error) {
+	var said []backend.Safe
+	var failed []error
+	for _, k := range ks {
+		due, err := k.PurgeDue(ctx, state, c.sys.now(), keeperJournal{journal, c.sys.now})
+		failed = append(failed, err)
+		for _, d := range due {
+			text := backend.Textf("its grace period is over: %s freed", backend.Bytes(d.Done.Freed))
+			switch {
+			case d.Err != nil:
+				text, failed = backend.Clean("not removed whole: "+d.Err.Error(), 300), append(failed, d.Err)
+			case !d.Left.IsEmpty():
+				continue // it is looked at again
 			}
+			e := c.purged(d.Waiting, text)
+			said, failed = append(said, e.Text), append(failed, desk.Record(e))
 		}
 	}
+	return said, errors.Join(failed...)
 }
 
 func (c *console) purged(w tmpdiract.Waiting, text backend.Safe) backend.Event {

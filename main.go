@@ -40,6 +40,7 @@ func run(sys *system, args []string) int {
 		Acts:      actionKeys(),
 		Operator:  operatorKeys(),
 		Control:   console.control,
+		Cleaning:  console.cleaning(),
 		Console:   console.run,
 		Demo:      console.demo,
 		Scenarios: scenarios(),

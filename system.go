@@ -18,6 +18,7 @@ const exitCrash = 70
 
 // system is what the program has of the machine it runs on: clocks, connections, goroutines.
 type system struct {
+	clock  func() time.Time // the wall clock
 	start  alerts.Moment
 	began  time.Time
 	spawn  backend.Spawner
@@ -29,13 +30,13 @@ type system struct {
 }
 
 func newSystem() *system {
-	s := &system{start: alerts.SystemMoment(), began: time.Now(), crashDir: os.TempDir(),
+	s := &system{clock: time.Now, start: alerts.SystemMoment(), began: time.Now(), crashDir: os.TempDir(),
 		dialer: net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}}
 	s.spawn = backend.NewSpawner(s.crash)
 	return s
 }
 
-func (s *system) now() time.Time { return time.Now() }
+func (s *system) now() time.Time { return s.clock() }
 
 func (s *system) moment() alerts.Moment { return alerts.SystemMoment() }
 

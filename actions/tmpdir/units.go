@@ -44,6 +44,9 @@ Description=Set aside scratch directories that nobody uses, and remove those who
 [Service]
 Type=oneshot
 ExecStart=%[3]s
+# The journal lies in /var/lib/sandglass/ENVIRONMENT.
+StateDirectory=sandglass
+Environment=XDG_STATE_HOME=/var/lib
 # 1: accepted, and no reading verified it yet. 4: refused, nothing was done; systemctl status says why.
 SuccessExitStatus=1
 Nice=10

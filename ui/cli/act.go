@@ -26,7 +26,8 @@ const (
 type acting struct {
 	timeout   time.Duration
 	words     []string       // of the command: reset, or do VERB
-	verbs     []actions.Verb // what the command plans, and of its kind; a plan of another verb is not this command's
+	verbs     []actions.Verb // whose plans the command carries out
+	plans     actions.Verb   // what it plans; empty: the first of verbs
 	source    string
 	filter    string
 	match     bool
@@ -139,6 +140,7 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
 		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
 		p.verbCommand(s, actions.Probe, "Run a harmless command in sandboxes, to see whether any command runs"),
+		p.cleanCommand(s),
 		p.doCommand(s),
 	}
 }
@@ -161,6 +163,14 @@ func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) erro
 	return p.propose(c.Context(), s, a, want)
 }
 
+// verb is what the command plans.
+func (a *acting) verb() actions.Verb {
+	if a.plans != "" {
+		return a.plans
+	}
+	return a.verbs[0]
+}
+
 // propose makes the plan and prints it.
 func (p *Program) propose(ctx context.Context, s shared, a *acting, want selection) error {
 	reason, err := p.optionalReason(a.reason)
@@ -172,7 +182,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return err
 	}
 	defer x.close()
-	if err := x.available(a.verbs[0], a.source); err != nil {
+	if err := x.available(a.verb(), a.source); err != nil {
 		return err
 	}
 	who := x.control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
@@ -183,11 +193,11 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err := x.read(ctx, a.timeout); err != nil {
 		return err
 	}
-	got, err := x.choose(a.verbs[0], want)
+	got, err := x.choose(ctx, a.verb(), want)
 	if err != nil {
 		return err
 	}
-	plan, err := x.control.Plan(ctx, actions.Intent{Verb: a.verbs[0], Source: got.source, Keys: got.keys, Params: a.params,
+	plan, err := x.control.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
 		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
 	if err != nil {
 		return refused(err)

@@ -22,6 +22,7 @@ type scene struct {
 	fleet   *fleet.Fleet
 	desk    *alerts.Desk
 	feed    *ActionFeed
+	acting  Acting
 	control *actions.Control
 
 	watched   bool // the fleet ran, which closes its sources
@@ -62,7 +63,8 @@ func (p *Program) openScene(s shared, a *acting) (*scene, error) {
 	if err != nil {
 		dir = ""
 	}
-	x.control, err = p.Control(Acting{Config: c, Sources: sources, StateDir: dir, ReadOnly: s.readOnly || a.readOnly, Feed: x.feed, Desk: x.desk})
+	x.acting = Acting{Config: c, Sources: sources, StateDir: dir, ReadOnly: s.readOnly || a.readOnly, Feed: x.feed, Desk: x.desk}
+	x.control, err = p.Control(x.acting)
 	if err != nil {
 		x.close()
 		return nil, err

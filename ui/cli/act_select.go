@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"path"
@@ -82,14 +83,12 @@ type place struct {
 }
 
 // choose finds what the selection means among the subjects of the verb.
-func (x *scene) choose(verb actions.Verb, want selection) (chosen, error) {
-	places := map[place]bool{}
-	for _, a := range x.control.All() {
-		if a.Spec.Verb == verb && (want.source == "" || want.source == a.Source) {
-			places[place{a.Source, a.Spec.Of}] = places[place{a.Source, a.Spec.Of}] || a.Denied.IsEmpty()
-		}
-	}
+func (x *scene) choose(ctx context.Context, verb actions.Verb, want selection) (chosen, error) {
+	places := x.places(verb, want.source)
 	rows, err := x.rows(places, want)
+	if verb == actions.Purge || verb == actions.Undo {
+		rows, err = x.waitingRows(ctx, want.source)
+	}
 	if err != nil {
 		return chosen{}, err
 	}
@@ -111,10 +110,29 @@ func (x *scene) choose(verb actions.Verb, want selection) (chosen, error) {
 	if len(got.keys) == 0 {
 		return chosen{}, x.nothing(places, want, got)
 	}
+	return x.onOneSource(got)
+}
+
+// onOneSource refuses what a plan cannot hold; nothing at all is on no source.
+func (x *scene) onOneSource(got chosen) (chosen, error) {
+	if len(got.keys) == 0 {
+		return got, nil
+	}
 	if got.source = got.keys[0].Source; slices.ContainsFunc(got.keys, func(k backend.Key) bool { return k.Source != got.source }) {
 		return chosen{}, several(got.keys)
 	}
 	return got, nil
+}
+
+// places are where a verb is known, each with whether it is available there.
+func (x *scene) places(verb actions.Verb, source string) map[place]bool {
+	places := map[place]bool{}
+	for _, a := range x.control.All() {
+		if a.Spec.Verb == verb && (source == "" || source == a.Source) {
+			places[place{a.Source, a.Spec.Of}] = places[place{a.Source, a.Spec.Of}] || a.Denied.IsEmpty()
+		}
+	}
+	return places
 }
 
 // rows are the subjects of some places, with what people call them.
@@ -147,14 +165,17 @@ func (x *scene) rows(places map[place]bool, want selection) (*rows, error) {
 			if _, here := places[place{k.Source, k.Kind}]; !here || !f.Match(r) {
 				continue
 			}
-			names := namesOf(state, k)
-			out.keys, out.names = append(out.keys, k), append(out.names, names)
-			for _, n := range names {
-				out.byName[n] = append(out.byName[n], k)
-			}
+			out.add(k, namesOf(state, k))
 		}
 	}
 	return out, nil
+}
+
+func (r *rows) add(k backend.Key, names []string) {
+	r.keys, r.names = append(r.keys, k), append(r.names, names)
+	for _, n := range names {
+		r.byName[n] = append(r.byName[n], k)
+	}
 }
 
 func hasKind(places map[place]bool, kind backend.Kind) bool {

@@ -29,6 +29,8 @@ type Program struct {
 	Acts     []config.ActionKind
 	Operator config.OperatorKind
 	Control  func(Acting) (*actions.Control, error)
+	// Cleaning is nil where scratch directories cannot be cleaned.
+	Cleaning *Cleaning
 	// Console runs the screen until the operator leaves it or ctx ends.
 	Console func(context.Context, Console) error
 	// Demo runs the embedded fleet, with the screen or headless.

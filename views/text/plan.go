@@ -57,6 +57,7 @@ type PlanWho struct {
 type PlanParams struct {
 	OlderThanSeconds *float64 `json:"older_than_seconds"`
 	PurgeNow         bool     `json:"purge_now"`
+	Most             *int     `json:"most"`
 }
 
 // PlanTarget is one thing that is acted on.
@@ -133,6 +134,9 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 	}
 	if s := p.Params.OlderThan.Seconds(); s > 0 {
 		d.Params.OlderThanSeconds = &s
+	}
+	if p.Params.Most > 0 {
+		d.Params.Most = &p.Params.Most
 	}
 	if n, known := p.Bytes().Get(); known {
 		d.Bytes = &n

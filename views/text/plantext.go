@@ -62,9 +62,12 @@ func (d *Plan) writeExcluded(b *strings.Builder) {
 	}
 }
 
-// named is an id with the name that people know it by, where that is another one.
+// named is an id with the name that people know it by, where that is another one. The path alone means a directory.
 func named(id backend.ID, label backend.Safe) string {
 	s := id.Safe().String()
+	if strings.HasSuffix(s, ":"+label.String()) {
+		return label.String()
+	}
 	if !label.IsEmpty() && label != id.Safe() {
 		s += "  (" + label.String() + ")"
 	}

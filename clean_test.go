@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions/audit"
+)
+
+// scratchLines are command lines about one root of scratch directories, three hours after they were made.
+func scratchLines(t *testing.T) (c *commandLines, root string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		required(t, "linux", "scratch directories are only cleaned on Linux")
+	}
+	t.Setenv("SANDGLASS_USER", "tester")
+	root = t.TempDir()
+	c = &commandLines{t: t, dir: filepath.Join(t.TempDir(), "state"), clock: func() time.Time { return time.Now().Add(3 * time.Hour) }}
+	c.config = writeConfig(t, fmt.Sprintf("environment = \"night\"\n[[source]]\nid = \"scratch\"\nkind = \"tmpdir\"\ninterval = \"500ms\"\nroots = [%q]\n"+
+		"actions = [\"clean\"]\nsession_lifetime = \"1h\"\nclean_older_than = \"1h\"\nengine_sockets = []\n", root))
+	for _, name := range []string{"helix-ws-a", "helix-ws-b"} {
+		if err := os.MkdirAll(filepath.Join(root, name, "src"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name, "src", "main.go"), []byte("package main\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c, root
+}
+
+func TestCleaningSaysWhatItWouldDo(t *testing.T) {
+	c, _ := scratchLines(t)
+	c.run(0, "^nothing waits\n$", "clean", "--list")
+	c.run(0, `"waiting": \[\]`, "clean", "--list", "-o", "json")
+	c.run(4, "^$", "clean", "--undo")
+	units := c.run(0, `(?s)max = 50.*ExecStart=.* clean --policy /etc/sandglass/clean.toml --config `, "clean", "--timer", "--older-than", "48h", "--max", "50")
+	for _, want := range []string{`older_than = "48h"`, `pattern = "helix-ws-*"`, "OnCalendar=", "StateDirectory=sandglass", "Environment=XDG_STATE_HOME=/var/lib"} {
+		if !strings.Contains(units, want) {
+			t.Errorf("no %q in\n%s", want, units)
+		}
+	}
+	c.run(4, "^$", "clean", "--timer", "--older-than", "1m") // such a policy would be refused
+	c.run(64, "^$", "clean", "--undo", "--purge")
+	c.run(64, "^$", "clean", "--list", "helix-ws-a")
+	c.run(64, "^$", "clean", "--undo", "--filter", "size>1")
+	loose := c.policy(0o666, 10)
+	c.run(4, "^$", "clean", "--policy", loose)
+	c.run(64, "^$", "clean", "--policy", loose, "--max", "5")
+}
+
+// policy writes a policy for the test's root.
+func (c *commandLines) policy(mode os.FileMode, most int) string {
+	c.t.Helper()
+	text, err := os.ReadFile(c.config)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, roots, _ := strings.Cut(string(text), "roots = ")
+	roots, _, _ = strings.Cut(roots, "\n")
+	file := filepath.Join(c.t.TempDir(), "clean.toml")
+	body := fmt.Sprintf("roots = %s\npattern = \"helix-ws-*\"\nolder_than = \"2h\"\nmax = %d\n", roots, most)
+	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.Chmod(file, mode); err != nil {
+		c.t.Fatal(err)
+	}
+	return file
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// TestCleanFromTheCommandLine sets directories aside, puts them back, and removes them, a process for each step.
+func TestCleanFromTheCommandLine(t *testing.T) {
+	if os.Geteuid() != 0 {
+		required(t, "root", "only the superuser sees who uses a directory")
+	}
+	c, root := scratchLines(t)
+	both := []string{"helix-ws-a", "helix-ws-b"}
+	if advice := c.run(-1, "", "clean", "--dry-run"); strings.Contains(advice, "unreadable even for root") {
+		required(t, "root", "the sandbox that this runs in hides processes from root: "+strings.SplitN(advice, "\n", 2)[0])
+	}
+	c.run(0, "(?s)clean 2 tmpdirs on scratch.*dry run: 2 of 2", "clean", "--dry-run")
+	if got := names(t, root); !slices.Equal(got, both) {
+		t.Fatalf("a dry run left %v", got)
+	}
+	c.carryOut(0, "2 of 2 done: 2 verified.* moved, 0 B freed", "clean")
+	if got := names(t, root); len(got) != 2 || slices.Contains(got, "helix-ws-a") {
+		t.Fatalf("set aside: %v", got)
+	}
+	c.run(0, `helix-ws-a\n +set aside .* ago as .*, removed in 1`, "clean", "--list")
+	c.carryOut(0, "1 of 1 done: 1 verified", "clean", "--undo", filepath.Join(root, "helix-ws-a"))
+	if got := names(t, root); !slices.Contains(got, "helix-ws-a") || slices.Contains(got, "helix-ws-b") {
+		t.Fatalf("put back: %v", got)
+	}
+	c.carryOut(0, "1 of 1 done: 1 verified.* freed", "clean", "--purge")
+	if got := names(t, root); !slices.Equal(got, []string{"helix-ws-a"}) {
+		t.Fatalf("purged: %v", got)
+	}
+	policy := c.policy(0o600, 10)
+	c.run(0, "dry run: 1 of 1", "clean", "--policy", policy, "--dry-run")
+	c.run(0, "1 of 1 done: 1 verified", "clean", "--policy", policy)
+	c.run(0, "^there is nothing to clean\n$", "clean", "--policy", policy)
+	c.clock = func() time.Time { return time.Now().Add(6 * time.Hour) } // the grace period is over
+	c.run(0, "^there is nothing to clean\n$", "clean", "--policy", policy)
+	if got := names(t, root); len(got) != 0 {
+		t.Fatalf("after the grace period: %v", got)
+	}
+	reasons := map[string]bool{}
+	for _, r := range c.journal() {
+		if r.Phase == audit.PhaseIntent {
+			words := strings.Fields(r.Reason.String())
+			reasons[words[0]] = true
+		}
+	}
+	if !reasons["policy"] || !reasons["the"] {
+		t.Errorf("reasons in the journal: %v", reasons)
+	}
+}
