@@ -74,6 +74,9 @@ type Due struct {
 	Err     error        // why it could not be removed, whole
 }
 
+// longestPurge bounds the removal of one directory; the next pass goes on with it.
+const longestPurge = 2 * time.Minute
+
 // PurgeDue removes what is past its grace and still passes every condition that holds for that: nobody uses it, nothing
 // is mounted there, no container was given it, no ref names it, nothing in it changed since. What does not pass stays
 // and is reported with the reason. An error means that the journal did not take an intent, or that a root could not be
@@ -102,7 +105,9 @@ func (k *Keeper) PurgeDue(ctx context.Context, s *fleet.State, now time.Time, j 
 		if err := j.Intended(ctx, d.Waiting, c); err != nil {
 			return due[:i], errors.Join(listed, err)
 		}
-		d.Done, d.Err = k.t.purge(ctx, actions.Target{Key: c.Key, Label: c.Label, Name: c.Name, Identity: c.Identity, Bytes: c.Bytes})
+		one, cancel := context.WithTimeout(ctx, longestPurge)
+		d.Done, d.Err = k.t.purge(one, actions.Target{Key: c.Key, Label: c.Label, Name: c.Name, Identity: c.Identity, Bytes: c.Bytes})
+		cancel()
 		if err := j.Came(ctx, d.Waiting, d.Done, d.Err); err != nil {
 			return due[:i+1], errors.Join(listed, err)
 		}

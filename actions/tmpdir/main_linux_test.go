@@ -104,16 +104,12 @@ func another(t *testing.T, role ...string) int {
 	return cmd.Process.Pid
 }
 
-// needsRoot skips with one line where root is missing, and fails instead when the run demands root's tests.
+// needsRoot skips where root is missing.
 func needsRoot(t *testing.T, why string) {
 	t.Helper()
-	if os.Geteuid() == 0 {
-		return
+	if os.Geteuid() != 0 {
+		missing(t, "root", "this "+why)
 	}
-	if strings.Contains(os.Getenv("SANDGLASS_REQUIRE"), "root") {
-		t.Fatalf("SANDGLASS_REQUIRE demands this test: %s", why)
-	}
-	t.Skipf("needs root: %s", why)
 }
 
 // options decodes into the defaults what a test wants.

@@ -191,7 +191,7 @@ func TestAnImmutableFileIsNamedAndTheRestGoes(t *testing.T) {
 	stuck := r.root + "/helix-ws-a/a/b/stuck"
 	put(t, stuck, "x")
 	if err := immutable(stuck, true); err != nil {
-		t.Skipf("this file system has no such attribute: %v", err)
+		missing(t, "root", "no such attribute on this file system: "+err.Error())
 	}
 	t.Cleanup(func() {
 		for _, p := range []string{"helix-ws-a", r.names()[0]} {
@@ -245,7 +245,7 @@ func TestABindMountInsideIsLeftOutAndKeepsItsContent(t *testing.T) {
 	k := r.dir("helix-ws-a")
 	t.Cleanup(func() { unmountBelow(t, r.root) })
 	if err := unix.Mount(canaries, r.root+"/helix-ws-a/a/b", "", unix.MS_BIND, ""); err != nil {
-		t.Skipf("mounting is not allowed here: %v", err)
+		missing(t, "root", "mounting is not allowed: "+err.Error())
 	}
 	wantWhy(t, r.why(k), "mount") // by the walk: the fixture's table is older than the mount
 	r.proc = fixture(t)
@@ -280,7 +280,7 @@ func TestOnAFullDisk(t *testing.T) {
 	r := newRig(t)
 	small := t.TempDir()
 	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=2m,nr_inodes=200,mode=0755"); err != nil {
-		t.Skipf("mounting is not allowed here: %v", err)
+		missing(t, "root", "mounting is not allowed: "+err.Error())
 	}
 	t.Cleanup(func() { unmountBelow(t, small) })
 	r.root = small
@@ -319,7 +319,7 @@ func TestOnAFullExt4(t *testing.T) {
 	needsRoot(t, "mounts a small file system")
 	mkfs, err := exec.LookPath("mkfs.ext4")
 	if err != nil {
-		t.Skipf("no mkfs.ext4 here: %v", err)
+		missing(t, "ext4", err.Error())
 	}
 	image, mnt := t.TempDir()+"/image", t.TempDir()
 	if err := os.WriteFile(image, nil, 0o600); err != nil {
@@ -329,7 +329,7 @@ func TestOnAFullExt4(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if out, err := exec.Command("mount", "-o", "loop", image, mnt).CombinedOutput(); err != nil {
-		t.Skipf("mounting is not allowed here: %v: %s", err, out)
+		missing(t, "root", "mounting is not allowed: "+string(out))
 	}
 	t.Cleanup(func() { unmountBelow(t, mnt) })
 	for _, beside := range []int{0, 18, 19, 20, 40} { // how full the root's last block is
@@ -425,7 +425,7 @@ func TestErrnoInWords(t *testing.T) {
 
 // BenchmarkRemoval makes and removes a million files; -benchtime 1x is enough.
 func BenchmarkRemoval(b *testing.B) {
-	root := b.TempDir()
+	root := quick(b)
 	for b.Loop() {
 		b.StopTimer()
 		for d := range 1000 {
