@@ -74,3 +74,42 @@ func TestOnlyActionsHaveHands(t *testing.T) {
 		t.Errorf("only %d calls below actions were found: this test looks at the wrong thing", acting)
 	}
 }
+
+// ownFiles are the packages that remove or rename files of their own: stored plans, journals, alert state, and the
+// directories that scenarios and the demo make for themselves.
+var ownFiles = []string{"actions", "actions/audit", "alerts", "alerts/scenario"}
+
+// TestOnlyOnePackageRemovesFilesOfOthers holds that nothing but actions/tmpdir removes, moves or re-modes anything that
+// the program did not make itself.
+func TestOnlyOnePackageRemovesFilesOfOthers(t *testing.T) {
+	own := []string{"os.Remove", "os.Rename"}
+	others := []string{"os.RemoveAll", "os.Chmod", "os.Chown", "os.Truncate", "unix.Unlink", "unix.Unlinkat", "unix.Rmdir", "unix.Rename", "unix.Renameat",
+		"unix.Renameat2", "unix.Chmod", "unix.Fchmod", "unix.Fchmodat", "unix.Mount", "unix.Unmount", "syscall.Unlink", "syscall.Rmdir", "syscall.Rename"}
+	found := 0
+	for _, f := range sources(t) {
+		if allowed("demo/...", f.dir) {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			name := x.Name + "." + sel.Sel.Name
+			switch {
+			case f.dir == "actions/tmpdir" && slices.Contains(others, name):
+				found++
+			case slices.Contains(own, name) && !slices.Contains(ownFiles, f.dir), slices.Contains(others, name) && f.dir != "alerts/scenario":
+				t.Errorf("%s: %s; only actions/tmpdir does that to what others made", f.pos.Position(n.Pos()), name)
+			}
+			return true
+		})
+	}
+	if found < 4 {
+		t.Errorf("only %d such calls in actions/tmpdir: this test looks at the wrong thing", found)
+	}
+}
