@@ -1,0 +1,60 @@
+package actions
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/backend"
+)
+
+// A plan of the command line is confirmed within its minute, may begin shortly after it, and keeps the reason that came
+// with the confirmation.
+func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "notes")
+		w.run()
+		defer w.end()
+		c := NewControl(w.options())
+		in := w.intent("notes")
+		in.Headless, in.Reason = true, backend.Safe{}
+		confirmed := func() Confirmed {
+			p := plan(t, c, in)
+			time.Sleep(59 * time.Second)
+			ok, err := ConfirmDigest(p, p.Digest, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ok
+		}
+		late := confirmed()
+		time.Sleep(startWithin + time.Second)
+		if _, err := c.Start(t.Context(), late); !errors.Is(err, ErrExpired) {
+			t.Errorf("half a minute after its confirmation: %v", err)
+		}
+		ok := confirmed()
+		time.Sleep(10 * time.Second)
+		r, err := c.Start(t.Context(), ok.For(backend.Text("quota raised")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-r.Done()
+		first := w.journal.entries[0]
+		if first.Phase != audit.PhaseIntent || first.Reason.String() != "quota raised" || first.Digest != ok.Plan().Digest {
+			t.Errorf("the journal begins with %+v", first)
+		}
+		if !ok.Plan().Reason.IsEmpty() || !ok.Plan().intact() {
+			t.Error("the reason changed the plan that was shown")
+		}
+	})
+}
+
+func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
+	w := newWorld(t)
+	c := NewControl(w.options())
+	if who := c.Who(backend.Text("ann")); who.Claimed.String() != "ann" || who.User != me.User || c.Who(backend.Safe{}) != me {
+		t.Errorf("%+v", who)
+	}
+}
