@@ -466,3 +466,13 @@ func TestTheListIsWhole(t *testing.T) {
 		t.Errorf("a pattern that is not there: %v, %v", missing, err)
 	}
 }
+
+// TestWithoutOpenat2NothingIsDone: an old kernel, or a filter, as containers have.
+func TestWithoutOpenat2NothingIsDone(t *testing.T) {
+	for _, err := range []error{unix.ENOSYS, unix.EPERM} {
+		s := &subject{path: "/tmp/helix-ws-a", root: &root{err: &os.PathError{Op: "openat2", Path: "/tmp", Err: err}}}
+		wantWhy(t, inRoot(s).String(), "no openat2", "nothing is removed")
+	}
+	s := &subject{path: "/tmp/helix-ws-a", root: &root{err: unix.EACCES}}
+	wantWhy(t, inRoot(s).String(), "/tmp cannot be opened", "EACCES")
+}

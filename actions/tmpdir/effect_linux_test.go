@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -332,6 +333,47 @@ func TestARestOfARemovalIsNotPutBackButRemoved(t *testing.T) {
 	due, err := (&Keeper{r.tool()}).PurgeDue(t.Context(), r.state, r.clock(), &journal{})
 	if err != nil || len(due) != 1 || due[0].Err != nil || len(r.names()) != 0 {
 		t.Errorf("%+v, %v, %v", due, err, r.names())
+	}
+}
+
+// TestTwoKeepersAtOnce: two consoles share a root, and neither knows of the other.
+func TestTwoKeepersAtOnce(t *testing.T) {
+	r := newRig(t)
+	for i := range 30 {
+		if _, err := r.do(actions.Clean, actions.Params{}, r.dir(fmt.Sprintf("helix-ws-%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.pass(time.Hour)
+	var all sync.WaitGroup
+	got := make([][]Due, 2)
+	for i := range got {
+		k := &Keeper{r.tool()}
+		all.Go(func() {
+			var err error
+			if got[i], err = k.PurgeDue(t.Context(), r.state, r.clock(), &journal{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if names := r.names(); len(names) != 0 {
+		t.Errorf("%v is left", names)
+	}
+	removed := 0
+	for _, due := range got {
+		for _, d := range due {
+			var changed *actions.ChangedError
+			switch {
+			case d.Err == nil && d.Left.IsEmpty():
+				removed++
+			case d.Err != nil && !errors.As(d.Err, &changed):
+				t.Errorf("%+v", d)
+			}
+		}
+	}
+	if removed != 30 {
+		t.Errorf("%d are said to be removed, 30 were", removed)
 	}
 }
 

@@ -112,3 +112,19 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+func FuzzPolicy(f *testing.F) {
+	good := policy()
+	f.Add([]byte(good.Text()))
+	f.Add([]byte("roots = [\"/tmp\"]\npattern = \"\\u0068*\"\nolder_than = \"2d\"\nmax = 1000\n[x]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := ParsePolicy(b)
+		if err != nil {
+			return
+		}
+		again, err := ParsePolicy([]byte(p.Text()))
+		if err != nil || !slices.Equal(again.Roots, p.Roots) || again.Pattern != p.Pattern || again.OlderThan != p.OlderThan || again.Max != p.Max {
+			t.Errorf("%q is written as %q, which reads as %+v, %v", b, p.Text(), again, err)
+		}
+	})
+}

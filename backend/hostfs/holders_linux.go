@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -50,6 +51,8 @@ type finder struct {
 	mounts  map[uint64]known
 	texts   map[uint64]bool // mount tables of unreadable processes already searched, by their hash
 	counted map[FileID]bool // deleted objects whose bytes stand in some use
+	ending  []int           // processes of which parts were gone already
+	last    bool            // they are looked at for the last time
 	seed    maphash.Seed
 	self    string
 	out     Users
@@ -94,6 +97,12 @@ func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 			f.out.Blind = "the search was not finished in time"
 			break
 		}
+		f.process(pid)
+	}
+	// What was about to end when it was looked at has ended by now, or shows what it has.
+	ending := f.ending
+	f.last = true
+	for _, pid := range ending {
 		f.process(pid)
 	}
 	return f.out, nil
@@ -187,6 +196,10 @@ func (f *finder) process(pid int) {
 	}
 	if _, serr := os.Stat(f.p.path(id)); errors.Is(serr, fs.ErrNotExist) || f.idle(id) {
 		return // it ended meanwhile
+	}
+	if !f.last && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)) {
+		f.ending = append(f.ending, pid)
+		return
 	}
 	f.out.Processes++
 	f.out.Unreadable++
