@@ -13,7 +13,7 @@ import (
 
 // act works through one wave.
 func (r *Run) act(ctx context.Context, effect Effect, wave int) {
-	r.set(func(p *Progress) { p.Phase, p.Wave, p.Why = PhaseActing, wave, backend.Safe{} })
+	r.set(func(p *Progress) { p.Phase, p.Wave, p.Why, p.CanContinue = PhaseActing, wave, backend.Safe{}, false })
 	failures := 0
 	for i := range r.p.Lines {
 		if r.p.Lines[i].Wave != wave || r.p.Lines[i].Result != ResultNone {
@@ -31,8 +31,11 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 			if r.changes*5 > len(r.p.Lines) {
 				r.Stop(backend.Textf("%d of %d targets changed since the plan was made: look again, and make a new one", r.changes, len(r.p.Lines)))
 			}
+			if r.unread >= breakAfter {
+				r.Stop(backend.Textf("%d targets in a row could not be read again: plan again when %s answers", r.unread, backend.Clean(r.p.Plan.Source, 80)))
+			}
 		default:
-			failures = 0
+			failures, r.unread = 0, 0
 		}
 	}
 }
@@ -75,26 +78,34 @@ func (r *Run) sleep(d time.Duration) bool {
 	}
 }
 
-// newConcern is why a critical alert that began after the run stops it: it names a target, or, after the first effect, it
-// is about the plan's source.
+// newConcern is why a critical alert that did not fire when the run began stops it: it names a target, or, after the
+// first effect, it is about the plan's source. It goes by what was firing, not by times: clocks jump.
 func (r *Run) newConcern() backend.Safe {
-	acted := r.Snapshot()
-	for _, x := range r.control.opt.Feed.Scene().Concerns {
-		if !x.Critical || !x.Firing || r.known[x.ID] || !x.Since.After(r.began) {
-			continue
-		}
-		names := slices.ContainsFunc(r.p.Plan.Targets, func(t Target) bool { return x.names(t.Key) })
-		if names || acted.Acted() > 0 && x.Source == r.p.Plan.Source {
-			return backend.Textf("a new critical alert: %s, %s", backend.Clean(x.Rule, 60), x.Cause)
+	firing := make(map[string]bool, len(r.known))
+	why := backend.Safe{}
+	concerns := r.control.opt.Feed.Scene().Concerns
+	for i := range concerns {
+		x := &concerns[i]
+		switch {
+		case !x.Firing:
+		case r.known[x.ID]:
+			firing[x.ID] = true
+		case !x.Critical || !why.IsEmpty():
+		case r.acted && x.Source == r.p.Plan.Source, slices.ContainsFunc(r.p.Plan.Targets, func(t Target) bool { return x.names(t.Key) }):
+			why = backend.Textf("a new critical alert: %s, %s", backend.Clean(x.Rule, 60), x.Cause)
 		}
 	}
-	return backend.Safe{}
+	r.known = firing // what was over meanwhile is new when it comes back
+	return why
 }
 
 // one reads a target again, acts on it, and writes down what came of it.
 func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 	t := r.p.Lines[i].Target
 	if why := r.recheck(ctx, t); !why.IsEmpty() {
+		if !r.halted().IsEmpty() && r.p.Lines[i].Issued.IsZero() {
+			return ResultNone // stopped while it was read: it was not reached
+		}
 		r.outcome(i, ResultSkipped, why, Done{})
 		return ResultSkipped
 	}
@@ -106,13 +117,11 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 		return ResultNone
 	}
 	now := r.now()
+	r.acted = true
 	r.set(func(p *Progress) {
 		p.Lines[i].Result, p.Lines[i].Issued, p.Lines[i].At = ResultIssued, now, now
 	})
-	// What was begun is finished, whatever ends meanwhile.
-	acting, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestEffect)
-	done, err := effect.Do(acting, t, r.p.Plan.Params)
-	cancel()
+	done, err := r.do(ctx, effect, t)
 	var changed *ChangedError
 	var uncertain *UncertainError
 	switch {
@@ -120,10 +129,8 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 		r.outcome(i, ResultAccepted, done.Text, done)
 		return ResultAccepted
 	case errors.As(err, &changed):
-		r.mu.Lock()
 		r.changes++
-		r.p.Lines[i].Issued = time.Time{} // nothing was done
-		r.mu.Unlock()
+		r.set(func(p *Progress) { p.Lines[i].Issued = time.Time{} }) // nothing was done
 		r.outcome(i, ResultSkipped, backend.Clean(err.Error(), backend.MaxTextRunes), done)
 		return ResultSkipped
 	case errors.As(err, &uncertain):
@@ -134,32 +141,55 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 	return ResultFailed
 }
 
+// do carries out one effect. What was begun is finished, whatever ends meanwhile; an effect that breaks off or does not
+// come back leaves its target unknown and ends the run.
+func (r *Run) do(ctx context.Context, effect Effect, t Target) (Done, error) {
+	acting, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestEffect)
+	defer cancel()
+	type came struct {
+		done Done
+		err  error
+	}
+	got, err := within(acting, r.control.opt.Spawn, "act on a target", effectGrace, func() came {
+		done, err := effect.Do(acting, t, r.p.Plan.Params)
+		return came{done, err}
+	})
+	var lost *lostError
+	if errors.As(err, &lost) {
+		r.inside = r.inside || lost.running
+		r.Stop(backend.Clean("acting on "+t.Label.String()+" went wrong: "+lost.Error(), backend.MaxTextRunes))
+		return Done{}, &UncertainError{lost}
+	}
+	return got.done, got.err
+}
+
 // recheck reads the target once more; the answer is why it must be left alone.
 func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 	scene, why := r.fresh(ctx, t.Key)
 	if !why.IsEmpty() {
+		r.unread++
 		return why
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cs := r.ability.Part.Looker.Look(ctx, Question{Keys: []backend.Key{t.Key}, State: scene.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
-	switch {
-	case len(cs) != 1 || cs[0].Key != t.Key:
+	cs, err := r.control.look(ctx, r.ability.Part.Looker,
+		Question{Keys: []backend.Key{t.Key}, State: scene.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
+	if err != nil {
+		r.unread++
+		return backend.Clean("it cannot be read again: "+err.Error(), backend.MaxTextRunes)
+	}
+	switch x := pick(cs, t.Key); {
+	case x == nil:
+		r.changes++
 		return backend.Text("it was not found when it was read again")
-	case !cs[0].Why.IsEmpty():
-		r.changed()
-		return cs[0].Why
-	case !slices.Equal(cs[0].Identity, t.Identity):
-		r.changed()
-		return backend.Textf("changed since the plan: %s", difference(t.Identity, cs[0].Identity))
+	case !x.Why.IsEmpty():
+		r.changes++
+		return x.Why
+	case !slices.Equal(x.Identity, t.Identity):
+		r.changes++
+		return backend.Textf("changed since the plan: %s", difference(t.Identity, x.Identity))
 	}
 	return backend.Safe{}
-}
-
-func (r *Run) changed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.changes++
 }
 
 // difference names the first fact of an identity that is another one now.
@@ -187,7 +217,8 @@ func (r *Run) fresh(ctx context.Context, k backend.Key) (Scene, backend.Safe) {
 	defer limit.Stop()
 	for asked := false; ; {
 		scene := feed.Scene()
-		if r.now().Sub(readAt(scene.State, k)) <= freshReading {
+		// A reading from the future was made before the clock was set back.
+		if age := r.now().Sub(readAt(scene.State, k)); age <= freshReading && age >= -time.Second {
 			return scene, backend.Safe{}
 		}
 		if !asked {
@@ -238,7 +269,7 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 
 // record writes the state of a line down. A journal that refuses it stops the run: what happens next could not be proved.
 func (r *Run) record(i int) {
-	l := r.Snapshot().Lines[i]
+	l := &r.p.Lines[i] // only the run itself changes it
 	facts := make([]backend.Field, 0, 2)
 	for _, x := range []struct {
 		name backend.Literal

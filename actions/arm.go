@@ -66,7 +66,7 @@ func (c *Control) Disarm(ctx context.Context) error {
 	a := c.armed
 	c.armed = Arming{}
 	c.mu.Unlock()
-	if !c.opt.Now().Before(a.Until) {
+	if !a.holds(c.opt.Now()) {
 		return nil
 	}
 	c.tell("disarm", backend.Key{}, backend.Text("disarmed"))
@@ -77,7 +77,13 @@ func (c *Control) Disarm(ctx context.Context) error {
 func (c *Control) Armed() (Arming, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.armed, c.opt.Now().Before(c.armed.Until)
+	return c.armed, c.armed.holds(c.opt.Now())
+}
+
+// holds goes by the steady clock and by the one on the wall: the first stands still while a machine sleeps, and the second
+// can be set back.
+func (a Arming) holds(now time.Time) bool {
+	return now.Before(a.Until) && now.Round(0).Before(a.Until.Round(0))
 }
 
 // who is the person at this program, with the name under which they armed it.

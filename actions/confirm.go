@@ -3,8 +3,11 @@ package actions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"sandglass/backend"
 )
 
 // The times of a confirmation.
@@ -168,6 +171,41 @@ func (c *Confirming) Word(now time.Time) (string, error) {
 		}
 	}
 	return "", errors.New("that is none of the words: type one of them in full, or leave")
+}
+
+// includes begins the line that takes what a filter hides into the plan.
+const includes = "with "
+
+// Include takes what was typed as the name of a mark that the filter hides: `with NAME`, in full or a beginning of at least
+// 8 characters that only one has. The plan has to be made anew with it. asked is false when something else was typed.
+func (c *Confirming) Include(now time.Time) (k backend.Key, asked bool, err error) {
+	name, asked := strings.CutPrefix(string(c.text), includes)
+	hidden := c.plan.Hidden()
+	if !asked || len(hidden) == 0 {
+		return backend.Key{}, false, nil
+	}
+	if !c.Ready(now) {
+		return backend.Key{}, true, ErrTooEarly
+	}
+	c.text = nil
+	name = strings.TrimSpace(name)
+	var found []Exclusion
+	for _, x := range hidden {
+		names := []string{x.Label.String(), x.Key.Path().Raw()}
+		if slices.Contains(names, name) {
+			return x.Key, true, nil
+		}
+		if len(name) >= leastShort && slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, name) }) {
+			found = append(found, x)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return backend.Key{}, true, errors.New("none of what the filter hides is called that: type its name in full")
+	case 1:
+		return found[0].Key, true, nil
+	}
+	return backend.Key{}, true, fmt.Errorf("%d of what the filter hides begin with that: type the name in full", len(found))
 }
 
 func (c *Confirming) confirm(now time.Time) (Confirmed, error) {

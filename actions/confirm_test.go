@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sandglass/backend"
 )
 
 // replies are what terminals send by themselves: mode 2026, OSC 11 (background), DA1, cursor position, and the same cut
@@ -184,4 +186,57 @@ func TestPurgingAtOnceIsAChoiceOfItsOwn(t *testing.T) {
 			t.Errorf("%q confirmed the plan", c.typed)
 		}
 	}
+}
+
+func TestWhatAFilterHidesIsIncludedByName(t *testing.T) {
+	bubble(t, []string{"notes", "notebook-7", "notebook-71", "mail"}, func(t *testing.T, w *world) {
+		c := NewControl(w.options())
+		in := w.intent("notes")
+		in.Hidden = []backend.Key{key("notebook-7"), key("notebook-71"), key("mail")}
+		for _, x := range []struct {
+			typed, want string // empty: nothing
+			asked       bool
+		}{
+			{"with s1/mail", "mail", true}, {"with s1/notebook-7", "notebook-7", true}, {"with s1/notebook-71", "notebook-71", true},
+			{"with s1/noteb", "", true}, {"with s1", "", true}, {"with ", "", true}, {"with s1/notes", "", true}, {"yes", "", false}, {"s1/mail", "", false},
+		} {
+			p := plan(t, c, in)
+			if len(p.Targets) != 1 || len(p.Hidden()) != 3 {
+				t.Fatalf("targets %v, left out %v", p.Targets, p.Excluded)
+			}
+			g := NewConfirming(p, "r", time.Time{})
+			g.Drawn(time.Now())
+			time.Sleep(time.Second)
+			for _, r := range x.typed {
+				g.Key(string(r), string(r), time.Now())
+			}
+			k, asked, err := g.Include(time.Now())
+			if asked != x.asked || (err == nil && asked) != (x.want != "") || x.want != "" && k != key(x.want) {
+				t.Errorf("%q: %v, asked %t, %v", x.typed, k, asked, err)
+				continue
+			}
+			if x.want != "" {
+				in := in
+				in.Named = []backend.Key{k}
+				if p := plan(t, c, in); len(p.Targets) != 2 || p.Targets[1].Key != k || len(p.Hidden()) != 2 || p.Gesture != GestureCount {
+					t.Errorf("%q: targets %v, left out %v", x.typed, p.Targets, p.Excluded)
+				}
+			}
+		}
+	})
+}
+
+func TestALightPlanThatLeavesSomethingHiddenAsksForAWord(t *testing.T) {
+	bubble(t, []string{"notes", "mail"}, func(t *testing.T, w *world) {
+		o := w.options()
+		o.Abilities[0].Spec.Gesture = GestureTwice
+		in := w.intent("notes")
+		if p := plan(t, NewControl(o), in); p.Gesture != GestureTwice {
+			t.Errorf("gesture %d", p.Gesture)
+		}
+		in.Hidden = []backend.Key{key("mail")}
+		if p := plan(t, NewControl(o), in); p.Gesture != GestureYes {
+			t.Errorf("gesture %d", p.Gesture)
+		}
+	})
 }

@@ -52,6 +52,8 @@ type Control struct {
 	mu      sync.Mutex
 	armed   Arming
 	current *Run
+	starts  bool // a plan is about to be carried out
+	ended   bool // the program is ending: nothing begins any more
 	paces   map[pace]*window
 }
 
@@ -211,20 +213,53 @@ func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
 	if _, armed := c.Armed(); !armed && !p.Headless && !p.DryRun {
 		return nil, ErrNotArmed
 	}
+	if err := c.claim(); err != nil {
+		return nil, err
+	}
+	r, err := c.ready(ctx, p, ability)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.current != nil && !c.current.Snapshot().Over() {
-		return nil, errors.New("another plan is being carried out: wait until it is over, or stop it")
-	}
-	r := newRun(c, p, ability)
-	if !p.DryRun {
-		if err := c.store.use(p.Digest, c.opt.Now()); err != nil {
-			return nil, err
-		}
+	c.starts = false
+	switch {
+	case err != nil:
+		return nil, err
+	case c.ended:
+		return nil, errEnding
 	}
 	c.current = r
 	c.opt.Spawn.Go("plan "+p.Digest, func() { r.carryOut(ctx) })
 	return r, nil
+}
+
+var errEnding = errors.New("the program is ending: nothing begins any more")
+
+// claim makes this the only plan that begins. The lock is not held while files are written: the screen needs it.
+func (c *Control) claim() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended:
+		return errEnding
+	case c.starts, c.current != nil && !c.current.Over():
+		return errors.New("another plan is being carried out: wait until it is over, or stop it")
+	}
+	c.starts = true
+	return nil
+}
+
+// ready looks once more for reasons not to begin, which may have come up since the plan was made, and uses the plan up.
+func (c *Control) ready(ctx context.Context, p *Plan, ability Ability) (*Run, error) {
+	r := newRun(c, p, ability)
+	if p.DryRun {
+		return r, nil
+	}
+	if scene := c.opt.Feed.Scene(); scene.State != nil {
+		now := Plan{Refusals: c.refusals(ctx, p, ability.Spec, scene), Overrides: p.Overrides}
+		if open := now.Open(); len(open) > 0 {
+			return nil, &RefusedError{open}
+		}
+	}
+	return r, c.store.use(p.Digest, c.opt.Now())
 }
 
 // Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
@@ -248,9 +283,13 @@ func (c *Control) Current() *Run {
 	return c.current
 }
 
-// Hangup stops what runs before its next target and waits until that is written down, or ctx ends.
+// Hangup ends this Control: nothing begins any more, and what runs stops before its next target. It waits until that is
+// written down, or ctx ends.
 func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
-	r := c.Current()
+	c.mu.Lock()
+	c.ended = true
+	r := c.current
+	c.mu.Unlock()
 	if r == nil {
 		return
 	}

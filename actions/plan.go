@@ -22,8 +22,10 @@ type Intent struct {
 	Verb   Verb
 	Source string
 	Keys   []backend.Key // what was chosen, in the order of the screen
-	// Hidden are marked rows that a filter hides. They are left out, and the plan lists them, unless Named holds them.
+	// Hidden are marked rows that a filter hides. They are left out, and the plan lists them, unless Named holds them: whoever
+	// acts typed the name of each.
 	Hidden []backend.Key
+	Named  []backend.Key
 	Params Params
 	// Overrides are the refusals that the operator sets aside, by Refusal.Word.
 	Overrides []string
@@ -55,6 +57,8 @@ type Exclusion struct {
 	Key   backend.Key  `json:"key"`
 	Label backend.Safe `json:"label"`
 	Why   backend.Safe `json:"why"`
+	// Hidden says that only the filter keeps it out: typing its name includes it.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // Refusal is a reason not to act. One with a Word is a judgement that the operator may set aside by typing that word.
@@ -109,6 +113,11 @@ func (p *Plan) Open() []Refusal {
 	return slices.DeleteFunc(slices.Clone(p.Refusals), func(r Refusal) bool {
 		return r.Word != "" && slices.Contains(p.Overrides, r.Word)
 	})
+}
+
+// Hidden lists what only the filter keeps out.
+func (p *Plan) Hidden() []Exclusion {
+	return slices.DeleteFunc(slices.Clone(p.Excluded), func(x Exclusion) bool { return !x.Hidden })
 }
 
 // Bytes is the space that the targets occupy together, as far as it is known; unknown when it is known of none.

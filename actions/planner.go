@@ -52,8 +52,12 @@ func (c *Control) plan(ctx context.Context, in Intent) (*Plan, error) {
 		Production: c.opt.Production, Made: now.UTC().Truncate(time.Millisecond), Who: in.Who, Reason: in.Reason, Params: in.Params,
 		DryRun: in.DryRun, Headless: in.Headless, PerMinute: ability.Spec.perMinute(), Excluded: excluded,
 		Overrides: slices.Clone(in.Overrides)}
-	candidates := ability.Part.Looker.Look(ctx, Question{Keys: keys, State: scene.State, Now: now, Params: in.Params})
+	candidates, err := c.look(ctx, ability.Part.Looker, Question{Keys: keys, State: scene.State, Now: now, Params: in.Params})
+	if err != nil {
+		return nil, fmt.Errorf("the targets cannot be read: %w", err)
+	}
 	c.sort(p, keys, candidates, scene)
+	named(p, scene.State)
 	p.Gesture = gestureOf(p, ability.Spec)
 	p.Short = c.short(p, scene.State)
 	if p.Gesture == GestureName && p.Short == "" {
@@ -74,12 +78,15 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 	var out []Exclusion
 	seen := make(map[backend.Key]bool, len(in.Keys))
 	for i, k := range slices.Concat(in.Keys, in.Hidden) {
-		why := backend.Safe{}
+		why, hidden := backend.Safe{}, false
 		switch {
 		case seen[k]:
 			continue
-		case i >= len(in.Keys):
-			why = backend.Text("marked, but hidden by the filter; clear the filter to include it")
+		case i >= len(in.Keys) && k.Kind == spec.Of && k.Source == in.Source:
+			hidden = !slices.Contains(in.Named, k)
+			if hidden {
+				why = backend.Text("marked, but hidden by the filter")
+			}
 		case k.Kind != spec.Of:
 			why = backend.Textf("%s acts on %s, and this is a %s", backend.Clean(string(spec.Verb), 40), backend.Clean(string(spec.Of), 40), backend.Clean(string(k.Kind), 40))
 		case k.Source != in.Source:
@@ -87,7 +94,7 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 		}
 		seen[k] = true
 		if why.String() != "" {
-			out = append(out, Exclusion{k, k.Safe(), why})
+			out = append(out, Exclusion{Key: k, Label: k.Safe(), Why: why, Hidden: hidden})
 			continue
 		}
 		keys = append(keys, k)
@@ -99,15 +106,17 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 // asked leaves the rest unknown, and what is unknown is left out.
 func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, scene Scene) {
 	byKey := make(map[backend.Key]*Candidate, len(cs))
-	for i := range cs {
-		byKey[cs[i].Key] = &cs[i]
+	for i := range cs { // one that is answered twice is believed where it excludes
+		if was := byKey[cs[i].Key]; was == nil || was.Why.IsEmpty() {
+			byKey[cs[i].Key] = &cs[i]
+		}
 	}
 	seen := c.causes(p, scene.State)
 	for _, k := range keys {
 		x := byKey[k]
 		switch {
 		case x == nil:
-			p.Excluded = append(p.Excluded, Exclusion{k, k.Safe(), backend.Text("it was not found when it was read again")})
+			p.Excluded = append(p.Excluded, Exclusion{Key: k, Label: k.Safe(), Why: backend.Text("it was not found when it was read again")})
 			continue
 		case x.Advice.String() != "" && !slices.Contains(p.Advice, x.Advice):
 			p.Advice = append(p.Advice, x.Advice)
@@ -117,7 +126,7 @@ func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, scene Scene)
 			label = k.Safe()
 		}
 		if !x.Why.IsEmpty() {
-			p.Excluded = append(p.Excluded, Exclusion{k, label, x.Why})
+			p.Excluded = append(p.Excluded, Exclusion{Key: k, Label: label, Why: x.Why})
 			continue
 		}
 		t := Target{Key: k, Label: label, Name: x.Name, Identity: x.Identity, Loses: x.Loses, Owner: x.Owner, Notes: x.Notes,
@@ -197,7 +206,20 @@ func gestureOf(p *Plan, spec Spec) Gesture {
 	if p.Production || len(p.Targets) != 1 || p.Of == backend.KindTmpdir && p.Verb != Undo {
 		return GestureCount
 	}
+	if spec.Gesture == GestureTwice && len(p.Hidden()) > 0 {
+		return GestureYes // the names of what is hidden can be typed here
+	}
 	return spec.Gesture
+}
+
+// named gives what the filter hides the names that people know.
+func named(p *Plan, s *fleet.State) {
+	for i := range p.Excluded {
+		x := &p.Excluded[i]
+		if box := s.Sandbox(x.Key); x.Hidden && box != nil && !box.Name.IsEmpty() {
+			x.Label = box.Name
+		}
+	}
 }
 
 // leastShort is the shortest prefix of a name that confirms anything.

@@ -31,11 +31,11 @@ const (
 func Gone(t Target, issued time.Time, s *fleet.State) Verdict {
 	h := s.Source(t.Key.Source)
 	switch {
-	case !s.Wall.After(issued):
-		return Verdict{ResultAccepted, backend.Text("nothing was read since")}
+	case h == nil || !h.LastOK.After(issued):
+		return Verdict{ResultAccepted, backend.Text("its source was not read since")}
 	case s.Entity(t.Key) != nil:
 		return Verdict{ResultAccepted, backend.Text("it is still listed")}
-	case h == nil || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting:
+	case h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting:
 		return Verdict{ResultAccepted, backend.Text("its source does not answer")}
 	}
 	return Verdict{ResultVerified, backend.Text("its source lists it no longer")}

@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -40,18 +41,29 @@ type Run struct {
 	p       Progress
 	halt    backend.Safe // why it must not go on; empty: it may
 	began   time.Time
-	changes int             // targets that were not what the plan saw
-	known   map[string]bool // alerts that fired when the run began
 	subs    map[chan struct{}]struct{}
+	version int    // of p, for shown
+	shown   []Line // a copy of p.Lines that is handed out and never changed
+	shownAt int
 
-	intended bool // the journal has the intent
+	// What follows belongs to the run's own goroutine, which alone changes p.
+	changes  int             // targets that were not what the plan saw
+	unread   int             // targets in a row that could not be read again
+	known    map[string]bool // alerts that fire since before the run
+	acted    bool            // an effect was begun
+	inside   bool            // an effect never came back
+	intended bool            // the journal has the intent
 }
 
 func newRun(c *Control, p *Plan, a Ability) *Run {
 	r := &Run{control: c, ability: a, stop: make(chan struct{}), next: make(chan struct{}, 1), done: make(chan struct{}),
-		subs: map[chan struct{}]struct{}{}, began: c.opt.Now(), known: map[string]bool{}}
+		subs: map[chan struct{}]struct{}{}, began: c.opt.Now(), known: map[string]bool{}, version: 1}
 	for _, x := range c.opt.Feed.Scene().Concerns {
-		r.known[x.ID] = r.known[x.ID] || x.Firing
+		// On a screen, what began after the plan was made is news to whoever confirmed it. A program without one has only
+		// just begun to look.
+		if x.Firing && (p.Headless || !x.Since.After(p.Made.Add(time.Second))) {
+			r.known[x.ID] = true
+		}
 	}
 	r.p = Progress{Plan: p, Phase: PhaseActing, Began: r.began}
 	for _, t := range p.Targets {
@@ -83,13 +95,23 @@ func waves(n int) []wave {
 	return []wave{{0, 1}, {1, second}, {second, n}}
 }
 
-// Snapshot is the run as it stands.
+// Snapshot is the run as it stands. Its lines are shared with other snapshots: they must not be changed.
 func (r *Run) Snapshot() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.shownAt != r.version {
+		r.shown, r.shownAt = slices.Clone(r.p.Lines), r.version
+	}
 	p := r.p
-	p.Lines = slices.Clone(p.Lines)
+	p.Lines = r.shown
 	return p
+}
+
+// Over reports whether the run has ended.
+func (r *Run) Over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.p.Over()
 }
 
 // Done is closed when the run is over and written down.
@@ -131,6 +153,7 @@ func (r *Run) set(change func(*Progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.p)
+	r.version++
 	for ch := range r.subs {
 		select {
 		case ch <- struct{}{}:
@@ -174,14 +197,29 @@ func (r *Run) carryOut(ctx context.Context) {
 			break
 		}
 	}
-	if err := effect.Close(); err != nil {
-		r.set(func(p *Progress) { p.Problem = backend.Clean(err.Error(), backend.MaxTextRunes) })
-	}
+	r.close(effect)
 	why := r.halted()
 	if !why.IsEmpty() {
 		r.lastLook()
 	}
 	r.finish(why)
+}
+
+// close drops what the effect holds, its credential above all. One that never came back from an effect still uses it:
+// that is let go with the process.
+func (r *Run) close(effect Effect) {
+	if r.inside {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	failed, err := within(ctx, r.control.opt.Spawn, "let the effect go", lookGrace, effect.Close)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		r.set(func(p *Progress) { p.Problem = backend.Clean(err.Error(), backend.MaxTextRunes) })
+	}
 }
 
 // moreCanary makes the next target the canary when the one before was skipped: a wave must not follow on nothing.
@@ -194,6 +232,7 @@ func (r *Run) moreCanary() bool {
 		}
 		if r.p.Lines[i].Wave > 1 && r.p.Lines[i].Result == ResultNone {
 			r.p.Lines[i].Wave = 1
+			r.version++
 			return true
 		}
 	}
@@ -220,7 +259,23 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 	if r.ability.Part.Open == nil {
 		return nil, errors.New("there is nothing that could do it")
 	}
-	effect, err := r.ability.Part.Open(ctx)
+	type opened struct {
+		effect Effect
+		err    error
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience) // the effect itself may keep ctx
+	defer cancel()
+	got, err := within(waiting, r.control.opt.Spawn, "open the effect", lookGrace, func() opened {
+		effect, err := r.ability.Part.Open(ctx)
+		return opened{effect, err}
+	})
+	effect := got.effect
+	switch {
+	case err == nil && got.err != nil:
+		err = got.err
+	case err == nil && effect == nil:
+		err = errors.New("there is nothing that could do it")
+	}
 	if x, ok := effect.(interface{ ForPlan(digest string) }); ok && err == nil {
 		x.ForPlan(p.Digest) // what it sets aside says so
 	}
@@ -252,7 +307,11 @@ func (r *Run) journal(e audit.Entry, d audit.Durability) error {
 	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
 	defer cancel()
 	e.At, e.Who, e.Verb, e.Kind, e.Digest = r.now(), p.Who, string(p.Verb), string(p.Of), p.Digest
-	return r.control.journal(ctx, e, d)
+	failed, err := within(ctx, r.control.opt.Spawn, "write the journal", journalGrace, func() error { return r.control.journal(ctx, e, d) })
+	if err != nil {
+		return fmt.Errorf("the journal: %w", err)
+	}
+	return failed
 }
 
 // finish writes the end of the run down: done, stopped, or refused when it never began.

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"fmt"
 	"time"
 
 	"sandglass/backend"
@@ -42,6 +43,9 @@ func (r *Run) settle(wave int) {
 		case last && since >= verifyFor:
 			r.giveUp()
 			return
+		case !last && since >= settle && !r.nobodyKnows(wave).IsEmpty():
+			r.Stop(r.nobodyKnows(wave))
+			return
 		case !last && since >= settle && r.p.Plan.Headless:
 			r.Stop(backend.Text("accepted, but no reading has verified it: without a screen the next wave does not start"))
 			return
@@ -57,6 +61,10 @@ func (r *Run) settle(wave int) {
 			continue
 		}
 		if r.rest(changed, max(wait, 10*time.Millisecond)) && !last && since >= settle {
+			r.judge() // what was read while the key was on its way counts
+			if _, failed := r.standing(wave, last); !failed.IsEmpty() {
+				r.Stop(failed)
+			}
 			r.set(func(p *Progress) { p.CanContinue = false })
 			return
 		}
@@ -87,11 +95,12 @@ func drain(ch chan struct{}) {
 // judge asks the verifier about every line that is not decided.
 func (r *Run) judge() {
 	state := r.control.opt.Feed.Scene().State
-	for i, l := range r.Snapshot().Lines {
+	for i := range r.p.Lines { // which only the run itself changes
+		l := &r.p.Lines[i]
 		if l.Issued.IsZero() || l.decided() {
 			continue
 		}
-		v := r.verdict(&l, state)
+		v := r.verdict(l, state)
 		if v.Result == ResultAccepted && (l.Result == ResultUnknown || v.Why == l.Text || v.Why.IsEmpty()) {
 			continue // no news; what nobody knows stays unknown until a reading decides it
 		}
@@ -104,7 +113,13 @@ func (r *Run) judge() {
 	}
 }
 
-func (r *Run) verdict(l *Line, state *fleet.State) Verdict {
+// verdict asks the verifier. One that breaks off decides nothing.
+func (r *Run) verdict(l *Line, state *fleet.State) (v Verdict) {
+	defer func() {
+		if x := recover(); x != nil {
+			v = Verdict{ResultAccepted, backend.Clean(fmt.Sprintf("no reading can be judged: Sandglass itself broke off%s: %v", whereBroken(), x), 300)}
+		}
+	}()
 	part := r.ability.Part
 	switch {
 	case part.Verifier != nil && state != nil:
@@ -121,7 +136,8 @@ func (r *Run) verdict(l *Line, state *fleet.State) Verdict {
 // that no reading can show is decided too.
 func (r *Run) standing(wave int, last bool) (done bool, failed backend.Safe) {
 	done = true
-	for _, l := range r.Snapshot().Lines {
+	for i := range r.p.Lines {
+		l := &r.p.Lines[i]
 		if l.Wave > wave {
 			continue
 		}
@@ -139,10 +155,20 @@ func (r *Run) standing(wave int, last bool) (done bool, failed backend.Safe) {
 	return done, failed
 }
 
+// nobodyKnows is why a wave must not be followed by another: that something was sent is no sign that it was accepted.
+func (r *Run) nobodyKnows(wave int) backend.Safe {
+	for i := range r.p.Lines {
+		if l := &r.p.Lines[i]; l.Wave <= wave && l.Result == ResultUnknown {
+			return backend.Textf("what became of %s is not known: look at it, then plan again for the others", l.Target.Label)
+		}
+	}
+	return backend.Safe{}
+}
+
 // giveUp ends the wait after the last wave: what no reading decided is unverified; what nobody knows stays unknown.
 func (r *Run) giveUp() {
-	for i, l := range r.Snapshot().Lines {
-		if l.Result == ResultAccepted {
+	for i := range r.p.Lines {
+		if r.p.Lines[i].Result == ResultAccepted {
 			r.outcome(i, ResultUnverified, backend.Textf("accepted, but no reading showed it within %s", backend.Age(verifyFor)), Done{})
 		}
 	}

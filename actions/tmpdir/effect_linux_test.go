@@ -440,7 +440,7 @@ func TestVerifiers(t *testing.T) {
 	state := func(at time.Time, listed bool, waits ...backend.Waiting) *fleet.State {
 		h := &backend.Host{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindHost, Source: "here", ID: backend.MustID("box")}, ReadAt: at},
 			Roots: []backend.Root{{Waiting: waits, WaitingCount: len(waits)}}}
-		s := &fleet.State{Wall: at, Hosts: fleet.NewTable[backend.Host](h), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "here"}, Kind: "tmpdir", Status: fleet.StatusOK}}}
+		s := &fleet.State{Wall: at, Hosts: fleet.NewTable[backend.Host](h), Sources: []*fleet.SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "here"}, Kind: "tmpdir", Status: fleet.StatusOK, LastOK: at}}}
 		if listed {
 			s.Tmpdirs = fleet.NewTable[backend.Tmpdir](&backend.Tmpdir{Meta: backend.Meta{Key: k, ReadAt: at}})
 		}
