@@ -2,7 +2,6 @@ package tmpdir
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -299,106 +298,8 @@ func TestConditionOfLocks(t *testing.T) {
 	wantWhy(t, r.why(k), "which files are locked is not known")
 }
 
-func box(name, state, kind, from string) *backend.Sandbox {
-	b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "docker-1", ID: backend.MustID(name)}},
-		Name: backend.Clean(name, 40), Reported: backend.Clean(state, 20)}
-	m := backend.Mount{Type: backend.Clean(kind, 20)}
-	if from != "" {
-		m.RawSource = backend.MustID(from)
-	}
-	b.Mounts = []backend.Mount{m}
-	return b
-}
-
 // withDocker is a State with an engine of these containers.
-func withDocker(r *rig, status fleet.SourceStatus, boxes ...*backend.Sandbox) *fleet.State {
-	h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "docker-1"}, Kind: "docker", Status: status, LastOK: r.now, Interval: 5 * time.Second}
-	s := &fleet.State{Wall: r.now, Sources: []*fleet.SourceHealth{h}, Sandboxes: fleet.NewTable[backend.Sandbox](boxes...)}
-	return s.WithListed("docker-1", backend.KindSandbox, r.now)
-}
-
-func TestConditionOfContainers(t *testing.T) {
-	r := newRig(t)
-	k := r.dir("helix-ws-a")
-	r.site.Peers = []actions.Peer{{ID: "docker-1", Kind: "docker"}}
-	alias := filepath.Join(t.TempDir(), "alias")
-	if err := os.Symlink(r.root, alias); err != nil {
-		t.Fatal(err)
-	}
-	for from, word := range map[string]string{
-		r.root + "/helix-ws-a": "it is the directory", r.root + "/helix-ws-a/": "it is the directory", r.root + "/helix-ws-a/a/b": "it is above", r.root: "it is inside", "/": "it is inside",
-		alias + "/helix-ws-a": "it is the directory", alias: "it is inside", alias + "/helix-ws-a/a": "it is above", r.root + "/helix-ws-a/gone": "it is above",
-		r.root + "/helix-ws-ab": "", r.root + "/helix-ws": "", "/nonexistent": "", "": "",
-	} {
-		for _, state := range []string{"exited", "created", "paused", "running"} {
-			r.state = withDocker(r, fleet.StatusOK, box("b1", state, "volume", from))
-			if from != "" {
-				r.state = withDocker(r, fleet.StatusOK, box("b1", state, "bind", from))
-			}
-			why := r.why(k)
-			if (why == "") != (word == "") || word != "" && (!strings.HasPrefix(why, word) || !strings.Contains(why, "container b1 ("+state+")")) {
-				t.Errorf("%s container with %s: %q, want %q", state, from, why, word)
-			}
-		}
-	}
-	r.state = withDocker(r, fleet.StatusOK, box("b1", "exited", "bind", ""))
-	wantWhy(t, r.why(k), "source is not known")
-	cut := box("b1", "exited", "bind", "/elsewhere")
-	cut.MountsCut = true
-	r.state = withDocker(r, fleet.StatusOK, cut)
-	wantWhy(t, r.why(k), "more mounts than are listed")
-}
-
 // engine is a source that says which socket it reads.
-type engine struct {
-	backend.Source
-	host string
-}
-
-func (e engine) Endpoint() (host, api string, c *http.Client, err error) {
-	return e.host, "1.47", &http.Client{}, nil
-}
-
-func TestConditionOfEngines(t *testing.T) {
-	r := newRig(t)
-	k := r.dir("helix-ws-a")
-	sock := filepath.Join(t.TempDir(), "docker.sock")
-	peer := actions.Peer{ID: "docker-1", Kind: "docker", Source: engine{host: "unix://" + sock}}
-	r.site.Peers = []actions.Peer{peer, {ID: "helix", Kind: "helix"}}
-	for _, status := range []fleet.SourceStatus{fleet.StatusDown, fleet.StatusDegraded, fleet.StatusStarting} {
-		r.state = withDocker(r, status)
-		wantWhy(t, r.why(k), "not known: docker-1 is "+string(status))
-	}
-	r.state = &fleet.State{}
-	wantWhy(t, r.why(k), "docker-1 is not read")
-	r.state = withDocker(r, fleet.StatusAbsent)
-	if why := r.why(k); why != "" {
-		t.Errorf("there is no engine, and no socket: %s", why)
-	}
-	r.state = withDocker(r, fleet.StatusOK)
-	if why := r.why(k); why != "" {
-		t.Errorf("an engine without containers: %s", why)
-	}
-	r.state = withDocker(r, fleet.StatusOK).WithListed("docker-1", backend.KindSandbox, r.now.Add(-time.Hour))
-	wantWhy(t, r.why(k), "no complete list that is fresh")
-	r.state.Sources[0].LastOK = r.now.Add(-time.Hour)
-	wantWhy(t, r.why(k), "no complete list that is fresh")
-	// A socket that no source reads.
-	r.set = func(o *Options) { o.EngineSockets = []string{filepath.Dir(sock) + "/*.sock"} }
-	r.state = withDocker(r, fleet.StatusOK)
-	if why := r.why(k); why != "" {
-		t.Errorf("there is no socket yet: %s", why)
-	}
-	put(t, sock, "")
-	if why := r.why(k); why != "" {
-		t.Errorf("its own socket: %s", why)
-	}
-	put(t, filepath.Dir(sock)+"/other.sock", "")
-	wantWhy(t, r.why(k), "other.sock is there, and no source of kind docker reads it")
-	r.site.Peers = nil
-	wantWhy(t, r.why(k), "docker.sock is there")
-}
-
 func TestConditionOfTheWholeTree(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
