@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"sandglass/actions"
@@ -15,6 +17,7 @@ import (
 	tmpdiract "sandglass/actions/tmpdir"
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 	"sandglass/config"
 	"sandglass/ui/cli"
 )
@@ -127,7 +130,8 @@ func (c *console) abilities(s cli.Source, a cli.Acting, verbs []*operator.Verb) 
 	}
 	var parts map[actions.Verb]actions.Part
 	var missing map[actions.Verb]backend.Safe
-	if len(allowed) > 0 && !a.ReadOnly {
+	distrusted := distrust(s, a)
+	if len(allowed) > 0 && !a.ReadOnly && distrusted.IsEmpty() {
 		var err error
 		if parts, missing, err = kind.Build(c.site(s, a, allowed)); err != nil {
 			return nil, err
@@ -144,6 +148,8 @@ func (c *console) abilities(s cli.Source, a cli.Acting, verbs []*operator.Verb) 
 			x.Denied = backend.Textf("it is not allowed here: start with --allow %s", backend.Clean(string(spec.Verb), 40))
 		case !slices.Contains(allowed, spec.Verb):
 			x.Denied = backend.Textf("the configuration does not allow it: add %q to actions of the source %s", string(spec.Verb), backend.Clean(s.Config.ID, 80))
+		case !distrusted.IsEmpty():
+			x.Denied = distrusted
 		case !missing[spec.Verb].IsEmpty():
 			x.Denied = missing[spec.Verb]
 		default:
@@ -154,13 +160,31 @@ func (c *console) abilities(s cli.Source, a cli.Acting, verbs []*operator.Verb) 
 	return out, nil
 }
 
+// distrust says why the superuser does not remove files by a configuration: somebody else, who called sudo excepted,
+// could have written it, and would decide what root removes.
+func distrust(s cli.Source, a cli.Acting) backend.Safe {
+	if s.Config.Kind != tmpdiract.Kind().Name || os.Geteuid() != 0 || a.Config.File == "" {
+		return backend.Safe{}
+	}
+	var also []uint32
+	if id, err := strconv.ParseUint(os.Getenv("SUDO_UID"), 10, 32); err == nil {
+		also = append(also, uint32(id))
+	}
+	f, err := hostfs.TrustedPath(a.Config.File, also...)
+	if err != nil {
+		return backend.Clean("as root nothing is removed by a configuration that others can write: "+err.Error(), 500)
+	}
+	_ = f.Close() // opened for reading
+	return backend.Safe{}
+}
+
 func (c *console) site(s cli.Source, a cli.Acting, allowed []actions.Verb) actions.Site {
 	p := c.program
 	site := actions.Site{Options: s.Config.ActionOptions, Source: s.Source, Allowed: allowed, StateDir: a.StateDir, Root: os.Geteuid() == 0,
 		Deps: backend.Deps{ID: s.Config.ID, Interval: s.Config.Interval, Deadline: s.Config.Deadline, Now: p.Now, Spawn: p.Spawn,
 			Cleaner: p.Cleaner, Dial: p.Dial, Command: p.Command, Getenv: p.Getenv}}
-	if a.Config != nil {
-		site.Config = a.Config.File
+	if path, err := filepath.Abs(a.Config.File); err == nil && a.Config.File != "" {
+		site.Config = path
 	}
 	for _, x := range a.Sources {
 		site.Peers = append(site.Peers, actions.Peer{ID: x.Config.ID, Kind: x.Config.Kind, Source: x.Source})

@@ -240,6 +240,7 @@ func (c *console) demo(ctx context.Context, o cli.Demo) error {
 	if err != nil {
 		return err
 	}
+	cfg.File = "" // it was read from none
 	dir, err := cfg.StateDirectory(o.StateDir, os.Getenv)
 	if err != nil {
 		return err

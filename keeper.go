@@ -72,6 +72,7 @@ func (c *console) purgeDue(ctx context.Context, ks []*tmpdiract.Keeper, state *f
 			case d.Err != nil:
 				text, failed = backend.Clean("not removed whole: "+d.Err.Error(), 300), append(failed, d.Err)
 			case !d.Left.IsEmpty():
+				said = append(said, c.purged(d.Waiting, backend.Textf("its grace period is over, and it stays: %s", d.Left)).Text)
 				continue // it is looked at again
 			}
 			e := c.purged(d.Waiting, text)
