@@ -33,6 +33,7 @@ func conditions() []condition {
 		{"owner", "it belongs to `agent_user` (without one: to the user that runs Sandglass, or who called sudo)", true, hasOwner},
 		{"mode", "neither its group nor others may write to it", true, isClosed},
 		{"mount", "it lies on the same mount as its root, and is no mount point", true, onMount},
+		{"local", "it lies on a local disk file system or in memory: on one that several machines share, nobody here sees who uses it", true, isLocal},
 		{"rename", "the user that runs Sandglass may rename it: the root is writable, and its sticky bit does not forbid it", true, canRename},
 		{"mounts inside", "nothing is mounted on it or in it, and nothing in it is mounted elsewhere, in the mount table of any process that shows its own", true, noMounts},
 		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode", true, noHolders},
@@ -143,6 +144,19 @@ func onMount(s *subject) backend.Safe {
 		return backend.Text("it lies on another mount or file system than its root")
 	}
 	return backend.Safe{}
+}
+
+// isLocal knows the file systems that only this kernel writes to. What is not among them may be shared.
+func isLocal(s *subject) backend.Safe {
+	m, ok := s.w.table.ByID(s.stat.MountID)
+	if !ok {
+		return backend.Text("which file system it lies on is not known")
+	}
+	switch m.FSType {
+	case "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay":
+		return backend.Safe{}
+	}
+	return backend.Textf("it lies on %s, which other machines may use as well: nobody here sees who does", backend.Clean(m.FSType, 40))
 }
 
 func canRename(s *subject) backend.Safe {

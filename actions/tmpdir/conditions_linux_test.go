@@ -254,8 +254,15 @@ func TestConditionsOfProcesses(t *testing.T) {
 	for _, c := range cs {
 		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable", `sudo sandglass clean --older-than 90h --source here --config '/etc/sandglass/it'\''s.toml'`)
 	}
+	r.proc = fixture(t)
+	if err := os.Symlink("pid:[4026532999]", r.proc+"/self/ns/pid"); err != nil {
+		t.Fatal(err)
+	}
+	c := r.look(actions.Clean, actions.Params{}, a)[0]
+	wantWhy(t, c.Why.String(), "who uses it is not known: only the processes of this container")
+	wantWhy(t, c.Advice.String(), "0 of 1: only the processes of this container")
 	r.proc = t.TempDir()
-	wantWhy(t, r.why(a), "who uses it is not known")
+	wantWhy(t, r.why(a), "not known")
 }
 
 // addProcess adds a process that shows everything: a shell in a directory.
@@ -338,6 +345,17 @@ func TestConditionOfMountsAsTablesShowThem(t *testing.T) {
 	s.uses[0].How = hostfs.HowFD
 	if why := noMounts(s); !why.IsEmpty() {
 		t.Errorf("an open file is no mount: %s", why)
+	}
+}
+
+func TestConditionOfALocalFileSystem(t *testing.T) {
+	s := &subject{w: &world{}, stat: hostfs.Stat{MountID: 7}}
+	wantWhy(t, isLocal(s).String(), "not known")
+	for kind, local := range map[string]bool{"ext4": true, "tmpfs": true, "overlay": true, "nfs4": false, "cifs": false, "fuse.sshfs": false, "virtiofs": false, "9p": false, "": false} {
+		s.w.table = hostfs.Mounts{{ID: 7, FSType: kind}}
+		if why := isLocal(s); why.IsEmpty() != local {
+			t.Errorf("%s: %s", kind, why)
+		}
 	}
 }
 

@@ -122,8 +122,11 @@ func (t *tool) hold(o *object, name string) (*held, error) {
 		err = changed("%s is another directory now", drawn(o.path))
 	}
 	if err == nil {
-		if lock := unix.Flock(h.fd, unix.LOCK_EX|unix.LOCK_NB); lock != nil {
-			err = changed("somebody holds a lock on it (%s)", backend.Clean(lock.Error(), 80))
+		switch lock := unix.Flock(h.fd, unix.LOCK_EX|unix.LOCK_NB); {
+		case errors.Is(lock, unix.EWOULDBLOCK):
+			err = changed("somebody holds a lock on it")
+		case lock != nil:
+			err = failed("it cannot be locked", lock)
 		}
 	}
 	if err != nil {

@@ -97,7 +97,7 @@ func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world
 		}
 		w.roots[p] = r
 	}
-	w.table, _ = t.proc.Mounts() // only translates device numbers of locks; Users below needs it and says so
+	w.table, _ = t.proc.Mounts() // what is not in it is not known, and isLocal says so
 	w.locks, w.noLock = t.proc.Locks()
 	w.binds, w.engine = t.containers(q.State, q.Now)
 	w.refs = t.readRefs(q.State, q.Now)
