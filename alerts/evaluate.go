@@ -228,6 +228,9 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 		note = rec.Note
 	}
 	v := rule.Judge(&w.env, e, note)
+	if w.outside(k, e, &v, false) {
+		v = Verdict{Outcome: False}
+	}
 	if rec == nil && v.Note == nil && v.Outcome != True {
 		return
 	}
@@ -331,6 +334,9 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 		v.Source = k.Source
 	}
 	v.Via = via
+	if w.outside(k, w.st.Entity(k), &v, false) {
+		v = Verdict{Outcome: False, Source: v.Source, Via: via, Note: v.Note}
+	}
 	next := step(w.meta, k, rec, v, w.env.Now, w.settling)
 	if next != nil && next != rec {
 		next.Listed = rec != nil && rec.Listed || w.st.Entity(k) != nil
@@ -365,6 +371,9 @@ func (w *work) fleetWide(rule FleetRule) {
 			continue
 		}
 		rec := w.old.get(f.Key)
+		if w.outside(f.Key, w.st.Entity(f.Key), &f.Verdict, notes) {
+			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}
+		}
 		w.put(rec, step(w.meta, f.Key, rec, f.Verdict, w.env.Now, w.settling))
 	}
 	for k, r := range pending {

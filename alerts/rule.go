@@ -66,6 +66,8 @@ type Meta struct {
 	// Window is how far back the rule counts. For that long after a restart missing counts do not hold an alert.
 	Window  time.Duration
 	Explain Explain
+	// Scope is the part of the fleet that the rule judges.
+	Scope Scope
 	// RunbookText is what the operators of this site add to the runbook's page, as Markdown, and RunbookLinks the
 	// addresses that they point to.
 	RunbookText  string

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -36,6 +37,10 @@ listed as such; it is never just quiet.
 severe; what lapses is shown as such. **Silencing** mutes what matchers match, now and later: ` + "`rule=\"failed-too-long\", source=~\"helix-.*\", severity!=\"info\"`" + `
 in Alertmanager's syntax, anchored, with a reason and an end (one hour unless said otherwise). A label that an alert does not have never matches,
 whatever the operator; provider, tenant and session are labels where all subjects share one. Both are known on this host only.
+
+A rule can be limited to a **part of the fleet**: ` + "`only`" + ` and ` + "`except`" + ` are lists of matchers of the same form over source, provider, tenant and session. What is
+outside is not judged, not counted by rules that count, and no alert; a label that is not known never matches, so ` + "`only`" + ` leaves out what it cannot place and
+` + "`except`" + ` keeps it. Counters that carry no tenant or session cannot be limited by these. ` + "`sandglass rules list`" + ` shows the limits.
 
 An alert that goes on and off is **flapping**: it keeps its line and rings no bell. Of its last 20 results, one a minute and one at every change, those that differ
 from the one before weigh 0.80 to 1.18, the newest most; above 30 % it flaps, at 25 % or below it does not any more (the numbers of Icinga). Subjects that are no more are no change.
@@ -129,6 +134,12 @@ func value(v reflect.Value) string {
 		return `"` + string(x) + `"`
 	case string:
 		return `"` + x + `"`
+	case []string:
+		var parts []string
+		for _, t := range x {
+			parts = append(parts, strconv.Quote(t))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
 	}
 	return fmt.Sprint(v.Interface())
 }

@@ -19,6 +19,8 @@ type Common struct {
 	For           backend.Duration `toml:"for" doc:"how long the condition must hold before the alert fires"`
 	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert goes on after the condition ended"`
 	Gap           alerts.GapPolicy `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
+	Only          []string         `toml:"only" doc:"what the rule judges: matchers of source, provider, tenant and session, such as 'tenant=\"acme\", source=~\"helix-.*\"'; one of them must match; empty: everything"`
+	Except        []string         `toml:"except" doc:"what it leaves out: matchers of the same form; whatever one of them matches is not judged"`
 	RunbookText   string           `toml:"runbook_text" doc:"what this site adds to the runbook's page about it, as Markdown"`
 	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to, each with a title before it or not: \"Escalation https://wiki.example/escalation\""`
 }
@@ -36,6 +38,9 @@ func (c *Common) check() error {
 	default:
 		return &KeyError{"gap", fmt.Sprintf("%q is no gap policy; write pause, reset or count", c.Gap)}
 	}
+	if _, key, err := alerts.ParseScope(c.Only, c.Except); err != nil {
+		return &KeyError{key, err.Error()}
+	}
 	for i, link := range c.RunbookLinks {
 		if _, _, err := alerts.SplitLink(link); err != nil {
 			return &KeyError{fmt.Sprintf("runbook_links[%d]", i), err.Error()}
@@ -48,9 +53,10 @@ func common(s alerts.Severity) Common {
 	return Common{Enabled: true, Severity: s, Gap: alerts.GapPause}
 }
 
-// meta is the part of a rule's Meta that the common keys decide.
+// meta is the part of a rule's Meta that the common keys decide; check has passed.
 func (c *Common) meta(name string) alerts.Meta {
-	return alerts.Meta{
+	scope, _, _ := alerts.ParseScope(c.Only, c.Except)
+	return alerts.Meta{Scope: scope,
 		Name: name, Severity: c.Severity, For: c.For.Std(), KeepFiringFor: c.KeepFiringFor.Std(), Gap: c.Gap,
 		RunbookText: c.RunbookText, RunbookLinks: c.RunbookLinks,
 	}

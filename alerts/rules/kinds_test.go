@@ -87,6 +87,13 @@ func TestOptionsDecodeStrictly(t *testing.T) {
 		if _, err := k.Configure(fakeOptions{links}); err == nil || !strings.HasPrefix(err.Error(), `at runbook_links[1]: "wiki.example/b" does not end in an address`) {
 			t.Errorf("%s accepts a link without an address: %v", k.Name, err)
 		}
+		scope := "only = ['tenant=\"acme\"', 'provider=~\"cloud.*\"']\nexcept = ['rule=\"x\"']"
+		if _, err := k.Configure(fakeOptions{scope}); err == nil || !strings.HasPrefix(err.Error(), `at except[0]: a rule is not limited by rule; there are source, provider, tenant, session`) {
+			t.Errorf("%s accepts a scope of rules: %v", k.Name, err)
+		}
+		if _, err := k.Configure(fakeOptions{"only = ['tenant=acme', 'tenant']"}); err == nil || !strings.HasPrefix(err.Error(), `at only[1]: after tenant one of`) {
+			t.Errorf("%s accepts a scope that is no matcher: %v", k.Name, err)
+		}
 		if _, err := k.Configure(fakeOptions{"nonsense = 1"}); err == nil {
 			t.Errorf("%s accepts an unknown key", k.Name)
 		}

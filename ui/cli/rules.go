@@ -34,6 +34,7 @@ type ruleItem struct {
 	KeepFiringFor backend.Duration `json:"keep_firing_for"`
 	// Inputs are groups: of each group some source must deliver one.
 	Inputs  [][]backend.Input `json:"inputs"`
+	Scope   string            `json:"scope,omitempty"` // what the configuration limits it to
 	Runbook string            `json:"runbook"`
 	Blind   []blindItem       `json:"blind"`
 }
@@ -96,7 +97,7 @@ func ruleItems(r *reading) (*ruleList, error) {
 			return nil, err
 		}
 		item := ruleItem{Rule: k.Name, Summary: k.Summary, Enabled: on, Severity: m.Severity, For: backend.Duration(m.For), KeepFiringFor: backend.Duration(m.KeepFiringFor),
-			Inputs: m.Needs, Runbook: m.Explain.Runbook, Blind: []blindItem{}}
+			Inputs: m.Needs, Scope: m.Scope.String(), Runbook: m.Explain.Runbook, Blind: []blindItem{}}
 		if item.Inputs == nil {
 			item.Inputs = [][]backend.Input{}
 		}
@@ -145,6 +146,9 @@ func (l *ruleList) text() string {
 		}
 		fmt.Fprintf(&b, "%-*s  %-8s  %s\n", wide, r.Rule, state, r.Summary)
 		fmt.Fprintf(&b, "%*s  reads: %s\n", wide, "", inputsText(r.Inputs))
+		if r.Scope != "" {
+			fmt.Fprintf(&b, "%*s  judges: %s\n", wide, "", backend.Clean(r.Scope, 2000))
+		}
 		for _, x := range r.Blind {
 			on := "everywhere"
 			if x.Source != "" {

@@ -126,6 +126,9 @@ func (e *export) prometheus() (string, error) {
       # metrics. Sandglass suspects it while less than the window was read, holds it while the counters are missing,
       # and ends it only below %s of the rate; Prometheus does none of this.
 `, percent(o.Leave))
+	if scope := e.scope(); scope != "" {
+		fmt.Fprintf(&b, "      # The configuration limits the rule to: %s.\n      # That is not in this expression, which counts all of its series.\n", scope)
+	}
 	fmt.Fprintf(&b, "      - alert: SandglassEvictionStorm\n        expr: |\n")
 	for _, l := range e.expression(o) {
 		fmt.Fprintf(&b, "          %s\n", l)
@@ -146,6 +149,19 @@ func (e *export) prometheus() (string, error) {
 	}
 	e.leftOut(&b)
 	return b.String(), nil
+}
+
+// scope is what the configuration limits eviction-storm to, on one line; empty: nothing.
+func (e *export) scope() string {
+	k, err := kindNamed(stormName)
+	if err != nil {
+		return ""
+	}
+	m, _, err := ruleMeta(k, e.config)
+	if err != nil {
+		return ""
+	}
+	return backend.Clean(m.Scope.String(), 2000).String()
 }
 
 // expression is more than `rate` evictions a second, of which less than `recovery` recover. A retry counter that does
