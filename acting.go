@@ -145,7 +145,7 @@ func (c *console) abilities(s cli.Source, a cli.Acting, verbs []*operator.Verb) 
 		case built:
 			x.Part = part
 		case !slices.Contains(allowed, spec.Verb) && a.Config.Local:
-			x.Denied = backend.Textf("it is not allowed here: start with --allow %s", backend.Clean(string(spec.Verb), 40))
+			x.Denied = backend.Textf("it is not allowed here: add %s", howToAllow(spec))
 		case !slices.Contains(allowed, spec.Verb):
 			x.Denied = backend.Textf("the configuration does not allow it: add %q to actions of the source %s", string(spec.Verb), backend.Clean(s.Config.ID, 80))
 		case !distrusted.IsEmpty():
@@ -158,6 +158,14 @@ func (c *console) abilities(s cli.Source, a cli.Acting, verbs []*operator.Verb) 
 		out = append(out, x)
 	}
 	return out, nil
+}
+
+// howToAllow are the flags that allow a verb on a machine without a configuration.
+func howToAllow(spec actions.Spec) string {
+	if spec.Of == backend.KindTmpdir {
+		return "--allow clean --session-lifetime 168h, where 168h is the longest time for which a session here lies still and is continued"
+	}
+	return "--allow " + string(spec.Verb)
 }
 
 // distrust says why the superuser does not remove files by a configuration: somebody else, who called sudo excepted,

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"sandglass/actions/audit"
+	"sandglass/config"
 	"sandglass/demo"
+	"sandglass/ui/cli"
 )
 
 // commandLines runs the program as main wires it, against a demo of its own.
@@ -164,4 +166,60 @@ func TestDestroyFromTheCommandLine(t *testing.T) {
 		t.Errorf("the journal ends with %+v", last)
 	}
 	c.run(4, "^$", "destroy", id) // nobody lists it any more
+}
+
+// TestNothingIsMadeThatIsNotAllowed holds that without a permission there is nothing that could act, and with one only
+// that.
+func TestNothingIsMadeThatIsNotAllowed(t *testing.T) {
+	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	p := testProgram(time.Now)
+	console := &console{sys: newSystem(), program: p}
+	parse := func(text string) *config.Config {
+		c, err := config.Parse([]byte(text), "demo", p.Known())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.File = ""
+		return c
+	}
+	forbidden := regexp.MustCompile(`(?m)^actions = .*$`).ReplaceAllString(d.Config(), "")
+	local, err := config.Local().Permitted(config.Permit{Verbs: []string{"pause"}}, p.Known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		config   *config.Config
+		readOnly bool
+		made     string
+	}{
+		"nothing allowed":                  {parse(forbidden), false, ""},
+		"allowed, but read-only":           {parse(d.Config()), true, ""},
+		"without a configuration":          {config.Local(), false, ""},
+		"without a configuration, --allow": {local, false, "docker-local pause"},
+	} {
+		sources, _, err := p.Build(x.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		control, err := console.control(cli.Acting{Config: x.config, Sources: sources, StateDir: t.TempDir(), ReadOnly: x.readOnly})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made []string
+		all := control.All()
+		for _, a := range all {
+			if a.Part.Looker != nil || a.Part.Verifier != nil || a.Part.Open != nil {
+				made = append(made, a.Source+" "+string(a.Spec.Verb))
+			} else if a.Denied.IsEmpty() {
+				t.Errorf("%s: nothing can %s on %s, and nothing says why", name, a.Spec.Verb, a.Source)
+			}
+		}
+		if got := strings.Join(made, ", "); got != x.made || len(all) < 6 {
+			t.Errorf("%s: made for %q, want %q (%d verbs)", name, got, x.made, len(all))
+		}
+	}
 }

@@ -58,6 +58,30 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
 	permitFlags(cmd, s)
 	p.complete(cmd, "output", []string{"text", "json"})
+	p.complete(cmd, "override", []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved})
+	p.completeFrom(cmd, "source", s, func(c *config.Config) (ids []string) {
+		for _, x := range c.Sources {
+			ids = append(ids, x.ID)
+		}
+		return ids
+	})
+	if cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
+// completeFrom completes a flag with words of the configuration; of one that cannot be read there are none.
+func (p *Program) completeFrom(cmd *cobra.Command, flag string, s *shared, words func(*config.Config) []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		c, err := p.load(*s)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return words(c), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // the flag's name is misspelt in our own source
+	}
 }
 
 // permitFlags are the flags of everything that can act on a machine without a configuration.
@@ -125,6 +149,14 @@ func (p *Program) doCommand(s *shared) *cobra.Command {
 			a.words, a.verbs = []string{"do", args[0]}, []actions.Verb{actions.Verb(args[0])}
 			return p.act(c, *s, a, args[1:])
 		},
+	}
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) (verbs []string, _ cobra.ShellCompDirective) {
+		if c, err := p.load(*s); err == nil && len(args) == 0 {
+			for _, x := range c.Actions {
+				verbs = append(verbs, x.Name)
+			}
+		}
+		return verbs, cobra.ShellCompDirectiveNoFileComp
 	}
 	a.flags(p, cmd, s)
 	return cmd
@@ -255,11 +287,7 @@ func (p *Program) nextLine(s shared, a *acting, plan *actions.Plan) []string {
 			argv = append(argv, f.name, f.value)
 		}
 	}
-	reason := plan.Reason.String()
-	if reason == "" {
-		reason = "WHY"
-	}
-	return append(argv, "--reason", reason)
+	return append(argv, "--reason", plan.Reason.String()) // an empty one is refused: somebody has to write it
 }
 
 func (p *Program) optionalReason(given string) (backend.Safe, error) {
