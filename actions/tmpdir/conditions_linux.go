@@ -37,6 +37,7 @@ func conditions() []condition {
 		{"rename", "the user that runs Sandglass may rename it: the root is writable, and its sticky bit does not forbid it", true, canRename},
 		{"mounts inside", "nothing is mounted on it or in it, and nothing in it is mounted elsewhere, in the mount table of any process that shows its own", true, noMounts},
 		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode", true, noHolders},
+		{"kernel", "nothing in it backs a loop device or is swap space", true, noKernel},
 		{"processes", "every process shows what it uses; one that does not may use it", true, allShown},
 		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor inside or above one", true, noBind},
 		{"engines", "every container is known: each source of kind docker answers with a complete list, and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},

@@ -348,6 +348,26 @@ func TestConditionOfMountsAsTablesShowThem(t *testing.T) {
 	}
 }
 
+func TestConditionOfFilesThatTheKernelUses(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	tl := r.tool()
+	tl.sys = t.TempDir()
+	look := func() string {
+		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})[0].Why.String()
+	}
+	put(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-ab/image\n")
+	put(t, r.proc+"/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n")
+	if why := look(); why != "" {
+		t.Errorf("others' files: %s", why)
+	}
+	put(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-a/a/image (deleted)\n")
+	wantWhy(t, look(), "helix-ws-a/a/image is in use by loop device loop3")
+	put(t, tl.sys+"/block/loop3/loop/backing_file", "/elsewhere\n")
+	put(t, r.proc+"/swaps", "Filename Type Size Used Priority\n"+r.root+"/helix-ws-a/swap\\040file file 1 0 -2\n")
+	wantWhy(t, look(), "helix-ws-a/swap file is in use by swap space")
+}
+
 func TestConditionOfALocalFileSystem(t *testing.T) {
 	s := &subject{w: &world{}, stat: hostfs.Stat{MountID: 7}}
 	wantWhy(t, isLocal(s).String(), "not known")

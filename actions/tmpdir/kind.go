@@ -38,6 +38,7 @@ type tool struct {
 	o       Options
 	scratch hostfs.Scratch
 	proc    hostfs.Proc
+	sys     string // the /sys tree
 	self    uint32 // the user that runs this
 	owner   uint32 // whom the directories must belong to
 }
@@ -82,7 +83,7 @@ func newTool(site actions.Site, o Options) (t *tool, why backend.Safe) {
 	if !ok {
 		return nil, backend.Text("the source does not say where its scratch directories lie")
 	}
-	t = &tool{site: site, o: o, scratch: s.Scratch(), proc: hostfs.Proc{Root: "/proc"}}
+	t = &tool{site: site, o: o, scratch: s.Scratch(), proc: hostfs.Proc{Root: "/proc"}, sys: "/sys"}
 	if !hostfs.AsideApart(t.scratch.Pattern) {
 		return nil, backend.Textf("the pattern %s could match the names of directories that were set aside: let it begin with a letter or digit, as helix-ws-* does",
 			backend.Clean(t.scratch.Pattern, 100))

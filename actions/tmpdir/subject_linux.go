@@ -55,6 +55,7 @@ type world struct {
 	table  hostfs.Mounts
 	locks  []hostfs.Lock
 	noLock error // why locks is not known
+	kernel []kernelFile
 	names  map[uint32]backend.Safe
 	binds  []bind
 	engine backend.Safe // why not every container is known, empty: all are
@@ -99,6 +100,7 @@ func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world
 	}
 	w.table, _ = t.proc.Mounts() // what is not in it is not known, and isLocal says so
 	w.locks, w.noLock = t.proc.Locks()
+	w.kernel = t.kernelFiles()
 	w.binds, w.engine = t.containers(q.State, q.Now)
 	w.refs = t.readRefs(q.State, q.Now)
 	return w

@@ -60,17 +60,17 @@ func parseMount(line string) (Mount, error) {
 	if err1 != nil || err2 != nil || !strings.Contains(f[2], ":") {
 		return Mount{}, fmt.Errorf("want a mount id, a parent id and major:minor")
 	}
-	m := Mount{ID: id, Parent: parent, Dev: f[2], Root: unescape(f[3]), Point: unescape(f[4]), Options: f[5],
-		FSType: unescape(f[hyphen+1]), Source: unescape(f[hyphen+2])}
+	m := Mount{ID: id, Parent: parent, Dev: f[2], Root: Unescape(f[3]), Point: Unescape(f[4]), Options: f[5],
+		FSType: Unescape(f[hyphen+1]), Source: Unescape(f[hyphen+2])}
 	if len(f) > hyphen+3 {
-		m.Super = unescape(f[hyphen+3])
+		m.Super = Unescape(f[hyphen+3])
 	}
 	return m, nil
 }
 
-// unescape turns the kernel's three-digit octal escapes (space, tab, newline, backslash, and "#" in some fields) back
+// Unescape turns the kernel's three-digit octal escapes (space, tab, newline, backslash, and "#" in some fields) back
 // into bytes. A backslash that starts no escape stays as it is.
-func unescape(s string) string {
+func Unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
