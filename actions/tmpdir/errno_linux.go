@@ -20,7 +20,7 @@ func translate(err error) backend.Safe {
 		{unix.EACCES, "no permission to read or write there (EACCES): run it as root"},
 		{unix.EPERM, "not allowed (EPERM), even for root when the immutable or append-only attribute is set: look with lsattr -d, remove it with chattr -i"},
 		{unix.EROFS, "the file system is mounted read-only (EROFS)"},
-		{unix.ENOSPC, "the disk is full (ENOSPC), and its root has no room for a second name: choose purge, which needs none, or free a few kilobytes and try again"},
+		{unix.ENOSPC, "the disk is full (ENOSPC), and its root has no room for a second name: choose purge (--purge-now), which needs none, or free a few kilobytes and try again"},
 		{unix.ENAMETOOLONG, "this file system does not take names that long (ENAMETOOLONG): remove it by hand"},
 		{unix.EXDEV, "something is mounted there (EXDEV)"},
 		{unix.ELOOP, "a symbolic link is in the way (ELOOP)"},

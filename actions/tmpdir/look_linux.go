@@ -131,7 +131,7 @@ func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) ba
 	}
 	for _, path := range w.t.scratch.Roots {
 		if r := w.roots[path]; r.dir != nil && r.room() < fullDisk {
-			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge, which removes these %d at once and without undo",
+			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge (--purge-now), which removes these %d at once and without undo",
 				share(r.room()), drawn(path), eligible)
 		}
 	}
