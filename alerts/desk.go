@@ -77,13 +77,18 @@ func NewDesk(e *Engine, opt DeskOptions) *Desk {
 func (d *Desk) open() {
 	file := vaultFile(d.opt.Vault, timelineFile)
 	d.timeline.file = &file
+	d.trim()
+	d.readOrders()
+	d.problemIf(d.timeline.write())
+}
+
+// trim keeps the files within their bounds, where this process holds the alert state.
+func (d *Desk) trim() {
 	if d.opt.Vault.Locked() {
 		now := d.now()
 		d.problemIf(d.timeline.trim(now))
 		d.problemIf(d.trimOrders(now))
 	}
-	d.readOrders()
-	d.problemIf(d.timeline.write())
 }
 
 func (d *Desk) load() {
@@ -257,14 +262,21 @@ func (d *Desk) Attention() backend.Attention {
 	return a
 }
 
+// trimEvery is how often a process that runs on looks whether its files keep within their bounds.
+const trimEvery = time.Hour
+
 // Run saves the state from time to time and waits for the lock if another process holds it, until ctx ends; then it
 // saves once more. Without a Vault it returns at once.
 func (d *Desk) Run(ctx context.Context) {
 	if d.opt.Vault == nil {
 		return
 	}
-	pause := d.opt.SaveEvery
+	pause, trimmed := d.opt.SaveEvery, d.opt.Now()
 	for {
+		if ago, _ := d.opt.Now().Since(trimmed); ago >= trimEvery {
+			d.trim()
+			trimmed = d.opt.Now()
+		}
 		locked := d.opt.Vault.Locked()
 		if !locked {
 			pause = d.opt.TakeOver

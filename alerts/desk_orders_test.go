@@ -377,3 +377,37 @@ func TestWhatPeopleDoIsNamedWithWhatFollows(t *testing.T) {
 		}
 	}
 }
+
+func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLamp(t, Meta{})
+		dir := t.TempDir()
+		v := openVault(t, dir, l.engine)
+		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) { t.Error(err) }})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { d.Run(ctx); close(done) }()
+		note := func(text backend.Literal) {
+			if err := d.Record(backend.Event{Kind: backend.EventNote, At: time.Now(), Text: backend.Text(text)}); err != nil {
+				t.Error(err)
+			}
+		}
+		note("on the first day")
+		time.Sleep(6 * 24 * time.Hour)
+		note("on the seventh day")
+		time.Sleep(26 * time.Hour)
+		synctest.Wait()
+		data, err := os.ReadFile(filepath.Join(dir, timelineFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "first") || !strings.Contains(string(data), "seventh") {
+			t.Errorf("after a week and two hours:\n%s", data)
+		}
+		if got := d.Timeline(10); len(got) != 1 {
+			t.Errorf("in memory: %v", got)
+		}
+		stop()
+		<-done
+	})
+}
