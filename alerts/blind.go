@@ -31,8 +31,10 @@ func (t *turn) blind() []Blindness {
 				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: why})
 			}
 		}
-		if judged == 0 && !starting && len(t.st.Sources) > 0 && !t.anyDelivers(m) {
-			out = append(out, Blindness{Rule: m.Name, Why: backend.Textf("no configured source reports %s", inputNoun(m.Watches))})
+		if judged == 0 && !starting && len(t.st.Sources) > 0 {
+			if group := t.nobodyDelivers(m); group != nil {
+				out = append(out, Blindness{Rule: m.Name, Why: nobody(group)})
+			}
 		}
 	}
 	if t.prev != nil && slices.Equal(out, t.prev.Blind) {
@@ -47,17 +49,32 @@ type Blinder interface {
 	Blind(st *fleet.State, h *fleet.SourceHealth) (why backend.Safe, blind bool)
 }
 
-// anyDelivers reports whether all of a rule's needs are met somewhere though no source of the kind that it watches is
-// configured: log lines can be judged without a registry.
-func (t *turn) anyDelivers(m *Meta) bool {
+// nobodyDelivers is the first of a rule's needs that is met nowhere, nil where all are though no source of the kind that
+// it watches is configured: log lines can be judged without a registry.
+func (t *turn) nobodyDelivers(m *Meta) []backend.Input {
 	for _, group := range m.Needs {
 		if !slices.ContainsFunc(t.st.Sources, func(h *fleet.SourceHealth) bool {
 			return slices.ContainsFunc(group, h.Delivers)
 		}) {
-			return false
+			return group
 		}
 	}
-	return true
+	return nil
+}
+
+// nobody says that an input is delivered by no source at all.
+func nobody(group []backend.Input) backend.Safe {
+	nouns := make([]backend.Safe, len(group))
+	logs := true
+	for i, in := range group {
+		nouns[i] = backend.Clean(inputNoun(in), 80)
+		logs = logs && (in == backend.InputRejections || in == backend.InputEvictionLogs)
+	}
+	why := backend.Textf("no configured source reports %s", backend.Join(nouns, " or "))
+	if logs {
+		why = backend.Textf("%s; Helix writes no log lines unless a Logger is configured", why)
+	}
+	return why
 }
 
 // blindOn reports whether a rule is blind on one source, and why: for each of its needs some source that speaks about

@@ -20,6 +20,12 @@ func TestBlindWhereNoRegistryIsConfigured(t *testing.T) {
 	if got := why[failedRule+"@"]; got != "no configured source reports workspace registries" {
 		t.Errorf("blind %v", why)
 	}
+	if got := why[auditRule+"@"]; got != "no configured source reports rejection log lines; Helix writes no log lines unless a Logger is configured" {
+		t.Errorf("blind %v", why)
+	}
+	if got := why[stormRule+"@"]; got != "no configured source reports eviction metrics or eviction log lines or workspace registries" {
+		t.Errorf("blind %v", why)
+	}
 	if len(s.board.BlindOn("helix")) != 0 {
 		t.Errorf("rules about registries do not judge a Docker engine: %v", s.board.BlindOn("helix"))
 	}
