@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +142,45 @@ func TestResetFromTheCommandLine(t *testing.T) {
 		t.Errorf("the journal begins with %+v and ends with %+v", first, last)
 	}
 	c.run(4, "(?s)left alone: 1.*refused: there is nothing to act on", "reset", id) // it works again
+}
+
+// TestHangUpMidPlan hangs up the real program while it waits for the canary of a plan to be verified.
+func TestHangUpMidPlan(t *testing.T) {
+	began := time.Now()
+	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed", Start: began.Add(-20 * time.Minute),
+		Clock: func() time.Duration { return time.Since(began) + 20*time.Minute }}, func(s string) string { return s })
+	c.run(4, `(?s)refused: capability-mismatch.*--override 'cause fixed'`, "reset", "--filter", "state:failed source:helix-eu")
+	out := c.run(0, `(?s)reset 3 workspaces.*set aside: capability-mismatch`, "reset", "--filter", "state:failed source:helix-eu", "--override", "cause fixed")
+	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindStringSubmatch(out)[1]
+	cmd := exec.Command(os.Args[0], "reset", "--yes-plan", digest, "--reason", "x", "--config", c.config, "--state-dir", c.dir)
+	cmd.Env = append(os.Environ(), "SANDGLASS_TEST_RUN_MAIN=1")
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	var said strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "wave 1 of 3: verifying") {
+			if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // the code says how it ended
+	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(stdout.String(), "stopped: the program is ending") {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout.String(), said.String())
+	}
+	recs := c.journal()
+	if last := recs[len(recs)-1]; last.Phase != audit.PhaseStopped || last.Done != 1 || last.Targets != 3 || !strings.Contains(last.Detail.String(), "1 of 3 done") {
+		t.Errorf("the journal ends with %+v", last)
+	}
 }
 
 // TestDestroyFromTheCommandLine destroys a container of the demo's engine.
