@@ -99,7 +99,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	holders, ok := t.Holders.Get()
 	switch {
 	case !ok:
-		w.Field("", dim(fmt.Sprintf("unknown: %d processes could not be read", t.Unreadable)))
+		w.Field("", dim("unknown: "+number(t.Unreadable, "process")+" could not be read"))
 	case len(holders) == 0:
 		w.tone("", theme.Warn, "nobody")
 	}
@@ -107,7 +107,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 		w.Field(fmt.Sprint(h.PID), plain(h.Command.String()), dim("  "+h.How.String()))
 	}
 	if ok && t.Unreadable > 0 {
-		w.Field("", dim(fmt.Sprintf("%d further processes could not be read", t.Unreadable)))
+		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
 	}
 	w.naming(t.Key)
 	w.Head("Joined")
@@ -187,7 +187,30 @@ func rootSpans(r backend.Root) []kit.Span {
 	if !r.FSType.IsEmpty() {
 		spans = append(spans, dim(" "+r.FSType.String()))
 	}
-	return append(spans, used(" disk", r.Bytes, r.BytesFree), used("  inodes", r.Inodes, r.InodesFree))
+	spans = append(spans, used(" disk", r.Bytes, r.BytesFree), used("  inodes", r.Inodes, r.InodesFree))
+	if r.WaitingCount > 0 {
+		spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + setAside(r)})
+	}
+	return spans
+}
+
+// setAside says how many directories of a root a clean-up has set aside, and what they still occupy.
+func setAside(r backend.Root) string {
+	var bytes int64
+	known := 0
+	for _, w := range r.Waiting {
+		if n, ok := w.Bytes.Get(); ok {
+			bytes, known = bytes+n, known+1
+		}
+	}
+	text := columns.Number(r.WaitingCount) + " set aside"
+	switch {
+	case known == r.WaitingCount:
+		text += ", " + columns.Bytes(bytes)
+	case known > 0:
+		text += ", at least " + columns.Bytes(bytes)
+	}
+	return text
 }
 
 func used(label string, total, free backend.Value[int64]) kit.Span {
