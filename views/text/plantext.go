@@ -87,7 +87,7 @@ func (d *Plan) head(b *strings.Builder) {
 	if d.Undo != nil {
 		fmt.Fprintf(b, "  undo: %s\n", *d.Undo)
 	} else {
-		b.WriteString("  undo: none\n")
+		b.WriteString("  undo: it cannot be undone\n")
 	}
 	if d.Reason != nil {
 		fmt.Fprintf(b, "  reason: %s\n", *d.Reason)
