@@ -142,10 +142,7 @@ func share(f float64) backend.Safe { return backend.Textf("%.1f %%", 100*f) }
 
 // sudo is the command that plans the same afresh as root.
 func (t *tool) sudo(older time.Duration, p actions.Params) backend.Safe {
-	args := []string{"sudo", "sandglass", "clean", "--older-than", spell(older), "--source", t.site.Deps.ID}
-	if t.site.Config != "" {
-		args = append(args, "--config", quote(t.site.Config))
-	}
+	args := append([]string{"sudo", "sandglass", "clean", "--older-than", spell(older), "--source", t.site.Deps.ID}, t.permission()...)
 	if p.Most > 0 {
 		args = append(args, "--max", strconv.Itoa(p.Most))
 	}
@@ -153,6 +150,15 @@ func (t *tool) sudo(older time.Duration, p actions.Params) backend.Safe {
 		args = append(args, "--purge-now")
 	}
 	return backend.Clean(strings.Join(args, " "), 600)
+}
+
+// permission are the flags that allow a command what this program may: the configuration, or what a machine without one
+// needs.
+func (t *tool) permission() []string {
+	if t.site.Config != "" {
+		return []string{"--config", quote(t.site.Config)}
+	}
+	return []string{"--allow", "clean", "--session-lifetime", spell(t.o.SessionLifetime.Std())}
 }
 
 // quote makes one word of a shell's command line.
@@ -220,7 +226,8 @@ func (t *tool) look(ctx context.Context, q actions.Question) []actions.Candidate
 		}
 	}
 	if hidden > 0 && !q.Again {
-		advice := backend.Textf("%d of %d wait for processes that cannot be read; as root all can: sudo sandglass clean --source %s --purge", hidden, len(out), backend.Clean(t.site.Deps.ID, 80))
+		advice := backend.Textf("%d of %d wait for processes that cannot be read; as root all can: sudo sandglass clean --source %s %s --purge", hidden, len(out),
+			backend.Clean(t.site.Deps.ID, 80), backend.Clean(strings.Join(t.permission(), " "), 400))
 		for i := range out {
 			out[i].Advice = advice
 		}
