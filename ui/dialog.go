@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"sandglass/backend"
 	"sandglass/ui/keys"
@@ -138,7 +137,7 @@ func (f *dialog) draw(w, h int, t *theme.Theme) (block kit.Block, cursor *tea.Cu
 	case f.busy:
 		note = "…"
 	case note == "":
-		note = "enter goes on, from the last line it is ordered; esc leaves"
+		note = "enter goes to the next line, on the last one it is done; esc leaves"
 	case f.wrong:
 		tone = theme.Warn
 	}
@@ -155,9 +154,7 @@ func (e *entry) drawTail(l *kit.Line, w int) int {
 	runes := []rune(e.value())
 	at := max(0, min(e.input.Position(), len(runes)))
 	before := backend.Clean(string(runes[:at]), maxEntry).String()
-	if n := kit.Width(before); n > w-1 {
-		before = ansi.TruncateLeft(before, n-w+2, "…")
-	}
+	before = kit.CutLeft(before, w-1)
 	l.Put(theme.Strong, before)
 	after := kit.Cut(backend.Clean(string(runes[at:]), maxEntry).String(), w-kit.Width(before))
 	l.Put(theme.Strong, after)

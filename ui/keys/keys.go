@@ -141,7 +141,7 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
 		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
-		{Form, []string{"enter"}, Intent{Action: Accept}, "next, then order", "the next field; from the last one order it, when none is empty", ""},
+		{Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""},
 		{Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""},
 		{Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""},
 		{Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""},

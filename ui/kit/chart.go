@@ -52,7 +52,7 @@ type Chart struct {
 
 // Chart adds a labelled chart: the finest one that fits beside what stands behind it, at least the coarsest.
 func (d *Doc) Chart(label string, c Chart) {
-	d.label = max(d.label, min(Width(label), maxLabel))
+	d.label = max(d.label, min(Width(label), MaxLabel))
 	d.add(part{kind: partChart, label: label, chart: &c})
 }
 

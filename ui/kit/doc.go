@@ -47,8 +47,8 @@ const (
 	partChart
 )
 
-// maxLabel is the widest column of labels.
-const maxLabel = 16
+// MaxLabel is the widest column of labels, in cells: longer ones are cut.
+const MaxLabel = 16
 
 // Link says that the next field or line leads somewhere; n is the writer's own number for that, from 1.
 func (d *Doc) Link(n int) { d.link = n }
@@ -123,7 +123,7 @@ func (d *Doc) Blank() { d.parts = append(d.parts, part{kind: partBlank}) }
 
 // Field adds a labelled value; an empty label continues the field above in a line of its own.
 func (d *Doc) Field(label string, spans ...Span) {
-	d.label = max(d.label, min(Width(label), maxLabel))
+	d.label = max(d.label, min(Width(label), MaxLabel))
 	d.add(part{kind: partField, label: label, spans: spans})
 }
 
@@ -203,7 +203,7 @@ func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (line
 		for i, spans := range wrapped {
 			l := begin()
 			if i == 0 && indent > 1 {
-				l.Put(theme.Dim, Cut(p.label, maxLabel))
+				l.Put(theme.Dim, Cut(p.label, MaxLabel))
 			} else if i == 0 && p.label != "" {
 				l.Put(theme.Dim, p.label+" ")
 			}

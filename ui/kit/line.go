@@ -31,6 +31,18 @@ func Cut(s string, w int) string {
 	return ansi.Truncate(s, w, "…")
 }
 
+// CutLeft shortens a text to w cells from its beginning, which an ellipsis marks.
+func CutLeft(s string, w int) string {
+	n := Width(s)
+	switch {
+	case w <= 0:
+		return ""
+	case n <= w:
+		return s
+	}
+	return ansi.TruncateLeft(s, n-w+1, "…")
+}
+
 // Line draws one line of exactly width cells. What does not fit is cut; what is missing is filled up by String.
 type Line struct {
 	theme    *theme.Theme

@@ -28,11 +28,11 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 22, Priority: 0,
 				Cell: func(a row, _ *Ctx) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Rule) }},
-			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 30, Flex: 1, Priority: 0,
+			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 38, Flex: 1, Priority: 0,
 				Cell: func(a row, _ *Ctx) Cell { return causeCell(a) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Cause.String()) }},
 			wide(sourceColumn(func(a row) string { return a.Source }, 8)),
-			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: WideOnly,
+			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 5, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell {
 					switch {
 					case a.Acknowledged != nil:
@@ -48,7 +48,7 @@ func Alerts() *Set[*alerts.Alert] {
 					}
 					return sortText(a.Acknowledged.Owner.String())
 				}},
-			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 7, Where: WideOnly,
+			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Runbook) }},
 			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 9, Priority: 1},

@@ -52,14 +52,15 @@ func Events() *Set[Event] {
 			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 1,
 				Cell: func(e row, _ *Ctx) Cell { return kindCell(e.Event) },
 				Sort: func(e row, _ *Ctx) SortKey { return sortText(string(e.Kind)) }},
-			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 7, Ideal: 12, Priority: 3},
-				theme.Normal, func(e row) backend.Safe { return plain(e.Name) }),
-			{Name: "subject", Title: "ABOUT", Help: "what it is about, by name where it has one", Min: 12, Ideal: 24, Flex: 1, Priority: 4,
+			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 9, Ideal: 13, Priority: 3},
+				theme.Normal, func(e row) backend.Safe { return EventName(e.Event) }),
+			{Name: "subject", Title: "ABOUT", Help: "what it is about, by name where it has one", Min: 12, Ideal: 21, Flex: 1, Priority: 4,
 				Cell: func(e row, c *Ctx) Cell { return text(c.NameOf(e.Subject), theme.Normal) },
 				Sort: func(e row, c *Ctx) SortKey { return sortText(c.NameOf(e.Subject).String()) }},
 			sourceColumn(func(e row) string { return e.Source }, 5),
-			textColumn(Column[row]{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 40, Ideal: 60, Flex: 4, Priority: 0},
-				theme.Normal, func(e row) backend.Safe { return e.Text }),
+			{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 30, Ideal: 48, Flex: 4, Priority: 0,
+				Cell: func(e row, _ *Ctx) Cell { return eventText(e.Event) },
+				Sort: func(e row, _ *Ctx) SortKey { return sortText(e.Text.String()) }},
 		},
 	}
 }
@@ -141,7 +142,31 @@ func timeCell(at, now time.Time, tone theme.Tone) Cell {
 
 // EventTitle names an event: "14:03:12Z alert firing".
 func EventTitle(e *backend.Event, now time.Time) string {
-	return fmt.Sprintf("%s %s %s", clock(e.At, now), kindCell(e).Text, plain(e.Name))
+	return fmt.Sprintf("%s %s %s", clock(e.At, now), EventKind(e), EventName(e))
+}
+
+// EventKind is the word for what kind of event it is.
+func EventKind(e *backend.Event) string { return kindCell(e).Text.String() }
+
+// EventName is an event's short name; the states of alerts have the same words as everywhere.
+func EventName(e *backend.Event) backend.Safe {
+	if e.Kind == backend.EventTransition {
+		return plain(StateWord(alerts.AlertState(e.Name)))
+	}
+	return plain(e.Name)
+}
+
+// eventText leaves out, where there is little room, what other columns say: the state of an alert and the name of an
+// error's type.
+func eventText(e *backend.Event) Cell {
+	c := text(e.Text, theme.Normal)
+	if e.Kind == backend.EventTransition {
+		rule, cause, ok := strings.Cut(e.Text.String(), " "+EventName(e).String()+": ")
+		if ok {
+			c.Short = plain(strings.TrimSuffix(rule, " is") + ": " + bare(cause))
+		}
+	}
+	return c
 }
 
 func kindCell(e *backend.Event) Cell {

@@ -59,7 +59,7 @@ func (w *writer) owner(source string, id backend.ID) {
 	}
 	spans := []kit.Span{plain(id.Safe().String() + "  "), w.state(columns.RunningCell(s))}
 	for _, t := range []backend.Safe{s.Status, s.Tenant, s.FrameworkVersion} {
-		if !t.IsEmpty() {
+		if !t.IsEmpty() && t != columns.RunningCell(s).Text {
 			spans = append(spans, dim("  "+t.String()))
 		}
 	}
@@ -157,8 +157,9 @@ func (w *writer) yes(label string, v backend.Value[bool]) {
 }
 
 func (w *writer) duration(label string, v backend.Value[time.Duration]) {
-	if d, ok := v.Get(); ok {
-		w.Field(label, plain(d.String()))
+	d, ok := v.Get()
+	if b, err := backend.Duration(d).MarshalText(); ok && err == nil {
+		w.Field(label, plain(string(b)))
 	}
 }
 

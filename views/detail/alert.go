@@ -130,7 +130,7 @@ func number(n int, noun string) string {
 	case n == 1:
 	case strings.HasSuffix(noun, "y"):
 		noun = noun[:len(noun)-1] + "ies"
-	case strings.HasSuffix(noun, "x"):
+	case strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "s"):
 		noun += "es"
 	default:
 		noun += "s"

@@ -240,6 +240,10 @@ func (w *writer) extra(title string, fields []backend.Field) {
 	}
 	w.Head(title)
 	for _, f := range fields {
-		w.Field(f.Name.String(), plain(f.Value.String()))
+		if name := f.Name.String(); kit.Width(name) > kit.MaxLabel {
+			w.Field("", dim(name+"  "), plain(f.Value.String())) // a name of theirs is not cut
+		} else {
+			w.Field(name, plain(f.Value.String()))
+		}
 	}
 }

@@ -2,6 +2,8 @@
 package tmpdirs
 
 import (
+	"strings"
+
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/kit"
@@ -49,6 +51,9 @@ func hosts(f *views.Frame, w int) []string {
 	return append(lines, kit.RuleWith(f.Theme, w, theme.Dim, note))
 }
 
+// shortestPath is to how many cells a path is cut where there is no room.
+const shortestPath = 8
+
 // fold puts groups on one line as far as they fit.
 func fold(doc *kit.Doc, groups [][]kit.Span, w int) {
 	var line []kit.Span
@@ -57,6 +62,11 @@ func fold(doc *kit.Doc, groups [][]kit.Span, w int) {
 		n := 0
 		for _, s := range g {
 			n += kit.Width(s.Text)
+		}
+		if over := n - (w - 4); over > 0 && strings.HasPrefix(g[0].Text, "/") { // how full it is matters more than where its path begins
+			short := kit.CutLeft(g[0].Text, max(kit.Width(g[0].Text)-over, shortestPath))
+			n += kit.Width(short) - kit.Width(g[0].Text)
+			g = append([]kit.Span{{Tone: g[0].Tone, Text: short}}, g[1:]...)
 		}
 		if used > 0 && used+5+n > w-2 {
 			doc.Line(line...)
