@@ -165,6 +165,9 @@ func (c *console) viewer(o cli.Console) ui.Viewer {
 		Focus: o.Focus, Environment: o.Config.Environment, Production: o.Config.Production, Now: c.sys.now,
 		CanSuspend: canSuspend(), Runbook: cli.LocalRunbook(o.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
+	if o.Config.Bell != "off" {
+		v.Bell = alerts.Severity(o.Config.Bell)
+	}
 	if name := systemUser(); name != "" {
 		v.Name = name
 	}

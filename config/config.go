@@ -40,6 +40,7 @@ type Config struct {
 	StateDir         string // as configured; empty: the default, see StateDirectory
 	LongestOperation time.Duration
 	LongestOrder     time.Duration
+	Bell             string   // off, or the severity from which a new alert rings: warning, critical
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
@@ -68,6 +69,7 @@ type general struct {
 	StateDir         string           `toml:"state_dir" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
+	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that nobody has), warning (a new warning too), or off"`
 }
 
 // common are the keys of every [[source]].
@@ -81,7 +83,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour)}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical"}
 }
 
 func commonDefaults() *common {
@@ -153,7 +155,7 @@ func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,
 		LongestOperation: generalDefaults().LongestOperation.Std(),
-		LongestOrder:     generalDefaults().LongestOrder.Std()}
+		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
@@ -217,6 +219,10 @@ func (p *parser) general(root *node) {
 	if g.LongestOrder <= 0 {
 		p.collect(o.Refuse("longest_order", "must be longer than 0s"))
 	}
+	if !slices.Contains([]string{"off", "warning", "critical"}, g.Bell) {
+		p.collect(o.Refuse("bell", "%q is no time to ring; write critical, warning or off", g.Bell))
+	}
+	p.config.Bell = g.Bell
 	p.config.Environment, p.config.Production, p.config.StateDir = g.Environment, g.Production, g.StateDir
 	p.config.LongestOperation, p.config.LongestOrder = g.LongestOperation.Std(), g.LongestOrder.Std()
 }

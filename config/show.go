@@ -34,7 +34,7 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 	}
 	w.table("", nil, valueOf(&general{Environment: c.Environment, Production: c.Production, StateDir: c.StateDir,
 		LongestOperation: backend.Duration(c.LongestOperation),
-		LongestOrder:     backend.Duration(c.LongestOrder)}))
+		LongestOrder:     backend.Duration(c.LongestOrder), Bell: c.Bell}))
 	for _, s := range c.Sources {
 		into, err := c.defaults(known, s)
 		if err != nil {

@@ -66,6 +66,7 @@ type Model struct {
 	stop    func()
 	done    chan struct{}
 	visible []backend.Key
+	bell    bell
 
 	dirty  bool
 	cached tea.View
@@ -185,7 +186,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case changedMsg:
 		m.refresh()
 		m.dirty = true
-		return m, tea.Batch(m.wait(refreshEvery), m.diagnose())
+		return m, tea.Batch(m.wait(refreshEvery), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
 		return m, tea.Batch(m.tick(), m.diagnose())

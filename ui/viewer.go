@@ -36,6 +36,8 @@ type Viewer struct {
 	// Environment names what is watched; Production says that it is precious.
 	Environment string
 	Production  bool
+	// Bell is the severity from which a new alert rings the terminal's bell; empty: never.
+	Bell alerts.Severity
 	// CanSuspend says that a shell is there to come back to; without one ctrl+z would hang for ever.
 	CanSuspend bool
 	// Runbook is what the operators of this site add to the runbook, by rule.

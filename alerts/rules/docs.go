@@ -42,6 +42,10 @@ A rule can be limited to a **part of the fleet**: ` + "`only`" + ` and ` + "`exc
 outside is not judged, not counted by rules that count, and no alert; a label that is not known never matches, so ` + "`only`" + ` leaves out what it cannot place and
 ` + "`except`" + ` keeps it. Counters that carry no tenant or session cannot be limited by these. ` + "`sandglass rules list`" + ` shows the limits.
 
+The console rings the terminal's **bell** once when an alert of the configured severity (` + "`bell`" + `, critical unless said otherwise) begins to fire, or is nobody's again, and
+nothing mutes it: no acknowledgement, no silence, no flapping, no outage that stands for it. What is there when the console starts, and what comes back with its
+source, does not ring; within 10 seconds it rings once.
+
 An alert that goes on and off is **flapping**: it keeps its line and rings no bell. Of its last 20 results, one a minute and one at every change, those that differ
 from the one before weigh 0.80 to 1.18, the newest most; above 30 % it flaps, at 25 % or below it does not any more (the numbers of Icinga). Subjects that are no more are no change.
 
