@@ -254,6 +254,8 @@ func TestConditionsOfProcesses(t *testing.T) {
 	for _, c := range cs {
 		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable", `sudo sandglass clean --older-than 90h --source here --config '/etc/sandglass/it'\''s.toml'`)
 	}
+	tl.site.Config = "" // a machine without a configuration
+	wantWhy(t, look(4242)[0].Advice.String(), `sudo sandglass clean --older-than 90h --source here --allow clean --session-lifetime `)
 	r.proc = fixture(t)
 	if err := os.Symlink("pid:[4026532999]", r.proc+"/self/ns/pid"); err != nil {
 		t.Fatal(err)
