@@ -191,8 +191,10 @@ func (c *console) site(s cli.Source, a cli.Acting, allowed []actions.Verb) actio
 	site := actions.Site{Options: s.Config.ActionOptions, Source: s.Source, Allowed: allowed, StateDir: a.StateDir, Root: os.Geteuid() == 0,
 		Deps: backend.Deps{ID: s.Config.ID, Interval: s.Config.Interval, Deadline: s.Config.Deadline, Now: p.Now, Spawn: p.Spawn,
 			Cleaner: p.Cleaner, Dial: p.Dial, Command: p.Command, Getenv: p.Getenv}}
-	if path, err := filepath.Abs(a.Config.File); err == nil && a.Config.File != "" {
-		site.Config = path
+	if a.Config != nil && a.Config.File != "" {
+		if path, err := filepath.Abs(a.Config.File); err == nil {
+			site.Config = path
+		}
 	}
 	for _, x := range a.Sources {
 		site.Peers = append(site.Peers, actions.Peer{ID: x.Config.ID, Kind: x.Config.Kind, Source: x.Source})
