@@ -26,9 +26,13 @@ type acting struct {
 	confirming *actions.Confirming
 	dialog     plan.Dialog
 	pager      kit.Pager
+	asked      int  // numbers what was asked for; an answer to an older question is dropped
+	reading    bool // a plan is being made and no dialog is there yet
 
-	run     *actions.Run
-	quitRun bool // q was pressed once while a plan was carried out
+	run      *actions.Run
+	starting bool // a confirmed plan is about to begin
+	left     bool // esc was pressed meanwhile
+	quitRun  bool // q was pressed once while a plan was carried out
 
 	verbs []plan.Verb // the list of what can be done
 	at    int
@@ -39,9 +43,10 @@ type acting struct {
 // Messages about plans.
 type (
 	plannedMsg struct {
-		plan *actions.Plan
-		diff []backend.Safe
-		err  error
+		asked int
+		plan  *actions.Plan
+		diff  []backend.Safe
+		err   error
 	}
 	startedMsg struct {
 		run *actions.Run
@@ -155,15 +160,17 @@ func (m *Model) makePlan(in actions.Intent) tea.Cmd {
 	m.act.intent = in
 	old := m.act.plan
 	if m.overlay != overPlan {
-		old = nil
-		m.remark("reading the targets…")
+		old, m.act.reading = nil, true
+		m.remark("reading the targets… esc drops it")
 	}
 	m.act.dialog.Busy = true
+	m.act.asked++
+	asked := m.act.asked
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
 		defer cancel()
 		p, diff, err := c.Again(ctx, old, in)
-		return plannedMsg{p, diff, err}
+		return plannedMsg{asked, p, diff, err}
 	}
 }
 
@@ -171,7 +178,10 @@ func (m *Model) makePlan(in actions.Intent) tea.Cmd {
 const planWithin = 60 * time.Second
 
 func (m *Model) planned(msg plannedMsg) tea.Cmd {
-	m.dirty = true
+	if msg.asked != m.act.asked {
+		return nil // the operator went on to something else
+	}
+	m.dirty, m.act.reading = true, false
 	m.act.dialog.Busy = false
 	if msg.err != nil {
 		if m.overlay == overPlan {
@@ -216,7 +226,8 @@ func (m *Model) inPlan(in keys.Intent) tea.Cmd {
 	switch in.Action {
 	case keys.Cancel:
 		m.overlay = m.under
-		a.plan, a.confirming = nil, nil
+		a.plan, a.confirming, a.left = nil, nil, a.starting
+		m.dropPlan()
 	case keys.Accept:
 		if !a.dialog.Busy {
 			return m.confirm()
@@ -227,6 +238,12 @@ func (m *Model) inPlan(in keys.Intent) tea.Cmd {
 	return nil
 }
 
+// dropPlan forgets a plan that is being made.
+func (m *Model) dropPlan() {
+	m.act.asked++
+	m.act.reading = false
+}
+
 // confirm takes enter: it starts a confirmed plan, makes an expired one anew, or sets a refusal aside.
 func (m *Model) confirm() tea.Cmd {
 	a := &m.act
@@ -235,10 +252,19 @@ func (m *Model) confirm() tea.Cmd {
 		a.dialog.Note, a.dialog.Wrong = backend.Clean(err.Error(), 300).String(), true
 		return nil
 	}
-	switch open := a.plan.Open(); {
+	switch {
 	case a.plan.Expired(now):
 		a.pressed = time.Time{}
 		return m.makePlan(a.intent)
+	}
+	if k, asked, err := a.confirming.Include(now); err != nil {
+		return say(err)
+	} else if asked {
+		in := a.intent
+		in.Named = append(slices.Clone(in.Named), k)
+		return m.makePlan(in)
+	}
+	switch open := a.plan.Open(); {
 	case len(a.plan.Targets) == 0 || len(open) > 0 && len(plan.Words(a.plan)) == 0:
 		return nil
 	case len(open) > 0:
@@ -280,113 +306,6 @@ func (m *Model) pasteInPlan() {
 		a.confirming.Paste()
 		a.dialog.Note, a.dialog.Wrong = "pasted text does not confirm: type it", true
 	}
-}
-
-// start carries the plan out.
-func (m *Model) start(ok actions.Confirmed) tea.Cmd {
-	c := m.viewer.Control
-	m.act.dialog.Busy = true
-	return func() tea.Msg {
-		r, err := c.Start(context.Background(), ok) // it outlives this screen's messages; the wiring stops it at the end
-		return startedMsg{r, err}
-	}
-}
-
-func (m *Model) started(msg startedMsg) tea.Cmd {
-	m.dirty = true
-	a := &m.act
-	a.dialog.Busy = false
-	if msg.err != nil {
-		a.dialog.Note, a.dialog.Wrong = backend.Clean(msg.err.Error(), 300).String(), true
-		return nil
-	}
-	a.run, a.plan, a.confirming, a.pager, a.quitRun = msg.run, nil, nil, kit.Pager{}, false
-	if m.overlay == overPlan {
-		m.overlay = overRun
-	}
-	return m.follow(msg.run)
-}
-
-// follow waits for the next change of a run.
-func (m *Model) follow(r *actions.Run) tea.Cmd {
-	changed, stop := r.Subscribe()
-	done := m.done
-	return func() tea.Msg {
-		defer stop()
-		select {
-		case <-changed:
-		case <-r.Done():
-		case <-done:
-			return nil
-		}
-		return runMsg{r}
-	}
-}
-
-func (m *Model) ran(msg runMsg) tea.Cmd {
-	m.dirty = true
-	if p := msg.run.Snapshot(); p.Over() {
-		if m.overlay != overRun {
-			m.remark(string(p.Plan.Verb) + ": " + p.Summary().String() + "; v shows it")
-		}
-		return nil
-	}
-	return m.follow(msg.run)
-}
-
-// inRun handles a key while a run is shown.
-func (m *Model) inRun(in keys.Intent) {
-	r := m.act.run
-	p := r.Snapshot()
-	switch in.Action {
-	case keys.Cancel:
-		if p.Over() {
-			m.overlay = m.under
-			return
-		}
-		r.Stop(backend.Text("stopped by the operator"))
-	case keys.ShowRun:
-		m.overlay = m.under
-	case keys.NextWave:
-		if p.CanContinue {
-			r.Continue()
-		}
-	default:
-		scroll(&m.act.pager, in)
-	}
-}
-
-// showRun shows the run that goes on, or the last one.
-func (m *Model) showRun() {
-	if m.act.run == nil && m.viewer.Control != nil {
-		m.act.run = m.viewer.Control.Current()
-	}
-	if m.act.run == nil {
-		m.remark("no plan was carried out yet")
-		return
-	}
-	if m.overlay != overRun {
-		m.under = m.overlay
-	}
-	m.overlay, m.act.pager = overRun, kit.Pager{}
-}
-
-// mayQuit reports whether the program may end now: a plan under way is stopped first, and asked about once.
-func (m *Model) mayQuit() bool {
-	r := m.act.run
-	if r == nil {
-		return true
-	}
-	if p := r.Snapshot(); p.Over() {
-		return true
-	}
-	if m.act.quitRun {
-		r.Stop(backend.Text("the operator left"))
-		return true
-	}
-	m.act.quitRun = true
-	m.remark("a plan is being carried out: the same key again stops it before its next target, and quits")
-	return false
 }
 
 // showVerbs lists what can be done to the subjects; on says where the cursor stands.

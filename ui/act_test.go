@@ -22,6 +22,12 @@ type hands struct {
 	feed     *fixedFeed
 	concerns []actions.Concern
 	fail     error
+	shared   bool              // several people use the account
+	broken   []backend.Safe    // plans of a former run
+	pending  bool              // an effect is accepted, and nothing proves it
+	label    string            // of every target; empty: their own
+	looking  func()            // runs while targets are read
+	writing  func(audit.Entry) // runs while a record is written
 
 	mu   sync.Mutex
 	did  []string
@@ -36,11 +42,17 @@ func (h *hands) Subscribe() (<-chan struct{}, func()) { return h.feed.Subscribe(
 func (h *hands) Wake(string)                          {}
 func (h *hands) Attend([]backend.Key)                 {}
 
-func (h *hands) Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error) {
+func (h *hands) Append(_ context.Context, e audit.Entry, _ audit.Durability) (audit.Receipt, error) {
+	if h.writing != nil {
+		h.writing(e)
+	}
 	return audit.Receipt{}, nil
 }
 
 func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate {
+	if h.looking != nil {
+		h.looking()
+	}
 	var out []actions.Candidate
 	for _, k := range q.Keys {
 		c := actions.Candidate{Key: k, Label: k.Safe()}
@@ -59,6 +71,9 @@ func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate 
 		default:
 			c.Why = backend.Text("it was not found")
 		}
+		if h.label != "" {
+			c.Label, c.Name = backend.Clean(h.label, 300), h.label
+		}
 		out = append(out, c)
 	}
 	return out
@@ -69,7 +84,7 @@ func (h *hands) Do(_ context.Context, t actions.Target, _ actions.Params) (actio
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.did = append(h.did, t.Label.String())
-	return actions.Done{Text: backend.Text("204 No Content"), Proved: true}, h.fail
+	return actions.Done{Text: backend.Text("204 No Content"), Proved: !h.pending}, h.fail
 }
 
 func (h *hands) Close() error { return nil }
@@ -83,7 +98,7 @@ func (h *hands) acted() []string {
 // control makes the Control of the hands; the verbs named are denied.
 func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *actions.Control {
 	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now,
-		Spawn: backend.NewSpawner(nil), Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}}
+		Spawn: backend.NewSpawner(nil), Shared: h.shared, Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}}
 	add := func(source, kind string, s actions.Spec) {
 		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Looker: h, ReadsItself: true,
 			Open: func(context.Context) (actions.Effect, error) { return h, nil }}}
@@ -125,10 +140,11 @@ func acts(t *testing.T, size Size, setup func(h *hands) *actions.Control, f func
 		time.Sleep(14*time.Hour + 3*time.Minute)
 		h := newHands()
 		c := setup(h)
-		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c})
+		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c, broken: h.broken})
 		f(s, h, c)
 		s.close()
 		if r := c.Current(); r != nil {
+			r.Stop(backend.Text("the test is over"))
 			<-r.Done()
 		}
 	})
@@ -151,6 +167,9 @@ func TestActScreens(t *testing.T) {
 		unarmed    bool
 		concerns   []actions.Concern
 		fail       error
+		shared     bool
+		broken     []string
+		hands      func(h *hands)
 		press      func(s *screen)
 	}{
 		"reset":      {press: func(s *screen) { s.press("2", "/", "state:failed", keyEnter, "r"); s.ready(); s.typed("ye") }},
@@ -181,13 +200,40 @@ func TestActScreens(t *testing.T) {
 			time.Sleep(1200 * time.Millisecond)
 			s.settle()
 		}},
-		"done":   {press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
-		"failed": {fail: errors.New("409 Conflict: container 3f2a is restarting, wait until it is running"), press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
+		"waiting": {hands: func(h *hands) { h.pending, h.slow = true, 0 }, press: func(s *screen) { manyResets(s, 40*time.Second) }},
+		"scrolled": {hands: func(h *hands) { h.slow = 0 }, press: func(s *screen) {
+			allBoxes(s)
+			s.press("p")
+			s.ready()
+			s.press("\x1b[6~", "\x1b[6~")
+		}},
+		"stopped": {fail: errors.New("409 Conflict: container 3f2a is restarting, wait until it is running"), press: func(s *screen) { manyResets(s, 20*time.Second) }},
+		"hidden": {press: func(s *screen) {
+			s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "/", " 77c1", keyEnter, "r")
+			s.ready()
+		}},
+		"hidden-light": {press: func(s *screen) {
+			s.press("3", " ", "j", " ", "/", "eval-12", keyEnter, "p")
+			s.ready()
+			s.typed("with ")
+		}},
+		"arm-who": {unarmed: true, shared: true, press: func(s *screen) { s.press(":"); s.typed("arm"); s.press(keyEnter) }},
+		"broken-off": {broken: []string{"destroy: 7 of 40 done; what became of web-1 is not known (plan 3f2a9c1d, begun 11-20 14:03Z by mara)",
+			"clean: 12 of 312 done; it was broken off (plan 77aa0012, begun 11-19 23:51Z by jo)"}, press: func(*screen) {}},
+		"hostile": {hands: func(h *hands) { h.label = "web\x1b[2J\u202e" + strings.Repeat("-very-long", 20) }, press: func(s *screen) { s.press("3", "D"); s.ready() }},
+		"done":    {press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
+		"failed":  {fail: errors.New("409 Conflict: container 3f2a is restarting, wait until it is running"), press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
 	} {
 		for _, size := range []Size{{80, 24}, {120, 40}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
 				acts(t, size, func(h *hands) *actions.Control {
-					h.slow, h.concerns, h.fail = 3*time.Second, c.concerns, c.fail
+					h.slow, h.concerns, h.fail, h.shared = 3*time.Second, c.concerns, c.fail, c.shared
+					for _, s := range c.broken {
+						h.broken = append(h.broken, backend.Clean(s, 200))
+					}
+					if c.hands != nil {
+						c.hands(h)
+					}
 					control := h.control(t, c.production, c.denied...)
 					if !c.unarmed {
 						h.arm(t, control)
@@ -199,6 +245,24 @@ func TestActScreens(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// manyResets resets the failed ones and waits.
+func manyResets(s *screen, wait time.Duration) {
+	s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "j", " ", "r")
+	s.ready()
+	s.typed(s.model.act.plan.Wants())
+	s.press(keyEnter)
+	time.Sleep(wait)
+	s.settle()
+}
+
+// allBoxes marks every sandbox.
+func allBoxes(s *screen) {
+	s.press("3")
+	for range 30 {
+		s.press(" ", "j")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 
 	"sandglass/actions"
+	"sandglass/backend"
 	"sandglass/ui/theme"
 )
 
@@ -48,6 +49,7 @@ type look struct {
 	profile colorprofile.Profile
 	glyphs  theme.Glyphs
 	control *actions.Control
+	broken  []backend.Safe // plans of a former run
 	focus   string
 }
 
@@ -58,7 +60,7 @@ func open(t *testing.T, feed Feed, l look) *screen {
 		l.profile = colorprofile.ANSI256
 	}
 	v := Viewer{Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
-		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control}
+		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Unfinished: l.broken}
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()
 	s.keys = pw

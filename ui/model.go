@@ -413,6 +413,11 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	}
 	if in.Action == keys.Back {
 		m.unfinished = nil // seen
+		if m.act.reading {
+			m.dropPlan()
+			m.remark("the plan was dropped")
+			return nil
+		}
 	}
 	switch in.Action {
 	case keys.Filter:
@@ -458,6 +463,10 @@ func (m *Model) runbook() tea.Cmd {
 func (m *Model) open(n int) {
 	for i, s := range m.screens {
 		if s.Number() == n {
+			if m.act.reading { // its dialog must not open over another screen
+				m.dropPlan()
+				m.remark("the plan was dropped: it was about another screen")
+			}
 			m.current, m.overlay = i, noOverlay
 			m.frame.Ctx = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
 			m.remember()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -61,30 +62,41 @@ func more(w, above, below int, t *theme.Theme) string {
 
 func (d *Dialog) title(w int) string {
 	p := d.Plan
-	left := Subject(p)
-	right := "plan " + p.Digest[:8]
-	if d.Plan.Expired(d.Now) {
-		right += ", expired"
-	} else {
-		right += ", valid " + backend.Age(p.Expires().Sub(d.Now))
+	what, where := Subject(p)
+	plan, valid := "plan "+p.Digest[:8], "expired"
+	if !d.Plan.Expired(d.Now) {
+		valid = "valid " + backend.Age(p.Expires().Sub(d.Now))
 	}
 	if p.DryRun {
-		right = "dry run, " + right
+		plan = "dry run, " + plan
 	}
-	return titled(left, right, w)
+	return titled(what, where, w, plan+", "+valid, valid)
 }
 
-// titled puts the two ends of a frame's title apart.
-func titled(left, right string, w int) string {
-	if room := w - 7 - kit.Width(right); kit.Width(left) > room {
+// titled puts the two ends of a frame's title apart; the right one is the first that leaves the left one some room. A long
+// subject is cut before the place is: where something happens matters as much.
+func titled(what, where string, w int, rights ...string) string {
+	right := rights[len(rights)-1]
+	for _, r := range rights {
+		if w-7-kit.Width(r) >= min(kit.Width(what+where), 24) {
+			right = r
+			break
+		}
+	}
+	room := w - 7 - kit.Width(right)
+	if kit.Width(what+where) > room {
+		what = kit.Cut(what, max(room-kit.Width(where), min(room, 12)))
+	}
+	left := what + where
+	if kit.Width(left) > room {
 		left = kit.Cut(left, room)
 	}
 	return left + " " + strings.Repeat("─", max(w-8-kit.Width(left)-kit.Width(right), 0)) + " " + right
 }
 
-// Subject names a plan: "destroy 3 sandboxes in prod-eu".
-func Subject(p *actions.Plan) string {
-	what := fmt.Sprintf("%s %s", p.Title, Count(len(p.Targets), p.Of))
+// Subject names a plan, "destroy 3 sandboxes", and where it happens, " in prod-eu".
+func Subject(p *actions.Plan) (what, where string) {
+	what = fmt.Sprintf("%s %s", p.Title, Count(len(p.Targets), p.Of))
 	if len(p.Targets) == 1 {
 		what = p.Title + " " + p.Targets[0].Label.String()
 	}
@@ -92,7 +104,7 @@ func Subject(p *actions.Plan) string {
 	if p.Production {
 		env += " (production)"
 	}
-	return what + " in " + env
+	return what, " in " + env
 }
 
 // Count writes a number of subjects of a kind.
@@ -164,7 +176,14 @@ func targets(ts []actions.Target, w int, t *theme.Theme) []string {
 	out := []string{head.String()}
 	for i := range ts {
 		x := &ts[i]
-		l := kit.NewLine(t, w).Cell(theme.Strong, x.Label.String(), name, false)
+		label := x.Label.String()
+		if kit.Width(label) > name { // a name is never cut off: two may differ only at their ends
+			for _, part := range kit.Wrap(label, w) {
+				out = append(out, kit.NewLine(t, w).Put(theme.Strong, part).String())
+			}
+			label = ""
+		}
+		l := kit.NewLine(t, w).Cell(theme.Strong, label, name, false)
 		if owner > 0 {
 			l.Gap(2).Cell(theme.Normal, x.Owner.String(), owner, false)
 		}
@@ -222,6 +241,10 @@ func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
 		by[x.Why] = append(by[x.Why], x.Label.String())
 	}
 	out := []string{kit.NewLine(t, w).Put(theme.Dim, fmt.Sprintf("LEFT OUT  %d", len(xs))).String()}
+	asked := false
+	for _, x := range xs {
+		asked = asked || x.Hidden
+	}
 	for _, r := range reasons {
 		names := by[r]
 		text := strings.Join(names[:min(len(names), mostNamed)], ", ")
@@ -234,6 +257,11 @@ func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
 				line.Gap(2)
 			}
 			out = append(out, line.Put(theme.Dim, l).String())
+		}
+	}
+	if asked {
+		for _, l := range kit.Wrap("to include one that the filter hides, type: with NAME", w) {
+			out = append(out, kit.NewLine(t, w).Put(theme.Normal, l).String())
 		}
 	}
 	return out
@@ -280,35 +308,57 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	if d.Note != "" {
 		put(tone, d.Note)
 	}
-	ask, input := d.ask()
+	asks, input := d.ask()
+	shown := backend.Clean(d.Typed, 80).String()
+	ask := fitting(asks, w, 0)
+	if input {
+		ask = fitting(asks, w, 2+max(kit.Width(shown), 12))
+	}
 	l := kit.NewLine(t, w).Put(theme.Normal, ask)
 	if !input {
 		return append(lines, l.String()), min(kit.Width(ask), w-1)
 	}
-	shown := backend.Clean(d.Typed, 80).String()
+	room := max(w-kit.Width(ask)-3, 1)
+	for kit.Width(shown) > room { // what was typed last is what counts
+		_, size := utf8.DecodeRuneInString(shown)
+		shown = shown[size:]
+	}
 	l.Gap(2).Put(theme.Strong, shown)
 	return append(lines, l.String()), min(kit.Width(ask)+2+kit.Width(shown), w-1)
 }
 
-// ask is the last line: what to type, and whether there is anything to type.
-func (d *Dialog) ask() (text string, input bool) {
+// fitting is the longest of the texts that is narrower than w and leaves room for so many cells more; the last one when
+// none is.
+func fitting(texts []string, w, more int) string {
+	for _, s := range texts {
+		if kit.Width(s)+more < w {
+			return s
+		}
+	}
+	return texts[len(texts)-1]
+}
+
+// ask is the last line, from its longest wording to its shortest: what to type, and whether there is anything to type.
+func (d *Dialog) ask() (texts []string, input bool) {
 	p := d.Plan
-	words := Words(p)
+	words, hidden := Words(p), len(p.Hidden()) > 0
 	switch {
 	case d.Busy:
-		return "…", false
-	case len(p.Targets) == 0, len(p.Open()) > 0 && len(words) == 0:
-		return "esc leaves", false
+		return []string{"…"}, false
+	case (len(p.Targets) == 0 || len(p.Open()) > 0 && len(words) == 0) && !hidden:
+		return []string{"esc leaves"}, false
 	case p.Expired(d.Now):
-		return "the plan has expired; enter makes it anew, esc leaves", false
+		return []string{"the plan has expired; enter makes it anew, esc leaves", "expired; enter makes it anew"}, false
 	case len(words) > 0:
-		return "type the words to go on, esc leaves:", true
+		return []string{"type the words to go on, esc leaves:", "type the words:"}, true
 	case !d.Ready:
-		return "read it", false
+		return []string{"read it"}, false
+	case len(p.Targets) == 0 || len(p.Open()) > 0:
+		return []string{"esc leaves; with NAME includes what is hidden:", "with NAME, or esc:"}, true
 	case p.Gesture == actions.GestureTwice:
-		return "press " + d.Key + " again within 5 s to go ahead, esc leaves", false
+		return []string{"press " + d.Key + " again within 5 s to go ahead, esc leaves", "press " + d.Key + " again, or esc"}, false
 	}
-	return "type  " + p.Wants() + "  and enter to go ahead, esc leaves:", true
+	return []string{"type  " + p.Wants() + "  and enter to go ahead, esc leaves:", "type  " + p.Wants() + "  then enter:", p.Wants() + " ?"}, true
 }
 
 // Words are those that set open refusals aside, when every one of them can be.

@@ -33,10 +33,11 @@ func (v *Progress) Draw(w, h int, t *theme.Theme) kit.Block {
 		visible = append(slices.Clone(visible), more(inner, above, below, t))
 	}
 	all := slices.Concat(head, visible, foot)
-	if extra := len(all) + 2 - h; extra > 0 && extra < len(all) {
-		all = all[:len(all)-extra]
+	if extra := len(all) + 2 - h; extra > 0 && extra < len(all)-1 { // a very small window keeps the bar and the keys
+		all = append(all[:1:1], all[1+extra:]...)
 	}
-	return kit.Frame(t, w, titled(Subject(v.Plan), "plan "+v.Plan.Digest[:8], w), all)
+	what, where := Subject(v.Plan)
+	return kit.Frame(t, w, titled(what, where, w, "plan "+v.Plan.Digest[:8]), all)
 }
 
 func (v *Progress) head(w int, t *theme.Theme) []string {
@@ -169,13 +170,12 @@ func (v *Progress) foot(w int, t *theme.Theme) []string {
 	if v.Note != "" {
 		put(theme.Warn, v.Note)
 	}
+	tone, texts := theme.Dim, []string{"esc stops before the next target · v hides this, and it goes on", "esc stops it · v hides it", "esc stops"}
 	switch {
 	case v.Over():
-		put(theme.Dim, "esc leaves; v shows it again; all of it is in the journal: sandglass audit show")
+		texts = []string{"esc leaves; v shows it again; all of it is in the journal: sandglass audit show", "esc leaves; v shows it again", "esc leaves"}
 	case v.CanContinue:
-		put(theme.Normal, "c starts the next wave · esc stops here · v hides this, and it goes on")
-	default:
-		put(theme.Dim, "esc stops before the next target · v hides this, and it goes on")
+		tone, texts = theme.Normal, []string{"c starts the next wave · esc stops here · v hides this, and it goes on", "c starts the next · esc stops here", "c starts · esc"}
 	}
-	return out
+	return append(out, kit.NewLine(t, w).Put(tone, fitting(texts, w+1, 0)).String())
 }
