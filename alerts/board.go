@@ -119,13 +119,17 @@ type Subject struct {
 	Detail backend.Safe // what is true of it: "failed 41m, lastError …"
 }
 
-// Evidence is one traced statement behind an alert. Value and Unit repeat the number in Text, where there is one.
+// Evidence is one traced statement behind an alert. Value and Unit repeat the number in Text, where there is one. Trend
+// is how that number went until At, oldest first in equal parts of TrendSpan; empty where that is not known.
 type Evidence struct {
 	Text   backend.Safe
 	Value  backend.Value[float64]
 	Unit   string
 	Source string
 	At     time.Time
+
+	Trend     []float64     `json:",omitempty"`
+	TrendSpan time.Duration `json:",omitzero"`
 }
 
 // Blindness says that a rule cannot judge a source's subjects, and why.

@@ -35,6 +35,8 @@ type Reading struct {
 
 	Counts []Count `json:"counts,omitempty"`
 	Events []Event `json:"events,omitempty"`
+	// Memory is what processes used, at most a few hundred of them, each at one or more times.
+	Memory []Memory `json:"memory,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
 	// Degraded is why the source is only partly usable, empty when it is not degraded.

@@ -28,7 +28,7 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 	fmt.Fprintf(&b, "\n[[source]]\nid = \"docker-demo\"\nkind = \"docker\"\nabout = [\"helix-eu\"]\nhost = %s\ntmpdir_pattern = %s\n"+
 		"actions = [\"destroy\", \"stop\", \"pause\", \"resume\", \"repair\", \"probe\"]\n",
 		quote("unix://"+at.docker), quote(filepath.Join(f.scratchRoot(), "helix-ws-*")))
-	fmt.Fprintf(&b, "\n[[source]]\nid = \"metrics\"\nkind = \"prometheus\"\ninterval = \"5s\"\nabout = [\"helix-eu\", \"helix-us\"]\nurl = %s\n",
+	fmt.Fprintf(&b, "\n[[source]]\nid = \"metrics\"\nkind = \"prometheus\"\ninterval = \"5s\"\nabout = [\"helix-eu\", \"helix-us\"]\nmemory_limit = \"512MB\"\nurl = %s\n",
 		quote("http://"+at.metrics+"/metrics"))
 	var files []string
 	for _, l := range f.logWriters() {

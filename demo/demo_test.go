@@ -43,6 +43,7 @@ type sourceRead struct {
 	SessionLifetime     string   `toml:"session_lifetime"`
 	CleanOlderThan      string   `toml:"clean_older_than"`
 	EngineSockets       []string `toml:"engine_sockets"`
+	MemoryLimit         string   `toml:"memory_limit"`
 	Act                 struct{ File string }
 	Reset               struct{ URL string }
 }

@@ -43,18 +43,18 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 	r.meta.Explain = alerts.Explain{
 		Means: "The agent's own process or Durable Object ran out of memory within `over`: a log line or tail event says so, or the kernel killed a process for memory within two " +
 			"minutes of a new start of the agent. All sessions in it lost what was in memory. The alert keeps what the session looked like before the reset, each workspace with its state, error, opens and retries, and says " +
-			"which cause the facts support: eager opens, exhausted retries, or large writes.",
+			"which cause the facts support: eager opens, exhausted retries, large writes, or one large write or search where its memory grew at once. It shows how the memory went before, where a source reads it.",
 		Inputs: "Log lines (`exceededMemory`, `isolate exceeded its memory limit`, `JavaScript heap out of memory`), process starts on metrics pages, the kernel's counter of kills on " +
-			"hosts that speak about the source; for the cause the registries, declared file sizes and the lines about exhausted retries.",
+			"hosts that speak about the source; for the cause the registries, declared file sizes and the lines about exhausted retries; for the memory before the gauges that `memory` names on metrics pages and in queries, and log patterns of class `memory`.",
 		Missing: "Held while the log source is down. Without a log source the rule is blind for Durable Objects and sees only kills by the kernel. `restarts` starts within `over` that " +
-			"nothing explains are suspected.",
+			"nothing explains are suspected. Where no source reads its memory, the trend is left out.",
 		Runbook: "3; 7 when retries are exhausted",
 		First: []string{
 			"Exhausted retries: this is an eviction storm first, see runbook 7.",
 			"Eager opens: open on first use, or bound them with workspaceMaxConcurrentOpens.",
 			"Large writes or greps: lower maxFileSizeMb and maxGrepFileSizeMb.",
 		},
-		Limits: "No source reports what searches read, and none the memory of the agent before it fell; what the facts support is not proof. What the session looked like is as old as its newest reading, whose time stands beside it.",
+		Limits: "No source reports what searches read; what the facts support is not proof. The memory before is as fine as its readings, of which each quarter of a minute keeps the highest: what grew and fell between two of them is not seen, and a fall to less than half is taken for a new process. What the session looked like is as old as its newest reading, whose time stands beside it.",
 	}
 	return r, nil
 }
@@ -236,6 +236,10 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		session = series[0].Session
 	}
 	v.Session = session
+	onset := env.State.Wall
+	if m.N > 0 {
+		onset = m.First
+	}
 	if !session.IsZero() {
 		n.Series = series[:1]
 		v.Source, n.Home = homeOf(env, &n)
@@ -243,13 +247,18 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
-		n.Kept, supported = r.before(env, v.Source, session)
+		n.Kept, supported = r.before(env, v.Source, session, onset)
 		n.Cause = v.Cause
 		if len(supported) > 0 {
 			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
 		}
 		n.Fingerprint = alerts.Fingerprint(n.Cause.String())
 		n.Seen = env.Now
+	} else if !slices.ContainsFunc(n.Kept, func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
+		// What a server tells of the past may come a poll later than the line.
+		if trend, ok := memoryBefore(env, v.Source, session, onset); ok {
+			n.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, n.Kept)
+		}
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause
 	if v.Bounds.Latest.IsZero() {
@@ -272,10 +281,14 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 }
 
 // before collects what the State shows of the session, or of the whole source, at the onset, and which causes that supports.
-func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID) (kept []alerts.Evidence, supported []backend.Safe) {
+func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID, onset time.Time) (kept []alerts.Evidence, supported []backend.Safe) {
 	now := env.Display(env.Now)
 	keep := func(format backend.Literal, args ...any) {
 		kept = append(kept, alerts.Evidence{Text: backend.Textf(format, args...), Source: home, At: now})
+	}
+	trend, read := memoryBefore(env, home, session, onset)
+	if read {
+		kept = append(kept, trend.Evidence())
 	}
 	exhausted := 0.0
 	for s := range env.State.Windows.All(backend.MetricEvictionExhausted) {
@@ -295,6 +308,8 @@ func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID) (kep
 	if o.largest > r.file {
 		supported = append(supported, backend.Text("large writes"))
 		keep("before: files of %s may be written", bytesText(o.largest))
+	} else if read && trend.Sudden() {
+		supported = append(supported, backend.Text("one large write or search"))
 	}
 	if !session.IsZero() && o.count > 0 {
 		keep("before: its session had %s, %d of them failed or evicted", plural(o.count, "workspace"), o.bad)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -9,6 +10,14 @@ import (
 
 // maxLastState bounds the workspaces of one session that are kept one by one.
 const maxLastState = 12
+
+// memoryUnit is the unit of the evidence about memory.
+const memoryUnit = "B"
+
+// memoryBefore is how the memory of the agent went before it fell.
+func memoryBefore(env *alerts.Env, home string, session backend.ID, onset time.Time) (alerts.MemoryTrend, bool) {
+	return alerts.MemoryBefore(env.State, func(source string) bool { return speaks(env, source, home) }, session, onset)
+}
 
 // lastState is how each workspace of a session was last read: after the reset nothing reports that any more.
 func (r *agentOOM) lastState(env *alerts.Env, home string, session backend.ID) []alerts.Evidence {

@@ -35,6 +35,7 @@ type story struct {
 	happened   []backend.Event         // platform events and change markers of the next State
 	listed     map[backend.Kind]string // kinds of which a source lists everything
 	counts     []backend.Count
+	memory     []backend.Memory
 	delta      fleet.Delta
 	last       *fleet.State
 	plainly    bool // without the double evaluation, for benchmarks and long runs
@@ -215,7 +216,7 @@ func (s *story) counted(source string, m backend.Metric, n float64, f func(*back
 
 func (s *story) state() *fleet.State {
 	s.number++
-	st := &fleet.State{Number: s.number, Wall: s.wall, Mono: s.mono, LongestOperation: 300 * time.Second, Delta: s.delta, Windows: fleet.NewWindows(s.counts...)}
+	st := &fleet.State{Number: s.number, Wall: s.wall, Mono: s.mono, LongestOperation: 300 * time.Second, Delta: s.delta, Windows: fleet.NewWindows(s.counts...), Memories: fleet.NewMemories(s.memory...)}
 	s.delta = fleet.Delta{}
 	for _, id := range s.order {
 		if h := s.sources[id]; h.Status == fleet.StatusOK || h.Status == fleet.StatusDegraded {

@@ -14,6 +14,7 @@ const defaultMaxFile = 10_000_000
 func diagnose3(s *scene) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.agentOOM(),
+		s.agentMemory(),
 		s.fileCap(),
 		s.bigGreps(),
 		s.byLines(ask{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
@@ -160,8 +161,14 @@ func (s *scene) advise3(d *Diagnosis) {
 		d.conclude("It is the sandbox that ran out of memory, not the agent.")
 		d.do("Give the container more memory or the command in it less to do; the agent's knobs do not help.")
 		d.dont("Don't lower the agent's caps for a sandbox's memory.")
+	case d.is("agent-oom") && s.memoryJumped():
+		d.conclude("The agent ran out of memory, and most of its growth came at once: one large write or search does that, many open workspaces do not.")
+	case d.is("agent-oom") && d.is("memory"):
+		d.conclude("The agent ran out of memory, which grew step by step: what is kept open adds up, one large file does not do that. No reading tells what it was.")
 	case d.is("agent-oom"):
 		d.conclude("The agent ran out of memory; what filled it no reading tells.")
+	case d.is("memory"):
+		d.conclude("No reading shows that the agent ran out of memory, but what it uses grows.")
 	default:
 		d.conclude("No reading shows that the agent ran out of memory.")
 	}

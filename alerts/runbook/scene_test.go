@@ -26,6 +26,7 @@ type world struct {
 	tmpdirs    []*backend.Tmpdir
 	hosts      []*backend.Host
 	counts     []backend.Count
+	memory     []backend.Memory
 	events     []backend.Event
 	refs       []Ref
 	site       []backend.Fact
@@ -37,7 +38,7 @@ type world struct {
 func (w world) state() *fleet.State {
 	st := &fleet.State{Number: 1, Wall: now, LongestOperation: 5 * time.Minute,
 		Sessions: fleet.NewTable(w.sessions...), Workspaces: fleet.NewTable(w.workspaces...), Sandboxes: fleet.NewTable(w.sandboxes...),
-		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Windows: fleet.NewWindows(w.counts...)}
+		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Windows: fleet.NewWindows(w.counts...), Memories: fleet.NewMemories(w.memory...)}
 	for _, s := range []struct {
 		id     string
 		inputs []backend.Input

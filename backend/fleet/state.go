@@ -24,6 +24,7 @@ type State struct {
 	Refs       Table[backend.Ref, *backend.Ref]
 	Windows    Windows
 	Day        Day
+	Memories   Memories
 
 	// Delta is what this State changed against the one numbered one less.
 	Delta Delta

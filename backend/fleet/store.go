@@ -26,6 +26,7 @@ type store struct {
 	versions   *versions
 	diary      *diary
 	day        Day
+	memories   Memories
 
 	changed []backend.Key
 	gone    []Departure
@@ -98,6 +99,7 @@ func (s *store) apply(r *backend.Reading) {
 		s.series = append(s.series, changed...)
 		s.diary.counted(r.Counts, r.At)
 	}
+	s.memories = s.memories.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
 }
 
@@ -216,7 +218,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	if st.Refs, moved = s.refs.publish(); moved {
 		s.refsOf = indexRefs(st.Refs)
 	}
-	st.Windows, st.Day, st.sandboxes, st.refs = s.windows, s.day, s.bySession, s.refsOf
+	st.Windows, st.Day, st.Memories, st.sandboxes, st.refs = s.windows, s.day, s.memories, s.bySession, s.refsOf
 	st.running = s.versions.counts()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {

@@ -18,6 +18,7 @@ type analyst struct {
 	tally   *tally
 	rolls   *rollups
 	words   *words
+	mems    *memories
 	// sessionPaths are the names under which a session may stand in the event of a tail, dots reaching into objects.
 	sessionPaths []string
 	budget       float64 // bytes decoded per second
@@ -38,7 +39,7 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
-	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
+	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 }
 
@@ -48,6 +49,7 @@ func (a *analyst) begin(total int64, elapsed time.Duration) {
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
 	a.events, a.seen = nil, lineStats{}
+	a.mems.silent = 0
 	a.tally.folded = 0
 }
 
@@ -141,6 +143,7 @@ func (a *analyst) take(r record, data []byte, size int, cut bool, p *placement) 
 	if k.session != "" {
 		a.tally.add(seriesKey{metric: backend.MetricNamed, session: k.session}, at, 1, false, nil)
 	}
+	a.memory(data, k, at)
 	p1 := a.pats.find(r.message, r.errText)
 	if p1 == nil && !marked {
 		return
@@ -272,6 +275,7 @@ func (a *analyst) finish(r *backend.Reading, now time.Time) {
 	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), sampleRunes) })
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events = a.events
+	r.Memory = a.mems.take(a.source, now)
 	r.Load.Bytes = a.seen.bytes
 	a.ever.lines += a.seen.lines
 	a.ever.matched += a.seen.matched
@@ -293,6 +297,7 @@ func (a *analyst) notes() []backend.Safe {
 	note(a.seen.cut > 0, "%d lines longer than 1 MiB: only their beginning was searched", a.seen.cut)
 	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
 	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
+	note(a.mems.silent > 0, "%d lines should tell the memory of the process and hold no number of bytes; check the pattern", a.mems.silent)
 	note(a.seen.moreEvents > 0, "%d more events are only counted", a.seen.moreEvents)
 	note(a.ever.sampled > 0, "the tail said %d times that it leaves events out because there are too many: counts are lower bounds", a.ever.sampled)
 	note(a.ever.lines == 0, "no log line yet; the framework's default logger writes none, so a logger must be configured in the agent server")

@@ -11,7 +11,8 @@ import (
 type Class string
 
 // The classes of lines. A rollup stands for the suppressed lines of another class, rejections unless it says
-// otherwise; a note is an event and counts nothing.
+// otherwise; a note is an event and counts nothing; a line of memory says how many bytes the process uses, beside what
+// else it says.
 const (
 	ClassEvictionExhausted Class = "eviction-exhausted"
 	ClassRejection         Class = "rejection"
@@ -26,12 +27,13 @@ const (
 	ClassHydrateFailed     Class = "hydrate-failed"
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
+	ClassMemory            Class = "memory"
 	ClassNote              Class = "note"
 )
 
 func (c Class) valid() bool {
 	_, ok := c.metric()
-	return ok || c == ClassNote
+	return ok || c == ClassNote || c == ClassMemory
 }
 
 // metric is what a line of the class adds to.
@@ -63,7 +65,7 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricReads, true
 	case ClassWrite:
 		return backend.MetricWrites, true
-	case ClassNote:
+	case ClassMemory, ClassNote:
 	}
 	return "", false
 }
@@ -90,6 +92,7 @@ type pattern struct {
 	also     *regexp.Regexp // must match the same text as well; nil: nothing more is needed
 	inError  bool           // look in the error field too, not only in the message
 	cause    *regexp.Regexp // first group that is not empty = cause
+	limit    int64          // of memory: how many bytes the process may use, 0: not known
 	event    bool           // each line is an event of the timeline too
 	hits     []string       // whole lines that match
 	misses   []string       // whole lines that do not
@@ -99,12 +102,13 @@ type pattern struct {
 type patterns struct {
 	list    []pattern
 	markers []pattern
+	memory  []pattern
 }
 
 func newPatterns(opts *Options) *patterns {
 	var all []pattern
 	for _, p := range opts.Pattern {
-		made := pattern{name: p.Name, contains: p.Contains, class: Class(p.Class), tier: tierConfigured, meaning: p.Meaning,
+		made := pattern{name: p.Name, contains: p.Contains, class: Class(p.Class), tier: tierConfigured, meaning: p.Meaning, limit: int64(p.Limit),
 			event: p.Severity == "warning" || p.Severity == "critical" || Class(p.Class) == ClassNote}
 		if p.Cause != "" {
 			made.cause = regexp.MustCompile(p.Cause) // compiled once before, when the options were checked
@@ -119,6 +123,10 @@ func newPatterns(opts *Options) *patterns {
 		if p.class == ClassRollup {
 			p.tier = tierMarker
 			t.markers = append(t.markers, p)
+			continue
+		}
+		if p.class == ClassMemory {
+			t.memory = append(t.memory, p)
 			continue
 		}
 		t.list = append(t.list, p)

@@ -82,7 +82,7 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassNote:
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassMemory, ClassNote:
 	}
 	return line
 }

@@ -80,6 +80,7 @@ func (s *source) readPast(ctx context.Context, r *backend.Reading, span, step ti
 		s.replay(r, m, answers[i], &h)
 	}
 	s.changed(r, h.restarts(s, r.At))
+	s.pastMemory(ctx, r, from, step)
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (s *source) ID() string { return s.deps.ID }
 func (s *source) Routes() []backend.Route {
 	names := strings.Trim(s.opts.Evictions+" "+s.opts.Retries, " ")
 	return []backend.Route{
-		{Verb: "GET", Target: s.base + "/api/v1/query?query=…", Why: "counters " + names + " and the start times of the processes behind them"},
+		{Verb: "GET", Target: s.base + "/api/v1/query?query=…", Why: "counters " + names + ", and the start times and the memory of the processes behind them"},
 		{Verb: "GET", Target: s.base + "/api/v1/query_range?query=…", Why: "the same for the past " + s.opts.Lookback.Std().String() + ", once at the start"},
 		{Verb: "GET", Target: s.base + "/api/v1/metadata?metric=…", Why: "whether a metric without a series exists, and of which type it is"},
 	}
@@ -103,6 +103,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 		s.follow(&r, m, answers[i], at, proofs, born)
 	}
 	s.judge(ctx, &r, answers)
+	s.readMemory(ctx, &r)
 	s.lastAt = at
 	s.lookBack(ctx, &r, at)
 	sortCounts(r.Counts)

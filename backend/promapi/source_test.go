@@ -108,6 +108,8 @@ func asked(query string) string {
 	switch {
 	case strings.HasPrefix(query, `{__name__="process_start_time_seconds"`):
 		return "starts"
+	case strings.HasPrefix(query, `{__name__="process_resident_memory_bytes"`):
+		return "memory"
 	case strings.HasPrefix(query, "(up offset"):
 		return "up"
 	case strings.HasPrefix(query, `{__name__="helix_workspace_evictions_total"`):

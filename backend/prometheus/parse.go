@@ -246,12 +246,5 @@ func (m *metrics) started() (float64, bool) {
 	if f == nil || len(f.Metric) != 1 {
 		return 0, false
 	}
-	switch x := f.Metric[0]; f.GetType() {
-	case dto.MetricType_GAUGE:
-		return x.GetGauge().GetValue(), true
-	case dto.MetricType_UNTYPED:
-		return x.GetUntyped().GetValue(), true
-	case dto.MetricType_COUNTER, dto.MetricType_SUMMARY, dto.MetricType_HISTOGRAM, dto.MetricType_GAUGE_HISTOGRAM:
-	}
-	return 0, false
+	return level(f.GetType(), f.Metric[0])
 }

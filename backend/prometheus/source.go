@@ -55,7 +55,7 @@ func (s *source) Routes() []backend.Route {
 	if query != "" {
 		target += "?…" // its values may be secrets
 	}
-	return []backend.Route{{Verb: "GET", Target: target, Why: "counters " + strings.Trim(s.opts.Evictions+" "+s.opts.Retries, " ")}}
+	return []backend.Route{{Verb: "GET", Target: target, Why: "counters " + strings.Trim(s.opts.Evictions+" "+s.opts.Retries, " ") + memoryRoute(s.opts.Memory)}}
 }
 
 // Close ends idle connections.
@@ -76,7 +76,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 	if err := checkMedia(answer.Header.Get("Content-Type"), answer.Body); err != nil {
 		return r, s.refuse(backend.ErrInvalid, answer.Where, "%w", err)
 	}
-	m := parse(answer.Body, s.opts.MaxSeries, s.opts.Evictions, s.opts.Retries, startTime)
+	m := parse(answer.Body, s.opts.MaxSeries, append([]string{s.opts.Evictions, s.opts.Retries, startTime}, s.opts.Memory...)...)
 	if len(m.names) == 0 {
 		return r, s.refuse(backend.ErrInvalid, answer.Where, "wrong path: there is no metric in the answer")
 	}
@@ -85,6 +85,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 			What: s.client.Cleaner().Clean(m.problem+"; what comes after it was not read", 300), At: r.At})
 	}
 	s.count(&m, &r)
+	s.memory(&m, &r)
 	return r, nil
 }
 

@@ -76,6 +76,9 @@ func (w *writer) evidence(a *alerts.Alert) {
 		if e.Source != "" && e.Source != a.Source {
 			spans = append(spans, dim("  "+e.Source))
 		}
+		if len(e.Trend) > 1 {
+			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+columns.Age(e.TrendSpan)))
+		}
 		w.Field(label(i+1, "evidence"), spans...)
 		if i == 0 {
 			w.Keep(keepFact)

@@ -109,6 +109,9 @@ type CheckEvidence struct {
 	Unit   string                 `json:"unit"`
 	Source backend.Safe           `json:"source"`
 	At     Time                   `json:"at"`
+	// Trend is how the value went until At, in equal parts of TrendSeconds; left out where that is not known.
+	Trend        []float64 `json:"trend,omitempty"`
+	TrendSeconds float64   `json:"trend_seconds,omitempty"`
 }
 
 // Summary counts what there is.
@@ -256,7 +259,7 @@ func checkAlert(a *alerts.Alert) CheckAlert {
 	}
 	for _, e := range a.Evidence {
 		c.Evidence = append(c.Evidence, CheckEvidence{Text: e.Text, Value: e.Value, Unit: e.Unit,
-			Source: backend.Clean(e.Source, 200), At: Time{e.At}})
+			Source: backend.Clean(e.Source, 200), At: Time{e.At}, Trend: e.Trend, TrendSeconds: e.TrendSpan.Seconds()})
 	}
 	return c
 }

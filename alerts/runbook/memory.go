@@ -1,0 +1,44 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// agentMemory asks how the agent's memory went before it fell, or until now when nothing says that it fell.
+func (s *scene) agentMemory() Check {
+	a := ask{"memory", "Did its memory grow before?", "process_resident_memory_bytes on a metrics page, or a log pattern of class memory"}
+	m, ok := alerts.MemoryBefore(s.State, s.speaksHere, s.sessionID, s.fellAt())
+	if !ok {
+		return a.unsure("no source reads the memory of the agent")
+	}
+	from := origin{m.Process.Source, m.Last.At()}
+	_, watched := m.Grew()
+	switch {
+	case m.Full(), m.Grows():
+		return a.yes(from, "it %s", m.Text())
+	case watched < 5*time.Minute:
+		return a.unsure("it was at %s", m.Text())
+	}
+	return s.settle(a.no(from, "it was at %s; what fills it between two readings is not seen", m.Text()), a)
+}
+
+// memoryJumped reports whether the memory filled at once, as one large write or search does it.
+func (s *scene) memoryJumped() bool {
+	m, ok := alerts.MemoryBefore(s.State, s.speaksHere, s.sessionID, s.fellAt())
+	return ok && m.Sudden()
+}
+
+// fellAt is when the agent ran out of memory or started anew, as far as the last hour tells; else now.
+func (s *scene) fellAt() time.Time {
+	if t := s.tally(backend.MetricAgentOOM, time.Hour); t.in.N > 0 {
+		return t.in.Last
+	}
+	e := s.event(time.Hour, func(e *backend.Event) bool { return e.Name == "process-restarted" && s.speaksHere(e.Source) })
+	if e != nil {
+		return e.At
+	}
+	return s.now
+}

@@ -1,0 +1,113 @@
+package fleet
+
+import (
+	"time"
+)
+
+const (
+	// climbSpan is how far back a Climb reaches.
+	climbSpan = 30 * time.Minute
+	// justEnded is how long ago a process may have begun anew, for the one before it to be the one that is asked about.
+	justEnded = 5 * time.Minute
+)
+
+// Climb is how the use of memory went in the life of one process.
+type Climb struct {
+	*ProcessMemory
+	// From is the lowest use in the half hour before Last, which is the newest of that life.
+	From, Last MemoryPoint
+	// Before is the use a minute or less before Last: what separates them came at once.
+	Before MemoryPoint
+	// Ended says that the process began anew afterwards.
+	Ended  bool
+	points []MemoryPoint // from From to Last
+}
+
+// Before is how it went before a time. A fall to less than half is a process that began anew; when it began within five
+// minutes before that time, the life before it is meant. False when nothing was read.
+func (x *ProcessMemory) Before(at time.Time) (Climb, bool) {
+	end := len(x.points)
+	for end > 0 && x.points[end-1].at > at.UnixMilli() {
+		end--
+	}
+	if end == 0 {
+		return Climb{}, false
+	}
+	begin := x.lifeBefore(end)
+	c := Climb{ProcessMemory: x}
+	if begin > 0 && at.Sub(x.points[begin].At()) <= justEnded {
+		begin, end = x.lifeBefore(begin), begin
+		c.Ended = true
+	} else {
+		c.Ended = end < len(x.points) && x.points[end].Bytes < x.points[end-1].Bytes/2
+	}
+	life := x.points[begin:end]
+	c.Last = life[len(life)-1]
+	c.Before = c.Last
+	low := len(life) - 1
+	for i := len(life) - 1; i >= 0 && c.Last.at-life[i].at <= climbSpan.Milliseconds(); i-- {
+		if life[i].Bytes <= life[low].Bytes {
+			low = i
+		}
+		if c.Last.at-life[i].at <= time.Minute.Milliseconds() || i == len(life)-2 {
+			c.Before = life[i]
+		}
+	}
+	c.From, c.points = life[low], life[low:]
+	return c, true
+}
+
+// lifeBefore is where the life begins of which the point before end is the last one.
+func (x *ProcessMemory) lifeBefore(end int) int {
+	i := end - 1
+	for i > 0 && x.points[i].Bytes >= x.points[i-1].Bytes/2 {
+		i--
+	}
+	return i
+}
+
+// Grew is by how many bytes it grew, and within which time.
+func (c Climb) Grew() (bytes int64, in time.Duration) {
+	return c.Last.Bytes - c.From.Bytes, c.Last.At().Sub(c.From.At())
+}
+
+// Grows reports whether it grew by a tenth of itself at least.
+func (c Climb) Grows() bool {
+	grew, _ := c.Grew()
+	return grew > 0 && grew >= c.Last.Bytes/10
+}
+
+// Sudden reports whether most of the growth came at once, in the last minute or between the last two readings.
+func (c Climb) Sudden() bool {
+	grew, in := c.Grew()
+	return c.Grows() && in > 2*time.Minute && c.Last.Bytes-c.Before.Bytes > grew/2
+}
+
+// Share is how much of the limit was used in the end; false without a limit.
+func (c Climb) Share() (float64, bool) {
+	limit, known := c.Limit.Get()
+	if !known || limit <= 0 {
+		return 0, false
+	}
+	return float64(c.Last.Bytes) / float64(limit), true
+}
+
+// Parts splits the climb into at most n parts of equal length, oldest first, each with its highest use; a part in which
+// nothing was read has that of the part before it.
+func (c Climb) Parts(n int) []float64 {
+	if n = min(n, len(c.points)); n < 2 {
+		return nil
+	}
+	out := make([]float64, n)
+	span := c.Last.at - c.From.at + 1
+	for _, p := range c.points {
+		i := (p.at - c.From.at) * int64(n) / span
+		out[i] = max(out[i], float64(p.Bytes))
+	}
+	for i := range out {
+		if out[i] == 0 && i > 0 {
+			out[i] = out[i-1]
+		}
+	}
+	return out
+}
