@@ -34,7 +34,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
 	}
-	engine := alerts.NewEngine(o.Rules, o.Config.Environment)
+	engine := alerts.NewEngine(o.Rules, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
 	vault, remark := openVault(o.StateDir, engine)
 	if vault != nil {
 		defer func() { _ = vault.Close() }()

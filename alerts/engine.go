@@ -11,6 +11,8 @@ import (
 type Engine struct {
 	rules       []Rule
 	environment string
+	config      string // digest of the configuration, empty: not told
+	configName  string
 }
 
 // Option changes an Engine.
@@ -96,6 +98,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	t.env.causes = make(map[string]cause, texts)
 	t.gaps()
 	t.marked = t.noteChanges()
+	t.reconfigured()
 	return t
 }
 

@@ -23,6 +23,7 @@ type memory struct {
 	resume   *resume           // set on a memory that was loaded
 	orders   *Orders           // of operators; kept in a file of their own
 	markers  []marker          // changes of the last half hour, oldest first
+	config   string            // digest of the configuration
 }
 
 // gap is a reason for which no subject of a source can be judged.

@@ -36,6 +36,7 @@ type savedState struct {
 	Folds       map[string]string    `json:"folds,omitempty"`
 	Blind       []Blindness          `json:"blind,omitempty"`
 	Markers     []marker             `json:"markers,omitempty"`
+	Config      string               `json:"config,omitempty"`
 }
 
 type savedRule struct {
@@ -66,7 +67,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at Moment) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -118,7 +119,7 @@ func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config,
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
 	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}

@@ -2,6 +2,8 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +46,9 @@ type Config struct {
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
+
+	// Digest changes whenever the file does; empty without a file.
+	Digest string
 
 	rules map[string]*options
 }
@@ -108,7 +113,7 @@ func Parse(data []byte, name string, known Known) (*Config, error) {
 		return nil, Errors{f.errorf(at, "this is not UTF-8 text")}
 	}
 	root, errs := parseTree(f)
-	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, rules: make(map[string]*options)}}
+	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, Digest: digest(f.data), rules: make(map[string]*options)}}
 	p.general(root)
 	p.actions(root) // sources name them
 	p.sources(root)
@@ -118,6 +123,11 @@ func Parse(data []byte, name string, known Known) (*Config, error) {
 		return nil, err
 	}
 	return p.config, nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 func invalidUTF8(b []byte) int {

@@ -78,7 +78,7 @@ func (p *Program) note(s shared, by, text string) error {
 	if err != nil {
 		return err
 	}
-	engine := alerts.NewEngine(rules, c.Environment)
+	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
 	vault, err := alerts.OpenVault(dir, engine)
 	if err != nil {
 		return failed("the note was not written down", err)

@@ -93,7 +93,7 @@ func (p *Program) open(ctx context.Context, s shared, o oneShot) (r *reading, cl
 // desk makes what evaluates the States, on top of what former runs left in the state directory. Without a directory it
 // still evaluates, and says what that costs.
 func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend func(backend.Attention)) (*alerts.Desk, func()) {
-	engine := alerts.NewEngine(rules, c.Environment)
+	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
 	problem := func(err error) {
 		p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
 	}
