@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,10 +96,14 @@ func (c *commandLines) subjects(kind, filter string) []string {
 // carryOut plans in one process and carries out in the next.
 func (c *commandLines) carryOut(code int, want string, args ...string) {
 	c.t.Helper()
+	command := args[:1]
+	if command[0] == "do" {
+		command = args[:2]
+	}
 	for {
 		out := c.run(0, `(?m)^plan [0-9a-f]{16}$`, args...)
 		digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindStringSubmatch(out)[1]
-		out, errs, got := c.process(args[0], "--yes-plan", digest, "--reason", "the cause is gone")
+		out, errs, got := c.process(append(slices.Clone(command), "--yes-plan", digest, "--reason", "the cause is gone")...)
 		if strings.Contains(out, processesHidden) && c.tries < 5 {
 			c.tries++
 			continue
@@ -106,7 +111,7 @@ func (c *commandLines) carryOut(code int, want string, args ...string) {
 		if got != code || !regexp.MustCompile(want).MatchString(out) {
 			c.t.Fatalf("%v: exit code %d, want %d; want %q in\n%s\n%s", args, got, code, want, out, errs)
 		}
-		c.run(4, "^$", args[0], "--yes-plan", digest, "--reason", "once more")
+		c.run(4, "^$", append(slices.Clone(command), "--yes-plan", digest, "--reason", "once more")...)
 		return
 	}
 }
@@ -142,6 +147,17 @@ func TestResetFromTheCommandLine(t *testing.T) {
 		t.Errorf("the journal begins with %+v and ends with %+v", first, last)
 	}
 	c.run(4, "(?s)left alone: 1.*refused: there is nothing to act on", "reset", id) // it works again
+}
+
+// TestVerbOfOnesOwnFromTheCommandLine runs a command of the configuration; no reading can show what became of it.
+func TestVerbOfOnesOwnFromTheCommandLine(t *testing.T) {
+	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, func(s string) string {
+		return strings.ReplaceAll(s, `actions = ["reset"]`, `actions = ["reset", "hold"]`) +
+			"\n[[action]]\nname = \"hold\"\nof = \"session\"\neffect = \"nothing\"\ncommand = [\"true\", \"{session}\"]\nverify = \"none\"\n"
+	})
+	id := c.subjects("sessions", "source:helix-eu")[0]
+	c.carryOut(1, "1 of 1 done: 1 unverified", "do", "hold", id)
+	c.run(4, "^$", "do", "holt", id)
 }
 
 // TestHangUpMidPlan hangs up the real program while it waits for the canary of a plan to be verified.
