@@ -2,12 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
-	"sandglass/ui/keys"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views"
@@ -332,66 +330,4 @@ func (m *Model) tabs(w int) string {
 		}
 	}
 	return l.String()
-}
-
-// footer is the last line: what is being typed, a remark, or the filter in force; then keys; the place at the right.
-func (m *Model) footer(w int) (line string, cursor int) {
-	l := kit.NewLine(m.frame.Theme, w)
-	cursor = -1
-	status := m.screen().Status(&m.frame)
-	if m.overlay != noOverlay && m.overlay != overEntry && m.overlay != overPalette {
-		status = ""
-	}
-	switch {
-	case m.overlay == overEntry:
-		l.Put(theme.Accent, " /")
-		cursor = 2 + m.entry.draw(l)
-		l.Gap(3)
-	case m.say != "":
-		l.Put(theme.Accent, " "+m.say).Gap(3)
-	case m.screen().FilterText() != "" && m.overlay == noOverlay:
-		l.Put(theme.Accent, " /"+backend.Clean(m.screen().FilterText(), 60).String()).Put(theme.Dim, "  esc clears it").Gap(3)
-	}
-	if p := m.screen().FilterProblem(); p != "" && (m.overlay == overEntry || m.overlay == noOverlay) {
-		l.Put(theme.Warn, p).Gap(3)
-	}
-	room := l.Left() - kit.Width(status) - 2
-	for _, b := range m.keymap.Of(m.context()) {
-		if b.Hint == "" || !m.offers(b.Intent.Action) {
-			continue
-		}
-		key := strings.ReplaceAll(b.Keys[0], "pgdown", "pgdn")
-		n := kit.Width(key) + kit.Width(b.Hint) + 4
-		if n > room {
-			break
-		}
-		room -= n
-		l.Gap(1).Put(theme.Strong, key).Gap(1).Put(theme.Dim, b.Hint).Gap(2)
-	}
-	if status != "" {
-		l.End(theme.Dim, status+" ")
-	}
-	return l.String(), cursor
-}
-
-// offers reports whether a key that works does anything here that is worth a place in the footer.
-func (m *Model) offers(a keys.Action) bool {
-	ordering := a == keys.Acknowledge || a == keys.Silence
-	switch {
-	case a == keys.Verbs && (m.viewer.Control == nil || !m.viewer.Control.CanAct()):
-		return false
-	case ordering && m.overlay == noOverlay:
-		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
-	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:
-		return false
-	case m.overlay == overRun && m.act.run != nil:
-		p := m.act.run.Snapshot()
-		return a != keys.NextWave && a != keys.Cancel || a == keys.NextWave && p.CanContinue || a == keys.Cancel && !p.Over()
-	case m.overlay == overDetails:
-		reading := m.detail.here().page != nil
-		return a != keys.Runbook && a != keys.NextPage || reading == (a == keys.NextPage)
-	case m.overlay == overHelp:
-		return a != keys.Runbook && a != keys.NextPage && a != keys.NextLink && a != keys.Enter && !ordering
-	}
-	return true
 }

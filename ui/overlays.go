@@ -57,7 +57,7 @@ func (v *helpView) update(in keys.Intent, o *overlay) {
 
 func (v *helpView) draw(w, h int, t *theme.Theme, m *keys.Map) kit.Block {
 	doc := &kit.Doc{}
-	for _, c := range []keys.Context{keys.List, keys.Details, keys.Muted, keys.Form, keys.Entry, keys.Menu, keys.Everywhere} {
+	for _, c := range []keys.Context{keys.List, keys.Details, keys.Doable, keys.Plan, keys.Running, keys.Muted, keys.Form, keys.Entry, keys.Menu, keys.Everywhere} {
 		doc.Head(c.Name())
 		for _, b := range m.Of(c) {
 			if b.Context == c {

@@ -42,28 +42,29 @@ func Kind() actions.Kind {
 	}
 }
 
+// specs lists the verbs in the order in which they are offered: what harms least comes first.
 func specs() []actions.Spec {
 	return []actions.Spec{
-		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy",
-			Effect:  "kills what runs in the container, removes it and its anonymous volumes; named volumes and directories of the host stay",
-			Gesture: actions.GestureName, Cap: actions.CapShare},
-		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
-			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",
-			Undo:    "docker start brings the container back with its files; what ran in it does not come back",
-			Gesture: actions.GestureYes, Cap: actions.CapShare},
-		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause",
-			Effect: "freezes every process in the container where it stands; commands sent to it fail or hang until it is resumed",
-			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
-		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume",
-			Effect: "lets every process in the paused container go on",
-			Undo:   "pause", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
+			Effect: "runs a harmless command (probe_command) in the working directory and shows what came of it",
+			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair the working directory of",
 			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the contents are gone",
 			Undo:    "rmdir of the empty directory",
 			Gesture: actions.GestureYes, Cap: actions.CapAbsolute},
-		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
-			Effect: "runs probe_command in the working directory and shows what came of it",
-			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Resume, Of: backend.KindSandbox, Title: "resume",
+			Effect: "lets every process in the paused container go on",
+			Undo:   "pause", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause",
+			Effect: "freezes every process in the container where it stands; commands sent to it fail or hang until it is resumed",
+			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
+		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
+			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",
+			Undo:    "docker start brings the container back with its files; what ran in it does not come back",
+			Gesture: actions.GestureYes, Cap: actions.CapShare},
+		{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy",
+			Effect:  "kills what runs in the container, removes it and its anonymous volumes; named volumes and directories of the host stay",
+			Gesture: actions.GestureName, Cap: actions.CapShare},
 	}
 }
 

@@ -54,12 +54,18 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 	if len(vs) == 0 {
 		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "Sandglass can do nothing to this").String())
 	}
-	room := max(h-4, 1)
+	foot := []string{kit.Rule(t, inner)}
+	for _, part := range kit.Wrap("enter plans it; nothing is done before you confirm the plan", inner) {
+		foot = append(foot, kit.NewLine(t, inner).Put(theme.Dim, part).String())
+	}
+	room := max(h-2-len(foot), 1)
 	top := 0
 	if end > room {
 		top = min(first, end-room)
 	}
-	lines = lines[top:min(top+room, len(lines))]
-	lines = append(lines, kit.Rule(t, inner), kit.NewLine(t, inner).Put(theme.Dim, "enter plans it; nothing is done before you confirm the plan").String())
+	if below := len(lines) - top - room; below > 0 {
+		foot[0] = kit.RuleWith(t, inner, theme.Strong, "more ↓")
+	}
+	lines = append(lines[top:min(top+room, len(lines))], foot...)
 	return kit.Frame(t, w, "what can be done to "+kit.Cut(subject.String(), inner-24), lines)
 }
