@@ -58,3 +58,25 @@ func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
 		t.Errorf("%+v", who)
 	}
 }
+
+// A name that is no text, which anybody can give a directory, neither spoils a plan that is kept nor gets into it.
+func TestKeptPlanWithANameThatIsNoText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "notes", "odd\xff")
+		w.run()
+		defer w.end()
+		c := NewControl(w.options())
+		in := w.intent("notes", "odd\xff")
+		in.Headless = true
+		p := plan(t, c, in)
+		if len(p.Targets) != 1 || len(p.Excluded) != 1 || p.Excluded[0].Key != key("odd\xff") {
+			t.Fatalf("%+v", p)
+		}
+		if err := c.Keep(p); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := c.Kept(p.Digest); err != nil || len(kept.Targets) != 1 {
+			t.Errorf("%+v, %v", kept, err)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -145,7 +146,8 @@ func (p *Plan) sum() string {
 	if err != nil { // every field is plain data
 		panic(err)
 	}
-	sum := sha256.Sum256(b)
+	// What is no UTF-8 is an escape here, and the replacement character itself once the plan was stored and read back.
+	sum := sha256.Sum256(bytes.ReplaceAll(b, []byte(`\ufffd`), []byte("\ufffd")))
 	return hex.EncodeToString(sum[:])[:digestChars]
 }
 

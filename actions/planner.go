@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -91,6 +92,8 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 			why = backend.Textf("%s acts on %s, and this is a %s", backend.Clean(string(spec.Verb), 40), backend.Clean(string(spec.Of), 40), backend.Clean(string(k.Kind), 40))
 		case k.Source != in.Source:
 			why = backend.Textf("it belongs to %s; a plan acts on one source", backend.Clean(k.Source, 80))
+		case in.Headless && !utf8.ValidString(k.Parent.Raw()+k.ID.Raw()):
+			why = backend.Text("its id is no UTF-8 text, which a plan that waits for its confirmation cannot hold; the console acts on it")
 		}
 		seen[k] = true
 		if why.String() != "" {
