@@ -111,6 +111,22 @@ func TestRunbook(t *testing.T) {
 	}
 }
 
+// An alert in full with its diagnosis, at every size and in every tier.
+func TestAlertDetail(t *testing.T) {
+	for _, size := range []Size{{60, 24}, {80, 24}, {120, 40}, {200, 60}, {80, 12}, {60, 15}} {
+		t.Run(fmt.Sprintf("%dx%d", size.Width, size.Height), func(t *testing.T) {
+			shot(t, incidentFeed, look{w: size.Width, h: size.Height}, "1", keyEnter)
+		})
+	}
+	for name, p := range map[string]colorprofile.Profile{"none": colorprofile.ASCII, "16": colorprofile.ANSI, "256": colorprofile.ANSI256, "true": colorprofile.TrueColor} {
+		for glyphs, g := range map[string]theme.Glyphs{"unicode": theme.Unicode, "ascii": theme.ASCII} {
+			t.Run(name+"-"+glyphs, func(t *testing.T) {
+				shot(t, incidentFeed, look{w: 80, h: 24, profile: p, glyphs: g}, "1", keyEnter, " ")
+			})
+		}
+	}
+}
+
 // Without rows a screen says what it waits for, or what the absence is worth.
 func TestEmpty(t *testing.T) {
 	feeds := map[string]func() Feed{

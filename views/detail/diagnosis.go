@@ -184,7 +184,7 @@ func (w *writer) sessions(d *runbook.Diagnosis) {
 	if d.SessionCount == 0 {
 		return
 	}
-	w.Head(number(d.SessionCount, "session") + " share the cause")
+	w.Head(number(d.SessionCount, "session") + " with the same cause")
 	for _, k := range d.Sessions {
 		w.to(k)
 		w.Line(plain("  " + k.Safe().String()))
