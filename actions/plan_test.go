@@ -237,7 +237,6 @@ func TestTheShareCapCountsWhatMayBeInUse(t *testing.T) {
 
 func TestGestures(t *testing.T) {
 	bubble(t, []string{"notes", "notebook-7", "notebook-71"}, func(t *testing.T, w *world) {
-		c := NewControl(w.options())
 		for name, x := range map[string]struct {
 			names      []string
 			gesture    Gesture
@@ -253,7 +252,7 @@ func TestGestures(t *testing.T) {
 			o := w.options()
 			o.Production = x.production
 			o.Abilities[0].Spec.Gesture = x.gesture
-			c = NewControl(o)
+			c := NewControl(o)
 			p := plan(t, c, w.intent(x.names...))
 			want := x.want
 			if strings.HasSuffix(want, " ") {

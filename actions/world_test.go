@@ -39,7 +39,6 @@ type entry struct {
 	state            string
 	lastErr          string
 	attempt, success time.Time
-	generation       int
 }
 
 const home = "helix-eu"

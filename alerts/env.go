@@ -190,8 +190,6 @@ func (e *Env) HomeOf(s backend.Series) string {
 	return home
 }
 
-func isRegistry(h *fleet.SourceHealth) bool { return watches(h, backend.InputRegistry) }
-
 // watches reports whether a source is one of those that a rule about this input judges: it delivers the input or
 // says that it could.
 func watches(h *fleet.SourceHealth, in backend.Input) bool { return h.Watches(in) }
