@@ -3,7 +3,6 @@ package ui
 import (
 	"strings"
 
-	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/ui/keys"
 	"sandglass/ui/kit"
@@ -99,8 +98,7 @@ func (m *Model) offers(a keys.Action) bool {
 		p := m.act.run.Snapshot()
 		return a != keys.NextWave && a != keys.Cancel || a == keys.NextWave && p.CanContinue || a == keys.Cancel && !p.Over()
 	case m.overlay == overPlan && a == keys.Accept:
-		p := m.act.plan
-		return p != nil && len(p.Targets) > 0 && p.Gesture != actions.GestureTwice
+		return m.act.plan != nil && m.act.dialog.Enter()
 	case m.overlay == overSilences && (a == keys.Down || a == keys.Expire):
 		return len(m.silences.list) > 0
 	case m.overlay == overDetails && (a == keys.NextLink || a == keys.Enter):

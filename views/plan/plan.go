@@ -30,15 +30,23 @@ type Dialog struct {
 	Pager       *kit.Pager
 }
 
-// width is how wide dialogs are where there is room.
-const width = 100
+// width is how wide dialogs are where there is room, widest how wide one gets whose targets need it.
+const (
+	width  = 100
+	widest = 140
+)
 
 // Draw draws the dialog in at most w×h cells and says where the cursor stands.
 func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
-	w = min(w, width)
+	w = min(w, max(width, min(layOut(d.Plan.Targets, widest).natural()+4, widest)))
 	inner := w - 4
 	foot, typed := d.foot(inner, t)
-	body := d.body(inner, t)
+	body, cautions := d.body(inner, t), d.cautions(inner, t)
+	if len(body)+len(cautions)+len(foot)+2 <= h {
+		foot = slices.Concat(foot[:1], cautions, foot[1:]) // in sight, right above what is typed
+	} else if len(cautions) > 0 {
+		body = slices.Concat(cautions, []string{kit.NewLine(t, inner).String()}, body) // first, and the targets can be reached
+	}
 	room := max(h-2-len(foot), 1)
 	visible, above, below := d.Pager.Window(body, room)
 	if above+below > 0 && room > 2 {
@@ -97,8 +105,13 @@ func titled(what, where string, w int, rights ...string) string {
 // Subject names a plan, "destroy 3 sandboxes", and where it happens, " in prod-eu".
 func Subject(p *actions.Plan) (what, where string) {
 	what = fmt.Sprintf("%s %s", p.Title, Count(len(p.Targets), p.Of))
-	if len(p.Targets) == 1 {
+	switch left := len(p.Excluded); {
+	case len(p.Targets) == 1:
 		what = p.Title + " " + p.Targets[0].Label.String()
+	case len(p.Targets) == 0 && left <= 1:
+		what = p.Title + " nothing"
+	case len(p.Targets) == 0 && left > 1:
+		what = fmt.Sprintf("%s none of %s", p.Title, Count(left, p.Of))
 	}
 	env := backend.Clean(p.Environment, 40).String()
 	if p.Production {
@@ -131,11 +144,7 @@ func Count(n int, of backend.Kind) string {
 func (d *Dialog) body(w int, t *theme.Theme) []string {
 	p := d.Plan
 	var lines []string
-	put := func(tone theme.Tone, text string) {
-		for _, l := range kit.Wrap(text, w) {
-			lines = append(lines, kit.NewLine(t, w).Put(tone, l).String())
-		}
-	}
+	put := putter(&lines, w, t)
 	for _, a := range p.Advice {
 		put(theme.Warn, a.String())
 	}
@@ -155,76 +164,6 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 		}
 	}
 	return lines
-}
-
-// targets is a table: the target, whose it is, what is lost. What does not fit beside it follows on lines of its own.
-func targets(ts []actions.Target, w int, t *theme.Theme) []string {
-	name, owner := len("TARGET"), 0
-	for _, x := range ts {
-		name = max(name, kit.Width(x.Label.String()))
-		owner = max(owner, kit.Width(x.Owner.String()))
-	}
-	name = min(name, max(w*2/5, 12))
-	if owner > 0 {
-		owner = min(max(owner, len("OWNER")), max(w/4, 8))
-	}
-	head := kit.NewLine(t, w).Cell(theme.Dim, "TARGET", name, false)
-	if owner > 0 {
-		head.Gap(2).Cell(theme.Dim, "OWNER", owner, false)
-	}
-	head.Gap(2).Put(theme.Dim, "WHAT IS LOST")
-	out := []string{head.String()}
-	for i := range ts {
-		x := &ts[i]
-		label := x.Label.String()
-		if kit.Width(label) > name { // a name is never cut off: two may differ only at their ends
-			for _, part := range kit.Wrap(label, w) {
-				out = append(out, kit.NewLine(t, w).Put(theme.Strong, part).String())
-			}
-			label = ""
-		}
-		l := kit.NewLine(t, w).Cell(theme.Strong, label, name, false)
-		if owner > 0 {
-			l.Gap(2).Cell(theme.Normal, x.Owner.String(), owner, false)
-		}
-		at := name + 2
-		if owner > 0 {
-			at += owner + 2
-		}
-		lost := losses(x)
-		wrapped := kit.Wrap(lost, max(w-at, 10))
-		out = append(out, l.Gap(2).Put(toneOf(x), wrapped[0]).String())
-		for _, more := range wrapped[1:] {
-			out = append(out, kit.NewLine(t, w).Gap(at).Put(toneOf(x), more).String())
-		}
-		for _, n := range x.Notes {
-			for _, part := range kit.Wrap(n.String(), max(w-4, 10)) {
-				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
-			}
-		}
-	}
-	return out
-}
-
-func losses(x *actions.Target) string {
-	var parts []string
-	for _, l := range x.Loses {
-		parts = append(parts, l.String())
-	}
-	if n, ok := x.Bytes.Get(); ok {
-		parts = append(parts, backend.Bytes(n))
-	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func toneOf(x *actions.Target) theme.Tone {
-	if len(x.Loses) == 0 {
-		return theme.Dim
-	}
-	return theme.Normal
 }
 
 // mostNamed is how many of those that are left out for one reason are named.
@@ -267,22 +206,17 @@ func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
 	return out
 }
 
-// foot is what stays in sight: warnings, refusals, who acts, and what is typed; typed is the cursor's place on the last
-// line.
-func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
+// cautions are warnings, refusals with what sets them aside, and what was set aside.
+func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 	p := d.Plan
-	put := func(tone theme.Tone, text string) {
-		for _, l := range kit.Wrap(text, w) {
-			lines = append(lines, kit.NewLine(t, w).Put(tone, l).String())
-		}
-	}
-	lines = append(lines, kit.Rule(t, w))
+	put := putter(&lines, w, t)
 	for _, x := range p.Warnings {
 		put(theme.Warn, x.String())
 	}
-	for _, r := range p.Open() {
+	open := p.Open()
+	for i, r := range open {
 		put(theme.Critical, "refused: "+r.Why.String())
-		if !r.Next.IsEmpty() {
+		if same := i+1 < len(open) && open[i+1].Next == r.Next; !same && !r.Next.IsEmpty() {
 			put(theme.Normal, r.Next.String())
 		}
 	}
@@ -295,6 +229,23 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	for _, word := range p.Overrides {
 		put(theme.Warn, "set aside: "+backend.Clean(word, 60).String())
 	}
+	return lines
+}
+
+// putter appends wrapped lines of w cells.
+func putter(lines *[]string, w int, t *theme.Theme) func(theme.Tone, string) {
+	return func(tone theme.Tone, text string) {
+		for _, l := range kit.Wrap(text, w) {
+			*lines = append(*lines, kit.NewLine(t, w).Put(tone, l).String())
+		}
+	}
+}
+
+// foot is what stays in sight: who acts, and what is typed; typed is the cursor's place on the last line.
+func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
+	p := d.Plan
+	put := putter(&lines, w, t)
+	lines = append(lines, kit.Rule(t, w))
 	if p.Undo != "" && len(p.Targets) > 0 {
 		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
 	}
@@ -359,6 +310,19 @@ func (d *Dialog) ask() (texts []string, input bool) {
 		return []string{"press " + d.Key + " again within 5 s to go ahead, esc leaves", "press " + d.Key + " again, or esc"}, false
 	}
 	return []string{"type  " + p.Wants() + "  and enter to go ahead, esc leaves:", "type  " + p.Wants() + "  then enter:", p.Wants() + " ?"}, true
+}
+
+// Enter reports whether enter does anything: not where nothing can be typed, nor where a key pressed twice confirms.
+func (d *Dialog) Enter() bool {
+	p := d.Plan
+	words, hidden := len(Words(p)) > 0, len(p.Hidden()) > 0
+	switch {
+	case p.Expired(d.Now), words, hidden:
+		return true
+	case len(p.Targets) == 0, len(p.Open()) > 0:
+		return false
+	}
+	return p.Gesture != actions.GestureTwice
 }
 
 // Words are those that set open refusals aside, when every one of them can be.
