@@ -64,6 +64,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	if err != nil {
 		return err
 	}
+	c.sys.acts(func() bool { return carriesOut(control) })
 	if o.Armed {
 		if _, err := control.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
 			problems.add(err)
@@ -129,21 +130,26 @@ func (c *console) past(ctx context.Context, records *audit.Journal, desk *alerts
 // longestGoodbye is how long the end of the program waits for the target that is being acted on.
 const longestGoodbye = 130 * time.Second
 
-// hangUp stops a plan that is being carried out before its next target, and waits until that is written down.
+// hangUp ends what can act: nothing begins any more, a plan that is being carried out stops before its next target, and
+// the end of the last one is in the journal before this returns.
 func (c *console) hangUp(control *actions.Control) {
-	r := control.Current()
-	if r == nil {
-		return
+	told := carriesOut(control)
+	if told {
+		fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
 	}
-	if p := r.Snapshot(); p.Over() {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
 	ctx, cancel := context.WithTimeout(context.Background(), longestGoodbye)
 	defer cancel()
 	control.Hangup(ctx, backend.Text("the console ended"))
-	p := r.Snapshot()
-	fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())
+	if told {
+		p := control.Current().Snapshot()
+		fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())
+	}
+}
+
+// carriesOut reports whether a plan is being carried out.
+func carriesOut(control *actions.Control) bool {
+	r := control.Current()
+	return r != nil && !r.Over()
 }
 
 // leave waits for the parts to end, but not for a source that does not let go.

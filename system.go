@@ -25,8 +25,9 @@ type system struct {
 	dialer net.Dialer
 
 	mu       sync.Mutex
-	restore  func() // brings the terminal back, nil while no screen is up
-	crashDir string // where a crash file goes
+	restore  func()      // brings the terminal back, nil while no screen is up
+	crashDir string      // where a crash file goes
+	acting   func() bool // whether a plan is being carried out; nil: nothing can act
 }
 
 func newSystem() *system {
@@ -63,6 +64,13 @@ func (s *system) screenUp(restore func(), crashDir string) {
 	}
 }
 
+// acts says how to find out whether a plan is being carried out, for the last words of a crash.
+func (s *system) acts(acting func() bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acting = acting
+}
+
 // screenDown says that the terminal is back. While the program crashes it does not return: the crash has the last word
 // and sets the exit code.
 func (s *system) screenDown() {
@@ -84,7 +92,10 @@ func (s *system) crash(name string, reason any, stack []byte) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		where = "no file (" + err.Error() + ")"
 	}
-	fmt.Fprintf(os.Stderr, "sandglass: it crashed, nothing outside it was changed: %s\nnext: please report what is in %s\n",
-		backend.Textf("%v", reason), where)
+	changed := "nothing outside it was being changed"
+	if s.acting != nil && s.acting() {
+		changed = "while a plan was being carried out; sandglass audit show says how far it came"
+	}
+	fmt.Fprintf(os.Stderr, "sandglass: it crashed, %s: %s\nnext: please report what is in %s\n", changed, backend.Textf("%v", reason), where)
 	os.Exit(exitCrash)
 }
