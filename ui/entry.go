@@ -89,9 +89,14 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
+// endEntry keeps the filter or drops it. A kept one that hides the row under the cursor puts it on the first that matches:
+// the operator asked for other rows, none went away by itself.
 func (m *Model) endEntry(in keys.Intent) {
 	m.overlay = noOverlay
-	if in.Action == keys.Cancel {
+	switch {
+	case in.Action == keys.Cancel:
 		m.screen().Update(keys.Intent{Action: keys.SetFilter}, &m.frame)
+	case m.screen().Cursor(&m.frame) == (backend.Key{}):
+		m.screen().Update(keys.Intent{Action: keys.Top}, &m.frame)
 	}
 }

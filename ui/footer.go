@@ -90,6 +90,8 @@ func (m *Model) offers(a keys.Action) bool {
 			return a == keys.Verbs
 		}
 		return false
+	case m.overlay == noOverlay && (a == keys.Enter || a == keys.Runbook):
+		return m.screen().Cursor(&m.frame) != (backend.Key{})
 	case ordering && m.overlay == noOverlay:
 		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
 	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:

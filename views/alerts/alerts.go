@@ -73,7 +73,7 @@ func calm(f *views.Frame) *kit.Doc {
 		counted(s.Sandboxes, "sandbox", "sandboxes") + ", " + counted(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
-		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%d rules cannot see everywhere", s.BlindRule)},
+		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: counted(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
 			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
 	}
 	return doc

@@ -113,11 +113,11 @@ func errorCell(s backend.Safe) Cell {
 	return c
 }
 
-// bare is an error's text without the name of its type.
+// bare is an error's text without the name of its type, which can stand behind a provider's name.
 func bare(s string) string {
-	for _, prefix := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
-		if rest, ok := strings.CutPrefix(s, prefix); ok {
-			return rest
+	for _, name := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
+		if before, rest, ok := strings.Cut(s, name); ok && (before == "" || strings.HasSuffix(before, ": ")) {
+			return before + rest
 		}
 	}
 	return s
