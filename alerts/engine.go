@@ -130,7 +130,7 @@ func (t *turn) deltas() {
 func (t *turn) gaps() {
 	t.next.gaps = make(map[string]gap, len(t.st.Sources))
 	t.env.gaps = t.next.gaps
-	t.next.unknown, t.next.missed = map[string]bool{}, map[string]bool{}
+	t.next.unknown, t.next.missed, t.next.silent = map[string]bool{}, map[string]bool{}, map[string]string{}
 	t.moved, t.catchUp = map[string]bool{}, map[string]bool{}
 	for _, h := range t.st.Sources {
 		g, is := t.gapOf(h)
@@ -142,7 +142,10 @@ func (t *turn) gaps() {
 			t.next.unknown[h.Key.Source] = true
 		}
 		t.homed = t.homed || was.Starting && !g.Starting
-		if is != had || g != was || h.WorkspacesUnknown != t.old.unknown[h.Key.Source] {
+		if silent := silence(h); silent != "" {
+			t.next.silent[h.Key.Source] = silent
+		}
+		if is != had || g != was || h.WorkspacesUnknown != t.old.unknown[h.Key.Source] || t.next.silent[h.Key.Source] != t.old.silent[h.Key.Source] {
 			t.moved[h.Key.Source] = true
 		}
 		if t.old.missed[h.Key.Source] {
@@ -153,6 +156,17 @@ func (t *turn) gaps() {
 			}
 		}
 	}
+}
+
+// silence names the inputs that a source which answers does not deliver though it could, and why.
+func silence(h *fleet.SourceHealth) string {
+	text := ""
+	for _, m := range h.Missing {
+		if !h.Delivers(m.Input) {
+			text += string(m.Input) + ": " + m.Why.String() + "\n"
+		}
+	}
+	return text
 }
 
 func (t *turn) gapOf(h *fleet.SourceHealth) (gap, bool) {

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -28,6 +29,21 @@ type Env struct {
 func (e *Env) Gap(source string) (o Outcome, why backend.Safe, is bool) {
 	g, is := e.gaps[source]
 	return g.Outcome, g.Why, is
+}
+
+// Silent reports why a source that answers counts nothing of an input now: it says itself that it could deliver it and does
+// not. That it counted nothing then proves nothing.
+func (e *Env) Silent(source string, inputs ...backend.Input) (why backend.Safe, is bool) {
+	h := e.State.Source(source)
+	if h == nil {
+		return backend.Safe{}, false
+	}
+	for _, m := range h.Missing {
+		if slices.Contains(inputs, m.Input) && !h.Delivers(m.Input) {
+			return backend.Textf("%s: %s", backend.Clean(source, 80), m.Why), true
+		}
+	}
+	return backend.Safe{}, false
 }
 
 type cause struct {

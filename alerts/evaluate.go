@@ -292,6 +292,9 @@ func (w *work) countedSubjects(rule SeriesRule, due []*record) {
 	}
 }
 
+// silentRecheck is how often it is looked whether a source counts again.
+const silentRecheck = 10 * time.Second
+
 func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Series) {
 	rec := w.old.get(k)
 	if rec != nil && rec.State == StateEnded && (len(series) == 0 && rec.Note == nil || w.st.Entity(k) == nil) {
@@ -324,6 +327,12 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 		if g, is := w.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
 				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			}
+			return
+		}
+		if why, is := w.env.Silent(s.Source, slices.Concat(w.meta.Needs...)...); is {
+			if rec != nil {
+				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: NoData, Why: why, Recheck: w.env.Now.Add(silentRecheck)}, w.env.Now, w.settling))
 			}
 			return
 		}

@@ -17,6 +17,7 @@ type memory struct {
 	rules    map[string]*ledger
 	gaps     map[string]gap    // by source: what keeps its subjects from being judged
 	unknown  map[string]bool   // sources that cannot tell whether their workspaces exist
+	silent   map[string]string // by source: which inputs it does not deliver though it answers
 	missed   map[string]bool   // sources of which something changed that could not be judged
 	folds    map[string]string // by source: id of the alert under which its held alerts fold
 	unread   bool              // some subjects have not been read since the restart

@@ -193,6 +193,13 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) 
 		if o == alerts.NoData && v.Why.IsEmpty() {
 			v.Why = backend.Textf("too little of the last %s was read", text(r.over))
 		}
+		inputs := []backend.Input{backend.InputEvictionLogs}
+		if len(s.evictions) > 0 {
+			inputs = []backend.Input{backend.InputEvictions}
+		}
+		if why, is := env.Silent(v.Via, inputs...); is {
+			v.Outcome, v.Why = alerts.NoData, why
+		}
 		if _, gap, is := env.Gap(v.Via); is {
 			v.Outcome, v.Why = alerts.SourceError, gap
 		}

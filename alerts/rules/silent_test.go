@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// muteLogs lets a log source answer and say that it can read no log any more.
+func muteLogs(s *story, id string) {
+	s.health(id, func(h *fleet.SourceHealth) {
+		why := backend.Text("no log file can be read")
+		h.Inputs, h.Missing = nil, []backend.MissingInput{{Input: backend.InputRejections, Why: why}, {Input: backend.InputEvictionLogs, Why: why}}
+	})
+}
+
+// Files that vanish are no silence: what fired on their lines is held while the window runs empty.
+func TestAStormIsHeldWhileItsLogCannotBeRead(t *testing.T) {
+	s := begin(t, stormRule)
+	o := stormDefaults()
+	o.Over = backend.Duration(time.Minute) // as long as a count is taken to speak about now
+	r, err := o.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.engine = alerts.NewEngine([]alerts.Rule{r}, "test")
+	s.source("app", backend.InputEvictionLogs)
+	for range 13 {
+		s.counted("app", backend.MetricEvictionExhausted, 1, nil)
+		s.after(5 * time.Second)
+	}
+	s.want(stormRule, alerts.StateFiring)
+	muteLogs(s, "app")
+	s.every(5*time.Second, 10*time.Minute, nil)
+	if a := s.want(stormRule, alerts.StateHeld); a.Why.String() != "app: no log file can be read" {
+		t.Errorf("why %q", a.Why)
+	}
+	s.health("app", func(h *fleet.SourceHealth) { h.Inputs, h.Missing = []backend.Input{backend.InputEvictionLogs}, nil })
+	s.every(5*time.Second, 3*time.Minute, func() { s.counted("app", backend.MetricEvictionExhausted, 0, nil) })
+	s.quiet(stormRule)
+}
+
+func TestAFloodIsHeldWhileItsLogCannotBeRead(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.want(auditRule, alerts.StateFiring)
+	inputs := s.sources["app"].Inputs
+	muteLogs(s, "app")
+	s.every(5*time.Second, 10*time.Minute, nil)
+	if a := s.want(auditRule, alerts.StateHeld); a.Why.String() != "app: no log file can be read" {
+		t.Errorf("why %q", a.Why)
+	}
+	s.health("app", func(h *fleet.SourceHealth) { h.Inputs, h.Missing = inputs, nil })
+	s.every(5*time.Second, 3*time.Minute, func() { s.rejects("c4f1", 0, 0, 0) })
+	s.quiet(auditRule)
+}
+
+func TestLinesAreHeldWhileTheirLogCannotBeRead(t *testing.T) {
+	s := beginLines(t, closeRule, backend.MetricTmpdirCloseFailed)
+	s.look()
+	s.pass(5 * time.Second)
+	s.lines(backend.MetricTmpdirCloseFailed, "a", 1, "EBUSY: resource busy")
+	s.look().want(closeRule, alerts.StateFiring)
+	muteLogs(s, "app")
+	s.every(30*time.Second, 50*time.Minute, nil)
+	s.want(closeRule, alerts.StateHeld)
+}
