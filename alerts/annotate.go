@@ -63,11 +63,11 @@ func (g *group) only() *total {
 	}
 	t := &total{}
 	r := g.count.of(g.count.state()).oldest
-	shared := func(n, listed int) bool { return n == c.live.n && (r.Listing == nil || listed <= 1) }
-	listing := r.Listing
+	listing := r.tells().Listing
 	if listing == nil {
 		listing = &Listing{}
 	}
+	shared := func(n, listed int) bool { return n == c.live.n && listed <= 1 }
 	if s := only(c.live.sessions); shared(c.live.sessions[s], listing.Sessions) {
 		t.session = s
 	}

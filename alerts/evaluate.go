@@ -310,20 +310,22 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	}
 	note := &Note{}
 	if rec != nil && rec.Note != nil {
-		if slices.ContainsFunc(rec.Note.Series, func(s backend.Series) bool { return w.env.HomeOf(s) == "" }) {
+		if slices.ContainsFunc(rec.Note.Series(), func(s backend.Series) bool { return w.env.HomeOf(s) == "" }) {
 			return // the same
 		}
 		c := *rec.Note
-		c.Series = slices.DeleteFunc(slices.Clone(c.Series), func(s backend.Series) bool { return rule.SubjectOf(&w.env, s) != k })
+		c.Keep(func(r *Rest) {
+			r.Series = slices.DeleteFunc(slices.Clone(r.Series), func(s backend.Series) bool { return rule.SubjectOf(&w.env, s) != k })
+		})
 		note = &c
 	}
 	for _, s := range series {
-		if !slices.Contains(note.Series, s) {
-			note.Series = append(note.Series, s)
+		if !slices.Contains(note.Series(), s) {
+			note.Keep(func(r *Rest) { r.Series = append(slices.Clip(r.Series), s) })
 		}
 	}
 	via := ""
-	for _, s := range note.Series {
+	for _, s := range note.Series() {
 		if g, is := w.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
 				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))

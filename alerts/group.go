@@ -185,13 +185,14 @@ func (w *work) write(g *group) {
 		}
 	}
 	o := t.oldest
+	said := o.tells()
 	a.Since, a.Active = d.Display(g.since), d.Display(t.active)
 	a.Bounds = Bounds{d.Display(o.Bounds.Earliest), d.Display(o.Bounds.Latest)}
 	a.Confirmed = d.Display(t.confirmed)
-	if a.Cause.IsEmpty() || m.Folds || o.Listing != nil {
+	if a.Cause.IsEmpty() || m.Folds || said.Listing != nil {
 		a.Cause = o.Cause
 	}
-	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, o.Trend, o.TrendSpan
+	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, said.Trend, said.TrendSpan
 	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
 	if a.State != t.state {
 		a.Why = g.flap.why()
@@ -199,19 +200,19 @@ func (w *work) write(g *group) {
 	if a.State == StateHeld {
 		a.FoldedUnder = w.fold(g.id.source, o.Via, a.ID)
 	}
-	if o.Listing != nil && len(g.members) == 1 {
-		a.Subjects, a.SubjectCount = w.listed(o.Listing, a.State), o.Listing.Count
-		a.Sessions, a.Providers, a.Tenants = o.Listing.Sessions, o.Listing.Providers, o.Listing.Tenants
+	if said.Listing != nil && len(g.members) == 1 {
+		a.Subjects, a.SubjectCount = w.listed(said.Listing, a.State), said.Listing.Count
+		a.Sessions, a.Providers, a.Tenants = said.Listing.Sessions, said.Listing.Providers, said.Listing.Tenants
 	} else {
 		a.Subjects = w.list(g.members, t.live)
 	}
-	if s, ok := w.rule.(SubjectRule); ok && o.Listing == nil && o.Evidence == nil {
+	if s, ok := w.rule.(SubjectRule); ok && said.Listing == nil && said.Evidence == nil {
 		a.Evidence = s.Evidence(d, a, w.st.Entity(o.Key))
 		if len(a.Evidence) == 0 && g.alert != nil {
 			a.Evidence = g.alert.Evidence[:len(g.alert.Evidence)-g.marks]
 		}
 	} else {
-		a.Evidence = o.Evidence
+		a.Evidence = said.Evidence
 	}
 	a.Direction = DirectionOf(a.Trend, a.TrendSpan)
 	near := w.changesNear(g.id.source, o.Via, onset(o))

@@ -30,7 +30,7 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *
 		Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
 		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
-		Listing: v.Listing, Evidence: v.Evidence, Trend: v.Trend, TrendSpan: v.TrendSpan,
+		told: toldBy(&v),
 	})
 	if n.Source == "" {
 		n.Source = key.Source

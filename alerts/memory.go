@@ -78,10 +78,30 @@ type finding struct {
 	Session     backend.ID    `json:"session,omitzero"`
 	Provider    backend.Safe  `json:"provider,omitzero"`
 	Tenant      backend.Safe  `json:"tenant,omitzero"`
-	Listing     *Listing      `json:"listing,omitempty"`
-	Evidence    []Evidence    `json:"evidence,omitempty"`
-	Trend       []float64     `json:"trend,omitempty"`
-	TrendSpan   time.Duration `json:"trend_span,omitempty"`
+	*told                     // by a rule that is no SubjectRule, read with tells: nil in findings about single subjects
+}
+
+// told is what a finding carries for the alert that it is the only one of.
+type told struct {
+	Listing   *Listing      `json:"listing,omitempty"`
+	Evidence  []Evidence    `json:"evidence,omitempty"`
+	Trend     []float64     `json:"trend,omitempty"`
+	TrendSpan time.Duration `json:"trend_span,omitempty"`
+}
+
+// tells is what the finding carries, nothing for most.
+func (f *finding) tells() told {
+	if f.told == nil {
+		return told{}
+	}
+	return *f.told
+}
+
+func toldBy(v *Verdict) *told {
+	if v.Listing == nil && v.Evidence == nil && v.Trend == nil && v.TrendSpan == 0 {
+		return nil
+	}
+	return &told{v.Listing, v.Evidence, v.Trend, v.TrendSpan}
 }
 
 // begun is a record with a finding, both in one piece of memory.
@@ -106,12 +126,16 @@ func (r *record) clone() *record {
 // UnmarshalJSON reads a record; the package cannot make the part that is not exported.
 func (r *record) UnmarshalJSON(data []byte) error {
 	type plain record
-	x := plain{finding: &finding{}}
+	x := plain{finding: &finding{told: &told{}}}
 	if err := json.Unmarshal(data, &x); err != nil {
 		return err
 	}
-	if *r = record(x); r.State == "" {
+	*r = record(x)
+	switch t := x.tells(); {
+	case r.State == "":
 		r.finding = nil
+	case t.Listing == nil && t.Evidence == nil && t.Trend == nil && t.TrendSpan == 0:
+		r.told = nil
 	}
 	return nil
 }

@@ -193,8 +193,8 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		g.since, g.began, g.alert = sa.Since, sa.Began, sa.Alert
 		g.marks = min(max(sa.Marks, 0), len(sa.Alert.Evidence))
 		g.count, g.flap = tally(g.members), l.flaps[g.id]
-		if t := g.count.total(g.members); t.oldest != nil && t.oldest.Listing != nil && len(g.members) == 1 {
-			g.alert.Subjects = lister.listed(t.oldest.Listing, g.alert.State)
+		if t := g.count.total(g.members); t.oldest != nil && t.oldest.tells().Listing != nil && len(g.members) == 1 {
+			g.alert.Subjects = lister.listed(t.oldest.tells().Listing, g.alert.State)
 		} else {
 			g.alert.Subjects = lister.list(g.members, t.live)
 		}

@@ -107,7 +107,7 @@ type SeriesRule interface {
 	Metrics() []backend.Metric
 	// SubjectOf names the subject that a series speaks about, and the source that is judged.
 	SubjectOf(env *Env, s backend.Series) backend.Key
-	// JudgeSeries judges a subject by all series known of it; they are in note.Series.
+	// JudgeSeries judges a subject by all series known of it; they are in note.Series().
 	JudgeSeries(env *Env, key backend.Key, note *Note) Verdict
 }
 
@@ -162,25 +162,72 @@ type Listing struct {
 
 // Note is what a rule remembers about one subject between States. It is immutable; a change makes a new one.
 type Note struct {
-	Success     time.Time        `json:"success,omitzero"` // the last success for which the note holds
-	Worked      time.Time        `json:"worked,omitzero"`  // the newest reading before the failures
-	First       time.Time        `json:"first,omitzero"`   // first known failed attempt
-	Last        time.Time        `json:"last,omitzero"`    // newest attempt seen
-	Seen        time.Time        `json:"seen,omitzero"`    // when it was first read in this condition
-	Count       int              `json:"count,omitempty"`
-	WasFailed   bool             `json:"was_failed,omitempty"`
-	WasEvicted  bool             `json:"was_evicted,omitempty"`
-	Cause       backend.Safe     `json:"cause,omitzero"`
-	Fingerprint string           `json:"fingerprint,omitempty"`
-	Raw         backend.Safe     `json:"-"` // the text that Cause was made of, to spare making it again
-	Provider    backend.Safe     `json:"provider,omitzero"`
-	Session     backend.ID       `json:"session,omitzero"`
-	Tenant      backend.Safe     `json:"tenant,omitzero"`
-	Series      []backend.Series `json:"series,omitempty"`
-	Points      []Point          `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
-	Home        string           `json:"home,omitempty"`   // the source that listed the subject when it was last listed
-	Kept        []Evidence       `json:"kept,omitempty"`   // what was true at the onset and is gone since
-	Closing     *Closing         `json:"closing,omitempty"`
+	Success     time.Time    `json:"success,omitzero"` // the last success for which the note holds
+	Worked      time.Time    `json:"worked,omitzero"`  // the newest reading before the failures
+	First       time.Time    `json:"first,omitzero"`   // first known failed attempt
+	Last        time.Time    `json:"last,omitzero"`    // newest attempt seen
+	Seen        time.Time    `json:"seen,omitzero"`    // when it was first read in this condition
+	Count       int32        `json:"count,omitempty"`
+	WasFailed   bool         `json:"was_failed,omitempty"`
+	WasEvicted  bool         `json:"was_evicted,omitempty"`
+	Cause       backend.Safe `json:"cause,omitzero"`
+	Fingerprint string       `json:"fingerprint,omitempty"`
+	Raw         backend.Safe `json:"-"` // the text that Cause was made of, to spare making it again
+	Provider    backend.Safe `json:"provider,omitzero"`
+	Session     backend.ID   `json:"session,omitzero"`
+	Tenant      backend.Safe `json:"tenant,omitzero"`
+	Points      []Point      `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
+	*Rest                    // set with Keep, read with the methods: nil in most notes
+}
+
+// Rest is what few notes hold. It is apart since there is a note for each subject and rule.
+type Rest struct {
+	Series  []backend.Series `json:"series,omitempty"`
+	Home    string           `json:"home,omitempty"` // the source that listed the subject when it was last listed
+	Kept    []Evidence       `json:"kept,omitempty"` // what was true at the onset and is gone since
+	Closing *Closing         `json:"closing,omitempty"`
+}
+
+// Keep changes what few notes hold. Copies of the note do not notice.
+func (n *Note) Keep(change func(*Rest)) {
+	var r Rest
+	if n.Rest != nil {
+		r = *n.Rest
+	}
+	change(&r)
+	n.Rest = &r
+}
+
+// Series are the series that are known of the subject.
+func (n *Note) Series() []backend.Series {
+	if n.Rest == nil {
+		return nil
+	}
+	return n.Rest.Series
+}
+
+// Home is the source that listed the subject when it was last listed, empty when none is known.
+func (n *Note) Home() string {
+	if n.Rest == nil {
+		return ""
+	}
+	return n.Rest.Home
+}
+
+// Kept is what was true at the onset and is gone since.
+func (n *Note) Kept() []Evidence {
+	if n.Rest == nil {
+		return nil
+	}
+	return n.Rest.Kept
+}
+
+// Closing is how the sandbox is meant to end, nil when nothing is known of that.
+func (n *Note) Closing() *Closing {
+	if n.Rest == nil {
+		return nil
+	}
+	return n.Rest.Closing
 }
 
 // Point is what a rule measured at one moment.

@@ -140,7 +140,8 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	default:
 		if n != nil {
 			c := *n
-			c.Kept, c.Cause, c.Fingerprint = nil, backend.Safe{}, ""
+			c.Cause, c.Fingerprint = backend.Safe{}, ""
+			c.Keep(func(r *alerts.Rest) { r.Kept = nil })
 			v.Note = &c
 			if len(c.Points) == 0 && c.Count == 0 && c.Last.IsZero() {
 				v.Note = nil
@@ -181,10 +182,10 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 			counted = true
 		}
 	}
-	if note != nil && !note.Last.IsZero() && counted && total > note.Count {
-		killed = float64(total - note.Count)
+	if note != nil && !note.Last.IsZero() && counted && total > int(note.Count) {
+		killed = float64(total - int(note.Count))
 	}
-	fresh := note == nil || started+killed > 0 || counted && (total != note.Count || note.Last.IsZero())
+	fresh := note == nil || started+killed > 0 || counted && (total != int(note.Count) || note.Last.IsZero())
 	if !fresh && (len(note.Points) == 0 || env.Now.Sub(note.Points[0].At) <= r.over) {
 		return note
 	}
@@ -200,7 +201,7 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 		n.Points = append(n.Points, alerts.Point{At: env.Now, N: [3]float64{started, killed}})
 	}
 	if counted {
-		n.Count, n.Last = total, env.Now // Last: the counter is known
+		n.Count, n.Last = int32(total), env.Now // Last: the counter is known
 	}
 	return &n
 }
@@ -241,23 +242,25 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		onset = m.First
 	}
 	if !session.IsZero() {
-		n.Series = series[:1]
-		v.Source, n.Home = homeOf(env, &n)
-		n.Series = nil
+		source, keep := homeOf(env, series[0], n.Home())
+		v.Source = source
+		n.Keep(func(r *alerts.Rest) { r.Home = keep })
 	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
-		n.Kept, supported = r.before(env, v.Source, session, onset)
+		kept, facts := r.before(env, v.Source, session, onset)
+		supported = facts
+		n.Keep(func(r *alerts.Rest) { r.Kept = kept })
 		n.Cause = v.Cause
 		if len(supported) > 0 {
 			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
 		}
 		n.Fingerprint = alerts.Fingerprint(n.Cause.String())
 		n.Seen = env.Now
-	} else if !slices.ContainsFunc(n.Kept, func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
+	} else if !slices.ContainsFunc(n.Kept(), func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
 		// What a server tells of the past may come a poll later than the line.
 		if trend, ok := memoryBefore(env, v.Source, session, onset); ok {
-			n.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, n.Kept)
+			n.Keep(func(r *alerts.Rest) { r.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, r.Kept) })
 		}
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause
@@ -277,7 +280,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	if starts > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the agent's process started anew %s in %s", plural(starts, "time"), text(r.over)), Value: backend.Known(float64(starts)), Unit: "starts", Source: v.Source, At: now})
 	}
-	v.Evidence = append(v.Evidence, n.Kept...)
+	v.Evidence = append(v.Evidence, n.Kept()...)
 }
 
 // before collects what the State shows of the session, or of the whole source, at the onset, and which causes that supports.

@@ -97,7 +97,7 @@ func (r *auditSaturation) SubjectOf(env *alerts.Env, s backend.Series) backend.K
 
 func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
 	by := map[backend.Metric][]backend.Series{}
-	for _, s := range note.Series {
+	for _, s := range note.Series() {
 		by[s.Name] = append(by[s.Name], s)
 	}
 	rejections, bytes := env.Rate(by[backend.MetricRejections], r.over), env.Rate(by[backend.MetricLogBytes], r.over)
@@ -125,7 +125,7 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 		if rejections.N+bytes.N == 0 {
 			return alerts.Verdict{Outcome: alerts.False}
 		}
-		v.Note = &alerts.Note{Series: note.Series}
+		v.Note = &alerts.Note{Rest: note.Rest}
 		return v
 	}
 	r.tell(env, key, byCount == alerts.True, rejections, bytes, rollups, &v)
@@ -135,7 +135,7 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 // tell fills in cause and evidence of a flood.
 func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, rejections, bytes, rollups alerts.Measure, v *alerts.Verdict) {
 	n := *v.Note
-	how, words := r.pattern(env, n.Series, rejections, &n)
+	how, words := r.pattern(env, n.Series(), rejections, &n)
 	if n.Fingerprint == "" { // the newest sample changes all the time; the cause is the one it began with
 		n.Cause, n.Fingerprint = env.Cause(rejectionKind(counted, rejections.Sample))
 	}
@@ -158,7 +158,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if v.Confirmed.IsZero() {
 		v.Confirmed = env.Ours(bytes.Last)
 	}
-	logs := n.Series[0].Source
+	logs := n.Series()[0].Source
 	who := key.Safe()
 	if rejections.N > 0 {
 		least := ""

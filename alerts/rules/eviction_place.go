@@ -100,10 +100,10 @@ func (s *site) remember(was *alerts.Note) *alerts.Note {
 	switch {
 	case len(keep) == 0:
 		return nil
-	case was != nil && slices.Equal(was.Series, keep):
+	case was != nil && slices.Equal(was.Series(), keep):
 		return was
 	}
-	return &alerts.Note{Series: keep}
+	return &alerts.Note{Rest: &alerts.Rest{Series: keep}}
 }
 
 func keptPlaces(known alerts.Known) map[backend.Series]siteID {
@@ -113,7 +113,7 @@ func keptPlaces(known alerts.Known) map[backend.Series]siteID {
 		if n == nil || state == alerts.StateEnded {
 			continue
 		}
-		for _, x := range n.Series {
+		for _, x := range n.Series() {
 			kept[x] = siteOf(key)
 		}
 	}

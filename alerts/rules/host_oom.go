@@ -135,7 +135,7 @@ func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *alerts.Note) *al
 		}
 	}
 	if known {
-		n.Count, n.Last = int(kills), read
+		n.Count, n.Last = int32(kills), read
 	}
 	return n
 }

@@ -46,7 +46,7 @@ func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric
 func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key { return namedBy(env, s) }
 
 func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
-	m := env.Rate(note.Series, r.over)
+	m := env.Rate(note.Series(), r.over)
 	v := alerts.Verdict{Outcome: alerts.False}
 	switch {
 	case m.N < r.lines && m.Samples == 0:
@@ -55,7 +55,7 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 	case m.N == 0:
 		return v
 	case m.N < r.lines:
-		v.Note, v.Recheck = &alerts.Note{Series: note.Series}, env.Now.Add(r.over)
+		v.Note, v.Recheck = &alerts.Note{Rest: note.Rest}, env.Now.Add(r.over)
 		return v
 	}
 	n := *note
@@ -63,7 +63,9 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
 		n.Seen = env.Ours(m.First)
 	}
-	v.Source, n.Home = homeOf(env, &n)
+	source, keep := homeOf(env, n.Series()[0], n.Home())
+	v.Source = source
+	n.Keep(func(r *alerts.Rest) { r.Home = keep })
 	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Bounds = alerts.Bounds{Latest: n.Seen}
@@ -86,7 +88,7 @@ func (r *lineRule) cause(env *alerts.Env, sample backend.Safe) (backend.Safe, st
 }
 
 func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, v *alerts.Verdict) {
-	src := v.Note.Series[0].Source
+	src := v.Note.Series()[0].Source
 	who := ""
 	if !v.Session.IsZero() {
 		who = "session " + v.Session.Safe().String() + ": "
@@ -109,15 +111,15 @@ func namedBy(env *alerts.Env, s backend.Series) backend.Key {
 	return backend.Key{Kind: backend.KindSession, Source: s.Source, ID: s.Session}
 }
 
-// homeOf is the source that lines are about: the one that lists their session, or did when they were new.
-func homeOf(env *alerts.Env, n *alerts.Note) (home, keep string) {
-	s := n.Series[0]
+// homeOf is the source that lines are about: the one that lists their session, or did when they were new, which is known
+// as before; keep is what to know of that from now on.
+func homeOf(env *alerts.Env, s backend.Series, before string) (home, keep string) {
 	home = env.HomeOf(s)
 	if !s.Session.IsZero() && env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: s.Session}) != nil {
 		return home, home
 	}
-	if n.Home != "" {
-		return n.Home, n.Home
+	if before != "" {
+		return before, before
 	}
 	return home, ""
 }

@@ -73,7 +73,7 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n, cause, fp := causeOf(env, w, note, f.noted(note), "")
-	if n.Count < r.attempts || n.Last.Sub(n.First) < r.apart {
+	if int(n.Count) < r.attempts || n.Last.Sub(n.First) < r.apart {
 		return alerts.Verdict{Outcome: alerts.False, Note: n}
 	}
 	v := alerts.Verdict{

@@ -143,7 +143,7 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note *alerts.Note)
 func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note *alerts.Note) (*fleet.Place, *alerts.Note, int) {
 	var said []backend.Series
 	if note != nil {
-		said = note.Series
+		said = note.Series()
 	}
 	for s := range env.State.Windows.All(backend.MetricNameCollision) {
 		if s.Session.IsZero() || env.HomeOf(s) != p.Home || slices.Contains(said, s) || env.Over(s, fleet.WindowSpan).N == 0 ||
@@ -151,7 +151,7 @@ func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note *alerts.Not
 			continue
 		}
 		said = append(slices.Clip(said), s)
-		note = &alerts.Note{Series: said}
+		note = &alerts.Note{Rest: &alerts.Rest{Series: said}}
 	}
 	if len(said) == 0 {
 		return p, note, 0

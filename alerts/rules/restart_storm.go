@@ -128,10 +128,15 @@ func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 		}
 	}
 	for w := range env.State.Workspaces.All() { // where nobody tells when sessions started, the first attempts do
-		s := env.State.SessionOf(w)
-		if f := factsOf(env, w); w.Key.Source == home && (s == nil || !s.StartedAt.IsKnown()) && f.success.IsZero() && !f.attempt.IsZero() &&
-			!f.attempt.After(env.Now) && env.Now.Sub(f.attempt) <= r.within {
-			starts = append(starts, f.attempt)
+		if w.Key.Source != home || !env.Time(&w.Meta, w.LastSuccessAt).IsZero() { // most have succeeded; the rest costs more
+			continue
+		}
+		at := env.Time(&w.Meta, w.LastAttemptAt)
+		if at.IsZero() || at.After(env.Now) || env.Now.Sub(at) > r.within {
+			continue
+		}
+		if s := env.State.SessionOf(w); s == nil || !s.StartedAt.IsKnown() {
+			starts = append(starts, at)
 		}
 	}
 	if len(starts) < r.opens {

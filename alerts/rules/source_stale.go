@@ -139,7 +139,7 @@ func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	}
 	for id, x := range work {
 		if h.SpeaksAbout(id) {
-			n.Count += len(x.active)
+			n.Count += int32(len(x.active))
 		}
 	}
 	lines := backend.Series{Source: h.Key.Source, Name: backend.MetricLogLines}
@@ -163,7 +163,7 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	n := v.Note
 	v.Outcome = alerts.False
 	old := !n.Last.IsZero() && env.Now.Sub(n.Last) > r.after || n.WasFailed
-	if !old || n.Count < r.active {
+	if !old || int(n.Count) < r.active {
 		return
 	}
 	v.Outcome = alerts.True
@@ -181,7 +181,7 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 		newest.Text = backend.Textf("it answers, and no line was written since %s at least", env.Clock(n.Last))
 	}
 	v.Evidence = []alerts.Evidence{newest, {
-		Text:  backend.Textf("%s %s within %s", backend.Clean(who, 60), plural(n.Count, "session"), text(activeWithin)),
+		Text:  backend.Textf("%s %s within %s", backend.Clean(who, 60), plural(int(n.Count), "session"), text(activeWithin)),
 		Value: backend.Known(float64(n.Count)), Unit: "sessions", Source: h.Key.Source, At: env.Display(n.Seen),
 	}}
 }

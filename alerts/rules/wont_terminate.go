@@ -120,7 +120,7 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		return *v
 	}
 	if end.runs {
-		n := &alerts.Note{Last: env.Now, Closing: closingOf(env, end.session, b.Workspace)}
+		n := &alerts.Note{Last: env.Now, Rest: &alerts.Rest{Closing: closingOf(env, end.session, b.Workspace)}}
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
 	}
 	n := alerts.Note{}
@@ -208,7 +208,7 @@ func usesSandbox(provider string) bool {
 
 // over judges a sandbox whose session does not run.
 func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *alerts.Note, again time.Time) alerts.Verdict {
-	c := n.Closing
+	c := n.Closing()
 	if c == nil {
 		c = &alerts.Closing{}
 	}
