@@ -271,11 +271,11 @@ func (d *Desk) Run(ctx context.Context) {
 	if d.opt.Vault == nil {
 		return
 	}
-	pause, trimmed := d.opt.SaveEvery, d.opt.Now()
+	pause, untrimmed := d.opt.SaveEvery, time.Duration(0)
 	for {
-		if ago, _ := d.opt.Now().Since(trimmed); ago >= trimEvery {
+		if untrimmed >= trimEvery {
 			d.trim()
-			trimmed = d.opt.Now()
+			untrimmed = 0
 		}
 		locked := d.opt.Vault.Locked()
 		if !locked {
@@ -285,6 +285,7 @@ func (d *Desk) Run(ctx context.Context) {
 			d.Close()
 			return
 		}
+		untrimmed += pause
 		d.look()
 		if !locked {
 			d.takeOver()

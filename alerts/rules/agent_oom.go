@@ -120,6 +120,10 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Outcome, v.Why = o, why
 		return v
 	}
+	if why, is := env.Silent(v.Via, backend.InputEvictionLogs); is {
+		v.Outcome, v.Why = alerts.NoData, why
+		return v
+	}
 	if slices.ContainsFunc(series, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
 		v.Outcome, v.Why = alerts.NoData, backend.Text("the registries that it speaks about have not been read yet")
 		return v

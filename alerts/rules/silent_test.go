@@ -70,3 +70,14 @@ func TestLinesAreHeldWhileTheirLogCannotBeRead(t *testing.T) {
 	s.every(30*time.Second, 50*time.Minute, nil)
 	s.want(closeRule, alerts.StateHeld)
 }
+
+func TestAnAgentOutOfMemoryIsHeldWhileItsLogCannotBeRead(t *testing.T) {
+	s := beginLines(t, agentRule, backend.MetricAgentOOM)
+	s.look()
+	s.pass(5 * time.Second)
+	s.lines(backend.MetricAgentOOM, "a", 1, "Durable Object's isolate exceeded its memory limit and was reset.")
+	s.look().want(agentRule, alerts.StateFiring)
+	muteLogs(s, "app")
+	s.every(30*time.Second, 50*time.Minute, nil)
+	s.want(agentRule, alerts.StateHeld)
+}
