@@ -49,12 +49,25 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
 	})
-	root.AddCommand(p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s), p.ackCommand(&s),
-		p.silenceCommand(&s), p.noteCommand(&s), p.auditCommand(&s), p.bundleCommand(&s), p.configCommand(&s), p.versionCommand())
-	root.AddCommand(p.actingCommands(&s)...)
+	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s))
+	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
+	group(root, "act", "Do something about it; each prints a plan first:", p.actingCommands(&s)...)
+	group(root, "prove", "What was done, and evidence:", p.auditCommand(&s), p.bundleCommand(&s))
+	group(root, "set", "Set it up:", p.configCommand(&s), p.versionCommand())
+	root.SetHelpCommandGroupID("set")
+	root.SetCompletionCommandGroupID("set")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // the argument makes cobra add it although nothing was typed yet
 	return root
+}
+
+// group adds commands that the help lists together.
+func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // noArgs says what is meant when somebody mistypes a command.

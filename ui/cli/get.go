@@ -26,8 +26,8 @@ func (p *Program) getCommand(s *shared) *cobra.Command {
 	kinds := append(listingKinds(), kindAll)
 	cmd := &cobra.Command{
 		Use:   "get KIND",
-		Short: "Print what the screens show: " + strings.Join(kinds, ", "),
-		Long: `Print the rows of one kind, or of all, as they are right now.
+		Short: "Print what the screens show, as a table, JSON or CSV",
+		Long: "Print the rows of one kind, or of all, as they are right now.\n\nKIND is one of\n  " + strings.Join(kinds, ", ") + `
 
 Filters are those of the screens' /:  word  "two words"  field:part  field=value
 field!=value  field>10m  !term. Fields are the names in the header of -o csv.
