@@ -122,6 +122,11 @@ func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 		p.Lines[i].Result, p.Lines[i].Issued, p.Lines[i].At = ResultIssued, now, now
 	})
 	done, err := r.do(ctx, effect, t)
+	if seen, ok := done.Observed.Get(); ok {
+		if o, ok := r.control.opt.Feed.(Observer); ok {
+			o.Observe(t.Key, seen)
+		}
+	}
 	var changed *ChangedError
 	var uncertain *UncertainError
 	switch {

@@ -377,6 +377,28 @@ func TestAnAlertThatBeganAfterThePlanIsNews(t *testing.T) {
 	})
 }
 
+// observing is a world whose Feed takes what effects prove.
+type observing struct {
+	*world
+	seen map[backend.Key]backend.Observation
+}
+
+func (o *observing) Observe(k backend.Key, x backend.Observation) { o.seen[k] = x }
+
+func TestWhatAnEffectProvesReachesTheScreen(t *testing.T) {
+	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+		feed := &observing{w, map[backend.Key]backend.Observation{}}
+		o := &odd{world: w, do: func(context.Context, Target) (Done, error) {
+			return Done{Proved: true, Observed: backend.Known(backend.Observation{What: backend.Text("commands do not run")})}, nil
+		}}
+		r := o.start(o.control(func(opt *Options) { opt.Feed = feed }), w.intent("notes"))
+		<-r.Done()
+		if x, ok := feed.seen[key("notes")]; !ok || x.What.String() != "commands do not run" {
+			t.Errorf("%v", feed.seen)
+		}
+	})
+}
+
 func TestAnUnknownCanaryIsFollowedByNothing(t *testing.T) {
 	bubble(t, names(10), func(t *testing.T, w *world) {
 		w.onDo = func(*entry) error { return &UncertainError{errors.New("connection lost")} }

@@ -52,6 +52,11 @@ func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
 	})
 }
 
+// Observer is a Feed that takes what an effect proved about a sandbox, so that it is shown.
+type Observer interface {
+	Observe(backend.Key, backend.Observation)
+}
+
 // Feed is where a Control learns what there is. The wiring joins it with the fleet and the alerts.
 type Feed interface {
 	Scene() Scene

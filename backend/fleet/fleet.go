@@ -35,8 +35,9 @@ type Fleet struct {
 	latest  atomic.Pointer[State]
 	wake    chan struct{} // one slot: a reading waits
 
-	mu      sync.Mutex
-	pending []*backend.Reading
+	mu       sync.Mutex
+	pending  []*backend.Reading
+	observed map[backend.Key]backend.Observation // by actions
 }
 
 // New makes a Fleet without sources.
@@ -184,6 +185,7 @@ func (f *Fleet) build() *State {
 		health[i] = p.health(now)
 	}
 	for _, r := range pending {
+		f.withObserved(r, now)
 		f.store.apply(r)
 	}
 	st := f.store.build(now, f.opt.Mono(), health)

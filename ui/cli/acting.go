@@ -56,6 +56,9 @@ func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
 // Attend names what readings look at first.
 func (f *ActionFeed) Attend(keys []backend.Key) { f.desk.SetVisible(attending, keys) }
 
+// Observe shows what an effect proved about a sandbox.
+func (f *ActionFeed) Observe(k backend.Key, o backend.Observation) { f.fleet.Observe(k, o) }
+
 func concerns(b *alerts.Board) []actions.Concern {
 	var out []actions.Concern
 	for _, a := range b.Alerts {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -38,7 +39,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				}},
 			{Name: "observed", Title: "OBSERVED", Help: "what was proved, apart from what is reported",
 				Min: 10, Ideal: 20, Flex: 2, Priority: 1, Descending: true,
-				Cell: func(b row, _ *Ctx) Cell { return observedCell(b) },
+				Cell: func(b row, c *Ctx) Cell { return observedCell(b, c.Now) },
 				Sort: func(b row, _ *Ctx) SortKey {
 					o, ok := b.Observed.Get()
 					k := SortKey{Text: o.What.String(), Unknown: !ok}
@@ -182,13 +183,22 @@ func sandboxRank(b *backend.Sandbox) float64 {
 	return rank
 }
 
-func observedCell(b *backend.Sandbox) Cell {
+// observedFresh is how long an observation is shown as if it held now; after that its age stands first, and it pales.
+const observedFresh = 5 * time.Minute
+
+func observedCell(b *backend.Sandbox, now time.Time) Cell {
 	o, ok := b.Observed.Get()
 	switch {
 	case b.Observed.IsNotApplicable():
 		return None()
 	case !ok:
 		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
+	case now.Sub(o.At) > observedFresh:
+		mark := theme.MarkBad
+		if o.Works {
+			mark = theme.MarkGood
+		}
+		return Cell{Text: backend.Textf("%s ago: %s", backend.Age(now.Sub(o.At)), o.What), Tone: theme.Dim, Mark: mark}
 	case o.Works:
 		return Cell{Text: o.What, Tone: theme.Good, Mark: theme.MarkGood}
 	}
