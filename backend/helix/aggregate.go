@@ -36,7 +36,7 @@ type space struct {
 type aggregate struct {
 	now    *sweep // in progress
 	last   *sweep // last complete one
-	whole  bool   // the last reading told all of last, and everything on it was good
+	good   int    // how many readings in a row told all of last, and everything on it was good
 	byHash map[uint64]*session
 	byID   map[backend.ID]*session
 }
@@ -152,7 +152,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.agg.now, s.agg.whole = nil, false
+		s.agg.now, s.agg.good = nil, 0
 		if len(w.pages) == from {
 			return err
 		}
@@ -161,7 +161,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		r.Degraded = s.degraded("a page of the aggregate route cannot be read, so that part of the fleet is not seen", err)
 	}
 	switch {
-	case done && !w.fresh && s.agg.whole:
+	case done && !w.fresh && s.agg.good >= 2: // told twice: what is left out twice has ended
 		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
 			r.Confirmed = append(r.Confirmed, backend.Scope{Kind: kind, Complete: true})
 		}
@@ -171,7 +171,12 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
 		}
-		s.agg.whole = whole && len(r.Stale) == 0
+		if s.agg.good++; w.fresh {
+			s.agg.good = 1
+		}
+		if !whole || len(r.Stale) > 0 {
+			s.agg.good = 0
+		}
 		s.agg.last, s.agg.now = w, nil
 		s.forget(w)
 	default:

@@ -92,6 +92,9 @@ func TestAggregateRoute(t *testing.T) {
 	if w := workspace(first, "a/box"); w.Provider.String() != "docker" || !w.LastSuccessAt.IsKnown() {
 		t.Errorf("workspace %+v", w)
 	}
+	if again := rig.poll(); len(again.Workspaces) != 2 || !again.Scopes[1].Complete {
+		t.Errorf("what ends when two lists leave it out needs two lists, of unchanged pages too: %+v", again.Scopes)
+	}
 	same := rig.poll()
 	if p.count() != 2 || len(same.Confirmed) != 2 || len(same.Workspaces) != 0 || same.Registry != backend.RegistryAnswers || same.Load.Requests != 2 {
 		t.Errorf("unchanged pages: sent %d, confirmed %v, load %+v", p.count(), same.Confirmed, same.Load)
