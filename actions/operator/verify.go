@@ -104,7 +104,7 @@ func (v verifier) success(t actions.Target, issued time.Time, w *backend.Workspa
 	}
 	if w.Class != backend.ClassFailed {
 		return actions.Verdict{Result: actions.ResultAccepted,
-			Why: backend.Textf("it left failed and is reported %v, but nothing has succeeded yet", spoken(w.Reported))}
+			Why: backend.Textf("it is reported %v now, but nothing has succeeded since", spoken(w.Reported))}
 	}
 	attempt, tried := w.LastAttemptAt.Get()
 	switch {

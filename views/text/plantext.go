@@ -161,7 +161,7 @@ func (d *Plan) foot(b *strings.Builder) {
 func WriteRun(w io.Writer, d *Plan) error {
 	var b strings.Builder
 	r := d.Run
-	fmt.Fprintf(&b, "%s on %s", backend.Clean(d.title, 100), d.Source)
+	fmt.Fprintf(&b, "%s %s on %s", backend.Clean(d.title, 100), plural(len(r.Lines), string(d.Kind)), d.Source)
 	if d.Digest != nil {
 		fmt.Fprintf(&b, ", plan %s", *d.Digest)
 	}
