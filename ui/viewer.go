@@ -40,7 +40,7 @@ type Viewer struct {
 	Bell alerts.Severity
 	// CanSuspend says that a shell is there to come back to; without one ctrl+z would hang for ever.
 	CanSuspend bool
-	// Runbook is what the operators of this site add to the runbook, by rule.
+	// Runbook is what the operators of this site add to the runbook, by rule and by page.
 	Runbook map[string]runbook.Local
 	// Now reads the clock. Required.
 	Now func() time.Time

@@ -18,7 +18,7 @@ type Frame struct {
 	Summary      *Summary
 	// Diagnoses are those that were worked out; one that is missing is under way.
 	Diagnoses map[Question]*runbook.Diagnosis
-	// Local is what the operators of this site add to the runbook, by rule.
+	// Local is what the operators of this site add to the runbook, by rule, and by page where no rule is asked about.
 	Local map[string]runbook.Local
 }
 

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -16,6 +17,38 @@ type Local struct {
 type Link struct {
 	Title string
 	URL   string
+}
+
+// Leads lists the pages that a rule's note about the runbook names: "1; 6 when the cause names schemaVersion".
+func Leads(note string) []string {
+	var out []string
+	for part := range strings.SplitSeq(note, ";") {
+		for number := range strings.SplitSeq(part, " or ") {
+			number, _, _ = strings.Cut(strings.TrimSpace(number), " ")
+			if p, ok := Incident(number); ok && !slices.Contains(out, p.Number) {
+				out = append(out, p.Number)
+			}
+		}
+	}
+	return out
+}
+
+// Together is what several rules add to one page; what they have in common stands there once.
+func Together(all []Local) Local {
+	var out Local
+	var texts []string
+	for _, l := range all {
+		if t := closeFences(strings.TrimSpace(l.Text)); t != "" && !slices.Contains(texts, t) {
+			texts = append(texts, t)
+		}
+		for _, link := range l.Links {
+			if !slices.Contains(out.Links, link) {
+				out.Links = append(out.Links, link)
+			}
+		}
+	}
+	out.Text = strings.Join(texts, "\n\n")
+	return out
 }
 
 // Markdown writes the whole page, the site's own text first among the sections: who wrote it knows the place better

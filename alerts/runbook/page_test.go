@@ -101,6 +101,24 @@ func TestParseRefusesHalfAPage(t *testing.T) {
 	}
 }
 
+func TestLeadsReadsThePagesOfARulesNote(t *testing.T) {
+	for note, want := range map[string]string{
+		"1": "1",
+		"1; 6 when the cause names schemaVersion":          "1 6",
+		"7 for the retries; 1 or 6 for the cause itself":   "7 1 6",
+		"none; pitfall 9 of the framework's upgrade guide": "",
+		"2 when files are missing since":                   "2",
+	} {
+		if got := strings.Join(Leads(note), " "); got != want {
+			t.Errorf("%q leads to %q, want %q", note, got, want)
+		}
+	}
+	both := Together([]Local{{Text: "Call 1.", Links: []Link{{URL: "https://a"}}}, {Text: "Call 1."}, {Text: "~~~\nopen", Links: []Link{{URL: "https://a"}, {URL: "https://b"}}}, {Text: "Call 2."}})
+	if both.Text != "Call 1.\n\n~~~\nopen\n~~~\n\nCall 2." || len(both.Links) != 2 {
+		t.Errorf("together: %+v", both)
+	}
+}
+
 func TestLocalTextStaysInItsPlace(t *testing.T) {
 	p, _ := Incident("7")
 	if strings.Contains(p.Markdown(Local{}), "At this site") {

@@ -15,9 +15,11 @@ import (
 	"sandglass/views/text"
 )
 
-// LocalRunbook is what the rules' configuration adds to the runbook, by rule.
+// LocalRunbook is what the rules' configuration adds to the runbook: by rule, and by the number of a page what all rules
+// that lead to it add.
 func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
 	out := map[string]runbook.Local{}
+	pages := map[string][]runbook.Local{}
 	for _, r := range rules {
 		m := r.Meta()
 		if m.RunbookText == "" && len(m.RunbookLinks) == 0 {
@@ -30,8 +32,28 @@ func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
 			}
 		}
 		out[m.Name] = l
+		for _, n := range runbook.Leads(m.Explain.Runbook) {
+			pages[n] = append(pages[n], l)
+		}
+	}
+	for n, all := range pages {
+		out[n] = runbook.Together(all)
 	}
 	return out
+}
+
+// sitesText is what the site adds to a page. The page stands without a configuration too.
+func (p *Program) sitesText(s shared, page *runbook.Page) runbook.Local {
+	c, err := p.load(s)
+	if err == nil {
+		conditions, refused := makeRules(c)
+		if len(refused) == 0 {
+			return LocalRunbook(conditions)[page.Number]
+		}
+		err = refused
+	}
+	p.notice("what this site adds to the page is missing, since the configuration cannot be used: %v", err)
+	return runbook.Local{}
 }
 
 // pageWidth is how wide text is laid out where no terminal tells.
@@ -74,7 +96,7 @@ that workspace, session, sandbox, scratch directory, host or source; with
 			}
 			doc := text.Runbook{Incident: page.Number, Title: page.Title}
 			if subject == "" && s.config == "" {
-				doc.Text = page.Markdown(runbook.Local{})
+				doc.Text = page.Markdown(p.sitesText(*s, page))
 				return p.writeRunbook(doc, nil, format)
 			}
 			r, err := p.read(c.Context(), *s, o)

@@ -118,6 +118,9 @@ func (p Page) Markdown(f *views.Frame) string {
 	if !ok {
 		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
 	}
+	if p.Rule == "" {
+		return page.Markdown(f.Local[page.Number]) // nobody knows which of its rules it is about
+	}
 	return page.Markdown(f.Local[p.Rule])
 }
 
