@@ -39,7 +39,7 @@ func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, scene Scene)
 func capRefusals(p *Plan, spec Spec, s *fleet.State) []Refusal {
 	useful := 0
 	for _, t := range p.Targets {
-		if !t.Useless {
+		if !t.Useless && !brokenSession(s, t.Key) {
 			useful++
 		}
 	}
@@ -76,7 +76,7 @@ func inUse(s *fleet.State, source string, of backend.Kind) int {
 		}
 	case backend.KindSession:
 		for x := range s.Sessions.All() {
-			if x.Key.Source == source {
+			if x.Key.Source == source && !brokenSession(s, x.Key) {
 				n++
 			}
 		}
@@ -89,6 +89,25 @@ func inUse(s *fleet.State, source string, of backend.Kind) int {
 	case backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
 	}
 	return n
+}
+
+// brokenSession reports whether none of a session's workspaces works: bounding the opens of all that storm is the way out
+// of a storm, and must not be held by a share of what works.
+func brokenSession(s *fleet.State, k backend.Key) bool {
+	if k.Kind != backend.KindSession {
+		return false
+	}
+	broken := false
+	for w := range s.Workspaces.Of(backend.KindWorkspace, k.Source, k.ID) {
+		switch w.Class {
+		case backend.ClassFailed, backend.ClassEvicted:
+			broken = true
+		case backend.ClassClosed:
+		default:
+			return false
+		}
+	}
+	return broken
 }
 
 // resetRefusals tell when a reset would only fail again or make an outage worse.
