@@ -74,8 +74,13 @@ func (w *work) depart(due []*record) {
 			w.end(r, why)
 		case subjectUnread:
 			w.next.unread = true
-			if r.State != StateEnded && w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience {
-				w.put(r, step(w.meta, r.Key, r, Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}, w.env.Now, false))
+			v := Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}
+			g, silent := w.next.gaps[r.Key.Source]
+			if silent = silent && !g.Starting; silent {
+				v = Verdict{Outcome: g.Outcome, Why: g.Why}
+			}
+			if r.State != StateEnded && (silent || w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience) {
+				w.put(r, step(w.meta, r.Key, r, v, w.env.Now, false))
 			}
 		case subjectHere:
 		}

@@ -81,3 +81,22 @@ func TestAnAgentOutOfMemoryIsHeldWhileItsLogCannotBeRead(t *testing.T) {
 	s.every(30*time.Second, 50*time.Minute, nil)
 	s.want(agentRule, alerts.StateHeld)
 }
+
+// What fired when the program ended and cannot be read when it begins again is held at once, and not shown as if it had been
+// confirmed.
+func TestARestartDuringAnOutageHolds(t *testing.T) {
+	s := begin(t, failedRule, downRule)
+	s.reads("a/box", reading{state: "failed", err: quota, attempt: 40 * time.Minute, success: 50 * time.Minute})
+	s.look().want(failedRule, alerts.StateFiring)
+	s.restart()
+	delete(s.workspaces, wsKey("a/box"))
+	s.health("helix", func(h *fleet.SourceHealth) { h.Status = fleet.StatusStarting })
+	s.after(time.Second).want(failedRule, alerts.StateFiring)
+	s.down("helix", "connection refused")
+	if a := s.after(5*time.Second).want(failedRule, alerts.StateHeld); a.Why.String() != "helix is down: connection refused" {
+		t.Errorf("why %q", a.Why)
+	}
+	s.up("helix")
+	s.reads("a/box", reading{state: "failed", err: quota, attempt: 40 * time.Minute, success: 50 * time.Minute})
+	s.look().want(failedRule, alerts.StateFiring)
+}
