@@ -89,7 +89,7 @@ var fileWriters = map[string][]string{
 	"actions/audit/file_unix.go":     {"os.OpenFile"},
 	"actions/audit/intents.go":       {"os.MkdirAll", "os.Remove"},
 	"actions/audit/journal.go":       {"os.MkdirAll"},
-	"actions/store.go":               {"os.MkdirAll", "os.OpenFile", "os.Remove"},
+	"actions/store.go":               {"os.MkdirAll", "os.Remove"},
 	"actions/tmpdir/effect_linux.go": {"unix.Renameat2"},
 	"actions/tmpdir/remove_linux.go": {"unix.Fchmod", "unix.Unlinkat"},
 	"alerts/linefile_unix.go":        {"os.OpenFile"},

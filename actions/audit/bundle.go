@@ -46,7 +46,7 @@ func (j *Journal) WriteBundle(ctx context.Context, b Bundle, at time.Time, who W
 	if path, err := filepath.Abs(f.Path); err == nil {
 		f.Path = path
 	}
-	if err := writeNew(f.Path, b.Text); err != nil {
+	if err := WriteNew(f.Path, []byte(b.Text)); err != nil {
 		return BundleFile{}, fmt.Errorf("the bundle was not written: %w", err)
 	}
 	e := Entry{At: at, Phase: PhaseBundle, Who: who, Verb: "bundle", Kind: string(b.Subjects[0].Kind), SHA256: f.SHA256,
@@ -69,13 +69,14 @@ func bundleName(k backend.Key, at time.Time, sum string) string {
 	return fmt.Sprintf("%s-%s-%s-%s.md", at.UTC().Format("20060102T150405Z"), k.Kind, word[:min(len(word), 60)], sum[:8])
 }
 
-// writeNew writes a file that must not exist and makes it last; what could not be written whole does not stay.
-func writeNew(path, text string) error {
+// WriteNew writes a file of mode 0600 that must not exist yet (fs.ErrExist otherwise) and makes it and its name last; what
+// could not be written whole does not stay.
+func WriteNew(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(text)
+	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
