@@ -12,6 +12,7 @@ func Example(known Known) string {
 	w := &writer{docs: true}
 	w.comment("Sandglass configuration. Every key is listed with its default; what starts with # and no space is switched off.")
 	w.comment("It is looked for at --config FILE, then $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml.")
+	w.comment("To begin: take the # away from a [[source]], its id and kind, and the keys that say where it is; all others can be left out.")
 	w.comment("Check it with: sandglass config check")
 	w.comment("Durations are written 90s, 10m, 48h or 7d; sizes 100kB, 64MB or 1GiB.")
 	w.gap()

@@ -319,15 +319,36 @@ func spansWidth(spans []kit.Span) int {
 // tabs draws the screens' names.
 func (m *Model) tabs(w int) string {
 	l := kit.NewLine(m.frame.Theme, w)
+	gap := 1
+	if w >= 80 {
+		gap = 2
+	}
+	most := m.tabWidth(w, gap)
 	for i, s := range m.screens {
-		num, name := theme.Dim, theme.Dim
+		tone, name := theme.Dim, kit.Cut(s.Name(), most)
 		if i == m.current {
-			num, name = theme.Accent, theme.Accent
+			tone, name = theme.Accent, s.Name()
 		}
-		l.Gap(1).Put(num, fmt.Sprint(s.Number(), " ")).Put(name, s.Name())
-		if w >= 80 {
-			l.Gap(1)
-		}
+		l.Gap(1).Put(tone, fmt.Sprint(s.Number(), " ")).Put(tone, name).Gap(gap - 1)
 	}
 	return l.String()
+}
+
+// tabWidth is how many cells the name of a screen gets so that all of them fit; that of the one that is shown is whole.
+func (m *Model) tabWidth(w, gap int) int {
+	const whole, least = 20, 3
+	for most := whole; most > least; most-- {
+		used := 0
+		for i, s := range m.screens {
+			n := kit.Width(s.Name())
+			if i != m.current {
+				n = min(n, most)
+			}
+			used += gap + 2 + n
+		}
+		if used <= w {
+			return most
+		}
+	}
+	return least
 }

@@ -344,6 +344,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		m.overlay = overPalette
 		return m.palette.open(m.keymap)
 	case keys.Screen:
+		m.say = "" // it was about what was shown
 		m.open(in.N)
 		return m.goOn()
 	case keys.Arm:

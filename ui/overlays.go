@@ -85,6 +85,14 @@ func (v *helpView) draw(w, h int, t *theme.Theme, m *keys.Map) kit.Block {
 	} {
 		doc.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
 	}
+	doc.Head("Short words")
+	for _, line := range [][2]string{
+		{"ws se sb", "workspaces, sessions, sandboxes"}, {"td ho so", "scratch directories, hosts, sources"},
+		{"40m+ <41m", "for at least, for at most that long: what is known about the beginning"},
+		{"blind 1", "so many rules lack what they read on some source; 9 Sources says which"}, {"–  ?", "does not exist for this row; nobody could read it"},
+	} {
+		doc.Field(line[0], kit.Span{Text: line[1]})
+	}
 	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
 	return paged(&v.pager, w, h, t, title, doc.Layout(t, w))
 }

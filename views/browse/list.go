@@ -221,6 +221,9 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 		if _, key, ok := l.table.Cursor(); ok {
 			return views.Outcome{Open: key}
 		}
+		if l.table.Len() == 0 {
+			return views.Outcome{Say: "there is no row here"}
+		}
 		return views.Outcome{Say: "the cursor is on no row: move it first"}
 	case keys.Copy:
 		return l.copy()
