@@ -31,6 +31,7 @@ const (
 	maxBundled       = 200 // entities with their readings
 	maxBundledEvents = 500
 	maxBundledAlerts = 50
+	maxBesides       = 20
 )
 
 // evidence is a Bundle with everything looked up.

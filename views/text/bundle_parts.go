@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -95,12 +96,30 @@ func (e *evidence) evidence(p *page) {
 				p.sub("%s: %s, began %s", rawID(s.Key.Path()), code(s.Detail.String()), bounds(s.Bounds))
 			}
 		}
+		e.besides(p, a)
 		if !a.Why.IsEmpty() {
 			p.sub("%s", code(a.Why.String()))
 		}
 	}
 	if more := len(e.alerts) - maxBundledAlerts; more > 0 {
 		p.item("and %d more", more)
+	}
+}
+
+// besides names what else an alert is about: a leak has two sides, and who gets this page sees one of them.
+func (e *evidence) besides(p *page, a *alerts.Alert) {
+	var ids []string
+	for i := range a.Subjects {
+		if k := a.Subjects[i].Key; !slices.Contains(e.covered, k) {
+			ids = append(ids, rawID(k.Path()))
+		}
+	}
+	if n := len(ids); n > 0 {
+		text := strings.Join(ids[:min(n, maxBesides)], ", ")
+		if more := a.SubjectCount - len(a.Subjects) + n - maxBesides; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		p.sub("it is also about %s", text)
 	}
 }
 

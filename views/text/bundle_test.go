@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,20 @@ func TestABundleCoversWhatIsJoined(t *testing.T) {
 				t.Errorf("%s: %q is in the bundle", name, never)
 			}
 		}
+	}
+}
+
+// TestABundleNamesTheOtherSide: who has the evidence about one subject of an alert knows which the others are.
+func TestABundleNamesTheOtherSide(t *testing.T) {
+	ctx, a := leak()
+	for i := range 23 {
+		a.Subjects = append(a.Subjects, alerts.Subject{Key: backend.Key{Kind: backend.KindWorkspace, Source: "a",
+			Parent: backend.MustID("other"), ID: backend.MustID(fmt.Sprintf("side%02d", i))}})
+	}
+	a.SubjectCount = len(a.Subjects)
+	md := bundleOf(ctx, a.Subjects[0].Key).Markdown()
+	if !strings.Contains(md, "it is also about `other/side00`, `other/side01`") || !strings.Contains(md, "`other/side19` and 3 more\n") {
+		t.Errorf("the other subjects are not named in\n%s", md)
 	}
 }
 
