@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -269,11 +268,7 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	if !input {
 		return append(lines, l.String()), min(kit.Width(ask), w-1)
 	}
-	room := max(w-kit.Width(ask)-3, 1)
-	for kit.Width(shown) > room { // what was typed last is what counts
-		_, size := utf8.DecodeRuneInString(shown)
-		shown = shown[size:]
-	}
+	shown = kit.CutLeft(shown, max(w-kit.Width(ask)-3, 1)) // what was typed last is what counts
 	l.Gap(2).Put(theme.Strong, shown)
 	return append(lines, l.String()), min(kit.Width(ask)+2+kit.Width(shown), w-1)
 }
