@@ -64,7 +64,7 @@ func (c *console) control(a cli.Acting) (*actions.Control, error) {
 			_ = a.Desk.Record(events...) // the journal has it; the timeline is for looking
 		}}
 	if a.StateDir != "" {
-		journal, err := newAuditJournal(a.StateDir)
+		journal, err := newAuditJournal(a.StateDir, a.Config.Digest)
 		if err != nil {
 			o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
 		} else {
@@ -202,10 +202,11 @@ func (c *console) site(s cli.Source, a cli.Acting, allowed []actions.Verb) actio
 	return site
 }
 
-// newAuditJournal makes the journal of a state directory.
-func newAuditJournal(dir string) (*audit.Journal, error) {
+// newAuditJournal makes the journal of a state directory. digest is that of the configuration with which this process
+// writes, empty without one.
+func newAuditJournal(dir, digest string) (*audit.Journal, error) {
 	j, err := audit.New(audit.Options{Dir: dir, Sockets: audit.SystemSockets(),
-		Origin: audit.Origin{Host: whoIs().Host, BootID: backend.Clean(alerts.SystemMoment().Boot, 80)}})
+		Origin: audit.Origin{Host: whoIs().Host, BootID: backend.Clean(alerts.SystemMoment().Boot, 80), ConfigDigest: digest}})
 	if err != nil {
 		return nil, fmt.Errorf("there is no journal: %w", err)
 	}

@@ -51,7 +51,7 @@ func (c *console) purgeNow(ctx context.Context, a cli.Acting, s *fleet.State) ([
 	if len(ks) == 0 {
 		return nil, nil
 	}
-	journal, err := newAuditJournal(a.StateDir)
+	journal, err := newAuditJournal(a.StateDir, a.Config.Digest)
 	if err != nil {
 		return nil, err
 	}

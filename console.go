@@ -45,7 +45,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	var journal alerts.OrderJournal
 	if vault != nil {
 		var err error
-		if journal, err = newOrderJournal(o.StateDir); err != nil {
+		if journal, err = newOrderJournal(o.StateDir, o.Config.Digest); err != nil {
 			problems.add(err)
 		}
 	}
@@ -76,7 +76,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	viewer := c.viewer(o)
 	viewer.Control = control
 	parts := map[string]func(context.Context){"fleet": f.Run, "alerts": desk.Run}
-	if records, err := newAuditJournal(o.StateDir); err == nil {
+	if records, err := newAuditJournal(o.StateDir, o.Config.Digest); err == nil {
 		c.past(ctx, records, desk, o, &viewer, problems.add)
 		if ks := c.keepers(acting); len(ks) > 0 {
 			parts["grace periods"] = func(ctx context.Context) {

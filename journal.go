@@ -22,8 +22,8 @@ type orderJournal struct {
 }
 
 // newOrderJournal makes the journal of a state directory; nil, and why, where there can be none.
-func newOrderJournal(dir string) (alerts.OrderJournal, error) {
-	j, err := newAuditJournal(dir)
+func newOrderJournal(dir, digest string) (alerts.OrderJournal, error) {
+	j, err := newAuditJournal(dir, digest)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func newOrderJournal(dir string) (alerts.OrderJournal, error) {
 }
 
 // openAudit is the journal of a state directory, and who writes to it.
-func openAudit(dir string) (*audit.Journal, audit.Who, error) {
-	j, err := newAuditJournal(dir)
+func openAudit(dir, digest string) (*audit.Journal, audit.Who, error) {
+	j, err := newAuditJournal(dir, digest)
 	return j, whoIs(), err
 }
 

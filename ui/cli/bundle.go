@@ -109,7 +109,7 @@ func (p *Program) bundle(ctx context.Context, s shared, r *reading, id backend.I
 	if p.Audit == nil {
 		return failed("nothing was written", errors.New("this program keeps no journal"))
 	}
-	if e.Journal, e.Who, err = p.Audit(dir); err != nil {
+	if e.Journal, e.Who, err = p.Audit(dir, r.config.Digest); err != nil {
 		return failed("nothing was written", err)
 	}
 	key := runbook.SubjectOf(r.state, id)

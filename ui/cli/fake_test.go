@@ -132,7 +132,7 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 		Now:       func() time.Time { return noon },
 		Mono:      func() time.Duration { return time.Minute },
 		Moment:    func() alerts.Moment { return alerts.Moment{Wall: noon} },
-		Audit: func(dir string) (*audit.Journal, audit.Who, error) {
+		Audit: func(dir, _ string) (*audit.Journal, audit.Who, error) {
 			j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: backend.Text("build-7")}})
 			return j, audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7"), Claimed: backend.Text("Mara L")}, err
 		},

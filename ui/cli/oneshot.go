@@ -103,7 +103,7 @@ func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend f
 		o.Vault, err = alerts.OpenVault(dir, engine)
 	}
 	if err == nil && p.Journal != nil {
-		o.Journal, err = p.Journal(dir)
+		o.Journal, err = p.Journal(dir, c.Digest)
 	}
 	if err != nil {
 		problem(err)

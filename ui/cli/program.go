@@ -41,10 +41,11 @@ type Program struct {
 	Now    func() time.Time
 	Mono   func() time.Duration // since the process started; never jumps
 	Moment func() alerts.Moment // the clocks that outlive a process
-	// Journal keeps orders about alerts in the state directory before they take effect; nil: nobody does.
-	Journal func(stateDir string) (alerts.OrderJournal, error)
+	// Journal keeps orders about alerts in the state directory before they take effect, and names the digest of the
+	// configuration; nil: nobody does.
+	Journal func(stateDir, digest string) (alerts.OrderJournal, error)
 	// Audit is the audit journal of a state directory, and who writes to it; nil: there is none.
-	Audit   func(stateDir string) (*audit.Journal, audit.Who, error)
+	Audit   func(stateDir, digest string) (*audit.Journal, audit.Who, error)
 	Spawn   backend.Spawner
 	Cleaner *backend.Cleaner
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
