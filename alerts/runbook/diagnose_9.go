@@ -36,6 +36,9 @@ func (s *scene) flood() Check {
 	}
 	switch {
 	case ok && rate >= 1:
+		if t.in.Sample.IsEmpty() {
+			return a.yes(t.from, "%s%.1f rejections a second over the last minute", backend.Clean(least, 20), rate)
+		}
 		return a.yes(t.from, "%s%.1f rejections a second over the last minute; the newest line: %s", backend.Clean(least, 20), rate, backend.Clean(t.in.Sample.String(), 160))
 	case ok:
 		return a.no(t.from, "%s rejections in the last minute", number(t.in.N))
