@@ -39,6 +39,9 @@ type Options struct {
 	Fingerprint func(backend.Safe) string
 	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: nobody can tell.
 	EvidenceSaved func(ctx context.Context, since time.Time, keys []backend.Key) bool
+	// Acted lists when any process acted on the source with the verb, since then, oldest first: what the journal says. The
+	// rate limit counts it. nil: only what this process did counts.
+	Acted func(ctx context.Context, source string, verb Verb, since time.Time) ([]time.Time, error)
 	// Tell takes events for the timeline. It may be nil.
 	Tell func([]backend.Event)
 }
@@ -259,7 +262,26 @@ func (c *Control) ready(ctx context.Context, p *Plan, ability Ability) (*Run, er
 			return nil, &RefusedError{open}
 		}
 	}
+	if err := c.remember(ctx, p); err != nil {
+		return nil, err
+	}
 	return r, c.store.use(p.Digest, c.opt.Now())
+}
+
+// remember counts what other processes did within the last minute against the rate limit. What cannot be known is not
+// taken for nothing.
+func (c *Control) remember(ctx context.Context, p *Plan) error {
+	if c.opt.Acted == nil {
+		return nil
+	}
+	at, err := c.opt.Acted(ctx, p.Source, p.Verb, c.opt.Now().Add(-time.Minute))
+	if err != nil {
+		return fmt.Errorf("how much was done within the last minute is not known, and more might be too much: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paces[pace{p.Source, p.Verb}] = &window{at: at}
+	return nil
 }
 
 // Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no

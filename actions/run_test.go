@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -336,6 +337,42 @@ func TestADryRunChangesNothing(t *testing.T) {
 		got, err := c.Rehearse(t.Context(), p)
 		if err != nil || got.Acted() != 5 || len(w.acted()) != 0 || len(w.journal.entries) != 0 {
 			t.Errorf("%v, %s; acted on %v, journal %v", err, got.Summary(), w.acted(), w.journal.phases())
+		}
+	})
+}
+
+func TestTheRateLimitCountsOtherProcesses(t *testing.T) {
+	bubble(t, []string{"notes", "other"}, func(t *testing.T, w *world) {
+		o := w.options()
+		o.Abilities[0].Spec.PerMinute = 2
+		fail := error(nil)
+		o.Acted = func(_ context.Context, source string, verb Verb, since time.Time) ([]time.Time, error) {
+			if source != home || verb != Reset || time.Since(since) != time.Minute {
+				t.Errorf("asked about %s of %s since %s", verb, source, since)
+			}
+			return []time.Time{time.Now().Add(-50 * time.Second), time.Now().Add(-20 * time.Second)}, fail
+		}
+		c := NewControl(o)
+		if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		r := w.start(c, w.intent("notes"))
+		<-r.Done()
+		if first := r.Snapshot().Lines[0].Issued.Sub(began); first < 10*time.Second || first > 20*time.Second {
+			t.Errorf("the first effect came after %s; 10 s are left of the minute", first)
+		}
+		fail = errors.New("the journal cannot be read")
+		p, err := c.Plan(t.Context(), w.intent("other"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, err := ConfirmDigest(p, p.Digest, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Start(t.Context(), ok); err == nil || len(w.acted()) != 1 {
+			t.Errorf("%v, acted on %v", err, w.acted())
 		}
 	})
 }

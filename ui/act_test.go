@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/exp/golden"
 
 	"sandglass/actions"
@@ -431,5 +432,15 @@ func TestNothingTakesTheFocus(t *testing.T) {
 			t.Error(s.text())
 		}
 		s.close()
+	})
+}
+
+func TestComingBackDisarms(t *testing.T) {
+	acts(t, Size{80, 24}, allowed(t), func(s *screen, _ *hands, c *actions.Control) {
+		s.prog.Send(tea.ResumeMsg{})
+		s.ready()
+		if _, armed := c.Armed(); armed || !strings.Contains(s.text(), "disarmed") {
+			t.Errorf("armed %t:\n%s", armed, s.text())
+		}
 	})
 }

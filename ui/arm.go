@@ -152,3 +152,15 @@ func (m *Model) disarm() tea.Cmd {
 		return orderedMsg{say: "disarmed"}
 	}
 }
+
+// cameBack ends the arming when the console comes back from the shell's background: whoever brings it back is not
+// certainly the one who armed it.
+func (m *Model) cameBack() tea.Cmd {
+	m.dirty = true
+	if c := m.viewer.Control; c != nil {
+		if _, armed := c.Armed(); armed {
+			return m.disarm()
+		}
+	}
+	return nil
+}

@@ -200,6 +200,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.planned(msg)
 	case readyMsg:
 		m.dirty = true
+	case tea.ResumeMsg:
+		return m, m.cameBack()
 	case startedMsg:
 		return m, m.started(msg)
 	case armedMsg:
