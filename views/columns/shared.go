@@ -31,7 +31,7 @@ func readColumn[R any](meta func(R) *backend.Meta, priority int) Column[R] {
 // alertColumn names the worst alert about the row.
 func alertColumn[R any](key func(R) backend.Key, priority int) Column[R] {
 	return Column[R]{Name: "alert", Title: "ALERT", Help: "the worst alert that names it",
-		Min: 15, Ideal: 20, Priority: priority, Descending: true,
+		Min: 20, Ideal: 20, Priority: priority, Descending: true,
 		Cell: func(r R, c *Ctx) Cell {
 			a := c.Alert(key(r))
 			if a == nil {

@@ -42,7 +42,7 @@ func Workspaces() *Set[*backend.Workspace] {
 				Sort: func(w row, _ *Ctx) SortKey { return sortText(w.LastError.String()) }},
 			sourceColumn(func(w row) string { return w.Key.Source }, 5),
 			textColumn(Column[row]{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it",
-				Min: 8, Ideal: 18, Priority: 7, Where: WideOnly}, theme.Normal, func(w row) backend.Safe { return w.Provider }),
+				Min: 18, Ideal: 18, Priority: 7, Where: WideOnly}, theme.Normal, func(w row) backend.Safe { return w.Provider }),
 			alertColumn(func(w row) backend.Key { return w.Key }, 7),
 			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Brief: "TRY", Help: "age of the last attempt", Min: 4, Ideal: 7, Priority: 4},
 				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
