@@ -96,7 +96,7 @@ func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
 			open = slices.DeleteFunc(open, (*progress).over)
 		case PhaseDone, PhaseStopped, PhaseRefused:
 			open = slices.DeleteFunc(open, func(p *progress) bool { return r.ends() && p.plan.Intent.Digest == r.Digest })
-		case PhaseArmed, PhaseConfirmed, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence:
+		case PhaseArmed, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence:
 		}
 	}
 	out := make([]OpenPlan, 0, len(open))

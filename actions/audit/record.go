@@ -21,9 +21,8 @@ type Phase string
 // more. A plan ends as done, with its result, or as stopped; one with an intent and neither was broken off
 // (OpenIntents).
 const (
-	PhaseArmed        Phase = "armed" // somebody may act for a while, or (verb disarm) not any more
-	PhaseConfirmed    Phase = "confirmed"
-	PhaseRefused      Phase = "refused"       // nothing was done, the reason is in Detail
+	PhaseArmed        Phase = "armed"         // somebody may act for a while, or (verb disarm) not any more
+	PhaseRefused      Phase = "refused"       // a confirmed plan was not begun, the reason is in Detail
 	PhaseIntent       Phase = "intent"        // of a plan, with all of its targets
 	PhaseTargetIntent Phase = "target-intent" // the subjects are acted on next
 	PhaseOutcome      Phase = "outcome"       // what became of the subjects
@@ -41,7 +40,7 @@ const (
 
 // Phases lists all phases.
 func Phases() []Phase {
-	return []Phase{PhaseArmed, PhaseConfirmed, PhaseRefused, PhaseIntent, PhaseTargetIntent, PhaseOutcome, PhaseStopped,
+	return []Phase{PhaseArmed, PhaseRefused, PhaseIntent, PhaseTargetIntent, PhaseOutcome, PhaseStopped,
 		PhaseDone, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence}
 }
 

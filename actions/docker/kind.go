@@ -48,7 +48,7 @@ func specs() []actions.Spec {
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
 			Effect: "runs a harmless command (probe_command) in the working directory and shows what came of it",
 			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
-		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair the working directory of",
+		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair",
 			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the contents are gone",
 			Undo:    "rmdir of the empty directory",
 			Gesture: actions.GestureYes, Cap: actions.CapAbsolute},
