@@ -30,7 +30,7 @@ func CauseText(text backend.Safe) backend.Safe {
 	if len(s) > 4*maxCause {
 		s = s[:4*maxCause]
 	}
-	if strings.Contains(s, "\u2409") || strings.Contains(s, "\u240a") || strings.Contains(s, "\u240d") {
+	if strings.IndexByte(s, 0xe2) >= 0 && (strings.Contains(s, "\u2409") || strings.Contains(s, "\u240a") || strings.Contains(s, "\u240d")) {
 		s = strings.Map(func(r rune) rune {
 			if r == '\u2409' || r == '\u240a' || r == '\u240d' { // drawable tab and line ends
 				return ' '
@@ -61,11 +61,12 @@ func appendCause(b []byte, text string) []byte {
 		c := text[i]
 		switch {
 		case tokenTable[c] && spaceLen(text, i) == 0:
-			end := i + 1
+			end, slash := i+1, false
 			for end < len(text) && tokenTable[text[end]] && (text[end] < 0x80 || spaceLen(text, end) == 0) {
+				slash = slash || text[end] == '/'
 				end++
 			}
-			if strings.Contains(text[i:end], "://") { // queries and fragments belong to the address
+			if slash && strings.Contains(text[i:end], "://") { // queries and fragments belong to the address
 				for end < len(text) && !isSpace(text, end) && !strings.ContainsRune("\"'`)>,;", rune(text[end])) {
 					end++
 				}

@@ -36,7 +36,7 @@ func (w *work) depart(due []*record) {
 				v = Verdict{Outcome: g.Outcome, Why: g.Why}
 			}
 			if r.State != StateEnded && (silent || w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience) {
-				w.put(r, step(w.meta, r.Key, r, v, w.env.Now, false))
+				w.put(r, step(w.meta, r.Key, r, &v, w.env.Now, false))
 			}
 		case subjectHere:
 		}

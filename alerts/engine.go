@@ -95,7 +95,13 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	if t.all { // most of what fails can have a text of its own
 		texts = min(t.st.Workspaces.Len(), 1<<14)
 	}
-	t.env.causes = make(map[string]cause, texts)
+	t.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
+		if t.all || t.rebuild || len(t.catchUp) > 0 || len(t.moved) > 0 {
+			return nil, true
+		}
+		return t.entities(kind), false
+	}
+	t.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
 	t.gaps()
 	t.marked = t.noteChanges()
 	t.reconfigured()

@@ -16,13 +16,16 @@ type Env struct {
 	Watching time.Time
 
 	clock  clock
-	causes map[string]cause
+	causes causes
 	names  map[string]Naming // by fingerprint
 	prints map[string]string // fingerprints by normalised text
 	norm   []byte            // what is normalised
 	homes  map[backend.Series]string
 	gaps   map[string]gap
 	live   map[string]Live
+	read   lastRead
+	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
+	changed func(backend.Kind) (es []backend.Entity, all bool)
 }
 
 // Gap reports why nothing can be said about a source's entities now, if that is so.
@@ -47,8 +50,40 @@ func (e *Env) Silent(source string, inputs ...backend.Input) (why backend.Safe, 
 }
 
 type cause struct {
-	text        backend.Safe
+	raw, text   backend.Safe
 	fingerprint string
+}
+
+// causes are the texts of one State that were normalised. Every rule asks for them in about the same order, so that the
+// next one asked for is mostly one of the next few, which needs no hashing.
+type causes struct {
+	list []cause
+	at   map[string]int // in list, by the raw text
+	next int            // in list, after the one that was asked for last
+}
+
+// nearCauses is how many of the list are looked at before the map is.
+const nearCauses = 3
+
+func (c *causes) find(raw backend.Safe) (*cause, bool) {
+	for i := c.next; i < min(c.next+nearCauses, len(c.list)); i++ {
+		if c.list[i].raw == raw {
+			c.next = i + 1
+			return &c.list[i], true
+		}
+	}
+	i, ok := c.at[raw.String()]
+	if !ok {
+		return nil, false
+	}
+	c.next = i + 1
+	return &c.list[i], true
+}
+
+func (c *causes) add(x cause) {
+	c.at[x.raw.String()] = len(c.list)
+	c.list = append(c.list, x)
+	c.next = len(c.list)
 }
 
 // Time is the steady time of a source's timestamp about an entity, zero when it is not known.
@@ -64,7 +99,29 @@ func (e *Env) Time(m *backend.Meta, v backend.Value[time.Time]) time.Time {
 }
 
 // ReadAt is the steady time at which an entity was last read.
-func (e *Env) ReadAt(m *backend.Meta) time.Time { return e.clock.ours(e.State.ReadAt(m)) }
+func (e *Env) ReadAt(m *backend.Meta) time.Time {
+	if m.Stale {
+		return e.clock.ours(m.ReadAt)
+	}
+	if e.read.kind != m.Key.Kind || e.read.source != m.Key.Source { // neighbours have it in common
+		of := backend.Meta{Key: backend.Key{Kind: m.Key.Kind, Source: m.Key.Source}}
+		e.read = lastRead{of.Key.Kind, of.Key.Source, e.State.ReadAt(&of)}
+	}
+	if e.read.at.After(m.ReadAt) {
+		return e.clock.ours(e.read.at)
+	}
+	return e.clock.ours(m.ReadAt)
+}
+
+// lastRead is when all of one kind of a source was last confirmed, zero when it was not.
+type lastRead struct {
+	kind   backend.Kind
+	source string
+	at     time.Time
+}
+
+// Changed are the entities of a kind that changed since the Board before; all says that any may have changed.
+func (e *Env) Changed(kind backend.Kind) (es []backend.Entity, all bool) { return e.changed(kind) }
 
 // Ours is the steady time of a moment of our own wall clock.
 func (e *Env) Ours(t time.Time) time.Time { return e.clock.ours(t) }
@@ -84,7 +141,7 @@ func (e *Env) Clock(t time.Time) string {
 
 // Cause normalises a cause text; equal texts of one State are normalised once.
 func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
-	if c, ok := e.causes[raw.String()]; ok {
+	if c, ok := e.causes.find(raw); ok {
 		return c.text, c.fingerprint
 	}
 	e.norm = appendCause(e.norm[:0], raw.String())
@@ -94,8 +151,8 @@ func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
 		fp = fingerprint(norm)
 		e.prints[norm] = fp
 	}
-	c := cause{CauseText(raw), fp}
-	e.causes[raw.String()] = c
+	c := cause{raw, CauseText(raw), fp}
+	e.causes.add(c)
 	return c.text, c.fingerprint
 }
 

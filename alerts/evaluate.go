@@ -141,7 +141,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 		case rec == nil && !meta.Stale: // a stale entity is a changed one once it is read again
 			w.next.missed[k.Source] = true
 		case rec != nil && !g.Starting:
-			w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			w.put(rec, step(w.meta, k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 		return
 	}
@@ -162,7 +162,7 @@ func (w *work) judge(rule SubjectRule, k backend.Key, e backend.Entity) {
 	if v.Confirmed.IsZero() {
 		v.Confirmed = w.env.ReadAt(meta)
 	}
-	next := step(w.meta, k, rec, v, w.env.Now, w.settling)
+	next := step(w.meta, k, rec, &v, w.env.Now, w.settling)
 	if next != nil && next != rec {
 		next.Listed = true
 	}
@@ -250,13 +250,13 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	for _, s := range note.Series() {
 		if g, is := w.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
-				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+				w.put(rec, step(w.meta, k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 			}
 			return
 		}
 		if why, is := w.env.Silent(s.Source, slices.Concat(w.meta.Needs...)...); is {
 			if rec != nil {
-				w.put(rec, step(w.meta, k, rec, Verdict{Outcome: NoData, Why: why, Recheck: w.env.Now.Add(silentRecheck)}, w.env.Now, w.settling))
+				w.put(rec, step(w.meta, k, rec, &Verdict{Outcome: NoData, Why: why, Recheck: w.env.Now.Add(silentRecheck)}, w.env.Now, w.settling))
 			}
 			return
 		}
@@ -270,7 +270,7 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 	if w.outside(k, w.st.Entity(k), &v, false) {
 		v = Verdict{Outcome: False, Source: v.Source, Via: via, Note: v.Note}
 	}
-	next := step(w.meta, k, rec, v, w.env.Now, w.settling)
+	next := step(w.meta, k, rec, &v, w.env.Now, w.settling)
 	if next != nil && next != rec {
 		next.Listed = rec != nil && rec.Listed || w.st.Entity(k) != nil
 	}
@@ -307,7 +307,7 @@ func (w *work) fleetWide(rule FleetRule) {
 		if w.outside(f.Key, w.st.Entity(f.Key), &f.Verdict, notes) {
 			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}
 		}
-		w.put(rec, step(w.meta, f.Key, rec, f.Verdict, w.env.Now, w.settling))
+		w.put(rec, step(w.meta, f.Key, rec, &f.Verdict, w.env.Now, w.settling))
 	}
 	for k, r := range pending {
 		if _, gone := w.gone[k]; gone {
@@ -320,7 +320,7 @@ func (w *work) fleetWide(rule FleetRule) {
 			}
 		}
 		if !g.Starting {
-			w.put(r, step(w.meta, k, r, Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
+			w.put(r, step(w.meta, k, r, &Verdict{Outcome: g.Outcome, Why: g.Why}, w.env.Now, w.settling))
 		}
 	}
 }

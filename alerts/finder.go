@@ -59,7 +59,12 @@ type finder struct {
 }
 
 func (f *finder) get(k backend.Key) *record {
-	if i, ok := f.find(len(f.rs), func(i int) int { return f.rs[i].Key.Compare(k) }); ok {
+	if i, ok := f.find(len(f.rs), func(i int) int {
+		if x := &f.rs[i].Key; *x != k { // mostly the same, and the same texts in memory
+			return x.Compare(k)
+		}
+		return 0
+	}); ok {
 		return f.rs[i]
 	}
 	return nil

@@ -11,7 +11,7 @@ const endedShown = 15 * time.Minute
 
 // step is the life cycle of one finding: what a verdict makes of its record. rec is nil for a subject that nothing is
 // known about; nil is returned for one that need not be remembered. Pure.
-func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settling bool) *record {
+func step(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, settling bool) *record {
 	if rec != nil && rec.State == StateEnded && rec.over(now) {
 		rec = unlist(rec, now)
 	}
@@ -25,12 +25,12 @@ func step(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settl
 	return stepGap(m, key, rec, v, now, settling)
 }
 
-func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
+func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) *record {
 	n := begun(record{Key: key, State: StatePending, Source: v.Source, Via: v.Via, Note: v.Note}, finding{
 		Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
 		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
-		told: toldBy(&v),
+		told: toldBy(v),
 	})
 	if n.Source == "" {
 		n.Source = key.Source
@@ -70,7 +70,7 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *
 	return n
 }
 
-func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) *record {
+func stepFalse(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) *record {
 	live := rec != nil && (rec.State == StateFiring || rec.State == StateHeld)
 	if live && m.KeepFiringFor > 0 && (rec.Clear.IsZero() || now.Sub(rec.Clear) < m.KeepFiringFor) {
 		n := rec.clone()
@@ -93,7 +93,7 @@ func stepFalse(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time) 
 
 // returned is the record of a subject that ended, is still listed so, and is there again: it remembers what a new subject
 // would.
-func returned(rec *record, v Verdict) *record {
+func returned(rec *record, v *Verdict) *record {
 	due := earliest(rec.listedUntil(), v.Recheck)
 	if v.Note == rec.Note && due.Equal(rec.Due) {
 		return rec
@@ -122,14 +122,14 @@ func unlist(rec *record, now time.Time) *record {
 	return &record{Key: rec.Key, Source: rec.Source, Note: rec.Note, Listed: rec.Listed}
 }
 
-func noteOnly(key backend.Key, v Verdict) *record {
+func noteOnly(key backend.Key, v *Verdict) *record {
 	if v.Note == nil {
 		return nil
 	}
 	return &record{Key: key, Source: v.Source, Note: v.Note, Due: v.Recheck}
 }
 
-func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, settling bool) *record {
+func stepGap(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, settling bool) *record {
 	if rec == nil {
 		return noteOnly(key, v)
 	}
@@ -146,8 +146,9 @@ func stepGap(m *Meta, key backend.Key, rec *record, v Verdict, now time.Time, se
 	case StatePending:
 		switch {
 		case m.Gap == GapReset:
-			v.Note = note
-			return noteOnly(key, v)
+			c := *v
+			c.Note = note
+			return noteOnly(key, &c)
 		case m.Gap == GapCount, rec.Paused && rec.Why == v.Why && rec.Note == note:
 			return rec
 		}
@@ -186,7 +187,7 @@ func end(rec *record, why backend.Safe, now time.Time) *record {
 		if rec == nil || rec.State != StateEnded || rec.over(now) {
 			return nil
 		}
-		return returned(rec, Verdict{})
+		return returned(rec, &Verdict{})
 	}
 	n := rec.clone()
 	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), nil, time.Time{}

@@ -110,7 +110,7 @@ func begun(r record, f finding) *record {
 		record
 		f finding
 	}{r, f}
-	x.record.finding = &x.f
+	x.finding = &x.f
 	return &x.record
 }
 
@@ -222,9 +222,14 @@ func find(rs []*record, c change) int {
 
 // sortChanges orders changes by key; of two about one key the later wins, and replaces what the first one did.
 func sortChanges(cs []change) []change {
-	if !slices.IsSortedFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) }) {
-		slices.SortStableFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) })
+	rising := true
+	for i := 1; i < len(cs) && rising; i++ {
+		rising = cs[i-1].key().Compare(cs[i].key()) < 0
 	}
+	if rising {
+		return cs
+	}
+	slices.SortStableFunc(cs, func(a, b change) int { return a.key().Compare(b.key()) })
 	out := cs[:0]
 	for _, c := range cs {
 		if n := len(out); n > 0 && out[n-1].key() == c.key() {
@@ -280,6 +285,10 @@ func (d *dueIndex) with(changes []change) *dueIndex {
 		if old := c.was; old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
 			continue // the bucket holds it already
 		}
+		if add[s] == nil {
+			add[s] = make([]backend.Key, 0, len(d.buckets[s])+min(len(changes), 64))
+			add[s] = append(add[s], d.buckets[s]...)
+		}
 		add[s] = append(add[s], c.key())
 	}
 	if len(add) == 0 {
@@ -293,7 +302,7 @@ func (d *dueIndex) with(changes []change) *dueIndex {
 		n.first = 1 << 62
 	}
 	for s, keys := range add {
-		n.buckets[s] = append(slices.Clone(n.buckets[s]), keys...)
+		n.buckets[s] = keys
 		n.first = min(n.first, s)
 	}
 	return n

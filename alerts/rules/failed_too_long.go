@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"strings"
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -80,7 +80,7 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: n, Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: proved(n)},
 	}
-	if strings.Contains(strings.ToLower(w.LastError.String()+cause.String()), "schemaversion") {
+	if named(env, cmp.Or(w.LastError, cause))&alerts.NamesSchema != 0 {
 		v.Runbook = "6"
 	}
 	describe(env, w, &v)

@@ -119,23 +119,20 @@ func speaksAbout(env *alerts.Env, source, home string) bool {
 	return h != nil && h.SpeaksAbout(home)
 }
 
-// common stands in for a marker on a cold start: sessions that started together.
+// common stands in for a marker on a cold start: sessions that started together. It walks everything, and so only when
+// something changed that can be one more of them.
 func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
+	if !r.news(env, home) {
+		return nil
+	}
 	var starts []time.Time
 	for s := range env.State.Sessions.All() {
-		if at := env.Time(&s.Meta, s.StartedAt); s.Key.Source == home && !at.IsZero() && !at.After(env.Now) && env.Now.Sub(at) <= r.within {
+		if at := r.started(env, s, home); !at.IsZero() {
 			starts = append(starts, at)
 		}
 	}
 	for w := range env.State.Workspaces.All() { // where nobody tells when sessions started, the first attempts do
-		if w.Key.Source != home || !env.Time(&w.Meta, w.LastSuccessAt).IsZero() { // most have succeeded; the rest costs more
-			continue
-		}
-		at := env.Time(&w.Meta, w.LastAttemptAt)
-		if at.IsZero() || at.After(env.Now) || env.Now.Sub(at) > r.within {
-			continue
-		}
-		if s := env.State.SessionOf(w); s == nil || !s.StartedAt.IsKnown() {
+		if at := r.tried(env, w, home); !at.IsZero() {
 			starts = append(starts, at)
 		}
 	}
@@ -156,6 +153,43 @@ func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 		}
 	}
 	return nil
+}
+
+// news reports whether a session or workspace changed that common may count.
+func (r *restartStorm) news(env *alerts.Env, home string) bool {
+	sessions, all := env.Changed(backend.KindSession)
+	workspaces, _ := env.Changed(backend.KindWorkspace)
+	return all || slices.ContainsFunc(sessions, func(e backend.Entity) bool {
+		s, is := e.(*backend.Session)
+		return is && !r.started(env, s, home).IsZero()
+	}) || slices.ContainsFunc(workspaces, func(e backend.Entity) bool {
+		w, is := e.(*backend.Workspace)
+		return is && !r.tried(env, w, home).IsZero()
+	})
+}
+
+// started is when a session of the source started, zero when that is too long ago or not known.
+func (r *restartStorm) started(env *alerts.Env, s *backend.Session, home string) time.Time {
+	if at := env.Time(&s.Meta, s.StartedAt); s.Key.Source == home && !at.IsZero() && !at.After(env.Now) && env.Now.Sub(at) <= r.within {
+		return at
+	}
+	return time.Time{}
+}
+
+// tried is when a workspace of the source that never succeeded was last tried, zero when that is too long ago or its
+// session tells when it started. Most have succeeded; the other questions cost more.
+func (r *restartStorm) tried(env *alerts.Env, w *backend.Workspace, home string) time.Time {
+	if w.Key.Source != home || !env.Time(&w.Meta, w.LastSuccessAt).IsZero() {
+		return time.Time{}
+	}
+	at := env.Time(&w.Meta, w.LastAttemptAt)
+	if at.IsZero() || at.After(env.Now) || env.Now.Sub(at) > r.within {
+		return time.Time{}
+	}
+	if s := env.State.SessionOf(w); s != nil && s.StartedAt.IsKnown() {
+		return time.Time{}
+	}
+	return at
 }
 
 func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *alerts.Note) alerts.Verdict {
