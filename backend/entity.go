@@ -87,8 +87,20 @@ type SessionFacts struct {
 	Tenant           Safe             `json:"tenant,omitzero"`
 	Runtime          Safe             `json:"runtime,omitzero"`
 	FrameworkVersion Safe             `json:"framework_version,omitzero"`
+	SDKVersion       Safe             `json:"sdk_version,omitzero"` // of the sandbox SDK beside it
 	WorkspaceRefs    []Safe           `json:"workspace_refs,omitempty"`
 	StartedAt        Value[time.Time] `json:"started_at"`
+}
+
+// Versions is what a session runs: the framework's version, and that of its sandbox SDK where it is known.
+func (f *SessionFacts) Versions() Safe {
+	switch {
+	case f.SDKVersion.IsEmpty():
+		return f.FrameworkVersion
+	case f.FrameworkVersion.IsEmpty():
+		return Textf("SDK %s", f.SDKVersion)
+	}
+	return Textf("%s, SDK %s", f.FrameworkVersion, f.SDKVersion)
 }
 
 // RouteAnswer is what the health route of a session answered.

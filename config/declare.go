@@ -37,6 +37,7 @@ type declared struct {
 	Tenant              string            `toml:"tenant" doc:"whose session it is"`
 	Runtime             string            `toml:"runtime" doc:"where the session runs: js, durable-object"`
 	FrameworkVersion    string            `toml:"framework_version" doc:"version of the agent framework"`
+	SDKVersion          string            `toml:"sdk_version" doc:"version of the sandbox SDK that it uses, such as @cloudflare/sandbox"`
 }
 
 func declaredDefaults() *declared { return &declared{Session: "*", Workspace: "*"} }
@@ -99,6 +100,7 @@ func (d *declared) fill(out *backend.Declaration) {
 	out.Tenant = backend.Clean(d.Tenant, maxDeclaredText)
 	out.Runtime = backend.Clean(d.Runtime, maxDeclaredText)
 	out.FrameworkVersion = backend.Clean(d.FrameworkVersion, maxDeclaredText)
+	out.SDKVersion = backend.Clean(d.SDKVersion, maxDeclaredText)
 	out.Provider = backend.Clean(d.Provider, maxDeclaredText)
 	out.ShareAcrossSessions = declaredValue(d.ShareAcrossSessions)
 	out.InheritWorkspaces = declaredValue(d.InheritWorkspaces)

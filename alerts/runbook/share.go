@@ -166,12 +166,12 @@ func (s *scene) commonStart() (n int, last time.Time, source string) {
 	return n, last, source
 }
 
-// versions lists the framework versions that the sessions of the subject's source run, each once.
+// versions lists the versions of framework and SDK that the sessions of the subject's source run, each once.
 func (s *scene) versions() []backend.Safe {
 	var out []backend.Safe
 	for x := range s.State.Sessions.All() {
 		if s.here(x.Key.Source) {
-			out = distinct(out, x.FrameworkVersion)
+			out = distinct(out, x.Versions())
 		}
 	}
 	return out

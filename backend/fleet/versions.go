@@ -58,7 +58,7 @@ func versionOf(e backend.Entity) (version backend.Safe, runs bool) {
 	switch e := e.(type) {
 	case *backend.Session:
 		running, known := e.Running.Get()
-		return e.FrameworkVersion, running || !known
+		return e.Versions(), running || !known
 	case *backend.Sandbox:
 		if e.IsSandbox {
 			return e.Image, e.Class == backend.SandboxRunning

@@ -144,3 +144,16 @@ func TestVersionCountsAreThoseOfTheState(t *testing.T) {
 		}
 	}
 }
+
+func TestAnotherSDKIsAMarkerToo(t *testing.T) {
+	s := newStore(time.Minute)
+	with := func(sdk string) backend.Reading {
+		r := onVersions("6.4.1", "6.4.1")
+		for _, x := range r.Sessions {
+			x.SDKVersion = backend.Clean(sdk, 40)
+		}
+		return r
+	}
+	wantMarkers(t, step(s, t0, with("0.8.11")), "")
+	wantMarkers(t, step(s, t0.Add(10*time.Second), with("0.10.3")), "version: 2 of 2 sessions now run 6.4.1, SDK 0.10.3 (before: 6.4.1, SDK 0.8.11)")
+}

@@ -102,6 +102,9 @@ func (d *decoder) declareSession(id backend.ID, have *backend.SessionFacts) {
 		if have.FrameworkVersion.IsEmpty() {
 			have.FrameworkVersion = f.FrameworkVersion
 		}
+		if have.SDKVersion.IsEmpty() {
+			have.SDKVersion = f.SDKVersion
+		}
 		if len(have.WorkspaceRefs) == 0 {
 			have.WorkspaceRefs = f.WorkspaceRefs
 		}

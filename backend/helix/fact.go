@@ -189,7 +189,7 @@ func locate(into *wire.Node, n wire.Node, pointer string) {
 	}
 }
 
-var sessionKeys = [...]string{"sessionId", "status", "branchedFrom", "tenant", "runtime", "frameworkVersion", "workspaceRefs",
+var sessionKeys = [...]string{"sessionId", "status", "branchedFrom", "tenant", "runtime", "frameworkVersion", "sdkVersion", "workspaceRefs",
 	"startedAt", "workspaces", "workspace"}
 
 // sessionFact reads an optional fact of a session; false for keys that are none.
@@ -203,6 +203,8 @@ func (d *decoder) sessionFact(f *backend.SessionFacts, name []byte, v wire.Node)
 		f.Runtime = d.text(v)
 	case "frameworkVersion":
 		f.FrameworkVersion = d.text(v)
+	case "sdkVersion":
+		f.SDKVersion = d.text(v)
 	case "startedAt":
 		if t, _ := d.moment(v); t.IsKnown() {
 			f.StartedAt = t

@@ -43,7 +43,8 @@ func TestAWorkspacesVersion(t *testing.T) {
 	session.FrameworkVersion = backend.Text("1.4.2")
 	ctx := NewCtx(noon, &fleet.State{Sessions: fleet.NewTable(session)}, nil)
 	set := Workspaces()
-	for parent, want := range map[string]string{"s": "1.4.2", "other": "–"} {
+	session.SDKVersion = backend.Text("0.10.3")
+	for parent, want := range map[string]string{"s": "1.4.2, SDK 0.10.3", "other": "–"} {
 		w := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "h", Parent: backend.MustID(parent), ID: backend.MustID("w")}}}
 		if got := set.Columns[set.Column("version")].Cell(w, ctx).Text.String(); got != want {
 			t.Errorf("in %s: %s, want %s", parent, got, want)

@@ -140,7 +140,7 @@ func stateCell(w *backend.Workspace) Cell {
 
 func versionOf(w *backend.Workspace, c *Ctx) backend.Safe {
 	if s := c.State.SessionOf(w); s != nil {
-		return s.FrameworkVersion
+		return s.Versions()
 	}
 	return backend.Safe{}
 }

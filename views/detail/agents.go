@@ -58,7 +58,7 @@ func (w *writer) owner(source string, id backend.ID) {
 		return
 	}
 	spans := []kit.Span{plain(id.Safe().String() + "  "), w.state(columns.RunningCell(s))}
-	for _, t := range []backend.Safe{s.Status, s.Tenant, s.FrameworkVersion} {
+	for _, t := range []backend.Safe{s.Status, s.Tenant, s.Versions()} {
 		if !t.IsEmpty() && t != columns.RunningCell(s).Text {
 			spans = append(spans, dim("  "+t.String()))
 		}
@@ -180,7 +180,7 @@ func (w *writer) session(s *backend.Session) {
 	w.read(&s.Meta)
 	w.text("tenant", s.Tenant)
 	w.text("runtime", s.Runtime)
-	w.running("version", s.FrameworkVersion, &s.Meta)
+	w.running("version", s.Versions(), &s.Meta)
 	w.text("branched from", s.BranchedFrom.Safe())
 	w.naming(s.Key)
 	w.Head("Joined")
