@@ -75,6 +75,13 @@ func (m *Model) hints(room int) []keys.Binding {
 
 func hintKey(b keys.Binding) string { return strings.ReplaceAll(b.Keys[0], "pgdown", "pgdn") }
 
+// actable reports whether something can be done to things of a kind, or to what they are about; those are chosen one at a
+// time.
+func actable(k backend.Kind, a keys.Action) bool {
+	return k == backend.KindWorkspace || k == backend.KindSandbox || k == backend.KindTmpdir || k == backend.KindSession ||
+		a == keys.Verbs && (k == columns.KindAlert || k == columns.KindEvent)
+}
+
 // offers reports whether a key that works does anything here that is worth a place in the footer.
 func (m *Model) offers(a keys.Action) bool {
 	ordering := a == keys.Acknowledge || a == keys.Silence
@@ -83,13 +90,9 @@ func (m *Model) offers(a keys.Action) bool {
 	case acting && (m.viewer.Control == nil || !m.viewer.Control.CanAct()):
 		return false
 	case acting && m.overlay == noOverlay:
-		switch m.screen().Cursor(&m.frame).Kind {
-		case backend.KindWorkspace, backend.KindSandbox, backend.KindTmpdir:
-			return true
-		case columns.KindAlert, columns.KindEvent: // one is chosen at a time
-			return a == keys.Verbs
-		}
-		return false
+		return actable(m.screen().Cursor(&m.frame).Kind, a)
+	case acting && m.overlay == overDetails:
+		return actable(m.detail.here().key.Kind, a)
 	case m.overlay == noOverlay && (a == keys.Enter || a == keys.Runbook):
 		return m.screen().Cursor(&m.frame) != (backend.Key{})
 	case ordering && m.overlay == noOverlay:

@@ -16,10 +16,10 @@ func Kind() actions.Kind {
 		Specs: []actions.Spec{
 			{Verb: actions.Clean, Of: backend.KindTmpdir, Title: "clean", Effect: "the directory gets another name in its place and waits there; its space is free once it is removed, after the grace period or by purge",
 				Undo: "undo gives it its name back until it is removed", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
-			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "what clean has set aside is removed for good",
-				Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "what clean has set aside gets its name back",
 				Undo: "clean sets it aside again once its age allows", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
+			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "what clean has set aside is removed for good",
+				Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 		},
 		Defaults: func() any {
 			o := defaults()

@@ -316,7 +316,11 @@ func (l *List[R]) Status(f *views.Frame) string {
 	case len(l.visible) > 0 && len(l.visible) < n:
 		parts = append(parts, fmt.Sprintf("%s-%s of %s", columns.Number(l.first+1), columns.Number(l.first+len(l.visible)), columns.Number(n)))
 	default:
-		parts = append(parts, columns.Number(n)+" rows")
+		word := " rows"
+		if n == 1 {
+			word = " row"
+		}
+		parts = append(parts, columns.Number(n)+word)
 	}
 	return strings.Join(parts, ", ")
 }
