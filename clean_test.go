@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"sandglass/actions/audit"
+	"sandglass/internal/skip"
 )
 
 // scratchLines are command lines about one root of scratch directories, three hours after they were made.
 func scratchLines(t *testing.T) (c *commandLines, root string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		required(t, "linux", "scratch directories are only cleaned on Linux")
+		skip.Without(t, "linux", "scratch directories are only cleaned on Linux")
 	}
 	t.Setenv("SANDGLASS_USER", "tester")
 	root = t.TempDir()
@@ -109,12 +110,12 @@ func names(t *testing.T, dir string) []string {
 // TestCleanFromTheCommandLine sets directories aside, puts them back, and removes them, a process for each step.
 func TestCleanFromTheCommandLine(t *testing.T) {
 	if os.Geteuid() != 0 {
-		required(t, "root", "only the superuser sees who uses a directory")
+		skip.Without(t, "root", "only the superuser sees who uses a directory")
 	}
 	c, root := scratchLines(t)
 	both := []string{"helix-ws-a", "helix-ws-b"}
 	if advice, _, _ := c.process("clean", "--dry-run"); strings.Contains(advice, "unreadable even for root") || strings.Contains(advice, "of this container can be seen") {
-		required(t, "root", "what this runs in hides processes: "+strings.SplitN(advice, "\n", 2)[0])
+		skip.Without(t, "root", "what this runs in hides processes: "+strings.SplitN(advice, "\n", 2)[0])
 	}
 	c.run(0, "(?s)clean 2 tmpdirs on scratch.*dry run: 2 of 2", "clean", "--dry-run")
 	if got := names(t, root); !slices.Equal(got, both) {

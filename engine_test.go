@@ -15,6 +15,7 @@ import (
 
 	"sandglass/actions/audit"
 	"sandglass/demo"
+	"sandglass/internal/skip"
 )
 
 // dockerCommand runs the Docker command and returns its output.
@@ -36,7 +37,7 @@ func busyboxTree(t *testing.T) []byte {
 	t.Helper()
 	path, err := exec.LookPath("busybox")
 	if err != nil {
-		required(t, "docker", err.Error())
+		skip.Without(t, "docker", err.Error())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -60,10 +61,10 @@ func busyboxTree(t *testing.T) []byte {
 func realDocker(t *testing.T, tag string) (image, host string) {
 	t.Helper()
 	if _, err := exec.LookPath("docker"); err != nil {
-		required(t, "docker", err.Error())
+		skip.Without(t, "docker", err.Error())
 	}
 	if _, err := dockerCommand(t, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
-		required(t, "docker", "no engine answers")
+		skip.Without(t, "docker", "no engine answers")
 	}
 	image = "sandglass-test:" + tag
 	if _, err := dockerCommand(t, busyboxTree(t), "import", "-", image); err != nil {

@@ -32,6 +32,7 @@ var mayImport = []struct {
 	{"actions/audit", []string{"backend"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
 	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "actions", "actions/audit"}},
+	{"internal/skip", nil}, // of tests
 	{"ui/keys", []string{"backend"}},
 	{"ui/theme", []string{"backend"}},
 	{"ui/kit", []string{"backend", "ui/theme"}},

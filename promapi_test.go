@@ -17,6 +17,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/promapi"
 	"sandglass/config"
+	"sandglass/internal/skip"
 )
 
 // realPrometheus starts a Prometheus server that scrapes a target every second, and returns its address.
@@ -24,7 +25,7 @@ func realPrometheus(t *testing.T, target string) string {
 	t.Helper()
 	binary, err := exec.LookPath("prometheus")
 	if err != nil {
-		required(t, "prometheus", err.Error())
+		skip.Without(t, "prometheus", err.Error())
 	}
 	dir := t.TempDir()
 	cfg := fmt.Sprintf("global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: demo\n    static_configs:\n      - targets: [%q]\n", target)
@@ -100,7 +101,7 @@ func counted(r backend.Reading, metric backend.Metric) (past, present float64) {
 // server scrapes. The server lags by a scrape, so the page is read some time before and right after each poll.
 func TestPrometheusAPIAgreesWithTheDemo(t *testing.T) {
 	if _, err := exec.LookPath("prometheus"); err != nil {
-		required(t, "prometheus", err.Error())
+		skip.Without(t, "prometheus", err.Error())
 	}
 	page := demoMetrics(t)
 	address := realPrometheus(t, strings.TrimSuffix(strings.TrimPrefix(page, "http://"), "/metrics"))

@@ -12,22 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/demo"
+	"sandglass/internal/skip"
 )
-
-// required fails instead of skipping where the environment says that an engine must be there.
-func required(t *testing.T, engine, why string) {
-	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("SANDGLASS_REQUIRE"), ","), engine) {
-		t.Fatalf("%s is required but %s", engine, why)
-	}
-	t.Skipf("no %s here: %s", engine, why)
-}
 
 var metricsURL = regexp.MustCompile(`url = "(http://127\.0\.0\.1:\d+/metrics)"`)
 
@@ -49,7 +40,7 @@ func demoMetrics(t *testing.T) string {
 func TestPromtoolAcceptsTheDemosMetrics(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		required(t, "promtool", err.Error())
+		skip.Without(t, "promtool", err.Error())
 	}
 	resp, err := http.Get(demoMetrics(t))
 	if err != nil {
@@ -66,7 +57,7 @@ func TestPromtoolAcceptsTheDemosMetrics(t *testing.T) {
 func TestRealPrometheusScrapesTheDemo(t *testing.T) {
 	binary, err := exec.LookPath("prometheus")
 	if err != nil {
-		required(t, "prometheus", err.Error())
+		skip.Without(t, "prometheus", err.Error())
 	}
 	target := strings.TrimSuffix(strings.TrimPrefix(demoMetrics(t), "http://"), "/metrics")
 	dir := t.TempDir()

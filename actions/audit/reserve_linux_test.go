@@ -4,17 +4,17 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
+
+	"sandglass/internal/skip"
 )
 
 // TestARealFullDisk fills a small tmpfs, which takes root.
 func TestARealFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=3m,mode=0700"); err != nil {
-		required(t, "root", "a tmpfs cannot be mounted: "+err.Error())
+		skip.Without(t, "root", "a tmpfs cannot be mounted: "+err.Error())
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {
@@ -35,13 +35,4 @@ func TestARealFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// required fails instead of skipping where the environment says that this must be possible.
-func required(t *testing.T, what, why string) {
-	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("SANDGLASS_REQUIRE"), ","), what) {
-		t.Fatalf("%s is required but %s", what, why)
-	}
-	t.Skipf("no %s here: %s", what, why)
 }

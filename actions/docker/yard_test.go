@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"sandglass/backend"
 	adapter "sandglass/backend/docker"
 	"sandglass/backend/fleet"
+	"sandglass/internal/skip"
 )
 
 // The tests on a real engine act on containers that they made, through the parts that the wiring gets. Where they have to
@@ -49,11 +49,7 @@ func realEngine(t *testing.T) *yard {
 	t.Helper()
 	missing := func(format string, args ...any) {
 		t.Helper()
-		text := "no real engine tests: " + fmt.Sprintf(format, args...)
-		if slices.Contains(strings.FieldsFunc(os.Getenv("SANDGLASS_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), "docker") {
-			t.Fatal(text + " (SANDGLASS_REQUIRE asks for them)")
-		}
-		t.Skip(text)
+		skip.Without(t, "docker", fmt.Sprintf(format, args...))
 	}
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {

@@ -16,6 +16,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/docker"
 	"sandglass/backend/fleet"
+	"sandglass/internal/skip"
 )
 
 // engineOptions are those of a source of kind docker.
@@ -53,14 +54,14 @@ func realEngine(t *testing.T) (host, image string) {
 		host = "unix:///var/run/docker.sock"
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
-		missing(t, "docker", err.Error())
+		skip.Without(t, "docker", err.Error())
 	}
 	if out, err := dockerCommand(t, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
-		missing(t, "docker", out)
+		skip.Without(t, "docker", out)
 	}
 	program, err := os.ReadFile("/bin/busybox")
 	if err != nil {
-		missing(t, "docker", err.Error())
+		skip.Without(t, "docker", err.Error())
 	}
 	var tree bytes.Buffer
 	w := tar.NewWriter(&tree)

@@ -14,6 +14,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend/hostfs"
+	"sandglass/internal/skip"
 )
 
 func TestOnAFullDisk(t *testing.T) {
@@ -21,7 +22,7 @@ func TestOnAFullDisk(t *testing.T) {
 	r := newRig(t)
 	small := t.TempDir()
 	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=2m,nr_inodes=200,mode=0755"); err != nil {
-		missing(t, "root", "mounting is not allowed: "+err.Error())
+		skip.Without(t, "root", "mounting is not allowed: "+err.Error())
 	}
 	t.Cleanup(func() { unmountBelow(t, small) })
 	r.root = small
@@ -59,7 +60,7 @@ func TestOnAFullExt4(t *testing.T) {
 	needsRoot(t, "mounts a small file system")
 	mkfs, err := exec.LookPath("mkfs.ext4")
 	if err != nil {
-		missing(t, "ext4", err.Error())
+		skip.Without(t, "ext4", err.Error())
 	}
 	image, mnt := t.TempDir()+"/image", t.TempDir()
 	if err := os.WriteFile(image, nil, 0o600); err != nil {
@@ -69,7 +70,7 @@ func TestOnAFullExt4(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if out, err := exec.Command("mount", "-o", "loop", image, mnt).CombinedOutput(); err != nil {
-		missing(t, "root", "mounting is not allowed: "+string(out))
+		skip.Without(t, "root", "mounting is not allowed: "+string(out))
 	}
 	t.Cleanup(func() { unmountBelow(t, mnt) })
 	for _, beside := range []int{0, 18, 19, 20, 40} { // how full the root's last block is

@@ -18,6 +18,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
+	"sandglass/internal/skip"
 )
 
 // roleVar makes the test binary play another process: it does what the role says, prints a line and goes on until its
@@ -108,7 +109,7 @@ func another(t *testing.T, role ...string) int {
 func needsRoot(t *testing.T, why string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		missing(t, "root", "this "+why)
+		skip.Without(t, "root", "this "+why)
 	}
 }
 

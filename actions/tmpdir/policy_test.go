@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/internal/skip"
 )
 
 func policy() Policy {
@@ -93,7 +94,7 @@ func TestUnits(t *testing.T) {
 func TestSystemdTakesTheUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		missing(t, "systemd", err.Error())
+		skip.Without(t, "systemd", err.Error())
 	}
 	text := Units(Timer{Binary: "/bin/true", Config: "/etc/sandglass/config.toml", Policy: policy()})
 	dir := t.TempDir()

@@ -20,6 +20,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/internal/skip"
 )
 
 // This file runs the adapter against a real engine. It is the only place of the package that changes one, through
@@ -43,11 +44,7 @@ func realEngine(t *testing.T) (*workshop, string) {
 	t.Helper()
 	missing := func(format string, args ...any) {
 		t.Helper()
-		text := "no real engine tests: " + fmt.Sprintf(format, args...)
-		if slices.Contains(strings.FieldsFunc(os.Getenv("SANDGLASS_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), "docker") {
-			t.Fatal(text + " (SANDGLASS_REQUIRE asks for them)")
-		}
-		t.Skip(text)
+		skip.Without(t, "docker", fmt.Sprintf(format, args...))
 	}
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sandglass/internal/skip"
 )
 
 // roleVar makes the test binary play the process that holds something: it does what the role says, prints a line and
@@ -109,8 +111,5 @@ func openDir(t *testing.T, path string) *Dir {
 // needsRoot skips with one line where mounting is not allowed, and fails instead when the run demands root's tests.
 func needsRoot(t *testing.T, why string) {
 	t.Helper()
-	if strings.Contains(os.Getenv("SANDGLASS_REQUIRE"), "root") {
-		t.Fatalf("SANDGLASS_REQUIRE demands this test: %s", why)
-	}
-	t.Skipf("needs root with CAP_SYS_ADMIN: %s", why)
+	skip.Without(t, "root", "it needs CAP_SYS_ADMIN: "+why)
 }
