@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,4 +101,26 @@ func TestARestartDuringAnOutageHolds(t *testing.T) {
 	s.up("helix")
 	s.reads("a/box", reading{state: "failed", err: quota, attempt: 40 * time.Minute, success: 50 * time.Minute})
 	s.look().want(failedRule, alerts.StateFiring)
+}
+
+// A root that is not there any more is not empty: what piled up in it is held, and the rule that says so is not blind.
+func TestAPileIsHeldWhileItsRootCannotBeListed(t *testing.T) {
+	s := beginPile(t)
+	s.dirs(0, 130)
+	s.look().want(pileupRule, alerts.StateFiring)
+	inputs := s.sources["scratch"].Inputs
+	s.health("scratch", func(h *fleet.SourceHealth) {
+		h.Inputs, h.Missing = []backend.Input{backend.InputHost}, []backend.MissingInput{{Input: backend.InputTmpdirs, Why: backend.Text("the directory does not exist")}}
+	})
+	for i := range 130 {
+		s.dirGone(fmt.Sprint("d", i))
+	}
+	if a := s.after(5*time.Second).want(pileupRule, alerts.StateHeld); a.Why.String() != "scratch: the directory does not exist" {
+		t.Errorf("why %q", a.Why)
+	}
+	if blind := s.board.BlindOn("scratch"); slices.Contains(blind, "tmpdir-root-unusable") {
+		t.Errorf("blind on scratch: %v", blind)
+	}
+	s.health("scratch", func(h *fleet.SourceHealth) { h.Inputs, h.Missing = inputs, nil })
+	s.after(5 * time.Second).quiet(pileupRule)
 }

@@ -25,7 +25,7 @@ func (o *RootOptions) build() (alerts.Rule, error) {
 	}
 	r := &rootUnusable{meta: o.meta("tmpdir-root-unusable"), bytes: int64(o.Bytes), inodes: o.Inodes}
 	r.meta.Watches = backend.InputTmpdirs
-	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}}
+	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs, backend.InputHost}} // a root that cannot be listed is what it looks for
 	r.meta.Explain = alerts.Explain{
 		Means: "No scratch directory can be made below a configured root: the root is missing, mounted read-only, not writable by the agent's user, or full. Every " +
 			"workspace of a provider that works in scratch directories then fails to open.",
