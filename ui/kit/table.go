@@ -43,6 +43,7 @@ type Table[K comparable, R any] struct {
 	recheck int // where the round of second looks goes on
 	spare   []*item[K, R]
 	ranks   []rank[K, R]
+	other   []rank[K, R] // to sort ranks with
 }
 
 type item[K comparable, R any] struct {
@@ -273,31 +274,6 @@ func sortable(f float64) uint64 {
 		return ^b
 	}
 	return b | 1<<63
-}
-
-func (t *Table[K, R]) sortAll() {
-	ranks := slices.Grow(t.ranks[:0], len(t.all))
-	for _, it := range t.all {
-		ranks = append(ranks, rank[K, R]{it.hi, it.lo, it})
-	}
-	slices.SortFunc(ranks, func(a, b rank[K, R]) int {
-		switch {
-		case a.hi < b.hi:
-			return -1
-		case a.hi > b.hi:
-			return 1
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return t.compare(a.it, b.it)
-	})
-	for i := range ranks {
-		t.all[i] = ranks[i].it
-	}
-	clear(ranks)
-	t.ranks = ranks[:0]
 }
 
 func (t *Table[K, R]) compare(a, b *item[K, R]) int {
