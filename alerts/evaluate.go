@@ -256,7 +256,7 @@ func (w *work) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Ser
 		}
 		if why, is := w.env.Silent(s.Source, slices.Concat(w.meta.Needs...)...); is {
 			if rec != nil {
-				w.put(rec, step(w.meta, k, rec, &Verdict{Outcome: NoData, Why: why, Recheck: w.env.Now.Add(silentRecheck)}, w.env.Now, w.settling))
+				w.put(rec, step(w.meta, k, rec, &Verdict{Outcome: SourceError, Why: why, Recheck: w.env.Now.Add(silentRecheck)}, w.env.Now, w.settling))
 			}
 			return
 		}

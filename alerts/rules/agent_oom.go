@@ -121,7 +121,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		return v
 	}
 	if why, is := env.Silent(v.Via, backend.InputEvictionLogs); is {
-		v.Outcome, v.Why = alerts.NoData, why
+		v.Outcome, v.Why = alerts.SourceError, why
 		return v
 	}
 	if slices.ContainsFunc(series, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {

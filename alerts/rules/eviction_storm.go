@@ -198,7 +198,7 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) 
 			inputs = []backend.Input{backend.InputEvictions}
 		}
 		if why, is := env.Silent(v.Via, inputs...); is {
-			v.Outcome, v.Why = alerts.NoData, why
+			v.Outcome, v.Why = alerts.SourceError, why
 		}
 		if _, gap, is := env.Gap(v.Via); is {
 			v.Outcome, v.Why = alerts.SourceError, gap

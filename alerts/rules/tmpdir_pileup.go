@@ -93,7 +93,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if why, is := env.Silent(h.Key.Source, backend.InputTmpdirs); is { // what cannot be listed is not empty, nor what it was
-		return alerts.Verdict{Outcome: alerts.NoData, Why: why, Note: note, Recheck: env.Now.Add(pointGap)}
+		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: note, Recheck: env.Now.Add(pointGap)}
 	}
 	p := r.measure(env, h, note)
 	n := &alerts.Note{Points: p.points}
