@@ -53,6 +53,9 @@ func (c *Control) plan(ctx context.Context, in Intent) (*Plan, error) {
 		Production: c.opt.Production, Made: now.UTC().Truncate(time.Millisecond), Who: in.Who, Reason: in.Reason, Params: in.Params,
 		DryRun: in.DryRun, Headless: in.Headless, PerMinute: ability.Spec.perMinute(), Excluded: excluded,
 		Overrides: slices.Clone(in.Overrides)}
+	if p.Verb == Clean && p.Params.PurgeNow { // otherwise the plan would promise a grace and an undo
+		p.Effect, p.Undo = "the directory is removed for good, at once", ""
+	}
 	candidates, err := c.look(ctx, ability.Part.Looker, Question{Keys: keys, State: scene.State, Now: now, Params: in.Params})
 	if err != nil {
 		return nil, fmt.Errorf("the targets cannot be read: %w", err)

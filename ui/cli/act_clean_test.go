@@ -101,7 +101,7 @@ func (s *cleanSite) control(a cli.Acting) (*actions.Control, error) {
 		Who: audit.Who{User: backend.Text("root"), Host: backend.Text("bastion")}, Shared: true}
 	for verb, h := range map[actions.Verb]handler{actions.Clean: {s.dirs, "place", "aside"}, actions.Purge: {s.dirs, "aside", ""}, actions.Undo: {s.dirs, "aside", "place"}} {
 		o.Abilities = append(o.Abilities, actions.Ability{Source: "scratch", SourceKind: "tmpdir",
-			Spec: actions.Spec{Verb: verb, Of: backend.KindTmpdir, Title: string(verb), Effect: "moves it", Cap: actions.CapAbsolute, Gesture: actions.GestureCount},
+			Spec: actions.Spec{Verb: verb, Of: backend.KindTmpdir, Title: string(verb), Effect: "moves it", Undo: "put it back", Cap: actions.CapAbsolute, Gesture: actions.GestureCount},
 			Part: actions.Part{Looker: h, ReadsItself: true, Open: func(context.Context) (actions.Effect, error) { return h, nil }}})
 	}
 	return actions.NewControl(o), nil
@@ -182,6 +182,8 @@ func TestCleanUndoAndPurge(t *testing.T) {
 		if strings.Contains(plan, "8:1:/tmp/helix-ws-a") {
 			t.Errorf("people know directories by their paths:\n%s", plan)
 		}
+		s.run(0, "(?s)effect: [^\n]*waits[^\n]*\n  undo: put it back", "/tmp/helix-ws-a", "--by", "ann")
+		s.run(0, "(?s)effect: [^\n]*for good, at once\n  undo: it cannot be undone\n.*warning: this cannot be undone", "/tmp/helix-ws-a", "--purge-now", "--by", "ann")
 		s.yes(0, "2 of 2 done: 2 verified", "/tmp/helix-ws-a", "8:1:/tmp/helix-ws-b")
 		s.run(0, `/tmp/helix-ws-a\n +set aside 1m ago as \.aside-helix-ws-a, removed in 14m, plan 0123456789abcdef`, "--list")
 		s.yes(0, "1 verified", "--undo", "/tmp/helix-ws-a")
