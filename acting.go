@@ -52,6 +52,9 @@ func operatorKeys() config.OperatorKind {
 	return k
 }
 
+// roomWithin bounds how long a plan waits for the journal's lock on a full disk.
+const roomWithin = 5 * time.Second
+
 // control joins a Control with the configuration, the journal and the fleet. An error is about the configuration.
 func (c *console) control(a cli.Acting) (*actions.Control, error) {
 	verbs, err := operatorVerbs(a.Config)
@@ -69,6 +72,11 @@ func (c *console) control(a cli.Acting) (*actions.Control, error) {
 			o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
 		} else {
 			o.Journal = journal
+			o.WriteNew = func(path string, content []byte) error {
+				ctx, cancel := context.WithTimeout(context.Background(), roomWithin)
+				defer cancel()
+				return journal.WriteNew(ctx, path, content)
+			}
 			o.Acted = func(ctx context.Context, source string, verb actions.Verb, since time.Time) ([]time.Time, error) {
 				return actedSince(ctx, journal, source, verb, since)
 			}

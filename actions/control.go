@@ -29,8 +29,10 @@ type Options struct {
 	// Journal is nil where there can be none: then nothing can be done. Problem says why.
 	Journal        Journal
 	JournalProblem backend.Safe
-	Now            func() time.Time
-	Spawn          backend.Spawner
+	// WriteNew writes plans and the marks of used ones; nil: audit.WriteNew, for which a full disk is the end.
+	WriteNew func(path string, content []byte) error
+	Now      func() time.Time
+	Spawn    backend.Spawner
 	// Who is the person at this program, as far as the system knows.
 	Who audit.Who
 	// Shared says that the account is one that several people use: whoever arms says who they are.
@@ -67,7 +69,10 @@ type pace struct {
 
 // NewControl makes a Control. It opens nothing.
 func NewControl(o Options) *Control {
-	return &Control{opt: o, store: store{o.StateDir}, paces: map[pace]*window{}}
+	if o.WriteNew == nil {
+		o.WriteNew = audit.WriteNew
+	}
+	return &Control{opt: o, store: store{o.StateDir, o.WriteNew}, paces: map[pace]*window{}}
 }
 
 // NeedsName reports whether whoever arms has to say who they are: several people use the account.

@@ -10,13 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"sandglass/actions/audit"
 )
 
 // store keeps plans between two calls of the command line, and the marks of those that were used, which outlive every
 // process. One file a plan, so that no process needs another one's lock: creating the mark is what decides who may.
-type store struct{ dir string }
+type store struct {
+	dir   string
+	write func(path string, content []byte) error // audit.WriteNew, or one that finds room on a full disk
+}
 
 const (
 	plansDir    = "plans"
@@ -49,11 +50,11 @@ func (s store) path(digest, suffix string) (string, error) {
 }
 
 // create writes a file that must not exist yet, and makes it last.
-func create(path string, content []byte) error {
+func (s store) create(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return audit.WriteNew(path, content)
+	return s.write(path, content)
 }
 
 // save keeps a plan for a later call.
@@ -66,7 +67,7 @@ func (s store) save(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := create(path, b); err != nil {
+	if err := s.create(path, b); err != nil {
 		return fmt.Errorf("the plan cannot be kept: %w", err)
 	}
 	return nil
@@ -106,7 +107,7 @@ func (s store) use(digest string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = create(path, []byte(now.UTC().Format(time.RFC3339Nano)+"\n"))
+	err = s.create(path, []byte(now.UTC().Format(time.RFC3339Nano)+"\n"))
 	if errors.Is(err, fs.ErrExist) {
 		return ErrUsed
 	}

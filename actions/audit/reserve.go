@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -74,6 +75,28 @@ func (j *Journal) keepReserve() (err error) {
 		return &FullError{err}
 	}
 	return fmt.Errorf("room for the outcome cannot be reserved: %w", err)
+}
+
+// WriteNew writes a small file without which no action begins, as the function of that name does: a plan that waits for
+// its confirmation, the mark of a used one. On a full disk it takes room from the reserve, as far as announcements may.
+func (j *Journal) WriteNew(ctx context.Context, path string, content []byte) error {
+	err := WriteNew(path, content)
+	if !isFull(err) {
+		return err
+	}
+	f, lockErr := j.openLocked(ctx)
+	if lockErr != nil {
+		return errors.Join(err, lockErr)
+	}
+	for isFull(err) {
+		more, releaseErr := j.release(int64(len(content)), PhaseIntent)
+		if !more {
+			err = errors.Join(&FullError{err}, releaseErr)
+			break
+		}
+		err = WriteNew(path, content)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // release gives up so much of the reserve that need bytes more should fit; false when there is nothing left that a
