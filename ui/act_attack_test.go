@@ -86,7 +86,7 @@ func TestEscAfterTheConfirmationStopsTheRun(t *testing.T) {
 		h.slow = 4 * time.Second
 		cmd := s.model.start(ok) // the key was pressed; what it began has not come back
 		s.press(keyEsc)
-		s.model.Update(cmd())
+		s.prog.Send(cmd())
 		time.Sleep(20 * time.Second)
 		s.settle()
 		if p := c.Current().Snapshot(); p.Phase != actions.PhaseStopped || len(h.acted()) > 1 {
