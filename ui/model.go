@@ -1,14 +1,11 @@
 package ui
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -144,42 +141,6 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// wait returns a command that reports the next change, after a pause that bounds how often that happens.
-func (m *Model) wait(pause time.Duration) tea.Cmd {
-	changed, done := m.changed, m.done
-	return func() tea.Msg {
-		if pause > 0 {
-			t := time.NewTimer(pause)
-			defer t.Stop()
-			select {
-			case <-t.C:
-			case <-done:
-				return nil
-			}
-		}
-		select {
-		case <-changed:
-			return changedMsg{}
-		case <-done:
-			return nil
-		}
-	}
-}
-
-func (m *Model) tick() tea.Cmd {
-	done := m.done
-	return func() tea.Msg {
-		t := time.NewTimer(tickEvery)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			return tickMsg{}
-		case <-done:
-			return nil
-		}
-	}
-}
-
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
@@ -231,206 +192,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// refresh takes the newest State and Board.
-func (m *Model) refresh() {
-	state, board := m.feed.Latest()
-	m.state = state
-	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
-	m.remember()
-	m.frame.Summary = views.Summarise(m.frame.Ctx)
-	if m.overlay == overSilences {
-		m.silences.read(m.feed)
-	}
-	m.seek()
-}
-
-// remember takes what happened, where that is shown.
-func (m *Model) remember() {
-	if h, ok := m.feed.(History); ok && m.screen().Number() == timeline.Number {
-		m.frame.Events = h.Timeline(recentEvents)
-	}
-}
-
-// onTick moves the time on and tells the sources what is on the screen.
-func (m *Model) onTick() {
-	m.frame.Ctx = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
-	if m.sayTicks > 0 {
-		if m.sayTicks--; m.sayTicks == 0 {
-			m.say = ""
-		}
-	}
-	if seen := m.seen(); !slices.Equal(seen, m.visible) {
-		m.visible = seen
-		m.feed.SetVisible(m.viewer.id(), m.visible)
-	}
-	m.dirty = true
-}
-
-// seen are the entities on the screen; alerts and sources are none.
-func (m *Model) seen() []backend.Key {
-	keys := m.screen().Visible()
-	if m.overlay == overDetails {
-		keys = []backend.Key{m.detail.here().key}
-	}
-	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
-		return k.Kind == columns.KindAlert || k.Kind == backend.KindSource
-	})
-}
-
 func (m *Model) screen() views.Screen { return m.screens[m.current] }
 
 // remark shows one line in the footer for a while.
 func (m *Model) remark(s string) { m.say, m.sayTicks = s, sayFor }
-
-// context is where keys go.
-func (m *Model) context() keys.Context {
-	switch m.overlay {
-	case overDetails, overHelp:
-		return keys.Details
-	case overPalette:
-		return keys.Menu
-	case overEntry:
-		return keys.Entry
-	case overForm:
-		return keys.Form
-	case overSilences:
-		return keys.Muted
-	case overPlan:
-		return keys.Plan
-	case overRun:
-		return keys.Running
-	case overVerbs:
-		return keys.Doable
-	case noOverlay:
-	}
-	return keys.List
-}
-
-func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
-	in, bound := m.keymap.Lookup(m.context(), msg.String())
-	switch {
-	case bound:
-		return m.do(in)
-	case m.overlay == overEntry:
-		return m.typed(msg)
-	case m.overlay == overPalette:
-		return m.palette.update(msg, m.keymap)
-	case m.overlay == overForm:
-		return m.typedInForm(msg)
-	case m.overlay == overPlan:
-		return m.typedInPlan(msg)
-	}
-	return nil
-}
-
-// do carries an intent out: those of the program here, those of the screen there.
-func (m *Model) do(in keys.Intent) tea.Cmd {
-	switch in.Action {
-	case keys.Quit:
-		if m.mayQuit() {
-			return tea.Quit
-		}
-		return nil
-	case keys.Suspend:
-		if m.viewer.CanSuspend {
-			return tea.Suspend
-		}
-		m.remark("there is no shell to go back to: q quits")
-		return nil
-	case keys.Redraw:
-		return tea.ClearScreen
-	case keys.Help:
-		m.toggleHelp()
-		return nil
-	case keys.Palette:
-		m.overlay = overPalette
-		return m.palette.open(m.keymap)
-	case keys.Screen:
-		m.say = "" // it was about what was shown
-		m.open(in.N)
-		return m.goOn()
-	case keys.Arm:
-		return m.openArming(in.Text, nil)
-	case keys.Disarm:
-		return m.disarm()
-	}
-	if in.Action == keys.ShowRun && m.overlay != overRun {
-		m.showRun()
-		return nil
-	}
-	if m.overlay == noOverlay || m.overlay == overDetails {
-		switch in.Action {
-		case keys.Act:
-			return m.intend(actions.Verb(in.Text), keyOf(actions.Verb(in.Text)))
-		case keys.Verbs:
-			subjects, _, label := m.chosen()
-			m.act.label = label
-			return m.showVerbs(subjects, "")
-		case keys.Bundle:
-			return m.bundle()
-		}
-	}
-	if m.overlay == noOverlay || m.overlay == overDetails {
-		switch in.Action {
-		case keys.Acknowledge, keys.Unacknowledge, keys.Silence:
-			return m.give(in)
-		case keys.SilenceList:
-			m.openSilences()
-			return nil
-		}
-	}
-	switch m.overlay {
-	case overForm:
-		return m.inForm(in)
-	case overSilences:
-		return m.inSilences(in)
-	case overDetails:
-		return m.outcome(m.detail.update(in, &m.frame, &m.overlay))
-	case overHelp:
-		m.help.update(in, &m.overlay)
-		return nil
-	case overPlan:
-		return m.inPlan(in)
-	case overRun:
-		m.inRun(in)
-		return nil
-	case overVerbs:
-		return m.inVerbs(in)
-	case overPalette:
-		if text, arms := strings.CutPrefix(strings.TrimSpace(m.palette.entry.value()), "arm "); arms && in.Action == keys.Accept {
-			m.overlay = noOverlay
-			return m.openArming(text, nil)
-		}
-		chosen, ok := m.palette.act(in)
-		if in.Action == keys.Cancel || in.Action == keys.Accept {
-			m.overlay = noOverlay
-		}
-		if ok {
-			return m.do(chosen)
-		}
-		return nil
-	case overEntry:
-		m.endEntry(in)
-		return m.goOn()
-	case noOverlay:
-	}
-	if in.Action == keys.Back {
-		m.unfinished = nil // seen
-		if m.act.reading {
-			m.dropPlan()
-			m.remark("the plan was dropped")
-			return nil
-		}
-	}
-	switch in.Action {
-	case keys.Filter:
-		m.overlay = overEntry
-		return m.entry.open(m.screen().FilterText())
-	case keys.Runbook:
-		return m.runbook()
-	}
-	return tea.Batch(m.outcome(m.screen().Update(in, &m.frame)), m.goOn())
-}
 
 func (m *Model) outcome(o views.Outcome) tea.Cmd {
 	if o.Say != "" {
@@ -484,21 +249,6 @@ func (m *Model) toggleHelp() {
 		return
 	}
 	m.help, m.overlay = helpView{}, overHelp
-}
-
-// seek looks for the id that the viewer asked for at the start.
-func (m *Model) seek() {
-	if m.focus == "" || m.state == nil {
-		return
-	}
-	for i, s := range m.screens {
-		if o := s.Update(keys.Intent{Action: keys.Focus, Text: m.focus}, &m.frame); o.Open != (backend.Key{}) {
-			m.current, m.focus, m.say = i, "", ""
-			m.outcome(o)
-			return
-		}
-	}
-	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
 }
 
 // View returns the screen. It is drawn anew only after something happened.

@@ -1,0 +1,111 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/backend"
+	"sandglass/ui/keys"
+	"sandglass/views"
+	"sandglass/views/columns"
+	"sandglass/views/timeline"
+)
+
+// wait returns a command that reports the next change, after a pause that bounds how often that happens.
+func (m *Model) wait(pause time.Duration) tea.Cmd {
+	changed, done := m.changed, m.done
+	return func() tea.Msg {
+		if pause > 0 {
+			t := time.NewTimer(pause)
+			defer t.Stop()
+			select {
+			case <-t.C:
+			case <-done:
+				return nil
+			}
+		}
+		select {
+		case <-changed:
+			return changedMsg{}
+		case <-done:
+			return nil
+		}
+	}
+}
+
+func (m *Model) tick() tea.Cmd {
+	done := m.done
+	return func() tea.Msg {
+		t := time.NewTimer(tickEvery)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return tickMsg{}
+		case <-done:
+			return nil
+		}
+	}
+}
+
+// refresh takes the newest State and Board.
+func (m *Model) refresh() {
+	state, board := m.feed.Latest()
+	m.state = state
+	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
+	m.remember()
+	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	if m.overlay == overSilences {
+		m.silences.read(m.feed)
+	}
+	m.seek()
+}
+
+// remember takes what happened, where that is shown.
+func (m *Model) remember() {
+	if h, ok := m.feed.(History); ok && m.screen().Number() == timeline.Number {
+		m.frame.Events = h.Timeline(recentEvents)
+	}
+}
+
+// onTick moves the time on and tells the sources what is on the screen.
+func (m *Model) onTick() {
+	m.frame.Ctx = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
+	if m.sayTicks > 0 {
+		if m.sayTicks--; m.sayTicks == 0 {
+			m.say = ""
+		}
+	}
+	if seen := m.seen(); !slices.Equal(seen, m.visible) {
+		m.visible = seen
+		m.feed.SetVisible(m.viewer.id(), m.visible)
+	}
+	m.dirty = true
+}
+
+// seen are the entities on the screen; alerts and sources are none.
+func (m *Model) seen() []backend.Key {
+	keys := m.screen().Visible()
+	if m.overlay == overDetails {
+		keys = []backend.Key{m.detail.here().key}
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
+		return k.Kind == columns.KindAlert || k.Kind == backend.KindSource
+	})
+}
+
+// seek looks for the id that the viewer asked for at the start.
+func (m *Model) seek() {
+	if m.focus == "" || m.state == nil {
+		return
+	}
+	for i, s := range m.screens {
+		if o := s.Update(keys.Intent{Action: keys.Focus, Text: m.focus}, &m.frame); o.Open != (backend.Key{}) {
+			m.current, m.focus, m.say = i, "", ""
+			m.outcome(o)
+			return
+		}
+	}
+	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
+}
