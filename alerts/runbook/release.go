@@ -29,6 +29,9 @@ type Release struct {
 // limiter writes repeats once in 60 s and a rollup every 5 s.
 const unmitigatedRate = 5.0
 
+// mostIdentical is how many different commands an hour may reject for the rejections to count as one that repeats.
+const mostIdentical = 2
+
 // Release infers the framework's release from what only some releases write.
 func (c Case) Release() Release { return newScene(c).release() }
 
@@ -111,12 +114,26 @@ func (s *scene) releaseFromLines(r *Release) {
 	if !ok || rate < unmitigatedRate {
 		return
 	}
-	r.Unmitigated = true
-	if r.AtLeast >= 5 {
-		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup: either every rejection differs, which looks like probing, or this logger is not rate-limited", rate))
+	// Only repeats are collected: what never repeats is written line by line by every release.
+	commands := s.tally(backend.MetricRejectedWords, time.Hour).in.N
+	if commands > mostIdentical {
+		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup, of %s different commands: nothing repeats, so this tells no release from another", rate, number(commands)))
 		return
 	}
-	r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and not one rollup: unmitigated, as before round 5, unless every rejection differs", rate))
+	r.Unmitigated = true
+	identical := commands > 0
+	switch {
+	case identical && r.AtLeast >= 5:
+		r.Proof = append(r.Proof, backend.Textf("%.1f identical rejections a second and not one rollup: this logger is not rate-limited", rate))
+		return
+	case r.AtLeast >= 5:
+		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup: either every rejection differs, which looks like probing, or this logger is not rate-limited", rate))
+		return
+	case identical:
+		r.Proof = append(r.Proof, backend.Textf("%.1f identical rejections a second and not one rollup: unmitigated, as before round 5", rate))
+	default:
+		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and not one rollup: unmitigated, as before round 5, unless every rejection differs", rate))
+	}
 	if r.From == "" {
 		r.From, r.At = rejected.from.source, rejected.from.at
 	}
