@@ -213,7 +213,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 		return err
 	}
 	if len(got.keys) == 0 {
-		return p.nothingToClean(failed)
+		return p.nothingToClean(nil, failed)
 	}
 	plan, err := x.control.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
 		Who: x.control.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
@@ -226,7 +226,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 		if a.format == "json" || a.dryRun {
 			return errors.Join(p.printed(doc, a.format), failed)
 		}
-		return p.nothingToClean(failed)
+		return p.nothingToClean(plan.Excluded, failed)
 	case doc.Refused:
 		doc.ExitCode = ExitRefused
 		return p.printed(doc, a.format)
@@ -292,7 +292,18 @@ func (x *scene) covered(ctx context.Context, source string, policy Policy) (chos
 	return x.onOneSource(got)
 }
 
-func (p *Program) nothingToClean(failed error) error {
+// mostLeftOut is how many directories that were left out are named where nothing is left to clean.
+const mostLeftOut = 5
+
+// nothingToClean says so, and why what the policy covers is left alone: a timer's journal is all that anybody reads of it.
+func (p *Program) nothingToClean(excluded []actions.Exclusion, failed error) error {
+	for i, x := range excluded {
+		if i == mostLeftOut {
+			p.notice("left out: %d more; see them with --dry-run", len(excluded)-i)
+			break
+		}
+		p.notice("left out: %s: %s", x.Label, x.Why)
+	}
 	if err := unwrittenIf(say(p.Stdout, "there is nothing to clean")); err != nil {
 		return err
 	}
