@@ -41,7 +41,7 @@ func FuzzClean(f *testing.F) {
 	f.Add("\xf0\x28\x8c\x28", 3)
 	f.Fuzz(func(t *testing.T, raw string, limit int) {
 		if limit < 1 || limit > 10_000 {
-			t.Skip("no sensible limit")
+			return // no caller asks for such a limit
 		}
 		s := Clean(raw, limit).String()
 		if !utf8.ValidString(s) {

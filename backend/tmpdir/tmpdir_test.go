@@ -14,6 +14,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
+	"sandglass/internal/skip"
 )
 
 func TestPollReadsDirectoriesAndHost(t *testing.T) {
@@ -72,7 +73,7 @@ func TestPollReadsDirectoriesAndHost(t *testing.T) {
 
 func TestHoldersKnownUnknownNobody(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("who uses a directory is known on Linux only")
+		skip.Without(t, "linux", "who uses a directory is known on Linux only")
 	}
 	root := t.TempDir()
 	put(t, root+"/helix-ws-held/deep/f", "x")
