@@ -134,12 +134,9 @@ func (c *Control) ability(source string, verb Verb) (Ability, error) {
 	return Ability{}, fmt.Errorf("there is no %q on the source %q; it has %v", verb, source, verbs)
 }
 
-// Plan makes an intent concrete. It reads, changes nothing, and keeps nothing.
-func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) { return c.plan(ctx, in) }
-
 // Again makes the intent of a plan concrete anew and says what is different now.
 func (c *Control) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []backend.Safe, error) {
-	p, err := c.plan(ctx, in)
+	p, err := c.Plan(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}

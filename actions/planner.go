@@ -27,8 +27,8 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s is not available on %s: %s", e.Verb, e.Source, e.Why)
 }
 
-// plan makes an intent concrete. It reads, and changes nothing.
-func (c *Control) plan(ctx context.Context, in Intent) (*Plan, error) {
+// Plan makes an intent concrete. It reads, changes nothing, and keeps nothing.
+func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	ability, err := c.ability(in.Source, in.Verb)
 	if err != nil {
 		return nil, err

@@ -308,7 +308,7 @@ func (m *Model) pasteInPlan() {
 	}
 }
 
-// words of `:arm 15m REASON`, after the command.
+// armWords parts the words of `:arm 15m REASON`, after the command.
 func armWords(text string) (lasting, reason string) {
 	lasting, reason, _ = strings.Cut(strings.TrimSpace(text), " ")
 	return lasting, strings.TrimSpace(reason)

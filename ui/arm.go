@@ -2,14 +2,12 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/views/columns"
 )
 
 // arming is the form that lets this console act for a while.
@@ -68,8 +66,8 @@ func (m *Model) openArming(text string, then *actions.Intent) tea.Cmd {
 		m.remark(m.whyNotArm())
 		return nil
 	}
-	span, reason := armWords(text)
-	d, err := lasting(span)
+	typed, reason := armWords(text)
+	d, err := lasting(typed)
 	if err == nil && reason != "" && !c.NeedsName() {
 		return m.arm(d, backend.Safe{}, backend.Clean(reason, 200), then)
 	}
@@ -80,7 +78,7 @@ func (m *Model) openArming(text string, then *actions.Intent) tea.Cmd {
 	}
 	m.form = newDialog(x, labels...)
 	m.form.set(0, reason)
-	m.form.set(1, span15(err, span))
+	m.form.set(1, spanOr(err, typed))
 	m.under, m.overlay = m.overlay, overForm
 	if m.under == overForm || m.under == overPlan || m.under == overVerbs || m.under == overPalette {
 		m.under = noOverlay
@@ -88,7 +86,8 @@ func (m *Model) openArming(text string, then *actions.Intent) tea.Cmd {
 	return m.form.focus(0)
 }
 
-func span15(err error, typed string) string {
+// spanOr is the time that was typed, or the default when none was.
+func spanOr(err error, typed string) string {
 	if err == nil {
 		return typed
 	}
@@ -106,7 +105,7 @@ func (m *Model) whyNotArm() string {
 			return "nothing can be done here: " + a.Denied.String()
 		}
 	}
-	return errors.New("nothing can be done to any of the sources").Error()
+	return "nothing can be done to any of the sources"
 }
 
 func (m *Model) onArmed(msg armedMsg) tea.Cmd {
@@ -124,7 +123,7 @@ func (m *Model) onArmed(msg armedMsg) tea.Cmd {
 	if m.overlay == overForm {
 		m.overlay = m.under
 	}
-	m.remark("armed for " + columns.Age(msg.until.Sub(m.viewer.Now())))
+	m.remark("armed for " + backend.Age(msg.until.Sub(m.viewer.Now())))
 	if msg.then != nil {
 		m.act.pressed = time.Time{}
 		return m.makePlan(*msg.then)

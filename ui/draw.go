@@ -240,7 +240,7 @@ func alertCounts(s *views.Summary, gap string, f form) []kit.Span {
 func (m *Model) headerEnd(w int) []kit.Span {
 	var spans []kit.Span
 	if h := views.Lagging(m.frame.Ctx); h != nil {
-		age := "data " + columns.Age(m.frame.Now.Sub(h.LastOK))
+		age := "data " + backend.Age(m.frame.Now.Sub(h.LastOK))
 		if w >= modeFrom {
 			age += " old"
 		}
@@ -264,7 +264,7 @@ func (m *Model) mode(w int) kit.Span {
 	if c != nil && c.CanAct() {
 		long, short = "not armed", "safe"
 		if a, armed := c.Armed(); armed {
-			long, tone = "armed "+columns.Age(a.Until.Sub(m.frame.Now)), theme.Warn
+			long, tone = "armed "+backend.Age(a.Until.Sub(m.frame.Now)), theme.Warn
 			short = long
 		}
 		if r := c.Current(); r != nil {

@@ -239,7 +239,7 @@ func (x *acknowledging) check(m *Model, f *dialog) (tea.Cmd, error) {
 	if !ok {
 		return nil, fmt.Errorf("this console only looks")
 	}
-	id, owner, reason, say := x.alert.ID, m.owner(), backend.Clean(f.value(0), 200), x.alert.Rule+" is yours for "+columns.Age(d)
+	id, owner, reason, say := x.alert.ID, m.owner(), backend.Clean(f.value(0), 200), x.alert.Rule+" is yours for "+backend.Age(d)
 	return func() tea.Msg {
 		_, err := orders.Acknowledge(id, owner, reason, d)
 		return orderedMsg{say, err}
@@ -293,9 +293,9 @@ func (x *silencing) check(m *Model, f *dialog) (tea.Cmd, error) {
 	owner, reason := m.owner(), backend.Clean(f.value(1), 200)
 	return func() tea.Msg {
 		_, n, err := orders.Silence(ms, owner, reason, d)
-		say := fmt.Sprintf("%s silenced for %s", alertsCount(n), columns.Age(d))
+		say := fmt.Sprintf("%s silenced for %s", alertsCount(n), backend.Age(d))
 		if n == 0 {
-			say = "silenced for " + columns.Age(d) + ", but it matches no alert: M lists the silences"
+			say = "silenced for " + backend.Age(d) + ", but it matches no alert: M lists the silences"
 		}
 		return orderedMsg{say, err}
 	}, nil

@@ -12,7 +12,6 @@ import (
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views"
-	"sandglass/views/columns"
 )
 
 // silenceView lists the silences in force.
@@ -119,7 +118,7 @@ func (v *silenceView) draw(w, h int, f *views.Frame) kit.Block {
 			doc.Blank()
 		}
 		doc.Link(i + 1)
-		doc.Field(columns.Age(left)+" left", kit.Span{Tone: theme.Strong, Text: backend.Clean(s.Matchers.String(), 2000).String()})
+		doc.Field(backend.Age(left)+" left", kit.Span{Tone: theme.Strong, Text: backend.Clean(s.Matchers.String(), 2000).String()})
 		doc.Field("", matches, kit.Span{Tone: tone, Text: "  until " + s.Until.UTC().Format("15:04Z")},
 			kit.Span{Text: "  " + s.Owner.String() + ": " + s.Reason.String()})
 	}

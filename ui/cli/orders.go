@@ -101,7 +101,7 @@ the alert back.`,
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
 				x, err := r.desk.Acknowledge(args[0], owner, reason, o.last)
-				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, columns.Age(x.For)), err
+				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, backend.Age(x.For)), err
 			})
 		},
 	}
@@ -145,7 +145,7 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
 				x, n, err := r.desk.Silence(ms, owner, reason, o.last)
-				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), columns.Age(x.For))
+				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), backend.Age(x.For))
 				if n == 0 {
 					said += ": matches none now, so look at the matchers again; sandglass silence end " + x.ID + " ends it"
 				}
@@ -182,7 +182,7 @@ func writeSilences(w io.Writer, r *reading) error {
 	}
 	var b strings.Builder
 	for _, s := range list {
-		fmt.Fprintf(&b, "%s  %s left  %s\n  mutes %s now; %s: %s\n", s.ID, columns.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
+		fmt.Fprintf(&b, "%s  %s left  %s\n  mutes %s now; %s: %s\n", s.ID, backend.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
 			plural(s.Matches, "alert"), s.Owner, s.Reason)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -3,6 +3,7 @@ package browse
 import (
 	"fmt"
 
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
@@ -239,7 +240,7 @@ func Connecting(doc *kit.Doc, f *views.Frame) {
 			spans = append(spans, kit.Span{Tone: theme.Normal, Text: ": " + h.Error.String()})
 		}
 		if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
-			spans = append(spans, kit.Span{Tone: theme.Dim, Text: ", next try in " + columns.Age(wait)})
+			spans = append(spans, kit.Span{Tone: theme.Dim, Text: ", next try in " + backend.Age(wait)})
 		}
 		doc.Field(h.Key.Source, spans...)
 	}

@@ -172,7 +172,7 @@ const silenceEnds = 10 * time.Minute
 
 func silencedCell(s *alerts.Silence, now time.Time) Cell {
 	if left := s.Until.Sub(now); !s.Until.IsZero() && left < silenceEnds {
-		return Cell{Text: plain("silent " + Age(max(left, 0))), Tone: theme.Warn}
+		return Cell{Text: plain("silent " + backend.Age(max(left, 0))), Tone: theme.Warn}
 	}
 	return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
 }
@@ -226,20 +226,20 @@ func began(a *alerts.Alert) time.Time {
 func Onset(a *alerts.Alert, now time.Time) string {
 	early, late := a.Bounds.Earliest, a.Bounds.Latest
 	if a.State == alerts.StateHeld || a.State == alerts.StateEnded || early.IsZero() && late.IsZero() {
-		return Age(now.Sub(a.Since))
+		return backend.Age(now.Sub(a.Since))
 	}
 	least, most := now.Sub(late), now.Sub(early)
 	switch {
 	case late.IsZero():
-		return "<" + Age(most)
+		return "<" + backend.Age(most)
 	case early.IsZero():
-		return Age(least) + "+"
+		return backend.Age(least) + "+"
 	case most-least <= max(30*time.Second, most/10):
-		return Age(most)
+		return backend.Age(most)
 	case 3*least >= most:
-		return Age(least) + "+"
+		return backend.Age(least) + "+"
 	}
-	return "<" + Age(most)
+	return "<" + backend.Age(most)
 }
 
 // SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".

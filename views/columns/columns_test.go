@@ -17,16 +17,16 @@ func TestAgesStayNarrow(t *testing.T) {
 		time.Hour: "1h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 999 * 24 * time.Hour: "999d",
 		1000 * 24 * time.Hour: "2y", 1 << 62: "146y",
 	} {
-		if got := Age(d); got != want || len(got) > 4 {
-			t.Errorf("Age(%v) = %q, want %q", d, got, want)
+		if got := backend.Age(d); got != want || len(got) > 4 {
+			t.Errorf("backend.Age(%v) = %q, want %q", d, got, want)
 		}
 	}
 }
 
 func TestNumbers(t *testing.T) {
 	for got, want := range map[string]string{
-		Bytes(0): "0 B", Bytes(999): "999 B", Bytes(1000): "1.0 kB", Bytes(999_499): "999 kB", Bytes(999_600): "1.0 MB",
-		Bytes(118e6): "118 MB", Bytes(-5): "-5 B", Bytes(1 << 62): "4.6 EB", Bytes(-1 << 63): "-9.2 EB",
+		backend.Bytes(0): "0 B", backend.Bytes(999): "999 B", backend.Bytes(1000): "1.0 kB", backend.Bytes(999_499): "999 kB", backend.Bytes(999_600): "1.0 MB",
+		backend.Bytes(118e6): "118 MB", backend.Bytes(-5): "-5 B", backend.Bytes(1 << 62): "4.6 EB", backend.Bytes(-1 << 63): "-9.2 EB",
 		Number(0): "0", Number(1284): "1,284", Number(-1000): "-1,000", Number(100000): "100,000",
 		Rate(0): "0", Rate(0.01): "<0.1", Rate(41.2): "41", Rate(1900): "1.9k", Rate(999.9): "1.0k",
 		Percent(0): "0 %", Percent(0.001): "<1 %", Percent(0.42): "42 %",

@@ -17,12 +17,6 @@ func Unknown() Cell {
 	return Cell{Text: backend.Text("unknown"), Short: backend.Text("?"), Tone: theme.Dim}
 }
 
-// Age writes a duration as backend.Age does.
-func Age(d time.Duration) string { return backend.Age(d) }
-
-// Bytes writes a size as backend.Bytes does.
-func Bytes(n int64) string { return backend.Bytes(n) }
-
 // Number writes a count with thousands separators: "1,284".
 func Number[N ~int | ~int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
@@ -75,7 +69,7 @@ func Latency(d time.Duration) string {
 	case d < time.Minute:
 		return backend.Digits(d.Seconds()) + "s"
 	}
-	return Age(d)
+	return backend.Age(d)
 }
 
 func plain(s string) backend.Safe { return backend.Clean(s, backend.MaxTextRunes) }
@@ -90,7 +84,7 @@ func text(s backend.Safe, tone theme.Tone) Cell {
 // ageOf is the cell of a time in the past.
 func ageOf(v backend.Value[time.Time], now time.Time, tone theme.Tone) Cell {
 	if t, ok := v.Get(); ok {
-		return Cell{Text: plain(Age(now.Sub(t))), Tone: tone}
+		return Cell{Text: plain(backend.Age(now.Sub(t))), Tone: tone}
 	}
 	return absent(v.IsNotApplicable())
 }
@@ -126,11 +120,11 @@ func readCell(m *backend.Meta, c *Ctx) Cell {
 	age := c.Now.Sub(at)
 	switch {
 	case c.Stale(m):
-		return Cell{Text: plain("stale " + Age(age)), Short: plain("!" + Age(age)), Tone: theme.Warn}
+		return Cell{Text: plain("stale " + backend.Age(age)), Short: plain("!" + backend.Age(age)), Tone: theme.Warn}
 	case at.IsZero():
 		return Unknown()
 	case age < max(time.Minute, 2*c.Interval(m.Key.Source)):
 		return Cell{Text: backend.Text("now"), Tone: theme.Dim}
 	}
-	return Cell{Text: plain(Age(age)), Tone: theme.Dim}
+	return Cell{Text: plain(backend.Age(age)), Tone: theme.Dim}
 }

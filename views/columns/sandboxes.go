@@ -74,7 +74,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				noUsage),
 			numColumn(Column[row]{Name: "mem", Title: "MEM", Help: "memory in use without page cache", Min: 6, Ideal: 7, Priority: 4},
 				func(b row) SortKey { return sortNum(usage(b).Mem) },
-				func(b row) string { return Bytes(usage(b).Mem.Or(0)) },
+				func(b row) string { return backend.Bytes(usage(b).Mem.Or(0)) },
 				noUsage),
 			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
 				createdAt),

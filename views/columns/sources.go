@@ -49,12 +49,12 @@ func Sources() *Set[*fleet.SourceHealth] {
 			rateColumn("requests", "REQ/MIN", "requests a minute", 5, func(h row) float64 { return h.RequestsPerMin },
 				func(f float64) string { return Rate(f) }),
 			rateColumn("bytes", "BYTES/MIN", "bytes received a minute, decoded", 6, func(h row) float64 { return h.BytesPerMin },
-				func(f float64) string { return Bytes(int64(f)) }),
+				func(f float64) string { return backend.Bytes(int64(f)) }),
 			numColumn(Column[row]{Name: "failures", Title: "FAILS", Help: "failed polls in a row", Min: 5, Ideal: 5, Priority: 6},
 				func(h row) SortKey { return SortKey{Num: float64(h.Failures)} },
 				func(h row) string { return strconv.Itoa(h.Failures) }, nil),
 			{Name: "interval", Title: "EVERY", Help: "the configured interval between polls", Align: Right, Min: 5, Ideal: 6, Priority: 7,
-				Cell: func(h row, _ *Ctx) Cell { return Cell{Text: plain(Age(h.Interval)), Tone: theme.Dim} },
+				Cell: func(h row, _ *Ctx) Cell { return Cell{Text: plain(backend.Age(h.Interval)), Tone: theme.Dim} },
 				Sort: func(h row, _ *Ctx) SortKey { return SortKey{Num: h.Interval.Seconds()} }},
 			{Name: "next", Title: "NEXT", Help: "when it is polled next, where that is further away than usual", Align: Right, Min: 6, Ideal: 6, Priority: 6,
 				Cell: nextCell,
@@ -78,7 +78,7 @@ func lastOK(h *fleet.SourceHealth, c *Ctx) Cell {
 	case h.Failures == 0 && c.Now.Sub(h.LastOK) < max(time.Minute, 2*h.Interval):
 		return Cell{Text: backend.Text("now"), Tone: theme.Dim}
 	}
-	return Cell{Text: plain(Age(c.Now.Sub(h.LastOK))), Tone: theme.Warn}
+	return Cell{Text: plain(backend.Age(c.Now.Sub(h.LastOK))), Tone: theme.Warn}
 }
 
 func latencyColumn(name, title, help string, priority int, get func(*fleet.SourceHealth) time.Duration) Column[*fleet.SourceHealth] {
@@ -155,5 +155,5 @@ func nextCell(h *fleet.SourceHealth, c *Ctx) Cell {
 	case h.Failures == 0 || wait <= 0:
 		return Cell{Text: backend.Text("due"), Tone: theme.Dim}
 	}
-	return Cell{Text: plain("in " + Age(wait)), Tone: theme.Warn}
+	return Cell{Text: plain("in " + backend.Age(wait)), Tone: theme.Warn}
 }

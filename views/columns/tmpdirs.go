@@ -53,7 +53,7 @@ func Tmpdirs() *Set[*backend.Tmpdir] {
 				func(t row) string { return Number(t.Entries.Or(0)) }, nil)),
 			lowerBound(numColumn(Column[row]{Name: "size", Title: "SIZE", Help: "allocated bytes", Min: 7, Ideal: 8, Priority: 1},
 				func(t row) SortKey { return sortNum(t.Bytes) },
-				func(t row) string { return Bytes(t.Bytes.Or(0)) }, nil)),
+				func(t row) string { return backend.Bytes(t.Bytes.Or(0)) }, nil)),
 			ageColumn(Column[row]{Name: "born", Title: "BORN", Help: "time since it was made", Min: 4, Ideal: 5, Priority: 7, Where: WideOnly},
 				func(t row) backend.Value[time.Time] { return t.Born }),
 			ageColumn(Column[row]{Name: "age", Title: "CHANGED", Brief: "AGE", Help: "age of the newest change anywhere in the tree", Min: 4, Ideal: 7, Priority: 0},

@@ -137,7 +137,7 @@ func (w *writer) facts(x *backend.Workspace) {
 	w.number("concurrency", x.Concurrency)
 	w.number("retries", x.RetryAttempts)
 	if n, ok := x.MaxFileSize.Get(); ok {
-		w.Field("largest file", plain(columns.Bytes(n)))
+		w.Field("largest file", plain(backend.Bytes(n)))
 	}
 	w.Doc = head
 	if d.Len() > 0 {

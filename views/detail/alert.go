@@ -50,7 +50,7 @@ func (w *writer) headline(a *alerts.Alert) {
 	c := columns.SeverityCell(a)
 	spans := []kit.Span{w.state(c), plain("  "), {Tone: theme.Strong, Text: a.Rule}, plain("  " + life(a, w.f.Now))}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
-		spans = append(spans, dim("  last confirmed "+columns.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
+		spans = append(spans, dim("  last confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
 	w.Line(spans...)
 }
@@ -63,9 +63,9 @@ func (w *writer) cause(a *alerts.Alert) {
 
 // life says the state and, for a firing alert, how long it was suspected before.
 func life(a *alerts.Alert, now time.Time) string {
-	s := columns.StateWord(a.State) + " " + columns.Age(now.Sub(a.Since))
+	s := columns.StateWord(a.State) + " " + backend.Age(now.Sub(a.Since))
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
-		s += ", suspected " + columns.Age(a.Since.Sub(a.Active)) + " before"
+		s += ", suspected " + backend.Age(a.Since.Sub(a.Active)) + " before"
 	}
 	return s
 }
@@ -77,7 +77,7 @@ func (w *writer) evidence(a *alerts.Alert) {
 			spans = append(spans, dim("  "+e.Source))
 		}
 		if len(e.Trend) > 1 {
-			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+columns.Age(e.TrendSpan)))
+			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+backend.Age(e.TrendSpan)))
 		}
 		w.Field(label(i+1, "evidence"), spans...)
 		if i == 0 {
@@ -86,7 +86,7 @@ func (w *writer) evidence(a *alerts.Alert) {
 	}
 	if len(a.Trend) > 1 {
 		w.Field("trend", kit.Span{Tone: theme.Accent, Text: kit.Sparkline(w.f.Theme, a.Trend, 40)},
-			dim("  last "+columns.Age(a.TrendSpan)))
+			dim("  last "+backend.Age(a.TrendSpan)))
 	}
 	if l, ok := lineOf(a, w.f.State); ok {
 		day(w.Doc, "day", l, w.f)
@@ -146,14 +146,14 @@ func (w *writer) onset(a *alerts.Alert) {
 	switch {
 	case e.IsZero() && l.IsZero():
 	case e.IsZero():
-		w.Field("began", plain("before "+Clock(l, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(l))+" ago at least"))
+		w.Field("began", plain("before "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago at least"))
 	case l.IsZero():
-		w.Field("began", plain("after "+Clock(e, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(e))+" ago at most"))
+		w.Field("began", plain("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"))
 	case l.Sub(e) < time.Second:
-		w.Field("began", plain("at "+Clock(l, w.f.Now)), dim(", "+columns.Age(w.f.Now.Sub(l))+" ago"))
+		w.Field("began", plain("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"))
 	default:
 		w.Field("began", plain("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
-			dim(", "+columns.Age(w.f.Now.Sub(l))+" to "+columns.Age(w.f.Now.Sub(e))+" ago"))
+			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"))
 	}
 }
 
@@ -188,7 +188,7 @@ func until(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return ", " + columns.Age(t.Sub(now)) + " left"
+	return ", " + backend.Age(t.Sub(now)) + " left"
 }
 
 // next is what to look at or do first. It says nothing that the alert's evidence does not carry.
@@ -253,7 +253,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 			name = s.Key.Safe().String()
 		}
 		w.to(s.Key)
-		w.Line(plain("  "+name), dim("  "+columns.StateWord(s.State)+" "+columns.Age(w.f.Now.Sub(s.Since))), plain("  "+s.Detail.String()))
+		w.Line(plain("  "+name), dim("  "+columns.StateWord(s.State)+" "+backend.Age(w.f.Now.Sub(s.Since))), plain("  "+s.Detail.String()))
 	}
 	if rest := a.SubjectCount - min(most, len(a.Subjects)); rest > 0 {
 		w.Line(dim("  and " + columns.Number(rest) + " more"))

@@ -154,7 +154,7 @@ func (w *writer) at(label string, v backend.Value[time.Time], never string) {
 	t, ok := v.Get()
 	switch {
 	case ok:
-		w.Field(label, plain(columns.Age(w.f.Now.Sub(t))+" ago"), dim("  at "+Clock(t, w.f.Now)))
+		w.Field(label, plain(backend.Age(w.f.Now.Sub(t))+" ago"), dim("  at "+Clock(t, w.f.Now)))
 	case v.IsNotApplicable() && never != "":
 		w.Field(label, dim(never))
 	case !v.IsNotApplicable():
@@ -179,7 +179,7 @@ func (w *writer) read(m *backend.Meta) {
 func freshness(m *backend.Meta, f *views.Frame) string {
 	at := f.State.ReadAt(m)
 	if age := f.Now.Sub(at); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
-		return columns.Age(age) + " ago, at " + Clock(at, f.Now)
+		return backend.Age(age) + " ago, at " + Clock(at, f.Now)
 	}
 	return "just now"
 }
@@ -199,7 +199,7 @@ func (w *writer) naming(key backend.Key) {
 			c := columns.SeverityCell(a)
 			w.to(columns.AlertKey(a))
 			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
-				plain("  "+columns.StateWord(a.Subjects[i].State)+" "+columns.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
+				plain("  "+columns.StateWord(a.Subjects[i].State)+" "+backend.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
 			if !a.Subjects[i].Detail.IsEmpty() {
 				w.Line(dim("  " + a.Subjects[i].Detail.String()))
 			}
@@ -219,7 +219,7 @@ func (w *writer) history(m *backend.Meta) {
 		if word == "" {
 			word = "–"
 		}
-		w.Field(Clock(h.At, w.f.Now), plain(word), dim("  "+columns.Age(w.f.Now.Sub(h.At))+" ago"))
+		w.Field(Clock(h.At, w.f.Now), plain(word), dim("  "+backend.Age(w.f.Now.Sub(h.At))+" ago"))
 	}
 	if !m.FirstSeen.IsZero() {
 		w.Field("first seen", dim(Clock(m.FirstSeen, w.f.Now)))

@@ -5,6 +5,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
+	"sandglass/backend"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views"
@@ -143,7 +144,7 @@ func (w *writer) check(mark string, c *runbook.Check) {
 	if c.Source != "" {
 		from = "  " + c.Source
 		if !c.At.IsZero() {
-			from += ", " + columns.Age(w.f.Now.Sub(c.At)) + " ago"
+			from += ", " + backend.Age(w.f.Now.Sub(c.At)) + " ago"
 		}
 	}
 	if !c.Fact.IsEmpty() {

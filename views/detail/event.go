@@ -12,7 +12,7 @@ import (
 // event describes one line of the timeline and leads to what it is about.
 func (w *writer) event(e *backend.Event) {
 	w.Field("what", kit.Span{Tone: theme.Strong, Text: e.Text.String()})
-	w.Field("when", kit.Span{Text: e.At.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  " + columns.Age(w.f.Now.Sub(e.At)) + " ago, by our clock"})
+	w.Field("when", kit.Span{Text: e.At.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  " + backend.Age(w.f.Now.Sub(e.At)) + " ago, by our clock"})
 	if !e.SourceAt.IsZero() {
 		w.Field("its time", kit.Span{Text: e.SourceAt.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  by the source's clock"})
 	}

@@ -47,7 +47,7 @@ func day(d *kit.Doc, label string, l fleet.Line, f *views.Frame) {
 	}
 	after := "  " + amount(l, f, fleet.DaySpan) + " in 24h"
 	if read < fleet.DaySpan-time.Minute {
-		after += ", read for " + columns.Age(read)
+		after += ", read for " + backend.Age(read)
 	}
 	d.Chart(label, kit.Chart{Parts: []int{24, 48, 96}, Tone: theme.Accent, After: []kit.Span{dim(after)},
 		Values: func(n int) []backend.Value[float64] { return f.State.Day.Parts(l, f.Now, fleet.DaySpan, n) }})
@@ -68,7 +68,7 @@ func amount(l fleet.Line, f *views.Frame, span time.Duration) string {
 	case l.IsLevel():
 		return "at most " + columns.Number(int64(n))
 	case backend.Metric(l.Name) == backend.MetricLogBytes:
-		return columns.Bytes(int64(n))
+		return backend.Bytes(int64(n))
 	}
 	return columns.Number(int64(n))
 }

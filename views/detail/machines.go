@@ -16,7 +16,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	col := func(name string) columns.Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Ctx) }
 	w.cell("reported", col("reported"), dim("  what the platform says"))
 	if o, ok := b.Observed.Get(); ok {
-		w.cell("observed", col("observed"), dim("  proved "+columns.Age(w.f.Now.Sub(o.At))+" ago"))
+		w.cell("observed", col("observed"), dim("  proved "+backend.Age(w.f.Now.Sub(o.At))+" ago"))
 	} else if !b.Observed.IsNotApplicable() {
 		w.Field("observed", dim("nothing was tried"))
 	}
@@ -36,10 +36,10 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	if u, ok := b.Usage.Get(); ok {
 		limit := ""
 		if n, known := u.MemLimit.Get(); known {
-			limit = " of " + columns.Bytes(n)
+			limit = " of " + backend.Bytes(n)
 		}
 		w.Field("usage", plain("cpu "+col("cpu").Text.String()+", memory "+col("mem").Text.String()+limit),
-			dim("  measured "+columns.Age(w.f.Now.Sub(u.At))+" ago"))
+			dim("  measured "+backend.Age(w.f.Now.Sub(u.At))+" ago"))
 	}
 	w.read(&b.Meta)
 	w.running("image", b.Image, &b.Meta)
@@ -154,7 +154,7 @@ func HostGroups(h *backend.Host) [][]kit.Span {
 	total, okT := h.MemTotal.Get()
 	free, okF := h.MemAvailable.Get()
 	if okT && okF && total > 0 {
-		memory = append(memory, fullness("memory", float64(total-free)/float64(total), columns.Bytes(free)+" free"))
+		memory = append(memory, fullness("memory", float64(total-free)/float64(total), backend.Bytes(free)+" free"))
 	} else {
 		memory = append(memory, dim("  memory unknown"))
 	}
@@ -206,9 +206,9 @@ func setAside(r backend.Root) string {
 	text := columns.Number(r.WaitingCount) + " set aside"
 	switch {
 	case known == r.WaitingCount:
-		text += ", " + columns.Bytes(bytes)
+		text += ", " + backend.Bytes(bytes)
 	case known > 0:
-		text += ", at least " + columns.Bytes(bytes)
+		text += ", at least " + backend.Bytes(bytes)
 	}
 	return text
 }
@@ -224,7 +224,7 @@ func used(label string, total, free backend.Value[int64]) kit.Span {
 	}
 	note := ""
 	if strings.Contains(label, "disk") {
-		note = columns.Bytes(f) + " free"
+		note = backend.Bytes(f) + " free"
 	}
 	return fullness(label, float64(n-f)/float64(n), note)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
@@ -20,14 +21,14 @@ func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 		d.Field("blind rules", dim("none"))
 	}
 	blind(d, f, "", "not watched")
-	load := fmt.Sprintf("%s requests and %s a minute", columns.Rate(h.RequestsPerMin), columns.Bytes(int64(h.BytesPerMin)))
+	load := fmt.Sprintf("%s requests and %s a minute", columns.Rate(h.RequestsPerMin), backend.Bytes(int64(h.BytesPerMin)))
 	if h.P50 > 0 {
 		load += fmt.Sprintf(", p50 %s, p95 %s", columns.Latency(h.P50), columns.Latency(h.P95))
 	}
 	d.Field("load", plain(load))
 	polls := "every " + h.Interval.String()
 	if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
-		polls += ", next try in " + columns.Age(wait)
+		polls += ", next try in " + backend.Age(wait)
 	}
 	if h.Failures > 0 {
 		polls += fmt.Sprintf(", %d failed in a row", h.Failures)
@@ -66,7 +67,7 @@ func facts(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
 		if fact.Holds {
 			word = kit.Span{Tone: theme.Strong, Text: fact.Name + " is true"}
 		}
-		age := fmt.Sprintf("  %s ago, so since %s ago", columns.Age(f.Now.Sub(fact.At)), columns.Age(f.Now.Sub(fact.Since)))
+		age := fmt.Sprintf("  %s ago, so since %s ago", backend.Age(f.Now.Sub(fact.At)), backend.Age(f.Now.Sub(fact.Since)))
 		if h.Status == fleet.StatusDown || h.Overdue(f.Now) {
 			word.Tone = theme.Dim
 			age += "; old, it is not known now"
@@ -124,5 +125,5 @@ func lastOK(h *fleet.SourceHealth, f *views.Frame) string {
 	if h.Failures == 0 {
 		return ""
 	}
-	return ", last success " + columns.Age(f.Now.Sub(h.LastOK)) + " ago"
+	return ", last success " + backend.Age(f.Now.Sub(h.LastOK)) + " ago"
 }

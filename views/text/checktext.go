@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
 )
 
 // shownSubjects is how many subjects the text form lists per alert.
@@ -33,7 +33,7 @@ func WriteCheck(w io.Writer, c *Check) error {
 		}
 		fmt.Fprintf(&b, "  %-9s %s (%s)", status, s.ID, s.Kind)
 		if s.AgeSeconds != nil {
-			fmt.Fprintf(&b, ", read %s ago", columns.Age(time.Duration(*s.AgeSeconds*float64(time.Second))))
+			fmt.Fprintf(&b, ", read %s ago", backend.Age(time.Duration(*s.AgeSeconds*float64(time.Second))))
 		} else {
 			b.WriteString(", never read")
 		}
@@ -142,7 +142,7 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	}
 	fmt.Fprintf(b, "\n%s %s on %s, %s", a.Severity, a.Rule, a.Source, state)
 	if held := now.Sub(a.Since.Time); held >= time.Second {
-		fmt.Fprintf(b, " for %s", columns.Age(held))
+		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
 	fmt.Fprintf(b, ", %s", subjects(a))
 	if a.Runbook != nil {
@@ -210,7 +210,7 @@ func subjects(a CheckAlert) string {
 // writeBounds says between which moments it began.
 func writeBounds(b *strings.Builder, bounds CheckBounds, now time.Time) {
 	at := func(t Time) string {
-		return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), columns.Age(now.Sub(t.Time)))
+		return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), backend.Age(now.Sub(t.Time)))
 	}
 	switch {
 	case bounds.Earliest.IsZero() && bounds.Latest.IsZero():

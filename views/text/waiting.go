@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/views/columns"
 )
 
 // Waiting is a directory that a clean-up set aside.
@@ -42,9 +41,9 @@ func WriteWaiting(w io.Writer, d WaitingList) error {
 		case x.Begun:
 			left = "its removal has begun"
 		case x.Due.After(d.Time.Time):
-			left = "removed in " + columns.Age(x.Due.Sub(d.Time.Time))
+			left = "removed in " + backend.Age(x.Due.Sub(d.Time.Time))
 		}
-		fmt.Fprintf(&b, "%s\n    set aside %s ago as %s, %s", x.Path, columns.Age(d.Time.Sub(x.Moved.Time)), x.Name, left)
+		fmt.Fprintf(&b, "%s\n    set aside %s ago as %s, %s", x.Path, backend.Age(d.Time.Sub(x.Moved.Time)), x.Name, left)
 		if x.Plan != nil {
 			fmt.Fprintf(&b, ", plan %s", backend.Clean(*x.Plan, 40))
 		}
