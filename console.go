@@ -249,7 +249,7 @@ func (c *console) demo(ctx context.Context, o cli.Demo) error {
 	if err != nil {
 		return err
 	}
-	cfg.File = "" // it was read from none
+	cfg.File = ""   // it was read from none
 	cfg.Digest = "" // its ports are others at each start, and that is no change worth a marker
 	dir, err := cfg.StateDirectory(o.StateDir, os.Getenv)
 	if err != nil {
