@@ -168,6 +168,7 @@ const (
 	factSession   = "session"
 	factWorkspace = "workspace"
 	factProvider  = "provider"
+	factSuccess   = "last success"
 )
 
 // values gives the placeholders of a target. Everything comes from what the plan was made of.

@@ -106,8 +106,12 @@ func TestWhatBecameOfAReset(t *testing.T) {
 		"open, tried in vain": {world(9, workspace(9, func(w *backend.Workspace) { open(w); w.LastAttemptAt = backend.Known(at(8)) })), actions.ResultAccepted},
 		"an old success": {world(9, workspace(9, func(w *backend.Workspace) {
 			open(w)
-			w.LastSuccessAt = backend.Known(at(4))
+			w.LastSuccessAt = backend.Known(at(-1))
 		})), actions.ResultAccepted},
+		"a success by a clock that is behind": {world(9, workspace(9, func(w *backend.Workspace) {
+			open(w)
+			w.LastSuccessAt = backend.Known(at(2))
+		})), actions.ResultVerified},
 		"a success": {world(9, workspace(9, func(w *backend.Workspace) { open(w); w.LastSuccessAt = backend.Known(at(8)) })), actions.ResultVerified},
 		"a success, failed again since": {world(9, workspace(9, func(w *backend.Workspace) {
 			w.LastSuccessAt, w.LastAttemptAt = backend.Known(at(7)), backend.Known(at(8))
@@ -126,6 +130,30 @@ func TestWhatBecameOfAReset(t *testing.T) {
 		got := v.Verify(plan, at(5), c.state)
 		if got.Result != c.want || got.Why.IsEmpty() {
 			t.Errorf("%s: %v (%v), want %v", name, got.Result, got.Why, c.want)
+		}
+	}
+}
+
+// Registries write milliseconds, and Sandglass issues at a finer time.
+func TestWhatBecameOfAResetWithinAMillisecond(t *testing.T) {
+	v := part(t, "reset.url = \"http://127.0.0.1:1/{session}/{workspace}\"").Verifier
+	issued := at(5).Add(700 * time.Microsecond)
+	for _, before := range []backend.Value[time.Time]{backend.Known(at(-60)), backend.NotApplicable[time.Time](), backend.Unknown[time.Time]()} {
+		plan := target(look(t, world(0, workspace(0, func(w *backend.Workspace) { w.LastSuccessAt = before })), workspaceKey("s-1", "box")))
+		for name, c := range map[string]struct {
+			success, attempt int // seconds
+			want             actions.Result
+		}{
+			"success":      {5, 5, actions.ResultVerified},
+			"failed again": {-60, 5, actions.ResultFailedAgain},
+			"nothing yet":  {-60, 4, actions.ResultAccepted},
+		} {
+			w := workspace(9, func(w *backend.Workspace) {
+				w.LastSuccessAt, w.LastAttemptAt = backend.Known(at(c.success)), backend.Known(at(c.attempt))
+			})
+			if got := v.Verify(plan, issued, world(9, w)); got.Result != c.want {
+				t.Errorf("%s, before %v: %v (%v), want %v", name, before, got.Result, got.Why, c.want)
+			}
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (l *looker) candidate(k backend.Key, s *fleet.State) actions.Candidate {
 
 func (l *looker) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State) {
 	// The newest attempt is no part of the identity: what keeps trying and failing would be another one every time.
-	addFact(c, "last success", moment(w.LastSuccessAt))
+	addFact(c, factSuccess, moment(w.LastSuccessAt))
 	if l.fingerprint != nil && !w.LastError.IsEmpty() {
 		addFact(c, "cause", l.fingerprint(w.LastError))
 	}
@@ -146,14 +146,20 @@ func sandboxOf(w *backend.Workspace, s *fleet.State) backend.ID {
 }
 
 // moment is a time as an identity spells it.
+// What identities say instead of a time.
+const (
+	neverMoment   = "never"
+	unknownMoment = "unknown"
+)
+
 func moment(v backend.Value[time.Time]) string {
 	switch at, known := v.Get(); {
 	case known:
 		return at.UTC().Format(time.RFC3339Nano)
 	case v.IsNotApplicable():
-		return "never"
+		return neverMoment
 	}
-	return "unknown"
+	return unknownMoment
 }
 
 // spoken is a reported word, or what to say where there is none.

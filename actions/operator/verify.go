@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func departed(t actions.Target, issued time.Time, s *fleet.State) actions.Verdic
 // success waits for a new success: a state word alone proves nothing. A new attempt that fails with the cause of before
 // is failed again.
 func (v verifier) success(t actions.Target, issued time.Time, w *backend.Workspace) actions.Verdict {
-	if at, ok := w.LastSuccessAt.Get(); ok && at.After(issued) {
+	if at, ok := w.LastSuccessAt.Get(); ok && succeededSince(at, issued, t) {
 		return actions.Verdict{Result: actions.ResultVerified, Why: backend.Text("it succeeded since")}
 	}
 	if w.Class != backend.ClassFailed {
@@ -110,12 +111,30 @@ func (v verifier) success(t actions.Target, issued time.Time, w *backend.Workspa
 	switch {
 	case !tried:
 		return accepted("it is still failed, and nobody knows whether it was tried again")
-	case !attempt.After(issued) || !attempt.After(t.CauseSeen):
+	case attempt.Before(issued.Truncate(registryTick)) || !attempt.After(t.CauseSeen):
 		return accepted("it is still failed and was not tried again yet")
 	case v.cause(w) == t.Cause:
 		return actions.Verdict{Result: actions.ResultFailedAgain, Why: backend.Textf("the same cause: %v", said(w))}
 	}
 	return actions.Verdict{Result: actions.ResultFailed, Why: backend.Textf("with another cause: %v", said(w))}
+}
+
+// registryTick is how finely registries write times: what happened just after the issue carries the millisecond it began in.
+const registryTick = time.Millisecond
+
+// clockSlack is how far a registry's clock may be behind ours without being corrected (wire.Clock cannot measure less).
+const clockSlack = 5 * time.Second
+
+// succeededSince says whether a success is one that followed the issue. Where the target's own last success is known it
+// has to be a later one, and the two clocks need not agree to the second; otherwise only the clocks can tell.
+func succeededSince(at, issued time.Time, t actions.Target) bool {
+	i := slices.IndexFunc(t.Identity, func(f actions.Fact) bool { return f.Name == factSuccess })
+	if i < 0 || t.Identity[i].Value == unknownMoment {
+		return !at.Before(issued.Truncate(registryTick))
+	}
+	old, err := time.Parse(time.RFC3339Nano, t.Identity[i].Value)
+	later := at.After(old) || err != nil && t.Identity[i].Value == neverMoment
+	return later && at.After(issued.Add(-clockSlack))
 }
 
 // cause is the fingerprint of a failure, as plans have it.
