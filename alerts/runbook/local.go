@@ -53,7 +53,14 @@ func Together(all []Local) Local {
 
 // Markdown writes the whole page, the site's own text first among the sections: who wrote it knows the place better
 // than we do.
-func (p *Page) Markdown(l Local) string {
+func (p *Page) Markdown(l Local) string { return p.markdown(l, func(string) bool { return true }) }
+
+// Advice is Markdown without the knobs, for where a diagnosis stands beside it: that has them with their values.
+func (p *Page) Advice(l Local) string {
+	return p.markdown(l, func(section string) bool { return section != SectionKnobs })
+}
+
+func (p *Page) markdown(l Local, keep func(section string) bool) string {
 	var b strings.Builder
 	b.WriteString("# " + p.Number + " " + p.Title.String() + "\n")
 	if text := strings.TrimSpace(l.Text); text != "" || len(l.Links) > 0 {
@@ -70,7 +77,9 @@ func (p *Page) Markdown(l Local) string {
 		}
 	}
 	for _, s := range p.Sections {
-		b.WriteString("\n## " + s.Title.String() + "\n\n" + s.Body + "\n")
+		if keep(s.Title.String()) {
+			b.WriteString("\n## " + s.Title.String() + "\n\n" + s.Body + "\n")
+		}
 	}
 	return b.String()
 }

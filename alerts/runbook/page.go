@@ -42,9 +42,11 @@ type Action struct {
 
 // Knob is one setting that matters to an incident.
 type Knob struct {
-	Name backend.Safe
-	// Where it is set, its default ("unknown" where no source states one), which way to turn it, what that costs.
-	Where, Default, Direction, Cost backend.Safe
+	Name      backend.Safe `json:"name"`
+	Where     backend.Safe `json:"where"`   // it is set
+	Default   backend.Safe `json:"default"` // "unknown" where no source states one
+	Direction backend.Safe `json:"direction"`
+	Cost      backend.Safe `json:"cost"` // of turning it that way
 }
 
 // The sections that every page has, in their order; Corrected follows on pages that correct common advice.

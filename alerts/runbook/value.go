@@ -10,8 +10,14 @@ import (
 // KnobValue is a knob with what is declared for a subject.
 type KnobValue struct {
 	Knob    Knob         `json:"knob"`
-	Current backend.Safe `json:"current"` // "not declared" when nobody tells
+	Current backend.Safe `json:"current"` // NotDeclared when nobody tells
 }
+
+// NotDeclared is the current value of a knob that no source tells.
+const NotDeclared = "not declared"
+
+// Declared reports whether a source tells the knob's value.
+func (v KnobValue) Declared() bool { return v.Current.String() != NotDeclared }
 
 // values fills in the declared values of a page's knobs.
 func (p *Page) values(s *scene) []KnobValue {
@@ -36,7 +42,7 @@ func (s *scene) current(knob string) backend.Safe {
 	}
 	switch {
 	case len(seen) == 0:
-		return backend.Text("not declared")
+		return backend.Text(NotDeclared)
 	case len(seen) > 3:
 		return backend.Textf("%d different values", len(seen))
 	case silent > 0:

@@ -171,13 +171,26 @@ func (w *writer) release(r *runbook.Release) {
 	}
 }
 
+// knobs writes one card for each knob: what it is, where it stands, which way to turn it and what that costs.
 func (w *writer) knobs(knobs []runbook.KnobValue) {
 	if len(knobs) == 0 {
 		return
 	}
-	w.Head("Knobs, as declared here")
-	for _, k := range knobs {
-		w.Field("", plain(k.Knob.Name.String()+" "), kit.Span{Tone: theme.Strong, Text: k.Current.String()}, dim("  default "+k.Knob.Default.String()))
+	w.Head("Knobs")
+	for i, v := range knobs {
+		if i > 0 {
+			w.Blank()
+		}
+		k := &v.Knob
+		w.Line(kit.Span{Tone: theme.Accent, Text: k.Name.String()}, dim("  "+k.Where.String()))
+		w.Field("default", plain(k.Default.String()))
+		current := dim(runbook.NotDeclared)
+		if v.Declared() {
+			current = kit.Span{Tone: theme.Strong, Text: v.Current.String()}
+		}
+		w.Field("current", current)
+		w.Field("direction", plain(k.Direction.String()))
+		w.Field("cost", plain(k.Cost.String()))
 	}
 }
 

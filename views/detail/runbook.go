@@ -112,16 +112,16 @@ func (p Page) Doc(f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	return w.Doc, w.links
 }
 
-// Markdown is the page's text with what this site adds to it.
+// Markdown is the page's text with what this site adds to it, without the knobs: those stand in Doc, with their values.
 func (p Page) Markdown(f *views.Frame) string {
 	page, ok := runbook.Incident(p.Incident)
 	if !ok {
 		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
 	}
 	if p.Rule == "" {
-		return page.Markdown(f.Local[page.Number]) // nobody knows which of its rules it is about
+		return page.Advice(f.Local[page.Number]) // nobody knows which of its rules it is about
 	}
-	return page.Markdown(f.Local[p.Rule])
+	return page.Advice(f.Local[p.Rule])
 }
 
 // AskedBy is the question that the details of a thing want answered; false when there is none.
