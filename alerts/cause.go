@@ -24,7 +24,8 @@ func fingerprint(normalised string) string {
 	return causeVersion + ":" + hex.EncodeToString(sum[:6])
 }
 
-// CauseText is the readable representative of a cause: one line of at most 160 characters.
+// CauseText is the readable representative of a cause: one line of at most 160 characters. It leaves out which request
+// failed: each occurrence names another, and the raw readings keep them all.
 func CauseText(text backend.Safe) backend.Safe {
 	s := text.String()
 	if len(s) > 4*maxCause {
@@ -41,10 +42,38 @@ func CauseText(text backend.Safe) backend.Safe {
 	if strings.Contains(s, "  ") {
 		s = strings.Join(strings.Fields(s), " ")
 	}
+	s = withoutRequest(s)
 	if s = strings.TrimSpace(s); s == text.String() && len(s) <= 160 {
 		return text // it is clean already
 	}
 	return backend.Clean(s, 160)
+}
+
+// withoutRequest leaves out what names one request, as in "(60/60 in use, request be393ae5)": the word and at least eight
+// hexadecimal digits after it.
+func withoutRequest(s string) string {
+	const word = "request"
+	at := strings.Index(s, word)
+	if at < 0 || at > 0 && isLetter(s[at-1]) {
+		return s
+	}
+	id := at + len(word)
+	for _, between := range []string{" ", "_", "-", "id", "Id", "ID", ":", "=", " "} {
+		if strings.HasPrefix(s[id:], between) {
+			id += len(between)
+		}
+	}
+	end := id
+	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] >= 'a' && s[end] <= 'f' || s[end] == '-') {
+		end++
+	}
+	if end-id < 8 || end < len(s) && isLetter(s[end]) {
+		return s
+	}
+	if at > 0 && s[at-1] == '(' && end < len(s) && s[end] == ')' {
+		at, end = at-1, end+1
+	}
+	return strings.TrimRight(s[:at], " ,;") + s[end:]
 }
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since

@@ -64,6 +64,22 @@ func TestNormaliseCause(t *testing.T) {
 	}
 }
 
+// A cause stands for many failures, so its text names the request of none.
+func TestACauseNamesNoRequest(t *testing.T) {
+	for text, want := range map[string]string{
+		"max_instances reached (60/60 in use, request be393ae5)": "max_instances reached (60/60 in use)",
+		"D1_ERROR: Network connection lost (request 0a1b2c3d)":   "D1_ERROR: Network connection lost",
+		"refused; requestId: 7f3c2d10-88aa-4f6e-9c1d-0011223344": "refused",
+		"the request failed": "the request failed",
+		"request budget 20":  "request budget 20",
+		"requested 12345678": "requested 12345678",
+	} {
+		if got := CauseText(backend.Clean(text, 400)).String(); got != want {
+			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzNormaliseCause(f *testing.F) {
 	f.Add("sandbox sbx_76fca18e: 'x' \"y\" /tmp/a 3s")
 	f.Add("\x80\xff'\"`")
