@@ -149,24 +149,65 @@ func (s *scene) runtime() Check {
 	return a.unsure("no session names its runtime")
 }
 
-// sharedCause asks whether others fail too: then the cause lies outside this one.
+// sharedCause asks whether others fail for the same cause: then it lies outside this one. Others that fail for other
+// causes are troubles of their own.
 func (s *scene) sharedCause() Check {
-	a := ask{"shared", "Do others of this source fail as well?", "registry snapshots of more than one session"}
-	failing, total := s.widen().spread()
-	own, _ := s.spread()
-	switch others := failing - own; {
+	a := ask{"shared", "Do others of this source fail for the same cause?", "registry snapshots of more than one session, with their errors"}
+	own, all := s.failingByCause(), s.widen().failingByCause()
+	others, same := all.failing-own.failing, 0
+	for cause, n := range own.by {
+		same += all.by[cause] - n
+	}
+	switch {
 	case len(s.workspaces) == 0:
 		return a.unsure("no workspace of this subject is listed")
-	case s.wide && failing > 1:
-		return a.yes(s.newest(), "%d of %d workspaces of this source fail", failing, total)
-	case s.wide && total > 1:
-		return s.settle(a.no(s.newest(), "%d of %d workspaces of this source fail", failing, total), a)
+	case s.wide && own.most > 1:
+		return a.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, all.total, own.example)
+	case s.wide && all.total > 1:
+		return s.settle(a.no(s.newest(), "%d of %d workspaces of this source fail, no two for one cause", all.failing, all.total), a)
+	case same > 0:
+		return a.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: it likely lies outside this one", same, all.total)
+	case others > 0 && own.failing > 0 && len(own.by) == 0:
+		return a.unsure("%d others fail, and this one gives no error to compare", others)
 	case others > 0:
-		return a.yes(s.newest(), "%d more of %d workspaces of this source fail: the cause is likely outside this one", others, total)
-	case total > len(s.workspaces):
-		return s.settle(a.no(s.newest(), "the other %d workspaces of this source do not fail", total-len(s.workspaces)), a)
+		return s.settle(a.no(s.newest(), "%d others of %d workspaces of this source fail, none for this cause", others, all.total), a)
+	case all.total > len(s.workspaces):
+		return s.settle(a.no(s.newest(), "the other %d workspaces of this source do not fail", all.total-len(s.workspaces)), a)
 	}
 	return a.unsure("no other workspace of this source is listed")
+}
+
+// failures are the failing workspaces of a scene.
+type failures struct {
+	total, failing int
+	by             map[string]int // by the fingerprint of the cause; those without an error are in none
+	most           int            // of one cause
+	example        backend.Safe   // a workspace of that one
+}
+
+func (s *scene) failingByCause() failures {
+	f := failures{total: len(s.workspaces), by: map[string]int{}}
+	for _, w := range s.workspaces {
+		if s.failing(w) {
+			f.failing++
+		}
+	}
+	known := map[backend.Safe]string{}
+	for i := range s.errors {
+		e := &s.errors[i]
+		if e.ws == nil || !s.failing(e.ws) {
+			continue
+		}
+		cause, had := known[e.text]
+		if !had {
+			cause = alerts.Fingerprint(e.text.String())
+			known[e.text] = cause
+		}
+		if f.by[cause]++; f.by[cause] > f.most {
+			f.most, f.example = f.by[cause], e.who
+		}
+	}
+	return f
 }
 
 // endings1 are what incident 1 can come to, the first that is true.
@@ -204,6 +245,6 @@ func (s *scene) advise1(d *Diagnosis) {
 		d.NoReset = backend.Text("an eviction storm fires at this source; a reset adds opens")
 	}
 	if d.is("shared") && d.is("failed") {
-		d.do("Treat it as one outage: others of this source fail as well.")
+		d.do("Treat it as one outage: others of this source fail for the same cause.")
 	}
 }

@@ -63,87 +63,6 @@ func (s *scene) keepsNothing() Check {
 	}
 }
 
-// cleaned asks whether somebody removed a directory or a sandbox, and who.
-func (s *scene) cleaned() Check {
-	a := ask{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
-	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
-		return removal(e) && s.concerns(e)
-	})
-	if e != nil && e.Kind == backend.EventAction {
-		return a.yes(origin{e.Source, e.At}, "through Sandglass: %s", e.Text)
-	}
-	if e != nil {
-		return a.yes(origin{e.Source, e.At}, "by the platform or somebody at it: %s", e.Text)
-	}
-	if h := s.delivers(backend.InputTmpdirs); h != nil {
-		for i := range s.errors {
-			x := &s.errors[i]
-			if x.cause&(alerts.NamesGone|alerts.NamesCleaned) != 0 && strings.Contains(x.text.String(), "helix-ws-") && !s.listed(x.text.String()) {
-				return a.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
-			}
-		}
-		if n := s.mountedDirs(); n > 0 {
-			return a.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")
-		}
-	}
-	return a.unsure("no removal was seen; what happened before this console watched is not known")
-}
-
-// removal reports whether an event says that something was removed, by us or by its platform.
-func removal(e *backend.Event) bool {
-	switch e.Kind {
-	case backend.EventPlatform:
-		return e.Name == "destroy"
-	case backend.EventAction:
-		return e.Name == "clean" || e.Name == "destroy" || e.Name == "remove"
-	case backend.EventTransition, backend.EventNote, backend.EventChange:
-	}
-	return false
-}
-
-// concerns reports whether an event is about the subject, its session or one of its sandboxes.
-func (s *scene) concerns(e *backend.Event) bool {
-	k := e.Subject
-	if k == s.Subject || !s.sessionID.IsZero() && (k.ID == s.sessionID || k.Parent == s.sessionID) {
-		return k.Kind != ""
-	}
-	for _, sb := range s.sandboxes {
-		if sb.Key == k {
-			return true
-		}
-		for _, m := range sb.Mounts {
-			if k.Kind == backend.KindTmpdir && !m.RawSource.IsZero() && strings.HasSuffix(k.ID.Raw(), ":"+m.RawSource.Raw()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// listed reports whether a text names a scratch directory that exists.
-func (s *scene) listed(text string) bool {
-	for t := range s.State.Tmpdirs.All() {
-		if strings.Contains(text, t.RawPath.Raw()) && !t.RawPath.IsZero() {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *scene) mountedDirs() int {
-	n := 0
-	for t := range s.State.Tmpdirs.All() {
-		for _, sb := range s.sandboxes {
-			for _, m := range sb.Mounts {
-				if m.RawSource == t.RawPath && !t.RawPath.IsZero() {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
 // hostRestarted asks whether scratch directories in memory went with a boot.
 func (s *scene) hostRestarted() Check {
 	a := ask{"boot", "Did the host restart with its scratch directories in memory?", "a tmpdir source on the agents' host"}
@@ -228,7 +147,7 @@ func (s *scene) replaced() Check {
 	for _, w := range s.workspaces {
 		for _, c := range w.History {
 			if strings.EqualFold(c.Status.String(), "evicted") && w.Class != backend.ClassEvicted {
-				return a.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), c.At.UTC().Format("15:04Z"))
+				return a.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), hourOf(c.At))
 			}
 		}
 	}
@@ -238,21 +157,30 @@ func (s *scene) replaced() Check {
 	return a.unsure("no sandbox of this subject gives its age and a success to compare it with")
 }
 
-// closedBetween asks whether the workspace was closed where a close loses its files.
+// closedBetween asks whether the workspace was closed where a close loses its files. That a run goes on now says nothing
+// of how the one before it ended; a registry that forgot its last success does.
 func (s *scene) closedBetween() Check {
-	a := ask{"closed", "Was the workspace closed, by a provider whose close removes files?", "a session list, and the provider with destroyOnClose"}
+	a := ask{"closed", "Was the workspace closed, by a provider whose close removes files?", "a session list with startedAt, and the provider with destroyOnClose"}
 	l := s.over()
 	closed := l.mark == Confirmed
 	fact, o := l.fact, l.from
 	for _, w := range s.workspaces {
-		if w.Class == backend.ClassClosed {
+		switch began, again := s.beganAfter(w.LostSuccess); {
+		case w.Class == backend.ClassClosed:
 			closed, fact, o = true, backend.Textf("%s is reported closed", w.Key.Safe()), s.from(&w.Meta)
+		case again && !closed:
+			closed, o = true, s.from(&w.Meta)
+			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more, and its session began anew at %s",
+				w.Key.Safe(), hourOf(w.LostSuccess), hourOf(began))
+		case !w.LostSuccess.IsZero() && !closed:
+			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more; whether it was closed or its process began anew the start of its session would tell",
+				w.Key.Safe(), hourOf(w.LostSuccess))
 		}
 	}
+	if !closed && l.mark == RuledOut {
+		return a.unsure("%s; whether it was closed before is not seen", fact)
+	}
 	if !closed {
-		if l.mark == RuledOut {
-			return s.settle(a.no(o, "%s; whether it was closed before is not seen", fact), a)
-		}
 		return a.unsure("%s", fact)
 	}
 	switch p := s.provider(); p {
@@ -268,6 +196,17 @@ func (s *scene) closedBetween() Check {
 		return a.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
 	}
 }
+
+// beganAfter is when the subject's session began, where that is after a success that its registry does not know any more.
+func (s *scene) beganAfter(lost time.Time) (time.Time, bool) {
+	if s.session == nil || lost.IsZero() {
+		return time.Time{}, false
+	}
+	began, ok := s.session.StartedAt.Get()
+	return began, ok && began.After(lost)
+}
+
+func hourOf(t time.Time) backend.Safe { return backend.Clean(t.UTC().Format("15:04Z"), 20) }
 
 func (s *scene) closedSandbox(a ask, fact backend.Safe, o origin) Check {
 	for _, w := range s.workspaces {

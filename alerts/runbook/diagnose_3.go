@@ -36,8 +36,12 @@ func (s *scene) agentOOM() Check {
 	if c := s.byLines(a, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
 		return c
 	}
+	if x := s.agentAlert(); x != nil {
+		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+	}
 	e := s.event(24*time.Hour, func(e *backend.Event) bool {
-		return s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && (alerts.NamesIsolate|alerts.NamesMemory).In(e.Text.String()) != 0
+		said := e.Kind == backend.EventPlatform || e.Kind == backend.EventChange // what an alert said of others is no reading
+		return said && s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && (alerts.NamesIsolate|alerts.NamesMemory).In(e.Text.String()) != 0
 	})
 	if e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
@@ -52,6 +56,20 @@ func (s *scene) agentOOM() Check {
 		return a.unsure("the kernel of %s has killed nothing for memory since it booted, which says nothing of a heap's or an isolate's own limit", h[0].Name)
 	}
 	return a.unsure("neither an error nor an event names the agent's memory")
+}
+
+// agentAlert finds the alert about the agent's memory that names the subject's session, or its whole source.
+func (s *scene) agentAlert() *alerts.Alert {
+	x := s.firing("agent-oom")
+	if x == nil || s.wide || s.sessionID.IsZero() {
+		return x
+	}
+	for i := range x.Subjects {
+		if k := x.Subjects[i].Key; k.Kind == backend.KindSource || k.ID == s.sessionID || k.Parent == s.sessionID {
+			return x
+		}
+	}
+	return nil
 }
 
 func (s *scene) fileCap() Check {
@@ -147,10 +165,15 @@ func (s *scene) agentRestarted() Check {
 }
 
 func (s *scene) advise3(d *Diagnosis) {
-	switch {
-	case d.is("storm") || d.is("exhausted"):
-		d.conclude("Evictions churn open state, and that is what fills the memory: this is incident 7.")
+	storm, short := d.is("storm") || d.is("exhausted"), d.is("agent-oom") || d.is("memory")
+	if storm {
 		d.do("Go to runbook 7 first; the memory follows when the storm ends.")
+	}
+	switch {
+	case storm && short:
+		d.conclude("Evictions churn open state, and that is what fills the memory: this is incident 7.")
+	case storm:
+		d.conclude("No reading shows that the agent ran out of memory. Its retries after evictions run out, which can lead there: see incident 7.")
 	case d.is("file-cap") && d.is("eager"):
 		d.conclude("Both large files and many opens at once are allowed; either can fill the memory.")
 	case d.is("file-cap"):

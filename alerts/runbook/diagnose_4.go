@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -26,8 +27,43 @@ func diagnose4(s *scene) Diagnosis {
 		s.destroyFails(),
 		s.restartPolicy(),
 	)}
+	if s.wide && len(s.sandboxes) != 1 {
+		s.adviseMany(&d)
+		return d
+	}
 	s.advise4(&d)
 	return d
+}
+
+// adviseMany answers for all sandboxes of a source. What is true of one of them is no answer about the others, so that
+// the questions about a single one stay open; the alerts tell which ones run on.
+func (s *scene) adviseMany(d *Diagnosis) {
+	single := []string{"over", "up", "destroy-on-close", "awaiting-sleep", "kept", "other-users"}
+	for i := range d.Checks {
+		if c := &d.Checks[i]; slices.Contains(single, c.Name) {
+			*c = Check{Name: c.Name, Question: c.Question, Mark: CannotTell, Fact: backend.Textf("there are %s here, and this is asked of one", plural(len(s.sandboxes), "sandbox")),
+				WouldTell: backend.Text("the same question about one of them, by its id")}
+		}
+	}
+	x := s.firing("wont-terminate")
+	if x == nil {
+		d.conclude("No sandbox is known to run on after its session; ask about one of them by its id.")
+		d.dont("Don't destroy by age: a long session is no leak.")
+		return
+	}
+	for i := range d.Checks {
+		if c := &d.Checks[i]; c.Name == "over" {
+			*c = Check{Name: c.Name, Question: c.Question, Mark: Confirmed, Fact: backend.Textf("the alert fires for %s: %s", plural(x.SubjectCount, "sandbox"), x.Cause),
+				Source: x.Source, At: x.Confirmed}
+		}
+	}
+	verb := backend.Literal("run on after their sessions")
+	if x.SubjectCount == 1 {
+		verb = "runs on after its session"
+	}
+	d.conclude("%s %s: %s.", plural(x.SubjectCount, "sandbox"), backend.Text(verb), x.Cause)
+	d.do("Ask about one of them by its id before anything is destroyed: why it stays may differ.")
+	d.dont("Don't destroy by age; go by the session.")
 }
 
 func (s *scene) sessionOver() Check {

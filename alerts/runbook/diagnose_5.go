@@ -96,6 +96,9 @@ func (p *pile) origin(s *scene) origin {
 func (p *pile) piled(s *scene) Check {
 	a := ask{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
 	n := len(p.dirs)
+	if x := s.firing("tmpdir-pileup"); x != nil && p.free == 0 && n > 0 {
+		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for a day and unused", x.Cause, plural(n, "directory"))
+	}
 	switch {
 	case n == 0 && s.delivers(backend.InputTmpdirs) != nil:
 		h := s.delivers(backend.InputTmpdirs)

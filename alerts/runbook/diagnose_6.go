@@ -97,6 +97,10 @@ func (s *scene) histogram() Check {
 			}
 		}
 	}
+	named, inErrors := s.wanted()
+	if len(count) == 0 && inErrors {
+		return a.unsure("no stored reference is read; the errors name version %d", named)
+	}
 	if len(count) == 0 {
 		return a.unsure("no stored reference is read")
 	}
@@ -109,8 +113,12 @@ func (s *scene) histogram() Check {
 	for _, v := range versions {
 		parts = append(parts, strconv.Itoa(count[v])+" of version "+strconv.Itoa(v))
 	}
+	all := backend.Clean(strings.Join(parts, ", "), 200)
+	if inErrors && count[named] == 0 {
+		return a.yes(o, "of the references that are read %s; the errors name version %d", all, named)
+	}
 	if len(versions) > 1 {
-		return a.yes(o, "%s", backend.Clean(strings.Join(parts, ", "), 200))
+		return a.yes(o, "%s", all)
 	}
 	return a.no(o, "all references read: %s", backend.Clean(parts[0], 60))
 }

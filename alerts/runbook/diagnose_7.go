@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -77,6 +79,8 @@ func toll(evictions, exhausted counted) string {
 			return noun + ": not counted by any source"
 		case c.in.Samples == 0:
 			return noun + ": none counted"
+		case c.in.Samples == 1 && c.in.N == 0:
+			return noun + ": read once, so not known yet"
 		}
 		return noun + ": " + number(c.in.N)
 	}
@@ -114,25 +118,52 @@ func (s *scene) retriesOnTop() Check {
 	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
 		return a.yes(retries.from, "%s retries for %s evictions in 5m: more than one for each", number(retries.in.N), number(evictions.in.N))
 	}
-	attempts, recoveries := 0, 0
+	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {
 		attempt, ok := w.LastAttemptAt.Get()
+		if ok {
+			dated++
+		}
 		if !ok || s.now.Sub(attempt) > time.Minute {
 			continue
 		}
 		if s.failing(w) {
 			attempts++
-		} else if success, ok := w.LastSuccessAt.Get(); ok && s.now.Sub(success) <= time.Minute {
+		} else if s.recoveredLately(w) {
 			recoveries++
 		}
 	}
+	watched := s.now.Sub(s.firstTry())
 	switch {
+	case attempts >= 3 && attempts > 2*recoveries && watched < time.Minute:
+		return a.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, ago(watched))
 	case attempts >= 3 && attempts > 2*recoveries:
-		return a.yes(s.newest(), "at least %.1f attempts/s without success against %.1f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
-	case attempts+recoveries > 0:
+		return a.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
+	case dated > 0:
 		return s.settle(a.no(s.newest(), "%d failed attempts and %d recoveries in the last minute", attempts, recoveries), a)
 	}
 	return a.unsure("no attempt of the last minute is known")
+}
+
+// recoveredLately reports whether a workspace that works now was seen evicted or failed within the last minutes, and has
+// succeeded since. One that never was broken has not recovered.
+func (s *scene) recoveredLately(w *backend.Workspace) bool {
+	success, ok := w.LastSuccessAt.Get()
+	if !ok || s.now.Sub(success) > time.Minute {
+		return false
+	}
+	return slices.ContainsFunc(w.History, func(c backend.StatusChange) bool {
+		word := strings.ToLower(c.Status.String())
+		return (word == "evicted" || word == "failed") && s.now.Sub(c.At) <= stormWindow && !c.At.After(success)
+	})
+}
+
+// firstTry is since when the registry of the subject is read, now when it is not.
+func (s *scene) firstTry() time.Time {
+	if h := s.delivers(backend.InputRegistry); h != nil && !h.FirstTry.IsZero() {
+		return h.FirstTry
+	}
+	return s.now
 }
 
 func (s *scene) storage() Check {
@@ -182,27 +213,40 @@ func (s *scene) parentRestarts() Check {
 	return a.unsure("no container source is read, and no two starts of the agents' process were seen")
 }
 
-// permanent asks whether something is retried that no retry cures.
+// permanent asks whether something is retried that no retry cures. An entry that failed for such a cause is classed
+// rightly; it is the one that goes on being tried that is not.
 func (s *scene) permanent() Check {
 	a := ask{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
+	if x := s.firing("misclassified-transient"); x != nil {
+		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+	}
 	c := s.byErrors(a, alerts.NamesPermanent)
 	if c.Mark != Confirmed {
 		return c
 	}
+	failed := 0
 	for _, e := range s.errors {
-		if e.cause&alerts.NamesPermanent != 0 && e.ws != nil && e.ws.Class == backend.ClassEvicted {
-			return a.yes(e.from, "%s is evicted and retried with an error that no retry cures: %s", e.who, e.text)
+		switch {
+		case e.cause&alerts.NamesPermanent == 0 || e.ws == nil:
+		case e.ws.Class == backend.ClassFailed:
+			failed++
+		case s.failing(e.ws):
+			return a.yes(e.from, "%s is %s and tried again with an error that no retry cures: %s", e.who, reported(e.ws), e.text)
 		}
 	}
-	exhausted, retries := s.tally(backend.MetricEvictionExhausted, time.Hour), s.tally(backend.MetricEvictionRetries, time.Hour)
-	if n := exhausted.in.N + retries.in.N; n > 0 {
-		return a.yes(c.origin(), "%s, and %s retries were counted within the hour", c.Fact, number(n))
+	if failed > 0 {
+		return s.settle(a.no(s.newest(), "%s failed for such an error, as they should, and none is tried again with one", plural(failed, "workspace")), a)
 	}
 	return a.unsure("%s; that it is retried was not seen", c.Fact)
 }
 
-// origin gives a check's origin back.
-func (c Check) origin() origin { return origin{c.Source, c.At} }
+// reported is the state as the registry words it.
+func reported(w *backend.Workspace) backend.Safe {
+	if w.Reported.IsEmpty() {
+		return backend.Text("in no state that is told")
+	}
+	return w.Reported
+}
 
 // bounded asks whether anything limits how many workspaces open at once.
 func (s *scene) bounded() Check {
@@ -225,6 +269,26 @@ func (s *scene) bounded() Check {
 
 func (s *scene) advise7(d *Diagnosis) {
 	storm := d.is("storm")
+	s.causes7(d)
+	if d.Mark("storm") == RuledOut && !d.Conclusion.IsEmpty() {
+		d.Conclusion = backend.Textf("No storm now. %s", d.Conclusion)
+	}
+	if d.Conclusion.IsEmpty() {
+		s.nameless7(d)
+	}
+	if d.is("retries") {
+		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
+	}
+	if storm {
+		d.do("Set resetAfterMs to about 5 minutes, so that entries come back one by one when the cause is gone.")
+		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
+		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
+	}
+	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
+}
+
+// causes7 concludes from the causes of storms, the nearest to what engineers can change first.
+func (s *scene) causes7(d *Diagnosis) {
 	switch {
 	case d.is("quota"):
 		d.conclude("The platform's limit refuses new containers; every retry asks again.")
@@ -248,7 +312,13 @@ func (s *scene) advise7(d *Diagnosis) {
 	case d.is("rollout"):
 		d.conclude("It follows a change: many workspaces opened anew at once.")
 		d.do("Halt the rollout; let what is open settle; go on in smaller steps with opens bounded.")
-	case storm:
+	}
+}
+
+// nameless7 concludes where no cause is confirmed.
+func (s *scene) nameless7(d *Diagnosis) {
+	switch {
+	case d.is("storm"):
 		d.conclude("A storm is under way and no check names its cause.")
 		d.do("Limit opens, per session and per provider; that helps whatever the cause is.")
 	case d.Mark("storm") == RuledOut:
@@ -257,13 +327,4 @@ func (s *scene) advise7(d *Diagnosis) {
 		d.conclude("Cannot tell whether this is a storm: nobody counts evictions here.")
 		d.do("Configure a Logger or WorkspaceMetrics in the framework, and a source that reads it.")
 	}
-	if d.is("retries") {
-		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
-	}
-	if storm {
-		d.do("Set resetAfterMs to about 5 minutes, so that entries come back one by one when the cause is gone.")
-		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
-		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
-	}
-	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
 }

@@ -5,120 +5,64 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // diagnose8: one tenant may have seen another's files.
 func diagnose8(s *scene) Diagnosis {
 	r := s.release()
+	places := s.places()
 	d := Diagnosis{Release: r, Checks: s.answers(
-		s.sharedID(),
-		s.sharedNamespace(),
-		s.sharedMount(),
+		s.sharedID(places),
+		s.sharedNamespace(places),
+		s.sharedMount(places),
 		s.inherits(),
-		s.acrossTenants(),
+		s.acrossTenants(places),
 		s.byLinesCollision(),
 		r.check(ask{"before-4", "Is the framework older than round 4, which let a bare id share a sandbox and gave commands the whole environment?",
 			"schemaVersion in a stored reference or an error, or lastAttemptAt in a snapshot"}, 4),
-		ask{"reads", "Were files of another tenant really read or written?", "a log pattern for reads and writes by path and sandbox, or the platform's own audit"}.
-			unsure("no source reports which files a command touched"),
+		s.touched(places),
 	)}
 	s.advise8(&d)
 	return d
 }
 
-// pair is two workspaces of different sessions that have one thing in common.
-type pair struct{ own, other *backend.Workspace }
-
-// common finds the first two workspaces of different sessions that share an id, one of them the subject's; one pass
-// over all, since a source may have many.
-func (s *scene) common(id func(*backend.Workspace) backend.ID) (found pair, ok bool, known int) {
-	first := map[backend.ID]*backend.Workspace{}
-	for _, own := range s.workspaces {
-		v := id(own)
-		if v.IsZero() {
-			continue
+func (s *scene) sharedID(places []*fleet.Place) Check {
+	a := ask{"shared-id", "Do two sessions use one sandbox id?", "the sandbox id of each workspace, in the aggregate route, in a declaration or by a refs source"}
+	if p := first(places, fleet.PlaceSandbox); p != nil {
+		how := backend.Literal("nobody declares that this is wanted")
+		if p.Wanted() {
+			how = "it is declared as wanted"
 		}
-		known++
-		if x := first[v]; x == nil {
-			first[v] = own
-		} else if x.Key.Parent != own.Key.Parent && (!ok || s.tenantsDiffer(x, own)) {
-			found, ok = pair{x, own}, true
-		}
+		return a.yes(s.from(p.Users[0].Said), "%s use sandbox %s; %s", users(p), p.ID.Safe(), backend.Text(how))
 	}
-	for w := range s.State.Workspaces.All() {
-		x := first[id(w)]
-		if x == nil || x.Key.Parent == w.Key.Parent {
-			continue
-		}
-		if !ok || s.tenantsDiffer(x, w) && !s.tenantsDiffer(found.own, found.other) {
-			found, ok = pair{x, w}, true
-		}
-	}
-	return found, ok, known
-}
-
-func (s *scene) tenant(w *backend.Workspace) backend.Safe {
-	if x := s.State.SessionOf(w); x != nil {
-		return x.Tenant
-	}
-	return backend.Safe{}
-}
-
-// tenantsDiffer reports whether two workspaces are known to belong to different tenants.
-func (s *scene) tenantsDiffer(a, b *backend.Workspace) bool {
-	x, y := s.tenant(a), s.tenant(b)
-	return !x.IsEmpty() && !y.IsEmpty() && x != y
-}
-
-func (s *scene) sharedID() Check {
-	a := ask{"shared-id", "Do two sessions use one sandbox id?", "the sandbox id of each workspace, in the aggregate route or in a declaration"}
-	p, ok, known := s.common(func(w *backend.Workspace) backend.ID { return w.ProviderID })
-	switch {
-	case ok:
-		how := "nobody declares that this is wanted"
-		if p.own.ShareAcrossSessions.Or(false) && p.other.ShareAcrossSessions.Or(false) {
-			how = "shareAcrossSessions is set"
-		}
-		return a.yes(s.from(&p.own.Meta), "%s and %s use sandbox %s; %s", p.own.Key.Safe(), p.other.Key.Safe(), p.own.ProviderID.Safe(), backend.Clean(how, 60))
-	case known > 0 && known == len(s.workspaces):
-		return s.settle(a.no(s.newest(), "each of %s has a sandbox id of its own", plural(known, "workspace")), a)
+	known := s.named(func(w *backend.Workspace) backend.ID { return w.ProviderID }, func(x *backend.Ref) backend.ID { return x.Sandbox })
+	if known > 0 && known == len(s.workspaces) {
+		return s.settle(a.no(s.newest(), "no other session uses the sandbox of %s", plural(known, "workspace")), a)
 	}
 	return a.unsure("the sandbox id of %s is not read", plural(len(s.workspaces)-known, "workspace"))
 }
 
-func (s *scene) sharedNamespace() Check {
-	a := ask{"namespace", "Do two sessions use one filestore namespace?", "namespace in the aggregate route or in a declaration"}
+func (s *scene) sharedNamespace(places []*fleet.Place) Check {
+	a := ask{"namespace", "Do two sessions use one filestore namespace?", "namespace in the aggregate route, in a declaration or by a refs source"}
+	if p := first(places, fleet.PlaceNamespace); p != nil {
+		return a.yes(s.from(p.Users[0].Said), "%s use namespace %s", users(p), p.ID.Safe())
+	}
 	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
 		return a.no(s.newest(), "the provider is %s, which has no namespaces", backend.Clean(p, 60))
 	}
-	p, ok, known := s.common(func(w *backend.Workspace) backend.ID { return w.Namespace })
-	switch {
-	case ok:
-		return a.yes(s.from(&p.own.Meta), "%s and %s use namespace %s", p.own.Key.Safe(), p.other.Key.Safe(), p.own.Namespace.Safe())
-	case known > 0 && known == len(s.workspaces):
+	known := s.named(func(w *backend.Workspace) backend.ID { return w.Namespace }, func(x *backend.Ref) backend.ID { return x.Namespace })
+	if known > 0 && known == len(s.workspaces) {
 		return s.settle(a.no(s.newest(), "each namespace that is read belongs to one session"), a)
 	}
 	return a.unsure("the namespace of %s is not read; without one it is derived from the session, which does not collide", plural(len(s.workspaces)-known, "workspace"))
 }
 
 // sharedMount asks whether two sandboxes of different sessions see one directory of the host.
-func (s *scene) sharedMount() Check {
+func (s *scene) sharedMount(places []*fleet.Place) Check {
 	a := ask{"mount", "Do sandboxes of two sessions mount one directory?", "a container source whose sandboxes are joined to sessions"}
-	first := map[backend.ID]*backend.Sandbox{}
-	for _, sb := range s.sandboxes {
-		for _, m := range sb.Mounts {
-			if !m.RawSource.IsZero() && !m.ReadOnly && !sb.Session.IsZero() {
-				first[m.RawSource] = sb
-			}
-		}
-	}
-	for sb := range s.State.Sandboxes.All() {
-		for _, m := range sb.Mounts {
-			x, ok := first[m.RawSource]
-			if ok && !m.ReadOnly && !sb.Session.IsZero() && sb.Session != x.Session && sb.Key.Source == x.Key.Source {
-				return a.yes(s.from(&sb.Meta), "%s and %s both mount %s", x.Name, sb.Name, m.Source)
-			}
-		}
+	if p := first(places, fleet.PlaceScratch); p != nil {
+		return a.yes(s.from(p.Users[0].Said), "%s both mount %s", users(p), p.ID.Safe())
 	}
 	if len(s.sandboxes) > 0 {
 		return a.no(s.from(&s.sandboxes[0].Meta), "no directory is mounted writable into sandboxes of two sessions")
@@ -143,30 +87,20 @@ func (s *scene) inherits() Check {
 }
 
 // acrossTenants asks whether what is shared is shared by different tenants.
-func (s *scene) acrossTenants() Check {
+func (s *scene) acrossTenants(places []*fleet.Place) Check {
 	a := ask{"tenants", "Do they belong to different tenants?", "tenant in the list route or in a declaration"}
-	unknown := 0
-	shared := 0
-	for _, id := range []func(*backend.Workspace) backend.ID{
-		func(w *backend.Workspace) backend.ID { return w.ProviderID },
-		func(w *backend.Workspace) backend.ID { return w.Namespace },
-	} {
-		p, ok, _ := s.common(id)
-		if !ok {
-			continue
+	unknown := false
+	for _, p := range places {
+		tenants, some := p.Tenants(s.State)
+		if len(tenants) > 1 {
+			return a.yes(s.from(p.Users[0].Said), "%s: tenants %s", users(p), backend.Join(tenants[:min(len(tenants), 5)], ", "))
 		}
-		shared++
-		switch x, y := s.tenant(p.own), s.tenant(p.other); {
-		case x.IsEmpty() || y.IsEmpty():
-			unknown++
-		case x != y:
-			return a.yes(s.newest(), "%s belongs to %s and %s to %s", p.own.Key.Safe(), x, p.other.Key.Safe(), y)
-		}
+		unknown = unknown || some
 	}
 	switch {
-	case shared == 0:
+	case len(places) == 0:
 		return a.unsure("nothing shared was found that could cross tenants")
-	case unknown > 0:
+	case unknown:
 		return a.unsure("the tenant of at least one side is not read")
 	}
 	return s.settle(a.no(s.newest(), "what is shared stays within one tenant"), a)

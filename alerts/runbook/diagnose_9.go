@@ -24,7 +24,12 @@ func diagnose9(s *scene) Diagnosis {
 	return d
 }
 
-const floodWindow = time.Minute
+const (
+	floodWindow = time.Minute
+	// probing is from how many different commands within ten minutes it is no loop; the rule audit-saturation has the
+	// same number as its default.
+	probing = 8
+)
 
 func (s *scene) flood() Check {
 	a := ask{"flood", "Are commands rejected at a rate?", "a log source that reads the agents' log"}
@@ -90,7 +95,12 @@ func (s *scene) looping(r Release) Check {
 	a := ask{"loop", "Does it repeat one rejected command?", "rollup lines with suppressedCount (round 5 or later), or the distinct first words of the rejected commands"}
 	rollups := s.tally(backend.MetricRollups, 10*floodWindow)
 	rejected := s.tally(backend.MetricRejections, 10*floodWindow)
+	words := s.tally(backend.MetricRejectedWords, 10*floodWindow)
 	switch {
+	case words.in.N >= probing:
+		return a.no(words.from, "%s different commands in 10m, the newest begins with %s: that looks like probing", number(words.in.N), words.in.Sample)
+	case words.in.N > 0 && s.tally(backend.MetricRejectedWords, time.Hour).in.N <= mostIdentical && rejected.in.N >= 10:
+		return a.yes(words.from, "%s rejections in 10m of %s, the newest begins with %s", number(rejected.in.N), plural(int(words.in.N), "command"), words.in.Sample)
 	case rollups.in.N > 0:
 		return a.yes(rollups.from, "%s rollups for %s rejections in 10m: the same command again and again", number(rollups.in.N), number(rejected.in.N))
 	case rejected.in.N >= 50 && r.AtLeast >= 5:

@@ -85,7 +85,7 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 		marks map[string]Mark
 	}{
 		{"branch", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s0") })}, workspaces: []*backend.Workspace{healthy("s1", "box")}},
-			EndByDesign, "branched from s0", map[string]Mark{"branch": Confirmed, "durability": CannotTell, "closed": RuledOut}},
+			EndByDesign, "branched from s0", map[string]Mark{"branch": Confirmed, "durability": CannotTell, "closed": CannotTell}},
 		{"in memory", world{workspaces: []*backend.Workspace{healthy("s1", "box", provider("in-memory"))}}, EndByDesign, "in-memory", map[string]Mark{"durability": Confirmed, "branch": CannotTell, "asleep": RuledOut}},
 		{"no branch", world{sessions: []*backend.Session{session("s1", true), session("s9", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s8") })}}, EndCannotTell, "Cannot tell", map[string]Mark{"branch": RuledOut}},
 		{"closed local-bash", world{sessions: []*backend.Session{idle}, workspaces: []*backend.Workspace{healthy("s1", "box", provider("local-bash"))}}, EndClosed, "local-bash", map[string]Mark{"closed": Confirmed}},

@@ -29,6 +29,7 @@ type world struct {
 	memory     []backend.Memory
 	events     []backend.Event
 	refs       []Ref
+	saved      []*backend.Ref // read by a source
 	site       []backend.Fact
 	board      *alerts.Board
 	without    []string // sources that are not configured
@@ -38,7 +39,7 @@ type world struct {
 func (w world) state() *fleet.State {
 	st := &fleet.State{Number: 1, Wall: now, LongestOperation: 5 * time.Minute,
 		Sessions: fleet.NewTable(w.sessions...), Workspaces: fleet.NewTable(w.workspaces...), Sandboxes: fleet.NewTable(w.sandboxes...),
-		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Windows: fleet.NewWindows(w.counts...), Memories: fleet.NewMemories(w.memory...)}
+		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Refs: fleet.NewTable(w.saved...), Windows: fleet.NewWindows(w.counts...), Memories: fleet.NewMemories(w.memory...)}
 	for _, s := range []struct {
 		id     string
 		inputs []backend.Input

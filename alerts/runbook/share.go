@@ -96,17 +96,6 @@ func (s *scene) affected(c alerts.Naming) (keys []backend.Key, total int) {
 	return keys, total
 }
 
-// spread counts the workspaces that fail at the subject's source, and how many of the whole source that is.
-func (s *scene) spread() (failing, total int) {
-	for _, w := range s.workspaces {
-		total++
-		if s.failing(w) {
-			failing++
-		}
-	}
-	return failing, total
-}
-
 // rollout looks for a change that could explain what began: an event, a common start of several sandboxes, versions
 // that differ.
 func (s *scene) rollout() Check {
@@ -215,7 +204,10 @@ func (s *scene) hostMemory() Check {
 			calm = h
 		}
 	}
-	if e := s.event(time.Hour, func(e *backend.Event) bool { return e.Name == "oom" && s.speaksHere(e.Source) }); e != nil {
+	about := func(e *backend.Event) bool { // a container's own limit is no host's
+		return e.Name == "oom" && e.Subject.Kind != backend.KindSandbox && s.speaksHere(e.Source)
+	}
+	if e := s.event(time.Hour, about); e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
 	if calm != nil {
@@ -271,23 +263,30 @@ func fullness(r backend.Root) (text backend.Safe, full bool) {
 func (s *scene) sandboxOOM() Check {
 	a := ask{"sandbox-oom", "Was a sandbox killed for lack of memory?", "a container source whose sandboxes are joined to sessions"}
 	known := 0
+	var killed *backend.Sandbox
 	for _, sb := range s.sandboxes {
-		killed, ok := sb.OOMKilled.Get()
+		memory, told := sb.OOMKilled.Get()
 		code, _ := sb.ExitCode.Get()
 		switch {
-		case killed:
+		case memory:
 			return a.yes(s.from(&sb.Meta), "%s was killed for lack of memory", sb.Name)
-		case code == 137:
-			return a.yes(s.from(&sb.Meta), "%s ended with exit code 137, which is a kill and mostly memory", sb.Name)
-		case ok:
+		case told:
 			known++
+		case code == exitKilled:
+			killed = sb
 		}
+	}
+	if killed != nil {
+		return a.unsure("%s ended with exit code %d, which is a kill; whether memory was the reason its engine does not say", killed.Name, exitKilled)
 	}
 	if known > 0 {
 		return a.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", plural(known, "sandbox"))
 	}
 	return a.unsure("no sandbox of this subject is listed")
 }
+
+// exitKilled is the exit code of a process that was killed: 128 and the number of SIGKILL.
+const exitKilled = 137
 
 // ago writes a span in its largest unit.
 func ago(d time.Duration) string {
