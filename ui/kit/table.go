@@ -29,6 +29,8 @@ type Rules[K comparable, R any] struct {
 type Table[K comparable, R any] struct {
 	rules Rules[K, R]
 	items map[K]*item[K, R]
+	store []item[K, R]  // the rows of the last complete list in their natural order, those that are gone since included
+	later []*item[K, R] // rows that came after it
 	all   []*item[K, R] // every row, in order
 	shown []*item[K, R] // those of them that match
 	// seen is how many rows of all the filter in force has been asked about; the rest follows with Step.
@@ -42,8 +44,7 @@ type Table[K comparable, R any] struct {
 	height  int
 	recheck int // where the round of second looks goes on
 	spare   []*item[K, R]
-	ranks   []rank[K, R]
-	other   []rank[K, R] // to sort ranks with
+	ranks   [2][]rank // to sort with
 }
 
 type item[K comparable, R any] struct {
@@ -58,9 +59,9 @@ type item[K comparable, R any] struct {
 }
 
 // rank is what most comparisons need, side by side in memory.
-type rank[K comparable, R any] struct {
+type rank struct {
 	hi, lo uint64
-	it     *item[K, R]
+	at     int // which row it is of
 }
 
 // NewTable makes an empty table.
@@ -83,9 +84,6 @@ const slice = 10_000
 // SetOrder changes what rows are sorted by.
 func (t *Table[K, R]) SetOrder(order func(R) Order, reverse bool) {
 	t.rules.Order, t.rules.Reverse = order, reverse
-	for _, it := range t.all {
-		t.rate(it)
-	}
 	t.sortAll()
 	t.refill()
 	t.settle()
@@ -121,20 +119,15 @@ func (t *Table[K, R]) step(n int) {
 // Replace takes a new complete list of rows, in their natural order.
 func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
 	t.items = make(map[K]*item[K, R], n)
-	t.all, t.shown, t.seen = make([]*item[K, R], 0, n), t.shown[:0], 0
-	store := make([]item[K, R], n) // one allocation for all
+	t.store, t.later = make([]item[K, R], 0, n), nil // one allocation for all
 	rows(func(r R) bool {
-		i := len(t.all)
-		it := &item[K, R]{}
-		if i < len(store) {
-			it = &store[i]
-		}
-		it.key, it.row, it.seq = t.rules.Key(r), r, i
-		t.rate(it)
-		t.all = append(t.all, it)
-		t.items[it.key] = it
+		t.store = append(t.store, item[K, R]{key: t.rules.Key(r), row: r, seq: len(t.store)})
 		return true
 	})
+	for i := range t.store {
+		t.items[t.store[i].key] = &t.store[i]
+	}
+	t.all, t.shown, t.seen = make([]*item[K, R], 0, len(t.store)), t.shown[:0], 0
 	t.sortAll()
 	t.step(len(t.all))
 	t.settle()
@@ -155,6 +148,7 @@ const rechecked = 2000
 func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 	t.step(len(t.all))
 	var fresh []*item[K, R]
+	var none R
 	dirty := false
 	look := func(it *item[K, R]) {
 		moved, changed := t.rejudge(it)
@@ -171,13 +165,14 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 		case it == nil:
 			it = &item[K, R]{key: c.Key, row: c.Row, seq: -1, moved: true}
 			t.items[c.Key] = it
+			t.later = append(t.later, it)
 			t.rate(it)
 			it.shown = t.rules.Match == nil || t.rules.Match(it.row)
 			fresh = append(fresh, it)
 		case c.Gone:
 			delete(t.items, c.Key)
 			delete(t.marks, c.Key)
-			it.gone, dirty = true, true
+			it.gone, it.row, dirty = true, none, true
 		default:
 			it.row = c.Row
 			look(it)
@@ -245,6 +240,9 @@ func (t *Table[K, R]) refill() {
 	}
 }
 
+// headLen is how many bytes of a text are a part of the numbers.
+const headLen = 8
+
 // rate works out a row's place in the order.
 func (t *Table[K, R]) rate(it *item[K, R]) {
 	it.hi, it.lo, it.text = 0, 0, ""
@@ -253,7 +251,7 @@ func (t *Table[K, R]) rate(it *item[K, R]) {
 	}
 	o := t.rules.Order(it.row)
 	it.hi, it.text = sortable(o.Num), o.Text
-	var head [8]byte
+	var head [headLen]byte
 	copy(head[:], o.Text)
 	it.lo = binary.BigEndian.Uint64(head[:])
 	if t.rules.Reverse {
