@@ -77,9 +77,6 @@ func (c *console) control(a cli.Acting) (*actions.Control, error) {
 				defer cancel()
 				return journal.WriteNew(ctx, path, content)
 			}
-			o.Acted = func(ctx context.Context, source string, verb actions.Verb, since time.Time) ([]time.Time, error) {
-				return actedSince(ctx, journal, source, verb, since)
-			}
 			o.EvidenceSaved = func(ctx context.Context, since time.Time, keys []backend.Key) bool {
 				missing, err := journal.EvidenceSaved(ctx, since, keys)
 				return err == nil && len(missing) == 0
@@ -222,25 +219,6 @@ func newAuditJournal(dir, digest string) (*audit.Journal, error) {
 		return nil, fmt.Errorf("there is no journal: %w", err)
 	}
 	return j, nil
-}
-
-// actedSince lists when targets of the source were acted on, by whatever process.
-func actedSince(ctx context.Context, journal *audit.Journal, source string, verb actions.Verb, since time.Time) ([]time.Time, error) {
-	var at []time.Time
-	filter := audit.Filter{Since: since, Phases: []audit.Phase{audit.PhaseTargetIntent}, Verbs: []string{string(verb)}}
-	for r, err := range journal.Records(ctx, filter) {
-		var damaged *audit.LineError
-		if errors.As(err, &damaged) {
-			continue // a damaged line is for audit verify to tell
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(r.Subjects) > 0 && r.Subjects[0].Source == source {
-			at = append(at, r.At)
-		}
-	}
-	return at, nil
 }
 
 // whoIs is the person at this program, as far as the system knows.

@@ -28,6 +28,10 @@ func (oldScene) Append(context.Context, audit.Entry, audit.Durability) (audit.Re
 	return audit.Receipt{}, nil
 }
 
+func (oldScene) AppendPaced(context.Context, audit.Entry, audit.Durability, audit.Pace) (audit.Receipt, error) {
+	return audit.Receipt{}, nil
+}
+
 // Look calls nothing of no use to anybody but what the lookers of the program do: failed entries and what nobody owns.
 func (oldScene) Look(_ context.Context, q actions.Question) []actions.Candidate {
 	var out []actions.Candidate

@@ -129,7 +129,7 @@ func unfinished(ctx context.Context, journal *audit.Journal, now time.Time, desk
 		if o.Running {
 			continue
 		}
-		text := backend.Textf("%s (plan %s, begun %s by %s)", o.Text(), backend.Clean(o.Intent.Digest, 20), o.Intent.At.Format("01-02 15:04Z"), o.Intent.Who.User)
+		text := backend.Textf("%s (plan %s, begun %s by %s)", o.Text(), backend.Clean(o.Intent.Digest, 20), o.Intent.At.Format("01-02 15:04Z"), o.Intent.Who.Text())
 		out = append(out, text)
 		e := backend.Event{Kind: backend.EventAction, At: now, Name: o.Intent.Verb, Text: backend.Textf("broken off: %s", text)}
 		if len(o.Intent.Subjects) > 0 {

@@ -19,10 +19,9 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 		if r.p.Lines[i].Wave != wave || r.p.Lines[i].Result != ResultNone {
 			continue
 		}
-		if !r.mayGoOn() {
-			return
-		}
 		switch r.one(ctx, effect, i) {
+		case ResultNone:
+			return
 		case ResultFailed, ResultUnknown:
 			if failures++; failures == breakAfter {
 				r.Stop(backend.Textf("%d failures in a row", breakAfter))
@@ -40,20 +39,20 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 	}
 }
 
-// mayGoOn waits for the rate limit and looks for a reason to stop.
-func (r *Run) mayGoOn() bool {
-	if !r.halted().IsEmpty() {
-		return false
-	}
-	if r.p.Plan.DryRun {
-		return true
-	}
-	if why := r.newConcern(); !why.IsEmpty() {
-		r.Stop(why)
-		return false
-	}
+// mayGoOn waits for the rate limit, at least for the given time, and looks for a reason to stop, after the wait as well.
+func (r *Run) mayGoOn(wait time.Duration) bool {
 	for {
-		d := r.control.pace(r.p.Plan)
+		if !r.halted().IsEmpty() {
+			return false
+		}
+		if r.p.Plan.DryRun {
+			return true
+		}
+		if why := r.newConcern(); !why.IsEmpty() {
+			r.Stop(why)
+			return false
+		}
+		d := max(wait, r.control.pace(r.p.Plan))
 		if d <= 0 {
 			return true
 		}
@@ -63,6 +62,8 @@ func (r *Run) mayGoOn() bool {
 		if !r.sleep(d) {
 			return false
 		}
+		r.set(func(p *Progress) { p.Why = backend.Safe{} })
+		wait = 0
 	}
 }
 
@@ -99,22 +100,32 @@ func (r *Run) newConcern() backend.Safe {
 	return why
 }
 
-// one reads a target again, acts on it, and writes down what came of it.
+// one reads a target again, acts on it, and writes down what came of it. ResultNone means that it was not reached: the
+// run must not go on.
 func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
 	t := r.p.Lines[i].Target
-	if why := r.recheck(ctx, t); !why.IsEmpty() {
-		if !r.halted().IsEmpty() && r.p.Lines[i].Issued.IsZero() {
-			return ResultNone // stopped while it was read: it was not reached
+	for wait := time.Duration(0); ; {
+		if !r.mayGoOn(wait) {
+			return ResultNone
 		}
-		r.outcome(i, ResultSkipped, why, Done{})
-		return ResultSkipped
-	}
-	if !r.halted().IsEmpty() {
-		return ResultNone
-	}
-	if err := r.journal(audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}}, audit.Synced); err != nil {
-		r.Stop(backend.Clean("the journal does not take the next step: "+err.Error(), backend.MaxTextRunes))
-		return ResultNone
+		why := r.recheck(ctx, t)
+		switch {
+		case !r.halted().IsEmpty():
+			return ResultNone // stopped while it was read
+		case !why.IsEmpty():
+			r.outcome(i, ResultSkipped, why, Done{})
+			return ResultSkipped
+		}
+		err := r.announce(t)
+		if err == nil {
+			break
+		}
+		var soon *audit.TooSoonError
+		if !errors.As(err, &soon) {
+			r.Stop(backend.Clean("the journal does not take the next step: "+err.Error(), backend.MaxTextRunes))
+			return ResultNone
+		}
+		wait = soon.Wait // and then it is read once more
 	}
 	now := r.now()
 	r.acted = true
@@ -266,14 +277,14 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 			l.Done = done
 		}
 	})
-	r.record(i)
+	r.writeDown(i)
 	if p := r.p.Plan; !p.DryRun {
 		r.control.tell(string(p.Verb), r.p.Lines[i].Target.Key, backend.Textf("%s %s: %s", backend.Clean(string(p.Verb), 40), backend.Clean(string(result), 40), text))
 	}
 }
 
-// record writes the state of a line down. A journal that refuses it stops the run: what happens next could not be proved.
-func (r *Run) record(i int) {
+// writeDown journals the state of a line. A journal that refuses it stops the run: what happens next could not be proved.
+func (r *Run) writeDown(i int) {
 	l := &r.p.Lines[i] // only the run itself changes it
 	facts := make([]backend.Field, 0, 2)
 	for _, x := range []struct {

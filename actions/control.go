@@ -12,9 +12,11 @@ import (
 	"sandglass/backend"
 )
 
-// Journal keeps what is done; *audit.Journal is one.
+// Journal keeps what is done; *audit.Journal is one. AppendPaced also holds the rate limit, which counts what every
+// process does.
 type Journal interface {
 	Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error)
+	AppendPaced(context.Context, audit.Entry, audit.Durability, audit.Pace) (audit.Receipt, error)
 }
 
 // Options are what a Control needs from the wiring.
@@ -41,9 +43,6 @@ type Options struct {
 	Fingerprint func(backend.Safe) string
 	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: nobody can tell.
 	EvidenceSaved func(ctx context.Context, since time.Time, keys []backend.Key) bool
-	// Acted lists when any process acted on the source with the verb, since then, oldest first: what the journal says. The
-	// rate limit counts it. nil: only what this process did counts.
-	Acted func(ctx context.Context, source string, verb Verb, since time.Time) ([]time.Time, error)
 	// Tell takes events for the timeline. It may be nil.
 	Tell func([]backend.Event)
 }
@@ -264,26 +263,7 @@ func (c *Control) ready(ctx context.Context, p *Plan, ability Ability) (*Run, er
 			return nil, &RefusedError{open}
 		}
 	}
-	if err := c.remember(ctx, p); err != nil {
-		return nil, err
-	}
 	return r, c.store.use(p.Digest, c.opt.Now())
-}
-
-// remember counts what other processes did within the last minute against the rate limit. What cannot be known is not
-// taken for nothing.
-func (c *Control) remember(ctx context.Context, p *Plan) error {
-	if c.opt.Acted == nil {
-		return nil
-	}
-	at, err := c.opt.Acted(ctx, p.Source, p.Verb, c.opt.Now().Add(-time.Minute))
-	if err != nil {
-		return fmt.Errorf("how much was done within the last minute is not known, and more might be too much: %w", err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.paces[pace{p.Source, p.Verb}] = &window{at: at}
-	return nil
 }
 
 // Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
@@ -351,20 +331,25 @@ func (w *window) wait(n int, now time.Time) time.Duration {
 	return w.at[len(w.at)-n].Add(time.Minute).Sub(now)
 }
 
-// pace returns how long to wait before the next effect; taken says that it happens now.
+// pace returns how long the next effect of the plan must wait for what this process itself did, whose steady clock nobody
+// sets. What others did is the journal's to count.
 func (c *Control) pace(p *Plan) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := pace{p.Source, p.Verb}
-	w := c.paces[k]
+	w := c.paces[pace{p.Source, p.Verb}]
 	if w == nil {
-		w = &window{}
-		c.paces[k] = w
+		return 0
 	}
-	now := c.opt.Now()
-	d := w.wait(p.PerMinute, now)
-	if d <= 0 {
-		w.at = append(w.at, now)
+	return w.wait(p.PerMinute, c.opt.Now())
+}
+
+// took counts an effect that was announced.
+func (c *Control) took(p *Plan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := pace{p.Source, p.Verb}
+	if c.paces[k] == nil {
+		c.paces[k] = &window{}
 	}
-	return d
+	c.paces[k].at = append(c.paces[k].at, c.opt.Now())
 }

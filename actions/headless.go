@@ -5,14 +5,23 @@ import (
 	"sandglass/backend"
 )
 
-// For is the same confirmation with the reason that came with it. The plan keeps its digest, which names what was shown;
-// the reason goes into the journal.
-func (c Confirmed) For(reason backend.Safe) Confirmed {
-	if c.plan == nil || reason.IsEmpty() {
+// For is the same confirmation with the reason that came with it, and by whom it was given: whoever confirms a plan that
+// somebody else made answers for it. The plan keeps its digest, which names what was shown; the journal has both. One who
+// claims no name and has the account of the plan's maker is taken for them.
+func (c Confirmed) For(reason backend.Safe, who audit.Who) Confirmed {
+	if c.plan == nil {
 		return c
 	}
 	p := *c.plan
-	p.Reason = reason
+	if !reason.IsEmpty() {
+		p.Reason = reason
+	}
+	if made := p.Who; who.Claimed.IsEmpty() && who.User == made.User && who.Host == made.Host && who.SudoUser == made.SudoUser {
+		who.Claimed = made.Claimed
+	}
+	if who != p.Who {
+		p.madeBy, p.Who = p.Who, who
+	}
 	c.plan = &p
 	return c
 }

@@ -36,7 +36,7 @@ func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
 		}
 		ok := confirmed()
 		time.Sleep(10 * time.Second)
-		r, err := c.Start(t.Context(), ok.For(backend.Text("quota raised")))
+		r, err := c.Start(t.Context(), ok.For(backend.Text("quota raised"), me))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +56,56 @@ func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
 	c := NewControl(w.options())
 	if who := c.Who(backend.Text("ann")); who.Claimed.String() != "ann" || who.User != me.User || c.Who(backend.Safe{}) != me {
 		t.Errorf("%+v", who)
+	}
+}
+
+// Whoever confirms a plan that somebody else made is who acted: the journal names both.
+func TestWhoConfirmsIsWhoActed(t *testing.T) {
+	ann, bob := me, me
+	ann.Claimed, bob.Claimed = backend.Text("ann"), backend.Text("bob")
+	nameless, elsewhere := me, me
+	elsewhere.SudoUser = backend.Text("bob")
+	for name, x := range map[string]struct {
+		confirms, acted audit.Who
+		both            bool
+	}{
+		"herself": {ann, ann, false}, "somebody else": {bob, bob, true}, "the same account, nameless": {nameless, ann, false},
+		"another account, nameless": {elsewhere, elsewhere, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+				c := NewControl(w.options())
+				in := w.intent("notes")
+				in.Headless, in.Who = true, ann
+				p := plan(t, c, in)
+				ok, err := ConfirmDigest(p, p.Digest, time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := c.Start(t.Context(), ok.For(backend.Safe{}, x.confirms))
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-r.Done()
+				for _, e := range w.journal.entries {
+					if e.Who != x.acted {
+						t.Errorf("%s by %+v", e.Phase, e.Who)
+					}
+				}
+				made := ""
+				for _, f := range w.journal.entries[0].Facts {
+					if f.Name.String() == "plan made by" {
+						made = f.Value.String()
+					}
+				}
+				if want := "mara@bastion, claims to be ann"; x.both && made != want || !x.both && made != "" {
+					t.Errorf("the plan was made by %q", made)
+				}
+				if p.Who != ann || !p.intact() {
+					t.Error("the plan that was shown changed")
+				}
+			})
+		})
 	}
 }
 

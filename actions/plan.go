@@ -99,6 +99,9 @@ type Plan struct {
 	Warnings  []backend.Safe `json:"warnings,omitempty"`
 	Refusals  []Refusal      `json:"refusals,omitempty"`
 	Overrides []string       `json:"overrides,omitempty"`
+
+	// madeBy is who made the plan, once somebody else has confirmed it; Who is the latter then.
+	madeBy audit.Who
 }
 
 // Expires is when the plan can no longer be confirmed.

@@ -44,11 +44,61 @@ func TestAPlanIsConfirmedInTimeAndUsedOnce(t *testing.T) {
 		if _, err := again.Start(t.Context(), ok); !errors.Is(err, ErrUsed) {
 			t.Errorf("the use after a restart: %v", err)
 		}
+		if err := again.Keep(p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Kept(p.Digest); !errors.Is(err, ErrUsed) {
+			t.Errorf("a used plan is kept: %v", err)
+		}
 		p = plan(t, c, w.intent("notes"))
 		time.Sleep(61 * time.Second)
 		if _, err := ConfirmDigest(p, p.Digest, time.Now()); !errors.Is(err, ErrExpired) {
 			t.Errorf("after 61 s: %v", err)
 		}
+	})
+}
+
+// What the configuration allowed when the plan was made counts for nothing.
+func TestAVerbThatIsNotAllowedAnyMoreDoesNotStart(t *testing.T) {
+	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+		in := w.intent("notes")
+		in.Headless = true
+		p := plan(t, NewControl(w.options()), in)
+		o := w.options()
+		o.Abilities[0].Denied = backend.Text("the configuration does not allow it")
+		ok, err := ConfirmDigest(p, p.Digest, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var denied *DeniedError
+		if _, err := NewControl(o).Start(t.Context(), ok); !errors.As(err, &denied) || len(w.acted()) != 0 {
+			t.Errorf("%v, acted on %v", err, w.acted())
+		}
+	})
+}
+
+func TestOnePlanAtATime(t *testing.T) {
+	bubble(t, names(4), func(t *testing.T, w *world) {
+		w.onDo = func(e *entry) error { e.state = "opening"; return nil }
+		c := w.armed()
+		first := w.start(c, w.intent(names(4)[:2]...))
+		time.Sleep(5 * time.Second)
+		p := plan(t, c, w.intent("ws-003"))
+		ok, err := ConfirmDigest(p, p.Digest, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Start(t.Context(), ok); err == nil || !strings.Contains(err.Error(), "another plan is being carried out") {
+			t.Errorf("a second plan beside the first: %v", err)
+		}
+		first.Stop(backend.Text("operator"))
+		<-first.Done()
+		second, err := c.Start(t.Context(), ok) // the refusal did not use it up
+		if err != nil {
+			t.Fatal(err)
+		}
+		second.Stop(backend.Text("operator"))
+		<-second.Done()
 	})
 }
 

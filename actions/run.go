@@ -246,6 +246,9 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 		return &recorder{}, nil
 	}
 	facts := []backend.Field{{Name: backend.Text("excluded"), Value: backend.Textf("%d", len(p.Excluded))}}
+	if !p.madeBy.User.IsEmpty() {
+		facts = append(facts, backend.Field{Name: backend.Text("plan made by"), Value: p.madeBy.Text()})
+	}
 	for _, w := range p.Overrides {
 		facts = append(facts, backend.Field{Name: backend.Text("set aside"), Value: backend.Clean(w, 80)})
 	}
@@ -300,6 +303,25 @@ func only(p *Plan) backend.Key {
 
 // journal writes one record of the run. It does not end with the program: what happened is written down.
 func (r *Run) journal(e audit.Entry, d audit.Durability) error {
+	return r.record(e, func(ctx context.Context, e audit.Entry) error { return r.control.journal(ctx, e, d) })
+}
+
+// announce writes down that a target is acted on next, unless the rate limit says later: then it is an
+// *audit.TooSoonError.
+func (r *Run) announce(t Target) error {
+	p := r.p.Plan
+	e := audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}}
+	err := r.record(e, func(ctx context.Context, e audit.Entry) error {
+		_, err := r.control.opt.Journal.AppendPaced(ctx, e, audit.Synced, audit.Pace{Source: p.Source, Most: p.PerMinute, Within: time.Minute})
+		return err
+	})
+	if err == nil && !p.DryRun {
+		r.control.took(p)
+	}
+	return err
+}
+
+func (r *Run) record(e audit.Entry, write func(context.Context, audit.Entry) error) error {
 	p := r.p.Plan
 	if p.DryRun {
 		return nil
@@ -307,7 +329,7 @@ func (r *Run) journal(e audit.Entry, d audit.Durability) error {
 	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
 	defer cancel()
 	e.At, e.Who, e.Verb, e.Kind, e.Digest = r.now(), p.Who, string(p.Verb), string(p.Of), p.Digest
-	failed, err := within(ctx, r.control.opt.Spawn, "write the journal", journalGrace, func() error { return r.control.journal(ctx, e, d) })
+	failed, err := within(ctx, r.control.opt.Spawn, "write the journal", journalGrace, func() error { return write(ctx, e) })
 	if err != nil {
 		return fmt.Errorf("the journal: %w", err)
 	}

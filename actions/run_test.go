@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -63,7 +62,9 @@ func TestAcceptedOnlyWaitsForTheOperator(t *testing.T) {
 		w.onDo = func(e *entry) error { e.state = "opening"; return nil }
 		r := w.start(w.armed(), w.intent(names(4)...))
 		r.Continue() // too early: it does not count
-		time.Sleep(40 * time.Second)
+		time.Sleep(10 * time.Second)
+		r.Continue() // nor does this
+		time.Sleep(30 * time.Second)
 		p := r.Snapshot()
 		if p.Phase != PhaseWaiting || !p.CanContinue || len(w.acted()) != 1 {
 			t.Fatalf("phase %s after 40 s, %d acted on", p.Phase, len(w.acted()))
@@ -308,22 +309,24 @@ func TestAHangUpFinishesTheTargetAndIsWrittenDown(t *testing.T) {
 
 func TestNoJournalNoEffect(t *testing.T) {
 	for refuse := 2; refuse <= 4; refuse++ { // 1 is the arming
-		bubble(t, names(3), func(t *testing.T, w *world) {
-			c := w.armed()
-			w.journal.refuse = refuse
-			r := w.start(c, w.intent(names(3)...))
-			<-r.Done()
-			most := 0
-			if refuse == 4 { // the outcome of the first is refused: that one is done, and nothing after it
-				most = 1
-			}
-			if got := w.acted(); len(got) != most {
-				t.Errorf("the journal refused record %d, and %v was acted on", refuse, got)
-			}
-			if p := r.Snapshot(); p.Phase != PhaseStopped {
-				t.Errorf("phase %s", p.Phase)
-			}
-		})
+		for _, once := range []bool{false, true} {
+			bubble(t, names(3), func(t *testing.T, w *world) {
+				c := w.armed()
+				w.journal.refuse, w.journal.once = refuse, once
+				r := w.start(c, w.intent(names(3)...))
+				<-r.Done()
+				most := 0
+				if refuse == 4 { // the outcome of the first is refused: that one is done, and nothing after it
+					most = 1
+				}
+				if got := w.acted(); len(got) != most {
+					t.Errorf("the journal refused record %d (that one alone: %t), and %v was acted on", refuse, once, got)
+				}
+				if p := r.Snapshot(); p.Phase != PhaseStopped {
+					t.Errorf("phase %s", p.Phase)
+				}
+			})
+		}
 	}
 }
 
@@ -341,38 +344,46 @@ func TestADryRunChangesNothing(t *testing.T) {
 	})
 }
 
+// What other processes do counts, also while a plan runs; each target is read anew after it had to wait.
 func TestTheRateLimitCountsOtherProcesses(t *testing.T) {
-	bubble(t, []string{"notes", "other"}, func(t *testing.T, w *world) {
+	bubble(t, names(12), func(t *testing.T, w *world) {
 		o := w.options()
-		o.Abilities[0].Spec.PerMinute = 2
-		fail := error(nil)
-		o.Acted = func(_ context.Context, source string, verb Verb, since time.Time) ([]time.Time, error) {
-			if source != home || verb != Reset || time.Since(since) != time.Minute {
-				t.Errorf("asked about %s of %s since %s", verb, source, since)
+		o.Abilities[0].Spec.PerMinute = 3
+		runs := make([]*Run, 2)
+		for i := range runs { // as two processes do it: they share the journal and nothing else
+			c := NewControl(o)
+			if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
+				t.Fatal(err)
 			}
-			return []time.Time{time.Now().Add(-50 * time.Second), time.Now().Add(-20 * time.Second)}, fail
+			runs[i] = w.start(c, w.intent(names(12)[6*i:6*i+6]...))
 		}
-		c := NewControl(o)
-		if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
-			t.Fatal(err)
+		time.Sleep(20 * time.Second)
+		late := ""
+		for _, r := range runs {
+			for _, l := range r.Snapshot().Lines {
+				if l.Issued.IsZero() {
+					late = l.Target.Key.ID.Raw()
+				}
+			}
 		}
-		began := time.Now()
-		r := w.start(c, w.intent("notes"))
-		<-r.Done()
-		if first := r.Snapshot().Lines[0].Issued.Sub(began); first < 10*time.Second || first > 20*time.Second {
-			t.Errorf("the first effect came after %s; 10 s are left of the minute", first)
+		w.change(func() { w.entries[late].success = time.Now() })
+		var at []time.Time
+		for _, r := range runs {
+			<-r.Done()
+			for _, l := range r.Snapshot().Lines {
+				if !l.Issued.IsZero() {
+					at = append(at, l.Issued)
+				}
+			}
 		}
-		fail = errors.New("the journal cannot be read")
-		p, err := c.Plan(t.Context(), w.intent("other"))
-		if err != nil {
-			t.Fatal(err)
+		slices.SortFunc(at, time.Time.Compare)
+		if len(at) != 11 || slices.Contains(w.acted(), late) {
+			t.Fatalf("acted on %v; %s changed while it had to wait", w.acted(), late)
 		}
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Start(t.Context(), ok); err == nil || len(w.acted()) != 1 {
-			t.Errorf("%v, acted on %v", err, w.acted())
+		for i := 3; i < len(at); i++ {
+			if d := at[i].Sub(at[i-3]); d < time.Minute {
+				t.Errorf("effect %d came %s after effect %d, of whichever plan", i, d, i-3)
+			}
 		}
 	})
 }

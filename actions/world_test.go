@@ -256,17 +256,38 @@ func names(n int) []string {
 type memoryJournal struct {
 	mu      sync.Mutex
 	entries []audit.Entry
-	refuse  int // refuses the n-th and later ones, 1 is the first; 0: none
+	lasting []audit.Durability // of the entries
+	refuse  int                // refuses the n-th and later ones, 1 is the first; 0: none
+	once    bool               // refuses the n-th alone
 }
 
-func (j *memoryJournal) Append(_ context.Context, e audit.Entry, _ audit.Durability) (audit.Receipt, error) {
+func (j *memoryJournal) Append(_ context.Context, e audit.Entry, d audit.Durability) (audit.Receipt, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.refuse > 0 && len(j.entries)+1 >= j.refuse {
+		if j.once {
+			j.refuse = 0
+		}
 		return audit.Receipt{}, errors.New("no space left on device")
 	}
-	j.entries = append(j.entries, e)
+	j.entries, j.lasting = append(j.entries, e), append(j.lasting, d)
 	return audit.Receipt{Seq: uint64(len(j.entries))}, nil
+}
+
+// AppendPaced counts as the journal of a file does.
+func (j *memoryJournal) AppendPaced(ctx context.Context, e audit.Entry, d audit.Durability, p audit.Pace) (audit.Receipt, error) {
+	j.mu.Lock()
+	var at []time.Time
+	for _, x := range j.entries {
+		if x.Phase == audit.PhaseTargetIntent && x.Verb == e.Verb && x.Subjects[0].Source == p.Source && e.At.Sub(x.At) < p.Within {
+			at = append(at, x.At)
+		}
+	}
+	j.mu.Unlock()
+	if len(at) >= p.Most {
+		return audit.Receipt{}, &audit.TooSoonError{Wait: at[len(at)-p.Most].Add(p.Within).Sub(e.At)}
+	}
+	return j.Append(ctx, e, d)
 }
 
 func (j *memoryJournal) phases() []audit.Phase {

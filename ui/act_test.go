@@ -50,6 +50,10 @@ func (h *hands) Append(_ context.Context, e audit.Entry, _ audit.Durability) (au
 	return audit.Receipt{}, nil
 }
 
+func (h *hands) AppendPaced(ctx context.Context, e audit.Entry, d audit.Durability, _ audit.Pace) (audit.Receipt, error) {
+	return h.Append(ctx, e, d)
+}
+
 func (h *hands) Look(_ context.Context, q actions.Question) []actions.Candidate {
 	if h.looking != nil {
 		h.looking()

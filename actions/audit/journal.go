@@ -100,6 +100,16 @@ func (e *NotSyncedError) Unwrap() error { return e.Err }
 // Append stores one record behind the last one, whoever wrote that. It waits for other writers until ctx ends. After an
 // error nothing must be done that the record was to announce; errors.Is tells a full disk (ENOSPC) from the rest.
 func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, error) {
+	return j.append(ctx, e, d, nil)
+}
+
+// AppendPaced is Append of the announcement of one target, unless that comes too soon: then it is a *TooSoonError. It
+// counts under the journal's lock, so that processes that act at the same time do not exceed the pace together.
+func (j *Journal) AppendPaced(ctx context.Context, e Entry, d Durability, p Pace) (Receipt, error) {
+	return j.append(ctx, e, d, &p)
+}
+
+func (j *Journal) append(ctx context.Context, e Entry, d Durability, p *Pace) (Receipt, error) {
 	if j.origin.Host.IsEmpty() {
 		return Receipt{}, errors.New("audit journal: this one is only read")
 	}
@@ -110,7 +120,7 @@ func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, e
 	if err != nil {
 		return Receipt{}, fmt.Errorf("audit journal: %w", err)
 	}
-	got, chain, err := j.store(ctx, e, d)
+	got, chain, err := j.store(ctx, e, d, p)
 	if err != nil && mine || err == nil && e.ends() {
 		j.letGo(e.Digest)
 	}
@@ -121,12 +131,17 @@ func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, e
 }
 
 // store appends under the file's lock; chain names the journal, for an anchor.
-func (j *Journal) store(ctx context.Context, e Entry, d Durability) (got Receipt, chain string, err error) {
+func (j *Journal) store(ctx context.Context, e Entry, d Durability, p *Pace) (got Receipt, chain string, err error) {
 	f, err := j.openLocked(ctx)
 	if err != nil {
 		return Receipt{}, "", fmt.Errorf("audit journal: %w", err)
 	}
-	got, err = j.appendTo(f, e.masked(j.cleaner))
+	if p != nil {
+		err = tooSoon(f, e.Verb, e.At, Pace{j.cleaner.Mask(p.Source), p.Most, p.Within})
+	}
+	if err == nil {
+		got, err = j.appendTo(f, e.masked(j.cleaner))
+	}
 	if err == nil && d == Synced {
 		if syncErr := j.sync(f); syncErr != nil {
 			err = &NotSyncedError{got, syncErr}

@@ -87,6 +87,21 @@ type Who struct {
 	SudoUser backend.Safe `json:"sudo_user,omitzero"`
 }
 
+// Text names the person in one line; what nothing proves is marked as claimed.
+func (w Who) Text() backend.Safe {
+	parts := []string{fmt.Sprintf("%s@%s", w.User, w.Host)}
+	if !w.SudoUser.IsEmpty() {
+		parts = append(parts, "sudo by "+w.SudoUser.String())
+	}
+	if !w.Claimed.IsEmpty() {
+		parts = append(parts, "claims to be "+w.Claimed.String())
+	}
+	if !w.SSHClient.IsEmpty() {
+		parts = append(parts, "from "+w.SSHClient.String())
+	}
+	return backend.Textf("%s", strings.Join(parts, ", "))
+}
+
 // Origin binds a journal to where it was begun. It stands in the first record only.
 type Origin struct {
 	Host         backend.Safe `json:"host"`

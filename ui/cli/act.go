@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/actions"
+	"sandglass/actions/audit"
 	"sandglass/backend"
 	"sandglass/config"
 	"sandglass/views/text"
@@ -217,10 +218,9 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err := x.available(a.verb(), a.source); err != nil {
 		return err
 	}
-	who := x.control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+	who := p.whoActs(x, a)
 	if x.control.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
-		return &failure{code: ExitRefused, what: "nothing was done: several people use this account, and the journal must say who acts",
-			next: "name yourself with --by NAME, or set SANDGLASS_USER"}
+		return nameless()
 	}
 	if err := x.read(ctx, a.timeout); err != nil {
 		return err
@@ -253,6 +253,16 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		doc.Next = p.nextLine(s, a, plan)
 	}
 	return p.printed(doc, a.format)
+}
+
+// whoActs is the person at the command line.
+func (p *Program) whoActs(x *scene, a *acting) audit.Who {
+	return x.control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+}
+
+func nameless() error {
+	return &failure{code: ExitRefused, what: "nothing was done: several people use this account, and the journal must say who acts",
+		next: "name yourself with --by NAME, or set SANDGLASS_USER"}
 }
 
 // printed writes the document and ends with its exit code.

@@ -23,8 +23,8 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 		return usage("--yes-plan takes no selector: the plan has its targets")
 	case a.dryRun:
 		return usage("--dry-run plans anew and takes no --yes-plan")
-	case len(a.overrides) > 0 || a.by != "":
-		return usage("--override and --by belong to the plan: plan anew with them")
+	case len(a.overrides) > 0:
+		return usage("--override belongs to the plan: plan anew with it")
 	}
 	reason, err := p.reason(a.reason)
 	if err != nil {
@@ -46,13 +46,16 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	if err != nil {
 		return refused(err)
 	}
+	if ok = ok.For(reason, p.whoActs(x, a)); x.control.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
+		return nameless()
+	}
 	x.feed.Attend(keysOf(plan))
 	if err := x.read(ctx, min(firstLook, a.timeout)); err != nil {
 		return err
 	}
 	stop := x.watch(ctx)
 	defer stop()
-	run, err := x.control.Start(ctx, ok.For(reason))
+	run, err := x.control.Start(ctx, ok)
 	if err != nil {
 		return refused(err)
 	}

@@ -169,12 +169,17 @@ func TestSelectors(t *testing.T) {
 
 func TestSharedAccountSaysWhoActs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newActSite(t, actConfig, "w1")
+		s := newActSite(t, actConfig, "w1", "w2")
 		s.shared = true
 		s.run(4, "name yourself with --by NAME", "reset", "s1/w1")
 		s.run(0, "1 verified", "reset", "--yes-plan", s.plan("reset", "s1/w1", "--by", "ann"), "--reason", "x")
 		if who := s.records()[0].Who; who.Claimed.String() != "ann" || who.User.String() != "mara" {
 			t.Errorf("the journal says that %+v did it", who)
+		}
+		before := len(s.records())
+		s.run(0, "1 verified", "reset", "--yes-plan", s.plan("reset", "s1/w2", "--by", "ann"), "--reason", "x", "--by", "bob")
+		if who := s.records()[before].Who; who.Claimed.String() != "bob" {
+			t.Errorf("the journal says that %+v confirmed it", who)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,18 +95,3 @@ func words[W ~string](given []string) []W {
 
 // moments writes when something was, in UTC.
 func moments(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
-
-// whoText names the person behind a record; what nothing proves is marked as claimed.
-func whoText(w audit.Who) backend.Safe {
-	parts := []string{fmt.Sprintf("%s@%s", w.User, w.Host)}
-	if !w.SudoUser.IsEmpty() {
-		parts = append(parts, "sudo by "+w.SudoUser.String())
-	}
-	if !w.Claimed.IsEmpty() {
-		parts = append(parts, "claims to be "+w.Claimed.String())
-	}
-	if !w.SSHClient.IsEmpty() {
-		parts = append(parts, "from "+w.SSHClient.String())
-	}
-	return backend.Textf("%s", strings.Join(parts, ", "))
-}

@@ -219,7 +219,7 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 			col("seq", "SEQ", 5, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%d", r.Seq) }),
 			flex(col("time", "TIME", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }), 14,
 				func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.At.UTC().Format("01-02 15:04:05")) }),
-			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return whoText(r.Who) }), 12, shortWho),
+			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Who.Text() }), 12, shortWho),
 			col("phase", "PHASE", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Phase)) }),
 			col("verb", "VERB", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Verb) }),
 			flex(col("targets", "TARGETS", 1, columns.Everywhere, targetsText), 12, nil),
