@@ -15,9 +15,27 @@ func bigReading(n, changed int) backend.Reading {
 		if i%100 == 0 && changed > 0 {
 			state = fmt.Sprint("s", changed)
 		}
-		r.Workspaces = append(r.Workspaces, ws(fmt.Sprintf("session-%06d", i/4), fmt.Sprint("w", i%4), state))
+		r.Workspaces = append(r.Workspaces, boxed(i, state))
 	}
 	return r
+}
+
+// boxed is a workspace with a sandbox of its own.
+func boxed(i int, state string) *backend.Workspace {
+	w := ws(fmt.Sprintf("session-%06d", i/4), fmt.Sprint("w", i%4), state)
+	w.ProviderID = backend.MustID(fmt.Sprintf("sandbox-%06d", i))
+	return w
+}
+
+// BenchmarkShared finds the places that several sessions use, of which there are none.
+func BenchmarkShared(b *testing.B) {
+	st := step(newStore(0), t0, bigReading(100_000, 0))
+	b.ReportAllocs()
+	for b.Loop() {
+		for p := range st.Shared(st.HomeOf, true) {
+			b.Fatalf("%v is shared", p)
+		}
+	}
 }
 
 // BenchmarkMerge merges a complete reading of a fleet in which one workspace of a hundred changed; the others are the
@@ -36,7 +54,7 @@ func BenchmarkMerge(b *testing.B) {
 				r := base
 				r.Workspaces = append([]*backend.Workspace(nil), base.Workspaces...)
 				for j := 0; j < n; j += 100 {
-					r.Workspaces[j] = ws(fmt.Sprintf("session-%06d", j/4), fmt.Sprint("w", j%4), fmt.Sprint("s", i))
+					r.Workspaces[j] = boxed(j, fmt.Sprint("s", i))
 				}
 				b.StartTimer()
 				step(s, t0.Add(time.Duration(i)*time.Second), r)

@@ -22,6 +22,9 @@ type shelf[T any, P interface {
 	lost func(e, old P) time.Time
 	// worked is when an entity was last read without a failure, asked of the one that another replaces; nil: nobody knows.
 	worked func(old P) time.Time
+	// swapped is told of every entity that comes, changes or goes: the one before and the one after, nil when there is none;
+	// nil: nobody wants to know.
+	swapped func(old, e P)
 }
 
 func newShelf[T any, P interface {
@@ -65,6 +68,9 @@ func (s *shelf[T, P]) merge(in []P, number uint64, at time.Time, whole bool, cha
 			s.put[m.Key] = s.adopt(e, old, number, at)
 			delete(s.gone, m.Key)
 			*changed = append(*changed, m.Key)
+			if s.swapped != nil {
+				s.swapped(old, e)
+			}
 		}
 	}
 }
@@ -172,6 +178,9 @@ func (s *shelf[T, P]) drop(k backend.Key, why backend.Safe, at time.Time, gone *
 	delete(s.put, k)
 	delete(s.missed, k)
 	*gone = append(*gone, Departure{Key: k, Last: old, Why: why, At: at})
+	if s.swapped != nil {
+		s.swapped(old, nil)
+	}
 }
 
 // absent handles a complete scope: what it does not name is marked, and ends when the next complete one does not name

@@ -110,23 +110,26 @@ func (u PlaceUser) same(o PlaceUser) bool {
 // come in the order of their home, kind and id. homeOf answers as HomeOf does; it may remember.
 func (s *State) Shared(homeOf func(source string, session backend.ID) string, within bool) iter.Seq[*Place] {
 	g := &gathering{within: within, first: map[placeID]PlaceUser{}, many: map[placeID]*Place{}}
-	for w := range s.Workspaces.All() {
-		if w.ProviderID.IsZero() && w.Namespace.IsZero() {
-			continue
-		}
-		u := PlaceUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Said: &w.Meta}
-		g.add(w.Key.Source, PlaceSandbox, w.ProviderID, u)
-		g.add(w.Key.Source, PlaceNamespace, w.Namespace, u)
+	workspaces, refs := s.Workspaces.All(), s.Refs.All()
+	if s.sharing != nil {
+		workspaces, refs = s.Workspaces.some(s.sharing.workspaces), s.Refs.some(s.sharing.refs)
 	}
-	for x := range s.Refs.All() {
+	for w := range workspaces {
+		u := PlaceUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Said: &w.Meta}
+		for _, p := range placesOfWorkspace(w) {
+			g.add(w.Key.Source, p.what, p.id, u)
+		}
+	}
+	for x := range refs {
 		if x.Sandbox.IsZero() && x.Namespace.IsZero() {
 			continue
 		}
 		home := homeOf(x.Key.Source, x.Session)
 		u := PlaceUser{Session: x.Session, Workspace: x.Key.ID, Said: &x.Meta,
 			Entity: s.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: x.Session, ID: x.Key.ID})}
-		g.add(home, PlaceSandbox, x.Sandbox, u)
-		g.add(home, PlaceNamespace, x.Namespace, u)
+		for _, p := range placesOfRef(x) {
+			g.add(home, p.what, p.id, u)
+		}
 	}
 	s.sharedMounts(homeOf, g)
 	for _, p := range g.many {

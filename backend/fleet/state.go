@@ -36,6 +36,7 @@ type State struct {
 	sandboxes map[backend.ID][]*backend.Sandbox
 	refs      map[backend.ID][]*backend.Ref
 	running   map[versionedKind][]VersionCount
+	sharing   *sharing // nil: not known, so that all are looked at
 }
 
 // Delta lists the keys that one State changed or removed.

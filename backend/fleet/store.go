@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type store struct {
 	bySession  map[backend.ID][]*backend.Sandbox
 	refsOf     map[backend.ID][]*backend.Ref
 	versions   *versions
+	naming     *naming
 	diary      *diary
 	day        Day
 	memories   Memories
@@ -51,9 +53,16 @@ func newStore(longest time.Duration) *store {
 		refs:       newShelf[backend.Ref](backend.KindRef),
 		confirmed:  map[confirmation]time.Time{},
 		versions:   newVersions(),
+		naming:     newNaming(),
 		diary:      newDiary(),
 	}
 	s.workspaces.lost, s.workspaces.worked = lostSuccess, s.worked
+	s.workspaces.swapped = func(old, w *backend.Workspace) {
+		s.naming.saw(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
+	}
+	s.refs.swapped = func(old, r *backend.Ref) {
+		s.naming.saw(cmp.Or(r, old).Key, placesOfRef(old), placesOfRef(r))
+	}
 	return s
 }
 
@@ -219,7 +228,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		s.refsOf = indexRefs(st.Refs)
 	}
 	st.Windows, st.Day, st.Memories, st.sandboxes, st.refs = s.windows, s.day, s.memories, s.bySession, s.refsOf
-	st.running = s.versions.counts()
+	st.running, st.sharing = s.versions.counts(), s.naming.published()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v

@@ -50,6 +50,17 @@ func (t Table[T, P]) Get(k backend.Key) P {
 	return nil
 }
 
+// some walks the entities that have one of the keys.
+func (t Table[T, P]) some(keys []backend.Key) iter.Seq[P] {
+	return func(yield func(P) bool) {
+		for _, k := range keys {
+			if r := t.Get(k); r != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // Of walks the entities of one source whose key's Parent is parent, in key order: the workspaces of a session.
 func (t Table[T, P]) Of(kind backend.Kind, source string, parent backend.ID) iter.Seq[P] {
 	return func(yield func(P) bool) {
