@@ -334,45 +334,6 @@ func TestArmingComesFirst(t *testing.T) {
 }
 
 // What a terminal sends by itself never confirms, in any dialog, wherever it is cut.
-func TestRepliesNeverConfirm(t *testing.T) {
-	replies := []string{"\x1b[?2026;2$y", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", "\x1b]11;rgb:eeee/eeee/eeee\x07", "\x1b[?62;22;52c", "\x1b[12;40R"}
-	for _, open := range []struct {
-		name  string
-		press []string
-		typed string
-	}{
-		{"light", []string{"3", "p"}, ""}, {"name", []string{"3", "D"}, ""}, {"yes", []string{"2", "/", "state:failed", keyEnter, "r"}, "yes"},
-		{"count", []string{"2", " ", "j", " ", "j", " ", "j", " ", "r"}, ""},
-	} {
-		t.Run(open.name, func(t *testing.T) {
-			acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
-				s.press(open.press...)
-				s.ready()
-				if s.model.overlay != overPlan {
-					t.Fatal(s.text())
-				}
-				for _, r := range replies {
-					s.press(r)
-					for cut := 1; cut < len(r); cut++ {
-						s.press(r[:cut])
-						time.Sleep(time.Second) // the escape timeout has passed: the rest arrives as keys
-						s.press(r[cut:])
-						if s.model.overlay != overPlan { // a lone escape leaves the dialog, which is as safe
-							s.press(open.press...)
-							s.ready()
-						}
-					}
-				}
-				if s.model.overlay == overPlan && open.typed != "" { // what replies left behind spoils the text
-					s.press(keyEnter)
-				}
-				if got := h.acted(); len(got) != 0 {
-					t.Fatalf("acted on %v", got)
-				}
-			})
-		})
-	}
-}
 
 func TestPasteNeverConfirms(t *testing.T) {
 	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
