@@ -55,6 +55,12 @@ func TestSharingIsFollowed(t *testing.T) {
 	if shared < 100 {
 		t.Fatalf("places were shared %d times only", shared)
 	}
+	for i := range 2 { // two complete lists without anything
+		step(s, t0.Add(time.Duration(1000+i)*time.Second), backend.Reading{Scopes: []backend.Scope{whole(backend.KindWorkspace), whole(backend.KindRef)}})
+	}
+	if len(s.naming.first)+len(s.naming.more) > 0 {
+		t.Errorf("what is gone still names %v and %v", s.naming.first, s.naming.more)
+	}
 }
 
 // Places that most have in common are not listed: the walk through all finds them.
