@@ -19,7 +19,7 @@ func (t *turn) reconfigured() {
 		return
 	}
 	text := backend.Textf("Sandglass runs with another configuration than before: %s", backend.Clean(t.e.configName, 200))
-	t.next.markers = append(t.next.markers, marker{At: t.env.Now, Name: "config", Text: text})
+	t.next.markers = append(t.next.markers, marker{At: t.env.Now, Name: backend.ChangeConfig, Text: text})
 	t.marked = true
-	t.events = append(t.events, backend.Event{Kind: backend.EventChange, At: t.next.clock.Wall, Name: "config", Text: text})
+	t.events = append(t.events, backend.Event{Kind: backend.EventChange, At: t.next.clock.Wall, Name: backend.ChangeConfig, Text: text})
 }

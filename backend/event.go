@@ -24,3 +24,16 @@ type Event struct {
 	Name     string    `json:"name"` // short machine word: die, oom, firing, …
 	Text     Safe      `json:"text"`
 }
+
+// The names of changes that are none of the fleet's.
+const (
+	ChangeStart  = "start"  // one container started, which is daily life
+	ChangeCheck  = "check"  // a check of the site says something else than before
+	ChangeConfig = "config" // Sandglass itself runs with another configuration
+)
+
+// MayRestart reports whether an event is a change that may have opened workspaces anew: a rollout, a process or a host
+// that started, a change that the site told of.
+func (e *Event) MayRestart() bool {
+	return e.Kind == EventChange && e.Name != ChangeStart && e.Name != ChangeCheck && e.Name != ChangeConfig
+}

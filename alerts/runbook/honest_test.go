@@ -256,3 +256,11 @@ func TestWhoCleaned(t *testing.T) {
 		}
 	}
 }
+
+// TestOurOwnConfigurationIsNoRollout: what changes Sandglass or what a site's check says changes nothing in the fleet.
+func TestOurOwnConfigurationIsNoRollout(t *testing.T) {
+	for name, mark := range map[string]Mark{backend.ChangeConfig: CannotTell, backend.ChangeCheck: CannotTell, "rollout": Confirmed} {
+		w := world{workspaces: evicted("gone"), events: []backend.Event{{Kind: backend.EventChange, At: before(time.Minute), Name: name, Text: backend.Text("changed")}}}
+		want(t, w.diagnose("7", sourceKeyOf("helix-eu")), map[string]Mark{"rollout": mark})
+	}
+}

@@ -102,7 +102,7 @@ func (s *scene) rollout() Check {
 	a := ask{"rollout", "Did a rollout or a restart just happen?", "change events, start times of several sandboxes, or frameworkVersion in the list route"}
 	e := s.event(30*time.Minute, func(e *backend.Event) bool {
 		// One container's start is daily life; several at once are counted below.
-		return e.Kind == backend.EventChange && e.Name != "start" && (e.Source == "" || s.speaksHere(e.Source))
+		return e.MayRestart() && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
 		return a.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))

@@ -94,7 +94,7 @@ func (s *source) state(r *backend.Reading, f finding) {
 	case s.last.Holds == f.holds:
 		fact.Since = s.last.Since
 	default:
-		r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: r.At, Source: s.deps.ID, Name: "check",
+		r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: r.At, Source: s.deps.ID, Name: backend.ChangeCheck,
 			Text:    backend.Textf("%s is now %s: %s", backend.Clean(fact.Name, 60), yesNo(f.holds), f.text),
 			Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)}})
 	}
