@@ -133,13 +133,14 @@ const longestGoodbye = 130 * time.Second
 // hangUp ends what can act: nothing begins any more, a plan that is being carried out stops before its next target, and
 // the end of the last one is in the journal before this returns.
 func (c *console) hangUp(control *actions.Control) {
-	told := carriesOut(control)
+	why, told := backend.Text("the console ended"), carriesOut(control)
 	if told {
+		control.Current().Stop(why) // so that it holds when it is said
 		fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestGoodbye)
 	defer cancel()
-	control.Hangup(ctx, backend.Text("the console ended"))
+	control.Hangup(ctx, why)
 	if told {
 		p := control.Current().Snapshot()
 		fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())

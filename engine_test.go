@@ -66,7 +66,7 @@ func realDocker(t *testing.T, tag string) (image, host string) {
 	if _, err := dockerCommand(t, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
 		skip.Without(t, "docker", "no engine answers")
 	}
-	image = "sandglass-test:" + tag
+	image = fmt.Sprint("sandglass-test:", tag, "-", os.Getpid())
 	if _, err := dockerCommand(t, busyboxTree(t), "import", "-", image); err != nil {
 		t.Fatal("docker import failed")
 	}
@@ -77,7 +77,7 @@ func realDocker(t *testing.T, tag string) (image, host string) {
 // TestDemoAndRealDockerOnOneScreen reads the demo's fleet and a real engine side by side.
 func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
 	image, _ := realDocker(t, "screen")
-	const name = "sandglass-test-screen"
+	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
 	if _, err := dockerCommand(t, nil, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
 		image, "/bin/busybox", "sleep", "600"); err != nil {
 		t.Fatal("docker run failed")

@@ -30,8 +30,9 @@ type slowRegistry struct {
 	letGo  chan struct{}
 	start  time.Time
 
-	mu    sync.Mutex
-	reset map[string]time.Time
+	mu     sync.Mutex
+	reset  map[string]time.Time
+	silent bool // what it reports does not show resets
 }
 
 const slowWorkspaces = 5
@@ -64,7 +65,7 @@ func (r *slowRegistry) serve(w http.ResponseWriter, q *http.Request) {
 	for i := range slowWorkspaces {
 		x := incidentWorkspace{Name: fmt.Sprintf("box-%d", i), State: "failed", Provider: "docker", LastError: "WorkspaceFailedError: it did not answer its first command",
 			Attempt: r.start.Add(-40 * time.Minute).UnixMilli(), Success: r.start.Add(-41 * time.Minute).UnixMilli()}
-		if at, ok := r.reset[x.Name]; ok {
+		if at, ok := r.reset[x.Name]; ok && !r.silent {
 			x.State, x.LastError, x.Attempt, x.Success = "open", "", at.UnixMilli()+1, at.UnixMilli()+1
 		}
 		s.Workspaces = append(s.Workspaces, x)
@@ -83,10 +84,28 @@ func (r *slowRegistry) config() string {
 		"[source.act]\nfile = %[2]q\n[source.reset]\nurl = \"%[1]s/operator/sessions/{session}/workspaces/{workspace}/reset\"\n", r.server.URL, token))
 }
 
+// program is the real one, about the registry.
+func (r *slowRegistry) program(config, dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append(args, "--config", config, "--state-dir", dir)...)
+	cmd.Env = append(os.Environ(), "SANDGLASS_TEST_RUN_MAIN=1", "SANDGLASS_USER=tester")
+	return cmd
+}
+
+// planned plans a reset of the first three workspaces and returns the plan's digest.
+func (r *slowRegistry) planned(config, dir string) string {
+	r.t.Helper()
+	out, err := r.program(config, dir, "reset", "slow/box-0", "slow/box-1", "slow/box-2").CombinedOutput()
+	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindSubmatch(out)
+	if err != nil || digest == nil {
+		r.t.Fatalf("%v\n%s", err, out)
+	}
+	return string(digest[1])
+}
+
 // sees waits until the text stands on the screen that the terminal shows, and returns all of it.
 func (p *onTerminal) sees(t *testing.T, want string) string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		em := vt.NewEmulator(120, 40)
 		go func() { _, _ = io.Copy(io.Discard, em) }() // what it answers to the program's questions
 		if _, err := em.WriteString(p.text()); err != nil {
@@ -105,6 +124,7 @@ func (p *onTerminal) sees(t *testing.T, want string) string {
 	}
 }
 
+// records checks the chain of the journal in a state directory and returns what it holds.
 func records(t *testing.T, dir string) []audit.Record {
 	t.Helper()
 	j := audit.At(filepath.Join(dir, "audit.jsonl"))
@@ -126,17 +146,8 @@ func records(t *testing.T, dir string) []audit.Record {
 func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 	r := newSlowRegistry(t)
 	config, dir := r.config(), filepath.Join(t.TempDir(), "state")
-	program := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(os.Args[0], append(args, "--config", config, "--state-dir", dir)...)
-		cmd.Env = append(os.Environ(), "SANDGLASS_TEST_RUN_MAIN=1", "SANDGLASS_USER=tester")
-		return cmd
-	}
-	out, err := program("reset", "slow/box-0", "slow/box-1", "slow/box-2").CombinedOutput()
-	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindSubmatch(out)
-	if err != nil || digest == nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	acting := program("reset", "--yes-plan", string(digest[1]), "--reason", "quota raised")
+	digest := r.planned(config, dir)
+	acting := r.program(config, dir, "reset", "--yes-plan", digest, "--reason", "quota raised")
 	var said bytes.Buffer
 	acting.Stdout, acting.Stderr = &said, &said
 	if err := acting.Start(); err != nil {
@@ -144,7 +155,7 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 	}
 	select {
 	case <-r.began:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		_ = acting.Process.Kill()
 		_ = acting.Wait()
 		t.Fatalf("no reset arrived:\n%s", said.String())
@@ -177,7 +188,7 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 	if strings.Contains(p.text(), "broken off: reset: 0 of 3") {
 		t.Error("it is told again")
 	}
-	if again := program("reset", "--yes-plan", string(digest[1]), "--reason", "once more"); again.Run() == nil || again.ProcessState.ExitCode() != 4 {
+	if again := r.program(config, dir, "reset", "--yes-plan", digest, "--reason", "once more"); again.Run() == nil || again.ProcessState.ExitCode() != 4 {
 		t.Error("a plan that was broken off was used again")
 	}
 }
@@ -192,35 +203,41 @@ func TestTheTerminalIsLostMidPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newSlowRegistry(t)
 			config, dir := r.config(), filepath.Join(t.TempDir(), "state")
-			p := startOnTerminal(t, []string{"SANDGLASS_USER=tester"}, "--config", config, "--state-dir", dir)
+			stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = stderr.Close() }()
+			p := startSaying(t, stderr, []string{"SANDGLASS_USER=tester"}, "--config", config, "--state-dir", dir)
 			p.waitFor(t, "Workspaces")
 			say := func(keys string) {
-				for _, k := range strings.Split(keys, "|") {
-					if _, err := io.WriteString(p.tty, k); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(30 * time.Millisecond) // a terminal: keys that arrive together are a paste
+				if _, err := io.WriteString(p.tty, keys); err != nil {
+					t.Fatal(err)
 				}
 			}
-			say(":|a|r|m| |1|0|m| |q|u|o|t|a|\r")
+			say(":arm 10m quota\r")
 			p.sees(t, "armed 9m")
 			say("2")
 			p.sees(t, "box-4")
-			say(" |j| |j| |r")
+			say(" j j r")
 			wants := regexp.MustCompile(`type  (3 [0-9a-f]{4})`).FindStringSubmatch(p.sees(t, "and enter to go ahead"))
 			if wants == nil {
 				t.Fatal(p.sees(t, ""))
 			}
-			say(strings.Join(strings.Split(wants[1], ""), "|") + "|\r")
+			say(wants[1] + "\r")
 			select {
 			case <-r.began:
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience):
 				t.Fatalf("no reset arrived: %q", p.text())
 			}
 			if err := lose(p); err != nil {
 				t.Fatal(err)
 			}
-			time.AfterFunc(500*time.Millisecond, func() { close(r.letGo) })
+			until(t, "the program says that the plan stops", func() bool {
+				said, err := os.ReadFile(stderr.Name())
+				return err == nil && strings.Contains(string(said), "the plan stops before its next target")
+			})
+			close(r.letGo)
 			_ = p.ended(t) // what a lost terminal exits with is not the question
 			recs := records(t, dir)
 			if last := recs[len(recs)-1]; last.Phase != audit.PhaseStopped || last.Done != 1 || last.Targets != 3 || !strings.Contains(last.Detail.String(), "1 of 3 done") {

@@ -2,13 +2,10 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,32 +14,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/promapi"
 	"sandglass/config"
-	"sandglass/internal/skip"
 )
-
-// realPrometheus starts a Prometheus server that scrapes a target every second, and returns its address.
-func realPrometheus(t *testing.T, target string) string {
-	t.Helper()
-	binary, err := exec.LookPath("prometheus")
-	if err != nil {
-		skip.Without(t, "prometheus", err.Error())
-	}
-	dir := t.TempDir()
-	cfg := fmt.Sprintf("global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: demo\n    static_configs:\n      - targets: [%q]\n", target)
-	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(cfg), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	address := freeAddress(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, binary, "--config.file="+filepath.Join(dir, "p.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--web.listen-address="+address, "--log.level=error")
-	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	return address
-}
 
 // onPage sums a counter over all its label sets on a metrics page.
 func onPage(t *testing.T, page, metric string) float64 {
@@ -69,7 +41,7 @@ func onPage(t *testing.T, page, metric string) float64 {
 
 func promAPISource(t *testing.T, address string) backend.Source {
 	t.Helper()
-	c, err := config.Parse(fmt.Appendf(nil, "[[source]]\nid = \"prom\"\nkind = \"prometheus-api\"\nurl = \"http://%s\"\nlookback = \"60s\"\nmatchers = { job = \"demo\" }\n", address),
+	c, err := config.Parse(fmt.Appendf(nil, "[[source]]\nid = \"prom\"\nkind = \"prometheus-api\"\nurl = \"http://%s\"\nlookback = \"3m\"\nmatchers = { job = \"demo\" }\n", address),
 		"test", config.Known{Kinds: []backend.SourceKind{promapi.Kind()}})
 	if err != nil {
 		t.Fatal(err)
@@ -98,26 +70,26 @@ func counted(r backend.Reading, metric backend.Metric) (past, present float64) {
 }
 
 // TestPrometheusAPIAgreesWithTheDemo holds what the adapter counts through a real server against the page that the
-// server scrapes. The server lags by a scrape, so the page is read some time before and right after each poll.
+// server scrapes. The server lags by a scrape, so each poll waits until the server knows what the page had before, and the
+// page is read again right after it.
 func TestPrometheusAPIAgreesWithTheDemo(t *testing.T) {
-	if _, err := exec.LookPath("prometheus"); err != nil {
-		skip.Without(t, "prometheus", err.Error())
-	}
 	page := demoMetrics(t)
 	address := realPrometheus(t, strings.TrimSuffix(strings.TrimPrefix(page, "http://"), "/metrics"))
-	const evictions, lag = "helix_workspace_evictions_total", 2500 * time.Millisecond
-	until := func(what string, done func() bool) {
-		t.Helper()
-		for end := time.Now().Add(40 * time.Second); !done(); time.Sleep(200 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("waited 40s in vain: %s", what)
-			}
+	const evictions = "helix_workspace_evictions_total"
+	known := func(value float64) func() bool {
+		return func() bool {
+			_, sum, err := atPrometheus(address, "sum("+evictions+")")
+			return err == nil && sum >= value
 		}
 	}
-	until("Prometheus has scraped the demo", func() bool { n, err := seriesOf(address, evictions); return err == nil && n > 0 })
-	time.Sleep(lag)
+	// The past is read in steps of 3 s, a sixtieth of the lookback: the first one that counts lies at most that far behind
+	// the first scrape.
+	until(t, "Prometheus has scraped the demo for longer than a step", func() bool {
+		n, _, err := atPrometheus(address, evictions+" offset 4s")
+		return err == nil && n > 0
+	})
 	first := onPage(t, page, evictions)
-	until("the demo evicts", func() bool { return onPage(t, page, evictions) >= first+10 })
+	until(t, "the demo evicts", func() bool { return onPage(t, page, evictions) >= first+10 })
 
 	src := promAPISource(t, address)
 	poll := func() backend.Reading {
@@ -132,7 +104,7 @@ func TestPrometheusAPIAgreesWithTheDemo(t *testing.T) {
 		return r
 	}
 	before := onPage(t, page, evictions)
-	time.Sleep(lag)
+	until(t, "Prometheus has scraped that", known(before))
 	r := poll()
 	after := onPage(t, page, evictions)
 	past, present := counted(r, backend.MetricEvictions)
@@ -140,9 +112,9 @@ func TestPrometheusAPIAgreesWithTheDemo(t *testing.T) {
 		t.Errorf("the past has %v evictions; the page had %v, then %v to %v", total, first, before, after)
 	}
 
-	until("the demo evicts more", func() bool { return onPage(t, page, evictions) >= after+10 })
+	until(t, "the demo evicts more", func() bool { return onPage(t, page, evictions) >= after+10 })
 	grown := onPage(t, page, evictions)
-	time.Sleep(lag)
+	until(t, "Prometheus has scraped those", known(grown))
 	_, got := counted(poll(), backend.MetricEvictions)
 	if end := onPage(t, page, evictions); got < grown-after || got > end-before {
 		t.Errorf("%v evictions between two polls; the page grew from %v..%v to %v..%v", got, before, after, grown, end)

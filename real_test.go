@@ -1,20 +1,22 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/prometheus/common/model"
 
 	"sandglass/demo"
 	"sandglass/internal/skip"
@@ -54,63 +56,71 @@ func TestPromtoolAcceptsTheDemosMetrics(t *testing.T) {
 	}
 }
 
-func TestRealPrometheusScrapesTheDemo(t *testing.T) {
+var listensOn = regexp.MustCompile(`msg="Listening on".* address=(127\.0\.0\.1:\d+)`)
+
+// realPrometheus starts a Prometheus server that scrapes a target every second, and returns its address: the system chooses
+// the port, and the server's log names it.
+func realPrometheus(t *testing.T, target string) string {
+	t.Helper()
 	binary, err := exec.LookPath("prometheus")
 	if err != nil {
 		skip.Without(t, "prometheus", err.Error())
 	}
-	target := strings.TrimSuffix(strings.TrimPrefix(demoMetrics(t), "http://"), "/metrics")
 	dir := t.TempDir()
 	cfg := fmt.Sprintf("global:\n  scrape_interval: 1s\nscrape_configs:\n  - job_name: demo\n    static_configs:\n      - targets: [%q]\n", target)
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(cfg), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, binary, "--config.file="+filepath.Join(dir, "p.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--web.listen-address="+address, "--log.level=error")
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
+		"--web.listen-address=127.0.0.1:0", "--log.level=info")
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
-	want := "helix_workspace_evictions_total"
-	for end := time.Now().Add(40 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		if n, err := seriesOf(address, want); err == nil && n > 0 {
-			return
-		} else if time.Now().After(end) {
-			t.Fatalf("Prometheus knows no series of %s: %v\n%s", want, err, log.String())
+	log, read := io.TeeReader(pipe, t.Output()), make(chan struct{})
+	t.Cleanup(func() { cancel(); <-read; _ = cmd.Wait() })
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		if m := listensOn.FindStringSubmatch(lines.Text()); m != nil {
+			go func() { defer close(read); _, _ = io.Copy(io.Discard, log) }()
+			return m[1]
 		}
 	}
+	close(read)
+	t.Fatal("Prometheus ended, and its log names no address")
+	return ""
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+func TestRealPrometheusScrapesTheDemo(t *testing.T) {
+	address := realPrometheus(t, strings.TrimSuffix(strings.TrimPrefix(demoMetrics(t), "http://"), "/metrics"))
+	until(t, "Prometheus has scraped the demo", func() bool {
+		n, _, err := atPrometheus(address, "helix_workspace_evictions_total")
+		return err == nil && n > 0
+	})
 }
 
-// seriesOf asks a Prometheus server how many series of a metric it has scraped from targets that are up.
-func seriesOf(address, metric string) (int, error) {
-	resp, err := http.Get("http://" + address + "/api/v1/query?query=" + metric)
+// atPrometheus asks a Prometheus server for the present values of a query: how many series there are, and their sum.
+func atPrometheus(address, query string) (series int, sum float64, err error) {
+	resp, err := http.Get("http://" + address + "/api/v1/query?query=" + url.QueryEscape(query))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var doc struct {
 		Status string
-		Data   struct{ Result []json.RawMessage }
+		Data   struct{ Result model.Vector }
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if doc.Status != "success" {
-		return 0, errors.New(doc.Status)
+		return 0, 0, errors.New(doc.Status)
 	}
-	return len(doc.Data.Result), nil
+	for _, x := range doc.Data.Result {
+		sum += float64(x.Value)
+	}
+	return len(doc.Data.Result), sum, nil
 }

@@ -19,15 +19,28 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("SANDGLASS_TEST_RUN_MAIN") == "1" {
 		sys := newSystem()
-		if os.Getenv("SANDGLASS_TEST_PANIC") == "1" {
+		if pipe := os.Getenv("SANDGLASS_TEST_PANIC"); pipe != "" {
 			sys.spawn.Go("test", func() {
-				time.Sleep(2 * time.Second) // the screen is up by then
+				_, _ = os.ReadFile(pipe) // until the test opens it, too
 				panic("\x1b]0;boom\x07")
 			})
 		}
 		os.Exit(run(sys, os.Args[1:]))
 	}
 	os.Exit(m.Run())
+}
+
+// patience is how long a test waits for what must come before it calls it missing: a busy machine takes its time.
+const patience = 2 * time.Minute
+
+// until waits until something is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v in vain: %s", patience, what)
+		}
+	}
 }
 
 // onTerminal is the program in a pseudo-terminal.
@@ -42,7 +55,16 @@ type onTerminal struct {
 
 func startOnTerminal(t *testing.T, env []string, args ...string) *onTerminal {
 	t.Helper()
+	return startSaying(t, nil, env, args...)
+}
+
+// startSaying is startOnTerminal with the standard error in a file, where it outlives the terminal; nil leaves it there.
+func startSaying(t *testing.T, stderr *os.File, env []string, args ...string) *onTerminal {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
+	if stderr != nil {
+		cmd.Stderr = stderr
+	}
 	cmd.Env = append([]string{"SANDGLASS_TEST_RUN_MAIN=1", "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(), "TMPDIR=/tmp", "LANG=C.UTF-8"}, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
@@ -76,7 +98,7 @@ func (p *onTerminal) text() string {
 // waitFor waits until the terminal received the text.
 func (p *onTerminal) waitFor(t *testing.T, want string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.text(), want); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); !strings.Contains(p.text(), want); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the terminal never showed %q; it got %q", want, p.text())
 		}
@@ -89,7 +111,7 @@ func (p *onTerminal) ended(t *testing.T) int {
 	select {
 	case <-p.end:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("the program did not end; the terminal got %q", p.text())
 		return -1
 	}
@@ -136,8 +158,15 @@ func TestTerminalIsLeftClean(t *testing.T) {
 
 func TestPanicInAGoroutineRestoresTheTerminal(t *testing.T) {
 	state := t.TempDir()
-	p := startOnTerminal(t, []string{"SANDGLASS_TEST_PANIC=1"}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
+	pipe := filepath.Join(t.TempDir(), "now")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startOnTerminal(t, []string{"SANDGLASS_TEST_PANIC=" + pipe}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
 	p.waitFor(t, "Workspaces")
+	if err := os.WriteFile(pipe, nil, 0); err != nil { // the screen is up
+		t.Fatal(err)
+	}
 	if code := p.ended(t); code != exitCrash {
 		t.Errorf("exit status %d, want %d", code, exitCrash)
 	}
