@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Sandbox is the machine behind a workspace: a container, a microVM or a cloud sandbox.
 type Sandbox struct {
@@ -16,25 +19,71 @@ type Sandbox struct {
 	// Observed is what was proved, apart from what is reported; unknown when nothing was tried.
 	Observed Value[Observation] `json:"observed"`
 	// Health is the platform's health check: healthy, unhealthy, starting; not applicable without a check.
-	Health       Value[Safe]      `json:"health,omitzero"`
-	HealthOutput Safe             `json:"health_output,omitzero"`
-	Session      ID               `json:"session,omitzero"`   // joined session, raw
-	Workspace    ID               `json:"workspace,omitzero"` // joined workspace name, raw
-	CreatedAt    Value[time.Time] `json:"created_at"`
-	StartedAt    Value[time.Time] `json:"started_at"`
-	FinishedAt   Value[time.Time] `json:"finished_at"`
-	ExitCode     Value[int]       `json:"exit_code"`
-	OOMKilled    Value[bool]      `json:"oom_killed"`
-	RestartCount Value[int]       `json:"restart_count"`
-	Usage        Value[Usage]     `json:"usage"`
-	Mounts       []Mount          `json:"mounts,omitempty"`
-	MountsCut    bool             `json:"mounts_cut,omitempty"` // there are more than Mounts holds
-	Labels       []Field          `json:"labels,omitempty"`     // sorted by name
-	WorkDir      Safe             `json:"work_dir,omitzero"`
+	Health       Value[Safe] `json:"health,omitzero"`
+	HealthOutput Safe        `json:"health_output,omitzero"` // of the newest check of this run
+	// HealthChecks is when that check failed and passed; unknown while none has ended, not applicable without a check.
+	HealthChecks Value[HealthChecks] `json:"health_checks,omitzero"`
+	Session      ID                  `json:"session,omitzero"`   // joined session, raw
+	Workspace    ID                  `json:"workspace,omitzero"` // joined workspace name, raw
+	CreatedAt    Value[time.Time]    `json:"created_at"`
+	StartedAt    Value[time.Time]    `json:"started_at"`
+	FinishedAt   Value[time.Time]    `json:"finished_at"`
+	ExitCode     Value[int]          `json:"exit_code"`
+	OOMKilled    Value[bool]         `json:"oom_killed"`
+	RestartCount Value[int]          `json:"restart_count"`
+	Usage        Value[Usage]        `json:"usage"`
+	Mounts       []Mount             `json:"mounts,omitempty"`
+	MountsCut    bool                `json:"mounts_cut,omitempty"` // there are more than Mounts holds
+	Labels       []Field             `json:"labels,omitempty"`     // sorted by name
+	WorkDir      Safe                `json:"work_dir,omitzero"`
 }
 
 // StatusWord returns the platform's word.
 func (s *Sandbox) StatusWord() Safe { return s.Reported }
+
+// HealthChecks is what a platform remembers of the health checks of a sandbox's present run, mostly the last few. Times
+// are ours.
+type HealthChecks struct {
+	Checked  time.Time `json:"checked"`   // when the newest one ended
+	ExitCode int       `json:"exit_code"` // of the newest one; what the platform could not begin, or ended for its time, has a code below 0
+	// Failed is how many failed in a row up to the newest one, as the platform counts: 0 when that one passed, or failed
+	// while the sandbox was starting up.
+	Failed int `json:"failed"`
+	// FailingBy is a moment at which the first of these had certainly failed, zero when none did. It is when that check
+	// ended, or later where the platform does not remember it any more.
+	FailingBy time.Time `json:"failing_by,omitzero"`
+	// Passed is when the last one that passed began; zero when none is remembered: what fails then has failed since
+	// FailingBy at least.
+	Passed time.Time `json:"passed,omitzero"`
+}
+
+// Failing tells between which moments its health check began to fail, if it fails now. The earlier one is the last check
+// that passed, else the start of its run, and zero when neither is known.
+func (b *Sandbox) Failing() (earliest, latest time.Time, is bool) {
+	c, known := b.HealthChecks.Get()
+	if !known || c.Failed == 0 {
+		return time.Time{}, time.Time{}, false
+	}
+	if c.Passed.IsZero() {
+		return b.StartedAt.Or(time.Time{}), c.FailingBy, true
+	}
+	return c.Passed, c.FailingBy, true
+}
+
+// WorkDirGone reports whether its newest health check could not begin because the working directory is not there: then no
+// other command begins in it either.
+func (b *Sandbox) WorkDirGone() bool {
+	c, known := b.HealthChecks.Get()
+	out := b.HealthOutput.String()
+	return known && c.Failed > 0 && strings.HasPrefix(out, "OCI runtime") && NoWorkDir(out)
+}
+
+// NoWorkDir reports whether a container runtime says that a command cannot begin since its working directory is not
+// there. The words are those of runc: "chdir to cwd (\"/workspace\") set in config.json failed: no such file or directory".
+func NoWorkDir(text string) bool {
+	low := strings.ToLower(text)
+	return strings.Contains(low, "chdir") && strings.Contains(low, "no such file or directory")
+}
 
 // SandboxClass is the meaning of a platform's status word.
 type SandboxClass string

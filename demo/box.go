@@ -168,12 +168,25 @@ func (w world) withHealth(b *box, s boxState) boxState {
 	if w.t-s.started.at < checkGap {
 		s.health = "starting"
 	}
-	_, mended := w.rootAt(b)
-	if b.kind == boxSick && w.t >= b.since && !(mended.known && w.t >= mended.at+checkGap) {
+	if !w.checkFails(b, w.t) {
+		return s
+	}
+	if s.streak = sickAfter + int(floorDiv(w.t-b.since, checkGap)); s.streak >= sickAfter {
 		s.health = "unhealthy"
-		s.streak = sickAfter + int((w.t-b.since)/checkGap)
 	}
 	return s
+}
+
+// sickFrom is when the first check of a sick container fails: after some more the engine calls it unhealthy.
+func (b *box) sickFrom() time.Duration { return b.since - (sickAfter-1)*checkGap }
+
+// checkFails says whether the health check of a container that is made at a time fails.
+func (w world) checkFails(b *box, at time.Duration) bool {
+	if b.kind != boxSick || at < b.sickFrom() {
+		return false
+	}
+	_, mended := w.rootAt(b)
+	return !mended.known || at < mended.at+checkGap
 }
 
 // ownerLabel is the session id a container carries.

@@ -125,7 +125,7 @@ const (
 
 // rootAt tells what a container's working directory is, and since when it was mended.
 func (w world) rootAt(b *box) (rootKind, moment) {
-	if b.root == rootFine || w.t < b.since {
+	if b.root == rootFine || w.t < b.sickFrom() {
 		return rootFine, moment{}
 	}
 	for _, d := range w.deeds.of(b) {

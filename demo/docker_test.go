@@ -120,6 +120,8 @@ func TestDockerClientInspects(t *testing.T) {
 	}
 	if c := inspect(e.byKind(t, boxSick).id); c.State.Health == nil || c.State.Health.Status != "unhealthy" || c.State.Health.FailingStreak < 3 {
 		t.Errorf("sick container: %+v", c.State.Health)
+	} else if log := c.State.Health.Log; len(log) != checkLog || log[0].ExitCode == 0 || log[checkLog-1].Start.Sub(log[0].Start) != (checkLog-1)*checkGap || c.Config.Healthcheck.Interval != checkGap {
+		t.Errorf("its checks: %+v, every %+v", log, c.Config.Healthcheck)
 	}
 	if c := inspect(e.byKind(t, boxCreated).id); c.State.Status != "created" || !strings.HasPrefix(c.State.StartedAt, "0001") {
 		t.Errorf("created container: %+v", c.State)

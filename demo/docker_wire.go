@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -111,6 +112,15 @@ type dockerConfig struct {
 	Image      string
 	WorkingDir string
 	Labels     map[string]string
+
+	Healthcheck *dockerHealthcheck `json:",omitempty"`
+}
+
+// dockerHealthcheck has its durations in nanoseconds.
+type dockerHealthcheck struct {
+	Test              []string
+	Interval, Timeout time.Duration
+	Retries           int
 }
 
 const memoryLimit = 512 << 20
@@ -188,10 +198,17 @@ func (w world) inspected(b *box) dockerInspected {
 		Mounts: w.mounts(b),
 		Config: dockerConfig{
 			Hostname: b.id[:12], Env: env, Cmd: []string{"sleep", "infinity"}, Image: b.image,
-			WorkingDir: "/workspace", Labels: labels,
+			WorkingDir: "/workspace", Labels: labels, Healthcheck: healthcheck(b),
 		},
 		NetworkSettings: noNetworks(),
 	}
+}
+
+func healthcheck(b *box) *dockerHealthcheck {
+	if !b.checked {
+		return nil
+	}
+	return &dockerHealthcheck{Test: []string{"CMD-SHELL", "test -d " + workRoot}, Interval: checkGap, Timeout: 5 * time.Second, Retries: sickAfter}
 }
 
 func restartPolicy(b *box) string {
@@ -217,16 +234,36 @@ func (w world) inspectedState(b *box, s boxState) dockerState {
 	return out
 }
 
+// checkLog is how many results of health checks the engine keeps.
+const checkLog = 5
+
 func (w world) health(b *box, s boxState) *dockerHealth {
-	begin := max(b.phase+time.Duration(floorDiv(w.t-b.phase, checkGap))*checkGap, s.started.at)
-	check := dockerCheck{Start: w.zoned(known(begin)), End: w.zoned(known(begin + 40*time.Millisecond))}
-	if s.streak > 0 {
-		check.ExitCode, check.Output = 1, "sh: /workspace: Transport endpoint is not connected\n"
-		if root, _ := w.rootAt(b); root != rootFine {
-			_, check.Output, _ = w.command(&execution{box: b, argv: []string{"sh"}})
+	out := &dockerHealth{Status: s.health, FailingStreak: s.streak}
+	grid := b.phase
+	if b.kind == boxSick {
+		grid = b.since
+	}
+	begin := grid + time.Duration(floorDiv(w.t-grid, checkGap))*checkGap
+	for at := begin - (checkLog-1)*checkGap; at <= begin; at += checkGap {
+		if at >= s.started.at || at == begin {
+			out.Log = append(out.Log, w.check(b, max(at, s.started.at)))
 		}
 	}
-	return &dockerHealth{Status: s.health, FailingStreak: s.streak, Log: []dockerCheck{check}}
+	return out
+}
+
+// check is the result of the health check that began at a time.
+func (w world) check(b *box, at time.Duration) dockerCheck {
+	c := dockerCheck{Start: w.zoned(known(at)), End: w.zoned(known(at + 40*time.Millisecond))}
+	switch {
+	case !w.checkFails(b, at):
+	case b.root == rootFine:
+		c.ExitCode, c.Output = 1, "sh: /workspace: Transport endpoint is not connected\n"
+	default: // the engine cannot even begin it, so that its words stand for the output
+		_, c.Output, _ = w.At(at).command(&execution{box: b, argv: []string{"sh"}})
+		c.ExitCode, c.Output = -1, strings.TrimSpace(c.Output)
+	}
+	return c
 }
 
 // zoned writes a time as the engine does; an unknown one is the zero time.

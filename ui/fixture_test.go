@@ -155,7 +155,7 @@ func machines(now time.Time, src string) []*backend.Sandbox {
 		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: src, ID: backend.MustID("id-" + name)}, ReadAt: now.Add(-10 * time.Second),
 			Raw: safe(`{"Id":"id-` + name + `","State":"` + reported + `"}`)},
 			Name: safe(name), Provider: safe("docker"), Image: safe("registry.local/agent:0.9.2"), IsSandbox: true, Reported: safe(reported), Class: class,
-			Health: backend.NotApplicable[backend.Safe](), CreatedAt: at(now, age), StartedAt: at(now, age)}
+			Health: backend.NotApplicable[backend.Safe](), HealthChecks: backend.NotApplicable[backend.HealthChecks](), CreatedAt: at(now, age), StartedAt: at(now, age)}
 		if session != "" {
 			b.Session, b.Workspace = backend.MustID(session), backend.MustID("box")
 		}
@@ -168,6 +168,7 @@ func machines(now time.Time, src string) []*backend.Sandbox {
 	broken.Observed = backend.Known(backend.Observation{What: safe("broken: no /workspace"), At: now.Add(-10 * time.Second)})
 	sick := box("web-eval-15", "c4f4", "running", backend.SandboxRunning, 3*time.Hour)
 	sick.Health, sick.HealthOutput = backend.Known(safe("unhealthy")), safe("curl: (7) failed to connect to localhost port 8080")
+	sick.HealthChecks = backend.Known(backend.HealthChecks{Checked: now.Add(-20 * time.Second), ExitCode: 7, Failed: 80, FailingBy: now.Add(-40 * time.Minute)})
 	oom := box("web-eval-19", "c511", "exited", backend.SandboxExited, 12*time.Minute)
 	oom.OOMKilled, oom.ExitCode, oom.FinishedAt = backend.Known(true), backend.Known(137), at(now, 4*time.Minute)
 	works := box("web-eval-14", "c4f3", "running", backend.SandboxRunning, 39*time.Minute)

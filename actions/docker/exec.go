@@ -57,7 +57,7 @@ func troubleOf(text string) trouble {
 	switch {
 	case strings.Contains(low, "outside of container mount namespace root"):
 		return troubleUnlinked
-	case strings.Contains(low, "chdir") && strings.Contains(low, "no such file or directory"):
+	case backend.NoWorkDir(low):
 		return troubleMissing
 	case strings.Contains(low, "executable file not found"), strings.Contains(low, "executable file `") && strings.Contains(low, "not found"),
 		strings.Contains(low, "exec: ") && strings.Contains(low, "no such file or directory"):

@@ -160,9 +160,7 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 	}
 	if h := c.State.Health; h != nil && h.Status != "" && h.Status != container.NoHealthcheck {
 		out.health = string(h.Status)
-		if n := len(h.Log); n > 0 && h.Log[n-1] != nil {
-			out.healthOutput = h.Log[n-1].Output
-		}
+		out.checks, out.healthOutput = checksOf(h, checkInterval(c.Config.Healthcheck), out.started.Or(time.Time{}))
 	}
 	return out, nil
 }

@@ -51,6 +51,7 @@ type inspection struct {
 	oomKilled                  bool
 	restarts                   int
 	health, healthOutput       string // health is empty without a health check
+	checks                     backend.Value[backend.HealthChecks]
 	labels                     map[string]string
 	mounts                     []mount
 	workDir                    string

@@ -305,6 +305,54 @@ func TestRealEngineEvents(t *testing.T) {
 	}
 }
 
+// A container whose working directory goes: the engine's log shows between which moments that was, while it still reaches
+// back so far, and since when at least afterwards. A restart begins anew, though the log keeps the old results.
+func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
+	w, host := realEngine(t)
+	id := w.container("health", container.Config{Cmd: []string{"sleep", "1000"}, WorkingDir: "/work/ws", Healthcheck: &container.HealthConfig{
+		Test: []string{"CMD", "true"}, Interval: 400 * time.Millisecond, Timeout: 5 * time.Second, Retries: 2}}, container.HostConfig{})
+	s := realSource(t, host)
+	b := until(t, s, id, "healthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "healthy" })
+	if _, _, failing := b.Failing(); failing || b.WorkDirGone() {
+		t.Errorf("healthy: %+v", b.HealthChecks)
+	}
+	made, err := w.api.ExecCreate(t.Context(), id, client.ExecCreateOptions{Cmd: []string{"busybox", "rm", "-r", "/work/ws"}, WorkingDir: "/"})
+	w.do("exec", err)
+	before := time.Now()
+	_, err = w.api.ExecStart(t.Context(), made.ID, client.ExecStartOptions{})
+	w.do("exec", err)
+
+	b = until(t, s, id, "unhealthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "unhealthy" })
+	first, late, failing := b.Failing()
+	c, _ := b.HealthChecks.Get()
+	if !failing || !b.WorkDirGone() || c.Passed.IsZero() || c.ExitCode >= 0 || c.Failed < 2 || late.Before(before) || !first.Before(late) {
+		t.Fatalf("just unhealthy: %+v, output %q", c, b.HealthOutput)
+	}
+	bound := late
+	for streak, tick := 0, time.NewTicker(100*time.Millisecond); streak < 7; <-tick.C {
+		now, err := w.api.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{})
+		w.do("inspect", err)
+		streak = now.Container.State.Health.FailingStreak
+	}
+	b = until(t, realSource(t, host), id, "failing for longer than the log", func(b *backend.Sandbox) bool { return b.HealthChecks.IsKnown() })
+	early, late, failing := b.Failing()
+	c, _ = b.HealthChecks.Get()
+	if !failing || !c.Passed.IsZero() || !early.Equal(b.StartedAt.Or(time.Time{})) {
+		t.Errorf("a console that starts later: %+v, since %v", c, early)
+	}
+	// It may not say more than was so: the first failed check ended at bound, or the engine's log was read a check late.
+	if late.Before(bound) || late.After(c.Checked.Add(-time.Duration(c.Failed-1)*400*time.Millisecond)) {
+		t.Errorf("failing by %v; the first failed check ended at %v, the newest of %d at %v", late, bound, c.Failed, c.Checked)
+	}
+	none := 0
+	_, err = w.api.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &none})
+	w.do("restart", err)
+	b = until(t, s, id, "a new run", func(b *backend.Sandbox) bool { return b.StartedAt.Or(time.Time{}).After(late) })
+	if c, known := b.HealthChecks.Get(); known && (!c.Passed.IsZero() || c.FailingBy.Before(b.StartedAt.Or(time.Time{})) && c.Failed > 0) {
+		t.Errorf("the checks of the run before are shown: %+v", c)
+	}
+}
+
 // The client library's transport is replaced by ours; that it still greets a real engine over TCP shows on loopback.
 func TestRealEngineOverTCP(t *testing.T) {
 	_, host := realEngine(t)

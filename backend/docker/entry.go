@@ -184,10 +184,10 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 	case backend.SandboxExited, backend.SandboxDead, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxUnknown, backend.SandboxAsleep:
 		out.ExitCode = backend.Known(in.exit)
 	}
-	out.Health = backend.NotApplicable[backend.Safe]()
+	out.Health, out.HealthChecks = backend.NotApplicable[backend.Safe](), backend.NotApplicable[backend.HealthChecks]()
 	if in.health != "" {
 		out.Health = backend.Known(s.clean(in.health, 60))
-		out.HealthOutput = s.clean(strings.TrimSpace(in.healthOutput), 500)
+		out.HealthOutput, out.HealthChecks = s.clean(strings.TrimSpace(in.healthOutput), 500), oursChecks(in.checks, offset)
 	}
 	out.Raw = s.mask.document(in.raw, maxRaw)
 }

@@ -228,18 +228,7 @@ func Onset(a *alerts.Alert, now time.Time) string {
 	if a.State == alerts.StateHeld || a.State == alerts.StateEnded || early.IsZero() && late.IsZero() {
 		return backend.Age(now.Sub(a.Since))
 	}
-	least, most := now.Sub(late), now.Sub(early)
-	switch {
-	case late.IsZero():
-		return "<" + backend.Age(most)
-	case early.IsZero():
-		return backend.Age(least) + "+"
-	case most-least <= max(30*time.Second, most/10):
-		return backend.Age(most)
-	case 3*least >= most:
-		return backend.Age(least) + "+"
-	}
-	return "<" + backend.Age(most)
+	return span(early, late, now)
 }
 
 // SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".

@@ -139,3 +139,22 @@ func TestWhatAnAlertIsPartOf(t *testing.T) {
 		}
 	}
 }
+
+func TestFailingSaysForHowLongAHealthCheckFails(t *testing.T) {
+	now := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	for _, c := range []struct {
+		checks backend.Value[backend.HealthChecks]
+		want   string
+	}{
+		{backend.Known(backend.HealthChecks{Failed: 80, FailingBy: ago(40 * time.Minute)}), "40m+"},
+		{backend.Known(backend.HealthChecks{Failed: 3, FailingBy: ago(40 * time.Minute), Passed: ago(41 * time.Minute)}), "41m"},
+		{backend.Known(backend.HealthChecks{Passed: ago(time.Minute)}), None().Text.String()},
+		{backend.Unknown[backend.HealthChecks](), Unknown().Text.String()},
+	} {
+		b := &backend.Sandbox{Health: backend.Known(backend.Text("unhealthy")), HealthChecks: c.checks, StartedAt: backend.Known(ago(3 * time.Hour))}
+		if got := failingCell(b, &Ctx{Now: now}).Text.String(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.checks, got, c.want)
+		}
+	}
+}

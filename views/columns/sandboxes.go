@@ -52,6 +52,11 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Min: 11, Ideal: 11, Priority: 4,
 				Cell: func(b row, _ *Ctx) Cell { return healthCell(b) },
 				Sort: func(b row, _ *Ctx) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
+			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: 40m+ is at least, <41m at most", Align: Right,
+				Min: 7, Ideal: 7, Priority: 9, Descending: true, Where: Extra,
+				Cell:    failingCell,
+				Sort:    func(b row, c *Ctx) SortKey { return sortFailing(b, c.Now) },
+				Measure: func(b row, c *Ctx) (float64, bool) { return measured(sortFailing(b, c.Now)) }},
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 14, Flex: 1, Priority: 5},
 				theme.Normal, func(b row) backend.ID { return b.Session }),
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it stands behind", Min: 8, Ideal: 12, Priority: 7,
@@ -221,6 +226,27 @@ func healthCell(b *backend.Sandbox) Cell {
 		c.Tone, c.Mark = theme.Bad, theme.MarkBad
 	}
 	return c
+}
+
+// failingCell is for how long the health check of a running sandbox has failed.
+func failingCell(b *backend.Sandbox, c *Ctx) Cell {
+	early, late, failing := b.Failing()
+	switch {
+	case b.Health.IsNotApplicable():
+		return None()
+	case !b.HealthChecks.IsKnown():
+		return Unknown()
+	case !failing:
+		return None()
+	case b.HealthChecks.Or(backend.HealthChecks{}).Passed.IsZero():
+		early = time.Time{} // the start of the run bounds it too, and says nothing of use here
+	}
+	return Cell{Text: plain(span(early, late, c.Now)), Tone: theme.Bad}
+}
+
+func sortFailing(b *backend.Sandbox, now time.Time) SortKey {
+	_, late, failing := b.Failing()
+	return SortKey{Num: now.Sub(late).Seconds(), Unknown: !failing}
 }
 
 func exitCell(b *backend.Sandbox) Cell {

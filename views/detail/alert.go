@@ -141,19 +141,21 @@ func number(n int, noun string) string {
 	return columns.Number(n) + " " + noun
 }
 
-func (w *writer) onset(a *alerts.Alert) {
-	e, l := a.Bounds.Earliest, a.Bounds.Latest
+func (w *writer) onset(a *alerts.Alert) { w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "") }
+
+// between says between which moments something began; a zero one is not known.
+func (w *writer) between(label string, e, l time.Time, more string) {
 	switch {
 	case e.IsZero() && l.IsZero():
 	case e.IsZero():
-		w.Field("began", plain("before "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago at least"))
+		w.Field(label, plain("before "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago at least"+more))
 	case l.IsZero():
-		w.Field("began", plain("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"))
+		w.Field(label, plain("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"+more))
 	case l.Sub(e) < time.Second:
-		w.Field("began", plain("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"))
+		w.Field(label, plain("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
 	default:
-		w.Field("began", plain("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
-			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"))
+		w.Field(label, plain("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
+			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"+more))
 	}
 }
 

@@ -22,6 +22,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	}
 	if !b.Health.IsNotApplicable() {
 		w.cell("health check", col("health"))
+		w.checks(b)
 	}
 	w.text("its output", b.HealthOutput)
 	if c := col("exit"); b.ExitCode.IsKnown() || b.OOMKilled.Or(false) {
@@ -62,6 +63,27 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)
 	w.raw(&b.Meta)
+}
+
+// checks says since when the health check fails, or when it passed last.
+func (w *writer) checks(b *backend.Sandbox) {
+	c, known := b.HealthChecks.Get()
+	early, late, failing := b.Failing()
+	switch {
+	case failing && c.Passed.IsZero():
+		w.Field("it fails", plain("since "+Clock(late, w.f.Now)+" at least"), dim(", "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
+	case failing:
+		w.between("it fails since", early, late, "; "+inARow(c.Failed))
+	case known:
+		w.at("checked", backend.Known(c.Checked), "")
+	}
+}
+
+func inARow(n int) string {
+	if n == 1 {
+		return "1 check so far"
+	}
+	return number(n, "check") + " in a row"
 }
 
 // workspaceOf shows the registry entry that a sandbox stands behind.
