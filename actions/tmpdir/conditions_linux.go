@@ -35,15 +35,15 @@ func conditions() []condition {
 		{"mount", "it lies on the same mount as its root, and is no mount point", true, onMount},
 		{"local", "it lies on a local disk file system or in memory: on one that several machines share, nobody here sees who uses it", true, isLocal},
 		{"rename", "the user that runs Sandglass may rename it: the root is writable, and its sticky bit does not forbid it", true, canRename},
-		{"mounts inside", "nothing is mounted on it or in it, and nothing in it is mounted elsewhere, in the mount table of any process that shows its own", true, noMounts},
-		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode", true, noHolders},
+		{"mounts inside", "nothing is mounted on it or in it, and nothing in it is mounted elsewhere, not as a layer of an overlay either, in the mount table of any process that shows its own", true, noMounts},
+		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode; nor has one a socket bound there", true, noHolders},
 		{"kernel", "nothing in it backs a loop device or is swap space", true, noKernel},
 		{"processes", "every process shows what it uses; one that does not may use it", true, allShown},
 		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor inside or above one", true, noBind},
-		{"engines", "every container is known: each source of kind docker answers with a complete list, and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},
+		{"engines", "every container is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},
 		{"refs", "no persisted ref and no workspace names it", true, noRef},
 		{"whole tree", "its whole tree was read", true, wholeTree},
-		{"unplaced", "no open file whose path cannot be told lies in it", true, noUnplaced},
+		{"unplaced", "no open file whose path cannot be told lies in it, and no socket of a name that a process bound without saying where", true, noUnplaced},
 		{"locks", "no file lock is held on it or on anything in it", true, noLocks},
 		{"age", "the newest change anywhere in it is older than `clean_older_than`, or the age that was asked for, never less than 10m", false, oldEnough},
 		{"lifetime", "where persisted refs cannot all be read, that change is also older than `session_lifetime`", false, outlived},
@@ -153,8 +153,7 @@ func isLocal(s *subject) backend.Safe {
 	if !ok {
 		return backend.Text("which file system it lies on is not known")
 	}
-	switch m.FSType {
-	case "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay":
+	if hostfs.OneMachine(m.FSType) {
 		return backend.Safe{}
 	}
 	return backend.Textf("it lies on %s, which other machines may use as well: nobody here sees who does", backend.Clean(m.FSType, 40))
@@ -191,7 +190,7 @@ func noMounts(s *subject) backend.Safe {
 			return backend.Textf("something is mounted on it or in it, in the mount table %s", who)
 		case hostfs.HowMount:
 			return backend.Textf("it or something in it is mounted elsewhere, in the mount table %s", who)
-		case hostfs.HowCwd, hostfs.HowRoot, hostfs.HowExe, hostfs.HowFD, hostfs.HowMap:
+		case hostfs.HowCwd, hostfs.HowRoot, hostfs.HowExe, hostfs.HowFD, hostfs.HowMap, hostfs.HowSocket:
 		}
 	}
 	return backend.Safe{}
@@ -271,6 +270,11 @@ func noUnplaced(s *subject) backend.Safe {
 	for id, u := range s.w.users.Unplaced {
 		if s.saw(id) {
 			return backend.Textf("in use by %s", holder(s.w.t, u, s.w.now))
+		}
+	}
+	for name, u := range s.w.users.Unlocated {
+		if s.tree.Sockets[name] {
+			return backend.Textf("a socket in it may be that of %s", holder(s.w.t, u, s.w.now))
 		}
 	}
 	return backend.Safe{}

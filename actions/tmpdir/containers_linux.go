@@ -39,8 +39,8 @@ func (t *tool) containers(s *fleet.State, now time.Time) (binds []bind, why back
 			continue
 		}
 		h := s.Source(p.ID)
-		if h != nil && h.Status == fleet.StatusAbsent {
-			continue // it found no engine; the sockets below say whether there is one
+		if h != nil && h.Status == fleet.StatusAbsent && !t.engineMeant() {
+			continue // it looked by itself and found no engine; the sockets below say whether there is one
 		}
 		if why := t.unlisted(s, h, p, now); !why.IsEmpty() {
 			return nil, why
@@ -69,6 +69,13 @@ func (t *tool) containers(s *fleet.State, now time.Time) (binds []bind, why back
 	return binds, backend.Safe{}
 }
 
+// engineMeant reports whether somebody said that there is an engine. One that is only not there now has its stopped
+// containers all the same.
+func (t *tool) engineMeant() bool {
+	env := t.site.Deps.Getenv
+	return t.site.Config != "" || env != nil && (env("DOCKER_HOST") != "" || env("DOCKER_CONTEXT") != "")
+}
+
 // unlisted says why the list of an engine's containers is not complete and fresh.
 func (t *tool) unlisted(s *fleet.State, h *fleet.SourceHealth, p actions.Peer, now time.Time) backend.Safe {
 	id := backend.Clean(p.ID, 80)
@@ -76,6 +83,9 @@ func (t *tool) unlisted(s *fleet.State, h *fleet.SourceHealth, p actions.Peer, n
 		word, cause := backend.Text("not read"), backend.Safe{}
 		if h != nil {
 			word, cause = backend.Clean(string(h.Status), 20), h.Error
+		}
+		if h != nil && h.Status == fleet.StatusAbsent {
+			return backend.Textf("the containers that may use it are not known: %s finds no engine, and may be meant to: start it, or, if this machine has none, take that source out of the configuration (%s)", id, cause)
 		}
 		return backend.Textf("the containers that may use it are not known: %s is %s %s", id, word, cause)
 	}

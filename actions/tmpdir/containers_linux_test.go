@@ -83,9 +83,16 @@ func TestConditionOfEngines(t *testing.T) {
 	}
 	r.state = &fleet.State{}
 	wantWhy(t, r.why(k), "docker-1 is not read")
+	// A source that somebody configured, or an engine that the environment names, is meant to be there.
 	r.state = withDocker(r, fleet.StatusAbsent)
+	wantWhy(t, r.why(k), "docker-1 finds no engine")
+	r.site.Config = ""
 	if why := r.why(k); why != "" {
-		t.Errorf("there is no engine, and no socket: %s", why)
+		t.Errorf("nobody ever spoke of an engine, and there is no socket: %s", why)
+	}
+	for _, name := range []string{"DOCKER_HOST", "DOCKER_CONTEXT"} {
+		r.site.Deps.Getenv = func(asked string) string { return map[string]string{name: "elsewhere"}[asked] }
+		wantWhy(t, r.why(k), "docker-1 finds no engine")
 	}
 	r.state = withDocker(r, fleet.StatusOK)
 	if why := r.why(k); why != "" {

@@ -7,13 +7,14 @@ type How string
 
 // The ways.
 const (
-	HowCwd   How = "cwd"
-	HowRoot  How = "root"
-	HowExe   How = "exe"
-	HowFD    How = "fd"
-	HowMap   How = "map"
-	HowMount How = "mount"       // some mount table shows the directory, or something inside it, at another place
-	HowPoint How = "mount point" // in some mount table something is mounted on the directory, or inside it
+	HowCwd    How = "cwd"
+	HowRoot   How = "root"
+	HowExe    How = "exe"
+	HowFD     How = "fd"
+	HowMap    How = "map"
+	HowMount  How = "mount"       // some mount table shows the directory, or something inside it, at another place
+	HowSocket How = "socket"      // it is bound to a name there
+	HowPoint  How = "mount point" // in some mount table something is mounted on the directory, or inside it
 )
 
 // Target is a directory whose users are wanted.
@@ -55,4 +56,7 @@ type Users struct {
 	// Unplaced are open objects on a target's device whose place no path tells (longer than the kernel prints, or on a
 	// mount that no table lists). Whether they lie in a target only a walk can tell: WalkOptions.Watch.
 	Unplaced map[FileID]Use
+	// Unlocated are processes with a Unix socket whose name does not say in which directory it lies, by the last part of
+	// the name. Whether a socket of that name lies in a target only a walk can tell: Tree.Sockets.
+	Unlocated map[string]Use
 }

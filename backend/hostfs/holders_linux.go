@@ -8,12 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxUnplaced bounds Users.Unplaced; beyond it the pass calls itself blind.
@@ -49,10 +49,13 @@ type finder struct {
 	own     *table
 	tables  map[string]*table // by the name of the mount namespace
 	mounts  map[uint64]known
-	texts   map[uint64]bool // mount tables of unreadable processes already searched, by their hash
-	counted map[FileID]bool // deleted objects whose bytes stand in some use
-	ending  []int           // processes of which parts were gone already
-	last    bool            // they are looked at for the last time
+	texts   map[uint64]bool     // mount tables of unreadable processes already searched, by their hash
+	counted map[FileID]bool     // deleted objects whose bytes stand in some use
+	nets    map[string]bool     // network namespaces of which sockets holds the names
+	sockets map[string]string   // names of Unix sockets by inode
+	paths   map[string][]string // ways
+	ending  []int               // processes of which parts were gone already
+	last    bool                // they are looked at for the last time
 	seed    maphash.Seed
 	self    string
 	out     Users
@@ -61,16 +64,17 @@ type finder struct {
 // Users finds the processes that use a target or anything below it, in one pass over all processes for all targets.
 // Objects are recognised by device and inode, and by their place inside the file system: the mount that an object was
 // opened through leads from the path its process shows to that place, so that a process in another mount namespace,
-// where the directory has another path, is found too. Only threads' leaders are looked at. What the kernel itself
-// holds (loop devices, swap files, exports) and descriptors in flight between processes are not seen.
+// where the directory has another path, is found too. So is one that has a socket bound there, and one of whose threads
+// has a working directory or descriptors of its own. What the kernel itself holds (loop devices, swap files, exports,
+// files registered with io_uring and closed) and descriptors in flight between processes are not seen.
 //
 // The context bounds the pass; when it ends, the result says that it is blind.
 func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[place]int{},
 		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]known{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
-		seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
+		nets: map[string]bool{}, sockets: map[string]string{}, paths: map[string][]string{}, seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
 	f.out.Uses = make([][]Use, len(targets))
-	f.out.Unplaced = map[FileID]Use{}
+	f.out.Unplaced, f.out.Unlocated = map[FileID]Use{}, map[string]Use{}
 	mounts, err := p.Mounts()
 	if err != nil {
 		return Users{}, fmt.Errorf("own mount table: %w", err)
@@ -113,10 +117,18 @@ func (f *finder) blind(mounts Mounts) string {
 	if ns, err := f.p.link("self", "ns", "pid"); err == nil && ns != fmt.Sprintf("pid:[%d]", firstPIDNamespace) {
 		return "only the processes of this container can be seen"
 	}
-	if m, ok := mounts.At(f.p.Root); ok && os.Geteuid() != 0 && hides(m) {
+	if m, ok := mounts.At(f.p.Root); ok && hides(m) && !looksInto() {
 		return "/proc hides the processes of other users (mount option hidepid)"
 	}
 	return ""
+}
+
+// looksInto reports whether this process may look into every other one, which no /proc hides then. The superuser alone is
+// not enough: a container's has less.
+func looksInto() bool {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
 }
 
 // hides reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
@@ -175,29 +187,31 @@ func (p Proc) link(parts ...string) (string, error) {
 // process looks at one process.
 func (f *finder) process(pid int) {
 	id := strconv.Itoa(pid)
-	if f.idle(id) {
-		return
+	flags, gone := f.flags(id)
+	if flags&flagKernel != 0 {
+		return // a kernel thread has no files
 	}
-	t, err := f.tableOf(pid, id)
-	for _, how := range []How{HowCwd, HowRoot, HowExe} {
-		if err == nil {
-			err = f.linked(t, pid, how, f.p.path(id, string(how)), id == f.self)
+	var err error
+	if !gone {
+		err = f.task(pid, id, id == f.self)
+	}
+	if flags, _ := f.flags(id); ended(err) && flags&flagExiting != 0 {
+		gone, err = true, nil // what is missing was let go of, and everything else before it
+	}
+	seen := 0
+	if err == nil {
+		seen, err = f.threads(pid, id, gone)
+	}
+	if err == nil {
+		if !gone || seen > 0 {
+			f.out.Processes++
 		}
-	}
-	if err == nil {
-		err = f.descriptors(t, pid, id)
-	}
-	if err == nil {
-		err = f.maps(t, pid, id)
-	}
-	if err == nil {
-		f.out.Processes++
 		return
 	}
-	if _, serr := os.Stat(f.p.path(id)); errors.Is(serr, fs.ErrNotExist) || f.idle(id) {
+	if _, serr := os.Stat(f.p.path(id)); errors.Is(serr, fs.ErrNotExist) {
 		return // it ended meanwhile
 	}
-	if !f.last && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)) {
+	if !f.last && ended(err) {
 		f.ending = append(f.ending, pid)
 		return
 	}
@@ -209,25 +223,48 @@ func (f *finder) process(pid int) {
 	f.foreignMounts(pid, id)
 }
 
-// idle reports whether the process cannot hold anything: a kernel thread, or one that has ended and waits for its
-// parent. The stat file is readable for everybody; its ninth field holds the flags (PF_KTHREAD is 0x00200000).
-func (f *finder) idle(id string) bool {
+// task looks at everything that one task has: a process's first thread, or another one by its own directory.
+func (f *finder) task(pid int, id string, own bool) error {
+	t, err := f.tableOf(pid, id)
+	for _, how := range []How{HowCwd, HowRoot, HowExe} {
+		if err == nil {
+			err = f.linked(t, pid, how, f.p.path(id, string(how)), own)
+		}
+	}
+	if err == nil {
+		err = f.bound(id)
+	}
+	if err == nil {
+		err = f.descriptors(t, pid, id, own)
+	}
+	if err == nil {
+		err = f.maps(t, pid, id)
+	}
+	return err
+}
+
+// Flags of a task (PF_EXITING and PF_KTHREAD in the kernel's include/linux/sched.h).
+const (
+	flagExiting = 0x00000004
+	flagKernel  = 0x00200000
+)
+
+// flags are the ninth field of the stat file, which is readable for everybody. gone: the task has ended and waits for its
+// parent; other threads of the process, if it has any left, go on with everything that it opened.
+func (f *finder) flags(id string) (flags uint64, gone bool) {
 	b, err := f.p.read(id, "stat")
 	if err != nil {
-		return false
+		return 0, false
 	}
 	_, rest, ok := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
 	fields := strings.Fields(rest)
 	if !ok || len(fields) < 7 {
-		return false
+		return 0, false
 	}
-	flags, err := strconv.ParseUint(fields[6], 10, 64)
-	if fields[0] == "Z" || fields[0] == "X" {
-		// Its other threads, if it has any left, go on with everything that it opened.
-		threads, _ := os.ReadDir(f.p.path(id, "task")) // gone with the process
-		return len(threads) <= 1
+	if flags, err = strconv.ParseUint(fields[6], 10, 64); err != nil {
+		flags = 0
 	}
-	return err == nil && flags&0x00200000 != 0
+	return flags, fields[0] == "Z" || fields[0] == "X"
 }
 
 // tableOf reads the mount table of the process's namespace, once per namespace.
@@ -252,78 +289,6 @@ func (f *finder) tableOf(pid int, id string) (*table, error) {
 	f.learn(t)
 	f.searchMounts(t, pid)
 	return t, nil
-}
-
-// foreignMounts searches the mount table of a process that shows nothing else: tables are readable where descriptors
-// are not.
-func (f *finder) foreignMounts(pid int, id string) {
-	b, err := f.p.read(id, "mountinfo")
-	if err != nil || f.texts[maphash.Bytes(f.seed, b)] {
-		return // the process counts as unreadable already
-	}
-	f.texts[maphash.Bytes(f.seed, b)] = true
-	if m, err := ParseMounts(b); err == nil {
-		f.searchMounts(&table{mounts: m}, pid)
-	}
-}
-
-// searchMounts finds mounts that show a target, or something inside it. pid is a process that sees the table, 0 for our
-// own.
-func (f *finder) searchMounts(t *table, pid int) {
-	for _, m := range t.mounts {
-		f.mountedOn(t, m, pid)
-		root, deleted := strings.CutSuffix(m.Root, "//deleted")
-		i, ok := f.within(place{m.Dev, root})
-		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
-			continue // of the same place but unlinked: a predecessor of the target
-		}
-		u := Use{PID: pid, How: HowMount, Deleted: deleted}
-		if pid == 0 {
-			u.Command = "mounted at " + m.Point
-		}
-		f.add(i, u)
-	}
-}
-
-// mountedOn finds a target that something is mounted on or inside of, as the process sees it.
-func (f *finder) mountedOn(t *table, m Mount, pid int) {
-	i, ok := 0, false
-	if t.own {
-		for p := m.Point; !ok && p != "/" && p != "."; p = path.Dir(p) {
-			i, ok = f.byPath[p]
-		}
-	}
-	if !ok {
-		up, found := f.mounts[m.Parent]
-		if !found { // the table of a process that shows nothing else
-			up.Mount, found = t.mounts.ByID(m.Parent)
-		}
-		if found {
-			i, ok = f.within(place{up.Dev, up.Inside(m.Point)})
-		}
-	}
-	if !ok {
-		return
-	}
-	u := Use{PID: pid, How: HowPoint}
-	if pid == 0 {
-		u.Command = "at " + m.Point
-	}
-	f.add(i, u)
-}
-
-// within finds the target that a place is, or lies in.
-func (f *finder) within(p place) (int, bool) {
-	for {
-		if i, ok := f.byPlace[p]; ok {
-			return i, true
-		}
-		up := path.Dir(p.path)
-		if up == p.path {
-			return 0, false
-		}
-		p.path = up
-	}
 }
 
 // add remembers a use, one per process and way.

@@ -51,6 +51,12 @@ func play(verb, arg string) error {
 		return chdirDeep(arg)
 	case "bind":
 		return bindElsewhere(arg)
+	case "thread":
+		return threadIn(arg)
+	case "listen", "listen-relative":
+		return listen(arg, verb == "listen-relative")
+	case "overlay":
+		return overlay(arg)
 	}
 	return os.ErrInvalid
 }

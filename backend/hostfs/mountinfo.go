@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,8 @@ type Mount struct {
 	FSType     string
 	Source     string
 	Super      string // options of the file system
+	// Layers are the directories that an overlay shows, and those it works in, as whoever mounted it named them.
+	Layers []string
 }
 
 // Mounts is a mount table in the kernel's order: later mounts cover earlier ones.
@@ -64,6 +67,9 @@ func parseMount(line string) (Mount, error) {
 		FSType: Unescape(f[hyphen+1]), Source: Unescape(f[hyphen+2])}
 	if len(f) > hyphen+3 {
 		m.Super = Unescape(f[hyphen+3])
+		if strings.Contains(m.FSType, "overlay") {
+			m.Layers = layers(f[hyphen+3])
+		}
 	}
 	return m, nil
 }
@@ -88,6 +94,35 @@ func Unescape(s string) string {
 	return string(b)
 }
 
+// layers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
+// commas in octal here, and before that a colon or comma of a name was given with a backslash.
+func layers(super string) []string {
+	var out []string
+	for option := range strings.SplitSeq(super, ",") {
+		key, value, _ := strings.Cut(option, "=")
+		switch value = Unescape(value); key {
+		case "lowerdir", "lowerdir+", "datadir+", "upperdir", "workdir":
+		default:
+			continue
+		}
+		var name strings.Builder
+		for i := 0; i < len(value); i++ {
+			switch c := value[i]; {
+			case c == '\\' && i+1 < len(value):
+				i++
+				name.WriteByte(value[i])
+			case c == ':' && key == "lowerdir":
+				out = append(out, name.String())
+				name.Reset()
+			default:
+				name.WriteByte(c)
+			}
+		}
+		out = append(out, name.String())
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return !path.IsAbs(s) })
+}
+
 // ByID returns the mount of that id.
 func (t Mounts) ByID(id uint64) (Mount, bool) {
 	for _, m := range t {
@@ -96,6 +131,16 @@ func (t Mounts) ByID(id uint64) (Mount, bool) {
 		}
 	}
 	return Mount{}, false
+}
+
+// OneMachine reports whether a file system of this type is used by this machine's kernel alone: it lies on a disk or in
+// memory. What is not among them may be shared, or answer late.
+func OneMachine(fsType string) bool {
+	switch fsType {
+	case "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay":
+		return true
+	}
+	return false
 }
 
 // At returns the mount that the path lies on: the longest mount point above it, of equal ones the newest.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (f *finder) descriptors(t *table, pid int, id string) error {
+func (f *finder) descriptors(t *table, pid int, id string, own bool) error {
 	name := f.p.path(id, "fd")
 	if f.p.deny != nil {
 		if err := f.p.deny(name); err != nil {
@@ -26,7 +26,7 @@ func (f *finder) descriptors(t *table, pid int, id string) error {
 	for {
 		names, err := d.Readdirnames(checkEvery)
 		for _, n := range names {
-			if lerr := f.linked(t, pid, HowFD, name+"/"+n, id == f.self); lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
+			if lerr := f.linked(t, pid, HowFD, name+"/"+n, own); lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
 				return lerr
 			}
 		}
@@ -58,6 +58,7 @@ func (f *finder) linked(t *table, pid int, how How, name string, own bool) error
 	case err != nil:
 		return err
 	case !strings.HasPrefix(text, "/"):
+		f.socket(t, pid, text)
 		return nil // a pipe, a socket: no object of a file system
 	}
 	st, err := statCached(name)

@@ -67,6 +67,8 @@ type Tree struct {
 	// Future counts modification times later than now.
 	Future int64
 	Seen   []FileID // of WalkOptions.Watch
+	// Sockets are the names of the sockets in the tree, each once.
+	Sockets map[string]bool
 }
 
 // Whole reports whether everything in the tree was looked at.
@@ -220,6 +222,16 @@ func (w *walker) entry(dir int, name string, names *strings.Builder) {
 		return
 	}
 	w.count(st)
+	if st.Mode&fs.ModeSocket != 0 {
+		if len(w.t.Sockets) >= maxLinked {
+			w.t.Cut = CutEntries
+			return
+		}
+		if w.t.Sockets == nil {
+			w.t.Sockets = map[string]bool{}
+		}
+		w.t.Sockets[name] = true
+	}
 	if !st.Mode.IsDir() {
 		return
 	}

@@ -1,0 +1,130 @@
+package hostfs
+
+import (
+	"hash/maphash"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// foreignMounts searches the mount table of a process that shows nothing else: tables are readable where descriptors
+// are not.
+func (f *finder) foreignMounts(pid int, id string) {
+	b, err := f.p.read(id, "mountinfo")
+	if err != nil || f.texts[maphash.Bytes(f.seed, b)] {
+		return // the process counts as unreadable already
+	}
+	f.texts[maphash.Bytes(f.seed, b)] = true
+	if m, err := ParseMounts(b); err == nil {
+		f.searchMounts(&table{mounts: m}, pid)
+	}
+}
+
+// searchMounts finds mounts that show a target, or something inside it. pid is a process that sees the table, 0 for our
+// own.
+func (f *finder) searchMounts(t *table, pid int) {
+	for _, m := range t.mounts {
+		f.mountedOn(t, m, pid)
+		f.mountedFrom(t, m, pid)
+		root, deleted := strings.CutSuffix(m.Root, "//deleted")
+		i, ok := f.within(place{m.Dev, root})
+		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
+			continue // of the same place but unlinked: a predecessor of the target
+		}
+		u := Use{PID: pid, How: HowMount, Deleted: deleted}
+		if pid == 0 {
+			u.Command = "mounted at " + m.Point
+		}
+		f.add(i, u)
+	}
+}
+
+// mountedOn finds a target that something is mounted on or inside of, as the process sees it.
+func (f *finder) mountedOn(t *table, m Mount, pid int) {
+	i, ok := 0, false
+	if t.own {
+		i, ok = f.named(m.Point)
+	}
+	if !ok {
+		up, found := f.mounts[m.Parent]
+		if !found { // the table of a process that shows nothing else
+			up.Mount, found = t.mounts.ByID(m.Parent)
+		}
+		if found {
+			i, ok = f.within(place{up.Dev, up.Inside(m.Point)})
+		}
+	}
+	if !ok {
+		return
+	}
+	u := Use{PID: pid, How: HowPoint}
+	if pid == 0 {
+		u.Command = "at " + m.Point
+	}
+	f.add(i, u)
+}
+
+// mountedFrom finds targets that a mount is made of although its root does not say so: the layers of an overlay, and a
+// file or directory that a file system names as its source (an image without a loop device, a stacked file system).
+func (f *finder) mountedFrom(t *table, m Mount, pid int) {
+	for _, p := range append([]string{m.Source}, m.Layers...) {
+		if !path.IsAbs(p) || within(p, "/dev") {
+			continue
+		}
+		u := Use{PID: pid, How: HowMount}
+		if pid == 0 {
+			u.Command = "mounted at " + m.Point
+		}
+		for _, p := range f.ways(p) {
+			if i, ok := f.named(p); ok {
+				f.add(i, u)
+			}
+			if up, found := t.mounts.At(p); found {
+				if i, ok := f.within(place{up.Dev, up.Inside(p)}); ok {
+					f.add(i, u)
+				}
+			}
+		}
+	}
+}
+
+// ways are a path and what it leads to through links, as far as this process sees it and no other machine has to be
+// asked.
+func (f *finder) ways(p string) []string {
+	p = path.Clean(p)
+	if out, known := f.paths[p]; known {
+		return out
+	}
+	out := []string{p}
+	if m, ok := f.own.mounts.At(p); ok && OneMachine(m.FSType) {
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
+			out = append(out, real)
+		}
+	}
+	f.paths[p] = out
+	return out
+}
+
+// named finds the target that a path of this process's own is, or lies in.
+func (f *finder) named(p string) (int, bool) {
+	for ; p != "/" && p != "."; p = path.Dir(p) {
+		if i, ok := f.byPath[p]; ok {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// within finds the target that a place is, or lies in.
+func (f *finder) within(p place) (int, bool) {
+	for {
+		if i, ok := f.byPlace[p]; ok {
+			return i, true
+		}
+		up := path.Dir(p.path)
+		if up == p.path {
+			return 0, false
+		}
+		p.path = up
+	}
+}
