@@ -68,6 +68,9 @@ func (c *console) control(a cli.Acting) (*actions.Control, error) {
 		}}
 	if a.StateDir != "" {
 		journal, err := newAuditJournal(a.StateDir, a.Config.Digest)
+		if err == nil {
+			err = journal.Usable()
+		}
 		if err != nil {
 			o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
 		} else {

@@ -27,3 +27,5 @@ func lock(context.Context, *os.File, bool) error { return errNoJournal }
 func unlock(*os.File) error { return errNoJournal }
 
 func syncDir(string) error { return errNoJournal }
+
+func checkDir(string) error { return errNoJournal }

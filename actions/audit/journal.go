@@ -63,6 +63,10 @@ func At(path string) *Journal {
 	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), plans: map[string]*os.File{}}
 }
 
+// Usable says why nothing can be appended where the journal lies: others could put another one in its place. nil: nothing
+// is known against it.
+func (j *Journal) Usable() error { return checkDir(filepath.Dir(j.path)) }
+
 // Path is where the journal lies.
 func (j *Journal) Path() string { return j.path }
 
@@ -235,6 +239,9 @@ const maxReopen = 5
 // openLocked opens the journal and takes its lock. A file that was moved away meanwhile is let go: a record must not
 // end up where nobody looks.
 func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
+	if err := j.Usable(); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil, err
 	}
