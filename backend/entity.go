@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Meta is what every entity carries. An entity is immutable once it is in a State; a change makes a new one.
 type Meta struct {
@@ -165,6 +168,12 @@ type Waiting struct {
 	Bytes Value[int64] `json:"bytes"` // allocated; unknown until it was walked
 	// Begun says that its removal has begun and did not end.
 	Begun bool `json:"begun,omitempty"`
+}
+
+// TmpdirPath is the path in the key of a scratch directory.
+func TmpdirPath(k Key) string {
+	parts := strings.SplitN(k.ID.Raw(), ":", 3) // device, inode, path
+	return parts[len(parts)-1]
 }
 
 // Tmpdir is one scratch directory. Its key's Parent is the host and its ID is "device:inode:path".

@@ -147,6 +147,7 @@ type Series struct {
 	Provider  string `json:"provider,omitempty"` // raw label, for grouping; cleaned before drawing
 	Session   ID     `json:"session,omitzero"`
 	Workspace ID     `json:"workspace,omitzero"`
+	Sandbox   ID     `json:"sandbox,omitzero"` // of reads and writes of files, where the line names one
 }
 
 // Metric names what a Series counts.

@@ -21,3 +21,18 @@ func HoldsWord(text, phrase string) bool {
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
 }
+
+// HoldsPath reports whether a text names a path or something below it, and not only a longer name that begins alike.
+func HoldsPath(text, path string) bool {
+	for path != "" {
+		_, rest, found := strings.Cut(text, path)
+		if !found {
+			return false
+		}
+		if rest == "" || strings.IndexByte("/'\"`,;: )", rest[0]) >= 0 {
+			return true
+		}
+		text = rest
+	}
+	return false
+}

@@ -31,7 +31,7 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Explain = alerts.Explain{
 		Means: "A workspace lost its files, or may have. Either its registry was opened afresh between two polls (the last success that was known is gone or went back) and its " +
-			"provider does not keep files across that; or its error misses a path below a scratch directory, which something on the host has removed. Where the design explains it " +
+			"provider does not keep files across that; or its error misses a path below a scratch directory, which something on the host has removed, or Sandglass has set aside. Where the design explains it " +
 			"(the session was started anew, or branched) it is info.",
 		Inputs: "lastSuccessAt and lastError of the workspace registries, the provider and destroyOnClose where a route or a declaration names them, startedAt and branchedFrom of " +
 			"sessions, and the list of scratch directories. in-memory loses everything; local-bash and local-sandbox lose files on close and keep them across a restart of the process; " +
@@ -43,7 +43,7 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 			"Do not destroy, reset or re-open anything before what is left has been copied.",
 			"Run the diagnosis of incident 2: it says whether the files went by design, by a close, by a cleaner, by a replaced container or by sleep.",
 			"Restore a checkpoint of the same session; for a branch, snapshot the parent and restore into it.",
-			"A cleaner: find the job (systemd-tmpfiles, tmpreaper, find -mtime +1) and exclude directories that are in use.",
+			"A cleaner: find the job (systemd-tmpfiles, tmpreaper, find -mtime +1) and exclude directories that are in use. Was it Sandglass: undo the clean before its grace is over.",
 		},
 		Limits: "It sees a fresh registry, not files. A registry that a reset made afresh looks the same; where the provider attaches to the old sandbox again, nothing is lost.",
 	}
@@ -169,7 +169,7 @@ func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
 		return false
 	}
 	for t := range env.State.Tmpdirs.All() {
-		if !t.RawPath.IsZero() && strings.Contains(text, t.RawPath.Raw()) {
+		if backend.HoldsPath(text, t.RawPath.Raw()) {
 			return false // a file in it is missing, the directory is there
 		}
 	}
@@ -181,16 +181,46 @@ func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *ale
 		note = &alerts.Note{Seen: env.ReadAt(&w.Meta)}
 	}
 	f := factsOf(env, w)
-	cause := backend.Text("the scratch directory of a live workspace was removed: a cleaner of the host, or somebody at it")
+	if note.Cause.IsEmpty() {
+		if _, _, ours := setAside(env, w); ours {
+			n := *note
+			n.Cause = backend.Text("Sandglass set the scratch directory of a live workspace aside")
+			note = &n
+		}
+	}
+	cause := note.Cause // kept: once the grace is over nothing shows it any more
+	if cause.IsEmpty() {
+		cause = backend.Text("the scratch directory of a live workspace was removed: a cleaner of the host, or somebody at it")
+	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: note, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: f.success, Latest: latestOf(f.attempt, time.Time{})},
+		Bounds: alerts.Bounds{Earliest: f.success, Latest: latestOf(f.attempt, time.Time{})}, Recheck: env.Now.Add(lookAgain),
 	}
 	if v.Bounds.Latest.IsZero() {
 		v.Bounds.Latest = note.Seen
 	}
 	describe(env, w, &v)
 	return v
+}
+
+// lookAgain is when a directory that is missing is looked for once more among those that a clean-up set aside.
+const lookAgain = 30 * time.Second
+
+// setAside finds the directory that a workspace misses among those that Sandglass itself has set aside.
+func setAside(env *alerts.Env, w *backend.Workspace) (*backend.Waiting, *backend.Host, bool) {
+	for h := range env.State.Hosts.All() {
+		if !speaks(env, h.Key.Source, w.Key.Source) {
+			continue
+		}
+		for i := range h.Roots {
+			for j := range h.Roots[i].Waiting {
+				if x := &h.Roots[i].Waiting[j]; backend.HoldsPath(w.LastError.String(), backend.TmpdirPath(x.Key)) {
+					return x, h, true
+				}
+			}
+		}
+	}
+	return nil, nil, false
 }
 
 func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
@@ -205,6 +235,10 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	}
 	if s := env.State.SessionOf(w); s != nil && !s.BranchedFrom.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("session %s was branched from %s: branches start without files", s.Key.Safe(), s.BranchedFrom.Safe()), Source: src, At: at})
+	}
+	if x, h, ours := setAside(env, w); ours && r.cleaned(env, w) {
+		return append(out, alerts.Evidence{Text: backend.Textf("%s was set aside at %s; undo puts it back until %s", x.Path, env.Clock(env.Ours(x.Moved)), env.Clock(env.Ours(x.Due))),
+			Source: h.Key.Source, At: env.Display(env.ReadAt(&h.Meta))})
 	}
 	for _, h := range env.State.Sources {
 		if h.Delivers(backend.InputTmpdirs) && h.SpeaksAbout(src) && r.cleaned(env, w) {

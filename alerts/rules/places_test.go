@@ -106,6 +106,35 @@ func TestVanishedSeesACleaner(t *testing.T) {
 	s.look().quiet(vanishedRule) // the directory is there: a file in it is missing, as files may be
 }
 
+// TestVanishedNamesOurOwnCleanUp: what Sandglass took is not blamed on the host, also when nothing shows it any more.
+func TestVanishedNamesOurOwnCleanUp(t *testing.T) {
+	s := beginHost(t, vanishedRule)
+	s.host(func(h *backend.Host) {
+		h.Roots[0].Waiting = []backend.Waiting{{Key: backend.Key{Kind: backend.KindTmpdir, Source: "scratch", Parent: h.Key.ID, ID: backend.MustID("1:2:/tmp/helix-ws-a1b2c3")},
+			Path: backend.Text("/tmp/helix-ws-a1b2c3"), Moved: s.wall.Add(-5 * time.Minute), Due: s.wall.Add(10 * time.Minute)}}
+	})
+	fails := func(dir string) {
+		s.reads("a/box", reading{state: "failed", err: "ENOENT: no such file or directory, open '" + dir + "/notes.txt'", attempt: time.Minute, success: time.Hour, provider: "local-bash"})
+	}
+	fails("/tmp/helix-ws-a1b2c3")
+	a := s.look().want(vanishedRule, alerts.StateFiring)
+	if !strings.HasPrefix(a.Cause.String(), "Sandglass set the scratch directory") {
+		t.Errorf("cause %s", a.Cause)
+	}
+	wantEvidence(t, a, "/tmp/helix-ws-a1b2c3 was set aside at 11:55:00Z; undo puts it back until 12:10:00Z")
+	s.host(func(h *backend.Host) { h.Roots[0].Waiting = nil })
+	fails("/tmp/helix-ws-a1b2c3")
+	if a := s.after(15*time.Minute).want(vanishedRule, alerts.StateFiring); !strings.HasPrefix(a.Cause.String(), "Sandglass set") {
+		t.Errorf("afterwards the cause is %s", a.Cause)
+	}
+	other := beginHost(t, vanishedRule)
+	s = other
+	fails("/tmp/helix-ws-a1b2c3-not")
+	if a := s.look().want(vanishedRule, alerts.StateFiring); strings.HasPrefix(a.Cause.String(), "Sandglass") {
+		t.Errorf("another directory: %s", a.Cause)
+	}
+}
+
 func TestVanishedDoesNotFire(t *testing.T) {
 	s := begin(t, vanishedRule)
 	s.reads("a/box", reading{state: "open", attempt: time.Second, success: time.Second, provider: "in-memory"})
@@ -177,10 +206,19 @@ func TestLeakCountsReadsAndWritesOfTheOverlap(t *testing.T) {
 	line(backend.MetricReads, "b", "box", 2, "/workspace/customers.csv")
 	line(backend.MetricReads, "b", "other", 9, "/workspace/else") // another workspace of it
 	line(backend.MetricReads, "c", "box", 9, "/workspace/else")   // a session that does not share the place
+	for _, sandbox := range []string{"team-cache", "elsewhere"} { // a line may name the sandbox, and that alone decides
+		s.counted("app", backend.MetricReads, 5, func(c *backend.Count) {
+			c.Series.Sandbox, c.Sample = backend.MustID(sandbox), backend.Clean("/in/"+sandbox, 100)
+		})
+	}
+	s.counted("app", backend.MetricWrites, 7, func(c *backend.Count) {
+		c.Series.Session, c.Series.Sandbox, c.Sample = backend.MustID("a"), backend.MustID("sbx-of-a"), backend.Text("/else")
+	})
 	a := s.look().want(leakRule, alerts.StateFiring)
-	wantEvidence(t, a, "session a: 3 writes in the last", "session b: 2 reads in the last", "the newest: /workspace/customers.csv")
+	wantEvidence(t, a, "session a: 3 writes in the last", "session b: 2 reads in the last", "the newest: /workspace/customers.csv",
+		"a session that the lines do not name: 5 reads in the last")
 	for _, e := range a.Evidence {
-		if strings.Contains(e.Text.String(), "else") {
+		if strings.Contains(e.Text.String(), "else") || strings.Contains(e.Text.String(), "7 writes") {
 			t.Errorf("not of this place: %s", e.Text)
 		}
 	}

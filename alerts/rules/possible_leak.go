@@ -28,7 +28,7 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 			"`severity`. Within one tenant, or where no tenant is named, it is not told when it is declared as wanted: shareAcrossSessions on all sides, or inheritWorkspaces.",
 		Inputs: "The sandbox id, namespace, shareAcrossSessions and inheritWorkspaces of workspaces, where the aggregate route or a declaration names them; stored references; writable mounts " +
 			"of scratch directories; tenants of sessions. The agents' log line about a sub-agent's workspace name that exists on its parent rules a workspace out: the child got one of its own. " +
-			"Lines that patterns of your own class as `read` or `write` are counted per session while the sessions overlap, with the newest path where the pattern's `cause` finds it.",
+			"Lines that patterns of your own class as `read` or `write` are counted per session while the sessions overlap, by the sandbox that they name or else by their session, with the newest path where the pattern's `cause` finds it.",
 		Missing: "Held while the source is down. Blind where no workspace and no reference of a source names a sandbox id or namespace: the registry's snapshot does not.",
 		Runbook: "8",
 		First: []string{
@@ -231,6 +231,14 @@ type fileUse struct {
 	session backend.ID
 }
 
+// who is the session, or what the lines say where they name only the sandbox.
+func (u *fileUse) who() backend.Safe {
+	if u.session.IsZero() {
+		return backend.Text("a session that the lines do not name")
+	}
+	return backend.Textf("session %s", u.session.Safe())
+}
+
 // tellUses counts the reads and writes of each session while several used the place, as far as windows reach.
 func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdict) {
 	since := v.Bounds.Earliest
@@ -245,9 +253,7 @@ func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdi
 	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
 		for x := range env.State.Windows.All(m.metric) {
 			in := env.Over(x, window)
-			if in.N == 0 || env.HomeOf(x) != p.Home || !slices.ContainsFunc(p.Users, func(u fleet.PlaceUser) bool {
-				return u.Session == x.Session && (x.Workspace.IsZero() || u.Workspace.IsZero() || x.Workspace == u.Workspace)
-			}) {
+			if in.N == 0 || !speaks(env, x.Source, p.Home) || !p.Told(x) || !x.Session.IsZero() && env.HomeOf(x) != p.Home {
 				continue
 			}
 			i := slices.IndexFunc(all, func(u fileUse) bool { return u.session == x.Session && u.what == m.what })
@@ -266,7 +272,7 @@ func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdi
 			newest = backend.Textf(", the newest: %s", backend.Clean(u.newest.String(), 160))
 		}
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("session %s: %s %s in the last %s of the overlap%s", u.session.Safe(), number(u.n), backend.Text(u.what), span(window), newest),
+			Text:  backend.Textf("%s: %s %s in the last %s of the overlap%s", u.who(), number(u.n), backend.Text(u.what), span(window), newest),
 			Value: backend.Known(u.n), Unit: string(u.what), Source: u.from, At: u.last,
 		})
 	}

@@ -212,6 +212,9 @@ func TestWontTerminateAwaitingSleepIsInfo(t *testing.T) {
 	if a.Severity != alerts.SeverityInfo || !strings.HasPrefix(a.Subjects[0].Detail.String(), "asleep at 12:10:0") {
 		t.Errorf("alert %+v, detail %s", a, a.Subjects[0].Detail)
 	}
+	if left := a.Subjects[0].Detail.String(); !strings.HasSuffix(left, ", in 9m") && !strings.HasSuffix(left, ", in 8m") {
+		t.Errorf("the time left is not told: %s", left)
+	}
 	s.every(20*time.Second, 12*time.Minute, nil)
 	if a := s.want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "it did not fall asleep when it was due" {
 		t.Errorf("alert %+v", a)

@@ -229,7 +229,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
 	case sleeps && !asleep.Before(env.Now):
 		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
-		v.Detail, due = backend.Textf("asleep at %s", env.Clock(asleep)), time.Time{}
+		v.Detail, due = backend.Textf("asleep at %s, in %s", env.Clock(asleep), timeLeft(asleep.Sub(env.Now))), time.Time{}
 		v.Recheck = earlierOf(again, asleep.Add(time.Second))
 	case sleeps:
 		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
@@ -247,6 +247,14 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Recheck = earlierOf(again, due.Add(time.Second))
 	}
 	return v
+}
+
+// timeLeft writes how long a sandbox still waits; the last minute has no seconds, which would change with every look.
+func timeLeft(d time.Duration) backend.Safe {
+	if d < time.Minute {
+		return backend.Text("less than a minute")
+	}
+	return backend.Textf("%dm", int(d.Minutes()))
 }
 
 // keptAlive reports whether a label keeps the sandbox on purpose.

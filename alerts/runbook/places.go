@@ -148,7 +148,7 @@ func (s *scene) touched(places []*fleet.Place) Check {
 		}
 		for _, w := range wrote {
 			for _, r := range read {
-				if r.session != w.session {
+				if r.session != w.session && !r.session.IsZero() && !w.session.IsZero() {
 					return a.yes(r.from, "in what they share %s, and %s", w.text(), r.text())
 				}
 			}
@@ -175,10 +175,14 @@ type use struct {
 }
 
 func (u use) text() backend.Safe {
-	if u.in.Sample.IsEmpty() {
-		return backend.Textf("session %s: %s %s", u.session.Safe(), number(u.in.N), backend.Text(u.what))
+	who := backend.Text("a session that the lines do not name")
+	if !u.session.IsZero() {
+		who = backend.Textf("session %s", u.session.Safe())
 	}
-	return backend.Textf("session %s: %s %s, the newest of %s", u.session.Safe(), number(u.in.N), backend.Text(u.what), backend.Clean(u.in.Sample.String(), 120))
+	if u.in.Sample.IsEmpty() {
+		return backend.Textf("%s: %s %s", who, number(u.in.N), backend.Text(u.what))
+	}
+	return backend.Textf("%s: %s %s, the newest of %s", who, number(u.in.N), backend.Text(u.what), backend.Clean(u.in.Sample.String(), 120))
 }
 
 // usesOf are the reads and writes that lines of the last hour count for the users of a place.
@@ -190,9 +194,7 @@ func (s *scene) usesOf(p *fleet.Place) []use {
 	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
 		for x := range s.State.Windows.All(m.metric) {
 			in := s.State.Windows.Over(x, s.now, time.Hour)
-			if in.N == 0 || !slices.ContainsFunc(p.Users, func(u fleet.PlaceUser) bool {
-				return u.Session == x.Session && (x.Workspace.IsZero() || u.Workspace.IsZero() || x.Workspace == u.Workspace)
-			}) {
+			if in.N == 0 || !s.speaksHere(x.Source) || !p.Told(x) {
 				continue
 			}
 			out = append(out, use{x.Session, m.what, in, origin{x.Source, in.Last}})

@@ -99,35 +99,19 @@ func (s *scene) isIts(k backend.Key) bool {
 	if k == s.Subject {
 		return true
 	}
-	parts := strings.SplitN(k.ID.Raw(), ":", 3) // device, inode, path
-	path := parts[len(parts)-1]
+	path := backend.TmpdirPath(k)
 	for _, sb := range s.sandboxes {
 		if slices.ContainsFunc(sb.Mounts, func(m backend.Mount) bool { return m.RawSource.Raw() == path }) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.errors, func(x seenError) bool { return namesPath(x.text.String(), path) })
-}
-
-// namesPath reports whether a text names a path or something below it, not only a longer name that begins alike.
-func namesPath(text, path string) bool {
-	for path != "" {
-		_, rest, found := strings.Cut(text, path)
-		if !found {
-			return false
-		}
-		if rest == "" || strings.ContainsRune("/'\"`,;: )", rune(rest[0])) {
-			return true
-		}
-		text = rest
-	}
-	return false
+	return slices.ContainsFunc(s.errors, func(x seenError) bool { return backend.HoldsPath(x.text.String(), path) })
 }
 
 // listed reports whether a text names a scratch directory that exists.
 func (s *scene) listed(text string) bool {
 	for t := range s.State.Tmpdirs.All() {
-		if namesPath(text, t.RawPath.Raw()) {
+		if backend.HoldsPath(text, t.RawPath.Raw()) {
 			return true
 		}
 	}

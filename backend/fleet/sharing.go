@@ -74,6 +74,17 @@ func (u PlaceUser) Isolated(s backend.Series) bool {
 	return s.Session == u.Session && (s.Workspace.IsZero() || s.Workspace == u.Workspace)
 }
 
+// Told reports whether a counted line about a file is about this place: it names the place itself, or else one of its
+// users. A line that names another sandbox is about that one.
+func (p *Place) Told(s backend.Series) bool {
+	if p.What == PlaceSandbox && !s.Sandbox.IsZero() {
+		return s.Sandbox == p.ID
+	}
+	return !s.Session.IsZero() && slices.ContainsFunc(p.Users, func(u PlaceUser) bool {
+		return u.Session == s.Session && (s.Workspace.IsZero() || u.Workspace.IsZero() || s.Workspace == u.Workspace)
+	})
+}
+
 type placeID struct{ home, what, id string }
 
 // gathering collects the users of places; most places have one, which costs no list.

@@ -36,7 +36,7 @@ const (
 
 func compareSeries(a, b backend.Series) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Provider, b.Provider),
-		a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
+		a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace), a.Sandbox.Compare(b.Sandbox))
 }
 
 func (w Windows) search(s backend.Series) int {

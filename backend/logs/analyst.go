@@ -154,7 +154,11 @@ func (a *analyst) take(r record, data []byte, size int, cut bool, p *placement) 
 		return
 	}
 	if m, counts := p1.class.metric(); counts {
-		a.tally.add(k.of(m), at, 1, false, p1.sampleOf(r, data))
+		of := k.of(m)
+		if p1.class == ClassRead || p1.class == ClassWrite {
+			of.sandbox = string(r.sandbox)
+		}
+		a.tally.add(of, at, 1, false, p1.sampleOf(r, data))
 	}
 	if p1.class == ClassRejection {
 		a.rolls.full(rollupName(p1, r), at)

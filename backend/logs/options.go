@@ -29,6 +29,7 @@ type Fields struct {
 	Time       []string `toml:"time" doc:"time of the line: RFC 3339, or epoch seconds, milliseconds, microseconds or nanoseconds"`
 	Session    []string `toml:"session" doc:"session id"`
 	Workspace  []string `toml:"workspace" doc:"workspace name"`
+	Sandbox    []string `toml:"sandbox" doc:"id of the sandbox, in lines of class read and write"`
 	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup stands for"`
 	Command    []string `toml:"command" doc:"rejected command; its first word tells rollups of one workspace apart"`
 	Error      []string `toml:"error" doc:"error text or object; searched for error classes and causes"`
@@ -67,6 +68,7 @@ func defaults() Options {
 			Time:       []string{"time", "timestamp", "ts"},
 			Session:    []string{"sessionId", "session", "session_id"},
 			Workspace:  []string{"workspace", "workspaceName"},
+			Sandbox:    []string{"sandboxId", "sandbox", "sandbox_id"},
 			Suppressed: []string{"suppressedCount"},
 			Command:    []string{"command", "cmd"},
 			Error:      []string{"err", "error", "cause"},

@@ -14,6 +14,7 @@ import (
 type record struct {
 	message, errText   []byte
 	session, workspace []byte
+	sandbox            []byte
 	command, level     []byte
 	at                 time.Time // the line's own time, zero without one
 	suppressed         float64   // -1: the line gives none
@@ -27,6 +28,7 @@ const (
 	slotTime
 	slotSession
 	slotWorkspace
+	slotSandbox
 	slotSuppressed
 	slotCommand
 	slotError
@@ -65,7 +67,7 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 	d.opts = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	d.json = jsontext.NewDecoder(&d.in, d.opts)
 	for s, names := range map[slot][]string{slotMessage: f.Message, slotLevel: f.Level, slotTime: f.Time, slotSession: f.Session,
-		slotWorkspace: f.Workspace, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error} {
+		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error} {
 		for rank, name := range names {
 			d.refs[name] = fieldRef{s, rank * (len(errorParts) + 1)}
 			d.plain[s] = append(d.plain[s], name[strings.LastIndexByte(name, '.')+1:])
@@ -242,7 +244,7 @@ func (d *decoder) value(s slot) []byte {
 
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
-		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), command: d.value(slotCommand), suppressed: -1}
+		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), suppressed: -1}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
 	}
@@ -273,6 +275,7 @@ func (d *decoder) rough(line []byte) record {
 	r := record{message: line, suppressed: -1}
 	r.session = bounded(d.scan(line, slotSession))
 	r.workspace = bounded(d.scan(line, slotWorkspace))
+	r.sandbox = bounded(d.scan(line, slotSandbox))
 	r.command = d.scan(line, slotCommand)
 	if v := d.scan(line, slotSuppressed); v != nil {
 		r.suppressed = suppressedIn(v)

@@ -12,6 +12,7 @@ import (
 type seriesKey struct {
 	metric             backend.Metric
 	session, workspace string
+	sandbox            string // of reads and writes only
 }
 
 // overallMetrics are reported from the first poll on, so that rules know that somebody looks.
@@ -84,9 +85,9 @@ func (t *tally) settle(o owedCount) {
 
 func (t *tally) admit(k seriesKey, at time.Time) *seriesTally {
 	s := t.series[k]
-	if s == nil && len(t.series) >= maxSeries && (k.session != "" || k.workspace != "") {
+	if s == nil && len(t.series) >= maxSeries && (k.session != "" || k.workspace != "" || k.sandbox != "") {
 		t.folded++
-		k.session, k.workspace = "", ""
+		k.session, k.workspace, k.sandbox = "", "", ""
 		s = t.series[k]
 	}
 	if s == nil {
@@ -123,13 +124,14 @@ func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.
 			delete(t.series, k) // folded: says nothing
 			continue
 		}
-		if k.session != "" && len(s.buckets) == 0 && now.Sub(s.last) > forgetSeries {
+		if (k.session != "" || k.sandbox != "") && len(s.buckets) == 0 && now.Sub(s.last) > forgetSeries {
 			delete(t.series, k)
 			continue
 		}
 		series := backend.Series{Source: source, Name: k.metric}
 		series.Session, _ = backend.NewID(k.session) // empty: none; too long was refused before
 		series.Workspace, _ = backend.NewID(k.workspace)
+		series.Sandbox, _ = backend.NewID(k.sandbox)
 		newest := time.Time{}
 		for i := range s.buckets {
 			c := &s.buckets[i]
@@ -156,7 +158,7 @@ func (t *tally) counts(source string, now time.Time, clean func([]byte) backend.
 	}
 	slices.SortFunc(out, func(a, b backend.Count) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name),
-			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace), cmp.Compare(a.N, b.N))
+			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace), a.Series.Sandbox.Compare(b.Series.Sandbox), cmp.Compare(a.N, b.N))
 	})
 	return out
 }

@@ -78,10 +78,15 @@ func (a *analyst) word(r record, k seriesKey, at time.Time) {
 // sampleOf is what is kept of a line for evidence: its cause where that is what matters about it, else the line.
 func (p *pattern) sampleOf(r record, line []byte) []byte {
 	switch p.class {
-	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed, ClassRead, ClassWrite:
+	case ClassTmpdirCloseFailed, ClassPersistFailed, ClassHydrateFailed:
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
+	case ClassRead, ClassWrite: // loggers give the path a field of its own
+		if c := p.causeIn(r.message, nil); len(c) > 0 {
+			return c
+		}
+		return p.causeIn(line, line)
 	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassMemory, ClassNote:
 	}
 	return line
