@@ -208,7 +208,16 @@ func (c *Confirming) Include(now time.Time) (k backend.Key, asked bool, err erro
 	return backend.Key{}, true, fmt.Errorf("%d of what the filter hides begin with that: type the name in full", len(found))
 }
 
+// Expired reports whether it is too late to confirm: by the clock that the plan has its time from, and by how long the
+// dialog has been there, because that clock can be set back.
+func (c *Confirming) Expired(now time.Time) bool {
+	return c.plan.Expired(now) || !c.drawn.IsZero() && now.Sub(c.drawn) > ConfirmWithin
+}
+
 func (c *Confirming) confirm(now time.Time) (Confirmed, error) {
+	if c.Expired(now) {
+		return Confirmed{}, ErrExpired
+	}
 	return confirm(c.plan, now)
 }
 

@@ -1,8 +1,10 @@
 package actions
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sandglass/backend"
@@ -237,6 +239,35 @@ func TestALightPlanThatLeavesSomethingHiddenAsksForAWord(t *testing.T) {
 		in.Hidden = []backend.Key{key("mail")}
 		if p := plan(t, NewControl(o), in); p.Gesture != GestureYes {
 			t.Errorf("gesture %d", p.Gesture)
+		}
+	})
+}
+
+// A clock that is set back while the dialog is there gives no second more to confirm.
+func TestAClockThatIsSetBackGivesNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		drawn := time.Now()
+		time.Sleep(59 * time.Second)
+		for _, x := range []struct {
+			gesture Gesture
+			ok      bool
+		}{{GestureYes, true}, {GestureYes, false}, {GestureTwice, false}} {
+			c := NewConfirming(sealed(x.gesture, time.Now().Add(-5*time.Second)), "p", time.Time{}) // by the clock it is young
+			c.Drawn(drawn)
+			typeIn(c, "yes", time.Now())
+			_, err := c.Enter(time.Now())
+			if x.gesture == GestureTwice {
+				c.Key("p", "p", time.Now())
+				time.Sleep(time.Second)
+				if _, ok := c.Key("p", "p", time.Now()); ok {
+					t.Error("a light gesture confirmed")
+				}
+				continue
+			}
+			if (err == nil) != x.ok || !x.ok && !errors.Is(err, ErrExpired) || c.Expired(time.Now()) == x.ok {
+				t.Errorf("%s after it was drawn: %v", time.Since(drawn), err)
+			}
+			time.Sleep(2 * time.Second)
 		}
 	})
 }

@@ -261,8 +261,8 @@ func TestTheShareCapCountsWhatMayBeInUse(t *testing.T) {
 	for _, c := range []struct{ all, chosen, want int }{{1, 1, 0}, {2, 1, 0}, {2, 2, 1}, {8, 2, 0}, {8, 3, 1}, {40, 10, 0}, {40, 11, 1}} {
 		bubble(t, names(c.all), func(t *testing.T, w *world) {
 			w.change(func() {
-				for _, e := range w.entries {
-					e.state = "open"
+				for i, n := range names(c.all) { // of every second nothing is known
+					w.entries[n].state = []string{"open", "strange"}[i%2]
 				}
 			})
 			time.Sleep(3 * time.Second)
@@ -285,8 +285,33 @@ func TestTheShareCapCountsWhatMayBeInUse(t *testing.T) {
 	}
 }
 
+// The absolute cap holds to the target.
+func TestTheAbsoluteCap(t *testing.T) {
+	bubble(t, names(4), func(t *testing.T, w *world) {
+		o := w.options()
+		o.Abilities[0].Spec.Most = 3
+		c := NewControl(o)
+		if open := plan(t, c, w.intent(names(4)[:3]...)).Open(); len(open) != 0 {
+			t.Errorf("3 of 3: %v", open)
+		}
+		if open := plan(t, c, w.intent(names(4)...)).Open(); len(open) != 1 || open[0].Word != "" || open[0].Why.String() != "4 targets are more than one plan may have (3)" {
+			t.Errorf("4 of 3: %v", open)
+		}
+	})
+}
+
+// A single directory that is to be removed asks for the count; one that gets its name back does not.
+func TestRemovingADirectoryAsksForTheCount(t *testing.T) {
+	for verb, want := range map[Verb]Gesture{Clean: GestureCount, Purge: GestureCount, Undo: GestureYes} {
+		p := &Plan{Verb: verb, Of: backend.KindTmpdir, Targets: make([]Target, 1)}
+		if got := gestureOf(p, Spec{Verb: verb, Of: backend.KindTmpdir, Gesture: GestureYes}); got != want {
+			t.Errorf("%s asks for gesture %d", verb, got)
+		}
+	}
+}
+
 func TestGestures(t *testing.T) {
-	bubble(t, []string{"notes", "notebook-7", "notebook-71"}, func(t *testing.T, w *world) {
+	bubble(t, []string{"notes", "notebook-7", "notebook-71", "quarterly-report"}, func(t *testing.T, w *world) {
 		for name, x := range map[string]struct {
 			names      []string
 			gesture    Gesture
@@ -295,6 +320,7 @@ func TestGestures(t *testing.T) {
 		}{
 			"one reset":              {[]string{"notes"}, GestureYes, false, "yes"},
 			"one by name":            {[]string{"notes"}, GestureName, false, "s1/notes"},
+			"one by 8 characters":    {[]string{"quarterly-report"}, GestureName, false, "s1/quart"},
 			"one by a longer prefix": {[]string{"notebook-71"}, GestureName, false, "s1/notebook-71"},
 			"two":                    {[]string{"notes", "notebook-7"}, GestureYes, false, "2 "},
 			"production":             {[]string{"notes"}, GestureTwice, true, "1 "},

@@ -105,3 +105,29 @@ func TestAnAlertDuringTheRateLimitStops(t *testing.T) {
 		}
 	})
 }
+
+// A new critical alert about the source alone does not hold the first target up: it may be what the plan is there for.
+// After the first effect it may be the plan's own doing.
+func TestANewAlertAboutTheSourceStopsAfterTheFirstEffect(t *testing.T) {
+	bubble(t, names(6), func(t *testing.T, w *world) {
+		c := w.armed()
+		p := plan(t, c, w.intent(names(6)...))
+		time.Sleep(5 * time.Second)
+		w.change(func() {
+			w.concerns = []Concern{{ID: "a1", Rule: "restart-storm-ahead", Source: home, Firing: true, Critical: true, Since: time.Now(),
+				Subjects: []backend.Key{key("another")}}}
+		})
+		ok, err := ConfirmDigest(p, p.Digest, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Start(t.Context(), ok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-r.Done()
+		if len(w.acted()) != 1 || !strings.Contains(r.Snapshot().Why.String(), "a new critical alert: restart-storm-ahead") {
+			t.Errorf("acted on %v; %s", w.acted(), r.Snapshot().Why)
+		}
+	})
+}

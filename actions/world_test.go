@@ -81,8 +81,11 @@ func (w *world) Poll(context.Context) (backend.Reading, error) {
 		x := &backend.Workspace{Meta: backend.Meta{Key: key(e.name), ReadAt: now}, Named: true, Reported: backend.Clean(e.state, 40),
 			LastError: backend.Clean(e.lastErr, 200), LastAttemptAt: backend.Known(e.attempt), LastSuccessAt: backend.Known(e.success)}
 		x.Class = backend.ClassHealthy
-		if e.state == "failed" {
+		switch e.state {
+		case "failed":
 			x.Class = backend.ClassFailed
+		case "strange":
+			x.Class = backend.ClassUnknown
 		}
 		r.Workspaces = append(r.Workspaces, x)
 	}

@@ -253,7 +253,7 @@ func (m *Model) confirm() tea.Cmd {
 		return nil
 	}
 	switch {
-	case a.plan.Expired(now):
+	case a.confirming.Expired(now):
 		a.pressed = time.Time{}
 		return m.makePlan(a.intent)
 	}
