@@ -46,7 +46,7 @@ func promAPISource(t *testing.T, address string) backend.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := promapi.Kind().New(c.Sources[0].Options, backend.Deps{ID: "prom", Interval: 5 * time.Second, Deadline: 10 * time.Second,
+	src, err := promapi.Kind().New(c.Sources[0].Options, backend.Deps{ID: "prom", Interval: 5 * time.Second, Deadline: time.Minute,
 		Now: time.Now, Spawn: backend.NewSpawner(nil), Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext, Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)

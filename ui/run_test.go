@@ -71,7 +71,7 @@ func (x *terminal) text() string {
 // await returns when the terminal has got a text.
 func (x *terminal) await(want string) {
 	x.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for !strings.Contains(x.text(), want) {
 		select {
 		case <-x.wrote:
@@ -183,7 +183,7 @@ func TestSignalsEndTheContext(t *testing.T) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("%v did not end the context", sig)
 		}
 		stop()

@@ -33,7 +33,7 @@ func (s Sockets) empty() bool { return s.Journald == "" && s.Syslog == "" }
 // Identifier is the name under which anchors stand in the system's log.
 const Identifier = "sandglass"
 
-// anchorPatience bounds how long an anchor waits for a log that does not take it.
+// anchorPatience is how long an anchor waits for a log that does not take it.
 const anchorPatience = 250 * time.Millisecond
 
 // Severity notice (5) of the facility authpriv (10).
@@ -87,20 +87,20 @@ func (j *Journal) anchor(ctx context.Context, at time.Time, chain string, r Rece
 	text := Anchor{Place: j.Place(), Chain: chain, Seq: r.Seq, Hash: r.Hash}.String()
 	if j.sockets.Journald != "" {
 		line := fmt.Sprintf("MESSAGE=%s\nPRIORITY=%d\nSYSLOG_FACILITY=%d\nSYSLOG_IDENTIFIER=%s\n", text, priority, facility, Identifier)
-		if send(ctx, "unixgram", j.sockets.Journald, line) == nil {
+		if j.send(ctx, "unixgram", j.sockets.Journald, line) == nil {
 			return
 		}
 	}
 	if j.sockets.Syslog != "" {
 		line := fmt.Sprintf("<%d>%s %s[%d]: %s", facility<<3|priority, at.Local().Format(time.Stamp), Identifier, os.Getpid(), text)
-		if send(ctx, "unixgram", j.sockets.Syslog, line) != nil {
-			_ = send(ctx, "unix", j.sockets.Syslog, line+"\x00") // some daemons listen for streams; syslog(3) ends a message so
+		if j.send(ctx, "unixgram", j.sockets.Syslog, line) != nil {
+			_ = j.send(ctx, "unix", j.sockets.Syslog, line+"\x00") // some daemons listen for streams; syslog(3) ends a message so
 		}
 	}
 }
 
-func send(ctx context.Context, network, socket, text string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), anchorPatience)
+func (j *Journal) send(ctx context.Context, network, socket, text string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.patience)
 	defer cancel()
 	c, err := (&net.Dialer{}).DialContext(ctx, network, socket)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"sandglass/backend"
 )
@@ -29,11 +30,12 @@ type Options struct {
 // Journal appends to one file and reads it. Between two calls it holds nothing of it open, and it may be used from
 // several goroutines. Only a journal made by New can be appended to.
 type Journal struct {
-	path    string
-	origin  Origin
-	cleaner *backend.Cleaner
-	sockets Sockets
-	disk    disk
+	path     string
+	origin   Origin
+	cleaner  *backend.Cleaner
+	sockets  Sockets
+	patience time.Duration // with a log; see anchorPatience
+	disk     disk
 
 	mu    sync.Mutex
 	plans map[string]*os.File // that this process carries out, by digest; see hold
@@ -60,7 +62,7 @@ func New(o Options) (*Journal, error) {
 
 // At is the journal in a file, for reading only: a copy, or one of another host.
 func At(path string) *Journal {
-	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), plans: map[string]*os.File{}}
+	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), patience: anchorPatience, plans: map[string]*os.File{}}
 }
 
 // Usable says why nothing can be appended where the journal lies: others could put another one in its place. nil: nothing

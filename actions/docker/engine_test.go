@@ -254,7 +254,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 	image := y.full()
 	p := y.place()
 	blind := Kind()
-	site := actions.Site{Deps: backend.Deps{ID: "docker-local", Deadline: 20 * time.Second, Now: time.Now}, Source: p.src,
+	site := actions.Site{Deps: backend.Deps{ID: "docker-local", Deadline: time.Minute, Now: time.Now}, Source: p.src,
 		Allowed: []actions.Verb{actions.Repair}, Options: decode(nil)}
 	parts, _, err := blind.Build(site)
 	if err != nil {

@@ -62,7 +62,7 @@ func realEngine(t *testing.T) *yard {
 	if err != nil {
 		missing("%v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		missing("no Docker engine answers at %s: %v", host, err)
@@ -164,7 +164,7 @@ func (y *yard) inside(id string, argv ...string) string {
 	if err != nil {
 		y.t.Fatalf("%v: %v", argv, err)
 	}
-	h := &hands{reader{y.api, &desk{deps: backend.Deps{Deadline: 20 * time.Second, Cleaner: backend.NewCleaner()}}}}
+	h := &hands{reader{y.api, &desk{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}}
 	text, err := h.output(y.t.Context(), made.ID)
 	if err != nil {
 		y.t.Fatalf("%v: %v", argv, err)
@@ -186,7 +186,7 @@ type place struct {
 func (y *yard) place() *place {
 	y.t.Helper()
 	d := net.Dialer{}
-	deps := backend.Deps{ID: "docker-local", Interval: time.Second, Deadline: 20 * time.Second, Now: time.Now,
+	deps := backend.Deps{ID: "docker-local", Interval: time.Second, Deadline: time.Minute, Now: time.Now,
 		Cleaner: backend.NewCleaner(), Dial: d.DialContext, Getenv: os.Getenv}
 	made, err := adapter.Kind().New(decode(func(into any) {
 		if o, ok := into.(*adapter.Options); ok {
@@ -286,7 +286,7 @@ func joined(list []backend.Safe) string { return backend.Join(list, "\n").String
 
 func mustInspect(t *testing.T, y *yard, id string) *box {
 	t.Helper()
-	r := reader{y.api, &desk{deps: backend.Deps{Deadline: 20 * time.Second, Cleaner: backend.NewCleaner()}}}
+	r := reader{y.api, &desk{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}
 	b, err := r.inspect(t.Context(), backend.MustID(id), false)
 	if err != nil {
 		t.Fatal(err)

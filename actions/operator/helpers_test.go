@@ -26,7 +26,7 @@ func printed(s backend.Safe) string {
 
 func deps() backend.Deps {
 	return backend.Deps{
-		ID: "h", Deadline: 5 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext,
+		ID: "h", Deadline: time.Minute, Now: time.Now, Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext,
 		Command: func(ctx context.Context, argv []string) *exec.Cmd {
 			return exec.CommandContext(ctx, argv[0], argv[1:]...)
 		},

@@ -115,7 +115,7 @@ func TestContainersOfARealEngine(t *testing.T) {
 	}
 	keys["free"] = r.dir("helix-ws-free")
 	var dialer net.Dialer
-	src, err := docker.Kind().New(engineOptions{host}, backend.Deps{ID: "docker-1", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now,
+	src, err := docker.Kind().New(engineOptions{host}, backend.Deps{ID: "docker-1", Interval: 5 * time.Second, Deadline: time.Minute, Now: time.Now,
 		Spawn: backend.NewSpawner(nil), Cleaner: backend.NewCleaner(), Dial: dialer.DialContext, Getenv: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)

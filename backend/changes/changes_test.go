@@ -40,7 +40,7 @@ type rig struct {
 func newRig(t *testing.T, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: t0}
-	src, err := Kind().New(given{change}, backend.Deps{ID: "deploys", Deadline: 5 * time.Second, Now: func() time.Time { return r.now },
+	src, err := Kind().New(given{change}, backend.Deps{ID: "deploys", Deadline: time.Minute, Now: func() time.Time { return r.now },
 		Cleaner: backend.NewCleaner(), Command: func(ctx context.Context, argv []string) *exec.Cmd {
 			return exec.CommandContext(ctx, argv[0], argv[1:]...)
 		}})

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func TestURL(t *testing.T) {
 		{302, plain, "unknown (invalid): "},
 	} {
 		status = c.status
-		src := make1(t, 5*time.Second, func(o *Options) { o.URL = server.URL + "/x?token=geheim"; c.change(o) })
+		src := make1(t, time.Minute, func(o *Options) { o.URL = server.URL + "/x?token=geheim"; c.change(o) })
 		if got := said(t, src); !strings.HasPrefix(got, c.want) || strings.Contains(got, "geheim") {
 			t.Errorf("%d: got %s, want %s", c.status, got, c.want)
 		}
@@ -100,22 +101,35 @@ func TestURL(t *testing.T) {
 	}
 	body = strings.Repeat("x", 5000)
 	status = 200
-	if got := said(t, make1(t, 5*time.Second, func(o *Options) { o.URL, o.MaxBody, o.NoAnswer = server.URL, 1000, "false" })); !strings.HasPrefix(got, "unknown (invalid)") {
+	if got := said(t, make1(t, time.Minute, func(o *Options) { o.URL, o.MaxBody, o.NoAnswer = server.URL, 1000, "false" })); !strings.HasPrefix(got, "unknown (invalid)") {
 		t.Errorf("a body beyond max_body: %s", got)
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// refusing is an address that nobody listens on, and that nobody else is given while the test runs.
+func refusing(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := "http://" + l.Addr().String()
-	_ = l.Close()
-	if got := said(t, make1(t, time.Second, func(o *Options) { o.URL = refused })); !strings.HasPrefix(got, "unknown (unreachable)") {
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("127.0.0.1:", at.(*syscall.SockaddrInet4).Port)
+}
+
+func TestNoAnswer(t *testing.T) {
+	refused := "http://" + refusing(t)
+	if got := said(t, make1(t, time.Minute, func(o *Options) { o.URL = refused })); !strings.HasPrefix(got, "unknown (unreachable)") {
 		t.Errorf("refused: %s", got)
 	}
-	if got := said(t, make1(t, time.Second, func(o *Options) { o.URL, o.NoAnswer = refused, "false" })); !strings.HasPrefix(got, "false: no answer: ") || !strings.Contains(got, "refused") {
+	if got := said(t, make1(t, time.Minute, func(o *Options) { o.URL, o.NoAnswer = refused, "false" })); !strings.HasPrefix(got, "false: no answer: ") || !strings.Contains(got, "refused") {
 		t.Errorf("refused, which says no: %s", got)
 	}
 	hangs := []string{"sleep", "60"}
@@ -138,12 +152,12 @@ func TestCommand(t *testing.T) {
 		"kill -9 $$":               {"", "unknown (unreachable): "},
 		"head -c 5000 /dev/zero":   {"", "unknown (invalid): "},
 	} {
-		got := said(t, make1(t, 5*time.Second, func(o *Options) { o.Command, o.Expect, o.MaxBody = []string{"sh", "-c", script}, c.expect, 1000 }))
+		got := said(t, make1(t, time.Minute, func(o *Options) { o.Command, o.Expect, o.MaxBody = []string{"sh", "-c", script}, c.expect, 1000 }))
 		if !strings.HasPrefix(got, c.want) || got != c.want && strings.HasPrefix(c.want, "t") {
 			t.Errorf("%s: got %s, want %s", script, got, c.want)
 		}
 	}
-	if got := said(t, make1(t, time.Second, func(o *Options) { o.Command = []string{"/nonexistent/x"} })); !strings.HasPrefix(got, "unknown (invalid)") {
+	if got := said(t, make1(t, time.Minute, func(o *Options) { o.Command = []string{"/nonexistent/x"} })); !strings.HasPrefix(got, "unknown (invalid)") {
 		t.Errorf("no program: %s", got)
 	}
 }
@@ -152,7 +166,7 @@ func TestAChangeIsPutOnTheTimeline(t *testing.T) {
 	status := 200
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	defer server.Close()
-	src := make1(t, time.Second, func(o *Options) { o.URL, o.RulesOut = server.URL, []string{"storage"} })
+	src := make1(t, time.Minute, func(o *Options) { o.URL, o.RulesOut = server.URL, []string{"storage"} })
 	poll := func() backend.Reading {
 		r, err := src.Poll(t.Context())
 		if err != nil {

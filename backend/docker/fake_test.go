@@ -297,7 +297,7 @@ func (o options) Refuse(key, format string, args ...any) error {
 func testDeps(t *testing.T, c *clock) backend.Deps {
 	t.Helper()
 	d := net.Dialer{}
-	return backend.Deps{ID: "docker-local", Interval: 5 * time.Second, Deadline: 5 * time.Second, Now: c.Now,
+	return backend.Deps{ID: "docker-local", Interval: 5 * time.Second, Deadline: time.Minute, Now: c.Now,
 		Cleaner: backend.NewCleaner("our-own-secret"), Dial: d.DialContext, Getenv: func(string) string { return "" }}
 }
 
@@ -364,18 +364,18 @@ func watching(t *testing.T, s *Source) (changed chan struct{}, ended chan error)
 	return changed, ended
 }
 
-// eventually waits for what another goroutine does; it fails the test after ten seconds.
+// eventually waits for what another goroutine does; it fails the test after a minute.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	end := time.NewTimer(10 * time.Second)
+	end := time.NewTimer(time.Minute)
 	defer end.Stop()
 	for !ok() {
 		select {
 		case <-tick.C:
 		case <-end.C:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 	}
 }

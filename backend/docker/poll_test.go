@@ -242,7 +242,7 @@ func TestFailingListIsTheSourcesFailure(t *testing.T) {
 				t.Error("a failed list claims a scope")
 			}
 			f.change(func() { f.override = nil })
-			s.deps.Deadline = 5 * time.Second
+			s.deps.Deadline = time.Minute
 			if r = mustPoll(t, s); find(t, r, "a").Stale {
 				t.Error("not well again")
 			}

@@ -66,18 +66,24 @@ func TestFaultyServers(t *testing.T) {
 		"many keys": {say(200, `{"workspaces":[{"name":"a","state":"x"`+strings.Repeat(`,"k":1`, 3)+`}]}`), backend.AnswerInvalid, "duplicate"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			deadline := 30 * time.Second
+			deadline := time.Minute
 			if name == "never ends" {
 				deadline = time.Second
 			}
-			faulty := newRigWithin(t, deadline, routes{"good": say(200, open), "faulty": tc.serve}.serve, func(o *Options, url string) {
-				fixed("good", "faulty")(o, url)
-				o.MaxBody = 1_000_000
-			})
 			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			r := faulty.poll()
-			runtime.ReadMemStats(&after)
+			read := func() backend.Reading {
+				faulty := newRigWithin(t, deadline, routes{"good": say(200, open), "faulty": tc.serve}.serve, func(o *Options, url string) {
+					fixed("good", "faulty")(o, url)
+					o.MaxBody = 1_000_000
+				})
+				runtime.ReadMemStats(&before)
+				defer runtime.ReadMemStats(&after)
+				return faulty.poll()
+			}
+			r := read()
+			for ; workspace(r, "good/box") == nil && deadline < time.Minute; r = read() {
+				deadline *= 4 // a busy machine does not even answer well in a second
+			}
 			if w := workspace(r, "good/box"); w == nil || r.Registry != backend.RegistryAnswers || len(r.Workspaces) != 1 {
 				t.Errorf("the good session is affected: %+v, %s", r.Workspaces, problemsText(r))
 			}

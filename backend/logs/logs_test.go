@@ -25,7 +25,7 @@ type rig struct {
 
 func testDeps(t *testing.T, now func() time.Time) backend.Deps {
 	return backend.Deps{
-		ID: "log", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: now,
+		ID: "log", Interval: 5 * time.Second, Deadline: time.Minute, Now: now,
 		Spawn:   backend.NewSpawner(func(name string, reason any, stack []byte) { t.Errorf("%s: %v\n%s", name, reason, stack) }),
 		Cleaner: backend.NewCleaner("hunter2-configured"),
 		Dial:    (&net.Dialer{}).DialContext,

@@ -58,7 +58,7 @@ func newRig(t *testing.T, change func(*Options)) *rig {
 	if change != nil {
 		change(&opts)
 	}
-	src, err := Kind().New(given{opts}, backend.Deps{ID: "prom", Deadline: 5 * time.Second, Now: func() time.Time { return r.now },
+	src, err := Kind().New(given{opts}, backend.Deps{ID: "prom", Deadline: time.Minute, Now: func() time.Time { return r.now },
 		Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext, Getenv: func(string) string { return "s3cret-token" }})
 	if err != nil {
 		t.Fatal(err)

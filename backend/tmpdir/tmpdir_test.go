@@ -234,7 +234,7 @@ func BenchmarkPoll(b *testing.B) {
 	}
 	o := defaults()
 	o.Roots = []string{root}
-	s := newSource(o, hostfs.Account{Self: true}, backend.Deps{ID: "here", Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
+	s := newSource(o, hostfs.Account{Self: true}, backend.Deps{ID: "here", Deadline: time.Minute, Now: time.Now, Cleaner: backend.NewCleaner()})
 	b.ReportAllocs()
 	for b.Loop() {
 		if r, err := s.Poll(context.Background()); err != nil || len(r.Tmpdirs) != 1000 {

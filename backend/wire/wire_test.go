@@ -23,7 +23,7 @@ import (
 
 func deps() backend.Deps {
 	return backend.Deps{
-		ID: "src", Deadline: 5 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner(),
+		ID: "src", Deadline: time.Minute, Now: time.Now, Cleaner: backend.NewCleaner(),
 		Dial: (&net.Dialer{}).DialContext,
 		Command: func(ctx context.Context, argv []string) *exec.Cmd {
 			return exec.CommandContext(ctx, argv[0], argv[1:]...)
