@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/hostfs"
 )
 
@@ -48,7 +49,12 @@ func TestWhatWasSetAsideIsCountedAndNoScratchDirectory(t *testing.T) {
 		}
 		return hostfs.Walk(ctx, d, n, o)
 	}
-	was := poll1(t, s).Tmpdirs[0].Key
+	var was backend.Key
+	for _, d := range poll1(t, s).Tmpdirs { // in the order of their inodes, which the file system gives out as it likes
+		if d.Path.String() == root+"/helix-ws-a" {
+			was = d.Key
+		}
+	}
 	moved := c.now().Truncate(time.Second)
 	putAside(t, root, "helix-ws-a", moved)
 	for range 3 {
