@@ -64,7 +64,7 @@ type Alert struct {
 	Severity    Severity
 	State       AlertState
 	Cause       backend.Safe
-	Fingerprint string // "v1:…", carries the version of the normalisation
+	Fingerprint string // "v2:…", carries the version of the normalisation
 
 	Since  time.Time // when the alert took its state
 	Active time.Time // when its oldest finding became true

@@ -10,13 +10,13 @@ import (
 
 // causeVersion names the normalisation below. It is part of every fingerprint: when the algorithm changes, old
 // fingerprints are recognisably old instead of silently different.
-const causeVersion = "v1"
+const causeVersion = "v2"
 
 // maxCause bounds the text that is normalised and shown; a cause that differs only further back is the same cause.
 const maxCause = 400
 
 // Fingerprint identifies a cause: two texts that differ only in identifiers, numbers, paths, durations and quoted
-// values have the same one. It has the form "v1:" and 12 hexadecimal digits.
+// values have the same one. It has the form "v2:" and 12 hexadecimal digits.
 func Fingerprint(text string) string { return fingerprint(NormaliseCause(text)) }
 
 func fingerprint(normalised string) string {
@@ -75,6 +75,10 @@ func withoutRequest(s string) string {
 	}
 	return strings.TrimRight(s[:at], " ,;") + s[end:]
 }
+
+// varies stands for a number or an identifier. They are not told apart: of identifiers of eight hexadecimal digits every
+// fortieth has no letter and looks like a number, and would be a cause of its own.
+const varies = "<n>"
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since
 // they carry the meaning; a token is judged as a whole, so that "r2" and "schemaVersion" stay words.
@@ -162,15 +166,13 @@ func appendToken(b []byte, tok string) []byte {
 		n--
 	}
 	core := tok[:n]
-	var digit, slash, joined bool
+	var digit, slash bool
 	for i := range n {
 		switch c := core[i]; {
 		case isDigit(c):
 			digit = true
 		case c == '/':
 			slash = true
-		case c == '@' || c == ':':
-			joined = true
 		}
 	}
 	switch {
@@ -180,14 +182,8 @@ func appendToken(b []byte, tok string) []byte {
 		b = append(b, "<url>"...)
 	case slash:
 		b = append(b, "<path>"...)
-	case !digit:
-		b = appendLower(b, core)
-	case isNumeric(core):
-		b = append(b, "<n>"...)
-	case joined:
-		b = appendParts(b, core)
-	case isUUID(core), isHex(core):
-		b = append(b, "<id>"...)
+	case isHex(core), digit && isNumeric(core):
+		b = append(b, varies...)
 	default:
 		b = appendParts(b, core)
 	}
@@ -205,25 +201,29 @@ func appendLower(b []byte, s string) []byte {
 	return b
 }
 
-// appendParts handles compounds such as "sbx_76fca18e", "build-3", "host:8080" and "retry3": a part that holds letters
-// only stays, a number is a number, and anything that mixes the two beyond a short word is an identifier.
+// appendParts handles words and compounds such as "sbx_76fca18e", "build-3", "host:8080" and "retry3": a part that holds
+// letters only stays, a number is a number, and anything that mixes the two beyond a short name is an identifier. A UUID
+// is one part: some of its groups can look like words.
 func appendParts(b []byte, s string) []byte {
 	for len(s) > 0 {
-		n, digit := 0, false
+		if len(s) >= uuidLength && isUUID(s[:uuidLength]) {
+			b, s = append(b, varies...), s[uuidLength:]
+			continue
+		}
+		n, digits := 0, 0
 		for n < len(s) && (isLetter(s[n]) || isDigit(s[n])) {
-			digit = digit || isDigit(s[n])
+			if isDigit(s[n]) {
+				digits++
+			}
 			n++
 		}
 		switch part := s[:n]; {
-		case part == "":
-		case !digit:
+		case digits == 0 && !isHex(part):
 			b = appendLower(b, part)
-		case isNumeric(part):
-			b = append(b, "<n>"...)
-		case len(part) <= 3 && isLetter(part[0]) && isDigit(part[len(part)-1]):
+		case digits == 1 && len(part) <= 3 && isLetter(part[0]) && isDigit(part[len(part)-1]):
 			b = appendLower(b, part) // r2, s3, ip6, h2: names, not numbers
 		default:
-			b = append(b, "<id>"...)
+			b = append(b, varies...)
 		}
 		if n == len(s) {
 			return b
@@ -253,14 +253,11 @@ func isNumeric(s string) bool {
 			return false
 		}
 	}
-	return !isHex(s) || !hasLetter(s)
+	return true
 }
 
-func hasLetter(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
-}
-
-// isHex accepts hexadecimal strings of six or more digits, with or without 0x, that hold at least one decimal digit.
+// isHex accepts hexadecimal strings of six or more digits, with or without 0x. Some of them hold no decimal digit; hardly
+// any word is one of them.
 func isHex(s string) bool {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
 	if len(s) < 6 {
@@ -274,8 +271,10 @@ func isHex(s string) bool {
 	return true
 }
 
+const uuidLength = 36
+
 func isUUID(s string) bool {
-	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+	if len(s) != uuidLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
 	return isHex(strings.ReplaceAll(s, "-", ""))

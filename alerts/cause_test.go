@@ -11,6 +11,10 @@ func TestCausesThatAreOne(t *testing.T) {
 	for _, same := range [][]string{
 		{"WorkspaceFailedError: max_instances reached (60/60)", "WorkspaceFailedError: max_instances reached (12/12)"},
 		{"sandbox sbx_76fca18e is gone", "sandbox sbx_0a91b77c is gone", "Sandbox sbx_ffffffff1 is gone"},
+		{"no answer (request f1bf7957)", "no answer (request 95480469)", "no answer (request abcdefab)", "no answer (request 12)"},
+		{"sbx_95480469 is gone", "sbx_76fca18e is gone", "sbx_fadebeca is gone", "sbx_1 is gone"},
+		{"sess-3f2b8c1e-9d4a-4b6e-8c7f-1a2b3c4d5e6f is gone", "sess-3f2b8c1e-dead-4b6e-beef-1a2b3c4d5e6f is gone", "sess-00000000-1111-2222-3333-444444444444 is gone"},
+		{"worker w12 left", "worker w13 left"},
 		{"timeout after 30s", "timeout after 1500ms", "timeout after 2.5m"},
 		{"ENOENT: no such file, open '/tmp/helix-ws-a1B2c3/x'", "ENOENT: no such file, open '/tmp/helix-ws-ZZ9/other/y'"},
 		{"session 3f2b8c1e-9d4a-4b6e-8c7f-1a2b3c4d5e6f failed", "session 00000000-1111-2222-3333-444444444444 failed"},
@@ -35,6 +39,7 @@ func TestCausesThatDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, text := range []string{
 		"R2 bucket unreachable", "S3 bucket unreachable", "max_instances reached", "quota reached", "EACCES: permission denied", "EPERM: permission denied",
+		"db connection refused", "ip6 connection refused", "added", "removed",
 		"schemaVersion mismatch", "snapshot requires a backup bucket", "SQLite migration missing", "isn't open", "was not open", "",
 	} {
 		fp := Fingerprint(text)
@@ -42,7 +47,7 @@ func TestCausesThatDiffer(t *testing.T) {
 			t.Errorf("%q and %q are taken for one cause", text, other)
 		}
 		seen[fp] = text
-		if !strings.HasPrefix(fp, "v1:") || len(fp) != 15 {
+		if !strings.HasPrefix(fp, causeVersion+":") || len(fp) != 15 {
 			t.Errorf("fingerprint %q", fp)
 		}
 	}
@@ -53,6 +58,7 @@ func TestNormaliseCause(t *testing.T) {
 		"WorkspaceFailedError: max_instances reached (60/60).": "workspacefailederror: max_instances reached (<path>).",
 		"can't open r2 of build-3":                             "can't open r2 of build-<n>",
 		"host db7.example.com:5432 refused":                    "host db7.example.com:<n> refused",
+		"container a1e55759aee2 of 4":                          "container <n> of <n>",
 		"'unbalanced quote of 3":                               " unbalanced quote of <n>",
 	} {
 		if got := NormaliseCause(text); got != want {

@@ -54,7 +54,7 @@ var phrases = [...]phrase{
 	{naming: NamesBinding, any: []string{"binding", "bindings", "env.sandbox"}, with: absent[:]},
 	{naming: NamesSQLite, any: []string{"new_sqlite_classes"}},
 	{naming: NamesSQLite, any: []string{"sqlite"}, with: append([]string{"migration", "requires"}, absent[:]...)},
-	{naming: NamesPOSIX, any: []string{"posix", "win<n>", "windows"}, with: append([]string{"only", "requires"}, absent[:]...)},
+	{naming: NamesPOSIX, any: []string{"posix", "win32", "windows"}, with: append([]string{"only", "requires"}, absent[:]...)},
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
 		"no container instance that can be provided", "no_container_instance_available", "too many instances", "quota exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot"}},

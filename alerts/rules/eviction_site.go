@@ -103,7 +103,7 @@ func (s *site) count(env *alerts.Env, id siteID, limit int) int {
 func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *alerts.Verdict) {
 	now := env.Display(env.Now)
 	v.Runbook = "7"
-	v.Fingerprint = alerts.Fingerprint("eviction storm of provider ") + "-" + strings.TrimPrefix(alerts.Fingerprint("p "+id.provider), "v1:")
+	v.Fingerprint = alerts.Fingerprint("eviction storm of provider " + id.provider)
 	what := s.dominant()
 	v.Cause = what
 	if id.provider != "" {

@@ -23,7 +23,7 @@ func TestFailedWithOneAttemptFortyMinutesBackFiresAtOnce(t *testing.T) {
 	if !a.Bounds.Latest.Equal(s.wall.Add(-40*time.Minute)) || !a.Bounds.Earliest.Equal(s.wall.Add(-50*time.Minute)) {
 		t.Errorf("bounds %v", a.Bounds)
 	}
-	if a.Severity != alerts.SeverityCritical || a.Runbook != "1" || a.Cause.String() != quota || !strings.HasPrefix(a.Fingerprint, "v1:") {
+	if a.Severity != alerts.SeverityCritical || a.Runbook != "1" || a.Cause.String() != quota || !strings.HasPrefix(a.Fingerprint, "v2:") {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "1 workspace with this cause in 1 session", "lastError: "+quota, "a/box last succeeded at 11:10:00Z", "newest failed attempt was at 11:20:00Z")
