@@ -47,6 +47,9 @@ func (c clock) next(st *fleet.State, from *resume) clock {
 	case from != nil:
 		n.Steady = from.steady.Add(min(max(wall.Sub(from.wall), 0), maxLoadDelay))
 		n.ResumedAt = n.Steady
+		if drift := from.wall.Sub(from.steady); (drift - n.JumpDrift).Abs() > jumpAt {
+			n.JumpDrift, n.JumpAt = drift, from.steady // between the runs: all that this one has read is of the clock after it
+		}
 	case c.Steady.IsZero():
 		n.Steady = wall
 	case st.Mono >= c.Mono:

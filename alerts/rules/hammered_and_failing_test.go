@@ -205,6 +205,52 @@ func TestAnHoursJumpOfTheWallClockChangesNothing(t *testing.T) {
 	}
 }
 
+// Nothing that the new process reads is of the clock before: not even what it read before its first State.
+func TestAnHoursJumpBetweenTwoRunsChangesNothing(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
+		s := begin(t, failedRule, hammeredRule, stormRule, downRule)
+		measured := func(offset time.Duration) { // the source's clock is right, and its times are corrected by the offset
+			s.health("helix", func(h *fleet.SourceHealth) { h.ClockOffset = backend.Known(offset) })
+		}
+		read := func(age time.Duration) {
+			s.reads("a/old", reading{state: "failed", err: "cause of old", attempt: 40*time.Minute + age, success: 41*time.Minute + age})
+			s.reads("a/new", reading{state: "failed", err: "cause of new", attempt: 2*time.Minute + age, success: 2*time.Minute + age + time.Second})
+			s.reads("a/evicted", reading{state: "evicted", err: "cause of evicted", attempt: time.Second, success: 40*time.Minute + age})
+		}
+		s.lag = time.Second
+		measured(0)
+		read(0)
+		s.look()
+		before := states(s.board)
+		s.restartAcross(jump)
+		s.pass(6 * time.Second)
+		measured(-jump)
+		read(6 * time.Second)
+		s.pass(time.Second)
+		s.look()
+		if got := states(s.board); got != before {
+			t.Errorf("jump %s: %q became %q", jump, before, got)
+		}
+		for _, a := range s.board.Alerts {
+			if age := s.wall.Sub(a.Active); age != 7*time.Second {
+				t.Errorf("jump %s: %s is shown as active for %s, want 7s", jump, a.Rule, age)
+			}
+		}
+		s.pass(8*time.Minute - 8*time.Second)
+		measured(-jump)
+		s.look()
+		if got := states(s.board); got != before {
+			t.Errorf("jump %s: %q became %q before its time", jump, before, got)
+		}
+		s.pass(time.Minute)
+		measured(-jump)
+		s.look() // the young one is 10 minutes old now
+		if got := s.transitions(); strings.Count(got, "firing") != 3 || len(s.events) != 4 {
+			t.Errorf("jump %s: transitions %q", jump, got)
+		}
+	}
+}
+
 func states(b *alerts.Board) string {
 	out := ""
 	for _, a := range b.Alerts {

@@ -23,7 +23,9 @@ type story struct {
 
 	number     uint64
 	wall       time.Time
+	jumped     time.Duration // of wall, between runs
 	mono       time.Duration
+	lag        time.Duration // how long before each State its sources answered
 	sources    map[string]*fleet.SourceHealth
 	order      []string
 	workspaces map[backend.Key]*backend.Workspace
@@ -221,7 +223,7 @@ func (s *story) state() *fleet.State {
 	for _, id := range s.order {
 		if h := s.sources[id]; h.Status == fleet.StatusOK || h.Status == fleet.StatusDegraded {
 			c := *h
-			c.LastOK, c.LastTry = s.wall, s.wall
+			c.LastOK, c.LastTry = s.wall.Add(-s.lag), s.wall.Add(-s.lag)
 			s.sources[id] = &c
 		}
 		st.Sources = append(st.Sources, s.sources[id])
@@ -320,11 +322,17 @@ func (s *story) every(step, span time.Duration, f func()) *story {
 }
 
 func (s *story) moment() alerts.Moment {
-	return alerts.Moment{Wall: s.wall, Boot: "boot", SinceBoot: s.wall.Sub(noon) + 1000*time.Hour}
+	return alerts.Moment{Wall: s.wall, Boot: "boot", SinceBoot: s.wall.Sub(noon) - s.jumped + 1000*time.Hour}
 }
 
 // restart saves and loads the state as a new process would. Its monotonic clock and State numbers begin anew.
 func (s *story) restart() *story {
+	s.t.Helper()
+	return s.restartAcross(0)
+}
+
+// restartAcross is a restart during which the wall clock is set.
+func (s *story) restartAcross(jump time.Duration) *story {
 	s.t.Helper()
 	dir := s.t.TempDir()
 	v, err := alerts.OpenVault(dir, s.engine)
@@ -335,6 +343,7 @@ func (s *story) restart() *story {
 	if saved, err := v.Save(s.board, s.moment()); err != nil || !saved {
 		s.t.Fatalf("saved %v: %v", saved, err)
 	}
+	s.wall, s.jumped = s.wall.Add(jump), s.jumped+jump
 	l, err := v.Load(s.moment())
 	if err != nil || l.Board == nil {
 		s.t.Fatalf("loaded %v: %v", l.Board, err)
