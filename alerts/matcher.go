@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The labels of an alert that matchers may name. Those of its subjects exist only where all its subjects share one.
@@ -47,7 +48,8 @@ const (
 
 // ParseMatchers reads matchers in Alertmanager's syntax (https://prometheus.io/docs/alerting/latest/alertmanager/#matcher):
 // rule="x", source=~"helix-.*", severity!="info", with or without braces around them; a value of letters, digits and
-// simple punctuation needs no quotes. Unlike there a label that an alert does not have never matches, whatever the
+// simple punctuation needs no quotes, and in quotes a backslash before a character that it does not change stands for
+// itself, as in cause=~"exit code \d+". Unlike there a label that an alert does not have never matches, whatever the
 // operator, and a name that no alert ever has is an error.
 func ParseMatchers(text string) (Matchers, error) {
 	if len(text) > maxMatchersText {
@@ -91,16 +93,11 @@ func shorten(s string) string {
 }
 
 func parseMatcher(s string) (m Matcher, rest string, err error) {
-	i := strings.IndexFunc(s, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') })
-	if i < 0 {
-		i = len(s)
+	if m.Label, s, err = parseLabel(s); err != nil {
+		return m, "", err
 	}
-	if i == 0 {
-		return m, "", fmt.Errorf("a label, an operator and a value are expected at %q", shorten(s))
-	}
-	m.Label, s = s[:i], strings.TrimSpace(s[i:])
 	if !slices.Contains(MatcherLabels(), m.Label) {
-		return m, "", fmt.Errorf("no alert has a label %s; there are %s", m.Label, strings.Join(MatcherLabels(), ", "))
+		return m, "", fmt.Errorf("no alert has a label %s; there are %s", shorten(m.Label), strings.Join(MatcherLabels(), ", "))
 	}
 	for _, op := range []string{"=~", "!~", "!=", "="} {
 		if after, ok := strings.CutPrefix(s, op); ok {
@@ -112,25 +109,75 @@ func parseMatcher(s string) (m Matcher, rest string, err error) {
 		return m, "", fmt.Errorf("after %s one of =, !=, =~ and !~ is expected", m.Label)
 	}
 	if strings.HasPrefix(s, `"`) {
-		quoted, err := strconv.QuotedPrefix(s)
-		if err != nil {
-			return m, "", fmt.Errorf("the quotes of the value of %s do not close, or a backslash in them is wrong; \\\\ is one backslash", m.Label)
+		var closed bool
+		if m.Value, rest, closed = unquote(s); !closed {
+			return m, "", fmt.Errorf("the quotes of the value of %s do not close", m.Label)
 		}
-		if m.Value, err = strconv.Unquote(quoted); err != nil {
-			return m, "", fmt.Errorf("the value of %s: %w", m.Label, err)
-		}
-		rest = s[len(quoted):]
 	} else {
 		end := strings.IndexAny(s, ", \t\n{}\"'`=~!")
 		if end < 0 {
 			end = len(s)
 		}
-		m.Value, rest = s[:end], s[end:]
+		if m.Value, rest = s[:end], s[end:]; m.Value == "" && rest != "" && rest[0] != ',' {
+			return m, "", fmt.Errorf("after %s%s a value is expected, in double quotes unless it is one word, not %q", m.Label, m.Op, shorten(rest))
+		}
 	}
 	if m.Value == "" {
 		return m, "", fmt.Errorf("%s has no value: a label that is empty is absent, and absent labels never match", m.Label)
 	}
+	if !utf8.ValidString(m.Value) || strings.ContainsFunc(m.Value, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		return m, "", fmt.Errorf("the value of %s holds what cannot be printed; no label does", m.Label)
+	}
 	return m, rest, m.compile()
+}
+
+// parseLabel reads a label's name, in quotes or not.
+func parseLabel(s string) (name, rest string, err error) {
+	if strings.HasPrefix(s, `"`) {
+		var closed bool
+		if name, rest, closed = unquote(s); !closed {
+			return "", "", fmt.Errorf("the quotes of a label do not close, at %q", shorten(s))
+		}
+		return name, strings.TrimSpace(rest), nil
+	}
+	i := strings.IndexFunc(s, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') })
+	if i < 0 {
+		i = len(s)
+	}
+	if i == 0 {
+		return "", "", fmt.Errorf("a label, an operator and a value are expected at %q", shorten(s))
+	}
+	return s[:i], strings.TrimSpace(s[i:]), nil
+}
+
+// unquote reads a text that begins with a quote, up to the one that closes it. Only \n, \" and \\ change what they stand
+// for.
+func unquote(s string) (text, rest string, closed bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			return b.String(), s[i+1:], true
+		case c == '\\' && i+1 < len(s):
+			switch i++; s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case '"', '\\':
+				b.WriteByte(s[i])
+			default:
+				b.WriteByte('\\')
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}
+
+// quote writes a text as unquote reads it.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
 func (m *Matcher) compile() error {
@@ -146,7 +193,7 @@ func (m *Matcher) compile() error {
 }
 
 // String writes the matcher as ParseMatchers reads it.
-func (m Matcher) String() string { return m.Label + m.Op + strconv.Quote(m.Value) }
+func (m Matcher) String() string { return m.Label + m.Op + quote(m.Value) }
 
 // String writes the matchers as ParseMatchers reads them.
 func (ms Matchers) String() string {

@@ -18,10 +18,15 @@ func TestMatchersInAlertmanagersSyntax(t *testing.T) {
 		`source!~"helix"`:                                              true,
 		`source!~"helix-.*"`:                                           false,
 		`source=~"docker|helix-eu"`:                                    true, // the alternatives are anchored together
+		`source=~"docker|elix-eu"`:                                     false,
+		`source=~"helix|docker"`:                                       false,
 		`source=~"docker|helix"`:                                       false,
 		`severity!="warning"`:                                          false,
 		`cause="a \"quoted\" cause"`:                                   true,
 		`cause=~"a \"quoted\\\".*"`:                                    true,
+		`cause=~"a \Wquoted\W \w+"`:                                    true, // as Alertmanager: a backslash that changes nothing stays
+		`cause=~"a \d+ cause"`:                                         false,
+		`"rule"="failed-too-long","severity"=warning`:                  true,  // names may be quoted, since Alertmanager 0.27
 		`tenant="acme"`:                                                false, // absent labels never match
 		`tenant!="acme"`:                                               false,
 		`tenant=~".*"`:                                                 false,
@@ -53,6 +58,13 @@ func TestWrongMatchersSayWhatIsWrong(t *testing.T) {
 		`alertname="x"`:                 "no alert has a label alertname",
 		`rule=""`:                       "has no value",
 		`rule="x`:                       "quotes of the value of rule do not close",
+		`"rule="x"`:                     "no alert has a label rule=;",
+		`"rule`:                         "quotes of a label do not close",
+		`rule='x'`:                      "in double quotes",
+		`rule == "x"`:                   "in double quotes",
+		`rule="x\`:                      "quotes of the value of rule do not close",
+		"rule=\"x\u202e\"":              "cannot be printed",
+		"rule=\"\xff\"":                 "cannot be printed",
 		`rule=~"("`:                     "no regular expression",
 		`rule="x" source="y"`:           "comma is missing",
 		strings.Repeat(`rule="x",`, 21): "more than 20",
