@@ -189,7 +189,10 @@ func TestOrdersThatCannotBeUnderstoodAreReported(t *testing.T) {
 }
 
 // outageRule notes every session that is "on", and fires for its source when three are.
-type outageRule struct{ meta Meta }
+type outageRule struct {
+	meta     Meta
+	provider string
+}
 
 func (r *outageRule) Meta() *Meta        { return &r.meta }
 func (r *outageRule) Kind() backend.Kind { return backend.KindSession }
@@ -212,7 +215,7 @@ func (r *outageRule) JudgeFleet(_ *Env, known Known) []Found {
 	}
 	v := Verdict{Outcome: False, Source: "s"}
 	if n >= 3 {
-		v = Verdict{Outcome: True, Source: "s", Provider: backend.Text("p"), Cause: backend.Text("outage"), Fingerprint: "v1:outage", Listing: &Listing{Count: n, Providers: 1}}
+		v = Verdict{Outcome: True, Source: "s", Provider: backend.Clean(r.provider, 9), Cause: backend.Text("outage"), Fingerprint: "v1:outage", Listing: &Listing{Count: n, Providers: 1}}
 	}
 	return []Found{{backend.Key{Kind: backend.KindSource, Source: "s", ID: backend.MustID("s")}, v}}
 }
@@ -232,19 +235,23 @@ func TestAnOutageHidesWhatItExplains(t *testing.T) {
 	outage := Meta{Name: "outage", Severity: SeverityCritical, Inhibits: []Inhibition{{Rules: []string{"lamp"}, Equal: []string{LabelSource, LabelProvider}}}}
 	for name, c := range map[string]struct {
 		on        []string // provider of each session that is on
+		provider  string   // that the outage is of
 		dark      string   // provider of one that the outage knows nothing of
+		severity  Severity // of the parts
 		inhibited bool
 	}{
-		"all are parts":         {on: []string{"p", "p", "p"}, inhibited: true},
-		"too few for an outage": {on: []string{"p", "p"}},
-		"another provider":      {on: []string{"q", "q", "q"}},
-		"several providers":     {on: []string{"p", "p", "q"}},
-		"absent never matches":  {on: []string{"", "", ""}},
-		"one is not explained":  {on: []string{"p", "p", "p"}, dark: "p"},
+		"all are parts":                {on: []string{"p", "p", "p"}, provider: "p", severity: SeverityWarning, inhibited: true},
+		"as severe as the outage":      {on: []string{"p", "p", "p"}, provider: "p", severity: SeverityCritical, inhibited: true},
+		"too few for an outage":        {on: []string{"p", "p"}, provider: "p", severity: SeverityWarning},
+		"another provider":             {on: []string{"q", "q", "q"}, provider: "p", severity: SeverityWarning},
+		"several providers":            {on: []string{"p", "p", "q"}, provider: "p", severity: SeverityWarning},
+		"absent never matches":         {on: []string{"", "", ""}, provider: "p", severity: SeverityWarning},
+		"absent on both never matches": {on: []string{"", "", ""}, severity: SeverityWarning},
+		"one is not explained":         {on: []string{"p", "p", "p"}, provider: "p", dark: "p", severity: SeverityWarning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lamp := Meta{Name: "lamp", Severity: SeverityWarning}
-			e := NewEngine([]Rule{&providedLamp{lampRule{lamp}}, &outageRule{outage}}, "test")
+			lamp := Meta{Name: "lamp", Severity: c.severity}
+			e := NewEngine([]Rule{&providedLamp{lampRule{lamp}}, &outageRule{outage, c.provider}}, "test")
 			st := &fleet.State{Number: 1, Wall: time.Unix(1e9, 0)}
 			var all []*backend.Session
 			add := func(status, provider string) {
@@ -288,12 +295,31 @@ func TestAnOutageHidesWhatItExplains(t *testing.T) {
 	}
 }
 
+// What is more severe than the outage has a line of its own.
+func TestAnOutageHidesNothingMoreSevere(t *testing.T) {
+	outage := Meta{Name: "outage", Severity: SeverityWarning, Inhibits: []Inhibition{{Rules: []string{"lamp"}, Equal: []string{LabelSource}}}}
+	for severity, hidden := range map[Severity]bool{SeverityInfo: true, SeverityWarning: true, SeverityCritical: false} {
+		e := NewEngine([]Rule{&lampRule{Meta{Name: "lamp", Severity: severity}}, &outageRule{outage, "p"}}, "test")
+		var all []*backend.Session
+		for _, id := range []string{"a", "b", "c"} {
+			k := backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(id)}
+			all = append(all, &backend.Session{Meta: backend.Meta{Key: k}, Status: backend.Text("on")})
+		}
+		b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: time.Unix(1e9, 0), Sessions: fleet.NewTable(all...)})
+		for _, a := range b.Alerts {
+			if a.Rule == "lamp" && a.Hidden() != hidden {
+				t.Errorf("hidden is %v: %+v", a.Hidden(), a)
+			}
+		}
+	}
+}
+
 // Two outages that would each hide the other: one line always stands.
 func TestOutagesDoNotHideEachOther(t *testing.T) {
 	both := []string{"one", "two", "three"}
 	var rules []Rule
 	for _, name := range both {
-		rules = append(rules, &outageRule{Meta{Name: name, Severity: SeverityWarning, Inhibits: []Inhibition{{Rules: both, Equal: []string{LabelSource}}}}})
+		rules = append(rules, &outageRule{Meta{Name: name, Severity: SeverityWarning, Inhibits: []Inhibition{{Rules: both, Equal: []string{LabelSource}}}}, "p"})
 	}
 	var all []*backend.Session
 	for _, id := range []string{"a", "b", "c"} {
