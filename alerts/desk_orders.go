@@ -123,7 +123,12 @@ func (d *Desk) Note(owner, text backend.Safe) error {
 // Record adds events to the timeline, and returns when they are written down.
 func (d *Desk) Record(events ...backend.Event) error {
 	d.timeline.take(d.holds(), events)
-	return d.timeline.write()
+	err := d.timeline.write()
+	if unread := (*unreadLinesError)(nil); errors.As(err, &unread) {
+		d.problem(err)
+		return nil
+	}
+	return err
 }
 
 // Timeline lists the newest n events, newest first: transitions, orders, notes, actions, change markers, and what
@@ -234,7 +239,7 @@ func (d *Desk) readOrders() bool {
 // trimOrders drops from a large file what has been over for long.
 func (d *Desk) trimOrders(now time.Time) error {
 	file := vaultFile(d.opt.Vault, ordersFile)
-	if _, size, err := file.oldest(); err != nil || size < ordersSize {
+	if _, size, err := file.oldest(func([]byte) bool { return true }); err != nil || size < ordersSize {
 		return err
 	}
 	return file.compact(ordersSize*16, func(line []byte) bool {

@@ -245,7 +245,9 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	l := newLamp(t, Meta{})
 	dir := t.TempDir()
 	v := openVault(t, dir, l.engine)
-	d := l.desk(t, v, nil)
+	var problems []error
+	noted := func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err) } }
+	d := l.desk(t, v, noted)
 	st := l.state("on")
 	st.Events = []backend.Event{
 		{Kind: backend.EventChange, At: l.now, Source: "s", Name: "restarted", Text: backend.Text("agent restarted")},
@@ -267,12 +269,14 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Note(mara, backend.Text("after the torn line")); err == nil || !strings.Contains(err.Error(), "1 lines of") {
-		t.Errorf("a torn line is passed over silently: %v", err)
+	if err := d.Note(mara, backend.Text("after the torn line")); err != nil {
+		t.Errorf("it is written down, and yet: %v", err)
 	}
-	var problems []error
-	again := l.desk(t, v, func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err) } })
-	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 {
+	if err := (lineFile{file}).add(false, []byte("what is no line of a timeline")); err != nil {
+		t.Fatal(err)
+	}
+	again := l.desk(t, v, noted)
+	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 lines of") {
 		t.Errorf("reloaded: %v; problems %v", got, problems)
 	}
 	if got := again.Timeline(1); len(got) != 1 {
@@ -287,10 +291,10 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := last.Timeline(10); len(got) != 1 || strings.Contains(string(data), "agent restarted") {
+	if got := last.Timeline(10); len(got) != 1 || strings.Contains(string(data), "agent restarted") || !strings.Contains(string(data), "no line of a timeline") {
 		t.Errorf("after a week: %v\n%s", got, data)
 	}
-	if err := d.Note(mara, backend.Text("into the new file")); err == nil || len(d.Timeline(10)) != 3 { // with what the platform said
+	if err := d.Note(mara, backend.Text("into the new file")); err != nil || len(d.Timeline(10)) != 3 { // with what the platform said
 		t.Errorf("a process that has the old file open: %v, %v", err, d.Timeline(10))
 	}
 }
@@ -331,6 +335,23 @@ func TestLinesOfSeveralWritersStayWhole(t *testing.T) {
 	}
 	if more, anew, err := file.since(&c, 1<<20); len(more) > 0 || anew || err != nil {
 		t.Errorf("%d lines twice, %v", len(more), err)
+	}
+}
+
+// What a crash, or a full disk, left of an addition was never reported as written; it must neither stand as a line of its
+// own nor spoil the next one, and what is tried again must not stand twice.
+func TestWhatIsLeftOfAnAdditionIsReplaced(t *testing.T) {
+	file := lineFile{filepath.Join(t.TempDir(), "lines")}
+	for was, whole := range map[string]string{"": "", "one\n": "one\n", "one\ntwo": "one\n", "torn": "", "one\n" + strings.Repeat("x", 10000): "one\n"} {
+		if err := os.WriteFile(file.path, []byte(was), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.add(true, []byte("new"), []byte("newer")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(file.path); err != nil || string(got) != whole+"new\nnewer\n" {
+			t.Errorf("%.20q became %.40q, %v", was, got, err)
+		}
 	}
 }
 
@@ -383,7 +404,11 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 		l := newLamp(t, Meta{})
 		dir := t.TempDir()
 		v := openVault(t, dir, l.engine)
-		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) { t.Error(err) }})
+		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) {
+			if unread := (*unreadLinesError)(nil); !errors.As(err, &unread) {
+				t.Error(err)
+			}
+		}})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { d.Run(ctx); close(done) }()
@@ -392,8 +417,13 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		if err := vaultFile(v, timelineFile).add(false, []byte("another version's"), []byte(`{"schema":1,"kind":"note","at":"2099-01-01T00:00:00Z","text":"of a wrong clock"}`)); err != nil {
+			t.Error(err)
+		}
 		note("on the first day")
-		time.Sleep(6 * 24 * time.Hour)
+		time.Sleep(24 * time.Hour)
+		note("on the second day")
+		time.Sleep(5 * 24 * time.Hour)
 		note("on the seventh day")
 		time.Sleep(26 * time.Hour)
 		synctest.Wait()
@@ -401,10 +431,10 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(data), "first") || !strings.Contains(string(data), "seventh") {
+		if strings.Contains(string(data), "first") || !strings.Contains(string(data), "second") || !strings.Contains(string(data), "seventh") {
 			t.Errorf("after a week and two hours:\n%s", data)
 		}
-		if got := d.Timeline(10); len(got) != 1 {
+		if got := d.Timeline(10); len(got) != 3 {
 			t.Errorf("in memory: %v", got)
 		}
 		stop()

@@ -13,7 +13,7 @@ import (
 )
 
 // lineFile is a file of lines to which any process that may write it adds: each addition takes the file's lock and is
-// one write. A line that a crash left incomplete spoils nothing but itself.
+// one write. A line that a crash left incomplete was never reported as written: the next addition takes its place.
 type lineFile struct{ path string }
 
 // lockPatience is how long an addition waits for another process that is adding.
@@ -53,28 +53,41 @@ func (l lineFile) add(sync bool, lines ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	out := append(bytes.Join(lines, []byte{'\n'}), '\n')
-	torn, err := endsTorn(f)
+	end, torn, err := wholeLines(f)
 	if torn {
-		out = append([]byte{'\n'}, out...)
+		err = f.Truncate(end)
 	}
 	if err == nil {
-		_, err = f.Write(out)
-	}
-	if err == nil && sync {
-		err = f.Sync()
+		if _, err = f.Write(append(bytes.Join(lines, []byte{'\n'}), '\n')); err == nil && sync {
+			err = f.Sync()
+		}
+		if err != nil { // a full disk took a part of it, and all of it is tried again
+			err = errors.Join(err, f.Truncate(end))
+		}
 	}
 	return errors.Join(err, f.Close())
 }
 
-func endsTorn(f *os.File) (bool, error) {
+// wholeLines is where the file's last whole line ends, and whether something follows it.
+func wholeLines(f *os.File) (end int64, torn bool, err error) {
 	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return false, err
+	if err != nil {
+		return 0, false, err
 	}
-	last := make([]byte, 1)
-	_, err = f.ReadAt(last, info.Size()-1)
-	return last[0] != '\n', err
+	end = info.Size()
+	for part := make([]byte, 4096); end > 0; {
+		from := max(end-int64(len(part)), 0)
+		n, err := f.ReadAt(part[:end-from], from)
+		if err != nil {
+			return 0, false, err
+		}
+		if i := bytes.LastIndexByte(part[:n], '\n'); i >= 0 {
+			end = from + int64(i) + 1
+			return end, end < info.Size(), nil
+		}
+		end = from
+	}
+	return 0, info.Size() > 0, nil
 }
 
 // lineCursor is how far a file was read.
@@ -127,8 +140,9 @@ func (l lineFile) since(c *lineCursor, tail int64) (lines [][]byte, anew bool, e
 	return lines, anew, nil
 }
 
-// oldest is the first line of the file, nil when there is none.
-func (l lineFile) oldest() ([]byte, int64, error) {
+// oldest is the first line of the file, within its first MiB, that a test accepts, nil when there is none; and the file's
+// size.
+func (l lineFile) oldest(is func([]byte) bool) ([]byte, int64, error) {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
@@ -141,11 +155,18 @@ func (l lineFile) oldest() ([]byte, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	line, err := bufio.NewReader(io.LimitReader(f, 1<<20)).ReadBytes('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, 0, err
+	for r := bufio.NewReader(io.LimitReader(f, 1<<20)); ; {
+		line, err := r.ReadBytes('\n')
+		if line = bytes.TrimRight(line, "\n"); len(line) > 0 && is(line) {
+			return line, info.Size(), nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil, info.Size(), nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
 	}
-	return bytes.TrimRight(line, "\n"), info.Size(), nil
 }
 
 // compact leaves the lines that keep says, at most the last size bytes of them. A crash leaves the file as it was.

@@ -254,11 +254,30 @@ func (v *Vault) TryLock() (bool, error) {
 		return true, nil
 	}
 	f, err := lockFile(filepath.Join(v.dir, stateLock))
-	if err != nil {
+	if f == nil || err != nil {
 		return false, err
 	}
 	v.lock = f
-	return f != nil, nil
+	return true, v.sweep()
+}
+
+// sweep removes what a killed holder of the lock left of files that it was about to replace.
+func (v *Vault) sweep() error {
+	entries, err := os.ReadDir(v.dir)
+	if err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	for _, e := range entries {
+		for _, name := range []string{stateFile, ordersFile, timelineFile} {
+			if !strings.HasPrefix(e.Name(), "."+name+".") {
+				continue
+			}
+			if err := os.Remove(filepath.Join(v.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("what a killed process left in the state directory stays there: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // Load reads what the lock's holder, or the last one, left. A missing file is no error. A file that cannot be read is

@@ -140,6 +140,14 @@ func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openVault(t, dir, l.engine)
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the next holder of the lock leaves %v, %v", left, err)
+	}
 }
 
 func TestUnreadableStatesAreErrors(t *testing.T) {

@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -160,10 +159,21 @@ func (t *timeline) read(done int) error {
 	}
 	t.written = newest(append(t.written, events...), timelineEvents)
 	t.waiting = t.waiting[min(done, len(t.waiting)):]
-	if unread > 0 {
-		err = errors.Join(err, fmt.Errorf("%d lines of %s are not understood and left out", unread, t.file.path))
+	if err == nil && unread > 0 {
+		err = &unreadLinesError{unread, t.file.path}
 	}
 	return err
+}
+
+// unreadLinesError means that the timeline's file holds what this program did not write. What was to be written is.
+type unreadLinesError struct {
+	lines int
+	path  string
+}
+
+// Error counts them.
+func (e *unreadLinesError) Error() string {
+	return fmt.Sprintf("%d lines of %s are not understood and left out", e.lines, e.path)
 }
 
 // trim drops what is older than a week, and the oldest when the file is too large.
@@ -171,18 +181,26 @@ func (t *timeline) trim(now time.Time) error {
 	if t.file == nil {
 		return nil
 	}
-	line, size, err := t.file.oldest()
-	if err != nil || line == nil {
+	age := func(line []byte) (age time.Duration, known bool) {
+		var e timelineLine
+		known = json.Unmarshal(line, &e) == nil
+		return now.Sub(e.At), known
+	}
+	past := func(line []byte) bool { // neither what another version wrote nor what a wrong clock dated tells how old the file is
+		d, known := age(line)
+		return known && d >= 0
+	}
+	oldest, size, err := t.file.oldest(past)
+	if err != nil {
 		return err
 	}
-	young := func(line []byte) bool {
-		var e timelineLine
-		return json.Unmarshal(line, &e) != nil || now.Sub(e.At) < timelineAge // what another version wrote stays
-	}
-	if size <= timelineSize && young(line) {
+	if d, _ := age(oldest); size <= timelineSize && (oldest == nil || d < timelineAge) {
 		return nil
 	}
-	return t.file.compact(timelineSize/2, young)
+	return t.file.compact(timelineSize/2, func(line []byte) bool {
+		d, known := age(line)
+		return !known || d < timelineAge
+	})
 }
 
 // newest lists what happened, the newest first.
