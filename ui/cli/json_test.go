@@ -54,11 +54,14 @@ type shape struct {
 	list   *shape
 	object map[string]shape
 	counts bool // an object from any word to a number
+	// optional says that the field is left out where there is nothing to say.
+	optional bool
 }
 
 func is(kinds string) shape                { return shape{kinds: kinds} }
 func listOf(s shape) shape                 { return shape{list: &s} }
 func object(fields map[string]shape) shape { return shape{object: fields} }
+func optional(s shape) shape               { s.optional = true; return s }
 func orNull(s shape) shape                 { s.kinds = "null"; return s }
 func oneOfWords(words ...string) shape     { return shape{kinds: "=" + strings.Join(words, "|=")} }
 func checkShape() shape {
@@ -78,7 +81,13 @@ func checkShape() shape {
 				"kind": oneOfWords("session", "workspace", "sandbox", "execution", "job", "tmpdir", "host", "source"),
 				"id":   is("string"), "state": state, "since": is("time|null")})),
 			"evidence": listOf(object(map[string]shape{"text": is("string"), "value": is("number|null"), "unit": is("string"),
-				"source": is("string"), "at": is("time|null")}))})),
+				"source": is("string"), "at": is("time|null"), "trend": optional(listOf(is("number"))), "trend_seconds": optional(is("number"))})),
+			"why": optional(is("string")), "confirmed": optional(is("time")),
+			"lapsed": optional(object(map[string]shape{"owner": is("string"), "reason": is("string"), "at": is("time"), "until": is("time"),
+				"why": is("string")})),
+			"flapping": optional(is("bool")), "inhibited_by": optional(is("string")),
+			"direction": optional(object(map[string]shape{"heading": oneOfWords("worse", "steady", "ending"), "seconds": is("number|null")})),
+		})),
 		"summary": object(map[string]shape{"workspaces": {counts: true}, "sandboxes": {counts: true}, "alerts": {counts: true}}),
 	})
 }
@@ -135,7 +144,7 @@ func walkObject(at string, v map[string]any, s shape) []string {
 		}
 	}
 	for k := range s.object {
-		if _, there := v[k]; !there {
+		if _, there := v[k]; !there && !s.object[k].optional {
 			bad = append(bad, at+"."+k+" is missing")
 		}
 	}

@@ -54,6 +54,8 @@ type CheckAlert struct {
 	Evidence     []CheckEvidence   `json:"evidence"`
 
 	// These are left out where there is nothing to say.
+	Why         backend.Safe    `json:"why,omitzero"`       // what decides while it is suspected, or what is missing while it is held
+	Confirmed   Time            `json:"confirmed,omitzero"` // when the newest reading that supports it was taken
 	Lapsed      *CheckLapse     `json:"lapsed,omitempty"`
 	Flapping    bool            `json:"flapping,omitempty"`
 	InhibitedBy string          `json:"inhibited_by,omitempty"` // id of the alert about the outage that this one is a part of
@@ -237,7 +239,7 @@ func checkAlert(a *alerts.Alert) CheckAlert {
 	if a.Runbook != "" {
 		c.Runbook = &a.Runbook
 	}
-	c.Flapping, c.InhibitedBy = a.Flapping, a.InhibitedBy
+	c.Flapping, c.InhibitedBy, c.Why, c.Confirmed = a.Flapping, a.InhibitedBy, a.Why, Time{a.Confirmed}
 	if d := a.Direction; d.Heading != alerts.HeadingUnknown {
 		c.Direction = &CheckDirection{Heading: d.Heading}
 		if d.Time > 0 {

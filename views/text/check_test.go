@@ -131,7 +131,9 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 	a.Silenced = &alerts.Silence{ID: backend.Text("s1"), Owner: backend.Text("bo"), Reason: backend.Text("deploy"), Until: noon.Add(time.Hour)}
 	a.Flapping, a.InhibitedBy, a.Direction = true, "9b1c", alerts.Direction{Heading: alerts.HeadingEnding, Time: 2 * time.Minute}
 	a.Lapsed = &alerts.Lapse{Acknowledgement: alerts.Acknowledgement{Owner: backend.Text("cy"), At: noon, Until: noon}, Why: backend.Text("it was taken for 30m")}
-	doc := text.MakeCheck("test", state(fleet.StatusAbsent), &alerts.Board{Alerts: []*alerts.Alert{a}}, noon)
+	suspected, held := alert("wont-terminate", alerts.StatePending, alerts.SeverityWarning), alert("sandbox-oom", alerts.StateHeld, alerts.SeverityWarning)
+	suspected.Why, held.Why, held.Confirmed = backend.Text("fires in 2m"), backend.Text("a is down"), noon.Add(-3*time.Minute)
+	doc := text.MakeCheck("test", state(fleet.StatusAbsent), &alerts.Board{Alerts: []*alerts.Alert{a, suspected, held}}, noon)
 	var out bytes.Buffer
 	if err := text.WriteJSONLine(&out, doc); err != nil {
 		t.Fatal(err)
@@ -143,6 +145,7 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 		`"silenced":{"id":"s1","owner":"bo","reason":"deploy","until":"2026-11-21T13:00:00Z"}`, `"runbook":"7"`,
 		`"lapsed":{"owner":"cy","reason":"","at":"2026-11-21T12:00:00Z","until":"2026-11-21T12:00:00Z","why":"it was taken for 30m"}`,
 		`"flapping":true,"inhibited_by":"9b1c","direction":{"heading":"ending","seconds":120}`,
+		`"why":"fires in 2m"`, `"why":"a is down","confirmed":"2026-11-21T11:57:00Z"`,
 		`"status":"degraded","error":"is not there","age_seconds":1.5,"blind":[]`, `"since_bounds":{"earliest":null,"latest":null}`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in %s", want, out.String())
@@ -153,7 +156,8 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1 of them silenced", "acknowledged by ana: on it", "silenced by bo until 2026-11-21T13:00:00Z: deploy", "runbook 7",
-		"not acknowledged any more: cy had it; it was taken for 30m", "flapping", "a part of the outage that alert 9b1c is about", "direction: ending: halves every 2m"} {
+		"not acknowledged any more: cy had it; it was taken for 30m", "flapping", "a part of the outage that alert 9b1c is about", "runbook 7, alert failed-too-long-1\n",
+		"  decides: fires in 2m\n", "  last confirmed: 3m ago\n  held: a is down\n", "direction: ending: halves every 2m"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

@@ -148,11 +148,12 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
-	b.WriteByte('\n')
+	fmt.Fprintf(b, ", alert %s\n", a.ID)
 	if !a.Cause.IsEmpty() {
 		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
 	}
 	writeBounds(b, a.SinceBounds, now)
+	writeWhy(b, a, now)
 	if k := a.Acknowledged; k != nil {
 		fmt.Fprintf(b, "  acknowledged by %s: %s\n", k.Owner, k.Reason)
 	}
@@ -184,6 +185,24 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 			fmt.Fprintf(b, " (%s)", e.Source)
 		}
 		b.WriteByte('\n')
+	}
+}
+
+// writeWhy says what decides or what is missing, and how old the newest proof of what nobody knows now is.
+func writeWhy(b *strings.Builder, a CheckAlert, now time.Time) {
+	word := "now"
+	switch a.State {
+	case alerts.StatePending:
+		word = "decides"
+	case alerts.StateHeld:
+		word = "held"
+		if !a.Confirmed.IsZero() {
+			fmt.Fprintf(b, "  last confirmed: %s ago\n", backend.Age(now.Sub(a.Confirmed.Time)))
+		}
+	case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
+	}
+	if !a.Why.IsEmpty() {
+		fmt.Fprintf(b, "  %s: %s\n", word, a.Why)
 	}
 }
 
