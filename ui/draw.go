@@ -41,6 +41,9 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	if h >= footerAlways || m.overlay == overEntry || h > need+1 {
 		var line string
 		line, cursorX = m.footer(w)
+		if m.overlay == overEntry && h >= footerAlways {
+			foot = append(foot, m.offered(w)...)
+		}
 		foot = append(foot, line)
 		if h >= ruleFrom {
 			foot = append([]string{kit.Rule(t, w)}, foot...)

@@ -64,6 +64,49 @@ func (m *Model) typed(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+// complete takes the first suggestion.
+func (m *Model) complete() tea.Cmd {
+	all := m.screen().Suggest(&m.frame)
+	if len(all) == 0 {
+		return nil
+	}
+	cmd := m.entry.open(all[0].Text)
+	m.screen().Update(keys.Intent{Action: keys.SetFilter, Text: all[0].Text}, &m.frame)
+	return tea.Batch(cmd, m.goOn())
+}
+
+// offered is the line above the filter that is typed: what is wrong with it, or how it can go on.
+func (m *Model) offered(w int) []string {
+	t := m.frame.Theme
+	if p := m.screen().FilterProblem(); p != "" {
+		var out []string
+		for _, part := range kit.Wrap(p, w-2) {
+			out = append(out, kit.NewLine(t, w).Gap(1).Put(theme.Warn, part).String())
+		}
+		return out[:min(len(out), mostOffered)]
+	}
+	all := m.screen().Suggest(&m.frame)
+	if len(all) == 0 {
+		return nil
+	}
+	l := kit.NewLine(t, w).Gap(1).Put(theme.Accent, "tab ")
+	for i, s := range all {
+		if kit.Width(s.Word)+2 >= l.Left() {
+			l.Put(theme.Dim, "…")
+			break
+		}
+		tone := theme.Dim
+		if i == 0 {
+			tone = theme.Normal
+		}
+		l.Put(tone, s.Word).Gap(2)
+	}
+	return []string{l.String()}
+}
+
+// mostOffered is how many lines a problem of a filter may take.
+const mostOffered = 3
+
 // goOn lets the screen go on with a long filter between two messages.
 func (m *Model) goOn() tea.Cmd {
 	if !m.screen().Busy() {

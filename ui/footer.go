@@ -28,7 +28,7 @@ func (m *Model) footer(w int) (line string, cursor int) {
 	case m.screen().FilterText() != "" && m.overlay == noOverlay:
 		l.Put(theme.Accent, " /"+backend.Clean(m.screen().FilterText(), 60).String()).Put(theme.Dim, "  esc clears it").Gap(3)
 	}
-	if p := m.screen().FilterProblem(); p != "" && (m.overlay == overEntry || m.overlay == noOverlay) {
+	if p := m.screen().FilterProblem(); p != "" && (m.overlay == overEntry && m.height < footerAlways || m.overlay == noOverlay) {
 		l.Put(theme.Warn, p).Gap(3)
 	}
 	for _, b := range m.hints(l.Left() - kit.Width(status) - 2) {

@@ -95,6 +95,9 @@ func New(v Viewer, feed Feed) *Model {
 	m.frame.Ctx = columns.NewCtx(v.Now(), nil, nil)
 	m.frame.Summary = views.Summarise(m.frame.Ctx)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
+	if v.Control != nil {
+		m.frame.Abilities = v.Control.Abilities
+	}
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.entry, m.palette = newEntry(), newPalette()
 	m.unfinished = v.Unfinished

@@ -137,6 +137,9 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 		}
 		return nil
 	case overEntry:
+		if in.Action == keys.Complete {
+			return m.complete()
+		}
 		m.endEntry(in)
 		return m.goOn()
 	case noOverlay:

@@ -3,6 +3,7 @@
 package views
 
 import (
+	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/keys"
@@ -18,6 +19,8 @@ type Frame struct {
 	Summary      *Summary
 	// Diagnoses are those that were worked out; one that is missing is under way.
 	Diagnoses map[Question]*runbook.Diagnosis
+	// Abilities are the verbs for a thing, the unavailable ones with their reason; nil where this console only looks.
+	Abilities func(backend.Key) []actions.Ability
 	// Local is what the operators of this site add to the runbook, by rule, and by page where no rule is asked about.
 	Local map[string]runbook.Local
 }
@@ -35,6 +38,12 @@ type Outcome struct {
 	Copy string      // raw ids for the clipboard
 }
 
+// Suggestion is one way in which the filter that is being typed can go on.
+type Suggestion struct {
+	Word string // as it is offered
+	Text string // the whole filter with it
+}
+
 // Screen is one numbered screen.
 type Screen interface {
 	Number() int
@@ -49,6 +58,8 @@ type Screen interface {
 	FilterText() string
 	// FilterProblem says what is wrong with the filter that is being typed; empty: nothing.
 	FilterProblem() string
+	// Suggest offers how the filter that is being typed can go on, the likeliest first.
+	Suggest(f *Frame) []Suggestion
 	// Busy reports that a filter over very many rows is still being applied; Step goes on with it for some milliseconds.
 	Busy() bool
 	Step()

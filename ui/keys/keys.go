@@ -50,9 +50,10 @@ const (
 	Disarm
 	ShowRun // the plan that is being carried out, or was last
 	NextWave
-	Bundle // write the evidence about the row under the cursor into a file
-	Accept // end a text entry and keep it
-	Cancel // end a text entry and drop it
+	Bundle   // write the evidence about the row under the cursor into a file
+	Accept   // end a text entry and keep it
+	Cancel   // end a text entry and drop it
+	Complete // go on as the first suggestion says
 )
 
 // Intent is an action with its argument.
@@ -140,6 +141,7 @@ func Bindings(screens []ScreenName) []Binding {
 		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
 		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
 		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
+		{Entry, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""},
 		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
 		{Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""},
 		{Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""},

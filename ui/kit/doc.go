@@ -8,14 +8,20 @@ import (
 	"sandglass/ui/theme"
 )
 
-// Wrap breaks a text into lines of at most w cells, at spaces where it can.
+// Wrap breaks a text into lines of at most w cells, at spaces where it can: never inside an id that fits on a line.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+	var lines []string
+	for _, part := range strings.Split(s, "\n") {
+		for _, spans := range wrapSpans([]Span{{Text: part}}, w) {
+			var b strings.Builder
+			for _, span := range spans {
+				b.WriteString(span.Text)
+			}
+			lines = append(lines, strings.TrimRight(b.String(), " "))
+		}
 	}
 	return lines
 }
@@ -305,9 +311,15 @@ func (f *filler) add(w word) {
 			case head == "":
 				f.next()
 				continue
+			case len(head) < len(p.Text): // it has to be broken: rather behind a hyphen or a slash than anywhere
+				if at := strings.LastIndexAny(head, "-/_,:") + 1; at > len(head)/2 {
+					head = head[:at]
+				}
 			}
 			f.put(Span{p.Tone, head})
-			p.Text = p.Text[len(head):]
+			if p.Text = p.Text[len(head):]; p.Text != "" {
+				f.next()
+			}
 		}
 	}
 }

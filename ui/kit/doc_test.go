@@ -2,6 +2,7 @@ package kit
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,5 +126,33 @@ func TestFitGoesByRank(t *testing.T) {
 		if got := text(h); got != want {
 			t.Errorf("%d lines:\n%s\nwant\n%s", h, got, want)
 		}
+	}
+}
+
+func TestCutLeavesWordsWhole(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		w    int
+		want string
+	}{
+		{"one sandbox behind sessions", 20, "one sandbox behind …"},
+		{"one sandbox behind sessions", 19, "one sandbox behind…"},
+		{"a averyveryverylongword", 12, "a averyvery…"},
+		{"codesess_3541d0", 8, "codeses…"},
+		{"short", 5, "short"},
+	} {
+		if got := Cut(c.text, c.w); got != c.want || Width(got) > c.w {
+			t.Errorf("%q in %d: got %q, want %q", c.text, c.w, got, c.want)
+		}
+	}
+}
+
+func TestWrapKeepsIdsWhole(t *testing.T) {
+	got := Wrap("left out: s-0af0104479f5/repo, s-5511d1deb9d6/docs", 34)
+	if want := []string{"left out: s-0af0104479f5/repo,", "s-5511d1deb9d6/docs"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Wrap("abcdefghij", 4); !slices.Equal(got, []string{"abcd", "efgh", "ij"}) {
+		t.Errorf("a word longer than a line: %q", got)
 	}
 }

@@ -20,7 +20,8 @@ func Width(s string) int {
 	return len(s)
 }
 
-// Cut shortens a text to w cells; an ellipsis marks the cut.
+// Cut shortens a text to w cells; an ellipsis marks the cut. A word is left out rather than torn apart, unless that would
+// leave much of the room unused.
 func Cut(s string, w int) string {
 	switch {
 	case w <= 0:
@@ -28,7 +29,14 @@ func Cut(s string, w int) string {
 	case Width(s) <= w:
 		return s
 	}
-	return ansi.Truncate(s, w, "…")
+	torn := strings.TrimSuffix(ansi.Truncate(s, w, "…"), "…")
+	if len(torn) < len(s) && s[len(torn)] == ' ' {
+		return torn + "…" // the next word would have begun here
+	}
+	if at := strings.LastIndexByte(torn, ' '); at > 0 && Width(torn[at:]) <= max(w/4, 6) {
+		return strings.TrimRight(torn[:at], " ,;:") + " …"
+	}
+	return torn + "…"
 }
 
 // CutLeft shortens a text to w cells from its beginning, which an ellipsis marks.

@@ -13,6 +13,7 @@ import (
 	"sandglass/views/browse"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/markdown"
 )
 
 // besideSubjects is how many subjects are listed beside the table.
@@ -22,6 +23,7 @@ const besideSubjects = 20
 func New() views.Screen {
 	set := columns.Alerts()
 	set.Rows = unfolded
+	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
 		Number: 1, Name: "Alerts", Set: set, Kind: columns.KindAlert, Nothing: calm,
 		Pane: func(f *views.Frame, a *alerts.Alert, beside bool) *kit.Doc {
@@ -30,7 +32,34 @@ func New() views.Screen {
 			}
 			return detail.Alert(a, f, 0)
 		},
+		Beneath: page.beneath,
 	})
+}
+
+// prose is the text of the runbook's page as it was last laid out: parsing it for every frame would be felt.
+type prose struct {
+	page  detail.Page
+	theme *theme.Theme
+	width int
+	lines []string
+}
+
+// beneath is the runbook beside the alert: what its diagnosis found and what it could not tell, then the page.
+func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
+	var lines []string
+	if doc := detail.Checked(a, f); doc != nil {
+		lines = append(doc.Layout(f.Theme, w), kit.NewLine(f.Theme, w).String())
+	}
+	if page, ok := detail.PageOf(columns.AlertKey(a), f); ok {
+		if p.page != page || p.theme != f.Theme || p.width != w {
+			*p = prose{page, f.Theme, w, markdown.Render(f.Theme, page.Markdown(f), w)}
+		}
+		lines = append(lines, p.lines...)
+	}
+	if more := len(lines) - h; more > 0 {
+		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, fmt.Sprintf("%d more lines: R ", more+1)).String())
+	}
+	return lines
 }
 
 // unfolded leaves out alerts that stand behind the line of their source or of an outage; that line counts and lists them.

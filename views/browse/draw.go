@@ -61,9 +61,8 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	case l.cfg.Pane == nil:
 		return l.rows(w, h)
 	case w >= besideFrom:
-		left := max(wideColumns+10, w*64/100)
-		table := l.rows(left, h)
-		return kit.Beside(f.Theme, table, l.pane(w-left-3, h, f, true))
+		left := max(wideColumns+10, w*62/100)
+		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, true))
 	}
 	// The split does not depend on the row under the cursor, so that nothing jumps when it moves.
 	th := min(1+l.table.Len(), max(4, h*55/100))
@@ -77,6 +76,22 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	}
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
 	return kit.Stack(table, rule, l.pane(w, h-th-1, f, false))
+}
+
+// leastBeneath is how many lines what stands beneath a table must have to be worth its rule.
+const leastBeneath = 8
+
+// left is the table and, where that is short, what stands beneath it. Where the split is depends on the number of rows
+// alone, so that nothing jumps when the cursor moves.
+func (l *List[R]) left(w, h int, f *views.Frame) kit.Block {
+	th := min(2+l.table.Len(), max(4, h*55/100))
+	row, ok := l.Selected()
+	if l.cfg.Beneath == nil || h-th-1 < leastBeneath || !ok {
+		return l.rows(w, h)
+	}
+	table := l.rows(w, th)
+	room := h - th - 1
+	return kit.Stack(table, kit.NewBlock(w, 1, []string{kit.Rule(f.Theme, w)}), kit.NewBlock(w, room, l.cfg.Beneath(f, row, w, room)))
 }
 
 func (l *List[R]) pane(w, h int, f *views.Frame, beside bool) kit.Block {
@@ -116,7 +131,7 @@ func (l *List[R]) rows(w, h int) kit.Block {
 func (l *List[R]) slots(w int) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
 	for i, c := range l.cfg.Set.Columns {
-		hidden := c.Where == columns.NarrowOnly && w >= wideColumns || c.Where == columns.WideOnly && w < wideColumns ||
+		hidden := c.Where == columns.NarrowOnly && w >= wideColumns || (c.Where == columns.WideOnly || c.Where == columns.WideScreens) && w < wideColumns ||
 			c.Where == columns.Extra && w < extraColumns || c.Where == columns.Reports
 		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == columns.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}

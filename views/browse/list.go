@@ -32,6 +32,9 @@ type Config[R any] struct {
 	Strip func(f *views.Frame, w int) []string
 	// Pane describes the row under the cursor, below the table or beside it, where there is more room; nil: no pane.
 	Pane func(f *views.Frame, row R, beside bool) *kit.Doc
+	// Beneath fills the room below a short table that has its pane beside it, in at most h lines of w cells. nil: the
+	// room stays empty.
+	Beneath func(f *views.Frame, row R, w, h int) []string
 	// Nothing says what it means that there are no rows; it is not asked while sources are still starting.
 	Nothing func(f *views.Frame) *kit.Doc
 }
@@ -230,23 +233,18 @@ func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	case keys.None, keys.Quit, keys.Help, keys.Palette, keys.Screen, keys.Filter, keys.Redraw, keys.Suspend, keys.NextLink, keys.PrevLink,
 		keys.Runbook, keys.NextPage, keys.PrevPage, keys.Acknowledge, keys.Unacknowledge, keys.Silence,
 		keys.SilenceList, keys.Expire, keys.Act, keys.Verbs, keys.Arm, keys.Disarm, keys.ShowRun, keys.NextWave, keys.Bundle, keys.Accept,
-		keys.Cancel:
+		keys.Cancel, keys.Complete:
 	}
 	return views.Outcome{}
 }
 
 func (l *List[R]) setFilter(text string) {
 	l.filterIn = text
-	names := make([]string, len(l.cfg.Set.Columns))
-	for i, c := range l.cfg.Set.Columns {
-		names[i] = c.Name
-	}
-	parsed, err := filter.Parse(text, names...)
+	parsed, err := filter.Parse(text, l.fields()...)
+	l.problem, l.filter = "", parsed // of a wrong one, what stands before the mistake
 	if err != nil {
 		l.problem = err.Error()
-		return // the rows stay as they are while it is typed
 	}
-	l.problem, l.filter = "", parsed
 	l.table.SetMatch(l.match())
 }
 

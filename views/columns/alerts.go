@@ -28,11 +28,14 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 22, Priority: 0,
 				Cell: func(a row, _ *Ctx) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Rule) }},
-			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 38, Flex: 1, Priority: 0,
+			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
 				Cell: func(a row, _ *Ctx) Cell { return causeCell(a) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Cause.String()) }},
-			wide(sourceColumn(func(a row) string { return a.Source }, 8)),
-			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 5, Where: WideOnly,
+			{Name: "whose", Title: "CAUSE", Help: "the cause, behind its source where another source has the same one", Min: 16, Ideal: 38, Flex: 1, Priority: 0, Where: NarrowOnly,
+				Cell: whoseCell,
+				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Cause.String()) }},
+			wide(sourceColumn(func(a row) string { return a.Source }, 3)),
+			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: Reports,
 				Cell: func(a row, _ *Ctx) Cell {
 					switch {
 					case a.Acknowledged != nil:
@@ -48,13 +51,16 @@ func Alerts() *Set[*alerts.Alert] {
 					}
 					return sortText(a.Acknowledged.Owner.String())
 				}},
-			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: WideOnly,
+			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *Ctx) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *Ctx) SortKey { return sortText(a.Runbook) }},
 			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 9, Priority: 1},
 				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
-			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: WideOnly,
+			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
 				Cell: alertStateCell,
+				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
+			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 10, Priority: 2, Where: WideScreens,
+				Cell: standingCell,
 				Sort: func(a row, _ *Ctx) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
 			{Name: "since", Title: "SINCE", Help: "how long it has been true: 40m+ is at least, <41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
 				Cell:    func(a row, c *Ctx) Cell { return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)} },
@@ -143,6 +149,21 @@ func SeverityCell(a *alerts.Alert) Cell {
 	return c
 }
 
+// whoseCell is causeCell for a screen without room for a column of sources: where another source has a line of the same
+// rule and cause, the source stands first, since nothing else tells the two apart.
+func whoseCell(a *alerts.Alert, c *Ctx) Cell {
+	cell := causeCell(a)
+	if !c.twin(a) {
+		return cell
+	}
+	cause := cell.Short
+	if cause.IsEmpty() {
+		cause = cell.Text
+	}
+	cell.Text, cell.Short = backend.Textf("%s: %s", plain(a.Source), cause), backend.Safe{}
+	return cell
+}
+
 func causeCell(a *alerts.Alert) Cell {
 	if a.Folds > 0 {
 		return Cell{Text: backend.Textf("%s, %d alerts held", a.Cause, a.Folds), Short: backend.Textf("%d held: %s", a.Folds, bare(a.Cause.String())),
@@ -185,6 +206,18 @@ func alertStateCell(a *alerts.Alert, c *Ctx) Cell {
 		return Cell{Text: backend.Text("flapping"), Tone: quiet(a, theme.Normal)}
 	}
 	return Cell{Text: plain(StateWord(a.State)), Tone: quiet(a, theme.Normal)}
+}
+
+// standingCell is the state of an alert, or who has it: that is what the others in the call want to know.
+func standingCell(a *alerts.Alert, c *Ctx) Cell {
+	switch {
+	case a.Silenced != nil || a.State == alerts.StateEnded || a.State == alerts.StateResolved:
+	case a.Acknowledged != nil:
+		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: quiet(a, theme.Normal)}
+	case a.Lapsed != nil:
+		return Cell{Text: backend.Textf("was %s", a.Lapsed.Owner), Tone: theme.Warn}
+	}
+	return alertStateCell(a, c)
 }
 
 func stateRank(s alerts.AlertState) int {

@@ -19,6 +19,7 @@ type Ctx struct {
 	naming map[backend.Key]*alerts.Alert  // worst alert by subject; filled on first use
 	past   map[backend.Key]*backend.Event // Events by key; filled on first use
 	places map[backend.Key]*fleet.Place   // filled on first use
+	twins  map[sameCause]string           // source of each rule and cause, empty where several have it; filled on first use
 }
 
 // NewCtx makes a Ctx. A nil State or Board stands for an empty one.
@@ -37,7 +38,7 @@ func (c *Ctx) Next(now time.Time, state *fleet.State, board *alerts.Board) *Ctx 
 	n := NewCtx(now, state, board)
 	n.Events = c.Events
 	if board == c.Board {
-		n.naming = c.naming
+		n.naming, n.twins = c.naming, c.twins
 	}
 	return n
 }
@@ -57,6 +58,25 @@ func (c *Ctx) Alert(k backend.Key) *alerts.Alert {
 		}
 	}
 	return c.naming[k]
+}
+
+// sameCause is what alerts of several sources can have in common.
+type sameCause struct{ rule, fingerprint string }
+
+// twin reports whether another source has an alert of the same rule and cause.
+func (c *Ctx) twin(a *alerts.Alert) bool {
+	if c.twins == nil {
+		c.twins = make(map[sameCause]string, len(c.Board.Alerts))
+		for _, x := range c.Board.Alerts {
+			k := sameCause{x.Rule, x.Fingerprint}
+			if source, met := c.twins[k]; met && source != x.Source {
+				c.twins[k] = ""
+			} else {
+				c.twins[k] = x.Source
+			}
+		}
+	}
+	return c.twins[sameCause{a.Rule, a.Fingerprint}] == ""
 }
 
 // Place returns the shared place of a row's key, nil when nothing is shared there.

@@ -28,6 +28,7 @@ func (w *writer) workspace(x *backend.Workspace) {
 	w.read(&x.Meta)
 	w.text("provider", x.Provider)
 	w.naming(x.Key)
+	w.doable(x.Key)
 	w.Head("Joined")
 	w.owner(x.Key.Source, x.Key.Parent)
 	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == x.Key.Parent && b.Workspace == x.Key.ID })
@@ -183,6 +184,7 @@ func (w *writer) session(s *backend.Session) {
 	w.running("version", s.Versions(), &s.Meta)
 	w.text("branched from", s.BranchedFrom.Safe())
 	w.naming(s.Key)
+	w.doable(s.Key)
 	w.Head("Joined")
 	n := 0
 	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
@@ -12,11 +13,13 @@ import (
 	"sandglass/views/columns"
 )
 
-// Alert writes the short form that stands beside the list: what is known, since when, what to do next.
+// Alert writes the short form that stands beside or below the list: what is known, since when, what to do next. Where it has
+// room, its parts have headings and the first subjects follow.
 func Alert(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
-	w := &writer{Doc: &kit.Doc{}, f: f}
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: subjects > 0}
 	w.short(a, "enter shows the subjects")
 	if subjects > 0 {
+		w.folded(a)
 		w.subjects(a, subjects)
 	}
 	return w.Doc
@@ -25,13 +28,20 @@ func Alert(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
 func (w *writer) short(a *alerts.Alert, how string) {
 	w.headline(a)
 	w.Keep(keepHead)
+	w.section(headWhat)
 	w.cause(a)
-	w.evidence(a)
 	w.whole(a)
+	w.others(a)
 	w.onset(a)
+	w.evidence(a)
+	w.section(headWhy)
 	w.whys(a)
-	w.concluded(a)
-	w.next(a, how)
+	d, asked := w.concluded(a)
+	w.section(headDo)
+	if d != nil {
+		w.advice(d)
+	}
+	w.next(a, d, asked, how)
 }
 
 // alert writes everything.
@@ -193,9 +203,17 @@ func until(t, now time.Time) string {
 	return ", " + backend.Age(t.Sub(now)) + " left"
 }
 
-// next is what to look at or do first. It says nothing that the alert's evidence does not carry.
-func (w *writer) next(a *alerts.Alert, how string) {
-	step := ""
+// next is what can be done from here, and what to read first. It says nothing that the alert's evidence does not carry.
+func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how string) {
+	live := a.State == alerts.StateFiring || a.State == alerts.StatePending
+	if w.headed && live {
+		noReset := backend.Safe{}
+		if d != nil {
+			noReset = d.NoReset
+		}
+		w.offers(subjectsOf(a), noReset)
+	}
+	step := how
 	switch a.State {
 	case alerts.StateHeld:
 		step = "see 9 Sources: it is not known whether this still holds"
@@ -204,14 +222,13 @@ func (w *writer) next(a *alerts.Alert, how string) {
 	case alerts.StatePending:
 		step = "wait for what decides; " + how
 	case alerts.StateFiring:
-		step = how
 	}
-	spans := []kit.Span{plain(step)}
 	if a.State == alerts.StateFiring && w.hasPage(a) {
-		spans = append([]kit.Span{{Tone: theme.Accent, Text: "R " + pageName(a.Runbook)}, dim("; ")}, spans...)
+		w.reading(a.Runbook, step)
+	} else {
+		w.Field("next", plain(step))
 	}
-	w.Field("next", spans...)
-	if _, advised := Asked(a); !advised {
+	if !advised {
 		w.Keep(keepNext) // an alert with a diagnosis says what to do above
 	}
 }

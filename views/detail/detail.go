@@ -16,8 +16,9 @@ import (
 // writer collects a document about one thing.
 type writer struct {
 	*kit.Doc
-	f     *views.Frame
-	links []backend.Key
+	f      *views.Frame
+	links  []backend.Key
+	headed bool // parts have headings
 }
 
 // to says that the next field or line leads to another thing.
@@ -29,7 +30,7 @@ func (w *writer) to(k backend.Key) {
 // Doc describes the thing with that key; the links of the document are the things it leads to, the first is number 1.
 // When the thing is no longer there, the document says so.
 func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
-	w := &writer{Doc: &kit.Doc{}, f: f}
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: true}
 	found := true
 	switch key.Kind {
 	case backend.KindWorkspace:
@@ -193,7 +194,7 @@ func (w *writer) naming(key backend.Key) {
 				continue
 			}
 			if first {
-				w.Head("Alerts that name it")
+				w.Head(headWhy + ": alerts that name it")
 				first = false
 			}
 			c := columns.SeverityCell(a)
@@ -204,6 +205,13 @@ func (w *writer) naming(key backend.Key) {
 				w.Line(dim("  " + a.Subjects[i].Detail.String()))
 			}
 		}
+	}
+	if q, ok := AskedBy(key, w.f); ok && !first {
+		if d := w.f.Diagnoses[q]; d != nil {
+			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+			return
+		}
+		w.Field("diagnosis", dim("is being worked out…"))
 	}
 }
 

@@ -1,6 +1,8 @@
 package detail
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -51,18 +53,21 @@ func (w *writer) hasPage(a *alerts.Alert) bool {
 
 func pageName(incident string) string { return strings.TrimSpace("runbook " + incident) }
 
-// concluded writes the diagnosis beside an alert: the sentence, what was confirmed with its facts, the rest by name,
-// then what to do and what not.
-func (w *writer) concluded(a *alerts.Alert) {
+// concluded writes the diagnosis beside an alert: the sentence, what was confirmed with its facts, the rest by name. It gives
+// the diagnosis, nil while it is worked out, and whether there is one for this alert.
+func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 	q, ok := Asked(a)
 	if !ok {
-		return
+		if w.headed && a.Why.IsEmpty() {
+			w.Field("diagnosis", dim("the runbook has none for this rule: the evidence is what is known"))
+		}
+		return nil, false
 	}
 	d := w.f.Diagnoses[q]
 	if d == nil {
-		w.Field("diagnosis", dim("…"))
+		w.Field("diagnosis", dim("is being worked out…"))
 		w.Keep(keepFact)
-		return
+		return nil, true
 	}
 	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
 	w.Keep(keepFact)
@@ -83,7 +88,7 @@ func (w *writer) concluded(a *alerts.Alert) {
 	}
 	w.list("ruled out", theme.Normal, names[runbook.RuledOut])
 	w.list("cannot tell", theme.Dim, names[runbook.CannotTell])
-	w.advice(d)
+	return d, true
 }
 
 func (w *writer) list(label string, tone theme.Tone, names []string) {
@@ -97,8 +102,12 @@ func (w *writer) advice(d *runbook.Diagnosis) {
 		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
 		w.Keep(keepDont)
 	}
-	for _, s := range d.Do {
-		w.Field("do", plain(s.String()))
+	for i, s := range d.Do {
+		step := ""
+		if len(d.Do) > 1 {
+			step = strconv.Itoa(i+1) + "  "
+		}
+		w.Field(label(i+1, "do"), dim(step), plain(s.String()))
 		w.Keep(keepDo)
 	}
 }
@@ -115,18 +124,26 @@ func (w *writer) diagnosis(d *runbook.Diagnosis) {
 		w.Field("no reset", kit.Span{Tone: theme.Warn, Text: d.NoReset.String()})
 	}
 	w.Blank()
+	w.answers(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
+	w.release(&d.Release)
+	w.knobs(d.Knobs)
+	w.sessions(d)
+}
+
+// answers writes the questions whose answers have one of the marks, grouped by mark.
+func (w *writer) answers(d *runbook.Diagnosis, marks ...runbook.Mark) {
 	last := runbook.Mark("")
 	for i := range d.Checks {
 		c := &d.Checks[i]
+		if !slices.Contains(marks, c.Mark) {
+			continue
+		}
 		mark := ""
 		if c.Mark != last {
 			mark, last = string(c.Mark), c.Mark
 		}
 		w.check(mark, c)
 	}
-	w.release(&d.Release)
-	w.knobs(d.Knobs)
-	w.sessions(d)
 }
 
 // check writes a question, its answer, and where that is from.

@@ -1,6 +1,7 @@
 package detail
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +21,92 @@ func charts(d *kit.Doc, source string, f *views.Frame) {
 		if sum, _ := whole(l, f, fleet.DaySpan); !l.IsLevel() && sum == 0 || !charted(l.Name) {
 			continue
 		}
-		name := strings.ReplaceAll(string(l.Name), "-", " ")
-		d.Chart(name, kit.Chart{Parts: []int{12, 30, 60}, Tone: theme.Accent,
+		d.Chart(lineTitle(l), kit.Chart{Parts: []int{12, 30, 60}, Tone: theme.Accent,
 			Values: func(n int) []backend.Value[float64] { return f.State.Day.Parts(l, f.Now, time.Hour, n) },
 			After:  []kit.Span{dim("  " + amount(l, f, time.Hour) + " in 1h")}})
 		day(d, "", l, f)
 	}
+}
+
+// Sizes of a tall chart: lines with its title and its times.
+const (
+	plotLeast = 5
+	plotMost  = 14
+	plotWide  = 44 // cells, from which two stand side by side
+)
+
+// Plots draws the same lines as charts with their height, as many as h lines of w cells have room for: how long requests
+// took first, since a slow source is the first to be blamed.
+func Plots(source string, f *views.Frame, w, h int) []string {
+	var shown []fleet.Line
+	for _, l := range f.State.Day.Lines(source) {
+		if sum, _ := whole(l, f, fleet.DaySpan); (l.IsLevel() || sum != 0) && charted(l.Name) {
+			shown = append(shown, l)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b fleet.Line) int {
+		switch {
+		case a.Name == b.Name:
+			return 0
+		case a.Name == fleet.LineLatency:
+			return -1
+		case b.Name == fleet.LineLatency:
+			return 1
+		}
+		return 0
+	})
+	if len(shown) == 0 {
+		return []string{kit.NewLine(f.Theme, w).Put(theme.Dim, " nothing of this source is counted over time").String()}
+	}
+	across := 1
+	if w >= 2*plotWide {
+		across = 2
+	}
+	wide := w / across
+	parts := 30
+	if kit.PlotWidth(wide) >= 60 {
+		parts = 60
+	}
+	down := min((len(shown)+across-1)/across, max(h/(plotLeast+1), 1))
+	each := min(h/down-1, plotMost)
+	var lines []string
+	for row := range down {
+		var pair [][]string
+		for _, l := range shown[row*across : min((row+1)*across, len(shown))] {
+			pair = append(pair, plot(l, f, parts, wide, each))
+		}
+		for i := range pair[0] {
+			line := pair[0][i]
+			if len(pair) > 1 {
+				line += pair[1][i]
+			}
+			lines = append(lines, line+kit.NewLine(f.Theme, w-len(pair)*wide).String())
+		}
+		lines = append(lines, kit.NewLine(f.Theme, w).String())
+	}
+	return lines
+}
+
+// plot draws the last hour of one line.
+func plot(l fleet.Line, f *views.Frame, parts, w, h int) []string {
+	p := kit.Plot{Title: []kit.Span{{Tone: theme.Strong, Text: lineTitle(l)}, dim("  " + amount(l, f, time.Hour) + " in 1h")},
+		Values: f.State.Day.Parts(l, f.Now, time.Hour, parts), From: "1h ago"}
+	peak, known := 0.0, false
+	for _, v := range p.Values {
+		peak, known = max(peak, v.Or(0)), known || v.IsKnown()
+	}
+	if known {
+		p.Top = measure(l, peak)
+	}
+	return p.Lines(f.Theme, w, h)
+}
+
+// lineTitle is what a line of history is called.
+func lineTitle(l fleet.Line) string {
+	if l.Name == fleet.LineBroken {
+		return "failed or evicted"
+	}
+	return strings.ReplaceAll(string(l.Name), "-", " ")
 }
 
 // charted leaves out what is counted for rules alone.
@@ -63,10 +144,17 @@ func amount(l fleet.Line, f *views.Frame, span time.Duration) string {
 	switch {
 	case !known:
 		return "not read"
-	case l.Name == fleet.LineLatency:
-		return "at most " + columns.Latency(time.Duration(n*float64(time.Second)))
 	case l.IsLevel():
-		return "at most " + columns.Number(int64(n))
+		return "at most " + measure(l, n)
+	}
+	return measure(l, n)
+}
+
+// measure writes one value of a line in its unit.
+func measure(l fleet.Line, n float64) string {
+	switch {
+	case l.Name == fleet.LineLatency:
+		return columns.Latency(time.Duration(n * float64(time.Second)))
 	case backend.Metric(l.Name) == backend.MetricLogBytes:
 		return backend.Bytes(int64(n))
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views/columns"
@@ -50,6 +49,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		w.Field("", dim("It is listed only: nothing marks it as a sandbox, so nothing is ever done to it."))
 	}
 	w.naming(b.Key)
+	w.doable(b.Key)
 	w.Head("Joined")
 	w.owner(b.Key.Source, b.Session)
 	w.workspaceOf(b)
@@ -132,6 +132,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
 	}
 	w.naming(t.Key)
+	w.doable(t.Key)
 	w.Head("Joined")
 	n := 0
 	for b := range w.f.State.Sandboxes.All() {
@@ -263,19 +264,4 @@ func fullness(label string, share float64, note string) kit.Span {
 		s.Tone = theme.Warn
 	}
 	return s
-}
-
-func (w *writer) source(h *fleet.SourceHealth) {
-	w.cell("status", columns.StatusCell(h.Status), dim("  "+h.Kind))
-	if !h.Error.IsEmpty() {
-		w.tone("why", columns.StatusCell(h.Status).Tone, h.Error.String())
-	}
-	Source(w.Doc, h, w.f)
-	w.naming(h.Key)
-	if len(h.Problems) > 0 {
-		w.Head("Problems of the last poll")
-		for _, p := range h.Problems {
-			w.Field(string(p.Kind), plain(p.What.String()), dim("  "+p.Where.String()))
-		}
-	}
 }

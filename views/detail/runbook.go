@@ -1,9 +1,11 @@
 package detail
 
 import (
+	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/kit"
+	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
 )
@@ -124,10 +126,29 @@ func (p Page) Markdown(f *views.Frame) string {
 	return page.Advice(f.Local[p.Rule])
 }
 
-// AskedBy is the question that the details of a thing want answered; false when there is none.
+// Checked writes what an alert's diagnosis confirmed, with its facts, and what it cannot tell and what would; nil while it is
+// worked out, or when there is none.
+func Checked(a *alerts.Alert, f *views.Frame) *kit.Doc {
+	q, ok := Asked(a)
+	d := f.Diagnoses[q]
+	if !ok || d == nil {
+		return nil
+	}
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.Line(kit.Span{Tone: theme.Strong, Text: "What the diagnosis asked"}, dim("  "+pageName(a.Runbook)))
+	w.answers(d, runbook.Confirmed, runbook.CannotTell)
+	return w.Doc
+}
+
+// AskedBy is the question that the details of a thing want answered: an alert's own, and that of the worst alert which names
+// the thing; false when there is none.
 func AskedBy(key backend.Key, f *views.Frame) (views.Question, bool) {
 	if a := findAlert(f.Board, key); a != nil {
 		return Asked(a)
 	}
-	return views.Question{}, false
+	if a := f.Alert(key); a == nil || a.Runbook == "" {
+		return views.Question{}, false
+	}
+	p, ok := PageOf(key, f)
+	return p.Question, ok
 }

@@ -14,40 +14,119 @@ import (
 	"sandglass/views/columns"
 )
 
-// Source writes what a source lets us see and not see, and what reading it costs.
-func Source(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
-	sees(d, h)
-	if !blind(d, f, h.Key.Source, "blind rules") {
-		d.Field("blind rules", dim("none"))
+// SourcePane describes a source beside or below the list. Beside it there is room for headings, for its alerts and for the
+// problems of the last poll; its charts then stand elsewhere.
+func SourcePane(h *fleet.SourceHealth, f *views.Frame, beside bool) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: beside}
+	w.Line(kit.Span{Tone: theme.Strong, Text: h.Key.Source}, dim("  "+h.Kind+"  "), w.state(columns.StatusCell(h.Status)))
+	if !h.Error.IsEmpty() {
+		w.tone("why", columns.StatusCell(h.Status).Tone, h.Error.String())
 	}
-	blind(d, f, "", "not watched")
+	w.sight(h)
+	w.cost(h)
+	if !beside {
+		charts(w.Doc, h.Key.Source, f)
+	}
+	w.told(h)
+	if beside {
+		w.resting(h)
+		w.problems(h)
+	}
+	return w.Doc
+}
+
+// source writes everything about a source.
+func (w *writer) source(h *fleet.SourceHealth) {
+	w.cell("status", columns.StatusCell(h.Status), dim("  "+h.Kind))
+	if !h.Error.IsEmpty() {
+		w.tone("why", columns.StatusCell(h.Status).Tone, h.Error.String())
+	}
+	w.naming(h.Key)
+	w.sight(h)
+	w.cost(h)
+	charts(w.Doc, h.Key.Source, w.f)
+	w.told(h)
+	w.resting(h)
+	w.problems(h)
+}
+
+// sight writes what a source lets us see and not see.
+func (w *writer) sight(h *fleet.SourceHealth) {
+	w.section("What it lets us see, and not see")
+	sees(w.Doc, h)
+	if !blind(w.Doc, w.f, h.Key.Source, "blind rules") {
+		w.Field("blind rules", dim("none"))
+	}
+	blind(w.Doc, w.f, "", "not watched")
+}
+
+// cost writes what reading a source costs it.
+func (w *writer) cost(h *fleet.SourceHealth) {
+	w.section("What reading it costs")
 	load := fmt.Sprintf("%s requests and %s a minute", columns.Rate(h.RequestsPerMin), backend.Bytes(int64(h.BytesPerMin)))
 	if h.P50 > 0 {
 		load += fmt.Sprintf(", p50 %s, p95 %s", columns.Latency(h.P50), columns.Latency(h.P95))
 	}
-	d.Field("load", plain(load))
+	w.Field("load", plain(load))
 	polls := "every " + h.Interval.String()
-	if wait := h.NextPoll.Sub(f.Now); h.Failures > 0 && wait > 0 {
+	if wait := h.NextPoll.Sub(w.f.Now); h.Failures > 0 && wait > 0 {
 		polls += ", next try in " + backend.Age(wait)
 	}
 	if h.Failures > 0 {
 		polls += fmt.Sprintf(", %d failed in a row", h.Failures)
 	}
-	d.Field("polls", plain(polls), dim(lastOK(h, f)))
+	w.Field("polls", plain(polls), dim(lastOK(h, w.f)))
 	if off, ok := h.ClockOffset.Get(); ok && off.Abs() >= 2*time.Second {
-		d.Field("clock", kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second))})
+		w.tone("clock", theme.Warn, fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second)))
 	}
-	runs(d, h.Key.Source, f)
-	charts(d, h.Key.Source, f)
+}
+
+// told writes what a source says of itself and of what runs there.
+func (w *writer) told(h *fleet.SourceHealth) {
+	runs(w.Doc, h.Key.Source, w.f)
 	if len(h.About) > 0 {
-		d.Field("about", plain(strings.Join(h.About, ", ")))
+		w.Field("about", plain(strings.Join(h.About, ", ")))
 	}
-	facts(d, h, f)
+	facts(w.Doc, h, w.f)
 	for i, n := range h.Notes {
 		if len(h.Facts) > 0 {
 			break // the note of a check is its fact
 		}
-		d.Field(label(i+1, "notes"), plain(n.String()))
+		w.Field(label(i+1, "notes"), plain(n.String()))
+	}
+}
+
+// mostResting is how many alerts of a source are listed.
+const mostResting = 20
+
+// resting lists the alerts that rest on what the source said.
+func (w *writer) resting(h *fleet.SourceHealth) {
+	n := 0
+	for _, a := range w.f.Board.Alerts {
+		if a.Source != h.Key.Source {
+			continue
+		}
+		if n++; n == 1 {
+			w.Head("Alerts that rest on it")
+		}
+		if n > mostResting {
+			continue
+		}
+		w.to(columns.AlertKey(a))
+		w.Line(w.state(columns.SeverityCell(a)), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule}, plain("  "+columns.SubjectCount(a)), dim("  "+life(a, w.f.Now)+"  "+a.Cause.String()))
+	}
+	if rest := n - mostResting; rest > 0 {
+		w.Line(dim("  and " + columns.Number(rest) + " more"))
+	}
+}
+
+func (w *writer) problems(h *fleet.SourceHealth) {
+	if len(h.Problems) == 0 {
+		return
+	}
+	w.Head("Problems of the last poll")
+	for _, p := range h.Problems {
+		w.Field(string(p.Kind), plain(p.What.String()), dim("  "+p.Where.String()))
 	}
 }
 

@@ -106,7 +106,8 @@ func TestErrors(t *testing.T) {
 		position int
 		part     string
 	}{
-		{"stat:failed", 1, "the fields are id, state, age"},
+		{"stat:failed", 1, "did you mean state? The fields are id, state, age"},
+		{"colour:red", 1, `no field "colour" here. The fields are id`},
 		{"x  !stat=failed", 5, `no field "stat"`},
 		{"!", 1, "a word is missing"},
 		{"age>", 5, "an age, a size or a number"},

@@ -60,7 +60,8 @@ func (f Filter) String() string { return f.text }
 func (f Filter) IsZero() bool { return len(f.terms) == 0 }
 
 // Parse reads a filter. When fields are given, another field name is an error that lists them; without, any name is
-// accepted and rows that lack the field do not match. Errors are of type *Error.
+// accepted and rows that lack the field do not match. Errors are of type *Error; the Filter then holds the terms before
+// the one that is wrong.
 func Parse(s string, fields ...string) (Filter, error) {
 	f := Filter{text: s}
 	for i := 0; i < len(s); {
@@ -70,7 +71,7 @@ func Parse(s string, fields ...string) (Filter, error) {
 		}
 		t, next, err := parseTerm(s, i, fields)
 		if err != nil {
-			return Filter{}, err
+			return f, err
 		}
 		f.terms = append(f.terms, t)
 		i = next
@@ -88,8 +89,8 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 	if name, op, width := fieldAndOperator(s[i:]); op != opText {
 		t.field, t.op = strings.ToLower(name), op
 		if len(fields) > 0 && !slices.Contains(fields, t.field) {
-			return t, 0, fail(s, i, "there is no field %q here; the fields are %s; to search for the text itself, quote it",
-				name, strings.Join(fields, ", "))
+			return t, 0, fail(s, i, "there is no field %q%s The fields are %s; to search for the text itself, quote it",
+				name, meant(t.field, fields), strings.Join(fields, ", "))
 		}
 		i += width
 	}
@@ -114,6 +115,14 @@ func parseTerm(s string, start int, fields []string) (term, int, error) {
 	// printed it.
 	t.needle = newNeedle(backend.Clean(value, backend.MaxTextRunes).String())
 	return t, next, nil
+}
+
+// meant asks whether the nearest of the fields was meant.
+func meant(name string, fields []string) string {
+	if near := backend.Nearest(name, fields); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return " here."
 }
 
 // fieldAndOperator recognises `name` directly followed by an operator, and returns how many bytes both take.

@@ -16,7 +16,13 @@ import (
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*fleet.SourceHealth]{
-		Number: 9, Name: "Sources", Set: columns.Sources(), Kind: backend.KindSource, Pane: pane,
+		Number: 9, Name: "Sources", Set: columns.Sources(), Kind: backend.KindSource,
+		Pane: func(f *views.Frame, h *fleet.SourceHealth, beside bool) *kit.Doc {
+			return detail.SourcePane(h, f, beside)
+		},
+		Beneath: func(f *views.Frame, h *fleet.SourceHealth, w, room int) []string {
+			return detail.Plots(h.Key.Source, f, w, room)
+		},
 		Nothing: func(*views.Frame) *kit.Doc {
 			doc := &kit.Doc{}
 			doc.Blank()
@@ -25,16 +31,4 @@ func New() views.Screen {
 			return doc
 		},
 	})
-}
-
-func pane(f *views.Frame, h *fleet.SourceHealth, _ bool) *kit.Doc {
-	doc := &kit.Doc{}
-	c := columns.StatusCell(h.Status)
-	doc.Line(kit.Span{Tone: theme.Strong, Text: h.Key.Source}, kit.Span{Tone: theme.Dim, Text: "  " + h.Kind + "  "},
-		kit.Span{Tone: c.Tone, Text: f.Theme.Mark(c.Mark) + " " + c.Text.String()})
-	if !h.Error.IsEmpty() {
-		doc.Field("why", kit.Span{Tone: c.Tone, Text: h.Error.String()})
-	}
-	detail.Source(doc, h, f)
-	return doc
 }

@@ -170,7 +170,7 @@ func WriteCSV(w io.Writer, l columns.Listing, ctx *columns.Ctx, f filter.Filter)
 	var index []int
 	var names []string
 	for i, h := range l.Heads {
-		if h.Where != columns.NarrowOnly {
+		if h.Where != columns.NarrowOnly && h.Where != columns.WideScreens {
 			index, names = append(index, i), append(names, h.Name)
 		}
 	}
