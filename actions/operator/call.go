@@ -232,12 +232,18 @@ func jsonText(s string) string {
 }
 
 // argv fills the command in. A value stays in its argument. One that a program would read as an option is refused,
-// unless "--" stands before it.
+// unless "--" stands before it, and one that a shell would read as more than a word where a shell reads it.
 func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
 	out := make([]string, 0, len(c.Command))
 	ended := false
 	for i, a := range c.Command {
-		filled, err := wire.Fill(a, value, func(s string) string { return s })
+		var loose string
+		filled, err := wire.Fill(a, value, func(s string) string {
+			if !plainWord(s) {
+				loose = s
+			}
+			return s
+		})
 		switch {
 		case err != nil:
 			return nil, err
@@ -245,6 +251,9 @@ func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
 			return nil, fmt.Errorf("a value holds a zero byte and cannot be an argument")
 		case i > 0 && !ended && strings.HasPrefix(filled, "-") && strings.HasPrefix(a, "{"):
 			return nil, fmt.Errorf("a value begins with a dash, which %s would read as an option; put \"--\" before it in command", c.Command[0])
+		}
+		if loose != "" && shellReads(c.Command, i) {
+			return nil, fmt.Errorf("a shell would read %q as more than a word; let it be an argument of its own, as in [\"sh\", \"-c\", \"stop \\\"$1\\\"\", \"--\", \"{id}\"]", loose)
 		}
 		ended = ended || a == "--"
 		out = append(out, filled)

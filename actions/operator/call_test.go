@@ -90,6 +90,39 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestNoShellReadsAValue: an operator may name a shell, or ssh, which runs one far away; what somebody else called a
+// session is then a word or nothing.
+func TestNoShellReadsAValue(t *testing.T) {
+	for _, c := range []struct {
+		command []string
+		reads   bool
+	}{
+		{[]string{"sh", "-c", "stop {session}"}, true},
+		{[]string{"docker", "exec", "box", "/bin/bash", "-lc", "stop {session}"}, true},
+		{[]string{"sudo", "su", "agent", "--command", "stop {session}"}, true},
+		{[]string{"ssh", "far", "stop", "{session}"}, true},
+		{[]string{"/usr/bin/ssh", "-o", "BatchMode=yes", "far", "--", "stop", "{session}"}, true},
+		{[]string{"sh", "-c", "stop \"$1\"", "--", "{session}"}, false},
+		{[]string{"bash", "/opt/stop.sh", "--", "{session}"}, false},
+		{[]string{"curl", "-c", "jar", "--", "{session}"}, false},
+	} {
+		call := Call{Command: c.command}
+		for _, id := range hostileIDs {
+			argv, err := call.argv(values(sessionKey(id), nil))
+			if (err != nil) != (c.reads || strings.Contains(id, "\x00")) {
+				t.Errorf("%q with %q: %q, %v", c.command, id, argv, err)
+			}
+		}
+		if argv, err := call.argv(values(sessionKey("s-91/a.b:c@d+1"), nil)); err != nil {
+			t.Errorf("%q: a plain word is refused: %q, %v", c.command, argv, err)
+		}
+	}
+}
+
+func sessionKey(id string) backend.Key {
+	return backend.Key{Kind: backend.KindSession, Source: "h", ID: backend.MustID(id)}
+}
+
 func TestRefusals(t *testing.T) {
 	const head = "name = \"stop\"\nof = \"session\"\neffect = \"stops it\"\n"
 	for _, c := range []struct{ text, want string }{
