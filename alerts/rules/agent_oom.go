@@ -68,8 +68,8 @@ type agentOOM struct {
 
 func (r *agentOOM) Meta() *alerts.Meta { return &r.meta }
 
-// JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters. In those of
-// findings: Kept, what was seen at the onset; Cause.
+// JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters, and Last, when
+// they were read. In those of findings: Kept, what was seen at the onset; Cause; and what onset keeps.
 func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	notes := map[backend.Key]*alerts.Note{}
 	for k, n := range known.All {
@@ -132,7 +132,6 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	switch {
 	case m.N > 0:
 		v.Outcome, v.Confirmed = alerts.True, env.Ours(m.Last)
-		v.Bounds = alerts.Bounds{Latest: env.Ours(m.First)}
 		v.Cause = backend.Text("the agent ran out of memory")
 	case together:
 		v.Outcome = alerts.True
@@ -145,6 +144,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		if n != nil {
 			c := *n
 			c.Cause, c.Fingerprint = backend.Safe{}, ""
+			c.First, c.Worked, c.Seen = time.Time{}, time.Time{}, time.Time{}
 			c.Keep(func(r *alerts.Rest) { r.Kept = nil })
 			v.Note = &c
 			if len(c.Points) == 0 && c.Count == 0 && c.Last.IsZero() {
@@ -173,10 +173,19 @@ func (r *agentOOM) gap(env *alerts.Env, key backend.Key, via string, m alerts.Me
 
 // signs brings the note of a source up to date with process starts and kills by kernels.
 func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
-	var started, killed float64
+	var started []alerts.Point
+	killed := 0.0
 	for i := range env.State.Events {
-		if e := &env.State.Events[i]; e.Name == "process-restarted" && speaks(env, e.Source, h.Key.Source) {
-			started++
+		e := &env.State.Events[i]
+		if e.Name != "process-restarted" || !speaks(env, e.Source, h.Key.Source) {
+			continue
+		}
+		at := env.Ours(e.At) // a server that is asked for the past tells of old starts too
+		if at.After(env.Now) {
+			at = env.Now
+		}
+		if env.Now.Sub(at) <= r.over {
+			started = append(started, alerts.Point{At: at, N: [3]float64{1}})
 		}
 	}
 	total, counted := 0, false
@@ -189,11 +198,11 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 	if note != nil && !note.Last.IsZero() && counted && total > int(note.Count) {
 		killed = float64(total - int(note.Count))
 	}
-	fresh := note == nil || started+killed > 0 || counted && (total != int(note.Count) || note.Last.IsZero())
+	fresh := note == nil || len(started) > 0 || killed > 0 || counted && (total != int(note.Count) || note.Last.IsZero())
 	if !fresh && (len(note.Points) == 0 || env.Now.Sub(note.Points[0].At) <= r.over) {
 		return note
 	}
-	if note == nil && !counted && started == 0 {
+	if note == nil && !counted && len(started) == 0 {
 		return nil
 	}
 	n := alerts.Note{}
@@ -201,13 +210,26 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 		n = *note
 	}
 	n.Points = slices.DeleteFunc(slices.Clone(n.Points), func(p alerts.Point) bool { return env.Now.Sub(p.At) > r.over })
-	if started+killed > 0 && len(n.Points) < maxPoints {
-		n.Points = append(n.Points, alerts.Point{At: env.Now, N: [3]float64{started, killed}})
+	if killed > 0 {
+		started = append(started, alerts.Point{At: env.Now, N: [3]float64{0, killed}})
 	}
+	n.Points = append(n.Points, started[:min(len(started), max(maxPoints-len(n.Points), 0))]...)
+	slices.SortStableFunc(n.Points, func(a, b alerts.Point) int { return a.At.Compare(b.At) })
 	if counted {
 		n.Count, n.Last = int32(total), env.Now // Last: the counter is known
 	}
 	return &n
+}
+
+// began is since when signs follow each other within the window: lines where there are any, else starts and kills.
+func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *alerts.Note) alerts.Bounds {
+	if b := heldSince(env, r.over, func(sums []float64) bool { return sums[0] > 0 }, series); !b.Latest.IsZero() {
+		return b
+	}
+	if len(n.Points) > 0 {
+		return alerts.Bounds{Latest: n.Points[0].At}
+	}
+	return alerts.Bounds{}
 }
 
 func speaks(env *alerts.Env, source, about string) bool {
@@ -241,10 +263,8 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		session = series[0].Session
 	}
 	v.Session = session
-	onset := env.State.Wall
-	if m.N > 0 {
-		onset = m.First
-	}
+	v.Bounds = onset(env, &n, func() alerts.Bounds { return r.began(env, series, &n) })
+	began := env.Display(v.Bounds.Latest)
 	if !session.IsZero() {
 		source, keep := homeOf(env, series[0], n.Home())
 		v.Source = source
@@ -252,7 +272,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
-		kept, facts := r.before(env, v.Source, session, onset)
+		kept, facts := r.before(env, v.Source, session, began)
 		supported = facts
 		n.Keep(func(r *alerts.Rest) { r.Kept = kept })
 		n.Cause = v.Cause
@@ -260,17 +280,13 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
 		}
 		n.Fingerprint = alerts.Fingerprint(n.Cause.String())
-		n.Seen = env.Now
 	} else if !slices.ContainsFunc(n.Kept(), func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
 		// What a server tells of the past may come a poll later than the line.
-		if trend, ok := memoryBefore(env, v.Source, session, onset); ok {
+		if trend, ok := memoryBefore(env, v.Source, session, began); ok {
 			n.Keep(func(r *alerts.Rest) { r.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, r.Kept) })
 		}
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause
-	if v.Bounds.Latest.IsZero() {
-		v.Bounds.Latest = n.Seen
-	}
 	now := env.Display(env.Now)
 	if m.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{

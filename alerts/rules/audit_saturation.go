@@ -139,6 +139,9 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if n.Fingerprint == "" { // the newest sample changes all the time; the cause is the one it began with
 		n.Cause, n.Fingerprint = env.Cause(rejectionKind(counted, rejections.Sample))
 	}
+	if !v.Suspected {
+		v.Bounds = r.began(env, &n)
+	}
 	v.Note, v.Cause, v.Fingerprint, v.Runbook = &n, n.Cause, n.Fingerprint, "9"
 	if n.WasFailed {
 		v.Cause, v.Severity = backend.Text("probing: many different commands rejected"), oneHigher(r.meta.Severity)
@@ -188,6 +191,25 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if !rejections.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(rejections.Sample.String(), 300)), Source: logs, At: rejections.Last})
 	}
+}
+
+// began is since when it is a flood, as far as the counts reach back.
+func (r *auditSaturation) began(env *alerts.Env, n *alerts.Note) alerts.Bounds {
+	return onset(env, n, func() alerts.Bounds {
+		var rejections, bytes []backend.Series
+		for _, s := range n.Series() {
+			switch s.Name {
+			case backend.MetricRejections:
+				rejections = append(rejections, s)
+			case backend.MetricLogBytes:
+				bytes = append(bytes, s)
+			}
+		}
+		seconds := r.over.Seconds()
+		return heldSince(env, r.over, func(sums []float64) bool {
+			return sums[0] > r.rejections*seconds || sums[1] > r.bytes*seconds
+		}, rejections, bytes)
+	})
 }
 
 // probingOver is the time within which different commands count as one attempt to find out what is allowed.

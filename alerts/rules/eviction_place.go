@@ -97,13 +97,18 @@ func (s *site) remember(was *alerts.Note) *alerts.Note {
 			keep = append(keep, x)
 		}
 	}
-	switch {
-	case len(keep) == 0:
-		return nil
-	case was != nil && slices.Equal(was.Series(), keep):
-		return was
+	n := alerts.Note{}
+	if was != nil {
+		if n = *was; slices.Equal(was.Series(), keep) {
+			return was
+		}
 	}
-	return &alerts.Note{Rest: &alerts.Rest{Series: keep}}
+	if len(keep) > 0 {
+		n.Rest = &alerts.Rest{Series: keep}
+	} else {
+		n.Rest = nil
+	}
+	return &n
 }
 
 func keptPlaces(known alerts.Known) map[backend.Series]siteID {

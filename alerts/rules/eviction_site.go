@@ -209,7 +209,7 @@ func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
 			l.Subjects = append(l.Subjects, alerts.Subject{
-				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Latest: n.Seen}, Detail: n.Cause,
+				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.Seen}, Detail: n.Cause,
 			})
 		}
 	}

@@ -91,7 +91,7 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	f := factsOf(env, w)
-	n := alerts.Note{WasEvicted: true, Seen: f.read, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
+	n := alerts.Note{WasEvicted: true, Success: f.success, Seen: f.read, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
 	if note != nil {
 		n.Seen, n.First, n.Count = note.Seen, note.First, note.Count
 		if f.attempt.After(note.Last) {
@@ -157,9 +157,46 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 		}
 	}
 	if v.Outcome == alerts.True {
-		v.Note = s.remember(known.Note(key))
+		r.began(env, s, known.Note(key), &v)
 	}
 	return v
+}
+
+// began remembers what was counted there, and since when it is a storm: by the counts as far as they reach back, else by
+// the evicted workspaces themselves, of which enough have to be evicted at the same time.
+func (r *evictionStorm) began(env *alerts.Env, s *site, was *alerts.Note, v *alerts.Verdict) {
+	n := s.remember(was)
+	v.Note = n
+	counted := len(s.evictions)+len(s.exhausted) > 0
+	if counted && v.Suspected {
+		return // a rate that is not proved yet began at no moment
+	}
+	c := *n
+	v.Bounds = onset(env, &c, func() alerts.Bounds {
+		if !counted {
+			return s.evictedSince(r.evicted)
+		}
+		least := r.rate * r.over.Seconds()
+		return heldSince(env, r.over, func(sums []float64) bool {
+			return sums[0] > least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted
+		}, s.evictions, s.retries, s.exhausted)
+	})
+	if !c.First.Equal(n.First) || !c.Worked.Equal(n.Worked) || !c.Seen.Equal(n.Seen) {
+		v.Note = &c
+	}
+}
+
+// evictedSince is between which moments so many workspaces had come to be evicted.
+func (s *site) evictedSince(many int) alerts.Bounds {
+	var worked, failed []time.Time
+	for _, n := range s.evicted.All {
+		at := n.Seen
+		if !n.Last.IsZero() && n.Last.Before(at) {
+			at = n.Last
+		}
+		worked, failed = append(worked, n.Success), append(failed, at)
+	}
+	return alerts.Bounds{Earliest: nth(worked, many), Latest: nth(failed, many)}
 }
 
 // judge weighs what the counters, the log lines and the registry say about one provider.

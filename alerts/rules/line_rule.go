@@ -61,14 +61,15 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 	n := *note
 	if n.Fingerprint == "" { // the alert keeps the cause that it began with; the newest line is evidence
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
-		n.Seen = env.Ours(m.First)
 	}
+	v.Bounds = onset(env, &n, func() alerts.Bounds {
+		return heldSince(env, r.over, func(sums []float64) bool { return sums[0] >= r.lines }, n.Series())
+	})
 	source, keep := homeOf(env, n.Series()[0], n.Home())
 	v.Source = source
 	n.Keep(func(r *alerts.Rest) { r.Home = keep })
 	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
-	v.Bounds = alerts.Bounds{Latest: n.Seen}
 	v.Detail = n.Cause
 	if key.Kind == backend.KindSession {
 		v.Session = key.ID

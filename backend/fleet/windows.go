@@ -75,6 +75,22 @@ func (w Windows) All(name backend.Metric) iter.Seq[backend.Series] {
 	}
 }
 
+// Counts walks what one series counted in the last hour, oldest first: by when, and how much. Counts of one moment are
+// joined, and old ones of a minute; a count of 0 says that nothing happened until then.
+func (w Windows) Counts(s backend.Series) iter.Seq2[time.Time, float64] {
+	return func(yield func(time.Time, float64) bool) {
+		x := w.get(s)
+		if x == nil {
+			return
+		}
+		for _, p := range x.pts {
+			if !yield(time.UnixMilli(p.last), p.n) {
+				return
+			}
+		}
+	}
+}
+
 // Buckets splits the window that ends at now into n equal parts, oldest first, for a sparkline.
 func (w Windows) Buckets(s backend.Series, now time.Time, window time.Duration, n int) []float64 {
 	if x := w.get(s); x != nil {
