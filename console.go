@@ -114,12 +114,12 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 
 // past gives the viewer what the journal is for: plans that were broken off, and a place for evidence.
 func (c *console) past(ctx context.Context, records *audit.Journal, desk *alerts.Desk, o cli.Console, v *ui.Viewer, problem func(error)) {
+	broken, err := unfinished(ctx, records, c.sys.now(), desk, o.ReadOnly)
+	problem(err)
+	v.Unfinished = broken
 	if o.ReadOnly {
 		return
 	}
-	broken, err := unfinished(ctx, records, c.sys.now(), desk)
-	problem(err)
-	v.Unfinished = broken
 	evidence := cli.Evidence{Journal: records, Who: whoIs(), Version: version(), Environment: o.Config.Environment, Cleaner: c.program.Cleaner, Now: c.sys.now}
 	v.Bundle = func(ctx context.Context, k backend.Key) (string, error) {
 		saved, err := evidence.Save(ctx, desk, k, "")
@@ -135,7 +135,7 @@ const longestGoodbye = 130 * time.Second
 func (c *console) hangUp(control *actions.Control) {
 	why, told := backend.Text("the console ended"), carriesOut(control)
 	if told {
-		control.Current().Stop(why) // so that it holds when it is said
+		control.Current().Leave(why) // so that it holds when it is said
 		fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestGoodbye)

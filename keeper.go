@@ -117,26 +117,36 @@ func (j keeperJournal) Came(ctx context.Context, w tmpdiract.Waiting, done actio
 	return err
 }
 
-// unfinished are the plans of former runs that were begun and never ended. Each is written down as broken off, so that it
-// is told once; what became of its targets is for readings to show.
-func unfinished(ctx context.Context, journal *audit.Journal, now time.Time, desk *alerts.Desk) ([]backend.Safe, error) {
+// unfinished are the plans of former runs that were begun and never ended, and those that were stopped because the screen
+// was lost. Each is written down as told, so that it is told once; a console that only looks writes nothing. What became of
+// the targets is for readings to show.
+func unfinished(ctx context.Context, journal *audit.Journal, now time.Time, desk *alerts.Desk, readOnly bool) ([]backend.Safe, error) {
 	open, err := journal.OpenIntents(ctx)
 	if err != nil {
 		return nil, err
 	}
+	unseen, err := journal.UnseenStops(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []backend.Safe
-	for _, o := range open {
+	for _, o := range slices.Concat(open, unseen) {
 		if o.Running {
 			continue
 		}
 		text := backend.Textf("%s (plan %s, begun %s by %s)", o.Text(), backend.Clean(o.Intent.Digest, 20), o.Intent.At.Format("01-02 15:04Z"), o.Intent.Who.Text())
 		out = append(out, text)
-		e := backend.Event{Kind: backend.EventAction, At: now, Name: o.Intent.Verb, Text: backend.Textf("broken off: %s", text)}
-		if len(o.Intent.Subjects) > 0 {
-			e.Subject, e.Source = o.Intent.Subjects[0], o.Intent.Subjects[0].Source
+		if readOnly {
+			continue
 		}
-		if err := desk.Record(e); err != nil {
-			return out, err
+		if o.Stopped == nil { // the timeline has the end of the others
+			e := backend.Event{Kind: backend.EventAction, At: now, Name: o.Intent.Verb, Text: backend.Textf("broken off: %s", text)}
+			if len(o.Intent.Subjects) > 0 {
+				e.Subject, e.Source = o.Intent.Subjects[0], o.Intent.Subjects[0].Source
+			}
+			if err := desk.Record(e); err != nil {
+				return out, err
+			}
 		}
 		if err := journal.Settle(ctx, o, now, whoIs()); err != nil {
 			return out, err

@@ -246,6 +246,25 @@ func TestTheTerminalIsLostMidPlan(t *testing.T) {
 			if len(r.began) != 0 {
 				t.Error("another reset began")
 			}
+			leave := func(p *onTerminal) {
+				if _, err := io.WriteString(p.tty, "q"); err != nil {
+					t.Fatal(err)
+				}
+				if code := p.ended(t); code != 0 {
+					t.Errorf("exit status %d", code)
+				}
+			}
+			for _, readOnly := range []string{"--read-only", "--read-only=false"} { // who only looks takes it from nobody
+				p = startOnTerminal(t, nil, "--config", config, "--state-dir", dir, readOnly)
+				p.sees(t, "broken off: reset: 1 of 3 done")
+				leave(p)
+			}
+			p = startOnTerminal(t, nil, "--config", config, "--state-dir", dir)
+			p.waitFor(t, "Workspaces")
+			leave(p)
+			if strings.Contains(p.text(), "broken off") {
+				t.Error("it is told again")
+			}
 		})
 	}
 }

@@ -297,7 +297,7 @@ func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
 	if r == nil {
 		return
 	}
-	r.Stop(why)
+	r.Leave(why)
 	select {
 	case <-r.Done():
 	case <-ctx.Done():

@@ -40,6 +40,7 @@ type Run struct {
 	mu      sync.Mutex
 	p       Progress
 	halt    backend.Safe // why it must not go on; empty: it may
+	unseen  bool         // whoever watched was gone before it was stopped
 	began   time.Time
 	subs    map[chan struct{}]struct{}
 	version int    // of p, for shown
@@ -140,6 +141,15 @@ func (r *Run) Stop(why backend.Safe) {
 	}
 }
 
+// Leave is Stop where whoever watched is gone: the terminal was lost, or the program is ending. The next start tells what
+// became of the plan.
+func (r *Run) Leave(why backend.Safe) {
+	r.mu.Lock()
+	r.unseen = r.unseen || r.halt.IsEmpty()
+	r.mu.Unlock()
+	r.Stop(why)
+}
+
 // Continue starts the next wave when the run waits for that.
 func (r *Run) Continue() {
 	select {
@@ -174,7 +184,7 @@ func (r *Run) halted() backend.Safe {
 // carryOut is the whole of the run. It ends with the run written down.
 func (r *Run) carryOut(ctx context.Context) {
 	defer close(r.done)
-	end := context.AfterFunc(ctx, func() { r.Stop(backend.Text("the program is ending")) })
+	end := context.AfterFunc(ctx, func() { r.Leave(backend.Text("the program is ending")) })
 	defer end()
 	r.control.opt.Feed.Attend(subjects(r.p.Plan))
 	defer r.control.opt.Feed.Attend(nil)
@@ -354,6 +364,9 @@ func (r *Run) finish(stopped backend.Safe) {
 	if !stopped.IsEmpty() {
 		detail = backend.Textf("%s; stopped: %s", detail, stopped)
 		e.Phase, e.Result = audit.PhaseStopped, ResultNone
+		r.mu.Lock()
+		e.Unseen = r.unseen && r.intended
+		r.mu.Unlock()
 		if !r.intended {
 			e.Phase = audit.PhaseRefused
 		}

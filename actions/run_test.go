@@ -301,7 +301,22 @@ func TestAHangUpFinishesTheTargetAndIsWrittenDown(t *testing.T) {
 		r := w.start(c, w.intent(names(40)...))
 		<-r.Done()
 		last := w.journal.entries[len(w.journal.entries)-1]
-		if last.Phase != audit.PhaseStopped || last.Done != 7 || last.Targets != 40 || !strings.Contains(last.Detail.String(), "7 of 40 done") {
+		if last.Phase != audit.PhaseStopped || last.Done != 7 || last.Targets != 40 || !last.Unseen || !strings.Contains(last.Detail.String(), "7 of 40 done") {
+			t.Errorf("the journal ends with %+v", last)
+		}
+	})
+}
+
+// What the operator stopped needs not be told at the next start, though the terminal is lost right after it.
+func TestWhatTheOperatorStoppedWasSeen(t *testing.T) {
+	bubble(t, names(4), func(t *testing.T, w *world) {
+		c := w.armed()
+		w.onDo = func(e *entry) error { cure(e); w.mu.Unlock(); time.Sleep(time.Second); w.mu.Lock(); return nil }
+		r := w.start(c, w.intent(names(4)...))
+		time.Sleep(100 * time.Millisecond)
+		r.Stop(backend.Text("stopped by the operator"))
+		c.Hangup(t.Context(), backend.Text("the terminal was lost"))
+		if last := w.journal.entries[len(w.journal.entries)-1]; last.Phase != audit.PhaseStopped || last.Unseen || !strings.Contains(last.Detail.String(), "by the operator") {
 			t.Errorf("the journal ends with %+v", last)
 		}
 	})

@@ -23,12 +23,16 @@ type OpenPlan struct {
 	Of          int
 	// Running says that a process carries the plan out now.
 	Running bool
+	// Stopped is its end, where it has one that nobody saw; see Entry.Unseen.
+	Stopped *Record
 }
 
 // Text says in one line how far the plan came.
 func (o *OpenPlan) Text() backend.Safe {
 	s := backend.Textf("%s: %d of %d done", backend.Clean(o.Intent.Verb, maxWord), o.Done, o.Of)
 	switch {
+	case o.Stopped != nil:
+		return backend.Textf("%s: %s", backend.Clean(o.Intent.Verb, maxWord), o.Stopped.Detail)
 	case o.Running:
 		return backend.Textf("%s so far; it is being carried out now", s)
 	case len(o.Begun) == 1:
@@ -112,8 +116,32 @@ func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
 	return out, nil
 }
 
-// Settle ends an open plan in the journal once somebody was told of it: what has no outcome is unknown. It refuses a
-// plan that is being carried out.
+// UnseenStops lists the plans that were stopped while nobody watched and of which nobody was told since, oldest first.
+func (j *Journal) UnseenStops(ctx context.Context) ([]OpenPlan, error) {
+	var out []OpenPlan
+	intents := map[string]Record{}
+	for r, err := range j.Records(ctx, Filter{Phases: []Phase{PhaseIntent, PhaseStopped}}) {
+		if err != nil {
+			if line := (*LineError)(nil); errors.As(err, &line) {
+				continue
+			}
+			return nil, err
+		}
+		if r.Phase == PhaseIntent {
+			intents[r.Digest] = r
+			continue
+		}
+		out = slices.DeleteFunc(out, func(o OpenPlan) bool { return o.Intent.Digest == r.Digest })
+		if intent, known := intents[r.Digest]; known && r.Unseen {
+			out = append(out, OpenPlan{Intent: intent, Done: r.Done, Of: r.Targets, Stopped: &r})
+		}
+		delete(intents, r.Digest) // a journal may be long
+	}
+	return out, nil
+}
+
+// Settle ends an open plan in the journal once somebody was told of it: what has no outcome is unknown. Of one that was
+// stopped unseen it says that it was told. It refuses a plan that is being carried out.
 func (j *Journal) Settle(ctx context.Context, o OpenPlan, at time.Time, who Who) error {
 	if o.Running || j.held(o.Intent.Digest) {
 		return fmt.Errorf("plan %s is being carried out now", o.Intent.Digest)
@@ -135,6 +163,9 @@ func (j *Journal) Settle(ctx context.Context, o OpenPlan, at time.Time, who Who)
 	}
 	e.Phase, e.Result, e.Subjects, e.Targets, e.Done = PhaseStopped, ResultNone, nil, o.Of, o.Done
 	e.Detail = backend.Text("found broken off at a later start")
+	if o.Stopped != nil {
+		e.Detail = backend.Text("told at a later start")
+	}
 	if _, err := j.Append(ctx, e, Synced); err != nil {
 		return err
 	}

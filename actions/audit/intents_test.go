@@ -152,3 +152,41 @@ func TestWhichPlansAreOpen(t *testing.T) {
 		t.Errorf("after it was settled: %+v", plans)
 	}
 }
+
+func TestStopsThatNobodySawAreToldOnce(t *testing.T) {
+	j := newJournal(t)
+	stopped := func(digest string, unseen bool) {
+		all := plan(digest)
+		end := all[0]
+		end.Phase, end.Subjects, end.Targets, end.Done, end.Unseen, end.Detail = PhaseStopped, nil, 3, 1, unseen, backend.Text("1 of 3 done: 1 verified; stopped: the console ended")
+		add(t, j, append(all, end)...)
+	}
+	stopped("p-seen", false)
+	stopped("p-unseen", true)
+	stopped("p-later", true)
+	unseen := func() []OpenPlan {
+		got, err := j.UnseenStops(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := unseen()
+	if len(got) != 2 || got[0].Intent.Digest != "p-unseen" || got[1].Intent.Digest != "p-later" || len(openPlans(t, j)) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if text := got[0].Text().String(); text != "reset: 1 of 3 done: 1 verified; stopped: the console ended" {
+		t.Errorf("it says %q", text)
+	}
+	if err := j.Settle(t.Context(), got[0], t0, entry(0).Who); err != nil {
+		t.Fatal(err)
+	}
+	if got := unseen(); len(got) != 1 || got[0].Intent.Digest != "p-later" {
+		t.Errorf("after the first was told: %+v", got)
+	}
+	e := entry(0)
+	e.Unseen = true
+	if _, err := j.Append(t.Context(), e, Written); err == nil {
+		t.Error("an intent is unseen")
+	}
+}

@@ -123,6 +123,9 @@ type Entry struct {
 	// many as Subjects. Done is how many of them were acted on.
 	Targets int `json:"targets,omitzero"`
 	Done    int `json:"done,omitzero"`
+	// Unseen says of a plan that was stopped that whoever watched it was gone. Another record of its end says that somebody
+	// was told.
+	Unseen bool `json:"unseen,omitzero"`
 	// Digest is that of the plan: letters, digits, and -_.: between them.
 	Digest string       `json:"digest,omitempty"`
 	Reason backend.Safe `json:"reason,omitzero"`
@@ -194,6 +197,8 @@ func (e *Entry) checkCounts() error {
 		return fmt.Errorf("%d facts are more than one record holds (%d)", len(e.Facts), maxFacts)
 	case e.Targets < 0 || e.Targets > 0 && e.Phase == PhaseIntent && e.Targets < len(e.Subjects):
 		return fmt.Errorf("%d targets are fewer than the %d subjects", e.Targets, len(e.Subjects))
+	case e.Unseen && (e.Phase != PhaseStopped || e.Digest == ""):
+		return errors.New("only the end of a plan that was stopped can be unseen")
 	case e.Done < 0 || e.Done > max(e.Targets, len(e.Subjects)):
 		return fmt.Errorf("%d of %d targets cannot be done", e.Done, max(e.Targets, len(e.Subjects)))
 	}
