@@ -174,8 +174,8 @@ func (t *tool) aside(base string, st hostfs.Stat, now time.Time, plan string, be
 }
 
 // clean1 sets one directory aside, and removes it at once where the plan says so. Some file systems need room in the
-// parent for a second name (ext4, when its last block is full); without a free block a removal at once goes on under
-// the directory's own name.
+// parent for a second name (ext4, when its last block is full), and an overlay cannot rename what comes from a lower
+// layer; then a removal at once goes on under the directory's own name.
 func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, plan string) (actions.Done, error) {
 	o, err := objectOf(x)
 	if err != nil {
@@ -196,8 +196,8 @@ func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, p
 		return actions.Done{}, fmt.Errorf("the pattern %q matches the name it would wait under", t.scratch.Pattern)
 	}
 	switch err := t.swap(h, &o, base, name); {
-	case errors.Is(err, unix.ENOSPC) && p.PurgeNow:
-		name = base // no room for another name, and room is what was asked for
+	case (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EXDEV)) && p.PurgeNow:
+		name = base // it cannot have another name, and removing it was what was asked for
 	case err != nil:
 		return actions.Done{}, err
 	}
@@ -237,6 +237,9 @@ func (t *tool) swap(h *held, o *object, from, to string) error {
 	if err := rename(h.root.FD(), from, to); err != nil {
 		if errors.Is(err, unix.ENOENT) {
 			return changed("it is gone")
+		}
+		if errors.Is(err, unix.EXDEV) {
+			return &failure{backend.Text("it cannot be renamed: it comes from a lower layer of an overlay file system, where names stay (EXDEV): choose purge (--purge-now), which removes it in its place"), err}
 		}
 		return failed("it cannot be renamed", err)
 	}
@@ -291,24 +294,32 @@ func (t *tool) purge(ctx context.Context, x actions.Target) (actions.Done, error
 		return actions.Done{}, openFailed(err)
 	}
 	defer h.close()
-	name := o.name
-	if !a.Begun {
-		a.Begun = true
-		going, err := a.Name()
-		if err != nil {
-			return actions.Done{}, err
-		}
-		switch err := rename(h.root.FD(), name, going); {
-		case err == nil:
-			name = going
-		case errors.Is(err, unix.ENOSPC):
-			// There is no room for the name that would keep undo from offering a rest. Removing makes room, and is what
-			// a disk as full as this needs.
-		default:
-			return actions.Done{}, failed("it cannot be renamed", err)
-		}
+	name, err := t.going(h, &o, a)
+	if err != nil {
+		return actions.Done{}, err
 	}
 	return t.remove(ctx, h, &o, name)
+}
+
+// going gives a directory the name that says that its removal has begun, and returns the name that it has then. Where
+// there is no room for another name it keeps the one it has, from which undo would offer a rest: removing makes room, and
+// is what a disk as full as this needs.
+func (t *tool) going(h *held, o *object, a hostfs.Aside) (string, error) {
+	if a.Begun {
+		return o.name, nil
+	}
+	a.Begun = true
+	name, err := a.Name()
+	if err != nil {
+		return "", err
+	}
+	switch err := t.swap(h, o, o.name, name); {
+	case errors.Is(err, unix.ENOSPC):
+		return o.name, nil
+	case err != nil:
+		return "", err
+	}
+	return name, nil
 }
 
 // undo1 gives a directory its name back.

@@ -173,6 +173,75 @@ func TestAnotherDirectoryUnderTheNameIsNotTouched(t *testing.T) {
 	}
 }
 
+// TestAnotherDirectoryIsNotMarkedForRemoval exchanges what waits just before it would get the name of a removal.
+func TestAnotherDirectoryIsNotMarkedForRemoval(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	waits := r.names()
+	r.pass(time.Hour)
+	c := r.look(actions.Purge, actions.Params{}, k)[0]
+	tl := r.tool()
+	o, err := objectOf(actions.Target{Identity: c.Identity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := hostfs.ParseAside(o.name)
+	h, err := tl.hold(&o, o.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	if err := os.Rename(filepath.Join(r.root, o.name), r.root+"/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(r.root, o.name, "canary"), "keep")
+	var changed *actions.ChangedError
+	if name, err := tl.going(h, &o, a); !errors.As(err, &changed) {
+		t.Errorf("it is called %q, %v", name, err)
+	}
+	if names := r.names(); !slices.Equal(names, append(waits, "elsewhere")) {
+		t.Errorf("%v, want %v and elsewhere", names, waits)
+	}
+}
+
+// TestOnALowerLayerOfAnOverlay: directories there cannot be renamed, which is said, and can be removed.
+func TestOnALowerLayerOfAnOverlay(t *testing.T) {
+	if os.Geteuid() != 0 {
+		needsRoot(t, "mounts an overlay")
+	}
+	r := newRig(t)
+	r.dir("helix-ws-a")
+	r.dir("helix-ws-b")
+	lower, upper := r.root, t.TempDir()
+	r.root = t.TempDir()
+	for _, d := range []string{"/u", "/w"} {
+		if err := os.Mkdir(upper+d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mount("overlay", r.root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+"/u,workdir="+upper+"/w,redirect_dir=off"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unmountBelow(t, r.root) })
+	s, _ := r.site.Source.(source)
+	s.scratch.Roots = []string{r.root}
+	r.site.Source, r.proc = s, fixture(t)
+	_, err := r.do(actions.Clean, actions.Params{}, r.key("helix-ws-a"))
+	if err == nil || !strings.Contains(err.Error(), "lower layer of an overlay") || len(r.names()) != 2 {
+		t.Errorf("%v, %v", err, r.names())
+	}
+	done, err := r.do(actions.Clean, actions.Params{PurgeNow: true}, r.key("helix-ws-a"))
+	if err != nil || !done.Proved || !slices.Equal(r.names(), []string{"helix-ws-b"}) {
+		t.Errorf("%+v, %v, %v", done, err, r.names())
+	}
+	if _, err := os.Stat(lower + "/helix-ws-a/f"); err != nil {
+		t.Errorf("the layer itself: %v", err)
+	}
+}
+
 func TestALockHolderIsRespectedAtTheLastMoment(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")

@@ -80,7 +80,8 @@ func TestPolicyMustNotBeWritableByOthers(t *testing.T) {
 func TestUnits(t *testing.T) {
 	text := Units(Timer{Binary: "/usr/local/bin/sandglass", Config: "/etc/sand glass/100%.toml", Policy: policy()})
 	for _, want := range []string{"find /tmp -maxdepth 1", "cannot be undone", "older_than = \"48h\"", "max = 50", "PrivateTmp=no", "OnCalendar=hourly",
-		`ExecStart=/usr/local/bin/sandglass clean --policy /etc/sandglass/clean.toml --config "/etc/sand glass/100%%.toml"`} {
+		`ExecStart=/usr/local/bin/sandglass clean --policy /etc/sandglass/clean.toml --config "/etc/sand glass/100%%.toml"`,
+		`sudo /usr/local/bin/sandglass clean --policy /etc/sandglass/clean.toml --config '/etc/sand glass/100%.toml' --dry-run`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

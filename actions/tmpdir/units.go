@@ -3,6 +3,8 @@ package tmpdir
 import (
 	"fmt"
 	"strings"
+
+	"sandglass/backend"
 )
 
 // Timer is what Units needs to know.
@@ -30,8 +32,9 @@ func Units(t Timer) string {
 	} else {
 		args = append(args, "--allow", "clean", "--session-lifetime", t.Lifetime)
 	}
+	shell := make([]string, len(args))
 	for i, a := range args {
-		args[i] = unitWord(a)
+		args[i], shell[i] = unitWord(a), backend.ShellWord(a).String()
 	}
 	return why + fmt.Sprintf(`
 # 1. %[1]s -- mode 0644, owned by root; anybody else who could write it would
@@ -72,7 +75,7 @@ WantedBy=timers.target
 
 # Then: systemctl daemon-reload && systemctl enable --now sandglass-clean.timer
 # A rehearsal that changes nothing: sudo %[4]s --dry-run
-`, file, indentless(t.Policy.Text()), strings.Join(args, " "), strings.Join(args, " "))
+`, file, indentless(t.Policy.Text()), strings.Join(args, " "), strings.Join(shell, " "))
 }
 
 // why says what is wrong with the line that people use instead. docs/backends/tmpdir-clean.md has the long form.
