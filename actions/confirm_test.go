@@ -44,6 +44,17 @@ func TestTheRightTextAndEnterConfirm(t *testing.T) {
 		if _, err := c.Enter(later); err == nil {
 			t.Errorf("gesture %d: enter alone confirmed", g)
 		}
+		for n := range p.Wants() {
+			for _, near := range []string{p.Wants()[:n], p.Wants()[n+1:], strings.ToUpper(p.Wants()), p.Wants() + " "} {
+				if near == p.Wants() || near == "" {
+					continue
+				}
+				typeIn(c, near, later)
+				if _, err := c.Enter(later); err == nil {
+					t.Errorf("gesture %d: %q confirmed instead of %q", g, near, p.Wants())
+				}
+			}
+		}
 		typeIn(c, p.Wants()+"x", later)
 		if _, err := c.Enter(later); err == nil || c.Typed() != "" {
 			t.Errorf("gesture %d: a wrong text: %v, left %q", g, err, c.Typed())

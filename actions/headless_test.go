@@ -59,6 +59,25 @@ func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
 	}
 }
 
+// On an account that several people use, nobody arms a console without a name.
+func TestASharedAccountArmsByName(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		o := w.options()
+		o.Shared = true
+		c := NewControl(o)
+		if _, err := c.Arm(t.Context(), time.Minute, backend.Safe{}, backend.Text("x")); err == nil || !c.NeedsName() {
+			t.Fatal("armed without a name")
+		}
+		a, err := c.Arm(t.Context(), time.Minute, backend.Text("ann"), backend.Text("x"))
+		if err != nil || a.Who.Claimed.String() != "ann" || c.Who(backend.Safe{}) != a.Who {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if got := w.journal.entries; len(got) != 1 || got[0].Who != a.Who {
+			t.Errorf("the journal has %+v", got)
+		}
+	})
+}
+
 // Whoever confirms a plan that somebody else made is who acted: the journal names both.
 func TestWhoConfirmsIsWhoActed(t *testing.T) {
 	ann, bob := me, me

@@ -1,0 +1,80 @@
+package actions
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Whatever destroys what a possible leak left behind is refused, and so it is when the alert does not list all that it is
+// about, or is about the session of a sandbox on another source.
+func TestWhatALeakHolds(t *testing.T) {
+	box := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("b1")}
+	leak := func(cut bool, source string, about ...backend.Key) Concern {
+		return Concern{ID: "l1", Rule: "possible-leak", Source: source, Firing: true, Critical: true, Cut: cut, Subjects: about}
+	}
+	for name, x := range map[string]struct {
+		verb    Verb
+		target  backend.Key
+		concern Concern
+		refused bool
+	}{
+		"reset":                      {Reset, key("notes"), leak(false, home, key("notes")), true},
+		"destroy":                    {Destroy, key("notes"), leak(false, home, key("notes")), true},
+		"clean":                      {Clean, key("notes"), leak(false, home, key("notes")), true},
+		"purge":                      {Purge, key("notes"), leak(false, home, key("notes")), true},
+		"undo":                       {Undo, key("notes"), leak(false, home, key("notes")), false},
+		"stop":                       {Stop, key("notes"), leak(false, home, key("notes")), false},
+		"another":                    {Destroy, key("notes"), leak(false, home, key("other")), false},
+		"one that may be among them": {Destroy, key("notes"), leak(true, home, key("other")), true},
+		"not on that source":         {Destroy, key("notes"), leak(true, "helix-us", key("other")), false},
+		"a sandbox of its session":   {Destroy, box, leak(false, home, key("other")), true},
+		"a sandbox of the session":   {Destroy, box, leak(false, home, backend.Key{Kind: backend.KindSession, Source: home, ID: backend.MustID("s1")}), true},
+		"of another session":         {Destroy, box, leak(false, home, backend.Key{Kind: backend.KindSession, Source: home, ID: backend.MustID("s2")}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, IsSandbox: true, Session: backend.MustID("s1")})}
+			p := &Plan{Verb: x.verb, Of: x.target.Kind, Source: x.target.Source, Targets: []Target{{Key: x.target, Useless: true}}}
+			got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: x.verb, Of: x.target.Kind}, Scene{State: state, Concerns: []Concern{x.concern}})
+			if (len(got) > 0) != x.refused || len(got) > 0 && (got[0].Word != "" || !strings.Contains(got[0].Next.String(), "write a bundle first")) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// A bundle that is about only some of the targets saves the evidence of none.
+func TestEvidenceIsAskedForAboutAllThatIsTouched(t *testing.T) {
+	bubble(t, names(3), func(t *testing.T, w *world) {
+		since := time.Now().Add(-time.Hour)
+		w.concerns = []Concern{{ID: "l1", Rule: "possible-leak", Source: home, Firing: true, Since: since, Subjects: []backend.Key{key("ws-000"), key("ws-002")}}}
+		o := w.options()
+		o.EvidenceSaved = func(_ context.Context, from time.Time, keys []backend.Key) bool {
+			if !from.Equal(since) || len(keys) != 2 || keys[0] != key("ws-000") || keys[1] != key("ws-002") {
+				t.Errorf("asked for a bundle since %s about %v", from, keys)
+			}
+			return false
+		}
+		if open := plan(t, NewControl(o), w.intent(names(3)...)).Open(); len(open) != 1 || open[0].Word != "" {
+			t.Errorf("%+v", open)
+		}
+	})
+}
+
+func TestAPlanSaysWhenItsCauseWasLastSeen(t *testing.T) {
+	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
+	for ago, want := range map[time.Duration]string{
+		59 * time.Second: "the cause was still seen 59s ago (1 of 1): a reset now would probably fail again",
+		time.Minute:      "the cause was still seen 1m ago (1 of 1): a reset now would probably fail again",
+		61 * time.Second: "the cause was last seen 1m ago",
+	} {
+		got := warnings(&Plan{Verb: Reset, Targets: []Target{{CauseSeen: now.Add(-ago)}}}, now)
+		if len(got) != 1 || got[0].String() != want {
+			t.Errorf("%s ago: %v", ago, got)
+		}
+	}
+}
