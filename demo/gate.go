@@ -87,7 +87,7 @@ func (g *gate) answers(ctx context.Context, path string) error {
 		var d net.Dialer
 		return d.DialContext(ctx, g.network, g.addr)
 	}}
-	client := http.Client{Transport: transport, Timeout: 5 * time.Second}
+	client := http.Client{Transport: transport, Timeout: time.Minute}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
 	if err != nil {
 		return fmt.Errorf("demo: %s: %w", g.name, err)
