@@ -121,3 +121,12 @@ func Holds(text, phrase string) bool {
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
 }
+
+// HasMachine reports whether a provider of the framework puts a machine behind its workspaces. An unknown one may.
+func HasMachine(provider string) bool {
+	switch provider {
+	case "in-memory", "local-bash", "local-sandbox", "cloudflare-filestore", "cloudflare-dynamic-worker":
+		return false
+	}
+	return true
+}

@@ -144,7 +144,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Runbook = &n, n.Cause, n.Fingerprint, "9"
 	if n.WasFailed {
-		v.Cause, v.Severity = backend.Text("probing: many different commands rejected"), oneHigher(r.meta.Severity)
+		v.Cause, v.Severity = backend.Text("probing: many different commands rejected"), worse(r.meta.Severity)
 		v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	}
 	if key.Kind == backend.KindSession {
@@ -235,14 +235,6 @@ func (r *auditSaturation) pattern(env *alerts.Env, series []backend.Series, reje
 		return backend.Textf("a loop: one rejection repeated, the command begins with %s", hour.Sample), words
 	}
 	return backend.Textf("%s different commands within the hour, the newest begins with %s", number(hour.N), hour.Sample), words
-}
-
-// oneHigher is the next severity above.
-func oneHigher(s alerts.Severity) alerts.Severity {
-	if s == alerts.SeverityInfo {
-		return alerts.SeverityWarning
-	}
-	return alerts.SeverityCritical
 }
 
 // rejectionKind is the cause of a flood: which guard rejects. The texts are the framework's own.

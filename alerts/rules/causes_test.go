@@ -144,7 +144,7 @@ func TestRefMismatchFiresForSchemaVersions(t *testing.T) {
 	if a.Runbook != "6" || a.Sessions != 3 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "1 has version 3, 2 has version 4")
+	wantEvidence(t, a, "1 has version 3, 2 have version 4")
 	if f := s.want(failedRule, alerts.StateFiring); f.InhibitedBy != a.ID {
 		t.Error("failed-too-long is not part of it")
 	}

@@ -93,7 +93,11 @@ func versions(env *alerts.Env, home string) (alerts.Evidence, bool) {
 	slices.Sort(list)
 	parts := make([]backend.Safe, 0, len(list))
 	for _, v := range list {
-		parts = append(parts, backend.Textf("%d has version %d", counts[v], v))
+		verb := backend.Literal("have")
+		if counts[v] == 1 {
+			verb = "has"
+		}
+		parts = append(parts, backend.Textf("%d %s version %d", counts[v], backend.Text(verb), v))
 	}
 	e.Text = backend.Textf("of the stored references %s", backend.Join(parts, ", "))
 	return e, true

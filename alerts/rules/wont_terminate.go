@@ -177,7 +177,7 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *alerts.Closing {
 	c := &alerts.Closing{}
 	for w := range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
-		if !usesSandbox(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
+		if !alerts.HasMachine(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
 			continue
 		}
 		if d, ok := w.DestroyOnClose.Get(); ok && (!c.Destroys.IsKnown() || !d) {
@@ -195,15 +195,6 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *alerts.Clo
 		c.Used = latestOf(c.Used, latestOf(env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt)))
 	}
 	return c
-}
-
-// usesSandbox reports whether a provider puts a machine behind its workspaces. An unknown one may.
-func usesSandbox(provider string) bool {
-	switch provider {
-	case "in-memory", "local-bash", "local-sandbox", "cloudflare-filestore", "cloudflare-dynamic-worker":
-		return false
-	}
-	return true
 }
 
 // over judges a sandbox whose session does not run.

@@ -109,11 +109,11 @@ func (s *scene) byLines(a ask, m backend.Metric, what backend.Literal) Check {
 	t := s.tally(m, time.Hour)
 	switch {
 	case t.in.N > 0 && !t.in.Sample.IsEmpty():
-		return a.yes(t.from, "%s %s in the last hour, the newest: %s", number(t.in.N), backend.Text(what), backend.Clean(t.in.Sample.String(), 200))
+		return a.yes(t.from, "%s in the last hour: %s, the newest: %s", backend.Text(what), number(t.in.N), backend.Clean(t.in.Sample.String(), 200))
 	case t.in.N > 0:
-		return a.yes(t.from, "%s %s in the last hour", number(t.in.N), backend.Text(what))
+		return a.yes(t.from, "%s in the last hour: %s", backend.Text(what), number(t.in.N))
 	case t.elsewhere > 0:
-		return a.unsure("%s %s in the last hour, none with this session's id", number(t.elsewhere), backend.Text(what))
+		return a.unsure("%s in the last hour: %s, none with this session's id", backend.Text(what), number(t.elsewhere))
 	case t.looked:
 		return a.no(t.from, "no such line in the last hour")
 	}

@@ -104,6 +104,9 @@ func (s *scene) emptied() Check {
 	a := ask{"emptied", "Was the workspace directory removed from inside the sandbox?", "a probe of the sandbox; it must be running, a probe wakes a sleeping one"}
 	works := origin{}
 	for _, sb := range s.sandboxes {
+		if _, late, failing := sb.Failing(); failing && sb.WorkDirGone() && sb.Class == backend.SandboxRunning {
+			return a.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, late.UTC().Format("15:04Z"))
+		}
 		o, ok := sb.Observed.Get()
 		text := strings.ToLower(o.What.String())
 		switch {
@@ -115,6 +118,9 @@ func (s *scene) emptied() Check {
 	}
 	if !works.at.IsZero() {
 		return a.no(works, "a probe found the workspace in place")
+	}
+	if p := s.provider(); p != "" && !alerts.HasMachine(p) {
+		return a.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
 	return a.unsure("no probe was made")
 }
@@ -153,6 +159,9 @@ func (s *scene) replaced() Check {
 	}
 	if known != nil && !last.IsZero() {
 		return a.no(s.from(&known.Meta), "%s is older than the last success", known.Name)
+	}
+	if p := s.provider(); p != "" && known == nil && !alerts.HasMachine(p) {
+		return a.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
 	return a.unsure("no sandbox of this subject gives its age and a success to compare it with")
 }

@@ -166,6 +166,10 @@ func (s *scene) agentRestarted() Check {
 
 func (s *scene) advise3(d *Diagnosis) {
 	storm, short := d.is("storm") || d.is("exhausted"), d.is("agent-oom") || d.is("memory")
+	fell := backend.Literal("No reading shows that the agent ran out of memory")
+	if d.is("agent-oom") {
+		fell = "The agent ran out of memory"
+	}
 	if storm {
 		d.do("Go to runbook 7 first; the memory follows when the storm ends.")
 	}
@@ -175,11 +179,11 @@ func (s *scene) advise3(d *Diagnosis) {
 	case storm:
 		d.conclude("No reading shows that the agent ran out of memory. Its retries after evictions run out, which can lead there: see incident 7.")
 	case d.is("file-cap") && d.is("eager"):
-		d.conclude("Both large files and many opens at once are allowed; either can fill the memory.")
+		d.conclude("%s. Large files and many opens at once are both allowed; either can fill the memory.", backend.Text(fell))
 	case d.is("file-cap"):
-		d.conclude("Large writes are allowed and the likeliest cause.")
+		d.conclude("%s. Large writes are allowed and the likeliest cause.", backend.Text(fell))
 	case d.is("eager"):
-		d.conclude("Many workspaces open at once are the likeliest cause.")
+		d.conclude("%s. Many workspaces open at once are the likeliest cause.", backend.Text(fell))
 	case d.is("sandbox-oom") && !d.is("agent-oom"):
 		d.conclude("It is the sandbox that ran out of memory, not the agent.")
 		d.do("Give the container more memory or the command in it less to do; the agent's knobs do not help.")

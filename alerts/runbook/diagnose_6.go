@@ -24,7 +24,14 @@ func diagnose6(s *scene) Diagnosis {
 		s.refsRead(),
 	)}
 	d.Release = s.release()
-	d.Sessions, d.SessionCount = w.affected(alerts.NamesSchema | alerts.NamesStrict)
+	cause := alerts.NamesSchema | alerts.NamesStrict
+	switch { // those that fail for the other reason need something else
+	case d.is("schema") && !d.is("strict"):
+		cause = alerts.NamesSchema
+	case d.is("strict") && !d.is("schema"):
+		cause = alerts.NamesStrict
+	}
+	d.Sessions, d.SessionCount = w.affected(cause)
 	w.advise6(&d)
 	return d
 }
@@ -209,7 +216,7 @@ func (s *scene) wanted() (int, bool) {
 
 func (s *scene) advise6(d *Diagnosis) {
 	switch {
-	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted"):
+	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted") && !d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
 		d.conclude("Stored references cannot be read by this release; %s affected.", plural(d.SessionCount, "session"))
 		if v, ok := s.wanted(); ok {
@@ -228,7 +235,8 @@ func (s *scene) advise6(d *Diagnosis) {
 		d.do("Find out who deleted it: the platform's tooling, a clean-up job, a person.")
 		d.dont("Don't retry or reset: nothing is there to attach to.")
 	case d.is("strict"):
-		d.conclude("The reference carries fields that this release refuses.")
+		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
+		d.conclude("The reference carries fields that this release refuses; %s affected.", plural(d.SessionCount, "session"))
 		d.do("Run the release that wrote it, or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
 	default:

@@ -112,7 +112,7 @@ func (s *scene) byLinesCollision() Check {
 	t := s.tally(backend.MetricNameCollision, time.Hour)
 	switch {
 	case t.in.N > 0:
-		return a.no(t.from, "%s warnings of equal names in the last hour: each says that the child got a workspace of its own", number(t.in.N))
+		return a.no(t.from, "%s of equal names in the last hour: each says that the child got a workspace of its own", plural(int(t.in.N), "warning"))
 	case t.looked:
 		return a.no(t.from, "no warning of equal names in the last hour")
 	}

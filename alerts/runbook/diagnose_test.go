@@ -104,6 +104,10 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 		{"boot", world{workspaces: []*backend.Workspace{failed("s1", "box", "gone")}, hosts: []*backend.Host{host(func(h *backend.Host) {
 			h.BootedAt, h.Roots[0].FSType = at(5*time.Minute), backend.Text("tmpfs")
 		})}}, EndCleaned, "booted 5m ago", map[string]Mark{"boot": Confirmed}},
+		{"emptied by the health check", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+			b.HealthOutput = backend.Text("OCI runtime exec failed: exec failed: chdir to cwd (\"/workspace\") set in config.json failed: no such file or directory: unknown")
+			b.HealthChecks = backend.Known(backend.HealthChecks{Checked: at(0), Failed: 80, FailingBy: at(40 * time.Minute)})
+		})}}, EndCleaned, "not even its health check begins", map[string]Mark{"emptied": Confirmed}},
 		{"emptied", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
 			b.Observed = backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: now})
 		})}}, EndCleaned, "from inside", map[string]Mark{"emptied": Confirmed}},

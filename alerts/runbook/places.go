@@ -149,7 +149,7 @@ func (s *scene) touched(places []*fleet.Place) Check {
 		for _, w := range wrote {
 			for _, r := range read {
 				if r.session != w.session && !r.session.IsZero() && !w.session.IsZero() {
-					return a.yes(r.from, "in what they share %s, and %s", w.text(), r.text())
+					return a.yes(r.from, "in the place that they share: %s; %s", w.text(), r.text())
 				}
 			}
 		}

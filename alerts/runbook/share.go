@@ -111,7 +111,7 @@ func (s *scene) rollout() Check {
 		return a.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"), ago(s.now.Sub(at)))
 	}
 	if v := s.versions(); len(v) > 1 {
-		return a.yes(s.newest(), "sessions run different framework versions: %s", backend.Join(v, ", "))
+		return a.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))
 	}
 	if v := s.images(); len(v) > 1 {
 		return a.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
