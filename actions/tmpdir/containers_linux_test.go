@@ -11,6 +11,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/backend/hostfs"
 )
 
 func box(name, state, kind, from string) *backend.Sandbox {
@@ -116,4 +117,21 @@ func TestConditionOfEngines(t *testing.T) {
 	wantWhy(t, r.why(k), "other.sock is there, and no source of kind docker reads it")
 	r.site.Peers = nil
 	wantWhy(t, r.why(k), "docker.sock is there")
+}
+
+// TestABindIsKnownByWhatItIs: the engine may know a directory by a path that leads nowhere here.
+func TestABindIsKnownByWhatItIs(t *testing.T) {
+	s := newRig(t).fine(false)
+	none := hostfs.FileID{Dev: 9, Ino: 9}
+	for word, b := range map[string]bind{
+		"the directory": {id: s.stat.ID},
+		"above":         {id: none, above: []hostfs.FileID{none, s.stat.ID}},
+		"inside":        {id: s.root.above[len(s.root.above)-1]},
+		"":              {id: none, above: []hostfs.FileID{none}},
+	} {
+		b.paths = []string{"/elsewhere"}
+		if got := b.touches(s).String(); got != word {
+			t.Errorf("%q, want %q", got, word)
+		}
+	}
 }
