@@ -91,21 +91,42 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
 	t.env = Env{State: st, Now: clk.Steady, Watching: t.next.watching, clock: clk,
 		prints: map[string]string{}, homes: map[backend.Series]string{}}
 	t.deltas()
-	texts := 0
-	if t.all { // most of what fails can have a text of its own
-		texts = min(t.st.Workspaces.Len(), 1<<14)
-	}
 	t.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
 		if t.all || t.rebuild || len(t.catchUp) > 0 || len(t.moved) > 0 {
 			return nil, true
 		}
 		return t.entities(kind), false
 	}
-	t.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
+	t.causes()
 	t.gaps()
 	t.marked = t.noteChanges()
 	t.reconfigured()
 	return t
+}
+
+// causes normalises what the workspaces that are looked at say, in the order in which the rules will ask for it.
+func (t *turn) causes() {
+	texts := min(len(t.changed[backend.KindWorkspace]), 1<<14)
+	if t.all { // most of what fails can have a text of its own
+		texts = min(t.st.Workspaces.Len(), 1<<14)
+	}
+	t.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
+	say := func(w *backend.Workspace) {
+		if !w.LastError.IsEmpty() {
+			t.env.Cause(w.LastError)
+		}
+	}
+	if t.all {
+		for w := range t.st.Workspaces.All() {
+			say(w)
+		}
+		return
+	}
+	for _, e := range t.entities(backend.KindWorkspace) {
+		if w, ok := e.(*backend.Workspace); ok {
+			say(w)
+		}
+	}
 }
 
 // deltas collects what changed since the Board before; without complete knowledge of that everything is looked at.

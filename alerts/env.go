@@ -24,6 +24,7 @@ type Env struct {
 	gaps   map[string]gap
 	live   map[string]Live
 	read   lastRead
+	owners map[sessionID]*backend.Session // by the sessions that were looked up
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }
@@ -118,6 +119,20 @@ type lastRead struct {
 	kind   backend.Kind
 	source string
 	at     time.Time
+}
+
+// SessionOf is the session that owns a workspace, nil when it is not listed; it is looked up once for all rules.
+func (e *Env) SessionOf(w *backend.Workspace) *backend.Session {
+	id := sessionID{w.Key.Source, w.Key.Parent}
+	s, known := e.owners[id]
+	if !known {
+		s = e.State.SessionOf(w)
+		if e.owners == nil {
+			e.owners = map[sessionID]*backend.Session{}
+		}
+		e.owners[id] = s
+	}
+	return s
 }
 
 // Changed are the entities of a kind that changed since the Board before; all says that any may have changed.

@@ -97,7 +97,7 @@ func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 			n.Points = []alerts.Point{{At: f.attempt, N: [3]float64{float64(used), float64(limit)}}}
 		}
 	}
-	if s := env.State.SessionOf(w); s != nil {
+	if s := env.SessionOf(w); s != nil {
 		n.Tenant = s.Tenant
 	}
 	return v

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,27 +75,19 @@ func (s *site) via(home string) string {
 	return ""
 }
 
-// count is the number of workspaces there, as far as it does not exceed limit: the answer is needed only when many of
-// them are evicted.
-func (s *site) count(env *alerts.Env, id siteID, limit int) int {
-	all := env.State.Workspaces // those of one source are neighbours
-	first := sort.Search(all.Len(), func(i int) bool { return all.At(i).Key.Source >= id.home })
-	end := first + sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).Key.Source > id.home })
+// count is the number of workspaces there; those that name no provider may be of any.
+func (id siteID) count(env *alerts.Env) int {
 	if id.provider == "" {
-		return end - first
+		return ofSource(env, id.home)
 	}
-	n := 0
-	var last backend.Safe
-	counts := true // with the last provider, which most have in common
-	for i := first; i < end && n <= limit; i++ {
-		if p := all.At(i).Provider; p != last {
-			last, counts = p, p.IsEmpty() || p.String() == id.provider
-		}
-		if counts {
-			n++
-		}
-	}
-	return n
+	return env.State.OfProvider(id.home, backend.Clean(id.provider, backend.MaxTextRunes)) + env.State.OfProvider(id.home, backend.Safe{})
+}
+
+// ofSource is the number of workspaces of a source, which are neighbours.
+func ofSource(env *alerts.Env, source string) int {
+	all := env.State.Workspaces
+	first := sort.Search(all.Len(), func(i int) bool { return all.At(i).Key.Source >= source })
+	return sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).Key.Source > source })
 }
 
 // tell fills in cause, subjects and evidence of a storm.
@@ -114,7 +105,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	v.Listing = s.listing(env, id)
 	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
 	if s.evicted.Len() > 0 && m.total == 0 {
-		m.total = s.count(env, id, math.MaxInt)
+		m.total = id.count(env)
 	}
 	if len(s.evictions) > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
@@ -172,14 +163,22 @@ func trend(env *alerts.Env, s *site) ([]float64, time.Duration) {
 
 // dominant is the cause that most of the evicted workspaces give.
 func (s *site) dominant() backend.Safe {
-	counts, best := map[string]int{}, (*alerts.Note)(nil)
+	counts := map[string]*int{}
+	var best *alerts.Note
+	var most, count *int // of the best, and of the last one: neighbours mostly have it in common
+	last := ""
 	for _, n := range s.evicted.All {
 		if n.Cause.IsEmpty() {
 			continue
 		}
-		counts[n.Fingerprint]++
-		if best == nil || counts[n.Fingerprint] > counts[best.Fingerprint] {
-			best = n
+		if count == nil || n.Fingerprint != last {
+			if last = n.Fingerprint; counts[last] == nil {
+				counts[last] = new(int)
+			}
+			count = counts[last]
+		}
+		if *count++; best == nil || *count > *most {
+			best, most = n, count
 		}
 	}
 	if best == nil {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -105,7 +104,7 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	} else {
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
 	}
-	if s := env.State.SessionOf(w); s != nil {
+	if s := env.SessionOf(w); s != nil {
 		n.Tenant = s.Tenant
 	}
 	return alerts.Verdict{Outcome: alerts.False, Note: &n}
@@ -257,11 +256,7 @@ func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (ale
 	if s.evicted.Len() < r.evicted {
 		return alerts.False, false, backend.Safe{}
 	}
-	if r.recovery < 1 {
-		m.total = s.count(env, id, int(float64(s.evicted.Len())/(1-r.recovery)))
-	} else {
-		m.total = s.count(env, id, math.MaxInt)
-	}
+	m.total = id.count(env)
 	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
 		return alerts.False, false, backend.Safe{}
 	}

@@ -94,7 +94,7 @@ func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *alerts
 	if at := earliest(n); !at.IsZero() {
 		return at
 	}
-	if s := env.State.SessionOf(w); s != nil {
+	if s := env.SessionOf(w); s != nil {
 		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(proved(n)) {
 			return at
 		}

@@ -145,7 +145,7 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *alerts.N
 
 // byDesign reports whether its session shows why a fresh registry was to be expected.
 func (r *filesVanished) byDesign(env *alerts.Env, w *backend.Workspace, n *alerts.Note) (bool, backend.Literal) {
-	s := env.State.SessionOf(w)
+	s := env.SessionOf(w)
 	if s == nil {
 		return false, ""
 	}
@@ -233,7 +233,7 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	if !w.LostSuccess.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
 	}
-	if s := env.State.SessionOf(w); s != nil && !s.BranchedFrom.IsZero() {
+	if s := env.SessionOf(w); s != nil && !s.BranchedFrom.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("session %s was branched from %s: branches start without files", s.Key.Safe(), s.BranchedFrom.Safe()), Source: src, At: at})
 	}
 	if x, h, ours := setAside(env, w); ours && r.cleaned(env, w) {

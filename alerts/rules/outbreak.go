@@ -21,7 +21,7 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 		n := f.noted(nil)
 		n.WasFailed, n.Session, n.Provider, n.Raw = true, w.Key.Parent, w.Provider, w.LastError
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
-		if s := env.State.SessionOf(w); s != nil {
+		if s := env.SessionOf(w); s != nil {
 			n.Tenant = s.Tenant
 		}
 		return n
@@ -81,11 +81,7 @@ func (r *failures) Bucket(k backend.Key, n *alerts.Note) string {
 
 // few reports whether n is less than the share of a source's workspaces.
 func (r *failures) few(env *alerts.Env, home string, n int) bool {
-	if r.share == 0 {
-		return false
-	}
-	enough := int(float64(n) / r.share)
-	return (&site{}).count(env, siteID{home: home}, enough) > enough
+	return r.share > 0 && ofSource(env, home) > int(float64(n)/r.share)
 }
 
 // gapOf is the verdict about a source that cannot be judged now.

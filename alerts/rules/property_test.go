@@ -124,7 +124,7 @@ func benchFleet(b testing.TB, n int, sick float64) (*alerts.Engine, []*backend.W
 			Named: true, Reported: backend.Text("open"), LastAttemptAt: ago(noon, time.Minute), LastSuccessAt: ago(noon, time.Minute),
 			LastOpAt: backend.NotApplicable[time.Time](),
 		}
-		w.Provider = backend.Text("cloudflare-sandbox")
+		w.Provider, w.ProviderID = backend.Text("cloudflare-sandbox"), backend.MustID(fmt.Sprintf("sbx-%08x", i))
 		if float64(i%1000) < sick*1000 {
 			w.LastSuccessAt = ago(noon, 40*time.Minute)
 			w.LastAttemptAt = ago(noon, 30*time.Minute)
@@ -142,13 +142,21 @@ func benchFleet(b testing.TB, n int, sick float64) (*alerts.Engine, []*backend.W
 		Key:    backend.Key{Kind: backend.KindSource, Source: "helix", ID: backend.MustID("helix")},
 		Status: fleet.StatusOK, Interval: 5 * time.Second, LastOK: noon, Inputs: []backend.Input{backend.InputRegistry},
 	}
+	sessions := make([]*backend.Session, 0, n/4+1)
+	for i := 0; i < n; i += 4 {
+		key := backend.Key{Kind: backend.KindSession, Source: "helix", ID: ws[i].Key.Parent}
+		x := &backend.Session{Meta: backend.Meta{Key: key, ReadAt: noon}, Running: backend.Known(true)}
+		x.Tenant = backend.Text("acme")
+		sessions = append(sessions, x)
+	}
+	owners := fleet.NewTable(sessions...)
 	number := uint64(0)
 	return alerts.NewEngine(rulesNamed(b), "bench"), ws, func(changed []*backend.Workspace) *fleet.State {
 		number++
 		now := noon.Add(time.Duration(number) * 250 * time.Millisecond)
 		c := *h
 		c.LastOK = now
-		st := &fleet.State{Number: number, Wall: now, Mono: now.Sub(noon), LongestOperation: 5 * time.Minute, Sources: []*fleet.SourceHealth{&c}}
+		st := &fleet.State{Number: number, Wall: now, Mono: now.Sub(noon), LongestOperation: 5 * time.Minute, Sources: []*fleet.SourceHealth{&c}, Sessions: owners}
 		for _, w := range changed {
 			st.Delta.Changed = append(st.Delta.Changed, w.Key)
 		}
@@ -162,6 +170,7 @@ func BenchmarkFromScratch10k(b *testing.B) {
 			engine, ws, next := benchFleet(b, 10_000, sick)
 			st := next(nil)
 			st.Workspaces = fleet.NewTable(ws...)
+			st = st.Followed()
 			b.ReportAllocs()
 			for b.Loop() {
 				board, _ := engine.Next(nil, st)
@@ -181,8 +190,7 @@ func BenchmarkTick100k(b *testing.B) {
 			st.Workspaces = fleet.NewTable(ws...)
 			board, _ := engine.Next(nil, st)
 			// ten generations of changed rows are prepared, so that only the evaluation is measured
-			var tables []fleet.Table[backend.Workspace, *backend.Workspace]
-			var changes [][]*backend.Workspace
+			var states []*fleet.State
 			for g := range 10 {
 				var changed []*backend.Workspace
 				for i := g * 7; i < len(ws); i += 100 {
@@ -194,13 +202,15 @@ func BenchmarkTick100k(b *testing.B) {
 					ws[i] = &w
 					changed = append(changed, &w)
 				}
-				tables, changes = append(tables, fleet.NewTable(ws...)), append(changes, changed)
+				s := next(changed)
+				s.Workspaces = fleet.NewTable(ws...)
+				states = append(states, s.Followed())
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				st := next(changes[i%10])
-				st.Workspaces = tables[i%10]
-				board, _ = engine.Next(board, st)
+				s, now := *states[i%10], next(nil)
+				s.Number, s.Wall, s.Mono, s.Sources = board.Number+1, now.Wall, now.Mono, now.Sources
+				board, _ = engine.Next(board, &s)
 			}
 		})
 	}

@@ -186,7 +186,7 @@ func (r *restartStorm) tried(env *alerts.Env, w *backend.Workspace, home string)
 	if at.IsZero() || at.After(env.Now) || env.Now.Sub(at) > r.within {
 		return time.Time{}
 	}
-	if s := env.State.SessionOf(w); s != nil && s.StartedAt.IsKnown() {
+	if s := env.SessionOf(w); s != nil && s.StartedAt.IsKnown() {
 		return time.Time{}
 	}
 	return at
@@ -245,7 +245,7 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 			n[2]++ // a fresh registry knows no success from before the change
 		}
 		opened := w.FirstSeen.After(news) && !env.Ours(w.FirstSeen).Before(change)
-		if s := env.State.SessionOf(w); !opened && s != nil {
+		if s := env.SessionOf(w); !opened && s != nil {
 			at := env.Time(&s.Meta, s.StartedAt)
 			opened = !at.IsZero() && !at.Before(change)
 		}

@@ -87,7 +87,7 @@ func earliest(n *alerts.Note) time.Time {
 func describe(env *alerts.Env, w *backend.Workspace, v *alerts.Verdict) {
 	v.Session = w.Key.Parent
 	v.Provider = w.Provider
-	if s := env.State.SessionOf(w); s != nil {
+	if s := env.SessionOf(w); s != nil {
 		v.Tenant = s.Tenant
 	}
 }

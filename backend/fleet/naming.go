@@ -84,8 +84,8 @@ func (n *naming) remove(p placeName, k backend.Key) {
 	}
 }
 
-// published is who shares places now: nil when they are so many that all may as well be looked at.
-func (n *naming) published() *sharing {
+// publish is who shares places now: nil when they are so many that all may as well be looked at.
+func (n *naming) publish() *sharing {
 	if !n.moved {
 		return n.sharing
 	}

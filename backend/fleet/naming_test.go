@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever comes, changes and goes, what is followed from the changes is what a walk through everything finds.
-func TestSharingIsFollowed(t *testing.T) {
+func TestChangesAreFollowed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	id := func(kind string, n int) backend.ID {
 		if i := rng.IntN(n + 2); i < n {
@@ -27,6 +27,7 @@ func TestSharingIsFollowed(t *testing.T) {
 			if rng.IntN(4) > 0 {
 				w := ws(session, name, "open")
 				w.ProviderID, w.Namespace = id("box", places), id("ns", places)
+				w.Provider = backend.Clean([]string{"", "local", "cloudflare"}[rng.IntN(3)], 20)
 				r.Workspaces = append(r.Workspaces, w)
 			}
 			if rng.IntN(4) == 0 {
@@ -41,11 +42,17 @@ func TestSharingIsFollowed(t *testing.T) {
 		}
 		st := step(s, t0.Add(time.Duration(round)*time.Second), r)
 		walked := *st
-		walked.sharing = nil
+		walked.sharing, walked.providers = nil, nil
+		for _, p := range []string{"", "local", "cloudflare", "other"} {
+			p := backend.Clean(p, 20)
+			if got, want, again := st.OfProvider("h", p), walked.OfProvider("h", p), walked.Followed().OfProvider("h", p); got != want || again != want {
+				t.Fatalf("round %d: %d workspaces of %q, made anew %d, want %d", round, got, p.String(), again, want)
+			}
+		}
 		for _, within := range []bool{false, true} {
-			got, want := told(st, within), told(&walked, within)
-			if got != want {
-				t.Fatalf("round %d, within %v:\n got %s\nwant %s", round, within, got, want)
+			got, want, again := told(st, within), told(&walked, within), told(walked.Followed(), within)
+			if got != want || again != want {
+				t.Fatalf("round %d, within %v:\n     got %s\nmade anew %s\n    want %s", round, within, got, again, want)
 			}
 			if got != "" {
 				shared++
@@ -58,8 +65,8 @@ func TestSharingIsFollowed(t *testing.T) {
 	for i := range 2 { // two complete lists without anything
 		step(s, t0.Add(time.Duration(1000+i)*time.Second), backend.Reading{Scopes: []backend.Scope{whole(backend.KindWorkspace), whole(backend.KindRef)}})
 	}
-	if len(s.naming.first)+len(s.naming.more) > 0 {
-		t.Errorf("what is gone still names %v and %v", s.naming.first, s.naming.more)
+	if len(s.naming.first)+len(s.naming.more)+len(s.providers.counts) > 0 {
+		t.Errorf("what is gone still names %v and %v, and counts %v", s.naming.first, s.naming.more, s.providers.counts)
 	}
 }
 

@@ -36,7 +36,9 @@ type State struct {
 	sandboxes map[backend.ID][]*backend.Sandbox
 	refs      map[backend.ID][]*backend.Ref
 	running   map[versionedKind][]VersionCount
-	sharing   *sharing // nil: not known, so that all are looked at
+	// Where these are nil, all entities are looked at.
+	sharing   *sharing
+	providers map[providerOf]int
 }
 
 // Delta lists the keys that one State changed or removed.

@@ -26,6 +26,7 @@ type store struct {
 	refsOf     map[backend.ID][]*backend.Ref
 	versions   *versions
 	naming     *naming
+	providers  *providers
 	diary      *diary
 	day        Day
 	memories   Memories
@@ -54,11 +55,13 @@ func newStore(longest time.Duration) *store {
 		confirmed:  map[confirmation]time.Time{},
 		versions:   newVersions(),
 		naming:     newNaming(),
+		providers:  newProviders(),
 		diary:      newDiary(),
 	}
 	s.workspaces.lost, s.workspaces.worked = lostSuccess, s.worked
 	s.workspaces.swapped = func(old, w *backend.Workspace) {
 		s.naming.saw(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
+		s.providers.saw(old, w)
 	}
 	s.refs.swapped = func(old, r *backend.Ref) {
 		s.naming.saw(cmp.Or(r, old).Key, placesOfRef(old), placesOfRef(r))
@@ -228,7 +231,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		s.refsOf = indexRefs(st.Refs)
 	}
 	st.Windows, st.Day, st.Memories, st.sandboxes, st.refs = s.windows, s.day, s.memories, s.bySession, s.refsOf
-	st.running, st.sharing = s.versions.counts(), s.naming.published()
+	st.running, st.sharing, st.providers = s.versions.counts(), s.naming.publish(), s.providers.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v

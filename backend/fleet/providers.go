@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"maps"
+
+	"sandglass/backend"
+)
+
+// providerOf is one provider as the workspaces of one source name it; empty: they name none.
+type providerOf struct {
+	source   string
+	provider backend.Safe
+}
+
+// providers follows how many workspaces each provider has, from the changes alone.
+type providers struct {
+	counts    map[providerOf]int
+	published map[providerOf]int // a copy, nil when it is not up to date
+}
+
+func newProviders() *providers { return &providers{counts: map[providerOf]int{}} }
+
+// saw takes in the change of one workspace; before or after is nil when it was or is not there.
+func (p *providers) saw(before, after *backend.Workspace) {
+	if before != nil && after != nil && before.Provider == after.Provider {
+		return
+	}
+	p.published = nil
+	if before != nil {
+		of := providerOf{before.Key.Source, before.Provider}
+		if p.counts[of]--; p.counts[of] == 0 {
+			delete(p.counts, of)
+		}
+	}
+	if after != nil {
+		p.counts[providerOf{after.Key.Source, after.Provider}]++
+	}
+}
+
+func (p *providers) publish() map[providerOf]int {
+	if p.published == nil {
+		p.published = maps.Clone(p.counts)
+	}
+	return p.published
+}
+
+// OfProvider counts the workspaces of a source that name a provider; empty: those that name none.
+func (s *State) OfProvider(source string, provider backend.Safe) int {
+	if s.providers != nil {
+		return s.providers[providerOf{source, provider}]
+	}
+	n := 0
+	for w := range s.Workspaces.All() {
+		if w.Key.Source == source && w.Provider == provider {
+			n++
+		}
+	}
+	return n
+}
+
+// Followed returns a copy of the State with what a fleet follows from the changes, which spares walks through everything.
+// It serves benchmarks and readers of recordings.
+func (s *State) Followed() *State {
+	n, p := newNaming(), newProviders()
+	for w := range s.Workspaces.All() {
+		n.saw(w.Key, placesOfWorkspace(nil), placesOfWorkspace(w))
+		p.saw(nil, w)
+	}
+	for r := range s.Refs.All() {
+		n.saw(r.Key, placesOfRef(nil), placesOfRef(r))
+	}
+	c := *s
+	c.sharing, c.providers = n.publish(), p.publish()
+	return &c
+}
