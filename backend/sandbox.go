@@ -71,9 +71,12 @@ func (b *Sandbox) Failing() (earliest, latest time.Time, is bool) {
 }
 
 // WorkDirGone reports whether its newest health check could not begin because the working directory is not there: then no
-// other command begins in it either.
+// other command begins in it either. It is false once a newer observation proved that it works.
 func (b *Sandbox) WorkDirGone() bool {
 	c, known := b.HealthChecks.Get()
+	if o, tried := b.Observed.Get(); tried && o.Works && o.At.After(c.Checked) {
+		return false
+	}
 	out := b.HealthOutput.String()
 	return known && c.Failed > 0 && strings.HasPrefix(out, "OCI runtime") && NoWorkDir(out)
 }

@@ -35,7 +35,7 @@ func (o *FailedOptions) build() (alerts.Rule, error) {
 		Means: "A workspace's state is failed and it has not worked for longer than `after`. The alert lasts until lastSuccessAt moves on, " +
 			"also while the workspace is opened anew or resets itself in between.",
 		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. When it began is known between two bounds: the last success and " +
-			"the first failed attempt that is known; a later reading that still showed no failure takes the place of the last success. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
+			"the first failed attempt that is known, from the registry or from log lines that name the workspace's failures; a later reading that still showed no failure takes the place of the last success. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
 			"the earlier bound is older than `after`; or when the earlier bound is and failed attempts at least `apart` from each other were seen. " +
 			"Until then it is suspected, and says what decides.",
 		Missing: "While the source is down, or the workspace's own reading fails, the alert is held with the reason and nothing resolves. Without readable times " +
@@ -75,7 +75,7 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class != backend.ClassFailed && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, f.noted(note), "failed without a lastError")
+	n, cause, fp := causeOf(env, w, note, told(env, w, f, note, f.noted(note)), "failed without a lastError")
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: n, Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: proved(n)},
@@ -126,6 +126,7 @@ func (r *failedTooLong) decide(env *alerts.Env, n *alerts.Note, v *alerts.Verdic
 	default:
 		v.Why = backend.Textf("when it began is not known: fires at %s unless it succeeds", env.Clock(late.Add(r.after)))
 	}
+	v.Recheck = soon(env, v.Recheck)
 }
 
 func (r *failedTooLong) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

@@ -28,7 +28,7 @@ func (o *HammeredOptions) build() (alerts.Rule, error) {
 		Means: "A workspace is used and does not succeed: its lastAttemptAt is newer than its lastSuccessAt by more than `after`, and it is evicted or at least two " +
 			"different attempts were seen since that success. One attempt that is older than `longest_operation` without a success is reported as stuck. " +
 			"A workspace whose state is failed belongs to failed-too-long and is left out here.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts without any success count from the first one seen; where a reading after the last success still " +
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries, and log lines that name its failures since its last success. Attempts without any success count from the first one seen; where a reading after the last success still " +
 			"showed no failure, they count from that reading.",
 		Missing: "Held while the source is down or the reading fails. A server that reports only lastOpAt predates lastAttemptAt: the rule is not applicable there. " +
 			"A single young attempt is normal work and says nothing.",
@@ -38,7 +38,7 @@ func (o *HammeredOptions) build() (alerts.Rule, error) {
 			"Ask for the provider's health and quota; when many workspaces share the cause, look there first.",
 			"For a stuck attempt, look at what the workspace is doing before anything is reset.",
 		},
-		Limits: "Attempts between two polls are seen as one. After a start of the console the second attempt has to be waited for.",
+		Limits: "Attempts between two polls are seen as one. After a start of the console the second attempt has to be waited for where no log tells of one before.",
 	}
 	return r, nil
 }
@@ -76,7 +76,7 @@ func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	if !f.failing() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n := f.noted(note)
+	n := told(env, w, f, note, f.noted(note))
 	if w.Class == backend.ClassEvicted && !n.WasEvicted {
 		n = own(note, n)
 		n.WasEvicted = true
@@ -125,7 +125,7 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *alerts.
 		v.Recheck = n.Last.Add(longest + 1)
 	}
 	if v.Outcome == alerts.False {
-		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: v.Recheck}
+		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: soon(env, v.Recheck)}
 	}
 	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, old, n, without)
 	describe(env, w, &v)

@@ -33,8 +33,8 @@ func (o *TransientOptions) build() (alerts.Rule, error) {
 		Means: "A workspace is tried again and again for a cause that no retry cures: its error names a schema version, a refused reference, a missing capability or binding, an " +
 			"unsupported host or runtime, and yet it is not failed, so the provider treats the error as transient. At least `attempts` attempts, the first and last `apart`, " +
 			"and none succeeded. Such retries keep opens busy and feed eviction storms. It takes the place of hammered-and-failing's line about the same workspaces and cause.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts are counted by the changes of lastAttemptAt that polls see.",
-		Missing: "Held while the source is down or the reading fails. After a start of the console the attempts have to be waited for: what was tried before is one attempt. " +
+		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts are counted by the changes of lastAttemptAt that polls see, and by the log lines that name the workspace's failures since its last success.",
+		Missing: "Held while the source is down or the reading fails. After a start of the console the attempts have to be waited for where no log tells of them: what was tried before is one attempt. " +
 			"Servers without lastAttemptAt give no attempts, and nothing is concluded there.",
 		Runbook: "7 for the retries; 1 or 6 for the cause itself",
 		First: []string{
@@ -72,13 +72,13 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && named(env, w.LastError)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, f.noted(note), "")
+	n, cause, fp := causeOf(env, w, note, told(env, w, f, note, f.noted(note)), "")
 	if int(n.Count) < r.attempts || n.Last.Sub(n.First) < r.apart {
-		return alerts.Verdict{Outcome: alerts.False, Note: n}
+		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: soon(env, time.Time{})}
 	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "7", Note: n, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)},
+		Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)},
 	}
 	describe(env, w, &v)
 	return v

@@ -159,3 +159,64 @@ func TestStartsOfThePastAreNotTakenForStartsOfNow(t *testing.T) {
 		s.began(s.want(agentRule, alerts.StatePending), 0, c.from)
 	}
 }
+
+// hammers gives a registry that is hammered: its newest attempt is young, and says nothing of those before.
+func (s *story) hammers(path, state string, success time.Duration) {
+	s.reads(path, reading{state: state, err: quota, attempt: time.Second, success: success})
+}
+
+// A log names the failed attempts that a registry forgets: what it proves fires at once.
+func TestLogLinesAreTheFirstKnownFailedAttempts(t *testing.T) {
+	begun := func(rule string) *story {
+		s := begin(t, rule)
+		s.source("app", backend.InputEvictionLogs)
+		return s
+	}
+	s := begun(failedRule)
+	s.hammers("a/box", "failed", 45*time.Minute)
+	s.past("app", backend.MetricWorkspaceFailed, "a", 1, 2*time.Minute, 50*time.Minute, 0) // those before the success are of another trouble
+	a := s.look().want(failedRule, alerts.StateFiring)
+	s.began(a, 45*time.Minute, 44*time.Minute)
+	wantEvidence(t, a, "log lines name its failures since then: 22, the first at 11:16:00Z")
+
+	s = begun("hammered-and-failing")
+	s.hammers("a/box", "open", 45*time.Minute)
+	s.past("app", backend.MetricWorkspaceEvicted, "a", 1, 2*time.Minute, 40*time.Minute, 0)
+	s.began(s.look().want("hammered-and-failing", alerts.StateFiring), 45*time.Minute, 40*time.Minute)
+
+	s = begun("misclassified-transient")
+	s.reads("a/box", reading{state: "open", err: "WorkspaceFailedError: ref schemaVersion 4 is outside the supported range 1-3", attempt: time.Second, success: 45 * time.Minute})
+	s.past("app", backend.MetricWorkspaceFailed, "a", 1, 2*time.Minute, 40*time.Minute, 0)
+	s.began(s.look().want("misclassified-transient", alerts.StateFiring), 45*time.Minute, 40*time.Minute)
+
+	s = begun(failedRule) // the log is read a poll later than the registry
+	s.hammers("a/box", "failed", 45*time.Minute)
+	s.look().want(failedRule, alerts.StatePending)
+	s.pass(5 * time.Second)
+	s.past("app", backend.MetricWorkspaceFailed, "a", 1, 2*time.Minute, 40*time.Minute, 0)
+	s.look().want(failedRule, alerts.StateFiring)
+}
+
+func TestLogLinesThatMayBeOfAnotherWorkspaceProveNothing(t *testing.T) {
+	s := begin(t, failedRule)
+	s.source("app", backend.InputEvictionLogs)
+	s.hammers("a/box", "failed", 45*time.Minute)
+	s.reads("a/other", reading{state: "open", attempt: time.Second, success: time.Second})
+	s.hammers("b/box", "failed", 0) // never worked, as far as is known
+	s.edit("b/box", func(w *backend.Workspace) { w.LastSuccessAt = backend.Unknown[time.Time]() })
+	s.past("app", backend.MetricWorkspaceFailed, "a", 1, 2*time.Minute, 40*time.Minute, 0)
+	s.past("app", backend.MetricWorkspaceFailed, "b", 1, 2*time.Minute, 40*time.Minute, 0)
+	if a := s.look().want(failedRule, alerts.StatePending); a.SubjectCount != 2 {
+		t.Errorf("%d suspected", a.SubjectCount)
+	}
+	s.past("app", backend.MetricWorkspaceFailed, "a", 1, 2*time.Minute, 40*time.Minute, 0)
+	for i := range s.counts { // the same, naming the workspace
+		if c := &s.counts[i]; c.Series.Session == backend.MustID("a") {
+			c.Series.Workspace = backend.MustID("box")
+		}
+	}
+	s.after(5 * time.Second)
+	if as := s.alerts(failedRule); len(as) != 1 || as[0].State != alerts.StateFiring || as[0].Subjects[0].State != alerts.StateFiring || as[0].Subjects[1].State != alerts.StatePending {
+		t.Errorf("want a/box firing and b/box suspected:\n%s", summary(s.board))
+	}
+}

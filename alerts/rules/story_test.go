@@ -240,7 +240,8 @@ func (s *story) state() *fleet.State {
 	for _, x := range s.sandboxes {
 		bs = append(bs, x)
 	}
-	st.Workspaces, st.Sessions, st.Sandboxes = fleet.NewTable(ws...), fleet.NewTable(ss...), fleet.NewTable(bs...)
+	st.Workspaces, st.Sessions = fleet.NewTable(ws...), fleet.NewTable(ss...)
+	st = st.WithSandboxes(fleet.NewTable(bs...))
 	st.Tmpdirs, st.Hosts = fleet.NewTable(slices.Collect(maps.Values(s.tmpdirs))...), fleet.NewTable(slices.Collect(maps.Values(s.hosts))...)
 	st.Refs = fleet.NewTable(s.refs...)
 	st.Events, s.happened = s.happened, nil

@@ -106,7 +106,7 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 		})}}, EndCleaned, "booted 5m ago", map[string]Mark{"boot": Confirmed}},
 		{"emptied by the health check", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
 			b.HealthOutput = backend.Text("OCI runtime exec failed: exec failed: chdir to cwd (\"/workspace\") set in config.json failed: no such file or directory: unknown")
-			b.HealthChecks = backend.Known(backend.HealthChecks{Checked: at(0), Failed: 80, FailingBy: at(40 * time.Minute)})
+			b.HealthChecks = backend.Known(backend.HealthChecks{Checked: now, ExitCode: -1, Failed: 80, FailingBy: now.Add(-40 * time.Minute)})
 		})}}, EndCleaned, "not even its health check begins", map[string]Mark{"emptied": Confirmed}},
 		{"emptied", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
 			b.Observed = backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: now})

@@ -152,6 +152,13 @@ func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 	return s.Sessions.Get(backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent})
 }
 
+// WithSandboxes returns a copy of the State that knows its sandboxes by session. It serves tests and readers of recordings.
+func (s *State) WithSandboxes(t Table[backend.Sandbox, *backend.Sandbox]) *State {
+	c := *s
+	c.Sandboxes, c.sandboxes = t, indexBySession(t)
+	return &c
+}
+
 // SandboxesOf returns the sandboxes of every source that are joined to the session with this raw id.
 func (s *State) SandboxesOf(session backend.ID) []*backend.Sandbox { return s.sandboxes[session] }
 
