@@ -195,7 +195,8 @@ func TestSessionsAndSandboxes(t *testing.T) {
 	session := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "h", ID: backend.MustID("s-1")}, ReadAt: noon}, Status: backend.Text("running")}
 	box := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "h", ID: backend.MustID("c0ffee")}, ReadAt: noon},
 		Name: backend.Text("agent-1"), IsSandbox: true, Reported: backend.Text("running"), Session: backend.MustID("s-1"), Workspace: backend.MustID("box")}
-	other := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "h", ID: backend.MustID("db")}, ReadAt: noon}, Reported: backend.Text("running")}
+	other := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "h", ID: backend.MustID("db")}, ReadAt: noon},
+		Name: backend.Text("db-1"), Reported: backend.Text("running")}
 	s := world(1)
 	s.Sessions, s.Sandboxes = fleet.NewTable(session), fleet.NewTable(box, other)
 	look := func(of string, states string, k backend.Key) actions.Candidate {
@@ -214,8 +215,8 @@ func TestSessionsAndSandboxes(t *testing.T) {
 	if c := look("sandbox", "", box.Key); !c.Why.IsEmpty() || !strings.Contains(c.Owner.String(), "s-1") {
 		t.Errorf("sandbox: %+v", c)
 	}
-	if c := look("sandbox", "", other.Key); c.Why.IsEmpty() {
-		t.Error("what is no sandbox is a target")
+	if c := look("sandbox", "", other.Key); !strings.Contains(c.Why.String(), "no sandbox of an agent") {
+		t.Errorf("what is no sandbox: %q", c.Why)
 	}
 	if c := look("sandbox", "", session.Key); c.Why.IsEmpty() {
 		t.Error("another kind of subject is a target")

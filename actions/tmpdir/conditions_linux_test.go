@@ -176,6 +176,11 @@ func TestConditionOfTheSessionsLifetime(t *testing.T) {
 	r.state = withRefs(r, fleet.StatusDegraded)
 	wantWhy(t, r.why(k), "session_lifetime", "refs-1 does not list all")
 	r.state = withRefs(r, fleet.StatusOK)
+	r.state.Sources[0].LastOK = r.now.Add(-time.Hour)
+	wantWhy(t, r.why(k), "session_lifetime", "refs-1 does not list all")
+	r.state = withRefs(r, fleet.StatusOK).WithListed("refs-1", backend.KindRef, time.Time{})
+	wantWhy(t, r.why(k), "session_lifetime", "refs-1 does not list all")
+	r.state = withRefs(r, fleet.StatusOK)
 	r.state.Sources[0].About = []string{"elsewhere"}
 	wantWhy(t, r.why(k), "session_lifetime", "no source reads")
 	r.set = func(o *Options) { o.SessionLifetime = 0 }
@@ -215,8 +220,17 @@ func TestConditionOfRefs(t *testing.T) {
 			wantWhy(t, why, "persisted ref of paused/workspace names it")
 		}
 	}
-	r.state = withRefs(r, fleet.StatusOK, ref("p", func(x *backend.Ref) { x.Sandbox = backend.MustID(r.root + "/helix-ws-a") }))
-	wantWhy(t, r.why(k), "names it")
+	for _, edit := range []func(*backend.Ref){
+		func(x *backend.Ref) { x.Sandbox = backend.MustID(r.root + "/helix-ws-a") },
+		func(x *backend.Ref) { x.Namespace = backend.MustID("helix-ws-a") },
+		func(x *backend.Ref) { x.Extra = []backend.Field{{Value: backend.Text("in helix-ws-a")}} },
+	} {
+		r.state = withRefs(r, fleet.StatusOK, ref("p", edit))
+		wantWhy(t, r.why(k), "names it")
+	}
+	quoted := r.dir("helix-ws-a\"b")
+	r.state = withRefs(r, fleet.StatusOK, ref("p", opaque(`{"dir":"/tmp/helix-ws-a\"b"}`)))
+	wantWhy(t, r.why(quoted), "names it")
 	// A ref that is too long to be searched makes refs unknown.
 	r.now = time.Now().Add(72 * time.Hour)
 	r.state = withRefs(r, fleet.StatusOK, ref("long", func(x *backend.Ref) { x.Opaque = backend.Text("…") }))
@@ -225,6 +239,13 @@ func TestConditionOfRefs(t *testing.T) {
 	w.ProviderID = backend.MustID("/tmp/helix-ws-a")
 	r.state = &fleet.State{Workspaces: fleet.NewTable[backend.Workspace](w)}
 	wantWhy(t, r.why(k), "workspace s/box names it")
+	w.ProviderID, w.Namespace = backend.ID{}, backend.MustID("helix-ws-a")
+	r.state = &fleet.State{Workspaces: fleet.NewTable[backend.Workspace](w)}
+	wantWhy(t, r.why(k), "workspace s/box names it")
+	x := &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("s")}}}
+	x.WorkspaceRefs = []backend.Safe{backend.Text("notes: helix-ws-a")}
+	r.state = &fleet.State{Sessions: fleet.NewTable[backend.Session](x)}
+	wantWhy(t, r.why(k), "session s names it")
 }
 
 func TestConditionsOfProcesses(t *testing.T) {
