@@ -71,6 +71,22 @@ func TestAnAcknowledgementIsForOneEpisode(t *testing.T) {
 	}
 }
 
+// A new process knows that the episode which was taken is over.
+func TestAnAcknowledgementIsForOneEpisodeAcrossARestart(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)
+	l.order(ack).minutes("on off on on on")
+	l.now = l.now.Add(-time.Minute) // a restart is of the newest State
+	l.restarted(t, time.Minute, nil)
+	l.order(ack)
+	if a := l.board.Alerts[0]; a.Acknowledged != nil || a.Lapsed != nil {
+		t.Errorf("after the restart: %+v", a)
+	}
+	if a := l.minutes("on on on").board.Alerts[0]; a.Acknowledged != nil || a.Lapsed != nil {
+		t.Errorf("some minutes later: %+v", a)
+	}
+}
+
 func TestWhatIsTakenBackDoesNotLapse(t *testing.T) {
 	l := settled(t, Meta{}).minutes("on")
 	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)

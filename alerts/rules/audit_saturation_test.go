@@ -155,21 +155,21 @@ func TestAuditIsBlindWithoutLogs(t *testing.T) {
 		h.Inputs = nil
 		h.Missing = []backend.MissingInput{{Input: backend.InputRejections, Why: backend.Text("no file matches")}}
 	})
-	s.after(time.Second)
-	for _, b := range s.board.Blind {
-		if b.Rule == auditRule && b.Why.String() != "app: no file matches" {
-			t.Errorf("blind because %q", b.Why)
+	because := func(want string) {
+		t.Helper()
+		s.after(time.Second)
+		for _, b := range s.board.Blind {
+			if b.Rule == auditRule && b.Why.String() == want {
+				return
+			}
 		}
+		t.Errorf("not blind because %s: %v", want, s.board.Blind)
 	}
+	because("app: no file matches")
 	s.health("app", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputRejections} })
 	if s.after(time.Second); strings.Contains(strings.Join(s.board.BlindOn("helix"), " "), auditRule) {
 		t.Error("still blind")
 	}
 	s.down("app", "gone")
-	s.after(time.Second)
-	for _, b := range s.board.Blind {
-		if b.Rule == auditRule && b.Why.String() != "app is down" {
-			t.Errorf("blind because %q", b.Why)
-		}
-	}
+	because("app is down")
 }

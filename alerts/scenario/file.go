@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -150,6 +151,19 @@ type Expect struct {
 // Cases are the situations for which every rule has a scenario.
 func Cases() []string { return []string{"fires", "does not fire", "gap", "cold start", "restart"} }
 
+// plainly says what is wrong with a value without the names of our types.
+func plainly(err *toml.DecodeError) string {
+	text := strings.TrimPrefix(err.Error(), "toml: ")
+	if into := strings.Index(text, " of type "); strings.HasPrefix(text, "cannot decode TOML ") && into >= 0 {
+		key := strings.Join(err.Key(), ".")
+		if strings.HasPrefix(text[into:], " of type []") {
+			return fmt.Sprintf("%s is a list: write its values between [ and ]", cmp.Or(key, "this"))
+		}
+		return fmt.Sprintf("%s has another form; docs/rule-tests.md describes it", cmp.Or(key, "this"))
+	}
+	return text
+}
+
 // Read decodes a scenario file and refuses what it does not know, with the position in the file.
 func Read(name string, data []byte) (*File, error) {
 	f := &File{Name: name}
@@ -166,7 +180,7 @@ func Read(name string, data []byte) (*File, error) {
 		return nil, errors.New(strings.Join(lines, "\n"))
 	case errors.As(err, &wrong):
 		row, col := wrong.Position()
-		return nil, fmt.Errorf("%s:%d:%d: %s", name, row, col, strings.TrimPrefix(wrong.Error(), "toml: "))
+		return nil, fmt.Errorf("%s:%d:%d: %s", name, row, col, plainly(wrong))
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(f.Scenarios) == 0:
