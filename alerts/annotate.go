@@ -171,7 +171,7 @@ func (t *turn) annotation(g *group, outages []outage) annotation {
 	}
 	c := &t.next.clock
 	if len(o.about) > 0 {
-		x.acknowledged, x.lapsed = o.acknowledged(c, alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity, g.began)
+		x.acknowledged, x.lapsed = o.acknowledged(c, alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity, g.began, g.worse)
 	}
 	if len(o.silences) > 0 {
 		x.silenced = o.silenceFor(c, g.labels(t.e.environment))
@@ -188,7 +188,7 @@ func (t *turn) mark(marks map[string]map[groupID]annotation) {
 		for _, id := range ids {
 			x, c := marks[name][id], *l.groups[id]
 			a := *c.alert
-			if x.lapsed != nil && a.Lapsed == nil && a.State != StateEnded {
+			if x.lapsed != nil && a.Lapsed == nil && !x.lapsed.told && a.State != StateEnded {
 				t.emit(&a, "unacknowledged", first(&a), backend.Textf("%s is nobody's again: %s took it; %s", a.Rule, x.lapsed.Owner, x.lapsed.Why))
 			}
 			a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits

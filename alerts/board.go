@@ -149,6 +149,8 @@ type Acknowledgement struct {
 type Lapse struct {
 	Acknowledgement
 	Why backend.Safe
+
+	told bool // when the alert became more severe
 }
 
 // Silence says that an alert is muted.

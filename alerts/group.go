@@ -75,6 +75,7 @@ func (w *work) begin(was, g *group) {
 	if was != nil && (len(was.members) == 0 || was.count.live.n > 0 || g.count.live.n == 0) {
 		return
 	}
+	g.worse = w.worseThan(g.id)
 	if start := latest(w.next.watching, w.next.clock.ResumedAt); w.env.Now.Sub(start) < beginGrace {
 		return // it may have been there before this process was
 	}
@@ -86,6 +87,25 @@ func (w *work) begin(was, g *group) {
 			g.began = o.began
 		}
 	}
+}
+
+// worseThan is until when the alert was more severe: what was said about it before does not hold for it any more.
+func (w *work) worseThan(id groupID) worse {
+	var out worse
+	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
+		from := id
+		from.severity = s
+		o := w.old.groups[from]
+		if from == id || o == nil || o.count.live.n == 0 {
+			continue
+		}
+		for rank, until := range o.worse {
+			out[rank] = latest(out[rank], until)
+		}
+		rank := w.meta.severityOf(from).Rank()
+		out[rank] = latest(out[rank], w.env.Now)
+	}
+	return out
 }
 
 // touched collects the groups whose members, folding or times changed, each with the changes to its members.

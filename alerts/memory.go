@@ -152,10 +152,15 @@ type group struct {
 	count   count     // of members
 	since   time.Time // steady time at which the alert took its state
 	began   time.Time // steady time at which the alert came; kept while its severity changes
+	worse   worse
 	flap    flap
 	marks   int // how many of the alert's evidence are changes near its onset: the last ones
 	alert   *Alert
 }
+
+// worse is until when, in steady time, an alert was of each severity above its own in its present episode, by rank; zero:
+// never.
+type worse [3]time.Time
 
 func (r *record) group() (groupID, bool) {
 	if r == nil || r.State == "" {

@@ -147,8 +147,8 @@ func (o *Orders) silenceFor(c *clock, labels map[string]string) *Silence {
 	return best
 }
 
-// acknowledged is what holds for an alert that began at a time: an acknowledgement, or one that lapsed.
-func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began time.Time) (*Acknowledgement, *Lapse) {
+// acknowledged is what holds for an alert that began at a time and was worse since: an acknowledgement, or one that lapsed.
+func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began time.Time, was worse) (*Acknowledgement, *Lapse) {
 	about := o.about[k]
 	if len(about) == 0 {
 		return nil, nil
@@ -162,9 +162,14 @@ func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began tim
 	a := &Acknowledgement{Owner: x.Owner, Reason: x.Reason, At: c.display(at), Until: c.display(until)}
 	switch {
 	case severity.Rank() > x.Severity.Rank():
-		return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20))}
+		return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20)), false}
 	case !c.Steady.Before(until):
-		return nil, &Lapse{*a, backend.Textf("it was taken for %s", short(x.For))}
+		return nil, &Lapse{*a, backend.Textf("it was taken for %s", short(x.For)), false}
+	}
+	for _, s := range []Severity{SeverityCritical, SeverityWarning} {
+		if s.Rank() > x.Severity.Rank() && was[s.Rank()].After(at) {
+			return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and was %s since", backend.Clean(string(x.Severity), 20), backend.Clean(string(s), 20)), true}
+		}
 	}
 	return a, nil
 }

@@ -129,6 +129,42 @@ func TestAnAcknowledgementDropsWhenTheSeverityRises(t *testing.T) {
 	}
 }
 
+// Whoever took a warning was told that it is nobody's any more; it does not come back to them in silence.
+func TestADroppedAcknowledgementStaysDropped(t *testing.T) {
+	l := newLamp(t, Meta{})
+	l.engine = NewEngine([]Rule{&severe{lampRule{Meta{Name: "lamp", Severity: SeverityWarning}}}}, "test")
+	l.minutes("off off off on")
+	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)
+	l.order(ack).minutes("on hot on")
+	lapsed := func(when string) {
+		t.Helper()
+		a := l.board.Alerts[0]
+		if a.Severity != SeverityWarning || a.Acknowledged != nil || a.Lapsed == nil || !strings.Contains(a.Lapsed.Why.String(), "acknowledged as warning and was critical") {
+			t.Errorf("%s: %+v", when, a)
+		}
+	}
+	lapsed("a warning again")
+	l.minutes("on on")
+	lapsed("and later")
+	l.now = l.now.Add(-time.Minute) // a restart is of the newest State
+	l.restarted(t, time.Minute, nil)
+	l.order(ack).minutes("on on")
+	lapsed("after a restart")
+	if got := strings.Join(l.events, " "); strings.Count(got, "unacknowledged") != 1 {
+		t.Errorf("events %s", got)
+	}
+	again := ackOf(l.board.Alerts[0], l.now, time.Hour)
+	again.ID = "0000000b"
+	l.order(ack, again).minutes("on")
+	if a := l.board.Alerts[0]; a.Acknowledged == nil {
+		t.Errorf("taken again: %+v", a)
+	}
+	l.minutes("off on")
+	if a := l.board.Alerts[0]; a.Acknowledged != nil || a.Lapsed != nil {
+		t.Errorf("another episode: %+v", a)
+	}
+}
+
 func TestASilenceMutesAndEndsVisibly(t *testing.T) {
 	l := settled(t, Meta{}).minutes("on")
 	l.order(silenceOf("s1", `rule="lamp", source=~"s|t"`, l.now, 20*time.Minute), silenceOf("s2", `rule="lamp", tenant!="acme"`, l.now, time.Hour))

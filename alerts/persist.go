@@ -59,6 +59,7 @@ type savedAlert struct {
 	Since time.Time `json:"since"`          // steady
 	Began time.Time `json:"began,omitzero"` // steady
 	Kept  bool      `json:"kept,omitempty"`
+	Worse worse     `json:"worse,omitzero"` // steady
 	Marks int       `json:"marks,omitempty"`
 	Alert *Alert    `json:"alert"`
 }
@@ -77,7 +78,7 @@ func (b *Board) encode(environment string, at Moment) ([]byte, error) {
 			if !kept {
 				a.Subjects = nil
 			}
-			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.marks, &a})
+			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.worse, g.marks, &a})
 		}
 		for id, f := range l.flaps {
 			r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
@@ -190,7 +191,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		if g == nil {
 			continue
 		}
-		g.since, g.began, g.alert = sa.Since, sa.Began, sa.Alert
+		g.since, g.began, g.worse, g.alert = sa.Since, sa.Began, sa.Worse, sa.Alert
 		g.marks = min(max(sa.Marks, 0), len(sa.Alert.Evidence))
 		g.count, g.flap = tally(g.members), l.flaps[g.id]
 		if t := g.count.total(g.members); t.oldest != nil && t.oldest.tells().Listing != nil && len(g.members) == 1 {
@@ -213,7 +214,7 @@ func (l *ledger) keep(sa savedAlert) {
 	for _, severity := range []Severity{"", sa.Alert.Severity} {
 		id := groupID{sa.Alert.Source, sa.Alert.Fingerprint, severity}
 		if f, ok := l.flaps[id]; ok && f.Flaps {
-			l.groups[id] = &group{id: id, since: sa.Since, began: sa.Began, flap: f, alert: sa.Alert}
+			l.groups[id] = &group{id: id, since: sa.Since, began: sa.Began, worse: sa.Worse, flap: f, alert: sa.Alert}
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,6 +148,31 @@ func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("the next holder of the lock leaves %v, %v", left, err)
+	}
+}
+
+// Whoever has the old file open goes on to read all of the old state: it is replaced, not written over.
+func TestASaveReplacesTheFile(t *testing.T) {
+	l := newLamp(t, Meta{}).minutes("on")
+	dir := t.TempDir()
+	v := openVault(t, dir, l.engine)
+	save(t, v, l.board, moment(l))
+	path := filepath.Join(dir, stateFile)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	save(t, v, l.minutes("on off").board, moment(l))
+	if got, err := io.ReadAll(old); err != nil || string(got) != string(before) {
+		t.Errorf("the old file was changed: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) == string(before) {
+		t.Errorf("nothing was saved: %v", err)
 	}
 }
 
