@@ -201,8 +201,11 @@ func TestSubjectsAreCutAndCountedExactly(t *testing.T) {
 			Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(fmt.Sprintf("s%04d", i))}}, Status: backend.Text("on")})
 	}
 	st := &fleet.State{Number: 1, Wall: time.Unix(1e9, 0), Sessions: fleet.NewTable(all...)}
-	b, _ := engine.Next(nil, st)
+	b, events := engine.Next(nil, st)
 	if a := b.Alerts[0]; len(a.Subjects) != MaxSubjects || a.SubjectCount != 1500 {
 		t.Errorf("%d listed, %d counted", len(a.Subjects), a.SubjectCount)
+	}
+	if len(events) != 1 || len(events[0].About) != maxAbout || events[0].Subject != (backend.Key{}) || events[0].About[0] != b.Alerts[0].Subjects[0].Key {
+		t.Errorf("its transition is about %+v", events)
 	}
 }

@@ -11,10 +11,17 @@ import (
 // maxEndedEvents bounds the events about single subjects that one rule emits for one State.
 const maxEndedEvents = 50
 
+// maxAbout bounds the subjects that one event names.
+const maxAbout = 50
+
 func (t *turn) emit(a *Alert, name string, subject backend.Key, text backend.Safe) {
-	t.events = append(t.events, backend.Event{
-		Kind: backend.EventTransition, At: t.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text,
-	})
+	e := backend.Event{Kind: backend.EventTransition, At: t.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text}
+	if subject == (backend.Key{}) { // once the alert is over, nothing else tells whom it was about
+		for i := range a.Subjects[:min(len(a.Subjects), maxAbout)] {
+			e.About = append(e.About, a.Subjects[i].Key)
+		}
+	}
+	t.events = append(t.events, e)
 }
 
 // describe is the line that an alert has on the timeline.

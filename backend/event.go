@@ -21,8 +21,10 @@ type Event struct {
 	SourceAt time.Time `json:"source_at,omitzero"` // the source's own time, when it gave one
 	Source   string    `json:"source,omitempty"`
 	Subject  Key       `json:"subject,omitzero"`
-	Name     string    `json:"name"` // short machine word: die, oom, firing, …
-	Text     Safe      `json:"text"`
+	// About are the subjects of what concerns several, which has no Subject; of very many only the first.
+	About []Key  `json:"about,omitempty"`
+	Name  string `json:"name"` // short machine word: die, oom, firing, …
+	Text  Safe   `json:"text"`
 }
 
 // The names of changes that are none of the fleet's.

@@ -174,7 +174,7 @@ func (e *evidence) happened() []backend.Event {
 	}
 	var out []backend.Event
 	for _, x := range e.Events {
-		about := slices.Contains(e.covered, x.Subject) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
+		about := slices.Contains(e.covered, x.Subject) || slices.ContainsFunc(x.About, e.covers) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
 		wide := x.Subject.Kind == "" && (x.Source == "" || slices.Contains(e.sources, x.Source)) && e.concerns(x)
 		if about || wide {
 			out = append(out, x)
@@ -182,6 +182,8 @@ func (e *evidence) happened() []backend.Event {
 	}
 	return out
 }
+
+func (e *evidence) covers(k backend.Key) bool { return slices.Contains(e.covered, k) }
 
 // concerns reports whether an event without a subject may explain something here: transitions of its own alerts, and
 // whatever was changed, done or noted.

@@ -100,6 +100,23 @@ func TestABundleCoversWhatIsJoined(t *testing.T) {
 	}
 }
 
+// Once an alert about several is over, a bundle about one of them still has what became of the alert.
+func TestABundleHasTheAlertsOfOnesThatAreOver(t *testing.T) {
+	ctx, a := leak()
+	ctx = columns.NewCtx(ctx.Now, ctx.State, &alerts.Board{})
+	b := bundleOf(ctx, a.Subjects[0].Key)
+	other := backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID("s9"), ID: backend.MustID("x")}
+	b.Events = append(b.Events,
+		backend.Event{Kind: backend.EventTransition, At: noon.Add(-10 * time.Minute), Source: "a", Name: "resolved", About: []backend.Key{other, a.Subjects[0].Key},
+			Text: backend.Text("registry-contention resolved: it (2 subjects)")},
+		backend.Event{Kind: backend.EventTransition, At: noon.Add(-10 * time.Minute), Source: "a", Name: "resolved", About: []backend.Key{other},
+			Text: backend.Text("failed-too-long resolved: not here (1 subject)")})
+	md := b.Markdown()
+	if !strings.Contains(md, "registry-contention resolved") || strings.Contains(md, "not here") {
+		t.Errorf("the timeline of the bundle:\n%s", md)
+	}
+}
+
 // TestABundleNamesTheOtherSide: who has the evidence about one subject of an alert knows which the others are.
 func TestABundleNamesTheOtherSide(t *testing.T) {
 	ctx, a := leak()
