@@ -140,7 +140,7 @@ func (s *scene) retriesOnTop() Check {
 	case attempts >= 3 && attempts > 2*recoveries:
 		return a.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
-		return s.settle(a.no(s.newest(), "%d failed attempts and %d recoveries in the last minute", attempts, recoveries), a)
+		return s.settle(a.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), a)
 	}
 	return a.unsure("no attempt of the last minute is known")
 }
@@ -235,7 +235,7 @@ func (s *scene) permanent() Check {
 		}
 	}
 	if failed > 0 {
-		return s.settle(a.no(s.newest(), "%s failed for such an error, as they should, and none is tried again with one", plural(failed, "workspace")), a)
+		return s.settle(a.no(s.newest(), "%s failed for such an error, which is right, and none is tried again with one", plural(failed, "workspace")), a)
 	}
 	return a.unsure("%s; that it is retried was not seen", c.Fact)
 }
