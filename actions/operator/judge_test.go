@@ -163,6 +163,7 @@ func TestConditions(t *testing.T) {
 	word := func(s string, c backend.StateClass) *fleet.State {
 		return world(9, workspace(9, func(w *backend.Workspace) { w.Reported, w.Class = backend.Clean(s, 40), c }))
 	}
+	open := func(w *backend.Workspace) { w.Reported, w.Class = backend.Text("open"), backend.ClassHealthy }
 	for _, c := range []struct {
 		cond  string
 		state *fleet.State
@@ -171,6 +172,9 @@ func TestConditions(t *testing.T) {
 		{"gone", world(9), actions.ResultVerified},
 		{"gone", word("open", backend.ClassHealthy), actions.ResultAccepted},
 		{"state != failed", word("open", backend.ClassHealthy), actions.ResultVerified},
+		{"state != failed", world(4, workspace(4, open)), actions.ResultAccepted}, // as read before the issue
+		{"state != failed", world(9, workspace(9, func(w *backend.Workspace) { open(w); w.Stale = true })), actions.ResultAccepted},
+		{"state != failed", world(9, workspace(9, func(w *backend.Workspace) { open(w); w.Unreadable = true })), actions.ResultAccepted},
 		{"state != failed", word("broken", backend.ClassFailed), actions.ResultAccepted},
 		{"state  ==  parked", word("parked", backend.ClassUnknown), actions.ResultVerified},
 		{"state==healthy", word("open", backend.ClassHealthy), actions.ResultVerified},
