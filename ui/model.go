@@ -251,7 +251,7 @@ func (m *Model) toggleHelp() {
 		m.overlay = noOverlay
 		return
 	}
-	m.help, m.overlay = helpView{}, overHelp
+	m.help, m.overlay = helpView{from: m.context()}, overHelp
 }
 
 // View returns the screen. It is drawn anew only after something happened.

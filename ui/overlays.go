@@ -44,8 +44,11 @@ func paged(p *kit.Pager, w, h int, t *theme.Theme, title string, lines []string)
 	return kit.NewBlock(w, h, append([]string{title, kit.RuleWith(t, w, theme.Strong, note)}, visible...))
 }
 
-// helpView shows the table of keys.
-type helpView struct{ pager kit.Pager }
+// helpView shows the table of keys, those of the place it was opened from first.
+type helpView struct {
+	pager kit.Pager
+	from  keys.Context
+}
 
 func (v *helpView) update(in keys.Intent, o *overlay) {
 	if in.Action == keys.Back {
@@ -55,24 +58,75 @@ func (v *helpView) update(in keys.Intent, o *overlay) {
 	scroll(&v.pager, in)
 }
 
+// helpColumn is how wide a column of the help has to be; with room for several, they stand side by side.
+const helpColumn = 58
+
 func (v *helpView) draw(w, h int, t *theme.Theme, m *keys.Map) kit.Block {
-	doc := &kit.Doc{}
-	for _, c := range []keys.Context{keys.List, keys.Details, keys.Doable, keys.Plan, keys.Running, keys.Muted, keys.Form, keys.Entry, keys.Menu, keys.Everywhere} {
-		doc.Head(c.Name())
+	n := max(w/helpColumn, 1)
+	each := w / n
+	var parts [][]string
+	total := 0
+	for _, d := range v.sections(t, m) {
+		lines := append(d.Layout(t, each), kit.NewLine(t, each).String())
+		parts, total = append(parts, lines), total+len(lines)
+	}
+	columns := make([][]string, n)
+	at := 0
+	for _, p := range parts {
+		if at < n-1 && len(columns[at]) > 0 && len(columns[at])+len(p)/2 > total/n {
+			at++
+		}
+		columns[at] = append(columns[at], p...)
+	}
+	var lines []string
+	for i, more := 0, true; more; i++ {
+		more = false
+		line := ""
+		for _, c := range columns {
+			if i < len(c) {
+				line, more = line+c[i], true
+			} else {
+				line += kit.NewLine(t, each).String()
+			}
+		}
+		if more {
+			lines = append(lines, line+kit.NewLine(t, w-n*each).String())
+		}
+	}
+	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
+	return paged(&v.pager, w, h, t, title, lines)
+}
+
+func (v *helpView) sections(t *theme.Theme, m *keys.Map) []*kit.Doc {
+	var out []*kit.Doc
+	head := func(title string) *kit.Doc {
+		d := &kit.Doc{}
+		d.Head(title)
+		out = append(out, d)
+		return d
+	}
+	order := []keys.Context{v.from, keys.Everywhere, keys.List, keys.Details, keys.Doable, keys.Plan, keys.Running, keys.Muted, keys.Form, keys.Entry, keys.Menu}
+	for i, c := range order {
+		if i > 0 && c == v.from {
+			continue
+		}
+		d := head(c.Name())
 		for _, b := range m.Of(c) {
 			if b.Context == c {
-				doc.Field(b.Show(), kit.Span{Text: b.Help})
+				d.Field(b.Show(), kit.Span{Text: b.Help})
 			}
 		}
 	}
-	doc.Head("Filters")
-	for _, line := range [][2]string{
-		{"word", "rows whose names, states or causes hold it"}, {"field:word", "rows whose column holds it: state:failed"},
-		{"-term", "rows that do not match it"}, {"field>10m", "comparisons with ages, sizes and numbers"},
-	} {
-		doc.Field(line[0], kit.Span{Text: line[1]})
+	words := func(title string, lines ...[2]string) {
+		d := head(title)
+		for _, line := range lines {
+			d.Field(line[0], kit.Span{Text: line[1]})
+		}
 	}
-	doc.Head("Signs")
+	words("Filters", [2]string{"word", "rows whose names, states or causes hold it"}, [2]string{"field:word", "rows whose column holds it: state:failed"},
+		[2]string{"!term", "rows that do not match it"}, [2]string{"field>10m", "comparisons with ages, sizes and numbers"},
+		[2]string{"tab", "takes the first field or value that is offered"})
+	d := head("Signs")
 	for _, s := range []struct {
 		m    theme.Mark
 		tone theme.Tone
@@ -83,18 +137,12 @@ func (v *helpView) draw(w, h int, t *theme.Theme, m *keys.Map) kit.Block {
 		{theme.MarkIdle, theme.Dim, "at rest"}, {theme.MarkHeld, theme.Normal, "held or stale: true when last seen, newer readings failed"},
 		{theme.MarkSuspect, theme.Normal, "suspected: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: nobody could read it"},
 	} {
-		doc.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
+		d.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
 	}
-	doc.Head("Short words")
-	for _, line := range [][2]string{
-		{"ws se sb", "workspaces, sessions, sandboxes"}, {"td ho so", "scratch directories, hosts, sources"},
-		{"40m+ <41m", "for at least, for at most that long: what is known about the beginning"},
-		{"blind 1", "so many rules lack what they read on some source; 9 Sources says which"}, {"–  ?", "does not exist for this row; nobody could read it"},
-	} {
-		doc.Field(line[0], kit.Span{Text: line[1]})
-	}
-	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
-	return paged(&v.pager, w, h, t, title, doc.Layout(t, w))
+	words("Short words", [2]string{"ws se sb", "workspaces, sessions, sandboxes"}, [2]string{"td ho so", "scratch directories, hosts, sources"},
+		[2]string{"40m+ <41m", "for at least, for at most that long: what is known about the beginning"},
+		[2]string{"blind 1", "so many rules lack what they read on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; nobody could read it"})
+	return out
 }
 
 // palette finds a command by a part of its name.

@@ -90,8 +90,10 @@ func New(c Colours, g Glyphs) *Theme {
 		t.cursor[Critical], t.cursor[Bad], t.cursor[Strong] = sgr("1;97;44"), sgr("1;97;44"), sgr("1;97;44")
 		t.cursor[Warn], t.cursor[Dim] = sgr("93;44"), sgr("37;44")
 	case TwoFiftySix, TrueColour:
-		t.plain = [toneCount]string{Dim: fg("245"), Strong: sgr("1"), Good: fg("71"), Warn: fg("178"), Bad: fg("203"),
-			Critical: sgr("1;38;5;203"), Accent: sgr("1;38;5;74")}
+		// Of middle brightness, so that each is told from a dark background and from a light one: nothing says which it is
+		// that a split reply on a slow line could not spoil.
+		t.plain = [toneCount]string{Dim: fg("245"), Strong: sgr("1"), Good: fg("65"), Warn: fg("136"), Bad: fg("167"),
+			Critical: sgr("1;38;5;167"), Accent: sgr("1;38;5;32")}
 		on := func(s string) string { return sgr(s + ";48;5;24") }
 		t.cursor = [toneCount]string{Normal: on("38;5;255"), Dim: on("38;5;250"), Strong: on("1;38;5;255"), Good: on("38;5;157"),
 			Warn: on("38;5;222"), Bad: on("38;5;217"), Critical: on("1;38;5;217"), Accent: on("1;38;5;255")}

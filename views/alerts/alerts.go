@@ -16,8 +16,11 @@ import (
 	"sandglass/views/markdown"
 )
 
-// besideSubjects is how many subjects are listed beside the table.
-const besideSubjects = 20
+// How many subjects are listed beside the table, and below it.
+const (
+	besideSubjects = 20
+	belowSubjects  = 5
+)
 
 // New makes the screen.
 func New() views.Screen {
@@ -26,9 +29,13 @@ func New() views.Screen {
 	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
 		Number: 1, Name: "Alerts", Set: set, Kind: columns.KindAlert, Nothing: calm,
-		Pane: func(f *views.Frame, a *alerts.Alert, beside bool) *kit.Doc {
-			if beside {
+		Pane: func(f *views.Frame, a *alerts.Alert, room browse.Room) *kit.Doc {
+			switch room {
+			case browse.Beside:
 				return detail.Alert(a, f, besideSubjects)
+			case browse.Below:
+				return detail.Alert(a, f, belowSubjects)
+			case browse.Tight:
 			}
 			return detail.Alert(a, f, 0)
 		},

@@ -62,7 +62,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 		return l.rows(w, h)
 	case w >= besideFrom:
 		left := max(wideColumns+10, w*62/100)
-		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, true))
+		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, Beside))
 	}
 	// The split does not depend on the row under the cursor, so that nothing jumps when it moves.
 	th := min(1+l.table.Len(), max(4, h*55/100))
@@ -75,7 +75,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 		note = fmt.Sprintf("%s more ↓", columns.Number(below))
 	}
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
-	return kit.Stack(table, rule, l.pane(w, h-th-1, f, false))
+	return kit.Stack(table, rule, l.pane(w, h-th-1, f, Below))
 }
 
 // leastBeneath is how many lines what stands beneath a table must have to be worth its rule.
@@ -94,14 +94,18 @@ func (l *List[R]) left(w, h int, f *views.Frame) kit.Block {
 	return kit.Stack(table, kit.NewBlock(w, 1, []string{kit.Rule(f.Theme, w)}), kit.NewBlock(w, room, l.cfg.Beneath(f, row, w, room)))
 }
 
-func (l *List[R]) pane(w, h int, f *views.Frame, beside bool) kit.Block {
+func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 	row, ok := l.Selected()
 	if !ok {
 		line := kit.NewLine(f.Theme, w).Put(theme.Dim, " the row under the cursor is gone; move the cursor").String()
 		return kit.NewBlock(w, h, []string{line})
 	}
-	doc := l.cfg.Pane(f, row, beside)
+	doc := l.cfg.Pane(f, row, room)
 	lines, more := doc.Fit(f.Theme, w, h)
+	if more > 0 && room == Below {
+		doc = l.cfg.Pane(f, row, Tight)
+		lines, more = doc.Fit(f.Theme, w, h)
+	}
 	if more > 0 && h > 1 {
 		lines, more = doc.Fit(f.Theme, w, h-1)
 		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, fmt.Sprintf("%d more lines: enter ", more)).String())

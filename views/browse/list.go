@@ -19,6 +19,16 @@ import (
 	"sandglass/views/filter"
 )
 
+// Room says where a pane stands, and so how much it can say.
+type Room uint8
+
+// The places of a pane.
+const (
+	Tight  Room = iota // below the table, where not everything fits
+	Below              // below the table, where it does
+	Beside             // beside the table
+)
+
 // Config says what a List shows.
 type Config[R any] struct {
 	Number int
@@ -30,8 +40,8 @@ type Config[R any] struct {
 	Lookup func(*fleet.State, backend.Key) (R, bool)
 	// Strip draws lines above the table; nil: none.
 	Strip func(f *views.Frame, w int) []string
-	// Pane describes the row under the cursor, below the table or beside it, where there is more room; nil: no pane.
-	Pane func(f *views.Frame, row R, beside bool) *kit.Doc
+	// Pane describes the row under the cursor in the room there is; nil: no pane.
+	Pane func(f *views.Frame, row R, room Room) *kit.Doc
 	// Beneath fills the room below a short table that has its pane beside it, in at most h lines of w cells. nil: the
 	// room stays empty.
 	Beneath func(f *views.Frame, row R, w, h int) []string

@@ -50,7 +50,7 @@ func Events() *Set[Event] {
 					return SortKey{Num: float64(e.SourceAt.UnixNano()), Unknown: e.SourceAt.IsZero()}
 				}},
 			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 1,
-				Cell: func(e row, _ *Ctx) Cell { return kindCell(e.Event) },
+				Cell: func(e row, c *Ctx) Cell { return ranked(kindCell(e.Event), e.Event, c) },
 				Sort: func(e row, _ *Ctx) SortKey { return sortText(string(e.Kind)) }},
 			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 9, Ideal: 13, Priority: 3},
 				theme.Normal, func(e row) backend.Safe { return EventName(e.Event) }),
@@ -169,6 +169,28 @@ func eventText(e *backend.Event) Cell {
 	return c
 }
 
+// ranked gives an alert that fires the sign of its severity, as the Alerts screen does, while the alert is there to tell.
+func ranked(cell Cell, e *backend.Event, c *Ctx) Cell {
+	if e.Kind != backend.EventTransition || alerts.AlertState(e.Name) != alerts.StateFiring {
+		return cell
+	}
+	cell.Tone, cell.Mark = theme.Normal, theme.MarkWarn
+	for _, a := range c.Board.Alerts { // worst first
+		if a.Source != e.Source || !strings.HasPrefix(e.Text.String(), a.Rule+" ") {
+			continue
+		}
+		switch a.Severity {
+		case alerts.SeverityCritical:
+			cell.Tone, cell.Mark = theme.Critical, theme.MarkCritical
+		case alerts.SeverityWarning:
+			cell.Tone = theme.Warn
+		case alerts.SeverityInfo:
+		}
+		break
+	}
+	return cell
+}
+
 func kindCell(e *backend.Event) Cell {
 	switch e.Kind {
 	case backend.EventTransition:
@@ -185,6 +207,9 @@ func kindCell(e *backend.Event) Cell {
 	case backend.EventNote:
 		return Cell{Text: backend.Text("note"), Tone: theme.Strong, Mark: theme.MarkNone}
 	case backend.EventChange:
+		if e.Name == backend.ChangeStart { // daily life
+			return Cell{Text: backend.Text("change"), Tone: theme.Normal, Mark: theme.MarkBusy}
+		}
 		return Cell{Text: backend.Text("change"), Tone: theme.Warn, Mark: theme.MarkWarn}
 	case backend.EventPlatform:
 	}

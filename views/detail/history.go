@@ -104,7 +104,7 @@ func plot(l fleet.Line, f *views.Frame, parts, w, h int) []string {
 // lineTitle is what a line of history is called.
 func lineTitle(l fleet.Line) string {
 	if l.Name == fleet.LineBroken {
-		return "failed or evicted"
+		return "failed, evicted"
 	}
 	return strings.ReplaceAll(string(l.Name), "-", " ")
 }

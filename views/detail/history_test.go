@@ -57,12 +57,12 @@ func TestASourcesHistory(t *testing.T) {
 	counts = append(counts, every(time.Minute, 3*time.Hour, "prom", string(backend.MetricEvictionRetries), 0)...)
 	counts = append(counts, every(time.Minute, time.Hour, "prom", string(backend.MetricNamed), 3)...)
 	f := frameWith(counts...)
-	d := SourcePane(f.State.Source("prom"), f, false)
+	d := SourcePane(f.State.Source("prom"), f, false, true)
 	same(t, "80 columns", chartRows(d, 80), "evictions "+strings.Repeat("#", 30)+" 120 in 1h",
 		"request latency "+strings.Repeat("#", 30)+" at most 250ms in 1h", strings.Repeat("?", 20)+"#### at most 250ms in 24h, read for 3h")
 	same(t, "160 columns", chartRows(d, 160), "evictions "+strings.Repeat("#", 60)+" 120 in 1h",
 		"request latency "+strings.Repeat("#", 60)+" at most 250ms in 1h", strings.Repeat("?", 83)+strings.Repeat("#", 13)+" at most 250ms in 24h, read for 3h")
-	d = SourcePane(f.State.Source("helix"), f, false)
+	d = SourcePane(f.State.Source("helix"), f, false, true)
 	same(t, "a source of which nothing was read", chartRows(d, 160))
 }
 

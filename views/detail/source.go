@@ -14,21 +14,21 @@ import (
 	"sandglass/views/columns"
 )
 
-// SourcePane describes a source beside or below the list. Beside it there is room for headings, for its alerts and for the
-// problems of the last poll; its charts then stand elsewhere.
-func SourcePane(h *fleet.SourceHealth, f *views.Frame, beside bool) *kit.Doc {
-	w := &writer{Doc: &kit.Doc{}, f: f, headed: beside}
+// SourcePane describes a source beside or below the list: with headings, its alerts and the problems of the last poll where
+// there is room, and with charts where they stand nowhere else.
+func SourcePane(h *fleet.SourceHealth, f *views.Frame, roomy, charted bool) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: roomy}
 	w.Line(kit.Span{Tone: theme.Strong, Text: h.Key.Source}, dim("  "+h.Kind+"  "), w.state(columns.StatusCell(h.Status)))
 	if !h.Error.IsEmpty() {
 		w.tone("why", columns.StatusCell(h.Status).Tone, h.Error.String())
 	}
 	w.sight(h)
 	w.cost(h)
-	if !beside {
+	if charted {
 		charts(w.Doc, h.Key.Source, f)
 	}
 	w.told(h)
-	if beside {
+	if roomy {
 		w.resting(h)
 		w.problems(h)
 	}

@@ -155,7 +155,7 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 		lines = append(append(lines, ""), targets(p.Targets, w, t)...)
 	}
 	if len(p.Excluded) > 0 {
-		lines = append(append(lines, ""), excluded(p.Excluded, w, t)...)
+		lines = append(append(lines, ""), excluded(p.Excluded, len(p.Targets) == 0, w, t)...)
 	}
 	for i, l := range lines {
 		if l == "" {
@@ -168,8 +168,9 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 // mostNamed is how many of those that are left out for one reason are named.
 const mostNamed = 6
 
-// excluded groups what is left out by its reason, in the order of the first of each.
-func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
+// excluded groups what is left out by its reason, in the order of the first of each. Where that is all there is, it is what
+// has to be read.
+func excluded(xs []actions.Exclusion, all bool, w int, t *theme.Theme) []string {
 	var reasons []backend.Safe
 	by := map[backend.Safe][]string{}
 	for _, x := range xs {
@@ -179,6 +180,10 @@ func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
 		by[x.Why] = append(by[x.Why], x.Label.String())
 	}
 	out := []string{kit.NewLine(t, w).Put(theme.Dim, fmt.Sprintf("LEFT OUT  %d", len(xs))).String()}
+	tone := theme.Dim
+	if all {
+		tone = theme.Normal
+	}
 	asked := false
 	for _, x := range xs {
 		asked = asked || x.Hidden
@@ -194,7 +199,7 @@ func excluded(xs []actions.Exclusion, w int, t *theme.Theme) []string {
 			if i > 0 {
 				line.Gap(2)
 			}
-			out = append(out, line.Put(theme.Dim, l).String())
+			out = append(out, line.Put(tone, l).String())
 		}
 	}
 	if asked {
@@ -213,10 +218,24 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 		put(theme.Warn, x.String())
 	}
 	open := p.Open()
+	if len(p.Targets) == 0 && len(open) == 1 { // no refusal: what was left out says why
+		put(theme.Strong, open[0].Why.String())
+		if len(p.Excluded) == 0 {
+			put(theme.Normal, open[0].Next.String())
+		}
+		open = nil
+	}
 	for i, r := range open {
-		put(theme.Critical, "refused: "+r.Why.String())
+		for j, l := range kit.Wrap("refused: "+r.Why.String(), w) {
+			line := kit.NewLine(t, w)
+			if rest, first := strings.CutPrefix(l, "refused:"); first && j == 0 {
+				line.Put(theme.Critical, "refused:")
+				l = rest
+			}
+			lines = append(lines, line.Put(theme.Normal, l).String())
+		}
 		if same := i+1 < len(open) && open[i+1].Next == r.Next; !same && !r.Next.IsEmpty() {
-			put(theme.Normal, r.Next.String())
+			put(theme.Strong, r.Next.String())
 		}
 	}
 	if p.MayPurge() {

@@ -17,8 +17,8 @@ import (
 func New() views.Screen {
 	return browse.New(browse.Config[*fleet.SourceHealth]{
 		Number: 9, Name: "Sources", Set: columns.Sources(), Kind: backend.KindSource,
-		Pane: func(f *views.Frame, h *fleet.SourceHealth, beside bool) *kit.Doc {
-			return detail.SourcePane(h, f, beside)
+		Pane: func(f *views.Frame, h *fleet.SourceHealth, room browse.Room) *kit.Doc {
+			return detail.SourcePane(h, f, room != browse.Tight, room != browse.Beside)
 		},
 		Beneath: func(f *views.Frame, h *fleet.SourceHealth, w, room int) []string {
 			return detail.Plots(h.Key.Source, f, w, room)
