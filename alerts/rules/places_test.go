@@ -224,6 +224,32 @@ func TestLeakCountsReadsAndWritesOfTheOverlap(t *testing.T) {
 	}
 }
 
+// TestEveryLeakAcrossTenantsIsAnIncidentOfItsOwn: two of them are two lines with their own tenants; several places within
+// one tenant are one line that names them all.
+func TestEveryLeakAcrossTenantsIsAnIncidentOfItsOwn(t *testing.T) {
+	s := begin(t, leakRule)
+	for path, x := range map[string][2]string{"a/box": {"acme", "cache"}, "b/box": {"umbrella", "cache"}, "c/box": {"acme", "tools"}, "d/box": {"globex", "tools"},
+		"e/box": {"acme", "one"}, "f/box": {"acme", "one"}, "g/box": {"acme", "two"}, "h/box": {"acme", "two"}} {
+		uses(s, path, x[0], x[1], nil)
+	}
+	s.look()
+	seen := map[string]alerts.Severity{}
+	for _, a := range s.alerts(leakRule) {
+		seen[a.Cause.String()] = a.Severity
+		switch {
+		case strings.Contains(a.Cause.String(), "cache"):
+			wantEvidence(t, a, "their tenants: acme, umbrella")
+		case strings.Contains(a.Cause.String(), "tools"):
+			wantEvidence(t, a, "their tenants: acme, globex")
+		default:
+			wantEvidence(t, a, "2 such places in all: sandbox one: e and f; sandbox two: g and h")
+		}
+	}
+	if len(seen) != 3 || seen["sandbox cache is behind sessions of different tenants"] != alerts.SeverityCritical {
+		t.Errorf("%v", seen)
+	}
+}
+
 func TestLeakWithinOneTenantWarnsUnlessDeclared(t *testing.T) {
 	s := begin(t, leakRule)
 	uses(s, "a/box", "acme", "sbx-a", nil)

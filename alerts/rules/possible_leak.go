@@ -93,12 +93,41 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	slices.SortFunc(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
+	tellOthers(out)
 	for k := range notes {
 		if known.Finding(k) == "" && !seen[k] {
 			out = append(out, alerts.Found{Key: k, Verdict: alerts.Verdict{Outcome: alerts.False}}) // a note that nothing needs any more
 		}
 	}
 	return append(out, unmentioned(env, known, seen)...)
+}
+
+// tellOthers names the other places of one alert, of which only one shows its users.
+func tellOthers(all []alerts.Found) {
+	type alert struct {
+		source, cause string
+		severity      alerts.Severity
+	}
+	places := map[alert][]backend.Safe{}
+	of := func(v *alerts.Verdict) alert { return alert{v.Source, v.Fingerprint, v.Severity} }
+	for i := range all {
+		if v := &all[i].Verdict; v.Outcome == alerts.True {
+			places[of(v)] = append(places[of(v)], v.Detail)
+		}
+	}
+	for i := range all {
+		v := &all[i].Verdict
+		if list := places[of(v)]; v.Outcome == alerts.True && len(list) > 1 {
+			more := ""
+			if n := len(list) - maxListed; n > 0 {
+				more = " and " + number(float64(n)) + " more"
+			}
+			v.Evidence = append(v.Evidence, alerts.Evidence{
+				Text:   backend.Textf("%s in all: %s%s", plural(len(list), "such place"), backend.Join(list[:min(len(list), maxListed)], "; "), backend.Clean(more, 40)),
+				Source: v.Source, At: v.Evidence[0].At,
+			})
+		}
+	}
 }
 
 func placeID(p *fleet.Place) backend.ID {
@@ -124,9 +153,10 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note *alerts.Note)
 		Cause: backend.Textf("one %s behind several sessions", what), Fingerprint: alerts.Fingerprint("shared " + string(p.What)),
 	}
 	switch {
-	case len(tenants) > 1:
+	case len(tenants) > 1: // each is an incident of its own, with tenants of its own
 		v.Severity = worse(r.meta.Severity)
-		v.Cause, v.Fingerprint = backend.Textf("one %s behind sessions of different tenants", what), alerts.Fingerprint("shared across tenants "+string(p.What))
+		v.Cause = backend.Textf("%s %s is behind sessions of different tenants", what, backend.Clean(p.ID.Raw(), 80))
+		v.Fingerprint = alerts.Fingerprint("shared across tenants "+string(p.What)) + "-" + alerts.Fingerprint(p.ID.Raw())
 	case unknown:
 		v.Cause = backend.Textf("one %s behind several sessions; whose tenants they are is not named", what)
 	}
