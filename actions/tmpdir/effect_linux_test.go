@@ -242,6 +242,54 @@ func TestOnALowerLayerOfAnOverlay(t *testing.T) {
 	}
 }
 
+// TestAnIdentityThatIsNotWhatWaits: the effects themselves refuse what no look would give them.
+func TestAnIdentityThatIsNotWhatWaits(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	c := r.look(actions.Undo, actions.Params{}, k)[0]
+	waits := r.names()
+	a, ok := hostfs.ParseAside(waits[0])
+	if !ok {
+		t.Fatal(waits)
+	}
+	for _, what := range []string{"another's name", "no longer whole"} {
+		other := a
+		if other.Begun = what == "no longer whole"; !other.Begun {
+			other.Original = "helix-ws-b"
+		}
+		name, err := other.Name()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(r.root, waits[0]), filepath.Join(r.root, name)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.Identity {
+			if c.Identity[i].Name == "waits as" {
+				c.Identity[i].Value = name
+			}
+		}
+		if _, err := r.act(actions.Undo, actions.Params{}, c); err == nil || !strings.Contains(err.Error(), "does not say under which name it waits") {
+			t.Errorf("%s: undo says %v", what, err)
+		}
+		if _, err := r.act(actions.Purge, actions.Params{}, c); other.Begun == (err != nil) {
+			t.Errorf("%s: purge says %v", what, err)
+		}
+		if got := r.names(); !other.Begun && !slices.Equal(got, []string{name}) || other.Begun && len(got) != 0 {
+			t.Errorf("%s: %v is left", what, got)
+		}
+		if other.Begun {
+			continue // it was removed
+		}
+		if err := os.Rename(filepath.Join(r.root, name), filepath.Join(r.root, waits[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestALockHolderIsRespectedAtTheLastMoment(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
@@ -348,6 +396,15 @@ func TestVerifiers(t *testing.T) {
 		return s
 	}
 	later, there := issued.Add(time.Second), backend.Waiting{Key: k}
+	root := func(edit func(*backend.Root)) *fleet.State { // a later reading that may not show everything that waits
+		s := state(later, true)
+		for h := range s.Hosts.All() {
+			edit(&h.Roots[0])
+		}
+		return s
+	}
+	closed := root(func(r *backend.Root) { r.Problem = backend.Text("cannot be opened") })
+	cut := root(func(r *backend.Root) { r.WaitingCount = 1 })
 	tl := r.tool()
 	for _, c := range []struct {
 		verb actions.Verb
@@ -360,6 +417,10 @@ func TestVerifiers(t *testing.T) {
 		{actions.Purge, state(later, false, there), actions.ResultAccepted},
 		{actions.Purge, state(later, false), actions.ResultVerified},
 		{actions.Purge, &fleet.State{}, actions.ResultAccepted},
+		{actions.Purge, closed, actions.ResultAccepted},
+		{actions.Purge, cut, actions.ResultAccepted},
+		{actions.Undo, closed, actions.ResultAccepted},
+		{actions.Undo, cut, actions.ResultAccepted},
 		{actions.Undo, state(later, false), actions.ResultAccepted},
 		{actions.Undo, state(later, true, there), actions.ResultAccepted},
 		{actions.Undo, state(later, true), actions.ResultVerified},
