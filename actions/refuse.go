@@ -162,13 +162,20 @@ func (c *Control) leakRefusals(ctx context.Context, p *Plan, scene Scene) []Refu
 	return nil
 }
 
-// distinct keeps one refusal of each text.
+// distinct keeps one refusal of each text, those of one word behind one another: what is next is the same for all of them.
 func distinct(rs []Refusal) []Refusal {
 	var out []Refusal
 	for _, r := range rs {
-		if !slices.ContainsFunc(out, func(x Refusal) bool { return x.Why == r.Why }) {
-			out = append(out, r)
+		if slices.ContainsFunc(out, func(x Refusal) bool { return x.Why == r.Why }) {
+			continue
 		}
+		at := len(out)
+		for i := range out {
+			if out[i].Word == r.Word {
+				at = i + 1
+			}
+		}
+		out = slices.Insert(out, at, r)
 	}
 	return out
 }

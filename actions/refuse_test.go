@@ -78,3 +78,15 @@ func TestAPlanSaysWhenItsCauseWasLastSeen(t *testing.T) {
 		}
 	}
 }
+
+// Reasons of one word stand together, in the order in which they came, each once.
+func TestReasonsOfOneWordStandTogether(t *testing.T) {
+	r := func(why backend.Literal, word string) Refusal { return Refusal{Why: backend.Text(why), Word: word} }
+	var got []string
+	for _, x := range distinct([]Refusal{r("a", "one"), r("b", "two"), r("c", "one"), r("b", "two"), r("d", ""), r("e", "two")}) {
+		got = append(got, x.Why.String())
+	}
+	if s := strings.Join(got, " "); s != "a c b e d" {
+		t.Errorf("%s", s)
+	}
+}

@@ -70,6 +70,27 @@ func TestPlanForPeople(t *testing.T) {
 	golden.RequireEqual(t, b.Bytes())
 }
 
+// What sets several refusals aside is said once, behind the last of them.
+func TestOneWayOutIsSaidOnce(t *testing.T) {
+	p := richPlan()
+	p.Overrides = nil
+	same := actions.Refusal{Next: backend.Text("wait until it is over"), Word: actions.WordAddsOpens}
+	p.Refusals = nil
+	for _, why := range []backend.Literal{"capacity fires", "eviction-storm fires"} {
+		r := same
+		r.Why = backend.Text(why)
+		p.Refusals = append(p.Refusals, r)
+	}
+	var b bytes.Buffer
+	if err := text.WritePlan(&b, text.MakePlan(p, nil, p.Made)); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); strings.Count(s, "next: wait until it is over") != 1 || strings.Count(s, "--override") != 1 ||
+		!strings.Contains(s, "refused: capacity fires\n\nrefused: eviction-storm fires\n  next: wait") {
+		t.Errorf("the refusals:\n%s", s)
+	}
+}
+
 func TestPlanJSONKeepsRawIDs(t *testing.T) {
 	p := richPlan()
 	var b bytes.Buffer

@@ -126,14 +126,19 @@ func (t *PlanTarget) write(b *strings.Builder) {
 	}
 }
 
+// sameWayOut reports whether what is next is the same for both refusals, so that it needs to be said once.
+func (r *PlanRefusal) sameWayOut(o *PlanRefusal) bool {
+	return !r.SetAside && r.Next != nil && o.Next != nil && *r.Next == *o.Next && r.Word != nil && o.Word != nil && *r.Word == *o.Word
+}
+
 func (d *Plan) writeRefusals(b *strings.Builder) {
-	for _, r := range d.Refusals {
+	for i, r := range d.Refusals {
 		word := "refused"
 		if r.SetAside {
 			word = "set aside"
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", word, r.Why)
-		if r.SetAside {
+		if r.SetAside || i+1 < len(d.Refusals) && d.Refusals[i+1].sameWayOut(&r) {
 			continue
 		}
 		if r.Next != nil {
