@@ -81,6 +81,25 @@ func TestElapsedBetweenRuns(t *testing.T) {
 	}
 }
 
+// Between loading and the first State only the wall clock tells what passed, and it is believed within reason.
+func TestTimeUntilTheFirstStateAfterARestart(t *testing.T) {
+	for name, c := range map[string]struct{ set, want time.Duration }{
+		"a moment":                   {4 * time.Second, 4 * time.Second},
+		"the wall clock is set back": {-time.Hour, 0},
+		"it is set ahead":            {time.Hour, maxLoadDelay},
+	} {
+		l := newLamp(t, Meta{For: time.Hour}).minutes("on")
+		before := l.board.memory.clock.Steady
+		l.now = l.now.Add(-time.Minute) // of the newest State
+		l.restarted(t, 6*time.Minute, nil)
+		l.now = l.now.Add(c.set)
+		l.minutes("on")
+		if got := l.board.memory.clock.Steady.Sub(before); got != 6*time.Minute+c.want {
+			t.Errorf("%s: %s passed, want %s", name, got, 6*time.Minute+c.want)
+		}
+	}
+}
+
 func TestSystemMomentAdvances(t *testing.T) {
 	a := SystemMoment()
 	b := SystemMoment()
