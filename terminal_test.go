@@ -17,6 +17,7 @@ import (
 
 // TestMain lets the test binary be the program itself, so that tests can run the real main in a real terminal.
 func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
 	if os.Getenv("SANDGLASS_TEST_RUN_MAIN") == "1" {
 		sys := newSystem()
 		if pipe := os.Getenv("SANDGLASS_TEST_PANIC"); pipe != "" {

@@ -26,6 +26,7 @@ import (
 const roleVar = "SANDGLASS_CLEAN_ROLE"
 
 func TestMain(m *testing.M) {
+	unix.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())

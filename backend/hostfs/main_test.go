@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sandglass/internal/skip"
@@ -16,6 +17,7 @@ import (
 const roleVar = "SANDGLASS_HOSTFS_ROLE"
 
 func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())
