@@ -226,3 +226,36 @@ func TestSessionsAndSandboxes(t *testing.T) {
 		t.Error("another kind of subject is a target")
 	}
 }
+
+// A reading from before the effect, or of what cannot be read now, verifies nothing, whatever it says.
+func TestOnlyALaterReadingVerifies(t *testing.T) {
+	for _, condition := range []string{"state == open", "state != failed", "success advances"} {
+		cond, err := parseCondition(condition, backend.KindWorkspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := cond.verifier(func(backend.Safe) string { return "" })
+		for name, x := range map[string]struct {
+			read int
+			set  func(*backend.Workspace)
+			want actions.Result
+		}{
+			"later":            {1, nil, actions.ResultVerified},
+			"before":           {-1, nil, actions.ResultAccepted},
+			"at that moment":   {0, nil, actions.ResultAccepted},
+			"later, but stale": {1, func(w *backend.Workspace) { w.Stale = true }, actions.ResultAccepted},
+			"not readable":     {1, func(w *backend.Workspace) { w.Unreadable = true }, actions.ResultAccepted},
+		} {
+			w := workspace(x.read, func(w *backend.Workspace) {
+				w.Class, w.Reported, w.LastSuccessAt = backend.ClassHealthy, backend.Text("open"), backend.Known(at(5))
+				if x.set != nil {
+					x.set(w)
+				}
+			})
+			got := v.Verify(actions.Target{Key: w.Key, CauseSeen: at(-10)}, at(0), world(2, w))
+			if got.Result != x.want {
+				t.Errorf("%s, read %s: %s, %s", condition, name, got.Result, got.Why)
+			}
+		}
+	}
+}

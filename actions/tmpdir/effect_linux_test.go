@@ -473,3 +473,30 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 }
+
+// A purge removes the directory that the plan saw, and no other that waits under its name.
+func TestPurgeOfAnotherDirectoryTouchesNothing(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	r.pass(time.Minute)
+	c := r.look(actions.Purge, actions.Params{}, k)[0]
+	waits := r.names()
+	if len(waits) != 1 || !c.Why.IsEmpty() {
+		t.Fatalf("%v waits: %s", waits, c.Why)
+	}
+	if err := os.Rename(filepath.Join(r.root, waits[0]), r.root+"/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(r.root, waits[0], "canary"), "keep")
+	_, err := r.act(actions.Purge, actions.Params{}, c)
+	var changed *actions.ChangedError
+	if !errors.As(err, &changed) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(filepath.Join(r.root, waits[0], "canary")); err != nil {
+		t.Errorf("%v; %v is left", err, r.names())
+	}
+}
