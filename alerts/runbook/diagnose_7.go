@@ -230,7 +230,7 @@ func (s *scene) permanent() Check {
 		case e.cause&alerts.NamesPermanent == 0 || e.ws == nil:
 		case e.ws.Class == backend.ClassFailed:
 			failed++
-		case s.failing(e.ws):
+		case triedSince(e.ws):
 			return a.yes(e.from, "%s is %s and tried again with an error that no retry cures: %s", e.who, reported(e.ws), e.text)
 		}
 	}
@@ -238,6 +238,13 @@ func (s *scene) permanent() Check {
 		return s.settle(a.no(s.newest(), "%s failed for such an error, which is right, and none is tried again with one", plural(failed, "workspace")), a)
 	}
 	return a.unsure("%s; that it is retried was not seen", c.Fact)
+}
+
+// triedSince reports whether a workspace was tried after its last success.
+func triedSince(w *backend.Workspace) bool {
+	attempt, tried := w.LastAttemptAt.Get()
+	success, worked := w.LastSuccessAt.Get()
+	return tried && (!worked || attempt.After(success))
 }
 
 // reported is the state as the registry words it.

@@ -79,6 +79,12 @@ func TestAPermanentErrorThatIsNotRetriedIsClassedRightly(t *testing.T) {
 	}
 }
 
+// TestAPermanentErrorThatIsTriedAgain: also while the newest attempt is too young to be called failed.
+func TestAPermanentErrorThatIsTriedAgain(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassUnknown, "capability snapshot is declared but backupR2Binding is not bound")}}
+	want(t, w.diagnose("7", sourceKeyOf("helix-eu")), map[string]Mark{"permanent": Confirmed})
+}
+
 // TestNoStormIsSaidFirst: a cause of storms without a storm is a cause of something else.
 func TestNoStormIsSaidFirst(t *testing.T) {
 	w := world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 0),
