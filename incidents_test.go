@@ -27,6 +27,22 @@ type incident struct {
 	less, least string
 }
 
+// proved is for how long the readings prove at least that the incident has lasted, of the 40 minutes that it has: facts in
+// them that are as old, not what the console has seen. Zero: they only bound it from the other side, or say nothing.
+func (i incident) proved() time.Duration {
+	switch i.number {
+	case "1", "3", "4": // the failed attempt, the log line
+		return incidentAge
+	case "6":
+		if i.check == "schema" { // that a container is not listed was seen now
+			return incidentAge
+		}
+	case "7", "9": // the rate over its window
+		return incidentAge - 3*time.Minute
+	}
+	return 0
+}
+
 func nineIncidents() []incident {
 	return []incident{
 		{"1", "every use ends in WorkspaceFailedError", func(s *incidentSite) {
@@ -135,6 +151,9 @@ func (i incident) named(t *testing.T, s *incidentSite) {
 		t.Fatalf("after two polls %s does not fire with a line about incident %s and %q:\n%s", i.rule, i.number, i.cause, lines(v.board))
 	}
 	a := v.board.Alerts[n]
+	if age := s.now().Sub(a.Bounds.Latest); age < i.proved() || age > incidentAge+time.Minute {
+		t.Errorf("it is said to go on for %s at least, want %s", age, i.proved())
+	}
 	if i.number != "5" && a.Hidden() { // that directories pile up is told by several lines
 		t.Errorf("its line is hidden:\n%s", lines(v.board))
 	}

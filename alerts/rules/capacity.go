@@ -131,7 +131,9 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		home, provider, _ := strings.Cut(place, "\x00")
 		id := siteID{home, provider}
 		key := (&site{}).key(id)
-		v := r.judge(env, id, r.measure(env, provider, notes))
+		x := r.measure(env, provider, notes)
+		v := r.judge(env, id, x)
+		r.began(env, x, known.Note(key), &v)
 		if v.Outcome != alerts.True && known.Finding(key) == "" {
 			continue
 		}
@@ -139,6 +141,26 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		out = append(out, alerts.Found{Key: key, Verdict: v})
 	}
 	return append(out, unmentioned(env, known, seen)...)
+}
+
+// began remembers since when a provider is short of room: the oldest refused start that is known proves it.
+func (r *capacity) began(env *alerts.Env, x *fill, was *alerts.Note, v *alerts.Verdict) {
+	if v.Outcome != alerts.True {
+		return
+	}
+	n := alerts.Note{First: env.Now}
+	if was != nil {
+		n = *was
+	}
+	for _, refused := range x.refused.All {
+		if !refused.Last.IsZero() && refused.Last.Before(n.First) {
+			n.First = refused.Last
+		}
+	}
+	v.Note, v.Bounds = &n, alerts.Bounds{Latest: n.First}
+	if was != nil && was.First.Equal(n.First) {
+		v.Note = was
+	}
 }
 
 // limitOf is the declared limit of a provider, 0 when none is.

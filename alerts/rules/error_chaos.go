@@ -62,6 +62,8 @@ type kindOfError struct {
 	cause  backend.Safe
 	young  alerts.Notes
 	newest time.Time
+	// The first of them began to fail after worked, zero: not known, and by failed.
+	worked, failed time.Time
 }
 
 func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -87,16 +89,23 @@ func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 }
 
 // young lists the causes whose failures began within the window, the most frequent first.
-func (r *errorChaos) young(env *alerts.Env, known alerts.Known, home string) []kindOfError {
+func (r *errorChaos) young(env *alerts.Env, all alerts.Known, home string) []kindOfError {
 	var out []kindOfError
-	for place, notes := range known.Buckets {
+	for place, notes := range all.Buckets {
 		if !strings.HasPrefix(place, home+"\x00") {
 			continue
 		}
 		k := kindOfError{young: notes.Where(func(_ backend.Key, n *alerts.Note) bool { return env.Now.Sub(proved(n)) <= r.over })}
+		known := false
 		for _, n := range k.young.All {
 			if at := latestOf(n.Last, n.Seen); at.After(k.newest) {
 				k.newest, k.cause = at, n.Cause
+			}
+			if at := proved(n); k.failed.IsZero() || at.Before(k.failed) {
+				k.failed = at
+			}
+			if at := earliest(n); !known || at.Before(k.worked) { // a zero one is before all others
+				k.worked, known = at, true
 			}
 		}
 		if k.young.Len() > 0 {
@@ -131,9 +140,11 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 	}
 	var all alerts.Notes
 	var newest time.Time
+	var worked, failed []time.Time
 	for _, k := range causes {
 		all = all.With(k.young)
 		newest = latestOf(newest, k.newest)
+		worked, failed = append(worked, k.worked), append(failed, k.failed)
 	}
 	apart := sessionsOfCauses(causes)
 	if apart < r.sessions || r.few(env, home, apart) {
@@ -143,7 +154,7 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
 		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,
-		Detail: backend.Text("many different causes"),
+		Detail: backend.Text("many different causes"), Bounds: alerts.Bounds{Earliest: nth(worked, r.causes), Latest: nth(failed, r.causes)},
 		Evidence: []alerts.Evidence{{
 			Text:  backend.Textf("%d different causes in %s began in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), text(r.over), r.causes),
 			Value: backend.Known(float64(len(causes))), Unit: "causes", Source: home, At: env.Display(newest),

@@ -55,7 +55,8 @@ func (r *sandboxOOM) Meta() *alerts.Meta { return &r.meta }
 
 func (r *sandboxOOM) Kind() backend.Kind { return backend.KindSandbox }
 
-// Judge keeps in the note: Last, the newest kill; Count, how many were seen; Seen, since when it is near its limit.
+// Judge keeps in the note: Last, the newest kill; First, the oldest, and Worked, when it was not killed yet; Count, how many
+// were seen; Seen, since when it is near its limit.
 func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.IsSandbox {
@@ -66,16 +67,16 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note)
 	switch {
 	case !n.Last.IsZero() && env.Now.Sub(n.Last) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
-		v.Bounds = alerts.Bounds{Latest: n.First}
+		v.Bounds = alerts.Bounds{Earliest: n.Worked, Latest: n.First}
 		v.Recheck = n.Last.Add(r.recent + 1)
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")
 		v.Suspected, v.Why = true, backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell")
-		v.Bounds = alerts.Bounds{Latest: r.ended(env, b)}
+		v.Bounds = alerts.Bounds{Earliest: r.ended(env, b), Latest: r.ended(env, b)}
 		v.Recheck = r.ended(env, b).Add(r.recent + 1)
 	case !n.Seen.IsZero():
 		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
-		v.Bounds = alerts.Bounds{Latest: n.Seen}
+		v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.StartedAt), Latest: n.Seen}
 		u, _ := b.Usage.Get()
 		if env.Ours(u.At).Sub(n.Seen) < r.nearFor {
 			v.Suspected, v.Why = true, backend.Textf("fires when a sample after %s is as near", env.Clock(n.Seen.Add(r.nearFor)))
@@ -105,17 +106,18 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Not
 			if t := env.Ours(x.At); t.After(at) || at.IsZero() {
 				at = t
 			}
-			killedAt(&n, at)
+			killedAt(&n, at, at)
 		}
 	}
 	if b.OOMKilled.Or(false) {
-		if at.IsZero() {
-			at = env.ReadAt(&b.Meta)
+		since := at
+		if at.IsZero() { // when it ended is not known: in its newest run, and by now
+			at, since = env.ReadAt(&b.Meta), env.Time(&b.Meta, b.StartedAt)
 			if !n.Last.IsZero() {
 				at = n.Last
 			}
 		}
-		killedAt(&n, at)
+		killedAt(&n, since, at)
 	}
 	u, ok := b.Usage.Get()
 	used, ok2 := u.Mem.Get()
@@ -130,10 +132,10 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Not
 	return n
 }
 
-// killedAt takes one kill into the note, once.
-func killedAt(n *alerts.Note, at time.Time) {
+// killedAt takes one kill into the note, once: it was between since and at.
+func killedAt(n *alerts.Note, since, at time.Time) {
 	if n.Last.IsZero() {
-		n.First = at
+		n.Worked, n.First = since, at
 	}
 	if at.Sub(n.Last) > 5*time.Second { // the event and the reading tell of the same kill
 		n.Last = at

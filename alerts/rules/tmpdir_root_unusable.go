@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"time"
+
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -84,11 +86,37 @@ func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 	}
 	n := note
 	if n == nil {
-		n = &alerts.Note{Seen: env.ReadAt(&h.Meta)}
+		n = &alerts.Note{Seen: env.ReadAt(&h.Meta), Worked: r.worked(env, h)}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: n, Cause: backend.Join(what, "; "), Detail: backend.Join(where, "; "), Runbook: runbook, Bounds: alerts.Bounds{Latest: n.Seen}}
+	v := alerts.Verdict{Outcome: alerts.True, Note: n, Cause: backend.Join(what, "; "), Detail: backend.Join(where, "; "), Runbook: runbook, Bounds: alerts.Bounds{Earliest: n.Worked, Latest: n.Seen}}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	return v
+}
+
+// worked is when a directory was last made below one of the roots that are full or read-only now: then it still could be.
+// Of other troubles that proves nothing, since somebody else may have made it. Zero: not known of each of them.
+func (r *rootUnusable) worked(env *alerts.Env, h *backend.Host) time.Time {
+	var first time.Time
+	for i := range h.Roots {
+		root := &h.Roots[i]
+		why, full, _ := r.wrong(root)
+		if why.IsEmpty() {
+			continue
+		}
+		var made time.Time
+		for t := range env.State.Tmpdirs.Of(backend.KindTmpdir, h.Key.Source, h.Key.ID) {
+			if at := env.Time(&t.Meta, t.Born); t.Root == root.Path && !at.After(env.ReadAt(&h.Meta)) {
+				made = latestOf(made, at)
+			}
+		}
+		if made.IsZero() || !full && !root.ReadOnly.Or(false) {
+			return time.Time{}
+		}
+		if first.IsZero() || made.Before(first) {
+			first = made
+		}
+	}
+	return first
 }
 
 // wrong says why nothing can be made below a root. known is false when nothing about it could be read.

@@ -18,7 +18,7 @@ func told(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *
 	if n == old && !seeds(env) || n.First.IsZero() {
 		return n
 	}
-	first, lines := failedLines(env, w, f)
+	first, lines, _ := failedLines(env, w, f)
 	if first.IsZero() || !first.Before(n.First.Add(-lineSlack)) {
 		return n
 	}
@@ -27,11 +27,11 @@ func told(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *
 	return n
 }
 
-// failedLines is when the first line since the last success said that an operation on a workspace failed, and how many such
-// lines there are. A line that names no workspace counts where its session has no other one.
-func failedLines(env *alerts.Env, w *backend.Workspace, f facts) (first time.Time, lines float64) {
+// failedLines is when the first line since the last success said that an operation on a workspace failed, how many such
+// lines there are, and the source that read them. A line that names no workspace counts where its session has no other one.
+func failedLines(env *alerts.Env, w *backend.Workspace, f facts) (first time.Time, lines float64, from string) {
 	if !w.LastSuccessAt.IsKnown() && !w.LastSuccessAt.IsNotApplicable() {
-		return first, 0 // it may have worked in between
+		return first, 0, "" // it may have worked in between
 	}
 	after := latestOf(f.success, f.worked)
 	for _, h := range env.State.Sources {
@@ -49,13 +49,13 @@ func failedLines(env *alerts.Env, w *backend.Workspace, f facts) (first time.Tim
 						continue
 					}
 					if lines += n; first.IsZero() || at.Before(first) {
-						first = at
+						first, from = at, h.Key.Source
 					}
 				}
 			}
 		}
 	}
-	return first, lines
+	return first, lines, from
 }
 
 // alone reports whether a workspace is the only one of its session.

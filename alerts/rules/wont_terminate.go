@@ -204,7 +204,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		c = &alerts.Closing{}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
-		Bounds: alerts.Bounds{Earliest: n.Last, Latest: n.Seen}}
+		Bounds: alerts.Bounds{Earliest: ranUntil(env, b, end.session, n), Latest: n.Seen}}
 	if end.session != nil {
 		v.Tenant = end.session.Tenant
 	}
@@ -248,6 +248,35 @@ func timeLeft(d time.Duration) backend.Safe {
 	return backend.Textf("%dm", int(d.Minutes()))
 }
 
+// ranUntil is when a sandbox was last meant to run, as far as that is known: its session was seen to run; or at a start of
+// the console later, a log line named it, or one of its workspaces was used, or the sandbox or its session began.
+func ranUntil(env *alerts.Env, b *backend.Sandbox, s *backend.Session, n *alerts.Note) time.Time {
+	if !n.Last.IsZero() {
+		return n.Last
+	}
+	var last time.Time
+	ran := func(at time.Time) {
+		if !at.After(n.Seen) {
+			last = latestOf(last, at)
+		}
+	}
+	ran(env.Time(&b.Meta, b.StartedAt))
+	if s != nil {
+		ran(env.Time(&s.Meta, s.StartedAt))
+		for w := range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
+			ran(latestOf(env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt)))
+		}
+	}
+	for _, h := range env.State.Sources {
+		for at, count := range env.State.Windows.Counts(backend.Series{Source: h.Key.Source, Name: backend.MetricNamed, Session: b.Session}) {
+			if count > 0 {
+				ran(env.Ours(at))
+			}
+		}
+	}
+	return last
+}
+
 // keptAlive reports whether a label keeps the sandbox on purpose.
 func keptAlive(b *backend.Sandbox) bool {
 	for _, l := range b.Labels {
@@ -288,8 +317,14 @@ func closeTimedOut(env *alerts.Env, b *backend.Sandbox) time.Time {
 		if s.Session != b.Session || !s.Workspace.IsZero() && !b.Workspace.IsZero() && s.Workspace != b.Workspace {
 			continue
 		}
-		if in := env.Over(s, fleet.WindowSpan); in.N > 0 && (oldest.IsZero() || env.Ours(in.First).Before(oldest)) {
-			oldest = env.Ours(in.First)
+		for at, n := range env.State.Windows.Counts(s) {
+			if n == 0 {
+				continue // it was looked, and nothing was written
+			}
+			if at = env.Ours(at); oldest.IsZero() || at.Before(oldest) {
+				oldest = at
+			}
+			break
 		}
 	}
 	return oldest

@@ -159,9 +159,9 @@ func workspaceEvidence(env *alerts.Env, a *alerts.Alert, w *backend.Workspace) [
 	default:
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s last succeeded at %s", who, env.Clock(f.success)), Source: src, At: env.Display(f.success)})
 	}
-	if first, n := failedLines(env, w, f); f.failing() && n > 0 {
+	if first, n, from := failedLines(env, w, f); f.failing() && n > 0 {
 		out = append(out, alerts.Evidence{Text: backend.Textf("log lines name its failures since then: %s, the first at %s", number(n), env.Clock(first)),
-			Value: backend.Known(n), Unit: "lines", Source: src, At: env.Display(first)})
+			Value: backend.Known(n), Unit: "lines", Source: from, At: env.Display(first)})
 	}
 	if f.failing() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("its newest failed attempt was at %s", env.Clock(f.attempt)), Source: src, At: env.Display(f.attempt)})
