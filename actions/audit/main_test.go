@@ -3,11 +3,13 @@ package audit
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,9 +30,12 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	n, err := strconv.Atoi(os.Getenv(childCount))
+	room, limited := strings.CutPrefix(os.Getenv(childCount), "room ")
 	switch {
 	case os.Getenv(childCount) == "plan":
 		err = beginPlan(dir)
+	case limited:
+		err = appendWithin(dir, room)
 	case err == nil:
 		err = appendMany(dir, n)
 	}
@@ -52,6 +57,26 @@ func appendMany(dir string, n int) error {
 		if _, err := j.Append(context.Background(), e, Written); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// appendWithin appends where no file may be larger than so many bytes. It is a process of its own, because the limit is
+// for every file of a process, those of the test's own runner too.
+func appendWithin(dir, room string) error {
+	size, err := strconv.ParseUint(room, 10, 64)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
+		return err
+	}
+	j, err := New(Options{Dir: dir, Origin: origin()})
+	if err != nil {
+		return err
+	}
+	if _, err := j.Append(context.Background(), entry(2), Synced); !errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("append ended with %v", err)
 	}
 	return nil
 }

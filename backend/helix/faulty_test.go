@@ -72,7 +72,17 @@ func TestFaultyServers(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			read := func() backend.Reading {
-				faulty := newRigWithin(t, deadline, routes{"good": say(200, open), "faulty": tc.serve}.serve, func(o *Options, url string) {
+				asked := make(chan struct{})
+				faulty := newRigWithin(t, deadline, routes{"good": func(w http.ResponseWriter, r *http.Request) {
+					close(asked)
+					say(200, open)(w, r)
+				}, "faulty": func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case <-asked: // what is asked for after an answer of 429 has to wait
+					case <-r.Context().Done():
+					}
+					tc.serve(w, r)
+				}}.serve, func(o *Options, url string) {
 					fixed("good", "faulty")(o, url)
 					o.MaxBody = 1_000_000
 				})
