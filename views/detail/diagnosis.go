@@ -40,9 +40,11 @@ func Asked(a *alerts.Alert) (views.Question, bool) {
 	return q, a.Runbook != "" && !over
 }
 
-// stands reports whether an alert's first subject stands for all.
+// stands reports whether an alert's first subject stands for all: what is asked is asked of one thing, and its source may
+// have others of which something else is true.
 func stands(a *alerts.Alert) bool {
-	return len(a.Subjects) > 0 && a.SubjectCount > 1 && (a.Runbook == "1" || a.Runbook == "2")
+	return len(a.Subjects) > 0 && a.SubjectCount > 1 && a.Subjects[0].Key.Kind != backend.KindSource &&
+		slices.Contains([]string{"1", "2", "4", "8"}, a.Runbook)
 }
 
 // hasPage reports whether there is anything for R to show.

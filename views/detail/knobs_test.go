@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/ui/kit"
@@ -50,6 +51,22 @@ func TestAdviceHasNoKnobs(t *testing.T) {
 			if s.Title.String() != runbook.SectionKnobs && !strings.Contains(advice, s.Body) {
 				t.Errorf("page %s lost its section %s", page.Number, s.Title)
 			}
+		}
+	}
+}
+
+// A leak is asked about one of those that share the place: its source may have another one, with other tenants.
+func TestWhoStandsForAnAlert(t *testing.T) {
+	one := alerts.Subject{Key: backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID("s1"), ID: backend.MustID("box")}}
+	place := alerts.Subject{Key: backend.Key{Kind: backend.KindSource, Source: "helix", ID: backend.MustID("helix/sandbox/one")}}
+	for _, c := range []struct {
+		runbook string
+		first   alerts.Subject
+		want    backend.Kind
+	}{{"8", one, backend.KindWorkspace}, {"4", one, backend.KindWorkspace}, {"7", one, backend.KindSource}, {"8", place, backend.KindSource}} {
+		q, _ := Asked(&alerts.Alert{Source: "helix", Runbook: c.runbook, SubjectCount: 2, Subjects: []alerts.Subject{c.first, c.first}})
+		if q.Subject.Kind != c.want || c.want == backend.KindSource && q.Subject.ID != backend.MustID("helix") {
+			t.Errorf("runbook %s of %v is asked about %v", c.runbook, c.first.Key, q.Subject)
 		}
 	}
 }
