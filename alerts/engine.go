@@ -111,6 +111,7 @@ func (t *turn) causes() {
 		texts = min(t.st.Workspaces.Len(), 1<<14)
 	}
 	t.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
+	t.spare = make([]change, 0, texts)
 	say := func(w *backend.Workspace) {
 		if !w.LastError.IsEmpty() {
 			t.env.Cause(w.LastError)
@@ -258,7 +259,10 @@ func (t *turn) evaluate(r Rule) {
 	if f, ok := r.(FleetRule); ok {
 		w.fleetWide(f)
 	}
-	byFleet := slices.Clone(w.changes[w.applied:])
+	var byFleet []change
+	if w.records != nil {
+		byFleet = slices.Clone(w.changes[w.applied:])
+	}
 	w.changes = sortChanges(w.changes)
 	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
 	n.records = w.after(byFleet)

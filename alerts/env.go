@@ -24,7 +24,7 @@ type Env struct {
 	gaps   map[string]gap
 	live   map[string]Live
 	read   lastRead
-	owners map[sessionID]*backend.Session // by the sessions that were looked up
+	owner  guesser // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }
@@ -121,18 +121,14 @@ type lastRead struct {
 	at     time.Time
 }
 
-// SessionOf is the session that owns a workspace, nil when it is not listed; it is looked up once for all rules.
+// SessionOf is the session that owns a workspace, nil when it is not listed. It is quick where rules ask about workspaces in
+// the order of their keys.
 func (e *Env) SessionOf(w *backend.Workspace) *backend.Session {
-	id := sessionID{w.Key.Source, w.Key.Parent}
-	s, known := e.owners[id]
-	if !known {
-		s = e.State.SessionOf(w)
-		if e.owners == nil {
-			e.owners = map[sessionID]*backend.Session{}
-		}
-		e.owners[id] = s
+	k, all := backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}, &e.State.Sessions
+	if i, ok := e.owner.find(all.Len(), func(i int) int { return all.At(i).Key.Compare(k) }); ok {
+		return all.At(i)
 	}
-	return s
+	return nil
 }
 
 // Changed are the entities of a kind that changed since the Board before; all says that any may have changed.

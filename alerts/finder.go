@@ -48,6 +48,9 @@ func (f *guesser) find(n int, compare func(i int) int) (at int, found bool) {
 		}
 	}
 	i := lo + sort.Search(hi-lo, func(i int) bool { return compare(lo+i) >= 0 })
+	if i < f.at {
+		f.n = 0 // another round begins
+	}
 	f.at, f.n = i, f.n+1
 	return i, i < n && compare(i) == 0
 }
@@ -59,6 +62,9 @@ type finder struct {
 }
 
 func (f *finder) get(k backend.Key) *record {
+	if len(f.rs) == 0 {
+		return nil
+	}
 	if i, ok := f.find(len(f.rs), func(i int) int {
 		if x := &f.rs[i].Key; *x != k { // mostly the same, and the same texts in memory
 			return x.Compare(k)

@@ -281,18 +281,30 @@ func (d *dueIndex) take(now time.Time) ([]backend.Key, *dueIndex) {
 
 // with adds the due times of changed records.
 func (d *dueIndex) with(changes []change) *dueIndex {
-	add := map[int64][]backend.Key{}
-	for _, c := range changes {
+	fresh := func(c change) (second int64, is bool) {
 		if c.next == nil || c.next.Due.IsZero() {
-			continue
+			return 0, false
 		}
 		s := c.next.Due.Unix()
 		if old := c.was; old != nil && !old.Due.IsZero() && old.Due.Unix() == s && len(d.buckets[s]) > 0 {
-			continue // the bucket holds it already
+			return 0, false // the bucket holds it already
+		}
+		return s, true
+	}
+	counts := map[int64]int{}
+	for _, c := range changes {
+		if s, is := fresh(c); is {
+			counts[s]++
+		}
+	}
+	add := make(map[int64][]backend.Key, len(counts))
+	for _, c := range changes {
+		s, is := fresh(c)
+		if !is {
+			continue
 		}
 		if add[s] == nil {
-			add[s] = make([]backend.Key, 0, len(d.buckets[s])+min(len(changes), 64))
-			add[s] = append(add[s], d.buckets[s]...)
+			add[s] = append(make([]backend.Key, 0, len(d.buckets[s])+counts[s]), d.buckets[s]...)
 		}
 		add[s] = append(add[s], c.key())
 	}
