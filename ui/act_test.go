@@ -344,6 +344,11 @@ func TestPasteNeverConfirms(t *testing.T) {
 		if len(h.acted()) != 0 || !strings.Contains(s.text(), "type  yes") {
 			t.Errorf("acted on %v:\n%s", h.acted(), s.text())
 		}
+		s.typed("yes")
+		s.press("\x1b[200~x\x1b[201~", keyEnter) // what was typed before it counts no more
+		if len(h.acted()) != 0 {
+			t.Errorf("acted on %v:\n%s", h.acted(), s.text())
+		}
 	})
 }
 

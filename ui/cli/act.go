@@ -186,6 +186,9 @@ func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) erro
 	if p.Control == nil {
 		return refused(errors.New("this program only looks"))
 	}
+	if err := unsaid(c, a); err != nil {
+		return err
+	}
 	if a.digest != "" {
 		return p.carryOut(c.Context(), s, a, args)
 	}
@@ -194,6 +197,15 @@ func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) erro
 		return err
 	}
 	return p.propose(c.Context(), s, a, want)
+}
+
+// unsaid refuses an empty digest, as a script gives it whose variable is not set: a plan that is only printed, with the
+// exit code of success, must not pass for one that was carried out.
+func unsaid(c *cobra.Command, a *acting) error {
+	if c.Flags().Changed("yes-plan") && a.digest == "" {
+		return usage("--yes-plan is empty: give it the digest that the plan ended with")
+	}
+	return nil
 }
 
 // verb is what the command plans.
