@@ -29,7 +29,7 @@ func (o *HydrateOptions) build() (alerts.Rule, error) {
 		First: []string{
 			"Pause the session before it saves the empty workspace over the good snapshot.",
 			"A snapshot that is not restorable is gone from its store: look for an older one.",
-			"A mount command that failed names its tool: it may be missing from the image.",
+			"A mount that failed, also one that should have come back after a save, is missing now: its files are not lost, and what is written there lands beside them. The command names its tool, which may be missing from the image.",
 		},
 		Limits: "The log does not say whether the session went on without the files.",
 	}
