@@ -33,6 +33,11 @@ quoted values left out; its fingerprint carries the version of that algorithm. D
 down, the alerts that rest on it are held and fold under its ` + "`source-down`" + ` line. A rule whose inputs nobody delivers is **blind** and
 listed as such; it is never just quiet.
 
+**When it began** lies between two moments, taken from what is read and not from when the console was started: last success and first failed attempt, by
+the registry or by log lines; the counts of the last hour, which a log's look back and a Prometheus server's range query fill at the start; the end, the memory
+kill and the health checks of a container; the start of sessions and processes. What the later moment proves fires at once (` + "`40m+`" + `); what only the
+earlier one suggests is suspected.
+
 **Acknowledging** says that somebody has an alert: for 30 minutes unless said otherwise, until it resolves, and only as long as it does not become more
 severe; what lapses is shown as such. **Silencing** mutes what matchers match, now and later: ` + "`rule=\"failed-too-long\", source=~\"helix-.*\", severity!=\"info\"`" + `
 in Alertmanager's syntax, anchored, with a reason and an end (one hour unless said otherwise). A label that an alert does not have never matches,
