@@ -1,10 +1,7 @@
 package docker
 
 import (
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"slices"
@@ -187,55 +184,6 @@ func TestAnotherRunIsNotTheTarget(t *testing.T) {
 	}
 	if s := strings.Join(f.requests(), "\n"); strings.Contains(s, "DELETE") {
 		t.Errorf("asked %s", s)
-	}
-}
-
-// TestARepairIsOfWhatThePlanShowed: an agent that bends its working directory elsewhere in between gets nothing made there.
-func TestARepairIsOfWhatThePlanShowed(t *testing.T) {
-	for what, c := range map[string]struct{ before, after string }{ // where /work leads; empty: it is missing
-		"a link where nothing was":      {"", "/tmp/b"},
-		"a link that leads elsewhere":   {"/tmp/a", "/tmp/b"},
-		"nothing where a link had been": {"/tmp/a", ""},
-	} {
-		f := newFake(t)
-		target := c.before
-		f.answer = func(w http.ResponseWriter, r *http.Request, path string) bool {
-			if !strings.HasSuffix(path, "/archive") {
-				return false
-			}
-			f.mu.Lock()
-			to := target
-			f.mu.Unlock()
-			if r.URL.Query().Get("path") != "/work" || to == "" {
-				w.WriteHeader(http.StatusNotFound)
-				return true
-			}
-			stat := fmt.Sprintf(`{"name":"work","size":6,"mode":%d,"mtime":"2026-11-21T11:00:00Z","linkTarget":%q}`, fs.ModeSymlink|0o777, to)
-			w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(stat)))
-			return true
-		}
-		p := f.parts(soon)[actions.Repair]
-		got := lookAt(t, p, known(sandbox()))
-		if !got.Why.IsEmpty() {
-			t.Fatalf("%s: %s", what, got.Why)
-		}
-		f.mu.Lock()
-		target = c.after
-		f.mu.Unlock()
-		e, err := p.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var changed *actions.ChangedError
-		if _, err := e.Do(t.Context(), actions.Target{Key: got.Key, Identity: got.Identity}, actions.Params{}); !errors.As(err, &changed) {
-			t.Errorf("%s: %v", what, err)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-		if s := strings.Join(f.requests(), "\n"); strings.Contains(s, "POST") || strings.Contains(s, "PUT") {
-			t.Errorf("%s: asked %s", what, s)
-		}
 	}
 }
 
