@@ -1,6 +1,7 @@
 package tmpdir
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -221,5 +222,28 @@ func TestExchangesAtTheWorstMoment(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestARemovalIsOfTheDirectoryThatWasHeld: another one that has its name by now is not entered.
+func TestARemovalIsOfTheDirectoryThatWasHeld(t *testing.T) {
+	root := t.TempDir()
+	put(t, root+"/meant/f", "x")
+	put(t, root+"/ws/f", "x")
+	d, err := hostfs.OpenDirBare(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	top, err := d.Lookup("meant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed *actions.ChangedError
+	if err := (&removal{ctx: t.Context(), top: top}).run(d.FD(), "ws"); !errors.As(err, &changed) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(root + "/ws/f"); err != nil {
+		t.Error(err)
 	}
 }
