@@ -28,7 +28,8 @@ func (t *Table[K, R]) index() int {
 }
 
 // settle keeps the cursor's row at its height on the screen after the order changed, and puts the cursor on the first
-// row of a table that never had one.
+// row of a table that never had one. Who looks at the beginning goes on seeing it while the cursor's row is in sight there:
+// what is new at the top is not to be missed.
 func (t *Table[K, R]) settle() {
 	if !t.hasKey {
 		if len(t.shown) > 0 {
@@ -37,7 +38,9 @@ func (t *Table[K, R]) settle() {
 		return
 	}
 	if i := t.index(); i >= 0 {
-		t.top += i - t.at
+		if t.top > 0 || i >= t.height {
+			t.top += i - t.at
+		}
 		t.at = i
 	}
 	t.scroll()

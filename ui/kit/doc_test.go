@@ -135,7 +135,8 @@ func TestCutLeavesWordsWhole(t *testing.T) {
 		w    int
 		want string
 	}{
-		{"one sandbox behind sessions", 20, "one sandbox behind …"},
+		{"one sandbox behind sessions", 22, "one sandbox behind …"},
+		{"helix-eu: capability snapshot", 15, "helix-eu: capa…"},
 		{"one sandbox behind sessions", 19, "one sandbox behind…"},
 		{"a averyveryverylongword", 12, "a averyvery…"},
 		{"codesess_3541d0", 8, "codeses…"},

@@ -33,7 +33,7 @@ func Cut(s string, w int) string {
 	if len(torn) < len(s) && s[len(torn)] == ' ' {
 		return torn + "…" // the next word would have begun here
 	}
-	if at := strings.LastIndexByte(torn, ' '); at > 0 && Width(torn[at:]) <= max(w/4, 6) {
+	if at := strings.LastIndexByte(torn, ' '); at > 0 && Width(torn[at:]) <= w/5 {
 		return strings.TrimRight(torn[:at], " ,;:") + " …"
 	}
 	return torn + "…"

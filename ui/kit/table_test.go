@@ -259,3 +259,20 @@ func BenchmarkTable(b *testing.B) {
 		}
 	})
 }
+
+// What is new above the cursor is seen by who looks at the beginning; elsewhere the cursor's row stays at its height.
+func TestNewRowsAtTheBeginningAreSeen(t *testing.T) {
+	tab := NewTable(rulesByRank(false))
+	fill(tab, thing{"b", 2, ""}, thing{"c", 3, ""}, thing{"d", 4, ""}, thing{"e", 5, ""}, thing{"f", 6, ""})
+	tab.Window(3)
+	tab.Apply([]Change[string, thing]{{Key: "a", Row: thing{"a", 1, ""}}})
+	if rows, above, _ := tab.Window(3); above != 0 || rows[0].Row.id != "a" || !rows[1].OnCursor {
+		t.Errorf("%d rows above, first %s: the new one is out of sight", above, rows[0].Row.id)
+	}
+	tab.Last()
+	tab.Window(3)
+	tab.Apply([]Change[string, thing]{{Key: "0", Row: thing{"0", 0, ""}}})
+	if rows, above, _ := tab.Window(3); above != 4 || !rows[2].OnCursor {
+		t.Errorf("%d rows above, want 4 and the cursor's row where it was", above)
+	}
+}

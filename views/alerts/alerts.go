@@ -94,6 +94,9 @@ func counted(n int, one, many string) string {
 	return columns.Number(n) + " " + many
 }
 
+// mostBlind is how many of the rules that cannot see are named where nothing is wrong.
+const mostBlind = 5
+
 // calm says what the absence of alerts is worth: who was watched, and who could not be.
 func calm(f *views.Frame) *kit.Doc {
 	doc := &kit.Doc{}
@@ -111,6 +114,13 @@ func calm(f *views.Frame) *kit.Doc {
 	if s.BlindRule > 0 {
 		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: counted(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
 			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
+		for _, x := range f.Board.Blind[:min(len(f.Board.Blind), mostBlind)] {
+			where := ""
+			if x.Source != "" {
+				where = " on " + x.Source
+			}
+			doc.Field("", kit.Span{Text: x.Rule + where}, kit.Span{Tone: theme.Dim, Text: "  " + x.Why.String()})
+		}
 	}
 	return doc
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"fmt"
+	"strings"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -71,9 +72,13 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	}
 	table := l.rows(w, th)
 	note := ""
-	if below := l.table.Len() - l.first - len(l.visible); below > 0 {
-		note = fmt.Sprintf("%s more ↓", columns.Number(below))
+	if l.first > 0 {
+		note = fmt.Sprintf("%s above ↑  ", columns.Number(l.first))
 	}
+	if below := l.table.Len() - l.first - len(l.visible); below > 0 {
+		note += fmt.Sprintf("%s more ↓", columns.Number(below))
+	}
+	note = strings.TrimSpace(note)
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
 	return kit.Stack(table, rule, l.pane(w, h-th-1, f, Below))
 }
