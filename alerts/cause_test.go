@@ -1,6 +1,10 @@
 package alerts
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +35,26 @@ func TestCausesThatAreOne(t *testing.T) {
 			if Fingerprint(text) != Fingerprint(same[0]) {
 				t.Errorf("%q gives %q\n%q gives %q", same[0], NormaliseCause(same[0]), text, NormaliseCause(text))
 			}
+		}
+	}
+}
+
+// Ten thousand findings of one cause are one line, whatever their ids happen to look like.
+func TestTenThousandIdsAreOneCause(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, form := range []string{"request %08x failed", "ref wsr_%06x is gone", "container %012x exited", "session sess-%08[1]x-%04[2]x-4%03[3]x-%04[2]x-%012[1]x is gone", "job %[1]d of %[3]d"} {
+		seen := map[string]string{}
+		for range 10_000 {
+			var text string
+			if n := strings.Count(form, "%"); n == 1 {
+				text = fmt.Sprintf(form, random.Uint32())
+			} else {
+				text = fmt.Sprintf(form, random.Uint32(), random.Uint32()&0xffff, random.Uint32()&0xfff)
+			}
+			seen[Fingerprint(text)] = text
+		}
+		if len(seen) != 1 {
+			t.Errorf("%d causes: %v", len(seen), slices.Sorted(maps.Values(seen))[:2])
 		}
 	}
 }

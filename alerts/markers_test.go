@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // changed observes a State that reports changes; ages count back from now.
@@ -58,6 +59,25 @@ func TestChangesNearTheOnsetAreNamed(t *testing.T) {
 			if e.Source == "" || e.At.IsZero() {
 				t.Errorf("%s: %q does not say where it comes from, or when", name, e.Text)
 			}
+		}
+	}
+}
+
+func TestAChangeElsewhereIsNotNamed(t *testing.T) {
+	for about, want := range map[string]string{"": "the lamp is on; began 1m after: rollout", "s": "the lamp is on; began 1m after: rollout", "other": "the lamp is on"} {
+		l := newLamp(t, Meta{}).minutes(strings.Repeat("off ", 20))
+		st := l.state("on")
+		reporter := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "t", ID: backend.MustID("t")}, Status: fleet.StatusOK, LastOK: l.now}
+		if about != "" {
+			reporter.About = []string{about}
+		}
+		st.Sources = append(st.Sources, reporter)
+		rollout := restart("t", l.now.Add(-time.Minute), "rollout")
+		rollout.Kind = backend.EventChange
+		st.Events = []backend.Event{rollout}
+		l.board, _ = l.engine.Next(l.board, st)
+		if got := texts(l.board.Alerts[0].Evidence); got != want {
+			t.Errorf("reported by a source about %q: %q, want %q", about, got, want)
 		}
 	}
 }

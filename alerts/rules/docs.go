@@ -39,7 +39,7 @@ kill and the health checks of a container; the start of sessions and processes. 
 earlier one suggests is suspected.
 
 **Acknowledging** says that somebody has an alert: for 30 minutes unless said otherwise, until it resolves, and only as long as it does not become more
-severe; what lapses is shown as such. **Silencing** mutes what matchers match, now and later: ` + "`rule=\"failed-too-long\", source=~\"helix-.*\", severity!=\"info\"`" + `
+severe; what lapses is shown as such and does not come back by itself. **Silencing** mutes what matchers match, now and later: ` + "`rule=\"failed-too-long\", source=~\"helix-.*\", severity!=\"info\"`" + `
 in Alertmanager's syntax, anchored, with a reason and an end (one hour unless said otherwise). A label that an alert does not have never matches,
 whatever the operator; provider, tenant and session are labels where all subjects share one. Both are known on this host only.
 
