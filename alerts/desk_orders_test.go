@@ -299,6 +299,26 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	}
 }
 
+func TestATimelineThatGrewTooLargeKeepsItsNewestHalf(t *testing.T) {
+	l := newLamp(t, Meta{})
+	v := openVault(t, t.TempDir(), l.engine)
+	file := vaultFile(v, timelineFile)
+	foreign := make([]byte, 100<<10) // another version's lines, which are kept whatever their age
+	var lines [][]byte
+	for range timelineSize/len(foreign) + 3 {
+		lines = append(lines, foreign)
+	}
+	lines[0], lines[len(lines)-1] = []byte("the oldest"), []byte("the newest")
+	if err := file.add(false, lines...); err != nil {
+		t.Fatal(err)
+	}
+	l.desk(t, v, func(o *DeskOptions) { o.Problem = func(error) {} })
+	kept, err := os.ReadFile(file.path)
+	if n := len(kept); err != nil || n > timelineSize/2 || n < timelineSize/2-len(foreign)-1 || !strings.HasSuffix(string(kept), "the newest\n") {
+		t.Errorf("%d bytes are kept, %v", n, err)
+	}
+}
+
 func TestLinesOfSeveralWritersStayWhole(t *testing.T) {
 	file := lineFile{filepath.Join(t.TempDir(), "lines")}
 	const writers, each = 8, 50
