@@ -8,6 +8,7 @@ import (
 	"sandglass/ui/kit"
 	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/detail"
 )
 
 // footer is the last line: what is being typed, a remark, or the filter in force; then keys; the place at the right.
@@ -94,7 +95,12 @@ func (m *Model) offers(a keys.Action) bool {
 	case acting && m.overlay == overDetails:
 		return actable(m.detail.here().key.Kind, a)
 	case m.overlay == noOverlay && (a == keys.Enter || a == keys.Runbook):
-		return m.screen().Cursor(&m.frame) != (backend.Key{})
+		key := m.screen().Cursor(&m.frame)
+		if a == keys.Runbook && key.Kind == columns.KindAlert {
+			_, written := detail.PageOf(key, &m.frame)
+			return written
+		}
+		return key != (backend.Key{})
 	case ordering && m.overlay == noOverlay:
 		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
 	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:

@@ -214,6 +214,9 @@ func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how s
 		w.offers(subjectsOf(a), noReset)
 	}
 	step := how
+	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
+		step = "9 Sources says what it answers and when it is tried next; " + how
+	}
 	switch a.State {
 	case alerts.StateHeld:
 		step = "see 9 Sources: it is not known whether this still holds"
