@@ -60,6 +60,8 @@ type CheckAlert struct {
 	Flapping    bool            `json:"flapping,omitempty"`
 	InhibitedBy string          `json:"inhibited_by,omitempty"` // id of the alert about the outage that this one is a part of
 	Direction   *CheckDirection `json:"direction,omitempty"`
+
+	joined []string // ids of the alerts that were joined with it
 }
 
 // CheckLapse is an acknowledgement that holds no more.
@@ -275,6 +277,10 @@ func join(a, b CheckAlert) CheckAlert {
 	if other.Severity.Rank() > lead.Severity.Rank() {
 		lead.Severity = other.Severity
 	}
+	if other.InhibitedBy == "" {
+		lead.InhibitedBy = "" // what is only in part explained stands by itself
+	}
+	lead.joined = append(slices.Concat(lead.joined, other.joined), other.ID)
 	lead.SubjectCount += other.SubjectCount
 	lead.Subjects = append(slices.Clone(lead.Subjects), other.Subjects...)
 	lead.Evidence = append(slices.Clone(lead.Evidence), other.Evidence...)

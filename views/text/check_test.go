@@ -163,3 +163,53 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckFoldsWhatAnOutageExplains holds that the text counts and prints only what stands by itself, as the console
+// does, while the JSON keeps every alert.
+func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
+	part := func(rule, source, by string) *alerts.Alert {
+		a := alert(rule, alerts.StateFiring, alerts.SeverityWarning)
+		a.ID, a.Source, a.InhibitedBy = rule+"-"+source, source, by
+		return a
+	}
+	storm := part("eviction-storm", "a", "")
+	storm.Severity = alerts.SeverityCritical
+	low := part("eviction-storm", "a", "") // joined with the storm: what it explains stands behind both
+	low.ID = "low"
+	list := []*alerts.Alert{storm, low, part("failed-too-long", "a", storm.ID), part("failed-too-long", "b", "low"),
+		part("hammered-and-failing", "a", storm.ID), part("audit-saturation", "a", ""), part("sandbox-oom", "a", "not listed")}
+	half := part("failed-too-long", "b", "")
+	half.Source, half.Fingerprint, half.ID = "c", "v1:y", "half"
+	other := part("failed-too-long", "c", storm.ID)
+	other.Fingerprint = "v1:y"
+	list = append(list, other, half)
+	print := func() (*text.Check, string) {
+		t.Helper()
+		var out bytes.Buffer
+		doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list}, noon)
+		if err := text.WriteCheck(&out, doc); err != nil {
+			t.Fatal(err)
+		}
+		return doc, out.String()
+	}
+	doc, got := print()
+	for _, want := range []string{"CRITICAL: 4 alerts firing, 3 more explained by eviction-storm; ",
+		"  explains 3 more alerts: 2 failed-too-long, 1 hammered-and-failing; -o json lists them with their subjects\n",
+		"warning audit-saturation on a", "warning sandbox-oom on a", "warning failed-too-long on c"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("not once %q in\n%s", want, got)
+		}
+	}
+	for _, no := range []string{"failed-too-long on a", "failed-too-long on b", "hammered-and-failing on a"} {
+		if strings.Contains(got, no) {
+			t.Errorf("%q has lines of its own in\n%s", no, got)
+		}
+	}
+	if len(doc.Alerts) != 7 || doc.ExitCode != alerts.ExitCritical {
+		t.Errorf("the JSON has %d alerts, exit code %d", len(doc.Alerts), doc.ExitCode)
+	}
+	storm.Silenced, low.Silenced = &alerts.Silence{Owner: backend.Text("ana")}, &alerts.Silence{Owner: backend.Text("ana")}
+	if _, got = print(); !strings.HasPrefix(got, "WARNING: 7 alerts firing, 1 of them silenced; ") || !strings.Contains(got, "failed-too-long on b") {
+		t.Errorf("what counts hides behind a silenced outage:\n%s", got)
+	}
+}

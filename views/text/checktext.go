@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +19,11 @@ const shownSubjects = 5
 // WriteCheck prints the document for people: the verdict first, then the alerts, the worst first, then the sources.
 func WriteCheck(w io.Writer, c *Check) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c))
-	for _, a := range c.Alerts {
+	stand, behind := folded(c.Alerts)
+	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c, stand, behind))
+	for _, a := range stand {
 		writeAlert(&b, a, c.Time.Time)
+		writeExplained(&b, behind[a.ID])
 	}
 	fmt.Fprintf(&b, "\nSources of %s\n", c.Environment)
 	if len(c.Sources) == 0 {
@@ -48,6 +51,45 @@ func WriteCheck(w io.Writer, c *Check) error {
 	writeNotWatched(&b, c.notWatched)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// folded parts the alerts that have lines of their own from those that an outage among these explains, by its id. What
+// counts towards the exit code never stands behind an outage that is silenced.
+func folded(all []CheckAlert) (stand []CheckAlert, behind map[string][]CheckAlert) {
+	outages := map[string]*CheckAlert{}
+	for i := range all {
+		if a := &all[i]; a.InhibitedBy == "" {
+			outages[a.ID] = a
+			for _, id := range a.joined {
+				outages[id] = a
+			}
+		}
+	}
+	behind = map[string][]CheckAlert{}
+	for _, a := range all {
+		if o := outages[a.InhibitedBy]; o != nil && (o.Silenced == nil || a.Silenced != nil) {
+			behind[o.ID] = append(behind[o.ID], a)
+		} else {
+			stand = append(stand, a)
+		}
+	}
+	return stand, behind
+}
+
+// writeExplained says which alerts stand behind the outage above.
+func writeExplained(b *strings.Builder, behind []CheckAlert) {
+	if len(behind) == 0 {
+		return
+	}
+	counts := map[string]int{}
+	for _, a := range behind {
+		counts[a.Rule]++
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[rule], rule))
+	}
+	fmt.Fprintf(b, "  explains %s: %s; -o json lists them with their subjects\n", plural(len(behind), "more alert"), strings.Join(parts, ", "))
 }
 
 // writeNotWatched lists rules that no configured source serves, by reason.
@@ -81,13 +123,18 @@ func verdict(code int) string {
 	return "UNKNOWN"
 }
 
-// headline says in one line what is wrong and how much of the fleet was seen.
-func headline(c *Check) string {
+// headline says in one line what is wrong, by the alerts that stand by themselves, and how much of the fleet was seen.
+func headline(c *Check, stand []CheckAlert, behind map[string][]CheckAlert) string {
 	counts := map[alerts.AlertState]int{}
-	silenced := 0
-	for _, a := range c.Alerts {
+	silenced, explained := 0, 0
+	var outages []string
+	for _, a := range stand {
 		if counts[a.State]++; a.Silenced != nil {
 			silenced++
+		}
+		if n := len(behind[a.ID]); n > 0 {
+			explained += n
+			outages = append(outages, a.Rule)
 		}
 	}
 	var parts []string
@@ -101,6 +148,10 @@ func headline(c *Check) string {
 	}
 	if silenced > 0 {
 		parts = append(parts, fmt.Sprintf("%d of them silenced", silenced))
+	}
+	if explained > 0 {
+		slices.Sort(outages)
+		parts = append(parts, fmt.Sprintf("%d more explained by %s", explained, strings.Join(slices.Compact(outages), " and ")))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "nothing is wrong that can be seen")
