@@ -2,7 +2,6 @@ package rules
 
 import (
 	"hash/fnv"
-	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -212,7 +211,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	asleep := latestOf(c.Used, n.Last).Add(sleep)
 	due := n.Seen.Add(max(r.grace, c.Timeout.Or(0)))
 	switch {
-	case c.Shared.Or(false) || keptAlive(b) || savedToStay(env, b):
+	case c.Shared.Or(false) || keptOnPurpose(env, b):
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
 	case c.Destroys.Or(false):
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
@@ -277,36 +276,9 @@ func ranUntil(env *alerts.Env, b *backend.Sandbox, s *backend.Session, n *alerts
 	return last
 }
 
-// keptAlive reports whether a label keeps the sandbox on purpose.
-func keptAlive(b *backend.Sandbox) bool {
-	for _, l := range b.Labels {
-		switch strings.ToLower(strings.ReplaceAll(l.Name.String(), "-", "")) {
-		case "keepalive", "sandglass.keepalive":
-			return l.Value.String() != "false"
-		}
-	}
-	return false
-}
-
-// savedToStay reports whether the saved reference of the sandbox's workspace says that it outlives its session: shared,
-// kept alive, or paused on exit. Refs sources keep such members under their own names.
-func savedToStay(env *alerts.Env, b *backend.Sandbox) bool {
-	for _, h := range env.State.Sources {
-		for x := range env.State.Refs.Of(backend.KindRef, h.Key.Source, b.Session) {
-			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
-				continue
-			}
-			for _, f := range x.Extra {
-				switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(f.Name.String())) {
-				case "pauseonexit", "keepalive", "shareacrosssessions", "shared":
-					if f.Value.String() == "true" {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+func keptOnPurpose(env *alerts.Env, b *backend.Sandbox) bool {
+	by, _ := alerts.KeptOnPurpose(env.State, b)
+	return by != nil
 }
 
 // closeTimedOut is when the oldest log line of the last hour said that closing the session's workspace outlasted its

@@ -160,15 +160,17 @@ func (s *scene) awaitsSleep() Check {
 
 // kept asks whether somebody keeps it on purpose.
 func (s *scene) kept() Check {
-	a := ask{"kept", "Is it kept on purpose?", "shareAcrossSessions, keepAlive, or what happens on exit, in a declaration"}
+	a := ask{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxPaused {
 			return a.yes(s.from(&sb.Meta), "%s is paused, which somebody did", sb.Name)
 		}
-		for _, l := range sb.Labels {
-			if (l.Name.String() == "keepAlive" || l.Name.String() == "keep-alive") && l.Value.String() != "false" {
-				return a.yes(s.from(&sb.Meta), "%s carries the label %s=%s", sb.Name, l.Name, l.Value)
-			}
+		switch by, f := alerts.KeptOnPurpose(s.State, sb); by {
+		case nil:
+		case &sb.Meta:
+			return a.yes(s.from(by), "%s carries the label %s=%s", sb.Name, f.Name, f.Value)
+		default:
+			return a.yes(s.from(by), "the stored reference of %s says %s=%s", by.Key.Safe(), f.Name, f.Value)
 		}
 	}
 	declared := 0

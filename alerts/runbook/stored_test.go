@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -32,4 +33,44 @@ func TestCountedLinesNameTheAgentsMemory(t *testing.T) {
 		Series: backend.Series{Source: "app-log", Name: backend.MetricAgentOOM, Session: backend.MustID("s1")}, At: before(20 * time.Minute), N: 3, Sample: backend.Text("isolate exceeded its memory limit"),
 	}}}
 	want(t, w.diagnose("3", sessionKey("s1")), map[string]Mark{"agent-oom": Confirmed})
+}
+
+// TestASandboxIsKeptByWhatTheAlertTakesForIt holds that diagnosis 4 reads the same words as the rule wont-terminate.
+func TestASandboxIsKeptByWhatTheAlertTakesForIt(t *testing.T) {
+	field := func(name, value string) []backend.Field {
+		return []backend.Field{{Name: backend.Clean(name, 80), Value: backend.Clean(value, 80)}}
+	}
+	ref := func(session, name, value string) *backend.Ref {
+		return &backend.Ref{Meta: meta(backend.Key{Kind: backend.KindRef, Source: "helix-eu", Parent: backend.MustID(session), ID: backend.MustID("box")}),
+			Session: backend.MustID(session), Workspace: backend.MustID("box"), Extra: field(name, value)}
+	}
+	for _, c := range []struct {
+		name   string
+		labels []backend.Field
+		ref    *backend.Ref
+		want   Mark
+	}{
+		{name: "nothing", want: CannotTell},
+		{name: "keepAlive", labels: field("keepAlive", "true"), want: Confirmed},
+		{name: "keep_alive", labels: field("keep_alive", "1"), want: Confirmed},
+		{name: "our own label", labels: field("sandglass.keep-alive", "yes"), want: Confirmed},
+		{name: "it says no", labels: field("keep-alive", "False"), want: CannotTell},
+		{name: "paused on exit", ref: ref("s1", "pause_on_exit", "true"), want: Confirmed},
+		{name: "kept alive", ref: ref("s1", "keepAlive", "true"), want: Confirmed},
+		{name: "not kept alive", ref: ref("s1", "keepAlive", "false"), want: CannotTell},
+		{name: "of another session", ref: ref("s2", "keepAlive", "true"), want: CannotTell},
+	} {
+		st := world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Labels = c.labels })},
+			workspaces: []*backend.Workspace{healthy("s1", "box")}, sessions: []*backend.Session{session("s1", false)}}.state()
+		if c.ref != nil {
+			st.Refs = fleet.NewTable(c.ref)
+		}
+		d := Diagnose("4", st, nil, sbKey("b"))
+		if d.Mark("kept") != c.want {
+			t.Errorf("%s: %s, want %s", c.name, d.Mark("kept"), c.want)
+		}
+		if by, _ := alerts.KeptOnPurpose(st, st.Sandbox(sbKey("b"))); (by != nil) != (c.want == Confirmed) {
+			t.Errorf("%s: the rule and the diagnosis differ", c.name)
+		}
+	}
 }

@@ -1,0 +1,47 @@
+package alerts
+
+import (
+	"strings"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// KeptOnPurpose finds what says that a sandbox is meant to outlive its session: a label that keeps it alive, or its
+// workspace's saved reference (shared, kept alive, or paused on exit; refs sources keep such members under their own
+// names). It returns whose words they are and the words; nil when nothing says so. How names are written does not
+// matter: keepAlive, keep-alive and keep_alive are one.
+func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.Field) {
+	for _, l := range b.Labels {
+		switch bareName(l.Name) {
+		case "keepalive", "sandglass.keepalive":
+			if !strings.EqualFold(l.Value.String(), "false") {
+				return &b.Meta, l
+			}
+		}
+	}
+	if b.Session.IsZero() {
+		return nil, backend.Field{}
+	}
+	for _, h := range st.Sources {
+		for x := range st.Refs.Of(backend.KindRef, h.Key.Source, b.Session) {
+			if !x.Workspace.IsZero() && !b.Workspace.IsZero() && x.Workspace != b.Workspace {
+				continue
+			}
+			for _, f := range x.Extra {
+				switch bareName(f.Name) {
+				case "pauseonexit", "keepalive", "shareacrosssessions", "shared":
+					if f.Value.String() == "true" {
+						return &x.Meta, f
+					}
+				}
+			}
+		}
+	}
+	return nil, backend.Field{}
+}
+
+// bareName is a name without what its writers do differently.
+func bareName(name backend.Safe) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name.String()))
+}
