@@ -28,6 +28,8 @@ func (r *lampRule) Judge(env *Env, e backend.Entity, _ *Note) Verdict {
 		return Verdict{Outcome: True, Cause: cause, Fingerprint: fp}
 	case "maybe":
 		return Verdict{Outcome: True, Suspected: true, Cause: cause, Fingerprint: fp}
+	case "shared":
+		return Verdict{Outcome: True, Suspected: true, Corroborable: true, Cause: cause, Fingerprint: fp}
 	case "off":
 		return Verdict{Outcome: False}
 	case "none":
@@ -135,6 +137,45 @@ func TestLifeCycle(t *testing.T) {
 			t.Parallel()
 			newLamp(t, c.meta).minutes(c.words).want(c.states, c.event)
 		})
+	}
+}
+
+// TestCorroboratedSuspicionWaitsForItsTime holds that company replaces the proof, not the rule's `for`.
+func TestCorroboratedSuspicionWaitsForItsTime(t *testing.T) {
+	play := func(m Meta, minutes int, word string, still bool) string {
+		m.Corroborate = 2
+		l := newLamp(t, m)
+		for i := range minutes {
+			st := l.state(word)
+			other := *st.Sessions.At(0)
+			other.Key.ID = backend.MustID("b")
+			st.Sessions = fleet.NewTable(st.Sessions.At(0), &other)
+			if st.Delta.Changed = append(st.Delta.Changed, other.Key); still && i > 0 {
+				st.Delta.Changed = nil
+			}
+			l.board, _ = l.engine.Next(l.board, st)
+			if a := l.board.Alerts[0]; a.SubjectCount != 2 {
+				t.Fatalf("%d subjects", a.SubjectCount)
+			}
+			l.seen = append(l.seen, string(l.board.Alerts[0].State))
+			l.now = l.now.Add(time.Minute)
+		}
+		return strings.Join(l.seen, " ")
+	}
+	for name, c := range map[string]struct {
+		meta  Meta
+		word  string
+		still bool
+		want  string
+	}{
+		"at once without a for":        {Meta{}, "shared", false, "firing firing firing firing"},
+		"after its for":                {Meta{For: 2 * time.Minute}, "shared", false, "pending pending firing firing"},
+		"after its for, if all stands": {Meta{For: 2 * time.Minute}, "shared", true, "pending pending firing firing"},
+		"nothing else is proved so":    {Meta{}, "maybe", false, "pending pending pending pending"},
+	} {
+		if got := play(c.meta, 4, c.word, c.still); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 

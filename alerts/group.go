@@ -147,7 +147,8 @@ func (g *group) change(changes []change) {
 	g.count = g.count.with(changes, g.members)
 }
 
-// corroborate returns what becomes of the suspected members when enough subjects share the cause.
+// corroborate returns what becomes of the suspected members when enough subjects share the cause: company proves the
+// suspicion, and the rule's `for` still has to pass. No shipped default has both; a configuration may set `for`.
 func (w *work) corroborate(g *group) []change {
 	if w.meta.Corroborate == 0 || g.count.pending.n == 0 || g.count.live.n < w.meta.Corroborate {
 		return nil

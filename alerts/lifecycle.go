@@ -56,6 +56,9 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) 
 	if v.Suspected {
 		n.Ran = 0
 		n.Due = v.Recheck
+		if at := n.Active.Add(m.For); v.Corroborable && m.Corroborate > 0 && at.After(now) {
+			n.Due = earliest(v.Recheck, at) // company may prove it then, and nothing need change for that
+		}
 		return n
 	}
 	n.Tick = now
