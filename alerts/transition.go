@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/backend"
 )
@@ -156,7 +157,25 @@ func (t *turn) sameRules() bool {
 func compareAlerts(a, b *Alert) int {
 	return cmp.Or(
 		cmp.Compare(order(a.State), order(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-		a.Active.Compare(b.Active), strings.Compare(a.ID, b.ID))
+		cmp.Compare(b.magnitude(), a.magnitude()), a.Active.Compare(b.Active), a.onset().Compare(b.onset()), strings.Compare(a.ID, b.ID))
+}
+
+// magnitude is the number of digits of how much an alert is about: subjects, and alerts that it explains. The exact
+// numbers would move lines at every poll.
+func (a *Alert) magnitude() int {
+	digits := 0
+	for n := a.SubjectCount + a.Inhibits; n > 0; n /= 10 {
+		digits++
+	}
+	return digits
+}
+
+// onset is by when it had begun. After a cold start it tells apart what became active in one moment.
+func (a *Alert) onset() time.Time {
+	if a.Bounds.Latest.IsZero() {
+		return a.Active
+	}
+	return a.Bounds.Latest
 }
 
 func order(s AlertState) int {
