@@ -120,14 +120,7 @@ func TestALookerThatBreaksOffAddsNothing(t *testing.T) {
 		broken = false
 		p := plan(t, c, w.intent(names(9)...))
 		broken = true
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Start(t.Context(), ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begin(t, c, p)
 		<-r.Done()
 		s := r.Snapshot()
 		if len(w.acted()) != 0 || s.Phase != PhaseStopped || s.Count(ResultSkipped) != breakAfter {
@@ -232,10 +225,7 @@ func TestOneConfirmationStartsOnce(t *testing.T) {
 		bubble(t, names(3), func(t *testing.T, w *world) {
 			c := w.armed()
 			p := plan(t, c, w.intent(names(3)...))
-			ok, err := ConfirmDigest(p, p.Digest, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok := confirmed(t, p)
 			other := NewControl(w.options()) // another console with the same state directory
 			if _, err := other.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 				t.Fatal(err)
@@ -320,10 +310,7 @@ func TestNothingBeginsAfterTheEnd(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		c := w.armed()
 		p := plan(t, c, w.intent("notes"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		c.Hangup(t.Context(), backend.Text("the terminal was lost"))
 		if _, err := c.Start(t.Context(), ok); !errors.Is(err, errEnding) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
@@ -336,10 +323,7 @@ func TestWhatComesUpBeforeTheStartRefuses(t *testing.T) {
 	bubble(t, names(2), func(t *testing.T, w *world) {
 		c := w.armed()
 		p := plan(t, c, w.intent("ws-000"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		w.change(func() {
 			w.concerns = []Concern{{ID: "s", Rule: "eviction-storm", Source: home, Firing: true, Critical: true, Since: time.Now()}}
 		})
@@ -365,14 +349,7 @@ func TestAnAlertThatBeganAfterThePlanIsNews(t *testing.T) {
 		w.change(func() {
 			w.concerns = []Concern{{ID: "a", Rule: "failed-too-long", Source: home, Firing: true, Critical: true, Since: time.Now(), Subjects: []backend.Key{key("ws-003")}}}
 		})
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Start(t.Context(), ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begin(t, c, p)
 		<-r.Done()
 		if s := r.Snapshot(); s.Phase != PhaseStopped || len(w.acted()) != 0 {
 			t.Errorf("%s, acted on %v", s.Phase, w.acted())
@@ -421,10 +398,7 @@ func TestASilentSourceEndsTheRunAfterThree(t *testing.T) {
 	bubble(t, names(40), func(t *testing.T, w *world) {
 		c := w.armed()
 		p := plan(t, c, w.intent(names(40)...))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		w.change(func() { w.down = true })
 		time.Sleep(10 * time.Second)
 		r, err := c.Start(t.Context(), ok)

@@ -20,21 +20,17 @@ func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
 		c := NewControl(w.options())
 		in := w.intent("notes")
 		in.Headless, in.Reason = true, backend.Safe{}
-		confirmed := func() Confirmed {
+		slowly := func() Confirmed {
 			p := plan(t, c, in)
 			time.Sleep(59 * time.Second)
-			ok, err := ConfirmDigest(p, p.Digest, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ok
+			return confirmed(t, p)
 		}
-		late := confirmed()
+		late := slowly()
 		time.Sleep(startWithin + time.Second)
 		if _, err := c.Start(t.Context(), late); !errors.Is(err, ErrExpired) {
 			t.Errorf("half a minute after its confirmation: %v", err)
 		}
-		ok := confirmed()
+		ok := slowly()
 		time.Sleep(10 * time.Second)
 		r, err := c.Start(t.Context(), ok.For(backend.Text("quota raised"), me))
 		if err != nil {
@@ -97,10 +93,7 @@ func TestWhoConfirmsIsWhoActed(t *testing.T) {
 				in := w.intent("notes")
 				in.Headless, in.Who = true, ann
 				p := plan(t, c, in)
-				ok, err := ConfirmDigest(p, p.Digest, time.Now())
-				if err != nil {
-					t.Fatal(err)
-				}
+				ok := confirmed(t, p)
 				r, err := c.Start(t.Context(), ok.For(backend.Safe{}, x.confirms))
 				if err != nil {
 					t.Fatal(err)

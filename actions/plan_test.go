@@ -12,23 +12,11 @@ import (
 	"sandglass/backend"
 )
 
-func plan(t *testing.T, c *Control, in Intent) *Plan {
-	t.Helper()
-	p, err := c.Plan(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func TestAPlanIsConfirmedInTimeAndUsedOnce(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		c := w.armed()
 		p := plan(t, c, w.intent("notes"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		r, err := c.Start(t.Context(), ok)
 		if err != nil {
 			t.Fatal(err)
@@ -66,10 +54,7 @@ func TestAVerbThatIsNotAllowedAnyMoreDoesNotStart(t *testing.T) {
 		p := plan(t, NewControl(w.options()), in)
 		o := w.options()
 		o.Abilities[0].Denied = backend.Text("the configuration does not allow it")
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		var denied *DeniedError
 		if _, err := NewControl(o).Start(t.Context(), ok); !errors.As(err, &denied) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
@@ -84,10 +69,7 @@ func TestOnePlanAtATime(t *testing.T) {
 		first := w.start(c, w.intent(names(4)[:2]...))
 		time.Sleep(5 * time.Second)
 		p := plan(t, c, w.intent("ws-003"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		if _, err := c.Start(t.Context(), ok); err == nil || !strings.Contains(err.Error(), "another plan is being carried out") {
 			t.Errorf("a second plan beside the first: %v", err)
 		}
@@ -106,10 +88,7 @@ func TestAConfirmedPlanThatWaitedTooLongDoesNotStart(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		c := w.armed()
 		p := plan(t, c, w.intent("notes"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		time.Sleep(61 * time.Second)
 		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrExpired) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
@@ -141,10 +120,7 @@ func TestThreeGates(t *testing.T) {
 		}
 		c = NewControl(w.options())
 		p := plan(t, c, w.intent("notes"))
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok := confirmed(t, p)
 		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrNotArmed) {
 			t.Errorf("not armed: %v", err)
 		}

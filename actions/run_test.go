@@ -211,20 +211,10 @@ func TestASkippedCanaryIsReplaced(t *testing.T) {
 func TestASilentSourceStopsBeforeAnyEffect(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		c := w.armed()
-		p, err := c.Plan(t.Context(), w.intent("notes"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := plan(t, c, w.intent("notes"))
 		w.change(func() { w.down = true })
 		time.Sleep(10 * time.Second)
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Start(t.Context(), ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begin(t, c, p)
 		<-r.Done()
 		if s := r.Snapshot(); len(w.acted()) != 0 || s.Lines[0].Result != ResultSkipped || !strings.Contains(s.Lines[0].Text.String(), "did not answer") {
 			t.Errorf("acted on %v; %+v", w.acted(), s.Lines[0])
@@ -348,10 +338,7 @@ func TestNoJournalNoEffect(t *testing.T) {
 func TestADryRunChangesNothing(t *testing.T) {
 	bubble(t, names(5), func(t *testing.T, w *world) {
 		c := NewControl(w.options())
-		p, err := c.Plan(t.Context(), w.intent(names(5)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := plan(t, c, w.intent(names(5)...))
 		got, err := c.Rehearse(t.Context(), p)
 		if err != nil || got.Acted() != 5 || len(w.acted()) != 0 || len(w.journal.entries) != 0 {
 			t.Errorf("%v, %s; acted on %v, journal %v", err, got.Summary(), w.acted(), w.journal.phases())

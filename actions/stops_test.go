@@ -30,10 +30,7 @@ func TestAStopWhileATargetIsReadComesFirst(t *testing.T) {
 		var r *Run
 		w.onLook = func(string) { r.Stop(backend.Text("operator")) }
 		c := w.armed()
-		p, err := c.Plan(t.Context(), w.intent(names(2)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := plan(t, c, w.intent(names(2)...))
 		ability, err := c.ability(home, Reset)
 		if err != nil {
 			t.Fatal(err)
@@ -117,14 +114,7 @@ func TestANewAlertAboutTheSourceStopsAfterTheFirstEffect(t *testing.T) {
 			w.concerns = []Concern{{ID: "a1", Rule: "restart-storm-ahead", Source: home, Firing: true, Critical: true, Since: time.Now(),
 				Subjects: []backend.Key{key("another")}}}
 		})
-		ok, err := ConfirmDigest(p, p.Digest, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.Start(t.Context(), ok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begin(t, c, p)
 		<-r.Done()
 		if len(w.acted()) != 1 || !strings.Contains(r.Snapshot().Why.String(), "a new critical alert: restart-storm-ahead") {
 			t.Errorf("acted on %v; %s", w.acted(), r.Snapshot().Why)

@@ -232,17 +232,33 @@ func (w *world) armed() *Control {
 // start plans, confirms and starts.
 func (w *world) start(c *Control, in Intent) *Run {
 	w.t.Helper()
-	p, err := c.Plan(w.t.Context(), in)
+	return begin(w.t, c, plan(w.t, c, in))
+}
+
+func plan(t *testing.T, c *Control, in Intent) *Plan {
+	t.Helper()
+	p, err := c.Plan(t.Context(), in)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
+	return p
+}
+
+func confirmed(t *testing.T, p *Plan) Confirmed {
+	t.Helper()
 	ok, err := ConfirmDigest(p, p.Digest, time.Now())
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	r, err := c.Start(w.t.Context(), ok)
+	return ok
+}
+
+// begin confirms a plan and starts it.
+func begin(t *testing.T, c *Control, p *Plan) *Run {
+	t.Helper()
+	r, err := c.Start(t.Context(), confirmed(t, p))
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return r
 }
