@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -124,6 +125,7 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
+	_, _ = io.Copy(io.Discard, r.Body) // what stays unread would be a reset for the client, not an end
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		answerJSON(w, http.StatusInternalServerError, dockerMessage{err.Error()})

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -107,6 +108,7 @@ func TestARepairMakesNothingForAnotherTrouble(t *testing.T) {
 			case path == "exec/e1/json":
 				_, _ = w.Write([]byte(`{"ID":"e1","Running":false,"ExitCode":126}`))
 			case path == "exec/e1/start":
+				_, _ = io.Copy(io.Discard, r.Body) // or the client is still writing when the connection ends
 				conn, _, err := http.NewResponseController(w).Hijack()
 				if err != nil {
 					t.Error(err)
