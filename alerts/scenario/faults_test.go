@@ -50,6 +50,7 @@ func TestFaultsAreErrors(t *testing.T) {
 		"no scenario":             {sound, `rules = ["failed-too-long"]`, "there is no [[scenario]]"},
 		"no such source":          {`id = "a/box"`, `source = "docker", id = "a/box"`, `there is no [[scenario.source]] "docker"`},
 		"no such case":            {`name = "x"`, "name = \"x\"\ncase = \"gaps\"", `"gaps" is no case`},
+		"mistyped repetition":     {`states = "failed"`, `states = "failedx-3"`, `x.toml:5:39: "failedx-3" is no state with its repetitions`},
 		"bad words":               {`states = "failed"`, `states = "_xfailed"`, "no number of repetitions"},
 		"bad attempts":            {`states = "failed"`, `states = "failed", attempts = "okay"`, "none of ok, fail, -"},
 		"unknown input":           {`"workspace registry"`, `"workspace registri"`, `there is no input "workspace registri"`},

@@ -58,7 +58,7 @@ type Source struct {
 	ID       string          `toml:"id"`
 	Inputs   []backend.Input `toml:"inputs"`
 	About    []string        `toml:"about"`
-	Registry string          `toml:"registry"` // words: answers, all-idle, no-route, wrong-path, none; the last one stays
+	Registry Words           `toml:"registry"` // words: answers, all-idle, no-route, wrong-path, none; the last one stays
 	Outages  []Outage        `toml:"outage"`
 }
 
@@ -77,8 +77,8 @@ type Session struct {
 	Source string `toml:"source"` // default: the first source
 	Tenant string `toml:"tenant"`
 	// States are words: running and idle also say whether the list route calls it running; the last one stays.
-	States string           `toml:"states"`
-	Answer string           `toml:"answer"` // words: ok, idle, no-route, wrong-path, invalid, failed, none; what its health route answered
+	States Words            `toml:"states"`
+	Answer Words            `toml:"answer"` // words: ok, idle, no-route, wrong-path, invalid, failed, none; what its health route answered
 	Ends   backend.Duration `toml:"ends"`   // its owner says that it ended, and its workspaces with it; zero: never
 	// Started is how long before the first step it began, zero: not known.
 	Started backend.Duration `toml:"started"`
@@ -89,9 +89,9 @@ type Workspace struct {
 	ID       string `toml:"id"` // session/name
 	Source   string `toml:"source"`
 	Provider string `toml:"provider"`
-	States   string `toml:"states"` // the reported states; the last one stays
+	States   Words  `toml:"states"` // the reported states; the last one stays
 	// Attempts are words: ok and fail are an attempt at that step, - is none; after its end there are no more.
-	Attempts string `toml:"attempts"`
+	Attempts Words `toml:"attempts"`
 	// Error is the lastError that is reported while it is failed or evicted or its newest attempt failed.
 	Error string `toml:"error"`
 	// Attempted and Succeeded are how long before the first step its last attempt and success lie, zero: never.
@@ -105,7 +105,7 @@ type Sandbox struct {
 	Source    string `toml:"source"`
 	Session   string `toml:"session"`
 	Provider  string `toml:"provider"`
-	States    string `toml:"states"` // words of backend.SandboxClass; the last one stays
+	States    Words  `toml:"states"` // words of backend.SandboxClass; the last one stays
 	ExitCode  int    `toml:"exit_code"`
 	OOMKilled bool   `toml:"oom_killed"` // once it is exited
 }

@@ -15,7 +15,7 @@ type Host struct {
 	ID     string `toml:"id"`
 	Source string `toml:"source"`
 	// States are words: ok, full (no space left), inodes-full, read-only, unwritable and absent say what its root is like.
-	States    string           `toml:"states"`
+	States    Words            `toml:"states"`
 	Root      string           `toml:"root"`      // default /tmp
 	FSType    string           `toml:"fs_type"`   // of the root, default ext4
 	Available string           `toml:"available"` // percent of its memory that is available; default 50
@@ -32,7 +32,7 @@ type Tmpdir struct {
 	Host   string `toml:"host"` // default: the first host of its source
 	// States are words: held (a process uses it), free (nobody does), unreadable (some process could not be asked); stale:
 	// it is removed.
-	States  string           `toml:"states"`
+	States  Words            `toml:"states"`
 	Size    backend.Size     `toml:"size"`
 	Changed backend.Duration `toml:"changed"` // how long before the first step anything in it changed last
 	Count   string           `toml:"count"`   // how many such directories there are at each step; default 1
@@ -101,7 +101,7 @@ const maxDirectories = 10_000
 func (p *plan) ground(f *faults) {
 	for _, h := range p.Hosts {
 		what := "host " + h.ID
-		x := hostPlan{Host: h, states: p.words(f, what, h.States, "ok"), reboot: p.step(f, what+": reboot", h.Reboot)}
+		x := hostPlan{Host: h, states: h.States.or("ok"), reboot: p.step(f, what+": reboot", h.Reboot)}
 		x.key = backend.Key{Kind: backend.KindHost, Source: p.home(f, what, h.Source), ID: p.id(f, what, h.ID)}
 		p.named(f, "host", h.ID)
 		p.oneOf(f, what, x.states, hostWords())
@@ -110,7 +110,7 @@ func (p *plan) ground(f *faults) {
 	}
 	for _, t := range p.Tmpdirs {
 		what := "tmpdir " + t.ID
-		x := tmpdirPlan{Tmpdir: t, states: p.words(f, what, t.States, "free"), count: p.series(f, what+": count", t.Count, 1)}
+		x := tmpdirPlan{Tmpdir: t, states: t.States.or("free"), count: p.series(f, what+": count", t.Count, 1)}
 		source := p.home(f, what, t.Source)
 		i := slices.IndexFunc(p.host, func(h hostPlan) bool { return h.key.Source == source && (t.Host == "" || h.ID == t.Host) })
 		if i < 0 {
@@ -141,11 +141,8 @@ func (p *plan) ground(f *faults) {
 			f.add("%s: its id is session/name", what)
 			continue
 		}
-		x := refPlan{Ref: r, sandboxes: p.words(f, what, r.Sandboxes, "-")}
+		x := refPlan{Ref: r, sandboxes: p.ids(f, what, r.Sandboxes)}
 		x.key = backend.Key{Kind: backend.KindRef, Source: p.home(f, what, r.Source), Parent: p.id(f, what, session), ID: p.id(f, what, name)}
-		for _, w := range x.sandboxes {
-			p.id(f, what, w)
-		}
 		if r.Namespace != "" {
 			p.id(f, what, r.Namespace)
 		}
@@ -153,6 +150,21 @@ func (p *plan) ground(f *faults) {
 		p.ref = append(p.ref, x)
 	}
 	p.happenings(f)
+}
+
+// ids reads the sandboxes of a reference; an id may look like anything.
+func (p *plan) ids(f *faults, what, text string) []string {
+	ids, err := parseWords(text, func(string) error { return nil })
+	if err != nil {
+		f.add("%s: %v", what, err)
+	}
+	if len(ids) == 0 {
+		ids = []string{"-"}
+	}
+	for _, w := range ids {
+		p.id(f, what, w)
+	}
+	return ids
 }
 
 // path is that of the n-th directory of an entry.

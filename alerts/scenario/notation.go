@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -113,9 +114,36 @@ const (
 	wordStale   = "stale"
 )
 
+// Words are states, and other words from a list, in the notation of parseWords.
+type Words struct{ list []string }
+
+// UnmarshalText refuses what is no notation, so that the message says where in the file it stands. It also refuses a word
+// that ends in what was meant to be a repetition: a word from no list would become a state that no platform has.
+func (w *Words) UnmarshalText(text []byte) (err error) {
+	w.list, err = parseWords(string(text), mistyped)
+	return err
+}
+
+// or are the words, or where there are none the one that then holds.
+func (w Words) or(fallback string) []string {
+	if len(w.list) == 0 {
+		return []string{fallback}
+	}
+	return w.list
+}
+
+// mistyped finds failedx-3, failedx3y, failedX3, and an x3 that stands apart from its word.
+func mistyped(word string) error {
+	if !regexp.MustCompile(`x[+-]*[0-9][^x]*$|x[+-]+$|X[0-9]+$`).MatchString(word) {
+		return nil
+	}
+	return fmt.Errorf("%q is no state with its repetitions, as failedx3 is; a state that is written like this stands in quotes", word)
+}
+
 // parseWords reads states, one a step: `open` is one, `openx3` the same and three more, `_` a step at which it could not
 // be read, `_x3` three of them, `stale` its end. A word that itself ends in x and digits stands in quotes: `"mix4"x3`.
-func parseWords(text string) ([]string, error) {
+// What check refuses of the words without quotes and without a repetition is an error.
+func parseWords(text string, check func(word string) error) ([]string, error) {
 	var out []string
 	rest := strings.TrimSpace(text)
 	for rest != "" {
@@ -139,6 +167,8 @@ func parseWords(text string) ([]string, error) {
 			}
 			if i := strings.LastIndexByte(word, 'x'); i > 0 && digits(word[i+1:]) {
 				word, tail = word[:i], word[i:]
+			} else if err := check(word); err != nil {
+				return nil, err
 			}
 		}
 		n := 0

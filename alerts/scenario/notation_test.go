@@ -59,14 +59,23 @@ func TestWordNotation(t *testing.T) {
 		`"mix4" "mix4"x1`:    "mix4 mix4 mix4",
 		`"two words"x1 open`: "two words|two words|open",
 		"box boxx1":          "box box box",
-		"x3":                 "x3",
+		`"x3" "failedx-3"x1`: "x3 failedx-3 failedx-3",
+		"failed x3":          "error",
+		"failedx-3":          "error",
+		"failedx3y":          "error",
+		"failedx3.5":         "error",
+		"failedX3":           "error",
+		"failedx-":           "error",
+		"fix unix7th linux":  "error",
+		"fix linux X xfail":  "fix linux X xfail",
+		"read-only v2-beta":  "read-only v2-beta",
 		`"open`:              "error",
 		`""`:                 "error",
 		"_xopen":             "error",
 		`"a"y`:               "error",
 		"ax999999":           "error",
 	} {
-		got, err := parseWords(text)
+		got, err := parseWords(text, mistyped)
 		sep := " "
 		if strings.Contains(want, "|") {
 			sep = "|"
@@ -89,7 +98,7 @@ func FuzzNotation(f *testing.F) {
 		if out, err := parseSeries(s); err == nil && len(out) > maxSteps+maxSteps+2 {
 			t.Errorf("%d samples", len(out))
 		}
-		out, err := parseWords(s)
+		out, err := parseWords(s, mistyped)
 		for _, w := range out {
 			if err == nil && w == "" {
 				t.Errorf("%q has an empty word", s)

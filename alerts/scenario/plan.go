@@ -136,17 +136,6 @@ func (p *plan) id(f *faults, what, raw string) backend.ID {
 	return id
 }
 
-func (p *plan) words(f *faults, what, text, fallback string) []string {
-	w, err := parseWords(text)
-	if err != nil {
-		f.add("%s: %v", what, err)
-	}
-	if len(w) == 0 {
-		w = []string{fallback}
-	}
-	return w
-}
-
 // named makes a subject known; two things of one kind with one name would be told apart nowhere.
 func (p *plan) named(f *faults, kind, name string) {
 	if p.subjects[name] {
@@ -168,7 +157,7 @@ func (p *plan) sources(f *faults) {
 				f.add("%s: there is no input %q", what, in)
 			}
 		}
-		p.registry[s.ID] = p.words(f, what+": registry", s.Registry, "none")
+		p.registry[s.ID] = s.Registry.or("none")
 		for _, w := range p.registry[s.ID] {
 			if _, ok := registryWord(w); !ok {
 				f.add("%s: registry: %q is none of answers, all-idle, no-route, wrong-path, none", what, w)
@@ -192,7 +181,7 @@ func (p *plan) sources(f *faults) {
 func (p *plan) sessions(f *faults) {
 	for _, s := range p.Sessions {
 		what := "session " + s.ID
-		x := sessionPlan{Session: s, states: p.words(f, what, s.States, "running"), answers: p.words(f, what+": answer", s.Answer, "none"), ends: p.step(f, what+": ends", s.Ends)}
+		x := sessionPlan{Session: s, states: s.States.or("running"), answers: s.Answer.or("none"), ends: p.step(f, what+": ends", s.Ends)}
 		x.key = backend.Key{Kind: backend.KindSession, Source: p.home(f, what, s.Source), ID: p.id(f, what, s.ID)}
 		p.named(f, "session", s.ID)
 		for _, w := range x.answers {
@@ -207,8 +196,8 @@ func (p *plan) sessions(f *faults) {
 func (p *plan) workspaces(f *faults) {
 	for _, w := range p.Workspaces {
 		what := "workspace " + w.ID
-		x := workspacePlan{Workspace: w, states: p.words(f, what, w.States, "")}
-		if w.States == "" {
+		x := workspacePlan{Workspace: w, states: w.States.or("")}
+		if len(w.States.list) == 0 {
 			f.add("%s: it has no states", what)
 		}
 		session, name, ok := strings.Cut(w.ID, "/")
@@ -221,8 +210,8 @@ func (p *plan) workspaces(f *faults) {
 		if w.Provider != "" {
 			p.subjects[x.key.Source+"/"+w.Provider] = true
 		}
-		if w.Attempts != "" {
-			x.attempts = p.words(f, what+": attempts", w.Attempts, "-")
+		if len(w.Attempts.list) > 0 {
+			x.attempts = w.Attempts.or("-")
 		}
 		for _, a := range x.attempts {
 			if a != "ok" && a != "fail" && a != "-" {
@@ -236,7 +225,7 @@ func (p *plan) workspaces(f *faults) {
 func (p *plan) sandboxes(f *faults) {
 	for _, s := range p.Sandboxes {
 		what := "sandbox " + s.ID
-		x := sandboxPlan{Sandbox: s, states: p.words(f, what, s.States, "running")}
+		x := sandboxPlan{Sandbox: s, states: s.States.or("running")}
 		x.key = backend.Key{Kind: backend.KindSandbox, Source: p.home(f, what, s.Source), ID: p.id(f, what, s.ID)}
 		p.named(f, "sandbox", s.ID)
 		for _, w := range x.states {
