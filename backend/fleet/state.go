@@ -34,7 +34,6 @@ type State struct {
 	history   *changeLog
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
-	refs      map[backend.ID][]*backend.Ref
 	running   map[versionedKind][]VersionCount
 	// Where these are nil, all entities are looked at.
 	sharing   *sharing
@@ -161,21 +160,6 @@ func (s *State) WithSandboxes(t Table[backend.Sandbox, *backend.Sandbox]) *State
 
 // SandboxesOf returns the sandboxes of every source that are joined to the session with this raw id.
 func (s *State) SandboxesOf(session backend.ID) []*backend.Sandbox { return s.sandboxes[session] }
-
-// RefsOf returns the refs of every source that name the session with this raw id, in key order.
-func (s *State) RefsOf(session backend.ID) []*backend.Ref { return s.refs[session] }
-
-// RefsAbout returns the refs of the session with this raw id whose source speaks about the given source: a session of
-// one source and a ref of another belong together when their raw ids are equal and the configuration does not part them.
-func (s *State) RefsAbout(source string, session backend.ID) []*backend.Ref {
-	var out []*backend.Ref
-	for _, r := range s.refs[session] {
-		if h := s.Source(r.Key.Source); h == nil || h.SpeaksAbout(source) {
-			out = append(out, r)
-		}
-	}
-	return out
-}
 
 // ReadAt is when the entity was last read: its own read time, or the later moment at which its source confirmed all
 // of its kind unchanged.

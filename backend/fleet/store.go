@@ -23,7 +23,6 @@ type store struct {
 	confirmed  map[confirmation]time.Time
 	log        *changeLog
 	bySession  map[backend.ID][]*backend.Sandbox
-	refsOf     map[backend.ID][]*backend.Ref
 	versions   *versions
 	naming     *naming
 	providers  *providers
@@ -227,10 +226,8 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	st.Tmpdirs, _ = s.tmpdirs.publish()
 	st.Hosts, _ = s.hosts.publish()
-	if st.Refs, moved = s.refs.publish(); moved {
-		s.refsOf = indexRefs(st.Refs)
-	}
-	st.Windows, st.Day, st.Memories, st.sandboxes, st.refs = s.windows, s.day, s.memories, s.bySession, s.refsOf
+	st.Refs, _ = s.refs.publish()
+	st.Windows, st.Day, st.Memories, st.sandboxes = s.windows, s.day, s.memories, s.bySession
 	st.running, st.sharing, st.providers = s.versions.counts(), s.naming.publish(), s.providers.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
@@ -256,14 +253,6 @@ func indexBySession(t Table[backend.Sandbox, *backend.Sandbox]) map[backend.ID][
 		if !b.Session.IsZero() {
 			by[b.Session] = append(by[b.Session], b)
 		}
-	}
-	return by
-}
-
-func indexRefs(t Table[backend.Ref, *backend.Ref]) map[backend.ID][]*backend.Ref {
-	by := make(map[backend.ID][]*backend.Ref)
-	for r := range t.All() {
-		by[r.Session] = append(by[r.Session], r)
 	}
 	return by
 }

@@ -148,29 +148,24 @@ func TestSandboxesAreFoundBySession(t *testing.T) {
 	}
 }
 
-func TestRefsAreFoundBySessionAndOutliveIt(t *testing.T) {
+func TestRefsOutliveTheirSession(t *testing.T) {
 	s := newStore(0)
 	ref := func(session, name string) *backend.Ref {
 		id := backend.MustID(session)
 		return &backend.Ref{Session: id, Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "h", Parent: id, ID: backend.MustID(name)}}}
 	}
 	all := []backend.Scope{whole(backend.KindRef)}
-	a, b := backend.MustID("a"), backend.MustID("b")
 	step(s, t0, backend.Reading{Scopes: all, Sessions: []*backend.Session{sess("a")}, Refs: []*backend.Ref{ref("b", "x"), ref("a", "x")}})
 	st := step(s, t0.Add(1), backend.Reading{Scopes: all, Ended: []backend.Key{sess("a").Key}, Refs: []*backend.Ref{ref("a", "x")},
 		Stale: []backend.StaleMark{{Key: ref("b", "x").Key, Why: backend.Text("its file cannot be read")}}})
-	if st.Refs.Len() != 2 || len(st.RefsOf(a)) != 1 || len(st.RefsOf(b)) != 1 || !st.RefsOf(b)[0].Stale {
-		t.Fatalf("refs %d, of a %v, of b %v", st.Refs.Len(), st.RefsOf(a), st.RefsOf(b))
+	if a, b := st.Refs.Get(ref("a", "x").Key), st.Refs.Get(ref("b", "x").Key); st.Refs.Len() != 2 || a == nil || a.Stale || b == nil || !b.Stale {
+		t.Fatalf("refs %d, of a %v, of b %v", st.Refs.Len(), a, b)
 	}
-	if st.Entity(ref("a", "x").Key) == nil || len(st.RefsAbout("elsewhere", a)) != 1 {
+	if st.Entity(ref("a", "x").Key) == nil {
 		t.Error("the ref of a is not found")
 	}
-	st.Sources = []*SourceHealth{{Key: backend.Key{Kind: backend.KindSource, Source: "h"}, About: []string{"helix-eu"}}}
-	if len(st.RefsAbout("elsewhere", a)) != 0 || len(st.RefsAbout("helix-eu", a)) != 1 {
-		t.Error("a source that speaks about helix-eu only is taken for elsewhere")
-	}
 	step(s, t0.Add(2), backend.Reading{Scopes: all})
-	if st = step(s, t0.Add(3), backend.Reading{Scopes: all}); st.Refs.Len() != 0 || st.RefsOf(a) != nil {
+	if st = step(s, t0.Add(3), backend.Reading{Scopes: all}); st.Refs.Len() != 0 {
 		t.Errorf("%d refs are left after two complete lists without them", st.Refs.Len())
 	}
 }
