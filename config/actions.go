@@ -213,17 +213,6 @@ func actionRoute(t *node, verb string) []backend.Route {
 	return nil
 }
 
-// AllowedOn lists the sources that allow a verb, in the order of the file.
-func (c *Config) AllowedOn(verb string) []string {
-	var ids []string
-	for _, s := range c.Sources {
-		if slices.Contains(s.Actions, verb) {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
-
 // Overlap lists the keys of a kind that both its adapter and its actions claim. There must be none: each would be hidden
 // from the other.
 func (k Known) Overlap(kind backend.SourceKind) []string {

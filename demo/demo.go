@@ -35,7 +35,6 @@ type Demo struct {
 	us      *gate
 	logs    []*logWriter
 	scratch scratchKeeper
-	swept   error
 	once    sync.Once
 	closed  error
 }
@@ -68,12 +67,12 @@ func start(ctx context.Context, o Options, clock func() time.Duration) (*Demo, e
 	if err := checkSize(o.Workspaces); err != nil {
 		return nil, err
 	}
-	swept := Sweep()
+	_ = Sweep() // what is left of killed predecessors is no reason not to start
 	dir, err := makeRoot(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{dir: dir, crew: newCrew(ctx), swept: swept}
+	d := &Demo{dir: dir, crew: newCrew(ctx)}
 	if err := d.build(o, s, clock); err != nil {
 		// The director, who shuts the servers otherwise, does not run yet.
 		d.shutGates()
@@ -230,10 +229,6 @@ func (d *Demo) Config() string { return d.config }
 
 // Dir is the directory that holds every file of the demo.
 func (d *Demo) Dir() string { return d.dir }
-
-// SweepError tells what could not be removed of killed predecessors; it is no
-// reason not to start.
-func (d *Demo) SweepError() error { return d.swept }
 
 // Wait returns the first failure of a server or writer. It returns nil when the
 // demo is closed or its context ends.

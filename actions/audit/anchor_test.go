@@ -201,7 +201,7 @@ func TestAnchorsFindACutTail(t *testing.T) {
 		{"a noted head with another hash", good, by(fmt.Sprintf("4:%s", heads[2].Hash)), "4 replaced", 0, 0},
 		{"a noted head that was cut off", join(lines[:3]...), by(fmt.Sprintf("4:%s", heads[3].Hash)), "4 cut off", 0, 0},
 	} {
-		r, err := VerifyAnchored(bytes.NewReader(c.in), j.Place(), c.anchors)
+		r, err := verifyChain(bytes.NewReader(c.in), j.Place(), c.anchors)
 		if err != nil {
 			t.Fatal(err)
 		}

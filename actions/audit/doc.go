@@ -4,7 +4,7 @@
 // What the chain shows: a changed byte, a line that was removed, inserted, doubled or moved, and where. What it cannot
 // show: a tail that was cut off cleanly, and a file rewritten as a whole by someone who may write it. Both need the
 // head (Receipt, Report.Head) kept in another place: it goes to the system's log after each synced record, where there
-// is one (Sockets), and VerifyAnchored compares.
+// is one (Sockets), and Journal.Verify compares.
 //
 // Any process that may write the file may append: each record takes an exclusive lock and reads the head anew under
 // it, so the chain never forks. A record is one write of one line. A line that a crash left incomplete stays where it

@@ -277,9 +277,9 @@ func (j *Journal) Verify(ctx context.Context, anchors ...Anchor) (Report, error)
 	case err != nil:
 		return Report{Head: Receipt{Hash: noLine}}, err
 	case f == nil:
-		return VerifyAnchored(strings.NewReader(""), j.Place(), anchors)
+		return verifyChain(strings.NewReader(""), j.Place(), anchors)
 	}
-	r, err := VerifyAnchored(io.LimitReader(f, size), j.Place(), anchors)
+	r, err := verifyChain(io.LimitReader(f, size), j.Place(), anchors)
 	return r, errors.Join(err, f.Close())
 }
 

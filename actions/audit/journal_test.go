@@ -339,7 +339,7 @@ func (f failing) Read(p []byte) (int, error) {
 
 func TestReadErrorsAreErrors(t *testing.T) {
 	_, b := journalOf(t, 2)
-	if _, err := Verify(failing{bytes.NewReader(b)}); err == nil || !strings.Contains(err.Error(), "behind line 2: the disk is broken") {
+	if _, err := verifyChain(failing{bytes.NewReader(b)}, "", nil); err == nil || !strings.Contains(err.Error(), "behind line 2: the disk is broken") {
 		t.Errorf("verify: %v", err)
 	}
 	var last error

@@ -58,13 +58,11 @@ type Report struct {
 // Intact reports whether every line is a record in its place, lines that a crash left incomplete aside.
 func (r *Report) Intact() bool { return len(r.Problems) == 0 }
 
-// Verify checks a journal from its first line to its last: each line against its own hash, each record against the line
-// before it. The error is that of reading; what is wrong with the journal stands in the Report.
-func Verify(r io.Reader) (Report, error) { return VerifyAnchored(r, "", nil) }
-
-// VerifyAnchored is Verify against heads that were kept elsewhere. Place is the journal's own (Journal.Place): an anchor
-// of that place that names another journal shows that this one is not the one that was kept here; empty: unknown.
-func VerifyAnchored(r io.Reader, place string, anchors []Anchor) (Report, error) {
+// verifyChain checks a journal from its first line to its last: each line against its own hash, each record against the line
+// before it, and all against the heads that were kept elsewhere. Place is the journal's own (Journal.Place): an anchor of
+// that place that names another journal shows that this one is not the one that was kept here; empty: unknown. The error is
+// that of reading; what is wrong with the journal stands in the Report.
+func verifyChain(r io.Reader, place string, anchors []Anchor) (Report, error) {
 	v := &verifier{head: Receipt{Hash: noLine}, witness: newWitness(place, anchors)}
 	s := newScanner(r)
 	for s.next() {

@@ -180,7 +180,7 @@ func TestExamplesWork(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, err)
 			continue
 		}
-		if s := got.Spec(); !s.Custom || s.Effect == "" || s.Cap != actions.CapShare || s.PerMinute != 60 {
+		if s := got.spec; !s.Custom || s.Effect == "" || s.Cap != actions.CapShare || s.PerMinute != 60 {
 			t.Errorf("%s: %+v", e.Name, s)
 		}
 	}

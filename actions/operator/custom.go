@@ -88,9 +88,6 @@ func NewVerb(name string, opts backend.Options) (*Verb, error) {
 	return v, nil
 }
 
-// Spec declares the verb.
-func (v *Verb) Spec() actions.Spec { return v.spec }
-
 // Part performs the verb on a source of any kind. fingerprint identifies the cause of a failure, as in alerts.
 func (v *Verb) Part(deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
 	l := &looker{of: v.spec.Of, call: &v.block.Call, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States}

@@ -468,12 +468,6 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-func TestSummary(t *testing.T) {
-	if s := Summary(38e9, 0, 15*time.Minute).String(); s != "38 GB moved, 0 B freed; purge now, else in 15m" {
-		t.Errorf("%q", s)
-	}
-}
-
 // A purge removes the directory that the plan saw, and no other that waits under its name.
 func TestPurgeOfAnotherDirectoryTouchesNothing(t *testing.T) {
 	r := newRig(t)

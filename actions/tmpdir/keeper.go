@@ -114,11 +114,3 @@ func (k *Keeper) PurgeDue(ctx context.Context, s *fleet.State, now time.Time, j 
 	}
 	return due, listed
 }
-
-// Summary says what clean did to a whole plan: what was moved, what was freed, and when the rest goes.
-func Summary(moved, freed int64, grace time.Duration) backend.Safe {
-	if moved == 0 {
-		return backend.Textf("%s freed", backend.Bytes(freed))
-	}
-	return backend.Textf("%s moved, %s freed; purge now, else in %s", backend.Bytes(moved), backend.Bytes(freed), backend.Age(grace))
-}

@@ -32,9 +32,7 @@ const unmitigatedRate = 5.0
 // mostIdentical is how many different commands an hour may reject for the rejections to count as one that repeats.
 const mostIdentical = 2
 
-// Release infers the framework's release from what only some releases write.
-func (c Case) Release() Release { return newScene(c).release() }
-
+// release infers the framework's release from what only some releases write.
 func (s *scene) release() Release {
 	r := Release{Declared: s.versions()}
 	s.releaseFromRefs(&r)

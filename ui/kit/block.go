@@ -84,11 +84,6 @@ func Overlay(base, top Block, x, y int) Block {
 	return out
 }
 
-// Center draws a dialog in the middle of base.
-func Center(base, dialog Block) Block {
-	return Overlay(base, dialog, max(0, (base.Width-dialog.Width)/2), max(0, (base.Height()-dialog.Height())/3))
-}
-
 // Frame puts a box with a title around lines of w-4 cells; the result is w×(len(lines)+2).
 func Frame(t *theme.Theme, w int, title string, lines []string) Block {
 	inner := max(w-4, 0)

@@ -61,7 +61,7 @@ func TestBlocksKeepTheirSize(t *testing.T) {
 	th := theme.New(theme.TwoFiftySix, theme.Unicode)
 	base := NewBlock(40, 12, []string{NewLine(th, 40).Put(theme.Bad, strings.Repeat("x", 60)).String()})
 	box := Frame(th, 20, "a title that is too long for it", []string{NewLine(th, 16).Put(theme.Normal, "inside").String()})
-	for _, b := range []Block{Overlay(base, box, 5, 2), Overlay(base, box, 0, 11), Center(base, box), Beside(th, NewBlock(20, 12, nil), NewBlock(17, 12, nil))} {
+	for _, b := range []Block{Overlay(base, box, 5, 2), Overlay(base, box, 0, 11), Beside(th, NewBlock(20, 12, nil), NewBlock(17, 12, nil))} {
 		if len(b.Lines) != 12 {
 			t.Errorf("%d lines", len(b.Lines))
 		}
