@@ -55,7 +55,9 @@ func snapshots() []pattern {
 	const saved, restored, mounted = "the content of a workspace could not be saved", "the saved content of a workspace could not be brought back",
 		"a mount of a workspace could not be made: it may be missing now"
 	notOK := regexp.MustCompile(`"ok":\s*false`)
-	spared := []string{`{"level":30,"msg":"tool done","output":"SnapshotPersistError SnapshotRestoreError snapshot_persist_error mount_failed mount command failed error_before_remount_corruption additional_remount_errors"}`, `INFO snapshot restored`}
+	spared := []string{`{"level":30,"msg":"tool done","output":"SnapshotPersistError SnapshotRestoreError snapshot_persist_error mount_failed mount command failed error_before_remount_corruption additional_remount_errors"}`, `INFO snapshot restored`,
+		`{"level":30,"msg":"tool done","output":{"context":{"additional_remount_errors":[{"message":"busy"}]}}}`,
+		`{"level":30,"msg":"saved","context":{"additional_remount_errors":[],"hydrate_error_before_remount_corruption":null,"note":"SnapshotPersistError"}}`}
 	failure := func(class Class, name, contains, meaning string, hits ...string) pattern {
 		return pattern{name: name, contains: contains, class: class, tier: tierError, meaning: meaning, inError: true, event: true,
 			cause: regexp.MustCompile(regexp.QuoteMeta(contains) + `(?:\s*[:(\x{2014}-]\s*|\s+)([^"]+)|"error_message":\s*"([^"]+)"`), hits: hits, misses: spared}
@@ -93,10 +95,13 @@ func snapshots() []pattern {
 			`{"level":"error","message":"start failed","error":{"code":"mount_failed"}}`),
 		// Mounts are detached while a workspace is saved or brought back, and attached again. The context of the error
 		// says where that failed.
-		failure(ClassHydrateFailed, "remount-failed", "error_before_remount_corruption", mounted,
+		failure(ClassHydrateFailed, "remount-failed", markRemount, mounted,
 			`ERROR persist failed: failed to read archive for path: /workspace {'snapshot_error_before_remount_corruption': {'message': 'timed out'}}`,
-			`{"level":"error","message":"hydrate failed: hydrate_error_before_remount_corruption: connection reset"}`),
-		failure(ClassHydrateFailed, "remounts-failed", "additional_remount_errors", mounted,
-			`WARNING failed to read archive for path: /workspace context={'additional_remount_errors': [{'message': 'mount: /data: busy'}]}`),
+			`{"level":"error","message":"hydrate failed: hydrate_error_before_remount_corruption: connection reset"}`,
+			`{"level":"error","message":"failed to write archive for path: /workspace","context":{"path":"/workspace","hydrate_error_before_remount_corruption":{"message":"connection reset"}}}`,
+			`{"level":"error","message":"run failed","error":{"message":"stop failed","cause":{"context":{"snapshot_error_before_remount_corruption":{"message":"timed out"}}}}}`),
+		failure(ClassHydrateFailed, "remounts-failed", markRemounts, mounted,
+			`WARNING failed to read archive for path: /workspace context={'additional_remount_errors': [{'message': 'mount: /data: busy'}]}`,
+			`{"level":"error","message":"failed to read archive for path: /workspace","extra":{"context":{"details":[{"additional_remount_errors":[{"message":"mount: /data: busy"}]}]}}}`),
 	}
 }

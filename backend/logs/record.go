@@ -154,6 +154,9 @@ func (d *decoder) walk(line []byte) {
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
 	d.members("")
+	if d.found[slotMessage].set || d.found[slotError].set {
+		d.contexts(line)
+	}
 }
 
 func (d *decoder) members(prefix string) bool {

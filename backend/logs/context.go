@@ -1,0 +1,115 @@
+package logs
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The OpenAI Agents SDK says in the context of a SandboxError, by the names of its members, that mounts could not be
+// attached again (src/agents/sandbox/errors.py and session/mount_lifecycle.py of github.com/openai/openai-agents-python).
+const (
+	markRemount  = "error_before_remount_corruption" // after snapshot_ or hydrate_
+	markRemounts = "additional_remount_errors"
+)
+
+// maxContextDepth is how deep in a line the context and what it names are looked for.
+const maxContextDepth = 6
+
+// nests reports whether a member may hold the context of an error: loggers write what belongs to an error there. What an
+// agent or a tool wrote stands elsewhere, and proves nothing.
+func (d *decoder) nests(name string) bool {
+	switch name {
+	case "context", "cause", "extra":
+		return true
+	}
+	return d.refs[name].slot == slotError && d.prefixes[name] != ""
+}
+
+// contexts adds to the error of the line that was read what its contexts name.
+func (d *decoder) contexts(line []byte) {
+	if !bytes.Contains(line, []byte(markRemount)) && !bytes.Contains(line, []byte(markRemounts)) {
+		return
+	}
+	d.in.Reset(line)
+	d.json.Reset(&d.in, d.opts)
+	d.seek(1, false)
+}
+
+// seek reads one value and the objects in it. inside: it belongs to a context.
+func (d *decoder) seek(depth int, inside bool) bool {
+	kind := d.json.PeekKind()
+	if kind != '{' && (kind != '[' || !inside) || depth > maxContextDepth {
+		return d.json.SkipValue() == nil
+	}
+	if _, err := d.json.ReadToken(); err != nil {
+		return false
+	}
+	for k := d.json.PeekKind(); k != '}' && k != ']'; k = d.json.PeekKind() {
+		if kind == '[' {
+			if !d.seek(depth+1, true) {
+				return false
+			}
+			continue
+		}
+		t, err := d.json.ReadToken()
+		if err != nil {
+			return false
+		}
+		name, ok := t.String(), false
+		switch {
+		case inside && (strings.HasSuffix(name, markRemount) || name == markRemounts):
+			ok = d.named(name)
+		case inside || d.nests(name):
+			ok = d.seek(depth+1, inside || name == "context")
+		default:
+			ok = d.json.SkipValue() == nil
+		}
+		if !ok {
+			return false
+		}
+	}
+	_, err := d.json.ReadToken()
+	return err == nil
+}
+
+// named keeps a member of a context as a part of the error: its name, and the first message in it. An empty one says that
+// nothing failed.
+func (d *decoder) named(name string) bool {
+	v, err := d.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	type failure struct {
+		Message string `json:"message"`
+	}
+	var all []failure
+	text := ""
+	switch v.Kind() {
+	case '{':
+		all = make([]failure, 1)
+		err = json.Unmarshal(v, &all[0], d.opts)
+	case '[':
+		err = json.Unmarshal(v, &all, d.opts)
+	case '"':
+		err = json.Unmarshal(v, &text, d.opts)
+	default: // null, false: nothing failed
+		return true
+	}
+	if err == nil && len(all) == 0 && text == "" {
+		return true
+	}
+	if len(all) > 0 {
+		text = all[0].Message
+	}
+	if text != "" {
+		text = ": " + text
+	}
+	quoted, err := jsontext.AppendQuote(nil, name+text)
+	if err == nil {
+		d.keep(fieldRef{slot: slotError}, quoted)
+	}
+	return true
+}
