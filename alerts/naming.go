@@ -1,6 +1,10 @@
 package alerts
 
-import "strings"
+import (
+	"strings"
+
+	"sandglass/backend"
+)
 
 // Naming is a set of things that an error text can name. The texts are the framework's, the providers' and the
 // platforms', and only some are documented, so they are sought by their words: what is not found may be named in words
@@ -94,32 +98,11 @@ func (set Naming) In(text string) Naming {
 
 func holdsAny(text string, words []string) bool {
 	for _, w := range words {
-		if Holds(text, w) {
+		if backend.HoldsWord(text, w) {
 			return true
 		}
 	}
 	return false
-}
-
-// Holds reports whether text has the phrase as whole words: "ref" is not in "refused". Both are lower case.
-func Holds(text, phrase string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], phrase)
-		if i < 0 {
-			return false
-		}
-		i += from
-		end := i + len(phrase)
-		if (i == 0 || !wordByte(text[i-1]) || !wordByte(phrase[0])) &&
-			(end == len(text) || !wordByte(text[end]) || !wordByte(phrase[len(phrase)-1])) {
-			return true
-		}
-		from = i + 1
-	}
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
 }
 
 // HasMachine reports whether a provider of the framework puts a machine behind its workspaces. An unknown one may.
