@@ -128,7 +128,14 @@ func (d *Desk) tell(events []backend.Event) {
 	}
 }
 
+// problem reports what went wrong, each of several problems on its own: they are written one a line.
 func (d *Desk) problem(err error) {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range many.Unwrap() {
+			d.problem(one)
+		}
+		return
+	}
 	if d.opt.Problem != nil {
 		d.opt.Problem(err)
 	}

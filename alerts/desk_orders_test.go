@@ -461,3 +461,27 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 		<-done
 	})
 }
+
+// TestEachProblemOfTheOrdersIsReportedByItself holds that a file with several faults gives several problems of one line.
+func TestEachProblemOfTheOrdersIsReportedByItself(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ordersFile), []byte(`{"schema":9,"id":"a","kind":"silence"}
+no order
+{"schema":9,"id":"b","kind":"silence"}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := newLamp(t, Meta{})
+	var problems []string
+	d := l.desk(t, openVault(t, dir, l.engine), func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err.Error()) } })
+	d.Observe(l.state("on"))
+	d.Close()
+	if len(problems) != 3 {
+		t.Errorf("%d problems: %q", len(problems), problems)
+	}
+	for _, p := range problems {
+		if strings.Contains(p, "\n") || !strings.HasPrefix(p, "orders.jsonl: ") {
+			t.Errorf("%q", p)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func NewOrders(list []Order) (*Orders, error) {
 	slices.SortStableFunc(list, func(a, b Order) int { return a.At.Compare(b.At) })
 	for _, x := range list {
 		if err := x.check(); err != nil {
-			problems = append(problems, fmt.Errorf("order %q: %w", shorten(x.ID), err))
+			problems = append(problems, fmt.Errorf("%s: order %q is left out: it %w", ordersFile, shorten(x.ID), err))
 			continue
 		}
 		switch x.Kind {
@@ -81,7 +81,7 @@ func NewOrders(list []Order) (*Orders, error) {
 		case OrderSilence:
 			m, err := ParseMatchers(x.Matchers)
 			if err != nil {
-				problems = append(problems, fmt.Errorf("silence %s: %w", x.ID, err))
+				problems = append(problems, fmt.Errorf("%s: silence %q is left out: %w", ordersFile, shorten(x.ID), err))
 				continue
 			}
 			o.silences = append(o.silences, silenceOrder{x, m})
@@ -106,7 +106,7 @@ func (x *Order) check() error {
 		}
 	case OrderUnacknowledge, OrderExpire:
 	default:
-		return fmt.Errorf("%q is no kind of order", shorten(string(x.Kind)))
+		return fmt.Errorf("is of no kind that is known: %q", shorten(string(x.Kind)))
 	}
 	return nil
 }

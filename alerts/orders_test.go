@@ -233,7 +233,7 @@ func TestOrdersThatCannotBeUnderstoodAreReported(t *testing.T) {
 	if len(o.silences) != 1 || err == nil {
 		t.Fatalf("%v, %v", o.silences, err)
 	}
-	for _, want := range []string{"has no end", "not who ordered", "rule has no value", "schema 2", "no kind of order"} {
+	for _, want := range []string{"has no end", "not who ordered", "rule has no value", "schema 2", "of no kind that is known"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}
