@@ -39,7 +39,7 @@ func newCommandLines(t *testing.T, options demo.Options, change func(config stri
 
 // processesHidden is what is said while some process of the machine that just ends does not show its files: then whoever
 // asks again finds out.
-const processesHidden = "do not show what they use"
+const processesHidden = "unreadable, any of which may use it"
 
 // mostTries is how often a test meets such a moment before it is taken for the truth.
 const mostTries = 20

@@ -28,7 +28,7 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 			}
 		case ResultSkipped:
 			if r.changes*5 > len(r.p.Lines) {
-				r.Stop(backend.Textf("%d of %d targets changed since the plan was made: look again, and make a new one", r.changes, len(r.p.Lines)))
+				r.Stop(backend.Textf("%d of %s changed since the plan was made: look again, and make a new one", r.changes, backend.Counted(len(r.p.Lines), "target", "targets")))
 			}
 			if r.unread >= breakAfter {
 				r.Stop(backend.Textf("%d targets in a row could not be read again: plan again when %s answers", r.unread, backend.Clean(r.p.Plan.Source, 80)))
@@ -218,7 +218,7 @@ func difference(was, is []Fact) backend.Safe {
 			return backend.Textf("%s was %s and is %s", backend.Clean(f.Name, 60), backend.Clean(f.Value, 80), backend.Clean(is[i].Value, 80))
 		}
 	}
-	return backend.Textf("%d facts more", len(is)-len(was))
+	return backend.Textf("%s", backend.Counted(len(is)-len(was), "fact more", "facts more"))
 }
 
 // fresh returns a Scene whose reading of the target is at most a few seconds old, and asks for one when it is not.

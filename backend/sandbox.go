@@ -128,3 +128,10 @@ type Mount struct {
 	Destination Safe `json:"destination"`
 	ReadOnly    bool `json:"read_only,omitempty"`
 }
+
+// Volume is a volume that stands for something at another place of its engine's host than the engine's own, by its
+// driver's options, whether or not a container was ever given it.
+type Volume struct {
+	Name      Safe
+	RawSource ID // an absolute path; zero: one that cannot be told
+}

@@ -121,6 +121,14 @@ func Bytes(n int64) string {
 	return Digits(f) + " " + byteUnits[unit]
 }
 
+// Counted writes a number of things: "1 process", "0 processes".
+func Counted[N ~int | ~int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + many
+}
+
 // Digits writes a positive number below 1000 with one decimal below 10.
 func Digits(f float64) string {
 	if f < 9.95 {

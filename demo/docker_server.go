@@ -51,6 +51,7 @@ func (s dockerServer) handler() http.Handler {
 	mux.HandleFunc("GET /containers/{id}/json", s.inspect)
 	mux.HandleFunc("GET /containers/{id}/stats", s.stats)
 	mux.HandleFunc("GET /containers/{id}/logs", s.logs)
+	mux.HandleFunc("GET /volumes", s.volumes)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("POST /containers/{id}/stop", s.stop)
 	mux.HandleFunc("POST /containers/{id}/start", s.start)
@@ -162,6 +163,11 @@ func (s dockerServer) inspect(w http.ResponseWriter, r *http.Request) {
 		}
 		answerJSON(w, http.StatusOK, out)
 	}
+}
+
+// volumes: the demo's containers have directories of the host, and no volumes.
+func (s dockerServer) volumes(w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, http.StatusOK, dockerVolumes{Volumes: []dockerVolume{}})
 }
 
 // find answers 404 itself when no container has this id, prefix or name.

@@ -37,6 +37,18 @@ type dockerHostMode struct {
 	NetworkMode string
 }
 
+// dockerVolumes is the answer of GET /volumes.
+type dockerVolumes struct {
+	Volumes  []dockerVolume
+	Warnings []string
+}
+
+// dockerVolume is one volume of an engine.
+type dockerVolume struct {
+	Name, Driver, Mountpoint string
+	Options                  map[string]string
+}
+
 // dockerListed is one element of GET /containers/json.
 type dockerListed struct {
 	ID              string `json:"Id"`

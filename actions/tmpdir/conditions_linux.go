@@ -39,8 +39,8 @@ func conditions() []condition {
 		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode; nor has one a socket bound there", true, noHolders},
 		{"kernel", "nothing in it backs a loop device or is swap space", true, noKernel},
 		{"processes", "every process shows what it uses; one that does not may use it", true, allShown},
-		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor inside or above one", true, noBind},
-		{"engines", "every container is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},
+		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor what a volume of the driver `local` stands for by its options (`device`), whether or not a container has it, nor inside or above one", true, noBind},
+		{"engines", "every container and volume is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},
 		{"refs", "no persisted ref and no workspace names it", true, noRef},
 		{"whole tree", "its whole tree was read", true, wholeTree},
 		{"unplaced", "no open file whose path cannot be told lies in it, and no socket of a name that a process bound without saying where", true, noUnplaced},
@@ -202,7 +202,7 @@ func noHolders(s *subject) backend.Safe {
 	}
 	more := backend.Safe{}
 	if n := len(s.uses) - 1; n > 0 {
-		more = backend.Textf(", and %d more uses", n)
+		more = backend.Textf(", and %s", backend.Counted(n, "more use", "more uses"))
 	}
 	return backend.Textf("in use by %s%s", holder(s.w.t, s.uses[0], s.w.now), more)
 }
@@ -228,7 +228,7 @@ func allShown(s *subject) backend.Safe {
 	case u.Blind != "":
 		return backend.Clean("who uses it is not known: "+u.Blind, 300)
 	case u.Unreadable > 0:
-		return backend.Textf("%d of %d processes do not show what they use, and one of them may use it%s", u.Unreadable, u.Processes, s.w.t.first(u.Closed))
+		return backend.Textf("%d of %s unreadable, any of which may use it%s", u.Unreadable, backend.Counted(u.Processes, "process", "processes"), s.w.t.first(u.Closed))
 	}
 	return backend.Safe{}
 }
@@ -255,11 +255,11 @@ func wholeTree(s *subject) backend.Safe {
 	case tree.Top.ID != s.stat.ID:
 		return backend.Text("it was removed and made again while it was read")
 	case tree.Mounts > 0:
-		return backend.Textf("%d mount points lie in it", tree.Mounts)
+		return backend.Textf("%s in it", backend.Counted(tree.Mounts, "mount point lies", "mount points lie"))
 	case tree.Unreadable > 0:
-		return backend.Textf("%d places in it cannot be read (%s), so nobody knows when it last changed", tree.Unreadable, translate(tree.Unread))
+		return backend.Textf("%s in it cannot be read (%s), so nobody knows when it last changed", backend.Counted(tree.Unreadable, "place", "places"), translate(tree.Unread))
 	case tree.Cut == hostfs.CutDeadline:
-		return backend.Textf("it was not read to its end in time (%d entries so far)", tree.Entries)
+		return backend.Textf("it was not read to its end in time (%s so far)", entries(tree.Entries))
 	case !tree.Whole():
 		return backend.Textf("it was not read to its end: %s", backend.Clean(string(tree.Cut), 40))
 	}

@@ -267,13 +267,13 @@ func TestConditionsOfProcesses(t *testing.T) {
 		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{a, b}, State: r.state, Now: r.now, Params: actions.Params{OlderThan: 90 * time.Hour}})
 	}
 	for _, c := range look(0) {
-		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE")
+		wantWhy(t, c.Advice.String(), "0 of 2: 1 process unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE")
 	}
 	cs := look(4242)
 	wantWhy(t, cs[0].Why.String(), "process 10")
-	wantWhy(t, cs[1].Why.String(), "1 of 2 processes do not show", "process 11, node agent.js")
+	wantWhy(t, cs[1].Why.String(), "1 of 2 processes unreadable", "process 11, node agent.js")
 	for _, c := range cs {
-		wantWhy(t, c.Advice.String(), "0 of 2: 1 processes unreadable", `sudo sandglass clean --older-than 90h --source here --config '/etc/sandglass/it'\''s.toml'`)
+		wantWhy(t, c.Advice.String(), "0 of 2: 1 process unreadable", `sudo sandglass clean --older-than 90h --source here --config '/etc/sandglass/it'\''s.toml'`)
 	}
 	tl.site.Config = "" // a machine without a configuration
 	wantWhy(t, look(4242)[0].Advice.String(), `sudo sandglass clean --older-than 90h --source here --allow clean --session-lifetime `)

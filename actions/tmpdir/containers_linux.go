@@ -1,6 +1,7 @@
 package tmpdir
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -17,10 +18,10 @@ import (
 	"sandglass/backend/hostfs"
 )
 
-// bind is a directory of this host that a container was given.
+// bind is a directory of this host that a container was given, or that a volume stands for.
 type bind struct {
-	box   backend.Safe
-	state backend.Safe
+	of    backend.Safe    // "container web-1"
+	has   backend.Safe    // "(exited) was given": what it has to do with the directory
 	paths []string        // as the engine names it, and without links
 	id    hostfs.FileID   // what lies there; zero: nothing
 	above []hostfs.FileID // the directories above it
@@ -31,8 +32,14 @@ type endpointer interface {
 	Endpoint() (host, api string, c *http.Client, err error)
 }
 
-// containers collects what containers of every state were given, and says why that may not be all.
-func (t *tool) containers(s *fleet.State, now time.Time) (binds []bind, why backend.Safe) {
+// volumer is a source of kind docker that tells which directories of the host its engine's volumes stand for.
+type volumer interface {
+	Volumes(ctx context.Context) ([]backend.Volume, error)
+}
+
+// containers collects what containers of every state were given and what volumes stand for, and says why that may not
+// be all.
+func (t *tool) containers(ctx context.Context, s *fleet.State, now time.Time) (binds []bind, why backend.Safe) {
 	read := map[hostfs.FileID]bool{} // the sockets of the engines that are read
 	for _, p := range t.site.Peers {
 		if p.Kind != "docker" {
@@ -45,6 +52,11 @@ func (t *tool) containers(s *fleet.State, now time.Time) (binds []bind, why back
 		if why := t.unlisted(s, h, p, now); !why.IsEmpty() {
 			return nil, why
 		}
+		behind, why := volumesOf(ctx, p)
+		if !why.IsEmpty() {
+			return nil, why
+		}
+		binds = append(binds, behind...)
 		if id, ok := socketOf(p); ok {
 			read[id] = true
 		}
@@ -57,7 +69,7 @@ func (t *tool) containers(s *fleet.State, now time.Time) (binds []bind, why back
 			return nil, backend.Textf("container %s has more mounts than are listed", box.Name)
 		}
 		for _, m := range box.Mounts {
-			b, why := bindOf(box, m)
+			b, why := mountOf(box, m)
 			if !why.IsEmpty() {
 				return nil, why
 			}
@@ -147,28 +159,59 @@ func identity(path string) (hostfs.FileID, error) {
 	return st.ID, err
 }
 
-// bindOf makes a bind of a container's mount; nil: it is no directory of this host. The engine may see the path through
-// links, so both forms count, and what lies there and above it counts by identity as well.
-func bindOf(box *backend.Sandbox, m backend.Mount) (*bind, backend.Safe) {
-	source := m.RawSource.Raw()
+// volumesOf are the places of this host that the volumes of the peer's engine stand for. A container that has one names
+// only a directory of the engine's own, and a volume may be given to a container at any time.
+func volumesOf(ctx context.Context, p actions.Peer) (binds []bind, why backend.Safe) {
+	id := backend.Clean(p.ID, 80)
+	v, ok := p.Source.(volumer)
+	if !ok {
+		return nil, backend.Textf("the volumes that may lead to it are not known: %s cannot list them", id)
+	}
+	list, err := v.Volumes(ctx)
+	if err != nil {
+		return nil, backend.Textf("the volumes that may lead to it are not known: %s", backend.Clean(err.Error(), 300))
+	}
+	for _, one := range list {
+		of := backend.Textf("volume %s of %s", one.Name, id)
+		if one.RawSource.Raw() == "" {
+			return nil, backend.Textf("%s binds a directory whose path is not known", of)
+		}
+		b, why := bindOf(of, backend.Text("stands for"), one.RawSource.Raw())
+		if !why.IsEmpty() {
+			return nil, why
+		}
+		binds = append(binds, *b)
+	}
+	return binds, backend.Safe{}
+}
+
+// mountOf makes a bind of a container's mount; nil: it is no directory of this host.
+func mountOf(box *backend.Sandbox, m backend.Mount) (*bind, backend.Safe) {
+	of, source := backend.Textf("container %s", box.Name), m.RawSource.Raw()
 	if source == "" && m.Type.String() == "bind" {
-		return nil, backend.Textf("container %s has a bind mount whose source is not known", box.Name)
+		return nil, backend.Textf("%s has a bind mount whose source is not known", of)
 	}
 	if !filepath.IsAbs(source) {
 		return nil, backend.Safe{}
 	}
-	b := &bind{box: box.Name, state: box.Reported, paths: []string{filepath.Clean(source)}}
+	return bindOf(of, backend.Textf("(%s) was given", box.Reported), source)
+}
+
+// bindOf looks at an absolute path. The engine may see it through links, so both forms count, and what lies there and
+// above it counts by identity as well.
+func bindOf(of, has backend.Safe, source string) (*bind, backend.Safe) {
+	b := &bind{of: of, has: has, paths: []string{filepath.Clean(source)}}
 	real, err := filepath.EvalSymlinks(source)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, backend.Safe{}
 	}
 	if err != nil {
-		return nil, backend.Textf("the bind source %s of container %s cannot be followed: %s", drawn(source), box.Name, translate(err))
+		return nil, backend.Textf("the bind source %s of %s cannot be followed: %s", drawn(source), of, translate(err))
 	}
 	b.paths = append(b.paths, real)
 	ids, err := chain(real)
 	if err != nil {
-		return nil, backend.Textf("the bind source %s of container %s cannot be looked at: %s", drawn(source), box.Name, translate(err))
+		return nil, backend.Textf("the bind source %s of %s cannot be looked at: %s", drawn(source), of, translate(err))
 	}
 	b.id, b.above = ids[0], ids[1:]
 	return b, backend.Safe{}
@@ -185,7 +228,7 @@ func noBind(s *subject) backend.Safe {
 		b := &s.w.binds[i]
 		word := b.touches(s)
 		if !word.IsEmpty() {
-			return backend.Textf("it is %s %s, which container %s (%s) was given", word, drawn(b.paths[0]), b.box, b.state)
+			return backend.Textf("it is %s %s, which %s %s", word, drawn(b.paths[0]), b.of, b.has)
 		}
 	}
 	return backend.Safe{}

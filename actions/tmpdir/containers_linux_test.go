@@ -1,6 +1,8 @@
 package tmpdir
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -34,7 +36,7 @@ func withDocker(r *rig, status fleet.SourceStatus, boxes ...*backend.Sandbox) *f
 func TestConditionOfContainers(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
-	r.site.Peers = []actions.Peer{{ID: "docker-1", Kind: "docker"}}
+	r.site.Peers = []actions.Peer{{ID: "docker-1", Kind: "docker", Source: engine{}}}
 	alias := filepath.Join(t.TempDir(), "alias")
 	if err := os.Symlink(r.root, alias); err != nil {
 		t.Fatal(err)
@@ -63,13 +65,56 @@ func TestConditionOfContainers(t *testing.T) {
 	wantWhy(t, r.why(k), "more mounts than are listed")
 }
 
+// engine stands for the adapter of an engine.
 type engine struct {
 	backend.Source
-	host string
+	host    string
+	volumes []backend.Volume
+	err     error
 }
+
+func (e engine) Volumes(context.Context) ([]backend.Volume, error) { return e.volumes, e.err }
 
 func (e engine) Endpoint() (host, api string, c *http.Client, err error) {
 	return e.host, "1.47", &http.Client{}, nil
+}
+
+// TestConditionOfVolumes: what a volume stands for is spared though no container was ever given it.
+func TestConditionOfVolumes(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	r.state = withDocker(r, fleet.StatusOK)
+	alias := filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(r.root, alias); err != nil {
+		t.Fatal(err)
+	}
+	with := func(e engine) string {
+		t.Helper()
+		r.site.Peers = []actions.Peer{{ID: "docker-1", Kind: "docker", Source: e}}
+		return r.why(k)
+	}
+	none := backend.Volume{Name: backend.Text("other"), RawSource: backend.MustID("/nonexistent")}
+	for device, word := range map[string]string{
+		r.root + "/helix-ws-a": "it is the directory", r.root + "/helix-ws-a/a/b": "it is above", r.root: "it is inside",
+		alias + "/helix-ws-a": "it is the directory", alias + "/helix-ws-a/a": "it is above", alias: "it is inside",
+		r.root + "/helix-ws-a/gone": "it is above", r.root + "/helix-ws-a/f": "it is above", r.root + "/helix-ws-ab": "",
+	} {
+		why := with(engine{volumes: []backend.Volume{none, {Name: backend.Text("agents"), RawSource: backend.MustID(device)}}})
+		if want := word + " " + device + ", which volume agents of docker-1 stands for"; word == "" && why != "" || word != "" && why != want {
+			t.Errorf("volume of %s: %q, want %q", device, why, word)
+		}
+	}
+	wantWhy(t, with(engine{volumes: []backend.Volume{none, {Name: backend.Text("agents")}}}), "volume agents of docker-1 binds a directory whose path is not known")
+	wantWhy(t, with(engine{err: errors.New("docker-1: no answer within the deadline")}), "volumes that may lead to it are not known: docker-1: no answer")
+	r.site.Peers = []actions.Peer{{ID: "docker-1", Kind: "docker", Source: struct{ backend.Source }{}}}
+	wantWhy(t, r.why(k), "volumes that may lead to it are not known: docker-1 cannot list them")
+	// What waits is not removed either once a volume stands for it.
+	with(engine{})
+	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
+		t.Fatal(err)
+	}
+	r.site.Peers[0].Source = engine{volumes: []backend.Volume{{Name: backend.Text("agents"), RawSource: backend.MustID(r.root + "/helix-ws-a")}}}
+	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "which volume agents of docker-1 stands for")
 }
 
 func TestConditionOfEngines(t *testing.T) {

@@ -352,11 +352,11 @@ func (t *tool) remove(ctx context.Context, h *held, o *object, name string) (act
 	done.Notes = append(done.Notes, kept...)
 	done.Freed = max(0, done.Freed-keptBytes)
 	if err != nil {
-		done.Text = backend.Textf("%d entries removed, %s freed; the rest waits as %s and is tried again", r.removed, backend.Bytes(done.Freed), drawn(name))
+		done.Text = backend.Textf("%s removed, %s freed; the rest waits as %s and is tried again", entries(r.removed), backend.Bytes(done.Freed), drawn(name))
 		return done, fmt.Errorf("%w (%s)", err, done.Text)
 	}
 	done.Proved = true
-	done.Text = backend.Textf("%d entries removed, %s freed", r.removed, backend.Bytes(done.Freed))
+	done.Text = backend.Textf("%s removed, %s freed", entries(r.removed), backend.Bytes(done.Freed))
 	if keptBytes > 0 {
 		done.Text = backend.Textf("%s, %s still held by open files", done.Text, backend.Bytes(keptBytes))
 	}
@@ -376,7 +376,7 @@ func (t *tool) kept(ctx context.Context, at string, st hostfs.Stat) (notes []bac
 		}
 	}
 	if u.Unreadable > 0 {
-		notes = append(notes, backend.Textf("%d processes do not show whether they hold deleted files of it", u.Unreadable))
+		notes = append(notes, backend.Textf("%s unreadable, which may hold deleted files of it", backend.Counted(u.Unreadable, "process", "processes")))
 	}
 	return notes, bytes
 }

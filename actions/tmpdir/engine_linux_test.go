@@ -113,6 +113,23 @@ func TestContainersOfARealEngine(t *testing.T) {
 			_, _ = dockerCommand(t, nil, "wait", id)
 		}
 	}
+	// Volumes that stand for a directory: one that no container has, and one whose container is created, runs, and exits.
+	for _, state := range []string{"unused", "volume"} {
+		keys[state] = r.dir("helix-ws-" + state)
+		name := fmt.Sprintf("sandglass-clean-%d-%s", os.Getpid(), state)
+		if _, err := dockerCommand(t, nil, "volume", "create", "-o", "type=none", "-o", "o=bind", "-o", "device="+r.root+"/helix-ws-"+state, name); err != nil {
+			t.Fatal("docker failed")
+		}
+		t.Cleanup(func() { _, _ = dockerCommand(t, nil, "volume", "rm", "-f", name) })
+	}
+	owner := fmt.Sprintf("sandglass-clean-%d-owner", os.Getpid())
+	t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rm", "-f", owner) })
+	if _, err := dockerCommand(t, nil, "run", "--name", owner, "--network", "none", "-v", fmt.Sprintf("sandglass-clean-%d-volume:/work", os.Getpid()), image, "/bin/busybox", "touch", "/work/made"); err != nil {
+		t.Fatal("docker failed")
+	}
+	if _, err := os.Stat(r.root + "/helix-ws-volume/made"); err != nil {
+		t.Fatalf("the volume is not that directory: %v", err)
+	}
 	keys["free"] = r.dir("helix-ws-free")
 	var dialer net.Dialer
 	src, err := docker.Kind().New(engineOptions{host}, backend.Deps{ID: "docker-1", Interval: 5 * time.Second, Deadline: time.Minute, Now: time.Now,
@@ -132,10 +149,14 @@ func TestContainersOfARealEngine(t *testing.T) {
 	r.set = func(o *Options) { o.EngineSockets = []string{strings.TrimPrefix(host, "unix://")} }
 	for state, k := range keys {
 		why := r.why(k)
-		if state == "free" {
+		switch state {
+		case "free":
 			if why != "" {
 				t.Errorf("no container was given this one: %s", why)
 			}
+			continue
+		case "unused", "volume":
+			wantWhy(t, why, "it is the directory", "which volume sandglass-clean-", "-"+state+" of docker-1 stands for")
 			continue
 		}
 		wantWhy(t, why, "it is above", "which container sandglass-clean-", "("+state+")")

@@ -76,7 +76,7 @@ func (s *subject) describe(c *actions.Candidate) {
 	if !s.walked {
 		return
 	}
-	c.Loses = []backend.Safe{backend.Textf("%d entries, %s, newest change %s ago", s.tree.Entries, backend.Bytes(s.tree.Bytes), backend.Age(s.w.now.Sub(s.newest())))}
+	c.Loses = []backend.Safe{backend.Textf("%s, %s, newest change %s ago", entries(s.tree.Entries), backend.Bytes(s.tree.Bytes), backend.Age(s.w.now.Sub(s.newest())))}
 	if s.tree.BytesOver {
 		c.Notes = append(c.Notes, backend.Text("many files have several names, so that its size is less than that"))
 	} else {
@@ -101,7 +101,7 @@ func (w *world) limit(all []*subject, out []actions.Candidate) {
 	}
 	slices.SortStableFunc(eligible, func(a, b int) int { return all[a].newest().Compare(all[b].newest()) })
 	for _, i := range eligible[most:] {
-		out[i].Why = backend.Textf("at most %d directories are cleaned by one plan (clean_max, or the number asked for), and others have been unchanged for longer", most)
+		out[i].Why = backend.Textf("one plan cleans at most %s (clean_max, or the number asked for), and others have been unchanged for longer", backend.Counted(most, "directory", "directories"))
 	}
 }
 
@@ -117,13 +117,14 @@ func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) ba
 		}
 	}
 	u := w.users
+	processes := backend.Counted(u.Unreadable, "process", "processes")
 	switch {
 	case hidden > 0 && u.Unreadable > 0 && w.t.self == 0:
-		return backend.Textf("%d of %d: %d processes unreadable even for root%s: it lacks CAP_SYS_PTRACE here, or a security module hides them; run it outside of the sandbox that takes it away",
-			eligible, len(out), u.Unreadable, w.t.first(u.Closed))
+		return backend.Textf("%d of %d: %s unreadable even for root%s: root lacks CAP_SYS_PTRACE here, or a security module hides them; run it outside of the sandbox that takes it away",
+			eligible, len(out), processes, w.t.first(u.Closed))
 	case hidden > 0 && u.Unreadable > 0:
-		return backend.Textf("%d of %d: %d processes unreadable, and one of them may use any of these directories; as root all can be read: %s",
-			eligible, len(out), u.Unreadable, w.t.sudo(w.older, p))
+		return backend.Textf("%d of %d: %s unreadable, which may use any of these directories; as root all can be read: %s",
+			eligible, len(out), processes, w.t.sudo(w.older, p))
 	case hidden > 0:
 		return backend.Textf("%d of %d: %s", eligible, len(out), backend.Clean(u.Blind, 200))
 	case eligible == 0 || p.PurgeNow:
@@ -131,12 +132,14 @@ func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) ba
 	}
 	for _, path := range w.t.scratch.Roots {
 		if r := w.roots[path]; r.dir != nil && r.room() < fullDisk {
-			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge (--purge-now), which removes these %d at once and without undo",
-				share(r.room()), drawn(path), eligible)
+			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge (--purge-now), which removes %s at once and without undo",
+				share(r.room()), drawn(path), backend.Counted(eligible, "directory", "directories"))
 		}
 	}
 	return backend.Safe{}
 }
+
+func entries[N ~int | ~int64](n N) string { return backend.Counted(n, "entry", "entries") }
 
 func share(f float64) backend.Safe { return backend.Textf("%.1f %%", 100*f) }
 
@@ -226,7 +229,7 @@ func (t *tool) look(ctx context.Context, q actions.Question) []actions.Candidate
 		}
 	}
 	if hidden > 0 && !q.Again {
-		advice := backend.Textf("%d of %d wait for processes that cannot be read; as root all can: sudo sandglass clean --source %s %s --purge", hidden, len(out),
+		advice := backend.Textf("%d of %d cannot be removed while processes cannot be read; as root all can: sudo sandglass clean --source %s %s --purge", hidden, len(out),
 			backend.Clean(t.site.Deps.ID, 80), backend.Clean(strings.Join(t.permission(), " "), 400))
 		for i := range out {
 			out[i].Advice = advice

@@ -101,7 +101,7 @@ func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world
 	w.table, _ = t.proc.Mounts() // what is not in it is not known, and isLocal says so
 	w.locks, w.noLock = t.proc.Locks()
 	w.kernel = t.kernelFiles()
-	w.binds, w.engine = t.containers(q.State, q.Now)
+	w.binds, w.engine = t.containers(ctx, q.State, q.Now)
 	w.refs = t.readRefs(q.State, q.Now)
 	return w
 }

@@ -141,6 +141,21 @@ func mountsOf(points []container.MountPoint) []mount {
 	return out
 }
 
+func (m *moby) volumes(ctx context.Context) ([]volume, error) {
+	res, err := m.api.VolumeList(ctx, client.VolumeListOptions{Filters: make(client.Filters).Add("driver", "local")})
+	if err != nil {
+		return nil, m.fail("/volumes", err)
+	}
+	if len(res.Warnings) > 0 {
+		return nil, &backend.Error{Kind: backend.ErrInvalid, Where: m.at + "/volumes", Err: fmt.Errorf("the engine says that the list may not be complete: %s", res.Warnings[0])}
+	}
+	out := make([]volume, len(res.Items))
+	for i, v := range res.Items {
+		out[i] = volume{v.Name, v.Options}
+	}
+	return out, nil
+}
+
 func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 	where := "/containers/" + id + "/json"
 	res, err := m.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})

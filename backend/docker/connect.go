@@ -159,13 +159,18 @@ func (s *Source) Endpoint() (host, api string, c *http.Client, err error) {
 	eng, at, api := s.eng, s.at, s.api
 	s.mu.Unlock()
 	if eng == nil {
-		return "", "", nil, &backend.Error{Kind: backend.ErrUnreachable, Source: s.deps.ID, Err: errors.New("the engine does not answer")}
+		return "", "", nil, s.silent()
 	}
 	transport, err := newTransport(at, func(ctx context.Context) (net.Conn, error) { return s.deps.Dial(ctx, at.network, at.dial) })
 	if err != nil {
 		return "", "", nil, s.sign(err)
 	}
 	return at.url, api, &http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}, nil
+}
+
+// silent is the error of what needs an engine while none answers.
+func (s *Source) silent() error {
+	return &backend.Error{Kind: backend.ErrUnreachable, Source: s.deps.ID, Err: errors.New("the engine does not answer")}
 }
 
 // drop forgets the connection; the next poll looks for the engine again.

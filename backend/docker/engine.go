@@ -14,6 +14,8 @@ type engine interface {
 	ping(ctx context.Context) (string, error)
 	list(ctx context.Context) ([]summary, error)
 	inspect(ctx context.Context, id string) (*inspection, error)
+	// volumes lists those of the driver "local".
+	volumes(ctx context.Context) ([]volume, error)
 	// stats takes one sample; nil when the engine has none, as for a container that has just stopped.
 	stats(ctx context.Context, id string) (*sample, error)
 	// events calls opened once the stream is open and deliver for every lifecycle event since the given engine time
@@ -40,6 +42,12 @@ type summary struct {
 type mount struct {
 	kind, source, destination string
 	readOnly                  bool
+}
+
+// volume is one volume with its driver's options. All strings are raw.
+type volume struct {
+	name    string
+	options map[string]string
 }
 
 // inspection is what one container was when it was inspected. It has no environment: values there are the agents'

@@ -25,6 +25,7 @@ type fakeEngine struct {
 	api        string
 	containers map[string]*fakeContainer
 	order      []string
+	volumes    string   // JSON of the answer to /volumes
 	requests   []string // "GET /v1.41/containers/json?all=1"
 	versions   map[string]bool
 	override   func(w http.ResponseWriter, r *http.Request) bool // true: answered
@@ -160,6 +161,10 @@ func (f *fakeEngine) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == "containers/json":
 		f.list(w)
+	case path == "volumes":
+		f.mu.Lock()
+		fmt.Fprint(w, f.volumes)
+		f.mu.Unlock()
 	case path == "events":
 		f.stream(w, r)
 	case len(id) == 3 && id[2] == "json":

@@ -24,6 +24,7 @@ func (s *scripted) list(context.Context) ([]summary, error) { return nil, nil }
 func (s *scripted) inspect(context.Context, string) (*inspection, error) {
 	return nil, errors.New("unused")
 }
+func (s *scripted) volumes(context.Context) ([]volume, error)      { return nil, errors.New("unused") }
 func (s *scripted) stats(context.Context, string) (*sample, error) { return nil, nil }
 func (s *scripted) takeLoad() backend.Load                         { return backend.Load{} }
 func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {

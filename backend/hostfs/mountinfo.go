@@ -68,7 +68,7 @@ func parseMount(line string) (Mount, error) {
 	if len(f) > hyphen+3 {
 		m.Super = Unescape(f[hyphen+3])
 		if strings.Contains(m.FSType, "overlay") {
-			m.Layers = layers(f[hyphen+3])
+			m.Layers = Layers(f[hyphen+3])
 		}
 	}
 	return m, nil
@@ -94,9 +94,9 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// layers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
+// Layers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
 // commas in octal here, and before that a colon or comma of a name was given with a backslash.
-func layers(super string) []string {
+func Layers(super string) []string {
 	var out []string
 	for option := range strings.SplitSeq(super, ",") {
 		key, value, _ := strings.Cut(option, "=")

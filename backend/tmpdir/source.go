@@ -172,14 +172,14 @@ func (p *poll) report(host *backend.Host, missing string) {
 		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputHost, Why: s.deps.Cleaner.Clean(missing, 200)})
 	}
 	if p.waiting > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d directories wait for their first reading", p.waiting))
+		r.Notes = append(r.Notes, backend.Textf("%s for the first reading", backend.Counted(p.waiting, "directory waits", "directories wait")))
 	}
 	switch u := p.users; {
 	case len(p.order) == 0:
 	case u.Blind != "":
 		r.Notes = append(r.Notes, s.deps.Cleaner.Clean("who uses a directory is not fully known: "+u.Blind, 300))
 	case u.Unreadable > 0:
-		r.Notes = append(r.Notes, backend.Textf("%d of %d processes do not show what they use; as root all do", u.Unreadable, u.Processes))
+		r.Notes = append(r.Notes, backend.Textf("%d of %s unreadable, so that who uses a directory is not fully known; as root all can be read", u.Unreadable, backend.Counted(u.Processes, "process", "processes")))
 	}
 }
 

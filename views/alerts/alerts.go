@@ -64,7 +64,7 @@ func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 		lines = append(lines, p.lines...)
 	}
 	if more := len(lines) - h; more > 0 {
-		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, fmt.Sprintf("%d more lines: R ", more+1)).String())
+		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, columns.Count(more+1, "more line: R ", "more lines: R ")).String())
 	}
 	return lines
 }
@@ -87,13 +87,6 @@ func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
 	}
 }
 
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return columns.Number(n) + " " + many
-}
-
 // mostBlind is how many of the rules that cannot see are named where nothing is wrong.
 const mostBlind = 5
 
@@ -108,11 +101,11 @@ func calm(f *views.Frame) *kit.Doc {
 	}
 	doc.Line(head)
 	doc.Blank()
-	doc.Field("watched", kit.Span{Text: counted(s.Workspaces, "workspace", "workspaces") + ", " +
-		counted(s.Sandboxes, "sandbox", "sandboxes") + ", " + counted(s.Tmpdirs, "scratch directory", "scratch directories")})
+	doc.Field("watched", kit.Span{Text: columns.Count(s.Workspaces, "workspace", "workspaces") + ", " +
+		columns.Count(s.Sandboxes, "sandbox", "sandboxes") + ", " + columns.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
-		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: counted(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
+		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: columns.Count(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
 			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
 		for _, x := range f.Board.Blind[:min(len(f.Board.Blind), mostBlind)] {
 			where := ""

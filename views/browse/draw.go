@@ -113,7 +113,7 @@ func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 	}
 	if more > 0 && h > 1 {
 		lines, more = doc.Fit(f.Theme, w, h-1)
-		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, fmt.Sprintf("%d more lines: enter ", more)).String())
+		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, columns.Count(more, "more line: enter ", "more lines: enter ")).String())
 	}
 	return kit.NewBlock(w, h, lines)
 }
@@ -229,7 +229,7 @@ func (l *List[R]) empty(w, h int, f *views.Frame) kit.Block {
 	switch {
 	case l.table.Total() > 0:
 		doc.Line(kit.Span{Tone: theme.Strong, Text: fmt.Sprintf("No row matches  %s", l.filterIn)})
-		doc.Line(kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("%s rows are hidden. esc clears the filter.", columns.Number(l.table.Total()))})
+		doc.Line(kit.Span{Tone: theme.Dim, Text: columns.Count(l.table.Total(), "row is hidden.", "rows are hidden.") + " esc clears the filter."})
 	case Waiting(f):
 		Connecting(doc, f)
 	case l.cfg.Nothing != nil:

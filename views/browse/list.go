@@ -302,7 +302,7 @@ func (l *List[R]) copy() views.Outcome {
 		say = "id sent to the clipboard"
 	}
 	if hidden > 0 {
-		say += fmt.Sprintf("; %d marked rows are hidden by the filter and were left out", hidden)
+		say += "; " + columns.Count(hidden, "marked row is hidden by the filter and was left out", "marked rows are hidden by the filter and were left out")
 	}
 	return views.Outcome{Copy: strings.Join(ids, "\n"), Say: say}
 }

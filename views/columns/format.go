@@ -30,6 +30,14 @@ func Number[N ~int | ~int64](n N) string {
 	return sign + s
 }
 
+// Count writes a number of things: "1 row", "1,284 rows".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Number(n) + " " + many
+}
+
 // Rate writes a number per second or minute: "0", "0.3", "41", "1.9k".
 func Rate(f float64) string {
 	switch {

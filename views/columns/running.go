@@ -29,7 +29,7 @@ func Mixed(st *fleet.State, source string, kind backend.Kind) backend.Safe {
 			for _, v := range rest {
 				n += v.Running
 			}
-			named = append(named, backend.Textf("%d on %d others", n, len(rest)))
+			named = append(named, backend.Textf("%d on %s", n, Count(len(rest), "other", "others")))
 		}
 		parts = append(parts, backend.Textf("mixed: %s", backend.Join(named, ", ")))
 	}

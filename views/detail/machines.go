@@ -185,7 +185,7 @@ func HostGroups(h *backend.Host) [][]kit.Span {
 		memory = append(memory, kit.Span{Tone: theme.Warn, Text: "  pressure " + columns.Percent(p)})
 	}
 	if n, ok := h.OOMKills.Get(); ok && n > 0 {
-		memory = append(memory, kit.Span{Tone: theme.Warn, Text: fmt.Sprintf("  %d oom kills since boot", n)})
+		memory = append(memory, kit.Span{Tone: theme.Warn, Text: "  " + columns.Count(int(n), "oom kill", "oom kills") + " since boot"})
 	}
 	groups := [][]kit.Span{memory}
 	for _, r := range h.Roots {
