@@ -307,7 +307,11 @@ func (w *work) fleetWide(rule FleetRule) {
 		if w.outside(f.Key, w.st.Entity(f.Key), &f.Verdict, notes) {
 			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}
 		}
-		w.put(rec, step(w.meta, f.Key, rec, &f.Verdict, w.env.Now, w.settling))
+		next := step(w.meta, f.Key, rec, &f.Verdict, w.env.Now, w.settling)
+		if next != nil && next != rec && next.State == StateFiring && !next.Clear.IsZero() && next.Note == nil {
+			next.Note = rec.Note // while it is kept firing it may come back, and then it began when it first did
+		}
+		w.put(rec, next)
 	}
 	for k, r := range pending {
 		if _, gone := w.gone[k]; gone {

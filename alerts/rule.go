@@ -144,7 +144,7 @@ type Verdict struct {
 	Provider, Tenant backend.Safe
 	Confirmed        time.Time // when the newest reading that supports it was taken
 	Recheck          time.Time // when the verdict can change by itself, zero: never
-	Note             *Note     // what to remember; nil forgets unless the outcome is a gap
+	Note             *Note     // what to remember; nil forgets unless the outcome is a gap or a fleet rule's finding is kept firing
 
 	// Listing replaces the subjects of a finding that stands for many; nil otherwise.
 	Listing *Listing

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,5 +219,42 @@ func TestLogLinesThatMayBeOfAnotherWorkspaceProveNothing(t *testing.T) {
 	s.after(5 * time.Second)
 	if as := s.alerts(failedRule); len(as) != 1 || as[0].State != alerts.StateFiring || as[0].Subjects[0].State != alerts.StateFiring || as[0].Subjects[1].State != alerts.StatePending {
 		t.Errorf("want a/box firing and b/box suspected:\n%s", summary(s.board))
+	}
+}
+
+// A storm that dips and comes back while its alert is kept firing is one storm, with the onset that it began with; one that
+// was over is another.
+func TestAStormThatDipsKeepsItsOnset(t *testing.T) {
+	s := beginMetrics(t)
+	s.evicts(0, 0)
+	s.look()
+	s.every(5*time.Second, 3*time.Minute, func() { s.evicts(10, 0) })
+	first := s.want(stormRule, alerts.StateFiring).Bounds
+	if age := s.wall.Sub(first.Latest); first.Latest.IsZero() || age < 2*time.Minute {
+		t.Fatalf("began %s ago", age)
+	}
+	dip := func(quiet time.Duration) alerts.Bounds {
+		s.pass(5 * time.Second)
+		s.evicts(0, 5000) // retries recover all of it
+		if a := s.look().want(stormRule, alerts.StateFiring); !strings.Contains(a.Why.String(), "no longer true") {
+			t.Fatalf("it does not dip: %s", a.Why)
+		}
+		s.every(5*time.Second, quiet, func() { s.evicts(0, 0) })
+		s.evicts(50_000, 0)
+		b := s.look().want(stormRule, alerts.StateFiring).Bounds
+		s.every(5*time.Second, 2*time.Minute, func() { s.evicts(10, 0) })
+		if later := s.want(stormRule, alerts.StateFiring).Bounds; later != b {
+			t.Errorf("the onset moves from %v to %v", b, later)
+		}
+		return b
+	}
+	if b := dip(40 * time.Second); b != first {
+		t.Errorf("after a dip it began at %v, before at %v", b, first)
+	}
+	s.every(5*time.Second, 7*time.Minute, func() { s.evicts(0, 0) })
+	s.quiet(stormRule)
+	s.evicts(1000, 0)
+	if b := s.after(5*time.Second).want(stormRule, alerts.StateFiring).Bounds; !b.Latest.After(first.Latest.Add(5 * time.Minute)) {
+		t.Errorf("another storm has the onset of the one before: %v", b)
 	}
 }
