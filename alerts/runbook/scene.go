@@ -379,12 +379,7 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = stem + "ie"
-	} else if strings.HasSuffix(noun, "x") {
-		noun += "e"
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.Itoa(n) + " " + backend.Plural(noun)
 }
 
 // fails writes how many workspaces fail, with the verb.

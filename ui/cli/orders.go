@@ -209,9 +209,10 @@ func (p *Program) expireCommand(s *shared) *cobra.Command {
 	return cmd
 }
 
+// plural writes a number with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return columns.Number(n) + " " + noun + "s"
+	return columns.Number(n) + " " + backend.Plural(noun)
 }

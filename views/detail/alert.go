@@ -1,7 +1,6 @@
 package detail
 
 import (
-	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -139,14 +138,8 @@ func number(n int, noun string) string {
 	if noun == string(backend.KindTmpdir) {
 		noun = "scratch directory"
 	}
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "y"):
-		noun = noun[:len(noun)-1] + "ies"
-	case strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "s"):
-		noun += "es"
-	default:
-		noun += "s"
+	if n != 1 {
+		noun = backend.Plural(noun)
 	}
 	return columns.Number(n) + " " + noun
 }

@@ -128,15 +128,7 @@ func Count(n int, of backend.Kind) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	switch {
-	case strings.HasSuffix(word, "x"):
-		word += "es"
-	case strings.HasSuffix(word, "y"):
-		word = word[:len(word)-1] + "ies"
-	default:
-		word += "s"
-	}
-	return fmt.Sprintf("%d %s", n, word)
+	return fmt.Sprintf("%d %s", n, backend.Plural(word))
 }
 
 // body is what scrolls: what it does, the targets, what is left out.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -176,14 +177,12 @@ func headline(c *Check, stand []CheckAlert, behind map[string][]CheckAlert) stri
 	return strings.Join(parts, ", ") + tail
 }
 
-func plural(n int, word string) string {
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + word
+		return "1 " + noun
 	}
-	if strings.HasSuffix(word, "x") || strings.HasSuffix(word, "s") { // sandboxes
-		word += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return strconv.Itoa(n) + " " + backend.Plural(noun)
 }
 
 func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
