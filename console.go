@@ -41,24 +41,7 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 	}
 	var problems problemList
 	problems.add(remark)
-	f := (*fleet.Fleet)(nil)
-	var journal alerts.OrderJournal
-	if vault != nil {
-		var err error
-		if journal, err = newOrderJournal(o.StateDir, o.Config.Digest); err != nil {
-			problems.add(err)
-		}
-	}
-	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problems.add, Journal: journal,
-		LongestOrder: o.Config.LongestOrder,
-		Attention: func(a backend.Attention) {
-			if f != nil {
-				f.Attend(a)
-			}
-		}})
-	f = fleet.New(fleet.Options{Now: c.sys.now, Mono: c.sys.mono, Spawn: c.sys.spawn,
-		LongestOperation: o.Config.LongestOperation, OnState: desk.Observe})
-	cli.AddTo(f, o.Sources)
+	f, desk := c.watch(o, engine, vault, problems.add)
 	acting := cli.Acting{Config: o.Config, Sources: o.Sources, StateDir: o.StateDir, ReadOnly: o.ReadOnly, Feed: cli.NewActionFeed(f, desk), Desk: desk}
 	control, err := c.control(acting)
 	if err != nil {
@@ -110,6 +93,29 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 		return nil // asked to end by a signal, and ended
 	}
 	return err
+}
+
+// watch builds what reads and what concludes: a fleet of the sources, and the desk that it feeds.
+func (c *console) watch(o cli.Console, engine *alerts.Engine, vault *alerts.Vault, problem func(error)) (*fleet.Fleet, *alerts.Desk) {
+	var journal alerts.OrderJournal
+	if vault != nil {
+		var err error
+		if journal, err = newOrderJournal(o.StateDir, o.Config.Digest); err != nil {
+			problem(err)
+		}
+	}
+	var f *fleet.Fleet // desk and fleet need each other
+	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problem, Journal: journal,
+		LongestOrder: o.Config.LongestOrder,
+		Attention: func(a backend.Attention) {
+			if f != nil {
+				f.Attend(a)
+			}
+		}})
+	f = fleet.New(fleet.Options{Now: c.sys.now, Mono: c.sys.mono, Spawn: c.sys.spawn,
+		LongestOperation: o.Config.LongestOperation, OnState: desk.Observe})
+	cli.AddTo(f, o.Sources)
+	return f, desk
 }
 
 // past gives the viewer what the journal is for: plans that were broken off, and a place for evidence.
