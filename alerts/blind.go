@@ -28,12 +28,12 @@ func (t *turn) blind() []Blindness {
 				why, blind = b.Blind(t.st, h)
 			}
 			if blind {
-				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: why})
+				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(t.st, h.Key.Source, why)})
 			}
 		}
 		if judged == 0 && !starting && len(t.st.Sources) > 0 {
 			if group := t.nobodyDelivers(m); group != nil {
-				out = append(out, Blindness{Rule: m.Name, Why: nobody(group)})
+				out = append(out, Blindness{Rule: m.Name, Why: m.still(t.st, "", nobody(group))})
 			}
 		}
 	}
@@ -60,6 +60,16 @@ func (t *turn) nobodyDelivers(m *Meta) []backend.Input {
 		}
 	}
 	return nil
+}
+
+// still adds to why a rule is blind what it sees all the same. source empty: anywhere.
+func (m *Meta) still(st *fleet.State, source string, why backend.Safe) backend.Safe {
+	for _, h := range st.Sources {
+		if m.Alone.Input != "" && h.Delivers(m.Alone.Input) && (source == "" || h.SpeaksAbout(source)) {
+			return backend.Textf("%s; only %s is seen", why, m.Alone.Sees)
+		}
+	}
+	return why
 }
 
 // nobody says that an input is delivered by no source at all.

@@ -63,6 +63,8 @@ type Meta struct {
 	Folds bool
 	// Inhibits says which alerts of other rules are parts of what this one reports.
 	Inhibits []Inhibition
+	// Alone is what the rule sees also where its needs are not met, so that it is blind for the rest only.
+	Alone Alone
 	// Window is how far back the rule counts. For that long after a restart missing counts do not hold an alert.
 	Window  time.Duration
 	Explain Explain
@@ -116,6 +118,12 @@ type SeriesRule interface {
 type FleetRule interface {
 	Rule
 	JudgeFleet(env *Env, known Known) []Found
+}
+
+// Alone is what one input shows a rule without any other; the zero value is nothing.
+type Alone struct {
+	Input backend.Input
+	Sees  backend.Safe // a part of a sentence, in the singular
 }
 
 // Found is a fleet rule's verdict about one subject.

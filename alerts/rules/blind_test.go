@@ -20,6 +20,9 @@ func TestBlindWhereNoRegistryIsConfigured(t *testing.T) {
 	if got := why[failedRule+"@"]; got != "no configured source reports workspace registries" {
 		t.Errorf("blind %v", why)
 	}
+	if got := why["files-vanished@"]; got != "no configured source reports workspace registries; only a sandbox whose working directory is gone, by its health check, is seen" {
+		t.Errorf("the half that needs no registry is not told: %q", got)
+	}
 	if got := why[auditRule+"@"]; got != "no configured source reports rejection log lines; Helix writes no log lines unless a Logger is configured" {
 		t.Errorf("blind %v", why)
 	}
@@ -44,6 +47,11 @@ func TestBlindRegistryThatAnswersNothing(t *testing.T) {
 	s.look()
 	if got := strings.Join(s.board.BlindOn("helix"), " "); !strings.Contains(got, failedRule) || !strings.Contains(got, hammeredRule) {
 		t.Errorf("blind on helix: %q", got)
+	}
+	for _, b := range s.board.Blind {
+		if b.Rule == "files-vanished" && strings.Contains(b.Why.String(), "health check") {
+			t.Errorf("without containers it sees nothing: %q", b.Why)
+		}
 	}
 	if first := s.board.Blind[0].Why.String(); !strings.Contains(first, "every session answers 404") {
 		t.Errorf("why %q", first)

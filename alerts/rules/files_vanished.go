@@ -29,6 +29,7 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 	r := &filesVanished{meta: o.meta("files-vanished"), listed: o.Listed.Std(), scratch: o.Scratch}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r.meta.Alone = alerts.Alone{Input: backend.InputContainers, Sees: backend.Text("a sandbox whose working directory is gone, by its health check,")}
 	r.meta.Explain = alerts.Explain{
 		Means: "A workspace lost its files, or may have. Either its registry was opened afresh between two polls (the last success that was known is gone or went back) and its " +
 			"provider does not keep files across that; or its error misses a path below a scratch directory, which something on the host has removed, or Sandglass has set aside; or the working directory of its sandbox is gone, so that not even the health check begins. Where the design explains it " +
@@ -37,7 +38,8 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 			"sessions, the list of scratch directories, and the health checks of sandboxes, whose times bound when the directory went. in-memory loses everything; local-bash and local-sandbox lose files on close and keep them across a restart of the process; " +
 			"cloudflare-filestore keeps them, so it is no loss there; of cloudflare-sandbox after sleep they may be lost: the framework's text and the platform's disagree.",
 		Missing: "Held while the source is down. Without the provider a re-open is suspected only, and says so. A session that rests and comes back is closed by design and raises " +
-			"nothing: ask the diagnosis of incident 2 for such a session. What happened before the console watched is not seen.",
+			"nothing: ask the diagnosis of incident 2 for such a session. What happened before the console watched is not seen. " +
+			"Where no registry is read, it is blind but for sandboxes whose working directory is gone, which their health checks show.",
 		Runbook: "2",
 		First: []string{
 			"Do not destroy, reset or re-open anything before what is left has been copied.",
