@@ -25,8 +25,9 @@ var mayImport = []struct {
 	{"backend/wire", []string{"backend"}},
 	{"backend/hostfs", []string{"backend"}},
 	{"backend/run", []string{"backend"}},
+	{"backend/exporter", []string{"backend"}},
 	{"backend/fleet", []string{"backend"}},
-	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run"}}, // adapters
+	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs"}},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend"}},

@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	maxGauges    = 8   // names that may be configured
 	maxProcesses = 200 // label sets of all of them that are read
 )
 

@@ -11,30 +11,20 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 	"sandglass/backend/wire"
 )
 
 // Options are the keys of a source of kind "prometheus-api".
 type Options struct {
-	URL         string            `toml:"url" doc:"address of a Prometheus server or of what speaks its query API, up to but without /api/v1"`
-	Evictions   string            `toml:"evictions" doc:"counter of evictions; the framework names none, so use the name your exporter gives it"`
-	Retries     string            `toml:"retries" doc:"counter of recoveries after an eviction; empty = there is none"`
-	Memory      []string          `toml:"memory" doc:"gauges of the bytes of memory that a process uses; empty = none is read"`
-	MemoryLimit backend.Size      `toml:"memory_limit" doc:"how much memory a process may use, where you know it; 0B = not known"`
-	Matchers    map[string]string `toml:"matchers" doc:"labels that a series must carry, where the server knows other environments too, for example { job = \"agents\" }"`
-	Labels      Labels            `toml:"labels" doc:"which of your labels carry the provider, the session and the workspace; empty = none does"`
-	Lookback    backend.Duration  `toml:"lookback" doc:"how much of the past is read at the start, at most 1h; 0s = nothing"`
-	Headers     map[string]string `toml:"headers" doc:"plain headers sent with every query, for example a tenant; not for credentials"`
-	MaxBody     backend.Size      `toml:"max_body" doc:"largest answer that is read, decoded"`
-	MaxSeries   int               `toml:"max_series" doc:"most label sets per metric that are asked for and followed"`
-	Read        wire.Credential   `toml:"read" doc:"credential for reading, when the server needs one"`
-}
-
-// Labels maps our words to the exporter's label names.
-type Labels struct {
-	Provider  string `toml:"provider" doc:"label of the workspace provider"`
-	Session   string `toml:"session" doc:"label of the session id"`
-	Workspace string `toml:"workspace" doc:"label of the workspace name"`
+	URL string `toml:"url" doc:"address of a Prometheus server or of what speaks its query API, up to but without /api/v1"`
+	exporter.Metrics
+	Matchers  map[string]string `toml:"matchers" doc:"labels that a series must carry, where the server knows other environments too, for example { job = \"agents\" }"`
+	Lookback  backend.Duration  `toml:"lookback" doc:"how much of the past is read at the start, at most 1h; 0s = nothing"`
+	Headers   map[string]string `toml:"headers" doc:"plain headers sent with every query, for example a tenant; not for credentials"`
+	MaxBody   backend.Size      `toml:"max_body" doc:"largest answer that is read, decoded"`
+	MaxSeries int               `toml:"max_series" doc:"most label sets per metric that are asked for and followed"`
+	Read      wire.Credential   `toml:"read" doc:"credential for reading, when the server needs one"`
 }
 
 // Kind is the source kind "prometheus-api".
@@ -47,15 +37,11 @@ func Kind() backend.SourceKind {
 	}
 }
 
-// The metric names are Sandglass's own: the framework leaves exporting to operators and names none.
 func defaults() Options {
 	return Options{
 		URL:       "http://127.0.0.1:9090",
-		Evictions: "helix_workspace_evictions_total",
-		Retries:   "helix_workspace_eviction_retries_total",
-		Memory:    []string{"process_resident_memory_bytes"},
+		Metrics:   exporter.Defaults(),
 		Matchers:  map[string]string{},
-		Labels:    Labels{Provider: "provider", Session: "session", Workspace: "workspace"},
 		Lookback:  backend.Duration(time.Hour),
 		Headers:   map[string]string{},
 		MaxBody:   32_000_000,
@@ -85,25 +71,17 @@ func (opts *Options) check(o backend.Options) error {
 		return o.Refuse("url", "leave /api/v1 and what follows it out")
 	case strings.HasSuffix(u.Path, "/metrics"):
 		return o.Refuse("url", "this is a metrics page, which the kind prometheus reads; here goes the address of a Prometheus server")
-	case !model.UTF8Validation.IsValidMetricName(opts.Evictions):
-		return o.Refuse("evictions", "%q is not a metric name", opts.Evictions)
-	case opts.Retries != "" && !model.UTF8Validation.IsValidMetricName(opts.Retries):
-		return o.Refuse("retries", "%q is not a metric name", opts.Retries)
-	case opts.Retries == opts.Evictions:
-		return o.Refuse("retries", "the same metric cannot count evictions and recoveries")
-	case len(opts.Memory) > maxGauges:
-		return o.Refuse("memory", "at most %d gauges", maxGauges)
+	}
+	if err := opts.Metrics.Check(o); err != nil {
+		return err
+	}
+	switch {
 	case opts.Lookback.Std() > time.Hour:
 		return o.Refuse("lookback", "at most 1h: counts are kept no longer")
 	case opts.MaxBody < 1000:
 		return o.Refuse("max_body", "no answer fits into %d bytes; give at least 1kB", opts.MaxBody)
 	case opts.MaxSeries < 1:
 		return o.Refuse("max_series", "at least 1")
-	}
-	for _, name := range opts.Memory {
-		if !model.UTF8Validation.IsValidMetricName(name) {
-			return o.Refuse("memory", "%q is not a metric name", name)
-		}
 	}
 	for name := range opts.Matchers {
 		if !model.UTF8Validation.IsValidLabelName(name) || name == model.MetricNameLabel {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 )
 
 // accept asks for the classic text format, with UTF-8 names where the server can: the parser reads no OpenMetrics.
@@ -186,7 +187,7 @@ func value(kind dto.MetricType, m *dto.Metric) (float64, bool) {
 }
 
 // samples lists the label sets of one family.
-func (m *metrics) samples(name string, metric backend.Metric, source string, labels Labels) []sample {
+func (m *metrics) samples(name string, metric backend.Metric, source string, labels exporter.Labels) []sample {
 	family := m.families[name]
 	if family == nil {
 		return nil

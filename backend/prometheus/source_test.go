@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 )
 
 // given stands for a configured source: it hands out fixed options.
@@ -270,7 +271,7 @@ func TestWrongTypesAndValues(t *testing.T) {
 
 func TestNamesAndLabelsAreConfigurable(t *testing.T) {
 	r := newRig(t, func(o *Options) {
-		o.Evictions, o.Retries, o.Labels = "agent.evicted", "", Labels{Session: "run.id"}
+		o.Evictions, o.Retries, o.Labels = "agent.evicted", "", exporter.Labels{Session: "run.id"}
 	})
 	r.poll("{\"agent.evicted\",\"run.id\"=\"s\u00e9\"} 1\n")
 	got := r.poll("{\"agent.evicted\",\"run.id\"=\"s\u00e9\"} 4\n")
