@@ -167,7 +167,7 @@ func (s dockerServer) inspect(w http.ResponseWriter, r *http.Request) {
 
 // volumes: the demo's containers have directories of the host, and no volumes.
 func (s dockerServer) volumes(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, http.StatusOK, dockerVolumes{Volumes: []dockerVolume{}})
+	answerJSON(w, http.StatusOK, dockerVolumes{Volumes: []struct{}{}})
 }
 
 // find answers 404 itself when no container has this id, prefix or name.

@@ -98,6 +98,15 @@ func TestDockerClientNegotiatesAndLists(t *testing.T) {
 	}
 }
 
+// Cleaning scratch directories asks for volumes, and cleans nothing while nobody answers.
+func TestDockerClientListsVolumes(t *testing.T) {
+	e := newEngine(t, "all")
+	res, err := e.client.VolumeList(t.Context(), client.VolumeListOptions{Filters: make(client.Filters).Add("driver", "local")})
+	if err != nil || res.Items == nil || len(res.Items)+len(res.Warnings) > 0 {
+		t.Errorf("volumes %+v, %v", res, err)
+	}
+}
+
 func TestDockerClientInspects(t *testing.T) {
 	e := newEngine(t, "all")
 	e.t.Store(int64(2 * time.Minute))

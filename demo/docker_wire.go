@@ -37,16 +37,10 @@ type dockerHostMode struct {
 	NetworkMode string
 }
 
-// dockerVolumes is the answer of GET /volumes.
+// dockerVolumes is the answer of GET /volumes; there are none.
 type dockerVolumes struct {
-	Volumes  []dockerVolume
+	Volumes  []struct{}
 	Warnings []string
-}
-
-// dockerVolume is one volume of an engine.
-type dockerVolume struct {
-	Name, Driver, Mountpoint string
-	Options                  map[string]string
 }
 
 // dockerListed is one element of GET /containers/json.
