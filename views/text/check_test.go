@@ -194,7 +194,7 @@ func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
 	}
 	doc, got := print()
 	for _, want := range []string{"CRITICAL: 4 alerts firing, 3 more explained by eviction-storm; ",
-		"  explains 3 more alerts: 2 failed-too-long, 1 hammered-and-failing; -o json lists them with their subjects\n",
+		"  explains 3 more alerts, which -o json lists: 2 failed-too-long, 1 hammered-and-failing\n",
 		"warning audit-saturation on a", "warning sandbox-oom on a", "warning failed-too-long on c"} {
 		if strings.Count(got, want) != 1 {
 			t.Errorf("not once %q in\n%s", want, got)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,7 +89,7 @@ func writeExplained(b *strings.Builder, behind []CheckAlert) {
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[rule], rule))
 	}
-	fmt.Fprintf(b, "  explains %s: %s; -o json lists them with their subjects\n", plural(len(behind), "more alert"), strings.Join(parts, ", "))
+	fmt.Fprintf(b, "  explains %s, which -o json lists: %s\n", plural(len(behind), "more alert"), strings.Join(parts, ", "))
 }
 
 // writeNotWatched lists rules that no configured source serves, by reason.
@@ -179,10 +178,7 @@ func headline(c *Check, stand []CheckAlert, behind map[string][]CheckAlert) stri
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + backend.Plural(noun)
+	return backend.Counted(n, noun, backend.Plural(noun))
 }
 
 func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
