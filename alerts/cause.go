@@ -82,7 +82,9 @@ const varies = "<n>"
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since
 // they carry the meaning; a token is judged as a whole, so that "r2" and "schemaVersion" stay words.
-func NormaliseCause(text string) string { return string(appendCause(nil, text)) }
+func NormaliseCause(text string) string {
+	return string(appendCause(make([]byte, 0, 256), text)) // room on the stack for most
+}
 
 // appendCause appends the normalised text to b.
 func appendCause(b []byte, text string) []byte {

@@ -180,7 +180,7 @@ func (s *scene) sharedCause() Check {
 // failures are the failing workspaces of a scene.
 type failures struct {
 	total, failing int
-	by             map[string]int // by the fingerprint of the cause; those without an error are in none
+	by             map[string]int // by the normalised cause; those without an error are in none
 	most           int            // of one cause
 	example        backend.Safe   // a workspace of that one
 }
@@ -200,7 +200,7 @@ func (s *scene) failingByCause() failures {
 		}
 		cause, had := known[e.text]
 		if !had {
-			cause = alerts.Fingerprint(e.text.String())
+			cause = alerts.NormaliseCause(e.text.String())
 			known[e.text] = cause
 		}
 		if f.by[cause]++; f.by[cause] > f.most {
