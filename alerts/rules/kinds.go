@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"sandglass/alerts"
@@ -164,8 +163,5 @@ func text(d time.Duration) string {
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + backend.Plural(noun)
+	return backend.Counted(n, noun, backend.Plural(noun))
 }

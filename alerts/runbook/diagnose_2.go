@@ -105,7 +105,7 @@ func (s *scene) emptied() Check {
 	works := origin{}
 	for _, sb := range s.sandboxes {
 		if _, late, failing := sb.Failing(); failing && sb.WorkDirGone() && sb.Class == backend.SandboxRunning {
-			return a.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, late.UTC().Format("15:04Z"))
+			return a.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, hourOf(late))
 		}
 		o, ok := sb.Observed.Get()
 		text := strings.ToLower(o.What.String())

@@ -376,18 +376,12 @@ func (s *scene) hosts() []*backend.Host {
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + backend.Plural(noun)
+	return backend.Counted(n, noun, backend.Plural(noun))
 }
 
 // fails writes how many workspaces fail, with the verb.
 func fails(n int) string {
-	if n == 1 {
-		return "1 workspace fails"
-	}
-	return strconv.Itoa(n) + " workspaces fail"
+	return backend.Counted(n, "workspace fails", "workspaces fail")
 }
 
 // number writes a count without needless digits.

@@ -211,8 +211,5 @@ func (p *Program) expireCommand(s *shared) *cobra.Command {
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return columns.Number(n) + " " + backend.Plural(noun)
+	return columns.Count(n, noun, backend.Plural(noun))
 }

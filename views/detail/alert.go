@@ -138,10 +138,7 @@ func number(n int, noun string) string {
 	if noun == string(backend.KindTmpdir) {
 		noun = "scratch directory"
 	}
-	if n != 1 {
-		noun = backend.Plural(noun)
-	}
-	return columns.Number(n) + " " + noun
+	return columns.Count(n, noun, backend.Plural(noun))
 }
 
 func (w *writer) onset(a *alerts.Alert) { w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "") }

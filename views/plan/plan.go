@@ -125,10 +125,7 @@ func Count(n int, of backend.Kind) string {
 	if word == "" {
 		word = string(of)
 	}
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %s", n, backend.Plural(word))
+	return backend.Counted(n, word, backend.Plural(word))
 }
 
 // body is what scrolls: what it does, the targets, what is left out.
