@@ -158,3 +158,11 @@ func TestFailingSaysForHowLongAHealthCheckFails(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 rows are", 1: "1 row is", 1284: "1,284 rows are"} {
+		if got := Count(n, "row is", "rows are"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
