@@ -49,23 +49,7 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 			foot = append([]string{kit.Rule(t, w)}, foot...)
 		}
 	}
-	bodyH := h - len(top) - len(foot)
-	var body kit.Block
-	shown := m.overlay
-	switch shown {
-	case overForm, overPlan, overRun, overVerbs:
-		shown = m.under
-	}
-	switch shown {
-	case overDetails:
-		body = m.detail.draw(w, bodyH, &m.frame)
-	case overHelp:
-		body = m.help.draw(w, bodyH, t, m.keymap)
-	case overSilences:
-		body = m.silences.draw(w, bodyH, &m.frame)
-	case noOverlay, overPalette, overEntry, overForm, overPlan, overRun, overVerbs:
-		body = m.screen().Render(w, bodyH, &m.frame)
-	}
+	body := m.body(w, h-len(top)-len(foot))
 	if len(foot) > 0 && m.overlay != overEntry {
 		foot[len(foot)-1], _ = m.footer(w) // its place in the table is known only now
 	}
@@ -73,11 +57,11 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	switch {
 	case m.overlay == overPalette:
 		box, x := m.palette.draw(w, h, t)
-		left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
+		left, up := middle(w, h, box)
 		return kit.Overlay(all, box, left, up), tea.NewCursor(left+x, up+1)
 	case m.overlay == overForm:
 		box, at := m.form.draw(w, h-1, t)
-		left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
+		left, up := middle(w, h, box)
 		at.X, at.Y = at.X+left, at.Y+up
 		return kit.Overlay(all, box, left, up), at
 	case m.overlay == overPlan || m.overlay == overRun || m.overlay == overVerbs:
@@ -86,6 +70,30 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		return all, tea.NewCursor(min(cursorX, w-1), h-1)
 	}
 	return all, nil
+}
+
+// body is what lies between header and footer, below any dialog.
+func (m *Model) body(w, h int) kit.Block {
+	shown := m.overlay
+	switch shown {
+	case overForm, overPlan, overRun, overVerbs:
+		shown = m.under
+	}
+	switch shown {
+	case overDetails:
+		return m.detail.draw(w, h, &m.frame)
+	case overHelp:
+		return m.help.draw(w, h, m.frame.Theme, m.keymap)
+	case overSilences:
+		return m.silences.draw(w, h, &m.frame)
+	case noOverlay, overPalette, overEntry, overForm, overPlan, overRun, overVerbs:
+	}
+	return m.screen().Render(w, h, &m.frame)
+}
+
+// middle is where a dialog lies on a screen of w×h cells: a little above the middle.
+func middle(w, h int, box kit.Block) (x, y int) {
+	return max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
 }
 
 // broken says which plans were broken off, above everything else. It takes no key but esc, which says that it was read.
@@ -304,7 +312,7 @@ func (m *Model) drawActing(all kit.Block, w, h int) (kit.Block, *tea.Cursor) {
 	default:
 		box = plan.Verbs(a.label, a.verbs, a.at, w-2, h-2, t)
 	}
-	left, up := max(0, (w-box.Width)/2), max(0, (h-box.Height())/3)
+	left, up := middle(w, h, box)
 	if cursor != nil {
 		cursor.X, cursor.Y = cursor.X+left, cursor.Y+up
 	}
