@@ -47,7 +47,8 @@ type Board struct {
 	Number uint64 // of the State it was concluded from
 	At     time.Time
 	// Alerts in the order of the home screen: firing before held before pending before ended, most severe first,
-	// then the larger by orders of magnitude, then the oldest. Alerts folded under a source's line follow that line's fold count and are listed as well.
+	// then the larger by orders of magnitude, then the oldest. Alerts folded under a source's line follow that line's fold
+	// count and are listed as well.
 	Alerts []*Alert
 	// Blind lists which rules cannot see where.
 	Blind []Blindness

@@ -39,7 +39,7 @@ type Sandbox struct {
 }
 
 // StatusWord returns the platform's word.
-func (s *Sandbox) StatusWord() Safe { return s.Reported }
+func (b *Sandbox) StatusWord() Safe { return b.Reported }
 
 // HealthChecks is what a platform remembers of the health checks of a sandbox's present run, mostly the last few. Times
 // are ours.
