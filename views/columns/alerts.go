@@ -166,7 +166,7 @@ func whoseCell(a *alerts.Alert, c *Ctx) Cell {
 
 func causeCell(a *alerts.Alert) Cell {
 	if a.Folds > 0 {
-		return Cell{Text: backend.Textf("%s, %s held", a.Cause, Count(a.Folds, "alert", "alerts")), Short: backend.Textf("%d held: %s", a.Folds, bare(a.Cause.String())),
+		return Cell{Text: backend.Textf("%s, %s held", a.Cause, Count(a.Folds, "alert", "alerts")), Short: backend.Textf("%d held: %s", a.Folds, BareError(a.Cause.String())),
 			Tone: quiet(a, theme.Normal)}
 	}
 	c := errorCell(a.Cause)

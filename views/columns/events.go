@@ -163,7 +163,7 @@ func eventText(e *backend.Event) Cell {
 	if e.Kind == backend.EventTransition {
 		rule, cause, ok := strings.Cut(e.Text.String(), " "+EventName(e).String()+": ")
 		if ok {
-			c.Short = plain(strings.TrimSuffix(rule, " is") + ": " + bare(cause))
+			c.Short = plain(strings.TrimSuffix(rule, " is") + ": " + BareError(cause))
 		}
 	}
 	return c

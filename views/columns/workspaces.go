@@ -107,14 +107,14 @@ func conditionRank(c backend.Condition) float64 {
 // errorCell leaves the names of the framework's two error types out where there is little room: the state says as much.
 func errorCell(s backend.Safe) Cell {
 	c := text(s, theme.Normal)
-	if rest := bare(s.String()); rest != s.String() {
+	if rest := BareError(s.String()); rest != s.String() {
 		c.Short = plain(rest)
 	}
 	return c
 }
 
-// bare is an error's text without the name of its type, which can stand behind a provider's name.
-func bare(s string) string {
+// BareError is an error's text without the name of its type, which can stand behind a provider's name.
+func BareError(s string) string {
 	for _, name := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: "} {
 		if before, rest, ok := strings.Cut(s, name); ok && (before == "" || strings.HasSuffix(before, ": ")) {
 			return before + rest

@@ -113,7 +113,7 @@ func (w *writer) resting(h *fleet.SourceHealth) {
 			continue
 		}
 		w.to(columns.AlertKey(a))
-		w.Line(w.state(columns.SeverityCell(a)), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule}, plain("  "+columns.SubjectCount(a)), dim("  "+life(a, w.f.Now)+"  "+a.Cause.String()))
+		w.Line(w.state(columns.SeverityCell(a)), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule}, plain("  "+columns.SubjectCount(a)), dim("  "+life(a, w.f.Now)+"  "+columns.BareError(a.Cause.String())))
 	}
 	if rest := n - mostResting; rest > 0 {
 		w.Line(dim("  and " + columns.Number(rest) + " more"))
