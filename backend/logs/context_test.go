@@ -12,7 +12,7 @@ func TestAContextNamesWhatFailed(t *testing.T) {
 		return `{"msg":"m","context":` + strings.Repeat(`{"a":`, n) + `{"additional_remount_errors":["x"]}` + strings.Repeat(`}`, n) + `}`
 	}
 	for line, want := range map[string]string{
-		`{"msg":"m","context":{"snapshot_error_before_remount_corruption":{"code":1,"message":"timed \"out\""}}}`:    `snapshot_error_before_remount_corruption: timed "out"`,
+		`{"msg":"m","context":{"snapshot_error_before_remount_corruption":{"code":1,"message":"timed \"out\""}}}`:     `snapshot_error_before_remount_corruption: timed "out"`,
 		`{"msg":"m","err":{"message":"e","context":{"additional_remount_errors":[{"message":"a"},{"message":"b"}]}}}`: `e: additional_remount_errors: a`,
 		`{"msg":"m","context":{"hydrate_error_before_remount_corruption":"reset"},"error":"e"}`:                       `e: hydrate_error_before_remount_corruption: reset`,
 		`{"msg":"m","context":{"additional_remount_errors":[3]}}`:                                                     `additional_remount_errors`,
