@@ -232,6 +232,7 @@ func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *alerts.Not
 	return alerts.Bounds{}
 }
 
+// speaks reports whether a source is known whose readings concern the source about.
 func speaks(env *alerts.Env, source, about string) bool {
 	h := env.State.Source(source)
 	return h != nil && h.SpeaksAbout(about)

@@ -90,7 +90,7 @@ func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
-		if !e.MayRestart() || !speaksAbout(env, e.Source, h.Key.Source) {
+		if !e.MayRestart() || e.Source != "" && !speaks(env, e.Source, h.Key.Source) {
 			continue
 		}
 		at := env.Ours(e.At)
@@ -109,14 +109,6 @@ func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *aler
 		return nil
 	}
 	return note
-}
-
-func speaksAbout(env *alerts.Env, source, home string) bool {
-	if source == "" || source == home {
-		return true
-	}
-	h := env.State.Source(source)
-	return h != nil && h.SpeaksAbout(home)
 }
 
 // common stands in for a marker on a cold start: sessions that started together. It walks everything, and so only when
