@@ -30,6 +30,17 @@ func beginLogs(t testing.TB) *story {
 	return s
 }
 
+// beginFlood fires the rule: twenty rejected commands a second for a minute.
+func beginFlood(t testing.TB) *story {
+	t.Helper()
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.want(auditRule, alerts.StateFiring)
+	return s
+}
+
 func TestAuditAFloodBehindRollupsIsSeen(t *testing.T) {
 	s := beginLogs(t)
 	s.rejects("c4f1", 0, 0, 0)
@@ -82,11 +93,7 @@ func TestAuditColdStartReadsTheLastMinutes(t *testing.T) {
 }
 
 func TestAuditGapAndRestart(t *testing.T) {
-	s := beginLogs(t)
-	s.rejects("c4f1", 0, 0, 0)
-	s.look()
-	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
-	s.want(auditRule, alerts.StateFiring)
+	s := beginFlood(t)
 	s.down("app", "permission denied")
 	if a := s.after(5*time.Second).want(auditRule, alerts.StateHeld); a.Why.String() != "app is down: permission denied" {
 		t.Errorf("why %q", a.Why)
@@ -106,10 +113,7 @@ func TestAuditGapAndRestart(t *testing.T) {
 }
 
 func TestAuditEndsWithTheSessionAndStaysEnded(t *testing.T) {
-	s := beginLogs(t)
-	s.rejects("c4f1", 0, 0, 0)
-	s.look()
-	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s := beginFlood(t)
 	s.sessionEnds("c4f1")
 	s.after(time.Second).want(auditRule, alerts.StateEnded)
 	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 1, 0, 0) })

@@ -46,11 +46,7 @@ func TestAStormIsHeldWhileItsLogCannotBeRead(t *testing.T) {
 }
 
 func TestAFloodIsHeldWhileItsLogCannotBeRead(t *testing.T) {
-	s := beginLogs(t)
-	s.rejects("c4f1", 0, 0, 0)
-	s.look()
-	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
-	s.want(auditRule, alerts.StateFiring)
+	s := beginFlood(t)
 	inputs := s.sources["app"].Inputs
 	muteLogs(s, "app")
 	s.every(5*time.Second, 10*time.Minute, nil)
@@ -63,25 +59,25 @@ func TestAFloodIsHeldWhileItsLogCannotBeRead(t *testing.T) {
 }
 
 func TestLinesAreHeldWhileTheirLogCannotBeRead(t *testing.T) {
-	s := beginLines(t, closeRule, backend.MetricTmpdirCloseFailed)
-	s.look()
-	s.pass(5 * time.Second)
-	s.lines(backend.MetricTmpdirCloseFailed, "a", 1, "EBUSY: resource busy")
-	s.look().want(closeRule, alerts.StateFiring)
-	muteLogs(s, "app")
-	s.every(30*time.Second, 50*time.Minute, nil)
-	s.want(closeRule, alerts.StateHeld)
-}
-
-func TestAnAgentOutOfMemoryIsHeldWhileItsLogCannotBeRead(t *testing.T) {
-	s := beginLines(t, agentRule, backend.MetricAgentOOM)
-	s.look()
-	s.pass(5 * time.Second)
-	s.lines(backend.MetricAgentOOM, "a", 1, "Durable Object's isolate exceeded its memory limit and was reset.")
-	s.look().want(agentRule, alerts.StateFiring)
-	muteLogs(s, "app")
-	s.every(30*time.Second, 50*time.Minute, nil)
-	s.want(agentRule, alerts.StateHeld)
+	for _, c := range []struct {
+		rule   string
+		metric backend.Metric
+		line   string
+	}{
+		{closeRule, backend.MetricTmpdirCloseFailed, "EBUSY: resource busy"},
+		{agentRule, backend.MetricAgentOOM, "Durable Object's isolate exceeded its memory limit and was reset."},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			s := beginLines(t, c.rule, c.metric)
+			s.look()
+			s.pass(5 * time.Second)
+			s.lines(c.metric, "a", 1, c.line)
+			s.look().want(c.rule, alerts.StateFiring)
+			muteLogs(s, "app")
+			s.every(30*time.Second, 50*time.Minute, nil)
+			s.want(c.rule, alerts.StateHeld)
+		})
+	}
 }
 
 // What fired when the program ended and cannot be read when it begins again is held at once, and not shown as if it had been
