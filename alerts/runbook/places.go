@@ -138,9 +138,10 @@ func (s *scene) touched(places []*fleet.Place) Check {
 	a := ask{"reads", "Were files of another tenant really read or written?", "log patterns of class read and write, which give the path of a file and its session or sandbox; or the platform's own audit"}
 	var seen []backend.Safe
 	for _, p := range places {
-		var wrote, read, both []use
+		var wrote, read []use
 		for _, u := range s.usesOf(p) {
-			if both = append(both, u); u.what == "writes" {
+			seen = append(seen, u.text())
+			if u.what == "writes" {
 				wrote = append(wrote, u)
 			} else {
 				read = append(read, u)
@@ -152,9 +153,6 @@ func (s *scene) touched(places []*fleet.Place) Check {
 					return a.yes(r.from, "in the place that they share: %s; %s", w.text(), r.text())
 				}
 			}
-		}
-		for _, u := range both {
-			seen = append(seen, u.text())
 		}
 	}
 	switch {
