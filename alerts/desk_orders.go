@@ -66,8 +66,8 @@ func (d *Desk) Unacknowledge(alertID string, owner backend.Safe) (Order, error) 
 	return d.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
 }
 
-func (o *Order) about(a *Alert) {
-	o.Alert, o.Rule, o.Source, o.Fingerprint, o.Severity = a.ID, a.Rule, a.Source, a.Fingerprint, a.Severity
+func (x *Order) about(a *Alert) {
+	x.Alert, x.Rule, x.Source, x.Fingerprint, x.Severity = a.ID, a.Rule, a.Source, a.Fingerprint, a.Severity
 }
 
 // Silence mutes the alerts that matchers match, now and later, for a while (0: SilenceFor). A reason is required. Matched
