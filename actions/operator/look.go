@@ -145,13 +145,13 @@ func sandboxOf(w *backend.Workspace, s *fleet.State) backend.ID {
 	return found
 }
 
-// moment is a time as an identity spells it.
 // What identities say instead of a time.
 const (
 	neverMoment   = "never"
 	unknownMoment = "unknown"
 )
 
+// moment is a time as an identity spells it.
 func moment(v backend.Value[time.Time]) string {
 	switch at, known := v.Get(); {
 	case known:
