@@ -1,9 +1,7 @@
 package docker
 
 import (
-	"encoding/base64"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -47,8 +45,7 @@ func TestLinkWhoseEndIsNotSeen(t *testing.T) {
 				w.WriteHeader(http.StatusNotFound)
 				return true
 			}
-			stat := fmt.Sprintf(`{"name":"work","mode":%d,"mtime":"2026-11-21T11:00:00Z","linkTarget":%q}`, fs.ModeSymlink|0o777, target)
-			w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(stat)))
+			answerLink(w, target)
 			return true
 		}
 		c := lookAt(t, f.parts(soon)[actions.Repair], known(sandbox()))

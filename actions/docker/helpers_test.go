@@ -2,8 +2,10 @@ package docker
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -96,6 +98,12 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 func (f *fake) fail(w http.ResponseWriter, status int, text string) {
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `{"message":%q}`, text)
+}
+
+// answerLink says that what was asked about is a symbolic link called work, and where it leads.
+func answerLink(w http.ResponseWriter, target string) {
+	stat := fmt.Sprintf(`{"name":"work","size":6,"mode":%d,"mtime":"2026-11-21T11:00:00Z","linkTarget":%q}`, fs.ModeSymlink|0o777, target)
+	w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(stat)))
 }
 
 func (f *fake) set(state string) {

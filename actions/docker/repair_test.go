@@ -1,11 +1,8 @@
 package docker
 
 import (
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
@@ -33,8 +30,7 @@ func TestARepairIsOfWhatThePlanShowed(t *testing.T) {
 				w.WriteHeader(http.StatusNotFound)
 				return true
 			}
-			stat := fmt.Sprintf(`{"name":"work","size":6,"mode":%d,"mtime":"2026-11-21T11:00:00Z","linkTarget":%q}`, fs.ModeSymlink|0o777, to)
-			w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(stat)))
+			answerLink(w, to)
 			return true
 		}
 		p := f.parts(soon)[actions.Repair]
@@ -73,8 +69,7 @@ func TestWhereNothingIsMade(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 			return true
 		}
-		stat := fmt.Sprintf(`{"name":"work","mode":%d,"mtime":"2026-11-21T11:00:00Z","linkTarget":"/proc/sys/kernel/x"}`, fs.ModeSymlink|0o777)
-		w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(stat)))
+		answerLink(w, "/proc/sys/kernel/x")
 		return true
 	}
 	if c := lookAt(t, f.parts(soon)[actions.Repair], known(sandbox())); !strings.Contains(c.Why.String(), "belongs to the kernel's /proc") {
