@@ -9,10 +9,10 @@ import (
 )
 
 // Without skips the test with one line, or fails it where the environment variable SANDGLASS_REQUIRE, names between
-// commas, demands what is missing: "docker", "root".
+// commas or spaces, demands what is missing: "docker", "root".
 func Without(t testing.TB, what, why string) {
 	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("SANDGLASS_REQUIRE"), ","), what) {
+	if slices.Contains(strings.FieldsFunc(os.Getenv("SANDGLASS_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), what) {
 		t.Fatalf("SANDGLASS_REQUIRE demands %s: %s", what, why)
 	}
 	t.Skipf("no %s here: %s", what, why)
