@@ -234,21 +234,38 @@ func (w *writer) folded(a *alerts.Alert) {
 // mostBehind is how many alerts are listed that stand behind another.
 const mostBehind = 200
 
+// behind lists n alerts, or as many of them as there is a list of.
 func (w *writer) behind(title string, n int, is func(*alerts.Alert) bool) {
 	if n == 0 {
 		return
 	}
 	w.Head(title)
-	listed := 0
+	var list []*alerts.Alert
 	for _, x := range w.f.Board.Alerts {
-		if !is(x) || listed >= mostBehind {
-			continue
+		if is(x) && len(list) < mostBehind {
+			list = append(list, x)
 		}
-		listed++
-		w.to(columns.AlertKey(x))
-		w.Line(w.state(columns.SeverityCell(x)), kit.Span{Tone: theme.Strong, Text: "  " + x.Rule}, plain("  "+columns.SubjectCount(x)+"  "), dim(x.Cause.String()))
 	}
-	if rest := n - listed; rest > 0 {
+	w.alerts(list, n, func(*alerts.Alert) string { return "" })
+}
+
+// alerts lists the first of n alerts in columns, each with a word of its own before its cause.
+func (w *writer) alerts(list []*alerts.Alert, n int, word func(*alerts.Alert) string) {
+	severity, rule, subjects, own := column{}, column{}, column{}, column{}
+	for _, x := range list {
+		severity.fit(columns.SeverityCell(x).Text.String())
+		rule.fit(x.Rule)
+		subjects.fit(columns.SubjectCount(x))
+		own.fit(word(x))
+	}
+	for _, x := range list {
+		c := columns.SeverityCell(x)
+		gap := severity.gap(c.Text.String())
+		w.to(columns.AlertKey(x))
+		w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: gap + rule.text(x.Rule)}, plain(subjects.right(columns.SubjectCount(x))),
+			dim(own.text(word(x))+columns.BareError(x.Cause.String())))
+	}
+	if rest := n - len(list); rest > 0 {
 		w.Line(dim("  and " + columns.Number(rest) + " more"))
 	}
 }
@@ -258,16 +275,30 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 		return
 	}
 	w.Head("Subjects")
-	for i := range min(most, len(a.Subjects)) {
-		s := &a.Subjects[i]
-		name := s.Label.String()
-		if name == "" {
-			name = s.Key.Safe().String()
-		}
-		w.to(s.Key)
-		w.Line(plain("  "+name), dim("  "+columns.StateWord(s.State)+" "+backend.Age(w.f.Now.Sub(s.Since))), plain("  "+s.Detail.String()))
+	shown := a.Subjects[:min(most, len(a.Subjects))]
+	name, state := column{}, column{}
+	for i := range shown {
+		name.fit(subjectName(&shown[i]))
+		state.fit(w.aged(shown[i].State, shown[i].Since))
 	}
-	if rest := a.SubjectCount - min(most, len(a.Subjects)); rest > 0 {
+	for i := range shown {
+		s := &shown[i]
+		w.to(s.Key)
+		w.Line(plain("  "+name.text(subjectName(s))), dim(state.text(w.aged(s.State, s.Since))), plain(s.Detail.String()))
+	}
+	if rest := a.SubjectCount - len(shown); rest > 0 {
 		w.Line(dim("  and " + columns.Number(rest) + " more"))
 	}
+}
+
+func subjectName(s *alerts.Subject) string {
+	if s.Label.IsEmpty() {
+		return s.Key.Safe().String()
+	}
+	return s.Label.String()
+}
+
+// aged is a state and how long it has held, in one word each.
+func (w *writer) aged(state alerts.AlertState, since time.Time) string {
+	return columns.StateWord(state) + " " + backend.Age(w.f.Now.Sub(since))
 }

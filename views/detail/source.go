@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/ui/kit"
@@ -101,22 +102,19 @@ const mostResting = 20
 
 // resting lists the alerts that rest on what the source said.
 func (w *writer) resting(h *fleet.SourceHealth) {
+	var list []*alerts.Alert
 	n := 0
 	for _, a := range w.f.Board.Alerts {
 		if a.Source != h.Key.Source {
 			continue
 		}
-		if n++; n == 1 {
-			w.Head("Alerts that rest on it")
+		if n++; n <= mostResting {
+			list = append(list, a)
 		}
-		if n > mostResting {
-			continue
-		}
-		w.to(columns.AlertKey(a))
-		w.Line(w.state(columns.SeverityCell(a)), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule}, plain("  "+columns.SubjectCount(a)), dim("  "+life(a, w.f.Now)+"  "+columns.BareError(a.Cause.String())))
 	}
-	if rest := n - mostResting; rest > 0 {
-		w.Line(dim("  and " + columns.Number(rest) + " more"))
+	if n > 0 {
+		w.Head("Alerts that rest on it")
+		w.alerts(list, n, func(a *alerts.Alert) string { return w.aged(a.State, a.Since) })
 	}
 }
 
