@@ -3,9 +3,7 @@ package hostfs
 import (
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
-	"syscall"
 	"testing"
 )
 
@@ -100,22 +98,12 @@ func FuzzParseUnix(f *testing.F) {
 }
 
 func TestUsersSeesLayersOfAnOverlay(t *testing.T) {
-	if err := mayMount(); err != nil {
-		needsRoot(t, err.Error())
-	}
+	needsMounts(t)
 	root := t.TempDir()
 	for _, n := range []string{"ws/lower", "else", "at", "free/x"} {
 		write(t, root+"/"+n+"/file", "x")
 	}
-	pid := hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} },
-		"overlay", root+"/ws/lower,"+root+"/else,"+root+"/at")
-	u := real(t, target(t, root+"/ws"), target(t, root+"/free"))
-	if got := usesOf(u, 0, pid); got != "mount" {
-		t.Errorf("uses %q, want the layer of an overlay", got)
-	}
-	if len(u.Uses[1]) != 0 {
-		t.Errorf("the other directory is used by %+v", u.Uses[1])
-	}
+	usedFromOwnMounts(t, root, "mount", "overlay", root+"/ws/lower,"+root+"/else,"+root+"/at") // as a layer
 }
 
 // TestUsersSeesWhatAMountIsMadeOf, as tables tell it: through a link, in other words, from an image.

@@ -125,10 +125,13 @@ func (f *finder) blind(mounts Mounts) string {
 
 // looksInto reports whether this process may look into every other one, which no /proc hides then. The superuser alone is
 // not enough: a container's has less.
-func looksInto() bool {
+func looksInto() bool { return effective(unix.CAP_SYS_PTRACE) }
+
+// effective reports whether this process has a capability, one of the first 32.
+func effective(capability int) bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
+	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<capability) != 0
 }
 
 // hides reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
@@ -195,8 +198,10 @@ func (f *finder) process(pid int) {
 	if !gone {
 		err = f.task(pid, id, id == f.self)
 	}
-	if flags, _ := f.flags(id); ended(err) && flags&flagExiting != 0 {
-		gone, err = true, nil // what is missing was let go of, and everything else before it
+	if ended(err) {
+		if flags, _ = f.flags(id); flags&flagExiting != 0 {
+			gone, err = true, nil // what is missing was let go of, and everything else before it
+		}
 	}
 	seen := 0
 	if err == nil {

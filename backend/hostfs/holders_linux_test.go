@@ -106,20 +106,24 @@ func TestUsersBeyondThePathLimitAreForTheWalk(t *testing.T) {
 }
 
 func TestUsersInAnotherMountNamespace(t *testing.T) {
-	if err := mayMount(); err != nil {
-		needsRoot(t, err.Error())
-	}
+	needsMounts(t)
 	root := t.TempDir()
 	write(t, root+"/ws/inside/file", "x")
 	write(t, root+"/free/inside/file", "x")
 	if err := os.Mkdir(root+"/elsewhere", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	pid := hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} },
-		"bind", root+"/ws,"+root+"/elsewhere")
+	usedFromOwnMounts(t, root, "mount,fd", "bind", root+"/ws,"+root+"/elsewhere") // and the file opened through it
+}
+
+// usedFromOwnMounts checks that a process with a mount namespace of its own, in a role, uses root/ws in these ways and
+// that nobody uses root/free.
+func usedFromOwnMounts(t *testing.T, root, want string, role ...string) {
+	t.Helper()
+	pid := hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} }, role...)
 	u := real(t, target(t, root+"/ws"), target(t, root+"/free"))
-	if got := usesOf(u, 0, pid); got != "mount,fd" {
-		t.Errorf("uses %q, want the mount and the file opened through it", got)
+	if got := usesOf(u, 0, pid); got != want {
+		t.Errorf("uses %q, want %q", got, want)
 	}
 	if len(u.Uses[1]) != 0 {
 		t.Errorf("the other directory is used by %+v", u.Uses[1])
@@ -127,9 +131,7 @@ func TestUsersInAnotherMountNamespace(t *testing.T) {
 }
 
 func TestWalkStopsAtABindMountOfTheSameFileSystem(t *testing.T) {
-	if err := mayMount(); err != nil {
-		needsRoot(t, err.Error())
-	}
+	needsMounts(t)
 	root := t.TempDir()
 	write(t, root+"/precious/file", "x")
 	write(t, root+"/ws/f", "x")
@@ -156,19 +158,15 @@ func TestWalkStopsAtABindMountOfTheSameFileSystem(t *testing.T) {
 	}
 }
 
-func mayMount() error {
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("user id is %d", os.Geteuid())
+// needsMounts skips a test, as needsRoot does, where this process may not mount.
+func needsMounts(t *testing.T) {
+	t.Helper()
+	if id := os.Geteuid(); id != 0 {
+		needsRoot(t, fmt.Sprintf("user id is %d", id))
 	}
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return err
+	if !effective(unix.CAP_SYS_ADMIN) {
+		needsRoot(t, "it is not effective")
 	}
-	if data[0].Effective&(1<<unix.CAP_SYS_ADMIN) == 0 {
-		return fmt.Errorf("CAP_SYS_ADMIN is not effective")
-	}
-	return nil
 }
 
 func mount(t *testing.T, from, to string) {
