@@ -31,12 +31,19 @@ func (f *finder) searchMounts(t *table, pid int) {
 		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
 			continue // of the same place but unlinked: a predecessor of the target
 		}
-		u := Use{PID: pid, How: HowMount, Deleted: deleted}
-		if pid == 0 {
-			u.Command = "mounted at " + m.Point
-		}
+		u := mountUse(m, pid)
+		u.Deleted = deleted
 		f.add(i, u)
 	}
+}
+
+// mountUse is the use that a mount makes of a target; of one in our own table no process is told, but where it is.
+func mountUse(m Mount, pid int) Use {
+	u := Use{PID: pid, How: HowMount}
+	if pid == 0 {
+		u.Command = "mounted at " + m.Point
+	}
+	return u
 }
 
 // mountedOn finds a target that something is mounted on or inside of, as the process sees it.
@@ -71,10 +78,7 @@ func (f *finder) mountedFrom(t *table, m Mount, pid int) {
 		if !path.IsAbs(p) || within(p, "/dev") {
 			continue
 		}
-		u := Use{PID: pid, How: HowMount}
-		if pid == 0 {
-			u.Command = "mounted at " + m.Point
-		}
+		u := mountUse(m, pid)
 		for _, p := range f.ways(p) {
 			if i, ok := f.named(p); ok {
 				f.add(i, u)
