@@ -171,11 +171,13 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
 		}
-		if s.agg.good++; w.fresh {
-			s.agg.good = 1
-		}
-		if !whole || len(r.Stale) > 0 {
+		switch {
+		case !whole || len(r.Stale) > 0:
 			s.agg.good = 0
+		case w.fresh:
+			s.agg.good = 1
+		default:
+			s.agg.good++
 		}
 		s.agg.last, s.agg.now = w, nil
 		s.forget(w)
