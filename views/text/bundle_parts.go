@@ -114,9 +114,9 @@ func (e *evidence) besides(p *page, a *alerts.Alert) {
 			ids = append(ids, rawID(k.Path()))
 		}
 	}
-	if n := len(ids); n > 0 {
-		text := strings.Join(ids[:min(n, maxBesides)], ", ")
-		if more := a.SubjectCount - len(a.Subjects) + n - maxBesides; more > 0 {
+	if named := ids[:min(len(ids), maxBesides)]; len(named) > 0 {
+		text := strings.Join(named, ", ")
+		if more := a.SubjectCount - len(a.Subjects) + len(ids) - len(named); more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		p.sub("it is also about %s", text)

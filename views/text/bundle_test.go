@@ -129,6 +129,10 @@ func TestABundleNamesTheOtherSide(t *testing.T) {
 	if !strings.Contains(md, "it is also about `other/side00`, `other/side01`") || !strings.Contains(md, "`other/side19` and 3 more\n") {
 		t.Errorf("the other subjects are not named in\n%s", md)
 	}
+	a.Subjects, a.SubjectCount = a.Subjects[:len(a.Subjects)-20], 100 // not all of them are listed
+	if md := bundleOf(ctx, a.Subjects[0].Key).Markdown(); !strings.Contains(md, fmt.Sprintf("`other/side02` and %d more\n", 100-len(a.Subjects))) {
+		t.Errorf("the subjects that the alert does not list are not counted in\n%s", md)
+	}
 }
 
 // TestNothingForeignIsMarkdown drops code spans and blocks; what foreign text is then left acts where it is pasted.
