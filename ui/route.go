@@ -88,7 +88,7 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 	if m.overlay == noOverlay || m.overlay == overDetails {
 		switch in.Action {
 		case keys.Act:
-			return m.intend(actions.Verb(in.Text), keyOf(actions.Verb(in.Text)))
+			return m.intend(actions.Verb(in.Text), keys.OfVerb(in.Text))
 		case keys.Verbs:
 			subjects, _, label := m.chosen()
 			m.act.label = label

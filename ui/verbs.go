@@ -31,7 +31,7 @@ func (m *Model) showVerbs(subjects []backend.Key, on actions.Verb) tea.Cmd {
 				continue
 			}
 			seen[x.Spec.Verb] = true
-			a.verbs = append(a.verbs, plan.Verb{Ability: x, Key: keyOf(x.Spec.Verb)})
+			a.verbs = append(a.verbs, plan.Verb{Ability: x, Key: keys.OfVerb(string(x.Spec.Verb))})
 		}
 	}
 	for i, v := range a.verbs {
@@ -44,15 +44,6 @@ func (m *Model) showVerbs(subjects []backend.Key, on actions.Verb) tea.Cmd {
 	}
 	m.overlay = overVerbs
 	return nil
-}
-
-func keyOf(v actions.Verb) string {
-	for _, x := range keys.Verbals() {
-		if x.Verb == string(v) {
-			return x.Key
-		}
-	}
-	return ""
 }
 
 func (m *Model) inVerbs(in keys.Intent) tea.Cmd {

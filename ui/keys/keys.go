@@ -214,6 +214,16 @@ func Verbals() []Verbal {
 	}
 }
 
+// OfVerb is the key of a verb; empty: it has none of its own.
+func OfVerb(verb string) string {
+	for _, v := range Verbals() {
+		if v.Verb == verb {
+			return v.Key
+		}
+	}
+	return ""
+}
+
 // Map looks keys up. It is immutable.
 type Map struct {
 	all   []Binding

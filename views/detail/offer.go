@@ -1,6 +1,7 @@
 package detail
 
 import (
+	"cmp"
 	"strings"
 
 	"sandglass/actions"
@@ -60,12 +61,7 @@ func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
 }
 
 func (w *writer) offer(label string, x *actions.Ability, many int, noReset backend.Safe) {
-	key := " "
-	for _, v := range keys.Verbals() {
-		if v.Verb == string(x.Spec.Verb) {
-			key = v.Key
-		}
-	}
+	key := cmp.Or(keys.OfVerb(string(x.Spec.Verb)), " ")
 	text := backend.Clean(x.Spec.Effect, 300).String()
 	if many > 1 {
 		text = number(many, string(x.Spec.Of)) + ": " + text
