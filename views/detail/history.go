@@ -14,18 +14,25 @@ import (
 	"sandglass/views/columns"
 )
 
-// charts draws the last hour of what a source counted and showed, and the last day once it is longer than that. What
-// was counted and never happened is left out.
+// charts draws the last hour of what a source counted and showed, and the last day once it is longer than that.
 func charts(d *kit.Doc, source string, f *views.Frame) {
-	for _, l := range f.State.Day.Lines(source) {
-		if sum, _ := whole(l, f, fleet.DaySpan); !l.IsLevel() && sum == 0 || !charted(l.Name) {
-			continue
-		}
+	for _, l := range shownLines(source, f) {
 		d.Chart(lineTitle(l), kit.Chart{Parts: []int{12, 30, 60}, Tone: theme.Accent,
 			Values: func(n int) []backend.Value[float64] { return f.State.Day.Parts(l, f.Now, time.Hour, n) },
 			After:  []kit.Span{dim("  " + amount(l, f, time.Hour) + " in 1h")}})
 		day(d, "", l, f)
 	}
+}
+
+// shownLines are the lines of a source that are worth a chart: what was counted and never happened is not.
+func shownLines(source string, f *views.Frame) []fleet.Line {
+	var shown []fleet.Line
+	for _, l := range f.State.Day.Lines(source) {
+		if sum, _ := whole(l, f, fleet.DaySpan); (l.IsLevel() || sum != 0) && charted(l.Name) {
+			shown = append(shown, l)
+		}
+	}
+	return shown
 }
 
 // Sizes of a tall chart: lines with its title and its times.
@@ -38,23 +45,14 @@ const (
 // Plots draws the same lines as charts with their height, as many as h lines of w cells have room for: how long requests
 // took first, since a slow source is the first to be blamed.
 func Plots(source string, f *views.Frame, w, h int) []string {
-	var shown []fleet.Line
-	for _, l := range f.State.Day.Lines(source) {
-		if sum, _ := whole(l, f, fleet.DaySpan); (l.IsLevel() || sum != 0) && charted(l.Name) {
-			shown = append(shown, l)
-		}
-	}
-	slices.SortStableFunc(shown, func(a, b fleet.Line) int {
-		switch {
-		case a.Name == b.Name:
+	shown := shownLines(source, f)
+	place := func(l fleet.Line) int {
+		if l.Name == fleet.LineLatency {
 			return 0
-		case a.Name == fleet.LineLatency:
-			return -1
-		case b.Name == fleet.LineLatency:
-			return 1
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(shown, func(a, b fleet.Line) int { return place(a) - place(b) })
 	if len(shown) == 0 {
 		return []string{kit.NewLine(f.Theme, w).Put(theme.Dim, " nothing of this source is counted over time").String()}
 	}
