@@ -324,11 +324,7 @@ func (l *List[R]) Status(f *views.Frame) string {
 	case len(l.visible) > 0 && len(l.visible) < n:
 		parts = append(parts, fmt.Sprintf("%s-%s of %s", columns.Number(l.first+1), columns.Number(l.first+len(l.visible)), columns.Number(n)))
 	default:
-		word := " rows"
-		if n == 1 {
-			word = " row"
-		}
-		parts = append(parts, columns.Number(n)+word)
+		parts = append(parts, columns.Count(n, "row", "rows"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -62,13 +62,13 @@ func idColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.ID) Colum
 	return c
 }
 
-// wide offers a column only where there is room, and in reports.
 // slim is a column that takes no more room than it needs, where another one is what is read.
 func slim[R any](c Column[R]) Column[R] {
 	c.Ideal = c.Min
 	return c
 }
 
+// wide offers a column only where there is room, and in reports.
 func wide[R any](c Column[R]) Column[R] {
 	c.Where = WideOnly
 	return c
