@@ -124,6 +124,17 @@ func (p *onTerminal) sees(t *testing.T, want string) string {
 	}
 }
 
+// quit leaves the console with its own key.
+func (p *onTerminal) quit(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(p.tty, "q"); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.ended(t); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
 // records checks the chain of the journal in a state directory and returns what it holds.
 func records(t *testing.T, dir string) []audit.Record {
 	t.Helper()
@@ -167,24 +178,16 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 	if last := records(t, dir); last[len(last)-1].Phase != audit.PhaseTargetIntent {
 		t.Fatalf("the journal ends with %+v", last[len(last)-1])
 	}
-	quit := func(p *onTerminal) {
-		if _, err := io.WriteString(p.tty, "q"); err != nil {
-			t.Fatal(err)
-		}
-		if code := p.ended(t); code != 0 {
-			t.Errorf("exit status %d", code)
-		}
-	}
 	p := startOnTerminal(t, nil, "--config", config, "--state-dir", dir)
 	p.sees(t, "broken off: reset: 0 of 3 done; what became of slow/box-0 is not known")
-	quit(p)
+	p.quit(t)
 	recs := records(t, dir)
 	if last, before := recs[len(recs)-1], recs[len(recs)-2]; last.Phase != audit.PhaseStopped || last.Targets != 3 || before.Phase != audit.PhaseOutcome || before.Result != audit.ResultUnknown {
 		t.Errorf("the journal ends with %+v, then %+v", before, last)
 	}
 	p = startOnTerminal(t, nil, "--config", config, "--state-dir", dir)
 	p.waitFor(t, "Workspaces")
-	quit(p)
+	p.quit(t)
 	if strings.Contains(p.text(), "broken off: reset: 0 of 3") {
 		t.Error("it is told again")
 	}
@@ -246,22 +249,14 @@ func TestTheTerminalIsLostMidPlan(t *testing.T) {
 			if len(r.began) != 0 {
 				t.Error("another reset began")
 			}
-			leave := func(p *onTerminal) {
-				if _, err := io.WriteString(p.tty, "q"); err != nil {
-					t.Fatal(err)
-				}
-				if code := p.ended(t); code != 0 {
-					t.Errorf("exit status %d", code)
-				}
-			}
 			for _, readOnly := range []string{"--read-only", "--read-only=false"} { // who only looks takes it from nobody
 				p = startOnTerminal(t, nil, "--config", config, "--state-dir", dir, readOnly)
 				p.sees(t, "broken off: reset: 1 of 3 done")
-				leave(p)
+				p.quit(t)
 			}
 			p = startOnTerminal(t, nil, "--config", config, "--state-dir", dir)
 			p.waitFor(t, "Workspaces")
-			leave(p)
+			p.quit(t)
 			if strings.Contains(p.text(), "broken off") {
 				t.Error("it is told again")
 			}
