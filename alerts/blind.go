@@ -19,7 +19,7 @@ func (t *turn) blind() []Blindness {
 		judged, starting := 0, false
 		for _, h := range t.st.Sources {
 			starting = starting || h.Status == fleet.StatusStarting
-			if h.Status == fleet.StatusStarting || !watches(h, m.Watches) {
+			if h.Status == fleet.StatusStarting || !h.Watches(m.Watches) {
 				continue
 			}
 			judged++

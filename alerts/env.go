@@ -273,7 +273,3 @@ func (e *Env) HomeOf(s backend.Series) string {
 	e.homes[s] = home
 	return home
 }
-
-// watches reports whether a source is one of those that a rule about this input judges: it delivers the input or
-// says that it could.
-func watches(h *fleet.SourceHealth, in backend.Input) bool { return h.Watches(in) }
