@@ -89,6 +89,10 @@ type told struct {
 	TrendSpan time.Duration `json:"trend_span,omitempty"`
 }
 
+func (t told) nothing() bool {
+	return t.Listing == nil && t.Evidence == nil && t.Trend == nil && t.TrendSpan == 0
+}
+
 // tells is what the finding carries, nothing for most.
 func (f *finding) tells() told {
 	if f.told == nil {
@@ -98,10 +102,11 @@ func (f *finding) tells() told {
 }
 
 func toldBy(v *Verdict) *told {
-	if v.Listing == nil && v.Evidence == nil && v.Trend == nil && v.TrendSpan == 0 {
+	t := told{v.Listing, v.Evidence, v.Trend, v.TrendSpan}
+	if t.nothing() {
 		return nil
 	}
-	return &told{v.Listing, v.Evidence, v.Trend, v.TrendSpan}
+	return new(t)
 }
 
 // begun is a record with a finding, both in one piece of memory.
@@ -134,7 +139,7 @@ func (r *record) UnmarshalJSON(data []byte) error {
 	switch t := x.tells(); {
 	case r.State == "":
 		r.finding = nil
-	case t.Listing == nil && t.Evidence == nil && t.Trend == nil && t.TrendSpan == 0:
+	case t.nothing():
 		r.told = nil
 	}
 	return nil
