@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"strings"
+	"unicode"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -43,5 +44,10 @@ func KeptOnPurpose(st *fleet.State, b *backend.Sandbox) (*backend.Meta, backend.
 
 // bareName is a name without what its writers do differently.
 func bareName(name backend.Safe) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name.String()))
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name.String())
 }
