@@ -196,7 +196,7 @@ func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *ale
 	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: note, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: f.success, Latest: latestOf(f.attempt, time.Time{})}, Recheck: env.Now.Add(lookAgain),
+		Bounds: alerts.Bounds{Earliest: f.success, Latest: f.attempt}, Recheck: env.Now.Add(lookAgain),
 	}
 	if v.Bounds.Latest.IsZero() {
 		v.Bounds.Latest = note.Seen

@@ -103,13 +103,16 @@ func (r *rootUnusable) worked(env *alerts.Env, h *backend.Host) time.Time {
 		if why.IsEmpty() {
 			continue
 		}
+		if !full && !root.ReadOnly.Or(false) {
+			return time.Time{}
+		}
 		var made time.Time
 		for t := range env.State.Tmpdirs.Of(backend.KindTmpdir, h.Key.Source, h.Key.ID) {
 			if at := env.Time(&t.Meta, t.Born); t.Root == root.Path && !at.After(env.ReadAt(&h.Meta)) {
 				made = latestOf(made, at)
 			}
 		}
-		if made.IsZero() || !full && !root.ReadOnly.Or(false) {
+		if made.IsZero() {
 			return time.Time{}
 		}
 		if first.IsZero() || made.Before(first) {
