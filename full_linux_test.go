@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -14,10 +13,7 @@ import (
 
 // TestActingOnAFullDisk: the disk that has to be cleaned is often the one with the state directory.
 func TestActingOnAFullDisk(t *testing.T) {
-	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, func(s string) string {
-		return strings.ReplaceAll(s, `actions = ["reset"]`, `actions = ["reset", "hold"]`) +
-			"\n[[action]]\nname = \"hold\"\nof = \"session\"\neffect = \"nothing\"\ncommand = [\"true\", \"{session}\"]\nverify = \"none\"\n"
-	})
+	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, withHold)
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m,mode=0700"); err != nil {
 		skip.Without(t, "root", "a tmpfs cannot be mounted: "+err.Error())

@@ -139,12 +139,15 @@ func TestResetFromTheCommandLine(t *testing.T) {
 	c.run(4, "(?s)left alone: 1.*refused: there is nothing to act on", "reset", id) // it works again
 }
 
+// withHold adds a verb of its own to the configuration: hold does nothing to a session, and nothing can show that.
+func withHold(config string) string {
+	return strings.ReplaceAll(config, `actions = ["reset"]`, `actions = ["reset", "hold"]`) +
+		"\n[[action]]\nname = \"hold\"\nof = \"session\"\neffect = \"nothing\"\ncommand = [\"true\", \"{session}\"]\nverify = \"none\"\n"
+}
+
 // TestVerbOfOnesOwnFromTheCommandLine runs a command of the configuration; no reading can show what became of it.
 func TestVerbOfOnesOwnFromTheCommandLine(t *testing.T) {
-	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, func(s string) string {
-		return strings.ReplaceAll(s, `actions = ["reset"]`, `actions = ["reset", "hold"]`) +
-			"\n[[action]]\nname = \"hold\"\nof = \"session\"\neffect = \"nothing\"\ncommand = [\"true\", \"{session}\"]\nverify = \"none\"\n"
-	})
+	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, withHold)
 	id := c.subjects("sessions", "source:helix-eu")[0]
 	c.carryOut(1, "1 of 1 done: 1 unverified", "do", "hold", id)
 	c.run(4, "^$", "do", "holt", id)
