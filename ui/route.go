@@ -95,10 +95,6 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 			return m.showVerbs(subjects, "")
 		case keys.Bundle:
 			return m.bundle()
-		}
-	}
-	if m.overlay == noOverlay || m.overlay == overDetails {
-		switch in.Action {
 		case keys.Acknowledge, keys.Unacknowledge, keys.Silence:
 			return m.give(in)
 		case keys.SilenceList:
