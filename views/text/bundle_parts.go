@@ -92,7 +92,7 @@ func (e *evidence) evidence(p *page) {
 			p.sub("%s%s", code(x.Text.String()), origin(x.Source, x.At))
 		}
 		for i := range a.Subjects {
-			if s := &a.Subjects[i]; slices.Contains(e.covered, s.Key) && !s.Detail.IsEmpty() {
+			if s := &a.Subjects[i]; e.covers(s.Key) && !s.Detail.IsEmpty() {
 				p.sub("%s: %s, began %s", rawID(s.Key.Path()), code(s.Detail.String()), bounds(s.Bounds))
 			}
 		}
@@ -110,7 +110,7 @@ func (e *evidence) evidence(p *page) {
 func (e *evidence) besides(p *page, a *alerts.Alert) {
 	var ids []string
 	for i := range a.Subjects {
-		if k := a.Subjects[i].Key; !slices.Contains(e.covered, k) {
+		if k := a.Subjects[i].Key; !e.covers(k) {
 			ids = append(ids, rawID(k.Path()))
 		}
 	}
@@ -174,7 +174,7 @@ func (e *evidence) happened() []backend.Event {
 	}
 	var out []backend.Event
 	for _, x := range e.Events {
-		about := slices.Contains(e.covered, x.Subject) || slices.ContainsFunc(x.About, e.covers) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
+		about := e.covers(x.Subject) || slices.ContainsFunc(x.About, e.covers) || sessions[x.Subject.Parent] && !x.Subject.Parent.IsZero()
 		wide := x.Subject.Kind == "" && (x.Source == "" || slices.Contains(e.sources, x.Source)) && e.concerns(x)
 		if about || wide {
 			out = append(out, x)
