@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -147,7 +146,7 @@ func TestRealDockerFromTheCommandLine(t *testing.T) {
 	c.carryOut(0, "its engine calls it running", "resume", id)
 
 	out := c.run(0, "(?s)up .*written since it was made", "destroy", id)
-	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindStringSubmatch(out)[1]
+	digest := planLine.FindStringSubmatch(out)[1]
 	docker("restart", "-t", "0", id)
 	c.run(4, "skipped, changed since the plan: started", "destroy", "--yes-plan", digest, "--reason", "another one by now")
 	if got := status(id); got != "running" {

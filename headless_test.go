@@ -37,6 +37,9 @@ func newCommandLines(t *testing.T, options demo.Options, change func(config stri
 	return &commandLines{t: t, config: writeConfig(t, change(d.Config())), dir: filepath.Join(t.TempDir(), "state")}
 }
 
+// planLine is the line of a made plan that names it by its digest.
+var planLine = regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`)
+
 // processesHidden is what is said while some process of the machine that just ends does not show its files: then whoever
 // asks again finds out.
 const processesHidden = "unreadable, any of which may use it"
@@ -103,7 +106,7 @@ func (c *commandLines) carryOut(code int, want string, args ...string) {
 	}
 	for {
 		out := c.run(0, `(?m)^plan [0-9a-f]{16}$`, args...)
-		digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindStringSubmatch(out)[1]
+		digest := planLine.FindStringSubmatch(out)[1]
 		out, errs, got := c.process(append(slices.Clone(command), "--yes-plan", digest, "--reason", "the cause is gone")...)
 		if strings.Contains(out, processesHidden) && c.tries < mostTries {
 			c.tries++

@@ -95,7 +95,7 @@ func (r *slowRegistry) program(config, dir string, args ...string) *exec.Cmd {
 func (r *slowRegistry) planned(config, dir string) string {
 	r.t.Helper()
 	out, err := r.program(config, dir, "reset", "slow/box-0", "slow/box-1", "slow/box-2").CombinedOutput()
-	digest := regexp.MustCompile(`(?m)^plan ([0-9a-f]{16})$`).FindSubmatch(out)
+	digest := planLine.FindSubmatch(out)
 	if err != nil || digest == nil {
 		r.t.Fatalf("%v\n%s", err, out)
 	}
