@@ -191,7 +191,7 @@ func checkSource(h *fleet.SourceHealth, board *alerts.Board, now time.Time) Chec
 	return s
 }
 
-// mergeAlerts makes one entry per rule, source and fingerprint.
+// mergeAlerts makes one entry per rule, source and fingerprint, in the order of the home screen.
 func mergeAlerts(board *alerts.Board) []CheckAlert {
 	type identity struct{ rule, source, fingerprint string }
 	merged := []CheckAlert{}
@@ -211,10 +211,8 @@ func mergeAlerts(board *alerts.Board) []CheckAlert {
 	for i := range merged {
 		trim(&merged[i])
 	}
-	slices.SortStableFunc(merged, func(a, b CheckAlert) int {
-		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-			a.Since.Compare(b.Since.Time), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Source.String(), b.Source.String()),
-			cmp.Compare(a.Fingerprint, b.Fingerprint))
+	slices.SortStableFunc(merged, func(a, b CheckAlert) int { // what was joined can be worse than each of its parts
+		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()))
 	})
 	return merged
 }

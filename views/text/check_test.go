@@ -68,6 +68,15 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
+// TestCheckHasTheOrderOfTheScreen: what stands first there stands first here, whatever its name.
+func TestCheckHasTheOrderOfTheScreen(t *testing.T) {
+	storm, leak := alert("z-storm", alerts.StateFiring, alerts.SeverityCritical), alert("a-leak", alerts.StateFiring, alerts.SeverityCritical)
+	doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: []*alerts.Alert{storm, leak}}, noon)
+	if len(doc.Alerts) != 2 || doc.Alerts[0].Rule != "z-storm" {
+		t.Errorf("got %+v", doc.Alerts)
+	}
+}
+
 // TestOneEntryPerCause holds that two alerts of one rule, source and fingerprint become one entry with the worse state
 // and severity, and that entries and subjects keep to their order and bound.
 func TestOneEntryPerCause(t *testing.T) {
