@@ -18,8 +18,8 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/hostfs"
+	"sandglass/cli"
 	"sandglass/config"
-	"sandglass/ui/cli"
 )
 
 // causeOf names the cause in an error text, as alerts do.

@@ -12,7 +12,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
-	"sandglass/ui/cli"
+	"sandglass/cli"
 	"sandglass/views/text"
 )
 

@@ -16,11 +16,11 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/cli"
 	"sandglass/config"
 	"sandglass/demo"
 	"sandglass/ui"
-	"sandglass/ui/cli"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // console joins the fleet, the rules and the screen.

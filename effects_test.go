@@ -100,7 +100,7 @@ var fileWriters = map[string][]string{
 	"backend/run/run.go":             {"syscall.Kill"},                 // ends the command that it started
 	"console.go":                     {"os.WriteFile"},                 // demo --write-config
 	"system.go":                      {"os.WriteFile"},                 // the crash file
-	"ui/cli/configcmd.go":            {"os.MkdirAll", "os.OpenFile"},   // config init FILE
+	"cli/configcmd.go":               {"os.MkdirAll", "os.OpenFile"},   // config init FILE
 }
 
 // changesFiles are the calls that make, change or remove something in a file system, move mounts, or end processes.

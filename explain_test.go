@@ -10,9 +10,9 @@ import (
 	"sandglass/actions"
 	"sandglass/actions/operator"
 	"sandglass/backend"
+	"sandglass/cli"
 	"sandglass/config"
 	"sandglass/demo"
-	"sandglass/ui/cli"
 )
 
 const actingConfig = `

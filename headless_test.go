@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"sandglass/actions/audit"
+	"sandglass/cli"
 	"sandglass/config"
 	"sandglass/demo"
-	"sandglass/ui/cli"
 )
 
 // commandLines runs the program as main wires it, against a demo of its own.

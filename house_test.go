@@ -34,13 +34,13 @@ var mayImport = []struct {
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
 	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "actions", "actions/audit"}},
 	{"internal/skip", nil}, // of tests
-	{"ui/keys", []string{"backend"}},
-	{"ui/theme", []string{"backend"}},
-	{"ui/kit", []string{"backend", "ui/theme"}},
+	{"views/keys", []string{"backend"}},
+	{"views/theme", []string{"backend"}},
+	{"views/kit", []string{"backend", "views/theme"}},
 	{"views/filter", []string{"backend"}},
-	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
-	{"ui/cli", []string{"backend", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "ui", "ui/keys", "ui/theme", "ui/kit", "views/..."}},
+	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
+	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
+	{"cli", []string{"backend", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "ui", "views/..."}},
 	{".", []string{"..."}},
 }
 
@@ -113,7 +113,7 @@ func TestHouseRules(t *testing.T) {
 	for _, f := range sources(t) {
 		inDemo := allowed("demo/...", f.dir)
 		wiring := f.dir == "." || inDemo
-		screen := allowed("views/...", f.dir) || allowed("ui/...", f.dir) && f.dir != "ui/cli"
+		screen := allowed("views/...", f.dir) || allowed("ui/...", f.dir)
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:

@@ -16,7 +16,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/cli"
+	"sandglass/cli"
 )
 
 // incidentSite is a whole installation on loopback and in temporary directories: a Helix server with operators' routes and

@@ -12,7 +12,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/cli"
+	"sandglass/cli"
 )
 
 // keepEvery is how often a console looks for directories whose grace period is over.

@@ -22,10 +22,10 @@ import (
 	"sandglass/backend/prometheus"
 	"sandglass/backend/refs"
 	"sandglass/backend/tmpdir"
+	"sandglass/cli"
 	"sandglass/demo"
 	"sandglass/ui"
-	"sandglass/ui/cli"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 func main() { os.Exit(run(newSystem(), os.Args[1:])) }

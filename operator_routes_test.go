@@ -19,9 +19,9 @@ import (
 	"sandglass/actions/operator"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/cli"
 	"sandglass/config"
 	"sandglass/internal/skip"
-	"sandglass/ui/cli"
 )
 
 // documented writes the files of the handler that the documentation prints.

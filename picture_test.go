@@ -17,9 +17,9 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend/fleet"
+	"sandglass/cli"
 	"sandglass/demo"
 	"sandglass/ui"
-	"sandglass/ui/cli"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/cli"
 	"sandglass/config"
-	"sandglass/ui/cli"
 )
 
 // testProgram is the program as main wires it, on a given clock and without a terminal.

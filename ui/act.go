@@ -11,9 +11,9 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
 	"sandglass/views/plan"
 )
 

@@ -16,7 +16,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Nothing is written while nothing changes; a minute's end rewrites the clock and the ages, and no more.

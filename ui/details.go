@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/detail"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
 	"sandglass/views/markdown"
+	"sandglass/views/theme"
 )
 
 // detailView shows everything about one thing, or the runbook's page about it, and leads on to the things it is joined

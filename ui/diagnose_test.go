@@ -11,9 +11,9 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/keys"
 	"sandglass/views"
 	"sandglass/views/detail"
+	"sandglass/views/keys"
 )
 
 // watched is a model on a huge fleet with alerts, and a feed that counts how often its history is read.

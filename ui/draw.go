@@ -6,11 +6,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
 	"sandglass/views/plan"
+	"sandglass/views/theme"
 )
 
 // Heights from which the program takes lines for itself even when the screen could use them.

@@ -7,9 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // entry is a line of text that is being typed. It is edited by the library and drawn by us, so that what was typed or

@@ -7,9 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
-	"sandglass/ui/keys"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
 	"sandglass/views/timeline"
 )
 

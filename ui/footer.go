@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // footer is the last line: what is being typed, a remark, or the filter in force; then keys; the place at the right.

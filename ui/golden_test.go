@@ -11,7 +11,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 func shot(t *testing.T, feed func() Feed, l look, press ...string) {

@@ -18,7 +18,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // screen is a program on an emulated terminal, under virtual time.

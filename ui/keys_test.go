@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"sandglass/ui/keys"
+	"sandglass/views/keys"
 )
 
 // docs/keys.md is generated from the table of keys: go test ./ui -run Keys -update

@@ -9,8 +9,8 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/keys"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
 )
 
 // Silences is what a Feed may know of silences.

@@ -13,7 +13,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 var (

@@ -7,9 +7,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 func scroll(p *kit.Pager, in keys.Intent) {

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/actions"
-	"sandglass/ui/keys"
+	"sandglass/views/keys"
 )
 
 // context is where keys go.

@@ -9,8 +9,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
 )
 
 // start carries the plan out.

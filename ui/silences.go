@@ -8,10 +8,10 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // silenceView lists the silences in force.

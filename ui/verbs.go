@@ -7,7 +7,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/keys"
+	"sandglass/views/keys"
 	"sandglass/views/plan"
 )
 

@@ -13,7 +13,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Viewer is who looks, and through what.

@@ -6,10 +6,10 @@ import (
 	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Frame is everything a screen may look at.

@@ -7,13 +7,13 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/kit"
 	"sandglass/views/markdown"
+	"sandglass/views/theme"
 )
 
 // How many subjects are listed beside the table, and below it.

@@ -3,9 +3,9 @@ package browse
 import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Lacking says what it means that a screen has no rows: nothing there, nobody who looks, or somebody who cannot see.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"sandglass/ui/kit"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
 )
 
 // Bounds of what is looked through and offered while a filter is typed.

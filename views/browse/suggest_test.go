@@ -9,10 +9,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/keys"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
+	"sandglass/views/theme"
 )
 
 type entry struct{ id, state string }

@@ -8,7 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Alerts are the lines of the home screen, in the Board's order.

@@ -10,7 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // KindAlert is the kind in the key of an alert's row; alerts are no entities of the fleet.

@@ -10,7 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // KindEvent is the kind in the key of an event's row; events are no entities of the fleet.

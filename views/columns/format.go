@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // None is shown for what does not exist for a row, Unknown for what exists and could not be read.

@@ -7,7 +7,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Refs are the workspace references that a framework saved.

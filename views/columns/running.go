@@ -5,7 +5,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // mostNamed is how many versions are named; of more, the rest is counted.

@@ -9,7 +9,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Sandboxes are the machines behind workspaces. What a platform reports and what was proved are separate columns.

@@ -2,7 +2,7 @@ package columns
 
 import (
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // These columns mean the same for several kinds of rows.

@@ -10,7 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // KindPlace is the kind in the key of a shared place's row; places are no entities of the fleet.

@@ -10,7 +10,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Sources are the configured backends themselves: their health and what reading them costs.

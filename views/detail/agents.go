@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 func (w *writer) workspace(x *backend.Workspace) {

@@ -3,7 +3,7 @@ package detail
 import (
 	"strings"
 
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 )
 
 // widest is how wide a column of a list on a page can be; what is longer stands out of its column and is not cut.

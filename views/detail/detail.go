@@ -7,10 +7,10 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // writer collects a document about one thing.

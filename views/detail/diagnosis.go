@@ -8,10 +8,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // The ranks of what stays where the pane is short. What must not be done outranks what to do: half of an advice is

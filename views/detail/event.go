@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // event describes one line of the timeline and leads to what it is about.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 )
 
 // A sandbox's details say since when its health check fails, and how far that can be known.

@@ -8,10 +8,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // charts draws the last hour of what a source counted and showed, and the last day once it is longer than that.

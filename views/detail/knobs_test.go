@@ -7,7 +7,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 )
 
 // A knob is one card: nobody has to look for its direction below its value.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 func (w *writer) sandbox(b *backend.Sandbox) {

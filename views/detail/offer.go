@@ -8,10 +8,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/keys"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // The headings of a page answer, in this order, what an engineer asks at night.

@@ -4,10 +4,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Page is a place in the runbook: one incident's page, asked about a subject.

@@ -7,7 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 )
 
 // Evidence that knows how its number went is drawn with that.

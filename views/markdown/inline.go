@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // lineBreak is a span that ends a line.

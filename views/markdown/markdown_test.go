@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 func sample(t testing.TB) string {

@@ -6,8 +6,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // between is the space between columns, leastColumn the narrowest that text is wrapped in.

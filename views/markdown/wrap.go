@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 )
 
 // word is what must not be broken: spans without a space in them.

@@ -6,8 +6,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // many is a run over n targets of which half were acted on.

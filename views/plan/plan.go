@@ -10,8 +10,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Dialog is the state of a plan's dialog.

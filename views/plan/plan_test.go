@@ -11,8 +11,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // hostile are names as an attacker would choose them.

@@ -5,8 +5,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // columns are the widths of the table of targets; owner is 0 where no target has one.

@@ -3,8 +3,8 @@ package plan
 import (
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Verb is one line of the list of verbs.

@@ -4,10 +4,10 @@ package sandboxes
 import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
 )
 
 // New makes the screen.

@@ -5,12 +5,12 @@ package sources
 import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // New makes the screen.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
+	"sandglass/views/theme"
 )
 
 // page writes Markdown. Whatever is foreign goes through code or block.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
 	"sandglass/views/filter"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // TableOptions say how a table is drawn.

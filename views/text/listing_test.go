@@ -10,11 +10,11 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
 	"sandglass/views/filter"
+	"sandglass/views/kit"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 func workspaces(n int) (columns.Listing, *columns.Ctx) {

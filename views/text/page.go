@@ -9,7 +9,7 @@ import (
 
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/kit"
+	"sandglass/views/kit"
 	"sandglass/views/markdown"
 )
 

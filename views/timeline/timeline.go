@@ -3,11 +3,11 @@
 package timeline
 
 import (
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/columns"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Number is the screen's number.

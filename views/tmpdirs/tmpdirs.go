@@ -6,12 +6,12 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // mostHosts is how many hosts get a line of their own above the table.

@@ -8,11 +8,11 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 // LocalRunbook is what the rules' configuration adds to the runbook: by rule, and by the number of a page what all rules

@@ -322,7 +322,7 @@ func (b Binding) Show() string { return strings.Join(b.Keys, " ") }
 // Markdown is docs/keys.md.
 func Markdown(bindings []Binding) string {
 	var s strings.Builder
-	s.WriteString("# Keys\n\nGenerated from the table in `ui/keys`; a test compares it.\n")
+	s.WriteString("# Keys\n\nGenerated from the table in `views/keys`; a test compares it.\n")
 	for _, c := range []Context{Everywhere, List, Details, Doable, Plan, Running, Muted, Form, Entry, Menu} {
 		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
 		for _, b := range bindings {

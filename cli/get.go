@@ -9,10 +9,10 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
 	"sandglass/views/filter"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 var getFormats = [...]string{"table", "wide", "json", "jsonl", "csv"}

@@ -6,7 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
-	"sandglass/ui/cli"
+	"sandglass/cli"
 )
 
 // linked is a rule to which the site added links.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Width is the number of cells a text takes.

@@ -21,8 +21,8 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/cli"
 	"sandglass/config"
-	"sandglass/ui/cli"
 	"sandglass/views/text"
 )
 

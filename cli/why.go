@@ -5,12 +5,12 @@ import (
 
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/ui/kit"
-	"sandglass/ui/theme"
 	"sandglass/views"
 	"sandglass/views/columns"
 	"sandglass/views/detail"
+	"sandglass/views/kit"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 func (p *Program) whyCommand(s *shared) *cobra.Command {

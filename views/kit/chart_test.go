@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 func TestChartsAreAsFineAsThereIsRoom(t *testing.T) {

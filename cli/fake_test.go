@@ -18,7 +18,7 @@ import (
 	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/ui/cli"
+	"sandglass/cli"
 )
 
 // noon is when everything in these tests happens.

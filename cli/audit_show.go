@@ -13,10 +13,10 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/ui/theme"
 	"sandglass/views/columns"
 	"sandglass/views/filter"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 // auditFilter are the flags that select records.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Whatever is laid out at whatever width: every line has exactly that width, and no character is lost.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Sparkline draws values as one cell each, scaled to the largest; all zero is a flat line. Only the last w values are

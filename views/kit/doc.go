@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Wrap breaks a text into lines of at most w cells, at spaces where it can: never inside an id that fits on a line.

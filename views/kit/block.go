@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Block is a rectangle: lines of exactly Width cells.

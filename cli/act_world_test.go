@@ -17,8 +17,8 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/cli"
 	"sandglass/config"
-	"sandglass/ui/cli"
 )
 
 // registry is a source of workspaces that can be reset, and the effect that resets them.

@@ -2,7 +2,7 @@ package kit
 
 import (
 	"sandglass/backend"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Plot is a chart of several lines: values oldest first, scaled to the largest, with what that is at its upper left.

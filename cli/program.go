@@ -17,7 +17,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/config"
-	"sandglass/ui/theme"
+	"sandglass/views/theme"
 )
 
 // Program is everything that the commands need from the wiring. No field is optional unless it says so.
