@@ -216,7 +216,7 @@ func TestCleanByPolicy(t *testing.T) {
 }
 
 func TestWaitingJSON(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plan-json.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "plan-json.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

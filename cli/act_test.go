@@ -236,7 +236,7 @@ func TestLocalModeActsOnlyOnWhatIsAllowed(t *testing.T) {
 }
 
 func TestPlanJSON(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plan-json.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "plan-json.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

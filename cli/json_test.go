@@ -189,7 +189,7 @@ func TestCheckJSONShape(t *testing.T) {
 
 // TestCheckJSONIsDocumented holds that the page names every field.
 func TestCheckJSONIsDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "check-json.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "check-json.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
