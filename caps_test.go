@@ -14,26 +14,26 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// oldScene is a Feed of one moment.
-type oldScene struct{ state *fleet.State }
+// fixedFeed is a Feed of one moment.
+type fixedFeed struct{ state *fleet.State }
 
-func (o oldScene) Scene() actions.Scene { return actions.Scene{State: o.state} }
-func (oldScene) Subscribe() (<-chan struct{}, func()) {
+func (o fixedFeed) Snapshot() actions.Snapshot { return actions.Snapshot{State: o.state} }
+func (fixedFeed) Subscribe() (<-chan struct{}, func()) {
 	return make(chan struct{}), func() {}
 }
-func (oldScene) Wake(string)          {}
-func (oldScene) Attend([]backend.Key) {}
+func (fixedFeed) Wake(string)          {}
+func (fixedFeed) Attend([]backend.Key) {}
 
-func (oldScene) Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error) {
+func (fixedFeed) Append(context.Context, audit.Entry, audit.Durability) (audit.Receipt, error) {
 	return audit.Receipt{}, nil
 }
 
-func (oldScene) AppendPaced(context.Context, audit.Entry, audit.Durability, audit.Pace) (audit.Receipt, error) {
+func (fixedFeed) AppendPaced(context.Context, audit.Entry, audit.Durability, audit.Pace) (audit.Receipt, error) {
 	return audit.Receipt{}, nil
 }
 
 // Look calls nothing of no use to anybody but what the lookers of the program do: failed entries and what nobody owns.
-func (oldScene) Look(_ context.Context, q actions.Question) []actions.Candidate {
+func (fixedFeed) Look(_ context.Context, q actions.Question) []actions.Candidate {
 	var out []actions.Candidate
 	for _, k := range q.Keys {
 		c := actions.Candidate{Key: k}
@@ -142,9 +142,9 @@ func TestNoCapHoldsTheRightActionUp(t *testing.T) {
 				if len(keys) == 0 {
 					t.Fatalf("%s: the State has nothing to do it to", a.verb)
 				}
-				scene, spec := oldScene{state}, specOf(t, a.verb)
-				c := actions.NewControl(actions.Options{Environment: "incidents", StateDir: t.TempDir(), Feed: scene, Journal: scene, Now: time.Now, Spawn: backend.NewSpawner(nil),
-					Abilities: []actions.Ability{{Source: keys[0].Source, Spec: spec, Part: actions.Part{Looker: scene, ReadsItself: true}}}})
+				feed, spec := fixedFeed{state}, specOf(t, a.verb)
+				c := actions.NewControl(actions.Options{Environment: "incidents", StateDir: t.TempDir(), Feed: feed, Journal: feed, Now: time.Now, Spawn: backend.NewSpawner(nil),
+					Abilities: []actions.Ability{{Source: keys[0].Source, Spec: spec, Part: actions.Part{Looker: feed, ReadsItself: true}}}})
 				p, err := c.Plan(t.Context(), actions.Intent{Verb: a.verb, Source: keys[0].Source, Keys: keys})
 				if err != nil {
 					t.Fatal(err)
@@ -163,9 +163,9 @@ func TestNoCapHoldsTheRightActionUp(t *testing.T) {
 	for x := range state.Sessions.All() {
 		keys = append(keys, x.Key)
 	}
-	scene := oldScene{state}
-	c := actions.NewControl(actions.Options{StateDir: t.TempDir(), Feed: scene, Journal: scene, Now: time.Now, Spawn: backend.NewSpawner(nil),
-		Abilities: []actions.Ability{{Source: keys[0].Source, Spec: specOf(t, "interrupt-session"), Part: actions.Part{Looker: scene, ReadsItself: true}}}})
+	feed := fixedFeed{state}
+	c := actions.NewControl(actions.Options{StateDir: t.TempDir(), Feed: feed, Journal: feed, Now: time.Now, Spawn: backend.NewSpawner(nil),
+		Abilities: []actions.Ability{{Source: keys[0].Source, Spec: specOf(t, "interrupt-session"), Part: actions.Part{Looker: feed, ReadsItself: true}}}})
 	p, err := c.Plan(t.Context(), actions.Intent{Verb: "interrupt-session", Source: keys[0].Source, Keys: keys})
 	if err != nil || !slices.ContainsFunc(p.Refusals, func(r actions.Refusal) bool { return strings.Contains(r.Why.String(), "more than a quarter") }) {
 		t.Errorf("all %d working sessions: %v, %v", len(keys), p.Refusals, err)

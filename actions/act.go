@@ -84,7 +84,7 @@ func (r *Run) sleep(d time.Duration) bool {
 func (r *Run) newConcern() backend.Safe {
 	firing := make(map[string]bool, len(r.known))
 	why := backend.Safe{}
-	concerns := r.control.opt.Feed.Scene().Concerns
+	concerns := r.control.opt.Feed.Snapshot().Concerns
 	for i := range concerns {
 		x := &concerns[i]
 		switch {
@@ -181,7 +181,7 @@ func (r *Run) do(ctx context.Context, effect Effect, t Target) (Done, error) {
 
 // recheck reads the target once more; the answer is why it must be left alone.
 func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
-	scene, why := r.fresh(ctx, t.Key)
+	snap, why := r.fresh(ctx, t.Key)
 	if !why.IsEmpty() {
 		r.unread++
 		return why
@@ -189,7 +189,7 @@ func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cs, err := r.control.look(ctx, r.ability.Part.Looker,
-		Question{Keys: []backend.Key{t.Key}, State: scene.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
+		Question{Keys: []backend.Key{t.Key}, State: snap.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
 	if err != nil {
 		r.unread++
 		return backend.Clean("it cannot be read again: "+err.Error(), backend.MaxTextRunes)
@@ -221,21 +221,21 @@ func difference(was, is []Fact) backend.Safe {
 	return backend.Textf("%s", backend.Counted(len(is)-len(was), "fact more", "facts more"))
 }
 
-// fresh returns a Scene whose reading of the target is at most a few seconds old, and asks for one when it is not.
-func (r *Run) fresh(ctx context.Context, k backend.Key) (Scene, backend.Safe) {
+// fresh returns a Snapshot whose reading of the target is at most a few seconds old, and asks for one when it is not.
+func (r *Run) fresh(ctx context.Context, k backend.Key) (Snapshot, backend.Safe) {
 	feed := r.control.opt.Feed
 	if r.ability.Part.ReadsItself {
-		return feed.Scene(), backend.Safe{}
+		return feed.Snapshot(), backend.Safe{}
 	}
 	changed, stop := feed.Subscribe()
 	defer stop()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for asked := false; ; {
-		scene := feed.Scene()
+		snap := feed.Snapshot()
 		// A reading from the future was made before the clock was set back.
-		if age := r.now().Sub(readAt(scene.State, k)); age <= freshReading && age >= -time.Second {
-			return scene, backend.Safe{}
+		if age := r.now().Sub(readAt(snap.State, k)); age <= freshReading && age >= -time.Second {
+			return snap, backend.Safe{}
 		}
 		if !asked {
 			feed.Wake(r.p.Plan.Source)
@@ -244,11 +244,11 @@ func (r *Run) fresh(ctx context.Context, k backend.Key) (Scene, backend.Safe) {
 		select {
 		case <-changed:
 		case <-limit.C:
-			return scene, backend.Textf("%s did not answer within %s when it was to be read again", backend.Clean(r.p.Plan.Source, 80), backend.Age(patience))
+			return snap, backend.Textf("%s did not answer within %s when it was to be read again", backend.Clean(r.p.Plan.Source, 80), backend.Age(patience))
 		case <-r.stop:
-			return scene, backend.Text("stopped before it was read again")
+			return snap, backend.Text("stopped before it was read again")
 		case <-ctx.Done():
-			return scene, backend.Text("stopped before it was read again")
+			return snap, backend.Text("stopped before it was read again")
 		}
 	}
 }

@@ -257,8 +257,8 @@ func (c *Control) ready(ctx context.Context, p *Plan, ability Ability) (*Run, er
 	if p.DryRun {
 		return r, nil
 	}
-	if scene := c.opt.Feed.Scene(); scene.State != nil {
-		now := Plan{Refusals: c.refusals(ctx, p, ability.Spec, scene), Overrides: p.Overrides}
+	if snap := c.opt.Feed.Snapshot(); snap.State != nil {
+		now := Plan{Refusals: c.refusals(ctx, p, ability.Spec, snap), Overrides: p.Overrides}
 		if open := now.Open(); len(open) > 0 {
 			return nil, &RefusedError{open}
 		}

@@ -247,14 +247,14 @@ func TestTheShareCapCountsWhatMayBeInUse(t *testing.T) {
 			for _, n := range names(c.chosen) {
 				p.Targets = append(p.Targets, Target{Key: key(n)})
 			}
-			got := capRefusals(p, spec, w.Scene().State)
+			got := capRefusals(p, spec, w.Snapshot().State)
 			if len(got) != c.want {
 				t.Errorf("%d of %d: %v", c.chosen, c.all, got)
 			}
 			for i := range p.Targets {
 				p.Targets[i].Useless = true
 			}
-			if got := capRefusals(p, spec, w.Scene().State); len(got) != 0 {
+			if got := capRefusals(p, spec, w.Snapshot().State); len(got) != 0 {
 				t.Errorf("%d useless ones of %d: %v", c.chosen, c.all, got)
 			}
 		})

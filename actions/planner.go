@@ -43,8 +43,8 @@ func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	scene := c.opt.Feed.Scene()
-	if scene.State == nil {
+	snap := c.opt.Feed.Snapshot()
+	if snap.State == nil {
 		return nil, fmt.Errorf("nothing has been read yet: wait for the first readings")
 	}
 	now := c.opt.Now()
@@ -56,19 +56,19 @@ func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	if p.Verb == Clean && p.Params.PurgeNow { // otherwise the plan would promise a grace and an undo
 		p.Effect, p.Undo = "the directory is removed for good, at once", ""
 	}
-	candidates, err := c.look(ctx, ability.Part.Looker, Question{Keys: keys, State: scene.State, Now: now, Params: in.Params})
+	candidates, err := c.look(ctx, ability.Part.Looker, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params})
 	if err != nil {
 		return nil, fmt.Errorf("the targets cannot be read: %w", err)
 	}
-	c.sort(p, keys, candidates, scene)
-	named(p, scene.State)
+	c.sort(p, keys, candidates, snap)
+	named(p, snap.State)
 	p.Gesture = gestureOf(p, ability.Spec)
-	p.Short = c.short(p, scene.State)
+	p.Short = c.short(p, snap.State)
 	if p.Gesture == GestureName && p.Short == "" {
 		p.Gesture = GestureCount
 	}
 	p.Warnings = append(p.Warnings, warnings(p, now)...)
-	p.Refusals = c.refusals(ctx, p, ability.Spec, scene)
+	p.Refusals = c.refusals(ctx, p, ability.Spec, snap)
 	p.seal()
 	return p, nil
 }
@@ -110,14 +110,14 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 
 // sort makes targets of the eligible candidates and exclusions of the others. A Looker that answers less than it was
 // asked leaves the rest unknown, and what is unknown is left out.
-func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, scene Scene) {
+func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, snap Snapshot) {
 	byKey := make(map[backend.Key]*Candidate, len(cs))
 	for i := range cs { // one that is answered twice is believed where it excludes
 		if was := byKey[cs[i].Key]; was == nil || was.Why.IsEmpty() {
 			byKey[cs[i].Key] = &cs[i]
 		}
 	}
-	seen := c.causes(p, scene.State)
+	seen := c.causes(p, snap.State)
 	for _, k := range keys {
 		x := byKey[k]
 		switch {
@@ -136,7 +136,7 @@ func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, scene Scene)
 			continue
 		}
 		t := Target{Key: k, Label: label, Name: x.Name, Identity: x.Identity, Loses: x.Loses, Owner: x.Owner, Notes: x.Notes,
-			Useless: x.Useless, Bytes: x.Bytes, CauseSeen: x.CauseSeen, Cause: c.cause(scene.State, k)}
+			Useless: x.Useless, Bytes: x.Bytes, CauseSeen: x.CauseSeen, Cause: c.cause(snap.State, k)}
 		if t.Name == "" {
 			t.Name = k.Path().Raw()
 		}

@@ -16,7 +16,7 @@ const (
 )
 
 // refusals are the reasons not to carry the plan out.
-func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, scene Scene) []Refusal {
+func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, snap Snapshot) []Refusal {
 	var out []Refusal
 	if len(p.Targets) == 0 {
 		next := backend.Text("see what was left out, and why")
@@ -25,12 +25,12 @@ func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, scene Scene)
 		}
 		return []Refusal{{Why: backend.Text("there is nothing to act on"), Next: next}}
 	}
-	out = append(out, capRefusals(p, spec, scene.State)...)
+	out = append(out, capRefusals(p, spec, snap.State)...)
 	if p.Verb == Reset {
-		out = append(out, resetRefusals(p, scene.Concerns)...)
+		out = append(out, resetRefusals(p, snap.Concerns)...)
 	}
 	if p.Verb == Reset || p.Verb == Destroy || p.Verb == Clean || p.Verb == Purge {
-		out = append(out, c.leakRefusals(ctx, p, scene)...)
+		out = append(out, c.leakRefusals(ctx, p, snap)...)
 	}
 	return out
 }
@@ -135,15 +135,15 @@ func resetRefusals(p *Plan, concerns []Concern) []Refusal {
 }
 
 // leakRefusals keep the evidence of a possible leak: what shows it would be gone.
-func (c *Control) leakRefusals(ctx context.Context, p *Plan, scene Scene) []Refusal {
-	for i := range scene.Concerns {
-		x := &scene.Concerns[i]
+func (c *Control) leakRefusals(ctx context.Context, p *Plan, snap Snapshot) []Refusal {
+	for i := range snap.Concerns {
+		x := &snap.Concerns[i]
 		if x.Rule != "possible-leak" || !x.Firing {
 			continue
 		}
 		var touched []backend.Key
 		for _, t := range p.Targets {
-			if x.names(t.Key) || x.namesSession(scene.State, t.Key) {
+			if x.names(t.Key) || x.namesSession(snap.State, t.Key) {
 				touched = append(touched, t.Key)
 			}
 		}

@@ -39,7 +39,7 @@ func TestWhatALeakHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := &fleet.State{Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: box}, IsSandbox: true, Session: backend.MustID("s1")})}
 			p := &Plan{Verb: x.verb, Of: x.target.Kind, Source: x.target.Source, Targets: []Target{{Key: x.target, Useless: true}}}
-			got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: x.verb, Of: x.target.Kind}, Scene{State: state, Concerns: []Concern{x.concern}})
+			got := NewControl(Options{}).refusals(t.Context(), p, Spec{Verb: x.verb, Of: x.target.Kind}, Snapshot{State: state, Concerns: []Concern{x.concern}})
 			if (len(got) > 0) != x.refused || len(got) > 0 && (got[0].Word != "" || !strings.Contains(got[0].Next.String(), "write a bundle first")) {
 				t.Errorf("%+v", got)
 			}

@@ -59,7 +59,7 @@ type Run struct {
 func newRun(c *Control, p *Plan, a Ability) *Run {
 	r := &Run{control: c, ability: a, stop: make(chan struct{}), next: make(chan struct{}, 1), done: make(chan struct{}),
 		subs: map[chan struct{}]struct{}{}, began: c.opt.Now(), known: map[string]bool{}, version: 1}
-	for _, x := range c.opt.Feed.Scene().Concerns {
+	for _, x := range c.opt.Feed.Snapshot().Concerns {
 		// On a screen, what began after the plan was made is news to whoever confirmed it. A program without one has only
 		// just begun to look.
 		if x.Firing && (p.Headless || !x.Since.After(p.Made.Add(time.Second))) {

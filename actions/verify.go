@@ -94,7 +94,7 @@ func drain(ch chan struct{}) {
 
 // judge asks the verifier about every line that is not decided.
 func (r *Run) judge() {
-	state := r.control.opt.Feed.Scene().State
+	state := r.control.opt.Feed.Snapshot().State
 	for i := range r.p.Lines { // which only the run itself changes
 		l := &r.p.Lines[i]
 		if l.Issued.IsZero() || l.decided() {

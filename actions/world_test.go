@@ -96,11 +96,11 @@ func key(name string) backend.Key {
 	return backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: backend.MustID("s1"), ID: backend.MustID(name)}
 }
 
-// Scene, Subscribe, Wake and Attend make the world a Feed.
-func (w *world) Scene() Scene {
+// Snapshot, Subscribe, Wake and Attend make the world a Feed.
+func (w *world) Snapshot() Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Scene{State: w.fleet.State(), Concerns: slices.Clone(w.concerns)}
+	return Snapshot{State: w.fleet.State(), Concerns: slices.Clone(w.concerns)}
 }
 
 func (w *world) Subscribe() (<-chan struct{}, func()) {
@@ -134,7 +134,7 @@ func (w *world) Look(_ context.Context, q Question) []Candidate {
 			time.Sleep(6 * time.Second) // the reading before it is too old now
 		}
 		c := Candidate{Key: k, Label: k.Safe(), Useless: true}
-		x := w.Scene().State.Workspace(k)
+		x := w.Snapshot().State.Workspace(k)
 		switch {
 		case x == nil:
 			c.Why = backend.Text("it is not listed any more")

@@ -36,18 +36,18 @@ func NewActionFeed(f *fleet.Fleet, d *alerts.Desk) *ActionFeed { return &ActionF
 // attending is the viewer under whose name the targets of a plan are looked at.
 const attending = "actions"
 
-// Scene is the newest State with its alerts.
-func (f *ActionFeed) Scene() actions.Scene {
+// Snapshot is the newest State with its alerts.
+func (f *ActionFeed) Snapshot() actions.Snapshot {
 	state, board := f.desk.Latest()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if board != f.board && board != nil {
 		f.board, f.concerns = board, concerns(board)
 	}
-	return actions.Scene{State: state, Concerns: f.concerns}
+	return actions.Snapshot{State: state, Concerns: f.concerns}
 }
 
-// Subscribe tells of newer Scenes.
+// Subscribe tells of newer snapshots.
 func (f *ActionFeed) Subscribe() (<-chan struct{}, func()) { return f.desk.Subscribe() }
 
 // Wake asks for a poll of the source now.

@@ -35,9 +35,9 @@ type hands struct {
 	slow time.Duration
 }
 
-func (h *hands) Scene() actions.Scene {
+func (h *hands) Snapshot() actions.Snapshot {
 	s, _ := h.feed.Latest()
-	return actions.Scene{State: s, Concerns: h.concerns}
+	return actions.Snapshot{State: s, Concerns: h.concerns}
 }
 func (h *hands) Subscribe() (<-chan struct{}, func()) { return h.feed.Subscribe() }
 func (h *hands) Wake(string)                          {}

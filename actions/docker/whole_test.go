@@ -28,7 +28,7 @@ type control struct {
 	subs  map[chan struct{}]struct{}
 }
 
-func (c *control) Scene() actions.Scene { return actions.Scene{State: c.fleet.State()} }
+func (c *control) Snapshot() actions.Snapshot { return actions.Snapshot{State: c.fleet.State()} }
 
 func (c *control) Subscribe() (<-chan struct{}, func()) {
 	ch := make(chan struct{}, 1)

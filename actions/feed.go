@@ -35,8 +35,8 @@ func (c *Concern) names(k backend.Key) bool {
 	return false
 }
 
-// Scene is what the program knows at one moment.
-type Scene struct {
+// Snapshot is what the program knows at one moment.
+type Snapshot struct {
 	State    *fleet.State
 	Concerns []Concern
 }
@@ -59,8 +59,8 @@ type Observer interface {
 
 // Feed is where a Control learns what there is. The wiring joins it with the fleet and the alerts.
 type Feed interface {
-	Scene() Scene
-	// Subscribe returns a channel of one slot that is filled when there is a newer Scene.
+	Snapshot() Snapshot
+	// Subscribe returns a channel of one slot that is filled when there is a newer Snapshot.
 	Subscribe() (changed <-chan struct{}, stop func())
 	// Wake asks for a poll of the source now.
 	Wake(source string)
