@@ -93,6 +93,21 @@ func Diagnose(incident string, st *fleet.State, b *alerts.Board, subject backend
 	return Case{State: st, Board: b, Subject: subject, Events: st.Events}.Diagnose(incident)
 }
 
+// diagnoses are the checks of each page, by its number.
+func diagnoses() map[string]func(*subjectView) Diagnosis {
+	return map[string]func(*subjectView) Diagnosis{
+		"1": diagnoseWorkspaceFailed,
+		"2": diagnoseFilesVanished,
+		"3": diagnoseAgentOutOfMemory,
+		"4": diagnoseSandboxWillNotEnd,
+		"5": diagnoseScratchDirectories,
+		"6": diagnoseReferenceMismatch,
+		"7": diagnoseEvictionStorm,
+		"8": diagnoseCrossTenantLeak,
+		"9": diagnoseAuditFlood,
+	}
+}
+
 // Diagnose runs the checks of one incident. It depends on nothing but the Case.
 func (c Case) Diagnose(incident string) Diagnosis {
 	p, ok := Incident(incident)
@@ -100,30 +115,8 @@ func (c Case) Diagnose(incident string) Diagnosis {
 		return Diagnosis{Incident: incident, Subject: c.Subject,
 			Conclusion: backend.Textf("The runbook has no incident %s; it has 1 to 9.", backend.Clean(incident, 20))}
 	}
-	s := newScene(c)
-	var d Diagnosis
-	switch p.Number {
-	case "1":
-		d = diagnose1(s)
-	case "2":
-		d = diagnose2(s)
-	case "3":
-		d = diagnose3(s)
-	case "4":
-		d = diagnose4(s)
-	case "5":
-		d = diagnose5(s)
-	case "6":
-		d = diagnose6(s)
-	case "7":
-		d = diagnose7(s)
-	case "8":
-		d = diagnose8(s)
-	case "9":
-		d = diagnose9(s)
-	default:
-		d.conclude("No diagnosis is written for this page; follow it by hand.")
-	}
+	s := newSubjectView(c)
+	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
 	d.Knobs = p.values(s)
 	sortChecks(d.Checks)

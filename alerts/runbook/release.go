@@ -33,7 +33,7 @@ const unmitigatedRate = 5.0
 const mostIdentical = 2
 
 // release infers the framework's release from what only some releases write.
-func (s *scene) release() Release {
+func (s *subjectView) release() Release {
 	r := Release{Declared: s.versions()}
 	s.releaseFromRefs(&r)
 	s.releaseFromTimes(&r)
@@ -50,7 +50,7 @@ func (r *Release) raise(round int, o origin, l backend.Literal, args ...any) {
 }
 
 // releaseFromRefs: references carry a schemaVersion since round 4.
-func (s *scene) releaseFromRefs(r *Release) {
+func (s *subjectView) releaseFromRefs(r *Release) {
 	for _, e := range s.widen().errors {
 		if e.cause&alerts.NamesSchema != 0 {
 			r.raise(4, e.from, "an error names schemaVersion (%s), which references carry since round 4", e.who)
@@ -77,7 +77,7 @@ func (s *scene) releaseFromRefs(r *Release) {
 }
 
 // releaseFromTimes: snapshots give lastAttemptAt since round 5, and lastOpAt before it.
-func (s *scene) releaseFromTimes(r *Release) {
+func (s *subjectView) releaseFromTimes(r *Release) {
 	var legacy *backend.Workspace
 	for w := range s.State.Workspaces.All() {
 		if !s.here(w.Key.Source) {
@@ -102,7 +102,7 @@ func (s *scene) releaseFromTimes(r *Release) {
 }
 
 // releaseFromLines: the rate limiter of round 5 writes rollups.
-func (s *scene) releaseFromLines(r *Release) {
+func (s *subjectView) releaseFromLines(r *Release) {
 	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, 5*time.Minute)
 	if n := rollups.in.N + rollups.elsewhere; n > 0 {
 		r.raise(5, rollups.from, "%s rollup lines in the last hour: round 5 or later", number(n))
@@ -138,20 +138,20 @@ func (s *scene) releaseFromLines(r *Release) {
 }
 
 // check turns the release into an answer to "is it older than this round".
-func (r Release) check(a ask, round int) Check {
+func (r Release) check(q question, round int) Check {
 	o := origin{r.From, r.At}
 	proof := backend.Join(r.Proof, "; ")
 	switch {
 	case r.AtLeast >= round:
-		return a.no(o, "%s", proof)
+		return q.no(o, "%s", proof)
 	case r.Below > 0 && r.Below <= round:
-		return a.yes(o, "%s", proof)
+		return q.yes(o, "%s", proof)
 	case round == 5 && r.Unmitigated:
-		return a.yes(o, "%s", proof)
+		return q.yes(o, "%s", proof)
 	case len(r.Declared) > 0:
-		return a.unsure("declared: %s; which round that is nobody states", backend.Join(r.Declared, ", "))
+		return q.unsure("declared: %s; which round that is nobody states", backend.Join(r.Declared, ", "))
 	case len(r.Proof) > 0:
-		return a.unsure("%s", proof)
+		return q.unsure("%s", proof)
 	}
-	return a.unsure("nothing that was read tells releases apart")
+	return q.unsure("nothing that was read tells releases apart")
 }

@@ -12,15 +12,15 @@ import (
 // stormWindow is over which a storm is measured.
 const stormWindow = 5 * time.Minute
 
-// diagnose7: an eviction storm. It is never about one session alone, so it looks at the whole source.
-func diagnose7(narrow *scene) Diagnosis {
+// diagnoseEvictionStorm looks at the whole source of its subject: a storm is never about one session alone.
+func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	s := narrow.widen()
 	d := Diagnosis{Checks: s.answers(
 		s.stormNow(),
 		s.retriesOnTop(),
-		s.byErrors(ask{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
+		s.byErrors(question{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.storage(),
-		s.fullRoots(ask{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
+		s.fullRoots(question{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
 		s.hostMemory(),
 		s.sandboxOOM(),
 		s.parentRestarts(),
@@ -28,13 +28,13 @@ func diagnose7(narrow *scene) Diagnosis {
 		s.rollout(),
 		s.bounded(),
 	)}
-	s.advise7(&d)
+	s.adviseEvictionStorm(&d)
 	return d
 }
 
 // stormNow asks whether evictions outrun recovery at this moment, and which way it goes.
-func (s *scene) stormNow() Check {
-	a := ask{"storm", "Is a storm under way?", "eviction metrics, or a log source that reads the agents' log"}
+func (s *subjectView) stormNow() Check {
+	q := question{"storm", "Is a storm under way?", "eviction metrics, or a log source that reads the agents' log"}
 	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
 	exhausted := s.tally(backend.MetricEvictionExhausted, stormWindow)
 	evicted, total := 0, len(s.workspaces)
@@ -45,27 +45,27 @@ func (s *scene) stormNow() Check {
 	}
 	rate, counted := evictions.in.Rate(stormWindow)
 	if x := s.firing("eviction-storm"); x != nil {
-		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now; %s%s",
-			evicted, plural(total, "workspace"), toll(evictions, exhausted), s.direction7())
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now; %s%s",
+			evicted, plural(total, "workspace"), toll(evictions, exhausted), s.stormDirection())
 	}
 	switch {
 	case counted && rate >= 0.2 && retries.in.N < evictions.in.N/2:
-		return a.yes(evictions.from, "%.1f evictions a second, retries for %.0f %% of them%s", rate, 100*retries.in.N/evictions.in.N, s.direction7())
+		return q.yes(evictions.from, "%.1f evictions a second, retries for %.0f %% of them%s", rate, 100*retries.in.N/evictions.in.N, s.stormDirection())
 	case exhausted.in.N >= 3:
-		return a.yes(exhausted.from, "%s exhausted retries in 5m%s", number(exhausted.in.N), s.direction7())
+		return q.yes(exhausted.from, "%s exhausted retries in 5m%s", number(exhausted.in.N), s.stormDirection())
 	case total >= 5 && 2*evicted > total:
-		return a.yes(s.newest(), "%d of %d workspaces are evicted now; nothing counts them, so this is a lower bound", evicted, total)
+		return q.yes(s.newest(), "%d of %d workspaces are evicted now; nothing counts them, so this is a lower bound", evicted, total)
 	case counted && rate >= 0.2:
-		return a.no(evictions.from, "%.1f evictions a second, and retries for %.0f %% of them: they recover", rate, 100*min(1, retries.in.N/evictions.in.N))
+		return q.no(evictions.from, "%.1f evictions a second, and retries for %.0f %% of them: they recover", rate, 100*min(1, retries.in.N/evictions.in.N))
 	case counted:
-		return a.no(evictions.from, "%s evictions in 5m", number(evictions.in.N))
+		return q.no(evictions.from, "%s evictions in 5m", number(evictions.in.N))
 	case exhausted.looked:
-		return a.no(exhausted.from, "%s exhausted retries in 5m, %d of %s evicted now", number(exhausted.in.N), evicted, plural(total, "workspace"))
+		return q.no(exhausted.from, "%s exhausted retries in 5m, %d of %s evicted now", number(exhausted.in.N), evicted, plural(total, "workspace"))
 	}
 	if why := s.blindWhy("eviction-storm"); !why.IsEmpty() {
-		return a.unsure("%d of %s are evicted now; beyond that: %s", evicted, plural(total, "workspace"), why)
+		return q.unsure("%d of %s are evicted now; beyond that: %s", evicted, plural(total, "workspace"), why)
 	}
-	return a.unsure("%d of %s are evicted now, and nobody counts evictions", evicted, plural(total, "workspace"))
+	return q.unsure("%d of %s are evicted now, and nobody counts evictions", evicted, plural(total, "workspace"))
 }
 
 // toll writes what was counted in the window; what nobody counts is said, not given as a number.
@@ -87,8 +87,8 @@ func toll(evictions, exhausted counted) string {
 	return amount("evictions in 5m", evictions) + "; " + amount("exhausted retries in 5m", exhausted)
 }
 
-// direction7 compares the last 5 minutes with the 5 before.
-func (s *scene) direction7() string {
+// stormDirection compares the last 5 minutes with the 5 before.
+func (s *subjectView) stormDirection() string {
 	var before, after float64
 	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted} {
 		for x := range s.State.Windows.All(m) {
@@ -112,11 +112,11 @@ func (s *scene) direction7() string {
 }
 
 // retriesOnTop asks whether retries feed the storm: many attempts for few recoveries.
-func (s *scene) retriesOnTop() Check {
-	a := ask{"retries", "Do retries on top make it worse?", "eviction metrics, or attempt and success times of the workspaces"}
+func (s *subjectView) retriesOnTop() Check {
+	q := question{"retries", "Do retries on top make it worse?", "eviction metrics, or attempt and success times of the workspaces"}
 	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
 	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
-		return a.yes(retries.from, "%s retries for %s evictions in 5m: more than one for each", number(retries.in.N), number(evictions.in.N))
+		return q.yes(retries.from, "%s retries for %s evictions in 5m: more than one for each", number(retries.in.N), number(evictions.in.N))
 	}
 	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {
@@ -136,18 +136,18 @@ func (s *scene) retriesOnTop() Check {
 	watched := s.now.Sub(s.firstTry())
 	switch {
 	case attempts >= 3 && attempts > 2*recoveries && watched < time.Minute:
-		return a.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, ago(watched))
+		return q.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, ago(watched))
 	case attempts >= 3 && attempts > 2*recoveries:
-		return a.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
+		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
-		return s.settle(a.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), a)
+		return s.settle(q.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), q)
 	}
-	return a.unsure("no attempt of the last minute is known")
+	return q.unsure("no attempt of the last minute is known")
 }
 
 // recoveredLately reports whether a workspace that works now was seen evicted or failed within the last minutes, and has
 // succeeded since. One that never was broken has not recovered.
-func (s *scene) recoveredLately(w *backend.Workspace) bool {
+func (s *subjectView) recoveredLately(w *backend.Workspace) bool {
 	success, ok := w.LastSuccessAt.Get()
 	if !ok || s.now.Sub(success) > time.Minute {
 		return false
@@ -159,26 +159,26 @@ func (s *scene) recoveredLately(w *backend.Workspace) bool {
 }
 
 // firstTry is since when the registry of the subject is read, now when it is not.
-func (s *scene) firstTry() time.Time {
+func (s *subjectView) firstTry() time.Time {
 	if h := s.delivers(backend.InputRegistry); h != nil && !h.FirstTry.IsZero() {
 		return h.FirstTry
 	}
 	return s.now
 }
 
-func (s *scene) storage() Check {
-	a := ask{"storage", "Is object storage (R2) out of reach?", "a [[check]] that reaches the bucket: no source of the agents reports it"}
-	c := s.byErrors(a, alerts.NamesStorage)
+func (s *subjectView) storage() Check {
+	q := question{"storage", "Is object storage (R2) out of reach?", "a [[check]] that reaches the bucket: no source of the agents reports it"}
+	c := s.byErrors(q, alerts.NamesStorage)
 	if c.Mark == RuledOut {
 		// A provider that cannot reach storage may name anything in its error; silence proves nothing here.
-		return a.unsure("%s, which does not prove that storage is reachable", c.Fact)
+		return q.unsure("%s, which does not prove that storage is reachable", c.Fact)
 	}
 	return c
 }
 
 // parentRestarts asks whether what the workspaces live in starts over and over.
-func (s *scene) parentRestarts() Check {
-	a := ask{"parent-restarts", "Does a parent process restart over and over?", "a container source, or process_start_time_seconds on a metrics page"}
+func (s *subjectView) parentRestarts() Check {
+	q := question{"parent-restarts", "Does a parent process restart over and over?", "a container source, or process_start_time_seconds on a metrics page"}
 	starts := 0
 	var last *backend.Event
 	for i := range s.Events {
@@ -189,7 +189,7 @@ func (s *scene) parentRestarts() Check {
 		}
 	}
 	if starts >= 2 {
-		return a.yes(origin{last.Source, last.At}, "%d starts within the hour, the last: %s", starts, last.Text)
+		return q.yes(origin{last.Source, last.At}, "%d starts within the hour, the last: %s", starts, last.Text)
 	}
 	var calm *backend.Sandbox
 	for sb := range s.State.Sandboxes.All() {
@@ -200,27 +200,27 @@ func (s *scene) parentRestarts() Check {
 		started, _ := sb.StartedAt.Get()
 		switch {
 		case sb.Class == backend.SandboxRestarting:
-			return a.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
+			return q.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
 		case n >= 3 && s.now.Sub(started) < time.Hour:
-			return a.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, ago(s.now.Sub(started)))
+			return q.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, ago(s.now.Sub(started)))
 		case ok:
 			calm = sb
 		}
 	}
 	if calm != nil {
-		return a.no(s.from(&calm.Meta), "no container restarts repeatedly")
+		return q.no(s.from(&calm.Meta), "no container restarts repeatedly")
 	}
-	return a.unsure("no container source is read, and no two starts of the agents' process were seen")
+	return q.unsure("no container source is read, and no two starts of the agents' process were seen")
 }
 
 // permanent asks whether something is retried that no retry cures. An entry that failed for such a cause is classed
 // rightly; it is the one that goes on being tried that is not.
-func (s *scene) permanent() Check {
-	a := ask{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
+func (s *subjectView) permanent() Check {
+	q := question{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
 	if x := s.firing("misclassified-transient"); x != nil {
-		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
 	}
-	c := s.byErrors(a, alerts.NamesPermanent)
+	c := s.byErrors(q, alerts.NamesPermanent)
 	if c.Mark != Confirmed {
 		return c
 	}
@@ -231,13 +231,13 @@ func (s *scene) permanent() Check {
 		case e.ws.Class == backend.ClassFailed:
 			failed++
 		case triedSince(e.ws):
-			return a.yes(e.from, "%s is %s and tried again with an error that no retry cures: %s", e.who, reported(e.ws), e.text)
+			return q.yes(e.from, "%s is %s and tried again with an error that no retry cures: %s", e.who, reported(e.ws), e.text)
 		}
 	}
 	if failed > 0 {
-		return s.settle(a.no(s.newest(), "%s failed for such an error, which is right, and none is tried again with one", plural(failed, "workspace")), a)
+		return s.settle(q.no(s.newest(), "%s failed for such an error, which is right, and none is tried again with one", plural(failed, "workspace")), q)
 	}
-	return a.unsure("%s; that it is retried was not seen", c.Fact)
+	return q.unsure("%s; that it is retried was not seen", c.Fact)
 }
 
 // triedSince reports whether a workspace was tried after its last success.
@@ -256,32 +256,32 @@ func reported(w *backend.Workspace) backend.Safe {
 }
 
 // bounded asks whether anything limits how many workspaces open at once.
-func (s *scene) bounded() Check {
-	a := ask{"unbounded", "Are opens unbounded?", "concurrency in a declaration, and the provider's maxGlobalConcurrentOpens"}
+func (s *subjectView) bounded() Check {
+	q := question{"unbounded", "Are opens unbounded?", "concurrency in a declaration, and the provider's maxGlobalConcurrentOpens"}
 	bound, silent := 0, 0
 	for _, w := range s.workspaces {
 		if n, ok := w.Concurrency.Get(); ok && n > 0 {
 			bound = max(bound, n)
 		} else if ok {
-			return a.yes(s.from(&w.Meta), "%s declares no bound", w.Key.Safe())
+			return q.yes(s.from(&w.Meta), "%s declares no bound", w.Key.Safe())
 		} else {
 			silent++
 		}
 	}
 	if bound > 0 && silent == 0 {
-		return a.no(s.newest(), "at most %d opens at a time per session; the bound across sessions is not read", bound)
+		return q.no(s.newest(), "at most %d opens at a time per session; the bound across sessions is not read", bound)
 	}
-	return a.unsure("%s do not declare it", plural(silent, "workspace"))
+	return q.unsure("%s do not declare it", plural(silent, "workspace"))
 }
 
-func (s *scene) advise7(d *Diagnosis) {
+func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 	storm := d.is("storm")
-	s.causes7(d)
+	s.concludeStormCause(d)
 	if d.Mark("storm") == RuledOut && !d.Conclusion.IsEmpty() {
 		d.Conclusion = backend.Textf("No storm now. %s", d.Conclusion)
 	}
 	if d.Conclusion.IsEmpty() {
-		s.nameless7(d)
+		s.concludeWithoutCause(d)
 	}
 	if d.is("retries") {
 		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
@@ -294,8 +294,8 @@ func (s *scene) advise7(d *Diagnosis) {
 	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
 }
 
-// causes7 concludes from the causes of storms, the nearest to what engineers can change first.
-func (s *scene) causes7(d *Diagnosis) {
+// concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
+func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.is("quota"):
 		d.conclude("The platform's limit refuses new containers; every retry asks again.")
@@ -322,8 +322,8 @@ func (s *scene) causes7(d *Diagnosis) {
 	}
 }
 
-// nameless7 concludes where no cause is confirmed.
-func (s *scene) nameless7(d *Diagnosis) {
+// concludeWithoutCause concludes where no cause is confirmed.
+func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
 		d.conclude("A storm is under way and no check names its cause.")

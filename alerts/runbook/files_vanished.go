@@ -8,8 +8,8 @@ import (
 	"sandglass/backend"
 )
 
-// diagnose2: files vanished. It ends in one word.
-func diagnose2(s *scene) Diagnosis {
+// diagnoseFilesVanished says in one word why the files of a workspace are gone.
+func diagnoseFilesVanished(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.branched(),
 		s.keepsNothing(),
@@ -21,51 +21,51 @@ func diagnose2(s *scene) Diagnosis {
 		s.slept(),
 	)}
 	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
-	d.end(endings2())
+	d.end(filesVanishedEndings())
 	return d
 }
 
-func (s *scene) branched() Check {
-	a := ask{"branch", "Was the session branched from another?", "branchedFrom in the list route"}
+func (s *subjectView) branched() Check {
+	q := question{"branch", "Was the session branched from another?", "branchedFrom in the list route"}
 	switch {
 	case s.session == nil:
-		return a.unsure("the session is not listed")
+		return q.unsure("the session is not listed")
 	case !s.session.BranchedFrom.IsZero():
-		return a.yes(s.from(&s.session.Meta), "session %s was branched from %s, and branches start without files since round 4", s.sessionID.Safe(), s.session.BranchedFrom.Safe())
+		return q.yes(s.from(&s.session.Meta), "session %s was branched from %s, and branches start without files since round 4", s.sessionID.Safe(), s.session.BranchedFrom.Safe())
 	}
 	for x := range s.State.Sessions.All() {
 		if x.Key.Source == s.home && !x.BranchedFrom.IsZero() {
-			return a.no(s.from(&s.session.Meta), "the list route names branches, and this session is none")
+			return q.no(s.from(&s.session.Meta), "the list route names branches, and this session is none")
 		}
 	}
-	return a.unsure("no session of this source says what it was branched from")
+	return q.unsure("no session of this source says what it was branched from")
 }
 
 // keepsNothing asks for providers that promise nothing beyond one process or one call.
-func (s *scene) keepsNothing() Check {
-	a := ask{"durability", "Does the provider keep nothing at all?", "provider in the aggregate route or in a declaration"}
+func (s *subjectView) keepsNothing() Check {
+	q := question{"durability", "Does the provider keep nothing at all?", "provider in the aggregate route or in a declaration"}
 	o := s.newest()
 	switch p := s.provider(); p {
 	case "":
-		return a.unsure("nobody names the provider")
+		return q.unsure("nobody names the provider")
 	case "in-memory":
-		return a.yes(o, "provider in-memory keeps files in the process: a restart or a close loses them")
+		return q.yes(o, "provider in-memory keeps files in the process: a restart or a close loses them")
 	case "cloudflare-dynamic-worker":
-		return a.yes(o, "provider cloudflare-dynamic-worker runs scripts and keeps no files")
+		return q.yes(o, "provider cloudflare-dynamic-worker runs scripts and keeps no files")
 	case "cloudflare-filestore":
-		return a.no(o, "provider cloudflare-filestore keeps files in the agent's Durable Object")
+		return q.no(o, "provider cloudflare-filestore keeps files in the agent's Durable Object")
 	case "local-bash", "local-sandbox":
-		return a.no(o, "provider %s keeps files until close, and across a restart of the process", backend.Clean(p, 60))
+		return q.no(o, "provider %s keeps files until close, and across a restart of the process", backend.Clean(p, 60))
 	case "cloudflare-sandbox":
-		return a.no(o, "provider cloudflare-sandbox keeps files while its container lives")
+		return q.no(o, "provider cloudflare-sandbox keeps files while its container lives")
 	default:
-		return a.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
+		return q.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
 	}
 }
 
 // hostRestarted asks whether scratch directories in memory went with a boot.
-func (s *scene) hostRestarted() Check {
-	a := ask{"boot", "Did the host restart with its scratch directories in memory?", "a tmpdir source on the agents' host"}
+func (s *subjectView) hostRestarted() Check {
+	q := question{"boot", "Did the host restart with its scratch directories in memory?", "a tmpdir source on the agents' host"}
 	last := s.lastSuccess()
 	var seen *backend.Host
 	for _, h := range s.hosts() {
@@ -76,20 +76,20 @@ func (s *scene) hostRestarted() Check {
 		seen = h
 		for _, r := range h.Roots {
 			if r.FSType.String() == "tmpfs" && !last.IsZero() && boot.After(last) {
-				return a.yes(s.from(&h.Meta), "%s booted %s ago, after the last success, and %s is a tmpfs", h.Name, ago(s.now.Sub(boot)), r.Path)
+				return q.yes(s.from(&h.Meta), "%s booted %s ago, after the last success, and %s is a tmpfs", h.Name, ago(s.now.Sub(boot)), r.Path)
 			}
 		}
 	}
 	switch {
 	case seen == nil:
-		return a.unsure("no host's boot time is read")
+		return q.unsure("no host's boot time is read")
 	case last.IsZero():
-		return a.unsure("%s booted %s ago; when the files were last used is not known", seen.Name, ago(s.now.Sub(seen.BootedAt.Or(s.now))))
+		return q.unsure("%s booted %s ago; when the files were last used is not known", seen.Name, ago(s.now.Sub(seen.BootedAt.Or(s.now))))
 	}
-	return a.no(s.from(&seen.Meta), "no host with a tmpfs root booted since the last success")
+	return q.no(s.from(&seen.Meta), "no host with a tmpfs root booted since the last success")
 }
 
-func (s *scene) lastSuccess() time.Time {
+func (s *subjectView) lastSuccess() time.Time {
 	var last time.Time
 	for _, w := range s.workspaces {
 		if t, ok := w.LastSuccessAt.Get(); ok && t.After(last) {
@@ -100,35 +100,35 @@ func (s *scene) lastSuccess() time.Time {
 }
 
 // emptied asks whether the sandbox lives and its workspace directory does not.
-func (s *scene) emptied() Check {
-	a := ask{"emptied", "Was the workspace directory removed from inside the sandbox?", "a probe of the sandbox; it must be running, a probe wakes a sleeping one"}
+func (s *subjectView) emptied() Check {
+	q := question{"emptied", "Was the workspace directory removed from inside the sandbox?", "a probe of the sandbox; it must be running, a probe wakes a sleeping one"}
 	works := origin{}
 	for _, sb := range s.sandboxes {
 		if _, late, failing := sb.Failing(); failing && sb.WorkDirGone() && sb.Class == backend.SandboxRunning {
-			return a.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, hourOf(late))
+			return q.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, hourOf(late))
 		}
 		o, ok := sb.Observed.Get()
 		text := strings.ToLower(o.What.String())
 		switch {
 		case ok && !o.Works && (strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")):
-			return a.yes(origin{sb.Key.Source, o.At}, "%s runs and %s: a command in it removed the directory", sb.Name, o.What)
+			return q.yes(origin{sb.Key.Source, o.At}, "%s runs and %s: a command in it removed the directory", sb.Name, o.What)
 		case ok && o.Works:
 			works = origin{sb.Key.Source, o.At}
 		}
 	}
 	if !works.at.IsZero() {
-		return a.no(works, "a probe found the workspace in place")
+		return q.no(works, "a probe found the workspace in place")
 	}
 	if p := s.provider(); p != "" && !alerts.HasMachine(p) {
-		return a.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
+		return q.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
-	return a.unsure("no probe was made")
+	return q.unsure("no probe was made")
 }
 
 // replaced asks whether the machine behind the session is another one than before.
-func (s *scene) replaced() Check {
-	a := ask{"replaced", "Is the sandbox another one than before?", "a container source whose sandboxes are joined to the session"}
-	if c := s.byErrors(a, alerts.NamesReplaced); c.Mark == Confirmed {
+func (s *subjectView) replaced() Check {
+	q := question{"replaced", "Is the sandbox another one than before?", "a container source whose sandboxes are joined to the session"}
+	if c := s.byErrors(q, alerts.NamesReplaced); c.Mark == Confirmed {
 		return c
 	}
 	last := s.lastSuccess()
@@ -144,32 +144,32 @@ func (s *scene) replaced() Check {
 			started, hasStart = s.session.StartedAt.Get()
 		}
 		if !last.IsZero() && at.After(last) {
-			return a.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, ago(s.now.Sub(at)))
+			return q.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, ago(s.now.Sub(at)))
 		}
 		if hasStart && len(s.sandboxes) > 1 && at.After(started.Add(10*time.Minute)) {
-			return a.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, plural(len(s.sandboxes), "sandbox"))
+			return q.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, plural(len(s.sandboxes), "sandbox"))
 		}
 	}
 	for _, w := range s.workspaces {
 		for _, c := range w.History {
 			if strings.EqualFold(c.Status.String(), "evicted") && w.Class != backend.ClassEvicted {
-				return a.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), hourOf(c.At))
+				return q.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), hourOf(c.At))
 			}
 		}
 	}
 	if known != nil && !last.IsZero() {
-		return a.no(s.from(&known.Meta), "%s is older than the last success", known.Name)
+		return q.no(s.from(&known.Meta), "%s is older than the last success", known.Name)
 	}
 	if p := s.provider(); p != "" && known == nil && !alerts.HasMachine(p) {
-		return a.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
+		return q.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
-	return a.unsure("no sandbox of this subject gives its age and a success to compare it with")
+	return q.unsure("no sandbox of this subject gives its age and a success to compare it with")
 }
 
 // closedBetween asks whether the workspace was closed where a close loses its files. That a run goes on now says nothing
 // of how the one before it ended; a registry that forgot its last success does.
-func (s *scene) closedBetween() Check {
-	a := ask{"closed", "Was the workspace closed, by a provider whose close removes files?", "a session list with startedAt, and the provider with destroyOnClose"}
+func (s *subjectView) closedBetween() Check {
+	q := question{"closed", "Was the workspace closed, by a provider whose close removes files?", "a session list with startedAt, and the provider with destroyOnClose"}
 	l := s.over()
 	closed := l.mark == Confirmed
 	fact, o := l.fact, l.from
@@ -187,27 +187,27 @@ func (s *scene) closedBetween() Check {
 		}
 	}
 	if !closed && l.mark == RuledOut {
-		return a.unsure("%s; whether it was closed before is not seen", fact)
+		return q.unsure("%s; whether it was closed before is not seen", fact)
 	}
 	if !closed {
-		return a.unsure("%s", fact)
+		return q.unsure("%s", fact)
 	}
 	switch p := s.provider(); p {
 	case "in-memory", "local-bash", "local-sandbox":
-		return a.yes(o, "%s, and closing removes the files of %s", fact, backend.Clean(p, 60))
+		return q.yes(o, "%s, and closing removes the files of %s", fact, backend.Clean(p, 60))
 	case "cloudflare-filestore":
-		return a.no(o, "%s, but cloudflare-filestore keeps files across a close", fact)
+		return q.no(o, "%s, but cloudflare-filestore keeps files across a close", fact)
 	case "cloudflare-sandbox":
-		return s.closedSandbox(a, fact, o)
+		return s.closedSandbox(q, fact, o)
 	case "":
-		return a.unsure("%s; whether that loses files depends on the provider, which nobody names", fact)
+		return q.unsure("%s; whether that loses files depends on the provider, which nobody names", fact)
 	default:
-		return a.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
+		return q.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
 	}
 }
 
 // beganAfter is when the subject's session began, where that is after a success that its registry does not know any more.
-func (s *scene) beganAfter(lost time.Time) (time.Time, bool) {
+func (s *subjectView) beganAfter(lost time.Time) (time.Time, bool) {
 	if s.session == nil || lost.IsZero() {
 		return time.Time{}, false
 	}
@@ -217,44 +217,44 @@ func (s *scene) beganAfter(lost time.Time) (time.Time, bool) {
 
 func hourOf(t time.Time) backend.Safe { return backend.Clean(t.UTC().Format("15:04Z"), 20) }
 
-func (s *scene) closedSandbox(a ask, fact backend.Safe, o origin) Check {
+func (s *subjectView) closedSandbox(q question, fact backend.Safe, o origin) Check {
 	for _, w := range s.workspaces {
 		if destroys, ok := w.DestroyOnClose.Get(); ok && destroys {
-			return a.yes(o, "%s, and destroyOnClose ends the container with its files", fact)
+			return q.yes(o, "%s, and destroyOnClose ends the container with its files", fact)
 		} else if ok {
-			return a.no(o, "%s, but destroyOnClose is off: the container stays until it sleeps", fact)
+			return q.no(o, "%s, but destroyOnClose is off: the container stays until it sleeps", fact)
 		}
 	}
-	return a.unsure("%s; whether destroyOnClose is set nobody declares", fact)
+	return q.unsure("%s; whether destroyOnClose is set nobody declares", fact)
 }
 
 // slept asks whether the container went to sleep, which may or may not lose files: sources disagree.
-func (s *scene) slept() Check {
-	a := ask{"asleep", "Did the container go to sleep?", "the platform's state of the container, or sleepAfter with the time of the last use"}
+func (s *subjectView) slept() Check {
+	q := question{"asleep", "Did the container go to sleep?", "the platform's state of the container, or sleepAfter with the time of the last use"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxAsleep {
-			return a.yes(s.from(&sb.Meta), "%s sleeps; whether files outlive that the sources disagree: the framework says it hibernates, the platform that a fresh container starts", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s sleeps; whether files outlive that the sources disagree: the framework says it hibernates, the platform that a fresh container starts", sb.Name)
 		}
 	}
 	p := s.provider()
 	if p != "" && p != "cloudflare-sandbox" {
-		return a.no(s.newest(), "provider %s does not sleep", backend.Clean(p, 60))
+		return q.no(s.newest(), "provider %s does not sleep", backend.Clean(p, 60))
 	}
 	for _, w := range s.workspaces {
 		after, ok := w.SleepAfter.Get()
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
-			return a.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", ago(s.now.Sub(last)), span(w.SleepAfter))
+			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", ago(s.now.Sub(last)), span(w.SleepAfter))
 		}
 		if ok && used && s.old.IsEmpty() {
-			return a.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", ago(s.now.Sub(last)), span(w.SleepAfter))
+			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", ago(s.now.Sub(last)), span(w.SleepAfter))
 		}
 	}
-	return a.unsure("neither the container's state nor its sleepAfter is known")
+	return q.unsure("neither the container's state nor its sleepAfter is known")
 }
 
-// endings2 are what incident 2 can come to: what was proved to have happened before what the design would explain.
-func endings2() []ending {
+// filesVanishedEndings are what incident 2 can come to: what was proved to have happened before what the design would explain.
+func filesVanishedEndings() []ending {
 	return []ending{
 		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
 			do: "Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session."},

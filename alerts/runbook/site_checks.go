@@ -9,8 +9,8 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// siteFact is what a check of the site's own ([[check]]) says about one question: r2.reachable about "storage".
-type siteFact struct {
+// siteAnswer is what a check of the site's own ([[check]]) says about one question: r2.reachable about "storage".
+type siteAnswer struct {
 	question string // name of the check of ours that it answers
 	cause    bool   // the cause that the question asks for is there
 	fact     backend.Fact
@@ -27,9 +27,9 @@ func wellKnown(fact string) []string {
 	return nil
 }
 
-// siteFacts are the answers that the site's own checks give about the subject, those that find a cause first.
-func (s *scene) siteFacts() []siteFact {
-	var out []siteFact
+// siteAnswers are the answers that the site's own checks give about the subject, those that find a cause first.
+func (s *subjectView) siteAnswers() []siteAnswer {
+	var out []siteAnswer
 	for _, h := range s.State.Sources {
 		if len(h.Facts) == 0 || !s.speaksHere(h.Key.Source) {
 			continue
@@ -41,18 +41,18 @@ func (s *scene) siteFacts() []siteFact {
 				rulesOut = wellKnown(f.Name)
 			}
 			for _, q := range rulesOut {
-				out = append(out, siteFact{q, !f.Holds, f, h.Key.Source, old})
+				out = append(out, siteAnswer{q, !f.Holds, f, h.Key.Source, old})
 			}
 			for _, q := range f.Confirms {
-				out = append(out, siteFact{q, f.Holds, f, h.Key.Source, old})
+				out = append(out, siteAnswer{q, f.Holds, f, h.Key.Source, old})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b siteFact) int { return weight(b) - weight(a) })
+	slices.SortStableFunc(out, func(a, b siteAnswer) int { return weight(b) - weight(a) })
 	return out
 }
 
-func weight(f siteFact) int {
+func weight(f siteAnswer) int {
 	switch {
 	case f.old:
 		return 0
@@ -63,7 +63,7 @@ func weight(f siteFact) int {
 }
 
 // text says what the check found out.
-func (f siteFact) text() backend.Safe {
+func (f siteAnswer) text() backend.Safe {
 	word := "false"
 	if f.fact.Holds {
 		word = "true"
@@ -72,24 +72,24 @@ func (f siteFact) text() backend.Safe {
 }
 
 // answers completes checks before anything is concluded from them.
-func (s *scene) answers(checks ...Check) []Check { return s.withSite(s.fresh(checks)) }
+func (s *subjectView) answers(checks ...Check) []Check { return s.withSiteChecks(s.fresh(checks)) }
 
-// withSite lets the site's own checks answer. One that finds the cause outweighs readings that do not show it, because
+// withSiteChecks lets the site's own checks answer. One that finds the cause outweighs readings that do not show it, because
 // it looked where they do not; one that does not find it proves nothing against a reading that does. Where a check does
 // not answer any more its last word stands beside the question, and answers nothing.
-func (s *scene) withSite(checks []Check) []Check {
-	facts := s.siteFacts()
+func (s *subjectView) withSiteChecks(checks []Check) []Check {
+	facts := s.siteAnswers()
 	for i := range checks {
 		for _, f := range facts {
 			if f.question == checks[i].Name {
-				s.ask(&checks[i], f)
+				s.applySiteAnswer(&checks[i], f)
 			}
 		}
 	}
 	return checks
 }
 
-func (s *scene) ask(c *Check, f siteFact) {
+func (s *subjectView) applySiteAnswer(c *Check, f siteAnswer) {
 	switch {
 	case f.old:
 		c.Fact = beside(c.Fact, backend.Textf("%s does not answer now; %s before it said: %s", backend.Clean(f.source, 80),

@@ -11,7 +11,7 @@ import (
 
 // places are what the subject's workspaces share with other sessions, those across tenants first: the same that the rule
 // possible-leak looks at, and besides any directory that is mounted writable.
-func (s *scene) places() []*fleet.Place {
+func (s *subjectView) places() []*fleet.Place {
 	homes := map[backend.Series]string{}
 	home := func(source string, session backend.ID) string {
 		k := backend.Series{Source: source, Session: session}
@@ -42,13 +42,13 @@ func (s *scene) places() []*fleet.Place {
 }
 
 // uses reports whether a user of a place is the subject.
-func (s *scene) uses(u fleet.PlaceUser) bool {
+func (s *subjectView) uses(u fleet.PlaceUser) bool {
 	w := s.oneWorkspace()
 	return !s.sessionID.IsZero() && u.Session == s.sessionID && (w.IsZero() || u.Workspace.IsZero() || u.Workspace == w)
 }
 
 // withoutIsolated leaves out the workspaces of which a log line says that the child got one of its own.
-func (s *scene) withoutIsolated(p *fleet.Place, home func(string, backend.ID) string) *fleet.Place {
+func (s *subjectView) withoutIsolated(p *fleet.Place, home func(string, backend.ID) string) *fleet.Place {
 	left := p
 	for x := range s.State.Windows.All(backend.MetricNameCollision) {
 		if x.Session.IsZero() || home(x.Source, x.Session) != p.Home || s.State.Windows.Over(x, s.now, time.Hour).N == 0 {
@@ -62,7 +62,7 @@ func (s *scene) withoutIsolated(p *fleet.Place, home func(string, backend.ID) st
 }
 
 // mounted finds a directory that the subject's sandboxes and another session's both mount writable.
-func (s *scene) mounted(home func(string, backend.ID) string) *fleet.Place {
+func (s *subjectView) mounted(home func(string, backend.ID) string) *fleet.Place {
 	first := map[backend.ID]*backend.Sandbox{}
 	for _, sb := range s.sandboxes {
 		for _, m := range sb.Mounts {
@@ -110,7 +110,7 @@ func users(p *fleet.Place) backend.Safe {
 }
 
 // named counts the subject's workspaces of which something names the place that holds their files.
-func (s *scene) named(of func(*backend.Workspace) backend.ID, ref func(*backend.Ref) backend.ID) int {
+func (s *subjectView) named(of func(*backend.Workspace) backend.ID, ref func(*backend.Ref) backend.ID) int {
 	n := 0
 	var saved map[backend.Key]bool
 	for _, w := range s.workspaces {
@@ -134,8 +134,8 @@ func (s *scene) named(of func(*backend.Workspace) backend.ID, ref func(*backend.
 }
 
 // touched asks what the sessions did in the place that they share, as far as log lines tell.
-func (s *scene) touched(places []*fleet.Place) Check {
-	a := ask{"reads", "Were files of another tenant really read or written?", "log patterns of class read and write, which give the path of a file and its session or sandbox; or the platform's own audit"}
+func (s *subjectView) touched(places []*fleet.Place) Check {
+	q := question{"reads", "Were files of another tenant really read or written?", "log patterns of class read and write, which give the path of a file and its session or sandbox; or the platform's own audit"}
 	var seen []backend.Safe
 	for _, p := range places {
 		var wrote, read []use
@@ -150,18 +150,18 @@ func (s *scene) touched(places []*fleet.Place) Check {
 		for _, w := range wrote {
 			for _, r := range read {
 				if r.session != w.session && !r.session.IsZero() && !w.session.IsZero() {
-					return a.yes(r.from, "in the place that they share: %s; %s", w.text(), r.text())
+					return q.yes(r.from, "in the place that they share: %s; %s", w.text(), r.text())
 				}
 			}
 		}
 	}
 	switch {
 	case len(places) == 0:
-		return a.unsure("nothing shared was found in which it could have happened")
+		return q.unsure("nothing shared was found in which it could have happened")
 	case len(seen) > 0:
-		return a.unsure("%s in the last hour; that the other side read or wrote there no line says", backend.Join(seen[:min(len(seen), 3)], ", "))
+		return q.unsure("%s in the last hour; that the other side read or wrote there no line says", backend.Join(seen[:min(len(seen), 3)], ", "))
 	}
-	return a.unsure("no line of the last hour says which files were touched there")
+	return q.unsure("no line of the last hour says which files were touched there")
 }
 
 // use is what log lines say that one session did in a place.
@@ -184,7 +184,7 @@ func (u use) text() backend.Safe {
 }
 
 // usesOf are the reads and writes that lines of the last hour count for the users of a place.
-func (s *scene) usesOf(p *fleet.Place) []use {
+func (s *subjectView) usesOf(p *fleet.Place) []use {
 	var out []use
 	for _, m := range []struct {
 		metric backend.Metric

@@ -8,31 +8,31 @@ import (
 )
 
 // agentMemory asks how the agent's memory went before it fell, or until now when nothing says that it fell.
-func (s *scene) agentMemory() Check {
-	a := ask{"memory", "Did its memory grow before?", "process_resident_memory_bytes on a metrics page, or a log pattern of class memory"}
+func (s *subjectView) agentMemory() Check {
+	q := question{"memory", "Did its memory grow before?", "process_resident_memory_bytes on a metrics page, or a log pattern of class memory"}
 	m, ok := alerts.MemoryBefore(s.State, s.speaksHere, s.sessionID, s.fellAt())
 	if !ok {
-		return a.unsure("no source reads the memory of the agent")
+		return q.unsure("no source reads the memory of the agent")
 	}
 	from := origin{m.Process.Source, m.Last.At()}
 	_, watched := m.Grew()
 	switch {
 	case m.Full(), m.Grows():
-		return a.yes(from, "it %s", m.Text())
+		return q.yes(from, "it %s", m.Text())
 	case watched < 5*time.Minute:
-		return a.unsure("it was at %s", m.Text())
+		return q.unsure("it was at %s", m.Text())
 	}
-	return s.settle(a.no(from, "it was at %s; what fills it between two readings is not seen", m.Text()), a)
+	return s.settle(q.no(from, "it was at %s; what fills it between two readings is not seen", m.Text()), q)
 }
 
 // memoryJumped reports whether the memory filled at once, as one large write or search does it.
-func (s *scene) memoryJumped() bool {
+func (s *subjectView) memoryJumped() bool {
 	m, ok := alerts.MemoryBefore(s.State, s.speaksHere, s.sessionID, s.fellAt())
 	return ok && m.Sudden()
 }
 
 // fellAt is when the agent ran out of memory or started anew, as far as the last hour tells; else now.
-func (s *scene) fellAt() time.Time {
+func (s *subjectView) fellAt() time.Time {
 	if t := s.tally(backend.MetricAgentOOM, time.Hour); t.in.N > 0 {
 		return t.in.Last
 	}

@@ -11,8 +11,8 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// scene is a Case with everything looked up that belongs to its subject.
-type scene struct {
+// subjectView is what a Case shows of its subject: every entity, error and source that belongs to it.
+type subjectView struct {
 	Case
 	now time.Time
 	// home is the source whose registry the subject belongs to; empty: those of about, or all when that is empty too.
@@ -25,14 +25,14 @@ type scene struct {
 	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
 	wide       bool               // the subject is a source or the whole fleet
 
-	errors []seenError
+	errors []reportedError
 	mute   int          // failing workspaces that give no error
 	unread int          // errors beyond maxErrors
 	old    backend.Safe // why the workspaces' values are old, empty when they are not
 }
 
-// seenError is one reported error, searched for causes.
-type seenError struct {
+// reportedError is one reported error, searched for causes.
+type reportedError struct {
 	who   backend.Safe
 	key   backend.Key
 	text  backend.Safe
@@ -44,8 +44,8 @@ type seenError struct {
 // maxErrors bounds the errors that are searched: a diagnosis must not cost more than a frame.
 const maxErrors = 4000
 
-func newScene(c Case) *scene {
-	s := &scene{Case: c, now: c.State.Wall}
+func newSubjectView(c Case) *subjectView {
+	s := &subjectView{Case: c, now: c.State.Wall}
 	if s.Refs == nil {
 		s.Refs = storedRefs(c.State)
 	}
@@ -92,7 +92,7 @@ func onlyCounts(h *fleet.SourceHealth) bool {
 }
 
 // here reports whether a source is one of those whose registry the subject belongs to.
-func (s *scene) here(source string) bool {
+func (s *subjectView) here(source string) bool {
 	if s.home != "" {
 		return source == s.home
 	}
@@ -100,7 +100,7 @@ func (s *scene) here(source string) bool {
 }
 
 // widen looks at the whole source that the subject belongs to: storms are not about one session.
-func (s *scene) widen() *scene {
+func (s *subjectView) widen() *subjectView {
 	if s.wide {
 		return s
 	}
@@ -109,10 +109,10 @@ func (s *scene) widen() *scene {
 	if s.home != "" {
 		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
 	}
-	return newScene(c)
+	return newSubjectView(c)
 }
 
-func (s *scene) fromSandbox(sb *backend.Sandbox) {
+func (s *subjectView) fromSandbox(sb *backend.Sandbox) {
 	if sb == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *scene) fromSandbox(sb *backend.Sandbox) {
 }
 
 // mountOf finds the sandbox that has a scratch directory mounted.
-func (s *scene) mountOf(t *backend.Tmpdir) *backend.Sandbox {
+func (s *subjectView) mountOf(t *backend.Tmpdir) *backend.Sandbox {
 	if t == nil || t.RawPath.IsZero() {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (s *scene) mountOf(t *backend.Tmpdir) *backend.Sandbox {
 }
 
 // findSession looks the session up; a subject of another kind does not know the source that runs it.
-func (s *scene) findSession() {
+func (s *subjectView) findSession() {
 	if s.sessionID.IsZero() {
 		return
 	}
@@ -150,7 +150,7 @@ func (s *scene) findSession() {
 	}
 }
 
-func (s *scene) findWorkspaces() {
+func (s *subjectView) findWorkspaces() {
 	switch {
 	case len(s.workspaces) > 0:
 	case s.wide:
@@ -179,7 +179,7 @@ func (s *scene) findWorkspaces() {
 	}
 }
 
-func (s *scene) findSandboxes() {
+func (s *subjectView) findSandboxes() {
 	if len(s.sandboxes) > 0 {
 		return
 	}
@@ -196,7 +196,7 @@ func (s *scene) findSandboxes() {
 }
 
 // oneWorkspace is the name of the workspace that the subject is, zero for other subjects.
-func (s *scene) oneWorkspace() backend.ID {
+func (s *subjectView) oneWorkspace() backend.ID {
 	if s.Subject.Kind == backend.KindWorkspace {
 		return s.Subject.ID
 	}
@@ -204,7 +204,7 @@ func (s *scene) oneWorkspace() backend.ID {
 }
 
 // speaksHere reports whether what a source says concerns the subject's home.
-func (s *scene) speaksHere(source string) bool {
+func (s *subjectView) speaksHere(source string) bool {
 	if s.here(source) || s.wide && source == s.Subject.Source {
 		return true
 	}
@@ -216,7 +216,7 @@ func (s *scene) speaksHere(source string) bool {
 }
 
 // readErrors searches what the registries report, and the answer of the session's own route.
-func (s *scene) readErrors() {
+func (s *subjectView) readErrors() {
 	known := map[backend.Safe]alerts.Naming{}
 	for _, w := range s.workspaces {
 		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
@@ -237,10 +237,10 @@ func (s *scene) readErrors() {
 			c = alerts.NamesIn(w.LastError.String())
 			known[w.LastError] = c
 		}
-		s.errors = append(s.errors, seenError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
+		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
 	}
 	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
-		s.errors = append(s.errors, seenError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
+		s.errors = append(s.errors, reportedError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
 			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
 	}
 }
@@ -251,15 +251,15 @@ func bad(w *backend.Workspace) bool {
 }
 
 // failing reports whether the workspace does not work, by its state or its times.
-func (s *scene) failing(w *backend.Workspace) bool {
+func (s *subjectView) failing(w *backend.Workspace) bool {
 	return w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing
 }
 
 // from is who reported an entity, and when it was last read.
-func (s *scene) from(m *backend.Meta) origin { return origin{m.Key.Source, s.State.ReadAt(m)} }
+func (s *subjectView) from(m *backend.Meta) origin { return origin{m.Key.Source, s.State.ReadAt(m)} }
 
 // newest is the origin of the workspaces' newest reading.
-func (s *scene) newest() origin {
+func (s *subjectView) newest() origin {
 	var o origin
 	for _, w := range s.workspaces {
 		if f := s.from(&w.Meta); f.at.After(o.at) {
@@ -270,7 +270,7 @@ func (s *scene) newest() origin {
 }
 
 // provider is the provider of the subject's workspaces; empty when nobody names it or they differ.
-func (s *scene) provider() string {
+func (s *subjectView) provider() string {
 	p := ""
 	for _, w := range s.workspaces {
 		switch {
@@ -283,7 +283,7 @@ func (s *scene) provider() string {
 }
 
 // delivers finds a source that speaks about the subject's home and delivers an input.
-func (s *scene) delivers(in backend.Input) *fleet.SourceHealth {
+func (s *subjectView) delivers(in backend.Input) *fleet.SourceHealth {
 	for _, h := range s.State.Sources {
 		if h.Delivers(in) && h.Status != fleet.StatusDown && s.speaksHere(h.Key.Source) {
 			return h
@@ -301,7 +301,7 @@ type counted struct {
 }
 
 // tally adds up a metric over the subject: its session when it has one, else its source.
-func (s *scene) tally(m backend.Metric, over time.Duration) counted {
+func (s *subjectView) tally(m backend.Metric, over time.Duration) counted {
 	var t counted
 	for x := range s.State.Windows.All(m) {
 		if !s.speaksHere(x.Source) {
@@ -345,7 +345,7 @@ func inputOf(m backend.Metric) backend.Input {
 }
 
 // event finds the newest event that a test accepts, of the last window.
-func (s *scene) event(window time.Duration, accept func(*backend.Event) bool) *backend.Event {
+func (s *subjectView) event(window time.Duration, accept func(*backend.Event) bool) *backend.Event {
 	var found *backend.Event
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -360,7 +360,7 @@ func (s *scene) event(window time.Duration, accept func(*backend.Event) bool) *b
 }
 
 // hosts walks the hosts that speak about the subject: the one of a scratch directory, else all.
-func (s *scene) hosts() []*backend.Host {
+func (s *subjectView) hosts() []*backend.Host {
 	var out []*backend.Host
 	for h := range s.State.Hosts.All() {
 		switch {

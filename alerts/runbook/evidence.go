@@ -8,17 +8,17 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// life says whether the subject's session is over, as far as anybody says.
-type life struct {
+// sessionLife says whether the subject's session is over, as far as anybody says.
+type sessionLife struct {
 	mark Mark // confirmed: it is over; ruled out: it runs
 	fact backend.Safe
 	from origin
 }
 
 // over asks whether the session has ended or rests: its registry is closed either way.
-func (s *scene) over() life {
+func (s *subjectView) over() sessionLife {
 	if s.sessionID.IsZero() {
-		return life{CannotTell, backend.Text("no session is joined to this subject"), origin{}}
+		return sessionLife{CannotTell, backend.Text("no session is joined to this subject"), origin{}}
 	}
 	id := s.sessionID.Safe()
 	if s.session != nil {
@@ -27,23 +27,23 @@ func (s *scene) over() life {
 		why, old := s.State.StaleWhy(&s.session.Meta)
 		switch {
 		case !known:
-			return life{CannotTell, backend.Textf("session %s is listed and nothing says whether it runs", id), at}
+			return sessionLife{CannotTell, backend.Textf("session %s is listed and nothing says whether it runs", id), at}
 		case old:
-			return life{CannotTell, backend.Textf("what is known of session %s is old: %s", id, why), at}
+			return sessionLife{CannotTell, backend.Textf("what is known of session %s is old: %s", id, why), at}
 		case running:
-			return life{RuledOut, backend.Textf("session %s runs", id), at}
+			return sessionLife{RuledOut, backend.Textf("session %s runs", id), at}
 		}
-		return life{Confirmed, backend.Textf("session %s has no run loop, so its registry is closed", id), at}
+		return sessionLife{Confirmed, backend.Textf("session %s has no run loop, so its registry is closed", id), at}
 	}
 	h := s.delivers(backend.InputSessions)
 	if h == nil || h.Status != fleet.StatusOK {
-		return life{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}
+		return sessionLife{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}
 	}
-	return life{Confirmed, backend.Textf("session %s is not in the list of sessions any more", id), origin{h.Key.Source, h.LastOK}}
+	return sessionLife{Confirmed, backend.Textf("session %s is not in the list of sessions any more", id), origin{h.Key.Source, h.LastOK}}
 }
 
 // firing finds the alert of a rule that is about the subject, its session or its source.
-func (s *scene) firing(rule string) *alerts.Alert {
+func (s *subjectView) firing(rule string) *alerts.Alert {
 	if s.Board == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *scene) firing(rule string) *alerts.Alert {
 }
 
 // blindWhy says why a rule cannot see the subject's source, empty when it can.
-func (s *scene) blindWhy(rule string) backend.Safe {
+func (s *subjectView) blindWhy(rule string) backend.Safe {
 	if s.Board == nil {
 		return backend.Safe{}
 	}
@@ -75,7 +75,7 @@ func (s *scene) blindWhy(rule string) backend.Safe {
 
 // affected lists the sessions whose errors name a cause, each once, in the order of their keys. Unlike the checks it
 // searches every error: a list with holes is no list.
-func (s *scene) affected(c alerts.Naming) (keys []backend.Key, total int) {
+func (s *subjectView) affected(c alerts.Naming) (keys []backend.Key, total int) {
 	var text backend.Safe
 	var last backend.Key
 	found := false
@@ -98,23 +98,23 @@ func (s *scene) affected(c alerts.Naming) (keys []backend.Key, total int) {
 
 // rollout looks for a change that could explain what began: an event, a common start of several sandboxes, versions
 // that differ.
-func (s *scene) rollout() Check {
-	a := ask{"rollout", "Did a rollout or a restart just happen?", "change events, start times of several sandboxes, or frameworkVersion in the list route"}
+func (s *subjectView) rollout() Check {
+	q := question{"rollout", "Did a rollout or a restart just happen?", "change events, start times of several sandboxes, or frameworkVersion in the list route"}
 	e := s.event(30*time.Minute, func(e *backend.Event) bool {
-		// One container's start is daily life; several at once are counted below.
+		// One container's start is daily sessionLife; several at once are counted below.
 		return e.MayRestart() && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
-		return a.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
+		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
 	}
-	if n, at, src := s.commonStart(); n >= 3 {
-		return a.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"), ago(s.now.Sub(at)))
+	if n, at, src := s.startedTogether(); n >= 3 {
+		return q.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"), ago(s.now.Sub(at)))
 	}
 	if v := s.versions(); len(v) > 1 {
-		return a.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))
+		return q.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))
 	}
 	if v := s.images(); len(v) > 1 {
-		return a.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
+		return q.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
 	}
 	known := 0
 	for _, sb := range s.sandboxes {
@@ -124,13 +124,13 @@ func (s *scene) rollout() Check {
 	}
 	if known >= 3 {
 		o := s.from(&s.sandboxes[0].Meta)
-		return a.no(o, "the starts of %d sandboxes are spread, and no change was seen", known)
+		return q.no(o, "the starts of %d sandboxes are spread, and no change was seen", known)
 	}
-	return a.unsure("no change was seen, and too few start times are known")
+	return q.unsure("no change was seen, and too few start times are known")
 }
 
-// commonStart finds the largest number of sandboxes that started within two minutes, in the last half hour.
-func (s *scene) commonStart() (n int, last time.Time, source string) {
+// startedTogether finds the largest number of sandboxes that started within two minutes, in the last half hour.
+func (s *subjectView) startedTogether() (n int, last time.Time, source string) {
 	var starts []time.Time
 	for _, sb := range s.sandboxes {
 		if at, ok := sb.StartedAt.Get(); ok && s.now.Sub(at) < 30*time.Minute && !at.After(s.now) {
@@ -156,7 +156,7 @@ func (s *scene) commonStart() (n int, last time.Time, source string) {
 }
 
 // versions lists the versions of framework and SDK that the sessions of the subject's source run, each once.
-func (s *scene) versions() []backend.Safe {
+func (s *subjectView) versions() []backend.Safe {
 	var out []backend.Safe
 	for x := range s.State.Sessions.All() {
 		if s.here(x.Key.Source) {
@@ -166,7 +166,7 @@ func (s *scene) versions() []backend.Safe {
 	return out
 }
 
-func (s *scene) images() []backend.Safe {
+func (s *subjectView) images() []backend.Safe {
 	var out []backend.Safe
 	for _, sb := range s.sandboxes {
 		out = distinct(out, sb.Image)
@@ -188,8 +188,8 @@ func distinct(list []backend.Safe, t backend.Safe) []backend.Safe {
 }
 
 // hostMemory asks whether the machines below run out of memory.
-func (s *scene) hostMemory() Check {
-	a := ask{"host-memory", "Is a host out of memory?", "a tmpdir source on the host that runs the agents"}
+func (s *subjectView) hostMemory() Check {
+	q := question{"host-memory", "Is a host out of memory?", "a tmpdir source on the host that runs the agents"}
 	var calm *backend.Host
 	for _, h := range s.hosts() {
 		total, known := h.MemTotal.Get()
@@ -197,9 +197,9 @@ func (s *scene) hostMemory() Check {
 		pressure, _ := h.MemPressure.Get()
 		switch {
 		case known && knownFree && total > 0 && float64(free) < 0.05*float64(total):
-			return a.yes(s.from(&h.Meta), "%s has %s of %s memory available", h.Name, bytesText(free), bytesText(total))
+			return q.yes(s.from(&h.Meta), "%s has %s of %s memory available", h.Name, bytesText(free), bytesText(total))
 		case pressure > 0.2:
-			return a.yes(s.from(&h.Meta), "tasks on %s wait for memory %.0f %% of the time", h.Name, 100*pressure)
+			return q.yes(s.from(&h.Meta), "tasks on %s wait for memory %.0f %% of the time", h.Name, 100*pressure)
 		case known && knownFree:
 			calm = h
 		}
@@ -208,35 +208,35 @@ func (s *scene) hostMemory() Check {
 		return e.Name == "oom" && e.Subject.Kind != backend.KindSandbox && s.speaksHere(e.Source)
 	}
 	if e := s.event(time.Hour, about); e != nil {
-		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
 	if calm != nil {
-		return a.no(s.from(&calm.Meta), "%s has %s of %s memory available", calm.Name, bytesText(calm.MemAvailable.Or(0)), bytesText(calm.MemTotal.Or(0)))
+		return q.no(s.from(&calm.Meta), "%s has %s of %s memory available", calm.Name, bytesText(calm.MemAvailable.Or(0)), bytesText(calm.MemTotal.Or(0)))
 	}
-	return a.unsure("no host's memory is read")
+	return q.unsure("no host's memory is read")
 }
 
 // fullRoots asks whether the file systems below the scratch directories are full.
-func (s *scene) fullRoots(a ask) Check {
+func (s *subjectView) fullRoots(q question) Check {
 	var calm origin
 	var calmText backend.Safe
 	for _, h := range s.hosts() {
 		for _, r := range h.Roots {
 			switch text, full := fullness(r); {
 			case full:
-				return a.yes(s.from(&h.Meta), "%s on %s: %s", r.Path, h.Name, text)
+				return q.yes(s.from(&h.Meta), "%s on %s: %s", r.Path, h.Name, text)
 			case !text.IsEmpty():
 				calm, calmText = s.from(&h.Meta), backend.Textf("%s on %s: %s", r.Path, h.Name, text)
 			}
 		}
 	}
-	if c := s.byErrors(a, alerts.NamesSpace); c.Mark == Confirmed {
+	if c := s.byErrors(q, alerts.NamesSpace); c.Mark == Confirmed {
 		return c
 	}
 	if !calmText.IsEmpty() {
-		return a.no(calm, "%s", calmText)
+		return q.no(calm, "%s", calmText)
 	}
-	return a.unsure("no root of scratch directories is read")
+	return q.unsure("no root of scratch directories is read")
 }
 
 // fullness says how full a root is; full from 95 % of bytes or inodes.
@@ -260,8 +260,8 @@ func fullness(r backend.Root) (text backend.Safe, full bool) {
 }
 
 // sandboxOOM asks whether a sandbox was killed for memory.
-func (s *scene) sandboxOOM() Check {
-	a := ask{"sandbox-oom", "Was a sandbox killed for lack of memory?", "a container source whose sandboxes are joined to sessions"}
+func (s *subjectView) sandboxOOM() Check {
+	q := question{"sandbox-oom", "Was a sandbox killed for lack of memory?", "a container source whose sandboxes are joined to sessions"}
 	known := 0
 	var killed *backend.Sandbox
 	for _, sb := range s.sandboxes {
@@ -269,7 +269,7 @@ func (s *scene) sandboxOOM() Check {
 		code, _ := sb.ExitCode.Get()
 		switch {
 		case memory:
-			return a.yes(s.from(&sb.Meta), "%s was killed for lack of memory", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s was killed for lack of memory", sb.Name)
 		case told:
 			known++
 		case code == exitKilled:
@@ -277,12 +277,12 @@ func (s *scene) sandboxOOM() Check {
 		}
 	}
 	if killed != nil {
-		return a.unsure("%s ended with exit code %d, which is a kill; whether memory was the reason its engine does not say", killed.Name, exitKilled)
+		return q.unsure("%s ended with exit code %d, which is a kill; whether memory was the reason its engine does not say", killed.Name, exitKilled)
 	}
 	if known > 0 {
-		return a.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", plural(known, "sandbox"))
+		return q.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", plural(known, "sandbox"))
 	}
-	return a.unsure("no sandbox of this subject is listed")
+	return q.unsure("no sandbox of this subject is listed")
 }
 
 // exitKilled is the exit code of a process that was killed: 128 and the number of SIGKILL.

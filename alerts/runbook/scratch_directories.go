@@ -10,21 +10,21 @@ import (
 // leftover is how long a scratch directory must lie still before it counts as left behind.
 const leftover = 24 * time.Hour
 
-// diagnose5: scratch directories pile up on a host.
-func diagnose5(s *scene) Diagnosis {
+// diagnoseScratchDirectories is for scratch directories that pile up on a host.
+func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 	p := s.pile()
 	d := Diagnosis{Checks: s.answers(
 		p.piled(s),
-		s.byLines(ask{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
-		s.byLines(ask{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		s.byLines(question{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
+		s.byLines(question{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
 		p.crashed(s),
 		p.inUse(s),
 		s.network(),
-		s.fullRoots(ask{"full", "Is the file system nearly full?", "a tmpdir source on the host"}),
+		s.fullRoots(question{"full", "Is the file system nearly full?", "a tmpdir source on the host"}),
 		s.rootsWritable(),
 		s.inMemory(),
 	)}
-	s.advise5(&d)
+	s.adviseScratchDirectories(&d)
 	return d
 }
 
@@ -37,7 +37,7 @@ type pile struct {
 	ages                                int             // directories whose newest change is known
 }
 
-func (s *scene) pile() pile {
+func (s *subjectView) pile() pile {
 	var p pile
 	boots := map[backend.ID]time.Time{}
 	for h := range s.State.Hosts.All() {
@@ -60,7 +60,7 @@ func (s *scene) pile() pile {
 	return p
 }
 
-func (p *pile) add(s *scene, t *backend.Tmpdir, boot time.Time) {
+func (p *pile) add(s *subjectView, t *backend.Tmpdir, boot time.Time) {
 	p.dirs = append(p.dirs, t)
 	p.bytes += t.Bytes.Or(0)
 	holders, known := t.Holders.Get()
@@ -86,40 +86,40 @@ func (p *pile) add(s *scene, t *backend.Tmpdir, boot time.Time) {
 	}
 }
 
-func (p *pile) origin(s *scene) origin {
+func (p *pile) origin(s *subjectView) origin {
 	if len(p.dirs) == 0 {
 		return origin{}
 	}
 	return s.from(&p.dirs[0].Meta)
 }
 
-func (p *pile) piled(s *scene) Check {
-	a := ask{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
+func (p *pile) piled(s *subjectView) Check {
+	q := question{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
 	n := len(p.dirs)
 	if x := s.firing("tmpdir-pileup"); x != nil && p.free == 0 && n > 0 {
-		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for a day and unused", x.Cause, plural(n, "directory"))
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for a day and unused", x.Cause, plural(n, "directory"))
 	}
 	switch {
 	case n == 0 && s.delivers(backend.InputTmpdirs) != nil:
 		h := s.delivers(backend.InputTmpdirs)
-		return a.no(origin{h.Key.Source, h.LastOK}, "there is no scratch directory")
+		return q.no(origin{h.Key.Source, h.LastOK}, "there is no scratch directory")
 	case n == 0:
-		return a.unsure("no scratch directories are read")
+		return q.unsure("no scratch directories are read")
 	case p.free > 0:
-		return a.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, plural(n, "directory"), bytesText(p.bytes))
+		return q.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, plural(n, "directory"), bytesText(p.bytes))
 	case p.still > 0 && p.dark > 0:
-		return a.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, plural(n, "directory"), p.dark)
+		return q.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, plural(n, "directory"), p.dark)
 	case p.ages < n:
-		return a.unsure("the newest change of %d of %s is not known", n-p.ages, plural(n, "directory"))
+		return q.unsure("the newest change of %d of %s is not known", n-p.ages, plural(n, "directory"))
 	}
-	return a.no(p.origin(s), "all of %s were changed within a day or are in use", plural(n, "directory"))
+	return q.no(p.origin(s), "all of %s were changed within a day or are in use", plural(n, "directory"))
 }
 
 // crashed asks for leftovers that nobody can close any more.
-func (p *pile) crashed(s *scene) Check {
-	a := ask{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
+func (p *pile) crashed(s *subjectView) Check {
+	q := question{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
 	if p.beforeBoot > 0 {
-		return a.yes(p.origin(s), "%s lie unchanged since before the host's last boot", plural(p.beforeBoot, "directory"))
+		return q.yes(p.origin(s), "%s lie unchanged since before the host's last boot", plural(p.beforeBoot, "directory"))
 	}
 	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
 		return e.Name == "process-restarted" && s.speaksHere(e.Source)
@@ -132,36 +132,36 @@ func (p *pile) crashed(s *scene) Check {
 			}
 		}
 		if older > 0 {
-			return a.yes(origin{e.Source, e.At}, "%s are older than this: %s", plural(older, "directory"), e.Text)
+			return q.yes(origin{e.Source, e.At}, "%s are older than this: %s", plural(older, "directory"), e.Text)
 		}
 	}
 	if len(p.dirs) == 0 {
-		return a.unsure("no scratch directories are read")
+		return q.unsure("no scratch directories are read")
 	}
-	return a.unsure("none is older than the host's boot; when the agents' process started is not known")
+	return q.unsure("none is older than the host's boot; when the agents' process started is not known")
 }
 
-func (p *pile) inUse(s *scene) Check {
-	a := ask{"held", "Do processes still use them?", "a tmpdir source that runs as the agents' user or as root"}
+func (p *pile) inUse(s *subjectView) Check {
+	q := question{"held", "Do processes still use them?", "a tmpdir source that runs as the agents' user or as root"}
 	if p.sample != nil {
 		h := p.sample.Holders.Or(nil)[0]
-		return a.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", plural(p.held, "directory"), p.sample.Path, h.Command, h.PID, h.How)
+		return q.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", plural(p.held, "directory"), p.sample.Path, h.Command, h.PID, h.How)
 	}
 	if p.dark > 0 || len(p.dirs) == 0 {
-		return a.unsure("the processes of other users could not be read")
+		return q.unsure("the processes of other users could not be read")
 	}
-	return a.no(p.origin(s), "no process uses any of them")
+	return q.no(p.origin(s), "no process uses any of them")
 }
 
 // network asks for the one kind of file system on which open files do keep a directory from being removed.
-func (s *scene) network() Check {
-	a := ask{"network-fs", "Are they on a network file system?", "a tmpdir source on the host"}
+func (s *subjectView) network() Check {
+	q := question{"network-fs", "Are they on a network file system?", "a tmpdir source on the host"}
 	var seen *backend.Host
 	kind := backend.Safe{}
 	for _, h := range s.hosts() {
 		for _, r := range h.Roots {
 			if strings.HasPrefix(r.FSType.String(), "nfs") {
-				return a.yes(s.from(&h.Meta), "%s is %s: files that are open leave renamed rests, and the directory stays", r.Path, r.FSType)
+				return q.yes(s.from(&h.Meta), "%s is %s: files that are open leave renamed rests, and the directory stays", r.Path, r.FSType)
 			}
 			if !r.FSType.IsEmpty() {
 				seen, kind = h, r.FSType
@@ -169,19 +169,19 @@ func (s *scene) network() Check {
 		}
 	}
 	if seen != nil {
-		return a.no(s.from(&seen.Meta), "the roots are local (%s): open files do not keep a directory from being removed", kind)
+		return q.no(s.from(&seen.Meta), "the roots are local (%s): open files do not keep a directory from being removed", kind)
 	}
-	return a.unsure("the kind of file system is not read")
+	return q.unsure("the kind of file system is not read")
 }
 
 // inMemory asks whether the scratch directories take memory instead of disk.
-func (s *scene) inMemory() Check {
-	a := ask{"tmpfs", "Do they take memory, because the root is a tmpfs?", "a tmpdir source on the host"}
+func (s *subjectView) inMemory() Check {
+	q := question{"tmpfs", "Do they take memory, because the root is a tmpfs?", "a tmpdir source on the host"}
 	var seen origin
 	for _, h := range s.hosts() {
 		for _, r := range h.Roots {
 			if r.FSType.String() == "tmpfs" {
-				return a.yes(s.from(&h.Meta), "%s on %s is a tmpfs: a boot empties it, and until then it takes memory", r.Path, h.Name)
+				return q.yes(s.from(&h.Meta), "%s on %s is a tmpfs: a boot empties it, and until then it takes memory", r.Path, h.Name)
 			}
 			if !r.FSType.IsEmpty() {
 				seen = s.from(&h.Meta)
@@ -189,12 +189,12 @@ func (s *scene) inMemory() Check {
 		}
 	}
 	if !seen.at.IsZero() {
-		return a.no(seen, "no root is a tmpfs")
+		return q.no(seen, "no root is a tmpfs")
 	}
-	return a.unsure("the kind of file system is not read")
+	return q.unsure("the kind of file system is not read")
 }
 
-func (s *scene) advise5(d *Diagnosis) {
+func (s *subjectView) adviseScratchDirectories(d *Diagnosis) {
 	switch {
 	case d.is("root"):
 		d.conclude("The root itself cannot be used; new agents fail to open.")

@@ -10,56 +10,56 @@ import (
 // defaultMaxFile is about the framework's default cap of one written file, 10 MB.
 const defaultMaxFile = 10_000_000
 
-// diagnose3: the agent's own process or Durable Object runs out of memory.
-func diagnose3(s *scene) Diagnosis {
+// diagnoseAgentOutOfMemory is for an agent whose own process or Durable Object runs out of memory.
+func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.agentOOM(),
 		s.agentMemory(),
 		s.fileCap(),
 		s.bigGreps(),
-		s.byLines(ask{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
+		s.byLines(question{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
 		s.eagerOpens(),
 		s.stormNow(),
 		s.sandboxOOM(),
 		s.hostMemory(),
 		s.agentRestarted(),
 	)}
-	s.advise3(&d)
+	s.adviseAgentOutOfMemory(&d)
 	return d
 }
 
-func (s *scene) agentOOM() Check {
-	a := ask{"agent-oom", "Did the agent itself run out of memory?", "the platform's outcome of the object (exceededMemory), the agent's log, or its kernel's oom kills"}
-	if c := s.byErrors(a, alerts.NamesIsolate); c.Mark == Confirmed {
+func (s *subjectView) agentOOM() Check {
+	q := question{"agent-oom", "Did the agent itself run out of memory?", "the platform's outcome of the object (exceededMemory), the agent's log, or its kernel's oom kills"}
+	if c := s.byErrors(q, alerts.NamesIsolate); c.Mark == Confirmed {
 		return c
 	}
-	if c := s.byLines(a, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
+	if c := s.byLines(q, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
 		return c
 	}
 	if x := s.agentAlert(); x != nil {
-		return a.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
 	}
 	e := s.event(24*time.Hour, func(e *backend.Event) bool {
 		said := e.Kind == backend.EventPlatform || e.Kind == backend.EventChange // what an alert said of others is no reading
 		return said && s.speaksHere(e.Source) && e.Subject.Kind != backend.KindSandbox && (alerts.NamesIsolate|alerts.NamesMemory).In(e.Text.String()) != 0
 	})
 	if e != nil {
-		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
 	for _, h := range s.hosts() {
 		if n, ok := h.OOMKills.Get(); ok && n > 0 {
-			return a.unsure("the kernel of %s killed %d processes for memory since it booted; whether the agent was one is not read", h.Name, n)
+			return q.unsure("the kernel of %s killed %d processes for memory since it booted; whether the agent was one is not read", h.Name, n)
 		}
 	}
 	if h := s.hosts(); len(h) > 0 && h[0].OOMKills.IsKnown() {
 		// A heap limit or an isolate's limit ends a process without the kernel.
-		return a.unsure("the kernel of %s has killed nothing for memory since it booted, which says nothing of a heap's or an isolate's own limit", h[0].Name)
+		return q.unsure("the kernel of %s has killed nothing for memory since it booted, which says nothing of a heap's or an isolate's own limit", h[0].Name)
 	}
-	return a.unsure("neither an error nor an event names the agent's memory")
+	return q.unsure("neither an error nor an event names the agent's memory")
 }
 
 // agentAlert finds the alert about the agent's memory that names the subject's session, or its whole source.
-func (s *scene) agentAlert() *alerts.Alert {
+func (s *subjectView) agentAlert() *alerts.Alert {
 	x := s.firing("agent-oom")
 	if x == nil || s.wide || s.sessionID.IsZero() {
 		return x
@@ -72,33 +72,33 @@ func (s *scene) agentAlert() *alerts.Alert {
 	return nil
 }
 
-func (s *scene) fileCap() Check {
-	a := ask{"file-cap", "May agents write files so large that one fills the memory?", "max_file_size in a declaration or in the aggregate route"}
+func (s *subjectView) fileCap() Check {
+	q := question{"file-cap", "May agents write files so large that one fills the memory?", "max_file_size in a declaration or in the aggregate route"}
 	known := 0
 	for _, w := range s.workspaces {
 		n, ok := w.MaxFileSize.Get()
 		if ok && n > defaultMaxFile {
-			return a.yes(s.from(&w.Meta), "%s may write files of %s; the default is about 10 MB", w.Key.Safe(), bytesText(n))
+			return q.yes(s.from(&w.Meta), "%s may write files of %s; the default is about 10 MB", w.Key.Safe(), bytesText(n))
 		}
 		if ok {
 			known++
 		}
 	}
 	if known > 0 && known == len(s.workspaces) {
-		return a.no(s.newest(), "the cap is at most the default of about 10 MB everywhere")
+		return q.no(s.newest(), "the cap is at most the default of about 10 MB everywhere")
 	}
-	return a.unsure("the cap of %s is not declared", plural(len(s.workspaces)-known, "workspace"))
+	return q.unsure("the cap of %s is not declared", plural(len(s.workspaces)-known, "workspace"))
 }
 
 // bigGreps has no input of ours: neither the registry nor the known log lines tell what a search reads.
-func (s *scene) bigGreps() Check {
-	return ask{"greps", "Do searches read very large files?", "the agent's tool calls: grep results with skippedPaths, or a maxGrepFileSizeMb above its default of 10"}.
+func (s *subjectView) bigGreps() Check {
+	return question{"greps", "Do searches read very large files?", "the agent's tool calls: grep results with skippedPaths, or a maxGrepFileSizeMb above its default of 10"}.
 		unsure("no source reports what searches read")
 }
 
 // eagerOpens asks whether many workspaces of a session are opened at one moment.
-func (s *scene) eagerOpens() Check {
-	a := ask{"eager", "Are many workspaces opened at the same moment?", "concurrency in a declaration, and the first attempts of a session's workspaces"}
+func (s *subjectView) eagerOpens() Check {
+	q := question{"eager", "Are many workspaces opened at the same moment?", "concurrency in a declaration, and the first attempts of a session's workspaces"}
 	count := map[backend.ID]int{}
 	first := map[backend.ID]time.Time{}
 	most, together := 0, 0
@@ -121,22 +121,22 @@ func (s *scene) eagerOpens() Check {
 	}
 	for _, w := range s.workspaces {
 		if n, ok := w.Concurrency.Get(); ok && n > 0 && n < most {
-			return a.no(s.from(&w.Meta), "opens are bounded to %d at a time", n)
+			return q.no(s.from(&w.Meta), "opens are bounded to %d at a time", n)
 		}
 	}
 	switch {
 	case most == 0:
-		return a.unsure("no workspace of this subject is listed")
+		return q.unsure("no workspace of this subject is listed")
 	case most == 1:
-		return s.settle(a.no(s.newest(), "no session has more than one workspace"), a)
+		return s.settle(q.no(s.newest(), "no session has more than one workspace"), q)
 	case together >= 2:
-		return a.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within five seconds of another", most, together+1)
+		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within five seconds of another", most, together+1)
 	}
-	return a.unsure("a session has %d workspaces; no bound of opens is declared", most)
+	return q.unsure("a session has %d workspaces; no bound of opens is declared", most)
 }
 
 // sameSession is all workspaces of the subject's session; those of the subject when it has no session.
-func (s *scene) sameSession() []*backend.Workspace {
+func (s *subjectView) sameSession() []*backend.Workspace {
 	if s.Subject.Kind != backend.KindWorkspace {
 		return s.workspaces
 	}
@@ -150,21 +150,21 @@ func (s *scene) sameSession() []*backend.Workspace {
 }
 
 // agentRestarted asks whether the agent's process began anew, as it does after it ran out of memory.
-func (s *scene) agentRestarted() Check {
-	a := ask{"restarted", "Did the agent's process start anew?", "process_start_time_seconds on a metrics page, or change events"}
+func (s *subjectView) agentRestarted() Check {
+	q := question{"restarted", "Did the agent's process start anew?", "process_start_time_seconds on a metrics page, or change events"}
 	e := s.event(time.Hour, func(e *backend.Event) bool {
 		return e.Kind == backend.EventChange && (e.Name == "process-restarted" || e.Name == "boot") && s.speaksHere(e.Source)
 	})
 	if e != nil {
-		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
 	if h := s.delivers(backend.InputEvictions); h != nil && !h.FirstTry.IsZero() {
-		return a.unsure("no new start was seen in the %s that %s is read; only pages with a start time show one", ago(s.now.Sub(h.FirstTry)), backend.Clean(h.Key.Source, 80))
+		return q.unsure("no new start was seen in the %s that %s is read; only pages with a start time show one", ago(s.now.Sub(h.FirstTry)), backend.Clean(h.Key.Source, 80))
 	}
-	return a.unsure("nothing that is read tells when the process started")
+	return q.unsure("nothing that is read tells when the process started")
 }
 
-func (s *scene) advise3(d *Diagnosis) {
+func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	storm, short := d.is("storm") || d.is("exhausted"), d.is("agent-oom") || d.is("memory")
 	fell := backend.Literal("No reading shows that the agent ran out of memory")
 	if d.is("agent-oom") {

@@ -29,7 +29,7 @@ func TestAgentMemoryBeforeItFell(t *testing.T) {
 			map[string]Mark{"memory": Confirmed, "agent-oom": Confirmed, "file-cap": RuledOut}, "step by step", "", "", false}, "it grew 950 MB in 5m, to 1.9 of 2.0 GB"},
 		{story{"at once", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(300, 310, 320, 330, 1900)}, sessionKey("s1"),
 			map[string]Mark{"memory": Confirmed}, "one large write or search", "", "", false}, "it grew 1.6 GB in 4m, most of it in the last 1m, to 1.9 of 2.0 GB"},
-		{story{"the life before", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(1000, 1500, 1990, 200)}, sessionKey("s1"),
+		{story{"the sessionLife before", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(1000, 1500, 1990, 200)}, sessionKey("s1"),
 			map[string]Mark{"memory": Confirmed}, "step by step", "", "", false}, "it grew 990 MB in 2m, to 2.0 of 2.0 GB"},
 		{story{"flat", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(500, 500, 510, 505, 500, 505, 501)}, sessionKey("s1"),
 			map[string]Mark{"memory": RuledOut}, "no reading tells", "", "", false}, "it was at 501 MB of 2.0 GB, hardly more than 6m before"},

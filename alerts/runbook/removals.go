@@ -10,10 +10,10 @@ import (
 )
 
 // cleaned asks whether somebody removed a directory or a sandbox, and who.
-func (s *scene) cleaned() Check {
-	a := ask{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
+func (s *subjectView) cleaned() Check {
+	q := question{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
 	if w, h := s.waiting(); w != nil {
-		return a.yes(s.from(&h.Meta), "through Sandglass: %s was set aside %s ago, and can be put back until %s", w.Path, ago(s.now.Sub(w.Moved)), hourOf(w.Due))
+		return q.yes(s.from(&h.Meta), "through Sandglass: %s was set aside %s ago, and can be put back until %s", w.Path, ago(s.now.Sub(w.Moved)), hourOf(w.Due))
 	}
 	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
 		return (removal(e) || restored(e)) && s.concerns(e)
@@ -21,23 +21,23 @@ func (s *scene) cleaned() Check {
 	switch {
 	case e == nil || restored(e):
 	case e.Kind == backend.EventAction:
-		return a.yes(origin{e.Source, e.At}, "through Sandglass: %s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "through Sandglass: %s", e.Text)
 	default:
-		return a.yes(origin{e.Source, e.At}, "by the platform or somebody at it: %s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "by the platform or somebody at it: %s", e.Text)
 	}
 	if h := s.delivers(backend.InputTmpdirs); h != nil {
 		if x := s.missed(); x != nil {
-			return a.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
+			return q.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
 		}
 		if n := s.mountedDirs(); n > 0 {
-			return a.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")
+			return q.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")
 		}
 	}
-	return a.unsure("no removal was seen; what happened before this console watched is not known")
+	return q.unsure("no removal was seen; what happened before this console watched is not known")
 }
 
 // missed finds an error that misses a scratch directory which is not there.
-func (s *scene) missed() *seenError {
+func (s *subjectView) missed() *reportedError {
 	for i := range s.errors {
 		x := &s.errors[i]
 		if x.cause&(alerts.NamesGone|alerts.NamesCleaned) != 0 && strings.Contains(x.text.String(), "helix-ws-") && !s.listed(x.text.String()) {
@@ -48,7 +48,7 @@ func (s *scene) missed() *seenError {
 }
 
 // waiting finds the subject's scratch directory among those that a clean-up has set aside.
-func (s *scene) waiting() (*backend.Waiting, *backend.Host) {
+func (s *subjectView) waiting() (*backend.Waiting, *backend.Host) {
 	for _, h := range s.hosts() {
 		for i := range h.Roots {
 			for j := range h.Roots[i].Waiting {
@@ -82,7 +82,7 @@ func restored(e *backend.Event) bool {
 }
 
 // concerns reports whether an event is about the subject, its session or one of its sandboxes.
-func (s *scene) concerns(e *backend.Event) bool {
+func (s *subjectView) concerns(e *backend.Event) bool {
 	k := e.Subject
 	if k == s.Subject || !s.sessionID.IsZero() && (k.ID == s.sessionID || k.Parent == s.sessionID) {
 		return k.Kind != ""
@@ -92,7 +92,7 @@ func (s *scene) concerns(e *backend.Event) bool {
 
 // isIts reports whether a scratch directory is the subject's: its sandbox mounts it, or an error of the subject names
 // its path.
-func (s *scene) isIts(k backend.Key) bool {
+func (s *subjectView) isIts(k backend.Key) bool {
 	if k.Kind != backend.KindTmpdir {
 		return false
 	}
@@ -105,11 +105,11 @@ func (s *scene) isIts(k backend.Key) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.errors, func(x seenError) bool { return backend.HoldsPath(x.text.String(), path) })
+	return slices.ContainsFunc(s.errors, func(x reportedError) bool { return backend.HoldsPath(x.text.String(), path) })
 }
 
 // listed reports whether a text names a scratch directory that exists.
-func (s *scene) listed(text string) bool {
+func (s *subjectView) listed(text string) bool {
 	for t := range s.State.Tmpdirs.All() {
 		if backend.HoldsPath(text, t.RawPath.Raw()) {
 			return true
@@ -118,7 +118,7 @@ func (s *scene) listed(text string) bool {
 	return false
 }
 
-func (s *scene) mountedDirs() int {
+func (s *subjectView) mountedDirs() int {
 	n := 0
 	for t := range s.State.Tmpdirs.All() {
 		for _, sb := range s.sandboxes {

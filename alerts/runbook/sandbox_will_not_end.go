@@ -14,13 +14,13 @@ const (
 	defaultSleepAfter   = 10 * time.Minute
 )
 
-// diagnose4: a sandbox does not end.
-func diagnose4(s *scene) Diagnosis {
+// diagnoseSandboxWillNotEnd is for a sandbox that runs on after its session.
+func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.sessionOver(),
 		s.stillUp(),
 		s.destroysOnClose(),
-		s.byLines(ask{"close-timeout", "Did a close run into its deadline?", "a log source that reads the agent's log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		s.byLines(question{"close-timeout", "Did a close run into its deadline?", "a log source that reads the agent's log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
 		s.awaitsSleep(),
 		s.kept(),
 		s.otherUsers(),
@@ -28,16 +28,16 @@ func diagnose4(s *scene) Diagnosis {
 		s.restartPolicy(),
 	)}
 	if s.wide && len(s.sandboxes) != 1 {
-		s.adviseMany(&d)
+		s.adviseSandboxes(&d)
 		return d
 	}
-	s.advise4(&d)
+	s.adviseSandboxWillNotEnd(&d)
 	return d
 }
 
-// adviseMany answers for all sandboxes of a source. What is true of one of them is no answer about the others, so that
+// adviseSandboxes answers for all sandboxes of a source. What is true of one of them is no answer about the others, so that
 // the questions about a single one stay open; the alerts tell which ones run on.
-func (s *scene) adviseMany(d *Diagnosis) {
+func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 	single := []string{"over", "up", "destroy-on-close", "awaiting-sleep", "kept", "other-users"}
 	for i := range d.Checks {
 		if c := &d.Checks[i]; slices.Contains(single, c.Name) {
@@ -66,22 +66,22 @@ func (s *scene) adviseMany(d *Diagnosis) {
 	d.dont("Don't destroy by age; go by the session.")
 }
 
-func (s *scene) sessionOver() Check {
-	a := ask{"over", "Is its session over?", "a label that joins the sandbox to a session, and a session list"}
+func (s *subjectView) sessionOver() Check {
+	q := question{"over", "Is its session over?", "a label that joins the sandbox to a session, and a session list"}
 	switch l := s.over(); l.mark {
 	case Confirmed:
-		return a.yes(l.from, "%s", l.fact)
+		return q.yes(l.from, "%s", l.fact)
 	case RuledOut:
-		return a.no(l.from, "%s: the sandbox is in use", l.fact)
+		return q.no(l.from, "%s: the sandbox is in use", l.fact)
 	case CannotTell:
-		return a.unsure("%s", l.fact)
+		return q.unsure("%s", l.fact)
 	}
-	return a.unsure("nothing is known of its session")
+	return q.unsure("nothing is known of its session")
 }
 
 // stillUp asks whether the machine itself still runs.
-func (s *scene) stillUp() Check {
-	a := ask{"up", "Is the sandbox still up?", "a container source, or the platform's list of instances"}
+func (s *subjectView) stillUp() Check {
+	q := question{"up", "Is the sandbox still up?", "a container source, or the platform's list of instances"}
 	var ended *backend.Sandbox
 	for _, sb := range s.sandboxes {
 		switch sb.Class {
@@ -90,48 +90,48 @@ func (s *scene) stillUp() Check {
 			if at, ok := sb.StartedAt.Get(); ok {
 				up = " since " + ago(s.now.Sub(at)) + " ago"
 			}
-			return s.aged(a, sb, a.yes(s.from(&sb.Meta), "%s is %s%s", sb.Name, sb.Reported, backend.Clean(up, 40)))
+			return s.aged(q, sb, q.yes(s.from(&sb.Meta), "%s is %s%s", sb.Name, sb.Reported, backend.Clean(up, 40)))
 		case backend.SandboxAsleep, backend.SandboxExited, backend.SandboxCreated, backend.SandboxDead:
 			ended = sb
 		case backend.SandboxUnknown:
 		}
 	}
 	if ended != nil {
-		return s.aged(a, ended, a.no(s.from(&ended.Meta), "%s is %s", ended.Name, ended.Reported))
+		return s.aged(q, ended, q.no(s.from(&ended.Meta), "%s is %s", ended.Name, ended.Reported))
 	}
-	return a.unsure("no sandbox of this subject is listed with a known state")
+	return q.unsure("no sandbox of this subject is listed with a known state")
 }
 
 // aged turns an answer about a sandbox whose values are old into "cannot tell".
-func (s *scene) aged(a ask, sb *backend.Sandbox, c Check) Check {
+func (s *subjectView) aged(q question, sb *backend.Sandbox, c Check) Check {
 	if why, old := s.State.StaleWhy(&sb.Meta); old {
-		return a.unsure("%s, when last read: %s", c.Fact, why)
+		return q.unsure("%s, when last read: %s", c.Fact, why)
 	}
 	return c
 }
 
-func (s *scene) destroysOnClose() Check {
-	a := ask{"destroy-on-close", "Should closing have ended it?", "destroyOnClose in the aggregate route or in a declaration"}
+func (s *subjectView) destroysOnClose() Check {
+	q := question{"destroy-on-close", "Should closing have ended it?", "destroyOnClose in the aggregate route or in a declaration"}
 	for _, w := range s.workspaces {
 		if v, ok := w.DestroyOnClose.Get(); ok && v {
-			return a.yes(s.from(&w.Meta), "destroyOnClose is on for %s", w.Key.Safe())
+			return q.yes(s.from(&w.Meta), "destroyOnClose is on for %s", w.Key.Safe())
 		} else if ok {
-			return a.no(s.from(&w.Meta), "destroyOnClose is off for %s: it is meant to stay until it sleeps", w.Key.Safe())
+			return q.no(s.from(&w.Meta), "destroyOnClose is off for %s: it is meant to stay until it sleeps", w.Key.Safe())
 		}
 	}
-	return a.unsure("nobody declares destroyOnClose; the framework's default is off")
+	return q.unsure("nobody declares destroyOnClose; the framework's default is off")
 }
 
 // awaitsSleep asks whether it merely waits for its idle time to pass.
-func (s *scene) awaitsSleep() Check {
-	a := ask{"awaiting-sleep", "Does it only wait to fall asleep?", "sleepAfter and the time of the last use"}
+func (s *subjectView) awaitsSleep() Check {
+	q := question{"awaiting-sleep", "Does it only wait to fall asleep?", "sleepAfter and the time of the last use"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxAsleep {
-			return a.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
 		}
 	}
 	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" {
-		return a.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
+		return q.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
 	}
 	var last time.Time
 	var of *backend.Workspace
@@ -141,69 +141,69 @@ func (s *scene) awaitsSleep() Check {
 		}
 	}
 	if of == nil {
-		return a.unsure("when it was last used is not known")
+		return q.unsure("when it was last used is not known")
 	}
 	after, declared := of.SleepAfter.Get()
 	idle := s.now.Sub(last)
 	switch {
 	case !declared && of.Provider.String() != "cloudflare-sandbox":
-		return a.unsure("idle for %s; sleepAfter is not declared", ago(idle))
+		return q.unsure("idle for %s; sleepAfter is not declared", ago(idle))
 	case !declared && idle > 3*defaultSleepAfter:
-		return a.no(s.from(&of.Meta), "idle for %s, three times the default of about %s", ago(idle), ago(defaultSleepAfter))
+		return q.no(s.from(&of.Meta), "idle for %s, three times the default of about %s", ago(idle), ago(defaultSleepAfter))
 	case !declared:
-		return a.unsure("idle for %s; sleepAfter is not declared, its default is about %s", ago(idle), ago(defaultSleepAfter))
+		return q.unsure("idle for %s; sleepAfter is not declared, its default is about %s", ago(idle), ago(defaultSleepAfter))
 	case idle < after:
-		return a.yes(s.from(&of.Meta), "idle for %s, asleep in %s", ago(idle), ago(after-idle))
+		return q.yes(s.from(&of.Meta), "idle for %s, asleep in %s", ago(idle), ago(after-idle))
 	}
-	return a.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", ago(idle), span(of.SleepAfter))
+	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", ago(idle), span(of.SleepAfter))
 }
 
 // kept asks whether somebody keeps it on purpose.
-func (s *scene) kept() Check {
-	a := ask{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
+func (s *subjectView) kept() Check {
+	q := question{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxPaused {
-			return a.yes(s.from(&sb.Meta), "%s is paused, which somebody did", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s is paused, which somebody did", sb.Name)
 		}
 		switch by, f := alerts.KeptOnPurpose(s.State, sb); by {
 		case nil:
 		case &sb.Meta:
-			return a.yes(s.from(by), "%s carries the label %s=%s", sb.Name, f.Name, f.Value)
+			return q.yes(s.from(by), "%s carries the label %s=%s", sb.Name, f.Name, f.Value)
 		default:
-			return a.yes(s.from(by), "the stored reference of %s says %s=%s", by.Key.Safe(), f.Name, f.Value)
+			return q.yes(s.from(by), "the stored reference of %s says %s=%s", by.Key.Safe(), f.Name, f.Value)
 		}
 	}
 	declared := 0
 	for _, w := range s.workspaces {
 		if v, ok := w.ShareAcrossSessions.Get(); ok && v {
-			return a.yes(s.from(&w.Meta), "%s is shared across sessions", w.Key.Safe())
+			return q.yes(s.from(&w.Meta), "%s is shared across sessions", w.Key.Safe())
 		} else if ok {
 			declared++
 		}
 	}
 	if declared > 0 {
-		return a.no(s.newest(), "it is declared as not shared, and nothing paused it")
+		return q.no(s.newest(), "it is declared as not shared, and nothing paused it")
 	}
-	return a.unsure("nobody declares whether it is shared or kept alive")
+	return q.unsure("nobody declares whether it is shared or kept alive")
 }
 
 // otherUsers asks whether another session uses the same machine.
-func (s *scene) otherUsers() Check {
-	a := ask{"other-users", "Does another session use it?", "the sandbox id of each workspace, in the aggregate route or in a declaration"}
+func (s *subjectView) otherUsers() Check {
+	q := question{"other-users", "Does another session use it?", "the sandbox id of each workspace, in the aggregate route or in a declaration"}
 	ids := s.resourceIDs()
 	if len(ids) == 0 {
-		return a.unsure("its id is in no reading of workspaces")
+		return q.unsure("its id is in no reading of workspaces")
 	}
 	for w := range s.State.Workspaces.All() {
 		if ids[w.ProviderID] && w.Key.Parent != s.sessionID {
-			return a.yes(s.from(&w.Meta), "%s uses the same sandbox", w.Key.Safe())
+			return q.yes(s.from(&w.Meta), "%s uses the same sandbox", w.Key.Safe())
 		}
 	}
-	return s.settle(a.no(s.newest(), "no other session names this sandbox"), a)
+	return s.settle(q.no(s.newest(), "no other session names this sandbox"), q)
 }
 
 // resourceIDs are the sandbox ids that the subject's workspaces were given.
-func (s *scene) resourceIDs() map[backend.ID]bool {
+func (s *subjectView) resourceIDs() map[backend.ID]bool {
 	ids := map[backend.ID]bool{}
 	for _, w := range s.workspaces {
 		if !w.ProviderID.IsZero() {
@@ -213,38 +213,38 @@ func (s *scene) resourceIDs() map[backend.ID]bool {
 	return ids
 }
 
-func (s *scene) destroyFails() Check {
-	a := ask{"destroy", "Does destroying it fail?", "the agent's log around the close, and the platform's own state of the instance"}
+func (s *subjectView) destroyFails() Check {
+	q := question{"destroy", "Does destroying it fail?", "the agent's log around the close, and the platform's own state of the instance"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxRemoving || sb.Class == backend.SandboxDead {
-			return a.yes(s.from(&sb.Meta), "%s hangs in %s: the engine could not remove it", sb.Name, sb.Reported)
+			return q.yes(s.from(&sb.Meta), "%s hangs in %s: the engine could not remove it", sb.Name, sb.Reported)
 		}
 	}
-	if c := s.byErrors(a, alerts.NamesDestroy); c.Mark == Confirmed {
+	if c := s.byErrors(q, alerts.NamesDestroy); c.Mark == Confirmed {
 		return c
 	}
-	return a.unsure("no error of this subject names destroy")
+	return q.unsure("no error of this subject names destroy")
 }
 
-func (s *scene) restartPolicy() Check {
-	a := ask{"restarts", "Does the platform start it again each time it ends?", "a container source"}
+func (s *subjectView) restartPolicy() Check {
+	q := question{"restarts", "Does the platform start it again each time it ends?", "a container source"}
 	var seen *backend.Sandbox
 	for _, sb := range s.sandboxes {
 		n, ok := sb.RestartCount.Get()
 		if ok && n > 0 {
-			return a.yes(s.from(&sb.Meta), "%s was restarted %d times: its restart policy brings it back", sb.Name, n)
+			return q.yes(s.from(&sb.Meta), "%s was restarted %d times: its restart policy brings it back", sb.Name, n)
 		}
 		if ok {
 			seen = sb
 		}
 	}
 	if seen != nil {
-		return a.no(s.from(&seen.Meta), "%s was never restarted", seen.Name)
+		return q.no(s.from(&seen.Meta), "%s was never restarted", seen.Name)
 	}
-	return a.unsure("no container source lists it")
+	return q.unsure("no container source lists it")
 }
 
-func (s *scene) advise4(d *Diagnosis) {
+func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	switch {
 	case d.Mark("over") == RuledOut:
 		d.conclude("It is in use: its session runs.")

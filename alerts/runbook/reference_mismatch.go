@@ -11,15 +11,16 @@ import (
 	"sandglass/backend"
 )
 
-// diagnose6: a stored reference and the container disagree. It is about releases, so it looks at the whole source.
-func diagnose6(s *scene) Diagnosis {
+// diagnoseReferenceMismatch is for a stored reference that disagrees with its container. It looks at the whole source, since all
+// sessions of it run the same release.
+func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 	w := s.widen()
 	d := Diagnosis{Checks: s.answers(
-		s.byErrors(ask{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, alerts.NamesSchema),
+		s.byErrors(question{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, alerts.NamesSchema),
 		w.direction(),
 		w.histogram(),
 		w.mixed(),
-		s.byErrors(ask{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
+		s.byErrors(question{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
 		s.deleted(),
 		s.refsRead(),
 	)}
@@ -32,7 +33,7 @@ func diagnose6(s *scene) Diagnosis {
 		cause = alerts.NamesStrict
 	}
 	d.Sessions, d.SessionCount = w.affected(cause)
-	w.advise6(&d)
+	w.adviseReferenceMismatch(&d)
 	return d
 }
 
@@ -57,8 +58,8 @@ func versionGap(text string) (have, low, high int, ok bool) {
 var gapText = regexp.MustCompile(`(?i)schema\s?version\D{0,12}(\d{1,6})\D.{0,80}?(\d{1,6})\s*(?:-|–|to|\.\.)\s*(\d{1,6})`)
 
 // direction asks whether a rollback lies behind it, or a jump over several releases.
-func (s *scene) direction() Check {
-	a := ask{"rollback", "Was the framework rolled back over several versions?", "an error that names the version and the range it can read"}
+func (s *subjectView) direction() Check {
+	q := question{"rollback", "Was the framework rolled back over several versions?", "an error that names the version and the range it can read"}
 	for _, e := range s.errors {
 		if e.cause&alerts.NamesSchema == 0 {
 			continue
@@ -66,23 +67,23 @@ func (s *scene) direction() Check {
 		have, low, high, ok := versionGap(e.text.String())
 		switch {
 		case ok && have > high:
-			return a.yes(e.from, "references were written with version %d and this release reads %d to %d: it is older than what wrote them", have, low, high)
+			return q.yes(e.from, "references were written with version %d and this release reads %d to %d: it is older than what wrote them", have, low, high)
 		case ok && have < low:
-			return a.no(e.from, "references have version %d and this release reads %d to %d: it is too new for them, by more than one version", have, low, high)
+			return q.no(e.from, "references have version %d and this release reads %d to %d: it is too new for them, by more than one version", have, low, high)
 		}
 	}
 	if n, _ := s.affected(alerts.NamesSchema); len(n) > 0 {
-		return a.unsure("errors name schemaVersion without a version and a range")
+		return q.unsure("errors name schemaVersion without a version and a range")
 	}
 	if len(s.errors) > 0 && s.mute == 0 && s.unread == 0 {
-		return s.settle(a.no(s.errors[0].from, "no error names schemaVersion"), a)
+		return s.settle(q.no(s.errors[0].from, "no error names schemaVersion"), q)
 	}
-	return a.unsure("no error names schemaVersion")
+	return q.unsure("no error names schemaVersion")
 }
 
 // histogram counts the versions of references, from persisted references, session facts and errors.
-func (s *scene) histogram() Check {
-	a := ask{"versions", "Are references of different versions stored?", "a source of persisted refs, or workspaceRefs in the list route"}
+func (s *subjectView) histogram() Check {
+	q := question{"versions", "Are references of different versions stored?", "a source of persisted refs, or workspaceRefs in the list route"}
 	count := map[int]int{}
 	var o origin
 	for _, r := range s.Refs {
@@ -106,10 +107,10 @@ func (s *scene) histogram() Check {
 	}
 	named, inErrors := s.wanted()
 	if len(count) == 0 && inErrors {
-		return a.unsure("no stored reference is read; the errors name version %d", named)
+		return q.unsure("no stored reference is read; the errors name version %d", named)
 	}
 	if len(count) == 0 {
-		return a.unsure("no stored reference is read")
+		return q.unsure("no stored reference is read")
 	}
 	versions := make([]int, 0, len(count))
 	for v := range count {
@@ -122,12 +123,12 @@ func (s *scene) histogram() Check {
 	}
 	all := backend.Clean(strings.Join(parts, ", "), 200)
 	if inErrors && count[named] == 0 {
-		return a.yes(o, "of the references that are read %s; the errors name version %d", all, named)
+		return q.yes(o, "of the references that are read %s; the errors name version %d", all, named)
 	}
 	if len(versions) > 1 {
-		return a.yes(o, "%s", all)
+		return q.yes(o, "%s", all)
 	}
-	return a.no(o, "all references read: %s", backend.Clean(parts[0], 60))
+	return q.no(o, "all references read: %s", backend.Clean(parts[0], 60))
 }
 
 func refVersion(text string) (int, bool) {
@@ -144,38 +145,38 @@ func refVersion(text string) (int, bool) {
 	return v, err == nil
 }
 
-func (s *scene) mixed() Check {
-	a := ask{"mixed", "Do different releases run side by side?", "frameworkVersion in the list route or in a declaration"}
+func (s *subjectView) mixed() Check {
+	q := question{"mixed", "Do different releases run side by side?", "frameworkVersion in the list route or in a declaration"}
 	switch v := s.versions(); len(v) {
 	case 0:
-		return a.unsure("no session declares its frameworkVersion")
+		return q.unsure("no session declares its frameworkVersion")
 	case 1:
-		return a.no(s.newest(), "all sessions that declare it run %s", v[0])
+		return q.no(s.newest(), "all sessions that declare it run %s", v[0])
 	default:
-		return a.yes(s.newest(), "sessions run %s", backend.Join(v[:min(len(v), 5)], ", "))
+		return q.yes(s.newest(), "sessions run %s", backend.Join(v[:min(len(v), 5)], ", "))
 	}
 }
 
 // deleted asks whether the resource behind the reference is gone.
-func (s *scene) deleted() Check {
-	a := ask{"deleted", "Was the sandbox deleted behind the framework's back?", "a container source, or the platform's list of instances, and the id inside the reference"}
+func (s *subjectView) deleted() Check {
+	q := question{"deleted", "Was the sandbox deleted behind the framework's back?", "a container source, or the platform's list of instances, and the id inside the reference"}
 	if e := s.event(7*24*time.Hour, func(e *backend.Event) bool { return removal(e) && s.concerns(e) }); e != nil {
-		return a.yes(origin{e.Source, e.At}, "%s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
-	if c := s.byErrors(a, alerts.NamesGone); c.Mark == Confirmed {
+	if c := s.byErrors(q, alerts.NamesGone); c.Mark == Confirmed {
 		return c
 	}
 	for _, sb := range s.sandboxes {
 		if sb.Class != backend.SandboxUnknown {
-			return s.aged(a, sb, a.no(s.from(&sb.Meta), "%s is there (%s)", sb.Name, sb.Reported))
+			return s.aged(q, sb, q.no(s.from(&sb.Meta), "%s is there (%s)", sb.Name, sb.Reported))
 		}
 	}
-	return a.unsure("no sandbox of this subject is listed, which alone proves nothing")
+	return q.unsure("no sandbox of this subject is listed, which alone proves nothing")
 }
 
 // refsRead asks for the stored references of the subject's session.
-func (s *scene) refsRead() Check {
-	a := ask{"stored", "Does the store still hold a reference for this session?", "a source of persisted refs"}
+func (s *subjectView) refsRead() Check {
+	q := question{"stored", "Does the store still hold a reference for this session?", "a source of persisted refs"}
 	n, old := 0, 0
 	for _, r := range s.Refs {
 		if !s.sessionID.IsZero() && r.Session != s.sessionID {
@@ -187,19 +188,19 @@ func (s *scene) refsRead() Check {
 		}
 	}
 	if n > 0 {
-		return a.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "%s stored, %d of them without a schemaVersion", plural(n, "reference"), old)
+		return q.yes(origin{s.Refs[0].Source, s.Refs[0].At}, "%s stored, %d of them without a schemaVersion", plural(n, "reference"), old)
 	}
 	if len(s.Refs) > 0 {
-		return a.no(origin{s.Refs[0].Source, s.Refs[0].At}, "the store was read and holds none for this session")
+		return q.no(origin{s.Refs[0].Source, s.Refs[0].At}, "the store was read and holds none for this session")
 	}
 	if s.session != nil && len(s.session.WorkspaceRefs) > 0 {
-		return a.yes(s.from(&s.session.Meta), "the list route gives %s", plural(len(s.session.WorkspaceRefs), "reference"))
+		return q.yes(s.from(&s.session.Meta), "the list route gives %s", plural(len(s.session.WorkspaceRefs), "reference"))
 	}
-	return a.unsure("no source reads the store")
+	return q.unsure("no source reads the store")
 }
 
 // wanted is the version that a release must read, from the errors; false when they do not tell.
-func (s *scene) wanted() (int, bool) {
+func (s *subjectView) wanted() (int, bool) {
 	best, found := 0, false
 	for _, e := range s.errors {
 		if e.cause&alerts.NamesSchema == 0 {
@@ -214,7 +215,7 @@ func (s *scene) wanted() (int, bool) {
 	return best, found
 }
 
-func (s *scene) advise6(d *Diagnosis) {
+func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 	switch {
 	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted") && !d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")

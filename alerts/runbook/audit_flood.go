@@ -6,21 +6,21 @@ import (
 	"sandglass/backend"
 )
 
-// diagnose9: rejected commands flood the agents' audit log.
-func diagnose9(s *scene) Diagnosis {
+// diagnoseAuditFlood is for rejected commands that flood the agents' audit log.
+func diagnoseAuditFlood(s *subjectView) Diagnosis {
 	r := s.release()
 	d := Diagnosis{Release: r, Checks: s.answers(
 		s.flood(),
 		s.oneSession(),
 		s.looping(r),
-		r.check(ask{"before-5", "Is the framework older than round 5, which began to collect repeats?",
+		r.check(question{"before-5", "Is the framework older than round 5, which began to collect repeats?",
 			"lastAttemptAt in a snapshot, or rollup lines in the log"}, 5),
 		s.logVolume(),
 		s.stillWorks(),
-		ask{"window", "Was the collecting window changed?", "securityWindowMs in the deployment; 60 s is what the framework describes"}.
+		question{"window", "Was the collecting window changed?", "securityWindowMs in the deployment; 60 s is what the framework describes"}.
 			unsure("no source reports it"),
 	)}
-	s.advise9(&d)
+	s.adviseAuditFlood(&d)
 	return d
 }
 
@@ -31,8 +31,8 @@ const (
 	probing = 8
 )
 
-func (s *scene) flood() Check {
-	a := ask{"flood", "Are commands rejected at a rate?", "a log source that reads the agents' log"}
+func (s *subjectView) flood() Check {
+	q := question{"flood", "Are commands rejected at a rate?", "a log source that reads the agents' log"}
 	t := s.tally(backend.MetricRejections, floodWindow)
 	rate, ok := t.in.Rate(floodWindow)
 	least := ""
@@ -42,21 +42,21 @@ func (s *scene) flood() Check {
 	switch {
 	case ok && rate >= 1:
 		if t.in.Sample.IsEmpty() {
-			return a.yes(t.from, "%s%.1f rejections a second over the last minute", backend.Clean(least, 20), rate)
+			return q.yes(t.from, "%s%.1f rejections a second over the last minute", backend.Clean(least, 20), rate)
 		}
-		return a.yes(t.from, "%s%.1f rejections a second over the last minute; the newest line: %s", backend.Clean(least, 20), rate, backend.Clean(t.in.Sample.String(), 160))
+		return q.yes(t.from, "%s%.1f rejections a second over the last minute; the newest line: %s", backend.Clean(least, 20), rate, backend.Clean(t.in.Sample.String(), 160))
 	case ok:
-		return a.no(t.from, "%s rejections in the last minute", number(t.in.N))
+		return q.no(t.from, "%s rejections in the last minute", number(t.in.N))
 	case s.tally(backend.MetricRejections, time.Hour).looked:
 		hour := s.tally(backend.MetricRejections, time.Hour)
-		return a.no(hour.from, "%s rejections in the last hour, none at a rate now", number(hour.in.N))
+		return q.no(hour.from, "%s rejections in the last hour, none at a rate now", number(hour.in.N))
 	}
-	return a.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
+	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
 }
 
 // oneSession asks whether one session does most of it.
-func (s *scene) oneSession() Check {
-	a := ask{"one-session", "Is it one session?", "log lines that name their session"}
+func (s *subjectView) oneSession() Check {
+	q := question{"one-session", "Is it one session?", "log lines that name their session"}
 	total, top, unnamed := 0.0, 0.0, 0.0
 	var who backend.ID
 	var o origin
@@ -81,63 +81,63 @@ func (s *scene) oneSession() Check {
 	}
 	switch {
 	case total == 0:
-		return a.unsure("no rejections were counted in the last 10 minutes")
+		return q.unsure("no rejections were counted in the last 10 minutes")
 	case top >= 0.8*total:
-		return a.yes(o, "session %s has %s of %s rejections of the last 10 minutes", who.Safe(), number(top), number(total))
+		return q.yes(o, "session %s has %s of %s rejections of the last 10 minutes", who.Safe(), number(top), number(total))
 	case unnamed > total/2:
-		return a.unsure("%s of %s lines name no session", number(unnamed), number(total))
+		return q.unsure("%s of %s lines name no session", number(unnamed), number(total))
 	}
-	return a.no(o, "%d sessions share them, %s with the most has %.0f %%", len(by), who.Safe(), 100*top/total)
+	return q.no(o, "%d sessions share them, %s with the most has %.0f %%", len(by), who.Safe(), 100*top/total)
 }
 
 // looping tells a loop from probing as far as lines allow: repeats are collected into rollups, different commands not.
-func (s *scene) looping(r Release) Check {
-	a := ask{"loop", "Does it repeat one rejected command?", "rollup lines with suppressedCount (round 5 or later), or the distinct first words of the rejected commands"}
+func (s *subjectView) looping(r Release) Check {
+	q := question{"loop", "Does it repeat one rejected command?", "rollup lines with suppressedCount (round 5 or later), or the distinct first words of the rejected commands"}
 	rollups := s.tally(backend.MetricRollups, 10*floodWindow)
 	rejected := s.tally(backend.MetricRejections, 10*floodWindow)
 	words := s.tally(backend.MetricRejectedWords, 10*floodWindow)
 	switch {
 	case words.in.N >= probing:
-		return a.no(words.from, "%s different commands in 10m, the newest begins with %s: that looks like probing", number(words.in.N), words.in.Sample)
+		return q.no(words.from, "%s different commands in 10m, the newest begins with %s: that looks like probing", number(words.in.N), words.in.Sample)
 	case words.in.N > 0 && s.tally(backend.MetricRejectedWords, time.Hour).in.N <= mostIdentical && rejected.in.N >= 10:
-		return a.yes(words.from, "%s rejections in 10m of %s, the newest begins with %s", number(rejected.in.N), plural(int(words.in.N), "command"), words.in.Sample)
+		return q.yes(words.from, "%s rejections in 10m of %s, the newest begins with %s", number(rejected.in.N), plural(int(words.in.N), "command"), words.in.Sample)
 	case rollups.in.N > 0:
-		return a.yes(rollups.from, "%s rollups for %s rejections in 10m: the same command again and again", number(rollups.in.N), number(rejected.in.N))
+		return q.yes(rollups.from, "%s rollups for %s rejections in 10m: the same command again and again", number(rollups.in.N), number(rejected.in.N))
 	case rejected.in.N >= 50 && r.AtLeast >= 5:
-		return a.no(rejected.from, "%s rejections in 10m and no rollup, though this release collects repeats: the commands differ, which looks like probing", number(rejected.in.N))
+		return q.no(rejected.from, "%s rejections in 10m and no rollup, though this release collects repeats: the commands differ, which looks like probing", number(rejected.in.N))
 	case rejected.in.N > 0:
-		return a.unsure("%s rejections in 10m; this release may not collect repeats, so lines alone do not tell", number(rejected.in.N))
+		return q.unsure("%s rejections in 10m; this release may not collect repeats, so lines alone do not tell", number(rejected.in.N))
 	}
-	return a.unsure("no rejections were counted in the last 10 minutes")
+	return q.unsure("no rejections were counted in the last 10 minutes")
 }
 
-func (s *scene) logVolume() Check {
-	a := ask{"volume", "Does it fill the log?", "a log source that counts bytes"}
+func (s *subjectView) logVolume() Check {
+	q := question{"volume", "Does it fill the log?", "a log source that counts bytes"}
 	t := s.tally(backend.MetricLogBytes, floodWindow)
 	rate, ok := t.in.Rate(floodWindow)
 	switch {
 	case ok && rate >= 100_000:
-		return a.yes(t.from, "%s a second", bytesText(int64(rate)))
+		return q.yes(t.from, "%s a second", bytesText(int64(rate)))
 	case ok:
-		return a.no(t.from, "%s a second", bytesText(int64(rate)))
+		return q.no(t.from, "%s a second", bytesText(int64(rate)))
 	}
-	return a.unsure("bytes of this subject are not counted")
+	return q.unsure("bytes of this subject are not counted")
 }
 
 // stillWorks asks whether the session gets anywhere beside its rejections.
-func (s *scene) stillWorks() Check {
-	a := ask{"works", "Does the session still get its work done?", "lastSuccessAt in a snapshot of the session"}
+func (s *subjectView) stillWorks() Check {
+	q := question{"works", "Does the session still get its work done?", "lastSuccessAt in a snapshot of the session"}
 	last := s.lastSuccess()
 	switch {
 	case last.IsZero():
-		return a.unsure("no success of this subject is known")
+		return q.unsure("no success of this subject is known")
 	case s.now.Sub(last) < 5*time.Minute:
-		return s.settle(a.yes(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), a)
+		return s.settle(q.yes(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)
 	}
-	return s.settle(a.no(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), a)
+	return s.settle(q.no(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)
 }
 
-func (s *scene) advise9(d *Diagnosis) {
+func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	switch {
 	case d.Mark("flood") == RuledOut:
 		d.conclude("Rejections are few; nothing floods.")

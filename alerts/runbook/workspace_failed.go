@@ -8,28 +8,28 @@ import (
 	"sandglass/backend"
 )
 
-// diagnose1: whatever tool the agent calls in its workspace, it gets a WorkspaceFailedError.
-func diagnose1(s *scene) Diagnosis {
+// diagnoseWorkspaceFailed is for an agent that gets a WorkspaceFailedError from every tool it calls in its workspace.
+func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),
 		s.recovered(),
-		s.byErrors(ask{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
-		s.byErrors(ask{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
-		s.byErrors(ask{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, alerts.NamesBinding),
-		s.byErrors(ask{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
+		s.byErrors(question{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
+		s.byErrors(question{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
+		s.byErrors(question{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, alerts.NamesBinding),
+		s.byErrors(question{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.filestore(),
 		s.posix(),
 		s.rootsWritable(),
 		s.runtime(),
-		s.byErrors(ask{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
+		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
 		s.sharedCause(),
 	)}
-	s.advise1(&d)
+	s.adviseWorkspaceFailed(&d)
 	return d
 }
 
-func (s *scene) failedEntry() Check {
-	a := ask{"failed", "Is an entry failed, and with which error?", "a registry snapshot of the session while it runs"}
+func (s *subjectView) failedEntry() Check {
+	q := question{"failed", "Is an entry failed, and with which error?", "a registry snapshot of the session while it runs"}
 	n, evicted := 0, 0
 	var first *backend.Workspace
 	for _, w := range s.workspaces {
@@ -44,20 +44,20 @@ func (s *scene) failedEntry() Check {
 	}
 	switch {
 	case first != nil && !first.LastError.IsEmpty():
-		return a.yes(s.from(&first.Meta), "%d of %s failed, %s with: %s", n, plural(len(s.workspaces), "entry"), first.Key.Safe(), backend.Clean(first.LastError.String(), 200))
+		return q.yes(s.from(&first.Meta), "%d of %s failed, %s with: %s", n, plural(len(s.workspaces), "entry"), first.Key.Safe(), backend.Clean(first.LastError.String(), 200))
 	case first != nil:
-		return a.yes(s.from(&first.Meta), "%s is failed and gives no error", first.Key.Safe())
+		return q.yes(s.from(&first.Meta), "%s is failed and gives no error", first.Key.Safe())
 	case len(s.workspaces) == 0:
-		return a.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
+		return q.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
 	case evicted > 0:
-		return s.settle(a.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), a)
+		return s.settle(q.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), q)
 	}
-	return s.settle(a.no(s.newest(), "none of %s is failed", plural(len(s.workspaces), "entry")), a)
+	return s.settle(q.no(s.newest(), "none of %s is failed", plural(len(s.workspaces), "entry")), q)
 }
 
 // recovered asks whether it works again: then advice would be about the past.
-func (s *scene) recovered() Check {
-	a := ask{"recovered", "Does it work again by itself?", "lastAttemptAt and lastSuccessAt in the snapshot"}
+func (s *subjectView) recovered() Check {
+	q := question{"recovered", "Does it work again by itself?", "lastAttemptAt and lastSuccessAt in the snapshot"}
 	works, known := 0, 0
 	for _, w := range s.workspaces {
 		switch w.Condition(s.now, s.State.LongestOperation) {
@@ -71,36 +71,36 @@ func (s *scene) recovered() Check {
 	}
 	switch {
 	case known == 0:
-		return a.unsure("no entry gives times to conclude from")
+		return q.unsure("no entry gives times to conclude from")
 	case works == known && s.old.IsEmpty():
-		return a.yes(s.newest(), "the last attempt of %s succeeded", plural(works, "entry"))
+		return q.yes(s.newest(), "the last attempt of %s succeeded", plural(works, "entry"))
 	case works == known:
-		return a.unsure("the last attempts known succeeded, but these values are old: %s", s.old)
+		return q.unsure("the last attempts known succeeded, but these values are old: %s", s.old)
 	}
-	return s.settle(a.no(s.newest(), "%d of %d entries have had no success since their last attempt", known-works, known), a)
+	return s.settle(q.no(s.newest(), "%d of %d entries have had no success since their last attempt", known-works, known), q)
 }
 
-func (s *scene) filestore() Check {
-	a := ask{"sqlite", "Is the Durable Object's SQLite storage not set up?", "the migrations of the deployment: the class must be in new_sqlite_classes"}
+func (s *subjectView) filestore() Check {
+	q := question{"sqlite", "Is the Durable Object's SQLite storage not set up?", "the migrations of the deployment: the class must be in new_sqlite_classes"}
 	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
-		return a.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
+		return q.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
 	}
-	return s.byErrors(a, alerts.NamesSQLite)
+	return s.byErrors(q, alerts.NamesSQLite)
 }
 
-func (s *scene) posix() Check {
-	a := ask{"posix", "Is the host not a POSIX system?", "the provider's error on open"}
+func (s *subjectView) posix() Check {
+	q := question{"posix", "Is the host not a POSIX system?", "the provider's error on open"}
 	if h := s.hosts(); len(h) > 0 {
-		return a.no(s.from(&h[0].Meta), "%s was read through POSIX calls", h[0].Name)
+		return q.no(s.from(&h[0].Meta), "%s was read through POSIX calls", h[0].Name)
 	}
-	return s.byErrors(a, alerts.NamesPOSIX)
+	return s.byErrors(q, alerts.NamesPOSIX)
 }
 
 // rootsWritable asks whether the agents can create their scratch directories.
-func (s *scene) rootsWritable() Check {
-	a := ask{"root", "Is the root of scratch directories unusable?", "a tmpdir source on the agents' host, with agent_user set"}
+func (s *subjectView) rootsWritable() Check {
+	q := question{"root", "Is the root of scratch directories unusable?", "a tmpdir source on the agents' host, with agent_user set"}
 	if p := s.provider(); strings.HasPrefix(p, "cloudflare-") || p == "in-memory" {
-		return a.no(s.newest(), "the provider is %s, which has no scratch directory on a host", backend.Clean(p, 60))
+		return q.no(s.newest(), "the provider is %s, which has no scratch directory on a host", backend.Clean(p, 60))
 	}
 	var usable origin
 	for _, h := range s.hosts() {
@@ -117,42 +117,42 @@ func (s *scene) rootsWritable() Check {
 				usable = s.from(&h.Meta)
 			}
 			if what != "" {
-				return a.yes(s.from(&h.Meta), "%s on %s %s", r.Path, h.Name, backend.Clean(what, 60))
+				return q.yes(s.from(&h.Meta), "%s on %s %s", r.Path, h.Name, backend.Clean(what, 60))
 			}
 		}
 	}
-	if c := s.byErrors(a, alerts.NamesPath); c.Mark == Confirmed {
+	if c := s.byErrors(q, alerts.NamesPath); c.Mark == Confirmed {
 		return c
 	}
 	if !usable.at.IsZero() {
-		return a.no(usable, "the roots that are read are there and writable")
+		return q.no(usable, "the roots that are read are there and writable")
 	}
-	return a.unsure("no root is read whose rights are known")
+	return q.unsure("no root is read whose rights are known")
 }
 
 // runtime asks for a runtime that refuses workspaces when a run starts.
-func (s *scene) runtime() Check {
-	a := ask{"runtime", "Does the runtime refuse workspaces?", "runtime in the list route or in a declaration"}
-	if c := s.byErrors(a, alerts.NamesRuntime); c.Mark == Confirmed {
+func (s *subjectView) runtime() Check {
+	q := question{"runtime", "Does the runtime refuse workspaces?", "runtime in the list route or in a declaration"}
+	if c := s.byErrors(q, alerts.NamesRuntime); c.Mark == Confirmed {
 		return c
 	}
 	if s.session != nil && !s.session.Runtime.IsEmpty() {
 		word := strings.ToLower(s.session.Runtime.String())
 		if slices.ContainsFunc([]string{"temporal", "dbos", "cloudflare-workflows", "cloudflare workflows"}, func(x string) bool { return x == word }) {
-			return a.yes(s.from(&s.session.Meta), "the session's runtime is %s", s.session.Runtime)
+			return q.yes(s.from(&s.session.Meta), "the session's runtime is %s", s.session.Runtime)
 		}
-		return a.no(s.from(&s.session.Meta), "the session's runtime is %s", s.session.Runtime)
+		return q.no(s.from(&s.session.Meta), "the session's runtime is %s", s.session.Runtime)
 	}
 	if len(s.workspaces) > 0 {
-		return a.no(s.newest(), "a registry was read, so the run passed that guard")
+		return q.no(s.newest(), "a registry was read, so the run passed that guard")
 	}
-	return a.unsure("no session names its runtime")
+	return q.unsure("no session names its runtime")
 }
 
 // sharedCause asks whether others fail for the same cause: then it lies outside this one. Others that fail for other
 // causes are troubles of their own.
-func (s *scene) sharedCause() Check {
-	a := ask{"shared", "Do others of this source fail for the same cause?", "registry snapshots of more than one session, with their errors"}
+func (s *subjectView) sharedCause() Check {
+	q := question{"shared", "Do others of this source fail for the same cause?", "registry snapshots of more than one session, with their errors"}
 	own, all := s.failingByCause(), s.widen().failingByCause()
 	others, same := all.failing-own.failing, 0
 	for cause, n := range own.by {
@@ -160,24 +160,24 @@ func (s *scene) sharedCause() Check {
 	}
 	switch {
 	case len(s.workspaces) == 0:
-		return a.unsure("no workspace of this subject is listed")
+		return q.unsure("no workspace of this subject is listed")
 	case s.wide && own.most > 1:
-		return a.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, all.total, own.example)
+		return q.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, all.total, own.example)
 	case s.wide && all.total > 1:
-		return s.settle(a.no(s.newest(), "%d of %d workspaces of this source fail, no two for one cause", all.failing, all.total), a)
+		return s.settle(q.no(s.newest(), "%d of %d workspaces of this source fail, no two for one cause", all.failing, all.total), q)
 	case same > 0:
-		return a.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: it likely lies outside this one", same, all.total)
+		return q.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: it likely lies outside this one", same, all.total)
 	case others > 0 && own.failing > 0 && len(own.by) == 0:
-		return a.unsure("%d others fail, and this one gives no error to compare", others)
+		return q.unsure("%d others fail, and this one gives no error to compare", others)
 	case others > 0:
-		return s.settle(a.no(s.newest(), "%d others of %d workspaces of this source fail, none for this cause", others, all.total), a)
+		return s.settle(q.no(s.newest(), "%d others of %d workspaces of this source fail, none for this cause", others, all.total), q)
 	case all.total > len(s.workspaces):
-		return s.settle(a.no(s.newest(), "the other %d workspaces of this source do not fail", all.total-len(s.workspaces)), a)
+		return s.settle(q.no(s.newest(), "the other %d workspaces of this source do not fail", all.total-len(s.workspaces)), q)
 	}
-	return a.unsure("no other workspace of this source is listed")
+	return q.unsure("no other workspace of this source is listed")
 }
 
-// failures are the failing workspaces of a scene.
+// failures are the failing workspaces of a subjectView.
 type failures struct {
 	total, failing int
 	by             map[string]int // by the normalised cause; those without an error are in none
@@ -185,7 +185,7 @@ type failures struct {
 	example        backend.Safe   // a workspace of that one
 }
 
-func (s *scene) failingByCause() failures {
+func (s *subjectView) failingByCause() failures {
 	f := failures{total: len(s.workspaces), by: map[string]int{}}
 	for _, w := range s.workspaces {
 		if s.failing(w) {
@@ -210,8 +210,8 @@ func (s *scene) failingByCause() failures {
 	return f
 }
 
-// endings1 are what incident 1 can come to, the first that is true.
-func endings1() []ending {
+// workspaceFailedEndings are what incident 1 can come to, the first that is true.
+func workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", conclude: "Nothing is failed now: the last attempts succeeded.",
 			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: it would be opened anew.", noReset: "it works"},
@@ -238,8 +238,8 @@ func endings1() []ending {
 	}
 }
 
-func (s *scene) advise1(d *Diagnosis) {
-	d.end(endings1())
+func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
+	d.end(workspaceFailedEndings())
 	if s.firing("eviction-storm") != nil {
 		d.dont("Don't reset while the eviction storm of this source fires: each reset adds an open.")
 		d.NoReset = backend.Text("an eviction storm fires at this source; a reset adds opens")

@@ -20,7 +20,7 @@ const NotDeclared = "not declared"
 func (v KnobValue) Declared() bool { return v.Current.String() != NotDeclared }
 
 // values fills in the declared values of a page's knobs.
-func (p *Page) values(s *scene) []KnobValue {
+func (p *Page) values(s *subjectView) []KnobValue {
 	out := make([]KnobValue, 0, len(p.Knobs))
 	for _, k := range p.Knobs {
 		out = append(out, KnobValue{k, s.current(k.Name.String())})
@@ -29,7 +29,7 @@ func (p *Page) values(s *scene) []KnobValue {
 }
 
 // current is the value that is declared for the subject's workspaces; several different ones are named as such.
-func (s *scene) current(knob string) backend.Safe {
+func (s *subjectView) current(knob string) backend.Safe {
 	var seen []backend.Safe
 	silent := 0
 	for _, w := range s.workspaces {

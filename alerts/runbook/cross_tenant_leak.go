@@ -1,0 +1,150 @@
+package runbook
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// diagnoseCrossTenantLeak is for a tenant that may have seen another tenant's files.
+func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
+	r := s.release()
+	places := s.places()
+	d := Diagnosis{Release: r, Checks: s.answers(
+		s.sharedID(places),
+		s.sharedNamespace(places),
+		s.sharedMount(places),
+		s.inherits(),
+		s.acrossTenants(places),
+		s.nameCollision(),
+		r.check(question{"before-4", "Is the framework older than round 4, which let a bare id share a sandbox and gave commands the whole environment?",
+			"schemaVersion in a stored reference or an error, or lastAttemptAt in a snapshot"}, 4),
+		s.touched(places),
+	)}
+	s.adviseCrossTenantLeak(&d)
+	return d
+}
+
+func (s *subjectView) sharedID(places []*fleet.Place) Check {
+	q := question{"shared-id", "Do two sessions use one sandbox id?", "the sandbox id of each workspace, in the aggregate route, in a declaration or by a refs source"}
+	if p := first(places, fleet.PlaceSandbox); p != nil {
+		how := backend.Literal("nobody declares that this is wanted")
+		if p.Wanted() {
+			how = "it is declared as wanted"
+		}
+		return q.yes(s.from(p.Users[0].Said), "%s use sandbox %s; %s", users(p), p.ID.Safe(), backend.Text(how))
+	}
+	known := s.named(func(w *backend.Workspace) backend.ID { return w.ProviderID }, func(x *backend.Ref) backend.ID { return x.Sandbox })
+	if known > 0 && known == len(s.workspaces) {
+		return s.settle(q.no(s.newest(), "no other session uses the sandbox of %s", plural(known, "workspace")), q)
+	}
+	return q.unsure("the sandbox id of %s is not read", plural(len(s.workspaces)-known, "workspace"))
+}
+
+func (s *subjectView) sharedNamespace(places []*fleet.Place) Check {
+	q := question{"namespace", "Do two sessions use one filestore namespace?", "namespace in the aggregate route, in a declaration or by a refs source"}
+	if p := first(places, fleet.PlaceNamespace); p != nil {
+		return q.yes(s.from(p.Users[0].Said), "%s use namespace %s", users(p), p.ID.Safe())
+	}
+	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
+		return q.no(s.newest(), "the provider is %s, which has no namespaces", backend.Clean(p, 60))
+	}
+	known := s.named(func(w *backend.Workspace) backend.ID { return w.Namespace }, func(x *backend.Ref) backend.ID { return x.Namespace })
+	if known > 0 && known == len(s.workspaces) {
+		return s.settle(q.no(s.newest(), "each namespace that is read belongs to one session"), q)
+	}
+	return q.unsure("the namespace of %s is not read; without one it is derived from the session, which does not collide", plural(len(s.workspaces)-known, "workspace"))
+}
+
+// sharedMount asks whether two sandboxes of different sessions see one directory of the host.
+func (s *subjectView) sharedMount(places []*fleet.Place) Check {
+	q := question{"mount", "Do sandboxes of two sessions mount one directory?", "a container source whose sandboxes are joined to sessions"}
+	if p := first(places, fleet.PlaceScratch); p != nil {
+		return q.yes(s.from(p.Users[0].Said), "%s both mount %s", users(p), p.ID.Safe())
+	}
+	if len(s.sandboxes) > 0 {
+		return q.no(s.from(&s.sandboxes[0].Meta), "no directory is mounted writable into sandboxes of two sessions")
+	}
+	return q.unsure("no sandbox of this subject is listed")
+}
+
+func (s *subjectView) inherits() Check {
+	q := question{"inherit", "Does a sub-agent inherit its parent's workspaces?", "inheritWorkspaces in the aggregate route or in a declaration"}
+	known := 0
+	for _, w := range s.workspaces {
+		if v, ok := w.InheritWorkspaces.Get(); ok && v {
+			return q.yes(s.from(&w.Meta), "inheritWorkspaces is on for %s: children see the parent's files", w.Key.Safe())
+		} else if ok {
+			known++
+		}
+	}
+	if known > 0 && known == len(s.workspaces) {
+		return q.no(s.newest(), "inheritWorkspaces is off")
+	}
+	return q.unsure("nobody declares it for %s", plural(len(s.workspaces)-known, "workspace"))
+}
+
+// acrossTenants asks whether what is shared is shared by different tenants.
+func (s *subjectView) acrossTenants(places []*fleet.Place) Check {
+	q := question{"tenants", "Do they belong to different tenants?", "tenant in the list route or in a declaration"}
+	unknown := false
+	for _, p := range places {
+		tenants, some := p.Tenants(s.State)
+		if len(tenants) > 1 {
+			return q.yes(s.from(p.Users[0].Said), "%s: tenants %s", users(p), backend.Join(tenants[:min(len(tenants), 5)], ", "))
+		}
+		unknown = unknown || some
+	}
+	switch {
+	case len(places) == 0:
+		return q.unsure("nothing shared was found that could cross tenants")
+	case unknown:
+		return q.unsure("the tenant of at least one side is not read")
+	}
+	return s.settle(q.no(s.newest(), "what is shared stays within one tenant"), q)
+}
+
+// nameCollision reads the name-collision warning the right way round: it says that the child was isolated.
+func (s *subjectView) nameCollision() Check {
+	q := question{"collision", "Did a sub-agent get its parent's workspace through an equal name?", "a log source that reads the agents' log"}
+	t := s.tally(backend.MetricNameCollision, time.Hour)
+	switch {
+	case t.in.N > 0:
+		return q.no(t.from, "%s of equal names in the last hour: each says that the child got a workspace of its own", plural(int(t.in.N), "warning"))
+	case t.looked:
+		return q.no(t.from, "no warning of equal names in the last hour")
+	}
+	return q.unsure("no log source is read")
+}
+
+func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
+	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount"}, d.is)
+	switch {
+	case shared && d.is("tenants"):
+		d.conclude("Two tenants share one place for files: treat it as a leak until the opposite is shown.")
+		d.do("Start the security and compliance process now; note the time when the overlap began.")
+	case shared && d.Mark("tenants") == RuledOut:
+		d.conclude("Sessions share files within one tenant; no tenant sees another's.")
+		d.do("Ask the owner whether the sharing is wanted.")
+	case shared:
+		d.conclude("Sessions share one place for files; whether they belong to different tenants is not read.")
+		d.do("Find out the tenants of both sessions; until then treat it as a leak.")
+	case d.is("inherit"):
+		d.conclude("Sub-agents see their parent's files because inheritWorkspaces is on.")
+		d.do("Check that a child never works for another tenant than its parent.")
+	case d.is("before-4"):
+		d.conclude("Nothing shared was found, but this release shares a sandbox whenever two sessions name one id.")
+		d.do("Upgrade to round 4 or later; check every explicit id by hand meanwhile.")
+	default:
+		d.conclude("No reading shows that sessions share files; what is not declared cannot be ruled out.")
+	}
+	d.do("Audit every id, namespace and inheritance that is not the default.")
+	d.do("Keep the evidence: copy logs and snapshots of both sides before anything changes.")
+	d.dont("Don't destroy or reset the sandbox first: it is the evidence.")
+	d.dont("Don't read the warning of equal names as a leak: it says that the child was given its own workspace.")
+	if shared {
+		d.NoReset = backend.Text("the sandbox is evidence until the incident is closed")
+	}
+}

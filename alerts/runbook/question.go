@@ -1,0 +1,121 @@
+package runbook
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// question is one check of a diagnosis before it is answered.
+type question struct {
+	name  string
+	text  backend.Literal
+	needs backend.Literal // the reading that would answer it
+}
+
+// origin is who reported something, and when.
+type origin struct {
+	source string
+	at     time.Time
+}
+
+func (q question) check(m Mark, fact backend.Safe, o origin) Check {
+	c := Check{Name: q.name, Question: backend.Text(q.text), Mark: m, Fact: fact, Source: o.source, At: o.at}
+	if m == CannotTell {
+		c.WouldTell = backend.Text(q.needs)
+	}
+	return c
+}
+
+func (q question) yes(o origin, l backend.Literal, args ...any) Check {
+	return q.check(Confirmed, backend.Textf(l, args...), o)
+}
+
+func (q question) no(o origin, l backend.Literal, args ...any) Check {
+	return q.check(RuledOut, backend.Textf(l, args...), o)
+}
+
+// unsure answers with what is known, which is not enough.
+func (q question) unsure(l backend.Literal, args ...any) Check {
+	return q.check(CannotTell, backend.Textf(l, args...), origin{})
+}
+
+// settle turns "ruled out" into "cannot tell" when the readings that rule it out are old.
+func (s *subjectView) settle(c Check, q question) Check {
+	if c.Mark != RuledOut || s.old.IsEmpty() {
+		return c
+	}
+	c.Mark = CannotTell
+	c.Fact = backend.Textf("%s, but these values are old: %s", c.Fact, s.old)
+	c.WouldTell = backend.Textf("%s, read anew", backend.Text(q.needs))
+	return c
+}
+
+// sortChecks puts what was confirmed first and what nobody can tell last; otherwise the order of the page stays.
+func sortChecks(checks []Check) {
+	rank := func(m Mark) int {
+		switch m {
+		case Confirmed:
+			return 0
+		case RuledOut:
+			return 1
+		case CannotTell:
+		}
+		return 2
+	}
+	slices.SortStableFunc(checks, func(a, b Check) int { return rank(a.Mark) - rank(b.Mark) })
+}
+
+// byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when
+// every workspace that fails gives an error and none does.
+func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
+	n, first := 0, (*reportedError)(nil)
+	for i := range s.errors {
+		if s.errors[i].cause&c != 0 {
+			n++
+			if first == nil {
+				first = &s.errors[i]
+			}
+		}
+	}
+	total := len(s.errors)
+	switch {
+	case first != nil && n == 1:
+		return q.yes(first.from, "%s reports: %s", first.who, first.text)
+	case first != nil:
+		of := plural(total, "error")
+		if s.unread > 0 {
+			of = "the first " + of
+		}
+		return q.yes(first.from, "%d of %s name it, %s for one: %s", n, of, first.who, first.text)
+	case s.mute > 0:
+		return q.unsure("%s without giving an error", fails(s.mute))
+	case s.unread > 0:
+		return q.unsure("none of the first %d errors names it, %d more were not searched", total, s.unread)
+	case total == 1:
+		return s.settle(q.no(s.errors[0].from, "%s reports another error", s.errors[0].who), q)
+	case total > 0:
+		return s.settle(q.no(s.errors[0].from, "none of %s names it", plural(total, "error")), q)
+	case len(s.workspaces) == 0:
+		return q.unsure("no workspace of this subject is listed")
+	}
+	return s.settle(q.no(s.newest(), "no workspace reports an error"), q)
+}
+
+// byLines answers from counted log lines of the last hour.
+func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal) Check {
+	t := s.tally(m, time.Hour)
+	switch {
+	case t.in.N > 0 && !t.in.Sample.IsEmpty():
+		return q.yes(t.from, "%s in the last hour: %s, the newest: %s", backend.Text(what), number(t.in.N), backend.Clean(t.in.Sample.String(), 200))
+	case t.in.N > 0:
+		return q.yes(t.from, "%s in the last hour: %s", backend.Text(what), number(t.in.N))
+	case t.elsewhere > 0:
+		return q.unsure("%s in the last hour: %s, none with this session's id", backend.Text(what), number(t.elsewhere))
+	case t.looked:
+		return q.no(t.from, "no such line in the last hour")
+	}
+	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
+}
