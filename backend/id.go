@@ -63,24 +63,8 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Kind names what a subject is. The values are part of the documented JSON.
-type Kind string
-
-// The kinds of subjects.
-const (
-	KindSession   Kind = "session"
-	KindWorkspace Kind = "workspace"
-	KindSandbox   Kind = "sandbox"
-	KindExecution Kind = "execution"
-	KindJob       Kind = "job"
-	KindTmpdir    Kind = "tmpdir"
-	KindHost      Kind = "host"
-	KindSource    Kind = "source"
-	KindRef       Kind = "ref"
-)
-
-// Key identifies one entity of the fleet. Keys are comparable. Parent is the session of a workspace or a ref and the
-// host of a scratch directory, zero for all others.
+// Key identifies one entity of the fleet. Keys are comparable. Parent is the raw id of what the entity is part of, and
+// zero where its kind has no parent (SubjectKind.Parents).
 type Key struct {
 	Kind   Kind   `json:"kind"`
 	Source string `json:"source"`
@@ -104,10 +88,10 @@ func (k Key) Compare(o Key) int {
 	return strings.Compare(k.ID.raw, o.ID.raw)
 }
 
-// Path is the raw id under which people and commands address the entity: `<session>/<name>` for a workspace or a ref,
-// the raw id for everything else. For calls and JSON, never for drawing.
+// Path is the raw id under which people and commands address the entity: `<parent>/<id>` where its kind says so, such as
+// `<session>/<name>` for a workspace, and the raw id for everything else. For calls and JSON, never for drawing.
 func (k Key) Path() ID {
-	if k.Kind == KindWorkspace || k.Kind == KindRef {
+	if k.Kind.Spec().PathHasParent {
 		return ID{raw: k.Parent.raw + "/" + k.ID.raw}
 	}
 	return k.ID

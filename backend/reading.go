@@ -24,6 +24,8 @@ type Reading struct {
 	Tmpdirs    []*Tmpdir    `json:"tmpdirs,omitempty"`
 	Hosts      []*Host      `json:"hosts,omitempty"`
 	Refs       []*Ref       `json:"refs,omitempty"`
+	Executions []*Execution `json:"executions,omitempty"`
+	Jobs       []*Job       `json:"jobs,omitempty"`
 
 	// Ended are entities whose owner says that they are no more (a destroy event, the documented 404 of a session
 	// while the endpoint answers others). The workspaces of an ended or idle session are listed too.

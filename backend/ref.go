@@ -2,6 +2,14 @@ package backend
 
 import "time"
 
+// KindRef is the kind of a Ref.
+const KindRef Kind = "ref"
+
+var refKind = SubjectKind{
+	Kind: KindRef, Name: "reference", Plural: "references", List: "refs", Short: "ref",
+	Parents: []Kind{KindSession}, PathHasParent: true, Copy: copyOf[Ref],
+}
+
 // Ref is what a framework saved in order to find a workspace again: a persisted workspaceRef, or the session state of an
 // agent SDK. Its key's Parent is the session and its ID the workspace name ("workspace" when it has none). A Ref outlives
 // its session: it is gone when the place that held it no longer names it.

@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+// KindSandbox is the kind of a Sandbox.
+const KindSandbox Kind = "sandbox"
+
+var sandboxKind = SubjectKind{
+	Kind: KindSandbox, Name: "sandbox", Plural: "sandboxes", List: "sandboxes", Short: "sb",
+	Copy: copyOf[Sandbox],
+}
+
 // Sandbox is the machine behind a workspace: a container, a microVM or a cloud sandbox.
 type Sandbox struct {
 	Meta

@@ -2,6 +2,14 @@ package backend
 
 import "time"
 
+// KindWorkspace is the kind of a Workspace.
+const KindWorkspace Kind = "workspace"
+
+var workspaceKind = SubjectKind{
+	Kind: KindWorkspace, Name: "workspace", Plural: "workspaces", List: "workspaces", Short: "ws",
+	Parents: []Kind{KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Workspace],
+}
+
 // Workspace is one entry of a session's registry.
 type Workspace struct {
 	Meta

@@ -22,6 +22,8 @@ type State struct {
 	Tmpdirs    Table[backend.Tmpdir, *backend.Tmpdir]
 	Hosts      Table[backend.Host, *backend.Host]
 	Refs       Table[backend.Ref, *backend.Ref]
+	Executions Table[backend.Execution, *backend.Execution]
+	Jobs       Table[backend.Job, *backend.Job]
 	Windows    Windows
 	Day        Day
 	Memories   Memories
@@ -211,7 +213,11 @@ func (s *State) Entity(k backend.Key) backend.Entity {
 		return orNil(s.Hosts.Get(k))
 	case backend.KindRef:
 		return orNil(s.Refs.Get(k))
-	case backend.KindExecution, backend.KindJob, backend.KindSource:
+	case backend.KindExecution:
+		return orNil(s.Executions.Get(k))
+	case backend.KindJob:
+		return orNil(s.Jobs.Get(k))
+	case backend.KindSource:
 	}
 	return nil
 }

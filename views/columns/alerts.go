@@ -275,23 +275,8 @@ func SubjectCount(a *alerts.Alert) string {
 
 // KindAbbreviation is the two letters that stand for a kind in narrow columns.
 func KindAbbreviation(k backend.Kind) string {
-	switch k {
-	case backend.KindWorkspace:
-		return "ws"
-	case backend.KindSession:
-		return "se"
-	case backend.KindSandbox:
-		return "sb"
-	case backend.KindTmpdir:
-		return "td"
-	case backend.KindHost:
-		return "ho"
-	case backend.KindSource:
-		return "so"
-	case backend.KindExecution:
-		return "ex"
-	case backend.KindJob:
-		return "jb"
+	if short := k.Spec().Short; short != "" {
+		return short
 	}
 	return string(k)
 }

@@ -1,0 +1,19 @@
+package backend
+
+// KindExecution is the kind of an Execution.
+const KindExecution Kind = "execution"
+
+var executionKind = SubjectKind{
+	Kind: KindExecution, Name: "execution", Plural: "executions", List: "executions", Short: "ex",
+	Parents: []Kind{KindSandbox, KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Execution],
+}
+
+// Execution is one request that a sandbox or a session carries out, such as a command or a file read. Some platforms run
+// the executions of a sandbox one after the other. Its key's Parent is the sandbox, or the session where no sandbox is
+// named.
+type Execution struct {
+	Meta
+	// Type is the platform's word for what is requested: exec, write_files, read_file.
+	Type Safe `json:"type,omitzero"`
+	Work
+}

@@ -1,0 +1,16 @@
+package backend
+
+// KindJob is the kind of a Job.
+const KindJob Kind = "job"
+
+var jobKind = SubjectKind{
+	Kind: KindJob, Name: "job", Plural: "jobs", List: "jobs", Short: "jb",
+	Parents: []Kind{KindSandbox, KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Job],
+}
+
+// Job is one command that runs in the background of a sandbox or a session, beside executions and other jobs. Its key's
+// Parent is the sandbox, or the session where no sandbox is named.
+type Job struct {
+	Meta
+	Work
+}

@@ -1,0 +1,74 @@
+package backend
+
+import "slices"
+
+// Kind names what a subject is. The values are part of the documented JSON.
+type Kind string
+
+// SubjectKind declares one kind of subject. Each kind has one file with its declaration and its entity.
+type SubjectKind struct {
+	Kind   Kind
+	Name   string // in a sentence: "scratch directory"
+	Plural string // in a sentence: "scratch directories"
+	List   string // in commands and JSON: "tmpdirs"
+	Short  string // two or three letters, for narrow columns
+
+	// Parents are the kinds of subject that a key's Parent names, in the same source. None: the keys have no Parent.
+	Parents []Kind
+	// PathHasParent says that people address the subject as `<parent>/<id>`.
+	PathHasParent bool
+	// PartOfParent says that the subject ends with its parent, and is stale while the parent is.
+	PartOfParent bool
+	// Copy returns a copy of an entity of the kind; nil: the kind has no entities.
+	Copy func(Entity) Entity
+}
+
+// sourceKind has no entities: a source's health is part of each State.
+var sourceKind = SubjectKind{Kind: KindSource, Name: "source", Plural: "sources", List: "sources", Short: "so"}
+
+// KindSource is the kind of a configured source.
+const KindSource Kind = "source"
+
+// subjectKinds is the table of the kinds. A new kind adds its line here.
+var subjectKinds = [...]*SubjectKind{
+	&workspaceKind, &sessionKind, &sandboxKind, &executionKind, &jobKind, &tmpdirKind, &hostKind, &refKind, &sourceKind,
+}
+
+// noKind stands for a kind that is not in the table.
+var noKind SubjectKind
+
+// SubjectKinds lists the kinds in a fixed order.
+func SubjectKinds() []*SubjectKind { return slices.Clone(subjectKinds[:]) }
+
+// Spec is the declaration of a kind. A kind that is not in the table has an empty one.
+func (k Kind) Spec() *SubjectKind {
+	for _, s := range subjectKinds {
+		if s.Kind == k {
+			return s
+		}
+	}
+	return &noKind
+}
+
+// Owner is the key of what an entity is part of; false when its kind has no parent or the parent is not named.
+func Owner(e Entity) (Key, bool) {
+	k := e.EntityMeta().Key
+	parents := k.Kind.Spec().Parents
+	if len(parents) == 0 || k.Parent.IsZero() {
+		return Key{}, false
+	}
+	kind := parents[0]
+	if x, ok := e.(interface{ ParentKind() Kind }); ok {
+		kind = x.ParentKind()
+	}
+	return Key{Kind: kind, Source: k.Source, ID: k.Parent}, true
+}
+
+// copyOf copies an entity of one type.
+func copyOf[T any, P interface {
+	*T
+	Entity
+}](e Entity) Entity {
+	c := *e.(P)
+	return P(&c)
+}

@@ -1,0 +1,81 @@
+package backend
+
+import "time"
+
+// Work is what executions and jobs have in common.
+type Work struct {
+	Sandbox ID `json:"sandbox,omitzero"` // raw; zero where the work belongs to the session as a whole
+	Session ID `json:"session,omitzero"` // raw
+	// Reported is the platform's own word; Class its meaning.
+	Reported Safe      `json:"reported"`
+	Class    WorkClass `json:"class"`
+	Command  Safe      `json:"command,omitzero"`
+	// QueuedAt, StartedAt and EndedAt are the platform's times, corrected by the source's clock offset. Not applicable: it
+	// has not come to that; unknown: the platform does not say.
+	QueuedAt  Value[time.Time] `json:"queued_at,omitzero"`
+	StartedAt Value[time.Time] `json:"started_at,omitzero"`
+	EndedAt   Value[time.Time] `json:"ended_at,omitzero"`
+	// Seen is between which readings each of these happened. The fleet sets it.
+	Seen     WorkSeen   `json:"seen,omitzero"`
+	ExitCode Value[int] `json:"exit_code,omitzero"` // not applicable before it ended
+	// Error is why the platform says that it failed, empty when it does not say.
+	Error Safe    `json:"error,omitzero"`
+	Extra []Field `json:"extra,omitempty"`
+}
+
+// WorkSeen is between which readings the platform queued, started and ended a piece of work.
+type WorkSeen struct {
+	Queued  Bounds `json:"queued,omitzero"`
+	Started Bounds `json:"started,omitzero"`
+	Ended   Bounds `json:"ended,omitzero"`
+}
+
+// Bounds are two times between which something happened. A zero time is not known: without the earlier one it may have
+// happened at any time before the later one.
+type Bounds struct {
+	Earliest time.Time `json:"earliest,omitzero"`
+	Latest   time.Time `json:"latest,omitzero"`
+}
+
+// StatusWord returns the platform's word.
+func (w *Work) StatusWord() Safe { return w.Reported }
+
+// ParentKind is the kind of subject that the key's Parent names.
+func (w *Work) ParentKind() Kind {
+	if w.Sandbox.IsZero() {
+		return KindSession
+	}
+	return KindSandbox
+}
+
+// WorkClass is the meaning of a platform's word for the status of an execution or a job.
+type WorkClass string
+
+// The classes of work.
+const (
+	WorkUnknown   WorkClass = "unknown"
+	WorkQueued    WorkClass = "queued" // accepted and not begun
+	WorkRunning   WorkClass = "running"
+	WorkSucceeded WorkClass = "succeeded"
+	WorkFailed    WorkClass = "failed"    // also: it ran longer than it may
+	WorkCancelled WorkClass = "cancelled" // somebody ended it before its time
+)
+
+// Ended reports whether the work is over.
+func (c WorkClass) Ended() bool { return c == WorkSucceeded || c == WorkFailed || c == WorkCancelled }
+
+// Queued is when the work was queued: the platform's own time, or else between which readings.
+func (w *Work) Queued() Bounds { return exactly(w.QueuedAt, w.Seen.Queued) }
+
+// Started is when the work began: the platform's own time, or else between which readings.
+func (w *Work) Started() Bounds { return exactly(w.StartedAt, w.Seen.Started) }
+
+// Ended is when the work was over: the platform's own time, or else between which readings.
+func (w *Work) Ended() Bounds { return exactly(w.EndedAt, w.Seen.Ended) }
+
+func exactly(at Value[time.Time], seen Bounds) Bounds {
+	if t, known := at.Get(); known {
+		return Bounds{t, t}
+	}
+	return seen
+}
