@@ -143,3 +143,14 @@ type Volume struct {
 	Name      Safe
 	RawSource ID // an absolute path; zero: one that cannot be told
 }
+
+// Broken reports whether a sandbox calls for eyes: dead, killed for memory, restarting, unhealthy, or observed not to
+// work. A machine that is no sandbox is never broken.
+func (b *Sandbox) Broken() bool {
+	if o, tried := b.Observed.Get(); tried && !o.Works {
+		return b.IsSandbox
+	}
+	return b.IsSandbox && (b.Class == SandboxDead || b.Class == SandboxRestarting ||
+		b.Class == SandboxExited && b.OOMKilled.Or(false) ||
+		b.Class == SandboxRunning && b.Health.Or(Safe{}).String() == "unhealthy")
+}

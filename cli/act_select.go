@@ -12,8 +12,9 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/filter"
+	"sandglass/views/subjects"
 )
 
 // selection is what a command line names.
@@ -145,9 +146,9 @@ type rows struct {
 // rows reads the tables in the order in which get prints them. A filter leaves out what does not match.
 func (x *scene) rows(places map[place]bool, want selection) (*rows, error) {
 	state, board := x.desk.Latest()
-	ctx := columns.NewCtx(x.p.Now(), state, board)
+	ctx := views.NewSnapshot(x.p.Now(), state, board)
 	out := &rows{byName: map[string][]backend.Key{}}
-	for _, l := range columns.Listings() {
+	for _, l := range subjects.Listings() {
 		kind, ok := subjectKind(l.Kind)
 		if !ok || !hasKind(places, kind) {
 			continue

@@ -13,8 +13,9 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/filter"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
@@ -168,7 +169,7 @@ type auditDocument struct {
 }
 
 func (p *Program) showRecords(records []*audit.Record, format string) error {
-	ctx := columns.NewCtx(p.Now(), nil, nil)
+	ctx := views.NewSnapshot(p.Now(), nil, nil)
 	switch format {
 	case "json":
 		return text.WriteJSON(p.Stdout, auditDocument{audit.Schema, append([]*audit.Record{}, records...)})
@@ -182,15 +183,15 @@ func (p *Program) showRecords(records []*audit.Record, format string) error {
 	case "csv":
 		return text.WriteCSV(p.Stdout, recordSet(records).Listing(), ctx, filter.Filter{})
 	}
-	return p.getTables(ctx, format == "wide", []columns.Listing{recordSet(records).Listing()}, []filter.Filter{{}})
+	return p.getTables(ctx, format == "wide", []subjects.Listing{recordSet(records).Listing()}, []filter.Filter{{}})
 }
 
 // recordSet says what a record shows in a table.
-func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
-	col := func(name, title string, priority int, where columns.Where, show func(*audit.Record) backend.Safe) columns.Column[*audit.Record] {
-		return columns.Column[*audit.Record]{Name: name, Title: title, Min: 6, Priority: priority, Where: where,
-			Cell: func(r *audit.Record, _ *columns.Ctx) columns.Cell {
-				c := columns.Cell{Text: show(r)}
+func recordSet(records []*audit.Record) *subjects.Set[*audit.Record] {
+	col := func(name, title string, priority int, where subjects.Where, show func(*audit.Record) backend.Safe) subjects.Column[*audit.Record] {
+		return subjects.Column[*audit.Record]{Name: name, Title: title, Min: 6, Priority: priority, Where: where,
+			Cell: func(r *audit.Record, _ *views.Snapshot) subjects.Cell {
+				c := subjects.Cell{Text: show(r)}
 				switch r.Result {
 				case audit.ResultFailed, audit.ResultFailedAgain, audit.ResultUnknown:
 					c.Tone = theme.Bad
@@ -200,10 +201,10 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 				return c
 			}}
 	}
-	flex := func(c columns.Column[*audit.Record], least int, short func(*audit.Record) backend.Safe) columns.Column[*audit.Record] {
+	flex := func(c subjects.Column[*audit.Record], least int, short func(*audit.Record) backend.Safe) subjects.Column[*audit.Record] {
 		c.Flex, c.Min = 1, least
 		if full := c.Cell; short != nil {
-			c.Cell = func(r *audit.Record, ctx *columns.Ctx) columns.Cell {
+			c.Cell = func(r *audit.Record, ctx *views.Snapshot) subjects.Cell {
 				cell := full(r, ctx)
 				cell.Short = short(r)
 				return cell
@@ -211,26 +212,26 @@ func recordSet(records []*audit.Record) *columns.Set[*audit.Record] {
 		}
 		return c
 	}
-	return &columns.Set[*audit.Record]{Kind: "audit",
+	return &subjects.Set[*audit.Record]{Kind: "audit",
 		Rows: func(*fleet.State, *alerts.Board) iter.Seq[*audit.Record] { return slices.Values(records) },
 		Key:  func(*audit.Record) backend.Key { return backend.Key{} },
 		Text: func(r *audit.Record) string { return r.Verb },
-		Columns: []columns.Column[*audit.Record]{
-			col("seq", "SEQ", 5, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%d", r.Seq) }),
-			flex(col("time", "TIME", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }), 14,
+		Columns: []subjects.Column[*audit.Record]{
+			col("seq", "SEQ", 5, subjects.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%d", r.Seq) }),
+			flex(col("time", "TIME", 0, subjects.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", moments(r.At)) }), 14,
 				func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.At.UTC().Format("01-02 15:04:05")) }),
-			flex(col("who", "WHO", 2, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Who.Text() }), 12, shortWho),
-			col("phase", "PHASE", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Phase)) }),
-			col("verb", "VERB", 0, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Verb) }),
-			flex(col("targets", "TARGETS", 1, columns.Everywhere, targetsText), 12, nil),
-			col("result", "RESULT", 1, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Result)) }),
-			flex(col("reason", "REASON", 3, columns.Everywhere, func(r *audit.Record) backend.Safe { return r.Reason }), 16, nil),
-			col("plan", "PLAN", 4, columns.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Digest) }),
-			col("kind", "KIND", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Kind) }),
-			col("detail", "DETAIL", 6, columns.Extra, func(r *audit.Record) backend.Safe { return r.Detail }),
-			col("verification", "VERIFICATION", 6, columns.Extra, func(r *audit.Record) backend.Safe { return r.Verification }),
-			col("facts", "FACTS", 6, columns.Extra, factsText),
-			col("sha256", "SHA256", 6, columns.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.SHA256) }),
+			flex(col("who", "WHO", 2, subjects.Everywhere, func(r *audit.Record) backend.Safe { return r.Who.Text() }), 12, shortWho),
+			col("phase", "PHASE", 0, subjects.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Phase)) }),
+			col("verb", "VERB", 0, subjects.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Verb) }),
+			flex(col("targets", "TARGETS", 1, subjects.Everywhere, targetsText), 12, nil),
+			col("result", "RESULT", 1, subjects.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", string(r.Result)) }),
+			flex(col("reason", "REASON", 3, subjects.Everywhere, func(r *audit.Record) backend.Safe { return r.Reason }), 16, nil),
+			col("plan", "PLAN", 4, subjects.Everywhere, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Digest) }),
+			col("kind", "KIND", 6, subjects.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.Kind) }),
+			col("detail", "DETAIL", 6, subjects.Extra, func(r *audit.Record) backend.Safe { return r.Detail }),
+			col("verification", "VERIFICATION", 6, subjects.Extra, func(r *audit.Record) backend.Safe { return r.Verification }),
+			col("facts", "FACTS", 6, subjects.Extra, factsText),
+			col("sha256", "SHA256", 6, subjects.Extra, func(r *audit.Record) backend.Safe { return backend.Textf("%s", r.SHA256) }),
 		}}
 }
 

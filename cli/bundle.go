@@ -15,7 +15,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/text"
 )
 
@@ -34,7 +34,7 @@ type Saved struct {
 	About []backend.Key // what it is evidence about, what was asked for first
 }
 
-// Save writes down what the desk knows about an entity or an alert (columns.AlertKey), with the hash of the file in the
+// Save writes down what the desk knows about an entity or an alert (views.AlertKey), with the hash of the file in the
 // journal, and tells the timeline. The file lies in the state directory, or is out, which must not exist.
 func (e Evidence) Save(ctx context.Context, desk *alerts.Desk, key backend.Key, out string) (Saved, error) {
 	now := e.Now()
@@ -44,7 +44,7 @@ func (e Evidence) Save(ctx context.Context, desk *alerts.Desk, key backend.Key, 
 	}
 	events := slices.Clone(desk.Timeline(recentEvents))
 	slices.Reverse(events)
-	b := text.Bundle{Key: key, Ctx: columns.NewCtx(now, state, board), Environment: e.Environment, Version: e.Version,
+	b := text.Bundle{Key: key, Snapshot: views.NewSnapshot(now, state, board), Environment: e.Environment, Version: e.Version,
 		Events: events, Cleaner: e.Cleaner}
 	if incident, subject, ok := b.Question(); ok {
 		d := runbook.Case{State: state, Board: board, Subject: subject, Events: events}.Diagnose(incident)
@@ -114,7 +114,7 @@ func (p *Program) bundle(ctx context.Context, s shared, r *reading, id backend.I
 	}
 	key := runbook.SubjectOf(r.state, id)
 	if a := alertWith(r.board, id.Raw()); a != nil {
-		key = columns.AlertKey(a)
+		key = views.AlertKey(a)
 	}
 	saved, err := e.Save(ctx, r.desk, key, out)
 	if err != nil {

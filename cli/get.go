@@ -9,8 +9,9 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/filter"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
@@ -66,7 +67,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 
 func listingKinds() []string {
 	var kinds []string
-	for _, l := range columns.Listings() {
+	for _, l := range subjects.Listings() {
 		kinds = append(kinds, l.Kind)
 	}
 	return kinds
@@ -74,11 +75,11 @@ func listingKinds() []string {
 
 // pickListings are the kinds to print, each with the filter. Of all kinds, those that lack a field of the filter have
 // no matching row; a field that no kind has is an error.
-func pickListings(kind, expression string) ([]columns.Listing, []filter.Filter, error) {
-	var listings []columns.Listing
+func pickListings(kind, expression string) ([]subjects.Listing, []filter.Filter, error) {
+	var listings []subjects.Listing
 	var filters []filter.Filter
 	var names []string
-	for _, l := range columns.Listings() {
+	for _, l := range subjects.Listings() {
 		if kind != kindAll && kind != l.Kind {
 			continue
 		}
@@ -99,8 +100,8 @@ func pickListings(kind, expression string) ([]columns.Listing, []filter.Filter, 
 	return listings, filters, nil
 }
 
-func (p *Program) get(r *reading, format string, listings []columns.Listing, filters []filter.Filter) error {
-	ctx := columns.NewCtx(r.now, r.state, r.board)
+func (p *Program) get(r *reading, format string, listings []subjects.Listing, filters []filter.Filter) error {
+	ctx := views.NewSnapshot(r.now, r.state, r.board)
 	ctx.Events = slices.Clone(r.events)
 	slices.Reverse(ctx.Events)
 	var err error
@@ -110,7 +111,7 @@ func (p *Program) get(r *reading, format string, listings []columns.Listing, fil
 	case "jsonl":
 		for i, l := range listings {
 			if err == nil {
-				err = text.Matching(l, ctx, filters[i], func(rec columns.Record) error {
+				err = text.Matching(l, ctx, filters[i], func(rec subjects.Record) error {
 					if item, ok := text.ItemOf(rec.Key(), ctx); ok {
 						return text.WriteJSONLine(p.Stdout, item)
 					}
@@ -129,7 +130,7 @@ func (p *Program) get(r *reading, format string, listings []columns.Listing, fil
 	return p.incomplete(r.state)
 }
 
-func (p *Program) getTables(ctx *columns.Ctx, wide bool, listings []columns.Listing, filters []filter.Filter) error {
+func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.Listing, filters []filter.Filter) error {
 	o := text.TableOptions{Wide: wide}
 	if p.Output.Terminal {
 		o.Width = p.Output.Width
@@ -156,11 +157,11 @@ func (p *Program) getTables(ctx *columns.Ctx, wide bool, listings []columns.List
 	return nil
 }
 
-func (p *Program) getJSON(r *reading, ctx *columns.Ctx, listings []columns.Listing, filters []filter.Filter) error {
+func (p *Program) getJSON(r *reading, ctx *views.Snapshot, listings []subjects.Listing, filters []filter.Filter) error {
 	d := text.Document{Time: r.now, Environment: r.config.Environment, Items: make(map[string][]text.Item)}
 	for i, l := range listings {
 		d.Kinds = append(d.Kinds, l.Kind)
-		err := text.Matching(l, ctx, filters[i], func(rec columns.Record) error {
+		err := text.Matching(l, ctx, filters[i], func(rec subjects.Record) error {
 			if item, ok := text.ItemOf(rec.Key(), ctx); ok {
 				d.Items[l.Kind] = append(d.Items[l.Kind], item)
 			}

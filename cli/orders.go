@@ -10,7 +10,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/views/columns"
+	"sandglass/views/kit"
 )
 
 // ordering are the flags of commands that say something about alerts.
@@ -211,5 +211,5 @@ func (p *Program) expireCommand(s *shared) *cobra.Command {
 
 // plural writes a number with its noun.
 func plural(n int, noun string) string {
-	return columns.Count(n, noun, backend.Plural(noun))
+	return kit.Count(n, noun, backend.Plural(noun))
 }

@@ -9,8 +9,7 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
@@ -143,14 +142,14 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 		}
 		q.Subject = runbook.SubjectOf(r.state, id)
 		if a := alertWith(r.board, subject); a != nil {
-			asked, _ := detail.Asked(a)
+			asked, _ := subjects.Asked(a)
 			q.Subject, rule = asked.Subject, a.Rule
 		}
 	}
 	f := r.frame()
-	at := detail.Page{Question: q, Rule: rule}
+	at := subjects.Page{Question: q, Rule: rule}
 	if subject != "" && rule == "" {
-		if named, ok := detail.PageOf(q.Subject, f); ok && named.Incident == q.Incident {
+		if named, ok := subjects.PageOf(q.Subject, f); ok && named.Incident == q.Incident {
 			at.Rule = named.Rule
 		}
 	}
@@ -186,8 +185,8 @@ func alertWith(b *alerts.Board, id string) *alerts.Alert {
 
 // frame is what documents about single things are written from.
 func (r *reading) frame() *views.Frame {
-	c := columns.NewCtx(r.now, r.state, r.board)
-	return &views.Frame{Ctx: c, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: views.Summarise(c),
+	c := views.NewSnapshot(r.now, r.state, r.board)
+	return &views.Frame{Snapshot: c, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: views.Summarise(c),
 		Diagnoses: map[views.Question]*runbook.Diagnosis{}, Local: r.local}
 }
 

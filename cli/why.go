@@ -6,9 +6,8 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
@@ -52,17 +51,17 @@ func (p *Program) why(r *reading, id backend.ID) error {
 	f.Theme = p.theme()
 	var key backend.Key
 	if a := alertWith(r.board, id.Raw()); a != nil {
-		key = columns.AlertKey(a)
+		key = views.AlertKey(a)
 	} else {
 		key = runbook.SubjectOf(r.state, id)
 	}
-	page, ok := detail.PageOf(key, f)
+	page, ok := subjects.PageOf(key, f)
 	if ok && page.Incident != "" {
 		d := r.diagnosis(page.Question)
 		f.Diagnoses[page.Question] = &d
 	}
-	about := func(f *views.Frame) (*kit.Doc, []backend.Key) { return detail.Doc(key, f) }
-	if err := p.writeDoc(detail.Title(key, f), about, f); err != nil {
+	about := func(f *views.Frame) (*kit.Doc, []backend.Key) { return subjects.Doc(key, f) }
+	if err := p.writeDoc(subjects.Title(key, f), about, f); err != nil {
 		return err
 	}
 	if ok {

@@ -11,10 +11,11 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/plan"
+	"sandglass/views/subjects"
 )
 
 // acting is what the program knows of the plan that is being made, confirmed or carried out.
@@ -71,15 +72,15 @@ func (m *Model) chosen() (shown, hidden []backend.Key, label backend.Safe) {
 	}
 	var keys []backend.Key
 	for _, k := range shown {
-		if e := columns.EventOf(k, m.frame.Ctx); e != nil { // a line of the timeline stands for what it is about
+		if e := m.frame.Event(k); e != nil { // a line of the timeline stands for what it is about
 			k = e.Subject
 		}
-		if k.Kind != columns.KindAlert {
+		if k.Kind != views.KindAlert {
 			keys = append(keys, k)
 			continue
 		}
 		for _, a := range m.frame.Board.Alerts {
-			if columns.AlertKey(a) != k {
+			if views.AlertKey(a) != k {
 				continue
 			}
 			for _, s := range a.Subjects {
@@ -91,7 +92,7 @@ func (m *Model) chosen() (shown, hidden []backend.Key, label backend.Safe) {
 	keys = slices.DeleteFunc(keys, func(k backend.Key) bool { return k == (backend.Key{}) })
 	switch {
 	case len(keys) == 1:
-		label = m.frame.NameOf(keys[0])
+		label = subjects.NameOf(keys[0], m.frame.Snapshot)
 	case len(keys) > 1:
 		label = backend.Textf("%s: %d subjects", label, len(keys))
 		if label.String()[0] == ':' {

@@ -5,10 +5,10 @@ import (
 
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/detail"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/markdown"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -21,8 +21,8 @@ type detailView struct {
 // place is one thing that was opened, and where the reader is in it.
 type place struct {
 	key   backend.Key
-	page  *detail.Page // the runbook's page about it; nil: its details
-	text  rendered     // of the page
+	page  *subjects.Page // the runbook's page about it; nil: its details
+	text  rendered       // of the page
 	pager kit.Pager
 	on    backend.Key // the link under the cursor; zero: none
 	links []backend.Key
@@ -31,7 +31,7 @@ type place struct {
 
 // rendered is a page's text as it was last laid out: parsing it for every frame would be felt.
 type rendered struct {
-	page  detail.Page
+	page  subjects.Page
 	theme *theme.Theme
 	width int
 	lines []string
@@ -84,7 +84,7 @@ func (d *detailView) runbook(key backend.Key, f *views.Frame) views.Outcome {
 	if n := len(d.stack); n > 0 && d.stack[n-1].page != nil {
 		return views.Outcome{Say: "this is the runbook: [ and ] turn its pages"}
 	}
-	page, ok := detail.PageOf(key, f)
+	page, ok := subjects.PageOf(key, f)
 	if !ok {
 		return views.Outcome{Say: "the runbook has no page about this"}
 	}
@@ -141,8 +141,8 @@ func (p *place) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title st
 		doc, links = p.page.Doc(f)
 		return doc, links, p.page.Title(f)
 	}
-	doc, links = detail.Doc(p.key, f)
-	return doc, links, detail.Title(p.key, f)
+	doc, links = subjects.Doc(p.key, f)
+	return doc, links, subjects.Title(p.key, f)
 }
 
 // prose is the page's text.
@@ -159,5 +159,5 @@ func (d *detailView) asks(f *views.Frame) (views.Question, bool) {
 	if p.page != nil {
 		return p.page.Question, p.page.Incident != ""
 	}
-	return detail.AskedBy(p.key, f)
+	return subjects.AskedBy(p.key, f)
 }

@@ -11,8 +11,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
+	"sandglass/views/subjects"
 )
 
 // A diagnosis of a huge fleet takes longer than a key may: it is worked out beside the program, one at a time, for what
@@ -93,8 +92,8 @@ func (m *Model) question() (views.Question, bool) {
 	case overDetails:
 		return m.detail.asks(&m.frame)
 	case noOverlay, overPalette, overEntry:
-		if k := m.screen().Cursor(&m.frame); k.Kind == columns.KindAlert {
-			return detail.AskedBy(k, &m.frame)
+		if k := m.screen().Cursor(&m.frame); k.Kind == views.KindAlert {
+			return subjects.AskedBy(k, &m.frame)
 		}
 	case overHelp, overForm, overSilences:
 	}

@@ -12,8 +12,8 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/detail"
 	"sandglass/views/keys"
+	"sandglass/views/subjects"
 )
 
 // watched is a model on a huge fleet with alerts, and a feed that counts how often its history is read.
@@ -163,13 +163,13 @@ func TestAlertsAreAskedAboutWhatTheyAreAbout(t *testing.T) {
 		"a4": {Incident: "9", Subject: backend.Key{Kind: backend.KindSession, Source: "app-logs", ID: backend.MustID("a4-0")}},
 	} {
 		for _, a := range board.Alerts {
-			if q, ok := detail.Asked(a); a.ID == id && (!ok || q != want) {
+			if q, ok := subjects.Asked(a); a.ID == id && (!ok || q != want) {
 				t.Errorf("%s: %v, want %v", id, q, want)
 			}
 		}
 	}
 	for _, a := range board.Alerts {
-		if _, ok := detail.Asked(a); ok && (a.State == alerts.StateEnded || a.Runbook == "") {
+		if _, ok := subjects.Asked(a); ok && (a.State == alerts.StateEnded || a.Runbook == "") {
 			t.Errorf("%s is asked about", a.ID)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
 	"sandglass/views/plan"
 	"sandglass/views/theme"
@@ -200,16 +199,16 @@ func counts(s *views.Summary, gap string, f form) []kit.Span {
 	if f.long {
 		ws, sb = " workspaces", " sandboxes"
 	}
-	spans := []kit.Span{{Text: gap}, {Text: columns.Number(s.Workspaces) + ws}}
+	spans := []kit.Span{{Text: gap}, {Text: kit.Number(s.Workspaces) + ws}}
 	if f.states && s.Failing > 0 {
-		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + columns.Number(s.Failing) + " failing"})
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + kit.Number(s.Failing) + " failing"})
 	}
 	if f.states && s.WorkspacesUnknown > 0 {
-		spans = append(spans, kit.Span{Tone: theme.Dim, Text: " " + columns.Number(s.WorkspacesUnknown) + " unknown"})
+		spans = append(spans, kit.Span{Tone: theme.Dim, Text: " " + kit.Number(s.WorkspacesUnknown) + " unknown"})
 	}
-	spans = append(spans, kit.Span{Text: gap}, kit.Span{Text: columns.Number(s.Sandboxes) + sb})
+	spans = append(spans, kit.Span{Text: gap}, kit.Span{Text: kit.Number(s.Sandboxes) + sb})
 	if f.states && s.Broken > 0 {
-		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + columns.Number(s.Broken) + " broken"})
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + kit.Number(s.Broken) + " broken"})
 	}
 	return spans
 }
@@ -230,7 +229,7 @@ func alertCounts(s *views.Summary, gap string, f form) []kit.Span {
 			if len(spans) == 0 {
 				lead = gap
 			}
-			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: columns.Number(n) + word})
+			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: kit.Number(n) + word})
 		}
 	}
 	add(theme.Critical, s.Critical, crit)
@@ -250,7 +249,7 @@ func alertCounts(s *views.Summary, gap string, f form) []kit.Span {
 // headerEnd is the right end: how old the data is once that matters, whether it is live, the clock, permissions.
 func (m *Model) headerEnd(w int) []kit.Span {
 	var spans []kit.Span
-	if h := views.Lagging(m.frame.Ctx); h != nil {
+	if h := views.Lagging(m.frame.Snapshot); h != nil {
 		age := "data " + backend.Age(m.frame.Now.Sub(h.LastOK))
 		if w >= modeFrom {
 			age += " old"

@@ -8,7 +8,6 @@ import (
 
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/keys"
 	"sandglass/views/timeline"
 )
@@ -53,9 +52,9 @@ func (m *Model) tick() tea.Cmd {
 func (m *Model) refresh() {
 	state, board := m.feed.Latest()
 	m.state = state
-	m.frame.Ctx = m.frame.Next(m.viewer.Now(), state, board)
+	m.frame.Snapshot = m.frame.Next(m.viewer.Now(), state, board)
 	m.remember()
-	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	if m.overlay == overSilences {
 		m.silences.read(m.feed)
 	}
@@ -71,7 +70,7 @@ func (m *Model) remember() {
 
 // onTick moves the time on and tells the sources what is on the screen.
 func (m *Model) onTick() {
-	m.frame.Ctx = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
+	m.frame.Snapshot = m.frame.Next(m.viewer.Now(), m.frame.State, m.frame.Board)
 	if m.sayTicks > 0 {
 		if m.sayTicks--; m.sayTicks == 0 {
 			m.say = ""
@@ -91,7 +90,7 @@ func (m *Model) seen() []backend.Key {
 		keys = []backend.Key{m.detail.here().key}
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
-		return k.Kind == columns.KindAlert || k.Kind == backend.KindSource
+		return k.Kind == views.KindAlert || k.Kind == backend.KindSource
 	})
 }
 

@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
+	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -80,7 +80,7 @@ func hintKey(b keys.Binding) string { return strings.ReplaceAll(b.Keys[0], "pgdo
 // time.
 func actable(k backend.Kind, a keys.Action) bool {
 	return k == backend.KindWorkspace || k == backend.KindSandbox || k == backend.KindTmpdir || k == backend.KindSession ||
-		a == keys.Verbs && (k == columns.KindAlert || k == columns.KindEvent)
+		a == keys.Verbs && (k == views.KindAlert || k == views.KindEvent)
 }
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.
@@ -96,14 +96,14 @@ func (m *Model) offers(a keys.Action) bool {
 		return actable(m.detail.here().key.Kind, a)
 	case m.overlay == noOverlay && (a == keys.Enter || a == keys.Runbook):
 		key := m.screen().Cursor(&m.frame)
-		if a == keys.Runbook && key.Kind == columns.KindAlert {
-			_, written := detail.PageOf(key, &m.frame)
+		if a == keys.Runbook && key.Kind == views.KindAlert {
+			_, written := subjects.PageOf(key, &m.frame)
 			return written
 		}
 		return key != (backend.Key{})
 	case ordering && m.overlay == noOverlay:
-		return m.screen().Cursor(&m.frame).Kind == columns.KindAlert
-	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != columns.KindAlert:
+		return m.screen().Cursor(&m.frame).Kind == views.KindAlert
+	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != views.KindAlert:
 		return false
 	case m.overlay == overRun && m.act.run != nil:
 		p := m.act.run.Snapshot()

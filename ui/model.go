@@ -11,7 +11,6 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	alertsview "sandglass/views/alerts"
-	"sandglass/views/columns"
 	"sandglass/views/keys"
 	"sandglass/views/sandboxes"
 	"sandglass/views/sources"
@@ -92,8 +91,8 @@ func New(v Viewer, feed Feed) *Model {
 		done:    make(chan struct{})}
 	m.keymap = keys.NewMap(keys.Bindings(m.screenNames()))
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
-	m.frame.Ctx = columns.NewCtx(v.Now(), nil, nil)
-	m.frame.Summary = views.Summarise(m.frame.Ctx)
+	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
+	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
 	if v.Control != nil {
 		m.frame.Abilities = v.Control.Abilities
@@ -239,7 +238,7 @@ func (m *Model) open(n int) {
 				m.remark("the plan was dropped: it was about another screen")
 			}
 			m.current, m.overlay = i, noOverlay
-			m.frame.Ctx = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
+			m.frame.Snapshot = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
 			m.remember()
 			return
 		}

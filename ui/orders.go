@@ -9,8 +9,9 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/keys"
+	"sandglass/views/kit"
 )
 
 // Silences is what a Feed may know of silences.
@@ -90,7 +91,7 @@ func (m *Model) alertHere() *alerts.Alert {
 		key = m.detail.here().key
 	}
 	for _, a := range m.frame.Board.Alerts {
-		if columns.AlertKey(a) == key {
+		if views.AlertKey(a) == key {
 			return a
 		}
 	}
@@ -272,7 +273,7 @@ func (x *silencing) preview(m *Model, f *dialog) tea.Cmd {
 		case 1:
 			return previewMsg{round, "matches 1 alert now", false}
 		default:
-			return previewMsg{round, "matches " + columns.Number(n) + " alerts now", false}
+			return previewMsg{round, "matches " + kit.Number(n) + " alerts now", false}
 		}
 	}
 }
@@ -305,5 +306,5 @@ func alertsCount(n int) string {
 	if n == 1 {
 		return "1 alert"
 	}
-	return columns.Number(n) + " alerts"
+	return kit.Number(n) + " alerts"
 }

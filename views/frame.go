@@ -6,7 +6,6 @@ import (
 	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/views/columns"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
@@ -14,9 +13,9 @@ import (
 
 // Frame is everything a screen may look at.
 type Frame struct {
-	*columns.Ctx // Now, State, Board
-	Theme        *theme.Theme
-	Summary      *Summary
+	*Snapshot // Now, State, Board
+	Theme     *theme.Theme
+	Summary   *Summary
 	// Diagnoses are those that were worked out; one that is missing is under way.
 	Diagnoses map[Question]*runbook.Diagnosis
 	// Abilities are the verbs for a thing, the unavailable ones with their reason; nil where this console only looks.

@@ -4,7 +4,6 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
 )
 
 // Summary counts what the header shows. It is worked out once per State.
@@ -20,7 +19,7 @@ type Summary struct {
 }
 
 // Summarise counts a State and a Board.
-func Summarise(c *columns.Ctx) *Summary {
+func Summarise(c *Snapshot) *Summary {
 	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len()}
 	for _, h := range c.State.Sources {
 		switch h.Status {
@@ -46,7 +45,7 @@ func Summarise(c *columns.Ctx) *Summary {
 	for b := range c.State.Sandboxes.All() {
 		if b.IsSandbox {
 			s.Sandboxes++
-			if columns.SandboxBroken(b) {
+			if b.Broken() {
 				s.Broken++
 			}
 		}
@@ -77,7 +76,7 @@ func (s *Summary) countAlerts(b *alerts.Board) {
 
 // Lagging returns the source whose newest data is most overdue, once that exceeds two of its intervals; nil when all
 // are in time. Sources that never answered do not count: they are listed as starting or down.
-func Lagging(c *columns.Ctx) *fleet.SourceHealth {
+func Lagging(c *Snapshot) *fleet.SourceHealth {
 	var worst *fleet.SourceHealth
 	for _, h := range c.State.Sources {
 		if h.LastOK.IsZero() || h.Interval <= 0 || h.Status == fleet.StatusAbsent || c.Now.Sub(h.LastOK) <= 2*h.Interval {

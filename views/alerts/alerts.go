@@ -9,10 +9,9 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
 	"sandglass/views/kit"
 	"sandglass/views/markdown"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -24,20 +23,20 @@ const (
 
 // New makes the screen.
 func New() views.Screen {
-	set := columns.Alerts()
+	set := subjects.Alerts()
 	set.Rows = unfolded
 	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
-		Number: 1, Name: "Alerts", Set: set, Kind: columns.KindAlert, Nothing: calm,
+		Number: 1, Name: "Alerts", Set: set, Kind: views.KindAlert, Nothing: calm,
 		Pane: func(f *views.Frame, a *alerts.Alert, room browse.Room) *kit.Doc {
 			switch room {
 			case browse.Beside:
-				return detail.Alert(a, f, besideSubjects)
+				return subjects.AlertPane(a, f, besideSubjects)
 			case browse.Below:
-				return detail.Alert(a, f, belowSubjects)
+				return subjects.AlertPane(a, f, belowSubjects)
 			case browse.Tight:
 			}
-			return detail.Alert(a, f, 0)
+			return subjects.AlertPane(a, f, 0)
 		},
 		Beneath: page.beneath,
 	})
@@ -45,7 +44,7 @@ func New() views.Screen {
 
 // prose is the text of the runbook's page as it was last laid out: parsing it for every frame would be felt.
 type prose struct {
-	page  detail.Page
+	page  subjects.Page
 	theme *theme.Theme
 	width int
 	lines []string
@@ -54,17 +53,17 @@ type prose struct {
 // beneath is the runbook beside the alert: what its diagnosis found and what it could not tell, then the page.
 func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 	var lines []string
-	if doc := detail.Checked(a, f); doc != nil {
+	if doc := subjects.Checked(a, f); doc != nil {
 		lines = append(doc.Layout(f.Theme, w), kit.NewLine(f.Theme, w).String())
 	}
-	if page, ok := detail.PageOf(columns.AlertKey(a), f); ok {
+	if page, ok := subjects.PageOf(views.AlertKey(a), f); ok {
 		if p.page != page || p.theme != f.Theme || p.width != w {
 			*p = prose{page, f.Theme, w, markdown.Render(f.Theme, page.Markdown(f), w)}
 		}
 		lines = append(lines, p.lines...)
 	}
 	if more := len(lines) - h; more > 0 {
-		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, columns.Count(more+1, "more line: R ", "more lines: R ")).String())
+		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, kit.Count(more+1, "more line: R ", "more lines: R ")).String())
 	}
 	return lines
 }
@@ -101,11 +100,11 @@ func calm(f *views.Frame) *kit.Doc {
 	}
 	doc.Line(head)
 	doc.Blank()
-	doc.Field("watched", kit.Span{Text: columns.Count(s.Workspaces, "workspace", "workspaces") + ", " +
-		columns.Count(s.Sandboxes, "sandbox", "sandboxes") + ", " + columns.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
+	doc.Field("watched", kit.Span{Text: kit.Count(s.Workspaces, "workspace", "workspaces") + ", " +
+		kit.Count(s.Sandboxes, "sandbox", "sandboxes") + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
-		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: columns.Count(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
+		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
 			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
 		for _, x := range f.Board.Blind[:min(len(f.Board.Blind), mostBlind)] {
 			where := ""

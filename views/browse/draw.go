@@ -7,8 +7,8 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -73,10 +73,10 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	table := l.rows(w, th)
 	note := ""
 	if l.first > 0 {
-		note = fmt.Sprintf("%s above ↑  ", columns.Number(l.first))
+		note = fmt.Sprintf("%s above ↑  ", kit.Number(l.first))
 	}
 	if below := l.table.Len() - l.first - len(l.visible); below > 0 {
-		note += fmt.Sprintf("%s more ↓", columns.Number(below))
+		note += fmt.Sprintf("%s more ↓", kit.Number(below))
 	}
 	note = strings.TrimSpace(note)
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
@@ -113,7 +113,7 @@ func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 	}
 	if more > 0 && h > 1 {
 		lines, more = doc.Fit(f.Theme, w, h-1)
-		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, columns.Count(more, "more line: enter ", "more lines: enter ")).String())
+		lines = append(lines, kit.NewLine(f.Theme, w).End(theme.Dim, kit.Count(more, "more line: enter ", "more lines: enter ")).String())
 	}
 	return kit.NewBlock(w, h, lines)
 }
@@ -140,9 +140,9 @@ func (l *List[R]) rows(w, h int) kit.Block {
 func (l *List[R]) slots(w int) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
 	for i, c := range l.cfg.Set.Columns {
-		hidden := c.Where == columns.NarrowOnly && w >= wideColumns || (c.Where == columns.WideOnly || c.Where == columns.WideScreens) && w < wideColumns ||
-			c.Where == columns.Extra && w < extraColumns || c.Where == columns.Reports
-		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == columns.Right, Min: c.Min, Ideal: c.Ideal,
+		hidden := c.Where == subjects.NarrowOnly && w >= wideColumns || (c.Where == subjects.WideOnly || c.Where == subjects.WideScreens) && w < wideColumns ||
+			c.Where == subjects.Extra && w < extraColumns || c.Where == subjects.Reports
+		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
 	}
 	return kit.LayOut(cols, gutter, w-gutter-1)
@@ -168,7 +168,7 @@ func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {
 		if arrow != "" {
 			tone = theme.Accent
 		}
-		line.Cell(tone, kit.Cut(title, s.Width-kit.Width(arrow))+arrow, s.Width, c.Align == columns.Right)
+		line.Cell(tone, kit.Cut(title, s.Width-kit.Width(arrow))+arrow, s.Width, c.Align == subjects.Right)
 	}
 	return line.String()
 }
@@ -195,12 +195,12 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 	}
 	for _, s := range slots {
 		line.To(s.X)
-		drawCell(line, t, l.cur.Cell(s.Column), s.Width, l.cfg.Set.Columns[s.Column].Align == columns.Right, muted)
+		drawCell(line, t, l.cur.Cell(s.Column), s.Width, l.cfg.Set.Columns[s.Column].Align == subjects.Right, muted)
 	}
 	return line.String()
 }
 
-func drawCell(line *kit.Line, t *theme.Theme, c columns.Cell, w int, right, muted bool) {
+func drawCell(line *kit.Line, t *theme.Theme, c subjects.Cell, w int, right, muted bool) {
 	tone := c.Tone
 	if muted {
 		tone = theme.Dim
@@ -229,7 +229,7 @@ func (l *List[R]) empty(w, h int, f *views.Frame) kit.Block {
 	switch {
 	case l.table.Total() > 0:
 		doc.Line(kit.Span{Tone: theme.Strong, Text: fmt.Sprintf("No row matches  %s", l.filterIn)})
-		doc.Line(kit.Span{Tone: theme.Dim, Text: columns.Count(l.table.Total(), "row is hidden.", "rows are hidden.") + " esc clears the filter."})
+		doc.Line(kit.Span{Tone: theme.Dim, Text: kit.Count(l.table.Total(), "row is hidden.", "rows are hidden.") + " esc clears the filter."})
 	case Waiting(f):
 		Connecting(doc, f)
 	case l.cfg.Nothing != nil:
@@ -258,7 +258,7 @@ func Connecting(doc *kit.Doc, f *views.Frame) {
 		doc.Field("", kit.Span{Tone: theme.Dim, Text: "no source has been started yet"})
 	}
 	for _, h := range f.State.Sources {
-		c := columns.StatusCell(h.Status)
+		c := subjects.StatusCell(h.Status)
 		spans := []kit.Span{{Tone: c.Tone, Text: f.Theme.Mark(c.Mark) + " " + c.Text.String()}}
 		if !h.Error.IsEmpty() {
 			spans = append(spans, kit.Span{Tone: theme.Normal, Text: ": " + h.Error.String()})

@@ -12,10 +12,10 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/filter"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -33,7 +33,7 @@ const (
 type Config[R any] struct {
 	Number int
 	Name   string
-	Set    *columns.Set[R]
+	Set    *subjects.Set[R]
 	// Kind and Lookup follow single changes of a State; without Lookup the rows are read anew from every State, which
 	// is right for short lists.
 	Kind   backend.Kind
@@ -53,7 +53,7 @@ type Config[R any] struct {
 type List[R any] struct {
 	cfg      Config[R]
 	table    *kit.Table[backend.Key, R]
-	cur      *columns.Cursor[R]
+	cur      *subjects.Cursor[R]
 	filter   filter.Filter
 	filterIn string // as typed
 	problem  string
@@ -74,7 +74,7 @@ func New[R any](cfg Config[R]) *List[R] {
 	if l.sort >= 0 {
 		l.reverse = cfg.Set.Columns[l.sort].Descending
 	}
-	l.cur = cfg.Set.NewCursor(columns.NewCtx(time.Time{}, nil, nil))
+	l.cur = cfg.Set.NewCursor(views.NewSnapshot(time.Time{}, nil, nil))
 	l.table = kit.NewTable(kit.Rules[backend.Key, R]{Key: cfg.Set.Key, Compare: backend.Key.Compare, Order: l.order(), Reverse: l.reverse})
 	return l
 }
@@ -116,7 +116,7 @@ func (l *List[R]) order() func(R) kit.Order {
 	switch {
 	case l.sort >= 0:
 		order := l.cfg.Set.Columns[l.sort].Sort
-		return func(row R) kit.Order { return kit.Order(order(row, l.cur.Ctx())) }
+		return func(row R) kit.Order { return kit.Order(order(row, l.cur.Snapshot())) }
 	case l.reverse: // the natural order, turned round
 		return func(row R) kit.Order {
 			k := l.cfg.Set.Key(row)
@@ -145,17 +145,17 @@ func (l *List[R]) Step() { l.table.Step() }
 // sync brings the table to the frame's State. It costs what changed.
 func (l *List[R]) sync(f *views.Frame) {
 	if l.filled && l.number == f.State.Number && l.board == f.Board {
-		l.cur.SetCtx(f.Ctx)
+		l.cur.SetSnapshot(f.Snapshot)
 		return
 	}
-	l.cur.SetCtx(f.Ctx)
+	l.cur.SetSnapshot(f.Snapshot)
 	changes, complete := l.changes(f.State)
 	if !l.filled || !complete {
 		n := 0
-		for range l.cfg.Set.All(f.Ctx) {
+		for range l.cfg.Set.All(f.Snapshot) {
 			n++
 		}
-		l.table.Replace(n, l.cfg.Set.All(f.Ctx))
+		l.table.Replace(n, l.cfg.Set.All(f.Snapshot))
 	} else {
 		l.table.Apply(changes)
 	}
@@ -274,7 +274,7 @@ func (l *List[R]) nextSort() {
 }
 
 func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
-	for row := range l.cfg.Set.All(f.Ctx) {
+	for row := range l.cfg.Set.All(f.Snapshot) {
 		k := l.cfg.Set.Key(row)
 		if k.Path().Raw() == id || k.ID.Raw() == id {
 			l.table.Seek(k)
@@ -302,7 +302,7 @@ func (l *List[R]) copy() views.Outcome {
 		say = "id sent to the clipboard"
 	}
 	if hidden > 0 {
-		say += "; " + columns.Count(hidden, "marked row is hidden by the filter and was left out", "marked rows are hidden by the filter and were left out")
+		say += "; " + kit.Count(hidden, "marked row is hidden by the filter and was left out", "marked rows are hidden by the filter and were left out")
 	}
 	return views.Outcome{Copy: strings.Join(ids, "\n"), Say: say}
 }
@@ -318,13 +318,13 @@ func (l *List[R]) Status(f *views.Frame) string {
 	switch {
 	case total == 0:
 	case l.table.Pending():
-		parts = append(parts, fmt.Sprintf("%s of %s match so far", columns.Number(n), columns.Number(total)))
+		parts = append(parts, fmt.Sprintf("%s of %s match so far", kit.Number(n), kit.Number(total)))
 	case n < total:
-		parts = append(parts, fmt.Sprintf("%s of %s match", columns.Number(n), columns.Number(total)))
+		parts = append(parts, fmt.Sprintf("%s of %s match", kit.Number(n), kit.Number(total)))
 	case len(l.visible) > 0 && len(l.visible) < n:
-		parts = append(parts, fmt.Sprintf("%s-%s of %s", columns.Number(l.first+1), columns.Number(l.first+len(l.visible)), columns.Number(n)))
+		parts = append(parts, fmt.Sprintf("%s-%s of %s", kit.Number(l.first+1), kit.Number(l.first+len(l.visible)), kit.Number(n)))
 	default:
-		parts = append(parts, columns.Count(n, "row", "rows"))
+		parts = append(parts, kit.Count(n, "row", "rows"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 )
 
 // Bounds of what is looked through and offered while a filter is typed.
@@ -22,7 +22,7 @@ const (
 func (l *List[R]) fields() []string {
 	var names []string
 	for _, c := range l.cfg.Set.Columns {
-		if c.Where != columns.NarrowOnly && c.Where != columns.WideScreens {
+		if c.Where != subjects.NarrowOnly && c.Where != subjects.WideScreens {
 			names = append(names, c.Name)
 		}
 	}
@@ -73,7 +73,7 @@ func (l *List[R]) Suggest(f *views.Frame) []views.Suggestion {
 // values are the short texts of a column, the most frequent first.
 func (l *List[R]) values(column int) []string {
 	count, n := map[string]int{}, 0
-	for row := range l.cfg.Set.All(l.cur.Ctx()) {
+	for row := range l.cfg.Set.All(l.cur.Snapshot()) {
 		if n++; n > suggestRows {
 			break
 		}

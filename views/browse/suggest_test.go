@@ -10,33 +10,33 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/keys"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
 type entry struct{ id, state string }
 
 func entries(rows ...entry) *List[entry] {
-	col := func(name, title string, get func(entry) string) columns.Column[entry] {
-		return columns.Column[entry]{Name: name, Title: title, Min: 6, Ideal: 8,
-			Cell: func(e entry, _ *columns.Ctx) columns.Cell { return columns.Cell{Text: backend.Clean(get(e), 80)} },
-			Sort: func(e entry, _ *columns.Ctx) columns.SortKey { return columns.SortKey{Text: get(e)} }}
+	col := func(name, title string, get func(entry) string) subjects.Column[entry] {
+		return subjects.Column[entry]{Name: name, Title: title, Min: 6, Ideal: 8,
+			Cell: func(e entry, _ *views.Snapshot) subjects.Cell { return subjects.Cell{Text: backend.Clean(get(e), 80)} },
+			Sort: func(e entry, _ *views.Snapshot) subjects.SortKey { return subjects.SortKey{Text: get(e)} }}
 	}
 	standIn := col("narrow", "STATE", func(e entry) string { return e.state })
-	standIn.Where = columns.NarrowOnly
-	return New(Config[entry]{Set: &columns.Set[entry]{
+	standIn.Where = subjects.NarrowOnly
+	return New(Config[entry]{Set: &subjects.Set[entry]{
 		Rows: func(*fleet.State, *alerts.Board) iter.Seq[entry] { return slices.Values(rows) },
 		Key: func(e entry) backend.Key {
 			return backend.Key{Kind: backend.KindWorkspace, Source: "s", ID: backend.MustID(e.id)}
 		},
 		Text:    func(e entry) string { return e.id + " " + e.state },
-		Columns: []columns.Column[entry]{col("id", "ID", func(e entry) string { return e.id }), col("state", "STATE", func(e entry) string { return e.state }), standIn},
+		Columns: []subjects.Column[entry]{col("id", "ID", func(e entry) string { return e.id }), col("state", "STATE", func(e entry) string { return e.state }), standIn},
 	}})
 }
 
 func TestSuggestions(t *testing.T) {
-	f := &views.Frame{Ctx: columns.NewCtx(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	f := &views.Frame{Snapshot: views.NewSnapshot(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	for typed, want := range map[string][]string{
 		"":              {"id:", "state:"},
 		"st":            {"state:"},
@@ -62,7 +62,7 @@ func TestSuggestions(t *testing.T) {
 
 // A field that does not exist hides no row: the terms before it stay in force.
 func TestAMistakeHidesNothing(t *testing.T) {
-	f := &views.Frame{Ctx: columns.NewCtx(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
+	f := &views.Frame{Snapshot: views.NewSnapshot(time.Unix(1, 0), nil, nil), Theme: theme.New(theme.NoColours, theme.ASCII)}
 	l := entries(entry{"a", "failed"}, entry{"b", "failed"}, entry{"c", "ready"})
 	for typed, want := range map[string]int{"foo": 0, "foo:bar": 3, "failed foo:bar": 2, "state:failed": 2} {
 		l.Update(keys.Intent{Action: keys.SetFilter, Text: typed}, f)

@@ -6,14 +6,14 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 )
 
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Sandbox]{
-		Number: 3, Name: "Sandboxes", Set: columns.Sandboxes(), Kind: backend.KindSandbox,
+		Number: 3, Name: "Sandboxes", Set: subjects.Sandboxes(), Kind: backend.KindSandbox,
 		Lookup: func(s *fleet.State, k backend.Key) (*backend.Sandbox, bool) {
 			b := s.Sandbox(k)
 			return b, b != nil

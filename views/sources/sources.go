@@ -7,21 +7,20 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*fleet.SourceHealth]{
-		Number: 9, Name: "Sources", Set: columns.Sources(), Kind: backend.KindSource,
+		Number: 9, Name: "Sources", Set: subjects.Sources(), Kind: backend.KindSource,
 		Pane: func(f *views.Frame, h *fleet.SourceHealth, room browse.Room) *kit.Doc {
-			return detail.SourcePane(h, f, room != browse.Tight, room != browse.Beside)
+			return subjects.SourcePane(h, f, room != browse.Tight, room != browse.Beside)
 		},
 		Beneath: func(f *views.Frame, h *fleet.SourceHealth, w, room int) []string {
-			return detail.Plots(h.Key.Source, f, w, room)
+			return subjects.Plots(h.Key.Source, f, w, room)
 		},
 		Nothing: func(*views.Frame) *kit.Doc {
 			doc := &kit.Doc{}

@@ -8,15 +8,15 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
+	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 // Bundle is the evidence about one thing or one alert, to be written down: for a vendor's issue, or before an action
 // destroys what it shows.
 type Bundle struct {
-	Key         backend.Key // of an entity, or of an alert (columns.AlertKey)
-	Ctx         *columns.Ctx
+	Key         backend.Key // of an entity, or of an alert (views.AlertKey)
+	Snapshot    *views.Snapshot
 	Environment string
 	Version     string          // of Sandglass
 	Events      []backend.Event // that are known, oldest first
@@ -76,27 +76,20 @@ func (b Bundle) gather() *evidence {
 			e.sources = append(e.sources, k.Source)
 		}
 	}
-	for _, a := range b.Ctx.Board.Alerts {
-		if columns.AlertKey(a) == b.Key || slices.ContainsFunc(a.Subjects, func(s alerts.Subject) bool { return seen[s.Key] }) {
+	for _, a := range b.Snapshot.Board.Alerts {
+		if views.AlertKey(a) == b.Key || slices.ContainsFunc(a.Subjects, func(s alerts.Subject) bool { return seen[s.Key] }) {
 			e.alerts = append(e.alerts, a)
 		}
 	}
 	return e
 }
 
-func (b *Bundle) alert() *alerts.Alert {
-	for _, a := range b.Ctx.Board.Alerts {
-		if columns.AlertKey(a) == b.Key {
-			return a
-		}
-	}
-	return nil
-}
+func (b *Bundle) alert() *alerts.Alert { return views.FindAlert(b.Snapshot.Board, b.Key) }
 
 // joined calls add with what belongs to an entity: its session, that session's workspaces and sandboxes, and the
 // scratch directories that these mount.
 func (b *Bundle) joined(k backend.Key, add func(backend.Key)) {
-	st := b.Ctx.State
+	st := b.Snapshot.State
 	session, name, home := k.Parent, backend.ID{}, k.Source
 	switch k.Kind {
 	case backend.KindSession:
@@ -133,7 +126,7 @@ func (b *Bundle) ofSession(session, name backend.ID, home string, add func(backe
 	if session.IsZero() {
 		return
 	}
-	st := b.Ctx.State
+	st := b.Snapshot.State
 	fits := func(source string, of, its backend.ID) bool {
 		return of == session && (home == "" || source == home) && (name.IsZero() || its.IsZero() || its == name)
 	}
@@ -161,7 +154,7 @@ func (b *Bundle) ofSession(session, name backend.ID, home string, add func(backe
 }
 
 func (b *Bundle) mountedBy(x *backend.Sandbox, add func(backend.Key)) {
-	for t := range b.Ctx.State.Tmpdirs.All() {
+	for t := range b.Snapshot.State.Tmpdirs.All() {
 		if !t.RawPath.IsZero() && slices.ContainsFunc(x.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath }) {
 			add(t.Key)
 		}
@@ -173,7 +166,7 @@ func (b Bundle) Subjects() []backend.Key { return b.gather().covered }
 
 // Question is what the runbook is to be asked for a bundle about a thing; false when it has no page for it.
 func (b Bundle) Question() (incident string, subject backend.Key, ok bool) {
-	page, ok := detail.PageOf(b.Key, frameOf(b.Ctx))
+	page, ok := subjects.PageOf(b.Key, frameOf(b.Snapshot))
 	return page.Incident, page.Subject, ok && page.Incident != ""
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/columns"
 	"sandglass/views/theme"
 )
 
@@ -64,6 +63,6 @@ func longestRun(s string) int {
 	return longest
 }
 
-func frameOf(ctx *columns.Ctx) *views.Frame {
-	return &views.Frame{Ctx: ctx, Theme: theme.New(theme.NoColours, theme.Unicode)}
+func frameOf(ctx *views.Snapshot) *views.Frame {
+	return &views.Frame{Snapshot: ctx, Theme: theme.New(theme.NoColours, theme.Unicode)}
 }

@@ -12,8 +12,8 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
+	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 func (e *evidence) head(p *page) {
@@ -21,25 +21,25 @@ func (e *evidence) head(p *page) {
 	if a != nil {
 		p.title("Alert " + a.Rule + " on " + code(a.Source))
 	} else {
-		p.title(code(detail.Title(e.Key, frameOf(e.Ctx))) + " on " + code(e.Key.Source))
+		p.title(code(subjects.Title(e.Key, frameOf(e.Snapshot))) + " on " + code(e.Key.Source))
 	}
 	p.text("")
 	p.text("Evidence written down by Sandglass %s at %s in environment %s. Times are UTC. What looks like a secret is masked;",
-		code(e.Version), utc(e.Ctx.Now), code(e.Environment))
+		code(e.Version), utc(e.Snapshot.Now), code(e.Environment))
 	p.text("read it through before you give it to others: names, paths and error texts of your systems are in it.")
 	p.section("Summary")
 	for _, id := range e.sources {
-		if h := e.Ctx.State.Source(id); h != nil {
+		if h := e.Snapshot.State.Source(id); h != nil {
 			p.item("source %s, kind %s: %s, last answered %s", code(id), code(h.Kind), h.Status, utc(h.LastOK))
 		}
 	}
-	if w := e.Ctx.State.Workspace(e.Key); w != nil {
-		p.item("reported %s (%s by its times)", code(w.Reported.String()), w.Condition(e.Ctx.Now, e.Ctx.State.LongestOperation))
+	if w := e.Snapshot.State.Workspace(e.Key); w != nil {
+		p.item("reported %s (%s by its times)", code(w.Reported.String()), w.Condition(e.Snapshot.Now, e.Snapshot.State.LongestOperation))
 		if !w.LastError.IsEmpty() {
 			p.item("last error: %s", code(w.LastError.String()))
 		}
 	}
-	if x := e.Ctx.State.Sandbox(e.Key); x != nil {
+	if x := e.Snapshot.State.Sandbox(e.Key); x != nil {
 		p.item("reported %s, image %s", code(x.Reported.String()), code(x.Image.String()))
 	}
 	if a == nil && len(e.alerts) > 0 {
@@ -239,7 +239,7 @@ type timelineRow struct {
 func (e *evidence) changes() []timelineRow {
 	var out []timelineRow
 	for _, k := range e.covered {
-		if x := e.Ctx.State.Entity(k); x != nil {
+		if x := e.Snapshot.State.Entity(k); x != nil {
 			for _, h := range x.EntityMeta().History {
 				out = append(out, timelineRow{h.At, []string{"", cell(k.Source), "status", cell(k.Safe().String()), cell(h.Status.String())}})
 			}
@@ -256,10 +256,10 @@ func (e *evidence) readings(p *page) {
 		}
 		p.text("### %s %s", k.Kind, rawID(k.Path()))
 		p.text("")
-		if h := e.Ctx.State.Source(k.Source); h != nil && k.Kind == backend.KindSource {
-			p.text("As of %s.", utc(e.Ctx.Now))
-			p.block("json", indented(newSourceItem(h, e.Ctx)))
-		} else if x := e.Ctx.State.Entity(k); x != nil {
+		if h := e.Snapshot.State.Source(k.Source); h != nil && k.Kind == backend.KindSource {
+			p.text("As of %s.", utc(e.Snapshot.Now))
+			p.block("json", indented(newSourceItem(h, e.Snapshot)))
+		} else if x := e.Snapshot.State.Entity(k); x != nil {
 			e.reading(p, x)
 		} else {
 			e.gone(p, k)
@@ -269,8 +269,8 @@ func (e *evidence) readings(p *page) {
 
 func (e *evidence) reading(p *page, x backend.Entity) {
 	m := x.EntityMeta()
-	p.text("Read at %s from %s.", utc(e.Ctx.State.ReadAt(m)), code(m.Key.Source))
-	if why, stale := e.Ctx.State.StaleWhy(m); stale {
+	p.text("Read at %s from %s.", utc(e.Snapshot.State.ReadAt(m)), code(m.Key.Source))
+	if why, stale := e.Snapshot.State.StaleWhy(m); stale {
 		p.text("Stale: %s", code(why.String()))
 	}
 	p.block("json", parsed(x))
@@ -283,7 +283,7 @@ func (e *evidence) reading(p *page, x backend.Entity) {
 
 func (e *evidence) gone(p *page, k backend.Key) {
 	p.text("Not listed any more, or never read: what is known about it stands in the timeline.")
-	for _, g := range e.Ctx.State.Delta.Gone {
+	for _, g := range e.Snapshot.State.Delta.Gone {
 		if g.Key != k {
 			continue
 		}
@@ -337,7 +337,7 @@ func indented[T any](document T) string {
 func (e *evidence) unread(p *page) {
 	p.section("What could not be read")
 	n := 0
-	for _, h := range e.Ctx.State.Sources {
+	for _, h := range e.Snapshot.State.Sources {
 		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusDegraded {
 			n++
 			p.item("source %s is %s: %s", code(h.Key.Source), h.Status, code(h.Error.String()))
@@ -354,7 +354,7 @@ func (e *evidence) unread(p *page) {
 			p.item("%s does not deliver %s: %s", code(h.Key.Source), x.Input, code(x.Why.String()))
 		}
 	}
-	for _, x := range e.Ctx.Board.Blind {
+	for _, x := range e.Snapshot.Board.Blind {
 		if slices.Contains(e.sources, x.Source) {
 			n++
 			p.item("the rule %s is blind on %s: %s", x.Rule, code(x.Source), code(x.Why.String()))
@@ -370,7 +370,7 @@ func (e *evidence) redaction(p *page) {
 	p.item("values of configured credentials, and what looks like a secret: %s stands in their place", code("‹masked›"))
 	p.item("control, reordering and invisible characters: identifiers have them as JSON escapes, texts as visible stand-ins")
 	p.item("what was longer than the bounds of a reading, and files and memory of sandboxes: Sandglass does not read them")
-	if e.Key.Kind == columns.KindAlert && e.left > 0 {
+	if e.Key.Kind == views.KindAlert && e.left > 0 {
 		p.item("%d entities: write a bundle about each that matters", e.left)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/text"
 )
 
 const ours = "hunter2-hunter2"
 
 // leak is a fleet in which two workspaces share a sandbox that mounts a directory, beside a session that is none of it.
-func leak() (*columns.Ctx, *alerts.Alert) {
+func leak() (*views.Snapshot, *alerts.Alert) {
 	workspace := func(session, name string) *backend.Workspace {
 		w := &backend.Workspace{Named: true, Reported: backend.Text("failed"), Class: backend.ClassFailed,
 			LastError:     backend.Text("open failed (request 2fa97290), trace_id=4bf92f3577b34da6 ![x](http://evil.example/`)"),
@@ -46,11 +46,11 @@ func leak() (*columns.Ctx, *alerts.Alert) {
 	a.Runbook, a.SubjectCount, a.Sessions, a.Subjects = "8", 1, 1, []alerts.Subject{{Key: w1.Key, State: alerts.StateFiring, Since: noon, Detail: backend.Text("shares box")}}
 	a.Evidence = []alerts.Evidence{{Text: backend.Text("two sessions use 4e5f60718293"), Source: "docker", At: noon}}
 	a.Bounds = alerts.Bounds{Earliest: noon.Add(-time.Hour), Latest: noon.Add(-40 * time.Minute)}
-	return columns.NewCtx(noon, st, &alerts.Board{Alerts: []*alerts.Alert{a}, Blind: []alerts.Blindness{{Rule: "eviction-storm", Source: "a", Why: backend.Text("no metrics")}}}), a
+	return views.NewSnapshot(noon, st, &alerts.Board{Alerts: []*alerts.Alert{a}, Blind: []alerts.Blindness{{Rule: "eviction-storm", Source: "a", Why: backend.Text("no metrics")}}}), a
 }
 
-func bundleOf(ctx *columns.Ctx, k backend.Key) text.Bundle {
-	b := text.Bundle{Key: k, Ctx: ctx, Environment: "prod-eu", Version: "v1", Cleaner: backend.NewCleaner(ours), Events: []backend.Event{
+func bundleOf(ctx *views.Snapshot, k backend.Key) text.Bundle {
+	b := text.Bundle{Key: k, Snapshot: ctx, Environment: "prod-eu", Version: "v1", Cleaner: backend.NewCleaner(ours), Events: []backend.Event{
 		{Kind: backend.EventChange, At: noon.Add(-50 * time.Minute), Source: "a", Name: "deploy", Text: backend.Text("v2 | with " + ours)},
 		{Kind: backend.EventPlatform, At: noon.Add(-30 * time.Minute), SourceAt: noon.Add(-30*time.Minute - time.Second), Source: "docker", Name: "oom",
 			Subject: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("4e5f60718293")}, Text: backend.Text("killed")},
@@ -71,7 +71,7 @@ func TestBundle(t *testing.T) {
 
 func TestABundleCoversWhatIsJoined(t *testing.T) {
 	ctx, a := leak()
-	for name, k := range map[string]backend.Key{"the workspace": a.Subjects[0].Key, "the alert": columns.AlertKey(a),
+	for name, k := range map[string]backend.Key{"the workspace": a.Subjects[0].Key, "the alert": views.AlertKey(a),
 		"the sandbox":   {Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("4e5f60718293")},
 		"the directory": {Kind: backend.KindTmpdir, Source: "t", Parent: backend.MustID("h"), ID: backend.MustID("1:2:/tmp/helix-ws-1")},
 		"the session":   {Kind: backend.KindSession, Source: "a", ID: backend.MustID("s1")}} {
@@ -103,7 +103,7 @@ func TestABundleCoversWhatIsJoined(t *testing.T) {
 // Once an alert about several is over, a bundle about one of them still has what became of the alert.
 func TestABundleHasTheAlertsOfOnesThatAreOver(t *testing.T) {
 	ctx, a := leak()
-	ctx = columns.NewCtx(ctx.Now, ctx.State, &alerts.Board{})
+	ctx = views.NewSnapshot(ctx.Now, ctx.State, &alerts.Board{})
 	b := bundleOf(ctx, a.Subjects[0].Key)
 	other := backend.Key{Kind: backend.KindWorkspace, Source: "a", Parent: backend.MustID("s9"), ID: backend.MustID("x")}
 	b.Events = append(b.Events,

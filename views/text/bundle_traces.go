@@ -33,7 +33,7 @@ func (e *evidence) traces() []trace {
 		}
 	}
 	for _, k := range e.covered {
-		x := e.Ctx.State.Entity(k)
+		x := e.Snapshot.State.Entity(k)
 		if x == nil {
 			continue
 		}

@@ -190,7 +190,7 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 	if held := now.Sub(a.Since.Time); held >= time.Second {
 		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
-	fmt.Fprintf(b, ", %s", subjects(a))
+	fmt.Fprintf(b, ", %s", subjectCount(a))
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
@@ -261,7 +261,7 @@ func direction(d *CheckDirection) string {
 }
 
 // subjects counts them by their kind, where they are all of one.
-func subjects(a CheckAlert) string {
+func subjectCount(a CheckAlert) string {
 	word := "subject"
 	for i, s := range a.Subjects {
 		if i > 0 && word != string(s.Kind) {

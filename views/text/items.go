@@ -7,7 +7,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 )
 
 // Document is what `get -o json` prints: a head, and one list per kind under the kind's name.
@@ -110,12 +110,12 @@ type sourceItem struct {
 }
 
 // ItemOf finds what stands behind a row.
-func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
+func ItemOf(k backend.Key, ctx *views.Snapshot) (Item, bool) {
 	st := ctx.State
 	switch k.Kind {
-	case columns.KindAlert:
+	case views.KindAlert:
 		for _, a := range ctx.Board.Alerts {
-			if columns.AlertKey(a) == k {
+			if views.AlertKey(a) == k {
 				c := checkAlert(a)
 				trim(&c)
 				return Item{alert: &c}, true
@@ -144,12 +144,12 @@ func ItemOf(k backend.Key, ctx *columns.Ctx) (Item, bool) {
 	case backend.KindRef:
 		r := st.Refs.Get(k)
 		return Item{ref: r}, r != nil
-	case columns.KindPlace:
+	case views.KindPlace:
 		if p := ctx.Place(k); p != nil {
 			return Item{place: newPlaceItem(p, ctx)}, true
 		}
-	case columns.KindEvent:
-		e := columns.EventOf(k, ctx)
+	case views.KindEvent:
+		e := ctx.Event(k)
 		return Item{event: e}, e != nil
 	case backend.KindExecution, backend.KindJob:
 	}
@@ -173,7 +173,7 @@ func runItems(st *fleet.State, source string) []runItem {
 	return items
 }
 
-func newSourceItem(h *fleet.SourceHealth, ctx *columns.Ctx) *sourceItem {
+func newSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *sourceItem {
 	return &sourceItem{CheckSource: checkSource(h, ctx.Board, ctx.Now), About: list(h.About), ErrorKind: h.ErrorKind,
 		Absent: h.Status == fleet.StatusAbsent, LastOKAt: Time{h.LastOK}, LastTryAt: Time{h.LastTry}, NextPollAt: Time{h.NextPoll},
 		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),

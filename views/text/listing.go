@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/filter"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -27,7 +28,7 @@ const maxCell = 200
 const gap = 2
 
 // Matching calls yield with every row that the filter lets through.
-func Matching(l columns.Listing, ctx *columns.Ctx, f filter.Filter, yield func(columns.Record) error) error {
+func Matching(l subjects.Listing, ctx *views.Snapshot, f filter.Filter, yield func(subjects.Record) error) error {
 	for r := range l.Each(ctx) {
 		if f.Match(r) {
 			if err := yield(r); err != nil {
@@ -39,22 +40,22 @@ func Matching(l columns.Listing, ctx *columns.Ctx, f filter.Filter, yield func(c
 }
 
 type tableColumn struct {
-	columns.Head
+	subjects.Head
 	index, width int
 }
 
 // WriteTable prints the rows that the filter lets through as a table.
-func WriteTable(w io.Writer, l columns.Listing, ctx *columns.Ctx, f filter.Filter, o TableOptions) error {
+func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.Filter, o TableOptions) error {
 	var cols []tableColumn
 	for i, h := range l.Heads {
-		if h.Where == columns.Everywhere || h.Where == columns.WideOnly || h.Where == columns.Reports || o.Wide && h.Where == columns.Extra {
+		if h.Where == subjects.Everywhere || h.Where == subjects.WideOnly || h.Where == subjects.Reports || o.Wide && h.Where == subjects.Extra {
 			cols = append(cols, tableColumn{Head: h, index: i, width: kit.Width(h.Title)})
 		}
 	}
-	var rows [][]columns.Cell
+	var rows [][]subjects.Cell
 	var muted []bool
-	err := Matching(l, ctx, f, func(r columns.Record) error {
-		cells := make([]columns.Cell, len(cols))
+	err := Matching(l, ctx, f, func(r subjects.Record) error {
+		cells := make([]subjects.Cell, len(cols))
 		for i := range cols {
 			cells[i] = r.Cell(cols[i].index)
 			cols[i].width = max(cols[i].width, min(kit.Width(cells[i].Text.String()), maxCell))
@@ -139,7 +140,7 @@ func line(b *strings.Builder, cols []tableColumn, o TableOptions, cell func(int)
 		s, tone := cell(i)
 		s = kit.Cut(s, c.width)
 		fill := c.width - kit.Width(s)
-		if c.Align == columns.Right {
+		if c.Align == subjects.Right {
 			pending += fill
 			fill = 0
 		}
@@ -165,12 +166,12 @@ func (o TableOptions) open(tone theme.Tone) string {
 }
 
 // WriteCSV prints the rows that the filter lets through as csv, every column, with the columns' names as the header.
-func WriteCSV(w io.Writer, l columns.Listing, ctx *columns.Ctx, f filter.Filter) error {
+func WriteCSV(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.Filter) error {
 	out := csv.NewWriter(w)
 	var index []int
 	var names []string
 	for i, h := range l.Heads {
-		if h.Where != columns.NarrowOnly && h.Where != columns.WideScreens {
+		if h.Where != subjects.NarrowOnly && h.Where != subjects.WideScreens {
 			index, names = append(index, i), append(names, h.Name)
 		}
 	}
@@ -178,7 +179,7 @@ func WriteCSV(w io.Writer, l columns.Listing, ctx *columns.Ctx, f filter.Filter)
 		return err
 	}
 	cells := make([]string, len(index))
-	err := Matching(l, ctx, f, func(r columns.Record) error {
+	err := Matching(l, ctx, f, func(r subjects.Record) error {
 		for i, at := range index {
 			cells[i] = inert(r.Cell(at).Text.String())
 		}

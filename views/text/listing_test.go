@@ -10,14 +10,15 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
 	"sandglass/views/filter"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
 
-func workspaces(n int) (columns.Listing, *columns.Ctx) {
+func workspaces(n int) (subjects.Listing, *views.Snapshot) {
 	var rows []*backend.Workspace
 	for i := range n {
 		w := &backend.Workspace{Named: true, Reported: backend.Text("ready"), LastError: backend.Text("a long error that is cut where there is no room for it, 世界世界世界"),
@@ -28,7 +29,7 @@ func workspaces(n int) (columns.Listing, *columns.Ctx) {
 	}
 	st := state(fleet.StatusOK)
 	st.Workspaces = fleet.NewTable(rows...)
-	return columns.Workspaces().Listing(), columns.NewCtx(noon, st, nil)
+	return subjects.Workspaces().Listing(), views.NewSnapshot(noon, st, nil)
 }
 
 // TestTableFitsTheTerminal holds that no line is wider than the terminal at any width, and that without a terminal
@@ -70,7 +71,7 @@ func TestCSVHasEveryColumn(t *testing.T) {
 	}
 	header, _, _ := strings.Cut(out.String(), "\n")
 	for _, h := range l.Heads {
-		if got := strings.Contains(","+header+",", ","+h.Name+","); got != (h.Where != columns.NarrowOnly && h.Where != columns.WideScreens) {
+		if got := strings.Contains(","+header+",", ","+h.Name+","); got != (h.Where != subjects.NarrowOnly && h.Where != subjects.WideScreens) {
 			t.Errorf("column %s: in the header is %v", h.Name, got)
 		}
 	}
@@ -80,7 +81,7 @@ func TestCSVHasEveryColumn(t *testing.T) {
 func TestEveryRowHasAnItem(t *testing.T) {
 	l, ctx := workspaces(5)
 	n := 0
-	err := text.Matching(l, ctx, filter.Filter{}, func(r columns.Record) error {
+	err := text.Matching(l, ctx, filter.Filter{}, func(r subjects.Record) error {
 		item, ok := text.ItemOf(r.Key(), ctx)
 		if !ok {
 			t.Errorf("%v has no item", r.Key())

@@ -8,7 +8,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
-	"sandglass/views/columns"
+	"sandglass/views/kit"
 )
 
 // WritePlan prints the plan for people: advice, targets with what each loses, what is left out and why, warnings,
@@ -49,12 +49,12 @@ func (d *Plan) writeExcluded(b *strings.Builder) {
 		}
 		by[x.Why] = append(by[x.Why], x)
 	}
-	fmt.Fprintf(b, "\nleft alone: %s\n", columns.Number(len(all)))
+	fmt.Fprintf(b, "\nleft alone: %s\n", kit.Number(len(all)))
 	for _, why := range reasons {
 		fmt.Fprintf(b, "  %s\n", why)
 		for i, x := range by[why] {
 			if i == shownExcluded {
-				fmt.Fprintf(b, "      and %s more; -o json lists all\n", columns.Number(len(by[why])-i))
+				fmt.Fprintf(b, "      and %s more; -o json lists all\n", kit.Number(len(by[why])-i))
 				break
 			}
 			fmt.Fprintf(b, "      %s\n", named(x.ID, x.Label))

@@ -3,7 +3,8 @@ package text
 import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 // placeItem is one place that several sessions or workspaces use.
@@ -31,13 +32,13 @@ type placeUser struct {
 	From      string       `json:"from"`
 }
 
-func newPlaceItem(p *fleet.Place, ctx *columns.Ctx) *placeItem {
+func newPlaceItem(p *fleet.Place, ctx *views.Snapshot) *placeItem {
 	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Users: []placeUser{},
-		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: list(columns.WhyShared(p, ctx.State, ctx.Now))}
-	item.ByDesign, item.Verdict = columns.ByDesign(p, ctx.State)
+		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: list(subjects.WhyShared(p, ctx.State, ctx.Now))}
+	item.ByDesign, item.Verdict = subjects.ByDesign(p, ctx.State)
 	tenants, unknown := p.Tenants(ctx.State)
 	item.Tenants, item.TenantsUnknown = list(tenants), unknown
-	if since := columns.BothSince(p, ctx.State); !since.IsNotApplicable() {
+	if since := subjects.BothSince(p, ctx.State); !since.IsNotApplicable() {
 		at, _ := since.Get()
 		item.Since = &Time{at}
 	}

@@ -8,7 +8,8 @@ import (
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/views/columns"
+	"sandglass/views"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 )
 
@@ -27,9 +28,9 @@ func TestSharedPlacesAndRefsHaveAJSONForm(t *testing.T) {
 	started.StartedAt, started.Tenant = backend.Known(noon.Add(-time.Hour)), backend.Text("acme")
 	st.Sessions = fleet.NewTable(started)
 	st.Refs = fleet.NewTable(&backend.Ref{Meta: meta(backend.KindRef, "s1", "box"), Session: backend.MustID("s1")})
-	ctx := columns.NewCtx(noon, st, nil)
+	ctx := views.NewSnapshot(noon, st, nil)
 	seen := 0
-	for _, l := range []columns.Listing{columns.Sharing().Listing(), columns.Refs().Listing()} {
+	for _, l := range []subjects.Listing{subjects.Sharing().Listing(), subjects.Refs().Listing()} {
 		for r := range l.Each(ctx) {
 			item, ok := text.ItemOf(r.Key(), ctx)
 			raw, err := json.Marshal(item)

@@ -5,8 +5,8 @@ package timeline
 import (
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -15,8 +15,8 @@ const Number = 8
 
 // New makes the screen.
 func New() views.Screen {
-	return browse.New(browse.Config[columns.Event]{
-		Number: Number, Name: "Timeline", Set: columns.Events(),
+	return browse.New(browse.Config[views.Event]{
+		Number: Number, Name: "Timeline", Set: subjects.Events(),
 		Nothing: func(*views.Frame) *kit.Doc {
 			doc := &kit.Doc{}
 			doc.Line(kit.Span{Tone: theme.Strong, Text: "Nothing happened yet"})

@@ -8,9 +8,8 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
-	"sandglass/views/detail"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 	"sandglass/views/theme"
 )
 
@@ -20,7 +19,7 @@ const mostHosts = 4
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Tmpdir]{
-		Number: 7, Name: "Tmpdirs", Set: columns.Tmpdirs(), Kind: backend.KindTmpdir, Strip: hosts,
+		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kind: backend.KindTmpdir, Strip: hosts,
 		Lookup: func(s *fleet.State, k backend.Key) (*backend.Tmpdir, bool) {
 			t := s.Tmpdirs.Get(k)
 			return t, t != nil
@@ -41,12 +40,12 @@ func hosts(f *views.Frame, w int) []string {
 	}
 	doc := &kit.Doc{}
 	for i := range min(n, mostHosts) {
-		fold(doc, detail.HostGroups(f.State.Hosts.At(i)), w)
+		fold(doc, subjects.HostGroups(f.State.Hosts.At(i)), w)
 	}
 	lines := doc.Layout(f.Theme, w)
 	note := ""
 	if n > mostHosts {
-		note = columns.Number(n-mostHosts) + " more hosts"
+		note = kit.Number(n-mostHosts) + " more hosts"
 	}
 	return append(lines, kit.RuleWith(f.Theme, w, theme.Dim, note))
 }

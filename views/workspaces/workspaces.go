@@ -6,14 +6,14 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
-	"sandglass/views/columns"
 	"sandglass/views/kit"
+	"sandglass/views/subjects"
 )
 
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Workspace]{
-		Number: 2, Name: "Workspaces", Set: columns.Workspaces(), Kind: backend.KindWorkspace,
+		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kind: backend.KindWorkspace,
 		Lookup: func(s *fleet.State, k backend.Key) (*backend.Workspace, bool) {
 			w := s.Workspace(k)
 			return w, w != nil

@@ -1,0 +1,123 @@
+package views
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Snapshot is what all views look at: one State with its Board, at one time. State and Board are never nil.
+type Snapshot struct {
+	Now   time.Time
+	State *fleet.State
+	Board *alerts.Board
+	// Events is what happened, newest first, for what shows it; nil elsewhere.
+	Events []backend.Event
+
+	// These are filled on first use.
+	naming map[backend.Key]*alerts.Alert  // worst alert by subject
+	past   map[backend.Key]*backend.Event // Events by key
+	shared map[backend.Key]*fleet.Place
+	twins  map[sameCause]string // source of each rule and cause; empty where several have it
+}
+
+// NewSnapshot makes a Snapshot. A nil State or Board reads as an empty one.
+func NewSnapshot(now time.Time, state *fleet.State, board *alerts.Board) *Snapshot {
+	if state == nil {
+		state = &fleet.State{}
+	}
+	if board == nil {
+		board = &alerts.Board{}
+	}
+	return &Snapshot{Now: now, State: state, Board: board}
+}
+
+// Next is a Snapshot of a later time. It keeps what was computed for an unchanged Board.
+func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) *Snapshot {
+	n := NewSnapshot(now, state, board)
+	n.Events = c.Events
+	if board == c.Board {
+		n.naming, n.twins = c.naming, c.twins
+	}
+	return n
+}
+
+// Alert returns the worst alert that names the subject, nil when none does. Alerts list their first 1,000 subjects.
+func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
+	if c.naming == nil {
+		c.naming = make(map[backend.Key]*alerts.Alert)
+		for _, a := range c.Board.Alerts { // worst first, so the first one stays
+			for i := range a.Subjects {
+				if _, named := c.naming[a.Subjects[i].Key]; !named {
+					c.naming[a.Subjects[i].Key] = a
+				}
+			}
+		}
+	}
+	return c.naming[k]
+}
+
+// sameCause is what alerts of several sources can have in common.
+type sameCause struct{ rule, fingerprint string }
+
+// Twin reports whether another source has an alert of the same rule and cause.
+func (c *Snapshot) Twin(a *alerts.Alert) bool {
+	if c.twins == nil {
+		c.twins = make(map[sameCause]string, len(c.Board.Alerts))
+		for _, x := range c.Board.Alerts {
+			k := sameCause{x.Rule, x.Fingerprint}
+			if source, met := c.twins[k]; met && source != x.Source {
+				c.twins[k] = ""
+			} else {
+				c.twins[k] = x.Source
+			}
+		}
+	}
+	return c.twins[sameCause{a.Rule, a.Fingerprint}] == ""
+}
+
+// Place returns the shared place of a row's key, nil when nothing is shared there.
+func (c *Snapshot) Place(k backend.Key) *fleet.Place {
+	if c.shared == nil {
+		c.shared = make(map[backend.Key]*fleet.Place)
+		for p := range c.State.Shared(c.State.HomeOf, true) {
+			c.shared[PlaceKey(p)] = p
+		}
+	}
+	return c.shared[k]
+}
+
+// Event finds one of Events by its key; nil when it is no longer kept.
+func (c *Snapshot) Event(k backend.Key) *backend.Event {
+	if c.past == nil {
+		c.past = make(map[backend.Key]*backend.Event, len(c.Events))
+		for e := range EventRows(c.Events) {
+			c.past[e.Key] = e.Event
+		}
+	}
+	return c.past[k]
+}
+
+// Interval is how often a source is polled, 0 when it is not known.
+func (c *Snapshot) Interval(source string) time.Duration {
+	if h := c.State.Source(source); h != nil {
+		return h.Interval
+	}
+	return 0
+}
+
+// ReadAt is when an entity was last read: its own reading, or a later one that confirmed all of its kind unchanged.
+func (c *Snapshot) ReadAt(m *backend.Meta) time.Time {
+	return c.State.ReadAt(m)
+}
+
+// Stale reports whether newer readings of an entity failed, because of itself or because its source is down.
+func (c *Snapshot) Stale(m *backend.Meta) bool {
+	if c.State.Source(m.Key.Source) == nil {
+		return m.Stale
+	}
+	_, stale := c.State.StaleWhy(m)
+	return stale
+}

@@ -1,0 +1,277 @@
+package subjects
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// Alerts are the lines of the home screen, in the Board's order.
+func Alerts() *Set[*alerts.Alert] {
+	type row = *alerts.Alert
+	return &Set[row]{
+		Kind: "alerts",
+		Rows: func(_ *fleet.State, b *alerts.Board) iter.Seq[row] { return slices.Values(b.Alerts) },
+		Key:  views.AlertKey,
+		Text: func(a row) string {
+			return a.Rule + " " + a.Cause.String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
+		},
+		Columns: []Column[row]{
+			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
+				Cell: func(a row, _ *views.Snapshot) Cell { return SeverityCell(a) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
+			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 20, Priority: 0,
+				Cell: func(a row, _ *views.Snapshot) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Rule) }},
+			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
+				Cell: func(a row, _ *views.Snapshot) Cell { return causeCell(a) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
+			{Name: "whose", Title: "CAUSE", Help: "the cause, behind its source where another source has the same one", Min: 16, Ideal: 38, Flex: 1, Priority: 0, Where: NarrowOnly,
+				Cell: whoseCell,
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
+			slim(wide(sourceColumn(func(a row) string { return a.Source }, 3))),
+			{Name: "owner", Title: "OWNER", Help: "who acknowledged it", Min: 6, Ideal: 8, Priority: 6, Where: Reports,
+				Cell: func(a row, _ *views.Snapshot) Cell {
+					switch {
+					case a.Acknowledged != nil:
+						return Cell{Text: a.Acknowledged.Owner}
+					case a.Lapsed != nil:
+						return Cell{Text: backend.Textf("was %s", a.Lapsed.Owner), Tone: theme.Warn}
+					}
+					return None()
+				},
+				Sort: func(a row, _ *views.Snapshot) SortKey {
+					if a.Acknowledged == nil {
+						return SortKey{Unknown: true}
+					}
+					return sortText(a.Acknowledged.Owner.String())
+				}},
+			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
+				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
+			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 8, Priority: 1},
+				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
+			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
+				Cell: alertStateCell,
+				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
+			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 9, Priority: 2, Where: WideScreens,
+				Cell: standingCell,
+				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
+			{Name: "since", Title: "SINCE", Help: "how long it has been true: 40m+ is at least, <41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
+				Cell: func(a row, c *views.Snapshot) Cell {
+					return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)}
+				},
+				Sort:    func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) },
+				Measure: func(a row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
+			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 9, Priority: 0, Where: NarrowOnly,
+				Cell: lifeCell,
+				Sort: func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) }},
+			{Name: "inhibited_by", Title: "PART OF", Help: "the alert about the outage that it is a part of: its rule and id", Min: 8, Ideal: 14, Priority: 8, Where: Reports,
+				Cell: func(a row, c *views.Snapshot) Cell { return text(partOf(a, c), theme.Dim) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.InhibitedBy) }},
+			{Name: "id", Title: "ID", Help: "the alert's short stable id", Min: 8, Ideal: 10, Priority: 9, Where: Extra,
+				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.ID), theme.Dim) },
+				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.ID) }},
+		},
+	}
+}
+
+// partOf names the alert about the outage that an alert is a part of; its id alone when that is not on the Board.
+func partOf(a *alerts.Alert, c *views.Snapshot) backend.Safe {
+	if a.InhibitedBy == "" {
+		return backend.Safe{}
+	}
+	for _, x := range c.Board.Alerts {
+		if x.ID == a.InhibitedBy {
+			return backend.Textf("%s %s", plain(x.Rule), plain(x.ID))
+		}
+	}
+	return plain(a.InhibitedBy)
+}
+
+// alertTone is the colour of an alert: its severity while it fires, quieter otherwise.
+func alertTone(a *alerts.Alert) theme.Tone {
+	if a.State != alerts.StateFiring || a.Silenced != nil {
+		if a.State == alerts.StateEnded || a.State == alerts.StateResolved || a.Silenced != nil {
+			return theme.Dim
+		}
+		return theme.Normal
+	}
+	switch a.Severity {
+	case alerts.SeverityCritical:
+		return theme.Critical
+	case alerts.SeverityWarning:
+		return theme.Warn
+	case alerts.SeverityInfo:
+	}
+	return theme.Normal
+}
+
+func quiet(a *alerts.Alert, tone theme.Tone) theme.Tone {
+	if alertTone(a) == theme.Dim {
+		return theme.Dim
+	}
+	return tone
+}
+
+// SeverityCell is how an alert's severity is shown.
+func SeverityCell(a *alerts.Alert) Cell {
+	c := Cell{Text: plain(string(a.Severity)), Tone: alertTone(a)}
+	switch a.Severity {
+	case alerts.SeverityCritical:
+		c.Short, c.Mark = backend.Text("crit"), theme.MarkCritical
+	case alerts.SeverityWarning:
+		c.Short, c.Mark = backend.Text("warn"), theme.MarkWarn
+	case alerts.SeverityInfo:
+		c.Short = backend.Text("info")
+	}
+	switch a.State {
+	case alerts.StateHeld:
+		c.Mark = theme.MarkHeld
+	case alerts.StatePending:
+		c.Mark = theme.MarkSuspect
+	case alerts.StateEnded, alerts.StateResolved:
+		c.Mark = theme.MarkIdle
+	case alerts.StateFiring:
+	}
+	return c
+}
+
+// whoseCell is causeCell for a screen without room for a column of sources: where another source has a line of the same
+// rule and cause, the source stands first, since nothing else tells the two apart.
+func whoseCell(a *alerts.Alert, c *views.Snapshot) Cell {
+	cell := causeCell(a)
+	if !c.Twin(a) {
+		return cell
+	}
+	cause := cell.Short
+	if cause.IsEmpty() {
+		cause = cell.Text
+	}
+	cell.Text, cell.Short = backend.Textf("%s: %s", plain(a.Source), cause), backend.Safe{}
+	return cell
+}
+
+func causeCell(a *alerts.Alert) Cell {
+	if a.Folds > 0 {
+		return Cell{Text: backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), Short: backend.Textf("%d held: %s", a.Folds, BareError(a.Cause.String())),
+			Tone: quiet(a, theme.Normal)}
+	}
+	c := errorCell(a.Cause)
+	c.Tone = quiet(a, c.Tone)
+	if a.Inhibits > 0 { // said where there is room; the details always list them
+		if c.Short.IsEmpty() {
+			c.Short = c.Text
+		}
+		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
+	}
+	return c
+}
+
+// StateWord is the word for an alert's state: pending is shown as suspected.
+func StateWord(s alerts.AlertState) string {
+	if s == alerts.StatePending {
+		return "suspected"
+	}
+	return string(s)
+}
+
+// silenceEnds is when a silence's end is counted down in the table.
+const silenceEnds = 10 * time.Minute
+
+func silencedCell(s *alerts.Silence, now time.Time) Cell {
+	if left := s.Until.Sub(now); !s.Until.IsZero() && left < silenceEnds {
+		return Cell{Text: plain("silent " + backend.Age(max(left, 0))), Tone: theme.Warn}
+	}
+	return Cell{Text: backend.Text("silenced"), Tone: theme.Dim}
+}
+
+func alertStateCell(a *alerts.Alert, c *views.Snapshot) Cell {
+	switch {
+	case a.Silenced != nil:
+		return silencedCell(a.Silenced, c.Now)
+	case a.Flapping && a.State == alerts.StateFiring:
+		return Cell{Text: backend.Text("flapping"), Tone: quiet(a, theme.Normal)}
+	}
+	return Cell{Text: plain(StateWord(a.State)), Tone: quiet(a, theme.Normal)}
+}
+
+// standingCell is the state of an alert, or who has it: that is what the others in the call want to know.
+func standingCell(a *alerts.Alert, c *views.Snapshot) Cell {
+	switch {
+	case a.Silenced != nil || a.State == alerts.StateEnded || a.State == alerts.StateResolved:
+	case a.Acknowledged != nil:
+		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: quiet(a, theme.Normal)}
+	case a.Lapsed != nil:
+		return Cell{Text: backend.Textf("was %s", a.Lapsed.Owner), Tone: theme.Warn}
+	}
+	return alertStateCell(a, c)
+}
+
+func stateRank(s alerts.AlertState) int {
+	return slices.Index([]alerts.AlertState{alerts.StateFiring, alerts.StateHeld, alerts.StatePending, alerts.StateEnded,
+		alerts.StateResolved}, s)
+}
+
+// lifeCell carries what must not be lost on a narrow screen: who has it, or what state it is in and since when.
+func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
+	age := Onset(a, c.Now)
+	tone := quiet(a, theme.Normal)
+	switch {
+	case a.Silenced != nil:
+		return silencedCell(a.Silenced, c.Now)
+	case a.Acknowledged != nil:
+		return Cell{Text: backend.Textf("ack %s", a.Acknowledged.Owner), Tone: tone}
+	case a.State == alerts.StateFiring:
+		return Cell{Text: plain(age), Tone: tone}
+	case a.State == alerts.StatePending:
+		return Cell{Text: plain("susp " + age), Tone: tone}
+	}
+	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
+}
+
+// began is the likeliest moment at which what the alert says became true.
+func began(a *alerts.Alert) time.Time {
+	switch {
+	case !a.Bounds.Earliest.IsZero():
+		return a.Bounds.Earliest
+	case !a.Bounds.Latest.IsZero():
+		return a.Bounds.Latest
+	}
+	return a.Since
+}
+
+// Onset is how long what an alert says has been true, in one word: "41m" where its bounds agree, "40m+" where the
+// lower one is proved and not far from the upper, "<41m" where only the upper says anything of use. A held or ended alert gives
+// the age of that state.
+func Onset(a *alerts.Alert, now time.Time) string {
+	early, late := a.Bounds.Earliest, a.Bounds.Latest
+	if a.State == alerts.StateHeld || a.State == alerts.StateEnded || early.IsZero() && late.IsZero() {
+		return backend.Age(now.Sub(a.Since))
+	}
+	return span(early, late, now)
+}
+
+// SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".
+func SubjectCount(a *alerts.Alert) string {
+	n := kit.Number(a.SubjectCount)
+	if len(a.Subjects) == 0 {
+		return n
+	}
+	return n + " " + KindAbbreviation(a.Subjects[0].Key.Kind)
+}
+
+// KindAbbreviation is the two letters that stand for a kind in narrow columns.
+func KindAbbreviation(k backend.Kind) string {
+	if short := k.Spec().Short; short != "" {
+		return short
+	}
+	return string(k)
+}

@@ -1,0 +1,303 @@
+package subjects
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// AlertPane writes the short form that stands beside or below the list: what is known, since when, what to do next. Where it has
+// room, its parts have headings and the first subjects follow.
+func AlertPane(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: subjects > 0}
+	w.short(a, "enter shows the subjects")
+	if subjects > 0 {
+		w.folded(a)
+		w.subjects(a, subjects)
+	}
+	return w.Doc
+}
+
+func (w *writer) short(a *alerts.Alert, how string) {
+	w.headline(a)
+	w.Keep(keepHead)
+	w.section(headWhat)
+	w.cause(a)
+	w.whole(a)
+	w.others(a)
+	w.onset(a)
+	w.evidence(a)
+	w.section(headWhy)
+	w.whys(a)
+	d, asked := w.concluded(a)
+	w.section(headDo)
+	if d != nil {
+		w.advice(d)
+	}
+	w.next(a, d, asked, how)
+}
+
+// alert writes everything.
+func (w *writer) alert(a *alerts.Alert) {
+	w.short(a, "tab goes through the subjects")
+	w.folded(a)
+	w.subjects(a, len(a.Subjects))
+	w.Head("Identity")
+	w.Field("id", normal(a.ID))
+	if a.Fingerprint != "" {
+		w.Field("cause", dim(a.Fingerprint))
+	}
+}
+
+func (w *writer) headline(a *alerts.Alert) {
+	c := SeverityCell(a)
+	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + life(a, w.f.Now))}
+	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
+		spans = append(spans, dim("  last confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
+	}
+	w.Line(spans...)
+}
+
+func (w *writer) cause(a *alerts.Alert) {
+	if !a.Cause.IsEmpty() {
+		w.Field("cause", normal(a.Cause.String()))
+	}
+}
+
+// life says the state and, for a firing alert, how long it was suspected before.
+func life(a *alerts.Alert, now time.Time) string {
+	s := StateWord(a.State) + " " + backend.Age(now.Sub(a.Since))
+	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
+		s += ", suspected " + backend.Age(a.Since.Sub(a.Active)) + " before"
+	}
+	return s
+}
+
+func (w *writer) evidence(a *alerts.Alert) {
+	for i, e := range a.Evidence {
+		spans := []kit.Span{normal(e.Text.String())}
+		if e.Source != "" && e.Source != a.Source {
+			spans = append(spans, dim("  "+e.Source))
+		}
+		if len(e.Trend) > 1 {
+			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+backend.Age(e.TrendSpan)))
+		}
+		w.Field(label(i+1, "evidence"), spans...)
+		if i == 0 {
+			w.Keep(keepFact)
+		}
+	}
+	if len(a.Trend) > 1 {
+		w.Field("trend", kit.Span{Tone: theme.Accent, Text: kit.Sparkline(w.f.Theme, a.Trend, 40)},
+			dim("  last "+backend.Age(a.TrendSpan)))
+	}
+	if l, ok := lineOf(a, w.f.State); ok {
+		day(w.Doc, "day", l, w.f)
+	}
+}
+
+// whole counts what the alert is about.
+func (w *writer) whole(a *alerts.Alert) {
+	s := kit.Number(a.SubjectCount) + " subjects"
+	if len(a.Subjects) > 0 {
+		s = number(a.SubjectCount, string(a.Subjects[0].Key.Kind))
+	}
+	if a.Sessions > 0 && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
+		s += " in " + number(a.Sessions, "session")
+	}
+	if a.Providers > 1 {
+		s += ", " + number(a.Providers, "provider")
+	}
+	if a.Tenants > 1 {
+		s += ", " + number(a.Tenants, "tenant")
+	}
+	spans := []kit.Span{normal(s)}
+	if a.Source != "" {
+		spans = append(spans, dim("  on "+a.Source))
+	}
+	if a.Folds > 0 {
+		spans = append(spans, normal("  "+number(a.Folds, "alert")+" held until it answers"))
+	}
+	if a.Inhibits > 0 {
+		spans = append(spans, normal("  +"+number(a.Inhibits, "alert")+" of the same outage"))
+	}
+	w.Field("about", spans...)
+	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
+		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
+	}
+}
+
+// number writes a count with its noun.
+func number(n int, noun string) string {
+	if noun == string(backend.KindTmpdir) {
+		noun = "scratch directory"
+	}
+	return kit.Count(n, noun, backend.Plural(noun))
+}
+
+func (w *writer) onset(a *alerts.Alert) { w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "") }
+
+// between says between which moments something began; a zero one is not known.
+func (w *writer) between(label string, e, l time.Time, more string) {
+	switch {
+	case e.IsZero() && l.IsZero():
+	case e.IsZero():
+		w.Field(label, normal("before "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago at least"+more))
+	case l.IsZero():
+		w.Field(label, normal("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"+more))
+	case l.Sub(e) < time.Second:
+		w.Field(label, normal("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
+	default:
+		w.Field(label, normal("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
+			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"+more))
+	}
+}
+
+func (w *writer) whys(a *alerts.Alert) {
+	if !a.Why.IsEmpty() {
+		name := "why"
+		switch a.State {
+		case alerts.StatePending:
+			name = "decides"
+		case alerts.StateHeld:
+			name = "held because"
+		case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
+		}
+		w.Field(name, normal(a.Why.String()))
+		w.Keep(keepFact)
+	}
+	if x := a.Acknowledged; x != nil {
+		w.Field("taken by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Keep(keepFact)
+	}
+	if x := a.Lapsed; x != nil {
+		w.Field("was taken by", normal(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
+		w.Keep(keepFact)
+	}
+	if x := a.Silenced; x != nil {
+		w.Field("silenced by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Keep(keepFact)
+	}
+}
+
+func until(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", " + backend.Age(t.Sub(now)) + " left"
+}
+
+// next is what can be done from here, and what to read first. It says nothing that the alert's evidence does not carry.
+func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how string) {
+	live := a.State == alerts.StateFiring || a.State == alerts.StatePending
+	if w.headed && live {
+		noReset := backend.Safe{}
+		if d != nil {
+			noReset = d.NoReset
+		}
+		w.offers(subjectsOf(a), noReset)
+	}
+	step := how
+	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
+		step = "9 Sources says what it answers and when it is tried next; " + how
+	}
+	switch a.State {
+	case alerts.StateHeld:
+		step = "see 9 Sources: it is not known whether this still holds"
+	case alerts.StateEnded, alerts.StateResolved:
+		step = "nothing: its subjects are no more"
+	case alerts.StatePending:
+		step = "wait for what decides; " + how
+	case alerts.StateFiring:
+	}
+	if a.State == alerts.StateFiring && w.hasPage(a) {
+		w.reading(a.Runbook, step)
+	} else {
+		w.Field("next", normal(step))
+	}
+	if !advised {
+		w.Keep(keepNext) // an alert with a diagnosis says what to do above
+	}
+}
+
+func (w *writer) folded(a *alerts.Alert) {
+	w.behind("Alerts held under it", a.Folds, func(x *alerts.Alert) bool { return x.FoldedUnder == a.ID })
+	w.behind("Alerts of the same outage", a.Inhibits, func(x *alerts.Alert) bool { return x.InhibitedBy == a.ID })
+}
+
+// mostBehind is how many alerts are listed that stand behind another.
+const mostBehind = 200
+
+// behind lists n alerts, or as many of them as there is a list of.
+func (w *writer) behind(title string, n int, is func(*alerts.Alert) bool) {
+	if n == 0 {
+		return
+	}
+	w.Head(title)
+	var list []*alerts.Alert
+	for _, x := range w.f.Board.Alerts {
+		if is(x) && len(list) < mostBehind {
+			list = append(list, x)
+		}
+	}
+	w.alerts(list, n, func(*alerts.Alert) string { return "" })
+}
+
+// alerts lists the first of n alerts in columns, each with a word of its own before its cause.
+func (w *writer) alerts(list []*alerts.Alert, n int, word func(*alerts.Alert) string) {
+	severity, rule, subjects, own := column{}, column{}, column{}, column{}
+	for _, x := range list {
+		severity.fit(SeverityCell(x).Text.String())
+		rule.fit(x.Rule)
+		subjects.fit(SubjectCount(x))
+		own.fit(word(x))
+	}
+	for _, x := range list {
+		c := SeverityCell(x)
+		gap := severity.gap(c.Text.String())
+		w.to(views.AlertKey(x))
+		w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: gap + rule.text(x.Rule)}, normal(subjects.right(SubjectCount(x))),
+			dim(own.text(word(x))+BareError(x.Cause.String())))
+	}
+	if rest := n - len(list); rest > 0 {
+		w.Line(dim("  and " + kit.Number(rest) + " more"))
+	}
+}
+
+func (w *writer) subjects(a *alerts.Alert, most int) {
+	if len(a.Subjects) == 0 {
+		return
+	}
+	w.Head("Subjects")
+	shown := a.Subjects[:min(most, len(a.Subjects))]
+	name, state := column{}, column{}
+	for i := range shown {
+		name.fit(subjectName(&shown[i]))
+		state.fit(w.aged(shown[i].State, shown[i].Since))
+	}
+	for i := range shown {
+		s := &shown[i]
+		w.to(s.Key)
+		w.Line(normal("  "+name.text(subjectName(s))), dim(state.text(w.aged(s.State, s.Since))), normal(s.Detail.String()))
+	}
+	if rest := a.SubjectCount - len(shown); rest > 0 {
+		w.Line(dim("  and " + kit.Number(rest) + " more"))
+	}
+}
+
+func subjectName(s *alerts.Subject) string {
+	if s.Label.IsEmpty() {
+		return s.Key.Safe().String()
+	}
+	return s.Label.String()
+}
+
+// aged is a state and how long it has held, in one word each.
+func (w *writer) aged(state alerts.AlertState, since time.Time) string {
+	return StateWord(state) + " " + backend.Age(w.f.Now.Sub(since))
+}

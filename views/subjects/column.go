@@ -1,0 +1,178 @@
+package subjects
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/theme"
+)
+
+// Align is the side on which a cell's text stands.
+type Align uint8
+
+// The alignments.
+const (
+	Left Align = iota
+	Right
+)
+
+// Cell is what one column shows of one row.
+type Cell struct {
+	Text backend.Safe
+	// Short is shown where Text does not fit; empty: Text is cut.
+	Short backend.Safe
+	Tone  theme.Tone
+	// Mark stands in front of a state's word.
+	Mark theme.Mark
+}
+
+// SortKey orders the rows of one column: numbers first by value, then texts; what is unknown comes last whichever way
+// the column is sorted.
+type SortKey struct {
+	Num     float64
+	Text    string
+	Unknown bool
+}
+
+// Compare orders known values; unknown ones follow.
+func (k SortKey) Compare(o SortKey) int {
+	if k.Unknown != o.Unknown {
+		if k.Unknown {
+			return 1
+		}
+		return -1
+	}
+	if c := cmp.Compare(k.Num, o.Num); c != 0 {
+		return c
+	}
+	return strings.Compare(k.Text, o.Text)
+}
+
+// Where says at which widths a column is offered at all.
+type Where uint8
+
+// The widths. Narrow columns stand in for several wide ones where there is no room; Extra ones are for `-o wide`, csv
+// and very wide screens. Neither NarrowOnly nor WideScreens columns are in reports.
+const (
+	Everywhere  Where = iota
+	NarrowOnly        // only on screens too narrow for the WideOnly columns
+	WideScreens       // only on screens with room
+	WideOnly          // on screens with room, and in reports
+	Extra             // `-o wide`, csv, and screens of 200 columns
+	Reports           // `get` and csv; on no screen, which shows the same in another way
+)
+
+// Column is one column of rows R.
+type Column[R any] struct {
+	Name  string // the filter field and the csv header
+	Title string // the heading
+	Brief string // the heading where Title does not fit; empty: Title
+	Help  string // one line for help and docs
+	Align Align
+	// Min and Ideal are widths in cells. Flex columns take what is left, in proportion.
+	Min, Ideal, Flex int
+	// Priority says which columns are dropped first where there is no room: the highest number first; 0 is never
+	// dropped.
+	Priority int
+	Where    Where
+	// Descending columns are sorted largest first when first chosen: ages of trouble, sizes, counts.
+	Descending bool
+	Cell       func(R, *views.Snapshot) Cell
+	Sort       func(R, *views.Snapshot) SortKey
+	// Measure gives the value behind the text for comparisons in filters: seconds, bytes, counts. nil: no number.
+	Measure func(R, *views.Snapshot) (float64, bool)
+}
+
+// Set is everything there is to know about rows of one kind.
+type Set[R any] struct {
+	Kind    string // workspaces, sandboxes, …: the argument of `get`
+	Columns []Column[R]
+	// Rows walks the rows of a State and Board in their natural order.
+	Rows func(*fleet.State, *alerts.Board) iter.Seq[R]
+	// Past walks rows that come out of the past instead (Snapshot.Events); nil: Rows does.
+	Past func(*views.Snapshot) iter.Seq[R]
+	Key  func(R) backend.Key
+	// Text is what a filter's bare word is searched in.
+	Text func(R) string
+	// Muted rows are dimmed: what is merely listed.
+	Muted func(R) bool
+	// Stale rows show values of an older reading, because newer ones failed. nil: none.
+	Stale func(R, *views.Snapshot) bool
+	// DefaultSort is the name of the column sorted by at first; empty: the natural order.
+	DefaultSort string
+}
+
+// Column returns the position of the column with that name, -1 when there is none.
+func (s *Set[R]) Column(name string) int {
+	for i := range s.Columns {
+		if s.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// All walks the rows of a moment in their natural order.
+func (s *Set[R]) All(c *views.Snapshot) iter.Seq[R] {
+	if s.Past != nil {
+		return s.Past(c)
+	}
+	return s.Rows(c.State, c.Board)
+}
+
+// Cursor adapts one row after another to filter.Row without allocating.
+type Cursor[R any] struct {
+	set *Set[R]
+	ctx *views.Snapshot
+	Row R
+}
+
+// NewCursor makes a Cursor; set its Row before use.
+func (s *Set[R]) NewCursor(ctx *views.Snapshot) *Cursor[R] { return &Cursor[R]{set: s, ctx: ctx} }
+
+// Snapshot is what the cells look at besides the row; SetSnapshot changes it.
+func (c *Cursor[R]) Snapshot() *views.Snapshot { return c.ctx }
+
+// SetSnapshot changes what the cells look at besides the row.
+func (c *Cursor[R]) SetSnapshot(ctx *views.Snapshot) { c.ctx = ctx }
+
+// Key is the row's key.
+func (c *Cursor[R]) Key() backend.Key { return c.set.Key(c.Row) }
+
+// Field returns the text of a column.
+func (c *Cursor[R]) Field(name string) (string, bool) {
+	i := c.set.Column(name)
+	if i < 0 {
+		return "", false
+	}
+	return c.set.Columns[i].Cell(c.Row, c.ctx).Text.String(), true
+}
+
+// Measure returns the number behind a column's text.
+func (c *Cursor[R]) Measure(name string) (float64, bool) {
+	i := c.set.Column(name)
+	if i < 0 || c.set.Columns[i].Measure == nil {
+		return 0, false
+	}
+	return c.set.Columns[i].Measure(c.Row, c.ctx)
+}
+
+// Text is what bare words are searched in.
+func (c *Cursor[R]) Text() string { return c.set.Text(c.Row) }
+
+// Cell returns what the i-th column shows.
+func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx) }
+
+// SortKey returns the i-th column's sort key.
+func (c *Cursor[R]) SortKey(i int) SortKey { return c.set.Columns[i].Sort(c.Row, c.ctx) }
+
+// Stale reports whether the row shows an older reading because newer ones failed.
+func (c *Cursor[R]) Stale() bool { return c.set.Stale != nil && c.set.Stale(c.Row, c.ctx) }
+
+// Muted reports whether the row is merely listed.
+func (c *Cursor[R]) Muted() bool { return c.set.Muted != nil && c.set.Muted(c.Row) }

@@ -1,0 +1,227 @@
+package subjects
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// The ranks of what stays where the pane is short. What must not be done outranks what to do: half of an advice is
+// worse than none.
+const (
+	keepNext = iota + 1
+	keepConfirmed
+	keepFact
+	keepDo
+	keepDont
+	keepHead
+)
+
+// mostKept is how many confirmed checks are kept where the pane is short.
+const mostKept = 2
+
+// Asked is the question whose answer stands beside an alert; false when no incident of the runbook is about it, or it
+// is over. Alerts about entries that fail for one cause are asked about their first subject, since their source may
+// have entries that fail for others.
+func Asked(a *alerts.Alert) (views.Question, bool) {
+	over := a.State == alerts.StateEnded || a.State == alerts.StateResolved
+	q := views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a)}
+	if stands(a) {
+		q.Subject = a.Subjects[0].Key
+	}
+	return q, a.Runbook != "" && !over
+}
+
+// stands reports whether an alert's first subject stands for all: what is asked is asked of one thing, and its source may
+// have others of which something else is true.
+func stands(a *alerts.Alert) bool {
+	return len(a.Subjects) > 0 && a.SubjectCount > 1 && a.Subjects[0].Key.Kind != backend.KindSource &&
+		slices.Contains([]string{"1", "2", "4", "8"}, a.Runbook)
+}
+
+// hasPage reports whether there is anything for R to show.
+func (w *writer) hasPage(a *alerts.Alert) bool {
+	_, local := w.f.Local[a.Rule]
+	return a.Runbook != "" || local
+}
+
+func pageName(incident string) string { return strings.TrimSpace("runbook " + incident) }
+
+// concluded writes the diagnosis beside an alert: the sentence, what was confirmed with its facts, the rest by name. It gives
+// the diagnosis, nil while it is worked out, and whether there is one for this alert.
+func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
+	q, ok := Asked(a)
+	if !ok {
+		if w.headed && a.Why.IsEmpty() {
+			w.Field("diagnosis", dim("the runbook has none for this rule: the evidence is what is known"))
+		}
+		return nil, false
+	}
+	d := w.f.Diagnoses[q]
+	if d == nil {
+		w.Field("diagnosis", dim("is being worked out…"))
+		w.Keep(keepFact)
+		return nil, true
+	}
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	w.Keep(keepFact)
+	names := map[runbook.Mark][]string{}
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		if c.Mark == runbook.Confirmed {
+			n := len(names[c.Mark])
+			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+c.Fact.String()))
+			if n < mostKept {
+				w.Keep(keepConfirmed)
+			}
+		}
+		names[c.Mark] = append(names[c.Mark], c.Name)
+	}
+	if len(names[runbook.Confirmed]) == 0 {
+		w.Field("confirmed", dim("nothing"))
+	}
+	w.list("ruled out", theme.Normal, names[runbook.RuledOut])
+	w.list("cannot tell", theme.Dim, names[runbook.CannotTell])
+	return d, true
+}
+
+func (w *writer) list(label string, tone theme.Tone, names []string) {
+	if len(names) > 0 {
+		w.Field(label, kit.Span{Tone: tone, Text: strings.Join(names, ", ")})
+	}
+}
+
+func (w *writer) advice(d *runbook.Diagnosis) {
+	for _, s := range d.Dont {
+		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
+		w.Keep(keepDont)
+	}
+	for i, s := range d.Do {
+		step := ""
+		if len(d.Do) > 1 {
+			step = strconv.Itoa(i+1) + "  "
+		}
+		w.Field(label(i+1, "do"), dim(step), normal(s.String()))
+		w.Keep(keepDo)
+	}
+}
+
+// diagnosis writes everything that a diagnosis found out.
+func (w *writer) diagnosis(d *runbook.Diagnosis) {
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	if d.Ending != "" {
+		w.Field("the files", normal(string(d.Ending)))
+	}
+	w.Blank()
+	w.advice(d)
+	if !d.NoReset.IsEmpty() {
+		w.Field("no reset", kit.Span{Tone: theme.Warn, Text: d.NoReset.String()})
+	}
+	w.Blank()
+	w.answers(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
+	w.release(&d.Release)
+	w.knobs(d.Knobs)
+	w.sessions(d)
+}
+
+// answers writes the questions whose answers have one of the marks, grouped by mark.
+func (w *writer) answers(d *runbook.Diagnosis, marks ...runbook.Mark) {
+	last := runbook.Mark("")
+	for i := range d.Checks {
+		c := &d.Checks[i]
+		if !slices.Contains(marks, c.Mark) {
+			continue
+		}
+		mark := ""
+		if c.Mark != last {
+			mark, last = string(c.Mark), c.Mark
+		}
+		w.check(mark, c)
+	}
+}
+
+// check writes a question, its answer, and where that is from.
+func (w *writer) check(mark string, c *runbook.Check) {
+	tone := theme.Normal
+	switch c.Mark {
+	case runbook.Confirmed:
+		tone = theme.Bad
+	case runbook.CannotTell:
+		tone = theme.Dim
+	case runbook.RuledOut:
+	}
+	w.Field(mark, kit.Span{Tone: tone, Text: c.Name}, dim(": "+c.Question.String()))
+	from := ""
+	if c.Source != "" {
+		from = "  " + c.Source
+		if !c.At.IsZero() {
+			from += ", " + backend.Age(w.f.Now.Sub(c.At)) + " ago"
+		}
+	}
+	if !c.Fact.IsEmpty() {
+		w.Field("", normal("- "+c.Fact.String()), dim(from))
+	}
+	if !c.WouldTell.IsEmpty() {
+		w.Field("", dim("- would tell: "+c.WouldTell.String()))
+	}
+}
+
+func (w *writer) release(r *runbook.Release) {
+	if len(r.Proof) == 0 && len(r.Declared) == 0 {
+		return
+	}
+	w.Head("The framework's release")
+	for _, s := range r.Proof {
+		w.Field("", normal(s.String()))
+	}
+	for i, s := range r.Declared {
+		w.Field(label(i+1, "declared"), normal(s.String()))
+	}
+	if len(r.Declared) > 1 {
+		w.Field("mixed", kit.Span{Tone: theme.Warn, Text: number(len(r.Declared), "version") + " run side by side"})
+	}
+}
+
+// knobs writes one card for each knob: what it is, where it stands, which way to turn it and what that costs.
+func (w *writer) knobs(knobs []runbook.KnobValue) {
+	if len(knobs) == 0 {
+		return
+	}
+	w.Head("Knobs")
+	for i, v := range knobs {
+		if i > 0 {
+			w.Blank()
+		}
+		k := &v.Knob
+		w.Line(kit.Span{Tone: theme.Accent, Text: k.Name.String()}, dim("  "+k.Where.String()))
+		w.Field("default", normal(k.Default.String()))
+		current := dim(runbook.NotDeclared)
+		if v.Declared() {
+			current = kit.Span{Tone: theme.Strong, Text: v.Current.String()}
+		}
+		w.Field("current", current)
+		w.Field("direction", normal(k.Direction.String()))
+		w.Field("cost", normal(k.Cost.String()))
+	}
+}
+
+func (w *writer) sessions(d *runbook.Diagnosis) {
+	if d.SessionCount == 0 {
+		return
+	}
+	w.Head(number(d.SessionCount, "session") + " with the same cause")
+	for _, k := range d.Sessions {
+		w.to(k)
+		w.Line(normal("  " + k.Safe().String()))
+	}
+	if rest := d.SessionCount - len(d.Sessions); rest > 0 {
+		w.Line(dim("  and " + kit.Number(rest) + " more"))
+	}
+}

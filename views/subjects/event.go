@@ -1,0 +1,176 @@
+package subjects
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/theme"
+)
+
+// Events are what happened: transitions of alerts, actions, notes, what backends reported, change markers.
+func Events() *Set[views.Event] {
+	type row = views.Event
+	return &Set[row]{
+		Kind: "events",
+		Rows: func(*fleet.State, *alerts.Board) iter.Seq[row] { return func(func(row) bool) {} },
+		Past: func(c *views.Snapshot) iter.Seq[row] { return views.EventRows(c.Events) },
+		Key:  func(e row) backend.Key { return e.Key },
+		Text: func(e row) string {
+			return e.Text.String() + " " + e.Name + " " + string(e.Kind) + " " + e.Source + " " + subjectOf(e).String()
+		},
+		Muted: func(e row) bool { return e.Kind == backend.EventPlatform },
+		Columns: []Column[row]{
+			{Name: "time", Title: "TIME", Help: "our time, UTC; with the day when it is another one", Min: 9, Ideal: 11, Priority: 0, Descending: true,
+				Cell:    func(e row, c *views.Snapshot) Cell { return timeCell(e.At, c.Now, theme.Normal) },
+				Sort:    func(e row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(e.At.UnixNano())} },
+				Measure: func(e row, c *views.Snapshot) (float64, bool) { return c.Now.Sub(e.At).Seconds(), true }},
+			{Name: "source_time", Title: "ITS TIME", Help: "the source's own time, where it gave one", Min: 9, Ideal: 11, Priority: 6, Where: WideOnly,
+				Cell: func(e row, c *views.Snapshot) Cell {
+					if e.SourceAt.IsZero() {
+						return None()
+					}
+					return timeCell(e.SourceAt, c.Now, theme.Dim)
+				},
+				Sort: func(e row, _ *views.Snapshot) SortKey {
+					return SortKey{Num: float64(e.SourceAt.UnixNano()), Unknown: e.SourceAt.IsZero()}
+				}},
+			{Name: "kind", Title: "WHAT", Help: "alert, action, note, platform or change", Min: 10, Ideal: 10, Priority: 1,
+				Cell: func(e row, c *views.Snapshot) Cell { return ranked(kindCell(e.Event), e.Event, c) },
+				Sort: func(e row, _ *views.Snapshot) SortKey { return sortText(string(e.Kind)) }},
+			textColumn(Column[row]{Name: "name", Title: "EVENT", Help: "its short name: firing, die, reset, …", Min: 9, Ideal: 13, Priority: 3},
+				theme.Normal, func(e row) backend.Safe { return EventName(e.Event) }),
+			{Name: "subject", Title: "ABOUT", Help: "what it is about, by name where it has one", Min: 12, Ideal: 21, Flex: 1, Priority: 4,
+				Cell: func(e row, c *views.Snapshot) Cell { return text(NameOf(e.Subject, c), theme.Normal) },
+				Sort: func(e row, c *views.Snapshot) SortKey { return sortText(NameOf(e.Subject, c).String()) }},
+			sourceColumn(func(e row) string { return e.Source }, 5),
+			{Name: "text", Title: "WHAT HAPPENED", Help: "in words", Min: 30, Ideal: 48, Flex: 4, Priority: 0,
+				Cell: func(e row, _ *views.Snapshot) Cell { return eventText(e.Event) },
+				Sort: func(e row, _ *views.Snapshot) SortKey { return sortText(e.Text.String()) }},
+		},
+	}
+}
+
+func subjectOf(e views.Event) backend.Safe {
+	if e.Subject == (backend.Key{}) {
+		return backend.Safe{}
+	}
+	return e.Subject.Safe()
+}
+
+// NameOf is what people call a subject: a sandbox's name, a directory's path, otherwise the id. Empty for no subject.
+func NameOf(k backend.Key, c *views.Snapshot) backend.Safe {
+	switch k.Kind {
+	case "":
+		return backend.Safe{}
+	case backend.KindSandbox:
+		if b := c.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
+			return b.Name
+		}
+	case backend.KindTmpdir:
+		if t := c.State.Tmpdirs.Get(k); t != nil {
+			return t.Path
+		}
+	case backend.KindSession, backend.KindWorkspace, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
+	}
+	return k.Safe()
+}
+
+// clock writes a time of day, with the day before it when it is not today's.
+func clock(at, now time.Time) string {
+	at, now = at.UTC(), now.UTC()
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return at.Format("15:04:05Z")
+	}
+	return at.Format("01-02 15:04")
+}
+
+// timeCell is a time of day, or of another day the day where there is little room.
+func timeCell(at, now time.Time, tone theme.Tone) Cell {
+	c := Cell{Text: plain(clock(at, now)), Tone: tone}
+	if day, _, other := strings.Cut(c.Text.String(), " "); other {
+		c.Short = plain(day)
+	}
+	return c
+}
+
+// EventTitle names an event: "14:03:12Z alert firing".
+func EventTitle(e *backend.Event, now time.Time) string {
+	return fmt.Sprintf("%s %s %s", clock(e.At, now), EventKind(e), EventName(e))
+}
+
+// EventKind is the word for what kind of event it is.
+func EventKind(e *backend.Event) string { return kindCell(e).Text.String() }
+
+// EventName is an event's short name; the states of alerts have the same words as everywhere.
+func EventName(e *backend.Event) backend.Safe {
+	if e.Kind == backend.EventTransition {
+		return plain(StateWord(alerts.AlertState(e.Name)))
+	}
+	return plain(e.Name)
+}
+
+// eventText leaves out, where there is little room, what other columns say: the state of an alert and the name of an
+// error's type.
+func eventText(e *backend.Event) Cell {
+	c := text(e.Text, theme.Normal)
+	if e.Kind == backend.EventTransition {
+		rule, cause, ok := strings.Cut(e.Text.String(), " "+EventName(e).String()+": ")
+		if ok {
+			c.Short = plain(strings.TrimSuffix(rule, " is") + ": " + BareError(cause))
+		}
+	}
+	return c
+}
+
+// ranked gives an alert that fires the sign of its severity, as the Alerts screen does, while the alert is there to tell.
+func ranked(cell Cell, e *backend.Event, c *views.Snapshot) Cell {
+	if e.Kind != backend.EventTransition || alerts.AlertState(e.Name) != alerts.StateFiring {
+		return cell
+	}
+	cell.Tone, cell.Mark = theme.Normal, theme.MarkWarn
+	for _, a := range c.Board.Alerts { // worst first
+		if a.Source != e.Source || !strings.HasPrefix(e.Text.String(), a.Rule+" ") {
+			continue
+		}
+		switch a.Severity {
+		case alerts.SeverityCritical:
+			cell.Tone, cell.Mark = theme.Critical, theme.MarkCritical
+		case alerts.SeverityWarning:
+			cell.Tone = theme.Warn
+		case alerts.SeverityInfo:
+		}
+		break
+	}
+	return cell
+}
+
+func kindCell(e *backend.Event) Cell {
+	switch e.Kind {
+	case backend.EventTransition:
+		switch alerts.AlertState(e.Name) {
+		case alerts.StateFiring:
+			return Cell{Text: backend.Text("alert"), Tone: theme.Bad, Mark: theme.MarkBad}
+		case alerts.StateResolved:
+			return Cell{Text: backend.Text("alert"), Tone: theme.Good, Mark: theme.MarkGood}
+		case alerts.StatePending, alerts.StateHeld, alerts.StateEnded:
+		}
+		return Cell{Text: backend.Text("alert"), Tone: theme.Normal, Mark: theme.MarkSuspect}
+	case backend.EventAction:
+		return Cell{Text: backend.Text("action"), Tone: theme.Accent, Mark: theme.MarkBusy}
+	case backend.EventNote:
+		return Cell{Text: backend.Text("note"), Tone: theme.Strong, Mark: theme.MarkNone}
+	case backend.EventChange:
+		if e.Name == backend.ChangeStart { // daily life
+			return Cell{Text: backend.Text("change"), Tone: theme.Normal, Mark: theme.MarkBusy}
+		}
+		return Cell{Text: backend.Text("change"), Tone: theme.Warn, Mark: theme.MarkWarn}
+	case backend.EventPlatform:
+	}
+	return Cell{Text: backend.Text("platform"), Tone: theme.Dim, Mark: theme.MarkIdle}
+}

@@ -1,0 +1,71 @@
+package subjects
+
+import (
+	"iter"
+
+	"sandglass/backend"
+	"sandglass/views"
+)
+
+// Head is a column without its rows' type.
+type Head struct {
+	Name, Title, Brief, Help string
+	Align                    Align
+	Min, Ideal, Flex         int
+	Priority                 int
+	Where                    Where
+	Descending               bool
+}
+
+// Record is one row without its type. It satisfies filter.Row and filter.Measured. A Record handed out by a Listing is
+// valid until the next one is asked for.
+type Record interface {
+	Key() backend.Key
+	Field(name string) (string, bool)
+	Measure(name string) (float64, bool)
+	Text() string
+	Cell(i int) Cell
+	SortKey(i int) SortKey
+	Muted() bool
+	Stale() bool
+}
+
+// Listing is a Set without its rows' type, for commands that print any kind.
+type Listing struct {
+	Kind        string
+	Heads       []Head
+	DefaultSort string
+	// Each walks the rows in their natural order.
+	Each func(*views.Snapshot) iter.Seq[Record]
+}
+
+// Heads are the columns of the set without their rows' type.
+func (s *Set[R]) Heads() []Head {
+	heads := make([]Head, len(s.Columns))
+	for i, c := range s.Columns {
+		heads[i] = Head{Name: c.Name, Title: c.Title, Brief: c.Brief, Help: c.Help, Align: c.Align,
+			Min: c.Min, Ideal: c.Ideal, Flex: c.Flex, Priority: c.Priority, Where: c.Where, Descending: c.Descending}
+	}
+	return heads
+}
+
+// Listing erases the rows' type.
+func (s *Set[R]) Listing() Listing {
+	return Listing{Kind: s.Kind, Heads: s.Heads(), DefaultSort: s.DefaultSort, Each: func(ctx *views.Snapshot) iter.Seq[Record] {
+		return func(yield func(Record) bool) {
+			cur := s.NewCursor(ctx)
+			for r := range s.All(ctx) {
+				cur.Row = r
+				if !yield(cur) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// Listings are all kinds that `get` can print, in the order of the screens.
+func Listings() []Listing {
+	return []Listing{Alerts().Listing(), Workspaces().Listing(), Sandboxes().Listing(), Sessions().Listing(),
+		Tmpdirs().Listing(), Refs().Listing(), Sharing().Listing(), Events().Listing(), Sources().Listing()}
+}

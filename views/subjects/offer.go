@@ -1,0 +1,132 @@
+package subjects
+
+import (
+	"cmp"
+	"strings"
+
+	"sandglass/actions"
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// The headings of a page answer, in this order, what an engineer asks at night.
+const (
+	headWhat = "What is broken"
+	headWhy  = "Why"
+	headDo   = "What you can safely do"
+)
+
+// section begins a part of a page; where there is little room the parts follow each other without headings.
+func (w *writer) section(title string) {
+	if w.headed {
+		w.Head(title)
+	}
+}
+
+// offers writes which verbs this console has for the subjects, and why not where it has them not; noReset says why a reset
+// is not to be offered now. Where nobody can act from here at all, nothing is written.
+func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
+	if w.f.Abilities == nil {
+		return
+	}
+	type place struct {
+		source string
+		kind   backend.Kind
+	}
+	count, seen, n := map[place]int{}, map[actions.Verb]bool{}, 0
+	for _, k := range subjects {
+		count[place{k.Source, k.Kind}]++
+	}
+	for _, k := range subjects {
+		at := place{k.Source, k.Kind}
+		many := count[at]
+		if many == 0 {
+			continue // the first of its place spoke for it
+		}
+		count[at] = 0
+		for _, x := range w.f.Abilities(k) {
+			if seen[x.Spec.Verb] {
+				continue
+			}
+			seen[x.Spec.Verb] = true
+			n++
+			w.offer(label(n, "act"), &x, many, noReset)
+		}
+	}
+}
+
+func (w *writer) offer(label string, x *actions.Ability, many int, noReset backend.Safe) {
+	key := cmp.Or(keys.OfVerb(string(x.Spec.Verb)), " ")
+	text := backend.Clean(x.Spec.Effect, 300).String()
+	if many > 1 {
+		text = number(many, string(x.Spec.Of)) + ": " + text
+	}
+	switch {
+	case !x.Denied.IsEmpty():
+		w.Field(label, dim(key+" "+string(x.Spec.Verb)+"  not available: "+x.Denied.String()))
+	case x.Spec.Verb == "reset" && !noReset.IsEmpty():
+		w.Field(label, dim(key+" reset  "), kit.Span{Tone: theme.Warn, Text: "not now: " + noReset.String()})
+	default:
+		w.Field(label, kit.Span{Tone: theme.Accent, Text: key}, kit.Span{Tone: theme.Strong, Text: " " + string(x.Spec.Verb)}, normal("  "+text))
+	}
+}
+
+// subjectsOf are the keys of an alert's subjects.
+func subjectsOf(a *alerts.Alert) []backend.Key {
+	out := make([]backend.Key, len(a.Subjects))
+	for i := range a.Subjects {
+		out[i] = a.Subjects[i].Key
+	}
+	return out
+}
+
+// reading says which page of the runbook is about it; how is what else there is to look at.
+func (w *writer) reading(incident, how string) {
+	spans := []kit.Span{{Tone: theme.Accent, Text: "R"}, normal(" " + pageName(incident))}
+	if page, ok := runbook.Incident(incident); ok {
+		spans = append(spans, dim(", "+strings.ToLower(page.Title.String())))
+	}
+	if how != "" {
+		spans = append(spans, dim("; "), normal(how))
+	}
+	w.Field("next", spans...)
+}
+
+// doable writes what can be done to one thing, and what to read first.
+func (w *writer) doable(key backend.Key) {
+	page, ok := PageOf(key, w.f)
+	if w.f.Abilities == nil && !ok {
+		return
+	}
+	w.Head(headDo)
+	before := w.Len()
+	noReset := backend.Safe{}
+	if d := w.f.Diagnoses[page.Question]; d != nil {
+		noReset = d.NoReset
+	}
+	w.offers([]backend.Key{key}, noReset)
+	if w.Len() == before && w.f.Abilities != nil {
+		w.Field("act", dim("nothing: Sandglass has no verb for a "+string(key.Kind)+" of this source"))
+	}
+	if ok {
+		w.reading(page.Incident, "")
+	}
+}
+
+// others are the lines about the same rule and cause on other sources.
+func (w *writer) others(a *alerts.Alert) {
+	n := 0
+	for _, x := range w.f.Board.Alerts {
+		if x.Rule != a.Rule || x.Fingerprint != a.Fingerprint || x.Source == a.Source {
+			continue
+		}
+		n++
+		w.to(views.AlertKey(x))
+		w.Field(label(n, "also on"), kit.Span{Tone: theme.Strong, Text: x.Source}, normal("  "+SubjectCount(x)), dim("  "+life(x, w.f.Now)))
+	}
+}

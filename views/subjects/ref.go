@@ -1,0 +1,50 @@
+package subjects
+
+import (
+	"iter"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// Refs are the workspace references that a framework saved.
+func Refs() *Set[*backend.Ref] {
+	type row = *backend.Ref
+	return &Set[row]{
+		Kind: "refs",
+		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Refs.All() },
+		Key:  func(r row) backend.Key { return r.Key },
+		Text: func(r row) string {
+			return r.Key.Safe().String() + " " + r.Provider.String() + " " + r.Sandbox.Safe().String() + " " + r.Origin.String() + " " + r.Key.Source
+		},
+		Stale: func(r row, c *views.Snapshot) bool { return c.Stale(&r.Meta) },
+		Columns: []Column[row]{
+			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it leads to", Min: 10, Ideal: 14, Priority: 0},
+				theme.Normal, func(r row) backend.ID { return r.Key.ID }),
+			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session that saved it", Min: 12, Ideal: 20, Flex: 1, Priority: 0},
+				theme.Normal, func(r row) backend.ID { return r.Key.Parent }),
+			textColumn(Column[row]{Name: "provider", Title: "PROVIDER", Help: "who made the workspace", Min: 8, Ideal: 18, Priority: 1},
+				theme.Normal, func(r row) backend.Safe { return r.Provider }),
+			idColumn(Column[row]{Name: "sandbox", Title: "SANDBOX", Help: "the machine behind it, where the reference says", Min: 8, Ideal: 16, Priority: 2},
+				theme.Normal, func(r row) backend.ID { return r.Sandbox }),
+			idColumn(Column[row]{Name: "namespace", Title: "NAMESPACE", Help: "the namespace of its files", Min: 8, Ideal: 14, Priority: 5},
+				theme.Normal, func(r row) backend.ID { return r.Namespace }),
+			numColumn(Column[row]{Name: "schema", Title: "SCHEMA", Help: "the reference's schemaVersion", Min: 6, Ideal: 6, Priority: 1},
+				func(r row) SortKey { return sortNum(r.SchemaVersion) },
+				func(r row) string { return kit.Number(r.SchemaVersion.Or(0)) }, nil),
+			textColumn(Column[row]{Name: "status", Title: "STATUS", Help: "the saved status of the session", Min: 8, Ideal: 10, Priority: 4},
+				theme.Normal, func(r row) backend.Safe { return r.Status }),
+			textColumn(Column[row]{Name: "origin", Title: "ORIGIN", Help: "where it was found", Min: 10, Ideal: 24, Flex: 1, Priority: 7, Where: WideOnly},
+				theme.Dim, func(r row) backend.Safe { return r.Origin }),
+			sourceColumn(func(r row) string { return r.Key.Source }, 6),
+			ageColumn(Column[row]{Name: "saved", Title: "SAVED", Help: "time since it was saved", Min: 4, Ideal: 5, Priority: 3},
+				func(r row) backend.Value[time.Time] { return r.SavedAt }),
+			readColumn(func(r row) *backend.Meta { return &r.Meta }, 5),
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package subjects
+
+import (
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// Page is a place in the runbook: one incident's page, asked about a subject.
+type Page struct {
+	views.Question
+	// Rule is the alert's, whose site text comes first; empty: none.
+	Rule string
+	// Why says how the incident or the subject was chosen, where that is not plain; empty: it is.
+	Why string
+}
+
+// PageOf chooses the page for an alert or a thing; false when there is none.
+func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
+	if a := views.FindAlert(f.Board, key); a != nil {
+		q, _ := Asked(a)
+		_, local := f.Local[a.Rule]
+		p := Page{Question: q, Rule: a.Rule}
+		if stands(a) {
+			p.Why = "it stands for " + kit.Number(a.SubjectCount) + " with the same cause"
+		}
+		return p, a.Runbook != "" || local
+	}
+	for _, a := range f.Board.Alerts { // worst first
+		if a.Runbook == "" {
+			continue
+		}
+		for i := range a.Subjects {
+			if a.Subjects[i].Key == key {
+				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule}, true
+			}
+		}
+	}
+	incident, why := unnamed(key, f)
+	why = "no alert names it; this page because " + why + "; [ and ] turn to others"
+	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
+}
+
+// unnamed chooses a page for something that no alert names, as a ticket may ask about it.
+func unnamed(key backend.Key, f *views.Frame) (incident, why string) {
+	switch key.Kind {
+	case backend.KindWorkspace:
+		w := f.State.Workspace(key)
+		if w != nil && w.Condition(f.Now, f.State.LongestOperation) == backend.CondFailing {
+			return "1", "it fails"
+		}
+		return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
+	case backend.KindSession:
+		return "2", "that files are missing is what no state shows"
+	case backend.KindSandbox, backend.KindExecution, backend.KindJob:
+		return "4", "it is about sandboxes"
+	case backend.KindTmpdir, backend.KindHost:
+		return "5", "it is about scratch directories"
+	case backend.KindSource:
+		return "7", "it is about everything of a source"
+	}
+	return "", ""
+}
+
+// Turn goes to another page of the runbook for the same subject.
+func (p Page) Turn(by int) Page {
+	all := runbook.All()
+	at := 0
+	for i, x := range all {
+		if x.Number == p.Incident {
+			at = i
+		}
+	}
+	p.Incident, p.Why = all[(at+by+len(all))%len(all)].Number, ""
+	return p
+}
+
+// Title is the heading over the page.
+func (p Page) Title(f *views.Frame) string {
+	s := pageName(p.Incident)
+	if p.Incident == "" {
+		s = "runbook of this site: " + p.Rule
+	}
+	if p.Subject.Kind != "" && p.Incident != "" {
+		s += " · " + Title(p.Subject, f)
+	}
+	return s
+}
+
+// Doc is what the diagnosis found out, which stands above the page's text; links are what it leads to.
+func (p Page) Doc(f *views.Frame) (doc *kit.Doc, links []backend.Key) {
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	if p.Why != "" {
+		w.Line(dim(p.Why))
+	}
+	if p.Subject.Kind != "" {
+		w.to(p.Subject)
+		w.Field("about", normal(Title(p.Subject, f)))
+	}
+	if p.Incident == "" {
+		return w.Doc, w.links
+	}
+	d := f.Diagnoses[p.Question]
+	if d == nil {
+		w.Field("diagnosis", dim("…"))
+		return w.Doc, w.links
+	}
+	w.Blank()
+	w.diagnosis(d)
+	return w.Doc, w.links
+}
+
+// Markdown is the page's text with what this site adds to it, without the knobs: those stand in Doc, with their values.
+func (p Page) Markdown(f *views.Frame) string {
+	page, ok := runbook.Incident(p.Incident)
+	if !ok {
+		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
+	}
+	if p.Rule == "" {
+		return page.Advice(f.Local[page.Number]) // nobody knows which of its rules it is about
+	}
+	return page.Advice(f.Local[p.Rule])
+}
+
+// Checked writes what an alert's diagnosis confirmed, with its facts, and what it cannot tell and what would; nil while it is
+// worked out, or when there is none.
+func Checked(a *alerts.Alert, f *views.Frame) *kit.Doc {
+	q, ok := Asked(a)
+	d := f.Diagnoses[q]
+	if !ok || d == nil {
+		return nil
+	}
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.Line(kit.Span{Tone: theme.Strong, Text: "What the diagnosis asked"}, dim("  "+pageName(a.Runbook)))
+	w.answers(d, runbook.Confirmed, runbook.CannotTell)
+	return w.Doc
+}
+
+// AskedBy is the question that the details of a thing want answered: an alert's own, and that of the worst alert which names
+// the thing; false when there is none.
+func AskedBy(key backend.Key, f *views.Frame) (views.Question, bool) {
+	if a := views.FindAlert(f.Board, key); a != nil {
+		return Asked(a)
+	}
+	if a := f.Alert(key); a == nil || a.Runbook == "" {
+		return views.Question{}, false
+	}
+	p, ok := PageOf(key, f)
+	return p.Question, ok
+}

@@ -1,0 +1,269 @@
+package subjects
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/theme"
+)
+
+// Sandboxes are the machines behind workspaces. What a platform reports and what was proved are separate columns.
+func Sandboxes() *Set[*backend.Sandbox] {
+	type row = *backend.Sandbox
+	return &Set[row]{
+		Kind: "sandboxes",
+		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Sandboxes.All() },
+		Key:  func(b row) backend.Key { return b.Key },
+		Text: func(b row) string {
+			return b.Name.String() + " " + b.Key.Safe().String() + " " + b.Reported.String() + " " + b.Image.String() + " " +
+				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source
+		},
+		Muted:       func(b row) bool { return !b.IsSandbox },
+		Stale:       func(b row, c *views.Snapshot) bool { return c.Stale(&b.Meta) },
+		DefaultSort: "reported",
+		Columns: []Column[row]{
+			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
+				Min: 20, Ideal: 20, Flex: 2, Priority: 0,
+				Cell: func(b row, _ *views.Snapshot) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
+				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(sandboxName(b).String()) }},
+			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
+				Min: 12, Ideal: 12, Priority: 0, Descending: true,
+				Cell: func(b row, _ *views.Snapshot) Cell { return reportedCell(b) },
+				Sort: func(b row, _ *views.Snapshot) SortKey {
+					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
+				}},
+			{Name: "observed", Title: "OBSERVED", Help: "what was proved, apart from what is reported",
+				Min: 10, Ideal: 20, Flex: 2, Priority: 1, Descending: true,
+				Cell: func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
+				Sort: func(b row, _ *views.Snapshot) SortKey {
+					o, ok := b.Observed.Get()
+					k := SortKey{Text: o.What.String(), Unknown: !ok}
+					if !o.Works {
+						k.Num = 1
+					}
+					return k
+				}},
+			{Name: "health", Title: "HEALTH", Help: "the platform's own health check",
+				Min: 11, Ideal: 11, Priority: 4,
+				Cell: func(b row, _ *views.Snapshot) Cell { return healthCell(b) },
+				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
+			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: 40m+ is at least, <41m at most", Align: Right,
+				Min: 7, Ideal: 7, Priority: 9, Descending: true, Where: Extra,
+				Cell:    failingCell,
+				Sort:    func(b row, c *views.Snapshot) SortKey { return sortFailing(b, c.Now) },
+				Measure: func(b row, c *views.Snapshot) (float64, bool) { return measured(sortFailing(b, c.Now)) }},
+			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 14, Flex: 1, Priority: 5},
+				theme.Normal, func(b row) backend.ID { return b.Session }),
+			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it stands behind", Min: 8, Ideal: 12, Priority: 7,
+				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
+			sourceColumn(func(b row) string { return b.Key.Source }, 5),
+			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 10, Ideal: 22, Flex: 1, Priority: 9, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return b.Image }),
+			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
+				Align: Right, Min: 4, Ideal: 7, Priority: 3, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
+				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(b.ExitCode) },
+				Measure: func(b row, _ *views.Snapshot) (float64, bool) { return measured(sortNum(b.ExitCode)) }},
+			numColumn(Column[row]{Name: "restarts", Title: "RESTARTS", Brief: "RST", Help: "how often the platform restarted it",
+				Min: 3, Ideal: 8, Priority: 8, Where: WideOnly},
+				func(b row) SortKey { return sortNum(b.RestartCount) },
+				func(b row) string { return strconv.Itoa(b.RestartCount.Or(0)) },
+				func(b row) bool { return b.RestartCount.IsNotApplicable() }),
+			numColumn(Column[row]{Name: "cpu", Title: "CPU", Help: "cores in use, 100 % = one core", Min: 6, Ideal: 6, Priority: 6},
+				func(b row) SortKey { return sortNum(usage(b).CPU) },
+				func(b row) string { return percent1(usage(b).CPU.Or(0)) },
+				noUsage),
+			numColumn(Column[row]{Name: "mem", Title: "MEM", Help: "memory in use without page cache", Min: 6, Ideal: 7, Priority: 4},
+				func(b row) SortKey { return sortNum(usage(b).Mem) },
+				func(b row) string { return backend.Bytes(usage(b).Mem.Or(0)) },
+				noUsage),
+			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
+				createdAt),
+			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
+		},
+	}
+}
+
+// numColumn shows a number; key tells whether it is known.
+func numColumn[R any](c Column[R], key func(R) SortKey, show func(R) string, notApplicable func(R) bool) Column[R] {
+	c.Align, c.Descending = Right, true
+	c.Cell = func(r R, _ *views.Snapshot) Cell {
+		if key(r).Unknown {
+			return absent(notApplicable != nil && notApplicable(r))
+		}
+		return Cell{Text: plain(show(r))}
+	}
+	c.Sort = func(r R, _ *views.Snapshot) SortKey { return key(r) }
+	c.Measure = func(r R, _ *views.Snapshot) (float64, bool) { return measured(key(r)) }
+	return c
+}
+
+// noUsage says that a machine has no usage to read: it does not run.
+func noUsage(b *backend.Sandbox) bool {
+	return b.Usage.IsNotApplicable() || b.Class == backend.SandboxExited || b.Class == backend.SandboxCreated || b.Class == backend.SandboxDead
+}
+
+func usage(b *backend.Sandbox) backend.Usage { return b.Usage.Or(backend.Usage{}) }
+
+func percent1(cores float64) string {
+	if cores < 0.995 {
+		return strconv.FormatFloat(cores*100, 'f', 1, 64) + " %"
+	}
+	return strconv.FormatFloat(cores*100, 'f', 0, 64) + " %"
+}
+
+func sandboxName(b *backend.Sandbox) backend.Safe {
+	if b.Name.IsEmpty() {
+		return b.Key.Safe()
+	}
+	return b.Name
+}
+
+func reportedCell(b *backend.Sandbox) Cell {
+	c := text(b.Reported, theme.Normal)
+	if b.Reported.IsEmpty() {
+		c = Unknown()
+	}
+	switch b.Class {
+	case backend.SandboxRunning:
+		c.Mark = theme.MarkGood
+	case backend.SandboxCreated, backend.SandboxRemoving:
+		c.Mark = theme.MarkBusy
+	case backend.SandboxPaused, backend.SandboxAsleep:
+		c.Mark, c.Tone = theme.MarkIdle, theme.Dim
+	case backend.SandboxRestarting:
+		c.Mark, c.Tone = theme.MarkWarn, theme.Warn
+	case backend.SandboxExited:
+		c.Mark, c.Tone = theme.MarkIdle, theme.Dim
+		if b.OOMKilled.Or(false) {
+			c.Mark, c.Tone = theme.MarkBad, theme.Bad
+		}
+	case backend.SandboxDead:
+		c.Mark, c.Tone = theme.MarkBad, theme.Bad
+	case backend.SandboxUnknown:
+		c.Mark, c.Tone = theme.MarkUnknown, theme.Dim
+	}
+	return c
+}
+
+// sandboxRank sorts what needs eyes first when descending; machines that are no sandboxes come last.
+func sandboxRank(b *backend.Sandbox) float64 {
+	rank := 0.0
+	switch b.Class {
+	case backend.SandboxDead:
+		rank = 9
+	case backend.SandboxRestarting:
+		rank = 8
+	case backend.SandboxUnknown:
+		rank = 6
+	case backend.SandboxRunning:
+		rank = 5
+		if h, ok := b.Health.Get(); ok && h.String() == "unhealthy" {
+			rank = 7.5
+		}
+	case backend.SandboxCreated, backend.SandboxRemoving:
+		rank = 4
+	case backend.SandboxPaused, backend.SandboxAsleep:
+		rank = 3
+	case backend.SandboxExited:
+		rank = 2
+		if b.OOMKilled.Or(false) {
+			rank = 8.5
+		}
+	}
+	if o, ok := b.Observed.Get(); ok && !o.Works {
+		rank = 10
+	}
+	if !b.IsSandbox {
+		rank -= 20
+	}
+	return rank
+}
+
+// observedFresh is how long an observation is shown as if it held now; after that its age stands first, and it pales.
+const observedFresh = 5 * time.Minute
+
+func observedCell(b *backend.Sandbox, now time.Time) Cell {
+	o, ok := b.Observed.Get()
+	switch {
+	case b.Observed.IsNotApplicable():
+		return None()
+	case !ok:
+		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
+	case now.Sub(o.At) > observedFresh:
+		mark := theme.MarkBad
+		if o.Works {
+			mark = theme.MarkGood
+		}
+		return Cell{Text: backend.Textf("%s ago: %s", backend.Age(now.Sub(o.At)), o.What), Tone: theme.Dim, Mark: mark}
+	case o.Works:
+		return Cell{Text: o.What, Tone: theme.Good, Mark: theme.MarkGood}
+	}
+	return Cell{Text: o.What, Tone: theme.Bad, Mark: theme.MarkBad}
+}
+
+func healthCell(b *backend.Sandbox) Cell {
+	h, ok := b.Health.Get()
+	switch {
+	case b.Health.IsNotApplicable():
+		return None()
+	case !ok:
+		return Unknown()
+	}
+	c := Cell{Text: h}
+	switch h.String() {
+	case "healthy":
+		c.Tone, c.Mark = theme.Good, theme.MarkGood
+	case "unhealthy":
+		c.Tone, c.Mark = theme.Bad, theme.MarkBad
+	}
+	return c
+}
+
+// failingCell is for how long the health check of a running sandbox has failed.
+func failingCell(b *backend.Sandbox, c *views.Snapshot) Cell {
+	early, late, failing := b.Failing()
+	switch {
+	case b.Health.IsNotApplicable():
+		return None()
+	case !b.HealthChecks.IsKnown():
+		return Unknown()
+	case !failing:
+		return None()
+	case b.HealthChecks.Or(backend.HealthChecks{}).Passed.IsZero():
+		early = time.Time{} // the start of the run bounds it too, and says nothing of use here
+	}
+	return Cell{Text: plain(span(early, late, c.Now)), Tone: theme.Bad}
+}
+
+func sortFailing(b *backend.Sandbox, now time.Time) SortKey {
+	_, late, failing := b.Failing()
+	return SortKey{Num: now.Sub(late).Seconds(), Unknown: !failing}
+}
+
+func exitCell(b *backend.Sandbox) Cell {
+	if b.OOMKilled.Or(false) {
+		return Cell{Text: plain("oom " + exitCode(b)), Short: backend.Text("oom"), Tone: theme.Bad}
+	}
+	code, ok := b.ExitCode.Get()
+	if !ok {
+		return None()
+	}
+	c := Cell{Text: plain(strconv.Itoa(code))}
+	if code != 0 {
+		c.Tone = theme.Warn
+	}
+	return c
+}
+
+func exitCode(b *backend.Sandbox) string {
+	if code, ok := b.ExitCode.Get(); ok {
+		return fmt.Sprint(code)
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package subjects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// SourcePane describes a source beside or below the list: with headings, its alerts and the problems of the last poll where
+// there is room, and with charts where they stand nowhere else.
+func SourcePane(h *fleet.SourceHealth, f *views.Frame, roomy, charted bool) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: roomy}
+	w.Line(kit.Span{Tone: theme.Strong, Text: h.Key.Source}, dim("  "+h.Kind+"  "), w.state(StatusCell(h.Status)))
+	if !h.Error.IsEmpty() {
+		w.tone("why", StatusCell(h.Status).Tone, h.Error.String())
+	}
+	w.sight(h)
+	w.cost(h)
+	if charted {
+		charts(w.Doc, h.Key.Source, f)
+	}
+	w.told(h)
+	if roomy {
+		w.resting(h)
+		w.problems(h)
+	}
+	return w.Doc
+}
+
+// source writes everything about a source.
+func (w *writer) source(h *fleet.SourceHealth) {
+	w.cell("status", StatusCell(h.Status), dim("  "+h.Kind))
+	if !h.Error.IsEmpty() {
+		w.tone("why", StatusCell(h.Status).Tone, h.Error.String())
+	}
+	w.naming(h.Key)
+	w.sight(h)
+	w.cost(h)
+	charts(w.Doc, h.Key.Source, w.f)
+	w.told(h)
+	w.resting(h)
+	w.problems(h)
+}
+
+// sight writes what a source lets us see and not see.
+func (w *writer) sight(h *fleet.SourceHealth) {
+	w.section("What it lets us see, and not see")
+	sees(w.Doc, h)
+	if !blind(w.Doc, w.f, h.Key.Source, "blind rules") {
+		w.Field("blind rules", dim("none"))
+	}
+	blind(w.Doc, w.f, "", "not watched")
+}
+
+// cost writes what reading a source costs it.
+func (w *writer) cost(h *fleet.SourceHealth) {
+	w.section("What reading it costs")
+	load := fmt.Sprintf("%s requests and %s a minute", kit.Rate(h.RequestsPerMin), backend.Bytes(int64(h.BytesPerMin)))
+	if h.P50 > 0 {
+		load += fmt.Sprintf(", p50 %s, p95 %s", kit.Latency(h.P50), kit.Latency(h.P95))
+	}
+	w.Field("load", normal(load))
+	polls := "every " + h.Interval.String()
+	if wait := h.NextPoll.Sub(w.f.Now); h.Failures > 0 && wait > 0 {
+		polls += ", next try in " + backend.Age(wait)
+	}
+	if h.Failures > 0 {
+		polls += fmt.Sprintf(", %d failed in a row", h.Failures)
+	}
+	w.Field("polls", normal(polls), dim(lastSuccess(h, w.f)))
+	if off, ok := h.ClockOffset.Get(); ok && off.Abs() >= 2*time.Second {
+		w.tone("clock", theme.Warn, fmt.Sprintf("%s ahead of ours; its times are corrected", off.Round(time.Second)))
+	}
+}
+
+// told writes what a source says of itself and of what runs there.
+func (w *writer) told(h *fleet.SourceHealth) {
+	runs(w.Doc, h.Key.Source, w.f)
+	if len(h.About) > 0 {
+		w.Field("about", normal(strings.Join(h.About, ", ")))
+	}
+	facts(w.Doc, h, w.f)
+	for i, n := range h.Notes {
+		if len(h.Facts) > 0 {
+			break // the note of a check is its fact
+		}
+		w.Field(label(i+1, "notes"), normal(n.String()))
+	}
+}
+
+// mostResting is how many alerts of a source are listed.
+const mostResting = 20
+
+// resting lists the alerts that rest on what the source said.
+func (w *writer) resting(h *fleet.SourceHealth) {
+	var list []*alerts.Alert
+	n := 0
+	for _, a := range w.f.Board.Alerts {
+		if a.Source != h.Key.Source {
+			continue
+		}
+		if n++; n <= mostResting {
+			list = append(list, a)
+		}
+	}
+	if n > 0 {
+		w.Head("Alerts that rest on it")
+		w.alerts(list, n, func(a *alerts.Alert) string { return w.aged(a.State, a.Since) })
+	}
+}
+
+func (w *writer) problems(h *fleet.SourceHealth) {
+	if len(h.Problems) == 0 {
+		return
+	}
+	w.Head("Problems of the last poll")
+	for _, p := range h.Problems {
+		w.Field(string(p.Kind), normal(p.What.String()), dim("  "+p.Where.String()))
+	}
+}
+
+// runs writes which versions run there, and that they are mixed where they are.
+func runs(d *kit.Doc, source string, f *views.Frame) {
+	if text, mixed := Versions(f.State, source); mixed {
+		d.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
+	} else if !text.IsEmpty() {
+		d.Field("runs", normal(text.String()))
+	}
+}
+
+// facts writes what the site's own checks found out, how long ago, and since when it has been so.
+func facts(d *kit.Doc, h *fleet.SourceHealth, f *views.Frame) {
+	for i, fact := range h.Facts {
+		word := kit.Span{Tone: theme.Warn, Text: fact.Name + " is false"}
+		if fact.Holds {
+			word = kit.Span{Tone: theme.Strong, Text: fact.Name + " is true"}
+		}
+		age := fmt.Sprintf("  %s ago, so since %s ago", backend.Age(f.Now.Sub(fact.At)), backend.Age(f.Now.Sub(fact.Since)))
+		if h.Status == fleet.StatusDown || h.Overdue(f.Now) {
+			word.Tone = theme.Dim
+			age += "; old, it is not known now"
+		}
+		d.Field(label(i+1, "fact"), word, normal(": "+fact.Text.String()), dim(age))
+		if names := slices.Concat(fact.RulesOut, fact.Confirms); len(names) > 0 {
+			d.Field("", dim("answers in diagnoses: "+strings.Join(names, ", ")))
+		}
+	}
+}
+
+// blind lists the rules that cannot judge a source, by reason; of the source "" those for which no source of the kind
+// they watch is configured at all. It reports whether there is any.
+func blind(d *kit.Doc, f *views.Frame, source, name string) bool {
+	rules := map[string][]string{}
+	var order []string
+	for _, b := range f.Board.Blind {
+		if b.Source != source {
+			continue
+		}
+		why := b.Why.String()
+		if rules[why] == nil {
+			order = append(order, why)
+		}
+		rules[why] = append(rules[why], b.Rule)
+	}
+	for i, why := range order {
+		d.Field(label(i+1, name), kit.Span{Tone: theme.Warn, Text: strings.Join(rules[why], ", ")}, dim("  "+why))
+	}
+	return len(order) > 0
+}
+
+func sees(d *kit.Doc, h *fleet.SourceHealth) {
+	var in []string
+	for _, i := range h.Inputs {
+		in = append(in, string(i))
+	}
+	if len(in) == 0 {
+		d.Field("sees", dim("nothing now"))
+	} else {
+		d.Field("sees", normal(strings.Join(in, ", ")))
+	}
+	if h.WorkspacesUnknown {
+		d.Field("", kit.Span{Tone: theme.Warn, Text: "It cannot tell whether its workspaces exist or work."})
+	}
+	for i, m := range h.Missing {
+		d.Field(label(i+1, "blind to"), normal(string(m.Input)), dim("  "+m.Why.String()))
+	}
+}
+
+func lastSuccess(h *fleet.SourceHealth, f *views.Frame) string {
+	if h.LastOK.IsZero() {
+		return ", no poll has succeeded yet"
+	}
+	if h.Failures == 0 {
+		return ""
+	}
+	return ", last success " + backend.Age(f.Now.Sub(h.LastOK)) + " ago"
+}

@@ -1,0 +1,28 @@
+package subjects
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views/kit"
+)
+
+// Evidence that knows how its number went is drawn with that.
+func TestEvidenceShowsItsTrend(t *testing.T) {
+	f := frameWith()
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	w.evidence(&alerts.Alert{Source: "helix", Evidence: []alerts.Evidence{
+		{Text: backend.Text("memory before: grew"), Source: "prom", Trend: []float64{1, 2, 4, 8}, TrendSpan: 20 * time.Minute},
+		{Text: backend.Text("nothing but words"), Source: "helix"},
+	}})
+	lines := strings.Join(w.Doc.Layout(f.Theme, 100), "\n")
+	if !strings.Contains(lines, "_.-#") || !strings.Contains(lines, "20m") {
+		t.Errorf("no trend in\n%s", lines)
+	}
+	if strings.Count(lines, "20m") != 1 {
+		t.Errorf("a trend where there is none:\n%s", lines)
+	}
+}

@@ -1,0 +1,246 @@
+// Package detail writes everything that is known about one thing: its state, what it is joined to, the alerts that
+// name it, its history, and the reading as the backend gave it.
+package subjects
+
+import (
+	"time"
+
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// writer collects a document about one thing.
+type writer struct {
+	*kit.Doc
+	f      *views.Frame
+	links  []backend.Key
+	headed bool // parts have headings
+}
+
+// to says that the next field or line leads to another thing.
+func (w *writer) to(k backend.Key) {
+	w.links = append(w.links, k)
+	w.Link(len(w.links))
+}
+
+// Doc describes the thing with that key; the links of the document are the things it leads to, the first is number 1.
+// When the thing is no longer there, the document says so.
+func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: true}
+	found := true
+	switch key.Kind {
+	case backend.KindWorkspace:
+		found = write(w, f.State.Workspace(key), w.workspace)
+	case backend.KindSandbox:
+		found = write(w, f.State.Sandbox(key), w.sandbox)
+	case backend.KindSession:
+		found = write(w, f.State.Session(key), w.session)
+	case backend.KindTmpdir:
+		found = write(w, f.State.Tmpdirs.Get(key), w.tmpdir)
+	case backend.KindHost:
+		found = write(w, f.State.Hosts.Get(key), w.host)
+	case backend.KindSource:
+		found = write(w, f.State.Source(key.Source), w.source)
+	case views.KindAlert:
+		found = write(w, views.FindAlert(f.Board, key), w.alert)
+	case views.KindEvent:
+		found = write(w, f.Event(key), w.event)
+	case backend.KindExecution, backend.KindJob:
+		found = false
+	}
+	if !found {
+		w.gone(key)
+	}
+	return w.Doc, w.links
+}
+
+// Title is the heading over a thing's details.
+func Title(key backend.Key, f *views.Frame) string {
+	switch key.Kind {
+	case views.KindAlert:
+		if a := views.FindAlert(f.Board, key); a != nil {
+			return "alert " + a.Rule
+		}
+		return "alert"
+	case backend.KindSandbox:
+		if b := f.State.Sandbox(key); b != nil && !b.Name.IsEmpty() {
+			return "sandbox " + b.Name.String()
+		}
+	case backend.KindTmpdir:
+		if t := f.State.Tmpdirs.Get(key); t != nil {
+			return "scratch directory " + t.Path.String()
+		}
+	case views.KindEvent:
+		if e := f.Event(key); e != nil {
+			return EventTitle(e, f.Now)
+		}
+		return "event"
+	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
+	}
+	return string(key.Kind) + " " + key.Safe().String()
+}
+
+func write[T any](w *writer, thing *T, f func(*T)) bool {
+	if thing == nil {
+		return false
+	}
+	f(thing)
+	return true
+}
+
+func (w *writer) gone(key backend.Key) {
+	w.Blank()
+	w.Line(kit.Span{Tone: theme.Strong, Text: "It is no longer there"})
+	for _, g := range w.f.State.Delta.Gone {
+		if g.Key == key {
+			w.Field("", kit.Span{Tone: theme.Normal, Text: g.Why.String()})
+		}
+	}
+	w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
+}
+
+// text adds a labelled text unless it is empty.
+func (w *writer) text(label string, s backend.Safe) {
+	if !s.IsEmpty() {
+		w.Field(label, kit.Span{Text: s.String()})
+	}
+}
+
+func (w *writer) tone(label string, tone theme.Tone, s string) {
+	w.Field(label, kit.Span{Tone: tone, Text: s})
+}
+
+// cell adds a labelled cell with its mark.
+func (w *writer) cell(label string, c Cell, more ...kit.Span) {
+	w.Field(label, append([]kit.Span{w.state(c)}, more...)...)
+}
+
+func (w *writer) state(c Cell) kit.Span {
+	s := c.Text.String()
+	if c.Mark != theme.MarkNone {
+		s = w.f.Theme.Mark(c.Mark) + " " + s
+	}
+	return kit.Span{Tone: c.Tone, Text: s}
+}
+
+func dim(s string) kit.Span    { return kit.Span{Tone: theme.Dim, Text: s} }
+func normal(s string) kit.Span { return kit.Span{Text: s} }
+
+// Clock writes a moment in UTC: the time of day while that is clear, else the date too.
+func Clock(t, now time.Time) string {
+	t = t.UTC()
+	switch d := now.Sub(t).Abs(); {
+	case d < 18*time.Hour:
+		return t.Format("15:04:05Z")
+	case d < 300*24*time.Hour:
+		return t.Format("Jan 02 15:04Z")
+	}
+	return t.Format("2006-01-02")
+}
+
+func (w *writer) at(label string, v backend.Value[time.Time], never string) {
+	t, ok := v.Get()
+	switch {
+	case ok:
+		w.Field(label, normal(backend.Age(w.f.Now.Sub(t))+" ago"), dim("  at "+Clock(t, w.f.Now)))
+	case v.IsNotApplicable() && never != "":
+		w.Field(label, dim(never))
+	case !v.IsNotApplicable():
+		w.Field(label, dim("unknown"))
+	}
+}
+
+// read says how old the reading is and what went wrong since.
+func (w *writer) read(m *backend.Meta) {
+	spans := []kit.Span{normal(m.Key.Source)}
+	if w.f.State.ReadAt(m).IsZero() {
+		spans = append(spans, dim(", never read"))
+	} else {
+		spans = append(spans, dim(", read "+freshness(m, w.f)))
+	}
+	w.Field("source", spans...)
+	if why, stale := w.f.State.StaleWhy(m); stale {
+		w.tone("stale", theme.Warn, why.String()+". What stands here is the last that was read.")
+	}
+}
+
+func freshness(m *backend.Meta, f *views.Frame) string {
+	at := f.State.ReadAt(m)
+	if age := f.Now.Sub(at); m.Stale || age >= max(time.Minute, 2*f.Interval(m.Key.Source)) {
+		return backend.Age(age) + " ago, at " + Clock(at, f.Now)
+	}
+	return "just now"
+}
+
+// naming lists the alerts that name a subject.
+func (w *writer) naming(key backend.Key) {
+	first := true
+	for _, a := range w.f.Board.Alerts {
+		for i := range a.Subjects {
+			if a.Subjects[i].Key != key {
+				continue
+			}
+			if first {
+				w.Head(headWhy + ": alerts that name it")
+				first = false
+			}
+			c := SeverityCell(a)
+			w.to(views.AlertKey(a))
+			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
+				normal("  "+StateWord(a.Subjects[i].State)+" "+backend.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
+			if !a.Subjects[i].Detail.IsEmpty() {
+				w.Line(dim("  " + a.Subjects[i].Detail.String()))
+			}
+		}
+	}
+	if q, ok := AskedBy(key, w.f); ok && !first {
+		if d := w.f.Diagnoses[q]; d != nil {
+			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+			return
+		}
+		w.Field("diagnosis", dim("is being worked out…"))
+	}
+}
+
+// history lists the last changes of the reported status, newest first.
+func (w *writer) history(m *backend.Meta) {
+	if len(m.History) == 0 {
+		return
+	}
+	w.Head("Status changes, newest first")
+	for i := len(m.History) - 1; i >= 0; i-- {
+		h := m.History[i]
+		word := h.Status.String()
+		if word == "" {
+			word = "–"
+		}
+		w.Field(Clock(h.At, w.f.Now), normal(word), dim("  "+backend.Age(w.f.Now.Sub(h.At))+" ago"))
+	}
+	if !m.FirstSeen.IsZero() {
+		w.Field("first seen", dim(Clock(m.FirstSeen, w.f.Now)))
+	}
+}
+
+func (w *writer) raw(m *backend.Meta) {
+	if m.Raw.IsEmpty() {
+		return
+	}
+	w.Head("The reading as the backend gave it")
+	w.Raw(m.Raw.String())
+}
+
+func (w *writer) extra(title string, fields []backend.Field) {
+	if len(fields) == 0 {
+		return
+	}
+	w.Head(title)
+	for _, f := range fields {
+		if name := f.Name.String(); kit.Width(name) > kit.MaxLabel {
+			w.Field("", dim(name+"  "), normal(f.Value.String())) // a name of theirs is not cut
+		} else {
+			w.Field(name, normal(f.Value.String()))
+		}
+	}
+}
