@@ -40,22 +40,6 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs}}
 	r.meta.Window = r.over
-	r.meta.Explain = alerts.Explain{
-		Means: "The agent's own process or Durable Object ran out of memory within `over`: a log line or tail event says so, or the kernel killed a process for memory within two " +
-			"minutes of a new start of the agent. All sessions in it lost what was in memory. The alert keeps what the session looked like before the reset, each workspace with its state, error, opens and retries, and says " +
-			"which cause the facts support: eager opens, exhausted retries, large writes, or one large write or search where its memory grew at once. It shows how the memory went before, where a source reads it.",
-		Inputs: "Log lines (`exceededMemory`, `isolate exceeded its memory limit`, `JavaScript heap out of memory`), process starts on metrics pages, the kernel's counter of kills on " +
-			"hosts that speak about the source; for the cause the registries, declared file sizes and the lines about exhausted retries; for the memory before the gauges that `memory` names on metrics pages and in queries, and log patterns of class `memory`.",
-		Missing: "Held while the log source is down. Without a log source the rule is blind for Durable Objects and sees only kills by the kernel. `restarts` starts within `over` that " +
-			"nothing explains are suspected. Where no source reads its memory, the trend is left out.",
-		Runbook: "3; 7 when retries are exhausted",
-		First: []string{
-			"Exhausted retries: this is an eviction storm first, see runbook 7.",
-			"Eager opens: open on first use, or bound them with workspaceMaxConcurrentOpens.",
-			"Large writes or greps: lower maxFileSizeMb and maxGrepFileSizeMb.",
-		},
-		Limits: "No source reports what searches read; what the facts support is not proof. The memory before is as fine as its readings, of which each quarter of a minute keeps the highest: what grew and fell between two of them is not seen, and a fall to less than half is taken for a new process. What the session looked like is as old as its newest reading, whose time stands beside it.",
-	}
 	return r, nil
 }
 

@@ -44,21 +44,6 @@ func (o *AuditOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRejections}}
 	r.meta.Window = r.over
-	r.meta.Explain = alerts.Explain{
-		Means: "One session has commands rejected by the guards at more than `rejections` a second, or writes more than `bytes` of log a second, over `over`. " +
-			"Such a flood hides what else is in the log. It is told apart by the first words of the commands: one word over and over is a loop; `probing` different " +
-			"ones within 10 minutes are somebody or something that tries what is allowed, which is a matter of security and one level more severe.",
-		Inputs: "The agents' log lines: guard rejections, their rollups and the volume per session. Since round 5 of the framework repeated rejections are " +
-			"rolled up every 5 seconds, so the rate is rebuilt from suppressedCount; counting lines alone would see a flood as 0.2 lines a second.",
-		Missing: "Held while the log source is down. Without a log source the rule is blind: Helix writes no log lines unless a Logger is configured.",
-		Runbook: "9",
-		First: []string{
-			"Read the sample: one command repeated points at a loop in the agent or its prompt, many different ones at probing.",
-			"No rollups at such a rate means a framework from before round 5: upgrade it.",
-			"Stop or correct the session; widen securityWindowMs only with care.",
-		},
-		Limits: "Loop or probing cannot be told where the lines carry no command; the evidence says so. Lines that name no session are judged together, as those of their log source.",
-	}
 	return r, nil
 }
 

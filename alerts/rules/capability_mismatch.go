@@ -19,22 +19,6 @@ func (o *CapabilityOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace has failed for a reason that lies in the configuration: a capability is declared and its provider or its storage is not there, a binding is " +
-			"missing, a Durable Object has no SQLite storage, the host or the runtime cannot run workspaces. It fires at once, since neither waiting nor a reset helps. " +
-			"It takes the place of failed-too-long's and hammered-and-failing's lines about the same workspaces and cause.",
-		Inputs: "state and lastError of the workspace registries. The error must name what is missing; its words are sought as whole words in the normalised text, so that " +
-			"identifiers and quoted names do not matter.",
-		Missing: "Held while the source is down or the reading fails. Without a lastError nothing tells a configuration error from another, and the rule is silent there: " +
-			"failed-too-long still counts.",
-		Runbook: "1",
-		First: []string{
-			"Compare the agent's declaration with what its provider offers and with the bindings of the deployment.",
-			"Fix one of the two and deploy; only then reset the entry.",
-			"Do not raise retries: the error is permanent.",
-		},
-		Limits: "The framework documents few error texts. An error in other words is not recognised; one that only mentions a missing binding in passing is.",
-	}
 	return r, nil
 }
 

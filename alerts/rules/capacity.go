@@ -39,20 +39,6 @@ func (o *CapacityOptions) build() (alerts.Rule, error) {
 	r := &capacity{meta: o.meta("capacity"), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit, provider: o.Provider}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A provider has no room left, or soon none: what is used of its limit reaches `warn`; at the limit, and when `refused` starts failed for want of an instance, it is " +
-			"critical. A storm that follows is eviction-storm's line, and what has failed by it failed-too-long's: this one says why.",
-		Inputs: "Errors of the workspace registries that name what is used and what is allowed (\"60/60 in use\", \"60 of 60 instances\") or say that a limit is reached, not older than " +
-			"`over`. With `limit` also the workspaces of each provider that work now are counted against it.",
-		Missing: "Held while the source is down. Without such errors and without `limit` nothing tells how full a provider is, and the rule says nothing: a registry does not report it.",
-		Runbook: "7",
-		First: []string{
-			"Raise the provider's limit (max_instances) or end what nobody uses: containers that were never closed keep their place until they sleep.",
-			"Bound concurrent opens per session and per provider, so that refused starts are not retried all at once.",
-			"Look at what the used instances belong to on the Sandboxes screen.",
-		},
-		Limits: "Numbers in an error are those of the moment it was written. Counted against `limit` are workspaces that work; sleeping containers may or may not count for the provider.",
-	}
 	return r, nil
 }
 

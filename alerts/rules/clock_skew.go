@@ -24,19 +24,6 @@ func (o *SkewOptions) build() (alerts.Rule, error) {
 		return nil, err
 	}
 	r := &clockSkew{meta: o.meta("clock-skew"), beyond: o.Beyond.Std()}
-	r.meta.Explain = alerts.Explain{
-		Means: "The clock of a source differs from ours by more than `beyond`. The console corrects the times it reads by the measured difference; whoever compares logs of " +
-			"several machines by hand is misled, and tokens and leases may expire early or late.",
-		Inputs:  "The difference that each source shows: the Date header of its answers or its newest timestamps.",
-		Missing: "A source that shows no time is not judged. Held while the source is down.",
-		Runbook: "none",
-		First: []string{
-			"See which clock is wrong: when all sources differ alike, it is this machine's.",
-			"An answer from a cache carries an old date as well: look at the Age header.",
-			"Start time synchronisation where it stopped.",
-		},
-		Limits: "A difference below the latency of a request cannot be measured.",
-	}
 	return r, nil
 }
 

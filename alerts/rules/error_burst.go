@@ -36,22 +36,6 @@ func (o *BurstOptions) build() (alerts.Rule, error) {
 	}
 	r := &errorBurst{failures: f, sessions: o.Sessions, settled: o.Settled}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
-	r.meta.Explain = alerts.Explain{
-		Means: "Many sessions (`sessions`, and `share` of the source's workspaces) began to fail with one and the same cause within `over`: one outage, told before any of them has failed for long. It is the first of the two readings of " +
-			"many errors across sessions; error-chaos is the other. While it lasts it takes the place of failed-too-long's suspicions of the same workspaces and cause. Once `settled` of its workspaces have failed for longer than `over`, it ends, and failed-too-long carries the outage " +
-			"on under the same cause.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct sessions per normalised cause whose workspaces are failed. " +
-			"Evicted ones count for eviction-storm instead, and causes that capability-mismatch or ref-mismatch tell at once are theirs.",
-		Missing: "Held while the source is down. On a start in the middle of an outage it fires at once when the failures are young, and stays silent when their last successes show " +
-			"that failed-too-long tells it already.",
-		Runbook: "1; 7 when the cause names a limit",
-		First: []string{
-			"Read the cause: so many sessions at once have it in common, so look at the provider, its storage and its quota, and at the newest rollout.",
-			"Do not reset entries one by one: they all fail the same way until the common cause is gone.",
-			"Compare the time of the first failure with the change markers on the Timeline.",
-		},
-		Limits: "The cause is the error text without identifiers, numbers and quoted words; two troubles that differ only in these are counted as one.",
-	}
 	return r, nil
 }
 

@@ -37,18 +37,6 @@ func (o *ChaosOptions) build() (alerts.Rule, error) {
 		return nil, err
 	}
 	r := &errorChaos{failures: f, causes: o.Causes, sessions: o.Sessions}
-	r.meta.Explain = alerts.Explain{
-		Means: "Workspaces of one source fail for many different causes at once: at least `causes` of them began within `over`, in `sessions` sessions and `share` of the source's workspaces. Nothing they use works the same " +
-			"way any more, as when a network, a host or a deployment falls apart. It is the second reading of many errors across sessions; error-burst is the one with a single cause.",
-		Inputs:  "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Counted are distinct normalised causes of workspaces that are failed.",
-		Missing: "Held while the source is down. On a start in the middle of it the failures count whose first known attempt is young enough.",
-		Runbook: "1",
-		First: []string{
-			"Do not follow the single errors: look for what all of them go through, the host, the network, the newest rollout.",
-			"Compare the first failures with the change markers on the Timeline.",
-		},
-		Limits: "A provider that writes variable words into its errors, without quotes, looks like many causes.",
-	}
 	return r, nil
 }
 

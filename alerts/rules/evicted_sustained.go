@@ -36,21 +36,6 @@ func (o *SustainedOptions) build() (alerts.Rule, error) {
 	r := &evictedSustained{meta: o.meta("evicted-sustained"), over: o.Over.Std(), share: o.Share, leave: o.Leave, failed: o.Failed.Std()}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace was evicted in at least `share` of the polls of the last `over`: either nobody brings it back, or it is lost again as soon as it is back. A workspace whose " +
-			"uses keep failing for longer than `failed` is hammered-and-failing's line instead, and many evictions of one provider are eviction-storm's.",
-		Inputs: "state, lastAttemptAt and lastSuccessAt of the workspace registries. A state counts until the next poll. On a start the last failed attempt proves since when it is evicted, " +
-			"because nothing was tried since; so an old eviction fires at once.",
-		Missing: "Held while the source is down. Polls that failed do not count, neither way: the window's clock stands still meanwhile. Without readable times it counts from the first poll " +
-			"that found it evicted.",
-		Runbook: "7",
-		First: []string{
-			"Read the cause: a container that was killed needs memory, one that was put to sleep only needs a use.",
-			"Ask whether its session still wants it; when nobody uses it, closing the session ends the alert.",
-			"An entry that flips between evicted and working is worth more attention than one that rests.",
-		},
-		Limits: "What happens between two polls is not seen. Recovery takes about 10 seconds by default, so single evictions never count for much.",
-	}
 	return r, nil
 }
 

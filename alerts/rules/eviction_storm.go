@@ -52,22 +52,6 @@ func (o *StormOptions) build() (alerts.Rule, error) {
 		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained"},
 		Equal: []string{alerts.LabelSource, alerts.LabelProvider},
 	}}
-	r.meta.Explain = alerts.Explain{
-		Means: "Workspaces of one source and provider lose what backs them faster than they recover: more than `rate` evictions a second over `over` of which retries " +
-			"recover less than `recovery`; or `exhausted` lines within `over` that say that the retries were exhausted.",
-		Inputs: "The counters of evictions and of their retries, the log lines about exhausted retries, and the registries' states. Where neither metrics nor logs are " +
-			"read, evictions that the polls saw are counted instead (workspaces that turned evicted, or failed again while evicted), together with the share that is " +
-			"evicted now, from `evicted` workspaces on. That count is a lower bound and marked as one.",
-		Missing: "Held while the counting source is down. While less than the window was read, a high rate is suspected; it fires as soon as what was counted exceeds " +
-			"the threshold of the whole window. A share of evicted workspaces that nobody saw happening stays suspected.",
-		Runbook: "7",
-		First: []string{
-			"Look for the common cause: provider quota, storage, a full tmpfs, memory of the host, a rollout, a permanent error that is retried as if it were transient.",
-			"Bound concurrent opens per session and per provider; then let the entries reset after a cooldown.",
-			"Do not reset entries by hand while the storm lasts: every reset adds an open.",
-		},
-		Limits: "What the retry counter counts, attempts or recoveries, is not documented; where it counts attempts, the share recovered looks better than it is.",
-	}
 	return r, nil
 }
 

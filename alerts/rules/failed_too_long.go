@@ -31,23 +31,6 @@ func (o *FailedOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Corroborate = o.Shared
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace's state is failed and it has not worked for longer than `after`. The alert lasts until lastSuccessAt moves on, " +
-			"also while the workspace is opened anew or resets itself in between.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. When it began is known between two bounds: the last success and " +
-			"the first failed attempt that is known, from the registry or from log lines that name the workspace's failures; a later reading that still showed no failure takes the place of the last success. It fires when the later bound is older than `after`; or when `shared` workspaces have the same cause and " +
-			"the earlier bound is older than `after`; or when the earlier bound is and failed attempts at least `apart` from each other were seen. " +
-			"Until then it is suspected, and says what decides.",
-		Missing: "While the source is down, or the workspace's own reading fails, the alert is held with the reason and nothing resolves. Without readable times " +
-			"the rule counts from the first reading that said failed. A workspace that never succeeded has no earlier bound unless its session's start is known.",
-		Runbook: "1; 6 when the cause names schemaVersion",
-		First: []string{
-			"Read the cause: a configuration error (no backup bucket, unknown binding, missing capability) comes back after every reset.",
-			"Fix the cause and redeploy, then reset the entry. A reset before that only fails again.",
-			"When the cause names schemaVersion, do not reset: roll forward to a version that reads the stored references.",
-		},
-		Limits: "The registry does not say since when a state holds, so a workspace that nobody uses while it is failed shows only its last attempt.",
-	}
 	return r, nil
 }
 

@@ -30,25 +30,6 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Alone = alerts.Alone{Input: backend.InputContainers, Sees: backend.Text("a sandbox whose working directory is gone, by its health check,")}
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace lost its files, or may have. Either its registry was opened afresh between two polls (the last success that was known is gone or went back) and its " +
-			"provider does not keep files across that; or its error misses a path below a scratch directory, which something on the host has removed, or Sandglass has set aside; or the working directory of its sandbox is gone, so that not even the health check begins. Where the design explains it " +
-			"(the session was started anew, or branched) it is info.",
-		Inputs: "lastSuccessAt and lastError of the workspace registries, the provider and destroyOnClose where a route or a declaration names them, startedAt and branchedFrom of " +
-			"sessions, the list of scratch directories, and the health checks of sandboxes, whose times bound when the directory went. in-memory loses everything; local-bash and local-sandbox lose files on close and keep them across a restart of the process; " +
-			"cloudflare-filestore keeps them, so it is no loss there; of cloudflare-sandbox after sleep they may be lost: the framework's text and the platform's disagree.",
-		Missing: "Held while the source is down. Without the provider a re-open is suspected only, and says so. A session that rests and comes back is closed by design and raises " +
-			"nothing: ask the diagnosis of incident 2 for such a session. What happened before the console watched is not seen. " +
-			"Where no registry is read, it is blind but for sandboxes whose working directory is gone, which their health checks show.",
-		Runbook: "2",
-		First: []string{
-			"Do not destroy, reset or re-open anything before what is left has been copied.",
-			"Run the diagnosis of incident 2: it says whether the files went by design, by a close, by a cleaner, by a replaced container or by sleep.",
-			"Restore a checkpoint of the same session; for a branch, snapshot the parent and restore into it.",
-			"A cleaner: find the job (systemd-tmpfiles, tmpreaper, find -mtime +1) and exclude directories that are in use. Was it Sandglass: undo the clean before its grace is over.",
-		},
-		Limits: "It sees a fresh registry, not files. A registry that a reset made afresh looks the same; where the provider attaches to the old sandbox again, nothing is lost.",
-	}
 	return r, nil
 }
 

@@ -24,22 +24,6 @@ func (o *HammeredOptions) build() (alerts.Rule, error) {
 	r := &hammered{meta: o.meta("hammered-and-failing"), after: o.After.Std()}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace is used and does not succeed: its lastAttemptAt is newer than its lastSuccessAt by more than `after`, and it is evicted or at least two " +
-			"different attempts were seen since that success. One attempt that is older than `longest_operation` without a success is reported as stuck. " +
-			"A workspace whose state is failed belongs to failed-too-long and is left out here.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries, and log lines that name its failures since its last success. Attempts without any success count from the first one seen; where a reading after the last success still " +
-			"showed no failure, they count from that reading.",
-		Missing: "Held while the source is down or the reading fails. A server that reports only lastOpAt predates lastAttemptAt: the rule is not applicable there. " +
-			"A single young attempt is normal work and says nothing.",
-		Runbook: "1",
-		First: []string{
-			"Read the cause and whether the attempts go on: each one costs the agent a retry cycle.",
-			"Ask for the provider's health and quota; when many workspaces share the cause, look there first.",
-			"For a stuck attempt, look at what the workspace is doing before anything is reset.",
-		},
-		Limits: "Attempts between two polls are seen as one. After a start of the console the second attempt has to be waited for where no log tells of one before.",
-	}
 	return r, nil
 }
 

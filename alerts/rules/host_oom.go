@@ -29,20 +29,6 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 	r := &hostOOM{meta: o.meta("host-oom"), recent: o.Recent.Std(), available: o.Available, lowFor: o.LowFor.Std()}
 	r.meta.Watches = backend.InputHost
 	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
-	r.meta.Explain = alerts.Explain{
-		Means: "The kernel of a host killed processes because memory ran out within the last `recent`, or less than the share `available` of its memory has been " +
-			"available for `low_for`. Agents, sandboxes and their files on a tmpfs all live from that memory.",
-		Inputs: "The host's counter of kills, its memory and its boot time, read where a scratch-directory source runs.",
-		Missing: "Held while the source is down. Kills from before the first reading count only where the host booted within `recent`, since the counter says how many " +
-			"and not when. Without /proc the rule is blind.",
-		Runbook: "3; 7 when evictions come with it",
-		First: []string{
-			"Find what was killed: the kernel's log names the process and its control group.",
-			"A sandbox with a limit of its own is killed by that limit first; a kill by the host means that the limits together exceed the memory.",
-			"A tmpfs as the root of scratch directories is memory as well: look at its size.",
-		},
-		Limits: "It counts kills of any process on the host, and those inside containers with a memory limit as well.",
-	}
 	return r, nil
 }
 

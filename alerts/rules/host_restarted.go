@@ -24,19 +24,6 @@ func (o *HostRestartedOptions) build() (alerts.Rule, error) {
 	r := &hostRestarted{meta: o.meta("host-restarted"), recent: o.Recent.Std()}
 	r.meta.Watches = backend.InputHost
 	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A host booted anew within the last `recent`. Processes and containers started again, and whatever lay on a tmpfs is gone; it is a warning where a root of " +
-			"scratch directories is a tmpfs.",
-		Inputs: "The host's boot time, read where a scratch-directory source runs, and the start of the sessions that the source speaks about.",
-		Missing: "Held while the source is down. At a cold start it fires only when a session that runs now is older than the boot: otherwise the restart harmed nothing " +
-			"that is known.",
-		Runbook: "2 when files are missing since",
-		First: []string{
-			"Expect evictions, failed attempts and empty scratch directories that began with it: they need no other cause.",
-			"Find out why it restarted: a kernel panic or a watchdog comes back.",
-		},
-		Limits: "It knows that the host restarted, not why. The boot time moves with the wall clock; a move that is none of a restart is recognised and ignored.",
-	}
 	return r, nil
 }
 

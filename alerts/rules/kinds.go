@@ -4,7 +4,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -91,6 +90,7 @@ func (k Kind) New(o Options) (alerts.Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", k.Name, err)
 	}
+	_, r.Meta().Explain = page(k.Name)
 	return r, nil
 }
 
@@ -120,14 +120,44 @@ func (e *KeyError) Error() string { return e.Key + ": " + e.Why }
 
 // Kinds lists every rule, in the order of the documentation.
 func Kinds() []Kind {
-	return slices.Concat([]Kind{
-		{"failed-too-long", "a workspace has failed and does not recover", func() Options { return failedDefaults() }},
-		{"hammered-and-failing", "a workspace is used and every use fails", func() Options { return hammeredDefaults() }},
-		{"eviction-storm", "workspaces are evicted faster than they recover", func() Options { return stormDefaults() }},
-		{"audit-saturation", "a session floods the audit log with rejected commands", func() Options { return auditDefaults() }},
-		{"source-down", "a source does not answer: what it reports is not known", func() Options { return sourceDownDefaults() }},
-		{"registry-not-published", "sessions run, and no health route knows any of them", func() Options { return registryDefaults() }},
-	}, causeKinds(), groundKinds())
+	return []Kind{
+		kind("failed-too-long", failedDefaults),
+		kind("hammered-and-failing", hammeredDefaults),
+		kind("eviction-storm", stormDefaults),
+		kind("audit-saturation", auditDefaults),
+		kind("source-down", sourceDownDefaults),
+		kind("registry-not-published", registryDefaults),
+		kind("evicted-sustained", sustainedDefaults),
+		kind("reset-loop", loopDefaults),
+		kind("error-burst", burstDefaults),
+		kind("error-chaos", chaosDefaults),
+		kind("files-vanished", vanishedDefaults),
+		kind("ref-mismatch", refDefaults),
+		kind("capability-mismatch", capabilityDefaults),
+		kind("possible-leak", leakDefaults),
+		kind("misclassified-transient", transientDefaults),
+		kind("capacity", capacityDefaults),
+		kind("restart-storm", restartDefaults),
+		kind("sandbox-oom", sandboxOOMDefaults),
+		kind("agent-oom", agentOOMDefaults),
+		kind("wont-terminate", terminateDefaults),
+		kind("tmpdir-pileup", pileupDefaults),
+		kind("tmpdir-orphaned", orphanDefaults),
+		kind("tmpdir-close-failed", closeFailedDefaults),
+		kind("tmpdir-root-unusable", rootDefaults),
+		kind("host-oom", hostOOMDefaults),
+		kind("host-restarted", hostRestartedDefaults),
+		kind("persist-failed", persistDefaults),
+		kind("hydrate-failed", hydrateDefaults),
+		kind("source-stale", staleDefaults),
+		kind("clock-skew", skewDefaults),
+	}
+}
+
+// kind is a rule whose documentation is the page of its name.
+func kind[O Options](name string, defaults func() O) Kind {
+	summary, _ := page(name)
+	return Kind{Name: name, Summary: summary, Defaults: func() Options { return defaults() }}
 }
 
 // Defaults builds every rule with its defaults.

@@ -29,21 +29,6 @@ func (o *TransientOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Inhibits = sameCause("hammered-and-failing", "evicted-sustained")
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace is tried again and again for a cause that no retry cures: its error names a schema version, a refused reference, a missing capability or binding, an " +
-			"unsupported host or runtime, and yet it is not failed, so the provider treats the error as transient. At least `attempts` attempts, the first and last `apart`, " +
-			"and none succeeded. Such retries keep opens busy and feed eviction storms. It takes the place of hammered-and-failing's line about the same workspaces and cause.",
-		Inputs: "state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries. Attempts are counted by the changes of lastAttemptAt that polls see, and by the log lines that name the workspace's failures since its last success.",
-		Missing: "Held while the source is down or the reading fails. After a start of the console the attempts have to be waited for where no log tells of them: what was tried before is one attempt. " +
-			"Servers without lastAttemptAt give no attempts, and nothing is concluded there.",
-		Runbook: "7 for the retries; 1 or 6 for the cause itself",
-		First: []string{
-			"Make the provider throw this error as permanent: WorkspaceFailedError without transient: true, instead of an eviction.",
-			"Meanwhile lower transientRetryAttempts, so that it fails fast.",
-			"Fix the cause; it is a configuration or version error.",
-		},
-		Limits: "Attempts between two polls are seen as one. Only causes whose words are known as permanent are judged; a workspace that is failed is judged by capability-mismatch and ref-mismatch.",
-	}
 	return r, nil
 }
 

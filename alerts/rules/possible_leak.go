@@ -23,21 +23,6 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 	r := &possibleLeak{meta: o.meta("possible-leak")}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "One sandbox id, one filestore namespace or one scratch directory stands behind two sessions, so each may see the other's files. Across tenants it is one level above " +
-			"`severity`. Within one tenant, or where no tenant is named, it is not told when it is declared as wanted: shareAcrossSessions on all sides, or inheritWorkspaces.",
-		Inputs: "The sandbox id, namespace, shareAcrossSessions and inheritWorkspaces of workspaces, where the aggregate route or a declaration names them; stored references; writable mounts " +
-			"of scratch directories; tenants of sessions. The agents' log line about a sub-agent's workspace name that exists on its parent rules a workspace out: the child got one of its own. " +
-			"Lines that patterns of your own class as `read` or `write` are counted per session while the sessions overlap, by the sandbox that they name or else by their session, with the newest path where the pattern's `cause` finds it.",
-		Missing: "Held while the source is down. Blind where no workspace and no reference of a source names a sandbox id or namespace: the registry's snapshot does not.",
-		Runbook: "8",
-		First: []string{
-			"Across tenants: start the security and compliance process, and note when the overlap began.",
-			"Do not destroy or reset the sandbox: it is the evidence. Copy logs and snapshots of both sides first.",
-			"Find out where the id comes from: an explicit id or namespace in the agent's declaration is shared by every session that uses it.",
-		},
-		Limits: "Sharing a place does not prove that anything was read, and no built-in pattern tells: the framework documents no line about file operations. Equal ids of two sources are taken as different places.",
-	}
 	return r, nil
 }
 

@@ -24,23 +24,6 @@ func (o *RefOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
-	r.meta.Explain = alerts.Explain{
-		Means: "What was stored to find a workspace again and what is there disagree: an error names schemaVersion or fields that the reader refuses; a workspace has failed and " +
-			"its sandbox, container or snapshot is said to be gone; or a running session's stored reference names a sandbox that its platform does not list. It fires at once: " +
-			"no retry and no reset brings the other side back. It takes the place of failed-too-long's and hammered-and-failing's lines about the same workspaces and cause.",
-		Inputs: "state and lastError of the workspace registries; and where a refs source and a container source are configured, the stored references against the complete list of " +
-			"sandboxes. A reference is compared only where another reference of its provider leads to a listed sandbox, which proves that the ids are of one sort; and " +
-			"not while its workspace was given another sandbox so recently (3 minutes) that the new reference may not have been saved and read yet.",
-		Missing: "Held while the source is down. Without refs only the errors speak; without a complete list of sandboxes no reference is called dangling.",
-		Runbook: "6",
-		First: []string{
-			"schemaVersion: roll forward to a release that reads the stored version. Each provider reads one version back and one ahead of its own.",
-			"Sandbox gone: the files are lost with it; restore a checkpoint or start the session afresh.",
-			"Do not reset: the next open reads the same reference and fails the same way.",
-		},
-		Limits: "A session's reference stays after the session ended, so only sessions that are known to run are compared. A container that disappears between two lists is gone for this " +
-			"rule after the second.",
-	}
 	return r, nil
 }
 

@@ -29,21 +29,6 @@ func (o *RegistryOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs}}
 	r.meta.Window = r.named
-	r.meta.Explain = alerts.Explain{
-		Means: "Every session that was asked in the last 5 minutes answered 404, although some are known to run: their workspaces are invisible to the console. " +
-			"Usual reasons are an executor of one's own that does not pass on the publishWorkspaceRegistry callback (pitfall 9 of the upgrade guide), " +
-			"or a URL template that does not lead to the health route.",
-		Inputs: "The answers of the health routes, and one of: the list route says that a session runs, a running container is joined to it, a log line named it " +
-			"within `named`.",
-		Missing: "Without a session list, containers or logs nothing tells that a session runs, and the rule is blind: all idle and not published look the same. " +
-			"As soon as one session answers with a registry the alert resolves, since an agent that declares no workspace gives the same 404.",
-		Runbook: "none; pitfall 9 of the framework's upgrade guide",
-		First: []string{
-			"Ask the route of one running session by hand and read the body.",
-			"Check that the executor hands publishWorkspaceRegistry on, and that the template and its headers fit.",
-		},
-		Limits: "With agents that declare no workspaces at all it cannot tell the difference. It never counts towards the exit codes 1 and 2.",
-	}
 	return r, nil
 }
 

@@ -28,18 +28,6 @@ func (o *LoopOptions) build() (alerts.Rule, error) {
 	r := &resetLoop{meta: o.meta("reset-loop"), resets: o.Resets, over: o.Over.Std()}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A workspace left failed and failed again with the same cause, `resets` times within `over`: somebody or resetAfterMs resets it, and the cause is still there. The outage " +
-			"itself is failed-too-long's line; this one says that resets do not cure it and cost an open each.",
-		Inputs:  "state and lastError of the workspace registries. A reset is seen as leaving failed and failing again; what lies between does not matter.",
-		Missing: "Held while the source is down; resets meanwhile are not seen. After a start of the console they have to be waited for, since the registry does not count them.",
-		Runbook: "1; 6 when the cause names schemaVersion",
-		First: []string{
-			"Stop resetting: fix the cause first.",
-			"While a provider is short of instances, raise resetAfterMs, so that fewer opens compete.",
-		},
-		Limits: "A reset that fails again between two polls is not seen, so the count is a lower bound.",
-	}
 	return r, nil
 }
 

@@ -37,21 +37,6 @@ func (o *RestartOptions) build() (alerts.Rule, error) {
 	r := &restartStorm{meta: o.meta("restart-storm"), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std()}
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	r.meta.Explain = alerts.Explain{
-		Means: "After a change (a process or a host started, a rollout, a note of one) most workspaces of a source are opened anew at the same time, and many of these opens do not get " +
-			"through: at least `opens` of them, `share` of all, and `unfinished` of them failed, evicted or still opening. A rollout whose opens work raises nothing. What the opens run into " +
-			"is the line of eviction-storm, capacity or error-burst; this one names the change.",
-		Inputs: "Change markers of all sources that speak about the registry's, when workspaces were first read, and startedAt of sessions. On a start in the middle of it the start time of a young process is " +
-			"such a marker; without one, sessions that started together within two minutes, or workspaces without any success that were first tried together.",
-		Missing: "Held while the source is down. Without change markers (metrics with process_start_time, a host, notes) and without startedAt only what follows shows, under the other rules' lines.",
-		Runbook: "7",
-		First: []string{
-			"Pause the rollout, or go on with fewer processes at a time.",
-			"Bound concurrent opens per session and per provider; prefer opens on first use to opening everything eagerly.",
-			"Do not reset entries by hand: each reset adds an open.",
-		},
-		Limits: "A single container's start is daily life and no marker. A restart that keeps the registries alive opens nothing anew and is not seen.",
-	}
 	return r, nil
 }
 

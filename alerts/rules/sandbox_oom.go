@@ -29,19 +29,6 @@ func (o *SandboxOOMOptions) build() (alerts.Rule, error) {
 	r := &sandboxOOM{meta: o.meta("sandbox-oom"), recent: o.Recent.Std(), near: o.Near, nearFor: o.NearFor.Std()}
 	r.meta.Watches = backend.InputContainers
 	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A sandbox was killed within `recent` because it reached its memory limit, whether it is down or was started again; or it has used more than the share `near` of " +
-			"its limit for `near_for`. It is the command in the sandbox that needs the memory, not the agent.",
-		Inputs: "The engine's OOM flag, exit code and times of each container, and its memory against its limit.",
-		Missing: "Held while the engine does not answer. An exit code of 137 without the flag says only that something killed it, and is suspected where the flag cannot be read. " +
-			"Containers without a limit are never near it.",
-		Runbook: "1; 7 when many at once",
-		First: []string{
-			"See what ran in it: a build or a test run that needs more than the limit is killed again.",
-			"Raise the container's memory limit or bound the command. The agent's own knobs do not help.",
-		},
-		Limits: "The flag is of the newest run. A child that is killed inside a sandbox whose main process lives shows in the flag only on some engines.",
-	}
 	return r, nil
 }
 

@@ -22,17 +22,6 @@ func (o *SourceDownOptions) build() (alerts.Rule, error) {
 	}
 	r := &sourceDown{meta: o.meta("source-down"), polls: o.FailedPolls}
 	r.meta.Folds = true
-	r.meta.Explain = alerts.Explain{
-		Means:   "A source has not answered `failed_polls` polls in a row. What it reports is not known from then on; it is neither healthy nor broken.",
-		Inputs:  "The health of every configured source.",
-		Missing: "A source that was not asked yet is left alone. One that is simply not there (local mode without Docker, say) is no alert.",
-		Runbook: "none",
-		First: []string{
-			"Read the error: refused and unreachable point at the network or the service, unauthorised at the credential, timeout at load.",
-			"Alerts that rest on the source are held and fold under this one; they are neither resolved nor confirmed.",
-		},
-		Limits: "It is about the console's own sight and never counts towards the exit codes 1 and 2.",
-	}
 	return r, nil
 }
 

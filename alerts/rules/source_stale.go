@@ -33,19 +33,6 @@ func (o *StaleOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs, backend.InputRejections}}
 	r.meta.Window = r.after
-	r.meta.Explain = alerts.Explain{
-		Means: "A source answers, but its newest data is older than `after` although another source shows at least `active` of its sessions at work: a registry behind a cache, " +
-			"or a log that nobody writes to any more. What it says is of the past, and silence in it means nothing.",
-		Inputs: "The newest attempt or success in a source's registries against the log lines that name its sessions; and the newest line of a log against the attempts in the " +
-			"registries that it speaks about.",
-		Missing: "A source that does not answer is `source-down`, not stale. Without a second source nothing tells old data from a quiet fleet, and the rule is blind.",
-		Runbook: "none",
-		First: []string{
-			"Registry: ask the route past any proxy or cache and compare the times.",
-			"Log: see whether the file was rotated away, the collector stopped, or the logger was switched off.",
-		},
-		Limits: "It judges registries and logs. It is about the console's own sight and never counts towards the exit codes 1 and 2.",
-	}
 	return r, nil
 }
 

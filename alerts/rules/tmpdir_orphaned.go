@@ -24,20 +24,6 @@ func (o *OrphanOptions) build() (alerts.Rule, error) {
 	r := &tmpdirOrphaned{meta: o.meta("tmpdir-orphaned"), after: o.After.Std()}
 	r.meta.Watches = backend.InputTmpdirs
 	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}, {backend.InputRegistry, backend.InputSessions}}
-	r.meta.Explain = alerts.Explain{
-		Means: "A scratch directory has no owner any more: no process uses it, nothing in its tree changed for `after`, and every session that runs began after its last " +
-			"change. It is what a crash or a close that failed leaves behind.",
-		Inputs: "Holders, newest change and birth of each directory; the sessions of the registries that the source speaks about, with their start.",
-		Missing: "A directory whose holders are unknown, because other users' processes cannot be read, is no finding: unknown is not orphaned. While a session that runs is " +
-			"older than the directory's last change, or its start is not known, the directory is suspected: its name does not tell whose it is. Without a session source it stays suspected " +
-			"and the rule is blind.",
-		Runbook: "5",
-		First: []string{
-			"Look at the list on the Tmpdirs screen and clean from there: it checks each directory again before it removes it.",
-			"Find out why it stayed: `tmpdir-close-failed`, a close over its deadline, or an agent that was killed.",
-		},
-		Limits: "A session that was paused before the console looked, and that comes back with a saved reference to its directory, is not seen unless references are read.",
-	}
 	return r, nil
 }
 

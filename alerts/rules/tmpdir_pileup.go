@@ -44,20 +44,6 @@ func (o *PileupOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputTmpdirs
 	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}}
 	r.meta.Window = r.over
-	r.meta.Explain = alerts.Explain{
-		Means: "Scratch directories pile up on a host: `count` more than the workspaces that are known to be open explain, or `growth` more within `over`; or the file " +
-			"system below them has less than the share `free` of its bytes or inodes left, or is full within `full_within` at the rate at which they grow.",
-		Inputs: "The scratch directories, their sizes and the file systems that hold them; the registries that the source speaks about, for how many workspaces are open.",
-		Missing: "Held while the source is down. Growth is measured while the console watches, and net growth of at least `growth` proves itself before the window is over. " +
-			"Without a registry every directory counts.",
-		Runbook: "5",
-		First: []string{
-			"Look for `tmpdir-close-failed`: its cause is why they stay.",
-			"Remove leftovers by whether somebody uses them and when anything in the tree last changed, not by the age of the top directory.",
-			"Where it fills the disk, give scratch directories a file system of their own.",
-		},
-		Limits: "A name tells nothing about its session, so a single directory is not attributed; it counts what is there, directories that a clean-up has set aside included.",
-	}
 	return r, nil
 }
 

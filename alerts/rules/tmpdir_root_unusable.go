@@ -28,20 +28,6 @@ func (o *RootOptions) build() (alerts.Rule, error) {
 	r := &rootUnusable{meta: o.meta("tmpdir-root-unusable"), bytes: int64(o.Bytes), inodes: o.Inodes}
 	r.meta.Watches = backend.InputTmpdirs
 	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs, backend.InputHost}} // a root that cannot be listed is what it looks for
-	r.meta.Explain = alerts.Explain{
-		Means: "No scratch directory can be made below a configured root: the root is missing, mounted read-only, not writable by the agent's user, or full. Every " +
-			"workspace of a provider that works in scratch directories then fails to open.",
-		Inputs: "The root, its file system and the rights of the configured `agent_user`, looked at without writing anything.",
-		Missing: "Held while the source is down or the root's file system does not answer. What cannot be decided (an access list, unknown groups) is no verdict " +
-			"and stands on the Tmpdirs screen.",
-		Runbook: "1; 5 when it is full",
-		First: []string{
-			"Missing or not writable: make the directory, or correct tmpdirRoot or the mount, then reset the failed entries.",
-			"Full: see runbook 5; leftovers of closed sessions go first, never by age of the top directory alone.",
-			"Read-only: look at the kernel's log for file system errors before mounting it writable again.",
-		},
-		Limits: "Quotas of users and projects are not read.",
-	}
 	return r, nil
 }
 

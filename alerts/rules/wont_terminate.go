@@ -32,23 +32,6 @@ func (o *TerminateOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputContainers
 	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
 	r.meta.Window = fleet.WindowSpan
-	r.meta.Explain = alerts.Explain{
-		Means: "A sandbox goes on running after its session ended although it should not: its workspace is destroyed on close, or closing it ran into its deadline, or its " +
-			"session is in no list any more, or it did not fall asleep when it was due. One that merely waits for its sleep is listed as info, with when it is due. One " +
-			"that is kept on purpose (shared across sessions, paused, a keep-alive label) is no alert.",
-		Inputs: "The engine's containers and the sessions that their labels name; destroyOnClose, sleepAfter, sharing and close timeout of the workspace, remembered from " +
-			"when its session ran; pause_on_exit, keepAlive and sharing in stored references; log lines of closes over their deadline.",
-		Missing: "Without a session source the rule is not applicable: nothing tells when a session ends. Blind where neither a workspace says how it closes nor a log is read. While the session's source is silent the alert is held. A sandbox of a session that merely rests, of " +
-			"which nothing says when it should end, is left alone.",
-		Runbook: "4",
-		First: []string{
-			"Look whether another session uses it before you end it.",
-			"Find out why the close hangs when destroying takes longer than the close timeout.",
-			"For runs that are not resumed set destroyOnClose; else lower sleepAfter.",
-		},
-		Limits: "The hours are counted from when its session was first known to be over, so they are a lower bound after a cold start. The costs are those of " +
-			"`cost_per_hour`; a sandbox that sleeps costs less.",
-	}
 	return r, nil
 }
 
