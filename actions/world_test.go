@@ -57,7 +57,7 @@ func (w *world) run() {
 	began := time.Now()
 	w.fleet = fleet.New(fleet.Options{Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Spawn: backend.NewSpawner(nil),
 		LongestOperation: 5 * time.Minute, OnState: func(*fleet.State) { w.changed() }})
-	w.fleet.Add(w, fleet.SourceConfig{Kind: "helix", Interval: 2 * time.Second, Deadline: time.Second})
+	w.fleet.Add(w, backend.SourceConfig{Kind: "helix", Interval: 2 * time.Second, Deadline: time.Second})
 	done := make(chan struct{})
 	go func() { defer close(done); w.fleet.Run(ctx) }()
 	w.tornDown = func() { cancel(); <-done }

@@ -177,7 +177,7 @@ type Source struct {
 // AddTo adds sources to a fleet.
 func AddTo(f *fleet.Fleet, sources []Source) {
 	for _, s := range sources {
-		f.Add(s.Source, fleet.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
+		f.Add(s.Source, backend.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
 			Deadline: s.Config.Deadline, About: s.Config.About})
 	}
 }

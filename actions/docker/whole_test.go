@@ -64,7 +64,7 @@ func (y *yard) control() *control {
 	began := time.Now()
 	c := &control{t: y.t, subs: map[chan struct{}]struct{}{}}
 	c.fleet = fleet.New(fleet.Options{Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Spawn: backend.NewSpawner(nil), OnState: c.changed})
-	c.fleet.Add(p.src, fleet.SourceConfig{Kind: "docker", Interval: 500 * time.Millisecond, Deadline: time.Minute})
+	c.fleet.Add(p.src, backend.SourceConfig{Kind: "docker", Interval: 500 * time.Millisecond, Deadline: time.Minute})
 	journal, err := audit.New(audit.Options{Dir: y.t.TempDir(), Origin: audit.Origin{Host: backend.Text("bastion")}})
 	if err != nil {
 		y.t.Fatal(err)

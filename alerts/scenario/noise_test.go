@@ -82,7 +82,7 @@ func playNoise(t *testing.T, seed uint64, step, day time.Duration, list []troubl
 	states := fleet.New(fleet.Options{Now: func() time.Time { return f.now }, Mono: func() time.Duration { return f.now.Sub(began) }, Spawn: backend.NewSpawner(nil),
 		LongestOperation: 5 * time.Minute, OnState: r.observe})
 	for _, id := range noisySources {
-		states.Add(noisySource{id, f}, fleet.SourceConfig{Kind: "noisy", Interval: step, Deadline: 5 * time.Second})
+		states.Add(noisySource{id, f}, backend.SourceConfig{Kind: "noisy", Interval: step, Deadline: 5 * time.Second})
 	}
 	between := noisyDay / time.Duration(len(list)+1)
 	for n := 0; f.now.Sub(began) < day; {

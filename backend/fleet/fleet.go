@@ -25,39 +25,36 @@ type Options struct {
 	LongestOperation time.Duration
 	// OnState sees every State, in order, on the goroutine that built it. It may be nil.
 	OnState func(*State)
+	// OnAnswer sees every Answer just before it is folded, on the same goroutine. It may be nil.
+	OnAnswer func(*backend.Answer)
 }
+
+func (o Options) instant() backend.Instant { return backend.Instant{Wall: o.Now(), Mono: o.Mono()} }
 
 // Fleet polls sources and publishes States.
 type Fleet struct {
 	opt     Options
 	pollers []*poller
-	store   *store
+	folder  *Folder
 	latest  atomic.Pointer[State]
-	wake    chan struct{} // one slot: a reading waits
+	wake    chan struct{} // one slot: an Answer waits
 
-	mu       sync.Mutex
-	pending  []*backend.Reading
-	observed map[backend.Key]backend.Observation // by actions
+	mu      sync.Mutex
+	pending []backend.Answer
 }
 
 // New makes a Fleet without sources.
 func New(opt Options) *Fleet {
-	f := &Fleet{opt: opt, store: newStore(opt.LongestOperation), wake: make(chan struct{}, 1)}
+	f := &Fleet{opt: opt, folder: NewFolder(opt.LongestOperation), wake: make(chan struct{}, 1)}
+	f.folder.Before(opt.OnAnswer)
 	f.latest.Store(&State{Wall: opt.Now(), Mono: opt.Mono(), LongestOperation: opt.LongestOperation})
 	return f
 }
 
-// SourceConfig is what a Fleet needs to know about a source besides the source itself.
-type SourceConfig struct {
-	Kind     string
-	Interval time.Duration
-	Deadline time.Duration // of one request
-	About    []string
-}
-
 // Add adds a source. It must not be called once the Fleet runs.
-func (f *Fleet) Add(src backend.Source, c SourceConfig) {
+func (f *Fleet) Add(src backend.Source, c backend.SourceConfig) {
 	f.pollers = append(f.pollers, newPoller(src, c, f.opt))
+	f.queue(backend.Answer{Source: src.ID(), Config: &c})
 }
 
 // State returns the newest State, never nil.
@@ -159,36 +156,29 @@ func (f *Fleet) Close() {
 	}
 }
 
-// submit queues a reading for the next State. It never blocks.
-func (f *Fleet) submit(r *backend.Reading) {
-	if r != nil {
-		sortReading(r)
-		f.mu.Lock()
-		f.pending = append(f.pending, r)
-		f.mu.Unlock()
-	}
+// queue keeps an Answer for the next State. It never blocks.
+func (f *Fleet) queue(a backend.Answer) {
+	f.mu.Lock()
+	f.pending = append(f.pending, a)
+	f.mu.Unlock()
+}
+
+// submit queues the Answer of a poll and asks for a State.
+func (f *Fleet) submit(a backend.Answer) {
+	f.queue(a)
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-// build merges what waits and publishes the next State.
+// build folds what waits and publishes the next State.
 func (f *Fleet) build() *State {
 	f.mu.Lock()
 	pending := f.pending
 	f.pending = nil
 	f.mu.Unlock()
-	now := f.opt.Now()
-	health := make([]*SourceHealth, len(f.pollers))
-	for i, p := range f.pollers {
-		health[i] = p.health(now)
-	}
-	for _, r := range pending {
-		f.withObserved(r, now)
-		f.store.apply(r)
-	}
-	st := f.store.build(now, f.opt.Mono(), health)
+	st := f.folder.Fold(pending, f.opt.instant())
 	f.latest.Store(st)
 	if f.opt.OnState != nil {
 		f.opt.OnState(st)

@@ -48,7 +48,7 @@ func running(t *testing.T, test func(t *testing.T, f *Fleet), sources ...*script
 		start := time.Now()
 		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
 		for _, s := range sources {
-			f.Add(s, SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 2 * time.Second})
+			f.Add(s, backend.SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 2 * time.Second})
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -146,7 +146,7 @@ func TestStatesAreAtMostFourASecond(t *testing.T) {
 		time.Sleep(time.Second)
 		before := f.State().Number
 		for range 1000 {
-			f.submit(&backend.Reading{Source: "s", At: time.Now()})
+			f.submit(backend.Answer{Source: "s", Reading: &backend.Reading{Source: "s", At: time.Now()}})
 			time.Sleep(10 * time.Millisecond)
 		}
 		if n := f.State().Number - before; n > 41 || n < 35 {
@@ -189,7 +189,7 @@ func TestPollOnceEndsWithItsContext(t *testing.T) {
 		}}
 		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
 		for _, s := range []*scripted{hang, slices} {
-			f.Add(s, SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 2 * time.Second})
+			f.Add(s, backend.SourceConfig{Kind: "test", Interval: 5 * time.Second, Deadline: 2 * time.Second})
 		}
 		st := f.PollOnce(t.Context())
 		if took := time.Since(start); took != 10*time.Second {
@@ -208,7 +208,7 @@ func TestWatchPollsEarly(t *testing.T) {
 		s.tell = make(chan struct{})
 		start := time.Now()
 		f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Spawn: backend.NewSpawner(nil)})
-		f.Add(s, SourceConfig{Kind: "test", Interval: time.Minute, Deadline: time.Second})
+		f.Add(s, backend.SourceConfig{Kind: "test", Interval: time.Minute, Deadline: time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); f.Run(ctx) }()

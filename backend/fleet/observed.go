@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -13,34 +14,29 @@ const ObservedFor = time.Hour
 // forgotten after an hour, or as soon as the sandbox was started again since. It asks for a poll of the source, whose
 // reading carries it.
 func (f *Fleet) Observe(k backend.Key, o backend.Observation) {
-	f.mu.Lock()
-	if f.observed == nil {
-		f.observed = map[backend.Key]backend.Observation{}
-	}
-	f.observed[k] = o
-	f.mu.Unlock()
+	now := f.opt.instant()
+	f.queue(backend.Answer{Source: k.Source, Started: now, Ended: now, Proved: &backend.Proof{Sandbox: k, Observation: o}})
 	f.Wake(k.Source)
 }
 
-// withObserved adds what was proved to a reading. Entities are shared, so that it changes copies.
-func (f *Fleet) withObserved(r *backend.Reading, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for k, o := range f.observed {
+// addProved adds what was proved to a reading. Entities and lists may be shared, so that it changes copies.
+func (f *Folder) addProved(r *backend.Reading, now time.Time) {
+	for k, o := range f.proved {
 		if now.Sub(o.At) > ObservedFor {
-			delete(f.observed, k)
+			delete(f.proved, k)
 		}
 	}
-	if len(f.observed) == 0 {
+	if len(f.proved) == 0 {
 		return
 	}
+	r.Sandboxes = slices.Clone(r.Sandboxes)
 	for i, b := range r.Sandboxes {
-		o, ok := f.observed[b.Key]
+		o, ok := f.proved[b.Key]
 		if !ok || b.Observed.IsKnown() || b.Observed.IsNotApplicable() {
 			continue
 		}
 		if started, known := b.StartedAt.Get(); known && started.After(o.At) {
-			delete(f.observed, b.Key) // it was proved about the run before
+			delete(f.proved, b.Key) // it was proved about the run before
 			continue
 		}
 		c := *b

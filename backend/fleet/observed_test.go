@@ -32,7 +32,7 @@ func TestWhatWasProvedIsShownAndForgotten(t *testing.T) {
 				}}
 				began := time.Now()
 				f := New(Options{Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Spawn: backend.NewSpawner(nil), LongestOperation: time.Minute})
-				f.Add(src, SourceConfig{Kind: "docker", Interval: 5 * time.Second, Deadline: time.Second})
+				f.Add(src, backend.SourceConfig{Kind: "docker", Interval: 5 * time.Second, Deadline: time.Second})
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan struct{})
 				go func() { defer close(done); f.Run(ctx) }()

@@ -1,0 +1,81 @@
+package fleet
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// sourceRecord is what the Answers of one source say about the source itself.
+type sourceRecord struct {
+	h    SourceHealth
+	load loadMeter
+	last *SourceHealth // as of the State before
+}
+
+func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
+	return &sourceRecord{h: SourceHealth{
+		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
+		Kind: c.Kind, About: c.About, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
+	}}
+}
+
+// note takes in the Answer that ended a poll.
+func (s *sourceRecord) note(a *backend.Answer) {
+	h, now := &s.h, a.Ended.Wall
+	if h.FirstTry.IsZero() {
+		h.FirstTry = a.Started.Wall
+	}
+	h.LastTry, h.NextPoll = now, a.Next
+	s.load.add(now, a.Load)
+	if a.Failure != nil {
+		h.noteFailure(a.Failure, now)
+		return
+	}
+	r := a.Reading
+	h.Failures, h.DownFrom, h.ErrorKind, h.Error = 0, time.Time{}, "", r.Degraded
+	h.Status = StatusOK
+	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
+		h.Status = StatusDegraded
+	}
+	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
+	h.WorkspacesUnknown = r.WorkspacesUnknown
+	if r.Registry != h.Registry {
+		h.Registry, h.RegistrySince = r.Registry, now
+	}
+	if r.ClockOffset.IsKnown() {
+		h.ClockOffset = r.ClockOffset
+	}
+}
+
+func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
+	h.Failures++
+	if h.DownFrom.IsZero() {
+		h.DownFrom = now
+	}
+	h.ErrorKind, h.Error = f.Kind, f.Text
+	switch {
+	case f.Kind == backend.ErrAbsent:
+		h.Status = StatusAbsent
+	case h.Failures == 1 && !h.LastOK.IsZero():
+		// One lost packet must not make a whole fleet's values doubtful: they are as old as they are.
+		h.Status = StatusDegraded
+		h.Error = backend.Textf("the newest poll failed: %s", f.Text)
+	default:
+		h.Status = StatusDown
+	}
+}
+
+// health is the source's health as of now; the same pointer while nothing of it changed.
+func (s *sourceRecord) health(now time.Time) *SourceHealth {
+	h := s.h
+	h.P50, h.P95 = s.load.latencies()
+	h.RequestsPerMin, h.BytesPerMin = s.load.perMinute(now)
+	if s.last != nil && sameHealth(s.last, &h) {
+		return s.last
+	}
+	h.Rev++
+	s.h.Rev = h.Rev
+	s.last = &h
+	return s.last
+}
