@@ -217,7 +217,7 @@ func (c *console) site(s cli.Source, a cli.Acting, allowed []actions.Verb) actio
 // writes, empty without one.
 func newAuditJournal(dir, digest string) (*audit.Journal, error) {
 	j, err := audit.New(audit.Options{Dir: dir, Sockets: audit.SystemSockets(),
-		Origin: audit.Origin{Host: whoIs().Host, BootID: backend.Clean(alerts.SystemMoment().Boot, 80), ConfigDigest: digest}})
+		Origin: audit.Origin{Host: whoIs().Host, BootID: backend.Clean(alerts.ReadSystemClock().Boot, 80), ConfigDigest: digest}})
 	if err != nil {
 		return nil, fmt.Errorf("there is no journal: %w", err)
 	}

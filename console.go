@@ -35,13 +35,13 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
 	}
 	engine := alerts.NewEngine(o.Rules, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
-	vault, remark := openVault(o.StateDir, engine)
-	if vault != nil {
-		defer func() { _ = vault.Close() }()
+	store, remark := openVault(o.StateDir, engine)
+	if store != nil {
+		defer func() { _ = store.Close() }()
 	}
 	var problems problemList
 	problems.add(remark)
-	f, desk := c.watch(o, engine, vault, problems.add)
+	f, desk := c.watch(o, engine, store, problems.add)
 	acting := cli.Acting{Config: o.Config, Sources: o.Sources, StateDir: o.StateDir, ReadOnly: o.ReadOnly, Feed: cli.NewActionFeed(f, desk), Desk: desk}
 	control, err := c.control(acting)
 	if err != nil {
@@ -96,16 +96,16 @@ func (c *console) run(ctx context.Context, o cli.Console) error {
 }
 
 // watch builds what reads and what concludes: a fleet of the sources, and the desk that it feeds.
-func (c *console) watch(o cli.Console, engine *alerts.Engine, vault *alerts.Vault, problem func(error)) (*fleet.Fleet, *alerts.Desk) {
+func (c *console) watch(o cli.Console, engine *alerts.Engine, store *alerts.StateStore, problem func(error)) (*fleet.Fleet, *alerts.Service) {
 	var journal alerts.OrderJournal
-	if vault != nil {
+	if store != nil {
 		var err error
 		if journal, err = newOrderJournal(o.StateDir, o.Config.Digest); err != nil {
 			problem(err)
 		}
 	}
 	var f *fleet.Fleet // desk and fleet need each other
-	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: c.sys.moment, Problem: problem, Journal: journal,
+	desk := alerts.NewService(engine, alerts.ServiceOptions{Store: store, ReadClock: c.sys.moment, Problem: problem, Journal: journal,
 		LongestOrder: o.Config.LongestOrder,
 		Attention: func(a backend.Attention) {
 			if f != nil {
@@ -119,7 +119,7 @@ func (c *console) watch(o cli.Console, engine *alerts.Engine, vault *alerts.Vaul
 }
 
 // past gives the viewer what the journal is for: plans that were broken off, and a place for evidence.
-func (c *console) past(ctx context.Context, records *audit.Journal, desk *alerts.Desk, o cli.Console, v *ui.Viewer, problem func(error)) {
+func (c *console) past(ctx context.Context, records *audit.Journal, desk *alerts.Service, o cli.Console, v *ui.Viewer, problem func(error)) {
 	broken, err := unfinished(ctx, records, c.sys.now(), desk, o.ReadOnly)
 	problem(err)
 	v.Unfinished = broken
@@ -194,15 +194,15 @@ func (c *console) viewer(o cli.Console) ui.Viewer {
 }
 
 // openVault opens the state directory. Without one the console works and forgets.
-func openVault(dir string, engine *alerts.Engine) (*alerts.Vault, error) {
+func openVault(dir string, engine *alerts.Engine) (*alerts.StateStore, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	v, err := alerts.OpenVault(dir, engine)
+	s, err := alerts.OpenStateStore(dir, engine)
 	if err != nil {
 		return nil, fmt.Errorf("alerts are not remembered between runs: %w", err)
 	}
-	return v, nil
+	return s, nil
 }
 
 // problemList keeps what must not be written to a terminal while a screen is up.

@@ -41,7 +41,7 @@ func (c *console) keepers(a cli.Acting) []*tmpdiract.Keeper {
 }
 
 // keep purges what is due until ctx ends.
-func (c *console) keep(ctx context.Context, ks []*tmpdiract.Keeper, latest func() *fleet.State, journal *audit.Journal, desk *alerts.Desk, problem func(error)) {
+func (c *console) keep(ctx context.Context, ks []*tmpdiract.Keeper, latest func() *fleet.State, journal *audit.Journal, desk *alerts.Service, problem func(error)) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
@@ -60,7 +60,7 @@ func (c *console) keep(ctx context.Context, ks []*tmpdiract.Keeper, latest func(
 }
 
 // purgeDue removes what is past its grace period now, and says what came of it.
-func (c *console) purgeDue(ctx context.Context, ks []*tmpdiract.Keeper, state *fleet.State, journal *audit.Journal, desk *alerts.Desk) ([]backend.Safe, error) {
+func (c *console) purgeDue(ctx context.Context, ks []*tmpdiract.Keeper, state *fleet.State, journal *audit.Journal, desk *alerts.Service) ([]backend.Safe, error) {
 	var said []backend.Safe
 	var failed []error
 	for _, k := range ks {
@@ -120,7 +120,7 @@ func (j keeperJournal) Came(ctx context.Context, w tmpdiract.Waiting, done actio
 // unfinished are the plans of former runs that were begun and never ended, and those that were stopped because the screen
 // was lost. Each is written down as told, so that it is told once; a console that only looks writes nothing. What became of
 // the targets is for readings to show.
-func unfinished(ctx context.Context, journal *audit.Journal, now time.Time, desk *alerts.Desk, readOnly bool) ([]backend.Safe, error) {
+func unfinished(ctx context.Context, journal *audit.Journal, now time.Time, desk *alerts.Service, readOnly bool) ([]backend.Safe, error) {
 	open, err := journal.OpenIntents(ctx)
 	if err != nil {
 		return nil, err

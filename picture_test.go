@@ -61,7 +61,7 @@ func demoScreen(t *testing.T) *vt.Emulator {
 	p := testProgram(now)
 	// Request budgets live by the clock: where it stands still all requests have to be in the first second's.
 	sources, rules := buildConfig(t, p, strings.ReplaceAll(d.Config(), "requests_per_second = 40", "requests_per_second = 1000"))
-	desk := alerts.NewDesk(alerts.NewEngine(rules, "demo"), alerts.DeskOptions{})
+	desk := alerts.NewService(alerts.NewEngine(rules, "demo"), alerts.ServiceOptions{})
 	f := fleet.New(fleet.Options{Now: now, Mono: func() time.Duration { return at }, Spawn: p.Spawn,
 		LongestOperation: 5 * time.Minute, OnState: desk.Observe})
 	// The scratch directories are real, and with them the disk and memory of whoever runs this test.

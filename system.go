@@ -19,7 +19,7 @@ const exitCrash = 70
 // system is what the program has of the machine it runs on: clocks, connections, goroutines.
 type system struct {
 	clock  func() time.Time // the wall clock
-	start  alerts.Moment
+	start  alerts.ClockReading
 	began  time.Time
 	spawn  backend.Spawner
 	dialer net.Dialer
@@ -31,7 +31,7 @@ type system struct {
 }
 
 func newSystem() *system {
-	s := &system{clock: time.Now, start: alerts.SystemMoment(), began: time.Now(), crashDir: os.TempDir(),
+	s := &system{clock: time.Now, start: alerts.ReadSystemClock(), began: time.Now(), crashDir: os.TempDir(),
 		dialer: net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}}
 	s.spawn = backend.NewSpawner(s.crash)
 	return s
@@ -39,11 +39,11 @@ func newSystem() *system {
 
 func (s *system) now() time.Time { return s.clock() }
 
-func (s *system) moment() alerts.Moment { return alerts.SystemMoment() }
+func (s *system) moment() alerts.ClockReading { return alerts.ReadSystemClock() }
 
 // mono is the time since the program started. It counts suspended time where the system can tell it.
 func (s *system) mono() time.Duration {
-	if now := alerts.SystemMoment(); now.Boot != "" && now.Boot == s.start.Boot {
+	if now := alerts.ReadSystemClock(); now.Boot != "" && now.Boot == s.start.Boot {
 		return now.SinceBoot - s.start.SinceBoot
 	}
 	return time.Since(s.began)

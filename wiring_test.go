@@ -24,7 +24,7 @@ func testProgram(now func() time.Time) *cli.Program {
 		Version: "test", Kinds: kinds(), Acts: actionKeys(), Operator: operatorKeys(),
 		Console: func(context.Context, cli.Console) error { return errors.New("no screen in this test") },
 		Demo:    func(context.Context, cli.Demo) error { return errors.New("no demo in this test") },
-		Now:     now, Mono: func() time.Duration { return time.Since(began) }, Moment: alerts.SystemMoment,
+		Now:     now, Mono: func() time.Duration { return time.Since(began) }, Moment: alerts.ReadSystemClock,
 		Spawn: backend.NewSpawner(nil), Cleaner: backend.NewCleaner(), Dial: dialer.DialContext,
 		Command: command,
 		Stdout:  io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" },

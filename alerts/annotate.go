@@ -33,12 +33,12 @@ func (e *Engine) NextWith(prev *Board, st *fleet.State, o *Orders) (*Board, []ba
 func (e *Engine) Apply(b *Board, o *Orders) (*Board, []backend.Event) {
 	next := *b.with(o).memory
 	next.rules = maps.Clone(next.rules)
-	t := &turn{e: e, prev: b, old: b.memory, next: &next, env: Env{Now: next.clock.Steady, clock: next.clock}}
-	t.annotate()
-	if !t.differs {
-		return &Board{Number: b.Number, At: b.At, Alerts: b.Alerts, Blind: b.Blind, memory: &next}, t.events
+	ev := &evaluation{e: e, prev: b, old: b.memory, next: &next, env: Env{Now: next.clock.Steady, clock: next.clock}}
+	ev.annotate()
+	if !ev.differs {
+		return &Board{Number: b.Number, At: b.At, Alerts: b.Alerts, Blind: b.Blind, memory: &next}, ev.events
 	}
-	return &Board{Number: b.Number, At: b.At, Alerts: t.collect(), Blind: b.Blind, memory: &next}, t.events
+	return &Board{Number: b.Number, At: b.At, Alerts: ev.collect(), Blind: b.Blind, memory: &next}, ev.events
 }
 
 // labels are what matchers see of an alert.
@@ -63,7 +63,7 @@ func (g *group) only() *total {
 	}
 	t := &total{}
 	r := g.count.of(g.count.state()).oldest
-	listing := r.tells().Listing
+	listing := r.aggregated().Listing
 	if listing == nil {
 		listing = &Listing{}
 	}
@@ -116,10 +116,10 @@ func (x annotation) equal(y annotation) bool {
 }
 
 // annotate writes on every alert who has it, what silences it, what it is a part of and what stands behind it.
-func (t *turn) annotate() {
+func (ev *evaluation) annotate() {
 	folds, inhibits := map[string]int{}, map[string]int{}
-	outages := t.outages()
-	for _, l := range t.next.rules {
+	outages := ev.outages()
+	for _, l := range ev.next.rules {
 		for _, g := range l.groups {
 			if g.alert.FoldedUnder != "" {
 				folds[g.alert.FoldedUnder]++
@@ -127,9 +127,9 @@ func (t *turn) annotate() {
 		}
 	}
 	marks := map[string]map[groupID]annotation{}
-	for _, name := range slices.Sorted(maps.Keys(t.next.rules)) {
-		for id, g := range t.next.rules[name].groups {
-			x := t.annotation(g, outages)
+	for _, name := range slices.Sorted(maps.Keys(ev.next.rules)) {
+		for id, g := range ev.next.rules[name].groups {
+			x := ev.annotation(g, outages)
 			x.folds = folds[g.alert.ID]
 			if x.inhibitedBy != "" {
 				inhibits[x.inhibitedBy]++
@@ -139,7 +139,7 @@ func (t *turn) annotate() {
 			}
 		}
 	}
-	for name, l := range t.next.rules {
+	for name, l := range ev.next.rules {
 		for id, g := range l.groups {
 			x, ok := marks[name][id]
 			if !ok {
@@ -151,8 +151,8 @@ func (t *turn) annotate() {
 			}
 		}
 	}
-	t.mark(marks)
-	t.endings()
+	ev.mark(marks)
+	ev.endings()
 }
 
 func put(marks map[string]map[groupID]annotation, name string, id groupID, x annotation) {
@@ -162,41 +162,41 @@ func put(marks map[string]map[groupID]annotation, name string, id groupID, x ann
 	marks[name][id] = x
 }
 
-func (t *turn) annotation(g *group, outages []outage) annotation {
+func (ev *evaluation) annotation(g *group, outages []outage) annotation {
 	a := g.alert
-	x := annotation{inhibitedBy: t.partOf(g, outages)}
-	o := t.next.orders
+	x := annotation{inhibitedBy: ev.partOf(g, outages)}
+	o := ev.next.orders
 	if o == nil || len(o.about)+len(o.silences) == 0 {
 		return x
 	}
-	c := &t.next.clock
+	c := &ev.next.clock
 	if len(o.about) > 0 {
 		x.acknowledged, x.lapsed = o.acknowledged(c, alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity, g.began, g.worse)
 	}
 	if len(o.silences) > 0 {
-		x.silenced = o.silenceFor(c, g.labels(t.e.environment))
+		x.silenced = o.silenceFor(c, g.labels(ev.e.environment))
 	}
 	return x
 }
 
 // mark replaces the alerts whose annotation changed.
-func (t *turn) mark(marks map[string]map[groupID]annotation) {
+func (ev *evaluation) mark(marks map[string]map[groupID]annotation) {
 	for _, name := range slices.Sorted(maps.Keys(marks)) {
-		l := *t.next.rules[name]
+		l := *ev.next.rules[name]
 		l.groups = maps.Clone(l.groups)
 		ids := slices.SortedFunc(maps.Keys(marks[name]), groupID.compare)
 		for _, id := range ids {
 			x, c := marks[name][id], *l.groups[id]
 			a := *c.alert
 			if x.lapsed != nil && a.Lapsed == nil && !x.lapsed.told && a.State != StateEnded {
-				t.emit(&a, "unacknowledged", first(&a), backend.Textf("%s is nobody's again: %s took it; %s", a.Rule, x.lapsed.Owner, x.lapsed.Why))
+				ev.emit(&a, "unacknowledged", first(&a), backend.Textf("%s is nobody's again: %s took it; %s", a.Rule, x.lapsed.Owner, x.lapsed.Why))
 			}
 			a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
 			c.alert = &a
 			l.groups[id] = &c
 		}
-		t.next.rules[name] = &l
-		t.differs = true
+		ev.next.rules[name] = &l
+		ev.differs = true
 	}
 }
 
@@ -204,24 +204,24 @@ func (t *turn) mark(marks map[string]map[groupID]annotation) {
 const silenceWarning = 5 * time.Minute
 
 // endings tells that a silence is about to end, and that it ended.
-func (t *turn) endings() {
-	o := t.next.orders
-	if o == nil || t.old.clock.Steady.IsZero() {
+func (ev *evaluation) endings() {
+	o := ev.next.orders
+	if o == nil || ev.old.clock.Steady.IsZero() {
 		return
 	}
-	before, now := t.old.clock.Steady, t.next.clock.Steady
+	before, now := ev.old.clock.Steady, ev.next.clock.Steady
 	passed := func(at time.Time) bool { return before.Before(at) && !now.Before(at) }
 	for i := range o.silences {
 		s := &o.silences[i]
-		end, _ := o.end(&t.next.clock, s)
+		end, _ := o.end(&ev.next.clock, s)
 		id := backend.Clean(s.ID, 20)
 		switch _, early := o.expired[s.ID]; {
 		case early: // the order that ended it is on the timeline
 		case passed(end):
-			t.events = append(t.events, backend.Event{Kind: backend.EventTransition, At: t.next.clock.Wall, Name: "silence-ended",
+			ev.events = append(ev.events, backend.Event{Kind: backend.EventTransition, At: ev.next.clock.Wall, Name: "silence-ended",
 				Text: backend.Textf("silence %s of %s (%s) is over", id, s.Owner, s.Reason)})
 		case s.For >= 2*silenceWarning && passed(end.Add(-silenceWarning)):
-			t.events = append(t.events, backend.Event{Kind: backend.EventTransition, At: t.next.clock.Wall, Name: "silence-ends",
+			ev.events = append(ev.events, backend.Event{Kind: backend.EventTransition, At: ev.next.clock.Wall, Name: "silence-ends",
 				Text: backend.Textf("silence %s of %s (%s) ends in %s", id, s.Owner, s.Reason, short(silenceWarning))})
 		}
 	}

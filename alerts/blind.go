@@ -9,36 +9,36 @@ import (
 
 // blind computes which rules cannot see where. A source that has not answered yet says nothing about itself and is
 // left out.
-func (t *turn) blind() []Blindness {
+func (ev *evaluation) blind() []Blindness {
 	var out []Blindness
-	for _, r := range t.e.rules {
+	for _, r := range ev.e.rules {
 		m := r.Meta()
 		if len(m.Needs) == 0 {
 			continue
 		}
 		judged, starting := 0, false
-		for _, h := range t.st.Sources {
+		for _, h := range ev.st.Sources {
 			starting = starting || h.Status == fleet.StatusStarting
 			if h.Status == fleet.StatusStarting || !h.Watches(m.Watches) {
 				continue
 			}
 			judged++
-			why, blind := blindOn(t.st, m, h)
+			why, blind := blindOn(ev.st, m, h)
 			if b, ok := r.(Blinder); ok && !blind {
-				why, blind = b.Blind(t.st, h)
+				why, blind = b.Blind(ev.st, h)
 			}
 			if blind {
-				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(t.st, h.Key.Source, why)})
+				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(ev.st, h.Key.Source, why)})
 			}
 		}
-		if judged == 0 && !starting && len(t.st.Sources) > 0 {
-			if group := t.nobodyDelivers(m); group != nil {
-				out = append(out, Blindness{Rule: m.Name, Why: m.still(t.st, "", nobody(group))})
+		if judged == 0 && !starting && len(ev.st.Sources) > 0 {
+			if group := ev.undelivered(m); group != nil {
+				out = append(out, Blindness{Rule: m.Name, Why: m.still(ev.st, "", noSource(group))})
 			}
 		}
 	}
-	if t.prev != nil && slices.Equal(out, t.prev.Blind) {
-		return t.prev.Blind
+	if ev.prev != nil && slices.Equal(out, ev.prev.Blind) {
+		return ev.prev.Blind
 	}
 	return out
 }
@@ -51,9 +51,9 @@ type Blinder interface {
 
 // nobodyDelivers is the first of a rule's needs that is met nowhere, nil where all are though no source of the kind that
 // it watches is configured: log lines can be judged without a registry.
-func (t *turn) nobodyDelivers(m *Meta) []backend.Input {
+func (ev *evaluation) undelivered(m *Meta) []backend.Input {
 	for _, group := range m.Needs {
-		if !slices.ContainsFunc(t.st.Sources, func(h *fleet.SourceHealth) bool {
+		if !slices.ContainsFunc(ev.st.Sources, func(h *fleet.SourceHealth) bool {
 			return slices.ContainsFunc(group, h.Delivers)
 		}) {
 			return group
@@ -73,7 +73,7 @@ func (m *Meta) still(st *fleet.State, source string, why backend.Safe) backend.S
 }
 
 // nobody says that an input is delivered by no source at all.
-func nobody(group []backend.Input) backend.Safe {
+func noSource(group []backend.Input) backend.Safe {
 	nouns := make([]backend.Safe, len(group))
 	logs := true
 	for i, in := range group {

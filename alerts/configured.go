@@ -9,17 +9,17 @@ func WithConfiguration(name, digest string) Option {
 }
 
 // reconfigured notes that the configuration is another one than that of the Board before.
-func (t *turn) reconfigured() {
-	was, is := t.old.config, t.e.config
+func (ev *evaluation) reconfigured() {
+	was, is := ev.old.config, ev.e.config
 	if is == "" {
-		t.next.config = was
+		ev.next.config = was
 		return
 	}
-	if t.next.config = is; was == "" || was == is {
+	if ev.next.config = is; was == "" || was == is {
 		return
 	}
-	text := backend.Textf("Sandglass runs with another configuration than before: %s", backend.Clean(t.e.configName, 200))
-	t.next.markers = append(t.next.markers, marker{At: t.env.Now, Name: backend.ChangeConfig, Text: text})
-	t.marked = true
-	t.events = append(t.events, backend.Event{Kind: backend.EventChange, At: t.next.clock.Wall, Name: backend.ChangeConfig, Text: text})
+	text := backend.Textf("Sandglass runs with another configuration than before: %s", backend.Clean(ev.e.configName, 200))
+	ev.next.markers = append(ev.next.markers, marker{At: ev.env.Now, Name: backend.ChangeConfig, Text: text})
+	ev.marked = true
+	ev.events = append(ev.events, backend.Event{Kind: backend.EventChange, At: ev.next.clock.Wall, Name: backend.ChangeConfig, Text: text})
 }

@@ -13,12 +13,12 @@ func TestAnotherConfigurationIsAChangeMarker(t *testing.T) {
 	l.engine = with("a")
 	l.minutes("off off").want("- -", "")
 	restart := func(digest string) {
-		data, err := l.board.encode("test", Moment{Wall: l.now})
+		data, err := l.board.encode("test", ClockReading{Wall: l.now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.engine = with(digest)
-		loaded, err := l.engine.decode(data, Moment{Wall: l.now})
+		loaded, err := l.engine.decode(data, ClockReading{Wall: l.now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,36 +7,36 @@ import (
 )
 
 // depart ends the findings of subjects that are gone, and drops those that have been listed as ended long enough.
-func (w *work) depart(due []*record) {
+func (re *ruleEvaluation) depart(due []*record) {
 	for _, r := range due {
 		if r.State == StateEnded {
-			w.put(r, unlist(r, w.env.Now))
+			re.put(r, unlist(r, re.env.Now))
 		}
 	}
-	for k, why := range w.gone {
-		if r := w.old.get(k); r != nil {
-			w.end(r, why)
+	for k, why := range re.gone {
+		if r := re.old.get(k); r != nil {
+			re.end(r, why)
 		}
 	}
-	if !w.full && !w.turn.old.unread {
+	if !re.full && !re.evaluation.old.unread {
 		return
 	}
-	for _, r := range w.old.records {
-		if _, known := w.gone[r.Key]; known || r.State == StateEnded && r.Note == nil {
+	for _, r := range re.old.records {
+		if _, known := re.gone[r.Key]; known || r.State == StateEnded && r.Note == nil {
 			continue
 		}
-		switch why, f := w.fate(r); f {
+		switch why, f := re.presenceOf(r); f {
 		case subjectGone:
-			w.end(r, why)
+			re.end(r, why)
 		case subjectUnread:
-			w.next.unread = true
+			re.next.unread = true
 			v := Verdict{Outcome: NoData, Why: backend.Text("not read since the restart")}
-			g, silent := w.next.gaps[r.Key.Source]
+			g, silent := re.next.gaps[r.Key.Source]
 			if silent = silent && !g.Starting; silent {
 				v = Verdict{Outcome: g.Outcome, Why: g.Why}
 			}
-			if r.State != StateEnded && (silent || w.env.Now.Sub(w.next.clock.ResumedAt) > unreadPatience) {
-				w.put(r, step(w.meta, r.Key, r, &v, w.env.Now, false))
+			if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
+				re.put(r, step(re.meta, r.Key, r, &v, re.env.Now, false))
 			}
 		case subjectHere:
 		}
@@ -47,44 +47,46 @@ func (w *work) depart(due []*record) {
 // sessions are read every 5 minutes by default.
 const unreadPatience = 10 * time.Minute
 
-type fate uint8
+type presence uint8
 
 const (
-	subjectHere fate = iota
+	subjectHere presence = iota
 	subjectGone
 	subjectUnread
 )
 
-// fate says what became of a subject when no delta tells. A State keeps what was read once, whatever becomes of the
+// presenceOf says what became of a subject when no delta tells. A State keeps what was read once, whatever becomes of the
 // source; so in one process absence means gone. After a restart it also means that nobody has read it yet.
-func (w *work) fate(r *record) (backend.Safe, fate) {
+func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 	k := r.Key
-	h := w.st.Source(k.Source)
+	h := re.st.Source(k.Source)
 	switch {
-	case len(w.st.Sources) == 0:
+	case len(re.st.Sources) == 0:
 		return backend.Safe{}, subjectHere
 	case h == nil:
 		return backend.Text("its source is not configured any more"), subjectGone
-	case k.Kind == backend.KindSource || !r.Listed || w.st.Entity(k) != nil:
+	case k.Kind == backend.KindSource || !r.Listed || re.st.Entity(k) != nil:
 		return backend.Safe{}, subjectHere // what only log lines name is never listed: nobody says when it ends
-	case w.turn.old.resume == nil && !w.turn.old.unread, w.listedWhole(k):
+	case re.evaluation.old.resume == nil && !re.evaluation.old.unread, re.listedWhole(k):
 		return backend.Text("not there any more"), subjectGone
 	}
 	if k.Kind != backend.KindWorkspace {
 		return backend.Safe{}, subjectUnread
 	}
 	owner := backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}
-	s := w.st.Session(owner)
+	s := re.st.Session(owner)
 	switch {
-	case s == nil && w.listedWhole(owner):
+	case s == nil && re.listedWhole(owner):
 		return backend.Text("its session is not there any more"), subjectGone
 	case s != nil && !s.Stale && s.Answer == backend.AnswerOK:
 		return backend.Text("its session does not have it any more"), subjectGone
-	case s != nil && !s.Stale && s.Answer == backend.AnswerIdle && !w.next.unknown[k.Source]:
+	case s != nil && !s.Stale && s.Answer == backend.AnswerIdle && !re.next.unknown[k.Source]:
 		return backend.Text("its session is idle"), subjectGone
 	}
 	return backend.Safe{}, subjectUnread
 }
 
 // listedWhole reports whether everything of the key's kind and source was read completely at least once.
-func (w *work) listedWhole(k backend.Key) bool { return !w.st.ReadAt(&backend.Meta{Key: k}).IsZero() }
+func (re *ruleEvaluation) listedWhole(k backend.Key) bool {
+	return !re.st.ReadAt(&backend.Meta{Key: k}).IsZero()
+}

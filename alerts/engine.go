@@ -41,15 +41,15 @@ func (e *Engine) Rules() []Rule { return e.rules }
 // Next concludes the next Board from the one before (nil at the start) and a State. It is pure: the same two arguments
 // give the same Board and events, and prev stays valid. States may be skipped; prev may come from a file.
 func (e *Engine) Next(prev *Board, st *fleet.State) (*Board, []backend.Event) {
-	t := e.begin(prev, st)
+	ev := e.begin(prev, st)
 	for _, r := range e.rules {
-		t.evaluate(r)
+		ev.evaluate(r)
 	}
-	return t.finish()
+	return ev.finish()
 }
 
-// turn is one evaluation.
-type turn struct {
+// evaluation makes one Board from one State.
+type evaluation struct {
 	e    *Engine
 	env  Env
 	prev *Board
@@ -76,54 +76,54 @@ type turn struct {
 	spare     []change // for the next rule, to be written over
 }
 
-func (e *Engine) begin(prev *Board, st *fleet.State) *turn {
+func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	old := &memory{}
 	if prev != nil && prev.memory != nil {
 		old = prev.memory
 	}
-	t := &turn{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
+	ev := &evaluation{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
 	clk := old.clock.next(st, old.resume)
-	t.next = &memory{clock: clk, watching: old.watching, orders: old.orders, rules: make(map[string]*ledger, len(e.rules)), folds: map[string]string{}}
-	if t.next.watching.IsZero() {
-		t.next.watching = clk.Steady
+	ev.next = &memory{clock: clk, watching: old.watching, orders: old.orders, rules: make(map[string]*ruleState, len(e.rules)), folds: map[string]string{}}
+	if ev.next.watching.IsZero() {
+		ev.next.watching = clk.Steady
 	}
-	t.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
-	t.env = Env{State: st, Now: clk.Steady, Watching: t.next.watching, clock: clk,
+	ev.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
+	ev.env = Env{State: st, Now: clk.Steady, Watching: ev.next.watching, clock: clk,
 		prints: map[string]string{}, homes: map[backend.Series]string{}}
-	t.deltas()
-	t.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
-		if t.all || t.rebuild || len(t.catchUp) > 0 || len(t.moved) > 0 {
+	ev.deltas()
+	ev.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
+		if ev.all || ev.rebuild || len(ev.catchUp) > 0 || len(ev.moved) > 0 {
 			return nil, true
 		}
-		return t.entities(kind), false
+		return ev.entities(kind), false
 	}
-	t.causes()
-	t.gaps()
-	t.marked = t.noteChanges()
-	t.reconfigured()
-	return t
+	ev.causes()
+	ev.gaps()
+	ev.marked = ev.noteChanges()
+	ev.reconfigured()
+	return ev
 }
 
 // causes normalises what the workspaces that are looked at say, in the order in which the rules will ask for it.
-func (t *turn) causes() {
-	texts := min(len(t.changed[backend.KindWorkspace]), 1<<14)
-	if t.all { // most of what fails can have a text of its own
-		texts = min(t.st.Workspaces.Len(), 1<<14)
+func (ev *evaluation) causes() {
+	texts := min(len(ev.changed[backend.KindWorkspace]), 1<<14)
+	if ev.all { // most of what fails can have a text of its own
+		texts = min(ev.st.Workspaces.Len(), 1<<14)
 	}
-	t.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
-	t.spare = make([]change, 0, texts)
+	ev.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
+	ev.spare = make([]change, 0, texts)
 	say := func(w *backend.Workspace) {
 		if !w.LastError.IsEmpty() {
-			t.env.Cause(w.LastError)
+			ev.env.Cause(w.LastError)
 		}
 	}
-	if t.all {
-		for w := range t.st.Workspaces.All() {
+	if ev.all {
+		for w := range ev.st.Workspaces.All() {
 			say(w)
 		}
 		return
 	}
-	for _, e := range t.entities(backend.KindWorkspace) {
+	for _, e := range ev.entities(backend.KindWorkspace) {
 		if w, ok := e.(*backend.Workspace); ok {
 			say(w)
 		}
@@ -131,56 +131,56 @@ func (t *turn) causes() {
 }
 
 // deltas collects what changed since the Board before; without complete knowledge of that everything is looked at.
-func (t *turn) deltas() {
-	deltas := []fleet.Delta{t.st.Delta}
+func (ev *evaluation) deltas() {
+	deltas := []fleet.Delta{ev.st.Delta}
 	switch {
-	case t.prev == nil || t.old.resume != nil || t.old.clock.Steady.IsZero() || t.st.Number < t.prev.Number:
-		t.all, t.full = true, true
-	case t.st.Number != t.prev.Number+1:
+	case ev.prev == nil || ev.old.resume != nil || ev.old.clock.Steady.IsZero() || ev.st.Number < ev.prev.Number:
+		ev.all, ev.full = true, true
+	case ev.st.Number != ev.prev.Number+1:
 		var complete bool
-		if deltas, complete = t.st.ChangesSince(t.prev.Number); !complete {
-			t.all, t.full = true, true
-			deltas = []fleet.Delta{t.st.Delta}
+		if deltas, complete = ev.st.ChangesSince(ev.prev.Number); !complete {
+			ev.all, ev.full = true, true
+			deltas = []fleet.Delta{ev.st.Delta}
 		}
 	}
 	for _, d := range deltas {
 		for _, k := range d.Changed {
-			t.changed[k.Kind] = append(t.changed[k.Kind], k)
+			ev.changed[k.Kind] = append(ev.changed[k.Kind], k)
 		}
 		for _, g := range d.Gone {
-			t.gone[g.Key] = g.Why
+			ev.gone[g.Key] = g.Why
 		}
-		t.series = append(t.series, d.Series...)
+		ev.series = append(ev.series, d.Series...)
 	}
 }
 
 // gaps finds out which sources' subjects cannot be judged now.
-func (t *turn) gaps() {
-	t.next.gaps = make(map[string]gap, len(t.st.Sources))
-	t.env.gaps = t.next.gaps
-	t.next.unknown, t.next.missed, t.next.silent = map[string]bool{}, map[string]bool{}, map[string]string{}
-	t.moved, t.catchUp = map[string]bool{}, map[string]bool{}
-	for _, h := range t.st.Sources {
-		g, is := t.gapOf(h)
-		was, had := t.old.gaps[h.Key.Source]
+func (ev *evaluation) gaps() {
+	ev.next.gaps = make(map[string]gap, len(ev.st.Sources))
+	ev.env.gaps = ev.next.gaps
+	ev.next.unknown, ev.next.missed, ev.next.silent = map[string]bool{}, map[string]bool{}, map[string]string{}
+	ev.moved, ev.catchUp = map[string]bool{}, map[string]bool{}
+	for _, h := range ev.st.Sources {
+		g, is := ev.gapOf(h)
+		was, had := ev.old.gaps[h.Key.Source]
 		if is {
-			t.next.gaps[h.Key.Source] = g
+			ev.next.gaps[h.Key.Source] = g
 		}
 		if h.WorkspacesUnknown {
-			t.next.unknown[h.Key.Source] = true
+			ev.next.unknown[h.Key.Source] = true
 		}
-		t.homed = t.homed || was.Starting && !g.Starting
+		ev.homed = ev.homed || was.Starting && !g.Starting
 		if silent := silence(h); silent != "" {
-			t.next.silent[h.Key.Source] = silent
+			ev.next.silent[h.Key.Source] = silent
 		}
-		if is != had || g != was || h.WorkspacesUnknown != t.old.unknown[h.Key.Source] || t.next.silent[h.Key.Source] != t.old.silent[h.Key.Source] {
-			t.moved[h.Key.Source] = true
+		if is != had || g != was || h.WorkspacesUnknown != ev.old.unknown[h.Key.Source] || ev.next.silent[h.Key.Source] != ev.old.silent[h.Key.Source] {
+			ev.moved[h.Key.Source] = true
 		}
-		if t.old.missed[h.Key.Source] {
+		if ev.old.missed[h.Key.Source] {
 			if is || h.WorkspacesUnknown {
-				t.next.missed[h.Key.Source] = true
+				ev.next.missed[h.Key.Source] = true
 			} else {
-				t.catchUp[h.Key.Source] = true
+				ev.catchUp[h.Key.Source] = true
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func silence(h *fleet.SourceHealth) string {
 	return text
 }
 
-func (t *turn) gapOf(h *fleet.SourceHealth) (gap, bool) {
+func (ev *evaluation) gapOf(h *fleet.SourceHealth) (gap, bool) {
 	id := backend.Clean(h.Key.Source, 80)
 	switch {
 	case h.Status == fleet.StatusStarting:
@@ -210,15 +210,15 @@ func (t *turn) gapOf(h *fleet.SourceHealth) (gap, bool) {
 		return gap{Outcome: SourceError, Why: why}, true
 	case h.Status == fleet.StatusAbsent:
 		return gap{Outcome: NoData, Why: backend.Textf("%s is not there", id)}, true
-	case !h.LastOK.IsZero() && h.Interval > 0 && t.env.Now.Sub(t.env.Ours(h.LastOK)) > 2*h.Interval+h.Deadline:
+	case !h.LastOK.IsZero() && h.Interval > 0 && ev.env.Now.Sub(ev.env.Ours(h.LastOK)) > 2*h.Interval+h.Deadline:
 		return gap{Outcome: SourceError, Why: backend.Textf("%s has not answered for two intervals", id)}, true
 	}
 	return gap{}, false
 }
 
 // gapFor is the reason for which a subject cannot be judged, if there is one.
-func (t *turn) gapFor(k backend.Key, m *backend.Meta) (gap, bool) {
-	if g, ok := t.next.gaps[k.Source]; ok {
+func (ev *evaluation) gapFor(k backend.Key, m *backend.Meta) (gap, bool) {
+	if g, ok := ev.next.gaps[k.Source]; ok {
 		return g, true
 	}
 	if m == nil {
@@ -232,50 +232,50 @@ func (t *turn) gapFor(k backend.Key, m *backend.Meta) (gap, bool) {
 		return gap{Outcome: SourceError, Why: why}, true
 	}
 	if k.Kind == backend.KindWorkspace {
-		if t.next.unknown[k.Source] {
+		if ev.next.unknown[k.Source] {
 			return gap{Outcome: NoData, Why: backend.Textf("%s cannot tell whether its workspaces exist", backend.Clean(k.Source, 80))}, true
 		}
 	}
 	return gap{}, false
 }
 
-// evaluate runs one rule and puts its new ledger into the next memory.
-func (t *turn) evaluate(r Rule) {
+// evaluate runs one rule and puts its new state into the next memory.
+func (ev *evaluation) evaluate(r Rule) {
 	m := r.Meta()
-	l := t.old.rules[m.Name]
+	l := ev.old.rules[m.Name]
 	if l == nil {
-		l = &ledger{}
+		l = &ruleState{}
 	}
-	dueKeys, due := l.due.take(t.env.Now)
-	w := &work{turn: t, rule: r, meta: m, old: l, settling: t.settling(m), finder: finder{rs: l.records}, changes: t.spare[:0]}
-	late := w.due(dueKeys)
-	w.depart(late)
+	dueKeys, due := l.due.take(ev.env.Now)
+	re := &ruleEvaluation{evaluation: ev, rule: r, meta: m, old: l, settling: ev.settling(m), cursor: recordCursor{rs: l.records}, changes: ev.spare[:0]}
+	late := re.due(dueKeys)
+	re.depart(late)
 	if s, ok := r.(SubjectRule); ok {
-		w.subjects(s, late)
+		re.subjects(s, late)
 	}
 	if s, ok := r.(SeriesRule); ok {
-		w.countedSubjects(s, late)
+		re.countedSubjects(s, late)
 	}
 	if f, ok := r.(FleetRule); ok {
-		w.fleetWide(f)
+		re.fleetWide(f)
 	}
 	var byFleet []change
-	if w.records != nil {
-		byFleet = slices.Clone(w.changes[w.applied:])
+	if re.records != nil {
+		byFleet = slices.Clone(re.changes[re.applied:])
 	}
-	w.changes = sortChanges(w.changes)
-	n := &ledger{groups: w.regroup(), buckets: w.buckets, flaps: w.flaps}
-	n.records = w.after(byFleet)
-	n.due = due.with(w.changes)
-	t.spare = w.changes
-	t.next.rules[m.Name] = n
+	re.changes = sortChanges(re.changes)
+	n := &ruleState{groups: re.regroup(), buckets: re.buckets, flaps: re.flaps}
+	n.records = re.after(byFleet)
+	n.due = due.with(re.changes)
+	ev.spare = re.changes
+	ev.next.rules[m.Name] = n
 	if m.Folds {
-		t.foldUnder(n)
+		ev.foldUnder(n)
 	}
 }
 
 // settling reports whether a rule's counts cannot be complete yet because the program was restarted.
-func (t *turn) settling(m *Meta) bool {
-	at := t.next.clock.ResumedAt
-	return !at.IsZero() && t.env.Now.Sub(at) < m.Window
+func (ev *evaluation) settling(m *Meta) bool {
+	at := ev.next.clock.ResumedAt
+	return !at.IsZero() && ev.env.Now.Sub(at) < m.Window
 }

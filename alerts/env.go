@@ -24,7 +24,7 @@ type Env struct {
 	gaps   map[string]gap
 	live   map[string]Live
 	read   lastRead
-	owner  guesser // among the State's sessions
+	owner  searchCursor // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }

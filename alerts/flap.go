@@ -93,36 +93,36 @@ func verdictOf(g *group) (on, is bool) {
 }
 
 // flapOf brings one alert's history up to date; was and is are its group before and now.
-func (w *work) flapOf(id groupID, was, is *group) flap {
-	f, known := w.old.flaps[id]
+func (re *ruleEvaluation) flapOf(id groupID, was, is *group) flap {
+	f, known := re.old.flaps[id]
 	on, judged := verdictOf(is)
 	if !known {
 		before, told := verdictOf(was)
 		if !told || !judged || before == on {
 			return flap{}
 		}
-		f = flap{On: before, At: w.env.Now}
+		f = flap{On: before, At: re.env.Now}
 	}
 	if !judged {
-		f.At = w.env.Now
+		f.At = re.env.Now
 		return f
 	}
-	return f.next(on, w.env.Now)
+	return f.next(on, re.env.Now)
 }
 
 // settle brings the histories of all other alerts up to date, and ends what flaps no more.
-func (w *work) settle(groups map[groupID]*group, done map[groupID]flap) map[groupID]*group {
-	w.flaps = done
+func (re *ruleEvaluation) settle(groups map[groupID]*group, done map[groupID]flap) map[groupID]*group {
+	re.flaps = done
 	cloned := len(done) > 0
-	for id, before := range w.old.flaps {
+	for id, before := range re.old.flaps {
 		if _, is := done[id]; is {
 			continue
 		}
-		f := w.flapOf(id, w.old.groups[id], w.old.groups[id])
-		if w.flaps == nil {
-			w.flaps = map[groupID]flap{}
+		f := re.flapOf(id, re.old.groups[id], re.old.groups[id])
+		if re.flaps == nil {
+			re.flaps = map[groupID]flap{}
 		}
-		w.flaps[id] = f
+		re.flaps[id] = f
 		g := groups[id]
 		if g == nil || f.Flaps == before.Flaps {
 			continue
@@ -130,29 +130,29 @@ func (w *work) settle(groups map[groupID]*group, done map[groupID]flap) map[grou
 		if !cloned {
 			groups, cloned = maps.Clone(groups), true
 		}
-		w.differs = true
+		re.differs = true
 		if len(g.members) == 0 {
 			delete(groups, id)
-			w.emit(g.alert, string(StateResolved), backend.Key{}, describe(g.alert, "resolved; it does not flap any more"))
+			re.emit(g.alert, string(StateResolved), backend.Key{}, describe(g.alert, "resolved; it does not flap any more"))
 			continue
 		}
 		c := *g
 		c.flap = f
-		w.write(&c)
+		re.write(&c)
 		groups[id] = &c
-		w.transition(g, &c)
+		re.transition(g, &c)
 	}
-	maps.DeleteFunc(w.flaps, func(_ groupID, f flap) bool { return f.Changes == 0 && !f.Flaps })
+	maps.DeleteFunc(re.flaps, func(_ groupID, f flap) bool { return f.Changes == 0 && !f.Flaps })
 	return groups
 }
 
 // keep is the line of an alert that is not true now but flaps.
-func (w *work) keep(g *group) {
+func (re *ruleEvaluation) keep(g *group) {
 	a := *g.alert
 	a.State, a.Flapping, a.Why, a.FoldedUnder = StateFiring, true, g.flap.why(), ""
 	if g.alert.State != StateFiring {
-		g.since = w.env.Now
-		a.Since = w.env.Display(g.since)
+		g.since = re.env.Now
+		a.Since = re.env.Display(g.since)
 	}
 	a.Subjects = make([]Subject, len(g.alert.Subjects))
 	for i, s := range g.alert.Subjects {

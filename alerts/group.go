@@ -13,56 +13,56 @@ import (
 
 // regroup brings the rule's groups up to date with the changes, rewrites the alerts that changed, and turns
 // corroborated suspicion into findings, which adds changes.
-func (w *work) regroup() map[groupID]*group {
-	touched := w.touched()
+func (re *ruleEvaluation) regroup() map[groupID]*group {
+	touched := re.touched()
 	if len(touched) == 0 {
-		return w.refresh(w.settle(w.old.groups, nil), nil)
+		return re.refresh(re.settle(re.old.groups, nil), nil)
 	}
-	groups := maps.Clone(w.old.groups)
+	groups := maps.Clone(re.old.groups)
 	if groups == nil {
 		groups = make(map[groupID]*group, len(touched))
 	}
 	var promoted []change
 	flaps := make(map[groupID]flap, len(touched))
 	for _, id := range slices.SortedFunc(maps.Keys(touched), groupID.compare) {
-		was := w.old.groups[id]
+		was := re.old.groups[id]
 		g := &group{id: id}
 		if was != nil {
 			*g = *was
 		}
 		g.change(touched[id])
-		if up := w.corroborate(g); len(up) > 0 {
+		if up := re.corroborate(g); len(up) > 0 {
 			g.change(up)
 			promoted = append(promoted, up...)
 		}
-		w.differs = true
-		moved := len(g.members) == 0 && w.movedOn(touched[id])
-		if g.flap = w.old.flaps[id]; !moved {
-			g.flap = w.flapOf(id, was, g)
+		re.differs = true
+		moved := len(g.members) == 0 && re.movedOn(touched[id])
+		if g.flap = re.old.flaps[id]; !moved {
+			g.flap = re.flapOf(id, was, g)
 		}
 		flaps[id] = g.flap
 		switch {
 		case len(g.members) > 0:
-			w.begin(was, g)
-			w.write(g)
+			re.begin(was, g)
+			re.write(g)
 		case was == nil:
 			continue
 		case g.flap.Flaps && !moved:
-			w.keep(g)
+			re.keep(g)
 		default:
 			delete(groups, id)
-			w.leave(was, touched[id])
+			re.leave(was, touched[id])
 			continue
 		}
 		groups[id] = g
-		w.transition(was, g)
+		re.transition(was, g)
 	}
-	groups = w.settle(groups, flaps)
-	w.reportEnded(groups)
-	if w.promoted = promoted; len(promoted) > 0 {
-		w.changes = sortChanges(append(w.changes, promoted...))
+	groups = re.settle(groups, flaps)
+	re.reportEnded(groups)
+	if re.promoted = promoted; len(promoted) > 0 {
+		re.changes = sortChanges(append(re.changes, promoted...))
 	}
-	return w.refresh(groups, touched)
+	return re.refresh(groups, touched)
 }
 
 // beginGrace is how long after its start a process takes what it finds for older than itself: its predecessor may have
@@ -71,54 +71,54 @@ const beginGrace = 2 * time.Minute
 
 // begin notes when the alert's present episode began: what was said about an earlier one does not hold for it. An alert
 // that only became more or less severe goes on.
-func (w *work) begin(was, g *group) {
+func (re *ruleEvaluation) begin(was, g *group) {
 	if was != nil && (len(was.members) == 0 || was.count.live.n > 0 || g.count.live.n == 0) {
 		return
 	}
-	g.worse = w.worseThan(g.id)
-	if start := latest(w.next.watching, w.next.clock.ResumedAt); w.env.Now.Sub(start) < beginGrace {
+	g.worse = re.worseThan(g.id)
+	if start := latest(re.next.watching, re.next.clock.ResumedAt); re.env.Now.Sub(start) < beginGrace {
 		return // it may have been there before this process was
 	}
-	g.began = w.env.Now
+	g.began = re.env.Now
 	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
 		id := g.id
 		id.severity = s
-		if o := w.old.groups[id]; id != g.id && o != nil && o.count.live.n > 0 && o.began.Before(g.began) {
+		if o := re.old.groups[id]; id != g.id && o != nil && o.count.live.n > 0 && o.began.Before(g.began) {
 			g.began = o.began
 		}
 	}
 }
 
 // worseThan is until when the alert was more severe: what was said about it before does not hold for it any more.
-func (w *work) worseThan(id groupID) worse {
+func (re *ruleEvaluation) worseThan(id groupID) worse {
 	var out worse
 	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
 		from := id
 		from.severity = s
-		o := w.old.groups[from]
+		o := re.old.groups[from]
 		if from == id || o == nil || o.count.live.n == 0 {
 			continue
 		}
 		for rank, until := range o.worse {
 			out[rank] = latest(out[rank], until)
 		}
-		rank := w.meta.severityOf(from).Rank()
-		out[rank] = latest(out[rank], w.env.Now)
+		rank := re.meta.severityOf(from).Rank()
+		out[rank] = latest(out[rank], re.env.Now)
 	}
 	return out
 }
 
 // touched collects the groups whose members, folding or times changed, each with the changes to its members.
-func (w *work) touched() map[groupID][]change {
+func (re *ruleEvaluation) touched() map[groupID][]change {
 	touched := map[groupID][]change{}
-	w.regrouped = map[backend.Key]bool{}
-	for _, c := range w.changes {
+	re.regrouped = map[backend.Key]bool{}
+	for _, c := range re.changes {
 		was, had := c.was.group()
 		is, has := c.next.group()
 		if had && (!has || was != is) {
 			touched[was] = append(touched[was], change{was: c.was})
 			if has {
-				w.regrouped[c.key()] = true
+				re.regrouped[c.key()] = true
 			}
 		}
 		switch {
@@ -128,11 +128,11 @@ func (w *work) touched() map[groupID][]change {
 			touched[is] = append(touched[is], change{next: c.next})
 		}
 	}
-	if !w.rebuild && !w.marked && len(w.refold) == 0 {
+	if !re.rebuild && !re.marked && len(re.refold) == 0 {
 		return touched
 	}
-	for id, g := range w.old.groups {
-		if w.rebuild || w.marked && w.young(g) || w.refold[id.source] || len(g.members) > 0 && w.refold[g.members[0].Via] {
+	for id, g := range re.old.groups {
+		if re.rebuild || re.marked && re.young(g) || re.refold[id.source] || len(g.members) > 0 && re.refold[g.members[0].Via] {
 			if _, ok := touched[id]; !ok {
 				touched[id] = nil
 			}
@@ -149,15 +149,15 @@ func (g *group) change(changes []change) {
 
 // corroborate returns what becomes of the suspected members when enough subjects share the cause: company proves the
 // suspicion, and the rule's `for` still has to pass. No shipped default has both; a configuration may set `for`.
-func (w *work) corroborate(g *group) []change {
-	if w.meta.Corroborate == 0 || g.count.pending.n == 0 || g.count.live.n < w.meta.Corroborate {
+func (re *ruleEvaluation) corroborate(g *group) []change {
+	if re.meta.Corroborate == 0 || g.count.pending.n == 0 || g.count.live.n < re.meta.Corroborate {
 		return nil
 	}
 	var up []change
 	for _, r := range g.members {
-		if r.provable() && w.env.Now.Sub(r.Active) >= w.meta.For {
+		if r.provable() && re.env.Now.Sub(r.Active) >= re.meta.For {
 			n := r.clone()
-			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, w.env.Now, backend.Safe{}
+			n.State, n.Suspected, n.Since, n.Why = StateFiring, false, re.env.Now, backend.Safe{}
 			up = append(up, change{r, n})
 		}
 	}
@@ -184,15 +184,15 @@ func (e *Engine) alertID(m *Meta, id groupID) string {
 }
 
 // write makes the group's alert anew from its members.
-func (w *work) write(g *group) {
-	m, d := w.meta, &w.env
+func (re *ruleEvaluation) write(g *group) {
+	m, d := re.meta, &re.env
 	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.severityOf(g.id), Fingerprint: g.id.fingerprint}
 	if g.alert != nil {
 		a.ID, a.Cause = g.alert.ID, g.alert.Cause
 		x := annotationOf(g.alert) // until annotate
 		a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
 	} else {
-		a.ID = w.e.alertID(m, g.id)
+		a.ID = re.e.alertID(m, g.id)
 	}
 	t := g.count.total(g.members)
 	a.State, a.Flapping = t.state, g.flap.Flaps && t.live
@@ -206,7 +206,7 @@ func (w *work) write(g *group) {
 		}
 	}
 	o := t.oldest
-	said := o.tells()
+	said := o.aggregated()
 	a.Since, a.Active = d.Display(g.since), d.Display(t.active)
 	a.Bounds = Bounds{d.Display(o.Bounds.Earliest), d.Display(o.Bounds.Latest)}
 	a.Confirmed = d.Display(t.confirmed)
@@ -219,16 +219,16 @@ func (w *work) write(g *group) {
 		a.Why = g.flap.why()
 	}
 	if a.State == StateHeld {
-		a.FoldedUnder = w.fold(g.id.source, o.Via, a.ID)
+		a.FoldedUnder = re.fold(g.id.source, o.Via, a.ID)
 	}
 	if said.Listing != nil && len(g.members) == 1 {
-		a.Subjects, a.SubjectCount = w.listed(said.Listing, a.State), said.Listing.Count
+		a.Subjects, a.SubjectCount = re.listed(said.Listing, a.State), said.Listing.Count
 		a.Sessions, a.Providers, a.Tenants = said.Listing.Sessions, said.Listing.Providers, said.Listing.Tenants
 	} else {
-		a.Subjects = w.list(g.members, t.live)
+		a.Subjects = re.list(g.members, t.live)
 	}
-	if s, ok := w.rule.(SubjectRule); ok && said.Listing == nil && said.Evidence == nil {
-		a.Evidence = s.Evidence(d, a, w.st.Entity(o.Key))
+	if s, ok := re.rule.(SubjectRule); ok && said.Listing == nil && said.Evidence == nil {
+		a.Evidence = s.Evidence(d, a, re.st.Entity(o.Key))
 		if len(a.Evidence) == 0 && g.alert != nil {
 			a.Evidence = g.alert.Evidence[:len(g.alert.Evidence)-g.marks]
 		}
@@ -236,7 +236,7 @@ func (w *work) write(g *group) {
 		a.Evidence = said.Evidence
 	}
 	a.Direction = DirectionOf(a.Trend, a.TrendSpan)
-	near := w.changesNear(g.id.source, o.Via, onset(o))
+	near := re.changesNear(g.id.source, o.Via, onset(o))
 	if old := g.alert; len(near) < g.marks && old.Bounds == a.Bounds && old.Active.Equal(a.Active) {
 		near = old.Evidence[len(old.Evidence)-g.marks:] // they are forgotten by now, and explain as much as before
 	}
@@ -245,7 +245,7 @@ func (w *work) write(g *group) {
 }
 
 // list names the subjects: those that live, or when none does those that ended.
-func (w *work) list(members []*record, live bool) []Subject {
+func (re *ruleEvaluation) list(members []*record, live bool) []Subject {
 	out := make([]Subject, 0, min(len(members), MaxSubjects))
 	for _, r := range members {
 		if live == (r.State == StateEnded) {
@@ -255,28 +255,28 @@ func (w *work) list(members []*record, live bool) []Subject {
 			break
 		}
 		out = append(out, Subject{
-			Key: r.Key, Label: r.Key.Safe(), State: r.State, Since: w.env.Display(r.Since), Detail: r.Detail,
-			Bounds: Bounds{w.env.Display(r.Bounds.Earliest), w.env.Display(r.Bounds.Latest)},
+			Key: r.Key, Label: r.Key.Safe(), State: r.State, Since: re.env.Display(r.Since), Detail: r.Detail,
+			Bounds: Bounds{re.env.Display(r.Bounds.Earliest), re.env.Display(r.Bounds.Latest)},
 		})
 	}
 	return out
 }
 
 // listed names the subjects of a finding that stands for many.
-func (w *work) listed(l *Listing, state AlertState) []Subject {
+func (re *ruleEvaluation) listed(l *Listing, state AlertState) []Subject {
 	out := slices.Clone(l.Subjects)
 	for i := range out {
 		s := &out[i]
-		s.State, s.Since = state, w.env.Display(s.Since)
-		s.Bounds = Bounds{w.env.Display(s.Bounds.Earliest), w.env.Display(s.Bounds.Latest)}
+		s.State, s.Since = state, re.env.Display(s.Since)
+		s.Bounds = Bounds{re.env.Display(s.Bounds.Earliest), re.env.Display(s.Bounds.Latest)}
 	}
 	return out
 }
 
 // fold is the id of the alert under which a held alert folds.
-func (t *turn) fold(source, via, self string) string {
+func (ev *evaluation) fold(source, via, self string) string {
 	for _, s := range []string{source, via} {
-		if id := t.next.folds[s]; id != "" && id != self {
+		if id := ev.next.folds[s]; id != "" && id != self {
 			return id
 		}
 	}
@@ -284,30 +284,30 @@ func (t *turn) fold(source, via, self string) string {
 }
 
 // foldUnder notes the sources whose trouble has a line of its own, and which of them are new or over.
-func (t *turn) foldUnder(l *ledger) {
-	if t.refold == nil {
-		t.refold = map[string]bool{}
+func (ev *evaluation) foldUnder(l *ruleState) {
+	if ev.refold == nil {
+		ev.refold = map[string]bool{}
 	}
 	for id, g := range l.groups {
 		if g.alert.State == StateFiring || g.alert.State == StatePending {
-			t.next.folds[id.source] = g.alert.ID
+			ev.next.folds[id.source] = g.alert.ID
 		}
 	}
-	for s, id := range t.next.folds {
-		if t.old.folds[s] != id {
-			t.refold[s] = true
+	for s, id := range ev.next.folds {
+		if ev.old.folds[s] != id {
+			ev.refold[s] = true
 		}
 	}
-	for s := range t.old.folds {
-		if t.next.folds[s] == "" {
-			t.refold[s] = true
+	for s := range ev.old.folds {
+		if ev.next.folds[s] == "" {
+			ev.refold[s] = true
 		}
 	}
 }
 
 // refresh brings "last confirmed" up to date for alerts that did not change, as long as they are few.
-func (w *work) refresh(groups map[groupID]*group, touched map[groupID][]change) map[groupID]*group {
-	if _, ok := w.rule.(SubjectRule); !ok || len(groups) > 200 {
+func (re *ruleEvaluation) refresh(groups map[groupID]*group, touched map[groupID][]change) map[groupID]*group {
+	if _, ok := re.rule.(SubjectRule); !ok || len(groups) > 200 {
 		return groups
 	}
 	cloned := touched != nil
@@ -317,11 +317,11 @@ func (w *work) refresh(groups map[groupID]*group, touched map[groupID][]change) 
 		}
 		newest := time.Time{}
 		for _, r := range g.members[:min(len(g.members), 2)] {
-			if e := w.st.Entity(r.Key); e != nil && !e.EntityMeta().Stale {
-				newest = latest(newest, w.env.ReadAt(e.EntityMeta()))
+			if e := re.st.Entity(r.Key); e != nil && !e.EntityMeta().Stale {
+				newest = latest(newest, re.env.ReadAt(e.EntityMeta()))
 			}
 		}
-		if newest = w.env.Display(newest); !newest.After(g.alert.Confirmed) {
+		if newest = re.env.Display(newest); !newest.After(g.alert.Confirmed) {
 			continue
 		}
 		if !cloned {
@@ -331,7 +331,7 @@ func (w *work) refresh(groups map[groupID]*group, touched map[groupID][]change) 
 		a.Confirmed = newest
 		c.alert = &a
 		groups[id] = &c
-		w.differs = true
+		re.differs = true
 	}
 	return groups
 }

@@ -19,24 +19,24 @@ type Inhibition struct {
 // outage is an alert that may stand for others.
 type outage struct {
 	g      *group
-	l      *ledger
+	l      *ruleState
 	labels map[string]string
 	meta   *Meta
 }
 
 // outages lists the firing alerts that inhibit others. One that is itself a part of another is none of them, so that what
 // is hidden always has a line that stands for it.
-func (t *turn) outages() []outage {
+func (ev *evaluation) outages() []outage {
 	var all []outage
-	for _, r := range t.e.rules {
+	for _, r := range ev.e.rules {
 		m := r.Meta()
-		l := t.next.rules[m.Name]
+		l := ev.next.rules[m.Name]
 		if len(m.Inhibits) == 0 || l == nil {
 			continue
 		}
 		for _, g := range l.groups {
 			if g.alert.State == StateFiring && len(g.members) > 0 {
-				all = append(all, outage{g, l, g.labels(t.e.environment), m})
+				all = append(all, outage{g, l, g.labels(ev.e.environment), m})
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (t *turn) outages() []outage {
 	})
 	out := all[:0]
 	for _, o := range all {
-		if t.partOf(o.g, out) == "" {
+		if ev.partOf(o.g, out) == "" {
 			out = append(out, o)
 		}
 	}
@@ -55,7 +55,7 @@ func (t *turn) outages() []outage {
 
 // partOf is the id of the outage that explains all of an alert's subjects, empty when there is none. What is more
 // severe than the outage is never hidden by it.
-func (t *turn) partOf(g *group, outages []outage) string {
+func (ev *evaluation) partOf(g *group, outages []outage) string {
 	a := g.alert
 	if len(outages) == 0 || a.State != StateFiring && a.State != StatePending || a.Flapping && len(g.members) == 0 {
 		return ""
@@ -70,7 +70,7 @@ func (t *turn) partOf(g *group, outages []outage) string {
 			continue
 		}
 		if labels == nil {
-			labels = g.labels(t.e.environment)
+			labels = g.labels(ev.e.environment)
 		}
 		if equal(o.meta.Inhibits[by].Equal, o.labels, labels) && o.explains(g) {
 			return o.g.alert.ID

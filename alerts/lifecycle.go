@@ -26,11 +26,11 @@ func step(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, sett
 }
 
 func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) *record {
-	n := begun(record{Key: key, State: StatePending, Source: v.Source, Via: v.Via, Note: v.Note}, finding{
+	n := newFinding(record{Key: key, State: StatePending, Source: v.Source, Via: v.Via, Note: v.Note}, finding{
 		Fingerprint: v.Fingerprint, Severity: v.Severity, Cause: v.Cause,
 		Runbook: v.Runbook, Active: now, Since: now, Bounds: v.Bounds, Confirmed: v.Confirmed, Suspected: v.Suspected,
 		Corroborate: v.Corroborable, Why: v.Why, Detail: v.Detail, Session: v.Session, Provider: v.Provider, Tenant: v.Tenant,
-		told: toldBy(v),
+		aggregate: aggregateOf(v),
 	})
 	if n.Source == "" {
 		n.Source = key.Source

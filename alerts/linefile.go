@@ -192,4 +192,4 @@ func (l lineFile) compact(size int, keep func([]byte) bool) error {
 	return errors.Join(err, f.Close())
 }
 
-func vaultFile(v *Vault, name string) lineFile { return lineFile{filepath.Join(v.dir, name)} }
+func storeFile(s *StateStore, name string) lineFile { return lineFile{filepath.Join(s.dir, name)} }

@@ -27,13 +27,13 @@ type marker struct {
 
 // noteChanges notes the changes that the State reports, what people did and noted among them; it reports whether there
 // are new ones.
-func (t *turn) noteChanges() bool {
-	kept := slices.Clone(t.old.markers)
+func (ev *evaluation) noteChanges() bool {
+	kept := slices.Clone(ev.old.markers)
 	was := len(kept)
-	for _, e := range t.st.Events {
+	for _, e := range ev.st.Events {
 		switch e.Kind {
 		case backend.EventChange, backend.EventAction, backend.EventNote:
-			kept = append(kept, marker{At: t.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text})
+			kept = append(kept, marker{At: ev.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text})
 		case backend.EventTransition, backend.EventPlatform:
 		}
 	}
@@ -42,14 +42,14 @@ func (t *turn) noteChanges() bool {
 		slices.SortStableFunc(kept, func(a, b marker) int { return a.At.Compare(b.At) })
 		kept = slices.Compact(kept)
 	}
-	kept = slices.DeleteFunc(kept, func(m marker) bool { return t.env.Now.Sub(m.At) > 2*markerBefore+markerAfter })
-	t.next.markers = kept[max(len(kept)-markersKept, 0):]
+	kept = slices.DeleteFunc(kept, func(m marker) bool { return ev.env.Now.Sub(m.At) > 2*markerBefore+markerAfter })
+	ev.next.markers = kept[max(len(kept)-markersKept, 0):]
 	return isNew
 }
 
 // young reports whether a new marker may lie near the group's onset.
-func (t *turn) young(g *group) bool {
-	return g.count.live.n > 0 && t.env.Now.Sub(g.count.live.active.at) <= markerBefore+markerAfter
+func (ev *evaluation) young(g *group) bool {
+	return g.count.live.n > 0 && ev.env.Now.Sub(g.count.live.active.at) <= markerBefore+markerAfter
 }
 
 // cluster is changes of one sort.
@@ -60,10 +60,10 @@ type cluster struct {
 }
 
 // changesNear are statements about the changes near an onset, the nearest first.
-func (t *turn) changesNear(source, via string, onset time.Time) []Evidence {
+func (ev *evaluation) changesNear(source, via string, onset time.Time) []Evidence {
 	var all []*cluster
-	for _, m := range t.next.markers {
-		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !t.concerns(m.Source, source, via) {
+	for _, m := range ev.next.markers {
+		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(c *cluster) bool { return c.Source == m.Source && c.Name == m.Name })
@@ -98,16 +98,16 @@ func (t *turn) changesNear(source, via string, onset time.Time) []Evidence {
 		default:
 			text = backend.Textf("seen %s before: %s", short(-gap), text)
 		}
-		out = append(out, Evidence{Text: text, Source: cmp.Or(c.Source, source), At: t.env.Display(c.At)})
+		out = append(out, Evidence{Text: text, Source: cmp.Or(c.Source, source), At: ev.env.Display(c.At)})
 	}
 	return out
 }
 
 // concerns reports whether a change that one source reports may have to do with an alert about another.
-func (t *turn) concerns(reporter, source, via string) bool {
+func (ev *evaluation) concerns(reporter, source, via string) bool {
 	if reporter == "" || reporter == source || reporter == via {
 		return true
 	}
-	h := t.st.Source(reporter)
+	h := ev.st.Source(reporter)
 	return h == nil || h.SpeaksAbout(source)
 }

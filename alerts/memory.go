@@ -14,7 +14,7 @@ import (
 type memory struct {
 	clock    clock
 	watching time.Time
-	rules    map[string]*ledger
+	rules    map[string]*ruleState
 	gaps     map[string]gap    // by source: what keeps its subjects from being judged
 	unknown  map[string]bool   // sources that cannot tell whether their workspaces exist
 	silent   map[string]string // by source: which inputs it does not deliver though it answers
@@ -34,8 +34,8 @@ type gap struct {
 	Starting bool // not read yet: everything stays as it was
 }
 
-// ledger is one rule's records and their groups.
-type ledger struct {
+// ruleState is one rule's records and their groups.
+type ruleState struct {
 	records []*record // sorted by key
 	// findings are the records that are no mere notes, sorted by key; only while a fleet rule looks.
 	findings []*record
@@ -78,39 +78,39 @@ type finding struct {
 	Session     backend.ID    `json:"session,omitzero"`
 	Provider    backend.Safe  `json:"provider,omitzero"`
 	Tenant      backend.Safe  `json:"tenant,omitzero"`
-	*told                     // by a rule that is no SubjectRule, read with tells: nil in findings about single subjects
+	*aggregate                // of a rule that is no SubjectRule; read it with aggregated. Nil in findings about single subjects
 }
 
-// told is what a finding carries for the alert that it is the only one of.
-type told struct {
+// aggregate is what a finding carries when it is the only member of its alert: what many subjects add up to.
+type aggregate struct {
 	Listing   *Listing      `json:"listing,omitempty"`
 	Evidence  []Evidence    `json:"evidence,omitempty"`
 	Trend     []float64     `json:"trend,omitempty"`
 	TrendSpan time.Duration `json:"trend_span,omitempty"`
 }
 
-func (t told) nothing() bool {
+func (t aggregate) isZero() bool {
 	return t.Listing == nil && t.Evidence == nil && t.Trend == nil && t.TrendSpan == 0
 }
 
-// tells is what the finding carries, nothing for most.
-func (f *finding) tells() told {
-	if f.told == nil {
-		return told{}
+// aggregated returns what the finding carries, the zero value for most.
+func (f *finding) aggregated() aggregate {
+	if f.aggregate == nil {
+		return aggregate{}
 	}
-	return *f.told
+	return *f.aggregate
 }
 
-func toldBy(v *Verdict) *told {
-	t := told{v.Listing, v.Evidence, v.Trend, v.TrendSpan}
-	if t.nothing() {
+func aggregateOf(v *Verdict) *aggregate {
+	t := aggregate{v.Listing, v.Evidence, v.Trend, v.TrendSpan}
+	if t.isZero() {
 		return nil
 	}
 	return new(t)
 }
 
 // begun is a record with a finding, both in one piece of memory.
-func begun(r record, f finding) *record {
+func newFinding(r record, f finding) *record {
 	x := &struct {
 		record
 		f finding
@@ -125,22 +125,22 @@ func (r *record) clone() *record {
 		n := *r
 		return &n
 	}
-	return begun(*r, *r.finding)
+	return newFinding(*r, *r.finding)
 }
 
 // UnmarshalJSON reads a record; the package cannot make the part that is not exported.
 func (r *record) UnmarshalJSON(data []byte) error {
 	type plain record
-	x := plain{finding: &finding{told: &told{}}}
+	x := plain{finding: &finding{aggregate: &aggregate{}}}
 	if err := json.Unmarshal(data, &x); err != nil {
 		return err
 	}
 	*r = record(x)
-	switch t := x.tells(); {
+	switch t := x.aggregated(); {
 	case r.State == "":
 		r.finding = nil
-	case t.nothing():
-		r.told = nil
+	case t.isZero():
+		r.aggregate = nil
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func searchRecords(rs []*record, k backend.Key) int {
 	return sort.Search(len(rs), func(i int) bool { return rs[i].Key.Compare(k) >= 0 })
 }
 
-func (l *ledger) get(k backend.Key) *record {
+func (l *ruleState) get(k backend.Key) *record {
 	if i := searchRecords(l.records, k); i < len(l.records) && l.records[i].Key == k {
 		return l.records[i]
 	}
@@ -331,7 +331,7 @@ func (d *dueIndex) with(changes []change) *dueIndex {
 }
 
 // Known gives a fleet rule what it remembers.
-type Known struct{ l *ledger }
+type Known struct{ l *ruleState }
 
 // All walks the rule's findings and notes in key order.
 func (k Known) All(yield func(backend.Key, *Note) bool) {

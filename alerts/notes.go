@@ -62,7 +62,7 @@ func (k Known) Buckets(yield func(string, Notes) bool) {
 }
 
 // bucketed brings the places up to date. Changes are sorted and without doubles.
-func (l *ledger) bucketed(b Bucketer, changes []change) map[string][]*record {
+func (l *ruleState) bucketed(b Bucketer, changes []change) map[string][]*record {
 	place := func(r *record) string {
 		if r == nil || r.Note == nil {
 			return ""

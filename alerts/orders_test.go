@@ -27,7 +27,7 @@ func silenceOf(id, matchers string, at time.Time, d time.Duration) Order {
 	return Order{Schema: orderSchema, ID: id, Kind: OrderSilence, At: at, For: d, Owner: backend.Text("ana"), Reason: backend.Text("deploy"), Matchers: matchers}
 }
 
-// order makes orders effective, as a Desk does.
+// order makes orders effective, as a Service does.
 func (l *lamp) order(list ...Order) *lamp {
 	l.t.Helper()
 	board, events := l.engine.Apply(l.board, ordered(l.t, list...))

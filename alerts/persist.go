@@ -27,7 +27,7 @@ const (
 type savedState struct {
 	Schema      int                  `json:"schema"`
 	Environment string               `json:"environment"`
-	Saved       Moment               `json:"saved"`
+	Saved       ClockReading         `json:"saved"`
 	Board       uint64               `json:"board"`
 	At          time.Time            `json:"at"`
 	Clock       clock                `json:"clock"`
@@ -65,7 +65,7 @@ type savedAlert struct {
 }
 
 // encode writes a Board's memory; at is the moment of its State.
-func (b *Board) encode(environment string, at Moment) ([]byte, error) {
+func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
 		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Rules: make(map[string]savedRule, len(b.memory.rules)),
@@ -106,7 +106,7 @@ type Loaded struct {
 }
 
 // decode restores a Board. Rules that are no longer known are dropped with their findings.
-func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
+func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	var s savedState
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Loaded{}, fmt.Errorf("alert state: %w", err)
@@ -120,7 +120,7 @@ func (e *Engine) decode(data []byte, now Moment) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ledger, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config,
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
 	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}
@@ -157,8 +157,8 @@ func sound(rs []*record) []*record {
 	return slices.CompactFunc(out, func(a, b *record) bool { return a.Key == b.Key })
 }
 
-func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
-	l := &ledger{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
+func restoreLedger(mem *memory, m *Meta, saved savedRule) *ruleState {
+	l := &ruleState{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
 	var all []change
 	for _, r := range l.records {
 		all = append(all, change{next: r})
@@ -176,7 +176,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		}
 		l.flaps[groupID{f.Source, f.Fingerprint, f.Severity}] = f.flap
 	}
-	lister := &work{turn: &turn{env: Env{clock: mem.clock}}, meta: m}
+	lister := &ruleEvaluation{evaluation: &evaluation{env: Env{clock: mem.clock}}, meta: m}
 	for _, sa := range saved.Alerts {
 		if sa.Alert == nil {
 			continue
@@ -194,8 +194,8 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 		g.since, g.began, g.worse, g.alert = sa.Since, sa.Began, sa.Worse, sa.Alert
 		g.marks = min(max(sa.Marks, 0), len(sa.Alert.Evidence))
 		g.count, g.flap = tally(g.members), l.flaps[g.id]
-		if t := g.count.total(g.members); t.oldest != nil && t.oldest.tells().Listing != nil && len(g.members) == 1 {
-			g.alert.Subjects = lister.listed(t.oldest.tells().Listing, g.alert.State)
+		if t := g.count.total(g.members); t.oldest != nil && t.oldest.aggregated().Listing != nil && len(g.members) == 1 {
+			g.alert.Subjects = lister.listed(t.oldest.aggregated().Listing, g.alert.State)
 		} else {
 			g.alert.Subjects = lister.list(g.members, t.live)
 		}
@@ -210,7 +210,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ledger {
 }
 
 // keep restores an alert without findings, if its history says that it flaps.
-func (l *ledger) keep(sa savedAlert) {
+func (l *ruleState) keep(sa savedAlert) {
 	for _, severity := range []Severity{"", sa.Alert.Severity} {
 		id := groupID{sa.Alert.Source, sa.Alert.Fingerprint, severity}
 		if f, ok := l.flaps[id]; ok && f.Flaps {
@@ -220,9 +220,9 @@ func (l *ledger) keep(sa savedAlert) {
 	}
 }
 
-// Vault keeps the alert state of one environment in its state directory. One process at a time may save.
+// StateStore keeps the alert state of one environment in its state directory. One process at a time may save.
 // It is safe for concurrent use.
-type Vault struct {
+type StateStore struct {
 	dir    string
 	engine *Engine
 
@@ -230,41 +230,41 @@ type Vault struct {
 	lock *os.File
 }
 
-// OpenVault makes the directory (mode 0700) and tries to take the lock. Without the lock the Vault can only load.
-func OpenVault(dir string, e *Engine) (*Vault, error) {
+// OpenStateStore makes the directory (mode 0700) and tries to take the lock. Without the lock the StateStore can only load.
+func OpenStateStore(dir string, e *Engine) (*StateStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	v := &Vault{dir: dir, engine: e}
-	_, err := v.TryLock()
-	return v, err
+	s := &StateStore{dir: dir, engine: e}
+	_, err := s.TryLock()
+	return s, err
 }
 
 // Locked reports whether this process may save.
-func (v *Vault) Locked() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.lock != nil
+func (s *StateStore) Locked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lock != nil
 }
 
 // TryLock takes the lock if no other process holds it.
-func (v *Vault) TryLock() (bool, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.lock != nil {
+func (s *StateStore) TryLock() (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock != nil {
 		return true, nil
 	}
-	f, err := lockFile(filepath.Join(v.dir, stateLock))
+	f, err := lockFile(filepath.Join(s.dir, stateLock))
 	if f == nil || err != nil {
 		return false, err
 	}
-	v.lock = f
-	return true, v.sweep()
+	s.lock = f
+	return true, s.sweep()
 }
 
 // sweep removes what a killed holder of the lock left of files that it was about to replace.
-func (v *Vault) sweep() error {
-	entries, err := os.ReadDir(v.dir)
+func (s *StateStore) sweep() error {
+	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return fmt.Errorf("state directory: %w", err)
 	}
@@ -273,7 +273,7 @@ func (v *Vault) sweep() error {
 			if !strings.HasPrefix(e.Name(), "."+name+".") {
 				continue
 			}
-			if err := os.Remove(filepath.Join(v.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(filepath.Join(s.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("what a killed process left in the state directory stays there: %w", err)
 			}
 		}
@@ -283,43 +283,43 @@ func (v *Vault) sweep() error {
 
 // Load reads what the lock's holder, or the last one, left. A missing file is no error. A file that cannot be read is
 // one; SetAside keeps it from being overwritten.
-func (v *Vault) Load(now Moment) (Loaded, error) {
-	data, err := os.ReadFile(filepath.Join(v.dir, stateFile))
+func (s *StateStore) Load(now ClockReading) (Loaded, error) {
+	data, err := os.ReadFile(filepath.Join(s.dir, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Loaded{}, nil
 	}
 	if err != nil {
 		return Loaded{}, fmt.Errorf("alert state: %w", err)
 	}
-	l, err := v.engine.decode(data, now)
+	l, err := s.engine.decode(data, now)
 	if err != nil {
-		return Loaded{}, fmt.Errorf("%s: %w", filepath.Join(v.dir, stateFile), err)
+		return Loaded{}, fmt.Errorf("%s: %w", filepath.Join(s.dir, stateFile), err)
 	}
 	return l, nil
 }
 
 // Save writes the Board's memory so that a crash at any moment leaves either the old file or the new one. at is the
 // moment of the Board's State. Without the lock it does nothing and says so.
-func (v *Vault) Save(b *Board, at Moment) (saved bool, err error) {
-	if !v.Locked() {
+func (s *StateStore) Save(b *Board, at ClockReading) (saved bool, err error) {
+	if !s.Locked() {
 		return false, nil
 	}
-	data, err := b.encode(v.engine.environment, at)
+	data, err := b.encode(s.engine.environment, at)
 	if err != nil {
 		return false, err
 	}
-	if err := writeAtomically(filepath.Join(v.dir, stateFile), data); err != nil {
+	if err := writeAtomically(filepath.Join(s.dir, stateFile), data); err != nil {
 		return false, fmt.Errorf("alert state: %w", err)
 	}
 	return true, nil
 }
 
 // SetAside keeps an unreadable state file under another name, so that the next Save does not destroy it.
-func (v *Vault) SetAside() error {
-	if !v.Locked() {
+func (s *StateStore) SetAside() error {
+	if !s.Locked() {
 		return nil
 	}
-	path := filepath.Join(v.dir, stateFile)
+	path := filepath.Join(s.dir, stateFile)
 	if err := os.Rename(path, path+".unreadable"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("alert state: %w", err)
 	}
@@ -327,14 +327,14 @@ func (v *Vault) SetAside() error {
 }
 
 // Close gives the lock back.
-func (v *Vault) Close() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.lock == nil {
+func (s *StateStore) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock == nil {
 		return nil
 	}
-	f := v.lock
-	v.lock = nil
+	f := s.lock
+	s.lock = nil
 	return unlockFile(f)
 }
 

@@ -9,42 +9,42 @@ import (
 	"time"
 )
 
-func moment(l *lamp) Moment {
-	return Moment{Wall: l.now, Boot: "b1", SinceBoot: time.Duration(l.now.UnixNano())}
+func moment(l *lamp) ClockReading {
+	return ClockReading{Wall: l.now, Boot: "b1", SinceBoot: time.Duration(l.now.UnixNano())}
 }
 
-func openVault(t *testing.T, dir string, e *Engine) *Vault {
+func openVault(t *testing.T, dir string, e *Engine) *StateStore {
 	t.Helper()
-	v, err := OpenVault(dir, e)
+	s, err := OpenStateStore(dir, e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := v.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return v
+	return s
 }
 
-func save(t *testing.T, v *Vault, b *Board, at Moment) {
+func save(t *testing.T, s *StateStore, b *Board, at ClockReading) {
 	t.Helper()
-	if ok, err := v.Save(b, at); err != nil || !ok {
+	if ok, err := s.Save(b, at); err != nil || !ok {
 		t.Fatalf("saved %v, %v", ok, err)
 	}
 }
 
 // restarted saves, and goes on with what was loaded after the machine was away for a while.
-func (l *lamp) restarted(t *testing.T, away time.Duration, change func(*Moment)) Loaded {
+func (l *lamp) restarted(t *testing.T, away time.Duration, change func(*ClockReading)) Loaded {
 	t.Helper()
-	v := openVault(t, t.TempDir(), l.engine)
-	save(t, v, l.board, moment(l))
+	s := openVault(t, t.TempDir(), l.engine)
+	save(t, s, l.board, moment(l))
 	l.now = l.now.Add(away)
 	at := moment(l)
 	if change != nil {
 		change(&at)
 	}
-	got, err := v.Load(at)
+	got, err := s.Load(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,15 +64,15 @@ func TestForGoesOnAcrossARestart(t *testing.T) {
 
 func TestElapsedBetweenRuns(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Moment)
+		change func(*ClockReading)
 		want   time.Duration
 		byWall bool
 	}{
-		"same boot, wall clock set back":  {func(m *Moment) { m.Wall = m.Wall.Add(-time.Hour) }, 6 * time.Minute, false},
-		"same boot, wall clock set ahead": {func(m *Moment) { m.Wall = m.Wall.Add(time.Hour) }, 6 * time.Minute, false},
-		"another boot":                    {func(m *Moment) { m.Boot, m.SinceBoot = "b2", time.Second }, 6 * time.Minute, true},
-		"another boot, never negative":    {func(m *Moment) { m.Boot = "b2"; m.Wall = m.Wall.Add(-time.Hour) }, 0, true},
-		"no boot clock":                   {func(m *Moment) { m.Boot = "" }, 6 * time.Minute, true},
+		"same boot, wall clock set back":  {func(m *ClockReading) { m.Wall = m.Wall.Add(-time.Hour) }, 6 * time.Minute, false},
+		"same boot, wall clock set ahead": {func(m *ClockReading) { m.Wall = m.Wall.Add(time.Hour) }, 6 * time.Minute, false},
+		"another boot":                    {func(m *ClockReading) { m.Boot, m.SinceBoot = "b2", time.Second }, 6 * time.Minute, true},
+		"another boot, never negative":    {func(m *ClockReading) { m.Boot = "b2"; m.Wall = m.Wall.Add(-time.Hour) }, 0, true},
+		"no boot clock":                   {func(m *ClockReading) { m.Boot = "" }, 6 * time.Minute, true},
 	} {
 		l := newLamp(t, Meta{For: time.Hour}).minutes("on")
 		if got := l.restarted(t, 6*time.Minute, c.change); got.Elapsed != c.want || got.ByWall != c.byWall {
@@ -101,8 +101,8 @@ func TestTimeUntilTheFirstStateAfterARestart(t *testing.T) {
 }
 
 func TestSystemMomentAdvances(t *testing.T) {
-	a := SystemMoment()
-	b := SystemMoment()
+	a := ReadSystemClock()
+	b := ReadSystemClock()
 	if d, _ := b.Since(a); d < 0 || d > time.Minute {
 		t.Errorf("%s between two readings", d)
 	}
@@ -148,19 +148,19 @@ func TestOneProcessHoldsTheLock(t *testing.T) {
 func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	dir := t.TempDir()
-	v := openVault(t, dir, l.engine)
-	save(t, v, l.board, moment(l))
+	s := openVault(t, dir, l.engine)
+	save(t, s, l.board, moment(l))
 	if err := os.WriteFile(filepath.Join(dir, "."+stateFile+".123"), []byte(`{"schema":1,"rul`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := v.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
+	if got, err := s.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
 		t.Errorf("%+v %v", got, err)
 	}
 	info, err := os.Stat(filepath.Join(dir, stateFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := v.Close(); err != nil {
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	openVault(t, dir, l.engine)
@@ -174,8 +174,8 @@ func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 func TestASaveReplacesTheFile(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	dir := t.TempDir()
-	v := openVault(t, dir, l.engine)
-	save(t, v, l.board, moment(l))
+	s := openVault(t, dir, l.engine)
+	save(t, s, l.board, moment(l))
 	path := filepath.Join(dir, stateFile)
 	before, err := os.ReadFile(path)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestASaveReplacesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer old.Close()
-	save(t, v, l.minutes("on off").board, moment(l))
+	save(t, s, l.minutes("on off").board, moment(l))
 	if got, err := io.ReadAll(old); err != nil || string(got) != string(before) {
 		t.Errorf("the old file was changed: %v", err)
 	}
@@ -203,17 +203,17 @@ func TestUnreadableStatesAreErrors(t *testing.T) {
 		"other environment": {`{"schema":1,"environment":"prod"}`, `environment "prod"`},
 	} {
 		dir := t.TempDir()
-		v := openVault(t, dir, l.engine)
-		if got, err := v.Load(moment(l)); err != nil || got.Board != nil {
+		s := openVault(t, dir, l.engine)
+		if got, err := s.Load(moment(l)); err != nil || got.Board != nil {
 			t.Errorf("%s: an empty directory gives %v %v", name, got, err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Load(moment(l)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := s.Load(moment(l)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := v.SetAside(); err != nil {
+		if err := s.SetAside(); err != nil {
 			t.Error(err)
 		}
 		if kept, err := os.ReadFile(filepath.Join(dir, stateFile+".unreadable")); err != nil || string(kept) != c.text {

@@ -82,21 +82,21 @@ func (s Scope) has(labels map[string]string, lenient bool) bool {
 
 // outside reports whether a subject is none of the rule's, by what is known of it and what the rule says. lenient: see
 // has.
-func (w *work) outside(k backend.Key, e backend.Entity, v *Verdict, lenient bool) bool {
-	if w.meta.Scope.IsZero() {
+func (re *ruleEvaluation) outside(k backend.Key, e backend.Entity, v *Verdict, lenient bool) bool {
+	if re.meta.Scope.IsZero() {
 		return false
 	}
-	labels := w.scopeLabels(k, e)
+	labels := re.scopeLabels(k, e)
 	for label, value := range map[string]string{LabelSource: v.Source, LabelProvider: v.Provider.String(), LabelTenant: v.Tenant.String(), LabelSession: v.Session.Raw()} {
 		if value != "" {
 			labels[label] = value
 		}
 	}
-	return !w.meta.Scope.has(labels, lenient)
+	return !re.meta.Scope.has(labels, lenient)
 }
 
 // scopeLabels are what is known of a subject whatever the rule says.
-func (w *work) scopeLabels(k backend.Key, e backend.Entity) map[string]string {
+func (re *ruleEvaluation) scopeLabels(k backend.Key, e backend.Entity) map[string]string {
 	labels := map[string]string{LabelSource: k.Source}
 	session := backend.Key{Kind: backend.KindSession, Source: k.Source}
 	switch x := e.(type) {
@@ -106,10 +106,10 @@ func (w *work) scopeLabels(k backend.Key, e backend.Entity) map[string]string {
 		session.ID = k.ID
 	case *backend.Sandbox:
 		session.ID, labels[LabelProvider] = x.Session, x.Provider.String()
-		session.Source = w.st.HomeOf(k.Source, x.Session)
+		session.Source = re.st.HomeOf(k.Source, x.Session)
 	}
 	labels[LabelSession] = session.ID.Raw()
-	if s := w.st.Session(session); s != nil {
+	if s := re.st.Session(session); s != nil {
 		labels[LabelTenant] = s.Tenant.String()
 	}
 	return labels

@@ -12,7 +12,7 @@ import (
 type count struct {
 	firing, held, pending stateCount // by state; one that speaks for all is the oldest
 	ended                 int
-	live                  aggregate // of the members that have not ended
+	live                  liveTotals // of the members that have not ended
 }
 
 // stateCount is what the members of one state add up to.
@@ -52,7 +52,7 @@ type sessionID struct {
 }
 
 // aggregate counts distinct sessions, providers and tenants.
-type aggregate struct {
+type liveTotals struct {
 	n                  int
 	active             extreme // the earliest
 	confirmed          extreme // the latest
@@ -60,11 +60,11 @@ type aggregate struct {
 	providers, tenants map[backend.Safe]int
 }
 
-func (a *aggregate) make() {
+func (a *liveTotals) make() {
 	a.sessions, a.providers, a.tenants = map[sessionID]int{}, map[backend.Safe]int{}, map[backend.Safe]int{}
 }
 
-func (a *aggregate) clone() {
+func (a *liveTotals) clone() {
 	a.sessions, a.providers, a.tenants = maps.Clone(a.sessions), maps.Clone(a.providers), maps.Clone(a.tenants)
 }
 
@@ -99,7 +99,7 @@ type runs struct {
 	sample *record
 }
 
-func (x *runs) add(a *aggregate, r *record) {
+func (x *runs) add(a *liveTotals, r *record) {
 	if x.n > 0 && sameOwners(x.sample, r) {
 		x.n++
 		return
@@ -108,7 +108,7 @@ func (x *runs) add(a *aggregate, r *record) {
 	x.n, x.sample = 1, r
 }
 
-func (x *runs) flush(a *aggregate) {
+func (x *runs) flush(a *liveTotals) {
 	if x.n > 0 {
 		a.owners(x.sample, x.n)
 	}
@@ -120,19 +120,19 @@ func sameOwners(a, b *record) bool {
 }
 
 // owners counts n subjects more, or fewer, of the record's session, provider and tenant.
-func (a *aggregate) owners(r *record, n int) {
+func (a *liveTotals) owners(r *record, n int) {
 	if !r.Session.IsZero() {
-		tell(a.sessions, sessionID{r.Key.Source, r.Session}, n)
+		addCount(a.sessions, sessionID{r.Key.Source, r.Session}, n)
 	}
 	if !r.Provider.IsEmpty() {
-		tell(a.providers, r.Provider, n)
+		addCount(a.providers, r.Provider, n)
 	}
 	if !r.Tenant.IsEmpty() {
-		tell(a.tenants, r.Tenant, n)
+		addCount(a.tenants, r.Tenant, n)
 	}
 }
 
-func tell[K comparable](m map[K]int, k K, n int) {
+func addCount[K comparable](m map[K]int, k K, n int) {
 	if m[k] += n; m[k] == 0 {
 		delete(m, k)
 	}
@@ -254,7 +254,7 @@ func (c *count) total(members []*record) total {
 	t := total{state: c.state(), live: c.live.n > 0}
 	a, s := &c.live, c.of(t.state)
 	if !t.live {
-		a, s = &aggregate{}, &stateCount{}
+		a, s = &liveTotals{}, &stateCount{}
 		a.make()
 		var all count
 		for _, r := range members {

@@ -18,7 +18,7 @@ func TestCountingChangesEqualsCountingAll(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		make := func(i int) *record {
-			return begun(record{
+			return newFinding(record{
 				Key:   backend.Key{Kind: backend.KindWorkspace, Source: "s", Parent: backend.MustID(fmt.Sprint("p", i/3)), ID: backend.MustID(fmt.Sprintf("%02d", i))},
 				State: states[r.IntN(4)],
 			}, finding{

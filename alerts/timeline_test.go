@@ -17,24 +17,24 @@ func TestMarkersThatAreToldAgainStandOnTheTimelineOnce(t *testing.T) {
 	undated := deploy
 	undated.SourceAt = time.Time{}
 	for range 3 {
-		v := openVault(t, dir, l.engine)
-		d := l.desk(t, v, nil)
-		if err := d.Record(deploy, later, deploy); err != nil {
+		s := openVault(t, dir, l.engine)
+		svc := l.desk(t, s, nil)
+		if err := svc.Record(deploy, later, deploy); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.Timeline(10); len(got) != 2 {
+		if got := svc.Timeline(10); len(got) != 2 {
 			t.Errorf("the timeline has %d events: %+v", len(got), got)
 		}
-		if err := v.Close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	v := openVault(t, dir, l.engine)
-	d := l.desk(t, v, nil)
-	if err := d.Record(undated, undated); err != nil {
+	s := openVault(t, dir, l.engine)
+	svc := l.desk(t, s, nil)
+	if err := svc.Record(undated, undated); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Timeline(10); len(got) != 4 {
+	if got := svc.Timeline(10); len(got) != 4 {
 		t.Errorf("what carries no time of its own happened as often as it was told; got %d events", len(got))
 	}
 }

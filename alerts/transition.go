@@ -15,14 +15,14 @@ const maxEndedEvents = 50
 // maxAbout bounds the subjects that one event names.
 const maxAbout = 50
 
-func (t *turn) emit(a *Alert, name string, subject backend.Key, text backend.Safe) {
-	e := backend.Event{Kind: backend.EventTransition, At: t.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text}
+func (ev *evaluation) emit(a *Alert, name string, subject backend.Key, text backend.Safe) {
+	e := backend.Event{Kind: backend.EventTransition, At: ev.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text}
 	if subject == (backend.Key{}) { // once the alert is over, nothing else tells whom it was about
 		for i := range a.Subjects[:min(len(a.Subjects), maxAbout)] {
 			e.About = append(e.About, a.Subjects[i].Key)
 		}
 	}
-	t.events = append(t.events, e)
+	ev.events = append(ev.events, e)
 }
 
 // describe is the line that an alert has on the timeline.
@@ -42,14 +42,14 @@ func first(a *Alert) backend.Key {
 }
 
 // transition reports that an alert took another state.
-func (t *turn) transition(was, is *group) {
+func (ev *evaluation) transition(was, is *group) {
 	a := is.alert
 	switch flapped := was != nil && was.alert.Flapping; {
 	case a.Flapping && !flapped:
-		t.emit(a, "flapping", first(a), describe(a, "flaps: its changes are not told until it is steady"))
+		ev.emit(a, "flapping", first(a), describe(a, "flaps: its changes are not told until it is steady"))
 		return
 	case flapped && !a.Flapping && a.State != StateEnded:
-		t.emit(a, "steady", first(a), describe(a, "does not flap any more and is "+string(a.State)))
+		ev.emit(a, "steady", first(a), describe(a, "does not flap any more and is "+string(a.State)))
 		return
 	case was != nil && was.alert.State == a.State:
 		return
@@ -57,39 +57,39 @@ func (t *turn) transition(was, is *group) {
 	switch a.State {
 	case StatePending:
 		if was != nil && (was.alert.State == StateFiring || was.alert.State == StateHeld) {
-			t.emit(a, string(StateResolved), first(a), describe(a, "resolved, but still suspected"))
+			ev.emit(a, string(StateResolved), first(a), describe(a, "resolved, but still suspected"))
 			return
 		}
-		t.emit(a, string(StatePending), first(a), describe(a, "suspected"))
+		ev.emit(a, string(StatePending), first(a), describe(a, "suspected"))
 	case StateHeld:
-		t.emit(a, string(StateHeld), first(a), backend.Textf("%s: %s", describe(a, "held"), a.Why))
+		ev.emit(a, string(StateHeld), first(a), backend.Textf("%s: %s", describe(a, "held"), a.Why))
 	case StateEnded:
-		t.emit(a, string(StateEnded), first(a), backend.Textf("%s: %s", describe(a, "ended"), a.Why))
+		ev.emit(a, string(StateEnded), first(a), backend.Textf("%s: %s", describe(a, "ended"), a.Why))
 	case StateFiring, StateResolved:
-		t.emit(a, string(a.State), first(a), describe(a, string(a.State)))
+		ev.emit(a, string(a.State), first(a), describe(a, string(a.State)))
 	}
 }
 
 // leave reports that an alert left the Board.
-func (t *turn) leave(was *group, changes []change) {
+func (ev *evaluation) leave(was *group, changes []change) {
 	if was == nil || was.alert.State == StateEnded {
 		return
 	}
 	a := was.alert
 	switch {
 	case a.State == StatePending:
-		t.emit(a, "cleared", first(a), describe(a, "no longer suspected"))
-	case t.movedOn(changes):
-		t.emit(a, "moved", first(a), describe(a, "goes on with another cause"))
+		ev.emit(a, "cleared", first(a), describe(a, "no longer suspected"))
+	case ev.movedOn(changes):
+		ev.emit(a, "moved", first(a), describe(a, "goes on with another cause"))
 	default:
-		t.emit(a, string(StateResolved), first(a), describe(a, "resolved"))
+		ev.emit(a, string(StateResolved), first(a), describe(a, "resolved"))
 	}
 }
 
 // movedOn reports whether the members that left have another cause now.
-func (t *turn) movedOn(left []change) bool {
+func (ev *evaluation) movedOn(left []change) bool {
 	for _, c := range left {
-		if t.regrouped[c.key()] {
+		if ev.regrouped[c.key()] {
 			return true
 		}
 	}
@@ -97,45 +97,45 @@ func (t *turn) movedOn(left []change) bool {
 }
 
 // reportEnded reports single subjects that ended while others of their alert live on.
-func (w *work) reportEnded(groups map[groupID]*group) {
-	slices.SortFunc(w.ended, func(a, b change) int { return a.key().Compare(b.key()) })
+func (re *ruleEvaluation) reportEnded(groups map[groupID]*group) {
+	slices.SortFunc(re.ended, func(a, b change) int { return a.key().Compare(b.key()) })
 	n := 0
-	for _, c := range w.ended {
+	for _, c := range re.ended {
 		id, _ := c.next.group()
 		g := groups[id]
 		if g == nil || g.alert.State == StateEnded {
 			continue
 		}
 		if n++; n <= maxEndedEvents {
-			w.emit(g.alert, string(StateEnded), c.key(), backend.Textf("%s: %s %s", w.meta.Name, c.key().Safe(), c.next.Why))
+			re.emit(g.alert, string(StateEnded), c.key(), backend.Textf("%s: %s %s", re.meta.Name, c.key().Safe(), c.next.Why))
 		}
 	}
 	if n > maxEndedEvents {
-		w.events = append(w.events, backend.Event{Kind: backend.EventTransition, At: w.next.clock.Wall, Name: string(StateEnded),
-			Text: backend.Textf("%s: %d more subjects ended", w.meta.Name, n-maxEndedEvents)})
+		re.events = append(re.events, backend.Event{Kind: backend.EventTransition, At: re.next.clock.Wall, Name: string(StateEnded),
+			Text: backend.Textf("%s: %d more subjects ended", re.meta.Name, n-maxEndedEvents)})
 	}
 }
 
 // finish puts the alerts of all rules into a Board.
-func (t *turn) finish() (*Board, []backend.Event) {
-	b := &Board{Number: t.st.Number, At: plain(t.st.Wall), Blind: t.blind(), memory: t.next}
-	t.annotate()
-	if t.prev != nil && !t.differs && t.sameRules() {
-		b.Alerts = t.prev.Alerts
-		return b, t.events
+func (ev *evaluation) finish() (*Board, []backend.Event) {
+	b := &Board{Number: ev.st.Number, At: plain(ev.st.Wall), Blind: ev.blind(), memory: ev.next}
+	ev.annotate()
+	if ev.prev != nil && !ev.differs && ev.sameRules() {
+		b.Alerts = ev.prev.Alerts
+		return b, ev.events
 	}
-	b.Alerts = t.collect()
-	return b, t.events
+	b.Alerts = ev.collect()
+	return b, ev.events
 }
 
 // collect lists the alerts of all rules in their order.
-func (t *turn) collect() []*Alert {
+func (ev *evaluation) collect() []*Alert {
 	n := 0
-	for _, l := range t.next.rules {
+	for _, l := range ev.next.rules {
 		n += len(l.groups)
 	}
 	all := make([]*Alert, 0, n)
-	for _, l := range t.next.rules {
+	for _, l := range ev.next.rules {
 		for _, g := range l.groups {
 			all = append(all, g.alert)
 		}
@@ -145,9 +145,9 @@ func (t *turn) collect() []*Alert {
 }
 
 // sameRules reports whether the memory before had no alerts of rules that are not evaluated any more.
-func (t *turn) sameRules() bool {
-	for name := range t.old.rules {
-		if t.next.rules[name] == nil {
+func (ev *evaluation) sameRules() bool {
+	for name := range ev.old.rules {
+		if ev.next.rules[name] == nil {
 			return false
 		}
 	}

@@ -143,7 +143,7 @@ func (s *cleanSite) run(code int, want string, args ...string) string {
 	p := program(&out, &errs, func(string) string { return "" })
 	began := time.Now()
 	p.Now, p.Mono = time.Now, func() time.Duration { return time.Since(began) }
-	p.Moment = func() alerts.Moment { return alerts.Moment{Wall: time.Now()} }
+	p.Moment = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
 	p.Control, p.Cleaning = s.control, s.cleaning()
 	k := fakeKind("tmpdir")
 	k.New = func(backend.Options, backend.Deps) (backend.Source, error) { return s.dirs, nil }

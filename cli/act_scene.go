@@ -20,7 +20,7 @@ type scene struct {
 	p       *Program
 	config  *config.Config
 	fleet   *fleet.Fleet
-	desk    *alerts.Desk
+	desk    *alerts.Service
 	feed    *ActionFeed
 	acting  Acting
 	control *actions.Control

@@ -184,7 +184,7 @@ func (s *actSite) run(code int, want string, args ...string) (stdout string) {
 	p := program(&out, &errs, func(string) string { return "" })
 	began := time.Now()
 	p.Now, p.Mono = time.Now, func() time.Duration { return time.Since(began) }
-	p.Moment = func() alerts.Moment { return alerts.Moment{Wall: time.Now()} }
+	p.Moment = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
 	p.Control, p.Stdin = s.control, strings.NewReader(s.stdin)
 	kind := func(name string) backend.SourceKind {
 		k := fakeKind(name)

@@ -17,13 +17,13 @@ type Acting struct {
 	StateDir string // empty: there is no place to keep state, and nothing can be done
 	ReadOnly bool
 	Feed     actions.Feed
-	Desk     *alerts.Desk
+	Desk     *alerts.Service
 }
 
 // ActionFeed lets actions see what the screen sees.
 type ActionFeed struct {
 	fleet *fleet.Fleet
-	desk  *alerts.Desk
+	desk  *alerts.Service
 
 	mu       sync.Mutex
 	board    *alerts.Board // that concerns were made of
@@ -31,7 +31,9 @@ type ActionFeed struct {
 }
 
 // NewActionFeed joins a fleet and what evaluates its States.
-func NewActionFeed(f *fleet.Fleet, d *alerts.Desk) *ActionFeed { return &ActionFeed{fleet: f, desk: d} }
+func NewActionFeed(f *fleet.Fleet, svc *alerts.Service) *ActionFeed {
+	return &ActionFeed{fleet: f, desk: svc}
+}
 
 // attending is the viewer under whose name the targets of a plan are looked at.
 const attending = "actions"

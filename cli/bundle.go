@@ -36,7 +36,7 @@ type Saved struct {
 
 // Save writes down what the desk knows about an entity or an alert (views.AlertKey), with the hash of the file in the
 // journal, and tells the timeline. The file lies in the state directory, or is out, which must not exist.
-func (e Evidence) Save(ctx context.Context, desk *alerts.Desk, key backend.Key, out string) (Saved, error) {
+func (e Evidence) Save(ctx context.Context, desk *alerts.Service, key backend.Key, out string) (Saved, error) {
 	now := e.Now()
 	state, board := desk.Latest()
 	if state == nil || board == nil {

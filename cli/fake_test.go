@@ -131,7 +131,7 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 		Scenarios: []string{"all", "calm"},
 		Now:       func() time.Time { return noon },
 		Mono:      func() time.Duration { return time.Minute },
-		Moment:    func() alerts.Moment { return alerts.Moment{Wall: noon} },
+		Moment:    func() alerts.ClockReading { return alerts.ClockReading{Wall: noon} },
 		Audit: func(dir, _ string) (*audit.Journal, audit.Who, error) {
 			j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: backend.Text("build-7")}})
 			return j, audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7"), Claimed: backend.Text("Mara L")}, err

@@ -79,15 +79,15 @@ func (p *Program) note(s shared, by, text string) error {
 		return err
 	}
 	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
-	vault, err := alerts.OpenVault(dir, engine)
+	store, err := alerts.OpenStateStore(dir, engine)
 	if err != nil {
 		return failed("the note was not written down", err)
 	}
-	desk := alerts.NewDesk(engine, alerts.DeskOptions{Vault: vault, Now: p.Moment,
+	desk := alerts.NewService(engine, alerts.ServiceOptions{Store: store, ReadClock: p.Moment,
 		Problem: func(err error) { p.notice("%v", err) }})
 	err = desk.Note(p.Cleaner.Clean(by, maxAuthor), p.Cleaner.Clean(text, 2*maxNote))
 	desk.Close()
-	if closing := vault.Close(); err == nil {
+	if closing := store.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {

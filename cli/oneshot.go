@@ -20,7 +20,7 @@ import (
 // reading is what the one-shot commands conclude from.
 type reading struct {
 	config *config.Config
-	desk   *alerts.Desk
+	desk   *alerts.Service
 	state  *fleet.State
 	board  *alerts.Board
 	events []backend.Event // of former runs and of this one, oldest first
@@ -92,15 +92,15 @@ func (p *Program) open(ctx context.Context, s shared, o oneShot) (r *reading, cl
 
 // desk makes what evaluates the States, on top of what former runs left in the state directory. Without a directory it
 // still evaluates, and says what that costs.
-func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend func(backend.Attention)) (*alerts.Desk, func()) {
+func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend func(backend.Attention)) (*alerts.Service, func()) {
 	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
 	problem := func(err error) {
 		p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
 	}
-	o := alerts.DeskOptions{Now: p.Moment, Problem: problem, Attention: attend, LongestOrder: c.LongestOrder}
+	o := alerts.ServiceOptions{ReadClock: p.Moment, Problem: problem, Attention: attend, LongestOrder: c.LongestOrder}
 	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
 	if err == nil {
-		o.Vault, err = alerts.OpenVault(dir, engine)
+		o.Store, err = alerts.OpenStateStore(dir, engine)
 	}
 	if err == nil && p.Journal != nil {
 		o.Journal, err = p.Journal(dir, c.Digest)
@@ -108,11 +108,11 @@ func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend f
 	if err != nil {
 		problem(err)
 	}
-	desk := alerts.NewDesk(engine, o)
+	desk := alerts.NewService(engine, o)
 	return desk, func() {
 		desk.Close()
-		if o.Vault != nil {
-			if err := o.Vault.Close(); err != nil {
+		if o.Store != nil {
+			if err := o.Store.Close(); err != nil {
 				problem(err)
 			}
 		}

@@ -39,8 +39,8 @@ type Program struct {
 	Scenarios []string
 
 	Now    func() time.Time
-	Mono   func() time.Duration // since the process started; never jumps
-	Moment func() alerts.Moment // the clocks that outlive a process
+	Mono   func() time.Duration       // since the process started; never jumps
+	Moment func() alerts.ClockReading // the clocks that outlive a process
 	// Journal keeps orders about alerts in the state directory before they take effect, and names the digest of the
 	// configuration; nil: nobody does.
 	Journal func(stateDir, digest string) (alerts.OrderJournal, error)

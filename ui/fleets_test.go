@@ -11,7 +11,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-var _ Feed = (*alerts.Desk)(nil) // what the wiring hands to New
+var _ Feed = (*alerts.Service)(nil) // what the wiring hands to New
 
 // big is a generated fleet.
 func big(now time.Time, n int) *fleet.State {

@@ -17,9 +17,9 @@ import (
 )
 
 var (
-	_ Orders   = (*alerts.Desk)(nil) // what the wiring hands to New
-	_ Silences = (*alerts.Desk)(nil)
-	_ History  = (*alerts.Desk)(nil)
+	_ Orders   = (*alerts.Service)(nil) // what the wiring hands to New
+	_ Silences = (*alerts.Service)(nil)
+	_ History  = (*alerts.Service)(nil)
 )
 
 // orderFeed takes orders and remembers them.

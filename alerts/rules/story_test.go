@@ -322,8 +322,8 @@ func (s *story) every(step, span time.Duration, f func()) *story {
 	return s
 }
 
-func (s *story) moment() alerts.Moment {
-	return alerts.Moment{Wall: s.wall, Boot: "boot", SinceBoot: s.wall.Sub(noon) - s.jumped + 1000*time.Hour}
+func (s *story) moment() alerts.ClockReading {
+	return alerts.ClockReading{Wall: s.wall, Boot: "boot", SinceBoot: s.wall.Sub(noon) - s.jumped + 1000*time.Hour}
 }
 
 // restart saves and loads the state as a new process would. Its monotonic clock and State numbers begin anew.
@@ -336,7 +336,7 @@ func (s *story) restart() *story {
 func (s *story) restartAcross(jump time.Duration) *story {
 	s.t.Helper()
 	dir := s.t.TempDir()
-	v, err := alerts.OpenVault(dir, s.engine)
+	v, err := alerts.OpenStateStore(dir, s.engine)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -151,12 +151,12 @@ func (y *player) step(step int) error {
 func (y *player) wake(step int) error {
 	y.fresh, y.since = false, y.now
 	if y.dir != "" {
-		v, err := alerts.OpenVault(y.dir, y.engine)
+		s, err := alerts.OpenStateStore(y.dir, y.engine)
 		if err != nil {
 			return err
 		}
-		l, err := v.Load(y.moment())
-		if err := errors.Join(err, v.Close(), os.RemoveAll(y.dir)); err != nil {
+		l, err := s.Load(y.moment())
+		if err := errors.Join(err, s.Close(), os.RemoveAll(y.dir)); err != nil {
 			return err
 		}
 		y.board, y.dir = l.Board, ""
@@ -171,15 +171,15 @@ func (y *player) sleep(until int) error {
 	if err != nil {
 		return err
 	}
-	v, err := alerts.OpenVault(dir, y.engine)
+	s, err := alerts.OpenStateStore(dir, y.engine)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	saved, err := v.Save(y.board, y.moment())
+	saved, err := s.Save(y.board, y.moment())
 	if err == nil && !saved {
 		err = errors.New("the state could not be saved for the restart: another process has its lock")
 	}
-	if err := errors.Join(err, v.Close()); err != nil {
+	if err := errors.Join(err, s.Close()); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	y.dir, y.asleep = dir, until
@@ -187,8 +187,8 @@ func (y *player) sleep(until int) error {
 	return nil
 }
 
-func (y *player) moment() alerts.Moment {
-	return alerts.Moment{Wall: y.now, Boot: "scenario", SinceBoot: y.now.Sub(y.Start) + time.Hour}
+func (y *player) moment() alerts.ClockReading {
+	return alerts.ClockReading{Wall: y.now, Boot: "scenario", SinceBoot: y.now.Sub(y.Start) + time.Hour}
 }
 
 // poll reads one source.

@@ -39,8 +39,8 @@ func (e *NoSuchAlertError) Error() string {
 
 // Acknowledge says that owner has taken an alert, for a while (0: AcknowledgeFor). It holds on this host only, drops when
 // the alert becomes more severe, and is over when the alert is.
-func (d *Desk) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
-	a, err := d.alert(alertID)
+func (svc *Service) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
+	a, err := svc.alert(alertID)
 	if err != nil {
 		return Order{}, err
 	}
@@ -49,12 +49,12 @@ func (d *Desk) Acknowledge(alertID string, owner, reason backend.Safe, lasting t
 	if o.For == 0 {
 		o.For = AcknowledgeFor
 	}
-	return d.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
+	return svc.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
 }
 
 // Unacknowledge gives an alert back.
-func (d *Desk) Unacknowledge(alertID string, owner backend.Safe) (Order, error) {
-	a, err := d.alert(alertID)
+func (svc *Service) Unacknowledge(alertID string, owner backend.Safe) (Order, error) {
+	a, err := svc.alert(alertID)
 	switch {
 	case err != nil:
 		return Order{}, err
@@ -63,7 +63,7 @@ func (d *Desk) Unacknowledge(alertID string, owner backend.Safe) (Order, error) 
 	}
 	o := Order{Kind: OrderUnacknowledge, Owner: owner}
 	o.about(a)
-	return d.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
+	return svc.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
 }
 
 func (x *Order) about(a *Alert) {
@@ -72,7 +72,7 @@ func (x *Order) about(a *Alert) {
 
 // Silence mutes the alerts that matchers match, now and later, for a while (0: SilenceFor). A reason is required. Matched
 // is how many alerts it mutes now: with 0 the matchers may be wrong, and whoever asked must be told.
-func (d *Desk) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Duration) (o Order, matched int, err error) {
+func (svc *Service) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Duration) (o Order, matched int, err error) {
 	switch {
 	case len(ms) == 0:
 		return Order{}, 0, errors.New("a silence of everything is not possible: name what to silence, such as rule=\"failed-too-long\"")
@@ -83,49 +83,49 @@ func (d *Desk) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Dur
 	if o.For == 0 {
 		o.For = SilenceFor
 	}
-	o, err = d.order(o, backend.Textf("%s silences %s for %s: %s", owner, backend.Clean(o.Matchers, 200), short(o.For), reason))
-	return o, d.Matching(ms), err
+	o, err = svc.order(o, backend.Textf("%s silences %s for %s: %s", owner, backend.Clean(o.Matchers, 200), short(o.For), reason))
+	return o, svc.Matching(ms), err
 }
 
 // Matching counts the alerts on the Board that matchers match, for a preview.
-func (d *Desk) Matching(ms Matchers) int {
-	_, b := d.Latest()
-	return b.matching(ms, d.engine.environment)
+func (svc *Service) Matching(ms Matchers) int {
+	_, b := svc.Latest()
+	return b.matching(ms, svc.engine.environment)
 }
 
 // Expire ends a silence.
-func (d *Desk) Expire(silenceID string, owner backend.Safe) (Order, error) {
-	for _, s := range d.Silences() {
+func (svc *Service) Expire(silenceID string, owner backend.Safe) (Order, error) {
+	for _, s := range svc.Silences() {
 		if s.ID.String() == silenceID {
 			o := Order{Kind: OrderExpire, Owner: owner, Silence: silenceID}
-			return d.order(o, backend.Textf("%s ends the silence of %s: %s", owner, s.Owner, backend.Clean(s.Matchers.String(), 200)))
+			return svc.order(o, backend.Textf("%s ends the silence of %s: %s", owner, s.Owner, backend.Clean(s.Matchers.String(), 200)))
 		}
 	}
 	return Order{}, fmt.Errorf("no silence %s is in force", backend.Clean(silenceID, 80))
 }
 
 // Silences lists the silences in force, those that end first at the top. Their Until counts down.
-func (d *Desk) Silences() []Silencing {
-	d.mu.Lock()
-	b, o := d.board, d.orders
-	d.mu.Unlock()
-	return o.list(b, d.engine.environment, d.now())
+func (svc *Service) Silences() []Silencing {
+	svc.mu.Lock()
+	b, o := svc.board, svc.orders
+	svc.mu.Unlock()
+	return o.list(b, svc.engine.environment, svc.now())
 }
 
 // Note writes something down on the timeline.
-func (d *Desk) Note(owner, text backend.Safe) error {
+func (svc *Service) Note(owner, text backend.Safe) error {
 	if text.IsEmpty() {
 		return errors.New("the note is empty")
 	}
-	return d.Record(backend.Event{Kind: backend.EventNote, At: d.now(), Name: "note", Text: backend.Textf("%s: %s", owner, text)})
+	return svc.Record(backend.Event{Kind: backend.EventNote, At: svc.now(), Name: "note", Text: backend.Textf("%s: %s", owner, text)})
 }
 
 // Record adds events to the timeline, and returns when they are written down.
-func (d *Desk) Record(events ...backend.Event) error {
-	d.timeline.take(d.holds(), events)
-	err := d.timeline.write()
+func (svc *Service) Record(events ...backend.Event) error {
+	svc.timeline.take(svc.holds(), events)
+	err := svc.timeline.write()
 	if unread := (*unreadLinesError)(nil); errors.As(err, &unread) {
-		d.problem(err)
+		svc.problem(err)
 		return nil
 	}
 	return err
@@ -133,10 +133,10 @@ func (d *Desk) Record(events ...backend.Event) error {
 
 // Timeline lists the newest n events, newest first: transitions, orders, notes, actions, change markers, and what
 // backends reported since this process started.
-func (d *Desk) Timeline(n int) []backend.Event { return d.timeline.newest(n) }
+func (svc *Service) Timeline(n int) []backend.Event { return svc.timeline.newest(n) }
 
-func (d *Desk) alert(id string) (*Alert, error) {
-	if _, b := d.Latest(); b != nil {
+func (svc *Service) alert(id string) (*Alert, error) {
+	if _, b := svc.Latest(); b != nil {
 		for _, a := range b.Alerts {
 			if a.ID == id && a.State != StateEnded {
 				return a, nil
@@ -146,23 +146,23 @@ func (d *Desk) alert(id string) (*Alert, error) {
 	return nil, &NoSuchAlertError{id}
 }
 
-func (d *Desk) now() time.Time {
-	if d.opt.Now == nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.board != nil {
-			return d.board.memory.clock.Wall
+func (svc *Service) now() time.Time {
+	if svc.opt.ReadClock == nil {
+		svc.mu.Lock()
+		defer svc.mu.Unlock()
+		if svc.board != nil {
+			return svc.board.memory.clock.Wall
 		}
 		return time.Time{}
 	}
-	return plain(d.opt.Now().Wall)
+	return plain(svc.opt.ReadClock().Wall)
 }
 
-func (d *Desk) holds() bool { return d.opt.Vault == nil || d.opt.Vault.Locked() }
+func (svc *Service) holds() bool { return svc.opt.Store == nil || svc.opt.Store.Locked() }
 
 // order journals, stores and applies an order.
-func (d *Desk) order(o Order, text backend.Safe) (Order, error) {
-	longest := d.opt.LongestOrder
+func (svc *Service) order(o Order, text backend.Safe) (Order, error) {
+	longest := svc.opt.LongestOrder
 	if longest == 0 {
 		longest = LongestOrder
 	}
@@ -178,42 +178,42 @@ func (d *Desk) order(o Order, text backend.Safe) (Order, error) {
 	if _, err := rand.Read(id[:]); err != nil {
 		return o, err
 	}
-	o.Schema, o.ID, o.At = orderSchema, hex.EncodeToString(id[:]), d.now()
+	o.Schema, o.ID, o.At = orderSchema, hex.EncodeToString(id[:]), svc.now()
 	if o.At.IsZero() {
 		return o, errors.New("nothing was read yet; try again in a moment")
 	}
-	if d.opt.Journal != nil {
-		if err := d.opt.Journal.Ordered(o); err != nil {
+	if svc.opt.Journal != nil {
+		if err := svc.opt.Journal.Ordered(o); err != nil {
 			return o, fmt.Errorf("not done, because it cannot be journalled: %w", err)
 		}
 	}
-	if d.opt.Vault == nil {
-		d.mu.Lock()
-		d.list = append(d.list, o)
-		d.mu.Unlock()
-		d.sortOrders()
+	if svc.opt.Store == nil {
+		svc.mu.Lock()
+		svc.list = append(svc.list, o)
+		svc.mu.Unlock()
+		svc.sortOrders()
 	} else {
 		line, err := json.Marshal(o)
 		if err == nil {
-			err = vaultFile(d.opt.Vault, ordersFile).add(true, line)
+			err = storeFile(svc.opt.Store, ordersFile).add(true, line)
 		}
 		if err != nil {
 			return o, fmt.Errorf("not done, because it cannot be stored: %w", err)
 		}
-		d.readOrders()
+		svc.readOrders()
 	}
-	d.apply()
-	err := d.Record(backend.Event{Kind: backend.EventAction, At: o.At, Source: o.Source, Name: string(o.Kind), Text: text})
-	d.problemIf(err)
+	svc.apply()
+	err := svc.Record(backend.Event{Kind: backend.EventAction, At: o.At, Source: o.Source, Name: string(o.Kind), Text: text})
+	svc.problemIf(err)
 	return o, nil
 }
 
 // readOrders takes over what was added to the orders; it reports whether there was something.
-func (d *Desk) readOrders() bool {
-	d.ordering.Lock()
-	defer d.ordering.Unlock()
-	lines, anew, err := vaultFile(d.opt.Vault, ordersFile).since(&d.ordersAt, 1<<40)
-	d.problemIf(err)
+func (svc *Service) readOrders() bool {
+	svc.ordering.Lock()
+	defer svc.ordering.Unlock()
+	lines, anew, err := storeFile(svc.opt.Store, ordersFile).since(&svc.ordersAt, 1<<40)
+	svc.problemIf(err)
 	if err != nil || len(lines) == 0 && !anew {
 		return false
 	}
@@ -221,24 +221,24 @@ func (d *Desk) readOrders() bool {
 	for i, line := range lines {
 		var o Order
 		if err := json.Unmarshal(line, &o); err != nil {
-			d.problem(fmt.Errorf("%s: record %d of %d is not understood and left out: %w", ordersFile, i+1, len(lines), err))
+			svc.problem(fmt.Errorf("%s: record %d of %d is not understood and left out: %w", ordersFile, i+1, len(lines), err))
 			continue
 		}
 		list = append(list, o)
 	}
-	d.mu.Lock()
+	svc.mu.Lock()
 	if anew {
-		d.list = nil
+		svc.list = nil
 	}
-	d.list = append(d.list, list...)
-	d.mu.Unlock()
-	d.sortOrders()
+	svc.list = append(svc.list, list...)
+	svc.mu.Unlock()
+	svc.sortOrders()
 	return true
 }
 
 // trimOrders drops from a large file what has been over for long.
-func (d *Desk) trimOrders(now time.Time) error {
-	file := vaultFile(d.opt.Vault, ordersFile)
+func (svc *Service) trimOrders(now time.Time) error {
+	file := storeFile(svc.opt.Store, ordersFile)
 	if _, size, err := file.oldest(func([]byte) bool { return true }); err != nil || size < ordersSize {
 		return err
 	}
@@ -248,33 +248,33 @@ func (d *Desk) trimOrders(now time.Time) error {
 	})
 }
 
-func (d *Desk) sortOrders() {
-	d.mu.Lock()
-	list := d.list
-	d.mu.Unlock()
+func (svc *Service) sortOrders() {
+	svc.mu.Lock()
+	list := svc.list
+	svc.mu.Unlock()
 	o, err := NewOrders(list)
-	d.problemIf(err)
-	d.mu.Lock()
-	d.orders = o
-	d.mu.Unlock()
+	svc.problemIf(err)
+	svc.mu.Lock()
+	svc.orders = o
+	svc.mu.Unlock()
 }
 
 // apply makes the orders effective without waiting for the next State.
-func (d *Desk) apply() {
-	d.evaluating.Lock()
-	defer d.evaluating.Unlock()
-	d.mu.Lock()
-	st, board, orders := d.state, d.board, d.orders
-	d.mu.Unlock()
+func (svc *Service) apply() {
+	svc.evaluating.Lock()
+	defer svc.evaluating.Unlock()
+	svc.mu.Lock()
+	st, board, orders := svc.state, svc.board, svc.orders
+	svc.mu.Unlock()
 	if board == nil {
 		return
 	}
-	next, events := d.engine.Apply(board, orders)
-	d.publish(st, next, events, nil)
+	next, events := svc.engine.Apply(board, orders)
+	svc.publish(st, next, events, nil)
 }
 
-func (d *Desk) problemIf(err error) {
+func (svc *Service) problemIf(err error) {
 	if err != nil {
-		d.problem(err)
+		svc.problem(err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// guesser finds keys in about their order among sorted ones: it guesses from how far apart the ones before lay, since
-// every look into a record far away costs more than the comparison.
-type guesser struct {
+// searchCursor finds keys that are looked up in about their sorted order. It estimates the next position from the average
+// distance of the ones before: reading a record far away costs more than comparing it.
+type searchCursor struct {
 	at, n int // where the last one was, and how many were looked up
 }
 
 // find is where among n sorted things the key is, or would be; compare says how the i-th of them is to the key.
-func (f *guesser) find(n int, compare func(i int) int) (at int, found bool) {
+func (f *searchCursor) find(n int, compare func(i int) int) (at int, found bool) {
 	if n == 0 {
 		return 0, false
 	}
@@ -55,13 +55,13 @@ func (f *guesser) find(n int, compare func(i int) int) (at int, found bool) {
 	return i, i < n && compare(i) == 0
 }
 
-// finder looks records up.
-type finder struct {
+// recordCursor looks records up.
+type recordCursor struct {
 	rs []*record // sorted by key
-	guesser
+	searchCursor
 }
 
-func (f *finder) get(k backend.Key) *record {
+func (f *recordCursor) get(k backend.Key) *record {
 	if len(f.rs) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func lookUp[T any, P interface {
 	*T
 	backend.Entity
 }](out []backend.Entity, t fleet.Table[T, P], keys []backend.Key) []backend.Entity {
-	var f guesser
+	var f searchCursor
 	for _, k := range keys {
 		if i, ok := f.find(t.Len(), func(i int) int { return t.At(i).EntityMeta().Key.Compare(k) }); ok {
 			out = append(out, t.At(i))

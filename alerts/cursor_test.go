@@ -18,7 +18,7 @@ func TestFinderFindsWhatIsThere(t *testing.T) {
 			rs = append(rs, &record{Key: key(3 * i)})
 		}
 		r := rand.New(rand.NewPCG(uint64(n), 1))
-		f := finder{rs: rs}
+		f := recordCursor{rs: rs}
 		for x := range 400 {
 			i := x % (3*n + 2) // in order, and then anywhere
 			if x > 200 {

@@ -9,8 +9,8 @@ import (
 )
 
 // SystemMoment reads the clocks of this machine. Only the wiring calls it.
-func SystemMoment() Moment {
-	m := Moment{Wall: time.Now()}
+func ReadSystemClock() ClockReading {
+	m := ClockReading{Wall: time.Now()}
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
 		return m

@@ -19,23 +19,23 @@ var (
 	why  = backend.Text("deploy")
 )
 
-// desk is a Desk on the lamp's clocks. A killed one is just dropped: nothing of it is closed or saved.
-func (l *lamp) desk(t testing.TB, v *Vault, change func(*DeskOptions)) *Desk {
+// desk makes a Service on the lamp's clocks. A killed one is just dropped: nothing of it is closed or saved.
+func (l *lamp) desk(t testing.TB, s *StateStore, change func(*ServiceOptions)) *Service {
 	t.Helper()
-	o := DeskOptions{Vault: v, Now: func() Moment { return moment(l) }, Problem: func(err error) { t.Error(err) }}
+	o := ServiceOptions{Store: s, ReadClock: func() ClockReading { return moment(l) }, Problem: func(err error) { t.Error(err) }}
 	if change != nil {
 		change(&o)
 	}
-	return NewDesk(l.engine, o)
+	return NewService(l.engine, o)
 }
 
-func (l *lamp) observe(d *Desk, words string) *Board {
+func (l *lamp) observe(svc *Service, words string) *Board {
 	for _, word := range strings.Fields(words) {
-		d.Observe(l.state(word))
+		svc.Observe(l.state(word))
 		l.now = l.now.Add(time.Minute)
 	}
 	l.now = l.now.Add(-time.Minute) // to the last State
-	_, b := d.Latest()
+	_, b := svc.Latest()
 	l.board = b
 	l.now = l.now.Add(time.Second)
 	return b
@@ -56,15 +56,15 @@ func (j *journal) Ordered(o Order) error {
 func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 	l := newLamp(t, Meta{})
 	j := &journal{}
-	d := l.desk(t, openVault(t, t.TempDir(), l.engine), func(o *DeskOptions) { o.Journal = j })
-	if _, err := d.Acknowledge("nothing", mara, why, 0); err == nil {
+	svc := l.desk(t, openVault(t, t.TempDir(), l.engine), func(o *ServiceOptions) { o.Journal = j })
+	if _, err := svc.Acknowledge("nothing", mara, why, 0); err == nil {
 		t.Error("acknowledged before anything was read")
 	}
-	a := l.observe(d, "on").Alerts[0]
-	c, end := d.Subscribe()
+	a := l.observe(svc, "on").Alerts[0]
+	c, end := svc.Subscribe()
 	defer end()
 	<-c
-	if _, err := d.Acknowledge(a.ID, mara, backend.Safe{}, 0); err != nil {
+	if _, err := svc.Acknowledge(a.ID, mara, backend.Safe{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -72,7 +72,7 @@ func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 	default:
 		t.Error("viewers are not told")
 	}
-	_, b := d.Latest()
+	_, b := svc.Latest()
 	if k := b.Alerts[0].Acknowledged; k == nil || k.Until.Sub(k.At) != 30*time.Minute {
 		t.Fatalf("%+v", b.Alerts[0])
 	}
@@ -83,7 +83,7 @@ func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, n, err := d.Silence(ms, mara, why, 0)
+	s, n, err := svc.Silence(ms, mara, why, 0)
 	if err != nil || n != 1 || s.For != time.Hour {
 		t.Fatalf("%+v, %d, %v", s, n, err)
 	}
@@ -91,23 +91,23 @@ func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, n, err := d.Silence(none, mara, why, 2*time.Hour); err != nil || n != 0 {
+	if _, n, err := svc.Silence(none, mara, why, 2*time.Hour); err != nil || n != 0 {
 		t.Errorf("matches %d, %v", n, err)
 	}
-	list := d.Silences()
+	list := svc.Silences()
 	if len(list) != 2 || list[0].ID.String() != s.ID || list[0].Matches != 1 || list[1].Matches != 0 || !list[0].Until.Equal(l.now.Add(time.Hour)) {
 		t.Errorf("%+v", list)
 	}
-	if _, err := d.Expire(s.ID, mara); err != nil {
+	if _, err := svc.Expire(s.ID, mara); err != nil {
 		t.Error(err)
 	}
-	if _, err := d.Expire(s.ID, mara); err == nil {
+	if _, err := svc.Expire(s.ID, mara); err == nil {
 		t.Error("ended twice")
 	}
-	if _, err := d.Unacknowledge(a.ID, mara); err != nil {
+	if _, err := svc.Unacknowledge(a.ID, mara); err != nil {
 		t.Error(err)
 	}
-	if _, b := d.Latest(); b.Alerts[0].Silenced != nil || b.Alerts[0].Acknowledged != nil || len(d.Silences()) != 1 {
+	if _, b := svc.Latest(); b.Alerts[0].Silenced != nil || b.Alerts[0].Acknowledged != nil || len(svc.Silences()) != 1 {
 		t.Errorf("%+v", b.Alerts[0])
 	}
 	var kinds []string
@@ -118,43 +118,43 @@ func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 		t.Errorf("journalled: %s", got)
 	}
 	j.err = errors.New("disk full")
-	if _, err := d.Acknowledge(a.ID, mara, why, 0); err == nil || !strings.Contains(err.Error(), "cannot be journalled: disk full") {
+	if _, err := svc.Acknowledge(a.ID, mara, why, 0); err == nil || !strings.Contains(err.Error(), "cannot be journalled: disk full") {
 		t.Errorf("%v", err)
 	}
-	if _, b := d.Latest(); b.Alerts[0].Acknowledged != nil {
+	if _, b := svc.Latest(); b.Alerts[0].Acknowledged != nil {
 		t.Error("done without the journal")
 	}
 }
 
 func TestOrdersThatAreRefused(t *testing.T) {
 	l := newLamp(t, Meta{})
-	d := l.desk(t, nil, func(o *DeskOptions) { o.LongestOrder = 8 * time.Hour })
-	a := l.observe(d, "on").Alerts[0]
+	svc := l.desk(t, nil, func(o *ServiceOptions) { o.LongestOrder = 8 * time.Hour })
+	a := l.observe(svc, "on").Alerts[0]
 	ms, err := ParseMatchers(`rule="lamp"`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, try := range map[string]func() error{
-		"must not last longer than 8h": func() error { _, _, err := d.Silence(ms, mara, why, 9*time.Hour); return err },
-		"at least a second":            func() error { _, err := d.Acknowledge(a.ID, mara, why, time.Millisecond); return err },
-		"needs a reason":               func() error { _, _, err := d.Silence(ms, mara, backend.Safe{}, 0); return err },
-		"silence of everything":        func() error { _, _, err := d.Silence(nil, mara, why, 0); return err },
-		"nobody is named":              func() error { _, err := d.Acknowledge(a.ID, backend.Safe{}, why, 0); return err },
-		"no alert has the id":          func() error { _, err := d.Acknowledge("nope", mara, why, 0); return err },
-		"is not acknowledged":          func() error { _, err := d.Unacknowledge(a.ID, mara); return err },
-		"the note is empty":            func() error { return d.Note(mara, backend.Safe{}) },
+		"must not last longer than 8h": func() error { _, _, err := svc.Silence(ms, mara, why, 9*time.Hour); return err },
+		"at least a second":            func() error { _, err := svc.Acknowledge(a.ID, mara, why, time.Millisecond); return err },
+		"needs a reason":               func() error { _, _, err := svc.Silence(ms, mara, backend.Safe{}, 0); return err },
+		"silence of everything":        func() error { _, _, err := svc.Silence(nil, mara, why, 0); return err },
+		"nobody is named":              func() error { _, err := svc.Acknowledge(a.ID, backend.Safe{}, why, 0); return err },
+		"no alert has the id":          func() error { _, err := svc.Acknowledge("nope", mara, why, 0); return err },
+		"is not acknowledged":          func() error { _, err := svc.Unacknowledge(a.ID, mara); return err },
+		"the note is empty":            func() error { return svc.Note(mara, backend.Safe{}) },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if len(d.Silences()) != 0 {
+	if len(svc.Silences()) != 0 {
 		t.Error("something was silenced")
 	}
-	if _, err := d.Acknowledge(a.ID, mara, why, 0); err != nil {
+	if _, err := svc.Acknowledge(a.ID, mara, why, 0); err != nil {
 		t.Errorf("without a state directory: %v", err)
 	}
-	if _, b := d.Latest(); b.Alerts[0].Acknowledged == nil {
+	if _, b := svc.Latest(); b.Alerts[0].Acknowledged == nil {
 		t.Error("without a state directory nothing is remembered")
 	}
 }
@@ -166,24 +166,24 @@ func TestOrdersSurviveBeingKilledAtAnyPoint(t *testing.T) {
 			t.Run(fmt.Sprint(saved, after), func(t *testing.T) {
 				l := newLamp(t, Meta{})
 				dir := t.TempDir()
-				killed, err := OpenVault(dir, l.engine)
+				killed, err := OpenStateStore(dir, l.engine)
 				if err != nil {
 					t.Fatal(err)
 				}
-				d := l.desk(t, killed, nil)
-				l.observe(d, "off off off off")
+				svc := l.desk(t, killed, nil)
+				l.observe(svc, "off off off off")
 				if saved {
-					d.Close()
+					svc.Close()
 				}
-				a := l.observe(d, "on "+strings.Repeat("on ", after)).Alerts[0]
-				if _, err := d.Acknowledge(a.ID, mara, why, time.Hour); err != nil {
+				a := l.observe(svc, "on "+strings.Repeat("on ", after)).Alerts[0]
+				if _, err := svc.Acknowledge(a.ID, mara, why, time.Hour); err != nil {
 					t.Fatal(err)
 				}
 				ms, err := ParseMatchers(`alert="` + a.ID + `"`)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, _, err := d.Silence(ms, mara, why, time.Hour); err != nil {
+				if _, _, err := svc.Silence(ms, mara, why, time.Hour); err != nil {
 					t.Fatal(err)
 				}
 				if err := killed.Close(); err != nil { // what the kernel does for the killed
@@ -244,20 +244,20 @@ func TestWhatAnotherProcessAddsIsSeen(t *testing.T) {
 func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	l := newLamp(t, Meta{})
 	dir := t.TempDir()
-	v := openVault(t, dir, l.engine)
+	s := openVault(t, dir, l.engine)
 	var problems []error
-	noted := func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err) } }
-	d := l.desk(t, v, noted)
+	noted := func(o *ServiceOptions) { o.Problem = func(err error) { problems = append(problems, err) } }
+	svc := l.desk(t, s, noted)
 	st := l.state("on")
 	st.Events = []backend.Event{
 		{Kind: backend.EventChange, At: l.now, Source: "s", Name: "restarted", Text: backend.Text("agent restarted")},
 		{Kind: backend.EventPlatform, At: l.now, Source: "s", Name: "die", Text: backend.Text("a container died")},
 	}
-	d.Observe(st)
-	if got := len(d.Timeline(10)); got != 3 {
+	svc.Observe(st)
+	if got := len(svc.Timeline(10)); got != 3 {
 		t.Errorf("%d events, want the marker, what the platform said and the transition", got)
 	}
-	d.Close()
+	svc.Close()
 	file := filepath.Join(dir, timelineFile)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -269,13 +269,13 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Note(mara, backend.Text("after the torn line")); err != nil {
+	if err := svc.Note(mara, backend.Text("after the torn line")); err != nil {
 		t.Errorf("it is written down, and yet: %v", err)
 	}
 	if err := (lineFile{file}).add(false, []byte("what is no line of a timeline")); err != nil {
 		t.Fatal(err)
 	}
-	again := l.desk(t, v, noted)
+	again := l.desk(t, s, noted)
 	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 lines of") {
 		t.Errorf("reloaded: %v; problems %v", got, problems)
 	}
@@ -283,10 +283,10 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 		t.Errorf("%d events, 1 was asked for", len(got))
 	}
 	l.now = l.now.Add(8 * 24 * time.Hour)
-	if err := d.Note(mara, backend.Text("a week later")); err != nil {
+	if err := svc.Note(mara, backend.Text("a week later")); err != nil {
 		t.Fatal(err)
 	}
-	last := l.desk(t, v, func(o *DeskOptions) { o.Problem = func(error) {} })
+	last := l.desk(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -294,15 +294,15 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if got := last.Timeline(10); len(got) != 1 || strings.Contains(string(data), "agent restarted") || !strings.Contains(string(data), "no line of a timeline") {
 		t.Errorf("after a week: %v\n%s", got, data)
 	}
-	if err := d.Note(mara, backend.Text("into the new file")); err != nil || len(d.Timeline(10)) != 3 { // with what the platform said
-		t.Errorf("a process that has the old file open: %v, %v", err, d.Timeline(10))
+	if err := svc.Note(mara, backend.Text("into the new file")); err != nil || len(svc.Timeline(10)) != 3 { // with what the platform said
+		t.Errorf("a process that has the old file open: %v, %v", err, svc.Timeline(10))
 	}
 }
 
 func TestATimelineThatGrewTooLargeKeepsItsNewestHalf(t *testing.T) {
 	l := newLamp(t, Meta{})
-	v := openVault(t, t.TempDir(), l.engine)
-	file := vaultFile(v, timelineFile)
+	s := openVault(t, t.TempDir(), l.engine)
+	file := storeFile(s, timelineFile)
 	foreign := make([]byte, 100<<10) // another version's lines, which are kept whatever their age
 	var lines [][]byte
 	for range timelineSize/len(foreign) + 3 {
@@ -312,7 +312,7 @@ func TestATimelineThatGrewTooLargeKeepsItsNewestHalf(t *testing.T) {
 	if err := file.add(false, lines...); err != nil {
 		t.Fatal(err)
 	}
-	l.desk(t, v, func(o *DeskOptions) { o.Problem = func(error) {} })
+	l.desk(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
 	kept, err := os.ReadFile(file.path)
 	if n := len(kept); err != nil || n > timelineSize/2 || n < timelineSize/2-len(foreign)-1 || !strings.HasSuffix(string(kept), "the newest\n") {
 		t.Errorf("%d bytes are kept, %v", n, err)
@@ -399,21 +399,21 @@ func TestFilesThatAreNotOurs(t *testing.T) {
 func TestWhatPeopleDoIsNamedWithWhatFollows(t *testing.T) {
 	for name, dir := range map[string]string{"kept": t.TempDir(), "not kept": ""} {
 		l := newLamp(t, Meta{})
-		var v *Vault
+		var s *StateStore
 		if dir != "" {
-			v = openVault(t, dir, l.engine)
+			s = openVault(t, dir, l.engine)
 		}
-		d := l.desk(t, v, nil)
-		l.observe(d, "off off")
-		if err := d.Record(backend.Event{Kind: backend.EventAction, At: l.now, Source: "s", Name: "reset", Text: backend.Text("mara reset 14 workspaces")}); err != nil {
+		svc := l.desk(t, s, nil)
+		l.observe(svc, "off off")
+		if err := svc.Record(backend.Event{Kind: backend.EventAction, At: l.now, Source: "s", Name: "reset", Text: backend.Text("mara reset 14 workspaces")}); err != nil {
 			t.Fatal(err)
 		}
 		l.now = l.now.Add(40 * time.Second)
-		a := l.observe(d, "on on").Alerts[0]
-		if _, err := d.Acknowledge(a.ID, mara, why, 0); err != nil {
+		a := l.observe(svc, "on on").Alerts[0]
+		if _, err := svc.Acknowledge(a.ID, mara, why, 0); err != nil {
 			t.Fatal(err)
 		}
-		if got := texts(l.observe(d, "on").Alerts[0].Evidence); got != "the lamp is on; began 40s after: mara reset 14 workspaces" {
+		if got := texts(l.observe(svc, "on").Alerts[0].Evidence); got != "the lamp is on; began 40s after: mara reset 14 workspaces" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -423,21 +423,21 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{})
 		dir := t.TempDir()
-		v := openVault(t, dir, l.engine)
-		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) {
+		s := openVault(t, dir, l.engine)
+		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) {
 			if unread := (*unreadLinesError)(nil); !errors.As(err, &unread) {
 				t.Error(err)
 			}
 		}})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { d.Run(ctx); close(done) }()
+		go func() { svc.Run(ctx); close(done) }()
 		note := func(text backend.Literal) {
-			if err := d.Record(backend.Event{Kind: backend.EventNote, At: time.Now(), Text: backend.Text(text)}); err != nil {
+			if err := svc.Record(backend.Event{Kind: backend.EventNote, At: time.Now(), Text: backend.Text(text)}); err != nil {
 				t.Error(err)
 			}
 		}
-		if err := vaultFile(v, timelineFile).add(false, []byte("another version's"), []byte(`{"schema":1,"kind":"note","at":"2099-01-01T00:00:00Z","text":"of a wrong clock"}`)); err != nil {
+		if err := storeFile(s, timelineFile).add(false, []byte("another version's"), []byte(`{"schema":1,"kind":"note","at":"2099-01-01T00:00:00Z","text":"of a wrong clock"}`)); err != nil {
 			t.Error(err)
 		}
 		note("on the first day")
@@ -454,7 +454,7 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 		if strings.Contains(string(data), "first") || !strings.Contains(string(data), "second") || !strings.Contains(string(data), "seventh") {
 			t.Errorf("after a week and two hours:\n%s", data)
 		}
-		if got := d.Timeline(10); len(got) != 3 {
+		if got := svc.Timeline(10); len(got) != 3 {
 			t.Errorf("in memory: %v", got)
 		}
 		stop()
@@ -473,9 +473,9 @@ no order
 	}
 	l := newLamp(t, Meta{})
 	var problems []string
-	d := l.desk(t, openVault(t, dir, l.engine), func(o *DeskOptions) { o.Problem = func(err error) { problems = append(problems, err.Error()) } })
-	d.Observe(l.state("on"))
-	d.Close()
+	svc := l.desk(t, openVault(t, dir, l.engine), func(o *ServiceOptions) { o.Problem = func(err error) { problems = append(problems, err.Error()) } })
+	svc.Observe(l.state("on"))
+	svc.Close()
 	if len(problems) != 3 {
 		t.Errorf("%d problems: %q", len(problems), problems)
 	}

@@ -12,25 +12,25 @@ import (
 	"sandglass/backend"
 )
 
-func synctestMoment() Moment { return Moment{Wall: time.Now()} }
+func synctestMoment() ClockReading { return ClockReading{Wall: time.Now()} }
 
 func TestDeskTellsSubscribersAndSinks(t *testing.T) {
 	l := newLamp(t, Meta{})
 	var events []backend.Event
 	var attention []backend.Attention
-	d := NewDesk(l.engine, DeskOptions{
+	svc := NewService(l.engine, ServiceOptions{
 		Events:    func(e []backend.Event) { events = append(events, e...) },
 		Attention: func(a backend.Attention) { attention = append(attention, a) },
 	})
-	if st, b := d.Latest(); st != nil || b != nil {
+	if st, b := svc.Latest(); st != nil || b != nil {
 		t.Error("something before the first State")
 	}
-	c, end := d.Subscribe()
+	c, end := svc.Subscribe()
 	for range 3 {
-		d.Observe(l.state("on"))
+		svc.Observe(l.state("on"))
 		l.now = l.now.Add(time.Second)
 	}
-	st, b := d.Latest()
+	st, b := svc.Latest()
 	if st.Number != 3 || b.Number != 3 || len(b.Alerts) != 1 {
 		t.Errorf("State %d, Board %d", st.Number, b.Number)
 	}
@@ -44,13 +44,13 @@ func TestDeskTellsSubscribersAndSinks(t *testing.T) {
 		t.Error("three States left more than one message")
 	default:
 	}
-	late, endLate := d.Subscribe()
+	late, endLate := svc.Subscribe()
 	if len(late) != 1 {
 		t.Error("a late subscriber does not learn that there is something")
 	}
 	end()
 	endLate()
-	d.Observe(l.state("on"))
+	svc.Observe(l.state("on"))
 	if len(c) != 0 {
 		t.Error("told after the subscription ended")
 	}
@@ -64,21 +64,21 @@ func TestDeskTellsSubscribersAndSinks(t *testing.T) {
 
 func TestDeskMergesAttention(t *testing.T) {
 	l := newLamp(t, Meta{})
-	d := NewDesk(l.engine, DeskOptions{})
-	d.Observe(l.state("on"))
+	svc := NewService(l.engine, ServiceOptions{})
+	svc.Observe(l.state("on"))
 	k := func(id string) backend.Key {
 		return backend.Key{Kind: backend.KindSession, Source: "s", ID: backend.MustID(id)}
 	}
-	d.SetVisible("one", []backend.Key{k("b"), k("c")})
-	d.SetVisible("two", []backend.Key{k("c"), k("a")})
-	a := d.Attention()
+	svc.SetVisible("one", []backend.Key{k("b"), k("c")})
+	svc.SetVisible("two", []backend.Key{k("c"), k("a")})
+	a := svc.Attention()
 	if len(a.Alerting) != 1 || a.Alerting[0] != k("a") || len(a.Visible) != 3 || a.Visible[0] != k("a") {
 		t.Errorf("attention %+v", a)
 	}
-	d.SetVisible("two", nil)
+	svc.SetVisible("two", nil)
 	l.now = l.now.Add(time.Second)
-	d.Observe(l.state("gone"))
-	if a := d.Attention(); len(a.Alerting) != 0 || len(a.Visible) != 2 {
+	svc.Observe(l.state("gone"))
+	if a := svc.Attention(); len(a.Alerting) != 0 || len(a.Visible) != 2 {
 		t.Errorf("ended subjects need no attention: %+v", a)
 	}
 }
@@ -87,12 +87,12 @@ func TestDeskSavesNowAndThenAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{For: time.Hour})
 		dir := t.TempDir()
-		v := openVault(t, dir, l.engine)
-		d := NewDesk(l.engine, DeskOptions{Vault: v, Now: synctestMoment, Problem: func(err error) { t.Error(err) }})
+		s := openVault(t, dir, l.engine)
+		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, Problem: func(err error) { t.Error(err) }})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { d.Run(ctx); close(done) }()
-		d.Observe(l.state("on"))
+		go func() { svc.Run(ctx); close(done) }()
+		svc.Observe(l.state("on"))
 		synctest.Wait()
 		if _, err := os.Stat(filepath.Join(dir, stateFile)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("saved at once: %v", err)
@@ -104,7 +104,7 @@ func TestDeskSavesNowAndThenAndAtTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.now = l.now.Add(time.Minute)
-		d.Observe(l.state("on"))
+		svc.Observe(l.state("on"))
 		stop()
 		<-done
 		if last, err := os.ReadFile(filepath.Join(dir, stateFile)); err != nil || string(last) == string(first) {
@@ -118,18 +118,18 @@ func TestDeskWaitingTakesOverWithinFiveSeconds(t *testing.T) {
 		l := newLamp(t, Meta{For: 10 * time.Minute})
 		dir := t.TempDir()
 		holder := openVault(t, dir, l.engine)
-		h := NewDesk(l.engine, DeskOptions{Vault: holder, Now: synctestMoment})
+		h := NewService(l.engine, ServiceOptions{Store: holder, ReadClock: synctestMoment})
 		h.Observe(l.state("on"))
 		l.now = l.now.Add(9 * time.Minute)
 		time.Sleep(9 * time.Minute)
 		h.Observe(l.state("on"))
 
 		guest := openVault(t, dir, l.engine)
-		d := NewDesk(l.engine, DeskOptions{Vault: guest, Now: synctestMoment, Problem: func(err error) { t.Error(err) }})
+		svc := NewService(l.engine, ServiceOptions{Store: guest, ReadClock: synctestMoment, Problem: func(err error) { t.Error(err) }})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { d.Run(ctx); close(done) }()
-		d.Observe(l.state("on"))
+		go func() { svc.Run(ctx); close(done) }()
+		svc.Observe(l.state("on"))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if guest.Locked() {
@@ -145,8 +145,8 @@ func TestDeskWaitingTakesOverWithinFiveSeconds(t *testing.T) {
 			t.Fatal("did not take over within 5 seconds")
 		}
 		l.now = l.now.Add(time.Minute)
-		d.Observe(l.state("on"))
-		if _, b := d.Latest(); b.Alerts[0].State != StateFiring {
+		svc.Observe(l.state("on"))
+		if _, b := svc.Latest(); b.Alerts[0].State != StateFiring {
 			t.Errorf("it does not go on from the holder's clock: %s", b.Alerts[0].State)
 		}
 		stop()
@@ -161,14 +161,14 @@ func TestDeskStartsWithoutAnUnreadableState(t *testing.T) {
 		t.Fatal(err)
 	}
 	var problems []error
-	v := openVault(t, dir, l.engine)
-	d := NewDesk(l.engine, DeskOptions{Vault: v, Now: func() Moment { return moment(l) }, Problem: func(err error) { problems = append(problems, err) }})
-	d.Observe(l.state("on"))
-	d.Close()
+	s := openVault(t, dir, l.engine)
+	svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: func() ClockReading { return moment(l) }, Problem: func(err error) { problems = append(problems, err) }})
+	svc.Observe(l.state("on"))
+	svc.Close()
 	if len(problems) != 1 {
 		t.Errorf("problems %v", problems)
 	}
-	if got, err := v.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
+	if got, err := s.Load(moment(l)); err != nil || len(got.Board.Alerts) != 1 {
 		t.Errorf("%+v %v", got, err)
 	}
 }
