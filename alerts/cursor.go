@@ -76,15 +76,13 @@ func (f *recordCursor) get(k backend.Key) *record {
 	return nil
 }
 
-// lookUp appends the entities that a table has of some keys.
-func lookUp[T any, P interface {
-	*T
-	backend.Entity
-}](out []backend.Entity, t fleet.Table[T, P], keys []backend.Key) []backend.Entity {
+// lookUp finds the entities that a table has of some sorted keys.
+func lookUp(t fleet.Rows, keys []backend.Key) []backend.Entity {
+	out := make([]backend.Entity, 0, len(keys))
 	var f searchCursor
 	for _, k := range keys {
-		if i, ok := f.find(t.Len(), func(i int) int { return t.At(i).EntityMeta().Key.Compare(k) }); ok {
-			out = append(out, t.At(i))
+		if i, ok := f.find(t.Len(), func(i int) int { return t.Entity(i).EntityMeta().Key.Compare(k) }); ok {
+			out = append(out, t.Entity(i))
 		}
 	}
 	return out

@@ -77,19 +77,7 @@ func (ev *evaluation) entities(kind backend.Kind) []backend.Entity {
 	keys := ev.changed[kind]
 	slices.SortFunc(keys, backend.Key.Compare)
 	keys = slices.Compact(keys)
-	es := make([]backend.Entity, 0, len(keys))
-	switch kind {
-	case backend.KindWorkspace:
-		es = lookUp(es, ev.st.Workspaces, keys)
-	case backend.KindSession:
-		es = lookUp(es, ev.st.Sessions, keys)
-	default:
-		for _, k := range keys {
-			if e := ev.st.Entity(k); e != nil {
-				es = append(es, e)
-			}
-		}
-	}
+	es := lookUp(ev.st.Rows(kind), keys)
 	ev.found[kind] = es
 	return es
 }
@@ -108,28 +96,10 @@ func (re *ruleEvaluation) subjects(rule SubjectRule, due []*record) {
 		}
 		return
 	}
-	switch rule.Kind() {
-	case backend.KindWorkspace:
-		for e := range re.st.Workspaces.All() {
-			re.judge(rule, e.Key, e)
-		}
-	case backend.KindSession:
-		for e := range re.st.Sessions.All() {
-			re.judge(rule, e.Key, e)
-		}
-	case backend.KindSandbox:
-		for e := range re.st.Sandboxes.All() {
-			re.judge(rule, e.Key, e)
-		}
-	case backend.KindTmpdir:
-		for e := range re.st.Tmpdirs.All() {
-			re.judge(rule, e.Key, e)
-		}
-	case backend.KindHost:
-		for e := range re.st.Hosts.All() {
-			re.judge(rule, e.Key, e)
-		}
-	case backend.KindExecution, backend.KindJob, backend.KindSource:
+	rows := re.st.Rows(rule.Kind())
+	for i := range rows.Len() {
+		e := rows.Entity(i)
+		re.judge(rule, e.EntityMeta().Key, e)
 	}
 }
 

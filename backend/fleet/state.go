@@ -198,30 +198,6 @@ func (h *SourceHealth) Overdue(now time.Time) bool {
 	return !h.LastOK.IsZero() && now.Sub(h.LastOK) > 2*h.Interval+h.Deadline
 }
 
-// Entity looks up any entity.
-func (s *State) Entity(k backend.Key) backend.Entity {
-	switch k.Kind {
-	case backend.KindSession:
-		return orNil(s.Sessions.Get(k))
-	case backend.KindWorkspace:
-		return orNil(s.Workspaces.Get(k))
-	case backend.KindSandbox:
-		return orNil(s.Sandboxes.Get(k))
-	case backend.KindTmpdir:
-		return orNil(s.Tmpdirs.Get(k))
-	case backend.KindHost:
-		return orNil(s.Hosts.Get(k))
-	case backend.KindRef:
-		return orNil(s.Refs.Get(k))
-	case backend.KindExecution:
-		return orNil(s.Executions.Get(k))
-	case backend.KindJob:
-		return orNil(s.Jobs.Get(k))
-	case backend.KindSource:
-	}
-	return nil
-}
-
 func orNil[T any, P interface {
 	*T
 	backend.Entity

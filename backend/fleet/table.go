@@ -50,6 +50,12 @@ func (t Table[T, P]) Get(k backend.Key) P {
 	return nil
 }
 
+// Entity returns the i-th entity in key order.
+func (t *Table[T, P]) Entity(i int) backend.Entity { return t.rows[i] }
+
+// Find returns the entity with that key, nil when there is none.
+func (t *Table[T, P]) Find(k backend.Key) backend.Entity { return orNil(t.Get(k)) }
+
 // some walks the entities that have one of the keys.
 func (t Table[T, P]) some(keys []backend.Key) iter.Seq[P] {
 	return func(yield func(P) bool) {
