@@ -25,14 +25,14 @@ func TestAnOlderPlanNeverReplacesADialog(t *testing.T) {
 		s.press("3", "D")
 		s.press("j", "D")
 		s.ready()
-		if s.model.overlay != overPlan {
+		if s.dialog() == nil {
 			t.Fatal(s.text())
 		}
-		second := s.model.act.plan
+		second := s.dialog().view.Plan
 		s.typed(second.Wants()[:4])
 		time.Sleep(6 * time.Second)
 		s.settle()
-		if s.model.act.plan != second || s.model.act.confirming.Typed() != second.Wants()[:4] {
+		if s.dialog().view.Plan != second || s.dialog().confirming.Typed() != second.Wants()[:4] {
 			t.Errorf("another plan took its place:\n%s", s.text())
 		}
 	})
@@ -47,7 +47,7 @@ func TestAPlanIsDroppedByEscAndByAnotherScreen(t *testing.T) {
 			s.press(key)
 			time.Sleep(5 * time.Second)
 			s.settle()
-			if s.model.overlay == overPlan {
+			if s.dialog() != nil {
 				t.Errorf("after %q the dialog opened all the same", key)
 			}
 		})
@@ -62,7 +62,7 @@ func TestKeysFromBeforeTheDialogCountForNothing(t *testing.T) {
 			s.press("3", c.open)
 			for range 30 { // held down while it is read and while it appears
 				s.press(c.open)
-				if s.model.overlay == overPlan {
+				if s.dialog() != nil {
 					break
 				}
 			}
@@ -79,12 +79,12 @@ func TestEscAfterTheConfirmationStopsTheRun(t *testing.T) {
 	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, c *actions.Control) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "j", " ", "r")
 		s.ready()
-		ok, err := actions.ConfirmDigest(s.model.act.plan, s.model.act.plan.Digest, time.Now())
+		ok, err := actions.ConfirmDigest(s.dialog().view.Plan, s.dialog().view.Plan.Digest, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.slow = 4 * time.Second
-		cmd := s.model.start(ok) // the key was pressed; what it began has not come back
+		cmd := s.dialog().start(ok) // the key was pressed; what it began has not come back
 		s.press(keyEsc)
 		s.prog.Send(cmd())
 		time.Sleep(20 * time.Second)
@@ -114,10 +114,10 @@ func TestWhatTheFilterHidesIsIncludedByName(t *testing.T) {
 	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "/", " 77c1", keyEnter, "r")
 		s.ready()
-		if n := len(s.model.act.plan.Targets); n != 1 || !strings.Contains(s.text(), "with NAME") {
+		if n := len(s.dialog().view.Plan.Targets); n != 1 || !strings.Contains(s.text(), "with NAME") {
 			t.Fatalf("%d targets:\n%s", n, s.text())
 		}
-		hidden := s.model.act.plan.Hidden()[0]
+		hidden := s.dialog().view.Plan.Hidden()[0]
 		s.typed("with nothing-of-that-name")
 		s.press(keyEnter)
 		if !strings.Contains(s.text(), "none of what the filter hides") {
@@ -126,10 +126,10 @@ func TestWhatTheFilterHidesIsIncludedByName(t *testing.T) {
 		s.typed("with " + hidden.Label.String())
 		s.press(keyEnter)
 		s.ready()
-		if n := len(s.model.act.plan.Targets); n != 2 || len(h.acted()) != 0 {
+		if n := len(s.dialog().view.Plan.Targets); n != 2 || len(h.acted()) != 0 {
 			t.Fatalf("%d targets, acted on %v:\n%s", n, h.acted(), s.text())
 		}
-		s.typed(s.model.act.plan.Wants())
+		s.typed(s.dialog().view.Plan.Wants())
 		s.press(keyEnter)
 		time.Sleep(time.Minute)
 		s.settle()
@@ -153,7 +153,7 @@ func TestTheScreenAnswersWhileTheJournalHangs(t *testing.T) {
 		s.press("p")
 		time.Sleep(3 * time.Second)
 		s.press("v", "2", "?")
-		if s.model.overlay != overHelp {
+		if _, helps := over[*help](s.model); !helps {
 			t.Error(s.text())
 		}
 		time.Sleep(time.Minute)
@@ -177,7 +177,7 @@ func TestDialogsInSmallWindows(t *testing.T) {
 					}
 					s.press(keys...)
 					s.ready()
-					want := s.model.act.plan.Wants()
+					want := s.dialog().view.Plan.Wants()
 					if name == "light" {
 						want = "press p again"
 					}

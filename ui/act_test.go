@@ -231,6 +231,7 @@ func TestActScreens(t *testing.T) {
 	} {
 		for _, size := range []Size{{80, 24}, {120, 40}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
+				var got []byte
 				acts(t, size, func(h *hands) *actions.Control {
 					h.slow, h.concerns, h.fail, h.shared = 3*time.Second, c.concerns, c.fail, c.shared
 					for _, s := range c.broken {
@@ -246,8 +247,9 @@ func TestActScreens(t *testing.T) {
 					return control
 				}, func(s *screen, _ *hands, _ *actions.Control) {
 					c.press(s)
-					golden.RequireEqual(t, s.golden())
+					got = s.golden()
 				})
+				golden.RequireEqual(t, got)
 			})
 		}
 	}
@@ -257,7 +259,7 @@ func TestActScreens(t *testing.T) {
 func manyResets(s *screen, wait time.Duration) {
 	s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "j", " ", "r")
 	s.ready()
-	s.typed(s.model.act.plan.Wants())
+	s.typed(s.dialog().view.Plan.Wants())
 	s.press(keyEnter)
 	time.Sleep(wait)
 	s.settle()
@@ -361,7 +363,7 @@ func TestEscStopsAndQuittingAsks(t *testing.T) {
 	}, func(s *screen, h *hands, c *actions.Control) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "r")
 		s.ready()
-		s.typed(s.model.act.plan.Wants())
+		s.typed(s.dialog().view.Plan.Wants())
 		s.press(keyEnter)
 		s.press("v")
 		if !strings.Contains(s.lines()[0], "reset 1/2") {
@@ -379,7 +381,7 @@ func TestEscStopsAndQuittingAsks(t *testing.T) {
 		}
 		s.press(keyEsc)
 		s.ready()
-		if s.model.overlay != noOverlay {
+		if len(s.model.stack) != 0 {
 			t.Error("esc did not leave what is over")
 		}
 	})
@@ -390,8 +392,8 @@ func TestEscStopsAndQuittingAsks(t *testing.T) {
 func TestNothingTakesTheFocus(t *testing.T) {
 	acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Control) {
 		s.press("?")
-		s.model.Update(plannedMsg{plan: &actions.Plan{}})
-		if s.model.overlay != overHelp {
+		s.model.Update(plannedMsg{acting: &s.model.acting, plan: &actions.Plan{}})
+		if _, helps := over[*help](s.model); !helps {
 			t.Error("a plan opened over the help")
 		}
 	})

@@ -232,7 +232,7 @@ func TestVanishedRowOnScreen(t *testing.T) {
 			t.Fatalf("the cursor went to another row:\n%s", s.text())
 		}
 		s.press(keyEnter)
-		if s.model.overlay != noOverlay || !strings.Contains(s.text(), "on no row") {
+		if len(s.model.stack) != 0 || !strings.Contains(s.text(), "on no row") {
 			t.Errorf("enter on nothing:\n%s", s.text())
 		}
 		s.press("j")
@@ -290,7 +290,7 @@ func TestDetailsLeadOn(t *testing.T) {
 		s.press(keyEsc)
 		time.Sleep(time.Second)
 		s.settle()
-		if s.model.overlay != noOverlay {
+		if len(s.model.stack) != 0 {
 			t.Error("esc did not come back to the table")
 		}
 		s.close()

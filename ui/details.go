@@ -3,6 +3,8 @@ package ui
 import (
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/keys"
@@ -12,14 +14,8 @@ import (
 	"sandglass/views/theme"
 )
 
-// detailView shows everything about one thing, or the runbook's page about it, and leads on to the things it is joined
-// to.
-type detailView struct {
-	stack []place // what was opened from what; the last is shown
-}
-
-// place is one thing that was opened, and where the reader is in it.
-type place struct {
+// details shows everything about one thing, or the runbook's page about it. What it leads to opens over it.
+type details struct {
 	key   backend.Key
 	page  *subjects.Page // the runbook's page about it; nil: its details
 	text  rendered       // of the page
@@ -29,7 +25,7 @@ type place struct {
 	reach bool // bring the link into sight
 }
 
-// rendered is a page's text as it was last laid out: parsing it for every frame would be felt.
+// rendered is a page's text as it was last laid out. Parsing it for every frame takes too long.
 type rendered struct {
 	page  subjects.Page
 	theme *theme.Theme
@@ -37,127 +33,135 @@ type rendered struct {
 	lines []string
 }
 
-// maxDepth bounds how far details lead on before the first ones are forgotten.
-const maxDepth = 50
+func (*details) fillsBody() {}
 
-func (d *detailView) open(p place) {
-	if len(d.stack) >= maxDepth {
-		d.stack = d.stack[1:]
+func (*details) Keys() keys.Context { return keys.Details }
+
+func (d *details) subject() backend.Key { return d.key }
+
+func (d *details) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
+	in, ok := msg.(keys.Intent)
+	if !ok {
+		return reply{}, false
 	}
-	d.stack = append(d.stack, p)
-}
-
-func (d *detailView) here() *place { return &d.stack[len(d.stack)-1] }
-
-func (d *detailView) update(in keys.Intent, f *views.Frame, o *overlay) views.Outcome {
-	p := d.here()
 	switch in.Action {
 	case keys.Back:
-		if d.stack = d.stack[:len(d.stack)-1]; len(d.stack) == 0 {
-			*o = noOverlay
-		}
+		return reply{Close: true}, true
 	case keys.NextLink:
-		p.move(1)
+		d.move(1)
 	case keys.PrevLink:
-		p.move(-1)
+		d.move(-1)
 	case keys.Enter:
-		if p.on == (backend.Key{}) {
-			return views.Outcome{Say: "tab goes to what can be opened from here"}
+		if d.on == (backend.Key{}) {
+			return reply{Say: "tab goes to what can be opened from here"}, true
 		}
-		d.open(place{key: p.on})
+		return reply{Push: &details{key: d.on}}, true
 	case keys.Runbook:
-		return d.runbook(p.key, f)
+		if d.page != nil {
+			return reply{Say: "this is the runbook: [ and ] turn its pages"}, true
+		}
+		return openRunbook(d.key, f), true
 	case keys.NextPage:
-		return p.turn(1)
+		return d.turn(1), true
 	case keys.PrevPage:
-		return p.turn(-1)
+		return d.turn(-1), true
 	case keys.Copy:
-		return views.Outcome{Copy: p.key.Path().Raw(), Say: "id sent to the clipboard"}
+		return reply{Copy: d.key.Path().Raw(), Say: "id sent to the clipboard"}, true
 	default:
-		scroll(&p.pager, in)
+		return reply{}, scroll(&d.pager, in)
 	}
-	return views.Outcome{}
+	return reply{}, true
 }
 
-// runbook opens the page about a thing.
-func (d *detailView) runbook(key backend.Key, f *views.Frame) views.Outcome {
-	if n := len(d.stack); n > 0 && d.stack[n-1].page != nil {
-		return views.Outcome{Say: "this is the runbook: [ and ] turn its pages"}
-	}
+// openRunbook opens the runbook's page about a thing.
+func openRunbook(key backend.Key, f *views.Frame) reply {
 	page, ok := subjects.PageOf(key, f)
 	if !ok {
-		return views.Outcome{Say: "the runbook has no page about this"}
+		return reply{Say: "the runbook has no page about this"}
 	}
-	d.open(place{key: key, page: &page})
-	return views.Outcome{}
+	return reply{Push: &details{key: key, page: &page}}
 }
 
 // turn goes to another page of the runbook.
-func (p *place) turn(by int) views.Outcome {
-	if p.page == nil {
-		return views.Outcome{Say: "R opens the runbook"}
+func (d *details) turn(by int) reply {
+	if d.page == nil {
+		return reply{Say: "R opens the runbook"}
 	}
-	next := p.page.Turn(by)
-	p.page, p.on, p.pager = &next, backend.Key{}, kit.Pager{}
-	return views.Outcome{}
+	next := d.page.Turn(by)
+	d.page, d.on, d.pager = &next, backend.Key{}, kit.Pager{}
+	return reply{}
 }
 
 // move goes to another link. Links are kept by what they lead to, since the document changes under the reader.
-func (p *place) move(n int) {
-	if len(p.links) == 0 {
+func (d *details) move(n int) {
+	if len(d.links) == 0 {
 		return
 	}
-	i := slices.Index(p.links, p.on)
+	i := slices.Index(d.links, d.on)
 	switch {
 	case i < 0 && n < 0:
-		i = len(p.links) - 1
+		i = len(d.links) - 1
 	case i < 0:
 		i = 0
 	default:
-		i = (i + n + len(p.links)) % len(p.links)
+		i = (i + n + len(d.links)) % len(d.links)
 	}
-	p.on, p.reach = p.links[i], true
+	d.on, d.reach = d.links[i], true
 }
 
-func (d *detailView) draw(w, h int, f *views.Frame) kit.Block {
-	p := d.here()
-	doc, links, title := p.doc(f)
-	p.links = links
+func (d *details) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	doc, links, title := d.doc(f)
+	d.links = links
 	head := kit.NewLine(f.Theme, w).Put(theme.Accent, " "+title).String()
-	lines, at := doc.LayoutOn(f.Theme, w, slices.Index(links, p.on)+1)
-	if p.page != nil {
-		lines = append(append(lines, kit.NewLine(f.Theme, w).String(), kit.Rule(f.Theme, w)), p.prose(w, f)...)
+	lines, at := doc.LayoutOn(f.Theme, w, slices.Index(links, d.on)+1)
+	if d.page != nil {
+		lines = append(append(lines, kit.NewLine(f.Theme, w).String(), kit.Rule(f.Theme, w)), d.prose(w, f)...)
 	}
-	if p.reach {
-		p.pager.Window(lines, max(h-2, 0))
-		p.pager.Show(at)
-		p.reach = false
+	if d.reach {
+		d.pager.Window(lines, max(h-2, 0))
+		d.pager.Show(at)
+		d.reach = false
 	}
-	return paged(&p.pager, w, h, f.Theme, head, lines)
+	return paged(&d.pager, w, h, f.Theme, head, lines), nil
 }
 
-func (p *place) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title string) {
-	if p.page != nil {
-		doc, links = p.page.Doc(f)
-		return doc, links, p.page.Title(f)
+func (d *details) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title string) {
+	if d.page != nil {
+		doc, links = d.page.Doc(f)
+		return doc, links, d.page.Title(f)
 	}
-	doc, links = subjects.Doc(p.key, f)
-	return doc, links, subjects.Title(p.key, f)
+	doc, links = subjects.Doc(d.key, f)
+	return doc, links, subjects.Title(d.key, f)
 }
 
 // prose is the page's text.
-func (p *place) prose(w int, f *views.Frame) []string {
-	if r := &p.text; r.page != *p.page || r.theme != f.Theme || r.width != w {
-		*r = rendered{*p.page, f.Theme, w, markdown.Render(f.Theme, p.page.Markdown(f), w)}
+func (d *details) prose(w int, f *views.Frame) []string {
+	if r := &d.text; r.page != *d.page || r.theme != f.Theme || r.width != w {
+		*r = rendered{*d.page, f.Theme, w, markdown.Render(f.Theme, d.page.Markdown(f), w)}
 	}
-	return p.text.lines
+	return d.text.lines
 }
 
-// asks is the question that what is shown wants answered; false when it wants none.
-func (d *detailView) asks(f *views.Frame) (views.Question, bool) {
-	p := d.here()
-	if p.page != nil {
-		return p.page.Question, p.page.Incident != ""
+// asks is the question that the shown text wants answered; false when it wants none.
+func (d *details) asks(f *views.Frame) (views.Question, bool) {
+	if d.page != nil {
+		return d.page.Question, d.page.Incident != ""
 	}
-	return subjects.AskedBy(p.key, f)
+	return subjects.AskedBy(d.key, f)
+}
+
+func (d *details) offers(a keys.Action, f *views.Frame) bool {
+	switch a {
+	case keys.Verbs:
+		return f.Acting.Can && actable(d.key.Kind, a)
+	case keys.Acknowledge, keys.Silence:
+		return d.key.Kind == views.KindAlert
+	case keys.NextLink, keys.Enter:
+		return len(d.links) > 0
+	case keys.Runbook:
+		return d.page == nil
+	case keys.NextPage:
+		return d.page != nil
+	}
+	return true
 }

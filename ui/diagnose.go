@@ -86,16 +86,13 @@ func (m *Model) diagnosed(msg diagnosedMsg) tea.Cmd {
 	return m.diagnose()
 }
 
-// question is what the reader looks at.
+// question is what the reader looks at: what an overlay shows, or the row under the cursor of a table in sight.
 func (m *Model) question() (views.Question, bool) {
-	switch m.overlay {
-	case overDetails:
-		return m.detail.asks(&m.frame)
-	case noOverlay, overPalette, overEntry:
-		if k := m.screen().Cursor(&m.frame); k.Kind == views.KindAlert {
-			return subjects.AskedBy(k, &m.frame)
-		}
-	case overHelp, overForm, overSilences:
+	if a, ok := m.stack.top().(asker); ok {
+		return a.asks(&m.frame)
+	}
+	if k := m.screen().Cursor(&m.frame); k.Kind == views.KindAlert && m.overTable() {
+		return subjects.AskedBy(k, &m.frame)
 	}
 	return views.Question{}, false
 }

@@ -100,14 +100,14 @@ func TestDiagnosesAreNotAskedTwice(t *testing.T) {
 	first, _ := m.question()
 	m.do(m.keymap.Of(m.context())[0].Intent) // opens the details of the same alert
 	ask(0, "the same question from another place")
-	m.detail.stack[0].key = backend.Key{Kind: backend.KindHost, Source: "tmp-build", ID: backend.MustID("build-3")}
+	m.stack.top().(*details).key = backend.Key{Kind: backend.KindHost, Source: "tmp-build", ID: backend.MustID("build-3")}
 	ask(0, "a thing without a question")
-	m.detail.runbook(m.detail.here().key, &m.frame)
+	m.do(keys.Intent{Action: keys.Runbook})
 	under := m.diagnose()
 	if under == nil || m.diagnose() != nil {
 		t.Error("a second one must wait until the first is there")
 	}
-	m.overlay = noOverlay
+	m.stack = nil
 	now = now.Add(diagnoseEvery)
 	next()
 	if n := drain(m, under); n != 2 || m.frame.Diagnoses[first] == nil {
@@ -134,7 +134,7 @@ func TestSiteText(t *testing.T) {
 		}}, newFeed(incident(now)))
 	defer m.Close()
 	page := func(downs int) string {
-		m.overlay = noOverlay
+		m.stack = nil
 		m.do(keys.Intent{Action: keys.Top})
 		for range downs {
 			m.do(keys.Intent{Action: keys.Down})

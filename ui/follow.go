@@ -9,7 +9,6 @@ import (
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/keys"
-	"sandglass/views/timeline"
 )
 
 // wait returns a command that reports the next change, after a pause that bounds how often that happens.
@@ -55,15 +54,16 @@ func (m *Model) refresh() {
 	m.frame.Snapshot = m.frame.Next(m.viewer.Now(), state, board)
 	m.remember()
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
-	if m.overlay == overSilences {
-		m.silences.read(m.feed)
+	for _, o := range m.stack {
+		o.Update(changedMsg{}, &m.frame)
 	}
+	m.dirty = true
 	m.seek()
 }
 
 // remember takes what happened, where that is shown.
 func (m *Model) remember() {
-	if h, ok := m.feed.(History); ok && m.screen().Number() == timeline.Number {
+	if h, ok := m.feed.(History); ok && m.screen().History() {
 		m.frame.Events = h.Timeline(recentEvents)
 	}
 }
@@ -86,8 +86,8 @@ func (m *Model) onTick() {
 // seen are the entities on the screen; alerts and sources are none.
 func (m *Model) seen() []backend.Key {
 	keys := m.screen().Visible()
-	if m.overlay == overDetails {
-		keys = []backend.Key{m.detail.here().key}
+	if s, ok := m.stack.top().(subjected); ok {
+		keys = []backend.Key{s.subject()}
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
 		return k.Kind == views.KindAlert || k.Kind == backend.KindSource
@@ -102,9 +102,17 @@ func (m *Model) seek() {
 	for i, s := range m.screens {
 		if o := s.Update(keys.Intent{Action: keys.Focus, Text: m.focus}, &m.frame); o.Open != (backend.Key{}) {
 			m.current, m.focus, m.say = i, "", ""
-			m.outcome(o)
+			m.apply(nil, replyOf(o))
 			return
 		}
 	}
 	m.remark("waiting for " + backend.Clean(m.focus, 60).String() + ": no source has shown it yet")
+}
+
+// goOn lets the screen go on with a long filter between two messages.
+func (m *Model) goOn() tea.Cmd {
+	if !m.screen().Busy() {
+		return nil
+	}
+	return func() tea.Msg { return stepMsg{} }
 }

@@ -12,25 +12,25 @@ import (
 )
 
 // footer is the last line: what is being typed, a remark, or the filter in force; then keys; the place at the right.
-func (m *Model) footer(w int) (line string, cursor int) {
+func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	l := kit.NewLine(m.frame.Theme, w)
-	cursor = -1
-	status := m.screen().Status(&m.frame)
-	if m.overlay != noOverlay && m.overlay != overEntry && m.overlay != overPalette {
-		status = ""
-	}
+	inTable := len(m.stack) == 0
+	filter, problem := m.screen().FilterText(), m.screen().FilterProblem()
 	switch {
-	case m.overlay == overEntry:
-		l.Put(theme.Accent, " /")
-		cursor = 2 + m.entry.draw(l)
+	case typed != nil:
+		cursor = typed.prompt(l)
 		l.Gap(3)
 	case m.say != "":
 		l.Put(theme.Accent, " "+m.say).Gap(3)
-	case m.screen().FilterText() != "" && m.overlay == noOverlay:
-		l.Put(theme.Accent, " /"+backend.Clean(m.screen().FilterText(), 60).String()).Put(theme.Dim, "  esc clears it").Gap(3)
+	case filter != "" && inTable:
+		l.Put(theme.Accent, " /"+backend.Clean(filter, 60).String()).Put(theme.Dim, "  esc clears it").Gap(3)
 	}
-	if p := m.screen().FilterProblem(); p != "" && (m.overlay == overEntry && m.height < footerAlways || m.overlay == noOverlay) {
-		l.Put(theme.Warn, p).Gap(3)
+	if problem != "" && (inTable || typed != nil && m.height < footerAlways) {
+		l.Put(theme.Warn, problem).Gap(3)
+	}
+	status := ""
+	if m.overTable() {
+		status = m.screen().Status(&m.frame)
 	}
 	for _, b := range m.hints(l.Left() - kit.Width(status) - 2) {
 		l.Gap(1).Put(theme.Strong, hintKey(b)).Gap(1).Put(theme.Dim, b.Hint).Gap(2)
@@ -85,40 +85,26 @@ func actable(k backend.Kind, a keys.Action) bool {
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.
 func (m *Model) offers(a keys.Action) bool {
-	ordering := a == keys.Acknowledge || a == keys.Silence
-	acting := a == keys.Verbs || a == keys.Mark
-	switch {
-	case acting && (m.viewer.Control == nil || !m.viewer.Control.CanAct()):
-		return false
-	case acting && m.overlay == noOverlay:
-		return actable(m.screen().Cursor(&m.frame).Kind, a)
-	case acting && m.overlay == overDetails:
-		return actable(m.detail.here().key.Kind, a)
-	case m.overlay == noOverlay && (a == keys.Enter || a == keys.Runbook):
-		key := m.screen().Cursor(&m.frame)
-		if a == keys.Runbook && key.Kind == views.KindAlert {
+	if o, ok := m.stack.top().(offerer); ok {
+		return o.offers(a, &m.frame)
+	}
+	if len(m.stack) > 0 {
+		return true
+	}
+	key := m.screen().Cursor(&m.frame)
+	switch a {
+	case keys.Verbs, keys.Mark:
+		return m.frame.Acting.Can && actable(key.Kind, a)
+	case keys.Enter:
+		return key != (backend.Key{})
+	case keys.Runbook:
+		if key.Kind == views.KindAlert {
 			_, written := subjects.PageOf(key, &m.frame)
 			return written
 		}
 		return key != (backend.Key{})
-	case ordering && m.overlay == noOverlay:
-		return m.screen().Cursor(&m.frame).Kind == views.KindAlert
-	case ordering && m.overlay == overDetails && m.detail.here().key.Kind != views.KindAlert:
-		return false
-	case m.overlay == overRun && m.act.run != nil:
-		p := m.act.run.Snapshot()
-		return a != keys.NextWave && a != keys.Cancel || a == keys.NextWave && p.CanContinue || a == keys.Cancel && !p.Over()
-	case m.overlay == overPlan && a == keys.Accept:
-		return m.act.plan != nil && m.act.dialog.Enter()
-	case m.overlay == overSilences && (a == keys.Down || a == keys.Expire):
-		return len(m.silences.list) > 0
-	case m.overlay == overDetails && (a == keys.NextLink || a == keys.Enter):
-		return len(m.detail.here().links) > 0
-	case m.overlay == overDetails:
-		reading := m.detail.here().page != nil
-		return a != keys.Runbook && a != keys.NextPage || reading == (a == keys.NextPage)
-	case m.overlay == overHelp:
-		return a == keys.Back || a == keys.Palette || a == keys.Quit
+	case keys.Acknowledge, keys.Silence:
+		return key.Kind == views.KindAlert
 	}
 	return true
 }

@@ -16,13 +16,15 @@ import (
 
 func shot(t *testing.T, feed func() Feed, l look, press ...string) {
 	t.Helper()
+	var got []byte
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(14*time.Hour + 3*time.Minute) // a time of day that reads well
 		s := open(t, feed(), l)
 		s.press(press...)
-		golden.RequireEqual(t, s.golden())
+		got = s.golden()
 		s.close()
 	})
+	golden.RequireEqual(t, got)
 }
 
 func incidentFeed() Feed { return newFeed(incident(time.Now())) }

@@ -187,3 +187,15 @@ func name(c color.Color) string {
 	r, g, b, _ := c.RGBA()
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
+
+// over is the overlay that has the keys, when it is a T.
+func over[T overlay](m *Model) (T, bool) {
+	o, ok := m.stack.top().(T)
+	return o, ok
+}
+
+// dialog is the plan's dialog, nil when it has not the keys.
+func (s *screen) dialog() *planDialog {
+	d, _ := over[*planDialog](s.model)
+	return d
+}

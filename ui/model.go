@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,14 +12,8 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	alertsview "sandglass/views/alerts"
 	"sandglass/views/keys"
-	"sandglass/views/sandboxes"
-	"sandglass/views/sources"
 	"sandglass/views/theme"
-	"sandglass/views/timeline"
-	"sandglass/views/tmpdirs"
-	"sandglass/views/workspaces"
 )
 
 // Every number that decides how often something happens.
@@ -30,31 +26,24 @@ const (
 
 // Model is the program. Make it with New.
 type Model struct {
-	viewer  Viewer
-	feed    Feed
-	keymap  *keys.Map
-	screens []views.Screen
-	current int
-	frame   views.Frame
-	state   *fleet.State // as the feed gave it; nil before the first
-	width   int
-	height  int
+	viewer   Viewer
+	feed     Feed
+	keymap   *keys.Map
+	commands map[keys.Action]command
+	screens  []views.Screen
+	current  int
+	stack    stack // what lies over the screen
+	frame    views.Frame
+	state    *fleet.State // as the feed gave it; nil before the first
+	width    int
+	height   int
 
-	overlay overlay
-	detail  detailView
-	help    helpView
-	palette palette
-	entry   entry
-
-	form     dialog
-	under    overlay // what the form lies over
-	silences silenceView
-	act      acting
-
-	unfinished []backend.Safe // plans that were broken off, until they were seen
+	acting     acting
 	diagnoser  diagnoser
+	bell       bell
+	unfinished []backend.Safe // plans that were broken off, until they were seen
 
-	say      string
+	say      string // the remark in the footer
 	sayTicks int
 	focus    string // id to put the cursor on as soon as it is there
 
@@ -62,34 +51,19 @@ type Model struct {
 	stop    func()
 	done    chan struct{}
 	visible []backend.Key
-	bell    bell
 
 	dirty  bool
 	cached tea.View
 }
 
-// overlay is what lies over the screen and gets the keys.
-type overlay uint8
-
-const (
-	noOverlay overlay = iota
-	overDetails
-	overHelp
-	overPalette
-	overEntry
-	overForm
-	overSilences
-	overPlan
-	overRun
-	overVerbs
-)
-
 // New makes the program for one viewer. Close it after use.
-func New(v Viewer, feed Feed) *Model {
-	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true,
-		screens: []views.Screen{alertsview.New(), workspaces.New(), sandboxes.New(), tmpdirs.New(), timeline.New(), sources.New()},
-		done:    make(chan struct{})}
-	m.keymap = keys.NewMap(keys.Bindings(m.screenNames()))
+func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
+
+func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
+	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
+		keymap: keys.NewMap(keys.Bindings(screenNames(screens))), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
+	m.acting = acting{control: v.Control, now: v.Now, done: m.done}
+	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
 	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
@@ -97,14 +71,12 @@ func New(v Viewer, feed Feed) *Model {
 	if v.Control != nil {
 		m.frame.Abilities = v.Control.Abilities
 	}
-	m.diagnoser.asked = map[views.Question]asked{}
-	m.entry, m.palette = newEntry(), newPalette()
-	m.unfinished = v.Unfinished
-	if len(m.unfinished) > 0 {
-		m.open(timeline.Number)
+	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
+		m.current = i
 	}
 	m.changed, m.stop = feed.Subscribe()
 	m.refresh()
+	m.sync()
 	return m
 }
 
@@ -117,14 +89,6 @@ func (m *Model) Close() {
 		m.stop()
 		m.feed.SetVisible(m.viewer.id(), nil)
 	}
-}
-
-func (m *Model) screenNames() []keys.ScreenName {
-	names := make([]keys.ScreenName, len(m.screens))
-	for i, s := range m.screens {
-		names[i] = keys.ScreenName{N: s.Number(), Name: s.Name()}
-	}
-	return names
 }
 
 type (
@@ -145,36 +109,31 @@ func (m *Model) Init() tea.Cmd {
 
 // Update handles one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.handle(msg)
+	if m.dirty {
+		m.sync()
+	}
+	return m, cmd
+}
+
+func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case changedMsg:
 		m.refresh()
-		m.dirty = true
-		return m, tea.Batch(m.wait(refreshEvery), m.diagnose(), m.ring())
+		return tea.Batch(m.wait(refreshEvery), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
-		return m, tea.Batch(m.tick(), m.diagnose())
+		return tea.Batch(m.tick(), m.diagnose())
 	case diagnosedMsg:
-		return m, m.diagnosed(msg)
-	case orderedMsg:
-		m.ordered(msg)
-	case previewMsg:
-		m.previewed(msg)
-	case plannedMsg:
-		return m, m.planned(msg)
-	case readyMsg:
-		m.dirty = true
-	case tea.ResumeMsg:
-		return m, m.cameBack()
-	case startedMsg:
-		return m, m.started(msg)
-	case armedMsg:
-		return m, m.onArmed(msg)
-	case runMsg:
-		return m, m.ran(msg)
+		return m.diagnosed(msg)
+	case addressed:
+		return m.deliver(msg)
 	case stepMsg:
 		m.screen().Step()
 		m.dirty = true
-		return m, m.goOn()
+		return m.goOn()
+	case tea.ResumeMsg:
+		return m.apply(nil, m.acting.resumed())
 	case tea.WindowSizeMsg:
 		if msg.Width != m.width || msg.Height != m.height {
 			m.width, m.height, m.dirty = msg.Width, msg.Height, true
@@ -182,16 +141,23 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ColorProfileMsg:
 		if c := theme.ColoursOf(msg.Profile); c != m.frame.Theme.Colours {
 			m.frame.Theme, m.dirty = theme.New(c, m.viewer.Glyphs), true
-			return m, tea.ClearScreen // cells that are there keep their old colours otherwise
+			return tea.ClearScreen // cells that are there keep their old colours otherwise
 		}
 	case tea.PasteMsg:
-		m.dirty = true
-		return m, m.paste(msg)
+		msg.Content = backend.Clean(strings.Join(strings.Fields(msg.Content), " "), 200).String()
+		return tea.Batch(m.typed(msg), m.goOn())
 	case tea.KeyPressMsg:
-		m.dirty = true
-		return m, tea.Batch(m.press(msg), m.diagnose())
+		return tea.Batch(m.press(msg), m.goOn(), m.diagnose())
 	}
-	return m, nil
+	return nil
+}
+
+// sync puts into the frame what is drawn besides the State, and tells the top overlay that it is in sight.
+func (m *Model) sync() {
+	m.frame.Acting, m.frame.Say = m.acting.frame(), m.say
+	if t, ok := m.stack.top().(timed); ok && m.fits() {
+		t.shown(m.frame.Acting.At)
+	}
 }
 
 func (m *Model) screen() views.Screen { return m.screens[m.current] }
@@ -199,61 +165,94 @@ func (m *Model) screen() views.Screen { return m.screens[m.current] }
 // remark shows one line in the footer for a while.
 func (m *Model) remark(s string) { m.say, m.sayTicks = s, sayFor }
 
-func (m *Model) outcome(o views.Outcome) tea.Cmd {
-	if o.Say != "" {
-		m.remark(o.Say)
+// context is where keys go.
+func (m *Model) context() keys.Context {
+	if top := m.stack.top(); top != nil {
+		return top.Keys()
 	}
-	if o.Open != (backend.Key{}) {
-		m.detail = detailView{}
-		m.detail.open(place{key: o.Open})
-		m.overlay = overDetails
-	}
-	if o.Copy != "" {
-		return tea.SetClipboard(o.Copy)
-	}
-	return nil
+	return keys.List
 }
 
-// runbook opens the page about the row under the cursor.
-func (m *Model) runbook() tea.Cmd {
-	key := m.screen().Cursor(&m.frame)
-	if key == (backend.Key{}) {
-		m.remark("the cursor is on no row: move it first")
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	m.dirty = true
+	if in, bound := m.keymap.Lookup(m.context(), msg.String()); bound {
+		return m.do(in)
+	}
+	return m.typed(msg)
+}
+
+// typed hands a key that is not bound, or pasted text, to the top overlay.
+func (m *Model) typed(msg tea.Msg) tea.Cmd {
+	m.dirty = true
+	top := m.stack.top()
+	if top == nil {
 		return nil
 	}
-	m.detail = detailView{}
-	o := m.detail.runbook(key, &m.frame)
-	if len(m.detail.stack) > 0 {
-		m.overlay = overDetails
+	r, _ := top.Update(msg, &m.frame)
+	return m.apply(top, r)
+}
+
+// do carries an intent out: the top overlay's, else the program's, else the screen's.
+func (m *Model) do(in keys.Intent) tea.Cmd {
+	top := m.stack.top()
+	if top != nil {
+		if r, handled := top.Update(in, &m.frame); handled {
+			return m.apply(top, r)
+		}
 	}
-	return m.outcome(o)
+	if in.Action == keys.Screen {
+		m.say = "" // it was about what was shown
+		m.open(in.N)
+		return nil
+	}
+	one, shows := top.(subjected)
+	if c, ok := m.commands[in.Action]; ok {
+		if c.where == anywhere || top == nil || c.where == onSubject && shows {
+			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting}
+			if shows {
+				x.key = one.subject()
+			}
+			return m.apply(nil, c.do(x, in))
+		}
+		return nil
+	}
+	if top != nil {
+		return nil
+	}
+	if in.Action == keys.Back {
+		m.unfinished = nil // seen
+		if m.acting.drop() {
+			m.remark("the plan was dropped")
+			return nil
+		}
+	}
+	return m.apply(nil, replyOf(m.screen().Update(in, &m.frame)))
+}
+
+// replyOf is what a screen asks the program for.
+func replyOf(o views.Outcome) reply {
+	r := reply{Say: o.Say, Copy: o.Copy}
+	if o.Open != (backend.Key{}) {
+		r.Push = &details{key: o.Open}
+	}
+	return r
 }
 
 // open shows the screen with that number.
 func (m *Model) open(n int) {
-	for i, s := range m.screens {
-		if s.Number() == n {
-			if m.act.reading { // its dialog must not open over another screen
-				m.dropPlan()
-				m.remark("the plan was dropped: it was about another screen")
-			}
-			m.current, m.overlay = i, noOverlay
-			m.frame.Snapshot = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
-			m.remember()
-			return
-		}
-	}
-}
-
-func (m *Model) toggleHelp() {
-	if m.overlay == overHelp {
-		m.overlay = noOverlay
+	i := slices.IndexFunc(m.screens, func(s views.Screen) bool { return s.Number() == n })
+	if i < 0 {
 		return
 	}
-	m.help, m.overlay = helpView{from: m.context()}, overHelp
+	if m.acting.drop() { // its dialog must not open over another screen
+		m.remark("the plan was dropped: it was about another screen")
+	}
+	m.current, m.stack, m.dirty = i, nil, true
+	m.frame.Snapshot = m.frame.Next(m.frame.Now, m.frame.State, m.frame.Board)
+	m.remember()
 }
 
-// View returns the screen. It is drawn anew only after something happened.
+// View returns the screen. It is drawn again only after something happened.
 func (m *Model) View() tea.View {
 	if !m.dirty {
 		return m.cached

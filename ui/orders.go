@@ -9,7 +9,6 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 )
@@ -50,98 +49,48 @@ func (l looking) Timeline(n int) []backend.Event {
 	return nil
 }
 
-// order is what a form collects for.
-type order interface {
-	title() string
-	about() []string
-	// check reads the texts of the form; the command carries the order out.
-	check(m *Model, f *dialog) (tea.Cmd, error)
-	// preview asks what the order would do with the texts as they stand; nil when there is nothing to ask.
-	preview(m *Model, f *dialog) tea.Cmd
-}
-
-// orderedMsg says what became of an order.
-type orderedMsg struct {
-	say string
-	err error
-}
-
-// previewMsg says what an order would do.
-type previewMsg struct {
-	round int
-	note  string
-	wrong bool
-}
-
-func (m *Model) owner() backend.Safe { return backend.Clean(m.viewer.Name, 60) }
-
-// ordersOr returns what takes orders; without it, it says so.
-func (m *Model) ordersOr(what string) (Orders, bool) {
-	o, ok := m.feed.(Orders)
+// orders are those of the feed; without them the reply says so.
+func (x *scope) orders(what string) (Orders, reply, bool) {
+	o, ok := x.feed.(Orders)
 	if !ok {
-		m.remark("this console only looks: it cannot " + what)
+		return nil, reply{Say: "this console only looks: it cannot " + what}, false
 	}
-	return o, ok
+	return o, reply{}, true
 }
 
-// alertHere is the alert under the cursor or in the details, nil when it is none.
-func (m *Model) alertHere() *alerts.Alert {
-	key := m.screen().Cursor(&m.frame)
-	if m.overlay == overDetails {
-		key = m.detail.here().key
-	}
-	for _, a := range m.frame.Board.Alerts {
-		if views.AlertKey(a) == key {
-			return a
-		}
-	}
-	if key.Kind != "" {
-		return m.frame.Alert(key) // the worst one that names it
-	}
-	return nil
-}
-
-// give opens the form of an order about the alert here, or carries out what needs none.
-func (m *Model) give(in keys.Intent) tea.Cmd {
-	a := m.alertHere()
+// order opens the form of an order about the alert here, or carries out one that needs no form.
+func (x *scope) order(in keys.Intent) reply {
+	a := x.alert()
 	switch {
 	case a == nil:
-		m.remark("there is no alert here")
-		return nil
+		return reply{Say: "there is no alert here"}
 	case a.State == alerts.StateEnded || a.State == alerts.StateResolved:
-		m.remark("this alert is over: there is nothing to take or to silence")
-		return nil
+		return reply{Say: "this alert is over: there is nothing to take or to silence"}
 	}
-	orders, ok := m.ordersOr("acknowledge or silence")
+	orders, refused, ok := x.orders("acknowledge or silence")
 	if !ok {
-		return nil
+		return refused
 	}
+	owner := x.viewer.owner()
 	switch in.Action {
 	case keys.Acknowledge:
-		m.form = newDialog(&acknowledging{alert: a}, "reason", "for")
-		m.form.set(1, span(alerts.AcknowledgeFor))
-	case keys.Unacknowledge:
-		if a.Acknowledged == nil {
-			m.remark("nobody has taken " + a.Rule)
-			return nil
-		}
-		owner := m.owner()
-		return func() tea.Msg {
-			_, err := orders.Unacknowledge(a.ID, owner)
-			return orderedMsg{a.Rule + " is given back", err}
-		}
+		f := newForm(&acknowledging{alert: a, orders: orders, owner: owner}, "reason", "for")
+		f.set(1, span(alerts.AcknowledgeFor))
+		return f.open(0)
 	case keys.Silence:
-		m.form = newDialog(&silencing{}, "which", "reason", "for")
-		m.form.set(0, alerts.Matchers{{Label: alerts.LabelRule, Op: "=", Value: a.Rule}, {Label: alerts.LabelSource, Op: "=", Value: a.Source},
+		f := newForm(&silencing{orders: orders, owner: owner}, "which", "reason", "for")
+		f.set(0, alerts.Matchers{{Label: alerts.LabelRule, Op: "=", Value: a.Rule}, {Label: alerts.LabelSource, Op: "=", Value: a.Source},
 			{Label: alerts.LabelFingerprint, Op: "=", Value: a.Fingerprint}}.String())
-		m.form.set(2, span(alerts.SilenceFor))
+		f.set(2, span(alerts.SilenceFor))
+		return f.open(1)
 	}
-	m.under, m.overlay = m.overlay, overForm
-	first := 0
-	if in.Action == keys.Silence {
-		first = 1
+	if a.Acknowledged == nil {
+		return reply{Say: "nobody has taken " + a.Rule}
 	}
-	return tea.Batch(m.form.focus(first), m.form.order.preview(m, &m.form))
+	return reply{Cmd: func() tea.Msg {
+		_, err := orders.Unacknowledge(a.ID, owner)
+		return orderedMsg{say: a.Rule + " is given back", err: err}
+	}}
 }
 
 func span(d time.Duration) string {
@@ -161,63 +110,12 @@ func lasting(text string) (time.Duration, error) {
 	return d.Std(), nil
 }
 
-// inForm handles a key that is bound in a form.
-func (m *Model) inForm(in keys.Intent) tea.Cmd {
-	if in.Action == keys.Cancel {
-		m.overlay = m.under
-		return nil
-	}
-	cmd, ready := m.form.step(in)
-	if !ready {
-		return cmd
-	}
-	do, err := m.form.order.check(m, &m.form)
-	if err != nil {
-		m.form.say(true, err.Error())
-		return nil
-	}
-	m.form.busy = true
-	return do
-}
-
-func (m *Model) typedInForm(msg tea.Msg) tea.Cmd {
-	if m.form.busy {
-		return nil
-	}
-	cmd, changed := m.form.typed(msg)
-	if changed {
-		return tea.Batch(cmd, m.form.order.preview(m, &m.form))
-	}
-	return cmd
-}
-
-// ordered closes the form, or says in it why nothing was done.
-func (m *Model) ordered(msg orderedMsg) {
-	m.dirty = true
-	m.form.busy = false
-	switch {
-	case msg.err != nil && m.overlay == overForm:
-		m.form.say(true, backend.Clean(msg.err.Error(), 300).String())
-		return
-	case msg.err != nil:
-		m.remark("not done: " + backend.Clean(msg.err.Error(), 300).String())
-		return
-	case m.overlay == overForm:
-		m.overlay = m.under
-	}
-	m.remark(msg.say)
-	m.refresh()
-}
-
-func (m *Model) previewed(msg previewMsg) {
-	if m.overlay == overForm && msg.round == m.form.round && !m.form.busy {
-		m.form.say(msg.wrong, msg.note)
-		m.dirty = true
-	}
-}
-
 // acknowledging takes an alert.
-type acknowledging struct{ alert *alerts.Alert }
+type acknowledging struct {
+	alert  *alerts.Alert
+	orders Orders
+	owner  backend.Safe
+}
 
 func (x *acknowledging) title() string { return "acknowledge " + x.alert.Rule }
 
@@ -229,26 +127,25 @@ func (x *acknowledging) about() []string {
 	return append(s, "Known on this host only. It lapses when its time is over or the alert becomes more severe.")
 }
 
-func (x *acknowledging) preview(*Model, *dialog) tea.Cmd { return nil }
+func (x *acknowledging) preview(*form) tea.Cmd { return nil }
 
-func (x *acknowledging) check(m *Model, f *dialog) (tea.Cmd, error) {
+func (x *acknowledging) check(f *form) (tea.Cmd, error) {
 	d, err := lasting(f.value(1))
 	if err != nil {
 		return nil, err
 	}
-	orders, ok := m.feed.(Orders)
-	if !ok {
-		return nil, fmt.Errorf("this console only looks")
-	}
-	id, owner, reason, say := x.alert.ID, m.owner(), backend.Clean(f.value(0), 200), x.alert.Rule+" is yours for "+backend.Age(d)
+	reason, say := backend.Clean(f.value(0), 200), x.alert.Rule+" is yours for "+backend.Age(d)
 	return func() tea.Msg {
-		_, err := orders.Acknowledge(id, owner, reason, d)
-		return orderedMsg{say, err}
+		_, err := x.orders.Acknowledge(x.alert.ID, x.owner, reason, d)
+		return orderedMsg{form: f, say: say, err: err}
 	}, nil
 }
 
 // silencing mutes alerts.
-type silencing struct{}
+type silencing struct {
+	orders Orders
+	owner  backend.Safe
+}
 
 func (x *silencing) title() string { return "silence alerts" }
 
@@ -256,29 +153,25 @@ func (x *silencing) about() []string {
 	return []string{"Alerts that match stay listed and do not count. Labels: " + strings.Join(alerts.MatcherLabels(), ", ") + "."}
 }
 
-func (x *silencing) preview(m *Model, f *dialog) tea.Cmd {
-	orders, ok := m.feed.(Orders)
-	if !ok {
-		return nil
-	}
+func (x *silencing) preview(f *form) tea.Cmd {
 	round, text := f.round, f.value(0)
 	return func() tea.Msg {
 		ms, err := alerts.ParseMatchers(text)
 		if err != nil {
-			return previewMsg{round, backend.Clean(err.Error(), 300).String(), true}
+			return previewMsg{f, round, backend.Clean(err.Error(), 300).String(), true}
 		}
-		switch n := orders.Matching(ms); n {
+		switch n := x.orders.Matching(ms); n {
 		case 0:
-			return previewMsg{round, "matches no alert now", true}
+			return previewMsg{f, round, "matches no alert now", true}
 		case 1:
-			return previewMsg{round, "matches 1 alert now", false}
+			return previewMsg{f, round, "matches 1 alert now", false}
 		default:
-			return previewMsg{round, "matches " + kit.Number(n) + " alerts now", false}
+			return previewMsg{f, round, "matches " + kit.Number(n) + " alerts now", false}
 		}
 	}
 }
 
-func (x *silencing) check(m *Model, f *dialog) (tea.Cmd, error) {
+func (x *silencing) check(f *form) (tea.Cmd, error) {
 	ms, err := alerts.ParseMatchers(f.value(0))
 	if err != nil {
 		return nil, err
@@ -287,18 +180,14 @@ func (x *silencing) check(m *Model, f *dialog) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	orders, ok := m.feed.(Orders)
-	if !ok {
-		return nil, fmt.Errorf("this console only looks")
-	}
-	owner, reason := m.owner(), backend.Clean(f.value(1), 200)
+	reason := backend.Clean(f.value(1), 200)
 	return func() tea.Msg {
-		_, n, err := orders.Silence(ms, owner, reason, d)
+		_, n, err := x.orders.Silence(ms, x.owner, reason, d)
 		say := fmt.Sprintf("%s silenced for %s", alertsCount(n), backend.Age(d))
 		if n == 0 {
 			say = "silenced for " + backend.Age(d) + ", but it matches no alert: M lists the silences"
 		}
-		return orderedMsg{say, err}
+		return orderedMsg{form: f, say: say, err: err}
 	}, nil
 }
 

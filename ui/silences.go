@@ -14,21 +14,33 @@ import (
 	"sandglass/views/theme"
 )
 
-// silenceView lists the silences in force.
-type silenceView struct {
+// silences lists the silences in force.
+type silences struct {
+	feed  Feed
+	owner backend.Safe // of what this viewer orders
 	list  []alerts.Silencing
 	on    string // id of the one under the cursor
 	sure  string // id of the one that the next x ends
 	pager kit.Pager
 }
 
+func openSilences(x *scope) reply {
+	v := &silences{feed: x.feed, owner: x.viewer.owner()}
+	v.read()
+	return reply{Push: v}
+}
+
+func (*silences) fillsBody() {}
+
+func (*silences) Keys() keys.Context { return keys.Muted }
+
 // endsSoon is when a silence's end is pointed out.
 const endsSoon = 10 * time.Minute
 
 // read takes the list as it is now; the cursor stays on its silence, or on nothing when that is over.
-func (v *silenceView) read(f Feed) {
+func (v *silences) read() {
 	v.list = nil
-	if s, ok := f.(Silences); ok {
+	if s, ok := v.feed.(Silences); ok {
 		v.list = s.Silences()
 	}
 	if v.on == "" && len(v.list) > 0 {
@@ -36,27 +48,25 @@ func (v *silenceView) read(f Feed) {
 	}
 }
 
-func (v *silenceView) index() int {
+func (v *silences) index() int {
 	return slices.IndexFunc(v.list, func(s alerts.Silencing) bool { return s.ID.String() == v.on })
 }
 
-func (v *silenceView) move(n int) {
+func (v *silences) move(n int) {
 	if len(v.list) > 0 {
 		v.on, v.sure = v.list[max(0, min(v.index()+n, len(v.list)-1))].ID.String(), ""
 	}
 }
 
-func (m *Model) openSilences() {
-	m.silences, m.overlay = silenceView{}, overSilences
-	m.silences.read(m.feed)
-}
-
-// inSilences handles a key in the list.
-func (m *Model) inSilences(in keys.Intent) tea.Cmd {
-	v := &m.silences
+func (v *silences) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	if _, changed := msg.(changedMsg); changed {
+		v.read()
+		return reply{}, true
+	}
+	in, _ := msg.(keys.Intent)
 	switch in.Action {
 	case keys.Back, keys.Cancel:
-		m.overlay = noOverlay
+		return reply{Close: true}, true
 	case keys.Up, keys.PrevLink:
 		v.move(-1)
 	case keys.Down, keys.NextLink:
@@ -66,37 +76,40 @@ func (m *Model) inSilences(in keys.Intent) tea.Cmd {
 	case keys.Bottom:
 		v.move(len(v.list))
 	case keys.Expire:
-		return m.expire()
+		return v.expire(), true
+	default:
+		return reply{}, false
 	}
-	return nil
+	return reply{}, true
 }
 
 // expire ends the silence under the cursor when it is asked for twice.
-func (m *Model) expire() tea.Cmd {
-	v := &m.silences
+func (v *silences) expire() reply {
 	i := v.index()
 	if i < 0 {
-		m.remark("there is no silence under the cursor")
-		return nil
+		return reply{Say: "there is no silence under the cursor"}
 	}
-	orders, ok := m.ordersOr("end a silence")
+	orders, ok := v.feed.(Orders)
 	if !ok {
-		return nil
+		return reply{Say: "this console only looks: it cannot end a silence"}
 	}
 	if v.sure != v.on {
 		v.sure = v.on
-		m.remark("x once more ends the silence of " + v.list[i].Owner.String())
-		return nil
+		return reply{Say: "x once more ends the silence of " + v.list[i].Owner.String()}
 	}
-	id, owner := v.on, m.owner()
+	id, owner := v.on, v.owner
 	v.sure = ""
-	return func() tea.Msg {
+	return reply{Cmd: func() tea.Msg {
 		_, err := orders.Expire(id, owner)
-		return orderedMsg{"the silence is over", err}
-	}
+		return orderedMsg{say: "the silence is over", err: err}
+	}}
 }
 
-func (v *silenceView) draw(w, h int, f *views.Frame) kit.Block {
+func (v *silences) offers(a keys.Action, _ *views.Frame) bool {
+	return a != keys.Down && a != keys.Expire || len(v.list) > 0
+}
+
+func (v *silences) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 	doc := &kit.Doc{}
 	if len(v.list) == 0 {
 		doc.Blank()
@@ -129,5 +142,5 @@ func (v *silenceView) draw(w, h int, f *views.Frame) kit.Block {
 		v.pager.Show(min(at+1, len(lines)-1))
 		v.pager.Show(at)
 	}
-	return paged(&v.pager, w, h, f.Theme, title, lines)
+	return paged(&v.pager, w, h, f.Theme, title, lines), nil
 }

@@ -69,3 +69,6 @@ func (v *Viewer) getenv(name string) string {
 	}
 	return ""
 }
+
+// owner is who acknowledges and silences.
+func (v *Viewer) owner() backend.Safe { return backend.Clean(v.Name, 60) }

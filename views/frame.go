@@ -3,6 +3,8 @@
 package views
 
 import (
+	"time"
+
 	"sandglass/actions"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
@@ -20,8 +22,21 @@ type Frame struct {
 	Diagnoses map[Question]*runbook.Diagnosis
 	// Abilities are the verbs for a thing, the unavailable ones with their reason; nil where this console only looks.
 	Abilities func(backend.Key) []actions.Ability
+	// Say is the remark in the footer; empty: none.
+	Say string
+	// Acting is what this viewer may do and does, as of the last message.
+	Acting Acting
 	// Local is what the operators of this site add to the runbook, by rule, and by page where no rule is asked about.
 	Local map[string]runbook.Local
+}
+
+// Acting is what a viewer may do to the backends, and what goes on.
+type Acting struct {
+	At    time.Time // when it was read; later than the Frame's Now, which moves once a second
+	Can   bool      // some verb is allowed here
+	Until time.Time // end of the arming; zero: not armed
+	// Run is the plan that is being carried out, or the last one; nil: none yet.
+	Run *actions.Progress
 }
 
 // Question asks what the runbook's page of an incident says about a subject. The zero Key asks about everything.
@@ -68,4 +83,6 @@ type Screen interface {
 	Marked() (shown, hidden []backend.Key)
 	// Visible are the keys of the rows on the screen.
 	Visible() []backend.Key
+	// History reports whether the screen shows the Frame's Events, which are read only for such a screen.
+	History() bool
 }

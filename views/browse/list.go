@@ -47,6 +47,8 @@ type Config[R any] struct {
 	Beneath func(f *views.Frame, row R, w, h int) []string
 	// Nothing says what it means that there are no rows; it is not asked while sources are still starting.
 	Nothing func(f *views.Frame) *kit.Doc
+	// History: the rows are the frame's Events. The program reads them only while such a screen is open.
+	History bool
 }
 
 // List is a screen.
@@ -84,6 +86,9 @@ func (l *List[R]) Number() int { return l.cfg.Number }
 
 // Name is the screen's name in the tab row.
 func (l *List[R]) Name() string { return l.cfg.Name }
+
+// History reports whether the rows are the frame's Events.
+func (l *List[R]) History() bool { return l.cfg.History }
 
 // FilterText is the filter as it was typed.
 func (l *List[R]) FilterText() string { return l.filterIn }

@@ -10,13 +10,10 @@ import (
 	"sandglass/views/theme"
 )
 
-// Number is the screen's number.
-const Number = 8
-
 // New makes the screen.
 func New() views.Screen {
 	return browse.New(browse.Config[views.Event]{
-		Number: Number, Name: "Timeline", Set: subjects.Events(),
+		Number: 8, Name: "Timeline", Set: subjects.Events(), History: true,
 		Nothing: func(*views.Frame) *kit.Doc {
 			doc := &kit.Doc{}
 			doc.Line(kit.Span{Tone: theme.Strong, Text: "Nothing happened yet"})

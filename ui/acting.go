@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/actions"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/plan"
+)
+
+// acting makes plans and carries confirmed ones out, for one viewer. Its overlays are the list of verbs, the form that
+// arms, the dialog of a plan and the progress of a run.
+type acting struct {
+	control *actions.Control // nil: this viewer only looks
+	now     func() time.Time
+	done    <-chan struct{} // closed when the program ends
+
+	asked    int      // numbers what was asked for; an answer to an older question is dropped
+	making   bool     // a plan is being made and its dialog is not there yet
+	view     *runView // of the run that goes on, or of the last one
+	quitting bool     // q was pressed once during a run
+}
+
+// request is what is planned.
+type request struct {
+	intent  actions.Intent
+	key     string    // the verb's
+	pressed time.Time // when that key was pressed; zero: the verb was chosen in another way
+}
+
+const (
+	// planWithin bounds how long the targets are read for a plan.
+	planWithin = 60 * time.Second
+	onlyLooks  = "this console only looks"
+	planLost   = "the plan was dropped: something else was opened meanwhile"
+)
+
+// frame is what is drawn of it.
+func (a *acting) frame() views.Acting {
+	f := views.Acting{At: a.now()}
+	c := a.control
+	if c == nil {
+		return f
+	}
+	f.Can = c.CanAct()
+	if arming, armed := c.Armed(); armed {
+		f.Until = arming.Until
+	}
+	if r := c.Current(); r != nil {
+		p := r.Snapshot()
+		f.Run = &p
+	}
+	return f
+}
+
+// intend begins a verb on a selection.
+func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time.Time) reply {
+	c := a.control
+	switch {
+	case c == nil:
+		return reply{Say: onlyLooks}
+	case len(s.keys) == 0:
+		return reply{Say: "there is nothing to act on: put the cursor on a row, or mark rows"}
+	}
+	in := actions.Intent{Verb: verb}
+	var of backend.Kind
+	sources := map[string]bool{}
+	for _, k := range s.keys {
+		for _, x := range c.Abilities(k) {
+			if x.Spec.Verb == verb {
+				in.Source, of = x.Source, x.Spec.Of
+				sources[x.Source] = true
+				in.Keys = append(in.Keys, k)
+			}
+		}
+	}
+	switch {
+	case len(in.Keys) == 0:
+		return reply{Say: fmt.Sprintf("%s does nothing to this %s: x lists what can be done", verb, s.keys[0].Kind)}
+	case len(sources) > 1:
+		return reply{Say: fmt.Sprintf("these belong to %d sources, and a plan acts on one: mark rows of one source", len(sources))}
+	}
+	in.Hidden = slices.DeleteFunc(slices.Clone(s.hidden), func(k backend.Key) bool { return k.Kind != of })
+	for _, x := range c.Abilities(in.Keys[0]) {
+		if x.Spec.Verb == verb && !x.Denied.IsEmpty() {
+			return a.list(s, verb) // the list says why, at whatever length that takes
+		}
+	}
+	req := request{in, key, pressed}
+	if _, armed := c.Armed(); !armed {
+		return a.openArming("", &req)
+	}
+	return a.plan(req)
+}
+
+// plan asks for the plan. Its dialog opens when the plan is there.
+func (a *acting) plan(req request) reply {
+	a.making = true
+	return reply{Say: "reading the targets… esc drops it", Cmd: a.ask(req, nil)}
+}
+
+// ask has the targets read; dialog is the one whose plan is made again, nil when it is a new plan.
+func (a *acting) ask(req request, dialog *planDialog) tea.Cmd {
+	c := a.control
+	if arming, ok := c.Armed(); ok {
+		req.intent.Who, req.intent.Reason = arming.Who, arming.Reason
+	}
+	var old *actions.Plan
+	if dialog != nil {
+		old = dialog.view.Plan
+		dialog.request, dialog.view.Busy = req, true
+	}
+	a.asked++
+	asked := a.asked
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
+		defer cancel()
+		p, diff, err := c.Again(ctx, old, req.intent)
+		return plannedMsg{acting: a, asked: asked, request: req, dialog: dialog, plan: p, diff: diff, err: err}
+	}
+}
+
+// drop forgets a plan that is being made and reports whether there was one.
+func (a *acting) drop() bool {
+	was := a.making
+	a.asked++
+	a.making = false
+	return was
+}
+
+// plannedMsg brings a plan.
+type plannedMsg struct {
+	acting  *acting
+	asked   int
+	request request
+	dialog  *planDialog // nil: it opens one
+	plan    *actions.Plan
+	diff    []backend.Safe
+	err     error
+}
+
+func (msg plannedMsg) to() overlay {
+	if msg.dialog == nil {
+		return nil
+	}
+	return msg.dialog
+}
+
+func (msg plannedMsg) missed() reply {
+	a := msg.acting
+	if msg.asked != a.asked || msg.dialog != nil {
+		return reply{} // the operator went on to something else
+	}
+	a.making = false
+	if msg.err != nil {
+		return reply{Say: backend.Clean(msg.err.Error(), 300).String()}
+	}
+	d := &planDialog{acting: a}
+	return reply{Offer: &offer{d, planLost}, Cmd: d.take(msg)}
+}
+
+// quit ends the program. A plan that is being carried out is asked about once, then stopped.
+func (a *acting) quit() reply {
+	switch {
+	case a.view == nil || a.view.run.Over():
+	case a.quitting:
+		a.view.run.Stop(backend.Text("the operator left"))
+	default:
+		a.quitting = true
+		return reply{Say: "a plan is being carried out: the same key again stops it before its next target, and quits"}
+	}
+	return reply{Cmd: tea.Quit}
+}
+
+// began follows a run that has begun.
+func (a *acting) began(r *actions.Run) tea.Cmd {
+	a.view, a.quitting = &runView{acting: a, run: r}, false
+	return a.view.follow()
+}
+
+// list shows what can be done to a selection; on is the verb under the cursor.
+func (a *acting) list(s selection, on actions.Verb) reply {
+	switch {
+	case a.control == nil:
+		return reply{Say: onlyLooks}
+	case len(s.keys) == 0:
+		return reply{Say: noRow}
+	}
+	l := &verbList{acting: a, of: s}
+	seen := map[actions.Verb]bool{}
+	for _, k := range s.keys {
+		for _, x := range a.control.Abilities(k) {
+			if seen[x.Spec.Verb] {
+				continue
+			}
+			seen[x.Spec.Verb] = true
+			if x.Spec.Verb == on {
+				l.at = len(l.verbs)
+			}
+			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: keys.OfVerb(string(x.Spec.Verb))})
+		}
+	}
+	return reply{Push: l}
+}

@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/actions"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/subjects"
+)
+
+// scope is what a command may look at.
+type scope struct {
+	viewer *Viewer
+	feed   Feed
+	frame  *views.Frame
+	screen views.Screen
+	keymap *keys.Map
+	from   keys.Context // where the key was pressed
+	key    backend.Key  // that the top overlay shows; zero: the screen has the keys
+	acting *acting
+}
+
+// command does what an intent of the program asks for.
+type command struct {
+	where place
+	do    func(x *scope, in keys.Intent) reply
+}
+
+// place says where a command works.
+type place uint8
+
+const (
+	anywhere  place = iota
+	onSubject       // in a table, and in an overlay that shows one thing
+	inTable
+)
+
+// commands are the intents that are neither an overlay's nor a screen's.
+func commands() map[keys.Action]command {
+	return map[keys.Action]command{
+		keys.Quit:          {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.quit() }},
+		keys.Suspend:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.suspend() }},
+		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
+		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &help{keymap: x.keymap, from: x.from}} }},
+		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x.keymap) }},
+		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
+		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},
+		keys.ShowRun:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.show() }},
+		keys.Act:           {onSubject, func(x *scope, in keys.Intent) reply { return x.plan(actions.Verb(in.Text)) }},
+		keys.Verbs:         {onSubject, func(x *scope, _ keys.Intent) reply { return x.acting.list(x.chosen(), "") }},
+		keys.Bundle:        {onSubject, func(x *scope, _ keys.Intent) reply { return x.bundle() }},
+		keys.Acknowledge:   {onSubject, (*scope).order},
+		keys.Unacknowledge: {onSubject, (*scope).order},
+		keys.Silence:       {onSubject, (*scope).order},
+		keys.SilenceList:   {onSubject, func(x *scope, _ keys.Intent) reply { return openSilences(x) }},
+		keys.Filter:        {inTable, func(x *scope, _ keys.Intent) reply { return openFilter(x.screen) }},
+		keys.Runbook:       {inTable, func(x *scope, _ keys.Intent) reply { return x.runbook() }},
+	}
+}
+
+// here is what an intent is about: what the overlay shows, else the row under the cursor; zero: nothing.
+func (x *scope) here() backend.Key {
+	if x.key != (backend.Key{}) {
+		return x.key
+	}
+	return x.screen.Cursor(x.frame)
+}
+
+// noRow is said when the cursor is on nothing.
+const noRow = "the cursor is on no row: move it first"
+
+func (x *scope) runbook() reply {
+	key := x.here()
+	if key == (backend.Key{}) {
+		return reply{Say: noRow}
+	}
+	return openRunbook(key, x.frame)
+}
+
+func (x *scope) suspend() reply {
+	if x.viewer.CanSuspend {
+		return reply{Cmd: tea.Suspend}
+	}
+	return reply{Say: "there is no shell to go back to: q quits"}
+}
+
+// alert is the alert here; about another thing, the worst alert that names it; nil when there is none.
+func (x *scope) alert() *alerts.Alert {
+	key := x.here()
+	for _, a := range x.frame.Board.Alerts {
+		if views.AlertKey(a) == key {
+			return a
+		}
+	}
+	if key.Kind != "" {
+		return x.frame.Alert(key)
+	}
+	return nil
+}
+
+// selection is what an action is about.
+type selection struct {
+	keys, hidden []backend.Key // hidden: marked, and hidden by the filter
+	label        backend.Safe
+}
+
+// chosen are the marked rows, else the thing here. An alert stands for its subjects.
+func (x *scope) chosen() selection {
+	s := selection{}
+	shown := []backend.Key{x.key}
+	if x.key == (backend.Key{}) {
+		if shown, s.hidden = x.screen.Marked(); len(shown)+len(s.hidden) == 0 {
+			shown = []backend.Key{x.screen.Cursor(x.frame)}
+		}
+	}
+	for _, k := range shown {
+		if e := x.frame.Event(k); e != nil { // a line of the timeline stands for what it is about
+			k = e.Subject
+		}
+		if k.Kind != views.KindAlert {
+			s.keys = append(s.keys, k)
+			continue
+		}
+		for _, a := range x.frame.Board.Alerts {
+			if views.AlertKey(a) != k {
+				continue
+			}
+			for _, subject := range a.Subjects {
+				s.keys = append(s.keys, subject.Key)
+			}
+			s.label = backend.Clean(a.Rule, 60)
+		}
+	}
+	s.keys = slices.DeleteFunc(s.keys, func(k backend.Key) bool { return k == (backend.Key{}) })
+	switch n := len(s.keys); {
+	case n == 1:
+		s.label = subjects.NameOf(s.keys[0], x.frame.Snapshot)
+	case n > 1 && s.label.IsEmpty():
+		s.label = backend.Textf("%d marked rows", n)
+	case n > 1:
+		s.label = backend.Textf("%s: %d subjects", s.label, n)
+	}
+	return s
+}
+
+// plan begins a verb on what is chosen.
+func (x *scope) plan(verb actions.Verb) reply {
+	return x.acting.intend(verb, keys.OfVerb(string(verb)), x.chosen(), x.acting.now())
+}
+
+// bundle writes the evidence about one thing into a file.
+func (x *scope) bundle() reply {
+	write, key := x.viewer.Bundle, x.here()
+	switch {
+	case write == nil:
+		return reply{Say: "there is no state directory to write evidence to: name one with --state-dir"}
+	case key == (backend.Key{}):
+		return reply{Say: noRow}
+	}
+	return reply{Say: "collecting the evidence…", Cmd: func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), planWithin)
+		defer cancel()
+		path, err := write(ctx, key)
+		return orderedMsg{say: "evidence written to " + backend.Clean(path, 200).String(), err: err}
+	}}
+}

@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"fmt"
+
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// unfinished says above everything else which plans were broken off. It takes no key but esc, which says that it was read.
+func unfinished(w int, t *theme.Theme, plans []backend.Safe) []string {
+	var out []string
+	for i, b := range plans {
+		if i == mostUnfinished {
+			out = append(out, kit.NewLine(t, w).Put(theme.Warn, fmt.Sprintf(" and %d more: sandglass audit show", len(plans)-i)).String())
+			break
+		}
+		for _, l := range kit.Wrap("broken off: "+b.String(), w-2) {
+			out = append(out, kit.NewLine(t, w).Put(theme.Warn, " "+l).String())
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, kit.NewLine(t, w).Put(theme.Dim, " read what became of its targets before anything is done again; esc: read").String())
+	}
+	return out
+}
+
+// mostUnfinished is how many of them are named.
+const mostUnfinished = 3
+
+// wording is one way to write the header: what is said, and in how many words.
+type wording struct {
+	long      bool // whole words
+	name      bool // the program's name
+	counts    bool // how many workspaces and sandboxes there are
+	states    bool // and how many of them are in trouble
+	suspected bool
+	tight     bool // one space between
+}
+
+// wordings are tried in this order until one fits. What hurts most is in all of them.
+func wordings() []wording {
+	return []wording{
+		{long: true, name: true, counts: true, states: true, suspected: true},
+		{name: true, counts: true, states: true, suspected: true},
+		{name: true, counts: true, states: true},
+		{name: true, counts: true, suspected: true},
+		{name: true, suspected: true},
+		{name: true},
+		{tight: true},
+	}
+}
+
+// Widths in cells from which the header says more.
+const (
+	countsFrom = 100
+	statesFrom = 120
+	modeFrom   = 72
+)
+
+// header tries longer and shorter forms until one fits.
+func header(w int, v *Viewer, f *views.Frame) string {
+	end := headerEnd(w, f)
+	room := w - spansWidth(end) - 2
+	var spans []kit.Span
+	for _, how := range wordings() {
+		how.counts = how.counts && w >= countsFrom
+		how.states = how.states && w >= statesFrom
+		if spans = headerIn(how, v, f.Summary); spansWidth(spans) <= room {
+			break
+		}
+	}
+	l := kit.NewLine(f.Theme, w).Puts(spans...)
+	if left := w - spansWidth(end); l.Left() > spansWidth(end) {
+		l.To(left).Puts(end...)
+	}
+	return l.String()
+}
+
+func headerIn(f wording, v *Viewer, s *views.Summary) []kit.Span {
+	env := kit.Span{Tone: theme.Accent, Text: backend.Clean(v.Environment, 24).String()}
+	if v.Production {
+		env.Tone = theme.Warn
+		if f.long {
+			env.Text += " (production)"
+		}
+	}
+	gap, src := "  ", " src"
+	if f.long {
+		gap, src = "   ", " sources"
+	}
+	spans := []kit.Span{{Text: " "}}
+	if f.name {
+		spans = append(spans, kit.Span{Tone: theme.Strong, Text: "sandglass "})
+	}
+	up := kit.Span{Text: fmt.Sprintf("%d/%d%s", s.SourcesUp, s.Sources, src)}
+	if s.SourcesUp < s.Sources {
+		up.Tone = theme.Warn
+	}
+	spans = append(spans, env, kit.Span{Text: gap}, up)
+	if f.counts {
+		spans = append(spans, counts(s, gap, f)...)
+	}
+	return append(spans, alertCounts(s, gap, f)...)
+}
+
+// counts says how many workspaces and sandboxes there are and, with room, how many of them are in trouble.
+func counts(s *views.Summary, gap string, f wording) []kit.Span {
+	ws, sb := " ws", " sb"
+	if f.long {
+		ws, sb = " workspaces", " sandboxes"
+	}
+	spans := []kit.Span{{Text: gap}, {Text: kit.Number(s.Workspaces) + ws}}
+	if f.states && s.Failing > 0 {
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + kit.Number(s.Failing) + " failing"})
+	}
+	if f.states && s.WorkspacesUnknown > 0 {
+		spans = append(spans, kit.Span{Tone: theme.Dim, Text: " " + kit.Number(s.WorkspacesUnknown) + " unknown"})
+	}
+	spans = append(spans, kit.Span{Text: gap}, kit.Span{Text: kit.Number(s.Sandboxes) + sb})
+	if f.states && s.Broken > 0 {
+		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + kit.Number(s.Broken) + " broken"})
+	}
+	return spans
+}
+
+func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
+	crit, warn, susp := " crit", " warn", " susp"
+	if f.long {
+		crit, warn, susp = " critical", " warning", " suspected"
+	}
+	between := "  "
+	if f.tight {
+		gap, between = " ", " "
+	}
+	var spans []kit.Span
+	add := func(tone theme.Tone, n int, word string) {
+		if n > 0 {
+			lead := between
+			if len(spans) == 0 {
+				lead = gap
+			}
+			spans = append(spans, kit.Span{Text: lead}, kit.Span{Tone: tone, Text: kit.Number(n) + word})
+		}
+	}
+	add(theme.Critical, s.Critical, crit)
+	add(theme.Warn, s.Warning, warn)
+	if len(spans) == 0 && s.SourcesUp > 0 {
+		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "no alert"})
+	}
+	if f.suspected {
+		add(theme.Normal, s.Suspected, susp)
+	}
+	if s.BlindRule > 0 {
+		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("blind %d", s.BlindRule)})
+	}
+	return spans
+}
+
+// headerEnd is the right end: how old the data is once that matters, whether it is live, the clock, permissions.
+func headerEnd(w int, f *views.Frame) []kit.Span {
+	var spans []kit.Span
+	if h := views.Lagging(f.Snapshot); h != nil {
+		age := "data " + backend.Age(f.Now.Sub(h.LastOK))
+		if w >= modeFrom {
+			age += " old"
+		}
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: age + "  "})
+	}
+	word := "live "
+	switch {
+	case f.State.Number == 0:
+		word = "connecting "
+	case w < countsFrom || len(spans) > 0:
+		word = ""
+	}
+	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: f.Now.UTC().Format("15:04Z")})
+	return append(spans, mode(w, f))
+}
+
+// mode says whether this console can act, and whether it does right now. What can hurt is said at every width.
+func mode(w int, f *views.Frame) kit.Span {
+	long, short, tone := "read-only", "read", theme.Dim
+	if a := &f.Acting; a.Can {
+		long, short = "not armed", "safe"
+		if !a.Until.IsZero() {
+			long, tone = "armed "+backend.Age(a.Until.Sub(f.Now)), theme.Warn
+			short = long
+		}
+		if p := a.Run; p != nil && !p.Over() {
+			long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
+			short = long
+		}
+	}
+	switch {
+	case w < modeFrom && tone == theme.Dim:
+		return kit.Span{Text: " "}
+	case w < countsFrom:
+		long = short
+	}
+	return kit.Span{Tone: tone, Text: "  " + long + " "}
+}
+
+func spansWidth(spans []kit.Span) int {
+	n := 0
+	for _, s := range spans {
+		n += kit.Width(s.Text)
+	}
+	return n
+}
+
+// tabs draws the screens' names.
+func tabs(w int, t *theme.Theme, screens []views.Screen, current int) string {
+	l := kit.NewLine(t, w)
+	gap := 1
+	if w >= 80 {
+		gap = 2
+	}
+	most := tabWidth(w, gap, screens, current)
+	for i, s := range screens {
+		tone, name := theme.Dim, kit.Cut(s.Name(), most)
+		if i == current {
+			tone, name = theme.Accent, s.Name()
+		}
+		l.Gap(1).Put(tone, fmt.Sprint(s.Number(), " ")).Put(tone, name).Gap(gap - 1)
+	}
+	return l.String()
+}
+
+// tabWidth is how many cells the name of a screen gets so that all of them fit; that of the one that is shown is whole.
+func tabWidth(w, gap int, screens []views.Screen, current int) int {
+	const whole, least = 20, 3
+	for most := whole; most > least; most-- {
+		used := 0
+		for i, s := range screens {
+			n := kit.Width(s.Name())
+			if i != current {
+				n = min(n, most)
+			}
+			used += gap + 2 + n
+		}
+		if used <= w {
+			return most
+		}
+	}
+	return least
+}

@@ -1,0 +1,122 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// help shows the table of keys, first those of the context it was opened from.
+type help struct {
+	keymap *keys.Map
+	from   keys.Context
+	pager  kit.Pager
+}
+
+func (*help) fillsBody() {}
+
+func (*help) Keys() keys.Context { return keys.Details }
+
+func (v *help) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	in, _ := msg.(keys.Intent)
+	switch in.Action {
+	case keys.Back, keys.Help:
+		return reply{Close: true}, true
+	}
+	return reply{}, scroll(&v.pager, in)
+}
+
+func (*help) offers(a keys.Action, _ *views.Frame) bool {
+	return a == keys.Back || a == keys.Palette || a == keys.Quit
+}
+
+// helpColumn is how wide a column of the help has to be; with room for several, they stand side by side.
+const helpColumn = 58
+
+func (v *help) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	t := f.Theme
+	n := max(w/helpColumn, 1)
+	each := w / n
+	var parts [][]string
+	total := 0
+	for _, d := range v.sections(t) {
+		lines := append(d.Layout(t, each), kit.NewLine(t, each).String())
+		parts, total = append(parts, lines), total+len(lines)
+	}
+	columns := make([][]string, n)
+	at := 0
+	for _, p := range parts {
+		if at < n-1 && len(columns[at]) > 0 && len(columns[at])+len(p)/2 > total/n {
+			at++
+		}
+		columns[at] = append(columns[at], p...)
+	}
+	var lines []string
+	for i, more := 0, true; more; i++ {
+		more = false
+		line := ""
+		for _, c := range columns {
+			if i < len(c) {
+				line, more = line+c[i], true
+			} else {
+				line += kit.NewLine(t, each).String()
+			}
+		}
+		if more {
+			lines = append(lines, line+kit.NewLine(t, w-n*each).String())
+		}
+	}
+	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
+	return paged(&v.pager, w, h, t, title, lines), nil
+}
+
+func (v *help) sections(t *theme.Theme) []*kit.Doc {
+	var out []*kit.Doc
+	head := func(title string) *kit.Doc {
+		d := &kit.Doc{}
+		d.Head(title)
+		out = append(out, d)
+		return d
+	}
+	order := []keys.Context{v.from, keys.Everywhere, keys.List, keys.Details, keys.Doable, keys.Plan, keys.Running, keys.Muted, keys.Form, keys.Entry, keys.Menu}
+	for i, c := range order {
+		if i > 0 && c == v.from {
+			continue
+		}
+		d := head(c.Name())
+		for _, b := range v.keymap.Of(c) {
+			if b.Context == c {
+				d.Field(b.Show(), kit.Span{Text: b.Help})
+			}
+		}
+	}
+	words := func(title string, lines ...[2]string) {
+		d := head(title)
+		for _, line := range lines {
+			d.Field(line[0], kit.Span{Text: line[1]})
+		}
+	}
+	words("Filters", [2]string{"word", "rows whose names, states or causes hold it"}, [2]string{"field:word", "rows whose column holds it: state:failed"},
+		[2]string{"!term", "rows that do not match it"}, [2]string{"field>10m", "comparisons with ages, sizes and numbers"},
+		[2]string{"tab", "takes the first field or value that is offered"})
+	d := head("Signs")
+	for _, s := range []struct {
+		m    theme.Mark
+		tone theme.Tone
+		what string
+	}{
+		{theme.MarkCritical, theme.Critical, "critical"}, {theme.MarkWarn, theme.Warn, "warning, or needs a look"},
+		{theme.MarkBad, theme.Bad, "broken"}, {theme.MarkGood, theme.Good, "works"}, {theme.MarkBusy, theme.Normal, "under way"},
+		{theme.MarkIdle, theme.Dim, "at rest"}, {theme.MarkHeld, theme.Normal, "held or stale: true when last seen, newer readings failed"},
+		{theme.MarkSuspect, theme.Normal, "suspected: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: nobody could read it"},
+	} {
+		d.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
+	}
+	words("Short words", [2]string{"ws se sb", "workspaces, sessions, sandboxes"}, [2]string{"td ho so", "scratch directories, hosts, sources"},
+		[2]string{"40m+ <41m", "for at least, for at most that long: what is known about the beginning"},
+		[2]string{"blind 1", "so many rules lack what they read on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; nobody could read it"})
+	return out
+}

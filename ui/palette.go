@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/sahilm/fuzzy"
+
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// palette finds a command by a part of its name.
+type palette struct {
+	keymap *keys.Map
+	entry  entry
+	found  []keys.Binding
+	at     int
+}
+
+// openPalette closes other overlays: commands are about the screen.
+func openPalette(keymap *keys.Map) reply {
+	p := &palette{keymap: keymap, entry: newEntry()}
+	cmd := p.entry.open("")
+	p.search()
+	return reply{Clear: true, Push: p, Cmd: cmd}
+}
+
+func (*palette) Keys() keys.Context { return keys.Menu }
+
+func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	in, bound := msg.(keys.Intent)
+	if !bound {
+		cmd := p.entry.update(msg)
+		p.search()
+		return reply{Cmd: cmd}, true
+	}
+	switch in.Action {
+	case keys.Up:
+		p.at = max(p.at-1, 0)
+	case keys.Down:
+		p.at = min(p.at+1, len(p.found)-1)
+	case keys.Cancel:
+		return reply{Close: true}, true
+	case keys.Accept:
+		return reply{Close: true, Intent: p.chosen()}, true
+	}
+	return reply{}, true
+}
+
+// chosen is the command under the cursor, or the one that was typed with its arguments: arm 15m REASON.
+func (p *palette) chosen() keys.Intent {
+	if text, arms := strings.CutPrefix(strings.TrimSpace(p.entry.value()), "arm "); arms {
+		return keys.Intent{Action: keys.Arm, Text: text}
+	}
+	if p.at >= 0 && p.at < len(p.found) {
+		return p.found[p.at].Intent
+	}
+	return keys.Intent{}
+}
+
+func (p *palette) search() {
+	all := p.keymap.Commands()
+	p.at, p.found = 0, all
+	text := strings.TrimSpace(p.entry.value())
+	if text == "" {
+		return
+	}
+	names := make([]string, len(all))
+	for i, b := range all {
+		names[i] = b.Command
+	}
+	p.found = nil
+	for _, hit := range fuzzy.Find(text, names) {
+		p.found = append(p.found, all[hit.Index])
+	}
+}
+
+// mostCommands is how many commands the palette lists at once.
+const mostCommands = 10
+
+func (p *palette) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	t := f.Theme
+	w = min(w-4, 56)
+	inner := w - 4
+	input := kit.NewLine(t, inner).Put(theme.Accent, ": ")
+	cursor := 4 + p.entry.draw(input)
+	lines := []string{input.String(), kit.Rule(t, inner)}
+	n := min(mostCommands, max(h-6, 1))
+	first := max(0, min(p.at-n+1, len(p.found)-n))
+	for i := first; i < min(first+n, len(p.found)); i++ {
+		l := kit.NewLine(t, inner)
+		if i == p.at {
+			l.OnCursor().Put(theme.Accent, "› ")
+		} else {
+			l.Gap(2)
+		}
+		lines = append(lines, l.Put(theme.Normal, p.found[i].Command).End(theme.Dim, p.found[i].Show()+" ").String())
+	}
+	if len(p.found) == 0 {
+		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "no command has this in its name").String())
+	}
+	return kit.Frame(t, w, "commands", lines), tea.NewCursor(cursor, 1)
+}

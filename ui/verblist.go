@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/views"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/plan"
+)
+
+// verbList lists what can be done to a selection.
+type verbList struct {
+	acting *acting
+	verbs  []plan.Verb
+	at     int
+	of     selection
+}
+
+func (*verbList) Keys() keys.Context { return keys.Doable }
+
+func (l *verbList) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	in, _ := msg.(keys.Intent)
+	switch in.Action {
+	case keys.Back:
+		return reply{Close: true}, true
+	case keys.Down:
+		l.at = min(l.at+1, len(l.verbs)-1)
+	case keys.Up:
+		l.at = max(l.at-1, 0)
+	case keys.Accept:
+		return l.accept(), true
+	default:
+		return reply{}, false
+	}
+	return reply{}, true
+}
+
+// pressedTwice is the key that confirms a light verb without a key of its own.
+const pressedTwice = "p"
+
+func (l *verbList) accept() reply {
+	if l.at < 0 || l.at >= len(l.verbs) {
+		return reply{}
+	}
+	v := l.verbs[l.at]
+	if !v.Denied.IsEmpty() {
+		return reply{Say: string(v.Spec.Verb) + " is not available here"}
+	}
+	key := v.Key
+	if key == "" {
+		key = pressedTwice
+	}
+	r := l.acting.intend(v.Spec.Verb, key, l.of, time.Time{}) // enter chose it: its own key was not pressed yet
+	r.Close = true
+	return r
+}
+
+func (l *verbList) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	return plan.Verbs(l.of.label, l.verbs, l.at, w-2, h-2, f.Theme), nil
+}
