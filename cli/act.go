@@ -183,9 +183,6 @@ func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) erro
 	if err := oneOf("-o", a.format, "text", "json"); err != nil {
 		return err
 	}
-	if p.Control == nil {
-		return refused(errors.New("this program only looks"))
-	}
 	if err := unsaid(c, a); err != nil {
 		return err
 	}
@@ -222,16 +219,16 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err != nil {
 		return err
 	}
-	x, err := p.openScene(s, a)
+	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
 	}
-	defer x.close()
+	defer x.Close()
 	if err := x.available(a.verb(), a.source); err != nil {
 		return err
 	}
 	who := p.whoActs(x, a)
-	if x.control.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
+	if x.Control.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
 		return nameless()
 	}
 	if err := x.read(ctx, a.timeout); err != nil {
@@ -241,7 +238,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err != nil {
 		return err
 	}
-	plan, err := x.control.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
+	plan, err := x.Control.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
 		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
 	if err != nil {
 		return refused(err)
@@ -252,14 +249,14 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		doc.ExitCode = ExitRefused
 	case a.dryRun:
 		stop := x.watch(ctx)
-		progress, err := x.control.Rehearse(ctx, plan)
+		progress, err := x.Control.Rehearse(ctx, plan)
 		stop()
 		if err != nil {
 			return refused(err)
 		}
 		doc.Ran(progress)
 	default:
-		if err := x.control.Keep(plan); err != nil {
+		if err := x.Control.Keep(plan); err != nil {
 			return refused(err)
 		}
 		doc.Next = p.nextLine(s, a, plan)
@@ -268,8 +265,8 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 }
 
 // whoActs is the person at the command line.
-func (p *Program) whoActs(x *scene, a *acting) audit.Who {
-	return x.control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+func (p *Program) whoActs(x *actingStation, a *acting) audit.Who {
+	return x.Control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
 }
 
 func nameless() error {

@@ -30,32 +30,32 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	if err != nil {
 		return err
 	}
-	x, err := p.openScene(s, a)
+	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	plan, err := x.control.Kept(a.digest)
+	defer x.Close()
+	plan, err := x.Control.Kept(a.digest)
 	if err != nil {
 		return refused(err)
 	}
-	if err := a.fits(plan, x.config.Environment); err != nil {
+	if err := a.fits(plan, x.Config.Environment); err != nil {
 		return refused(err)
 	}
 	ok, err := actions.ConfirmDigest(plan, a.digest, p.Now())
 	if err != nil {
 		return refused(err)
 	}
-	if ok = ok.For(reason, p.whoActs(x, a)); x.control.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
+	if ok = ok.For(reason, p.whoActs(x, a)); x.Control.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
 		return nameless()
 	}
-	x.feed.Attend(keysOf(plan))
+	x.Feed.Attend(keysOf(plan))
 	if err := x.read(ctx, min(firstLook, a.timeout)); err != nil {
 		return err
 	}
 	stop := x.watch(ctx)
 	defer stop()
-	run, err := x.control.Start(ctx, ok)
+	run, err := x.Control.Start(ctx, ok)
 	if err != nil {
 		return refused(err)
 	}

@@ -9,36 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/actions"
+	"sandglass/app"
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views/text"
 )
-
-// Cleaning is what the wiring knows about cleaning scratch directories, besides its verbs.
-type Cleaning struct {
-	// Waiting lists what was set aside and not removed yet. What could be listed is returned with the error.
-	Waiting func(context.Context, Acting, *fleet.State) ([]text.Waiting, error)
-	// PurgeDue removes what is past its grace period, journalled, and says what came of each.
-	PurgeDue func(context.Context, Acting, *fleet.State) ([]backend.Safe, error)
-	// Policy reads the file that stands for a person where a timer cleans.
-	Policy func(file string) (Policy, error)
-	// Units prints the policy, the service and the timer of systemd for one source.
-	Units func(Acting, Units) (string, error)
-}
-
-// Policy is what a timer may clean.
-type Policy struct {
-	Params actions.Params
-	Reason backend.Safe // names the file and its hash
-	Covers func(backend.Key) bool
-}
-
-// Units is what a timer is printed for.
-type Units struct {
-	Source string // id; empty: the only one
-	Params actions.Params
-	File   string // where the policy will lie; empty: the usual place
-}
 
 // cleaning are the flags of clean alone.
 type cleaning struct {
@@ -115,16 +89,16 @@ func (p *Program) listWaiting(ctx context.Context, s shared, a *acting) error {
 	if err := oneOf("-o", a.format, "text", "json"); err != nil {
 		return err
 	}
-	x, err := p.openScene(s, a)
+	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
 	}
-	defer x.close()
+	defer x.Close()
 	if err := x.read(ctx, a.timeout); err != nil {
 		return err
 	}
 	waiting, failed := x.waiting(ctx, a.source)
-	doc := text.WaitingList{Schema: text.Schema, Time: text.Time{Time: p.Now()}, Environment: backend.Clean(x.config.Environment, 200), Waiting: waiting}
+	doc := text.WaitingList{Schema: text.Schema, Time: text.Time{Time: p.Now()}, Environment: backend.Clean(x.Config.Environment, 200), Waiting: waiting}
 	if a.format == "json" {
 		err = text.WriteJSON(p.Stdout, doc)
 	} else {
@@ -140,9 +114,8 @@ func (p *Program) listWaiting(ctx context.Context, s shared, a *acting) error {
 }
 
 // waiting is what was set aside on the sources that allow cleaning.
-func (x *scene) waiting(ctx context.Context, source string) ([]text.Waiting, error) {
-	state, _ := x.desk.Latest()
-	all, err := x.p.Cleaning.Waiting(ctx, x.acting, state)
+func (x *actingStation) waiting(ctx context.Context, source string) ([]text.Waiting, error) {
+	all, err := x.p.Cleaning.Waiting(ctx, x.Station)
 	out := []text.Waiting{}
 	for _, w := range all {
 		if source == "" || w.Key.Source == source {
@@ -153,7 +126,7 @@ func (x *scene) waiting(ctx context.Context, source string) ([]text.Waiting, err
 }
 
 // waitingRows are the same for selectors.
-func (x *scene) waitingRows(ctx context.Context, source string) (*rows, error) {
+func (x *actingStation) waitingRows(ctx context.Context, source string) (*rows, error) {
 	waiting, err := x.waiting(ctx, source)
 	if err != nil {
 		return nil, refused(err)
@@ -167,15 +140,15 @@ func (x *scene) waitingRows(ctx context.Context, source string) (*rows, error) {
 
 // timer prints what a machine needs to clean by itself.
 func (p *Program) timer(s shared, a *acting, o cleaning) error {
-	x, err := p.openScene(s, a)
+	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
 	}
-	defer x.close()
+	defer x.Close()
 	if err := x.available(actions.Clean, a.source); err != nil {
 		return err
 	}
-	units, err := p.Cleaning.Units(x.acting, Units{Source: a.source, Params: a.params, File: o.policy})
+	units, err := p.Cleaning.Units(x.Station, app.Units{Source: a.source, Params: a.params, File: o.policy})
 	if err != nil {
 		return refused(err)
 	}
@@ -193,11 +166,11 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 	if err != nil {
 		return refused(err)
 	}
-	x, err := p.openScene(s, a)
+	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
 	}
-	defer x.close()
+	defer x.Close()
 	if err := x.available(actions.Clean, a.source); err != nil {
 		return err
 	}
@@ -215,8 +188,8 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 	if len(got.keys) == 0 {
 		return p.nothingToClean(nil, failed)
 	}
-	plan, err := x.control.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
-		Who: x.control.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
+	plan, err := x.Control.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
+		Who: x.Control.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
 	if err != nil {
 		return refused(err)
 	}
@@ -235,12 +208,12 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 }
 
 // perform rehearses or carries out a plan that a policy confirms.
-func (p *Program) perform(ctx context.Context, x *scene, plan *actions.Plan, a *acting, failed error) error {
+func (p *Program) perform(ctx context.Context, x *actingStation, plan *actions.Plan, a *acting, failed error) error {
 	doc := text.MakePlan(plan, nil, p.Now())
 	stop := x.watch(ctx)
 	defer stop()
 	if a.dryRun {
-		progress, err := x.control.Rehearse(ctx, plan)
+		progress, err := x.Control.Rehearse(ctx, plan)
 		if err != nil {
 			return refused(err)
 		}
@@ -251,7 +224,7 @@ func (p *Program) perform(ctx context.Context, x *scene, plan *actions.Plan, a *
 	if err != nil {
 		return refused(err)
 	}
-	run, err := x.control.Start(ctx, ok)
+	run, err := x.Control.Start(ctx, ok)
 	if err != nil {
 		return refused(err)
 	}
@@ -264,9 +237,8 @@ func (p *Program) perform(ctx context.Context, x *scene, plan *actions.Plan, a *
 }
 
 // purgeDue removes what is past its grace period, and says what came of it.
-func (x *scene) purgeDue(ctx context.Context) error {
-	state, _ := x.desk.Latest()
-	said, err := x.p.Cleaning.PurgeDue(ctx, x.acting, state)
+func (x *actingStation) purgeDue(ctx context.Context) error {
+	said, err := x.p.Cleaning.PurgeDue(ctx, x.Station)
 	for _, s := range said {
 		x.p.notice("%s", s)
 	}
@@ -277,7 +249,7 @@ func (x *scene) purgeDue(ctx context.Context) error {
 }
 
 // covered are the directories that a policy speaks about.
-func (x *scene) covered(ctx context.Context, source string, policy Policy) (chosen, error) {
+func (x *actingStation) covered(ctx context.Context, source string, policy app.Policy) (chosen, error) {
 	places := x.places(actions.Clean, source)
 	r, err := x.rows(places, selection{})
 	if err != nil {

@@ -19,10 +19,8 @@ import (
 	"sandglass/actions"
 	"sandglass/actions/audit"
 	"sandglass/alerts"
+	"sandglass/app"
 	"sandglass/backend"
-	"sandglass/backend/fleet"
-	"sandglass/cli"
-	"sandglass/config"
 	"sandglass/views/text"
 )
 
@@ -92,24 +90,24 @@ type cleanSite struct {
 	dirs *scratch
 }
 
-func (s *cleanSite) control(a cli.Acting) (*actions.Control, error) {
-	j, err := audit.New(audit.Options{Dir: a.StateDir, Origin: audit.Origin{Host: backend.Text("bastion")}})
-	if err != nil {
-		return nil, err
-	}
-	o := actions.Options{Environment: a.Config.Environment, StateDir: a.StateDir, Feed: a.Feed, Now: time.Now, Spawn: backend.NewSpawner(nil), Journal: j,
-		Who: audit.Who{User: backend.Text("root"), Host: backend.Text("bastion")}, Shared: true}
+// effects move the directories of the source about.
+func (s *cleanSite) effects() []actions.Kind {
+	k := actions.Kind{Name: "tmpdir"}
+	parts := map[actions.Verb]actions.Part{}
 	for verb, h := range map[actions.Verb]handler{actions.Clean: {s.dirs, "place", "aside"}, actions.Purge: {s.dirs, "aside", ""}, actions.Undo: {s.dirs, "aside", "place"}} {
-		o.Abilities = append(o.Abilities, actions.Ability{Source: "scratch", SourceKind: "tmpdir",
-			Spec: actions.Spec{Verb: verb, Of: backend.KindTmpdir, Title: string(verb), Effect: "moves it", Undo: "put it back", Cap: actions.CapAbsolute, Gesture: actions.GestureCount},
-			Part: actions.Part{Looker: h, ReadsItself: true, Open: func(context.Context) (actions.Effect, error) { return h, nil }}})
+		k.Specs = append(k.Specs, actions.Spec{Verb: verb, Of: backend.KindTmpdir, Title: string(verb), Effect: "moves it", Undo: "put it back",
+			Cap: actions.CapAbsolute, Gesture: actions.GestureCount})
+		parts[verb] = actions.Part{Looker: h, ReadsItself: true, Open: func(context.Context) (actions.Effect, error) { return h, nil }}
 	}
-	return actions.NewControl(o), nil
+	k.Build = func(actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
+		return parts, nil, nil
+	}
+	return []actions.Kind{k}
 }
 
-func (s *cleanSite) cleaning() *cli.Cleaning {
-	return &cli.Cleaning{
-		Waiting: func(context.Context, cli.Acting, *fleet.State) ([]text.Waiting, error) {
+func (s *cleanSite) cleaning() *app.Cleaning {
+	return &app.Cleaning{
+		Waiting: func(context.Context, *app.Station) ([]text.Waiting, error) {
 			var out []text.Waiting
 			for _, path := range slices.Sorted(maps.Keys(s.dirs.dirs)) {
 				if s.dirs.dirs[path] == "aside" {
@@ -120,17 +118,17 @@ func (s *cleanSite) cleaning() *cli.Cleaning {
 			}
 			return out, nil
 		},
-		PurgeDue: func(context.Context, cli.Acting, *fleet.State) ([]backend.Safe, error) {
+		PurgeDue: func(context.Context, *app.Station) ([]backend.Safe, error) {
 			return []backend.Safe{backend.Text("/tmp/old: its grace period is over: 4 KiB freed")}, nil
 		},
-		Policy: func(file string) (cli.Policy, error) {
+		Policy: func(file string) (app.Policy, error) {
 			if file != "policy.toml" {
-				return cli.Policy{}, errors.New("others can write it")
+				return app.Policy{}, errors.New("others can write it")
 			}
-			return cli.Policy{Params: actions.Params{OlderThan: 48 * time.Hour, Most: 5}, Reason: backend.Text("policy policy.toml, sha256 00"),
+			return app.Policy{Params: actions.Params{OlderThan: 48 * time.Hour, Most: 5}, Reason: backend.Text("policy policy.toml, sha256 00"),
 				Covers: func(k backend.Key) bool { return !strings.Contains(k.ID.Raw(), "other") }}, nil
 		},
-		Units: func(_ cli.Acting, u cli.Units) (string, error) {
+		Units: func(_ *app.Station, u app.Units) (string, error) {
 			return "units for " + u.Params.OlderThan.String() + "\n", nil
 		},
 	}
@@ -143,11 +141,12 @@ func (s *cleanSite) run(code int, want string, args ...string) string {
 	p := program(&out, &errs, func(string) string { return "" })
 	began := time.Now()
 	p.Now, p.Mono = time.Now, func() time.Duration { return time.Since(began) }
-	p.Moment = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
-	p.Control, p.Cleaning = s.control, s.cleaning()
+	p.ReadClock = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
+	p.Effects, p.Cleaning, p.SharedAccount = s.effects(), s.cleaning(), true
+	p.Who = audit.Who{User: backend.Text("root"), Host: backend.Text("bastion")}
 	k := fakeKind("tmpdir")
 	k.New = func(backend.Options, backend.Deps) (backend.Source, error) { return s.dirs, nil }
-	p.Kinds, p.Acts = []backend.SourceKind{k}, []config.ActionKind{{Kind: "tmpdir", Verbs: []string{"clean", "purge", "undo"}}}
+	p.Kinds = []backend.SourceKind{k}
 	got := p.Run(s.ctx, append(append([]string{"clean"}, args...), "--config", s.file, "--state-dir", s.dir+"/state"))
 	all := out.String() + errs.String()
 	if got != code || !regexp.MustCompile(want).MatchString(all) {

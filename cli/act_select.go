@@ -84,7 +84,7 @@ type place struct {
 }
 
 // choose finds what the selection means among the subjects of the verb.
-func (x *scene) choose(ctx context.Context, verb actions.Verb, want selection) (chosen, error) {
+func (x *actingStation) choose(ctx context.Context, verb actions.Verb, want selection) (chosen, error) {
 	places := x.places(verb, want.source)
 	rows, err := x.rows(places, want)
 	if verb == actions.Purge || verb == actions.Undo {
@@ -115,7 +115,7 @@ func (x *scene) choose(ctx context.Context, verb actions.Verb, want selection) (
 }
 
 // onOneSource refuses what a plan cannot hold; nothing at all is on no source.
-func (x *scene) onOneSource(got chosen) (chosen, error) {
+func (x *actingStation) onOneSource(got chosen) (chosen, error) {
 	if len(got.keys) == 0 {
 		return got, nil
 	}
@@ -126,9 +126,9 @@ func (x *scene) onOneSource(got chosen) (chosen, error) {
 }
 
 // places are where a verb is known, each with whether it is available there.
-func (x *scene) places(verb actions.Verb, source string) map[place]bool {
+func (x *actingStation) places(verb actions.Verb, source string) map[place]bool {
 	places := map[place]bool{}
-	for _, a := range x.control.All() {
+	for _, a := range x.Control.All() {
 		if a.Spec.Verb == verb && (source == "" || source == a.Source) {
 			places[place{a.Source, a.Spec.Of}] = places[place{a.Source, a.Spec.Of}] || a.Denied.IsEmpty()
 		}
@@ -144,8 +144,8 @@ type rows struct {
 }
 
 // rows reads the tables in the order in which get prints them. A filter leaves out what does not match.
-func (x *scene) rows(places map[place]bool, want selection) (*rows, error) {
-	state, board := x.desk.Latest()
+func (x *actingStation) rows(places map[place]bool, want selection) (*rows, error) {
+	state, board := x.Alerts.Latest()
 	ctx := views.NewSnapshot(x.p.Now(), state, board)
 	out := &rows{byName: map[string][]backend.Key{}}
 	for _, l := range subjects.Listings() {
@@ -256,7 +256,7 @@ func (r *rows) named(ids []string) (chosen, error) {
 }
 
 // nothing says why there is nothing to act on.
-func (x *scene) nothing(places map[place]bool, want selection, got chosen) error {
+func (x *actingStation) nothing(places map[place]bool, want selection, got chosen) error {
 	f := &failure{code: ExitRefused, what: "nothing was done: there is nothing to act on"}
 	switch {
 	case want.match:
@@ -274,7 +274,7 @@ func (x *scene) nothing(places map[place]bool, want selection, got chosen) error
 		}
 		f.next = "copy the id from sandglass get, or name it by a pattern with --match"
 	}
-	state, _ := x.desk.Latest()
+	state, _ := x.Alerts.Latest()
 	for _, h := range state.Sources {
 		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting {
 			for at := range places {

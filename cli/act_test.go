@@ -216,7 +216,7 @@ func TestInterruptedPlanFinishesItsTarget(t *testing.T) {
 func TestLocalModeActsOnlyOnWhatIsAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, "", "w1")
-		s.run(4, `docker-local: add "reset"`, "reset", "s1/w1", "--source", "docker-local")
+		s.run(4, `docker-local: it is not allowed here: add --allow reset`, "reset", "s1/w1", "--source", "docker-local")
 		if s.built != 0 {
 			t.Errorf("nothing was allowed, and %d clients could have acted", s.built)
 		}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,8 +16,6 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/cli"
-	"sandglass/config"
 )
 
 // registry is a source of workspaces that can be reset, and the effect that resets them.
@@ -150,31 +147,17 @@ func resetSpec() actions.Spec {
 	return actions.Spec{Verb: actions.Reset, Of: backend.KindWorkspace, Title: "reset", Effect: "opens it anew", Cap: actions.CapAbsolute, Most: 30, Gesture: actions.GestureYes}
 }
 
-// control is the wiring: as the real one, it builds what the configuration allows.
-func (s *actSite) control(a cli.Acting) (*actions.Control, error) {
-	o := actions.Options{Environment: a.Config.Environment, ReadOnly: a.ReadOnly, StateDir: a.StateDir, Feed: a.Feed, Now: time.Now,
-		Spawn: backend.NewSpawner(nil), Shared: s.shared, Fingerprint: func(s backend.Safe) string { return s.String() },
-		Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}}
-	j, err := audit.New(audit.Options{Dir: a.StateDir, Origin: audit.Origin{Host: backend.Text("bastion")}})
-	if err != nil {
-		o.JournalProblem = backend.Clean(err.Error(), 200)
-	} else {
-		o.Journal = j
+// effects can reset what any source of the site lists.
+func (s *actSite) effects() []actions.Kind {
+	build := func(x actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
+		s.built++
+		src := x.Source.(registrySource)
+		return map[actions.Verb]actions.Part{actions.Reset: {Looker: src, Verifier: src,
+			Open: func(context.Context) (actions.Effect, error) { return src, nil }}}, nil, nil
 	}
-	for _, x := range a.Sources {
-		src, ok := x.Source.(registrySource)
-		if !ok {
-			continue
-		}
-		able := actions.Ability{Source: x.Config.ID, SourceKind: "fake", Spec: resetSpec(), Denied: backend.Text("add \"reset\" to its actions")}
-		if slices.Contains(x.Config.Actions, "reset") {
-			s.built++
-			able.Denied = backend.Safe{}
-			able.Part = actions.Part{Looker: src, Verifier: src, Open: func(context.Context) (actions.Effect, error) { return src, nil }}
-		}
-		o.Abilities = append(o.Abilities, able)
-	}
-	return actions.NewControl(o), nil
+	destroy := actions.Spec{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "destroys it"}
+	return []actions.Kind{{Name: "fake", Specs: []actions.Spec{resetSpec()}, Build: build},
+		{Name: "docker", Specs: []actions.Spec{resetSpec(), destroy}, Build: build}}
 }
 
 // run is one command line.
@@ -184,8 +167,9 @@ func (s *actSite) run(code int, want string, args ...string) (stdout string) {
 	p := program(&out, &errs, func(string) string { return "" })
 	began := time.Now()
 	p.Now, p.Mono = time.Now, func() time.Duration { return time.Since(began) }
-	p.Moment = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
-	p.Control, p.Stdin = s.control, strings.NewReader(s.stdin)
+	p.ReadClock = func() alerts.ClockReading { return alerts.ClockReading{Wall: time.Now()} }
+	p.Stdin, p.Effects, p.SharedAccount = strings.NewReader(s.stdin), s.effects(), s.shared
+	p.Who = audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}
 	kind := func(name string) backend.SourceKind {
 		k := fakeKind(name)
 		k.New = func(_ backend.Options, d backend.Deps) (backend.Source, error) {
@@ -194,7 +178,6 @@ func (s *actSite) run(code int, want string, args ...string) (stdout string) {
 		return k
 	}
 	p.Kinds = []backend.SourceKind{kind("docker"), kind("fake"), kind("tmpdir")}
-	p.Acts = []config.ActionKind{{Kind: "fake", Verbs: []string{"reset"}}, {Kind: "docker", Verbs: []string{"reset", "destroy"}}}
 	if s.file != "" {
 		args = append(args, "--config", s.file)
 	}

@@ -2,65 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"sandglass/actions/audit"
-	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
-	"sandglass/views/text"
 )
-
-// Evidence writes bundles; the command and the console's key use the same one.
-type Evidence struct {
-	Journal              *audit.Journal
-	Who                  audit.Who
-	Version, Environment string
-	Cleaner              *backend.Cleaner
-	Now                  func() time.Time
-}
-
-// Saved is a bundle that was written.
-type Saved struct {
-	audit.BundleFile
-	About []backend.Key // what it is evidence about, what was asked for first
-}
-
-// Save writes down what the desk knows about an entity or an alert (views.AlertKey), with the hash of the file in the
-// journal, and tells the timeline. The file lies in the state directory, or is out, which must not exist.
-func (e Evidence) Save(ctx context.Context, desk *alerts.Service, key backend.Key, out string) (Saved, error) {
-	now := e.Now()
-	state, board := desk.Latest()
-	if state == nil || board == nil {
-		return Saved{}, errors.New("nothing was read yet")
-	}
-	events := slices.Clone(desk.Timeline(recentEvents))
-	slices.Reverse(events)
-	b := text.Bundle{Key: key, Snapshot: views.NewSnapshot(now, state, board), Environment: e.Environment, Version: e.Version,
-		Events: events, Cleaner: e.Cleaner}
-	if incident, subject, ok := b.Question(); ok {
-		d := runbook.Case{State: state, Board: board, Subject: subject, Events: events}.Diagnose(incident)
-		b.Diagnosis = &d
-	}
-	s := Saved{About: b.Subjects()}
-	if len(s.About) == 0 {
-		return s, errors.New("the alert names nothing that evidence could be about")
-	}
-	var err error
-	if s.BundleFile, err = e.Journal.WriteBundle(ctx, audit.Bundle{Subjects: s.About, Text: b.Markdown(), Out: out}, now, e.Who); err != nil {
-		return s, err
-	}
-	return s, desk.Record(backend.Event{Kind: backend.EventAction, At: now, Source: key.Source, Subject: s.About[0], Name: alerts.EventBundle,
-		Text: e.Cleaner.Clean(fmt.Sprintf("%s wrote evidence about %s to %s", e.Who.User, s.About[0].Safe(), s.Path), 500)})
-}
 
 func (p *Program) bundleCommand(s *shared) *cobra.Command {
 	var o oneShot
@@ -84,12 +35,12 @@ something may be missing.`,
 			if err != nil {
 				return usage("%v", err)
 			}
-			r, closeDesk, err := p.open(c.Context(), *s, o)
-			defer closeDesk()
+			r, err := p.read(c.Context(), *s, o)
 			if err != nil {
 				return err
 			}
-			return p.bundle(c.Context(), *s, r, id, out)
+			defer r.Close()
+			return p.bundle(c.Context(), r, id, out)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write this `FILE`, which must not exist")
@@ -100,23 +51,12 @@ something may be missing.`,
 // maxListed bounds the things that the command names.
 const maxListed = 10
 
-func (p *Program) bundle(ctx context.Context, s shared, r *reading, id backend.ID, out string) error {
-	dir, err := r.config.StateDirectory(s.stateDir, p.Getenv)
-	if err != nil {
-		return usage("%v", err)
-	}
-	e := Evidence{Version: p.Version, Environment: r.config.Environment, Cleaner: p.Cleaner, Now: p.Now}
-	if p.Audit == nil {
-		return failed("nothing was written", errors.New("this program keeps no journal"))
-	}
-	if e.Journal, e.Who, err = p.Audit(dir, r.config.Digest); err != nil {
-		return failed("nothing was written", err)
-	}
+func (p *Program) bundle(ctx context.Context, r *reading, id backend.ID, out string) error {
 	key := runbook.SubjectOf(r.state, id)
 	if a := alertWith(r.board, id.Raw()); a != nil {
 		key = views.AlertKey(a)
 	}
-	saved, err := e.Save(ctx, r.desk, key, out)
+	saved, err := r.SaveEvidence(ctx, key, out)
 	if err != nil {
 		return failed("not everything was done", err)
 	}

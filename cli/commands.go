@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sandglass/app"
 	"sandglass/config"
 )
 
@@ -90,20 +91,12 @@ func (p *Program) load(s shared) (*config.Config, error) {
 }
 
 func (p *Program) console(ctx context.Context, s shared) error {
-	c, err := p.permitted(s)
+	x, err := p.open(s, opening{permitted: true, keeps: true, problem: func(error) {}})
 	if err != nil {
 		return err
 	}
-	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
-	if err != nil {
-		return usage("%v", err)
-	}
-	sources, rules, err := p.Build(c)
-	if err != nil {
-		return err
-	}
-	err = p.Console(ctx, Console{Config: c, Sources: sources, Rules: rules, StateDir: dir, Focus: s.focus, ReadOnly: s.readOnly})
-	return failed("the console ended", err)
+	defer x.Close()
+	return failed("the console ended", p.Console(ctx, x, app.ConsoleOptions{Focus: s.focus}))
 }
 
 // failed gives an error of the console or the demo its exit code.
@@ -115,7 +108,7 @@ func failed(effect string, err error) error {
 }
 
 func (p *Program) demoCommand(s *shared) *cobra.Command {
-	d := Demo{Workspaces: 1284, Seed: 1}
+	d := app.DemoOptions{Workspaces: 1284, Seed: 1}
 	if len(p.Scenarios) > 0 {
 		d.Scenario = p.Scenarios[0]
 	}
@@ -125,8 +118,8 @@ func (p *Program) demoCommand(s *shared) *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
-			case d.Workspaces < 1 || d.Workspaces > MaxDemoWorkspaces:
-				return usage("--workspaces must be from 1 to %d, not %d", MaxDemoWorkspaces, d.Workspaces)
+			case d.Workspaces < 1 || d.Workspaces > app.MaxDemoWorkspaces:
+				return usage("--workspaces must be from 1 to %d, not %d", app.MaxDemoWorkspaces, d.Workspaces)
 			case !slices.Contains(p.Scenarios, d.Scenario):
 				return usage("there is no scenario %q; the scenarios are %s", d.Scenario, strings.Join(p.Scenarios, ", "))
 			case s.config != "":

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/config"
@@ -53,29 +54,24 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			if err != nil {
 				return err
 			}
-			sources, _, err := p.Build(cfg)
+			x, err := p.Open(app.StationOptions{Config: cfg, Stateless: true})
 			if err != nil {
 				return err
 			}
-			abilities, err := p.abilities(cfg, sources)
-			if err != nil {
-				closeAll(sources)
-				return err
-			}
+			defer x.Close()
 			var b strings.Builder
 			p.writeHead(&b, cfg, *s)
 			p.warnOfSharedCredentials(&b, cfg)
 			if explain {
-				p.explain(&b, cfg, sources, abilities)
-				closeAll(sources)
+				p.explain(&b, x)
 			} else {
 				var st *fleet.State
 				if !offline {
-					st = p.readOnce(c.Context(), cfg, sources, timeout)
-				} else {
-					closeAll(sources)
+					once, cancel := context.WithTimeout(c.Context(), timeout)
+					st = x.Poll(once)
+					cancel()
 				}
-				writeSources(&b, sources, st)
+				writeSources(&b, x.Sources, st)
 			}
 			if _, err := io.WriteString(p.Stdout, b.String()); err != nil {
 				return unwritten(err)
@@ -87,15 +83,6 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 	cmd.Flags().BoolVar(&offline, "offline", false, "check the file alone and contact nothing")
 	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "give up on sources that have not answered after this long")
 	return cmd
-}
-
-func (p *Program) readOnce(ctx context.Context, c *config.Config, sources []Source, timeout time.Duration) *fleet.State {
-	f := fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation})
-	AddTo(f, sources)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	defer f.Close()
-	return f.PollOnce(ctx)
 }
 
 func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
@@ -121,7 +108,7 @@ func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
 }
 
 // writeSources prints what each source is and what reading it costs. st is nil when nothing was read.
-func writeSources(b *strings.Builder, sources []Source, st *fleet.State) {
+func writeSources(b *strings.Builder, sources []app.Source, st *fleet.State) {
 	for _, s := range sources {
 		c := s.Config
 		fmt.Fprintf(b, "\n%s (%s), every %s, %s per request", backend.Clean(c.ID, 200), backend.Clean(c.Kind, 200),

@@ -6,25 +6,13 @@ import (
 	"strings"
 
 	"sandglass/actions"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/config"
 )
 
 // columnWidth bounds a route or its reason in characters.
 const columnWidth = 1000
-
-// abilities checks what the configuration says about actions, as far as that goes without contacting anything, and lists
-// every verb of every source. A program without a Control has none.
-func (p *Program) abilities(c *config.Config, sources []Source) ([]actions.Ability, error) {
-	if p.Control == nil {
-		return nil, nil
-	}
-	control, err := p.Control(Acting{Config: c, Sources: sources})
-	if err != nil {
-		return nil, err
-	}
-	return control.All(), nil
-}
 
 // warnOfSharedCredentials names the sources that act with what they read with: whoever may look may then also act.
 func (p *Program) warnOfSharedCredentials(b *strings.Builder, c *config.Config) {
@@ -37,12 +25,13 @@ func (p *Program) warnOfSharedCredentials(b *strings.Builder, c *config.Config) 
 }
 
 // explain lists what the configuration lets the program do, reading and acting apart.
-func (p *Program) explain(b *strings.Builder, c *config.Config, sources []Source, abilities []actions.Ability) {
+func (p *Program) explain(b *strings.Builder, x *app.Station) {
+	c, abilities := x.Config, x.Control.All()
 	b.WriteString("\nReading\n")
 	if !c.Local {
 		fmt.Fprintf(b, "  this machine: read %s\n      the configuration\n", p.clean(c.File))
 	}
-	for _, s := range sources {
+	for _, s := range x.Sources {
 		e, ok := s.Source.(backend.Explainer)
 		if !ok {
 			fmt.Fprintf(b, "  %s: this kind does not list what it reads\n", p.clean(s.Config.ID))

@@ -17,6 +17,7 @@ import (
 
 	"sandglass/actions/audit"
 	"sandglass/alerts"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/cli"
 )
@@ -118,33 +119,35 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 		return err
 	}
 	return &cli.Program{
-		Version: "v0.0.0-test",
-		Kinds:   []backend.SourceKind{fakeKind("docker"), fakeKind("fake"), fakeKind("tmpdir")},
-		Console: func(_ context.Context, c cli.Console) error {
-			if c.Focus == "break" {
+		App: &app.App{
+			Version: "v0.0.0-test",
+			Kinds:   []backend.SourceKind{fakeKind("docker"), fakeKind("fake"), fakeKind("tmpdir")},
+			Cleaner: backend.NewCleaner(secret),
+			Machine: app.Machine{
+				Now:       func() time.Time { return noon },
+				Mono:      func() time.Duration { return time.Minute },
+				ReadClock: func() alerts.ClockReading { return alerts.ClockReading{Wall: noon} },
+				Who:       audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7"), Claimed: backend.Text("Mara L")},
+				Spawn:     backend.NewSpawner(nil),
+				Dial: func(context.Context, string, string) (net.Conn, error) {
+					return nil, errors.New("these tests dial nothing")
+				},
+				Command: func(ctx context.Context, argv []string) *exec.Cmd {
+					return exec.CommandContext(ctx, argv[0], argv[1:]...)
+				},
+				Getenv: getenv,
+			},
+		},
+		Console: func(_ context.Context, s *app.Station, o app.ConsoleOptions) error {
+			if o.Focus == "break" {
 				return errors.New("no terminal")
 			}
 			return said("console", fmt.Sprintf("environment=%s sources=%d rules=%d focus=%s read-only=%v local=%v",
-				c.Config.Environment, len(c.Sources), len(c.Rules), c.Focus, c.ReadOnly, c.Config.Local))
+				s.Config.Environment, len(s.Sources), len(s.Rules), o.Focus, s.ReadOnly, s.Config.Local))
 		},
-		Demo:      func(_ context.Context, d cli.Demo) error { return said("demo", d) },
+		Demo:      func(_ context.Context, d app.DemoOptions) error { return said("demo", d) },
 		Scenarios: []string{"all", "calm"},
-		Now:       func() time.Time { return noon },
-		Mono:      func() time.Duration { return time.Minute },
-		Moment:    func() alerts.ClockReading { return alerts.ClockReading{Wall: noon} },
-		Audit: func(dir, _ string) (*audit.Journal, audit.Who, error) {
-			j, err := audit.New(audit.Options{Dir: dir, Origin: audit.Origin{Host: backend.Text("build-7")}})
-			return j, audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7"), Claimed: backend.Text("Mara L")}, err
-		},
-		Spawn:   backend.NewSpawner(nil),
-		Cleaner: backend.NewCleaner(secret),
-		Dial: func(context.Context, string, string) (net.Conn, error) {
-			return nil, errors.New("these tests dial nothing")
-		},
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		},
-		Stdout: stdout, Stderr: stderr, Getenv: getenv,
+		Stdout:    stdout, Stderr: stderr,
 	}
 }
 

@@ -55,6 +55,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			if err != nil {
 				return err
 			}
+			defer r.Close()
 			return p.get(r, format, listings, filters)
 		},
 	}
@@ -158,7 +159,7 @@ func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.
 }
 
 func (p *Program) getJSON(r *reading, ctx *views.Snapshot, listings []subjects.Listing, filters []filter.Filter) error {
-	d := text.Document{Time: r.now, Environment: r.config.Environment, Items: make(map[string][]text.Item)}
+	d := text.Document{Time: r.now, Environment: r.Config.Environment, Items: make(map[string][]text.Item)}
 	for i, l := range listings {
 		d.Kinds = append(d.Kinds, l.Kind)
 		err := text.Matching(l, ctx, filters[i], func(rec subjects.Record) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -66,33 +65,18 @@ func (p *Program) note(s shared, by, text string) error {
 	case n > maxNote:
 		return usage("a note has at most %d characters, this one has %d", maxNote, n)
 	}
-	c, err := p.load(s)
+	x, err := p.open(s, opening{keeps: true, problem: func(err error) { p.notice("%v", err) }})
 	if err != nil {
 		return err
 	}
-	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
-	if err != nil {
-		return usage("%v", err)
+	err = x.Forgets
+	if err == nil {
+		err = x.Alerts.Note(p.Cleaner.Clean(by, maxAuthor), p.Cleaner.Clean(text, 2*maxNote))
 	}
-	_, rules, err := p.Build(c)
-	if err != nil {
-		return err
-	}
-	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
-	store, err := alerts.OpenStateStore(dir, engine)
+	x.Close()
 	if err != nil {
 		return failed("the note was not written down", err)
 	}
-	desk := alerts.NewService(engine, alerts.ServiceOptions{Store: store, ReadClock: p.Moment,
-		Problem: func(err error) { p.notice("%v", err) }})
-	err = desk.Note(p.Cleaner.Clean(by, maxAuthor), p.Cleaner.Clean(text, 2*maxNote))
-	desk.Close()
-	if closing := store.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return failed("the note was not written down", err)
-	}
-	_, err = io.WriteString(p.Stdout, fmt.Sprintf("written down on the timeline of %s\n", backend.Clean(c.Environment, 100)))
+	_, err = io.WriteString(p.Stdout, fmt.Sprintf("written down on the timeline of %s\n", backend.Clean(x.Config.Environment, 100)))
 	return err
 }

@@ -4,32 +4,27 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
-	"sandglass/config"
 	"sandglass/views/text"
 )
 
 // reading is what the one-shot commands conclude from.
 type reading struct {
-	config *config.Config
-	desk   *alerts.Service
+	*app.Station
 	state  *fleet.State
 	board  *alerts.Board
 	events []backend.Event // of former runs and of this one, oldest first
 	local  map[string]runbook.Local
 	now    time.Time
 }
-
-// recentEvents is how many events a diagnosis looks back at.
-const recentEvents = 5000
 
 // oneShot are the flags of commands that read the fleet without a screen.
 type oneShot struct {
@@ -42,81 +37,75 @@ func (o *oneShot) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 55*time.Second, "give up on sources that have not answered after this long")
 }
 
-// read builds the sources, reads them, and evaluates the rules on every State. A source that hangs or fails shows as
-// such and costs the others nothing.
-func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, error) {
-	r, closeDesk, err := p.open(ctx, s, o)
-	closeDesk()
-	return r, err
+// opening says what a command opens a Station for.
+type opening struct {
+	permitted bool // what the command line allows counts, and a Control is made
+	readOnly  bool
+	keeps     bool // without a state directory there is no use
+	problem   func(error)
 }
 
-// open is read with a desk that still takes orders until it is closed; the function is never nil.
-func (p *Program) open(ctx context.Context, s shared, o oneShot) (r *reading, closeDesk func(), err error) {
-	closeDesk = func() {}
-	switch {
-	case o.observe < 0 || o.observe > maxObserve:
-		return nil, closeDesk, usage("--observe must be from 0s to %s", maxObserve)
-	case o.timeout <= 0:
-		return nil, closeDesk, usage("--timeout must be longer than 0s")
-	}
+// open reads the configuration and opens its Station. Close must be called.
+func (p *Program) open(s shared, o opening) (*app.Station, error) {
 	c, err := p.load(s)
 	if err != nil {
-		return nil, closeDesk, err
+		return nil, err
 	}
-	sources, rules, err := p.Build(c)
+	if o.permitted {
+		if c, err = c.Permitted(s.permit, p.Known()); err != nil {
+			return nil, usage("%v", err)
+		}
+	}
+	if o.problem == nil {
+		o.problem = p.forgets
+	}
+	x, err := p.Open(app.StationOptions{Config: c, StateDir: s.stateDir, ReadOnly: s.readOnly || o.readOnly, Looks: !o.permitted, Problem: o.problem})
+	switch {
+	case err != nil:
+		return nil, err
+	case o.keeps && x.StateDir == "":
+		x.Close()
+		return nil, usage("%v", x.Forgets)
+	case x.Forgets != nil:
+		o.problem(x.Forgets)
+	}
+	return x, nil
+}
+
+// forgets says what it costs that the state directory cannot be used.
+func (p *Program) forgets(err error) {
+	p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
+}
+
+// read opens a Station, reads its sources, and evaluates the rules on every State. A source that hangs or fails shows as
+// such and costs the others nothing. Close must be called where there is no error.
+func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, error) {
+	switch {
+	case o.observe < 0 || o.observe > maxObserve:
+		return nil, usage("--observe must be from 0s to %s", maxObserve)
+	case o.timeout <= 0:
+		return nil, usage("--timeout must be longer than 0s")
+	}
+	x, err := p.open(s, opening{})
 	if err != nil {
-		return nil, closeDesk, err
+		return nil, err
 	}
-	var f *fleet.Fleet
-	desk, closeDesk := p.desk(c, s, rules, func(a backend.Attention) { f.Attend(a) })
-	f = fleet.New(fleet.Options{Now: p.Now, Mono: p.Mono, Spawn: p.Spawn, LongestOperation: c.LongestOperation, OnState: desk.Observe})
-	AddTo(f, sources)
 	if o.observe > 0 {
 		watching, cancel := context.WithTimeout(ctx, o.observe)
-		f.Run(watching)
+		x.Observe(watching)
 		cancel()
 	} else {
 		once, cancel := context.WithTimeout(ctx, o.timeout)
-		f.PollOnce(once)
+		x.Poll(once)
 		cancel()
-		f.Close()
 	}
 	if ctx.Err() != nil {
-		return nil, closeDesk, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
+		x.Close()
+		return nil, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r = &reading{config: c, desk: desk, local: LocalRunbook(rules), events: slices.Clone(desk.Timeline(recentEvents)), now: p.Now()}
-	slices.Reverse(r.events)
-	r.state, r.board = desk.Latest()
-	return r, closeDesk, nil
-}
-
-// desk makes what evaluates the States, on top of what former runs left in the state directory. Without a directory it
-// still evaluates, and says what that costs.
-func (p *Program) desk(c *config.Config, s shared, rules []alerts.Rule, attend func(backend.Attention)) (*alerts.Service, func()) {
-	engine := alerts.NewEngine(rules, c.Environment, alerts.WithConfiguration(c.File, c.Digest))
-	problem := func(err error) {
-		p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
-	}
-	o := alerts.ServiceOptions{ReadClock: p.Moment, Problem: problem, Attention: attend, LongestOrder: c.LongestOrder}
-	dir, err := c.StateDirectory(s.stateDir, p.Getenv)
-	if err == nil {
-		o.Store, err = alerts.OpenStateStore(dir, engine)
-	}
-	if err == nil && p.Journal != nil {
-		o.Journal, err = p.Journal(dir, c.Digest)
-	}
-	if err != nil {
-		problem(err)
-	}
-	desk := alerts.NewService(engine, o)
-	return desk, func() {
-		desk.Close()
-		if o.Store != nil {
-			if err := o.Store.Close(); err != nil {
-				problem(err)
-			}
-		}
-	}
+	r := &reading{Station: x, local: app.LocalRunbook(x.Rules), events: x.Events(), now: p.Now()}
+	r.state, r.board = x.Alerts.Latest()
+	return r, nil
 }
 
 func (p *Program) checkCommand(s *shared) *cobra.Command {
@@ -139,7 +128,8 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 			if err != nil {
 				return err
 			}
-			doc := text.MakeCheck(r.config.Environment, r.state, r.board, r.now)
+			defer r.Close()
+			doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
 			write := text.WriteCheck
 			if format == "json" {
 				write = text.WriteJSON[*text.Check]

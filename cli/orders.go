@@ -55,11 +55,11 @@ func (p *Program) reason(text string) (backend.Safe, error) {
 
 // order reads the fleet, so that it is known what the order is about, and carries it out.
 func (p *Program) order(c *cobra.Command, s shared, o oneShot, do func(r *reading) (said string, err error)) error {
-	r, closeDesk, err := p.open(c.Context(), s, o)
-	defer closeDesk()
+	r, err := p.read(c.Context(), s, o)
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	said, err := do(r)
 	if err != nil {
 		return &failure{code: ExitFailed, what: "nothing was ordered: " + err.Error()}
@@ -91,7 +91,7 @@ the alert back.`,
 			}
 			if back {
 				return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-					_, err := r.desk.Unacknowledge(args[0], owner)
+					_, err := r.Alerts.Unacknowledge(args[0], owner)
 					return args[0] + " is given back", err
 				})
 			}
@@ -100,7 +100,7 @@ the alert back.`,
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-				x, err := r.desk.Acknowledge(args[0], owner, reason, o.last)
+				x, err := r.Alerts.Acknowledge(args[0], owner, reason, o.last)
 				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, backend.Age(x.For)), err
 			})
 		},
@@ -144,7 +144,7 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-				x, n, err := r.desk.Silence(ms, owner, reason, o.last)
+				x, n, err := r.Alerts.Silence(ms, owner, reason, o.last)
 				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), backend.Age(x.For))
 				if n == 0 {
 					said += ": matches none now, so look at the matchers again; sandglass silence end " + x.ID + " ends it"
@@ -163,11 +163,11 @@ func (p *Program) silencesCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the silences in force", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, closeDesk, err := p.open(c.Context(), *s, o)
-			defer closeDesk()
+			r, err := p.read(c.Context(), *s, o)
 			if err != nil {
 				return err
 			}
+			defer r.Close()
 			return unwrittenIf(writeSilences(p.Stdout, r))
 		},
 	}
@@ -176,7 +176,7 @@ func (p *Program) silencesCommand(s *shared) *cobra.Command {
 }
 
 func writeSilences(w io.Writer, r *reading) error {
-	list := r.desk.Silences()
+	list := r.Alerts.Silences()
 	if len(list) == 0 {
 		return say(w, "nothing is silenced")
 	}
@@ -199,7 +199,7 @@ func (p *Program) expireCommand(s *shared) *cobra.Command {
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-				_, err := r.desk.Expire(args[0], owner)
+				_, err := r.Alerts.Expire(args[0], owner)
 				return "silence " + args[0] + " is over", err
 			})
 		},

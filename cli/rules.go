@@ -8,6 +8,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/rules"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/config"
 	"sandglass/views/text"
@@ -68,6 +69,7 @@ delivers. Without any source a rule that needs one is blind everywhere.`,
 			if err != nil {
 				return err
 			}
+			defer r.Close()
 			list, err := ruleItems(r)
 			if err != nil {
 				return err
@@ -92,7 +94,7 @@ delivers. Without any source a rule that needs one is blind everywhere.`,
 func ruleItems(r *reading) (*ruleList, error) {
 	list := &ruleList{Schema: text.Schema}
 	for _, k := range rules.Kinds() {
-		m, on, err := ruleMeta(k, r.config)
+		m, on, err := app.RuleMeta(k, r.Config)
 		if err != nil {
 			return nil, err
 		}
@@ -112,25 +114,6 @@ func ruleItems(r *reading) (*ruleList, error) {
 		list.Rules = append(list.Rules, item)
 	}
 	return list, nil
-}
-
-// ruleMeta is what a rule declares with the thresholds of a configuration; on is false where it is switched off.
-func ruleMeta(k rules.Kind, c *config.Config) (m *alerts.Meta, on bool, err error) {
-	o, options := k.Defaults(), c.Rule(k.Name)
-	if err := options.Decode(o); err != nil {
-		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
-	}
-	r, err := k.Configure(options)
-	if err != nil {
-		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
-	}
-	if r != nil {
-		return r.Meta(), true, nil
-	}
-	if r, err = k.New(k.Defaults()); err != nil {
-		return nil, false, refusals(c, "[rules."+k.Name+"]", err)
-	}
-	return r.Meta(), false, nil
 }
 
 func (l *ruleList) text() string {
@@ -265,13 +248,13 @@ func (p *Program) rulesShowCommand(s *shared) *cobra.Command {
 }
 
 func makeRuleDoc(k rules.Kind, c *config.Config) (*ruleDoc, error) {
-	m, on, err := ruleMeta(k, c)
+	m, on, err := app.RuleMeta(k, c)
 	if err != nil {
 		return nil, err
 	}
-	now := k.Defaults()
-	if err := c.Rule(k.Name).Decode(now); err != nil {
-		return nil, refusals(c, "[rules."+k.Name+"]", err)
+	now, err := app.RuleOptions(k, c)
+	if err != nil {
+		return nil, err
 	}
 	e := m.Explain
 	doc := &ruleDoc{Schema: text.Schema, Rule: k.Name, Summary: k.Summary, Enabled: on, Severity: m.Severity, Means: e.Means, Inputs: e.Inputs, Missing: e.Missing, Limits: e.Limits,

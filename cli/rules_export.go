@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts/rules"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/config"
 )
@@ -96,15 +97,16 @@ func (e *export) storm() (o *rules.StormOptions, on bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if _, on, err = ruleMeta(k, e.config); err != nil {
+	if _, on, err = app.RuleMeta(k, e.config); err != nil {
 		return nil, false, err
 	}
-	o, ok := k.Defaults().(*rules.StormOptions)
+	options, err := app.RuleOptions(k, e.config)
+	if err != nil {
+		return nil, false, err
+	}
+	o, ok := options.(*rules.StormOptions)
 	if !ok {
 		return nil, false, fmt.Errorf("the options of %s have another type", stormName)
-	}
-	if err := e.config.Rule(stormName).Decode(o); err != nil {
-		return nil, false, refusals(e.config, "[rules."+stormName+"]", err)
 	}
 	return o, on, nil
 }
@@ -157,7 +159,7 @@ func (e *export) scope() string {
 	if err != nil {
 		return ""
 	}
-	m, _, err := ruleMeta(k, e.config)
+	m, _, err := app.RuleMeta(k, e.config)
 	if err != nil {
 		return ""
 	}
@@ -195,7 +197,7 @@ func (e *export) leftOut(b *strings.Builder) {
 		if k.Name == stormName {
 			continue
 		}
-		m, on, err := ruleMeta(k, e.config)
+		m, on, err := app.RuleMeta(k, e.config)
 		why := "switched off in the configuration"
 		switch {
 		case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/scenario"
+	"sandglass/app"
 	"sandglass/views/text"
 )
 
@@ -45,7 +46,7 @@ rule or a subject that is not there or cannot be read, 78 wrong configuration.`,
 			if err != nil {
 				return err
 			}
-			conditions, wrong := makeRules(c)
+			conditions, wrong := app.MakeRules(c)
 			if len(wrong) > 0 {
 				return wrong
 			}

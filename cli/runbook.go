@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
+	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/subjects"
@@ -14,40 +15,13 @@ import (
 	"sandglass/views/theme"
 )
 
-// LocalRunbook is what the rules' configuration adds to the runbook: by rule, and by the number of a page what all rules
-// that lead to it add.
-func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
-	out := map[string]runbook.Local{}
-	pages := map[string][]runbook.Local{}
-	for _, r := range rules {
-		m := r.Meta()
-		if m.RunbookText == "" && len(m.RunbookLinks) == 0 {
-			continue
-		}
-		l := runbook.Local{Text: m.RunbookText}
-		for _, link := range m.RunbookLinks {
-			if title, address, err := alerts.SplitLink(link); err == nil { // the rules refused others
-				l.Links = append(l.Links, runbook.Link{Title: title, URL: address})
-			}
-		}
-		out[m.Name] = l
-		for _, n := range runbook.Leads(m.Explain.Runbook) {
-			pages[n] = append(pages[n], l)
-		}
-	}
-	for n, all := range pages {
-		out[n] = runbook.Together(all)
-	}
-	return out
-}
-
 // sitesText is what the site adds to a page. The page stands without a configuration too.
 func (p *Program) sitesText(s shared, page *runbook.Page) runbook.Local {
 	c, err := p.load(s)
 	if err == nil {
-		conditions, refused := makeRules(c)
+		conditions, refused := app.MakeRules(c)
 		if len(refused) == 0 {
-			return LocalRunbook(conditions)[page.Number]
+			return app.LocalRunbook(conditions)[page.Number]
 		}
 		err = refused
 	}
@@ -102,6 +76,7 @@ that workspace, session, sandbox, scratch directory, host or source; with
 			if err != nil {
 				return err
 			}
+			defer r.Close()
 			return p.diagnose(r, page, subject, doc, format)
 		},
 	}

@@ -6,7 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
-	"sandglass/cli"
+	"sandglass/app"
 )
 
 // linked is a rule to which the site added links.
@@ -17,7 +17,7 @@ func (linked) Meta() *alerts.Meta {
 }
 
 func TestLinksOfTheSiteHaveTitles(t *testing.T) {
-	local := cli.LocalRunbook([]alerts.Rule{linked{}})["eviction-storm"]
+	local := app.LocalRunbook([]alerts.Rule{linked{}})["eviction-storm"]
 	page, _ := runbook.Incident("7")
 	for _, want := range []string{`- [Escalation](<https`, `wiki\.example\/call`, `- [https\:\/\/wiki\.example\/storm](<https`} {
 		if text := page.Markdown(local); !strings.Contains(text, want) {

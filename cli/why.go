@@ -38,6 +38,7 @@ Exit code 3 says that a source is down, so that something may be missing.`,
 			if err != nil {
 				return err
 			}
+			defer r.Close()
 			return p.why(r, id)
 		},
 	}

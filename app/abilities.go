@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/actions/operator"
+	tmpdiract "sandglass/actions/tmpdir"
+	"sandglass/backend"
+	"sandglass/backend/hostfs"
+	"sandglass/config"
+)
+
+// roomWithin bounds how long a plan waits for the journal's lock on a full disk.
+const roomWithin = 5 * time.Second
+
+// control makes what carries actions out. An error is about the configuration.
+func (s *Station) control() (*actions.Control, error) {
+	a := s.app
+	able, err := a.Abilities(s.Config, s.Sources, s.StateDir, s.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	o := actions.Options{Environment: s.Config.Environment, Production: s.Config.Production, ReadOnly: s.ReadOnly, StateDir: s.StateDir,
+		Abilities: able, Feed: s.Feed, Now: a.Now, Spawn: a.Spawn, Fingerprint: CauseOf, Who: a.Who, Shared: a.SharedAccount,
+		Tell: func(events []backend.Event) {
+			_ = s.Alerts.Record(events...) // the journal has it; the timeline is for looking
+		}}
+	if s.StateDir == "" {
+		return actions.NewControl(o), nil
+	}
+	err = s.NoJournal
+	if err == nil {
+		err = s.Journal.Usable()
+	}
+	if err != nil {
+		o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
+		return actions.NewControl(o), nil
+	}
+	o.Journal = s.Journal
+	o.WriteNew = func(path string, content []byte) error {
+		ctx, cancel := context.WithTimeout(context.Background(), roomWithin)
+		defer cancel()
+		return s.Journal.WriteNew(ctx, path, content)
+	}
+	o.EvidenceSaved = func(ctx context.Context, since time.Time, keys []backend.Key) bool {
+		missing, err := s.Journal.EvidenceSaved(ctx, since, keys)
+		return err == nil && len(missing) == 0
+	}
+	return actions.NewControl(o), nil
+}
+
+// Abilities are the verbs of every source, as far as the configuration tells: those that it allows with what performs
+// them, the others with how to allow them. It contacts nothing.
+func (a *App) Abilities(c *config.Config, sources []Source, stateDir string, readOnly bool) ([]actions.Ability, error) {
+	verbs, err := operatorVerbs(c)
+	if err != nil {
+		return nil, err
+	}
+	sites := &sites{App: a, config: c, sources: sources, stateDir: stateDir, readOnly: readOnly}
+	var out []actions.Ability
+	var wrong config.Errors
+	for _, s := range sources {
+		more, err := sites.abilities(s, verbs)
+		if err != nil {
+			var errs config.Errors
+			if !errors.As(err, &errs) {
+				errs = config.Errors{{File: c.File, What: s.Config.ID + ": " + err.Error()}}
+			}
+			wrong = append(wrong, errs...)
+		}
+		out = append(out, more...)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return out, nil
+}
+
+func operatorVerbs(c *config.Config) ([]*operator.Verb, error) {
+	var verbs []*operator.Verb
+	var wrong config.Errors
+	for _, b := range c.Actions {
+		v, err := operator.NewVerb(b.Name, b.Options)
+		var errs config.Errors
+		switch {
+		case errors.As(err, &errs):
+			wrong = append(wrong, errs...)
+		case err != nil:
+			wrong = append(wrong, config.Errors{{File: c.File, What: "[[action]] " + b.Name + ": " + err.Error()}}...)
+		default:
+			verbs = append(verbs, v)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return verbs, nil
+}
+
+// abilities are the verbs of one source: those that the configuration allows with what performs them, the others with
+// how to allow them. Nothing that could act is made for a source that allows nothing.
+func (x *sites) abilities(s Source, verbs []*operator.Verb) ([]actions.Ability, error) {
+	kind := actions.Kind{Name: s.Config.Kind}
+	for _, k := range x.Effects {
+		if k.Name == s.Config.Kind {
+			kind = k
+		}
+	}
+	kind = operator.Custom(kind, CauseOf, verbs...)
+	allowed := allowedVerbs(s)
+	var parts map[actions.Verb]actions.Part
+	var missing map[actions.Verb]backend.Safe
+	distrusted := x.distrust(s)
+	if len(allowed) > 0 && !x.readOnly && distrusted.IsEmpty() {
+		var err error
+		if parts, missing, err = kind.Build(x.site(s)); err != nil {
+			return nil, err
+		}
+	}
+	var out []actions.Ability
+	for _, spec := range kind.Specs {
+		able := actions.Ability{Source: s.Config.ID, SourceKind: s.Config.Kind, Spec: spec}
+		part, built := parts[spec.Verb]
+		switch {
+		case built:
+			able.Part = part
+		case !slices.Contains(allowed, spec.Verb) && x.config.Local:
+			able.Denied = backend.Textf("it is not allowed here: add %s", howToAllow(spec))
+		case !slices.Contains(allowed, spec.Verb):
+			able.Denied = backend.Textf("the configuration does not allow it: add %q to actions of the source %s", string(spec.Verb), backend.Clean(s.Config.ID, 80))
+		case !distrusted.IsEmpty():
+			able.Denied = distrusted
+		case !missing[spec.Verb].IsEmpty():
+			able.Denied = missing[spec.Verb]
+		default:
+			able.Denied = backend.Text("there is nothing that could do it")
+		}
+		out = append(out, able)
+	}
+	return out, nil
+}
+
+// howToAllow are the flags that allow a verb on a machine without a configuration.
+func howToAllow(spec actions.Spec) string {
+	if spec.Of == backend.KindTmpdir {
+		return "--allow clean --session-lifetime 168h, where 168h is the longest time for which a session here lies still and is continued"
+	}
+	return "--allow " + string(spec.Verb)
+}
+
+// distrust says why the superuser does not remove files by a configuration: somebody else, who called sudo excepted,
+// could have written it, and would decide what root removes.
+func (x *sites) distrust(s Source) backend.Safe {
+	if s.Config.Kind != tmpdiract.Kind().Name || os.Geteuid() != 0 || x.config.File == "" {
+		return backend.Safe{}
+	}
+	var also []uint32
+	if id, err := strconv.ParseUint(x.Getenv("SUDO_UID"), 10, 32); err == nil {
+		also = append(also, uint32(id))
+	}
+	f, err := hostfs.TrustedPath(x.config.File, also...)
+	if err != nil {
+		return backend.Clean("as root nothing is removed by a configuration that others can write: "+err.Error(), 500)
+	}
+	_ = f.Close() // opened for reading
+	return backend.Safe{}
+}
+
+func allowedVerbs(s Source) []actions.Verb {
+	var allowed []actions.Verb
+	for _, v := range s.Config.Actions {
+		allowed = append(allowed, actions.Verb(v))
+	}
+	return allowed
+}
+
+// sites makes what the actions of a source see of it.
+type sites struct {
+	*App
+	config   *config.Config
+	sources  []Source
+	stateDir string
+	readOnly bool
+}
+
+func (x *sites) site(s Source) actions.Site {
+	site := actions.Site{Options: s.Config.ActionOptions, Source: s.Source, Allowed: allowedVerbs(s), StateDir: x.stateDir,
+		Root: os.Geteuid() == 0, Deps: x.deps(s.Config)}
+	if x.config.File != "" {
+		if path, err := filepath.Abs(x.config.File); err == nil {
+			site.Config = path
+		}
+	}
+	for _, p := range x.sources {
+		site.Peers = append(site.Peers, actions.Peer{ID: p.Config.ID, Kind: p.Config.Kind, Source: p.Source})
+	}
+	return site
+}

@@ -1,0 +1,133 @@
+// Package app is the composition root: it joins what main names into one running Sandglass. A Station is its core, with or
+// without a screen; console and demo put a screen on one, commands read one.
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"sandglass/actions"
+	"sandglass/actions/operator"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/config"
+)
+
+// App is the program before it has a configuration: what it can read and do, and the machine it runs on.
+type App struct {
+	Machine
+	Version string
+	Kinds   []backend.SourceKind // what it can read
+	Effects []actions.Kind       // what it can do, by kind of source
+	Cleaner *backend.Cleaner     // masks what is secret in foreign text
+	// Cleaning is what the command clean needs besides its verbs; nil where scratch directories cannot be cleaned.
+	Cleaning *Cleaning
+	// Crash learns of the screen that a crash has to restore; nil: there is no screen.
+	Crash *Crash
+}
+
+// New makes the program of this process.
+func New(kinds []backend.SourceKind, effects []actions.Kind) *App {
+	crash := &Crash{Version: Version()}
+	return &App{Machine: NewMachine(crash.Handle), Version: crash.Version, Kinds: kinds, Effects: effects,
+		Cleaner: backend.NewCleaner(), Cleaning: TmpdirCleaning(), Crash: crash}
+}
+
+// Version is the one that the build recorded.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "unreleased"
+}
+
+// Signals returns a context that ends on SIGINT, SIGTERM and SIGHUP.
+func Signals() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// CauseOf names the cause in an error text, as alerts do.
+func CauseOf(text backend.Safe) string { return alerts.Fingerprint(text.String()) }
+
+// Known is what a configuration file may name.
+func (a *App) Known() config.Known {
+	k := config.Known{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys()}
+	for _, e := range a.Effects {
+		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}
+		for _, s := range e.Specs {
+			x.Verbs = append(x.Verbs, string(s.Verb))
+		}
+		k.Actions = append(k.Actions, x)
+	}
+	return k
+}
+
+// operatorKeys describe [[action]].
+func operatorKeys() config.OperatorKind {
+	k := config.OperatorKind{Defaults: func() any { return operator.BlockDefaults() }}
+	for _, e := range operator.Examples() {
+		k.Examples = append(k.Examples, config.ActionExample{Name: e.Name, Summary: e.Summary, Options: e.Block})
+	}
+	return k
+}
+
+// Source is a source that was built from the configuration.
+type Source struct {
+	backend.Source
+	Config config.Source
+}
+
+// Build makes the sources and rules of a configuration. It opens no connection. Everything that the adapters refuse
+// is returned at once.
+func (a *App) Build(c *config.Config) ([]Source, []alerts.Rule, error) {
+	var sources []Source
+	var wrong config.Errors
+	for _, s := range c.Sources {
+		for _, k := range a.Kinds {
+			if k.Name != s.Kind {
+				continue
+			}
+			deps := a.deps(s)
+			deps.Declare = c.DeclarationsFor(s.ID)
+			src, err := k.New(s.Options, deps)
+			if err != nil {
+				wrong = append(wrong, refusals(c, s.ID, err)...)
+				continue
+			}
+			sources = append(sources, Source{Source: src, Config: s})
+		}
+	}
+	conditions, refused := MakeRules(c)
+	if wrong = append(wrong, refused...); len(wrong) > 0 {
+		for _, s := range sources {
+			if c, ok := s.Source.(backend.Closer); ok {
+				_ = c.Close() // nothing was read from it yet
+			}
+		}
+		return nil, nil, wrong
+	}
+	return sources, conditions, nil
+}
+
+// deps are what the adapter and the effects of a source get of the machine.
+func (a *App) deps(s config.Source) backend.Deps {
+	return backend.Deps{ID: s.ID, Interval: s.Interval, Deadline: s.Deadline, Now: a.Now, Spawn: a.Spawn, Cleaner: a.Cleaner,
+		Dial: a.Dial, Command: a.Command, Getenv: a.Getenv}
+}
+
+// refusals are the single errors in err; one without a place in the file gets the name of what was to be built.
+func refusals(c *config.Config, what string, err error) config.Errors {
+	var wrong config.Errors
+	if errors.As(err, &wrong) {
+		return wrong
+	}
+	file := c.File
+	if file == "" {
+		file = "without a configuration file"
+	}
+	return config.Errors{{File: file, What: what + ": " + err.Error()}}
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+
+	"sandglass/actions"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/ui"
+	"sandglass/views/theme"
+)
+
+// ConsoleOptions are how a console begins.
+type ConsoleOptions struct {
+	Focus string // id to begin with, as `check` and `get` print it; empty: none
+	Armed bool   // it may act from the beginning: the demo
+}
+
+// Console shows a Station until its operator leaves it or ctx ends. It does not close the Station.
+func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
+	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
+		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
+	}
+	var problems problemList
+	if s.Forgets != nil {
+		problems.add(fmt.Errorf("alerts are not remembered between runs: %w", s.Forgets))
+	}
+	s.problem = problems.add
+	a.Crash.acts(func() bool { return carriesOut(s.Control) })
+	if o.Armed {
+		if _, err := s.Control.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
+			problems.add(err)
+		}
+	}
+	viewer, err := a.viewer(ctx, s, o)
+	problems.add(err)
+	stop := s.Start(ctx, true)
+	feed := ui.Feed(s.Alerts)
+	if s.ReadOnly {
+		feed = ui.Looking(s.Alerts)
+	}
+	err = ui.Run(ctx, viewer, feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: a.Spawn,
+		Started: func(kill func()) { a.Crash.screenUp(kill, s.StateDir) }})
+	a.Crash.screenDown()
+	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
+		a.Crash.Handle("screen", broken.Reason, broken.Stack)
+	}
+	hangUp(s.Control)
+	interrupted := ctx.Err() != nil
+	stop()
+	problems.print()
+	if interrupted && errors.Is(err, context.Canceled) {
+		return nil // asked to end by a signal, and ended
+	}
+	return err
+}
+
+// longestGoodbye is how long the end of the program waits for the target that is being acted on.
+const longestGoodbye = 130 * time.Second
+
+// hangUp ends what can act: nothing begins any more, a plan that is being carried out stops before its next target, and
+// the end of the last one is in the journal before this returns.
+func hangUp(control *actions.Control) {
+	why, told := backend.Text("the console ended"), carriesOut(control)
+	if told {
+		control.Current().Leave(why) // so that it holds when it is said
+		fmt.Fprintln(os.Stderr, "sandglass: the plan stops before its next target; what is under way finishes first")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestGoodbye)
+	defer cancel()
+	control.Hangup(ctx, why)
+	if told {
+		p := control.Current().Snapshot()
+		fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())
+	}
+}
+
+// carriesOut reports whether a plan is being carried out.
+func carriesOut(control *actions.Control) bool {
+	r := control.Current()
+	return r != nil && !r.Over()
+}
+
+// viewer is the operator at this process's terminal.
+func (a *App) viewer(ctx context.Context, s *Station, o ConsoleOptions) (ui.Viewer, error) {
+	v := ui.Viewer{
+		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv), Control: s.Control,
+		Focus: o.Focus, Environment: s.Config.Environment, Production: s.Config.Production, Now: a.Now,
+		CanSuspend: canSuspend(), Runbook: LocalRunbook(s.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
+	}
+	if s.Config.Bell != "off" {
+		v.Bell = alerts.Severity(s.Config.Bell)
+	}
+	if a.User != "" {
+		v.Name = a.User
+	}
+	if a.Host != "" {
+		v.Origin = a.Host
+	}
+	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
+		v.Size = ui.Size{Width: w, Height: h}
+	}
+	if s.Journal != nil && !s.ReadOnly {
+		v.Bundle = func(ctx context.Context, k backend.Key) (string, error) {
+			saved, err := s.SaveEvidence(ctx, k, "")
+			return saved.Path, err
+		}
+	}
+	var err error
+	v.Unfinished, err = s.unfinished(ctx)
+	return v, err
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"sync"
+
+	"sandglass/actions"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// ActionFeed lets actions see what the screen sees.
+type ActionFeed struct {
+	fleet   *fleet.Fleet
+	service *alerts.Service
+
+	mu       sync.Mutex
+	board    *alerts.Board // that concerns were made of
+	concerns []actions.Concern
+}
+
+// NewActionFeed joins a fleet and what evaluates its States.
+func NewActionFeed(f *fleet.Fleet, d *alerts.Service) *ActionFeed {
+	return &ActionFeed{fleet: f, service: d}
+}
+
+// attending is the viewer under whose name the targets of a plan are looked at.
+const attending = "actions"
+
+// Snapshot is the newest State with its alerts.
+func (f *ActionFeed) Snapshot() actions.Snapshot {
+	state, board := f.service.Latest()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if board != f.board && board != nil {
+		f.board, f.concerns = board, concerns(board)
+	}
+	return actions.Snapshot{State: state, Concerns: f.concerns}
+}
+
+// Subscribe tells of newer snapshots.
+func (f *ActionFeed) Subscribe() (<-chan struct{}, func()) { return f.service.Subscribe() }
+
+// Wake asks for a poll of the source now.
+func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
+
+// Attend names what readings look at first.
+func (f *ActionFeed) Attend(keys []backend.Key) { f.service.SetVisible(attending, keys) }
+
+// Observe shows what an effect proved about a sandbox.
+func (f *ActionFeed) Observe(k backend.Key, o backend.Observation) { f.fleet.Observe(k, o) }
+
+func concerns(b *alerts.Board) []actions.Concern {
+	var out []actions.Concern
+	for _, a := range b.Alerts {
+		if a.State != alerts.StateFiring && a.State != alerts.StateHeld {
+			continue
+		}
+		c := actions.Concern{ID: a.ID, Rule: a.Rule, Source: a.Source, Cause: a.Cause, Firing: true,
+			Critical: a.Severity == alerts.SeverityCritical, Since: a.Since, Cut: a.SubjectCount > len(a.Subjects)}
+		for _, s := range a.Subjects {
+			c.Subjects = append(c.Subjects, s.Key)
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+)
+
+// LocalRunbook is what the rules' configuration adds to the runbook: by rule, and by the number of a page what all rules
+// that lead to it add.
+func LocalRunbook(rules []alerts.Rule) map[string]runbook.Local {
+	out := map[string]runbook.Local{}
+	pages := map[string][]runbook.Local{}
+	for _, r := range rules {
+		m := r.Meta()
+		if m.RunbookText == "" && len(m.RunbookLinks) == 0 {
+			continue
+		}
+		l := runbook.Local{Text: m.RunbookText}
+		for _, link := range m.RunbookLinks {
+			if title, address, err := alerts.SplitLink(link); err == nil { // the rules refused others
+				l.Links = append(l.Links, runbook.Link{Title: title, URL: address})
+			}
+		}
+		out[m.Name] = l
+		for _, n := range runbook.Leads(m.Explain.Runbook) {
+			pages[n] = append(pages[n], l)
+		}
+	}
+	for n, all := range pages {
+		out[n] = runbook.Together(all)
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sandglass/actions"
+	"sandglass/actions/audit"
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/config"
+)
+
+// Station is one running Sandglass: it polls, evaluates and acts, with or without a screen. Open makes one; Close ends it.
+type Station struct {
+	app      *App
+	Config   *config.Config
+	Sources  []Source
+	Rules    []alerts.Rule
+	ReadOnly bool
+	Fleet    *fleet.Fleet
+	Alerts   *alerts.Service
+	Feed     *ActionFeed
+	// Control is what carries actions out. It is nil where the Station was opened only to look.
+	Control *actions.Control
+	// StateDir is where state is kept between runs; empty: there is no place. Forgets says why alerts are not remembered.
+	StateDir string
+	Forgets  error
+	// Journal is the audit journal of the state directory, nil where there can be none; NoJournal says why.
+	Journal   *audit.Journal
+	NoJournal error
+
+	store   *alerts.StateStore
+	problem func(error)
+	started bool // the fleet ran, which closes its sources
+}
+
+// StationOptions say what a Station is opened for.
+type StationOptions struct {
+	Config   *config.Config
+	StateDir string // as given by --state-dir; empty: where the configuration or the environment says
+	// Stateless says that nothing of former runs is read and nothing is kept.
+	Stateless bool
+	ReadOnly  bool
+	// Looks says that no Control is made.
+	Looks bool
+	// Problem is told when the state cannot be loaded or saved. It may be nil.
+	Problem func(error)
+}
+
+// Open joins everything. It reads no source yet; Close must be called. An error is about the configuration.
+func (a *App) Open(o StationOptions) (*Station, error) {
+	sources, conditions, err := a.Build(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	s := &Station{app: a, Config: o.Config, Sources: sources, Rules: conditions, ReadOnly: o.ReadOnly, problem: o.Problem}
+	if s.problem == nil {
+		s.problem = func(error) {}
+	}
+	engine := alerts.NewEngine(conditions, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
+	var orders alerts.OrderJournal
+	if !o.Stateless {
+		orders = s.remember(o.StateDir, engine)
+	}
+	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) }, Journal: orders,
+		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }})
+	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.Alerts.Observe})
+	AddTo(s.Fleet, sources)
+	s.Feed = NewActionFeed(s.Fleet, s.Alerts)
+	if o.Looks {
+		return s, nil
+	}
+	if s.Control, err = s.control(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// remember opens the state directory and its journal. Without one the Station works and forgets.
+func (s *Station) remember(given string, engine *alerts.Engine) alerts.OrderJournal {
+	dir, err := s.Config.StateDirectory(given, s.app.Getenv)
+	if err != nil {
+		s.Forgets, s.NoJournal = err, err
+		return nil
+	}
+	s.StateDir = dir
+	s.Journal, s.NoJournal = s.app.journal(dir, s.Config.Digest)
+	if s.store, s.Forgets = alerts.OpenStateStore(dir, engine); s.Forgets != nil {
+		s.store = nil
+		return nil
+	}
+	if s.NoJournal != nil {
+		s.Forgets = s.NoJournal
+		return nil
+	}
+	return &orderJournal{s.Journal, s.app.Who}
+}
+
+// AddTo adds sources to a fleet.
+func AddTo(f *fleet.Fleet, sources []Source) {
+	for _, s := range sources {
+		f.Add(s.Source, backend.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
+			Deadline: s.Config.Deadline, About: s.Config.About})
+	}
+}
+
+// Poll reads every source once. A source that hangs delays it until ctx ends and no longer.
+func (s *Station) Poll(ctx context.Context) *fleet.State { return s.Fleet.PollOnce(ctx) }
+
+// Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
+func (s *Station) Observe(ctx context.Context) {
+	s.started = true
+	s.Fleet.Run(ctx)
+}
+
+// leaveWithin is how long the end waits for a source that does not return.
+const leaveWithin = 3 * time.Second
+
+// Start lets the Station run until ctx ends or stop is called, which waits for its parts for at most 3 s. With keep it also
+// ends the grace periods of cleaned directories.
+func (s *Station) Start(ctx context.Context, keep bool) (stop func()) {
+	s.started = true
+	ctx, cancel := context.WithCancel(ctx)
+	parts := map[string]func(context.Context){"fleet": s.Fleet.Run, "alerts": s.Alerts.Run}
+	if ks := s.keepers(); keep && len(ks) > 0 && s.Journal != nil {
+		parts["grace periods"] = func(ctx context.Context) { s.keep(ctx, ks) }
+	}
+	var running sync.WaitGroup
+	for name, part := range parts {
+		running.Add(1)
+		s.app.Spawn.Go(name, func() {
+			defer running.Done()
+			part(ctx)
+		})
+	}
+	return func() {
+		cancel()
+		done := make(chan struct{})
+		s.app.Spawn.Go("leave", func() {
+			running.Wait()
+			close(done)
+		})
+		limit := time.NewTimer(leaveWithin)
+		defer limit.Stop()
+		select {
+		case <-done:
+		case <-limit.C:
+		}
+	}
+}
+
+// Close releases the sources and the state directory. Call it after stop.
+func (s *Station) Close() {
+	if !s.started {
+		s.Fleet.Close()
+	}
+	s.Alerts.Close()
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			s.problem(err)
+		}
+	}
+}

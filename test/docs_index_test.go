@@ -1,0 +1,47 @@
+package test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Whoever begins with the README finds every page, and no link of a page leads nowhere.
+func TestEveryPageIsLinked(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
+	pages := []string{"README.md"}
+	err = filepath.WalkDir("docs", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(p) != ".md" {
+			return err
+		}
+		pages = append(pages, p)
+		if !strings.Contains(string(readme), "("+filepath.ToSlash(p)+")") {
+			t.Errorf("README.md does not link %s: add it to its list of pages", p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) < 20 {
+		t.Fatalf("found only %d pages", len(pages))
+	}
+	for _, p := range pages {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(p), m[1])); err != nil {
+				t.Errorf("%s links %s, which is not there", p, m[1])
+			}
+		}
+	}
+}

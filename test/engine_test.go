@@ -1,0 +1,171 @@
+package test
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/actions/audit"
+	"sandglass/demo"
+	"sandglass/internal/skip"
+)
+
+// dockerCommand runs the Docker command and returns its output.
+func dockerCommand(t *testing.T, stdin []byte, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("docker", args...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Logf("docker %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// busyboxTree is a tar of the smallest root file system that can sleep.
+func busyboxTree(t *testing.T) []byte {
+	t.Helper()
+	path, err := exec.LookPath("busybox")
+	if err != nil {
+		skip.Without(t, "docker", err.Error())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	if err := w.WriteHeader(&tar.Header{Name: "bin/busybox", Mode: 0o755, Size: int64(len(b))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// realDocker imports an image of busybox and returns its name and the engine's address, or skips with the reason.
+func realDocker(t *testing.T, tag string) (image, host string) {
+	t.Helper()
+	if _, err := exec.LookPath("docker"); err != nil {
+		skip.Without(t, "docker", err.Error())
+	}
+	if _, err := dockerCommand(t, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
+		skip.Without(t, "docker", "no engine answers")
+	}
+	image = fmt.Sprint("sandglass-test:", tag, "-", os.Getpid())
+	if _, err := dockerCommand(t, busyboxTree(t), "import", "-", image); err != nil {
+		t.Fatal("docker import failed")
+	}
+	t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rmi", image) })
+	return image, cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+}
+
+// TestDemoAndRealDockerOnOneScreen reads the demo's fleet and a real engine side by side.
+func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
+	image, _ := realDocker(t, "screen")
+	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
+	if _, err := dockerCommand(t, nil, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
+		image, "/bin/busybox", "sleep", "600"); err != nil {
+		t.Fatal("docker run failed")
+	}
+	t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rm", "-f", name) })
+	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	file := writeConfig(t, d.Config()+"\n[[source]]\nid = \"docker-real\"\nkind = \"docker\"\n")
+	p := testProgram(time.Now)
+	p.Getenv = os.Getenv
+	var out bytes.Buffer
+	p.Stdout = &out
+	p.Run(t.Context(), []string{"get", "sandboxes", "-o", "csv", "--config", file, "--state-dir", t.TempDir()})
+	real, embedded := 0, 0
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, "docker-real") && strings.Contains(line, name) && strings.Contains(line, "running") && strings.Contains(line, "c4f1") {
+			real++
+		}
+		if strings.Contains(line, "docker-demo") {
+			embedded++
+		}
+	}
+	if real != 1 || embedded < 5 {
+		t.Errorf("%d of the real engine's containers and %d of the demo's are shown, want 1 and some:\n%s", real, embedded, out.String())
+	}
+}
+
+// TestRealDockerFromTheCommandLine probes, repairs, pauses, resumes and destroys real containers, two command lines for
+// each, and leaves alone what is none of its business.
+func TestRealDockerFromTheCommandLine(t *testing.T) {
+	image, host := realDocker(t, "acting")
+	c := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "calm"}, func(string) string {
+		return fmt.Sprintf("environment = \"real\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\nprobe_command = [\"/bin/busybox\", \"true\"]\n"+
+			"actions = [\"destroy\", \"pause\", \"resume\", \"repair\", \"probe\"]\n", host)
+	})
+	docker := func(args ...string) string {
+		t.Helper()
+		out, err := dockerCommand(t, nil, args...)
+		if err != nil {
+			t.Fatal("docker failed")
+		}
+		return out
+	}
+	run := func(name string) string {
+		t.Helper()
+		name = fmt.Sprint("sandglass-acting-", os.Getpid(), "-", name)
+		id := docker("run", "-d", "--name", name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-"+name, image, "/bin/busybox", "sleep", "600")
+		t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rm", "-f", "-v", id) })
+		return id
+	}
+	id, bystander := run("target"), run("bystander")
+	status := func(of string) string { return docker("inspect", "-f", "{{.State.Status}}", of) }
+
+	c.run(4, "/workspace is there", "repair", id)
+	docker("exec", "-w", "/", id, "/bin/busybox", "rmdir", "/workspace")
+	c.carryOut(0, "commands do not run", "probe", id)
+	c.run(0, "(?s)is gone already.*dry run: 1 of 1", "repair", id, "--dry-run")
+	c.carryOut(0, "1 of 1 done: 1 verified", "repair", id)
+	docker("exec", id, "/bin/busybox", "true")
+	c.carryOut(0, "its engine calls it paused", "pause", id)
+	if got := status(id); got != "paused" {
+		t.Errorf("after pause: %s", got)
+	}
+	c.carryOut(0, "its engine calls it running", "resume", id)
+
+	out := c.run(0, "(?s)up .*written since it was made", "destroy", id)
+	digest := planLine.FindStringSubmatch(out)[1]
+	docker("restart", "-t", "0", id)
+	c.run(4, "skipped, changed since the plan: started", "destroy", "--yes-plan", digest, "--reason", "another one by now")
+	if got := status(id); got != "running" {
+		t.Errorf("what changed since the plan is %s", got)
+	}
+	c.carryOut(0, "its source lists it no longer", "destroy", id)
+	if left := docker("ps", "-aq", "--no-trunc", "--filter", "id="+id); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	if got := status(bystander); got != "running" {
+		t.Errorf("the other container is %s", got)
+	}
+	var done []string
+	for _, r := range c.journal() {
+		if r.Phase == audit.PhaseDone {
+			done = append(done, fmt.Sprint(r.Verb, " ", r.Result))
+		}
+	}
+	if want := []string{"probe verified", "repair verified", "pause verified", "resume verified", "destroy verified"}; !slices.Equal(done, want) {
+		t.Errorf("done %q", done)
+	}
+}

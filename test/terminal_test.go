@@ -1,0 +1,186 @@
+package test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sandglass/app"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// TestMain lets the test binary be the program itself, so that tests can run the real main in a real terminal.
+func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
+	if os.Getenv("SANDGLASS_TEST_RUN_MAIN") == "1" {
+		a := app.New(kinds(), effects())
+		if pipe := os.Getenv("SANDGLASS_TEST_PANIC"); pipe != "" {
+			a.Spawn.Go("test", func() {
+				_, _ = os.ReadFile(pipe) // until the test opens it, too
+				panic("\x1b]0;boom\x07")
+			})
+		}
+		os.Exit(run(a, os.Args[1:]))
+	}
+	if err := os.Chdir(".."); err != nil { // the tests name files from the top of the tree
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// patience is how long a test waits for what must come before it calls it missing: a busy machine takes its time.
+const patience = 2 * time.Minute
+
+// until waits until something is so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v in vain: %s", patience, what)
+		}
+	}
+}
+
+// onTerminal is the program in a pseudo-terminal.
+type onTerminal struct {
+	cmd *exec.Cmd
+	tty *os.File
+
+	mu  sync.Mutex
+	out bytes.Buffer
+	end chan error
+}
+
+func startOnTerminal(t *testing.T, env []string, args ...string) *onTerminal {
+	t.Helper()
+	return startSaying(t, nil, env, args...)
+}
+
+// startSaying is startOnTerminal with the standard error in a file, where it outlives the terminal; nil leaves it there.
+func startSaying(t *testing.T, stderr *os.File, env []string, args ...string) *onTerminal {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	if stderr != nil {
+		cmd.Stderr = stderr
+	}
+	cmd.Env = append([]string{"SANDGLASS_TEST_RUN_MAIN=1", "TERM=xterm-256color", "PATH=" + os.Getenv("PATH"),
+		"HOME=" + t.TempDir(), "TMPDIR=/tmp", "LANG=C.UTF-8"}, env...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &onTerminal{cmd: cmd, tty: tty, end: make(chan error, 1)}
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := tty.Read(buf)
+			p.mu.Lock()
+			p.out.Write(buf[:n])
+			p.mu.Unlock()
+			if err != nil {
+				p.end <- cmd.Wait()
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = tty.Close() })
+	return p
+}
+
+func (p *onTerminal) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+// waitFor waits until the terminal received the text.
+func (p *onTerminal) waitFor(t *testing.T, want string) {
+	t.Helper()
+	for end := time.Now().Add(patience); !strings.Contains(p.text(), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the terminal never showed %q; it got %q", want, p.text())
+		}
+	}
+}
+
+// ended waits for the program's end and returns its exit status.
+func (p *onTerminal) ended(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.end:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		t.Fatalf("the program did not end; the terminal got %q", p.text())
+		return -1
+	}
+}
+
+// clean checks that the terminal was given back as it was found: main screen, cursor visible, no modes left on.
+func (p *onTerminal) clean(t *testing.T) {
+	t.Helper()
+	out := p.text()
+	for what, seq := range map[string][2]string{
+		"alternate screen": {"\x1b[?1049h", "\x1b[?1049l"},
+		"hidden cursor":    {"\x1b[?25l", "\x1b[?25h"},
+		"bracketed paste":  {"\x1b[?2004h", "\x1b[?2004l"},
+	} {
+		if on, off := strings.LastIndex(out, seq[0]), strings.LastIndex(out, seq[1]); on >= 0 && off < on {
+			t.Errorf("%s is left on", what)
+		}
+	}
+}
+
+func TestTerminalIsLeftClean(t *testing.T) {
+	for name, leave := range map[string]struct {
+		how  func(*onTerminal) error
+		code int
+	}{
+		"q":       {func(p *onTerminal) error { _, err := io.WriteString(p.tty, "q"); return err }, 0},
+		"ctrl+c":  {func(p *onTerminal) error { _, err := io.WriteString(p.tty, "\x03"); return err }, 0},
+		"SIGTERM": {func(p *onTerminal) error { return p.cmd.Process.Signal(syscall.SIGTERM) }, 0},
+		"SIGHUP":  {func(p *onTerminal) error { return p.cmd.Process.Signal(syscall.SIGHUP) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startOnTerminal(t, nil, "demo", "--workspaces", "40", "--scenario", "calm")
+			p.waitFor(t, "Workspaces")
+			if err := leave.how(p); err != nil {
+				t.Fatal(err)
+			}
+			if code := p.ended(t); code != leave.code {
+				t.Errorf("exit status %d, want %d", code, leave.code)
+			}
+			p.clean(t)
+		})
+	}
+}
+
+func TestPanicInAGoroutineRestoresTheTerminal(t *testing.T) {
+	state := t.TempDir()
+	pipe := filepath.Join(t.TempDir(), "now")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startOnTerminal(t, []string{"SANDGLASS_TEST_PANIC=" + pipe}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
+	p.waitFor(t, "Workspaces")
+	if err := os.WriteFile(pipe, nil, 0); err != nil { // the screen is up
+		t.Fatal(err)
+	}
+	if code := p.ended(t); code != app.ExitCrash {
+		t.Errorf("exit status %d, want %d", code, app.ExitCrash)
+	}
+	p.clean(t)
+	if out := p.text(); !strings.Contains(out, "crash-") || strings.Contains(out, "\x1b]0;boom") {
+		t.Errorf("the last words should name the crash file and carry nothing raw: %q", out[max(0, len(out)-400):])
+	}
+	files, err := filepath.Glob(filepath.Join(state, "crash-*.txt"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("crash files: %v %v", files, err)
+	}
+}
