@@ -3,6 +3,7 @@ package alerts
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"sandglass/backend/lockfile"
 )
 
 // lineFile is a file of lines to which any process that may write it adds: each addition takes the file's lock and is
@@ -19,29 +22,11 @@ type lineFile struct{ path string }
 // lockPatience is how long an addition waits for another process that is adding.
 const lockPatience = 2 * time.Second
 
-// maxReplaced bounds how often the file may be replaced while its lock is waited for.
-const maxReplaced = 20
-
-// open opens the file and takes its lock. A file that was replaced meanwhile is let go: a line must not end up where
-// nobody looks.
+// open opens the file and takes its lock.
 func (l lineFile) open() (*os.File, error) {
-	for range maxReplaced {
-		f, err := openLocked(l.path, lockPatience)
-		if err != nil {
-			return nil, err
-		}
-		mine, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if named, err := os.Lstat(l.path); err == nil && os.SameFile(mine, named) {
-			return f, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("%s is replaced again and again by another program", l.path)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), lockPatience, fmt.Errorf("waited for %s", lockPatience))
+	defer cancel()
+	return lockfile.OpenLocked(ctx, l.path, 0o002)
 }
 
 // add appends lines, none of which holds a line end. Synced lines survive the end of the machine.
@@ -55,14 +40,14 @@ func (l lineFile) add(sync bool, lines ...[]byte) error {
 	}
 	end, torn, err := wholeLines(f)
 	if torn {
-		err = f.Truncate(end)
+		err = lockfile.Truncate(f, end)
 	}
 	if err == nil {
 		if _, err = f.Write(append(bytes.Join(lines, []byte{'\n'}), '\n')); err == nil && sync {
 			err = f.Sync()
 		}
 		if err != nil { // a full disk took a part of it, and all of it is tried again
-			err = errors.Join(err, f.Truncate(end))
+			err = errors.Join(err, lockfile.Truncate(f, end))
 		}
 	}
 	return errors.Join(err, f.Close())

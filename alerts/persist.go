@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sandglass/backend/lockfile"
 )
 
 // stateSchema is the number of the state file's form. A file with another number is not read.
@@ -254,9 +256,12 @@ func (s *StateStore) TryLock() (bool, error) {
 	if s.lock != nil {
 		return true, nil
 	}
-	f, err := lockFile(filepath.Join(s.dir, stateLock))
-	if f == nil || err != nil {
-		return false, err
+	f, err := lockfile.TryOpen(filepath.Join(s.dir, stateLock))
+	if err != nil {
+		return false, fmt.Errorf("lock of the alert state: %w", err)
+	}
+	if f == nil {
+		return false, nil
 	}
 	s.lock = f
 	return true, s.sweep()
@@ -335,7 +340,7 @@ func (s *StateStore) Close() error {
 	}
 	f := s.lock
 	s.lock = nil
-	return unlockFile(f)
+	return f.Close()
 }
 
 // writeAtomically writes a temporary file beside path, syncs it and renames it, then syncs the directory.
@@ -355,9 +360,5 @@ func writeAtomically(path string, data []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return lockfile.SyncDir(filepath.Dir(path))
 }

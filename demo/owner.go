@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 const (
@@ -34,7 +33,7 @@ func claim(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: claim directory: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lock(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("demo: lock directory: %w", err), f.Close())
 	}
 	me := owner{PID: os.Getpid(), Boot: bootID()}
@@ -98,7 +97,7 @@ func abandoned(root *os.Root, name string) bool {
 	if err != nil || !info.IsDir() || !mine(info) {
 		return false
 	}
-	f, err := root.OpenFile(name+"/"+ownerFile, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := root.OpenFile(name+"/"+ownerFile, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return false
 	}
@@ -113,7 +112,7 @@ func readOwner(f *os.File) (owner, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !mine(info) {
 		return owner{}, errors.New("demo: not our owner file")
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lock(f); err != nil {
 		return owner{}, fmt.Errorf("demo: still in use: %w", err)
 	}
 	var o owner
@@ -121,9 +120,4 @@ func readOwner(f *os.File) (owner, error) {
 		return owner{}, errors.New("demo: owner file is not complete")
 	}
 	return o, nil
-}
-
-func mine(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
 }

@@ -26,11 +26,13 @@ var mayImport = []struct {
 	{"backend/hostfs", []string{"backend"}},
 	{"backend/run", []string{"backend"}},
 	{"backend/exporter", []string{"backend"}},
+	{"backend/lockfile", nil},
+	{"backend/backendtest", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter"}}, // adapters
-	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs"}},
+	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile"}},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
-	{"actions/audit", []string{"backend"}},
+	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
 	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "actions", "actions/audit"}},
 	{"internal/skip", nil}, // of tests
@@ -85,6 +87,9 @@ func sources(t *testing.T) []sourceFile {
 	return files
 }
 
+// ofTests are the packages that only tests import.
+var ofTests = []string{"internal/skip", "backend/backendtest"}
+
 func TestImportsPointOneWay(t *testing.T) {
 	for _, f := range sources(t) {
 		rule := slices.IndexFunc(mayImport, func(r struct {
@@ -100,6 +105,9 @@ func TestImportsPointOneWay(t *testing.T) {
 		for _, imp := range f.ast.Imports {
 			p, _ := strconv.Unquote(imp.Path.Value)
 			ours, ok := strings.CutPrefix(p, "sandglass/")
+			if slices.Contains(ofTests, ours) && !slices.Contains(ofTests, f.dir) {
+				t.Errorf("%s imports %s, which is of tests", f.pos.Position(imp.Pos()), p)
+			}
 			if !ok || slices.ContainsFunc(mayImport[rule].allow, func(a string) bool { return allowed(a, ours) }) {
 				continue
 			}

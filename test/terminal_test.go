@@ -13,12 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend/backendtest"
+
 	"github.com/creack/pty"
 )
 
 // TestMain lets the test binary be the program itself, so that tests can run the real main in a real terminal.
 func TestMain(m *testing.M) {
-	syscall.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
+	backendtest.Umask() // what others could write is trusted nowhere
 	if os.Getenv("SANDGLASS_TEST_RUN_MAIN") == "1" {
 		a := app.New(kinds(), effects())
 		if pipe := os.Getenv("SANDGLASS_TEST_PANIC"); pipe != "" {
@@ -164,9 +166,7 @@ func TestTerminalIsLeftClean(t *testing.T) {
 func TestPanicInAGoroutineRestoresTheTerminal(t *testing.T) {
 	state := t.TempDir()
 	pipe := filepath.Join(t.TempDir(), "now")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Fifo(t, pipe)
 	p := startOnTerminal(t, []string{"SANDGLASS_TEST_PANIC=" + pipe}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
 	p.waitFor(t, "Workspaces")
 	if err := os.WriteFile(pipe, nil, 0); err != nil { // the screen is up

@@ -178,7 +178,11 @@ func TestRunSurvivesAPanicInUpdate(t *testing.T) {
 func TestSignalsEndTheContext(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		ctx, stop := Signals(t.Context())
-		if err := syscall.Kill(os.Getpid(), sig); err != nil {
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := self.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/lockfile"
 )
 
 // BundlesDir is where bundles lie in the state directory.
@@ -84,7 +85,7 @@ func WriteNew(path string, content []byte) error {
 		err = closed
 	}
 	if err == nil {
-		return syncDir(filepath.Dir(path))
+		return lockfile.SyncDir(filepath.Dir(path))
 	}
 	return errors.Join(err, os.Remove(path))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/lockfile"
 )
 
 // OpenPlan is a plan that was begun and whose end nobody wrote down: its process was killed, or carries it out now.
@@ -190,7 +191,7 @@ func (j *Journal) hold(e *Entry) (mine bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return false, err
 	}
-	f, err := holdLock(j.runPath(e.Digest))
+	f, err := lockfile.TryOpen(j.runPath(e.Digest))
 	if f != nil {
 		j.plans[e.Digest] = f
 	}
@@ -203,8 +204,7 @@ func (j *Journal) letGo(digest string) {
 	defer j.mu.Unlock()
 	if f := j.plans[digest]; f != nil {
 		delete(j.plans, digest)
-		_ = os.Remove(f.Name()) // an empty file without a lock says nothing
-		_ = f.Close()
+		_ = lockfile.Remove(f) // an empty file without a lock says nothing
 	}
 }
 
@@ -216,11 +216,10 @@ func (j *Journal) held(digest string) bool {
 	if _, err := os.Lstat(j.runPath(digest)); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	f, err := holdLock(j.runPath(digest))
+	f, err := lockfile.TryOpen(j.runPath(digest))
 	if f == nil {
 		return err == nil
 	}
-	_ = os.Remove(f.Name())
-	_ = f.Close()
+	_ = lockfile.Remove(f)
 	return false
 }

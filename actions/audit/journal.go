@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/lockfile"
 )
 
 // File is the journal's name in the state directory.
@@ -151,7 +152,7 @@ func (j *Journal) store(ctx context.Context, e Entry, d Durability, p *Pace) (go
 	if err == nil && d == Synced {
 		if syncErr := j.sync(f); syncErr != nil {
 			err = &NotSyncedError{got, syncErr}
-			if isFull(syncErr) {
+			if lockfile.IsFull(syncErr) {
 				_, _ = j.release(MaxLine, e.Phase) // for the next record; this one is not known to last
 			}
 		}
@@ -175,7 +176,7 @@ func (j *Journal) appendTo(f *os.File, e Entry) (Receipt, error) {
 	}
 	for {
 		got, size, err := j.writeBehind(f, e)
-		if !isFull(err) {
+		if !lockfile.IsFull(err) {
 			return got, err
 		}
 		more, releaseErr := j.release(size, e.Phase)
@@ -202,7 +203,7 @@ func (j *Journal) writeBehind(f *os.File, e Entry) (got Receipt, size int64, err
 	// One write: with O_APPEND it lands whole behind everything else. If only a part fits, it is taken back; where the
 	// file system does not let us, the part stays and the next record says so.
 	if _, err := j.disk.write(f, out); err != nil {
-		_ = f.Truncate(info.Size())
+		_ = lockfile.Truncate(f, info.Size())
 		return Receipt{}, int64(len(out)), fmt.Errorf("audit journal: record %d could not be written: %w", got.Seq, err)
 	}
 	return got, int64(len(out)), nil
@@ -232,14 +233,10 @@ func (j *Journal) sync(f *os.File) error {
 	if err := j.disk.sync(f); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(j.path))
+	return lockfile.SyncDir(filepath.Dir(j.path))
 }
 
-// maxReopen bounds how often the file may be replaced while its lock is waited for.
-const maxReopen = 5
-
-// openLocked opens the journal and takes its lock. A file that was moved away meanwhile is let go: a record must not
-// end up where nobody looks.
+// openLocked opens the journal and takes its lock.
 func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
 	if err := j.Usable(); err != nil {
 		return nil, err
@@ -247,26 +244,7 @@ func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil, err
 	}
-	for range maxReopen {
-		f, err := openAppend(j.path)
-		if err != nil {
-			return nil, err
-		}
-		if err := lock(ctx, f, false); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		mine, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if named, err := os.Lstat(j.path); err == nil && os.SameFile(mine, named) {
-			return f, nil
-		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("%s is replaced again and again by another program", j.path)
+	return lockfile.OpenLocked(ctx, j.path, othersWrite)
 }
 
 // Verify checks the whole journal as it was at one moment between two records, against heads that were kept elsewhere.
@@ -305,17 +283,17 @@ func (j *Journal) Records(ctx context.Context, filter Filter) iter.Seq2[Record, 
 // openStill opens the journal for reading and measures it at a moment at which nobody writes; f is nil when there is no
 // journal. What lies before the size never changes, so the lock need not last.
 func (j *Journal) openStill(ctx context.Context) (f *os.File, size int64, err error) {
-	f, err = openRead(j.path)
+	f, err = lockfile.Open(j.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("audit journal: %w", err)
 	}
-	if err = lock(ctx, f, true); err == nil {
+	if err = lockfile.Lock(ctx, f, true); err == nil {
 		var info os.FileInfo
 		if info, err = f.Stat(); err == nil {
-			size, err = info.Size(), unlock(f)
+			size, err = info.Size(), lockfile.Unlock(f)
 		}
 	}
 	if err != nil {

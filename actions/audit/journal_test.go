@@ -11,11 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
+	"sandglass/backend/lockfile"
 )
 
 func TestAppendChainsRecords(t *testing.T) {
@@ -262,12 +263,12 @@ func TestAFullDiskLeavesAJournalThatGoesOn(t *testing.T) {
 
 func TestAHeldLockIsWaitedForOnlySoLong(t *testing.T) {
 	j, _ := journalOf(t, 1)
-	f, err := openAppend(j.Path())
+	f, err := lockfile.Open(j.Path(), os.O_RDWR|os.O_APPEND|os.O_CREATE, othersWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := lock(t.Context(), f, false); err != nil {
+	if err := lockfile.Lock(t.Context(), f, false); err != nil {
 		t.Fatal(err)
 	}
 	gone := errors.New("the operator gave up")
@@ -287,7 +288,7 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 			return errors.Join(os.WriteFile(p, nil, 0o600), os.Chmod(p, 0o620))
 		},
 		"too many levels of symbolic links": func(p string) error { return os.Symlink("/dev/null", p) },
-		"is not a regular file":             func(p string) error { return syscall.Mkfifo(p, 0o600) },
+		"is not a regular file":             func(p string) error { backendtest.Fifo(t, p); return nil },
 	} {
 		j := newJournal(t)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(j.Path()), 0o700), make(j.Path())); err != nil {
@@ -353,11 +354,11 @@ func TestReadErrorsAreErrors(t *testing.T) {
 
 func TestAJournalThatWasMovedAwayWhileItsLockWasAwaitedIsLetGo(t *testing.T) {
 	j, _ := journalOf(t, 2)
-	f, err := openAppend(j.Path())
+	f, err := lockfile.Open(j.Path(), os.O_RDWR|os.O_APPEND|os.O_CREATE, othersWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lock(t.Context(), f, false); err != nil {
+	if err := lockfile.Lock(t.Context(), f, false); err != nil {
 		t.Fatal(err)
 	}
 	waiting, done := make(chan struct{}), make(chan error, 1)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.FixedZone("elsewhere", 3600))
@@ -68,7 +69,7 @@ func appendWithin(dir, room string) error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
+	if err := backendtest.LimitFiles(size); err != nil {
 		return err
 	}
 	j, err := New(Options{Dir: dir, Origin: origin()})

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"sandglass/backend/lockfile"
 )
 
 // ReserveFile is the name of the file that keeps room for the journal on its file system.
@@ -45,7 +47,7 @@ func (j *Journal) reservePath() string { return filepath.Join(filepath.Dir(j.pat
 // keepReserve makes sure, under the journal's lock, that there is room for what follows an announcement. It fills the
 // reserve up where that is possible.
 func (j *Journal) keepReserve() (err error) {
-	f, err := openReserve(j.reservePath())
+	f, err := lockfile.Open(j.reservePath(), os.O_RDWR|os.O_CREATE, 0)
 	if err != nil {
 		return fmt.Errorf("room for the outcome cannot be reserved: %w", err)
 	}
@@ -67,11 +69,11 @@ func (j *Journal) keepReserve() (err error) {
 		err = j.disk.sync(f)
 	}
 	if err == nil {
-		return syncDir(filepath.Dir(j.path))
+		return lockfile.SyncDir(filepath.Dir(j.path))
 	}
-	if size, sizeErr := f.Seek(0, io.SeekEnd); isFull(err) && sizeErr == nil && size >= reserveFloor {
+	if size, sizeErr := f.Seek(0, io.SeekEnd); lockfile.IsFull(err) && sizeErr == nil && size >= reserveFloor {
 		return nil // the outcome has its room
-	} else if isFull(err) {
+	} else if lockfile.IsFull(err) {
 		return &FullError{err}
 	}
 	return fmt.Errorf("room for the outcome cannot be reserved: %w", err)
@@ -81,14 +83,14 @@ func (j *Journal) keepReserve() (err error) {
 // its confirmation, the mark of a used one. On a full disk it takes room from the reserve, as far as announcements may.
 func (j *Journal) WriteNew(ctx context.Context, path string, content []byte) error {
 	err := WriteNew(path, content)
-	if !isFull(err) {
+	if !lockfile.IsFull(err) {
 		return err
 	}
 	f, lockErr := j.openLocked(ctx)
 	if lockErr != nil {
 		return errors.Join(err, lockErr)
 	}
-	for isFull(err) {
+	for lockfile.IsFull(err) {
 		more, releaseErr := j.release(int64(len(content)), PhaseIntent)
 		if !more {
 			err = errors.Join(&FullError{err}, releaseErr)
@@ -106,7 +108,7 @@ func (j *Journal) release(need int64, p Phase) (bool, error) {
 	if p.announces() {
 		floor = reserveFloor
 	}
-	f, err := openReserve(j.reservePath())
+	f, err := lockfile.Open(j.reservePath(), os.O_RDWR|os.O_CREATE, 0)
 	if err != nil {
 		return false, err
 	}

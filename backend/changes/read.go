@@ -7,10 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 	"sandglass/backend/run"
 )
 
@@ -51,19 +51,11 @@ func (s *source) read(ctx context.Context, r *backend.Reading) (content []byte, 
 
 // load reads the end of the file when it changed since it was last read.
 func (s *source) load(r *backend.Reading) ([]byte, bool, error) {
-	// Non-blocking, because a pipe in the file's place would wait for a writer for ever.
-	f, err := os.OpenFile(s.opts.File, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := hostfs.OpenRegular(s.opts.File)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, false, errors.New("not a regular file")
-	}
 	if old := s.file; old.info != nil && os.SameFile(old.info, info) && old.info.Size() == info.Size() &&
 		old.info.ModTime().Equal(info.ModTime()) && old.checked.Sub(info.ModTime()) > settle {
 		return nil, false, nil

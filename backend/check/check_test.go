@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -106,26 +106,8 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// refusing is an address that nobody listens on, and that nobody else is given while the test runs.
-func refusing(t *testing.T) string {
-	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	at, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprint("127.0.0.1:", at.(*syscall.SockaddrInet4).Port)
-}
-
 func TestNoAnswer(t *testing.T) {
-	refused := "http://" + refusing(t)
+	refused := "http://" + backendtest.Refusing(t)
 	if got := said(t, make1(t, time.Minute, func(o *Options) { o.URL = refused })); !strings.HasPrefix(got, "unknown (unreachable)") {
 		t.Errorf("refused: %s", got)
 	}

@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 	"sandglass/backend/wire"
 )
 
@@ -112,15 +112,14 @@ func (s *Source) adopt() {
 
 // readFile reads the file of ids when it changed.
 func (s *Source) readFile() error {
-	f, err := os.OpenFile(s.opt.SessionsFile, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	f, info, err := hostfs.OpenRegular(s.opt.SessionsFile)
+	if errors.Is(err, hostfs.ErrNotRegular) {
+		return backend.Errorf(backend.ErrInvalid, s.opt.SessionsFile, "the list of sessions is %w", err)
+	}
 	if err != nil {
 		return backend.Errorf(backend.ErrUnreachable, s.opt.SessionsFile, "the list of sessions cannot be read: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return backend.Errorf(backend.ErrInvalid, s.opt.SessionsFile, "the list of sessions is not a regular file")
-	}
 	if old := s.find.fileInfo; old != nil && os.SameFile(old, info) && old.ModTime().Equal(info.ModTime()) && old.Size() == info.Size() {
 		return nil
 	}

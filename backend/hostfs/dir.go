@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build unix
 
 package hostfs
 
@@ -74,12 +74,6 @@ func openTrusted(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
-// Entry is a name in a directory and what it stands for.
-type Entry struct {
-	Name string
-	Stat Stat
-}
-
 // List gives the entries whose names match, without following links, in the order of the directory. It stops with an
 // error after limit matches, so that one directory can never fill the memory; what was found is returned with it. A
 // name that vanishes meanwhile is left out; any other failure of one name makes the list incomplete, which is an error.
@@ -118,24 +112,6 @@ func (d *Dir) List(ctx context.Context, match func(name string) bool, limit int)
 			return out, err
 		}
 	}
-}
-
-// Filesystem is what holds a directory. Zero Inodes means that the file system has no fixed number of them.
-type Filesystem struct {
-	Type               string // empty when it is not one of the usual
-	ReadOnly           bool
-	Bytes, BytesFree   int64 // free for unprivileged users
-	Inodes, InodesFree int64
-}
-
-// Account is a user for whom access is computed.
-type Account struct {
-	UID    uint32
-	Groups []uint32
-	// GroupsKnown is false for a user id that no user database knows; what depends on groups is then undecided.
-	GroupsKnown bool
-	// Self says that this is the user that runs this program: then the kernel is asked instead.
-	Self bool
 }
 
 // Writable reports whether the account may create and remove entries: write and search permission on the directory and

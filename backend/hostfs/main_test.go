@@ -1,3 +1,5 @@
+//go:build unix
+
 package hostfs
 
 import (
@@ -6,9 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
+	"sandglass/backend/backendtest"
 	"sandglass/internal/skip"
 )
 
@@ -17,7 +19,7 @@ import (
 const roleVar = "SANDGLASS_HOSTFS_ROLE"
 
 func TestMain(m *testing.M) {
-	syscall.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
+	backendtest.Umask() // what others could write is trusted nowhere
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())

@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 )
 
 // files tails the regular files that match globs, through renames, truncation and copies.
 type files struct {
 	globs []string
 	dec   *decoder // of the analyst, to date lines
-	tails map[fileID]*tail
+	tails map[hostfs.FileID]*tail
 	// refused are paths that could not be opened in the poll before: when they open later their content is old.
 	refused map[string]bool
 	polled  bool
@@ -32,8 +32,6 @@ type files struct {
 	emptied  int // files whose content was replaced without a copy to finish from
 	behind   int64
 }
-
-type fileID struct{ dev, ino uint64 }
 
 // scan brings the set of tailed files up to date and returns how many bytes wait to be read.
 func (f *files) scan(now time.Time, lookback time.Duration) int64 {
@@ -118,16 +116,15 @@ func (f *files) take(path string, info fs.FileInfo, now time.Time, lookback time
 	if !info.Mode().IsRegular() {
 		return errors.New("not a regular file; a pipe can be read with command")
 	}
-	if t := f.tails[idOf(info)]; t != nil {
+	if t := f.tails[hostfs.IDOf(path, info)]; t != nil {
 		t.path, t.listed = path, true
 		return nil
 	}
-	// Non-blocking, because between Stat and Open a pipe may take the file's place.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, info, err := hostfs.OpenRegular(path)
 	if err != nil {
 		return err
 	}
-	t, err := f.open(path, file, now, lookback)
+	t, err := f.open(path, file, info, now, lookback)
 	if err != nil {
 		_ = file.Close()
 		if errors.Is(err, errPacked) {
@@ -141,15 +138,8 @@ func (f *files) take(path string, info fs.FileInfo, now time.Time, lookback time
 }
 
 // open decides where reading a newly found file begins.
-func (f *files) open(path string, file *os.File, now time.Time, lookback time.Duration) (*tail, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	t := &tail{id: idOf(info), path: path, file: file, listed: true, size: info.Size(), caughtUp: now, cutAt: -1}
+func (f *files) open(path string, file *os.File, info fs.FileInfo, now time.Time, lookback time.Duration) (*tail, error) {
+	t := &tail{id: hostfs.IDOf(path, info), path: path, file: file, listed: true, size: info.Size(), caughtUp: now, cutAt: -1}
 	t.learnHead()
 	if packed(t.head) {
 		return nil, errPacked
@@ -167,10 +157,9 @@ func (f *files) open(path string, file *os.File, now time.Time, lookback time.Du
 		t.placement.whenUntimed = now // it appeared since the last poll, so it was written since
 	}
 	t.pastUntil = t.size
-	if t.offset, err = historyStart(file, t.size, &t.placement, f.dec); err != nil {
-		return nil, err
-	}
-	return t, nil
+	var err error
+	t.offset, err = historyStart(file, t.size, &t.placement, f.dec)
+	return t, err
 }
 
 // read feeds what is new to the analyst, at most maxPerPoll bytes, and closes files that rotation left behind.
@@ -199,7 +188,7 @@ func (f *files) sorted() []*tail {
 		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b *tail) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.id.ino, b.id.ino))
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.id.Ino, b.id.Ino))
 	})
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 )
 
 // source is one configured log.
@@ -38,7 +39,7 @@ func newSource(opts Options, deps backend.Deps) (*source, error) {
 	s := &source{opts: opts, deps: deps, analyst: newAnalyst(&opts, deps, deps.Now())}
 	switch {
 	case len(opts.Files) > 0:
-		s.files = &files{globs: opts.Files, dec: s.analyst.dec, tails: map[fileID]*tail{}}
+		s.files = &files{globs: opts.Files, dec: s.analyst.dec, tails: map[hostfs.FileID]*tail{}}
 	case len(opts.Command) > 0:
 		s.origin = &command{argv: opts.Command, start: deps.Command}
 	default:

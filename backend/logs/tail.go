@@ -7,14 +7,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
+
+	"sandglass/backend/hostfs"
 )
 
 // tail is one open file and how far it was read. The open descriptor keeps the inode from being used again, so that
 // device and inode identify the file for as long as it is tailed.
 type tail struct {
-	id     fileID
+	id     hostfs.FileID
 	path   string
 	file   *os.File
 	offset int64
@@ -35,13 +36,6 @@ type tail struct {
 	waited int   // polls spent on deciding that
 	closed bool
 	quiet  int // polls without growth since no glob leads to it
-}
-
-func idOf(info fs.FileInfo) fileID {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return fileID{uint64(st.Dev), st.Ino}
-	}
-	return fileID{}
 }
 
 // learnHead reads the first bytes, as far as they are known to be there.
@@ -182,7 +176,7 @@ func (t *tail) inPlace() bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return idOf(info) == t.id
+	return hostfs.IDOf(t.path, info) == t.id
 }
 
 // packed recognises gzip, zstd, xz and bzip2.

@@ -9,10 +9,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/hostfs"
 	"sandglass/backend/run"
 )
 
@@ -24,17 +24,9 @@ const (
 
 // fileState tells one content of a file from another.
 type fileState struct {
-	dev, ino uint64
+	id       hostfs.FileID
 	size     int64
 	modified time.Time
-}
-
-func stateOf(info fs.FileInfo) fileState {
-	st := fileState{size: info.Size(), modified: info.ModTime()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		st.dev, st.ino = uint64(sys.Dev), sys.Ino
-	}
-	return st
 }
 
 // read brings the files up to date and returns them, those included that cannot be read any more.
@@ -118,22 +110,15 @@ func (p *poll) list() []string {
 
 // load reads a file; the body is nil when the file is what it was.
 func (s *source) load(f *place, now time.Time) ([]byte, fileState, error) {
-	// Non-blocking, because a pipe may lie there.
-	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, info, err := hostfs.OpenRegular(f.path)
 	if err != nil {
 		return nil, fileState{}, err
 	}
 	defer file.Close() // it was only read
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, fileState{}, err
-	case !info.Mode().IsRegular():
-		return nil, fileState{}, errors.New("not a regular file")
-	case info.Size() > int64(s.opts.MaxBody):
+	if info.Size() > int64(s.opts.MaxBody) {
 		return nil, fileState{}, s.tooLarge()
 	}
-	state := stateOf(info)
+	state := fileState{hostfs.IDOf(f.path, info), info.Size(), info.ModTime()}
 	if f.loaded && state == f.state && now.Sub(state.modified) > settle {
 		return nil, state, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"sandglass/backend"
@@ -66,14 +65,6 @@ func Kind(err error) backend.ErrorKind {
 		return backend.ErrInvalid
 	}
 	return backend.ErrUnreachable
-}
-
-// Group gives a command a process group of its own, so that the children of a shell end with it: politely when its
-// context ends, and without its pipes 2 s later.
-func Group(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killWait
 }
 
 // capped keeps so much of an output; more ends the command, or is dropped when cut is set.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -176,7 +177,7 @@ func readPrivate(path string) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file", path)
-	case info.Mode().Perm()&0o077 != 0:
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0: // access lists decide there
 		return "", fmt.Errorf("%s can be read by others (mode %04o); run: chmod 600 %s", path, info.Mode().Perm(), path)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxCredential+1))

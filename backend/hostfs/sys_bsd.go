@@ -1,3 +1,5 @@
+//go:build darwin || freebsd
+
 package hostfs
 
 import (
@@ -26,7 +28,7 @@ func statOpen(fd int) (Stat, error) {
 
 func statOf(st *unix.Stat_t) Stat {
 	return Stat{
-		ID:   FileID{Dev: uint64(uint32(st.Dev)), Ino: st.Ino},
+		ID:   FileID{Dev: uint64(st.Dev), Ino: st.Ino},
 		Mode: modeOf(uint32(st.Mode)), UID: st.Uid, GID: st.Gid, Links: uint64(st.Nlink), Bytes: st.Blocks * 512,
 		Modified: time.Unix(st.Mtim.Unix()), Changed: time.Unix(st.Ctim.Unix()), Born: time.Unix(st.Btim.Unix()),
 	}

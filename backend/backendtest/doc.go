@@ -1,0 +1,2 @@
+// Package backendtest holds what the tests of several packages share. Only tests import it.
+package backendtest
