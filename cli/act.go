@@ -38,13 +38,12 @@ type acting struct {
 	by        string
 	digest    string
 	overrides []string
-	format    string
+	format    *oneWord
 	params    actions.Params
 	all       bool // without a selector everything is meant, and the plan leaves out what is not to be touched
 }
 
 func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
-	a.format = "text"
 	f := cmd.Flags()
 	f.DurationVar(&a.timeout, "timeout", 55*time.Second, "give up on sources that have not answered after this long")
 	f.StringVar(&a.source, "source", "", "`ID` of the source that is acted on, where several have it")
@@ -55,10 +54,9 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.StringVar(&a.by, "by", "", "`NAME` of who acts, on an account that several people use; default $SANDGLASS_USER")
 	f.StringVar(&a.digest, "yes-plan", "", "carry out the plan of this `DIGEST`, exactly as it was printed")
 	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that sets a refusal of the plan aside, as the plan names it; repeatable")
-	f.StringVarP(&a.format, "output", "o", a.format, "text or json")
+	a.format = p.output(cmd)
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
 	permitFlags(cmd, s)
-	p.complete(cmd, "output", []string{"text", "json"})
 	p.complete(cmd, "override", []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved})
 	p.completeFrom(cmd, "source", s, func(c *config.Config) (ids []string) {
 		for _, x := range c.Sources {
@@ -180,9 +178,6 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 
 // act makes a plan, rehearses one, or carries one out.
 func (p *Program) act(c *cobra.Command, s shared, a *acting, args []string) error {
-	if err := oneOf("-o", a.format, "text", "json"); err != nil {
-		return err
-	}
 	if err := unsaid(c, a); err != nil {
 		return err
 	}
@@ -275,10 +270,10 @@ func nameless() error {
 }
 
 // printed writes the document and ends with its exit code.
-func (p *Program) printed(doc *text.Plan, format string) error {
+func (p *Program) printed(doc *text.Plan, format *oneWord) error {
 	var err error
 	switch {
-	case format == "json":
+	case format.word == "json":
 		err = text.WriteJSON(p.Stdout, doc)
 	case doc.Run == nil || doc.DryRun:
 		if err = text.WritePlan(p.Stdout, doc); err == nil && doc.Run != nil {

@@ -86,9 +86,6 @@ func (p *Program) cleanUp(c *cobra.Command, s shared, a *acting, o cleaning, arg
 
 // listWaiting prints what was set aside.
 func (p *Program) listWaiting(ctx context.Context, s shared, a *acting) error {
-	if err := oneOf("-o", a.format, "text", "json"); err != nil {
-		return err
-	}
 	x, err := p.openActing(s, a)
 	if err != nil {
 		return err
@@ -99,14 +96,10 @@ func (p *Program) listWaiting(ctx context.Context, s shared, a *acting) error {
 	}
 	waiting, failed := x.waiting(ctx, a.source)
 	doc := text.WaitingList{Schema: text.Schema, Time: text.Time{Time: p.Now()}, Environment: backend.Clean(x.Config.Environment, 200), Waiting: waiting}
-	if a.format == "json" {
-		err = text.WriteJSON(p.Stdout, doc)
-	} else {
-		err = text.WriteWaiting(p.Stdout, doc)
-	}
+	err = print(p, a.format, doc, func(d text.WaitingList) error { return text.WriteWaiting(p.Stdout, d) })
 	switch {
 	case err != nil:
-		return unwritten(err)
+		return err
 	case failed != nil:
 		return &failure{code: ExitPartly, what: "not everything could be listed: " + failed.Error()}
 	}
@@ -196,7 +189,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 	doc := text.MakePlan(plan, nil, p.Now())
 	switch {
 	case len(plan.Targets) == 0:
-		if a.format == "json" || a.dryRun {
+		if a.format.word == "json" || a.dryRun {
 			return errors.Join(p.printed(doc, a.format), failed)
 		}
 		return p.nothingToClean(plan.Excluded, failed)

@@ -69,7 +69,7 @@ func (p *Program) filterOf(f auditFilter) (audit.Filter, error) {
 
 func (p *Program) auditShowCommand(s *shared) *cobra.Command {
 	var f auditFilter
-	format := "table"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "show [FILE]",
 		Short: "Print records of the journal",
@@ -81,9 +81,6 @@ Exit codes: 0 printed, 1 lines of the journal are no records (they are named; se
 sandglass audit verify), 3 the journal cannot be read.`,
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, getFormats[:]...); err != nil {
-				return err
-			}
 			filter, err := p.filterOf(f)
 			if err != nil {
 				return err
@@ -118,8 +115,7 @@ sandglass audit verify), 3 the journal cannot be read.`,
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", format, "table, wide, json, jsonl, csv")
-	p.complete(cmd, "output", getFormats[:])
+	format = p.tables(cmd)
 	p.complete(cmd, "phase", asStrings(audit.Phases()))
 	p.complete(cmd, "result", asStrings(audit.Results()))
 	return cmd
@@ -168,9 +164,9 @@ type auditDocument struct {
 	Records []*audit.Record `json:"records"`
 }
 
-func (p *Program) showRecords(records []*audit.Record, format string) error {
+func (p *Program) showRecords(records []*audit.Record, format *oneWord) error {
 	ctx := views.NewSnapshot(p.Now(), nil, nil)
-	switch format {
+	switch format.word {
 	case "json":
 		return text.WriteJSON(p.Stdout, auditDocument{audit.Schema, append([]*audit.Record{}, records...)})
 	case "jsonl":
@@ -183,7 +179,7 @@ func (p *Program) showRecords(records []*audit.Record, format string) error {
 	case "csv":
 		return text.WriteCSV(p.Stdout, recordSet(records).Listing(), ctx, filter.Filter{})
 	}
-	return p.getTables(ctx, format == "wide", []subjects.Listing{recordSet(records).Listing()}, []filter.Filter{{}})
+	return p.getTables(ctx, format.word == "wide", []subjects.Listing{recordSet(records).Listing()}, []filter.Filter{{}})
 }
 
 // recordSet says what a record shows in a table.

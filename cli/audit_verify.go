@@ -28,7 +28,7 @@ const noAnchors = "none"
 
 func (p *Program) auditVerifyCommand(s *shared) *cobra.Command {
 	var from anchorsFrom
-	format := "text"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Find every line of the journal that was changed, removed, inserted, doubled or moved",
@@ -47,9 +47,6 @@ Exit codes: 0 intact, 1 not what was written, 2 intact but unanchored, with
 --require-anchor, 3 it cannot be read.`,
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			j, err := p.journal(*s, args)
 			if err != nil {
 				return err
@@ -62,7 +59,7 @@ Exit codes: 0 intact, 1 not what was written, 2 intact but unanchored, with
 			if err != nil {
 				return unread(err)
 			}
-			if format == "json" {
+			if format.word == "json" {
 				err = text.WriteJSON(p.Stdout, verdictOf(j, &r, why))
 			} else {
 				err = p.writeVerdict(j, &r, why)
@@ -81,8 +78,7 @@ Exit codes: 0 intact, 1 not what was written, 2 intact but unanchored, with
 	cmd.Flags().StringArrayVar(&from.heads, "anchor", nil, "a `HEAD` that was noted: NUMBER:HASH or HASH, as verify prints it")
 	cmd.Flags().StringVar(&from.file, "anchors", "", "look for heads in the lines of this `FILE`; - is the standard input, none looks nowhere; default: ask journalctl")
 	cmd.Flags().BoolVar(&from.need, "require-anchor", false, "exit with 2 where nothing outside of the journal vouches for its end")
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	return cmd
 }
 

@@ -23,7 +23,7 @@ const kindAll = "all"
 func (p *Program) getCommand(s *shared) *cobra.Command {
 	var o oneShot
 	var expression string
-	format := "table"
+	var format *oneWord
 	kinds := append(listingKinds(), kindAll)
 	cmd := &cobra.Command{
 		Use:   "get KIND",
@@ -41,10 +41,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, getFormats[:]...); err != nil {
-				return err
-			}
-			if format == "csv" && args[0] == kindAll {
+			if format.word == "csv" && args[0] == kindAll {
 				return usage("csv has one header line, so name one kind: %s", strings.Join(listingKinds(), ", "))
 			}
 			listings, filters, err := pickListings(args[0], expression)
@@ -59,9 +56,8 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			return p.get(r, format, listings, filters)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, strings.Join(getFormats[:], ", "))
+	format = p.tables(cmd)
 	cmd.Flags().StringVar(&expression, "filter", "", "print only rows that match `EXPRESSION`")
-	p.complete(cmd, "output", getFormats[:])
 	o.flags(cmd)
 	return cmd
 }
@@ -101,12 +97,12 @@ func pickListings(kind, expression string) ([]subjects.Listing, []filter.Filter,
 	return listings, filters, nil
 }
 
-func (p *Program) get(r *reading, format string, listings []subjects.Listing, filters []filter.Filter) error {
+func (p *Program) get(r *reading, format *oneWord, listings []subjects.Listing, filters []filter.Filter) error {
 	ctx := views.NewSnapshot(r.now, r.state, r.board)
 	ctx.Events = slices.Clone(r.events)
 	slices.Reverse(ctx.Events)
 	var err error
-	switch format {
+	switch format.word {
 	case "json":
 		err = p.getJSON(r, ctx, listings, filters)
 	case "jsonl":
@@ -123,7 +119,7 @@ func (p *Program) get(r *reading, format string, listings []subjects.Listing, fi
 	case "csv":
 		err = text.WriteCSV(p.Stdout, listings[0], ctx, filters[0])
 	default:
-		err = p.getTables(ctx, format == "wide", listings, filters)
+		err = p.getTables(ctx, format.word == "wide", listings, filters)
 	}
 	if err != nil {
 		return unwritten(err)

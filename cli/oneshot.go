@@ -110,7 +110,7 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 
 func (p *Program) checkCommand(s *shared) *cobra.Command {
 	var o oneShot
-	format := "text"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Read everything once and say what is wrong, for people, cron and monitoring",
@@ -121,9 +121,6 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 78 wrong configuration. Alerts about sources themselves never count as 1 or 2.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			r, err := p.read(c.Context(), *s, o)
 			if err != nil {
 				return err
@@ -131,7 +128,7 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 			defer r.Close()
 			doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
 			write := text.WriteCheck
-			if format == "json" {
+			if format.word == "json" {
 				write = text.WriteJSON[*text.Check]
 			}
 			if err := write(p.Stdout, doc); err != nil {
@@ -143,19 +140,9 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	o.flags(cmd)
 	return cmd
-}
-
-func oneOf(flag, got string, allowed ...string) error {
-	for _, a := range allowed {
-		if got == a {
-			return nil
-		}
-	}
-	return usage("%s %q is not known; it is one of %v", flag, got, allowed)
 }
 
 // unwritten is the error of an output that nobody took: a full disk, a closed pipe.

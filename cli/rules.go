@@ -51,7 +51,7 @@ type ruleList struct {
 }
 
 func (p *Program) rulesListCommand(s *shared) *cobra.Command {
-	format := "text"
+	var format *oneWord
 	var o oneShot
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -62,9 +62,6 @@ Every configured source is read once, because only its answer tells what it
 delivers. Without any source a rule that needs one is blind everywhere.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			r, err := p.read(c.Context(), *s, o)
 			if err != nil {
 				return err
@@ -74,19 +71,10 @@ delivers. Without any source a rule that needs one is blind everywhere.`,
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				err = text.WriteJSON(p.Stdout, list)
-			} else {
-				_, err = fmt.Fprint(p.Stdout, list.text())
-			}
-			if err != nil {
-				return unwritten(err)
-			}
-			return nil
+			return print(p, format, list, func(l *ruleList) error { return p.write(l.text()) })
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -204,7 +192,7 @@ type ruleOption struct {
 }
 
 func (p *Program) rulesShowCommand(s *shared) *cobra.Command {
-	format := "text"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Explain one rule, with its thresholds as configured",
@@ -216,9 +204,6 @@ func (p *Program) rulesShowCommand(s *shared) *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			k, err := kindNamed(args[0])
 			if err != nil {
 				return err
@@ -231,19 +216,10 @@ func (p *Program) rulesShowCommand(s *shared) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				err = text.WriteJSON(p.Stdout, doc)
-			} else {
-				_, err = fmt.Fprint(p.Stdout, doc.text(p.clean))
-			}
-			if err != nil {
-				return unwritten(err)
-			}
-			return nil
+			return print(p, format, doc, func(d *ruleDoc) error { return p.write(d.text(p.clean)) })
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	return cmd
 }
 

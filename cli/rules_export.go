@@ -30,7 +30,7 @@ type export struct {
 const stormName = "eviction-storm"
 
 func (p *Program) rulesExportCommand(s *shared) *cobra.Command {
-	format := "prometheus"
+	var format *oneWord
 	e := export{evictions: "helix_workspace_evictions_total", retries: "helix_workspace_eviction_retries_total", provider: "provider", file: "sandglass.rules.yml"}
 	cmd := &cobra.Command{
 		Use:   "export",
@@ -45,9 +45,6 @@ that file. Every other rule is listed in a comment with the reason.
   promtool test rules sandglass.test.yml`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("--format", format, "prometheus", "promtool"); err != nil {
-				return err
-			}
 			for _, n := range []string{e.evictions, e.retries, e.provider} {
 				if !plainName(n) {
 					return usage("%q is no plain name of a metric or label: letters, digits and _, not beginning with a digit", n)
@@ -58,7 +55,7 @@ that file. Every other rule is listed in a comment with the reason.
 				return err
 			}
 			write := e.prometheus
-			if format == "promtool" {
+			if format.word == "promtool" {
 				write = e.promtool
 			}
 			out, err := write()
@@ -72,12 +69,11 @@ that file. Every other rule is listed in a comment with the reason.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", format, "prometheus or promtool")
 	f.StringVar(&e.evictions, "evictions", e.evictions, "`METRIC` that counts evictions")
 	f.StringVar(&e.retries, "retries", e.retries, "`METRIC` that counts evictions which retries recovered")
 	f.StringVar(&e.provider, "provider-label", e.provider, "`LABEL` that names the provider")
 	f.StringVar(&e.file, "rule-file", e.file, "`NAME` of the rule file that the tests are about")
-	p.complete(cmd, "format", []string{"prometheus", "promtool"})
+	format = p.word(cmd, "format", "", "prometheus or promtool", "prometheus", "promtool")
 	return cmd
 }
 

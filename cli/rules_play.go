@@ -22,7 +22,7 @@ type ruleTests struct {
 }
 
 func (p *Program) rulesTestCommand(s *shared) *cobra.Command {
-	format := "text"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "test FILE…",
 		Short: "Play scenario files to the rules as configured",
@@ -39,9 +39,6 @@ rule or a subject that is not there or cannot be read, 78 wrong configuration.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			c, err := p.load(*s)
 			if err != nil {
 				return err
@@ -62,8 +59,7 @@ rule or a subject that is not there or cannot be read, 78 wrong configuration.`,
 			return p.writeTests(doc, faults, format)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	return cmd
 }
 
@@ -89,7 +85,7 @@ func (p *Program) runScenarios(name string, conditions []alerts.Rule) ([]scenari
 	return results, err
 }
 
-func (p *Program) writeTests(doc *ruleTests, faults []string, format string) error {
+func (p *Program) writeTests(doc *ruleTests, faults []string, format *oneWord) error {
 	for _, r := range doc.Results {
 		if len(r.Differences) > 0 {
 			doc.Failed++
@@ -97,15 +93,9 @@ func (p *Program) writeTests(doc *ruleTests, faults []string, format string) err
 			doc.Passed++
 		}
 	}
-	var err error
-	if format == "json" {
-		err = text.WriteJSON(p.Stdout, doc)
-	} else {
-		_, err = fmt.Fprint(p.Stdout, doc.text())
-	}
-	switch {
+	switch err := print(p, format, doc, func(d *ruleTests) error { return p.write(d.text()) }); {
 	case err != nil:
-		return unwritten(err)
+		return err
 	case len(faults) > 0:
 		return &failure{code: ExitUsage, what: "not everything could be tested:", lines: faults, next: "correct the scenario files"}
 	case doc.Failed > 0:

@@ -42,7 +42,7 @@ func (p *Program) width() int {
 func (p *Program) runbookCommand(s *shared) *cobra.Command {
 	var o oneShot
 	var subject string
-	format := "text"
+	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "runbook [N]",
 		Short: "Print a page of the runbook, and with --subject or --config what it says about the fleet now",
@@ -54,9 +54,6 @@ that workspace, session, sandbox, scratch directory, host or source; with
 --config and no subject for everything. No alert is needed.`,
 		ValidArgs: incidents(),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := oneOf("-o", format, "text", "json"); err != nil {
-				return err
-			}
 			if len(args) == 0 && subject == "" {
 				return p.listPages(format)
 			}
@@ -81,8 +78,7 @@ that workspace, session, sandbox, scratch directory, host or source; with
 		},
 	}
 	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the thing of this `ID`, as get prints it")
-	cmd.Flags().StringVarP(&format, "output", "o", format, "text or json")
-	p.complete(cmd, "output", []string{"text", "json"})
+	format = p.output(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -95,19 +91,19 @@ func incidents() []string {
 	return out
 }
 
-func (p *Program) listPages(format string) error {
+func (p *Program) listPages(format *oneWord) error {
 	var list []text.Runbook
 	for _, page := range runbook.All() {
 		list = append(list, text.Runbook{Incident: page.Number, Title: page.Title})
 	}
-	if format == "json" {
+	if format.word == "json" {
 		return unwrittenIf(text.WriteJSON(p.Stdout, list))
 	}
 	return unwrittenIf(text.WritePages(p.Stdout, list))
 }
 
 // diagnose answers the page's checks on what was read and prints both.
-func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc text.Runbook, format string) error {
+func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc text.Runbook, format *oneWord) error {
 	q := views.Question{Incident: page.Number}
 	rule := ""
 	if subject != "" {
@@ -137,8 +133,8 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 	return p.incomplete(r.state)
 }
 
-func (p *Program) writeRunbook(doc text.Runbook, before func() error, format string) error {
-	if format == "json" {
+func (p *Program) writeRunbook(doc text.Runbook, before func() error, format *oneWord) error {
+	if format.word == "json" {
 		return unwrittenIf(text.WriteJSON(p.Stdout, doc))
 	}
 	if before != nil {

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/views/text"
+)
+
+// oneWord is a flag that takes one of some words; the first is the default.
+type oneWord struct {
+	flag    string // as it is typed
+	allowed []string
+	word    string
+}
+
+// Set refuses a word that is not allowed.
+func (o *oneWord) Set(s string) error {
+	if !slices.Contains(o.allowed, s) {
+		return fmt.Errorf("%s %q is not known; it is one of %v", o.flag, s, o.allowed)
+	}
+	o.word = s
+	return nil
+}
+
+// String is the word that holds.
+func (o *oneWord) String() string { return o.word }
+
+// Type is the word for it in the help.
+func (o *oneWord) Type() string { return "string" }
+
+// word adds a flag that takes one of the allowed words, and its completion.
+func (p *Program) word(cmd *cobra.Command, name, short, usage string, allowed ...string) *oneWord {
+	o := &oneWord{flag: "--" + name, allowed: allowed, word: allowed[0]}
+	if short != "" {
+		o.flag = "-" + short
+	}
+	cmd.Flags().VarP(o, name, short, usage)
+	p.complete(cmd, name, allowed)
+	return o
+}
+
+// output adds the flag -o for text or JSON.
+func (p *Program) output(cmd *cobra.Command) *oneWord {
+	return p.word(cmd, "output", "o", "text or json", "text", "json")
+}
+
+// tables adds the flag -o for tables, JSON and CSV.
+func (p *Program) tables(cmd *cobra.Command) *oneWord {
+	return p.word(cmd, "output", "o", strings.Join(getFormats[:], ", "), getFormats[:]...)
+}
+
+// print writes a document as JSON, or as text.
+func print[D any](p *Program, format *oneWord, doc D, asText func(D) error) error {
+	if format.word == "json" {
+		return unwrittenIf(text.WriteJSON(p.Stdout, doc))
+	}
+	return unwrittenIf(asText(doc))
+}
+
+func (p *Program) write(s string) error {
+	_, err := io.WriteString(p.Stdout, s)
+	return err
+}
