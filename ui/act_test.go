@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -229,9 +230,10 @@ func TestActScreens(t *testing.T) {
 		"done":    {press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
 		"failed":  {fail: errors.New("409 Conflict: container 3f2a is restarting, wait until it is running"), press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},
 	} {
-		for _, size := range []Size{{80, 24}, {120, 40}} {
-			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
-				var got []byte
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			for _, size := range []Size{{80, 24}, {120, 40}} {
+				fmt.Fprintf(&got, "=== %dx%d\n", size.Width, size.Height)
 				acts(t, size, func(h *hands) *actions.Control {
 					h.slow, h.concerns, h.fail, h.shared = 3*time.Second, c.concerns, c.fail, c.shared
 					for _, s := range c.broken {
@@ -247,11 +249,11 @@ func TestActScreens(t *testing.T) {
 					return control
 				}, func(s *screen, _ *hands, _ *actions.Control) {
 					c.press(s)
-					got = s.golden()
+					got.Write(s.golden(s.body()))
 				})
-				golden.RequireEqual(t, got)
-			})
-		}
+			}
+			golden.RequireEqual(t, got.Bytes())
+		})
 	}
 }
 

@@ -31,23 +31,11 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 		line := kit.NewLine(m.frame.Theme, w).Put(theme.Strong, "too small").String()
 		return kit.NewBlock(w, h, []string{line}), nil
 	}
-	prompt, typing := m.stack.top().(prompter)
-	need := 1 + m.screen().Need(w, &m.frame)
-	top := m.top(w, h, need)
-	var foot []string
-	if h >= footerAlways || typing || h > need+1 {
-		if h >= ruleFrom {
-			foot = append(foot, kit.Rule(m.frame.Theme, w))
-		}
-		if typing && h >= footerAlways {
-			box, _ := m.stack.top().Render(w, h, &m.frame)
-			foot = append(foot, box.Lines...)
-		}
-		foot = append(foot, "")
-	}
+	top, foot := m.surroundings(w, h)
 	body := m.body(w, h-len(top)-len(foot))
 	var cursor *tea.Cursor
 	if n := len(foot); n > 0 {
+		prompt, typing := m.stack.top().(prompter)
 		line, x := m.footer(w, prompt) // its place in the table is known only now
 		foot[n-1] = line
 		if typing {
@@ -71,16 +59,29 @@ func (m *Model) draw() (kit.Block, *tea.Cursor) {
 	return all, cursor
 }
 
-// top is what is above the body.
-func (m *Model) top(w, h, need int) []string {
-	lines := []string{header(w, &m.viewer, &m.frame)}
+// surroundings are the lines above and below the body. The last one is the footer, still empty.
+func (m *Model) surroundings(w, h int) (top, foot []string) {
+	need := 1 + m.screen().Need(w, &m.frame)
+	top = []string{header(w, &m.viewer, &m.frame)}
 	if h >= tabsAlways || h > need+1 {
-		lines = append(lines, tabs(w, m.frame.Theme, m.screens, m.current))
+		top = append(top, tabs(w, m.frame.Theme, m.screens, m.current))
 	}
 	if h >= ruleFrom {
-		lines = append(lines, kit.Rule(m.frame.Theme, w))
+		top = append(top, kit.Rule(m.frame.Theme, w))
 	}
-	return append(lines, unfinished(w, m.frame.Theme, m.unfinished)...)
+	top = append(top, unfinished(w, m.frame.Theme, m.unfinished)...)
+	_, typing := m.stack.top().(prompter)
+	if h < footerAlways && h <= need+1 && !typing {
+		return top, nil
+	}
+	if h >= ruleFrom {
+		foot = append(foot, kit.Rule(m.frame.Theme, w))
+	}
+	if typing && h >= footerAlways {
+		above, _ := m.stack.top().Render(w, h, &m.frame)
+		foot = append(foot, above.Lines...)
+	}
+	return top, append(foot, "")
 }
 
 // body is what is between header and footer, below any box.

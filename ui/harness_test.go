@@ -106,15 +106,33 @@ func (s *screen) close() {
 	time.Sleep(2 * time.Second) // pending ticks end
 }
 
-// lines is what is on the screen, without trailing spaces.
-func (s *screen) lines() []string {
-	out := make([]string, s.h)
-	for y := range s.h {
+// area is a part of the screen.
+type area struct{ x, y, w, h int }
+
+func (s *screen) whole() area { return area{0, 0, s.w, s.h} }
+
+// body is what a golden is about: the topmost box, else what is between header and footer.
+func (s *screen) body() area {
+	if _, boxes := s.model.stack.body(); len(boxes) > 0 {
+		top := boxes[len(boxes)-1]
+		if _, typed := top.(prompter); !typed {
+			box, _ := top.Render(s.w, s.h, &s.model.frame)
+			return area{max(0, (s.w-box.Width)/2), max(0, (s.h-box.Height())/3), box.Width, box.Height()}
+		}
+	}
+	top, foot := s.model.surroundings(s.w, s.h)
+	return area{0, len(top), s.w, s.h - len(top) - len(foot)}
+}
+
+// rows is what is in an area, without trailing spaces.
+func (s *screen) rows(a area) []string {
+	out := make([]string, a.h)
+	for y := range out {
 		var b strings.Builder
-		for x := 0; x < s.w; x++ {
-			c := s.em.CellAt(x, y)
+		for x := a.x; x < a.x+a.w; x++ {
+			c := s.em.CellAt(x, a.y+y)
 			if c == nil || c.Content == "" {
-				if c == nil || c.Width == 0 && x > 0 && s.em.CellAt(x-1, y) != nil && s.em.CellAt(x-1, y).Width == 2 {
+				if c == nil || c.Width == 0 && x > 0 && s.em.CellAt(x-1, a.y+y) != nil && s.em.CellAt(x-1, a.y+y).Width == 2 {
 					continue
 				}
 				b.WriteByte(' ')
@@ -127,18 +145,24 @@ func (s *screen) lines() []string {
 	return out
 }
 
+// lines is what is on the screen.
+func (s *screen) lines() []string { return s.rows(s.whole()) }
+
 func (s *screen) text() string { return strings.Join(s.lines(), "\n") }
 
-// golden is the text, then a map of the styles: one letter a cell, and what the letters mean.
-func (s *screen) golden() []byte {
+// golden is the text of an area, then a map of its styles.
+func (s *screen) golden(a area) []byte {
+	return []byte(strings.Join(s.rows(a), "\n") + "\n=== styles\n" + s.styles(a))
+}
+
+// styles is one letter a cell, and what the letters mean.
+func (s *screen) styles(a area) string {
 	var b strings.Builder
-	b.WriteString(s.text())
-	b.WriteString("\n=== styles\n")
 	names := map[string]byte{}
 	var legend []string
-	for y := range s.h {
+	for y := a.y; y < a.y+a.h; y++ {
 		var row strings.Builder
-		for x := range s.w {
+		for x := a.x; x < a.x+a.w; x++ {
 			c := s.em.CellAt(x, y)
 			if c == nil {
 				row.WriteByte('.')
@@ -160,7 +184,7 @@ func (s *screen) golden() []byte {
 		b.WriteString(strings.TrimRight(row.String(), ".") + "\n")
 	}
 	b.WriteString("=== legend\n" + strings.Join(legend, "\n") + "\n")
-	return []byte(b.String())
+	return b.String()
 }
 
 func describe(fg, bg color.Color, attrs uint8) string {

@@ -9,11 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/charmbracelet/colorprofile"
-
 	"sandglass/alerts"
 	"sandglass/backend"
-	"sandglass/views/theme"
 )
 
 var (
@@ -100,20 +97,9 @@ func TestOrderScreens(t *testing.T) {
 		"nothing-filled-in": {"a", keyEnter, keyEnter},
 	}
 	for name, press := range screens {
-		for _, size := range []Size{{60, 24}, {80, 24}, {120, 40}, {200, 60}, {80, 12}, {60, 15}} {
-			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
-				shot(t, orderlyFeed, look{w: size.Width, h: size.Height}, press...)
-			})
-		}
-		for tier, p := range map[string]colorprofile.Profile{"none": colorprofile.ASCII, "16": colorprofile.ANSI, "256": colorprofile.ANSI256, "true": colorprofile.TrueColor} {
-			if name == "lapsed" || name == "nothing-filled-in" {
-				continue
-			}
-			for glyphs, g := range map[string]theme.Glyphs{"unicode": theme.Unicode, "ascii": theme.ASCII} {
-				t.Run(name+"-"+tier+"-"+glyphs, func(t *testing.T) {
-					shot(t, orderlyFeed, look{w: 80, h: 24, profile: p, glyphs: g}, press...)
-				})
-			}
+		sizedShots(t, name, orderlyFeed, andSmall(), press...)
+		if name != "lapsed" && name != "nothing-filled-in" {
+			tieredShots(t, name+"-tiers", orderlyFeed, tiers(), press...)
 		}
 	}
 	t.Run("no-silences", func(t *testing.T) { shot(t, incidentFeed, look{w: 80, h: 24}, "M") })

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"sandglass/views"
+	"sandglass/views/browse"
+	"sandglass/views/keys"
+	"sandglass/views/kit"
+	"sandglass/views/subjects"
+)
+
+// A screen that is in the table has its tab, its number key, its command and its line in help and docs/keys.md.
+func TestANewScreenIsOneLine(t *testing.T) {
+	extra := browse.New(browse.Config[views.Event]{Number: 4, Name: "Extra", Set: subjects.Events(), Nothing: func(*views.Frame) *kit.Doc {
+		d := &kit.Doc{}
+		d.Line(kit.Span{Text: "the extra screen"})
+		return d
+	}})
+	table := append(screens(), extra)
+	if doc := keys.Markdown(keys.Bindings(screenNames(table))); !strings.Contains(doc, "| `4` | screen Extra |") {
+		t.Errorf("docs/keys.md would not name it:\n%s", doc)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		m := newModel(Viewer{Name: "mara", Size: Size{120, 100}, Now: time.Now}, newFeed(incident(now)), table)
+		defer m.Close()
+		see := func(where, want string, press ...tea.KeyPressMsg) {
+			t.Helper()
+			for _, k := range press {
+				m.Update(k)
+			}
+			if v := m.View().Content; !strings.Contains(v, want) {
+				t.Errorf("%s does not show %q:\n%s", where, want, v)
+			}
+		}
+		typed := func(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: string(r)} }
+		see("the tabs", "4 Extra")
+		see("help", "screen Extra", typed('?'))
+		see("the palette", "extra", typed(':'), typed('e'), typed('x'), typed('t'), typed('r'))
+		see("the palette's command", "the extra screen", tea.KeyPressMsg{Code: tea.KeyEnter})
+		see("another screen", "eviction-storm", typed('1'))
+		see("its number key", "the extra screen", typed('4'))
+	})
+}
+
+// What a new screen changes besides its own goldens: those with the tabs, the help or the palette.
+func TestANewScreenChangesFewGoldens(t *testing.T) {
+	var tabs []string
+	for _, s := range screenNames(screens())[:2] {
+		tabs = append(tabs, s.Name)
+	}
+	n := 0
+	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".golden" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, mark := range []string{"1 " + tabs[0] + "  2 ", "1 " + tabs[0] + " 2 ", "screen " + tabs[1], "┌ commands"} {
+			if strings.Contains(string(text), mark) {
+				n++
+				break
+			}
+		}
+		return err
+	})
+	if err != nil || n < 5 || n > 14 { // and docs/keys.md
+		t.Errorf("%d goldens show the tabs, the help or the palette (%v)", n, err)
+	}
+}
