@@ -10,6 +10,13 @@ type Source interface {
 	Poll(ctx context.Context) (Reading, error)
 }
 
+// Progressive is a source that can give a part of what it reads before its poll ends.
+type Progressive interface {
+	// PollParts is Poll. It calls part with what was read so far: entities of which much is unknown, in no complete scope.
+	// The Reading that it returns holds everything, what was in the parts too.
+	PollParts(ctx context.Context, part func(Reading)) (Reading, error)
+}
+
 // Watcher is a source that learns of changes by itself: it calls changed (cheap, never blocks) when a poll would find
 // something new, and returns when ctx ends. An error ends the watch until the next successful poll.
 type Watcher interface {

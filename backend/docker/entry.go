@@ -36,11 +36,11 @@ type entry struct {
 	sampleFail int
 	touched    bool // something was read in this poll
 
-	face *face // what stays the same between two inspections; cleaning and masking cost more than all else
+	cached *cachedSandbox // what stays the same between two inspections; cleaning and masking cost more than all else
 }
 
-// face is an entity made from one inspection or one line of the list.
-type face struct {
+// cachedSandbox is an entity made from one inspection or one line of the list.
+type cachedSandbox struct {
 	ins    *inspection
 	sum    *summary
 	offset time.Duration
@@ -128,9 +128,9 @@ func classOf(state string) backend.SandboxClass {
 	return backend.SandboxUnknown
 }
 
-// sandbox makes the entity: a copy of its face with what changes between inspections.
+// sandbox makes the entity: a copy of the cached one with what changes between inspections.
 func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
-	out := s.faceOf(e, offset)
+	out := s.cachedOf(e, offset)
 	out.ReadAt = e.readAt
 	if e.fails > 0 {
 		out.Stale, out.StaleWhy = true, e.failed.What
@@ -142,15 +142,15 @@ func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
 	return &out
 }
 
-// faceOf cleans and masks every string of a container, once for each thing that was read.
-func (s *Source) faceOf(e *entry, offset time.Duration) backend.Sandbox {
-	f := &face{offset: offset}
+// cachedOf cleans and masks every string of a container, once for each thing that was read.
+func (s *Source) cachedOf(e *entry, offset time.Duration) backend.Sandbox {
+	f := &cachedSandbox{offset: offset}
 	if e.current() {
 		f.ins = e.ins
 	} else {
 		f.sum = e.sum
 	}
-	if old := e.face; old != nil && old.ins == f.ins && old.sum == f.sum && old.offset == offset {
+	if old := e.cached; old != nil && old.ins == f.ins && old.sum == f.sum && old.offset == offset {
 		return old.box
 	}
 	labels, mounts := e.labels(), e.mounts()
@@ -170,7 +170,7 @@ func (s *Source) faceOf(e *entry, offset time.Duration) backend.Sandbox {
 	}
 	out.Name = s.clean(name, 200)
 	out.Session, out.Workspace = s.sel.join(name, labels)
-	e.face = f
+	e.cached = f
 	return f.box
 }
 
@@ -194,7 +194,9 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 
 // listedFacts is all that the list tells; the rest stays unknown.
 func (s *Source) listedFacts(out *backend.Sandbox, sum *summary, offset time.Duration) {
-	out.Image = s.clean(sum.image, 300)
+	if !strings.HasPrefix(sum.image, "sha256:") { // that the name now belongs to another image does not change what runs
+		out.Image = s.clean(sum.image, 300)
+	}
 	out.Health = backend.Unknown[backend.Safe]()
 	if !sum.created.IsZero() {
 		out.CreatedAt = backend.Known(sum.created.Add(-offset))

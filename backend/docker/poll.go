@@ -32,12 +32,18 @@ type poll struct {
 
 // Poll reads what changed. It asks for nothing when the event stream is open and nothing happened.
 func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
+	return s.PollParts(ctx, func(backend.Reading) {})
+}
+
+// PollParts is Poll; part gets the first list before its containers are inspected.
+func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (backend.Reading, error) {
 	p := &poll{s: s, ctx: ctx, r: backend.Reading{Started: s.deps.Now()}}
 	eng, err := s.connected(ctx)
 	if err != nil {
 		return p.r, err
 	}
 	p.eng, p.pend = eng, s.takePending()
+	first := s.listed.IsZero()
 	s.polls++
 	p.remember()
 	if p.listDue() {
@@ -52,6 +58,9 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	}
 	offset, _ := eng.clock()
 	p.offset, p.r.ClockOffset = offset.Or(0), offset
+	if first && len(s.entries) > 0 {
+		part(p.firstList())
+	}
 	p.mark()
 	p.inspect()
 	p.tell()
@@ -116,6 +125,15 @@ func (p *poll) list() error {
 	}
 	p.s.listed, p.listed = now, true
 	return nil
+}
+
+// firstList is what the list alone tells. What only an inspection tells is unknown, and no absence is concluded from it.
+func (p *poll) firstList() backend.Reading {
+	r := backend.Reading{Started: p.r.Started, At: p.s.listed, Scopes: []backend.Scope{{Kind: backend.KindSandbox}}}
+	for _, e := range p.s.sorted() {
+		r.Sandboxes = append(r.Sandboxes, p.s.sandbox(e, p.offset))
+	}
+	return r
 }
 
 // remember notes which of the containers that the events name are sandboxes, before the list takes them away.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// minBuild is the shortest time between two States: at most 4 a second.
+	// minBuild is the shortest time between two States: at most 4 a second. Only the first Answer of a source does not wait.
 	minBuild = 250 * time.Millisecond
 	// heartbeat is the longest time between two States, so that ages and clocks move when nothing is read.
 	heartbeat = time.Second
@@ -38,14 +38,17 @@ type Fleet struct {
 	folder  *Folder
 	latest  atomic.Pointer[State]
 	wake    chan struct{} // one slot: an Answer waits
+	first   chan struct{} // one slot: the first Answer of a source waits
 
-	mu      sync.Mutex
-	pending []backend.Answer
+	mu       sync.Mutex
+	pending  []backend.Answer
+	answered map[string]bool // sources that gave an Answer
 }
 
 // New makes a Fleet without sources.
 func New(opt Options) *Fleet {
-	f := &Fleet{opt: opt, folder: NewFolder(opt.LongestOperation), wake: make(chan struct{}, 1)}
+	f := &Fleet{opt: opt, folder: NewFolder(opt.LongestOperation), wake: make(chan struct{}, 1),
+		first: make(chan struct{}, 1), answered: map[string]bool{}}
 	f.folder.Before(opt.OnAnswer)
 	f.latest.Store(&State{Wall: opt.Now(), Mono: opt.Mono(), LongestOperation: opt.LongestOperation})
 	return f
@@ -119,6 +122,8 @@ func (f *Fleet) waitForWork(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
+	case <-f.first:
+		return true
 	case <-pause.C:
 	}
 	beat := time.NewTimer(heartbeat - minBuild)
@@ -126,6 +131,7 @@ func (f *Fleet) waitForWork(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
+	case <-f.first:
 	case <-f.wake:
 	case <-beat.C:
 	}
@@ -159,15 +165,27 @@ func (f *Fleet) Close() {
 // queue keeps an Answer for the next State. It never blocks.
 func (f *Fleet) queue(a backend.Answer) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.pending = append(f.pending, a)
-	f.mu.Unlock()
 }
 
 // submit queues the Answer of a poll and asks for a State.
 func (f *Fleet) submit(a backend.Answer) {
 	f.queue(a)
+	f.mu.Lock()
+	known := f.answered[a.Source]
+	f.answered[a.Source] = true
+	f.mu.Unlock()
+	if known {
+		signal(f.wake)
+	} else {
+		signal(f.first)
+	}
+}
+
+func signal(slot chan<- struct{}) {
 	select {
-	case f.wake <- struct{}{}:
+	case slot <- struct{}{}:
 	default:
 	}
 }

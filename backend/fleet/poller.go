@@ -77,12 +77,7 @@ func (p *poller) keepWatching(ctx context.Context, running chan struct{}) chan s
 }
 
 // wake asks for a poll now; it never blocks.
-func (p *poller) wake() {
-	select {
-	case p.poke <- struct{}{}:
-	default:
-	}
-}
+func (p *poller) wake() { signal(p.poke) }
 
 func (p *poller) failing() bool {
 	p.mu.Lock()
@@ -113,13 +108,19 @@ func (p *poller) sleep(ctx context.Context) bool {
 
 // poll reads the source once and submits what it read; it reports whether another poll would at once read more of
 // what was never read. A source that does not return in time is given up on; a patient caller waits until it returns.
-func (p *poller) poll(ctx context.Context, submit func(backend.Answer), patient bool) (more bool) {
+func (p *poller) poll(ctx context.Context, submit func(backend.Answer), live bool) (more bool) {
 	pollCtx, cancel := context.WithTimeout(ctx, p.limit())
 	defer cancel()
 	start := p.opt.instant()
 	done := make(chan result, 1)
 	p.opt.Spawn.Go("read "+p.src.ID(), func() {
-		r, err := p.src.Poll(pollCtx)
+		read := p.src.Poll
+		if x, ok := p.src.(backend.Progressive); ok && live {
+			read = func(ctx context.Context) (backend.Reading, error) {
+				return x.PollParts(ctx, func(r backend.Reading) { submit(p.part(r, start)) })
+			}
+		}
+		r, err := read(pollCtx)
 		done <- result{r, err}
 	})
 	var res result
@@ -134,7 +135,7 @@ func (p *poller) poll(ctx context.Context, submit func(backend.Answer), patient 
 		case <-grace.C:
 			res.err = &backend.Error{Kind: backend.ErrTimeout, Err: fmt.Errorf("no answer within %s", p.limit())}
 			submit(p.answer(res, start))
-			if !patient {
+			if !live {
 				return false
 			}
 			select { // one poll in flight: the next waits for this one
@@ -180,6 +181,11 @@ func (p *poller) answer(res result, start backend.Instant) backend.Answer {
 	}
 	a.Next = p.next
 	return a
+}
+
+// part says what a poll read that goes on.
+func (p *poller) part(r backend.Reading, start backend.Instant) backend.Answer {
+	return backend.Answer{Source: p.src.ID(), Started: start, Ended: p.opt.instant(), Reading: p.signed(r), More: true}
 }
 
 // signed is a reading under the name of its source.
