@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 )
 
 func TestRefusals(t *testing.T) {
@@ -177,7 +178,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Error("neither an input nor a reason why there is none")
 		}
 		for _, c := range got.Counts {
-			if !countable(c.N) {
+			if !exporter.Countable(c.N) {
 				t.Errorf("count %+v", c)
 			}
 		}

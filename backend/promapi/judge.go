@@ -23,7 +23,7 @@ func (s *source) restarts(r *backend.Reading, a *answer) map[target]proof {
 	for t, p := range now {
 		old, known := s.started[t]
 		proofs[t] = p.since(old, known)
-		if proofs[t].restarted {
+		if proofs[t].Restarted {
 			began = append(began, restart{t, s.ours(time.UnixMicro(int64(p.start*1e6)), r.At), time.UnixMicro(int64(p.start * 1e6))})
 		}
 		s.started[t] = p
@@ -50,51 +50,37 @@ func (s *source) changed(r *backend.Reading, began []restart) {
 		if c := a.at.Compare(b.at); c != 0 {
 			return c
 		}
-		return strings.Compare(a.target.short(), b.target.short())
+		return strings.Compare(short(a.target), short(b.target))
 	})
 	event := func(x restart, text backend.Safe) {
-		r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: x.at, SourceAt: x.sourceAt, Source: s.deps.ID,
-			Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)}, Name: "process-restarted", Text: text})
+		s.out.Began(r, x.at, x.sourceAt, "process-restarted", text)
 	}
 	clean := s.client.Cleaner().Clean
 	if n := len(began); n > maxRestarts {
 		first, last := began[0], began[n-1]
 		event(first, backend.Textf("%d processes restarted between %s and %s, %s first", n, first.sourceAt.UTC().Format(time.DateTime),
-			last.sourceAt.UTC().Format(time.DateTime+" UTC"), clean(first.target.short(), 100)))
+			last.sourceAt.UTC().Format(time.DateTime+" UTC"), clean(short(first.target), 100)))
 		return
 	}
 	for _, x := range began {
-		event(x, backend.Textf("process restarted: %s started at %s", clean(x.target.short(), 100), x.sourceAt.UTC().Format(time.DateTime+" UTC")))
+		event(x, backend.Textf("process restarted: %s started at %s", clean(short(x.target), 100), x.sourceAt.UTC().Format(time.DateTime+" UTC")))
 	}
 }
 
 // judge says whether the metrics are there, and if not, why.
 func (s *source) judge(ctx context.Context, r *backend.Reading, answers []*answer) {
+	var why backend.Safe
+	found := false
 	for i, m := range s.metrics {
-		why, found := s.found(ctx, r, m, answers[i])
-		if m.counts == backend.MetricEvictionRetries {
-			if !found {
-				r.Notes = append(r.Notes, backend.Textf("recovery unknown: %s", why))
-			}
-			continue
-		}
-		if found {
-			s.foundAt = r.At
-			r.Inputs = append(r.Inputs, backend.InputEvictions)
-			if !answers[i].complete() {
+		why, found = s.found(ctx, r, m, answers[i])
+		if m.counts == backend.MetricEvictions {
+			s.out.Evictions(r, why, found)
+			if found && !answers[i].complete() {
 				r.Degraded = backend.Textf("partial answer: %s", s.client.Cleaner().Clean(answers[i].warnings[0], 200))
 			}
-			continue
 		}
-		if !s.foundAt.IsZero() {
-			why = backend.Textf("%s; it was there until %s", why, s.foundAt.UTC().Format(time.TimeOnly+" UTC"))
-		}
-		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputEvictions, Why: why})
-		r.Degraded = why
 	}
-	if s.opts.Retries == "" {
-		r.Notes = append(r.Notes, backend.Text("recovery unknown: no metric of retries is configured"))
-	}
+	s.out.Retries(r, why, found) // the last metric, if there is one
 }
 
 // found says whether a metric can be counted. A metric without any series is looked up in the server's metadata: some

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 )
 
 const (
@@ -102,7 +103,7 @@ func moments(m model.Matrix) map[moment]bool {
 	out := map[moment]bool{}
 	for _, stream := range m {
 		for _, v := range stream.Values {
-			out[moment{targetOf(stream.Metric), int64(v.Timestamp)}] = true
+			out[moment{exporter.TargetOf(stream.Metric), int64(v.Timestamp)}] = true
 		}
 	}
 	return out
@@ -111,14 +112,14 @@ func moments(m model.Matrix) map[moment]bool {
 func startsAt(m model.Matrix) map[moment]process {
 	out := map[moment]process{}
 	for _, stream := range m {
-		t := targetOf(stream.Metric)
+		t := exporter.TargetOf(stream.Metric)
 		for _, v := range stream.Values {
 			at := moment{t, int64(v.Timestamp)}
 			p := process{start: float64(v.Value)}
 			if old, twice := out[at]; twice {
 				p.many = old.many || p.start != old.start
 			}
-			p.many = p.many || !countable(p.start)
+			p.many = p.many || !exporter.Countable(p.start)
 			out[at] = p
 		}
 	}
@@ -138,7 +139,7 @@ func (h *history) proof(t target, at int64) proof {
 func (h *history) restarts(s *source, now time.Time) []restart {
 	var out []restart
 	for m, p := range h.starts {
-		if h.proof(m.target, m.at).restarted {
+		if h.proof(m.target, m.at).Restarted {
 			began := time.UnixMicro(int64(p.start * 1e6))
 			out = append(out, restart{m.target, s.ours(began, now), began})
 		}
@@ -148,35 +149,35 @@ func (h *history) restarts(s *source, now time.Time) []restart {
 
 // replay turns the past values of one metric into counts with their times.
 func (s *source) replay(r *backend.Reading, m *metric, a *answer, h *history) {
-	sums := newSums(s, m)
+	sums := s.out.Sums(m.counts)
 	quiet := len(a.matrix) <= everyStep
 	for _, stream := range a.matrix[:min(len(a.matrix), s.opts.MaxSeries)] {
-		t := targetOf(stream.Metric)
-		var c *counter
+		t := exporter.TargetOf(stream.Metric)
+		var c *exporter.Counter
 		for i, x := range stream.Values {
 			v, at := float64(x.Value), x.Timestamp.Time()
-			if !countable(v) {
+			if !exporter.Countable(v) {
 				continue
 			}
 			var n float64
 			var lower bool
 			switch born := c == nil && at.After(h.from.Add(stepTolerant)); {
 			case c != nil:
-				n, lower, _ = c.advance(v, h.proof(t, int64(x.Timestamp)))
-			case born && (h.proof(t, int64(x.Timestamp)).restarted || a.complete() && h.up[moment{t, int64(x.Timestamp)}]):
+				n, lower, _ = c.Advance(v, h.proof(t, int64(x.Timestamp)))
+			case born && (h.proof(t, int64(x.Timestamp)).Restarted || a.complete() && h.up[moment{t, int64(x.Timestamp)}]):
 				n = v // its process is new, or its target was scraped a step before and did not have it
 			case born:
 				lower = true // the first that anybody saw of it: how much of it is new cannot be told
 			}
 			if c == nil {
-				c = &counter{last: v}
+				c = exporter.NewCounter(v)
 			}
 			if n > 0 || quiet || i == 0 || i == len(stream.Values)-1 {
-				sums.add(stream.Metric, v, n, lower || !a.complete(), s.ours(at, r.At))
+				sums.Add(exporter.Increase{Sample: &model.Sample{Metric: stream.Metric, Value: x.Value}, N: n, Lower: lower || !a.complete()}, s.ours(at, r.At))
 			}
 		}
 	}
-	r.Counts = append(r.Counts, sums.list...)
+	r.Counts = append(r.Counts, sums.List...)
 	for _, w := range a.warnings[:min(len(a.warnings), maxRemarks)] {
 		r.Notes = append(r.Notes, backend.Textf("of %s in the past: %s", m.name, s.client.Cleaner().Clean(w, 300)))
 	}

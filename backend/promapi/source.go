@@ -1,24 +1,17 @@
 package promapi
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 	"sandglass/backend/wire"
 )
 
-const (
-	// forgetAfter is how long a series may be absent and still be continued when it comes back.
-	forgetAfter = time.Hour
-	// maxRestarts is how many restarts of one poll are named one by one; more are summed up.
-	maxRestarts = 5
-)
+// maxRestarts is how many restarts of one poll are named one by one; more are summed up.
+const maxRestarts = 5
 
 // source queries one server.
 type source struct {
@@ -30,7 +23,7 @@ type source struct {
 	metrics []*metric
 	started map[target]process // as of the last poll that told
 	lastAt  time.Time          // evaluation of the last poll, by the server's clock
-	foundAt time.Time          // when the eviction metric was last there
+	out     exporter.Source
 	seed    seed
 }
 
@@ -38,8 +31,7 @@ type source struct {
 type metric struct {
 	name    string // on the server
 	counts  backend.Metric
-	known   map[model.Fingerprint]*counter
-	watched bool // the poll before was complete, so that a new label set was born since
+	tracker exporter.Tracker
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
@@ -48,9 +40,9 @@ func newSource(opts Options, deps backend.Deps) (*source, error) {
 		return nil, err
 	}
 	s := &source{opts: opts, deps: deps, client: c, base: strings.TrimRight(opts.URL, "/"), started: map[target]process{}}
+	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner()}
 	for _, m := range []metric{{name: opts.Evictions, counts: backend.MetricEvictions}, {name: opts.Retries, counts: backend.MetricEvictionRetries}} {
 		if m.name != "" {
-			m.known = map[model.Fingerprint]*counter{}
 			s.metrics = append(s.metrics, &m)
 		}
 	}
@@ -100,22 +92,15 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 	r.At = s.deps.Now()
 	proofs := s.restarts(&r, starts)
 	for i, m := range s.metrics {
-		s.follow(&r, m, answers[i], at, proofs, born)
+		s.follow(&r, m, answers[i], proofs, born)
 	}
 	s.judge(ctx, &r, answers)
 	s.readMemory(ctx, &r)
 	s.lastAt = at
 	s.lookBack(ctx, &r, at)
-	sortCounts(r.Counts)
+	exporter.SortCounts(r.Counts)
 	r.Load, r.ClockOffset = s.client.TakeLoad(), s.client.Offset()
 	return r, nil
-}
-
-func sortCounts(counts []backend.Count) {
-	slices.SortStableFunc(counts, func(a, b backend.Count) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Series.Name, b.Series.Name), cmp.Compare(a.Series.Provider, b.Series.Provider),
-			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace))
-	})
 }
 
 // evaluated is the server's time of this poll: that of the values, else our own time corrected by its clock's offset.
@@ -143,16 +128,14 @@ func (s *source) ours(t, now time.Time) time.Time {
 func (s *source) newcomers(ctx context.Context, r *backend.Reading, answers []*answer, at time.Time) map[target]bool {
 	known, ask := map[target]bool{}, false
 	for _, m := range s.metrics {
-		for _, c := range m.known {
-			known[c.target] = true
-		}
+		m.tracker.Targets(known)
 	}
 	for i, m := range s.metrics {
-		if answers[i] == nil || !m.watched {
+		if answers[i] == nil || !m.tracker.Watched() {
 			continue
 		}
 		for _, x := range answers[i].vector {
-			ask = ask || !known[targetOf(x.Metric)]
+			ask = ask || !known[exporter.TargetOf(x.Metric)]
 		}
 	}
 	if !ask || s.lastAt.IsZero() {
@@ -164,57 +147,24 @@ func (s *source) newcomers(ctx context.Context, r *backend.Reading, answers []*a
 		return known
 	}
 	for _, x := range a.vector {
-		known[targetOf(x.Metric)] = true
+		known[exporter.TargetOf(x.Metric)] = true
 	}
 	return known
 }
 
 // follow turns the values of one metric into counts, summed over label sets of the same series.
-func (s *source) follow(r *backend.Reading, m *metric, a *answer, at time.Time, proofs map[target]proof, born map[target]bool) {
+func (s *source) follow(r *backend.Reading, m *metric, a *answer, proofs map[target]proof, read map[target]bool) {
 	if a == nil {
-		m.watched = false
+		m.tracker.Miss()
 		return
 	}
-	sums, skipped, back := newSums(s, m), 0, 0
-	for _, x := range a.vector {
-		v := float64(x.Value)
-		if x.Histogram != nil || !countable(v) {
-			skipped++
-			continue
-		}
-		id, t := identity(x.Metric), targetOf(x.Metric)
-		c, known := m.known[id]
-		if !known && len(m.known) >= s.opts.MaxSeries {
-			skipped++
-			continue
-		}
-		var n float64
-		var lower, fell bool
-		switch {
-		case known:
-			n, lower, fell = c.advance(v, proofs[t])
-		case proofs[t].restarted || m.watched && born[t]:
-			n = v // its first value is what happened since the poll before
-		default:
-			lower = m.watched // a target that nobody scraped before: what it brings is its past
-		}
-		if !known {
-			c = &counter{last: v, target: t}
-			m.known[id] = c
-		}
-		if fell {
-			back++
-		}
-		c.seenAt, c.at = r.At, at
-		sums.add(x.Metric, v, n, lower || !a.complete(), r.At)
+	increases, skipped, back := m.tracker.Follow(exporter.Round{At: r.At, Samples: a.vector, Complete: a.complete(), Lower: !a.complete(),
+		Proof: func(t target) proof { return proofs[t] }, Read: func(t target) bool { return read[t] }}, s.opts.MaxSeries)
+	sums := s.out.Sums(m.counts)
+	for _, i := range increases {
+		sums.Add(i, r.At)
 	}
-	for id, c := range m.known {
-		if r.At.Sub(c.seenAt) > forgetAfter {
-			delete(m.known, id)
-		}
-	}
-	m.watched = a.complete()
-	r.Counts = append(r.Counts, sums.list...)
+	r.Counts = append(r.Counts, sums.List...)
 	s.remarks(r, m, a, skipped, back)
 }
 
@@ -227,43 +177,10 @@ func (s *source) remarks(r *backend.Reading, m *metric, a *answer, skipped, back
 	for _, i := range a.infos[:min(len(a.infos), maxRemarks)] {
 		r.Notes = append(r.Notes, cleaner.Clean(m.name+": "+i, 300))
 	}
-	if skipped > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s are not followed (beyond max_series, or no number to count)", skipped, m.name))
-	}
+	exporter.Skipped(r, skipped, m.name)
 	if back > 0 {
 		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s fell although their process runs on: several replicas seem to answer; the higher value stands", back, m.name))
 	}
-}
-
-// sums adds up what label sets of the same series and moment count.
-type sums struct {
-	s    *source
-	m    *metric
-	list []backend.Count
-	at   map[cellKey]int
-}
-
-type cellKey struct {
-	series backend.Series
-	at     int64
-}
-
-func newSums(s *source, m *metric) *sums { return &sums{s: s, m: m, at: map[cellKey]int{}} }
-
-func (u *sums) add(m model.Metric, v, n float64, lower bool, at time.Time) {
-	key := cellKey{u.s.series(m, u.m.counts), at.UnixNano()}
-	i, ok := u.at[key]
-	if !ok {
-		i = len(u.list)
-		u.at[key] = i
-		u.list = append(u.list, backend.Count{Series: key.series, At: at})
-	}
-	c := &u.list[i]
-	if n > 0 && c.N == 0 {
-		c.Sample = u.s.sample(m, v) // of what rose, not of what stood still
-	}
-	c.N += n
-	c.LowerBound = c.LowerBound || lower
 }
 
 // problem notes a query that failed beside the one that matters.

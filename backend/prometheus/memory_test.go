@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 )
 
 func memoryOf(r backend.Reading) string {
@@ -56,12 +57,12 @@ heap 12
 func TestMemoryIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# TYPE process_resident_memory_bytes gauge\n")
-	for i := range maxProcesses + 7 {
+	for i := range exporter.MaxProcesses + 7 {
 		fmt.Fprintf(&b, "process_resident_memory_bytes{pod=\"%d\"} 5\n", i)
 	}
 	r := newRig(t, nil)
 	got := r.poll(b.String())
-	if len(got.Memory) != maxProcesses || !strings.Contains(fmt.Sprint(got.Notes), "the memory of 7 processes is not followed") {
+	if len(got.Memory) != exporter.MaxProcesses || !strings.Contains(fmt.Sprint(got.Notes), "the memory of 7 processes is not followed") {
 		t.Errorf("%d processes, notes %v", len(got.Memory), got.Notes)
 	}
 }

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"mime"
 	"slices"
-	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-
-	"sandglass/backend"
-	"sandglass/backend/exporter"
 )
 
 // accept asks for the classic text format, with UTF-8 names where the server can: the parser reads no OpenMetrics.
@@ -174,78 +170,31 @@ func keepOnly(body []byte, wanted []string) []byte {
 	return out
 }
 
-// value is a sample's number; only counters and untyped metrics have one that can be counted.
-func value(kind dto.MetricType, m *dto.Metric) (float64, bool) {
-	switch kind {
-	case dto.MetricType_COUNTER:
-		return m.GetCounter().GetValue(), m.GetCounter() != nil
-	case dto.MetricType_UNTYPED:
-		return m.GetUntyped().GetValue(), m.GetUntyped() != nil
-	case dto.MetricType_GAUGE, dto.MetricType_SUMMARY, dto.MetricType_HISTOGRAM, dto.MetricType_GAUGE_HISTOGRAM:
-	}
-	return 0, false
-}
-
-// samples lists the label sets of one family.
-func (m *metrics) samples(name string, metric backend.Metric, source string, labels exporter.Labels) []sample {
+// vector lists the samples of one family, if it is of one of the types.
+func (m *metrics) vector(name string, types ...dto.MetricType) model.Vector {
 	family := m.families[name]
-	if family == nil {
+	if family == nil || !slices.Contains(types, family.GetType()) {
 		return nil
 	}
-	out := make([]sample, 0, len(family.Metric))
-	for _, x := range family.Metric {
-		v, ok := value(family.GetType(), x)
-		if !ok {
-			continue
-		}
-		s := sample{series: backend.Series{Source: source, Name: metric}, value: v}
-		pairs := slices.Clone(x.Label)
-		slices.SortFunc(pairs, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
-		s.pairs = pairs
-		key := make([]byte, 0, 128)
-		for _, l := range pairs {
-			key = appendText(appendText(key, l.GetName()), l.GetValue())
-			switch l.GetName() {
-			case "":
-			case labels.Provider:
-				s.series.Provider = l.GetValue()
-			case labels.Session:
-				s.series.Session, _ = backend.NewID(l.GetValue()) // empty or absurdly long: no session
-			case labels.Workspace:
-				s.series.Workspace, _ = backend.NewID(l.GetValue())
-			}
-		}
-		s.labels = string(key)
-		out = append(out, s)
-	}
-	return out
+	v, _ := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, family) // fails for unknown types only
+	return v
 }
 
-// appendText appends a text and its length, so that a row of them is unambiguous.
-func appendText(b []byte, s string) []byte {
-	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+// level lists the samples of a gauge, or of a metric without a type.
+func (m *metrics) level(name string) model.Vector {
+	return m.vector(name, dto.MetricType_GAUGE, dto.MetricType_UNTYPED)
 }
 
-// line writes a sample as the page has it, labels sorted. It is neither masked nor cleaned.
-func (s *sample) line(name string) string {
-	var b strings.Builder
-	b.WriteString(name)
-	for i, l := range s.pairs {
-		b.WriteByte("{,"[min(i, 1)])
-		fmt.Fprintf(&b, "%s=%q", l.GetName(), l.GetValue())
-	}
-	if len(s.pairs) > 0 {
-		b.WriteByte('}')
-	}
-	fmt.Fprintf(&b, " %v", s.value)
-	return b.String()
+// counted lists the samples of a counter, or of a metric without a type.
+func (m *metrics) counted(name string) model.Vector {
+	return m.vector(name, dto.MetricType_COUNTER, dto.MetricType_UNTYPED)
 }
 
 // started is when the process behind the page started, in epoch seconds; false when the page does not say.
 func (m *metrics) started() (float64, bool) {
-	f := m.families[startTime]
-	if f == nil || len(f.Metric) != 1 {
+	v := m.level(startTime)
+	if len(v) != 1 {
 		return 0, false
 	}
-	return level(f.GetType(), f.Metric[0])
+	return float64(v[0].Value), true
 }

@@ -1,7 +1,6 @@
 package prometheus
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -12,12 +11,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 	"sandglass/backend/wire"
 )
-
-// restartJump is by how many seconds a process's start time must move to be another start: some libraries compute it
-// from the present time and the uptime, which wobbles.
-const restartJump = 1.5
 
 const (
 	// startSlack is how much earlier than the page before a restarted process may seem to have started: server clocks
@@ -32,10 +28,10 @@ type source struct {
 	deps   backend.Deps
 	client *wire.Client
 
-	evictions, retries *tracker
+	out                exporter.Source
+	evictions, retries exporter.Tracker
 	starts             []float64 // start times of the processes that answered, the last one last, in epoch seconds
 	lastPage           time.Time
-	foundAt            time.Time // when the evictions metric was last on the page
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
@@ -43,7 +39,9 @@ func newSource(opts Options, deps backend.Deps) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{opts: opts, deps: deps, client: c, evictions: newTracker(), retries: newTracker()}, nil
+	s := &source{opts: opts, deps: deps, client: c}
+	s.out = exporter.Source{ID: deps.ID, Metrics: &s.opts.Metrics, Cleaner: c.Cleaner()}
+	return s, nil
 }
 
 // ID returns the source's id.
@@ -97,66 +95,41 @@ func (s *source) refuse(kind backend.ErrorKind, where, format string, args ...an
 
 // count turns the page's counters into counts and says what could not be found.
 func (s *source) count(m *metrics, r *backend.Reading) {
-	p := page{complete: m.complete, at: r.At}
-	p.restarted, p.foreign = s.process(m, r)
-	s.metric(m, r, p, s.opts.Evictions, backend.MetricEvictions, s.evictions)
-	why, ok := s.found(m, s.opts.Evictions)
-	if ok {
-		s.foundAt = r.At
-		r.Inputs = append(r.Inputs, backend.InputEvictions)
-	} else {
-		if !s.foundAt.IsZero() {
-			why = backend.Textf("%s; it was there until %s", why, s.foundAt.UTC().Format(time.TimeOnly+" UTC"))
+	restarted, foreign := s.process(m, r)
+	for _, t := range []*exporter.Tracker{&s.evictions, &s.retries} {
+		if foreign {
+			t.Forget()
 		}
-		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputEvictions, Why: why})
-		r.Degraded = why
 	}
-	switch why, found := s.found(m, s.opts.Retries); {
-	case s.opts.Retries == "":
-		r.Notes = append(r.Notes, backend.Text("recovery unknown: no metric of retries is configured"))
-	case !found:
-		r.Notes = append(r.Notes, backend.Textf("recovery unknown: %s", why))
-		fallthrough
-	default:
-		s.metric(m, r, p, s.opts.Retries, backend.MetricEvictionRetries, s.retries)
+	round := exporter.Round{At: r.At, Complete: m.complete, Lower: restarted || foreign,
+		Proof: func(exporter.Target) exporter.Proof { return exporter.Proof{Restarted: restarted} }}
+	s.metric(m, r, round, s.opts.Evictions, backend.MetricEvictions, &s.evictions)
+	why, found := s.found(m, s.opts.Evictions)
+	s.out.Evictions(r, why, found)
+	why, found = s.found(m, s.opts.Retries)
+	s.out.Retries(r, why, found)
+	if s.opts.Retries != "" {
+		s.metric(m, r, round, s.opts.Retries, backend.MetricEvictionRetries, &s.retries)
 	}
 	if m.filtered {
 		r.Notes = append(r.Notes, backend.Textf("more than %d samples on the page: only the configured metrics are taken apart", s.opts.MaxSeries))
 	}
-	slices.SortStableFunc(r.Counts, func(a, b backend.Count) int {
-		return cmp.Or(cmp.Compare(a.Series.Name, b.Series.Name), cmp.Compare(a.Series.Provider, b.Series.Provider),
-			a.Series.Session.Compare(b.Series.Session), a.Series.Workspace.Compare(b.Series.Workspace))
-	})
+	exporter.SortCounts(r.Counts)
 }
 
 // metric follows one metric and adds its counts, summed over label sets of the same series.
-func (s *source) metric(m *metrics, r *backend.Reading, p page, name string, metric backend.Metric, t *tracker) {
-	cleaner := s.client.Cleaner()
-	p.samples = m.samples(name, metric, s.deps.ID, s.opts.Labels)
-	increases, skipped := t.read(p, s.opts.MaxSeries)
-	if skipped > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s are not followed (beyond max_series, or no number to count)", skipped, name))
+func (s *source) metric(m *metrics, r *backend.Reading, round exporter.Round, name string, metric backend.Metric, t *exporter.Tracker) {
+	round.Samples = m.counted(name)
+	increases, skipped, _ := t.Follow(round, s.opts.MaxSeries)
+	exporter.Skipped(r, skipped, name)
+	sums := s.out.Sums(metric)
+	for _, i := range increases {
+		i.Lower = i.Lower || skipped > 0
+		sums.Add(i, r.At)
 	}
-	if len(increases) == 0 {
-		if m.declared[name] && m.complete {
-			r.Counts = append(r.Counts, backend.Count{Series: backend.Series{Source: s.deps.ID, Name: metric}, At: r.At})
-		}
-		return
-	}
-	at := map[backend.Series]int{}
-	for _, inc := range increases {
-		i, ok := at[inc.series]
-		if !ok {
-			i = len(r.Counts)
-			at[inc.series] = i
-			r.Counts = append(r.Counts, backend.Count{Series: inc.series, At: r.At})
-		}
-		c := &r.Counts[i]
-		if inc.n > 0 && c.N == 0 {
-			c.Sample = cleaner.Clean(inc.from.line(name), 300) // of what rose, not of what stood still
-		}
-		c.N += inc.n
-		c.LowerBound = c.LowerBound || inc.lower || skipped > 0
+	r.Counts = append(r.Counts, sums.List...)
+	if len(increases) == 0 && m.declared[name] && m.complete {
+		r.Counts = append(r.Counts, backend.Count{Series: backend.Series{Source: s.deps.ID, Name: metric}, At: r.At})
 	}
 }
 
@@ -205,7 +178,7 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 		return false, false
 	}
 	before := s.starts
-	if len(before) == 0 || math.Abs(before[len(before)-1]-now) > restartJump {
+	if len(before) == 0 || math.Abs(before[len(before)-1]-now) > exporter.RestartJump {
 		s.starts = append(slices.Clone(before[max(0, len(before)-maxStarts+1):]), now)
 	} else {
 		before[len(before)-1] = now // follow the wobble
@@ -219,7 +192,7 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 		}
 		return false, false
 	}
-	known := slices.ContainsFunc(before, func(x float64) bool { return math.Abs(x-now) <= restartJump })
+	known := slices.ContainsFunc(before, func(x float64) bool { return math.Abs(x-now) <= exporter.RestartJump })
 	if known || now < before[len(before)-1] || dated && at.Add(-offset).Before(previous.Add(-startSlack)) {
 		r.Problems = append(r.Problems, backend.Problem{Kind: backend.ErrInvalid, Where: backend.Clean(startTime, 100), At: r.At,
 			What: backend.Text("another process answered than before: several seem to share this URL; name one source for each, else counts are too low")})
@@ -234,7 +207,5 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 const youngProcess = 15 * time.Minute
 
 func (s *source) tellStart(r *backend.Reading, at, theirs time.Time, name string, what backend.Literal) {
-	r.Events = append(r.Events, backend.Event{Kind: backend.EventChange, At: at, SourceAt: theirs, Source: s.deps.ID,
-		Subject: backend.Key{Kind: backend.KindSource, Source: s.deps.ID, ID: backend.MustID(s.deps.ID)},
-		Name:    name, Text: backend.Textf("%s: the agent server behind %s started at %s", backend.Text(what), s.deps.ID, theirs.UTC().Format(time.DateTime+" UTC"))})
+	s.out.Began(r, at, theirs, name, backend.Textf("%s: the agent server behind %s started at %s", backend.Text(what), s.deps.ID, theirs.UTC().Format(time.DateTime+" UTC")))
 }

@@ -40,6 +40,8 @@ type rig struct {
 	src    backend.Source
 }
 
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 func newRig(t *testing.T, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: t0, media: "text/plain; version=0.0.4; charset=utf-8", status: 200}
@@ -369,11 +371,11 @@ func BenchmarkTrack10k(b *testing.B) {
 		fmt.Fprintf(&body, "helix_workspace_evictions_total{session=\"s%d\",workspace=\"w\"} %d\n", i, i)
 	}
 	m := parse([]byte(body.String()), 20_000)
-	tr := newTracker()
+	var tr exporter.Tracker
 	b.ReportAllocs()
 	for b.Loop() {
-		p := page{complete: true, at: t0, samples: m.samples("helix_workspace_evictions_total", backend.MetricEvictions, "prom", defaults().Labels)}
-		if got, _ := tr.read(p, 20_000); len(got) != 10_000 {
+		r := exporter.Round{Complete: true, At: t0, Samples: m.counted("helix_workspace_evictions_total")}
+		if got, _, _ := tr.Follow(r, 20_000); len(got) != 10_000 {
 			b.Fatal(len(got))
 		}
 	}

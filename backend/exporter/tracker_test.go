@@ -1,13 +1,20 @@
-package prometheus
+package exporter
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"sandglass/backend"
+	"github.com/prometheus/common/model"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func sample(labels string, value float64) *model.Sample {
+	return &model.Sample{Metric: model.Metric{model.MetricNameLabel: "m", "l": model.LabelValue(labels)}, Value: model.SampleValue(value)}
+}
+
+func all(p Proof) func(Target) Proof { return func(Target) Proof { return p } }
 
 // step is one page in a table: values per label set, a missing key is a label set that is not on the page.
 type step struct {
@@ -69,19 +76,22 @@ func TestIncreases(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := newTracker()
+			var tr Tracker
 			for i, s := range steps {
-				p := page{complete: !s.partial, restarted: s.restarted, foreign: s.foreign, at: t0.Add(time.Duration(i) * 15 * time.Second)}
-				for labels, value := range s.values {
-					p.samples = append(p.samples, sample{labels: labels, series: backend.Series{Provider: labels}, value: value})
+				if s.foreign {
+					tr.Forget()
 				}
-				got, _ := tr.read(p, 100)
+				r := Round{Complete: !s.partial, Lower: s.foreign || s.restarted, At: t0.Add(time.Duration(i) * 15 * time.Second), Proof: all(Proof{Restarted: s.restarted})}
+				for labels, value := range s.values {
+					r.Samples = append(r.Samples, sample(labels, value))
+				}
+				got, _, _ := tr.Follow(r, 100)
 				if len(got) != len(s.want) {
 					t.Errorf("page %d: %d increases, want %d", i, len(got), len(s.want))
 				}
 				for _, inc := range got {
-					if want, ok := s.want[inc.series.Provider]; !ok || inc.n != want || inc.lower != s.lower {
-						t.Errorf("page %d: %s rose by %v (lower bound %v), want %v (%v)", i, inc.series.Provider, inc.n, inc.lower, want, s.lower)
+					if want, ok := s.want[string(inc.Metric["l"])]; !ok || inc.N != want || inc.Lower != s.lower {
+						t.Errorf("page %d: %s rose by %v (lower bound %v), want %v (%v)", i, inc.Metric, inc.N, inc.Lower, want, s.lower)
 					}
 				}
 			}
@@ -90,20 +100,54 @@ func TestIncreases(t *testing.T) {
 }
 
 func TestAbsentSeriesAreForgottenAfterAnHour(t *testing.T) {
-	tr := newTracker()
-	tr.read(page{complete: true, at: t0, samples: []sample{{labels: "a", value: 7}}}, 10)
-	tr.read(page{complete: true, at: t0.Add(forgetAfter + time.Second)}, 10)
+	var tr Tracker
+	tr.Follow(Round{Complete: true, At: t0, Samples: model.Vector{sample("a", 7)}}, 10)
+	tr.Follow(Round{Complete: true, At: t0.Add(ForgetAfter + time.Second)}, 10)
 	if len(tr.known) != 0 {
 		t.Errorf("%d series", len(tr.known))
 	}
 }
 
 func TestFollowedSeriesAreBounded(t *testing.T) {
-	tr := newTracker()
-	p := page{complete: true, at: t0, samples: []sample{{labels: "a"}, {labels: "b"}, {labels: "c"}}}
-	got, skipped := tr.read(p, 2)
+	var tr Tracker
+	got, skipped, _ := tr.Follow(Round{Complete: true, At: t0, Samples: model.Vector{sample("a", 0), sample("b", 0), sample("c", 0)}}, 2)
 	if len(got) != 2 || skipped != 1 || len(tr.known) != 2 {
 		t.Errorf("%d followed, %d skipped", len(got), skipped)
+	}
+}
+
+// TestTargetsAreToldApart: one of two processes restarts, a third was not read before, and one of them answers in turn
+// from two replicas.
+func TestTargetsAreToldApart(t *testing.T) {
+	of := func(instance, labels string, v float64) *model.Sample {
+		x := sample(labels, v)
+		x.Metric[model.InstanceLabel] = model.LabelValue(instance)
+		return x
+	}
+	var tr Tracker
+	at := t0
+	round := func(restarted string, samples ...*model.Sample) string {
+		at = at.Add(15 * time.Second)
+		out, _, back := tr.Follow(Round{At: at, Complete: true, Samples: samples,
+			Proof: func(x Target) Proof {
+				return Proof{Restarted: string(x.Instance) == restarted, Same: string(x.Instance) != restarted}
+			},
+			Read: func(x Target) bool { return x.Instance != "3" }}, 100)
+		text := ""
+		for _, i := range out {
+			text += fmt.Sprintf("%s%s %v %t, ", i.Metric[model.InstanceLabel], i.Metric["l"], i.N, i.Lower)
+		}
+		return text + fmt.Sprint(back)
+	}
+	for i, x := range []struct{ got, want string }{
+		{round("", of("1", "a", 10), of("1", "b", 4), of("2", "a", 20)), "1a 0 false, 1b 0 false, 2a 0 false, 0"},
+		{round("1", of("1", "a", 12), of("2", "a", 21), of("3", "a", 70)), "1a 12 true, 2a 1 false, 3a 0 true, 0"},
+		{round("", of("1", "a", 12), of("1", "b", 5), of("2", "a", 19), of("2", "c", 3)), "1a 0 false, 1b 5 false, 2a 0 false, 2c 3 false, 1"},
+		{round("", of("2", "a", 22)), "2a 1 false, 0"},
+	} {
+		if x.got != x.want {
+			t.Errorf("round %d: %s, want %s", i, x.got, x.want)
+		}
 	}
 }
 
@@ -113,7 +157,7 @@ func FuzzTracker(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 0x80, 5, 0x40, 9})
 	f.Add([]byte{0xff, 0x81, 0x42, 0, 0, 7})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		tr := newTracker()
+		var tr Tracker
 		var value, truth, seen float64
 		first, restarted, everRestarted := true, false, false
 		for i, op := range script {
@@ -128,16 +172,16 @@ func FuzzTracker(f *testing.F) {
 			if op&0x40 != 0 { // the page is not read
 				continue
 			}
-			p := page{complete: true, at: t0.Add(time.Duration(i) * time.Second), restarted: restarted && op&0x20 != 0 && !first}
+			r := Round{Complete: true, At: t0.Add(time.Duration(i) * time.Second), Proof: all(Proof{Restarted: restarted && op&0x20 != 0 && !first})}
 			if value > 0 {
-				p.samples = []sample{{labels: "a", value: value}}
+				r.Samples = model.Vector{sample("a", value)}
 			}
-			got, _ := tr.read(p, 10)
+			got, _, _ := tr.Follow(r, 10)
 			for _, inc := range got {
-				if inc.n < 0 {
-					t.Fatalf("negative increase %v", inc.n)
+				if inc.N < 0 {
+					t.Fatalf("negative increase %v", inc.N)
 				}
-				seen += inc.n
+				seen += inc.N
 			}
 			if seen > truth {
 				t.Fatalf("saw %v of %v", seen, truth)
