@@ -18,12 +18,6 @@ type Meta struct {
 	Rev       uint64         `json:"rev,omitempty"`
 	FirstSeen time.Time      `json:"first_seen,omitzero"`
 	History   []StatusChange `json:"history,omitempty"`
-	// LostSuccess is the last success that an earlier reading reported and that a later one no longer knew, although
-	// the entity was there all along; zero: none was lost. The fleet sets it, for workspaces only.
-	LostSuccess time.Time `json:"lost_success,omitzero"`
-	// WorkedAt is when the entity was last read without a failure before its newest change: what fails now began after
-	// that; zero: it was never read so. The fleet sets it, for workspaces only.
-	WorkedAt time.Time `json:"worked_at,omitzero"`
 	// Raw is the reading as the backend gave it, masked and bounded, for the details view.
 	Raw Safe `json:"raw,omitzero"`
 }

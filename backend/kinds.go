@@ -19,6 +19,11 @@ type SubjectKind struct {
 	PathHasParent bool
 	// PartOfParent says that the subject ends with its parent, and is stale while the parent is.
 	PartOfParent bool
+	// Carry takes over into the newest value of an entity what only its earlier readings tell. old is nil for a new
+	// entity. seen is between which two readings it took its newest value: the last one before, zero where there was none,
+	// and the present one. Forget clears what Carry set, so that two values can be compared. nil: nothing is carried.
+	Carry  func(next, old Entity, seen Bounds)
+	Forget func(Entity)
 	// Copy returns a copy of an entity of the kind; nil: the kind has no entities.
 	Copy func(Entity) Entity
 }
@@ -48,6 +53,17 @@ func (k Kind) Spec() *SubjectKind {
 		}
 	}
 	return &noKind
+}
+
+// Parts are the kinds of subject that end with a subject of this kind.
+func (s *SubjectKind) Parts() []*SubjectKind {
+	var parts []*SubjectKind
+	for _, p := range subjectKinds {
+		if p.PartOfParent && slices.Contains(p.Parents, s.Kind) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
 
 // Owner is the key of what an entity is part of; false when its kind has no parent or the parent is not named.

@@ -1,6 +1,9 @@
 package backend
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ReadingSchema is the number of the Reading's JSON form. Fields are only ever added within one number.
 const ReadingSchema = 1
@@ -65,6 +68,11 @@ type Scope struct {
 	Kind     Kind `json:"kind"`
 	Parent   ID   `json:"parent,omitzero"`
 	Complete bool `json:"complete"`
+}
+
+// Whole reports whether the reading covers all entities of a kind of its source.
+func (r *Reading) Whole(k Kind) bool {
+	return slices.ContainsFunc(r.Scopes, func(c Scope) bool { return c.Kind == k && c.Complete && c.Parent.IsZero() })
 }
 
 // StaleMark says that the newest reading of something failed. A session's mark covers its workspaces.

@@ -40,6 +40,27 @@ type Bounds struct {
 // StatusWord returns the platform's word.
 func (w *Work) StatusWord() Safe { return w.Reported }
 
+func (w *Work) work() *Work { return w }
+
+// carryWork bounds the times that the platform does not tell by those of the readings.
+func carryWork(next, old Entity, seen Bounds) {
+	w, was := next.(interface{ work() *Work }).work(), WorkClass("")
+	w.Seen = WorkSeen{Queued: seen}
+	if old != nil {
+		before := old.(interface{ work() *Work }).work()
+		w.Seen, was = before.Seen, before.Class
+	}
+	begun := func(c WorkClass) bool { return c == WorkRunning || c.Ended() }
+	if begun(w.Class) && !begun(was) {
+		w.Seen.Started = seen
+	}
+	if w.Class.Ended() && !was.Ended() {
+		w.Seen.Ended = seen
+	}
+}
+
+func forgetWork(e Entity) { e.(interface{ work() *Work }).work().Seen = WorkSeen{} }
+
 // ParentKind is the kind of subject that the key's Parent names.
 func (w *Work) ParentKind() Kind {
 	if w.Sandbox.IsZero() {

@@ -8,6 +8,8 @@ const KindWorkspace Kind = "workspace"
 var workspaceKind = SubjectKind{
 	Kind: KindWorkspace, Name: "workspace", Plural: "workspaces", List: "workspaces", Short: "ws",
 	Parents: []Kind{KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Workspace],
+	Carry:  func(next, old Entity, seen Bounds) { next.(*Workspace).carry(old, seen) },
+	Forget: func(e Entity) { e.(*Workspace).LostSuccess, e.(*Workspace).WorkedAt = time.Time{}, time.Time{} },
 }
 
 // Workspace is one entry of a session's registry.
@@ -30,8 +32,38 @@ type Workspace struct {
 	// Unreadable says that the registry of the entry cannot be read any more though nothing says that it ended; its
 	// values are the last ones and conclude nothing.
 	Unreadable bool `json:"unreadable,omitempty"`
+	// LostSuccess is the last success that an earlier reading reported and a later one does not know, although the
+	// workspace was there all along. Zero: none was lost. The fleet sets it.
+	LostSuccess time.Time `json:"lost_success,omitzero"`
+	// WorkedAt is when the workspace was last read without a failure before its newest change: what fails now began after
+	// that. Zero: it was never read so. The fleet sets it.
+	WorkedAt time.Time `json:"worked_at,omitzero"`
 	WorkspaceFacts
 	Extra []Field `json:"extra,omitempty"`
+}
+
+// clockWobble is how far a corrected time may move between two readings though nothing happened.
+const clockWobble = time.Minute
+
+// carry takes over what only earlier readings tell: a success that is not known any more, and when it last worked.
+func (w *Workspace) carry(old Entity, seen Bounds) {
+	was, ok := old.(*Workspace)
+	if !ok {
+		return
+	}
+	w.LostSuccess, w.WorkedAt = was.LostSuccess, was.WorkedAt
+	before, had := was.LastSuccessAt.Get()
+	// A time that cannot be read is not lost.
+	if now, has := w.LastSuccessAt.Get(); had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {
+		w.LostSuccess = before
+	}
+	attempt, tried := was.LastAttemptAt.Get()
+	switch {
+	case was.Class == ClassFailed, was.Class == ClassEvicted, was.Unreadable, tried && attempt.After(was.LastSuccessAt.Or(time.Time{})),
+		!tried && !was.LastAttemptAt.IsNotApplicable():
+	default:
+		w.WorkedAt = seen.Earliest
+	}
 }
 
 // StatusWord returns the reported state literal.

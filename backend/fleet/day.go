@@ -248,41 +248,23 @@ func (d *diary) counted(counts []backend.Count, now time.Time) {
 	}
 }
 
-// saw takes the change of one entity into account; before or after is nil when it was or is not there.
-func (d *diary) saw(before, after backend.Entity) {
-	if l, counts := levelOf(before); counts {
-		d.levels[l]--
-	}
-	if l, counts := levelOf(after); counts {
-		d.levels[l]++
-	}
-}
-
-// levelOf is the level that an entity raises by one, if it raises any.
-func levelOf(e backend.Entity) (Line, bool) {
-	switch e := e.(type) {
-	case *backend.Workspace:
-		return Line{e.Key.Source, LineBroken}, e.Class == backend.ClassFailed || e.Class == backend.ClassEvicted
-	case *backend.Sandbox:
-		return Line{e.Key.Source, LineSandboxes}, e.IsSandbox && e.Class == backend.SandboxRunning
-	case *backend.Tmpdir:
-		return Line{e.Key.Source, LineTmpdirs}, true
-	}
-	return Line{}, false
-}
-
-// level is the line whose level a source's input keeps; false when it keeps none.
-func level(in backend.Input) (LineName, bool) {
-	switch in {
-	case backend.InputRegistry:
-		return LineBroken, true
-	case backend.InputContainers:
-		return LineSandboxes, true
-	case backend.InputTmpdirs:
-		return LineTmpdirs, true
-	case backend.InputSessions, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputHost, backend.InputRefs:
-	}
-	return "", false
+// levels are the lines that show how many entities of a kind there are, with the input that tells so. An entity counts
+// where counts says so.
+var levels = [...]struct {
+	kind   backend.Kind
+	input  backend.Input
+	line   LineName
+	counts func(backend.Entity) bool
+}{
+	{backend.KindWorkspace, backend.InputRegistry, LineBroken, func(e backend.Entity) bool {
+		class := e.(*backend.Workspace).Class
+		return class == backend.ClassFailed || class == backend.ClassEvicted
+	}},
+	{backend.KindSandbox, backend.InputContainers, LineSandboxes, func(e backend.Entity) bool {
+		b := e.(*backend.Sandbox)
+		return b.IsSandbox && b.Class == backend.SandboxRunning
+	}},
+	{backend.KindTmpdir, backend.InputTmpdirs, LineTmpdirs, func(backend.Entity) bool { return true }},
 }
 
 // measure adds the present levels of the sources that answer; those of the others are not known now.
@@ -293,9 +275,10 @@ func (d *diary) measure(now time.Time, health []*SourceHealth) {
 			continue
 		}
 		for _, in := range h.Inputs {
-			if name, ok := level(in); ok {
-				l := Line{h.Key.Source, name}
-				d.points[l] = append(d.points[l], minute{at, float64(max(d.levels[l], 0))})
+			for _, x := range levels {
+				if l := (Line{h.Key.Source, x.line}); x.input == in {
+					d.points[l] = append(d.points[l], minute{at, float64(max(d.levels[l], 0))})
+				}
 			}
 		}
 		if h.P95 > 0 {
@@ -305,28 +288,23 @@ func (d *diary) measure(now time.Time, health []*SourceHealth) {
 	}
 }
 
-// writeDay closes what was gathered since the last State.
-func (s *store) writeDay(now time.Time, health []*SourceHealth) {
-	keys := slices.Clone(s.changed)
-	for _, g := range s.gone {
-		keys = append(keys, g.Key)
-	}
-	for _, k := range unique(keys) {
-		s.sawChange(k)
+// writeDay closes what was gathered since the last State, which changed or removed the touched entities.
+func (s *store) writeDay(touched []backend.Key, now time.Time, health []*SourceHealth) {
+	for _, k := range touched {
+		for _, x := range levels {
+			if x.kind != k.Kind {
+				continue
+			}
+			t, l := s.of(k.Kind), Line{k.Source, x.line}
+			if e := t.before(k); e != nil && x.counts(e) {
+				s.diary.levels[l]--
+			}
+			if e := t.after(k); e != nil && x.counts(e) {
+				s.diary.levels[l]++
+			}
+		}
 	}
 	s.diary.measure(now, health)
 	s.day = s.day.with(s.diary.points, now.Add(-DaySpan).Unix()/60)
 	clear(s.diary.points)
-}
-
-func (s *store) sawChange(k backend.Key) {
-	switch k.Kind {
-	case backend.KindWorkspace:
-		s.diary.saw(orNil(s.workspaces.table.Get(k)), orNil(s.workspaces.get(k)))
-	case backend.KindSandbox:
-		s.diary.saw(orNil(s.sandboxes.table.Get(k)), orNil(s.sandboxes.get(k)))
-	case backend.KindTmpdir:
-		s.diary.saw(orNil(s.tmpdirs.table.Get(k)), orNil(s.tmpdirs.get(k)))
-	case backend.KindSession, backend.KindHost, backend.KindRef, backend.KindExecution, backend.KindJob, backend.KindSource:
-	}
 }

@@ -2,6 +2,41 @@ package fleet
 
 import "sandglass/backend"
 
+// kinds is the table of the kinds that have entities: where a Reading lists them, and which Table of a State has them. A
+// new kind adds its line here.
+var kinds = [...]entityKind{
+	newKind(backend.KindWorkspace, func(r *backend.Reading) *[]*backend.Workspace { return &r.Workspaces }, func(s *State) *Table[backend.Workspace, *backend.Workspace] { return &s.Workspaces }),
+	newKind(backend.KindSession, func(r *backend.Reading) *[]*backend.Session { return &r.Sessions }, func(s *State) *Table[backend.Session, *backend.Session] { return &s.Sessions }),
+	newKind(backend.KindSandbox, func(r *backend.Reading) *[]*backend.Sandbox { return &r.Sandboxes }, func(s *State) *Table[backend.Sandbox, *backend.Sandbox] { return &s.Sandboxes }),
+	newKind(backend.KindExecution, func(r *backend.Reading) *[]*backend.Execution { return &r.Executions }, func(s *State) *Table[backend.Execution, *backend.Execution] { return &s.Executions }),
+	newKind(backend.KindJob, func(r *backend.Reading) *[]*backend.Job { return &r.Jobs }, func(s *State) *Table[backend.Job, *backend.Job] { return &s.Jobs }),
+	newKind(backend.KindTmpdir, func(r *backend.Reading) *[]*backend.Tmpdir { return &r.Tmpdirs }, func(s *State) *Table[backend.Tmpdir, *backend.Tmpdir] { return &s.Tmpdirs }),
+	newKind(backend.KindHost, func(r *backend.Reading) *[]*backend.Host { return &r.Hosts }, func(s *State) *Table[backend.Host, *backend.Host] { return &s.Hosts }),
+	newKind(backend.KindRef, func(r *backend.Reading) *[]*backend.Ref { return &r.Refs }, func(s *State) *Table[backend.Ref, *backend.Ref] { return &s.Refs }),
+}
+
+// entityKind is one line of the table.
+type entityKind struct {
+	kind    backend.Kind
+	rows    func(*State) Rows
+	sort    func(*backend.Reading)
+	staging func() staging
+}
+
+func newKind[T any, P interface {
+	*T
+	backend.Entity
+}](kind backend.Kind, in func(*backend.Reading) *[]P, of func(*State) *Table[T, P]) entityKind {
+	return entityKind{
+		kind: kind,
+		rows: func(s *State) Rows { return of(s) },
+		sort: func(r *backend.Reading) { *in(r) = sortRows(*in(r)) },
+		staging: func() staging {
+			return &stagingTable[T, P]{spec: kind.Spec(), in: in, of: of, put: map[backend.Key]P{}, gone: map[backend.Key]bool{}, missed: map[backend.Key]bool{}}
+		},
+	}
+}
+
 // Rows is a Table of any kind.
 type Rows interface {
 	Len() int
@@ -11,26 +46,11 @@ type Rows interface {
 	Find(k backend.Key) backend.Entity
 }
 
-// tables says where a State keeps the entities of each kind. A new kind adds its line here.
-var tables = [...]struct {
-	kind backend.Kind
-	of   func(*State) Rows
-}{
-	{backend.KindWorkspace, func(s *State) Rows { return &s.Workspaces }},
-	{backend.KindSession, func(s *State) Rows { return &s.Sessions }},
-	{backend.KindSandbox, func(s *State) Rows { return &s.Sandboxes }},
-	{backend.KindExecution, func(s *State) Rows { return &s.Executions }},
-	{backend.KindJob, func(s *State) Rows { return &s.Jobs }},
-	{backend.KindTmpdir, func(s *State) Rows { return &s.Tmpdirs }},
-	{backend.KindHost, func(s *State) Rows { return &s.Hosts }},
-	{backend.KindRef, func(s *State) Rows { return &s.Refs }},
-}
-
 // Rows returns the entities of a kind. A kind that has none, such as a source, has an empty Table.
 func (s *State) Rows(kind backend.Kind) Rows {
-	for i := range tables {
-		if tables[i].kind == kind {
-			return tables[i].of(s)
+	for i := range kinds {
+		if kinds[i].kind == kind {
+			return kinds[i].rows(s)
 		}
 	}
 	return &Table[backend.Session, *backend.Session]{}
@@ -38,3 +58,11 @@ func (s *State) Rows(kind backend.Kind) Rows {
 
 // Entity looks up any entity, nil when there is none.
 func (s *State) Entity(k backend.Key) backend.Entity { return s.Rows(k.Kind).Find(k) }
+
+// sortReading brings every list of a reading into the order of the tables. It runs where the reading was made, so
+// that the one goroutine that builds States need not.
+func sortReading(r *backend.Reading) {
+	for i := range kinds {
+		kinds[i].sort(r)
+	}
+}

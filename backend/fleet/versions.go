@@ -53,15 +53,33 @@ type versioned struct {
 
 func newVersions() *versions { return &versions{fleets: map[versionedKind]*versioned{}} }
 
-// versionOf is what an entity states to run, empty when it states nothing, and whether it runs now.
+// versionedKinds are the kinds whose entities run a version: what it is called, and which one an entity runs, empty when
+// it states none, and whether it runs now.
+var versionedKinds = [...]struct {
+	kind backend.Kind
+	word string
+	of   func(backend.Entity) (version backend.Safe, runs bool)
+}{
+	{backend.KindSession, "version", func(e backend.Entity) (backend.Safe, bool) {
+		s := e.(*backend.Session)
+		running, known := s.Running.Get()
+		return s.Versions(), running || !known
+	}},
+	{backend.KindSandbox, "image", func(e backend.Entity) (backend.Safe, bool) {
+		b := e.(*backend.Sandbox)
+		if !b.IsSandbox {
+			return backend.Safe{}, false
+		}
+		return b.Image, b.Class == backend.SandboxRunning
+	}},
+}
+
 func versionOf(e backend.Entity) (version backend.Safe, runs bool) {
-	switch e := e.(type) {
-	case *backend.Session:
-		running, known := e.Running.Get()
-		return e.Versions(), running || !known
-	case *backend.Sandbox:
-		if e.IsSandbox {
-			return e.Image, e.Class == backend.SandboxRunning
+	if e != nil {
+		for i := range versionedKinds {
+			if v := &versionedKinds[i]; v.kind == e.EntityMeta().Key.Kind {
+				return v.of(e)
+			}
 		}
 	}
 	return backend.Safe{}, false
@@ -181,11 +199,13 @@ func (f *versioned) tell(out []backend.Event, key versionedKind, version backend
 	for _, n := range f.running {
 		all += n
 	}
-	name, things := "version", "sessions"
-	if key.kind == backend.KindSandbox {
-		name, things = "image", "sandboxes"
+	name := ""
+	for i := range versionedKinds {
+		if versionedKinds[i].kind == key.kind {
+			name = versionedKinds[i].word
+		}
 	}
-	text := backend.Textf("%d of %d %s now run %s", f.running[version], all, things, version)
+	text := backend.Textf("%d of %d %s now run %s", f.running[version], all, backend.Clean(key.kind.Spec().Plural, 40), version)
 	if !f.before.IsEmpty() {
 		text = backend.Textf("%s (before: %s)", text, f.before)
 	}
@@ -193,24 +213,14 @@ func (f *versioned) tell(out []backend.Event, key versionedKind, version backend
 		Subject: backend.Key{Kind: backend.KindSource, Source: key.source, ID: backend.MustID(key.source)}})
 }
 
-// observe hands every session and sandbox that this State changed to the versions, and adds their markers.
-func (s *store) observeVersions(now time.Time) {
-	keys := make([]backend.Key, 0, len(s.changed)+len(s.gone))
-	for _, k := range s.changed {
-		if k.Kind == backend.KindSession || k.Kind == backend.KindSandbox {
-			keys = append(keys, k)
-		}
-	}
-	for _, d := range s.gone {
-		if d.Key.Kind == backend.KindSession || d.Key.Kind == backend.KindSandbox {
-			keys = append(keys, d.Key)
-		}
-	}
-	for _, k := range unique(keys) {
-		if k.Kind == backend.KindSession {
-			s.versions.saw(k, orNil(s.sessions.table.Get(k)), orNil(s.sessions.get(k)), now)
-		} else {
-			s.versions.saw(k, orNil(s.sandboxes.table.Get(k)), orNil(s.sandboxes.get(k)), now)
+// observeVersions takes in what this State changed of them, and adds their markers.
+func (s *store) observeVersions(touched []backend.Key, now time.Time) {
+	for _, k := range touched {
+		for i := range versionedKinds {
+			if versionedKinds[i].kind == k.Kind {
+				t := s.of(k.Kind)
+				s.versions.saw(k, t.before(k), t.after(k), now)
+			}
 		}
 	}
 	s.events = append(s.events, s.versions.events(now)...)
