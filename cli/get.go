@@ -109,10 +109,11 @@ func (p *Program) get(r *reading, format *oneWord, listings []subjects.Listing, 
 		for i, l := range listings {
 			if err == nil {
 				err = text.Matching(l, ctx, filters[i], func(rec subjects.Record) error {
-					if item, ok := text.ItemOf(rec.Key(), ctx); ok {
-						return text.WriteJSONLine(p.Stdout, item)
+					line, err := rec.JSON()
+					if err == nil {
+						_, err = p.Stdout.Write(append(line, '\n'))
 					}
-					return nil
+					return err
 				})
 			}
 		}
@@ -155,14 +156,13 @@ func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.
 }
 
 func (p *Program) getJSON(r *reading, ctx *views.Snapshot, listings []subjects.Listing, filters []filter.Filter) error {
-	d := text.Document{Time: r.now, Environment: r.Config.Environment, Items: make(map[string][]text.Item)}
+	d := text.Document{Time: r.now, Environment: r.Config.Environment, Rows: make(map[string][][]byte)}
 	for i, l := range listings {
 		d.Kinds = append(d.Kinds, l.Kind)
 		err := text.Matching(l, ctx, filters[i], func(rec subjects.Record) error {
-			if item, ok := text.ItemOf(rec.Key(), ctx); ok {
-				d.Items[l.Kind] = append(d.Items[l.Kind], item)
-			}
-			return nil
+			row, err := rec.JSON()
+			d.Rows[l.Kind] = append(d.Rows[l.Kind], row)
+			return err
 		})
 		if err != nil {
 			return err

@@ -23,6 +23,11 @@ func Alerts() *Set[*alerts.Alert] {
 		Text: func(a row) string {
 			return a.Rule + " " + a.Cause.String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
 		},
+		JSON: func(a row, _ *views.Snapshot) ([]byte, error) {
+			doc := NewAlertJSON(a)
+			doc.Trim()
+			return views.JSON(doc)
+		},
 		Columns: []Column[row]{
 			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
 				Cell: func(a row, _ *views.Snapshot) Cell { return SeverityCell(a) },

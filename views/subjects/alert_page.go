@@ -105,7 +105,7 @@ func (w *writer) evidence(a *alerts.Alert) {
 func (w *writer) whole(a *alerts.Alert) {
 	s := kit.Number(a.SubjectCount) + " subjects"
 	if len(a.Subjects) > 0 {
-		s = number(a.SubjectCount, string(a.Subjects[0].Key.Kind))
+		s = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
 	}
 	if a.Sessions > 0 && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
 		s += " in " + number(a.Sessions, "session")
@@ -134,9 +134,6 @@ func (w *writer) whole(a *alerts.Alert) {
 
 // number writes a count with its noun.
 func number(n int, noun string) string {
-	if noun == string(backend.KindTmpdir) {
-		noun = "scratch directory"
-	}
 	return kit.Count(n, noun, backend.Plural(noun))
 }
 
@@ -300,4 +297,19 @@ func subjectName(s *alerts.Subject) string {
 // aged is a state and how long it has held, in one word each.
 func (w *writer) aged(state alerts.AlertState, since time.Time) string {
 	return StateWord(state) + " " + backend.Age(w.f.Now.Sub(since))
+}
+
+type alertKind struct{ base }
+
+func (alertKind) listing() Listing { return Alerts().Listing() }
+
+func (alertKind) title(k backend.Key, f *views.Frame) string {
+	if a := views.FindAlert(f.Board, k); a != nil {
+		return "alert " + a.Rule
+	}
+	return "alert"
+}
+
+func (alertKind) details(w *writer, k backend.Key) bool {
+	return write(w, views.FindAlert(w.f.Board, k), w.alert)
 }

@@ -169,12 +169,8 @@ func lineOf(a *alerts.Alert, st *fleet.State) (fleet.Line, bool) {
 	default:
 		names = []fleet.LineName{fleet.LineName(a.Rule)} // some rules watch one metric and are called like it
 		if len(a.Subjects) > 0 {
-			switch a.Subjects[0].Key.Kind {
-			case backend.KindWorkspace:
-				names = append(names, fleet.LineBroken)
-			case backend.KindTmpdir:
-				names = append(names, fleet.LineTmpdirs)
-			case backend.KindSession, backend.KindSandbox, backend.KindHost, backend.KindRef, backend.KindExecution, backend.KindJob, backend.KindSource:
+			if line := kindOf(a.Subjects[0].Key.Kind).day(); line != "" {
+				names = append(names, line)
 			}
 		}
 	}

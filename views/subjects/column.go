@@ -103,6 +103,8 @@ type Set[R any] struct {
 	Muted func(R) bool
 	// Stale rows show values of an older reading, because newer ones failed. nil: none.
 	Stale func(R, *views.Snapshot) bool
+	// JSON writes a row for `-o json`; nil: the row as it is.
+	JSON func(R, *views.Snapshot) ([]byte, error)
 	// DefaultSort is the name of the column sorted by at first; empty: the natural order.
 	DefaultSort string
 }
@@ -170,6 +172,14 @@ func (c *Cursor[R]) Cell(i int) Cell { return c.set.Columns[i].Cell(c.Row, c.ctx
 
 // SortKey returns the i-th column's sort key.
 func (c *Cursor[R]) SortKey(i int) SortKey { return c.set.Columns[i].Sort(c.Row, c.ctx) }
+
+// JSON writes the row for `-o json`.
+func (c *Cursor[R]) JSON() ([]byte, error) {
+	if c.set.JSON != nil {
+		return c.set.JSON(c.Row, c.ctx)
+	}
+	return views.JSON(c.Row)
+}
 
 // Stale reports whether the row shows an older reading because newer ones failed.
 func (c *Cursor[R]) Stale() bool { return c.set.Stale != nil && c.set.Stale(c.Row, c.ctx) }

@@ -1,6 +1,8 @@
 package subjects
 
 import (
+	"time"
+
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/theme"
@@ -73,4 +75,50 @@ func slim[R any](c Column[R]) Column[R] {
 func wide[R any](c Column[R]) Column[R] {
 	c.Where = WideOnly
 	return c
+}
+
+// numColumn shows a number; key tells whether it is known.
+func numColumn[R any](c Column[R], key func(R) SortKey, show func(R) string, notApplicable func(R) bool) Column[R] {
+	c.Align, c.Descending = Right, true
+	c.Cell = func(r R, _ *views.Snapshot) Cell {
+		if key(r).Unknown {
+			return absent(notApplicable != nil && notApplicable(r))
+		}
+		return Cell{Text: plain(show(r))}
+	}
+	c.Sort = func(r R, _ *views.Snapshot) SortKey { return key(r) }
+	c.Measure = func(r R, _ *views.Snapshot) (float64, bool) { return measured(key(r)) }
+	return c
+}
+
+func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[R] {
+	c.Align, c.Descending = Right, false
+	c.Cell = func(r R, x *views.Snapshot) Cell { return ageOf(get(r), x.Now, theme.Normal) }
+	c.Sort = func(r R, x *views.Snapshot) SortKey { return sortAge(get(r), x.Now) }
+	c.Measure = func(r R, x *views.Snapshot) (float64, bool) { return measured(sortAge(get(r), x.Now)) }
+	return c
+}
+
+// span is how long ago something began of which two bounds are known, either of them zero: unknown.
+func span(early, late, now time.Time) string {
+	least, most := now.Sub(late), now.Sub(early)
+	switch {
+	case late.IsZero():
+		return "<" + backend.Age(most)
+	case early.IsZero():
+		return backend.Age(least) + "+"
+	case most-least <= max(30*time.Second, most/10):
+		return backend.Age(most)
+	case 3*least >= most:
+		return backend.Age(least) + "+"
+	}
+	return "<" + backend.Age(most)
+}
+
+// known turns a time that is zero when there is none into a value.
+func known(t time.Time) backend.Value[time.Time] {
+	if t.IsZero() {
+		return backend.NotApplicable[time.Time]()
+	}
+	return backend.Known(t)
 }

@@ -10,6 +10,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -25,6 +26,7 @@ func Events() *Set[views.Event] {
 			return e.Text.String() + " " + e.Name + " " + string(e.Kind) + " " + e.Source + " " + subjectOf(e).String()
 		},
 		Muted: func(e row) bool { return e.Kind == backend.EventPlatform },
+		JSON:  func(e row, _ *views.Snapshot) ([]byte, error) { return views.JSON(e.Event) },
 		Columns: []Column[row]{
 			{Name: "time", Title: "TIME", Help: "our time, UTC; with the day when it is another one", Min: 9, Ideal: 11, Priority: 0, Descending: true,
 				Cell:    func(e row, c *views.Snapshot) Cell { return timeCell(e.At, c.Now, theme.Normal) },
@@ -61,24 +63,6 @@ func subjectOf(e views.Event) backend.Safe {
 		return backend.Safe{}
 	}
 	return e.Subject.Safe()
-}
-
-// NameOf is what people call a subject: a sandbox's name, a directory's path, otherwise the id. Empty for no subject.
-func NameOf(k backend.Key, c *views.Snapshot) backend.Safe {
-	switch k.Kind {
-	case "":
-		return backend.Safe{}
-	case backend.KindSandbox:
-		if b := c.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
-			return b.Name
-		}
-	case backend.KindTmpdir:
-		if t := c.State.Tmpdirs.Get(k); t != nil {
-			return t.Path
-		}
-	case backend.KindSession, backend.KindWorkspace, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
-	}
-	return k.Safe()
 }
 
 // clock writes a time of day, with the day before it when it is not today's.
@@ -174,3 +158,38 @@ func kindCell(e *backend.Event) Cell {
 	}
 	return Cell{Text: backend.Text("platform"), Tone: theme.Dim, Mark: theme.MarkIdle}
 }
+
+// event describes one line of the timeline and leads to what it is about.
+func (w *writer) event(e *backend.Event) {
+	w.Field("what", kit.Span{Tone: theme.Strong, Text: e.Text.String()})
+	w.Field("when", kit.Span{Text: e.At.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  " + backend.Age(w.f.Now.Sub(e.At)) + " ago, by our clock"})
+	if !e.SourceAt.IsZero() {
+		w.Field("its time", kit.Span{Text: e.SourceAt.UTC().Format(time.RFC3339)}, kit.Span{Tone: theme.Dim, Text: "  by the source's clock"})
+	}
+	kind, name := EventKind(e), EventName(e).String()
+	if name != kind {
+		kind += ", " + name
+	}
+	w.Field("kind", kit.Span{Text: kind})
+	if e.Source != "" {
+		w.to(backend.Key{Kind: backend.KindSource, Source: e.Source, ID: backend.MustID(e.Source)})
+		w.Field("source", kit.Span{Text: backend.Clean(e.Source, 80).String()})
+	}
+	if e.Subject != (backend.Key{}) && e.Subject.Kind != backend.KindSource {
+		w.to(e.Subject)
+		w.Field("about", kit.Span{Text: noun(e.Subject.Kind) + " " + NameOf(e.Subject, w.f.Snapshot).String()})
+	}
+}
+
+type eventKind struct{ base }
+
+func (eventKind) listing() Listing { return Events().Listing() }
+
+func (eventKind) title(k backend.Key, f *views.Frame) string {
+	if e := f.Event(k); e != nil {
+		return EventTitle(e, f.Now)
+	}
+	return "event"
+}
+
+func (eventKind) details(w *writer, k backend.Key) bool { return write(w, w.f.Event(k), w.event) }

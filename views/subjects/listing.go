@@ -26,6 +26,7 @@ type Record interface {
 	Text() string
 	Cell(i int) Cell
 	SortKey(i int) SortKey
+	JSON() ([]byte, error)
 	Muted() bool
 	Stale() bool
 }
@@ -62,10 +63,4 @@ func (s *Set[R]) Listing() Listing {
 			}
 		}
 	}}
-}
-
-// Listings are all kinds that `get` can print, in the order of the screens.
-func Listings() []Listing {
-	return []Listing{Alerts().Listing(), Workspaces().Listing(), Sandboxes().Listing(), Sessions().Listing(),
-		Tmpdirs().Listing(), Refs().Listing(), Sharing().Listing(), Events().Listing(), Sources().Listing()}
 }

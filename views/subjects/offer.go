@@ -64,7 +64,7 @@ func (w *writer) offer(label string, x *actions.Ability, many int, noReset backe
 	key := cmp.Or(keys.OfVerb(string(x.Spec.Verb)), " ")
 	text := backend.Clean(x.Spec.Effect, 300).String()
 	if many > 1 {
-		text = number(many, string(x.Spec.Of)) + ": " + text
+		text = counted(many, x.Spec.Of) + ": " + text
 	}
 	switch {
 	case !x.Denied.IsEmpty():
@@ -111,7 +111,7 @@ func (w *writer) doable(key backend.Key) {
 	}
 	w.offers([]backend.Key{key}, noReset)
 	if w.Len() == before && w.f.Abilities != nil {
-		w.Field("act", dim("nothing: Sandglass has no verb for a "+string(key.Kind)+" of this source"))
+		w.Field("act", dim("nothing: Sandglass has no verb for a "+noun(key.Kind)+" of this source"))
 	}
 	if ok {
 		w.reading(page.Incident, "")

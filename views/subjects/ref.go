@@ -48,3 +48,11 @@ func Refs() *Set[*backend.Ref] {
 		},
 	}
 }
+
+type refKind struct{ base }
+
+func (refKind) listing() Listing { return Refs().Listing() }
+
+func (refKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	ofSession(s.State, k.Parent, backend.ID{}, "", add)
+}

@@ -39,30 +39,9 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 			}
 		}
 	}
-	incident, why := unnamed(key, f)
+	incident, why := kindOf(key.Kind).page(key, f)
 	why = "no alert names it; this page because " + why + "; [ and ] turn to others"
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
-}
-
-// unnamed chooses a page for something that no alert names, as a ticket may ask about it.
-func unnamed(key backend.Key, f *views.Frame) (incident, why string) {
-	switch key.Kind {
-	case backend.KindWorkspace:
-		w := f.State.Workspace(key)
-		if w != nil && w.Condition(f.Now, f.State.LongestOperation) == backend.CondFailing {
-			return "1", "it fails"
-		}
-		return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
-	case backend.KindSession:
-		return "2", "that files are missing is what no state shows"
-	case backend.KindSandbox, backend.KindExecution, backend.KindJob:
-		return "4", "it is about sandboxes"
-	case backend.KindTmpdir, backend.KindHost:
-		return "5", "it is about scratch directories"
-	case backend.KindSource:
-		return "7", "it is about everything of a source"
-	}
-	return "", ""
 }
 
 // Turn goes to another page of the runbook for the same subject.

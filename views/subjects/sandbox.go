@@ -89,20 +89,6 @@ func Sandboxes() *Set[*backend.Sandbox] {
 	}
 }
 
-// numColumn shows a number; key tells whether it is known.
-func numColumn[R any](c Column[R], key func(R) SortKey, show func(R) string, notApplicable func(R) bool) Column[R] {
-	c.Align, c.Descending = Right, true
-	c.Cell = func(r R, _ *views.Snapshot) Cell {
-		if key(r).Unknown {
-			return absent(notApplicable != nil && notApplicable(r))
-		}
-		return Cell{Text: plain(show(r))}
-	}
-	c.Sort = func(r R, _ *views.Snapshot) SortKey { return key(r) }
-	c.Measure = func(r R, _ *views.Snapshot) (float64, bool) { return measured(key(r)) }
-	return c
-}
-
 // noUsage says that a machine has no usage to read: it does not run.
 func noUsage(b *backend.Sandbox) bool {
 	return b.Usage.IsNotApplicable() || b.Class == backend.SandboxExited || b.Class == backend.SandboxCreated || b.Class == backend.SandboxDead
@@ -267,3 +253,5 @@ func exitCode(b *backend.Sandbox) string {
 	}
 	return ""
 }
+
+func createdAt(b *backend.Sandbox) backend.Value[time.Time] { return b.CreatedAt }

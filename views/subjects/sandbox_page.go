@@ -2,11 +2,9 @@ package subjects
 
 import (
 	"fmt"
-	"strings"
 
 	"sandglass/backend"
-	"sandglass/views/kit"
-	"sandglass/views/theme"
+	"sandglass/views"
 )
 
 func (w *writer) sandbox(b *backend.Sandbox) {
@@ -103,164 +101,37 @@ func (w *writer) workspaceOf(b *backend.Sandbox) {
 	w.Field("workspace", normal(b.Workspace.Safe().String()), dim("  no registry lists it"))
 }
 
-func (w *writer) tmpdir(t *backend.Tmpdir) {
-	set := Tmpdirs()
-	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(t, w.f.Snapshot) }
-	w.Field("path", normal(t.Path.String()))
-	w.at("last change", t.Newest, "")
-	w.at("made", t.Born, "")
-	w.Field("size", normal(col("size").Text.String()+" in "+col("entries").Text.String()+" entries"))
-	if t.Cut {
-		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
+type sandboxKind struct{ base }
+
+func (sandboxKind) listing() Listing { return Sandboxes().Listing() }
+
+func (sandboxKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
+	if b := s.State.Sandbox(k); b != nil {
+		return sandboxName(b)
 	}
-	w.text("owner", t.Owner)
-	w.text("mode", t.Mode)
-	w.read(&t.Meta)
-	w.Head("Held by")
-	holders, ok := t.Holders.Get()
-	switch {
-	case !ok:
-		w.Field("", dim("unknown: "+number(t.Unreadable, "process")+" could not be read"))
-	case len(holders) == 0:
-		w.tone("", theme.Warn, "nobody")
-	}
-	for _, h := range holders {
-		w.Field(fmt.Sprint(h.PID), normal(h.Command.String()), dim("  "+h.How.String()))
-	}
-	if ok && t.Unreadable > 0 {
-		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
-	}
-	w.naming(t.Key)
-	w.doable(t.Key)
-	w.Head("Joined")
-	n := 0
-	for b := range w.f.State.Sandboxes.All() {
-		for _, m := range b.Mounts {
-			if !m.RawSource.IsZero() && within(m.RawSource.Raw(), t.RawPath.Raw()) {
-				n++
-				w.to(b.Key)
-				w.Field(label(n, "mounted by"), w.sandboxSpans(b)...)
-				break
-			}
-		}
-	}
-	if n == 0 {
-		w.Field("mounted by", dim("no listed sandbox"))
-	}
-	for h := range w.f.State.Hosts.All() {
-		if h.Key.ID == t.Key.Parent {
-			w.to(h.Key)
-			w.Field("host", normal(h.Name.String()))
-		}
-	}
-	w.raw(&t.Meta)
+	return k.Safe()
 }
 
-func within(path, dir string) bool {
-	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/") || strings.HasPrefix(dir, path+"/"))
+func (sandboxKind) details(w *writer, k backend.Key) bool {
+	return write(w, w.f.State.Sandbox(k), w.sandbox)
 }
 
-func (w *writer) host(h *backend.Host) {
-	w.at("booted", h.BootedAt, "")
-	for _, g := range HostGroups(h) {
-		w.Field("", g...)
-	}
-	w.read(&h.Meta)
-	w.naming(h.Key)
-	w.raw(&h.Meta)
+func (sandboxKind) page(backend.Key, *views.Frame) (incident, why string) {
+	return "4", "it is about sandboxes"
 }
 
-// HostGroups says how full a host is: its memory, then disk and inodes of each root. A group belongs on one line.
-func HostGroups(h *backend.Host) [][]kit.Span {
-	memory := []kit.Span{{Tone: theme.Strong, Text: h.Name.String()}}
-	total, okT := h.MemTotal.Get()
-	free, okF := h.MemAvailable.Get()
-	if okT && okF && total > 0 {
-		memory = append(memory, fullness("memory", float64(total-free)/float64(total), backend.Bytes(free)+" free"))
-	} else {
-		memory = append(memory, dim("  memory unknown"))
+func (sandboxKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	if b := s.State.Sandbox(k); b != nil {
+		mountedBy(s.State, b, add)
+		ofSession(s.State, b.Session, b.Workspace, "", add)
 	}
-	if p, ok := h.MemPressure.Get(); ok && p >= 0.1 {
-		memory = append(memory, kit.Span{Tone: theme.Warn, Text: "  pressure " + kit.Percent(p)})
-	}
-	if n, ok := h.OOMKills.Get(); ok && n > 0 {
-		memory = append(memory, kit.Span{Tone: theme.Warn, Text: "  " + kit.Count(int(n), "oom kill", "oom kills") + " since boot"})
-	}
-	groups := [][]kit.Span{memory}
-	for _, r := range h.Roots {
-		groups = append(groups, append([]kit.Span{{Tone: theme.Strong, Text: r.Path.String()}}, rootSpans(r)...))
-	}
-	return groups
 }
 
-func rootSpans(r backend.Root) []kit.Span {
-	if exists, ok := r.Exists.Get(); ok && !exists {
-		return []kit.Span{{Tone: theme.Bad, Text: " does not exist"}}
-	}
-	var spans []kit.Span
-	if ro, ok := r.ReadOnly.Get(); ok && ro {
-		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " read-only"})
-	} else if wr, ok := r.Writable.Get(); ok && !wr {
-		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " not writable by the agent"})
-	}
-	if !r.Problem.IsEmpty() {
-		spans = append(spans, kit.Span{Tone: theme.Warn, Text: " " + r.Problem.String()})
-	}
-	if !r.FSType.IsEmpty() {
-		spans = append(spans, dim(" "+r.FSType.String()))
-	}
-	spans = append(spans, used(" disk", r.Bytes, r.BytesFree), used("  inodes", r.Inodes, r.InodesFree))
-	if r.WaitingCount > 0 {
-		spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + setAside(r)})
-	}
-	return spans
+func (sandboxKind) summary(e backend.Entity, _ *views.Snapshot, quote func(backend.Safe) string) []string {
+	b := e.(*backend.Sandbox)
+	return []string{fmt.Sprintf("reported %s, image %s", quote(b.Reported), quote(b.Image))}
 }
 
-// setAside says how many directories of a root a clean-up has set aside, and what they still occupy.
-func setAside(r backend.Root) string {
-	var bytes int64
-	known := 0
-	for _, w := range r.Waiting {
-		if n, ok := w.Bytes.Get(); ok {
-			bytes, known = bytes+n, known+1
-		}
-	}
-	text := kit.Number(r.WaitingCount) + " set aside"
-	switch {
-	case known == r.WaitingCount:
-		text += ", " + backend.Bytes(bytes)
-	case known > 0:
-		text += ", at least " + backend.Bytes(bytes)
-	}
-	return text
-}
-
-func used(label string, total, free backend.Value[int64]) kit.Span {
-	n, okN := total.Get()
-	f, okF := free.Get()
-	switch {
-	case total.IsNotApplicable() || okN && n == 0:
-		return dim(label + " –")
-	case !okN || !okF:
-		return dim(label + " unknown")
-	}
-	note := ""
-	if strings.Contains(label, "disk") {
-		note = backend.Bytes(f) + " free"
-	}
-	return fullness(label, float64(n-f)/float64(n), note)
-}
-
-func fullness(label string, share float64, note string) kit.Span {
-	s := kit.Span{Text: "  " + strings.TrimSpace(label) + " " + kit.Percent(share) + " full"}
-	if note != "" {
-		s.Text += ", " + note
-	}
-	switch {
-	case share >= 0.95:
-		s.Tone = theme.Bad
-	case share >= 0.85:
-		s.Tone = theme.Warn
-	}
-	return s
+func (sandboxKind) remark(e backend.Entity) (what string, text backend.Safe) {
+	return "the health check of", e.(*backend.Sandbox).HealthOutput
 }

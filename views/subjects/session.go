@@ -8,6 +8,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -63,4 +64,56 @@ func RunningCell(s *backend.Session) Cell {
 		return Cell{Text: backend.Text("running"), Tone: theme.Good, Mark: theme.MarkGood}
 	}
 	return Cell{Text: backend.Text("idle"), Tone: theme.Dim, Mark: theme.MarkIdle}
+}
+
+func (w *writer) session(s *backend.Session) {
+	w.cell("running", RunningCell(s))
+	w.text("status", s.Status)
+	if s.Answer != backend.AnswerNone {
+		w.Field("health route", normal(string(s.Answer)))
+	}
+	w.text("problem", s.AnswerText)
+	w.at("started", s.StartedAt, "")
+	w.read(&s.Meta)
+	w.text("tenant", s.Tenant)
+	w.text("runtime", s.Runtime)
+	w.running("version", s.Versions(), &s.Meta)
+	w.text("branched from", s.BranchedFrom.Safe())
+	w.naming(s.Key)
+	w.doable(s.Key)
+	w.Head("Joined")
+	n := 0
+	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
+		if n++; n <= 12 {
+			w.to(x.Key)
+			w.Field(label(n, "workspace"), normal(x.Key.ID.Safe().String()+"  "),
+				w.state(ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))), dim("  "+x.LastError.String()))
+		}
+	}
+	if n > 12 {
+		w.Field("", dim("and "+kit.Number(n-12)+" more"))
+	}
+	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })
+	w.history(&s.Meta)
+	w.raw(&s.Meta)
+}
+
+type sessionKind struct{ base }
+
+func (sessionKind) listing() Listing { return Sessions().Listing() }
+
+func (sessionKind) details(w *writer, k backend.Key) bool {
+	return write(w, w.f.State.Session(k), w.session)
+}
+
+func (sessionKind) page(backend.Key, *views.Frame) (incident, why string) {
+	return "2", "that files are missing is what no state shows"
+}
+
+func (sessionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	ofSession(s.State, k.ID, backend.ID{}, k.Source, add)
+}
+
+func (sessionKind) remark(e backend.Entity) (what string, text backend.Safe) {
+	return "the answer for", e.(*backend.Session).AnswerText
 }

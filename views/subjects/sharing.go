@@ -30,6 +30,7 @@ func Sharing() *Set[*fleet.Place] {
 			}
 			return b.String()
 		},
+		JSON: func(p row, c *views.Snapshot) ([]byte, error) { return views.JSON(newPlaceItem(p, c)) },
 		Columns: []Column[row]{
 			{Name: "what", Title: "WHAT", Help: "sandbox, namespace or scratch directory", Min: 9, Ideal: 9, Priority: 1,
 				Cell: func(p row, _ *views.Snapshot) Cell { return text(plain(string(p.What)), theme.Dim) },
@@ -199,3 +200,7 @@ func countOf(p *fleet.Place, n int) string {
 	}
 	return kit.Number(n)
 }
+
+type placeKind struct{ base }
+
+func (placeKind) listing() Listing { return Sharing().Listing() }

@@ -25,6 +25,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 		Text: func(h row) string {
 			return h.Key.Source + " " + h.Kind + " " + string(h.Status) + " " + h.Error.String()
 		},
+		JSON: func(h row, c *views.Snapshot) ([]byte, error) { return views.JSON(NewSourceItem(h, c)) },
 		Columns: []Column[row]{
 			{Name: "source", Title: "SOURCE", Help: "its id in the configuration", Min: 10, Ideal: 14, Priority: 0,
 				Cell: func(h row, _ *views.Snapshot) Cell { return Cell{Text: plain(h.Key.Source), Tone: theme.Strong} },

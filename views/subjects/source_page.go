@@ -203,3 +203,15 @@ func lastSuccess(h *fleet.SourceHealth, f *views.Frame) string {
 	}
 	return ", last success " + backend.Age(f.Now.Sub(h.LastOK)) + " ago"
 }
+
+type sourceKind struct{ base }
+
+func (sourceKind) listing() Listing { return Sources().Listing() }
+
+func (sourceKind) details(w *writer, k backend.Key) bool {
+	return write(w, w.f.State.Source(k.Source), w.source)
+}
+
+func (sourceKind) page(backend.Key, *views.Frame) (incident, why string) {
+	return "7", "it is about everything of a source"
+}

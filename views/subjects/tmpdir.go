@@ -103,3 +103,94 @@ func holdersCell(t *backend.Tmpdir) Cell {
 	c.Short = plain(strconv.Itoa(len(h)) + " held")
 	return c
 }
+
+func (w *writer) tmpdir(t *backend.Tmpdir) {
+	set := Tmpdirs()
+	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(t, w.f.Snapshot) }
+	w.Field("path", normal(t.Path.String()))
+	w.at("last change", t.Newest, "")
+	w.at("made", t.Born, "")
+	w.Field("size", normal(col("size").Text.String()+" in "+col("entries").Text.String()+" entries"))
+	if t.Cut {
+		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
+	}
+	w.text("owner", t.Owner)
+	w.text("mode", t.Mode)
+	w.read(&t.Meta)
+	w.Head("Held by")
+	holders, ok := t.Holders.Get()
+	switch {
+	case !ok:
+		w.Field("", dim("unknown: "+number(t.Unreadable, "process")+" could not be read"))
+	case len(holders) == 0:
+		w.tone("", theme.Warn, "nobody")
+	}
+	for _, h := range holders {
+		w.Field(fmt.Sprint(h.PID), normal(h.Command.String()), dim("  "+h.How.String()))
+	}
+	if ok && t.Unreadable > 0 {
+		w.Field("", dim(number(t.Unreadable, "further process")+" could not be read"))
+	}
+	w.naming(t.Key)
+	w.doable(t.Key)
+	w.Head("Joined")
+	n := 0
+	for b := range w.f.State.Sandboxes.All() {
+		for _, m := range b.Mounts {
+			if !m.RawSource.IsZero() && within(m.RawSource.Raw(), t.RawPath.Raw()) {
+				n++
+				w.to(b.Key)
+				w.Field(label(n, "mounted by"), w.sandboxSpans(b)...)
+				break
+			}
+		}
+	}
+	if n == 0 {
+		w.Field("mounted by", dim("no listed sandbox"))
+	}
+	for h := range w.f.State.Hosts.All() {
+		if h.Key.ID == t.Key.Parent {
+			w.to(h.Key)
+			w.Field("host", normal(h.Name.String()))
+		}
+	}
+	w.raw(&t.Meta)
+}
+
+func within(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, dir+"/") || strings.HasPrefix(dir, path+"/"))
+}
+
+type tmpdirKind struct{ base }
+
+func (tmpdirKind) listing() Listing { return Tmpdirs().Listing() }
+
+func (tmpdirKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
+	if t := s.State.Tmpdirs.Get(k); t != nil {
+		return t.Path
+	}
+	return k.Safe()
+}
+
+func (tmpdirKind) details(w *writer, k backend.Key) bool {
+	return write(w, w.f.State.Tmpdirs.Get(k), w.tmpdir)
+}
+
+func (tmpdirKind) page(backend.Key, *views.Frame) (incident, why string) {
+	return "5", "it is about scratch directories"
+}
+
+func (tmpdirKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	t := s.State.Tmpdirs.Get(k)
+	if t == nil {
+		return
+	}
+	for b := range s.State.Sandboxes.All() {
+		if mounts(b, t) {
+			add(b.Key)
+			ofSession(s.State, b.Session, b.Workspace, "", add)
+		}
+	}
+}
+
+func (tmpdirKind) day() fleet.LineName { return fleet.LineTmpdirs }

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -23,7 +25,10 @@ func Workspaces() *Set[*backend.Workspace] {
 			return w.Key.Safe().String() + " " + w.Reported.String() + " " + w.LastError.String() + " " +
 				w.Provider.String() + " " + w.Key.Source
 		},
-		Stale:       func(w row, c *views.Snapshot) bool { return w.Unreadable || c.Stale(&w.Meta) },
+		Stale: func(w row, c *views.Snapshot) bool { return w.Unreadable || c.Stale(&w.Meta) },
+		JSON: func(w row, c *views.Snapshot) ([]byte, error) {
+			return views.JSON(workspaceJSON{w, condition(w, c)})
+		},
 		DefaultSort: "works",
 		Columns: []Column[row]{
 			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, busy, working, unused or unknown",
@@ -57,14 +62,6 @@ func Workspaces() *Set[*backend.Workspace] {
 				Min: 10, Ideal: 12, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
 		},
 	}
-}
-
-func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[R] {
-	c.Align, c.Descending = Right, false
-	c.Cell = func(r R, x *views.Snapshot) Cell { return ageOf(get(r), x.Now, theme.Normal) }
-	c.Sort = func(r R, x *views.Snapshot) SortKey { return sortAge(get(r), x.Now) }
-	c.Measure = func(r R, x *views.Snapshot) (float64, bool) { return measured(sortAge(get(r), x.Now)) }
-	return c
 }
 
 func condition(w *backend.Workspace, c *views.Snapshot) backend.Condition {
@@ -144,4 +141,113 @@ func versionOf(w *backend.Workspace, c *views.Snapshot) backend.Safe {
 		return s.Versions()
 	}
 	return backend.Safe{}
+}
+
+func (w *writer) workspace(x *backend.Workspace) {
+	cond := ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))
+	reported := x.Reported.String()
+	if reported == "" {
+		reported = "no state"
+	}
+	w.cell("works", cond, dim("  the registry says "), kit.Span{Tone: theme.Strong, Text: reported})
+	if !x.LastError.IsEmpty() {
+		w.tone("last error", cond.Tone, x.LastError.String())
+	}
+	w.at("last attempt", x.LastAttemptAt, "never")
+	w.at("last success", x.LastSuccessAt, "never")
+	if x.LastOpAt.IsKnown() {
+		w.at("last operation", x.LastOpAt, "")
+	}
+	w.read(&x.Meta)
+	w.text("provider", x.Provider)
+	w.naming(x.Key)
+	w.doable(x.Key)
+	w.Head("Joined")
+	w.owner(x.Key.Source, x.Key.Parent)
+	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == x.Key.Parent && b.Workspace == x.Key.ID })
+	w.siblings(x)
+	w.facts(x)
+	w.history(&x.Meta)
+	w.extra("Other fields", x.Extra)
+	w.raw(&x.Meta)
+}
+
+func (w *writer) siblings(x *backend.Workspace) {
+	n, bad := 0, 0
+	for o := range w.f.State.Workspaces.Of(backend.KindWorkspace, x.Key.Source, x.Key.Parent) {
+		if o.Key == x.Key {
+			continue
+		}
+		n++
+		if o.Condition(w.f.Now, w.f.State.LongestOperation) == backend.CondFailing {
+			bad++
+		}
+	}
+	if n > 0 {
+		w.Field("beside it", normal(kit.Number(n)+" other workspaces of the session, "+kit.Number(bad)+" failing"))
+	}
+}
+
+func (w *writer) facts(x *backend.Workspace) {
+	d := &kit.Doc{}
+	head := w.Doc
+	w.Doc = d
+	w.text("sandbox id", x.ProviderID.Safe())
+	w.text("namespace", x.Namespace.Safe())
+	w.yes("shared", x.ShareAcrossSessions)
+	w.yes("inherited", x.InheritWorkspaces)
+	w.yes("destroy on close", x.DestroyOnClose)
+	w.duration("sleeps after", x.SleepAfter)
+	w.duration("close timeout", x.CloseTimeout)
+	w.duration("resets after", x.ResetAfter)
+	w.number("concurrency", x.Concurrency)
+	w.number("retries", x.RetryAttempts)
+	if n, ok := x.MaxFileSize.Get(); ok {
+		w.Field("largest file", normal(backend.Bytes(n)))
+	}
+	w.Doc = head
+	if d.Len() > 0 {
+		w.Head("Declared or reported about it")
+		w.Append(d)
+	}
+}
+
+type workspaceKind struct{ base }
+
+func (workspaceKind) listing() Listing { return Workspaces().Listing() }
+
+func (workspaceKind) details(w *writer, k backend.Key) bool {
+	return write(w, w.f.State.Workspace(k), w.workspace)
+}
+
+func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string) {
+	if x := f.State.Workspace(k); x != nil && condition(x, f.Snapshot) == backend.CondFailing {
+		return "1", "it fails"
+	}
+	return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
+}
+
+func (workspaceKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
+	ofSession(s.State, k.Parent, k.ID, k.Source, add)
+}
+
+func (workspaceKind) summary(e backend.Entity, s *views.Snapshot, quote func(backend.Safe) string) []string {
+	x := e.(*backend.Workspace)
+	lines := []string{fmt.Sprintf("reported %s (%s by its times)", quote(x.Reported), condition(x, s))}
+	if !x.LastError.IsEmpty() {
+		lines = append(lines, "last error: "+quote(x.LastError))
+	}
+	return lines
+}
+
+func (workspaceKind) remark(e backend.Entity) (what string, text backend.Safe) {
+	return "the last error of", e.(*backend.Workspace).LastError
+}
+
+func (workspaceKind) day() fleet.LineName { return fleet.LineBroken }
+
+// workspaceJSON adds what is concluded from the timestamps.
+type workspaceJSON struct {
+	*backend.Workspace
+	Condition backend.Condition `json:"condition"`
 }

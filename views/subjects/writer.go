@@ -29,57 +29,10 @@ func (w *writer) to(k backend.Key) {
 // When the thing is no longer there, the document says so.
 func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	w := &writer{Doc: &kit.Doc{}, f: f, headed: true}
-	found := true
-	switch key.Kind {
-	case backend.KindWorkspace:
-		found = write(w, f.State.Workspace(key), w.workspace)
-	case backend.KindSandbox:
-		found = write(w, f.State.Sandbox(key), w.sandbox)
-	case backend.KindSession:
-		found = write(w, f.State.Session(key), w.session)
-	case backend.KindTmpdir:
-		found = write(w, f.State.Tmpdirs.Get(key), w.tmpdir)
-	case backend.KindHost:
-		found = write(w, f.State.Hosts.Get(key), w.host)
-	case backend.KindSource:
-		found = write(w, f.State.Source(key.Source), w.source)
-	case views.KindAlert:
-		found = write(w, views.FindAlert(f.Board, key), w.alert)
-	case views.KindEvent:
-		found = write(w, f.Event(key), w.event)
-	case backend.KindExecution, backend.KindJob:
-		found = false
-	}
-	if !found {
+	if !kindOf(key.Kind).details(w, key) {
 		w.gone(key)
 	}
 	return w.Doc, w.links
-}
-
-// Title is the heading over a thing's details.
-func Title(key backend.Key, f *views.Frame) string {
-	switch key.Kind {
-	case views.KindAlert:
-		if a := views.FindAlert(f.Board, key); a != nil {
-			return "alert " + a.Rule
-		}
-		return "alert"
-	case backend.KindSandbox:
-		if b := f.State.Sandbox(key); b != nil && !b.Name.IsEmpty() {
-			return "sandbox " + b.Name.String()
-		}
-	case backend.KindTmpdir:
-		if t := f.State.Tmpdirs.Get(key); t != nil {
-			return "scratch directory " + t.Path.String()
-		}
-	case views.KindEvent:
-		if e := f.Event(key); e != nil {
-			return EventTitle(e, f.Now)
-		}
-		return "event"
-	case backend.KindWorkspace, backend.KindSession, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource:
-	}
-	return string(key.Kind) + " " + key.Safe().String()
 }
 
 func write[T any](w *writer, thing *T, f func(*T)) bool {

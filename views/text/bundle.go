@@ -69,7 +69,7 @@ func (b Bundle) gather() *evidence {
 		add(k)
 	}
 	for _, k := range slices.Clone(e.covered) {
-		b.joined(k, add)
+		subjects.Related(k, b.Snapshot, add)
 	}
 	for _, k := range e.covered {
 		if k.Source != "" && !slices.Contains(e.sources, k.Source) {
@@ -85,81 +85,6 @@ func (b Bundle) gather() *evidence {
 }
 
 func (b *Bundle) alert() *alerts.Alert { return views.FindAlert(b.Snapshot.Board, b.Key) }
-
-// joined calls add with what belongs to an entity: its session, that session's workspaces and sandboxes, and the
-// scratch directories that these mount.
-func (b *Bundle) joined(k backend.Key, add func(backend.Key)) {
-	st := b.Snapshot.State
-	session, name, home := k.Parent, backend.ID{}, k.Source
-	switch k.Kind {
-	case backend.KindSession:
-		session = k.ID
-	case backend.KindWorkspace:
-		name = k.ID
-	case backend.KindRef:
-		home = ""
-	case backend.KindSandbox:
-		x := st.Sandbox(k)
-		if x == nil {
-			return
-		}
-		b.mountedBy(x, add)
-		session, name, home = x.Session, x.Workspace, ""
-	case backend.KindTmpdir:
-		t := st.Tmpdirs.Get(k)
-		for x := range st.Sandboxes.All() {
-			if t != nil && slices.ContainsFunc(x.Mounts, func(m backend.Mount) bool { return !t.RawPath.IsZero() && m.RawSource == t.RawPath }) {
-				add(x.Key)
-				b.ofSession(x.Session, x.Workspace, "", add)
-			}
-		}
-		return
-	case backend.KindHost, backend.KindSource, backend.KindExecution, backend.KindJob:
-		return
-	}
-	b.ofSession(session, name, home, add)
-}
-
-// ofSession adds a session, and of its workspaces, sandboxes and refs those that may belong to the one of that name; no
-// name: all. A home bounds sessions and workspaces to one source.
-func (b *Bundle) ofSession(session, name backend.ID, home string, add func(backend.Key)) {
-	if session.IsZero() {
-		return
-	}
-	st := b.Snapshot.State
-	fits := func(source string, of, its backend.ID) bool {
-		return of == session && (home == "" || source == home) && (name.IsZero() || its.IsZero() || its == name)
-	}
-	for x := range st.Sessions.All() {
-		if fits(x.Key.Source, x.Key.ID, backend.ID{}) {
-			add(x.Key)
-		}
-	}
-	for w := range st.Workspaces.All() {
-		if fits(w.Key.Source, w.Key.Parent, w.Key.ID) {
-			add(w.Key)
-		}
-	}
-	for x := range st.Sandboxes.All() {
-		if fits(home, x.Session, x.Workspace) {
-			add(x.Key)
-			b.mountedBy(x, add)
-		}
-	}
-	for r := range st.Refs.All() {
-		if fits(home, r.Session, r.Workspace) {
-			add(r.Key)
-		}
-	}
-}
-
-func (b *Bundle) mountedBy(x *backend.Sandbox, add func(backend.Key)) {
-	for t := range b.Snapshot.State.Tmpdirs.All() {
-		if !t.RawPath.IsZero() && slices.ContainsFunc(x.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath }) {
-			add(t.Key)
-		}
-	}
-}
 
 // Subjects are what the bundle is evidence about, what was asked for first.
 func (b Bundle) Subjects() []backend.Key { return b.gather().covered }

@@ -33,14 +33,9 @@ func (e *evidence) head(p *page) {
 			p.item("source %s, kind %s: %s, last answered %s", code(id), code(h.Kind), h.Status, utc(h.LastOK))
 		}
 	}
-	if w := e.Snapshot.State.Workspace(e.Key); w != nil {
-		p.item("reported %s (%s by its times)", code(w.Reported.String()), w.Condition(e.Snapshot.Now, e.Snapshot.State.LongestOperation))
-		if !w.LastError.IsEmpty() {
-			p.item("last error: %s", code(w.LastError.String()))
-		}
-	}
-	if x := e.Snapshot.State.Sandbox(e.Key); x != nil {
-		p.item("reported %s, image %s", code(x.Reported.String()), code(x.Image.String()))
+	quote := func(s backend.Safe) string { return code(s.String()) }
+	for _, line := range subjects.Summary(e.Key, e.Snapshot, quote) {
+		p.item("%s", line)
 	}
 	if a == nil && len(e.alerts) > 0 {
 		a = e.alerts[0] // worst first
@@ -258,7 +253,7 @@ func (e *evidence) readings(p *page) {
 		p.text("")
 		if h := e.Snapshot.State.Source(k.Source); h != nil && k.Kind == backend.KindSource {
 			p.text("As of %s.", utc(e.Snapshot.Now))
-			p.block("json", indented(newSourceItem(h, e.Snapshot)))
+			p.block("json", indented(subjects.NewSourceItem(h, e.Snapshot)))
 		} else if x := e.Snapshot.State.Entity(k); x != nil {
 			e.reading(p, x)
 		} else {
@@ -298,37 +293,15 @@ func (e *evidence) gone(p *page, k backend.Key) {
 
 // parsed is the entity as JSON, without what stands elsewhere in the bundle.
 func parsed(x backend.Entity) string {
-	switch x := x.(type) {
-	case *backend.Workspace:
-		return bare(x)
-	case *backend.Session:
-		return bare(x)
-	case *backend.Sandbox:
-		return bare(x)
-	case *backend.Tmpdir:
-		return bare(x)
-	case *backend.Host:
-		return bare(x)
-	case *backend.Ref:
-		return bare(x)
-	}
-	return ""
-}
-
-// bare encodes an entity without its raw reading and history.
-func bare[T any, P interface {
-	*T
-	backend.Entity
-}](x P) string {
-	c := *x
-	m := P(&c).EntityMeta()
+	c := x.EntityMeta().Key.Kind.Spec().Copy(x)
+	m := c.EntityMeta()
 	m.Raw, m.History = backend.Safe{}, nil
-	return indented(&c)
+	return indented(c)
 }
 
 func indented[T any](document T) string {
 	var b bytes.Buffer
-	if doc, err := compact(document); err != nil || json.Indent(&b, doc, "", "  ") != nil {
+	if doc, err := views.JSON(document); err != nil || json.Indent(&b, doc, "", "  ") != nil {
 		return ""
 	}
 	return b.String()

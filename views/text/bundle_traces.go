@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sandglass/backend"
+	"sandglass/views/subjects"
 )
 
 type trace struct{ id, where string }
@@ -38,13 +39,8 @@ func (e *evidence) traces() []trace {
 			continue
 		}
 		search("the reading of "+rawID(k.Path()), x.EntityMeta().Raw)
-		switch x := x.(type) {
-		case *backend.Workspace:
-			search("the last error of "+rawID(k.Path()), x.LastError)
-		case *backend.Sandbox:
-			search("the health check of "+rawID(k.Path()), x.HealthOutput)
-		case *backend.Session:
-			search("the answer for "+rawID(k.Path()), x.AnswerText)
+		if what, remark := subjects.Remark(x); what != "" {
+			search(what+" "+rawID(k.Path()), remark)
 		}
 	}
 	for _, a := range e.alerts {

@@ -11,6 +11,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/views/subjects"
 )
 
 // shownSubjects is how many subjects the text form lists per alert.
@@ -31,7 +32,7 @@ func WriteCheck(w io.Writer, c *Check) error {
 	}
 	for _, s := range c.Sources {
 		status := s.Status
-		if s.absent {
+		if s.Absent {
 			status = string(fleet.StatusAbsent)
 		}
 		fmt.Fprintf(&b, "  %-9s %s (%s)", status, s.ID, s.Kind)
@@ -55,17 +56,17 @@ func WriteCheck(w io.Writer, c *Check) error {
 
 // folded parts the alerts that have lines of their own from those that an outage among these explains, by its id. What
 // counts towards the exit code never stands behind an outage that is silenced.
-func folded(all []CheckAlert) (stand []CheckAlert, behind map[string][]CheckAlert) {
-	outages := map[string]*CheckAlert{}
+func folded(all []subjects.AlertJSON) (stand []subjects.AlertJSON, behind map[string][]subjects.AlertJSON) {
+	outages := map[string]*subjects.AlertJSON{}
 	for i := range all {
 		if a := &all[i]; a.InhibitedBy == "" {
 			outages[a.ID] = a
-			for _, id := range a.joined {
+			for _, id := range a.Joined {
 				outages[id] = a
 			}
 		}
 	}
-	behind = map[string][]CheckAlert{}
+	behind = map[string][]subjects.AlertJSON{}
 	for _, a := range all {
 		if o := outages[a.InhibitedBy]; o != nil && (o.Silenced == nil || a.Silenced != nil) {
 			behind[o.ID] = append(behind[o.ID], a)
@@ -77,7 +78,7 @@ func folded(all []CheckAlert) (stand []CheckAlert, behind map[string][]CheckAler
 }
 
 // writeExplained says which alerts stand behind the outage above.
-func writeExplained(b *strings.Builder, behind []CheckAlert) {
+func writeExplained(b *strings.Builder, behind []subjects.AlertJSON) {
 	if len(behind) == 0 {
 		return
 	}
@@ -124,7 +125,7 @@ func verdict(code int) string {
 }
 
 // headline says in one line what is wrong, by the alerts that stand by themselves, and how much of the fleet was seen.
-func headline(c *Check, stand []CheckAlert, behind map[string][]CheckAlert) string {
+func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects.AlertJSON) string {
 	counts := map[alerts.AlertState]int{}
 	silenced, explained := 0, 0
 	var outages []string
@@ -181,7 +182,7 @@ func plural(n int, noun string) string {
 	return backend.Counted(n, noun, backend.Plural(noun))
 }
 
-func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
+func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	state := string(a.State)
 	if a.State == alerts.StatePending {
 		state = "suspected"
@@ -235,7 +236,7 @@ func writeAlert(b *strings.Builder, a CheckAlert, now time.Time) {
 }
 
 // writeWhy says what decides or what is missing, and how old the newest proof of what nobody knows now is.
-func writeWhy(b *strings.Builder, a CheckAlert, now time.Time) {
+func writeWhy(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	word := "now"
 	switch a.State {
 	case alerts.StatePending:
@@ -252,7 +253,7 @@ func writeWhy(b *strings.Builder, a CheckAlert, now time.Time) {
 	}
 }
 
-func direction(d *CheckDirection) string {
+func direction(d *subjects.DirectionJSON) string {
 	x := alerts.Direction{Heading: d.Heading}
 	if d.Seconds != nil {
 		x.Time = time.Duration(*d.Seconds * float64(time.Second))
@@ -261,7 +262,7 @@ func direction(d *CheckDirection) string {
 }
 
 // subjects counts them by their kind, where they are all of one.
-func subjectCount(a CheckAlert) string {
+func subjectCount(a subjects.AlertJSON) string {
 	word := "subject"
 	for i, s := range a.Subjects {
 		if i > 0 && word != string(s.Kind) {
@@ -273,7 +274,7 @@ func subjectCount(a CheckAlert) string {
 }
 
 // writeBounds says between which moments it began.
-func writeBounds(b *strings.Builder, bounds CheckBounds, now time.Time) {
+func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) {
 	at := func(t Time) string {
 		return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), backend.Age(now.Sub(t.Time)))
 	}

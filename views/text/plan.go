@@ -5,6 +5,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/views"
 )
 
 // Plan is the document that the commands which act print with `-o json`; docs/plan-json.md describes it. Its shape is
@@ -122,12 +123,12 @@ type PlanLine struct {
 
 // MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
 func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
-	d := &Plan{Schema: Schema, Time: Time{now}, Environment: backend.Clean(p.Environment, 200), Production: p.Production,
+	d := &Plan{Schema: Schema, Time: views.At(now), Environment: backend.Clean(p.Environment, 200), Production: p.Production,
 		Verb: backend.Clean(string(p.Verb), 40), Kind: p.Of, Source: backend.Clean(p.Source, 200), SourceKind: backend.Clean(p.SourceKind, 40),
-		Effect: backend.Clean(p.Effect, 500), Made: Time{p.Made}, Expires: Time{p.Expires()}, DryRun: p.DryRun, Refused: len(p.Open()) > 0,
+		Effect: backend.Clean(p.Effect, 500), Made: views.At(p.Made), Expires: views.At(p.Expires()), DryRun: p.DryRun, Refused: len(p.Open()) > 0,
 		Who: PlanWho{p.Who.User, p.Who.Host, said(p.Who.Claimed), said(p.Who.SudoUser), said(p.Who.SSHClient)}, Reason: said(p.Reason),
 		Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
-		Excluded: []PlanExclusion{}, NotListed: list(notListed), Advice: list(p.Advice), Warnings: list(p.Warnings), Refusals: []PlanRefusal{},
+		Excluded: []PlanExclusion{}, NotListed: views.List(notListed), Advice: views.List(p.Advice), Warnings: views.List(p.Warnings), Refusals: []PlanRefusal{},
 		title: p.Title}
 	if !d.Refused && !p.DryRun {
 		d.Digest = &p.Digest
@@ -162,8 +163,8 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 }
 
 func planTarget(t *actions.Target) PlanTarget {
-	x := PlanTarget{ID: t.Key.Path(), Label: t.Label, Owner: said(t.Owner), Identity: []PlanFact{}, Loses: list(t.Loses), Notes: list(t.Notes),
-		Useless: t.Useless, CauseSeen: Time{t.CauseSeen}}
+	x := PlanTarget{ID: t.Key.Path(), Label: t.Label, Owner: said(t.Owner), Identity: []PlanFact{}, Loses: views.List(t.Loses), Notes: views.List(t.Notes),
+		Useless: t.Useless, CauseSeen: views.At(t.CauseSeen)}
 	for _, f := range t.Identity {
 		x.Identity = append(x.Identity, PlanFact{backend.Clean(f.Name, 60), backend.Clean(f.Value, 500)})
 	}
@@ -175,11 +176,11 @@ func planTarget(t *actions.Target) PlanTarget {
 
 // Ran adds what became of the plan.
 func (d *Plan) Ran(p actions.Progress) {
-	r := &PlanRun{Phase: p.Phase, Summary: p.Summary(), Began: Time{p.Began}, Ended: Time{p.Ended}, Acted: p.Acted(),
+	r := &PlanRun{Phase: p.Phase, Summary: p.Summary(), Began: views.At(p.Began), Ended: views.At(p.Ended), Acted: p.Acted(),
 		Results: map[actions.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: Time{l.Issued}, Notes: list(l.Done.Notes)}
+		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: views.At(l.Issued), Notes: views.List(l.Done.Notes)}
 		if l.Result != actions.ResultNone {
 			x.Result = &l.Result
 			r.Results[l.Result]++

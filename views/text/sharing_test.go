@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +31,8 @@ func TestSharedPlacesAndRefsHaveAJSONForm(t *testing.T) {
 	seen := 0
 	for _, l := range []subjects.Listing{subjects.Sharing().Listing(), subjects.Refs().Listing()} {
 		for r := range l.Each(ctx) {
-			item, ok := text.ItemOf(r.Key(), ctx)
-			raw, err := json.Marshal(item)
-			if !ok || err != nil || string(raw) == "null" {
+			raw, err := r.JSON()
+			if err != nil || string(raw) == "null" {
 				t.Fatalf("%s: %s, %v", l.Kind, raw, err)
 			}
 			seen++

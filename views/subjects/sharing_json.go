@@ -1,10 +1,11 @@
-package text
+package subjects
 
 import (
+	"time"
+
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
-	"sandglass/views/subjects"
 )
 
 // placeItem is one place that several sessions or workspaces use.
@@ -15,7 +16,7 @@ type placeItem struct {
 	SessionCount   int             `json:"session_count"`
 	Tenants        []backend.Safe  `json:"tenants"`
 	TenantsUnknown bool            `json:"tenants_unknown"`
-	Since          *Time           `json:"since,omitempty"`
+	Since          *views.Time     `json:"since,omitempty"`
 	ByDesign       bool            `json:"by_design"`
 	Verdict        backend.Safe    `json:"verdict"`
 	Why            []backend.Safe  `json:"why"`
@@ -28,25 +29,25 @@ type placeUser struct {
 	Workspace backend.ID   `json:"workspace,omitzero"`
 	Tenant    backend.Safe `json:"tenant,omitzero"`
 	Provider  backend.Safe `json:"provider,omitzero"`
-	Started   Time         `json:"started_at"`
+	Started   views.Time   `json:"started_at"`
 	From      string       `json:"from"`
 }
 
 func newPlaceItem(p *fleet.Place, ctx *views.Snapshot) *placeItem {
 	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Users: []placeUser{},
-		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: list(subjects.WhyShared(p, ctx.State, ctx.Now))}
-	item.ByDesign, item.Verdict = subjects.ByDesign(p, ctx.State)
+		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: views.List(WhyShared(p, ctx.State, ctx.Now))}
+	item.ByDesign, item.Verdict = ByDesign(p, ctx.State)
 	tenants, unknown := p.Tenants(ctx.State)
-	item.Tenants, item.TenantsUnknown = list(tenants), unknown
-	if since := subjects.BothSince(p, ctx.State); !since.IsNotApplicable() {
-		at, _ := since.Get()
-		item.Since = &Time{at}
+	item.Tenants, item.TenantsUnknown = views.List(tenants), unknown
+	if since := BothSince(p, ctx.State); !since.IsNotApplicable() {
+		began := views.At(since.Or(time.Time{}))
+		item.Since = &began
 	}
 	for _, u := range p.Users {
 		x := placeUser{Session: u.Session, Workspace: u.Workspace, From: u.Said.Key.Source}
 		if s := p.SessionOf(ctx.State, u); s != nil {
 			at, _ := s.StartedAt.Get()
-			x.Tenant, x.Started = s.Tenant, Time{at}
+			x.Tenant, x.Started = s.Tenant, views.At(at)
 		}
 		if u.Entity != nil {
 			x.Provider = u.Entity.Provider

@@ -1,4 +1,4 @@
-package text
+package subjects
 
 import (
 	"os"
@@ -48,7 +48,7 @@ func TestReadingJSONIsDocumented(t *testing.T) {
 	if len(seen) < 20 {
 		t.Errorf("found only %d types", len(seen))
 	}
-	documented(t, sections, "Source", reflect.TypeFor[sourceItem]())
+	documented(t, sections, "Source", reflect.TypeFor[SourceItem]())
 	documented(t, sections, "Place", reflect.TypeFor[placeItem]())
 	documented(t, sections, "PlaceUser", reflect.TypeFor[placeUser]())
 }
@@ -72,9 +72,9 @@ func documented(t *testing.T, sections map[string]string, title string, ty refle
 	fields := map[string]bool{}
 	for i := range ty.NumField() {
 		f := ty.Field(i)
-		if f.Anonymous && f.Type == reflect.TypeFor[CheckSource]() {
+		if f.Anonymous && f.Type == reflect.TypeFor[SourceJSON]() {
 			for j := range f.Type.NumField() {
-				if f.Type.Field(j).IsExported() {
+				if jsonName(f.Type.Field(j)) != "-" {
 					fields[jsonName(f.Type.Field(j))] = true
 				}
 			}

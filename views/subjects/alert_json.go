@@ -1,0 +1,154 @@
+package subjects
+
+import (
+	"cmp"
+	"slices"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views"
+)
+
+// AlertJSON is one rule, source and cause.
+type AlertJSON struct {
+	ID           string            `json:"id"`
+	Rule         string            `json:"rule"`
+	State        alerts.AlertState `json:"state"`
+	Severity     alerts.Severity   `json:"severity"`
+	Cause        backend.Safe      `json:"cause"`
+	Fingerprint  string            `json:"cause_fingerprint"`
+	Source       backend.Safe      `json:"source"`
+	Since        views.Time        `json:"since"`
+	SinceBounds  BoundsJSON        `json:"since_bounds"`
+	Runbook      *string           `json:"runbook"`
+	Acknowledged *AckJSON          `json:"acknowledged"`
+	Silenced     *SilenceJSON      `json:"silenced"`
+	SubjectCount int               `json:"subject_count"`
+	Subjects     []SubjectJSON     `json:"subjects"`
+	Evidence     []EvidenceJSON    `json:"evidence"`
+
+	// These are left out where there is nothing to say.
+	Why         backend.Safe   `json:"why,omitzero"`       // what decides while it is suspected, or what is missing while it is held
+	Confirmed   views.Time     `json:"confirmed,omitzero"` // when the newest reading that supports it was taken
+	Lapsed      *LapseJSON     `json:"lapsed,omitempty"`
+	Flapping    bool           `json:"flapping,omitempty"`
+	InhibitedBy string         `json:"inhibited_by,omitempty"` // id of the alert about the outage that this one is a part of
+	Direction   *DirectionJSON `json:"direction,omitempty"`
+
+	Joined []string `json:"-"` // ids of the alerts that were joined with it
+}
+
+// LapseJSON is an acknowledgement that holds no more.
+type LapseJSON struct {
+	AckJSON
+	Why backend.Safe `json:"why"`
+}
+
+// DirectionJSON says where a measure goes, and how long it takes to double or to halve; null: it does neither.
+type DirectionJSON struct {
+	Heading alerts.Heading `json:"heading"`
+	Seconds *float64       `json:"seconds"`
+}
+
+// BoundsJSON are the earliest and latest moment at which it can have begun; null: unknown.
+type BoundsJSON struct {
+	Earliest views.Time `json:"earliest"`
+	Latest   views.Time `json:"latest"`
+}
+
+// AckJSON says who has taken an alert.
+type AckJSON struct {
+	Owner  backend.Safe `json:"owner"`
+	Reason backend.Safe `json:"reason"`
+	At     views.Time   `json:"at"`
+	Until  views.Time   `json:"until"`
+}
+
+// SilenceJSON says who muted an alert.
+type SilenceJSON struct {
+	ID     backend.Safe `json:"id"`
+	Owner  backend.Safe `json:"owner"`
+	Reason backend.Safe `json:"reason"`
+	Until  views.Time   `json:"until"`
+}
+
+// SubjectJSON is one entity that an alert is about.
+type SubjectJSON struct {
+	Kind  backend.Kind      `json:"kind"`
+	ID    backend.ID        `json:"id"` // raw; what acts on a terminal is escaped
+	State alerts.AlertState `json:"state"`
+	Since views.Time        `json:"since"`
+}
+
+// EvidenceJSON is one traced statement.
+type EvidenceJSON struct {
+	Text   backend.Safe           `json:"text"`
+	Value  backend.Value[float64] `json:"value"`
+	Unit   string                 `json:"unit"`
+	Source backend.Safe           `json:"source"`
+	At     views.Time             `json:"at"`
+	// Trend is how the value went until At, in equal parts of TrendSeconds; left out where that is not known.
+	Trend        []float64 `json:"trend,omitempty"`
+	TrendSeconds float64   `json:"trend_seconds,omitempty"`
+}
+
+// StateOrder orders states: firing, held, pending, ended.
+func StateOrder(s alerts.AlertState) int {
+	switch s {
+	case alerts.StateFiring:
+		return 0
+	case alerts.StateHeld:
+		return 1
+	case alerts.StatePending:
+		return 2
+	case alerts.StateEnded, alerts.StateResolved:
+	}
+	return 3
+}
+
+// NewAlertJSON is the JSON form of one alert, with all its subjects.
+func NewAlertJSON(a *alerts.Alert) AlertJSON {
+	c := AlertJSON{ID: a.ID, Rule: a.Rule, State: a.State, Severity: a.Severity, Cause: a.Cause, Fingerprint: a.Fingerprint,
+		Source: backend.Clean(a.Source, 200), Since: views.At(a.Since),
+		SinceBounds:  BoundsJSON{Earliest: views.At(a.Bounds.Earliest), Latest: views.At(a.Bounds.Latest)},
+		SubjectCount: a.SubjectCount, Subjects: []SubjectJSON{}, Evidence: []EvidenceJSON{}}
+	if a.Runbook != "" {
+		c.Runbook = &a.Runbook
+	}
+	c.Flapping, c.InhibitedBy, c.Why, c.Confirmed = a.Flapping, a.InhibitedBy, a.Why, views.At(a.Confirmed)
+	if d := a.Direction; d.Heading != alerts.HeadingUnknown {
+		c.Direction = &DirectionJSON{Heading: d.Heading}
+		if d.Time > 0 {
+			s := d.Time.Seconds()
+			c.Direction.Seconds = &s
+		}
+	}
+	if k := a.Acknowledged; k != nil {
+		c.Acknowledged = &AckJSON{Owner: k.Owner, Reason: k.Reason, At: views.At(k.At), Until: views.At(k.Until)}
+	}
+	if k := a.Lapsed; k != nil {
+		c.Lapsed = &LapseJSON{AckJSON{Owner: k.Owner, Reason: k.Reason, At: views.At(k.At), Until: views.At(k.Until)}, k.Why}
+	}
+	if s := a.Silenced; s != nil {
+		c.Silenced = &SilenceJSON{ID: s.ID, Owner: s.Owner, Reason: s.Reason, Until: views.At(s.Until)}
+	}
+	for _, s := range a.Subjects {
+		c.Subjects = append(c.Subjects, SubjectJSON{Kind: s.Key.Kind, ID: s.Key.Path(), State: s.State, Since: views.At(s.Since)})
+	}
+	for _, e := range a.Evidence {
+		c.Evidence = append(c.Evidence, EvidenceJSON{Text: e.Text, Value: e.Value, Unit: e.Unit,
+			Source: backend.Clean(e.Source, 200), At: views.At(e.At), Trend: e.Trend, TrendSeconds: e.TrendSpan.Seconds()})
+	}
+	return c
+}
+
+// Trim orders the subjects, the worst first, and keeps to the bound.
+func (a *AlertJSON) Trim() {
+	slices.SortStableFunc(a.Subjects, func(x, y SubjectJSON) int {
+		return cmp.Or(cmp.Compare(StateOrder(x.State), StateOrder(y.State)), x.Since.Compare(y.Since.Time),
+			cmp.Compare(x.Kind, y.Kind), x.ID.Compare(y.ID))
+	})
+	if len(a.Subjects) > alerts.MaxSubjects {
+		a.Subjects = a.Subjects[:alerts.MaxSubjects:alerts.MaxSubjects]
+	}
+}

@@ -1,0 +1,113 @@
+package subjects
+
+import (
+	"strconv"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// owner shows the session that something belongs to.
+func (w *writer) owner(source string, id backend.ID) {
+	if id.IsZero() {
+		w.Field("session", dim("none is named"))
+		return
+	}
+	s := w.f.State.Session(backend.Key{Kind: backend.KindSession, Source: source, ID: id})
+	if s == nil { // a sandbox knows its session by name alone; any source may own it
+		for x := range w.f.State.Sessions.All() {
+			if x.Key.ID == id {
+				s = x
+				break
+			}
+		}
+	}
+	if s == nil {
+		w.Field("session", normal(id.Safe().String()), dim("  no source lists it"))
+		return
+	}
+	spans := []kit.Span{normal(id.Safe().String() + "  "), w.state(RunningCell(s))}
+	for _, t := range []backend.Safe{s.Status, s.Tenant, s.Versions()} {
+		if !t.IsEmpty() && t != RunningCell(s).Text {
+			spans = append(spans, dim("  "+t.String()))
+		}
+	}
+	w.to(s.Key)
+	w.Field("session", spans...)
+}
+
+func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
+	n := 0
+	for b := range w.f.State.Sandboxes.All() {
+		if !match(b) {
+			continue
+		}
+		if n++; n <= 5 {
+			w.to(b.Key)
+			w.Field(label(n, "sandbox"), w.sandboxSpans(b)...)
+		}
+	}
+	switch {
+	case n == 0:
+		w.Field("sandbox", dim("none is joined to it"))
+	case n > 5:
+		w.Field("", dim("and "+kit.Number(n-5)+" more"))
+	}
+}
+
+func label(n int, s string) string {
+	if n == 1 {
+		return s
+	}
+	return ""
+}
+
+func (w *writer) sandboxSpans(b *backend.Sandbox) []kit.Span {
+	set := Sandboxes()
+	name := b.Name.String()
+	if name == "" {
+		name = b.Key.Safe().String()
+	}
+	spans := []kit.Span{normal(name + "  "), w.state(set.Columns[set.Column("reported")].Cell(b, w.f.Snapshot))}
+	if b.Observed.IsKnown() {
+		spans = append(spans, normal("  "), w.state(set.Columns[set.Column("observed")].Cell(b, w.f.Snapshot)))
+	}
+	return append(spans, dim("  "+b.Key.Source))
+}
+
+func (w *writer) yes(label string, v backend.Value[bool]) {
+	if b, ok := v.Get(); ok {
+		word := "no"
+		if b {
+			word = "yes"
+		}
+		w.Field(label, normal(word))
+	}
+}
+
+func (w *writer) duration(label string, v backend.Value[time.Duration]) {
+	d, ok := v.Get()
+	if b, err := backend.Duration(d).MarshalText(); ok && err == nil {
+		w.Field(label, normal(string(b)))
+	}
+}
+
+func (w *writer) number(label string, v backend.Value[int]) {
+	if n, ok := v.Get(); ok {
+		w.Field(label, normal(strconv.Itoa(n)))
+	}
+}
+
+// running writes the version or image that a session or sandbox runs, and what else of the kind its source runs.
+func (w *writer) running(label string, version backend.Safe, m *backend.Meta) {
+	if version.IsEmpty() {
+		return
+	}
+	spans := []kit.Span{normal(version.String())}
+	if mixed := Mixed(w.f.State, m.Key.Source, m.Key.Kind); !mixed.IsEmpty() {
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: "  " + mixed.String()})
+	}
+	w.Field(label, spans...)
+}

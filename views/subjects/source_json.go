@@ -1,0 +1,109 @@
+package subjects
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+)
+
+// SourceJSON is one configured source.
+type SourceJSON struct {
+	ID         backend.Safe  `json:"id"`
+	Kind       backend.Safe  `json:"kind"`
+	Status     string        `json:"status"` // ok, degraded, down
+	Error      *backend.Safe `json:"error"`
+	AgeSeconds *float64      `json:"age_seconds"` // since the last successful poll, null: never
+	Blind      []string      `json:"blind"`
+
+	Absent bool `json:"-"` // not there, and that is no failure
+}
+
+// SourceItem is the whole health of a source; its first fields are those of `check`.
+type SourceItem struct {
+	SourceJSON
+	About             []string               `json:"about"`
+	ErrorKind         backend.ErrorKind      `json:"error_kind,omitempty"`
+	Absent            bool                   `json:"absent"`
+	LastOKAt          views.Time             `json:"last_ok_at"`
+	LastTryAt         views.Time             `json:"last_try_at"`
+	NextPollAt        views.Time             `json:"next_poll_at"`
+	Failures          int                    `json:"failures"`
+	IntervalSeconds   float64                `json:"interval_seconds"`
+	P50Seconds        float64                `json:"p50_seconds"`
+	P95Seconds        float64                `json:"p95_seconds"`
+	RequestsPerMinute float64                `json:"requests_per_minute"`
+	BytesPerMinute    float64                `json:"bytes_per_minute"`
+	WorkspacesUnknown bool                   `json:"workspaces_unknown"`
+	Registry          backend.RegistryState  `json:"registry,omitempty"`
+	Inputs            []backend.Input        `json:"inputs"`
+	Missing           []backend.MissingInput `json:"missing"`
+	Problems          []backend.Problem      `json:"problems"`
+	Notes             []backend.Safe         `json:"notes"`
+	Facts             []backend.Fact         `json:"facts,omitempty"`
+	Runs              []runItem              `json:"runs"`
+}
+
+// runItem says how many running sessions or sandboxes of a source state one version or image.
+type runItem struct {
+	Kind    backend.Kind `json:"kind"`
+	Version backend.Safe `json:"version"`
+	Running int          `json:"running"`
+}
+
+func runItems(st *fleet.State, source string) []runItem {
+	items := []runItem{}
+	for _, kind := range []backend.Kind{backend.KindSession, backend.KindSandbox} {
+		for _, v := range st.Running(source, kind) {
+			items = append(items, runItem{kind, v.Version, v.Running})
+		}
+	}
+	return items
+}
+
+// NewSourceItem makes the JSON form of a source.
+func NewSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *SourceItem {
+	return &SourceItem{SourceJSON: NewSourceJSON(h, ctx.Board, ctx.Now), About: views.List(h.About), ErrorKind: h.ErrorKind,
+		Absent: h.Status == fleet.StatusAbsent, LastOKAt: views.At(h.LastOK), LastTryAt: views.At(h.LastTry), NextPollAt: views.At(h.NextPoll),
+		Failures: h.Failures, IntervalSeconds: h.Interval.Seconds(), P50Seconds: h.P50.Seconds(), P95Seconds: h.P95.Seconds(),
+		RequestsPerMinute: h.RequestsPerMin, BytesPerMinute: h.BytesPerMin, WorkspacesUnknown: h.WorkspacesUnknown,
+		Registry: h.Registry, Inputs: views.List(h.Inputs), Missing: views.List(h.Missing), Problems: views.List(h.Problems), Notes: views.List(h.Notes), Facts: h.Facts, Runs: runItems(ctx.State, h.Key.Source)}
+}
+
+// NewSourceJSON is what `check` says of a source.
+func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) SourceJSON {
+	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source)}
+	if s.Blind == nil {
+		s.Blind = []string{}
+	}
+	slices.Sort(s.Blind)
+	s.Blind = slices.Compact(s.Blind)
+	why := h.Error
+	switch h.Status {
+	case fleet.StatusOK:
+		s.Status = "ok"
+	case fleet.StatusDown:
+		s.Status = "down"
+	case fleet.StatusStarting:
+		s.Status = "down"
+		if why.IsEmpty() {
+			why = backend.Text("has not answered yet")
+		}
+	case fleet.StatusDegraded, fleet.StatusAbsent:
+		s.Status, s.Absent = "degraded", h.Status == fleet.StatusAbsent
+		if why.IsEmpty() && h.Status == fleet.StatusAbsent {
+			why = backend.Text("is not there")
+		}
+	}
+	if !why.IsEmpty() {
+		s.Error = &why
+	}
+	if !h.LastOK.IsZero() {
+		age := max(0, now.Sub(h.LastOK).Round(time.Millisecond).Seconds())
+		s.AgeSeconds = &age
+	}
+	return s
+}
