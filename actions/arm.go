@@ -10,7 +10,7 @@ import (
 	"sandglass/backend"
 )
 
-// Arming says that somebody may act for a while.
+// Arming says that a viewer may act for a while.
 type Arming struct {
 	Who    audit.Who
 	Reason backend.Safe
@@ -27,21 +27,25 @@ const (
 // ErrNotArmed is the refusal to act without arming.
 var ErrNotArmed = errors.New("this console is not armed: arm it first, with :arm 15m and the reason")
 
-// Arm lets this process act for a while; claimed is what the person calls themselves, empty where the account tells. It is journalled before it holds, ends by itself, and is never kept beyond the
-// process.
-func (c *Control) Arm(ctx context.Context, lasting time.Duration, claimed, reason backend.Safe) (Arming, error) {
-	who := c.opt.Who
+// Arm lets this viewer act for a while; claimed is what the person calls themselves, empty where the account tells. It is
+// journalled before it holds, ends by itself, and is never kept beyond the viewer.
+func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reason backend.Safe) (Arming, error) {
+	c, who := o.control, o.person.Who
 	if !claimed.IsEmpty() {
 		who.Claimed = claimed
 	}
 	switch {
 	case c.opt.ReadOnly:
-		return Arming{}, errors.New("this console is read-only: start it without --read-only")
-	case !c.CanAct():
+		return Arming{}, errors.New(ReadOnly().Why.String())
+	case o.gone():
+		return Arming{}, errEnding
+	case !o.unpermitted().IsEmpty():
+		return Arming{}, errors.New("not armed: " + o.unpermitted().String())
+	case !o.CanAct():
 		return Arming{}, errors.New("the configuration allows no action on any source: add actions = [...] to a [[source]]")
 	case lasting <= 0 || lasting > LongestArming:
 		return Arming{}, fmt.Errorf("it can be armed for at most %s at a time", backend.Age(LongestArming))
-	case c.opt.Shared && who.Claimed.IsEmpty():
+	case o.person.Shared && who.Claimed.IsEmpty():
 		return Arming{}, errors.New("several people use this account: say who you are, or set SANDGLASS_USER")
 	case reason.IsEmpty():
 		return Arming{}, errors.New("say why: the reason goes into the journal")
@@ -53,19 +57,30 @@ func (c *Control) Arm(ctx context.Context, lasting time.Duration, claimed, reaso
 	if err != nil {
 		return Arming{}, err
 	}
-	c.mu.Lock()
-	c.armed = a
-	c.mu.Unlock()
+	if !o.keep(a) {
+		return Arming{}, errEnding
+	}
 	c.tell("arm", backend.Key{}, backend.Textf("armed until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
 	return a, nil
 }
 
+// keep makes the arming hold, unless the viewer went while it was journalled.
+func (o *Operator) keep(a Arming) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.ended {
+		o.armed = a
+	}
+	return !o.ended
+}
+
 // Disarm ends the arming at once. The journal is told, but does not hold it up.
-func (c *Control) Disarm(ctx context.Context) error {
-	c.mu.Lock()
-	a := c.armed
-	c.armed = Arming{}
-	c.mu.Unlock()
+func (o *Operator) Disarm(ctx context.Context) error {
+	o.mu.Lock()
+	a := o.armed
+	o.armed = Arming{}
+	o.mu.Unlock()
+	c := o.control
 	if !a.holds(c.opt.Now()) {
 		return nil
 	}
@@ -74,22 +89,14 @@ func (c *Control) Disarm(ctx context.Context) error {
 }
 
 // Armed returns the arming that holds now.
-func (c *Control) Armed() (Arming, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.armed, c.armed.holds(c.opt.Now())
+func (o *Operator) Armed() (Arming, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.armed, o.armed.holds(o.control.opt.Now())
 }
 
 // holds goes by the steady clock and by the one on the wall: the first stands still while a machine sleeps, and the second
 // can be set back.
 func (a Arming) holds(now time.Time) bool {
 	return now.Before(a.Until) && now.Round(0).Before(a.Until.Round(0))
-}
-
-// who is the person at this program, with the name under which they armed it.
-func (c *Control) who() audit.Who {
-	if a, ok := c.Armed(); ok {
-		return a.Who
-	}
-	return c.opt.Who
 }

@@ -45,14 +45,14 @@ func (o *odd) Verify(t Target, issued time.Time, s *fleet.State) Verdict {
 }
 
 // control makes an armed Control of the odd world.
-func (o *odd) control(change ...func(*Options)) *Control {
+func (o *odd) control(change ...func(*Options)) *Operator {
 	o.t.Helper()
 	opt := o.options()
 	opt.Abilities[0].Part = Part{Looker: o, Verifier: o, Open: func(context.Context) (Effect, error) { return o, nil }}
 	for _, f := range change {
 		f(&opt)
 	}
-	c := NewControl(opt)
+	c := operator(opt)
 	if _, err := c.Arm(o.t.Context(), 8*time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
 		o.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAnEffectThatBreaksOffIsUnknownAndEndsTheRun(t *testing.T) {
 		o := &odd{world: w, do: func(context.Context, Target) (Done, error) { panic("nil map") }}
 		r := o.start(o.control(), w.intent(names(5)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Phase != PhaseStopped || p.Lines[0].Result != ResultUnknown || p.Acted() != 1 || !strings.Contains(p.Why.String(), "attack_test.go") {
 			t.Errorf("%s, %s: %+v", p.Phase, p.Why, p.Lines[0])
 		}
@@ -97,7 +97,7 @@ func TestAnEffectThatNeverReturnsIsUnknownAndEndsTheRun(t *testing.T) {
 		if d := time.Since(began); d < longestEffect || d > longestEffect+time.Minute {
 			t.Errorf("it was given up after %s", d)
 		}
-		if p := r.Snapshot(); p.Lines[0].Result != ResultUnknown || p.Acted() != 1 || o.last().Phase != audit.PhaseStopped {
+		if p := r.Progress(); p.Lines[0].Result != ResultUnknown || p.Acted() != 1 || o.last().Phase != audit.PhaseStopped {
 			t.Errorf("%s: %+v", p.Phase, p.Lines[0])
 		}
 	})
@@ -122,7 +122,7 @@ func TestALookerThatBreaksOffAddsNothing(t *testing.T) {
 		broken = true
 		r := begin(t, c, p)
 		<-r.Done()
-		s := r.Snapshot()
+		s := r.Progress()
 		if len(w.acted()) != 0 || s.Phase != PhaseStopped || s.Count(ResultSkipped) != breakAfter {
 			t.Errorf("acted on %v; %s, %s: %s", w.acted(), s.Phase, s.Why, s.Summary())
 		}
@@ -148,7 +148,7 @@ func TestAVerifierThatBreaksOffVerifiesNothing(t *testing.T) {
 		o := &odd{world: w, verify: func(Target) Verdict { panic("nil") }}
 		r := o.start(o.control(), w.intent("notes"))
 		<-r.Done()
-		if p := r.Snapshot(); p.Lines[0].Result != ResultUnverified || p.Overall() != ResultUnverified {
+		if p := r.Progress(); p.Lines[0].Result != ResultUnverified || p.Overall() != ResultUnverified {
 			t.Errorf("%+v", p.Lines[0])
 		}
 	})
@@ -213,8 +213,8 @@ func TestAJournalThatHangsActsOnNothingMore(t *testing.T) {
 			if from > 3 {
 				most = 1
 			}
-			if got := w.acted(); len(got) != most || r.Snapshot().Phase != PhaseStopped {
-				t.Errorf("the journal hung at record %d, and %v was acted on: %s", from, got, r.Snapshot().Phase)
+			if got := w.acted(); len(got) != most || r.Progress().Phase != PhaseStopped {
+				t.Errorf("the journal hung at record %d, and %v was acted on: %s", from, got, r.Progress().Phase)
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func TestOneConfirmationStartsOnce(t *testing.T) {
 			c := w.armed()
 			p := plan(t, c, w.intent(names(3)...))
 			ok := confirmed(t, p)
-			other := NewControl(w.options()) // another console with the same state directory
+			other := operator(w.options()) // another console with the same state directory
 			if _, err := other.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 				t.Fatal(err)
 			}
@@ -236,8 +236,8 @@ func TestOneConfirmationStartsOnce(t *testing.T) {
 				all.Add(1)
 				go func() {
 					defer all.Done()
-					x := []*Control{c, other}[i%2]
-					if r, err := x.Start(t.Context(), ok); err == nil {
+					x := []*Operator{c, other}[i%2]
+					if r, err := x.start(t.Context(), ok); err == nil {
 						began.Add(1)
 						<-r.Done()
 					}
@@ -273,16 +273,16 @@ func TestEverybodyAtOnce(t *testing.T) {
 		do(func(i int) {
 			if p, err := c.Plan(t.Context(), w.intent(names(40)[i%7:]...)); err == nil {
 				if ok, err := ConfirmDigest(p, p.Digest, time.Now()); err == nil {
-					_, _ = c.Start(t.Context(), ok)
+					_, _ = c.start(t.Context(), ok)
 				}
 			}
 		})
 		do(func(i int) {
-			if r := c.Current(); r != nil {
-				r.Continue()
-				p := r.Snapshot()
+			if r := c.control.Current(); r != nil {
+				_ = c.Continue(r.plan().Digest)
+				p := r.Progress()
 				_ = p.Summary()
-				_, stop := r.Subscribe()
+				_, stop := c.Subscribe()
 				stop()
 				if i%9 == 8 {
 					r.Stop(backend.Text("operator"))
@@ -296,11 +296,11 @@ func TestEverybodyAtOnce(t *testing.T) {
 		})
 		do(func(i int) {
 			if i == 39 {
-				c.Hangup(t.Context(), backend.Text("the end"))
+				c.control.Hangup(t.Context(), backend.Text("the end"))
 			}
 		})
 		all.Wait()
-		if r := c.Current(); r == nil || !r.Over() {
+		if r := c.control.Current(); r == nil || !r.Over() {
 			t.Error("a plan goes on after the end")
 		}
 	})
@@ -311,8 +311,8 @@ func TestNothingBeginsAfterTheEnd(t *testing.T) {
 		c := w.armed()
 		p := plan(t, c, w.intent("notes"))
 		ok := confirmed(t, p)
-		c.Hangup(t.Context(), backend.Text("the terminal was lost"))
-		if _, err := c.Start(t.Context(), ok); !errors.Is(err, errEnding) || len(w.acted()) != 0 {
+		c.control.Hangup(t.Context(), backend.Text("the terminal was lost"))
+		if _, err := c.start(t.Context(), ok); !errors.Is(err, errEnding) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
 		}
 	})
@@ -328,7 +328,7 @@ func TestWhatComesUpBeforeTheStartRefuses(t *testing.T) {
 			w.concerns = []Concern{{ID: "s", Rule: "eviction-storm", Source: home, Firing: true, Critical: true, Since: time.Now()}}
 		})
 		var refused *RefusedError
-		if _, err := c.Start(t.Context(), ok); !errors.As(err, &refused) || refused.Refusals[0].Word != WordAddsOpens || len(w.acted()) != 0 {
+		if _, err := c.start(t.Context(), ok); !errors.As(err, &refused) || refused.Refusals[0].Word != WordAddsOpens || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
 		}
 		in := w.intent("ws-000")
@@ -336,7 +336,7 @@ func TestWhatComesUpBeforeTheStartRefuses(t *testing.T) {
 		r := w.start(c, in)
 		<-r.Done()
 		if len(w.acted()) != 1 {
-			t.Errorf("with the word it did not start: %s", r.Snapshot().Why)
+			t.Errorf("with the word it did not start: %s", r.Progress().Why)
 		}
 	})
 }
@@ -351,7 +351,7 @@ func TestAnAlertThatBeganAfterThePlanIsNews(t *testing.T) {
 		})
 		r := begin(t, c, p)
 		<-r.Done()
-		if s := r.Snapshot(); s.Phase != PhaseStopped || len(w.acted()) != 0 {
+		if s := r.Progress(); s.Phase != PhaseStopped || len(w.acted()) != 0 {
 			t.Errorf("%s, acted on %v", s.Phase, w.acted())
 		}
 	})
@@ -388,7 +388,7 @@ func TestAnUnknownCanaryIsFollowedByNothing(t *testing.T) {
 			r.Continue()
 		}
 		<-r.Done()
-		if p := r.Snapshot(); p.Acted() != 1 || !strings.Contains(p.Why.String(), "not known") {
+		if p := r.Progress(); p.Acted() != 1 || !strings.Contains(p.Why.String(), "not known") {
 			t.Errorf("%s: %s", p.Why, p.Summary())
 		}
 	})
@@ -401,28 +401,28 @@ func TestASilentSourceEndsTheRunAfterThree(t *testing.T) {
 		ok := confirmed(t, p)
 		w.change(func() { w.down = true })
 		time.Sleep(10 * time.Second)
-		r, err := c.Start(t.Context(), ok)
+		r, err := c.start(t.Context(), ok)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		<-r.Done()
-		if s := r.Snapshot(); len(w.acted()) != 0 || time.Since(began) > 2*time.Minute || !strings.Contains(s.Why.String(), "could not be read again") {
+		if s := r.Progress(); len(w.acted()) != 0 || time.Since(began) > 2*time.Minute || !strings.Contains(s.Why.String(), "could not be read again") {
 			t.Errorf("%s after %s; acted on %v", s.Why, time.Since(began), w.acted())
 		}
 	})
 }
 
-func BenchmarkSnapshotOfTenThousand(b *testing.B) {
+func BenchmarkProgressOfTenThousand(b *testing.B) {
 	p := &Plan{}
 	for range 10_000 {
 		p.Targets = append(p.Targets, Target{Key: key("x"), Label: backend.Text("x")})
 	}
-	r := &Run{p: Progress{Plan: p, Lines: make([]Line, 10_000)}, subs: map[chan struct{}]struct{}{}}
+	r := &Run{p: Progress{Plan: p, Lines: make([]Line, 10_000)}, control: NewControl(Options{})}
 	for b.Loop() {
 		r.set(func(p *Progress) { p.Lines[5].Result = ResultAccepted })
 		for range 5 { // the header, the footer and the view ask in each frame
-			_ = r.Snapshot()
+			_ = r.Progress()
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 func TestTheClockJumps(t *testing.T) {
 	for name, jump := range map[string]time.Duration{"back": -time.Hour, "forward": time.Hour} {
 		t.Run(name+" before the start", func(t *testing.T) {
-			jumping(t, func(t *testing.T, w *world, c *Control, jumped func(time.Duration), now func() time.Time) {
+			jumping(t, func(t *testing.T, w *world, c *Operator, jumped func(time.Duration), now func() time.Time) {
 				p := plan(t, c, w.intent(names(6)...))
 				jumped(jump)
 				if _, err := ConfirmDigest(p, p.Digest, now()); !errors.Is(err, ErrExpired) {
@@ -25,7 +25,7 @@ func TestTheClockJumps(t *testing.T) {
 			})
 		})
 		t.Run(name+" after the confirmation", func(t *testing.T) {
-			jumping(t, func(t *testing.T, w *world, c *Control, jumped func(time.Duration), now func() time.Time) {
+			jumping(t, func(t *testing.T, w *world, c *Operator, jumped func(time.Duration), now func() time.Time) {
 				p := plan(t, c, w.intent(names(6)...))
 				ok, err := ConfirmDigest(p, p.Digest, now())
 				if err != nil {
@@ -34,7 +34,7 @@ func TestTheClockJumps(t *testing.T) {
 				w.change(func() { w.down = true }) // the newest reading is from before the jump
 				time.Sleep(6 * time.Second)
 				jumped(jump)
-				r, err := c.Start(t.Context(), ok)
+				r, err := c.start(t.Context(), ok)
 				if err == nil {
 					<-r.Done()
 				}
@@ -44,7 +44,7 @@ func TestTheClockJumps(t *testing.T) {
 			})
 		})
 		t.Run(name+" during the waves", func(t *testing.T) {
-			jumping(t, func(t *testing.T, w *world, c *Control, jumped func(time.Duration), now func() time.Time) {
+			jumping(t, func(t *testing.T, w *world, c *Operator, jumped func(time.Duration), now func() time.Time) {
 				n := 0
 				w.onDo = func(e *entry) error {
 					if n++; n == 3 {
@@ -70,7 +70,7 @@ func TestTheClockJumps(t *testing.T) {
 	}
 }
 
-func jumping(t *testing.T, f func(t *testing.T, w *world, c *Control, jumped func(time.Duration), now func() time.Time)) {
+func jumping(t *testing.T, f func(t *testing.T, w *world, c *Operator, jumped func(time.Duration), now func() time.Time)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, names(30)...)

@@ -12,7 +12,7 @@ import (
 
 // The times of a confirmation.
 const (
-	// armsAfter is how long a dialog ignores keys after it was drawn: what was typed for something else must not land in it.
+	// armsAfter is how long a dialog ignores what is typed after it was drawn: it was meant for something else.
 	armsAfter = 300 * time.Millisecond
 	// TwiceWithin is how long the second press of a light confirmation may take.
 	TwiceWithin = 5 * time.Second
@@ -31,28 +31,22 @@ func (c Confirmed) Plan() *Plan { return c.plan }
 var (
 	ErrTooEarly = errors.New("the dialog has only just appeared: read it, then confirm")
 	ErrExpired  = errors.New("the plan is older than 60 s: it has to be made anew")
+	ErrTwice    = errors.New("press the key of the verb twice")
 )
 
-// Confirming is the gesture of one plan, key by key. It is no goroutine's in particular: its dialog calls it.
-//
-// What is not typed by a person must not confirm: pasted text is refused, a reply of the terminal that arrives as keys
-// spoils the text, and enter alone does nothing. A light confirmation counts two presses of the verb's key with nothing
-// between them, the second no sooner than 300 ms after the dialog was drawn.
+// Confirming is the gesture of one plan: what was typed, and when. It is no goroutine's in particular: its dialog calls it,
+// and hands over only what a person typed. A light confirmation counts two presses with nothing between them, the second
+// no sooner than 300 ms after the dialog was drawn.
 type Confirming struct {
 	plan  *Plan
-	key   string // of a light confirmation
 	drawn time.Time
-	text  []rune
 	first time.Time // the first press of a light confirmation
 }
 
-// maxGesture bounds what can be typed.
-const maxGesture = 120
-
-// NewConfirming begins the gesture of a plan; key is the verb's, for a light one. pressed is when that key opened the
-// dialog, which is its first press.
-func NewConfirming(p *Plan, key string, pressed time.Time) *Confirming {
-	return &Confirming{plan: p, key: key, first: pressed}
+// NewConfirming begins the gesture of a plan. pressed is when the key of a light one opened the dialog, which is its
+// first press.
+func NewConfirming(p *Plan, pressed time.Time) *Confirming {
+	return &Confirming{plan: p, first: pressed}
 }
 
 // Drawn says that the dialog is on the screen since then. Only the first call counts.
@@ -62,13 +56,13 @@ func (c *Confirming) Drawn(at time.Time) {
 	}
 }
 
-// Ready reports whether keys count yet.
+// Ready reports whether what is typed counts yet.
 func (c *Confirming) Ready(now time.Time) bool {
 	return !c.drawn.IsZero() && now.Sub(c.drawn) >= armsAfter
 }
 
-// Wants is the text that confirms; empty for a light confirmation.
-func (c *Confirming) Wants() string { return c.plan.Wants() }
+// Light reports whether two presses confirm, and no text.
+func (c *Confirming) Light() bool { return c.plan.Gesture == GestureTwice && len(c.plan.Open()) == 0 }
 
 // Wants is the text that confirms the plan, in characters that every keyboard has; empty for a light confirmation.
 func (p *Plan) Wants() string {
@@ -84,33 +78,9 @@ func (p *Plan) Wants() string {
 	return fmt.Sprintf("%d %s", len(p.Targets), p.Digest[len(p.Digest)-4:])
 }
 
-// Typed is what was typed so far.
-func (c *Confirming) Typed() string { return string(c.text) }
-
-// Key is one key, as the terminal gave it: a printable text of one character, or a name. It returns the confirmation
-// when a light gesture is complete.
-func (c *Confirming) Key(name, text string, now time.Time) (Confirmed, bool) {
-	if !c.Ready(now) {
-		c.text = nil
-		return Confirmed{}, false
-	}
-	if c.plan.Gesture == GestureTwice && len(c.plan.Open()) == 0 {
-		return c.twice(name, now)
-	}
-	switch {
-	case name == "backspace":
-		c.text = c.text[:max(len(c.text)-1, 0)]
-	case name == "ctrl+u":
-		c.text = nil
-	case len([]rune(text)) == 1 && len(c.text) < maxGesture:
-		c.text = append(c.text, []rune(text)...)
-	}
-	return Confirmed{}, false
-}
-
-func (c *Confirming) twice(name string, now time.Time) (Confirmed, bool) {
-	if name != c.key {
-		c.first = time.Time{}
+// Press is one press of a light confirmation. It returns the confirmation when the gesture is complete.
+func (c *Confirming) Press(now time.Time) (Confirmed, bool) {
+	if !c.Ready(now) || !c.Light() {
 		return Confirmed{}, false
 	}
 	since := now.Sub(c.first)
@@ -122,25 +92,8 @@ func (c *Confirming) twice(name string, now time.Time) (Confirmed, bool) {
 	return got, err == nil
 }
 
-// Paste refuses pasted text: it drops what was typed.
-func (c *Confirming) Paste() { c.text, c.first = nil, time.Time{} }
-
-// Enter confirms if the text is the one that is wanted.
-func (c *Confirming) Enter(now time.Time) (Confirmed, error) {
-	switch {
-	case !c.Ready(now):
-		return Confirmed{}, ErrTooEarly
-	case c.plan.Gesture == GestureTwice:
-		c.first = time.Time{}
-		return Confirmed{}, fmt.Errorf("press %s again within %s", c.key, TwiceWithin)
-	case strings.TrimSpace(string(c.text)) == "":
-		return Confirmed{}, fmt.Errorf("enter alone does not confirm: type %s", c.Wants())
-	case string(c.text) != c.Wants():
-		c.text = nil
-		return Confirmed{}, fmt.Errorf("that is not it: type %s", c.Wants())
-	}
-	return c.confirm(now)
-}
+// Interrupt says that something else came: the next press is a first one.
+func (c *Confirming) Interrupt() { c.first = time.Time{} }
 
 // WordPurgeNow chooses, in a plan to clean, that nothing waits for the end of a grace period: the space is free at once,
 // and there is no undo. The plan has to be made anew with it.
@@ -149,51 +102,65 @@ const WordPurgeNow = "purge now"
 // MayPurge reports whether the plan leaves that choice.
 func (p *Plan) MayPurge() bool { return p.Verb == Clean && !p.Params.PurgeNow && len(p.Targets) > 0 }
 
-// Purges takes what was typed as that choice.
-func (c *Confirming) Purges(now time.Time) bool {
-	if !c.Ready(now) || !c.plan.MayPurge() || string(c.text) != WordPurgeNow {
-		return false
-	}
-	c.text = nil
-	return true
-}
-
-// Word takes what was typed as the word that sets an open refusal of the plan aside. The plan has to be made anew with it.
-func (c *Confirming) Word(now time.Time) (string, error) {
-	if !c.Ready(now) {
-		return "", ErrTooEarly
-	}
-	typed := string(c.text)
-	c.text = nil
-	for _, r := range c.plan.Open() {
-		if r.Word != "" && r.Word == typed {
-			return typed, nil
-		}
-	}
-	return "", errors.New("that is none of the words: type one of them in full, or leave")
-}
-
-// includes begins the line that takes what a filter hides into the plan.
+// includes begins the text that takes what a filter hides into the plan: `with NAME`.
 const includes = "with "
 
-// Include takes what was typed as the name of a mark that the filter hides: `with NAME`, in full or a beginning of at least
-// 8 characters that only one has. The plan has to be made anew with it. asked is false when something else was typed.
-func (c *Confirming) Include(now time.Time) (k backend.Key, asked bool, err error) {
-	name, asked := strings.CutPrefix(string(c.text), includes)
-	hidden := c.plan.Hidden()
-	if !asked || len(hidden) == 0 {
-		return backend.Key{}, false, nil
+// Enter judges a text that was typed whole. It confirms the plan, or asks for another one: in is the intent of the plan,
+// and again the one to plan next. Neither, and no error: there is nothing to confirm.
+func (c *Confirming) Enter(text string, in Intent, now time.Time) (ok Confirmed, again *Intent, err error) {
+	p, open := c.plan, c.plan.Open()
+	name, including := strings.CutPrefix(text, includes)
+	including = including && len(p.Hidden()) > 0
+	words := p.Words()
+	c.Interrupt()
+	switch {
+	case c.Expired(now):
+	case !including && (len(p.Targets) == 0 || len(open) > 0 && len(words) == 0):
+		return Confirmed{}, nil, nil
+	case !c.Ready(now):
+		return Confirmed{}, nil, ErrTooEarly
+	case including:
+		k, err := c.include(name)
+		if err != nil {
+			return Confirmed{}, nil, err
+		}
+		in.Named = append(slices.Clone(in.Named), k)
+	case len(open) > 0:
+		if !slices.Contains(words, text) {
+			return Confirmed{}, nil, errors.New("that is none of the words: type one of them in full, or leave")
+		}
+		in.Overrides = append(slices.Clone(in.Overrides), text)
+	case p.MayPurge() && text == WordPurgeNow:
+		in.Params.PurgeNow = true
+	default:
+		ok, err = c.typed(text, now)
+		return ok, nil, err
 	}
-	if !c.Ready(now) {
-		return backend.Key{}, true, ErrTooEarly
+	return Confirmed{}, &in, nil
+}
+
+// typed confirms if the text is the one that is wanted.
+func (c *Confirming) typed(text string, now time.Time) (Confirmed, error) {
+	switch wants := c.plan.Wants(); {
+	case c.plan.Gesture == GestureTwice:
+		return Confirmed{}, ErrTwice
+	case strings.TrimSpace(text) == "":
+		return Confirmed{}, fmt.Errorf("enter alone does not confirm: type %s", wants)
+	case text != wants:
+		return Confirmed{}, fmt.Errorf("that is not it: type %s", wants)
 	}
-	c.text = nil
+	return c.confirm(now)
+}
+
+// include finds the mark that the filter hides and that has the name, in full or a beginning of at least 8 characters that
+// only one has.
+func (c *Confirming) include(name string) (backend.Key, error) {
 	name = strings.TrimSpace(name)
 	var found []Exclusion
-	for _, x := range hidden {
+	for _, x := range c.plan.Hidden() {
 		names := []string{x.Label.String(), x.Key.Path().Raw()}
 		if slices.Contains(names, name) {
-			return x.Key, true, nil
+			return x.Key, nil
 		}
 		if len(name) >= leastShort && slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, name) }) {
 			found = append(found, x)
@@ -201,11 +168,11 @@ func (c *Confirming) Include(now time.Time) (k backend.Key, asked bool, err erro
 	}
 	switch len(found) {
 	case 0:
-		return backend.Key{}, true, errors.New("none of what the filter hides is called that: type its name in full")
+		return backend.Key{}, errors.New("none of what the filter hides is called that: type its name in full")
 	case 1:
-		return found[0].Key, true, nil
+		return found[0].Key, nil
 	}
-	return backend.Key{}, true, fmt.Errorf("%d of what the filter hides begin with that: type the name in full", len(found))
+	return backend.Key{}, fmt.Errorf("%d of what the filter hides begin with that: type the name in full", len(found))
 }
 
 // Expired reports whether it is too late to confirm: by the clock that the plan has its time from, and by how long the

@@ -24,15 +24,23 @@ func sealed(g Gesture, made time.Time) *Plan {
 }
 
 func opened(p *Plan, at time.Time) *Confirming {
-	c := NewConfirming(p, "p", at)
+	c := NewConfirming(p, at)
 	c.Drawn(at)
 	return c
 }
 
-func typeIn(c *Confirming, text string, now time.Time) {
-	for _, r := range text {
-		c.Key(string(r), string(r), now)
+// enter hands a text to the gesture; it reports whether that confirmed.
+func enter(c *Confirming, text string, now time.Time) (Confirmed, error) {
+	ok, again, err := c.Enter(text, Intent{}, now)
+	switch {
+	case err == nil && again != nil:
+		err = errors.New("another plan is asked for")
+	case err == nil && ok.Plan() == nil:
+		err = errors.New("there is nothing to confirm")
+	case err != nil && ok.Plan() != nil:
+		panic("confirmed with an error")
 	}
+	return ok, err
 }
 
 func TestTheRightTextAndEnterConfirm(t *testing.T) {
@@ -41,27 +49,23 @@ func TestTheRightTextAndEnterConfirm(t *testing.T) {
 		p := sealed(g, began)
 		c := opened(p, began)
 		later := began.Add(time.Second)
-		if _, err := c.Enter(later); err == nil {
+		if _, err := enter(c, "", later); err == nil {
 			t.Errorf("gesture %d: enter alone confirmed", g)
 		}
 		for n := range p.Wants() {
-			for _, near := range []string{p.Wants()[:n], p.Wants()[n+1:], strings.ToUpper(p.Wants()), p.Wants() + " "} {
-				if near == p.Wants() || near == "" {
+			for _, near := range []string{p.Wants()[:n], p.Wants()[n+1:], strings.ToUpper(p.Wants()), p.Wants() + " ", p.Wants() + "x"} {
+				if near == p.Wants() {
 					continue
 				}
-				typeIn(c, near, later)
-				if _, err := c.Enter(later); err == nil {
+				if _, err := enter(c, near, later); err == nil {
 					t.Errorf("gesture %d: %q confirmed instead of %q", g, near, p.Wants())
 				}
 			}
 		}
-		typeIn(c, p.Wants()+"x", later)
-		if _, err := c.Enter(later); err == nil || c.Typed() != "" {
-			t.Errorf("gesture %d: a wrong text: %v, left %q", g, err, c.Typed())
+		if _, ok := c.Press(later); ok {
+			t.Errorf("gesture %d: a press confirmed", g)
 		}
-		typeIn(c, p.Wants()+"x", later)
-		c.Key("backspace", "", later)
-		if got, err := c.Enter(later); err != nil || got.Plan() != p {
+		if got, err := enter(c, p.Wants(), later); err != nil || got.Plan() != p {
 			t.Errorf("gesture %d: %v", g, err)
 		}
 	}
@@ -70,81 +74,39 @@ func TestTheRightTextAndEnterConfirm(t *testing.T) {
 func TestADialogArmsAfterItWasDrawn(t *testing.T) {
 	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	p := sealed(GestureYes, began)
-	c := NewConfirming(p, "", began)
-	typeIn(c, "yes", began.Add(time.Hour))
-	if c.Typed() != "" {
-		t.Error("keys counted before the dialog was drawn")
+	c := NewConfirming(p, began)
+	if _, err := enter(c, "yes", began.Add(time.Second)); !errors.Is(err, ErrTooEarly) {
+		t.Errorf("before the dialog was drawn: %v", err)
 	}
 	c.Drawn(began)
-	typeIn(c, "yes", began.Add(299*time.Millisecond))
-	if _, err := c.Enter(began.Add(299 * time.Millisecond)); err == nil || c.Typed() != "" {
-		t.Error("keys counted within 300 ms")
+	if _, err := enter(c, "yes", began.Add(299*time.Millisecond)); !errors.Is(err, ErrTooEarly) {
+		t.Errorf("within 300 ms: %v", err)
 	}
-	typeIn(c, "yes", began.Add(300*time.Millisecond))
-	if _, err := c.Enter(began.Add(301 * time.Millisecond)); err != nil {
+	if _, err := enter(c, "yes", began.Add(300*time.Millisecond)); err != nil {
 		t.Error(err)
 	}
-	if _, err := opened(p, began).Enter(began.Add(2 * time.Minute)); err == nil {
-		t.Error("an expired plan was confirmed")
+	if ok, again, err := opened(p, began).Enter("yes", Intent{Verb: Destroy}, began.Add(2*time.Minute)); again == nil || again.Verb != Destroy || err != nil || ok.Plan() != nil {
+		t.Errorf("an expired plan: %+v, %v, %v", ok, again, err)
 	}
 }
 
-func TestPastedTextNeverConfirms(t *testing.T) {
-	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-	for _, g := range []Gesture{GestureYes, GestureName, GestureCount} {
-		c := opened(sealed(g, began), began)
-		typeIn(c, c.Wants(), began.Add(time.Second))
-		c.Paste()
-		if _, err := c.Enter(began.Add(time.Second)); err == nil {
-			t.Errorf("gesture %d: confirmed after a paste", g)
-		}
-		// A whole text that arrives as one key is a paste without brackets.
-		c.Key("", c.Wants(), began.Add(time.Second))
-		if _, err := c.Enter(began.Add(time.Second)); err == nil {
-			t.Errorf("gesture %d: a text that came at once confirmed", g)
-		}
-	}
-}
-
-// TestTerminalRepliesNeverConfirm feeds every reply, cut at every place, once and twice, with and without an enter
-// between, into every gesture.
+// TestTerminalRepliesNeverConfirm feeds every reply, cut at every place, once and twice, into every gesture.
 func TestTerminalRepliesNeverConfirm(t *testing.T) {
 	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
-	n := 0
 	for _, g := range []Gesture{GestureTwice, GestureYes, GestureName, GestureCount} {
 		for _, reply := range replies {
 			for cut := range len(reply) {
-				for _, key := range lightKeys {
-					c := NewConfirming(sealed(g, began), key, began)
-					c.Drawn(began)
-					now := began.Add(time.Second)
-					for _, r := range strings.Repeat(reply[cut:], 2) + "\r" {
-						n++
-						now = now.Add(100 * time.Microsecond)
-						name := string(r)
-						if r == '\r' {
-							if _, err := c.Enter(now); err == nil {
-								t.Errorf("gesture %d: the reply %q confirmed", g, reply[cut:])
-							}
-							continue
-						}
-						if _, ok := c.Key(name, name, now); ok {
-							t.Errorf("gesture %d, key %s: the reply %q confirmed", g, key, reply[cut:])
-						}
+				for n := 1; n <= 2; n++ {
+					if _, err := enter(opened(sealed(g, began), began), strings.Repeat(reply[cut:], n), began.Add(time.Second)); err == nil {
+						t.Errorf("gesture %d: the reply %q confirmed", g, reply[cut:])
 					}
 				}
 			}
 		}
 	}
-	if n < 1000 {
-		t.Fatal("nothing was fed")
-	}
 }
 
-// lightKeys are what light confirmations may use: no letter of a terminal's reply.
-var lightKeys = []string{"p", "s", "u"}
-
-func TestALightConfirmationIsTheSameKeyTwice(t *testing.T) {
+func TestALightConfirmationIsTwoPresses(t *testing.T) {
 	began := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	press := func(steps ...any) bool {
 		c := opened(sealed(GestureTwice, began), began)
@@ -155,8 +117,17 @@ func TestALightConfirmationIsTheSameKeyTwice(t *testing.T) {
 			case time.Duration:
 				now = now.Add(s)
 			case string:
-				if _, ok := c.Key(s, s, now); ok {
-					done = true
+				switch s {
+				case "p":
+					if _, ok := c.Press(now); ok {
+						done = true
+					}
+				case "enter":
+					if _, err := enter(c, "", now); !errors.Is(err, ErrTwice) {
+						t.Errorf("enter: %v", err)
+					}
+				default:
+					c.Interrupt()
 				}
 			}
 		}
@@ -172,6 +143,7 @@ func TestALightConfirmationIsTheSameKeyTwice(t *testing.T) {
 		"too late, then again":           {[]any{6 * time.Second, "p", time.Second, "p"}, true},
 		"held down":                      {[]any{400 * time.Millisecond, "x", "p", 30 * time.Millisecond, "p"}, false},
 		"another key between":            {[]any{400 * time.Millisecond, "x", time.Second, "p"}, false},
+		"enter between":                  {[]any{400 * time.Millisecond, "enter", time.Second, "p"}, false},
 	} {
 		if got := press(c.steps...); got != c.want {
 			t.Errorf("%s: %t", name, got)
@@ -190,20 +162,16 @@ func TestPurgingAtOnceIsAChoiceOfItsOwn(t *testing.T) {
 		p := sealed(GestureCount, began)
 		p.Verb, p.Params.PurgeNow = c.verb, c.now
 		p.seal()
-		x := opened(p, began)
-		typeIn(x, c.typed, began.Add(time.Second))
-		if got := x.Purges(began.Add(time.Second)); got != c.want {
-			t.Errorf("%s, at once %t, %q: %t", c.verb, c.now, c.typed, got)
-		}
-		if _, err := x.Enter(began.Add(time.Second)); err == nil {
-			t.Errorf("%q confirmed the plan", c.typed)
+		_, again, err := opened(p, began).Enter(c.typed, Intent{}, began.Add(time.Second))
+		if got := again != nil && again.Params.PurgeNow; got != c.want || (err == nil) != c.want {
+			t.Errorf("%s, at once %t, %q: %+v, %v", c.verb, c.now, c.typed, again, err)
 		}
 	}
 }
 
 func TestWhatAFilterHidesIsIncludedByName(t *testing.T) {
 	bubble(t, []string{"notes", "notebook-7", "notebook-71", "mail"}, func(t *testing.T, w *world) {
-		c := NewControl(w.options())
+		c := operator(w.options())
 		in := w.intent("notes")
 		in.Hidden = []backend.Key{key("notebook-7"), key("notebook-71"), key("mail")}
 		for _, x := range []struct {
@@ -217,21 +185,16 @@ func TestWhatAFilterHidesIsIncludedByName(t *testing.T) {
 			if len(p.Targets) != 1 || len(p.Hidden()) != 3 {
 				t.Fatalf("targets %v, left out %v", p.Targets, p.Excluded)
 			}
-			g := NewConfirming(p, "r", time.Time{})
+			g := NewConfirming(p, time.Time{})
 			g.Drawn(time.Now())
 			time.Sleep(time.Second)
-			for _, r := range x.typed {
-				g.Key(string(r), string(r), time.Now())
-			}
-			k, asked, err := g.Include(time.Now())
-			if asked != x.asked || (err == nil && asked) != (x.want != "") || x.want != "" && k != key(x.want) {
-				t.Errorf("%q: %v, asked %t, %v", x.typed, k, asked, err)
+			_, again, err := g.Enter(x.typed, in, time.Now())
+			if (again != nil) != (x.want != "") || x.asked && again == nil && err == nil || again != nil && again.Named[0] != key(x.want) {
+				t.Errorf("%q: %+v, %v", x.typed, again, err)
 				continue
 			}
-			if x.want != "" {
-				in := in
-				in.Named = []backend.Key{k}
-				if p := plan(t, c, in); len(p.Targets) != 2 || p.Targets[1].Key != k || len(p.Hidden()) != 2 || p.Gesture != GestureCount {
+			if again != nil {
+				if p := plan(t, c, *again); len(p.Targets) != 2 || p.Targets[1].Key != key(x.want) || len(p.Hidden()) != 2 || p.Gesture != GestureCount {
 					t.Errorf("%q: targets %v, left out %v", x.typed, p.Targets, p.Excluded)
 				}
 			}
@@ -244,11 +207,11 @@ func TestALightPlanThatLeavesSomethingHiddenAsksForAWord(t *testing.T) {
 		o := w.options()
 		o.Abilities[0].Spec.Gesture = GestureTwice
 		in := w.intent("notes")
-		if p := plan(t, NewControl(o), in); p.Gesture != GestureTwice {
+		if p := plan(t, operator(o), in); p.Gesture != GestureTwice {
 			t.Errorf("gesture %d", p.Gesture)
 		}
 		in.Hidden = []backend.Key{key("mail")}
-		if p := plan(t, NewControl(o), in); p.Gesture != GestureYes {
+		if p := plan(t, operator(o), in); p.Gesture != GestureYes {
 			t.Errorf("gesture %d", p.Gesture)
 		}
 	})
@@ -263,19 +226,17 @@ func TestAClockThatIsSetBackGivesNoTime(t *testing.T) {
 			gesture Gesture
 			ok      bool
 		}{{GestureYes, true}, {GestureYes, false}, {GestureTwice, false}} {
-			c := NewConfirming(sealed(x.gesture, time.Now().Add(-5*time.Second)), "p", time.Time{}) // by the clock it is young
+			c := NewConfirming(sealed(x.gesture, time.Now().Add(-5*time.Second)), time.Time{}) // by the clock it is young
 			c.Drawn(drawn)
-			typeIn(c, "yes", time.Now())
-			_, err := c.Enter(time.Now())
 			if x.gesture == GestureTwice {
-				c.Key("p", "p", time.Now())
+				c.Press(time.Now())
 				time.Sleep(time.Second)
-				if _, ok := c.Key("p", "p", time.Now()); ok {
+				if _, ok := c.Press(time.Now()); ok {
 					t.Error("a light gesture confirmed")
 				}
 				continue
 			}
-			if (err == nil) != x.ok || !x.ok && !errors.Is(err, ErrExpired) || c.Expired(time.Now()) == x.ok {
+			if _, err := enter(c, "yes", time.Now()); (err == nil) != x.ok || c.Expired(time.Now()) == x.ok {
 				t.Errorf("%s after it was drawn: %v", time.Since(drawn), err)
 			}
 			time.Sleep(2 * time.Second)

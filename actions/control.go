@@ -3,7 +3,6 @@ package actions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -35,10 +34,8 @@ type Options struct {
 	WriteNew func(path string, content []byte) error
 	Now      func() time.Time
 	Spawn    backend.Spawner
-	// Who is the person at this program, as far as the system knows.
-	Who audit.Who
-	// Shared says that the account is one that several people use: whoever arms says who they are.
-	Shared bool
+	// Process names this process in the ids of its viewers; empty: they are numbers alone.
+	Process string
 	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: nobody can tell.
 	Fingerprint func(backend.Safe) string
 	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: nobody can tell.
@@ -47,18 +44,20 @@ type Options struct {
 	Tell func([]backend.Event)
 }
 
-// Control is where everything that acts goes through: it makes plans, holds the arming, and carries confirmed plans out,
-// one at a time. It is safe for concurrent use.
+// Control is what all viewers of one program share: what can be done, the journal, the rate limits, and the one plan that is
+// carried out at a time. A viewer acts through an Operator, which As makes. It is safe for concurrent use.
 type Control struct {
 	opt   Options
 	store store
 
 	mu      sync.Mutex
-	armed   Arming
+	viewers int // how many there were
 	current *Run
 	starts  bool // a plan is about to be carried out
 	ended   bool // the program is ending: nothing begins any more
 	paces   map[pace]*window
+
+	subs map[chan struct{}]struct{}
 }
 
 type pace struct {
@@ -71,92 +70,7 @@ func NewControl(o Options) *Control {
 	if o.WriteNew == nil {
 		o.WriteNew = audit.WriteNew
 	}
-	return &Control{opt: o, store: store{o.StateDir, o.WriteNew}, paces: map[pace]*window{}}
-}
-
-// NeedsName reports whether whoever arms has to say who they are: several people use the account.
-func (c *Control) NeedsName() bool { return c.opt.Shared && c.opt.Who.Claimed.IsEmpty() }
-
-// CanAct reports whether any verb is available on any source.
-func (c *Control) CanAct() bool {
-	return !c.opt.ReadOnly && slices.ContainsFunc(c.opt.Abilities, func(a Ability) bool { return a.Denied.IsEmpty() })
-}
-
-// Abilities lists the verbs of the subject's source for its kind, the unavailable ones with their reason.
-func (c *Control) Abilities(k backend.Key) []Ability {
-	var out []Ability
-	for _, a := range c.opt.Abilities {
-		if a.Source == k.Source && a.Spec.Of == k.Kind {
-			out = append(out, c.judged(a))
-		}
-	}
-	return out
-}
-
-// All lists every verb on every source.
-func (c *Control) All() []Ability {
-	out := make([]Ability, len(c.opt.Abilities))
-	for i, a := range c.opt.Abilities {
-		out[i] = c.judged(a)
-	}
-	return out
-}
-
-// judged adds what denies every verb alike.
-func (c *Control) judged(a Ability) Ability {
-	switch {
-	case c.opt.ReadOnly:
-		a.Denied = backend.Text("this console is read-only: start it without --read-only")
-	case !a.Denied.IsEmpty():
-	case c.opt.Journal == nil && !c.opt.JournalProblem.IsEmpty():
-		a.Denied = backend.Textf("without a journal nothing is done: %s", c.opt.JournalProblem)
-	case c.opt.Journal == nil || c.opt.StateDir == "":
-		a.Denied = backend.Text("without a state directory there is no journal, and without a journal nothing is done: name one with --state-dir")
-	}
-	return a
-}
-
-func (c *Control) ability(source string, verb Verb) (Ability, error) {
-	var verbs []Verb
-	for _, a := range c.opt.Abilities {
-		if a.Source != source {
-			continue
-		}
-		if a.Spec.Verb == verb {
-			return c.judged(a), nil
-		}
-		verbs = append(verbs, a.Spec.Verb)
-	}
-	if len(verbs) == 0 {
-		return Ability{}, fmt.Errorf("there is nothing that Sandglass can do on the source %q", source)
-	}
-	return Ability{}, fmt.Errorf("there is no %q on the source %q; it has %v", verb, source, verbs)
-}
-
-// Again makes the intent of a plan concrete anew and says what is different now.
-func (c *Control) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []backend.Safe, error) {
-	p, err := c.Plan(ctx, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p, differences(old, p), nil
-}
-
-// Keep stores a plan for a later call of the command line.
-func (c *Control) Keep(p *Plan) error {
-	return errors.Join(c.store.prune(c.opt.Now()), c.store.save(p))
-}
-
-// Kept reads a stored plan back.
-func (c *Control) Kept(digest string) (*Plan, error) {
-	p, err := c.store.load(digest)
-	if err != nil {
-		return nil, err
-	}
-	if c.store.used(digest) {
-		return nil, ErrUsed
-	}
-	return p, nil
+	return &Control{opt: o, store: store{o.StateDir, o.WriteNew}, paces: map[pace]*window{}, subs: map[chan struct{}]struct{}{}}
 }
 
 // differences says how a plan differs from the one before it, in at most a line for each sort of difference.
@@ -198,26 +112,9 @@ func differences(old, now *Plan) []backend.Safe {
 // sources in between.
 const startWithin = 30 * time.Second
 
-// Start carries a confirmed plan out. The plan must be confirmed within its time and not used before; a console must be
-// armed. It returns when the run has begun; an error means that nothing was done.
-func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
-	p := ok.plan
-	if p == nil {
-		return nil, errors.New("nothing was confirmed")
-	}
-	ability, err := c.ability(p.Source, p.Verb)
-	switch {
-	case err != nil:
-		return nil, err
-	case !ability.Denied.IsEmpty():
-		return nil, &DeniedError{p.Verb, p.Source, ability.Denied}
-	case p.Expired(ok.at) || p.Expired(c.opt.Now()) && c.opt.Now().Sub(ok.at) > startWithin:
-		return nil, ErrExpired
-	}
-	if _, armed := c.Armed(); !armed && !p.Headless && !p.DryRun {
-		return nil, ErrNotArmed
-	}
-	if err := c.claim(); err != nil {
+// start carries a plan out, unless the viewer that confirmed it has gone.
+func (c *Control) start(ctx context.Context, p *Plan, ability Ability, gone func() bool) (*Run, error) {
+	if err := c.claim(gone); err != nil {
 		return nil, err
 	}
 	r, err := c.ready(ctx, p, ability)
@@ -227,7 +124,7 @@ func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.ended:
+	case c.ended || gone():
 		return nil, errEnding
 	}
 	c.current = r
@@ -238,11 +135,11 @@ func (c *Control) Start(ctx context.Context, ok Confirmed) (*Run, error) {
 var errEnding = errors.New("the program is ending: nothing begins any more")
 
 // claim makes this the only plan that begins. The lock is not held while files are written: the screen needs it.
-func (c *Control) claim() error {
+func (c *Control) claim(gone func() bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.ended:
+	case c.ended || gone():
 		return errEnding
 	case c.starts, c.current != nil && !c.current.Over():
 		return errors.New("another plan is being carried out: wait until it is over, or stop it")
@@ -266,20 +163,6 @@ func (c *Control) ready(ctx context.Context, p *Plan, ability Ability) (*Run, er
 	return r, c.store.use(p.Digest, c.opt.Now())
 }
 
-// Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
-// confirmation and uses nothing up.
-func (c *Control) Rehearse(ctx context.Context, p *Plan) (Progress, error) {
-	ability, err := c.ability(p.Source, p.Verb)
-	if err != nil {
-		return Progress{}, err
-	}
-	dry := *p
-	dry.DryRun = true
-	r := newRun(c, &dry, ability)
-	r.carryOut(ctx)
-	return r.Snapshot(), nil
-}
-
 // Current is the plan that is being carried out, or was last; nil: none yet.
 func (c *Control) Current() *Run {
 	c.mu.Lock()
@@ -287,7 +170,7 @@ func (c *Control) Current() *Run {
 	return c.current
 }
 
-// Hangup ends this Control: nothing begins any more, and what runs stops before its next target. It waits until that is
+// Hangup ends the Control for all viewers: nothing begins any more, and what runs stops before its next target. It waits until that is
 // written down, or ctx ends.
 func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
 	c.mu.Lock()
@@ -301,6 +184,31 @@ func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
 	select {
 	case <-r.Done():
 	case <-ctx.Done():
+	}
+}
+
+// subscribe returns a channel of one slot that is filled when a plan begins or moves on.
+func (c *Control) subscribe() (changed <-chan struct{}, stop func()) {
+	ch := make(chan struct{}, 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subs[ch] = struct{}{}
+	return ch, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.subs, ch)
+	}
+}
+
+// moved tells the subscribers.
+func (c *Control) moved() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ch := range c.subs {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
 	}
 }
 

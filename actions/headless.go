@@ -1,6 +1,9 @@
 package actions
 
 import (
+	"context"
+	"errors"
+
 	"sandglass/actions/audit"
 	"sandglass/backend"
 )
@@ -19,18 +22,43 @@ func (c Confirmed) For(reason backend.Safe, who audit.Who) Confirmed {
 	if made := p.Who; who.Claimed.IsEmpty() && who.User == made.User && who.Host == made.Host && who.SudoUser == made.SudoUser {
 		who.Claimed = made.Claimed
 	}
-	if who != p.Who {
-		p.madeBy, p.Who = p.Who, who
+	made := p.Who
+	if made.Viewer = who.Viewer; who != made {
+		p.madeBy = p.Who
 	}
+	p.Who = who
 	c.plan = &p
 	return c
 }
 
-// Who is the person at this program; claimed is what they call themselves, empty where the account tells.
-func (c *Control) Who(claimed backend.Safe) audit.Who {
-	who := c.who()
-	if !claimed.IsEmpty() {
-		who.Claimed = claimed
+// Keep stores a plan for a later call of the command line.
+func (o *Operator) Keep(p *Plan) error {
+	c := o.control
+	return errors.Join(c.store.prune(c.opt.Now()), c.store.save(p))
+}
+
+// Kept reads a stored plan back.
+func (o *Operator) Kept(digest string) (*Plan, error) {
+	p, err := o.control.store.load(digest)
+	if err != nil {
+		return nil, err
 	}
-	return who
+	if o.control.store.used(digest) {
+		return nil, ErrUsed
+	}
+	return p, nil
+}
+
+// Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
+// confirmation and uses nothing up.
+func (o *Operator) Rehearse(ctx context.Context, p *Plan) (Progress, error) {
+	ability, err := o.ability(p.Source, p.Verb)
+	if err != nil {
+		return Progress{}, err
+	}
+	dry := *p
+	dry.DryRun = true
+	r := newRun(o.control, &dry, ability)
+	r.carryOut(ctx)
+	return r.Progress(), nil
 }

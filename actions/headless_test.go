@@ -17,7 +17,7 @@ func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
 		w := newWorld(t, "notes")
 		w.run()
 		defer w.end()
-		c := NewControl(w.options())
+		c := operator(w.options())
 		in := w.intent("notes")
 		in.Headless, in.Reason = true, backend.Safe{}
 		slowly := func() Confirmed {
@@ -27,12 +27,12 @@ func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
 		}
 		late := slowly()
 		time.Sleep(startWithin + time.Second)
-		if _, err := c.Start(t.Context(), late); !errors.Is(err, ErrExpired) {
+		if _, err := c.start(t.Context(), late); !errors.Is(err, ErrExpired) {
 			t.Errorf("half a minute after its confirmation: %v", err)
 		}
 		ok := slowly()
 		time.Sleep(10 * time.Second)
-		r, err := c.Start(t.Context(), ok.For(backend.Text("quota raised"), me))
+		r, err := c.start(t.Context(), ok.For(backend.Text("quota raised"), me))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestConfirmationHoldsWhileSourcesAreRead(t *testing.T) {
 
 func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
 	w := newWorld(t)
-	c := NewControl(w.options())
+	c := operator(w.options())
 	if who := c.Who(backend.Text("ann")); who.Claimed.String() != "ann" || who.User != me.User || c.Who(backend.Safe{}) != me {
 		t.Errorf("%+v", who)
 	}
@@ -58,9 +58,7 @@ func TestWhoActsIsWhoTheyClaimToBe(t *testing.T) {
 // On an account that several people use, nobody arms a console without a name.
 func TestASharedAccountArmsByName(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		o := w.options()
-		o.Shared = true
-		c := NewControl(o)
+		c := NewControl(w.options()).As(Person{Who: me, Shared: true}, Everything())
 		if _, err := c.Arm(t.Context(), time.Minute, backend.Safe{}, backend.Text("x")); err == nil || !c.NeedsName() {
 			t.Fatal("armed without a name")
 		}
@@ -89,12 +87,12 @@ func TestWhoConfirmsIsWhoActed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
-				c := NewControl(w.options())
+				c := operator(w.options())
 				in := w.intent("notes")
 				in.Headless, in.Who = true, ann
 				p := plan(t, c, in)
 				ok := confirmed(t, p)
-				r, err := c.Start(t.Context(), ok.For(backend.Safe{}, x.confirms))
+				r, err := c.start(t.Context(), ok.For(backend.Safe{}, x.confirms))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +125,7 @@ func TestKeptPlanWithANameThatIsNoText(t *testing.T) {
 		w := newWorld(t, "notes", "odd\xff")
 		w.run()
 		defer w.end()
-		c := NewControl(w.options())
+		c := operator(w.options())
 		in := w.intent("notes", "odd\xff")
 		in.Headless = true
 		p := plan(t, c, in)

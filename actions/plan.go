@@ -119,6 +119,18 @@ func (p *Plan) Open() []Refusal {
 	})
 }
 
+// Words are those that set the open refusals aside; none when one of them cannot be.
+func (p *Plan) Words() []string {
+	var words []string
+	for _, r := range p.Open() {
+		if r.Word == "" {
+			return nil
+		}
+		words = append(words, r.Word)
+	}
+	return words
+}
+
 // Hidden lists what only the filter keeps out.
 func (p *Plan) Hidden() []Exclusion {
 	return slices.DeleteFunc(slices.Clone(p.Excluded), func(x Exclusion) bool { return !x.Hidden })

@@ -17,19 +17,19 @@ func TestAPlanIsConfirmedInTimeAndUsedOnce(t *testing.T) {
 		c := w.armed()
 		p := plan(t, c, w.intent("notes"))
 		ok := confirmed(t, p)
-		r, err := c.Start(t.Context(), ok)
+		r, err := c.start(t.Context(), ok)
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-r.Done()
-		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrUsed) {
+		if _, err := c.start(t.Context(), ok); !errors.Is(err, ErrUsed) {
 			t.Errorf("the second use: %v", err)
 		}
-		again := NewControl(w.options()) // after a restart
+		again := operator(w.options()) // after a restart
 		if _, err := again.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := again.Start(t.Context(), ok); !errors.Is(err, ErrUsed) {
+		if _, err := again.start(t.Context(), ok); !errors.Is(err, ErrUsed) {
 			t.Errorf("the use after a restart: %v", err)
 		}
 		if err := again.Keep(p); err != nil {
@@ -51,12 +51,12 @@ func TestAVerbThatIsNotAllowedAnyMoreDoesNotStart(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		in := w.intent("notes")
 		in.Headless = true
-		p := plan(t, NewControl(w.options()), in)
+		p := plan(t, operator(w.options()), in)
 		o := w.options()
 		o.Abilities[0].Denied = backend.Text("the configuration does not allow it")
 		ok := confirmed(t, p)
 		var denied *DeniedError
-		if _, err := NewControl(o).Start(t.Context(), ok); !errors.As(err, &denied) || len(w.acted()) != 0 {
+		if _, err := operator(o).start(t.Context(), ok); !errors.As(err, &denied) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
 		}
 	})
@@ -70,12 +70,12 @@ func TestOnePlanAtATime(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		p := plan(t, c, w.intent("ws-003"))
 		ok := confirmed(t, p)
-		if _, err := c.Start(t.Context(), ok); err == nil || !strings.Contains(err.Error(), "another plan is being carried out") {
+		if _, err := c.start(t.Context(), ok); err == nil || !strings.Contains(err.Error(), "another plan is being carried out") {
 			t.Errorf("a second plan beside the first: %v", err)
 		}
 		first.Stop(backend.Text("operator"))
 		<-first.Done()
-		second, err := c.Start(t.Context(), ok) // the refusal did not use it up
+		second, err := c.start(t.Context(), ok) // the refusal did not use it up
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestAConfirmedPlanThatWaitedTooLongDoesNotStart(t *testing.T) {
 		p := plan(t, c, w.intent("notes"))
 		ok := confirmed(t, p)
 		time.Sleep(61 * time.Second)
-		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrExpired) || len(w.acted()) != 0 {
+		if _, err := c.start(t.Context(), ok); !errors.Is(err, ErrExpired) || len(w.acted()) != 0 {
 			t.Errorf("%v, acted on %v", err, w.acted())
 		}
 	})
@@ -101,12 +101,12 @@ func TestThreeGates(t *testing.T) {
 		o := w.options()
 		o.Abilities[0].Denied = backend.Text(`add actions = ["reset"]`)
 		var denied *DeniedError
-		if _, err := NewControl(o).Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) || !strings.Contains(err.Error(), "add actions") {
+		if _, err := operator(o).Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) || !strings.Contains(err.Error(), "add actions") {
 			t.Errorf("not allowed: %v", err)
 		}
 		o = w.options()
 		o.ReadOnly = true
-		c := NewControl(o)
+		c := operator(o)
 		if _, err := c.Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) {
 			t.Errorf("read-only: %v", err)
 		}
@@ -115,16 +115,16 @@ func TestThreeGates(t *testing.T) {
 		}
 		o = w.options()
 		o.Journal = nil
-		if _, err := NewControl(o).Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) {
+		if _, err := operator(o).Plan(t.Context(), w.intent("notes")); !errors.As(err, &denied) {
 			t.Errorf("without a journal: %v", err)
 		}
-		c = NewControl(w.options())
+		c = operator(w.options())
 		p := plan(t, c, w.intent("notes"))
 		ok := confirmed(t, p)
-		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrNotArmed) {
+		if _, err := c.start(t.Context(), ok); !errors.Is(err, ErrNotArmed) {
 			t.Errorf("not armed: %v", err)
 		}
-		if _, err := c.Start(t.Context(), Confirmed{}); err == nil {
+		if _, err := c.start(t.Context(), Confirmed{}); err == nil {
 			t.Error("nothing was confirmed, and it started")
 		}
 		for _, bad := range []time.Duration{0, -time.Minute, LongestArming + 1} {
@@ -142,7 +142,7 @@ func TestThreeGates(t *testing.T) {
 		if _, armed := c.Armed(); armed {
 			t.Error("the arming did not end by itself")
 		}
-		if _, err := c.Start(t.Context(), ok); !errors.Is(err, ErrNotArmed) {
+		if _, err := c.start(t.Context(), ok); !errors.Is(err, ErrNotArmed) {
 			t.Errorf("after the arming: %v", err)
 		}
 		if len(w.acted()) != 0 {
@@ -159,7 +159,7 @@ func TestWhatIsLeftOutSaysWhy(t *testing.T) {
 		in.Hidden = []backend.Key{key("ws-002"), key("ws-000")}
 		in.Keys = append(in.Keys, backend.Key{Kind: backend.KindSandbox, Source: home, ID: backend.MustID("box")},
 			backend.Key{Kind: backend.KindWorkspace, Source: "other", Parent: backend.MustID("s"), ID: backend.MustID("x")})
-		p := plan(t, NewControl(w.options()), in)
+		p := plan(t, operator(w.options()), in)
 		if len(p.Targets) != 1 || p.Targets[0].Key != key("ws-000") {
 			t.Errorf("targets %v", p.Targets)
 		}
@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 				saved := false
 				o := w.options()
 				o.EvidenceSaved = func(context.Context, time.Time, []backend.Key) bool { return saved }
-				control := NewControl(o)
+				control := operator(o)
 				p := plan(t, control, w.intent("notes"))
 				_, err := ConfirmDigest(p, p.Digest, time.Now())
 				var refused *RefusedError
@@ -266,7 +266,7 @@ func TestTheAbsoluteCap(t *testing.T) {
 	bubble(t, names(4), func(t *testing.T, w *world) {
 		o := w.options()
 		o.Abilities[0].Spec.Most = 3
-		c := NewControl(o)
+		c := operator(o)
 		if open := plan(t, c, w.intent(names(4)[:3]...)).Open(); len(open) != 0 {
 			t.Errorf("3 of 3: %v", open)
 		}
@@ -304,7 +304,7 @@ func TestGestures(t *testing.T) {
 			o := w.options()
 			o.Production = x.production
 			o.Abilities[0].Spec.Gesture = x.gesture
-			c := NewControl(o)
+			c := operator(o)
 			p := plan(t, c, w.intent(x.names...))
 			want := x.want
 			if strings.HasSuffix(want, " ") {
@@ -319,12 +319,12 @@ func TestGestures(t *testing.T) {
 
 func TestAStoredPlanIsExactlyThatPlan(t *testing.T) {
 	bubble(t, names(3), func(t *testing.T, w *world) {
-		c := NewControl(w.options())
+		c := operator(w.options())
 		p := plan(t, c, w.intent(names(3)...))
 		if err := c.Keep(p); err != nil {
 			t.Fatal(err)
 		}
-		got, err := NewControl(w.options()).Kept(p.Digest)
+		got, err := operator(w.options()).Kept(p.Digest)
 		if err != nil || got.Digest != p.Digest || len(got.Targets) != 3 || !got.intact() {
 			t.Fatalf("%v %+v", err, got)
 		}
@@ -358,7 +358,7 @@ func TestAStoredPlanIsExactlyThatPlan(t *testing.T) {
 
 func TestAnExpiredPlanSaysWhatIsDifferent(t *testing.T) {
 	bubble(t, names(4), func(t *testing.T, w *world) {
-		c := NewControl(w.options())
+		c := operator(w.options())
 		in := w.intent(names(4)...)
 		old := plan(t, c, in)
 		w.change(func() {

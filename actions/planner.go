@@ -27,9 +27,11 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s is not available on %s: %s", e.Verb, e.Source, e.Why)
 }
 
-// Plan makes an intent concrete. It reads, changes nothing, and keeps nothing.
-func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
-	ability, err := c.ability(in.Source, in.Verb)
+// Plan makes an intent concrete. It reads, changes nothing, and keeps nothing. The plan is this viewer's own: no other one
+// can start it from a screen.
+func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
+	c := o.control
+	ability, err := o.ability(in.Source, in.Verb)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +39,9 @@ func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
 		return nil, &DeniedError{in.Verb, in.Source, ability.Denied}
 	}
 	if in.Who.User.IsEmpty() {
-		in.Who = c.who()
+		in.Who = o.Who(backend.Safe{})
 	}
+	in.Who.Viewer = o.person.Who.Viewer
 	keys, excluded, err := chosen(in, ability.Spec)
 	if err != nil {
 		return nil, err
@@ -71,6 +74,15 @@ func (c *Control) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	p.Refusals = c.refusals(ctx, p, ability.Spec, snap)
 	p.seal()
 	return p, nil
+}
+
+// Again makes the intent of a plan concrete anew and says what is different now.
+func (o *Operator) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []backend.Safe, error) {
+	p, err := o.Plan(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, differences(old, p), nil
 }
 
 // chosen are the keys that an intent may act on, without doubles, and those that it leaves out by itself.

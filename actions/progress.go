@@ -46,10 +46,12 @@ type Progress struct {
 	Lines []Line
 	// Why says what it waits for, or why it stopped.
 	Why backend.Safe
-	// CanContinue says that the operator may start the next wave now.
+	// CanContinue says that whoever asks may start the next wave now.
 	CanContinue bool
-	Began       time.Time
-	Ended       time.Time
+	// Own says that whoever asks confirmed the plan.
+	Own   bool
+	Began time.Time
+	Ended time.Time
 	// Problem says what could not be written to the journal.
 	Problem backend.Safe
 }

@@ -67,7 +67,7 @@ func oneWorld(t *testing.T, rnd *rand.Rand) {
 		cure(e)
 		return nil
 	}
-	c := NewControl(w.options())
+	c := operator(w.options())
 	if rnd.IntN(4) > 0 {
 		if _, err := c.Arm(t.Context(), time.Duration(1+rnd.IntN(120))*time.Second, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func oneWorld(t *testing.T, rnd *rand.Rand) {
 		t.Errorf("a plan of %s ago with %d targets was confirmed", wait, len(p.Targets))
 	}
 	_, still := c.Armed()
-	r, err := c.Start(t.Context(), ok)
+	r, err := c.start(t.Context(), ok)
 	if err == nil && (!legal || !armed || !still) {
 		t.Errorf("started: legal %t, armed %t, still %t", legal, armed, still)
 	}
@@ -116,7 +116,7 @@ func oneWorld(t *testing.T, rnd *rand.Rand) {
 	r.Stop(backend.Text("the test has seen enough"))
 	<-r.Done()
 	w.change(func() { w.down = false })
-	if _, err := c.Start(t.Context(), ok); err == nil {
+	if _, err := c.start(t.Context(), ok); err == nil {
 		t.Error("a plan was used twice")
 	}
 	checkEffects(t, w, p, r)
@@ -133,7 +133,7 @@ func checkEffects(t *testing.T, w *world, p *Plan, r *Run) {
 			t.Errorf("%s was acted on and is no target", name)
 		}
 	}
-	s := r.Snapshot()
+	s := r.Progress()
 	for _, l := range s.Lines {
 		if l.Result == ResultVerified && l.Issued.IsZero() {
 			t.Errorf("%s is verified and was never begun", l.Target.Label)

@@ -59,7 +59,7 @@ func TestEvidenceIsAskedForAboutAllThatIsTouched(t *testing.T) {
 			}
 			return false
 		}
-		if open := plan(t, NewControl(o), w.intent(names(3)...)).Open(); len(open) != 1 || open[0].Word != "" {
+		if open := plan(t, operator(o), w.intent(names(3)...)).Open(); len(open) != 1 || open[0].Word != "" {
 			t.Errorf("%+v", open)
 		}
 	})

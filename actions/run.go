@@ -42,7 +42,6 @@ type Run struct {
 	halt    backend.Safe // why it must not go on; empty: it may
 	unseen  bool         // whoever watched was gone before it was stopped
 	began   time.Time
-	subs    map[chan struct{}]struct{}
 	version int    // of p, for shown
 	shown   []Line // a copy of p.Lines that is handed out and never changed
 	shownAt int
@@ -58,7 +57,7 @@ type Run struct {
 
 func newRun(c *Control, p *Plan, a Ability) *Run {
 	r := &Run{control: c, ability: a, stop: make(chan struct{}), next: make(chan struct{}, 1), done: make(chan struct{}),
-		subs: map[chan struct{}]struct{}{}, began: c.opt.Now(), known: map[string]bool{}, version: 1}
+		began: c.opt.Now(), known: map[string]bool{}, version: 1}
 	for _, x := range c.opt.Feed.Snapshot().Concerns {
 		// On a screen, what began after the plan was made is news to whoever confirmed it. A program without one has only
 		// just begun to look.
@@ -96,8 +95,8 @@ func waves(n int) []wave {
 	return []wave{{0, 1}, {1, second}, {second, n}}
 }
 
-// Snapshot is the run as it stands. Its lines are shared with other snapshots: they must not be changed.
-func (r *Run) Snapshot() Progress {
+// Progress is the run as it stands. Its lines are shared with other values: they must not be changed.
+func (r *Run) Progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shownAt != r.version {
@@ -118,18 +117,8 @@ func (r *Run) Over() bool {
 // Done is closed when the run is over and written down.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Subscribe returns a channel of one slot that is filled when the run moved on.
-func (r *Run) Subscribe() (changed <-chan struct{}, stop func()) {
-	ch := make(chan struct{}, 1)
-	r.mu.Lock()
-	r.subs[ch] = struct{}{}
-	r.mu.Unlock()
-	return ch, func() {
-		r.mu.Lock()
-		delete(r.subs, ch)
-		r.mu.Unlock()
-	}
-}
+// plan is what is carried out. It never changes.
+func (r *Run) plan() *Plan { return r.p.Plan }
 
 // Stop ends the run before its next target. What is under way finishes.
 func (r *Run) Stop(why backend.Safe) {
@@ -161,15 +150,10 @@ func (r *Run) Continue() {
 // set changes the progress and tells whoever looks.
 func (r *Run) set(change func(*Progress)) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	change(&r.p)
 	r.version++
-	for ch := range r.subs {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
+	r.mu.Unlock()
+	r.control.moved()
 }
 
 func (r *Run) now() time.Time { return r.control.opt.Now() }
@@ -355,7 +339,7 @@ func (r *Run) finish(stopped backend.Safe) {
 			p.Phase = PhaseStopped
 		}
 	})
-	p := r.Snapshot()
+	p := r.Progress()
 	if p.Plan.DryRun {
 		return
 	}

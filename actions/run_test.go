@@ -26,7 +26,7 @@ func TestAResetIsVerifiedByAReading(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
 		r := w.start(w.armed(), w.intent("notes"))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Phase != PhaseDone || p.Lines[0].Result != ResultVerified || p.Overall() != ResultVerified {
 			t.Fatalf("phase %s, line %+v", p.Phase, p.Lines[0])
 		}
@@ -44,7 +44,7 @@ func TestWavesFollowOnVerification(t *testing.T) {
 	bubble(t, names(25), func(t *testing.T, w *world) {
 		r := w.start(w.armed(), w.intent(names(25)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Waves != 3 || p.Count(ResultVerified) != 25 {
 			t.Fatalf("%d waves: %s", p.Waves, p.Summary())
 		}
@@ -65,7 +65,7 @@ func TestAcceptedOnlyWaitsForTheOperator(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		r.Continue() // nor does this
 		time.Sleep(30 * time.Second)
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Phase != PhaseWaiting || !p.CanContinue || len(w.acted()) != 1 {
 			t.Fatalf("phase %s after 40 s, %d acted on", p.Phase, len(w.acted()))
 		}
@@ -80,7 +80,7 @@ func TestAcceptedOnlyWaitsForTheOperator(t *testing.T) {
 		}
 		r.Stop(backend.Text("operator"))
 		<-r.Done()
-		if p := r.Snapshot(); p.Phase != PhaseStopped || p.Summary().String() != "2 of 4 done: 2 accepted" {
+		if p := r.Progress(); p.Phase != PhaseStopped || p.Summary().String() != "2 of 4 done: 2 accepted" {
 			t.Errorf("%s: %s", p.Phase, p.Summary())
 		}
 		if got := w.journal.phases(); got[len(got)-1] != audit.PhaseStopped {
@@ -94,9 +94,9 @@ func TestHeadlessStopsWhereAPersonWouldDecide(t *testing.T) {
 		w.onDo = func(e *entry) error { e.state = "opening"; return nil }
 		in := w.intent(names(4)...)
 		in.Headless = true
-		r := w.start(NewControl(w.options()), in)
+		r := w.start(operator(w.options()), in)
 		<-r.Done()
-		if p := r.Snapshot(); p.Phase != PhaseStopped || p.Acted() != 1 || !strings.Contains(p.Why.String(), "without a screen") {
+		if p := r.Progress(); p.Phase != PhaseStopped || p.Acted() != 1 || !strings.Contains(p.Why.String(), "without a screen") {
 			t.Errorf("%s after %d: %s", p.Phase, p.Acted(), p.Why)
 		}
 	})
@@ -107,7 +107,7 @@ func TestWhatFailsAgainStopsTheWaves(t *testing.T) {
 		w.onDo = func(e *entry) error { e.attempt = time.Now().Add(time.Millisecond); return nil }
 		r := w.start(w.armed(), w.intent(names(10)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Acted() != 1 || p.Count(ResultFailedAgain) != 1 || p.Phase != PhaseStopped {
 			t.Errorf("%s: %s", p.Phase, p.Summary())
 		}
@@ -126,7 +126,7 @@ func TestThreeFailuresInARowBreakTheRun(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent(names(100)...))
 		<-r.Done()
-		if p := r.Snapshot(); p.Count(ResultFailed) != 3 || p.Acted() != 4 || !strings.Contains(p.Why.String(), "3 failures in a row") {
+		if p := r.Progress(); p.Count(ResultFailed) != 3 || p.Acted() != 4 || !strings.Contains(p.Why.String(), "3 failures in a row") {
 			t.Errorf("%s: %s", p.Why, p.Summary())
 		}
 	})
@@ -140,7 +140,7 @@ func TestATimeoutIsReadNotRepeated(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent("notes"))
 		<-r.Done()
-		if p := r.Snapshot(); p.Lines[0].Result != ResultVerified || len(w.acted()) != 1 {
+		if p := r.Progress(); p.Lines[0].Result != ResultVerified || len(w.acted()) != 1 {
 			t.Errorf("%v after %d effects", p.Lines[0].Result, len(w.acted()))
 		}
 	})
@@ -151,7 +151,7 @@ func TestWhatNobodySawStaysUnknown(t *testing.T) {
 		w.onDo = func(*entry) error { return &UncertainError{errors.New("connection lost")} }
 		r := w.start(w.armed(), w.intent("notes"))
 		<-r.Done()
-		if p := r.Snapshot(); p.Lines[0].Result != ResultUnknown || p.Overall() != ResultUnknown || len(w.acted()) != 1 {
+		if p := r.Progress(); p.Lines[0].Result != ResultUnknown || p.Overall() != ResultUnknown || len(w.acted()) != 1 {
 			t.Errorf("%v after %d effects", p.Lines[0].Result, len(w.acted()))
 		}
 	})
@@ -166,7 +166,7 @@ func TestAChangedTargetIsSkipped(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent(names(10)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Lines[4].Result != ResultSkipped || !strings.Contains(p.Lines[4].Text.String(), "last success was") || slices.Contains(w.acted(), "ws-004") {
 			t.Errorf("line %+v, acted on %v", p.Lines[4], w.acted())
 		}
@@ -185,7 +185,7 @@ func TestManyChangesStopTheRun(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent(names(10)...))
 		<-r.Done()
-		if p := r.Snapshot(); p.Phase != PhaseStopped || p.Count(ResultSkipped) != 3 || len(w.acted()) != 1 {
+		if p := r.Progress(); p.Phase != PhaseStopped || p.Count(ResultSkipped) != 3 || len(w.acted()) != 1 {
 			t.Errorf("%s, %s: %s", p.Phase, p.Why, p.Summary())
 		}
 	})
@@ -201,7 +201,7 @@ func TestASkippedCanaryIsReplaced(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent(names(10)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		if p.Lines[0].Result != ResultSkipped || p.Lines[1].Wave != 1 || p.Count(ResultVerified) != 9 {
 			t.Errorf("%s; line 2 is in wave %d", p.Summary(), p.Lines[1].Wave)
 		}
@@ -216,7 +216,7 @@ func TestASilentSourceStopsBeforeAnyEffect(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		r := begin(t, c, p)
 		<-r.Done()
-		if s := r.Snapshot(); len(w.acted()) != 0 || s.Lines[0].Result != ResultSkipped || !strings.Contains(s.Lines[0].Text.String(), "did not answer") {
+		if s := r.Progress(); len(w.acted()) != 0 || s.Lines[0].Result != ResultSkipped || !strings.Contains(s.Lines[0].Text.String(), "did not answer") {
 			t.Errorf("acted on %v; %+v", w.acted(), s.Lines[0])
 		}
 	})
@@ -226,13 +226,13 @@ func TestTheRateLimitHolds(t *testing.T) {
 	bubble(t, names(30), func(t *testing.T, w *world) {
 		o := w.options()
 		o.Abilities[0].Spec.PerMinute = 10
-		c := NewControl(o)
+		c := operator(o)
 		if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 		r := w.start(c, w.intent(names(30)...))
 		<-r.Done()
-		p := r.Snapshot()
+		p := r.Progress()
 		for i := 10; i < 30; i++ {
 			if d := p.Lines[i].Issued.Sub(p.Lines[i-10].Issued); d < time.Minute {
 				t.Fatalf("target %d came %s after target %d", i, d, i-10)
@@ -266,7 +266,7 @@ func TestANewCriticalAlertStops(t *testing.T) {
 				}
 				r := w.start(w.armed(), w.intent(names(12)...))
 				<-r.Done()
-				if p := r.Snapshot(); (p.Phase == PhaseStopped) != c.stops {
+				if p := r.Progress(); (p.Phase == PhaseStopped) != c.stops {
 					t.Errorf("%s: %s, %s", p.Phase, p.Why, p.Summary())
 				}
 			})
@@ -280,7 +280,7 @@ func TestAHangUpFinishesTheTargetAndIsWrittenDown(t *testing.T) {
 		n := 0
 		w.onDo = func(e *entry) error {
 			if n++; n == 7 {
-				go c.Hangup(t.Context(), backend.Text("the terminal was lost"))
+				go c.control.Hangup(t.Context(), backend.Text("the terminal was lost"))
 				w.mu.Unlock()
 				time.Sleep(time.Second)
 				w.mu.Lock()
@@ -305,7 +305,7 @@ func TestWhatTheOperatorStoppedWasSeen(t *testing.T) {
 		r := w.start(c, w.intent(names(4)...))
 		time.Sleep(100 * time.Millisecond)
 		r.Stop(backend.Text("stopped by the operator"))
-		c.Hangup(t.Context(), backend.Text("the terminal was lost"))
+		c.control.Hangup(t.Context(), backend.Text("the terminal was lost"))
 		if last := w.journal.entries[len(w.journal.entries)-1]; last.Phase != audit.PhaseStopped || last.Unseen || !strings.Contains(last.Detail.String(), "by the operator") {
 			t.Errorf("the journal ends with %+v", last)
 		}
@@ -327,7 +327,7 @@ func TestNoJournalNoEffect(t *testing.T) {
 				if got := w.acted(); len(got) != most {
 					t.Errorf("the journal refused record %d (that one alone: %t), and %v was acted on", refuse, once, got)
 				}
-				if p := r.Snapshot(); p.Phase != PhaseStopped {
+				if p := r.Progress(); p.Phase != PhaseStopped {
 					t.Errorf("phase %s", p.Phase)
 				}
 			})
@@ -337,7 +337,7 @@ func TestNoJournalNoEffect(t *testing.T) {
 
 func TestADryRunChangesNothing(t *testing.T) {
 	bubble(t, names(5), func(t *testing.T, w *world) {
-		c := NewControl(w.options())
+		c := operator(w.options())
 		p := plan(t, c, w.intent(names(5)...))
 		got, err := c.Rehearse(t.Context(), p)
 		if err != nil || got.Acted() != 5 || len(w.acted()) != 0 || len(w.journal.entries) != 0 {
@@ -353,7 +353,7 @@ func TestTheRateLimitCountsOtherProcesses(t *testing.T) {
 		o.Abilities[0].Spec.PerMinute = 3
 		runs := make([]*Run, 2)
 		for i := range runs { // as two processes do it: they share the journal and nothing else
-			c := NewControl(o)
+			c := operator(o)
 			if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 				t.Fatal(err)
 			}
@@ -362,7 +362,7 @@ func TestTheRateLimitCountsOtherProcesses(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		late := ""
 		for _, r := range runs {
-			for _, l := range r.Snapshot().Lines {
+			for _, l := range r.Progress().Lines {
 				if l.Issued.IsZero() {
 					late = l.Target.Key.ID.Raw()
 				}
@@ -372,7 +372,7 @@ func TestTheRateLimitCountsOtherProcesses(t *testing.T) {
 		var at []time.Time
 		for _, r := range runs {
 			<-r.Done()
-			for _, l := range r.Snapshot().Lines {
+			for _, l := range r.Progress().Lines {
 				if !l.Issued.IsZero() {
 					at = append(at, l.Issued)
 				}

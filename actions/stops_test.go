@@ -35,7 +35,7 @@ func TestAStopWhileATargetIsReadComesFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = newRun(c, p, ability)
+		r = newRun(c.control, p, ability)
 		r.carryOut(t.Context())
 		if got := w.acted(); len(got) != 0 {
 			t.Errorf("acted on %v after the stop", got)
@@ -55,7 +55,7 @@ func TestThreeUnknownInARowBreakTheRun(t *testing.T) {
 		}
 		r := w.start(w.armed(), w.intent(names(40)...))
 		<-r.Done()
-		if p := r.Snapshot(); p.Count(ResultUnknown) != 3 || p.Acted() != 8 || !strings.Contains(p.Why.String(), "3 failures in a row") {
+		if p := r.Progress(); p.Count(ResultUnknown) != 3 || p.Acted() != 8 || !strings.Contains(p.Why.String(), "3 failures in a row") {
 			t.Errorf("%s: %s", p.Why, p.Summary())
 		}
 	})
@@ -72,7 +72,7 @@ func TestAFifthMayHaveChanged(t *testing.T) {
 			}
 			r := w.start(w.armed(), w.intent(names(20)...))
 			<-r.Done()
-			if p := r.Snapshot(); p.Count(ResultSkipped) != skipped || (p.Phase == PhaseStopped) != (changed > 4) {
+			if p := r.Progress(); p.Count(ResultSkipped) != skipped || (p.Phase == PhaseStopped) != (changed > 4) {
 				t.Errorf("%d of 20 changed: %s, %s: %s", changed, p.Phase, p.Why, p.Summary())
 			}
 		})
@@ -84,21 +84,21 @@ func TestAnAlertDuringTheRateLimitStops(t *testing.T) {
 	bubble(t, names(12), func(t *testing.T, w *world) {
 		o := w.options()
 		o.Abilities[0].Spec.PerMinute = 5
-		c := NewControl(o)
+		c := operator(o)
 		if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("x")); err != nil {
 			t.Fatal(err)
 		}
 		r := w.start(c, w.intent(names(12)...))
 		time.Sleep(30 * time.Second)
-		if p := r.Snapshot(); len(w.acted()) != 5 || !strings.Contains(p.Why.String(), "at most 5 a minute") {
+		if p := r.Progress(); len(w.acted()) != 5 || !strings.Contains(p.Why.String(), "at most 5 a minute") {
 			t.Fatalf("acted on %v; %s", w.acted(), p.Why)
 		}
 		w.change(func() {
 			w.concerns = []Concern{{ID: "a1", Rule: "possible-leak", Source: home, Firing: true, Critical: true, Since: time.Now()}}
 		})
 		<-r.Done()
-		if len(w.acted()) != 5 || !strings.Contains(r.Snapshot().Why.String(), "a new critical alert") {
-			t.Errorf("acted on %v; %s", w.acted(), r.Snapshot().Why)
+		if len(w.acted()) != 5 || !strings.Contains(r.Progress().Why.String(), "a new critical alert") {
+			t.Errorf("acted on %v; %s", w.acted(), r.Progress().Why)
 		}
 	})
 }
@@ -116,8 +116,8 @@ func TestANewAlertAboutTheSourceStopsAfterTheFirstEffect(t *testing.T) {
 		})
 		r := begin(t, c, p)
 		<-r.Done()
-		if len(w.acted()) != 1 || !strings.Contains(r.Snapshot().Why.String(), "a new critical alert: restart-storm-ahead") {
-			t.Errorf("acted on %v; %s", w.acted(), r.Snapshot().Why)
+		if len(w.acted()) != 1 || !strings.Contains(r.Progress().Why.String(), "a new critical alert: restart-storm-ahead") {
+			t.Errorf("acted on %v; %s", w.acted(), r.Progress().Why)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func (r *Run) settle(wave int) {
 		case !last && since >= settle:
 			r.set(func(p *Progress) {
 				p.Phase, p.CanContinue = PhaseWaiting, true
-				p.Why = backend.Text("accepted, not verified yet: c starts the next wave, esc stops here")
+				p.Why = backend.Text("accepted, not verified yet")
 			})
 		}
 		if len(looks) > 0 && wait <= 0 {

@@ -194,14 +194,18 @@ func (w *world) ability() Ability {
 }
 
 func (w *world) options() Options {
-	return Options{Environment: "test", StateDir: w.dir, Abilities: []Ability{w.ability()}, Feed: w, Journal: w.journal, Now: time.Now, Who: me,
+	return Options{Environment: "test", StateDir: w.dir, Abilities: []Ability{w.ability()}, Feed: w, Journal: w.journal, Now: time.Now,
 		Spawn: backend.NewSpawner(nil), Fingerprint: func(s backend.Safe) string { return s.String() }}
 }
 
-var me = audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}
+// me is the person at the first viewer of a Control.
+var me = audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion"), Viewer: backend.Text("1")}
+
+// operator is the first viewer of a Control, who may do everything.
+func operator(o Options) *Operator { return NewControl(o).As(Person{Who: me}, Everything()) }
 
 func (w *world) intent(names ...string) Intent {
-	in := Intent{Verb: Reset, Source: home, Who: me, Reason: backend.Text("quota raised")}
+	in := Intent{Verb: Reset, Source: home, Reason: backend.Text("quota raised")}
 	for _, n := range names {
 		in.Keys = append(in.Keys, key(n))
 	}
@@ -221,8 +225,8 @@ func (w *world) change(f func()) {
 }
 
 // armed makes a Control that may act.
-func (w *world) armed() *Control {
-	c := NewControl(w.options())
+func (w *world) armed() *Operator {
+	c := operator(w.options())
 	if _, err := c.Arm(w.t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
 		w.t.Fatal(err)
 	}
@@ -230,12 +234,12 @@ func (w *world) armed() *Control {
 }
 
 // start plans, confirms and starts.
-func (w *world) start(c *Control, in Intent) *Run {
+func (w *world) start(c *Operator, in Intent) *Run {
 	w.t.Helper()
 	return begin(w.t, c, plan(w.t, c, in))
 }
 
-func plan(t *testing.T, c *Control, in Intent) *Plan {
+func plan(t *testing.T, c *Operator, in Intent) *Plan {
 	t.Helper()
 	p, err := c.Plan(t.Context(), in)
 	if err != nil {
@@ -254,9 +258,9 @@ func confirmed(t *testing.T, p *Plan) Confirmed {
 }
 
 // begin confirms a plan and starts it.
-func begin(t *testing.T, c *Control, p *Plan) *Run {
+func begin(t *testing.T, c *Operator, p *Plan) *Run {
 	t.Helper()
-	r, err := c.Start(t.Context(), confirmed(t, p))
+	r, err := c.start(t.Context(), confirmed(t, p))
 	if err != nil {
 		t.Fatal(err)
 	}

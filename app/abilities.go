@@ -28,7 +28,7 @@ func (s *Station) control() (*actions.Control, error) {
 		return nil, err
 	}
 	o := actions.Options{Environment: s.Config.Environment, Production: s.Config.Production, ReadOnly: s.ReadOnly, StateDir: s.StateDir,
-		Abilities: able, Feed: s.Feed, Now: a.Now, Spawn: a.Spawn, Fingerprint: CauseOf, Who: a.Who, Shared: a.SharedAccount,
+		Abilities: able, Feed: s.Feed, Now: a.Now, Spawn: a.Spawn, Fingerprint: CauseOf, Process: a.Process,
 		Tell: func(events []backend.Event) {
 			_ = s.Alerts.Record(events...) // the journal has it; the timeline is for looking
 		}}

@@ -34,19 +34,21 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	}
 	s.problem = problems.add
 	a.Crash.acts(func() bool { return carriesOut(s.Control) })
+	may := actions.Everything()
+	if s.ReadOnly {
+		may = actions.ReadOnly()
+	}
+	operator := s.Operator(may)
 	if o.Armed {
-		if _, err := s.Control.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
+		if _, err := operator.Arm(ctx, actions.LongestArming, backend.Text("demo"), backend.Text("the demo is there to be tried")); err != nil {
 			problems.add(err)
 		}
 	}
 	viewer, err := a.viewer(ctx, s, o)
 	problems.add(err)
+	viewer.ID, viewer.Control, viewer.Permissions = operator.ID(), operator, may
 	stop := s.Start(ctx, true)
-	feed := ui.Feed(s.Alerts)
-	if s.ReadOnly {
-		feed = ui.Looking(s.Alerts)
-	}
-	err = ui.Run(ctx, viewer, feed, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: a.Spawn,
+	err = ui.Run(ctx, viewer, s.Alerts, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: a.Spawn,
 		Started: func(kill func()) { a.Crash.screenUp(kill, s.StateDir) }})
 	a.Crash.screenDown()
 	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
@@ -77,7 +79,7 @@ func hangUp(control *actions.Control) {
 	defer cancel()
 	control.Hangup(ctx, why)
 	if told {
-		p := control.Current().Snapshot()
+		p := control.Current().Progress()
 		fmt.Fprintf(os.Stderr, "sandglass: %s: %s\n", p.Plan.Verb, p.Summary())
 	}
 }
@@ -91,7 +93,7 @@ func carriesOut(control *actions.Control) bool {
 // viewer is the operator at this process's terminal.
 func (a *App) viewer(ctx context.Context, s *Station, o ConsoleOptions) (ui.Viewer, error) {
 	v := ui.Viewer{
-		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv), Control: s.Control,
+		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
 		Focus: o.Focus, Environment: s.Config.Environment, Production: s.Config.Production, Now: a.Now,
 		CanSuspend: canSuspend(), Runbook: LocalRunbook(s.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type Machine struct {
 	Getenv  func(string) string
 	// User is whom the system says the program runs as; empty: it does not say. Host is the machine's name, or empty.
 	User, Host string
+	// Process names this process among those of the host.
+	Process string
 	// Who is the person at this program, as far as the system knows.
 	Who audit.Who
 	// SharedAccount says that the account says little about who uses it: the superuser without sudo, and the accounts that
@@ -39,7 +42,7 @@ type Machine struct {
 func NewMachine(crash func(name string, reason any, stack []byte)) Machine {
 	m := Machine{Now: time.Now, ReadClock: alerts.ReadSystemClock, Mono: sinceStart(), Spawn: backend.NewSpawner(crash), Getenv: os.Getenv,
 		Dial:    (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		Command: command, LogSockets: audit.SystemSockets()}
+		Command: command, Process: strconv.Itoa(os.Getpid()), LogSockets: audit.SystemSockets()}
 	if u, err := user.Current(); err == nil {
 		m.User = u.Username
 	}

@@ -100,6 +100,11 @@ func (s *Station) remember(given string, engine *alerts.Engine) alerts.OrderJour
 	return &orderJournal{s.Journal, s.app.Who}
 }
 
+// Operator makes the operator of one more viewer, who is the person at this program.
+func (s *Station) Operator(may actions.Permissions) *actions.Operator {
+	return s.Control.As(actions.Person{Who: s.app.Who, Shared: s.app.SharedAccount}, may)
+}
+
 // AddTo adds sources to a fleet.
 func AddTo(f *fleet.Fleet, sources []Source) {
 	for _, s := range sources {

@@ -223,7 +223,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return err
 	}
 	who := p.whoActs(x, a)
-	if x.Control.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
+	if x.operator.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
 		return nameless()
 	}
 	if err := x.read(ctx, a.timeout); err != nil {
@@ -233,7 +233,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err != nil {
 		return err
 	}
-	plan, err := x.Control.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
+	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
 		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
 	if err != nil {
 		return refused(err)
@@ -244,14 +244,14 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		doc.ExitCode = ExitRefused
 	case a.dryRun:
 		stop := x.watch(ctx)
-		progress, err := x.Control.Rehearse(ctx, plan)
+		progress, err := x.operator.Rehearse(ctx, plan)
 		stop()
 		if err != nil {
 			return refused(err)
 		}
 		doc.Ran(progress)
 	default:
-		if err := x.Control.Keep(plan); err != nil {
+		if err := x.operator.Keep(plan); err != nil {
 			return refused(err)
 		}
 		doc.Next = p.nextLine(s, a, plan)
@@ -261,7 +261,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 
 // whoActs is the person at the command line.
 func (p *Program) whoActs(x *actingStation, a *acting) audit.Who {
-	return x.Control.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
+	return x.operator.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
 }
 
 func nameless() error {

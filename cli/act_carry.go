@@ -35,7 +35,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 		return err
 	}
 	defer x.Close()
-	plan, err := x.Control.Kept(a.digest)
+	plan, err := x.operator.Kept(a.digest)
 	if err != nil {
 		return refused(err)
 	}
@@ -46,7 +46,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	if err != nil {
 		return refused(err)
 	}
-	if ok = ok.For(reason, p.whoActs(x, a)); x.Control.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
+	if ok = ok.For(reason, p.whoActs(x, a)); x.operator.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
 		return nameless()
 	}
 	x.Feed.Attend(keysOf(plan))
@@ -55,11 +55,10 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	}
 	stop := x.watch(ctx)
 	defer stop()
-	run, err := x.Control.Start(ctx, ok)
-	if err != nil {
+	if err := x.operator.Start(ctx, ok); err != nil {
 		return refused(err)
 	}
-	progress := p.follow(ctx, run)
+	progress := p.follow(ctx, x.operator)
 	doc := text.MakePlan(plan, nil, p.Now())
 	doc.Reason = &reason
 	doc.Ran(progress)
@@ -88,18 +87,19 @@ func keysOf(plan *actions.Plan) []backend.Key {
 	return keys
 }
 
-// follow prints what changes until the run is over, or, once the command is interrupted, until it does not end.
-func (p *Program) follow(ctx context.Context, run *actions.Run) actions.Progress {
-	changed, stop := run.Subscribe()
+// follow prints what changes until the operator's run is over, or, once the command is interrupted, until it does not end.
+func (p *Program) follow(ctx context.Context, o *actions.Operator) actions.Progress {
+	run := o.Current()
+	changed, stop := o.Subscribe()
 	defer stop()
 	seen := &watcher{p: p}
 	interrupted := ctx.Done()
 	var limit <-chan time.Time
 	for {
-		seen.tell(run.Snapshot())
+		seen.tell(run.Progress())
 		select {
 		case <-run.Done():
-			last := run.Snapshot()
+			last := run.Progress()
 			seen.tell(last)
 			return last
 		case <-changed:
@@ -111,7 +111,7 @@ func (p *Program) follow(ctx context.Context, run *actions.Run) actions.Progress
 			limit = t.C
 		case <-limit:
 			p.notice("the target under way has not finished within %s; nobody knows what became of it", backend.Age(longestEnd))
-			return run.Snapshot()
+			return run.Progress()
 		}
 	}
 }

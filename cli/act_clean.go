@@ -181,8 +181,8 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 	if len(got.keys) == 0 {
 		return p.nothingToClean(nil, failed)
 	}
-	plan, err := x.Control.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
-		Who: x.Control.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
+	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
+		Who: x.operator.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
 	if err != nil {
 		return refused(err)
 	}
@@ -206,7 +206,7 @@ func (p *Program) perform(ctx context.Context, x *actingStation, plan *actions.P
 	stop := x.watch(ctx)
 	defer stop()
 	if a.dryRun {
-		progress, err := x.Control.Rehearse(ctx, plan)
+		progress, err := x.operator.Rehearse(ctx, plan)
 		if err != nil {
 			return refused(err)
 		}
@@ -217,11 +217,10 @@ func (p *Program) perform(ctx context.Context, x *actingStation, plan *actions.P
 	if err != nil {
 		return refused(err)
 	}
-	run, err := x.Control.Start(ctx, ok)
-	if err != nil {
+	if err := x.operator.Start(ctx, ok); err != nil {
 		return refused(err)
 	}
-	progress := p.follow(ctx, run)
+	progress := p.follow(ctx, x.operator)
 	doc.Ran(progress)
 	if doc.ExitCode = exitOf(progress); doc.ExitCode == 0 && failed != nil {
 		doc.ExitCode = ExitPartly

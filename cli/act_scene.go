@@ -15,6 +15,7 @@ import (
 type actingStation struct {
 	p *Program
 	*app.Station
+	operator *actions.Operator // whoever runs the command
 }
 
 // openActing opens a Station that can act. Close must be called.
@@ -23,7 +24,10 @@ func (p *Program) openActing(s shared, a *acting) (*actingStation, error) {
 		return nil, usage("--timeout must be longer than 0s")
 	}
 	x, err := p.open(s, opening{permitted: true, readOnly: a.readOnly})
-	return &actingStation{p, x}, err
+	if err != nil {
+		return nil, err
+	}
+	return &actingStation{p, x, x.Operator(actions.Everything())}, nil
 }
 
 // read reads every source once.
@@ -49,7 +53,7 @@ func (x *actingStation) available(verb actions.Verb, source string) error {
 	}
 	var denied []string
 	var custom []string
-	for _, a := range x.Control.All() {
+	for _, a := range x.operator.All() {
 		if a.Spec.Custom {
 			custom = append(custom, string(a.Spec.Verb))
 		}

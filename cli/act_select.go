@@ -128,7 +128,7 @@ func (x *actingStation) onOneSource(got chosen) (chosen, error) {
 // places are where a verb is known, each with whether it is available there.
 func (x *actingStation) places(verb actions.Verb, source string) map[place]bool {
 	places := map[place]bool{}
-	for _, a := range x.Control.All() {
+	for _, a := range x.operator.All() {
 		if a.Spec.Verb == verb && (source == "" || source == a.Source) {
 			places[place{a.Source, a.Spec.Of}] = places[place{a.Source, a.Spec.Of}] || a.Denied.IsEmpty()
 		}

@@ -26,7 +26,7 @@ func (p *Program) warnOfSharedCredentials(b *strings.Builder, c *config.Config) 
 
 // explain lists what the configuration lets the program do, reading and acting apart.
 func (p *Program) explain(b *strings.Builder, x *app.Station) {
-	c, abilities := x.Config, x.Control.All()
+	c, abilities := x.Config, x.Operator(actions.Everything()).All()
 	b.WriteString("\nReading\n")
 	if !c.Local {
 		fmt.Fprintf(b, "  this machine: read %s\n      the configuration\n", p.clean(c.File))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/actions"
 	"sandglass/actions/audit"
 	"sandglass/app"
 	"sandglass/config"
@@ -266,7 +267,7 @@ func TestNothingIsMadeThatIsNotAllowed(t *testing.T) {
 		}
 		defer s.Close()
 		var made []string
-		all := s.Control.All()
+		all := s.Operator(actions.Everything()).All()
 		for _, a := range all {
 			if a.Part.Looker != nil || a.Part.Verifier != nil || a.Part.Open != nil {
 				made = append(made, a.Source+" "+string(a.Spec.Verb))

@@ -13,7 +13,7 @@ import (
 
 // A plan that arrives late must not take the place of another one under somebody's fingers.
 func TestAnOlderPlanNeverReplacesADialog(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		delays := []time.Duration{5 * time.Second, 0}
 		h.looking = func() {
 			if len(delays) > 0 {
@@ -32,7 +32,7 @@ func TestAnOlderPlanNeverReplacesADialog(t *testing.T) {
 		s.typed(second.Wants()[:4])
 		time.Sleep(6 * time.Second)
 		s.settle()
-		if s.dialog().view.Plan != second || s.dialog().confirming.Typed() != second.Wants()[:4] {
+		if s.dialog().view.Plan != second || s.dialog().confirming.typed() != second.Wants()[:4] {
 			t.Errorf("another plan took its place:\n%s", s.text())
 		}
 	})
@@ -40,7 +40,7 @@ func TestAnOlderPlanNeverReplacesADialog(t *testing.T) {
 
 func TestAPlanIsDroppedByEscAndByAnotherScreen(t *testing.T) {
 	for _, key := range []string{keyEsc, "2", "?", ":", "/"} {
-		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 			h.looking = func() { time.Sleep(3 * time.Second) }
 			s.press("3", "D")
 			time.Sleep(time.Second)
@@ -57,7 +57,7 @@ func TestAPlanIsDroppedByEscAndByAnotherScreen(t *testing.T) {
 // Keys that were on their way when the dialog appeared are not read as an answer to it.
 func TestKeysFromBeforeTheDialogCountForNothing(t *testing.T) {
 	for _, c := range []struct{ open, typed string }{{"p", "ppp"}, {"D", ""}} {
-		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 			h.looking = func() { time.Sleep(time.Second) }
 			s.press("3", c.open)
 			for range 30 { // held down while it is read and while it appears
@@ -76,7 +76,7 @@ func TestKeysFromBeforeTheDialogCountForNothing(t *testing.T) {
 }
 
 func TestEscAfterTheConfirmationStopsTheRun(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, c *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, c *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "j", " ", "r")
 		s.ready()
 		ok, err := actions.ConfirmDigest(s.dialog().view.Plan, s.dialog().view.Plan.Digest, time.Now())
@@ -89,7 +89,7 @@ func TestEscAfterTheConfirmationStopsTheRun(t *testing.T) {
 		s.prog.Send(cmd())
 		time.Sleep(20 * time.Second)
 		s.settle()
-		if p := c.Current().Snapshot(); p.Phase != actions.PhaseStopped || len(h.acted()) > 1 {
+		if p := h.common.Current().Progress(); p.Phase != actions.PhaseStopped || len(h.acted()) > 1 {
 			t.Errorf("%s, %s: %v", p.Phase, p.Why, h.acted())
 		}
 	})
@@ -97,7 +97,7 @@ func TestEscAfterTheConfirmationStopsTheRun(t *testing.T) {
 
 // What comes up while the dialog is read shows in the plan made anew.
 func TestARefusalAtTheStartShowsInTheDialog(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, "r")
 		s.ready()
 		h.concerns = []actions.Concern{{ID: "x", Rule: "eviction-storm", Source: "helix-eu", Firing: true, Cause: backend.Text("max_instances reached")}}
@@ -111,7 +111,7 @@ func TestARefusalAtTheStartShowsInTheDialog(t *testing.T) {
 }
 
 func TestWhatTheFilterHidesIsIncludedByName(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "/", " 77c1", keyEnter, "r")
 		s.ready()
 		if n := len(s.dialog().view.Plan.Targets); n != 1 || !strings.Contains(s.text(), "with NAME") {
@@ -141,7 +141,7 @@ func TestWhatTheFilterHidesIsIncludedByName(t *testing.T) {
 
 // A journal that hangs must not hold the screen up.
 func TestTheScreenAnswersWhileTheJournalHangs(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		release := make(chan struct{})
 		h.writing = func(e audit.Entry) {
 			if e.Phase == audit.PhaseIntent {
@@ -170,7 +170,7 @@ func TestDialogsInSmallWindows(t *testing.T) {
 	for _, size := range []Size{{80, 24}, {40, 12}, {30, 8}} {
 		for name, keys := range map[string][]string{"name": {"3", "D"}, "light": {"3", "p"}, "many": {"2", "/", "state:failed", keyEnter, " ", "j", " ", "r"}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size.Width, size.Height), func(t *testing.T) {
-				acts(t, size, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+				acts(t, size, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 					h.label = "web-\x1b[31m\u202e" + strings.Repeat("long", 60)
 					if name == "name" {
 						h.label = strings.Repeat("longname", 20)

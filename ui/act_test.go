@@ -31,6 +31,8 @@ type hands struct {
 	looking  func()            // runs while targets are read
 	writing  func(audit.Entry) // runs while a record is written
 
+	common *actions.Control
+
 	mu   sync.Mutex
 	did  []string
 	slow time.Duration
@@ -101,10 +103,10 @@ func (h *hands) acted() []string {
 	return append([]string{}, h.did...)
 }
 
-// control makes the Control of the hands; the verbs named are denied.
-func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *actions.Control {
+// control makes the Control of the hands, and its first viewer; the verbs named are denied.
+func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *actions.Operator {
 	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now,
-		Spawn: backend.NewSpawner(nil), Shared: h.shared, Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}}
+		Spawn: backend.NewSpawner(nil)}
 	add := func(source, kind string, s actions.Spec) {
 		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Looker: h, ReadsItself: true,
 			Open: func(context.Context) (actions.Effect, error) { return h, nil }}}
@@ -127,12 +129,13 @@ func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *
 		s.Of = backend.KindSandbox
 		add("docker-local", "docker", s)
 	}
-	return actions.NewControl(o)
+	h.common = actions.NewControl(o)
+	return h.common.As(actions.Person{Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion-2")}, Shared: h.shared}, actions.Everything())
 }
 
 func newHands() *hands { return &hands{feed: newFeed(incident(time.Now()))} }
 
-func (h *hands) arm(t *testing.T, c *actions.Control) {
+func (h *hands) arm(t *testing.T, c *actions.Operator) {
 	t.Helper()
 	if _, err := c.Arm(t.Context(), time.Hour, backend.Safe{}, backend.Text("quota raised, INC-4711")); err != nil {
 		t.Fatal(err)
@@ -140,7 +143,7 @@ func (h *hands) arm(t *testing.T, c *actions.Control) {
 }
 
 // acting runs a console with hands.
-func acts(t *testing.T, size Size, setup func(h *hands) *actions.Control, f func(s *screen, h *hands, c *actions.Control)) {
+func acts(t *testing.T, size Size, setup func(h *hands) *actions.Operator, f func(s *screen, h *hands, c *actions.Operator)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(14*time.Hour + 3*time.Minute)
@@ -149,7 +152,7 @@ func acts(t *testing.T, size Size, setup func(h *hands) *actions.Control, f func
 		s := open(t, h.feed, look{w: size.Width, h: size.Height, control: c, broken: h.broken})
 		f(s, h, c)
 		s.close()
-		if r := c.Current(); r != nil {
+		if r := h.common.Current(); r != nil {
 			r.Stop(backend.Text("the test is over"))
 			<-r.Done()
 		}
@@ -234,7 +237,7 @@ func TestActScreens(t *testing.T) {
 			var got bytes.Buffer
 			for _, size := range []Size{{80, 24}, {120, 40}} {
 				fmt.Fprintf(&got, "=== %dx%d\n", size.Width, size.Height)
-				acts(t, size, func(h *hands) *actions.Control {
+				acts(t, size, func(h *hands) *actions.Operator {
 					h.slow, h.concerns, h.fail, h.shared = 3*time.Second, c.concerns, c.fail, c.shared
 					for _, s := range c.broken {
 						h.broken = append(h.broken, backend.Clean(s, 200))
@@ -247,7 +250,7 @@ func TestActScreens(t *testing.T) {
 						h.arm(t, control)
 					}
 					return control
-				}, func(s *screen, _ *hands, _ *actions.Control) {
+				}, func(s *screen, _ *hands, _ *actions.Operator) {
 					c.press(s)
 					got.Write(s.golden(s.body()))
 				})
@@ -275,8 +278,8 @@ func allBoxes(s *screen) {
 	}
 }
 
-func allowed(t *testing.T) func(h *hands) *actions.Control {
-	return func(h *hands) *actions.Control {
+func allowed(t *testing.T) func(h *hands) *actions.Operator {
+	return func(h *hands) *actions.Operator {
 		c := h.control(t, false)
 		h.arm(t, c)
 		return c
@@ -284,7 +287,7 @@ func allowed(t *testing.T) func(h *hands) *actions.Control {
 }
 
 func TestOneResetFromKeyToEffect(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, "r")
 		s.ready()
 		s.press(keyEnter) // alone it confirms nothing
@@ -306,7 +309,7 @@ func TestOneResetFromKeyToEffect(t *testing.T) {
 }
 
 func TestArmingComesFirst(t *testing.T) {
-	acts(t, Size{120, 40}, func(h *hands) *actions.Control { return h.control(t, false) }, func(s *screen, h *hands, c *actions.Control) {
+	acts(t, Size{120, 40}, func(h *hands) *actions.Operator { return h.control(t, false) }, func(s *screen, h *hands, c *actions.Operator) {
 		if !strings.Contains(s.lines()[0], "not armed") {
 			t.Error(s.lines()[0])
 		}
@@ -340,7 +343,7 @@ func TestArmingComesFirst(t *testing.T) {
 // What a terminal sends by itself never confirms, in any dialog, wherever it is cut.
 
 func TestPasteNeverConfirms(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, "r")
 		s.ready()
 		s.press("\x1b[200~yes\x1b[201~", keyEnter)
@@ -357,12 +360,12 @@ func TestPasteNeverConfirms(t *testing.T) {
 }
 
 func TestEscStopsAndQuittingAsks(t *testing.T) {
-	acts(t, Size{120, 40}, func(h *hands) *actions.Control {
+	acts(t, Size{120, 40}, func(h *hands) *actions.Operator {
 		h.slow = 5 * time.Second
 		c := h.control(t, false)
 		h.arm(t, c)
 		return c
-	}, func(s *screen, h *hands, c *actions.Control) {
+	}, func(s *screen, h *hands, c *actions.Operator) {
 		s.press("2", "/", "state:failed", keyEnter, " ", "j", " ", "r")
 		s.ready()
 		s.typed(s.dialog().view.Plan.Wants())
@@ -378,7 +381,7 @@ func TestEscStopsAndQuittingAsks(t *testing.T) {
 		s.press("v", keyEsc)
 		time.Sleep(10 * time.Second)
 		s.settle()
-		if p := c.Current().Snapshot(); p.Phase != actions.PhaseStopped || len(h.acted()) != 1 {
+		if p := h.common.Current().Progress(); p.Phase != actions.PhaseStopped || len(h.acted()) != 1 {
 			t.Errorf("%s after %v", p.Phase, h.acted())
 		}
 		s.press(keyEsc)
@@ -392,7 +395,7 @@ func TestEscStopsAndQuittingAsks(t *testing.T) {
 // A plan that is being made must not open over something else that was opened meanwhile, and a console without hands
 // says so.
 func TestNothingTakesTheFocus(t *testing.T) {
-	acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Control) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Operator) {
 		s.press("?")
 		s.model.Update(plannedMsg{acting: &s.model.acting, plan: &actions.Plan{}})
 		if _, helps := over[*help](s.model); !helps {
@@ -410,7 +413,7 @@ func TestNothingTakesTheFocus(t *testing.T) {
 }
 
 func TestComingBackDisarms(t *testing.T) {
-	acts(t, Size{80, 24}, allowed(t), func(s *screen, _ *hands, c *actions.Control) {
+	acts(t, Size{80, 24}, allowed(t), func(s *screen, _ *hands, c *actions.Operator) {
 		s.prog.Send(tea.ResumeMsg{})
 		s.ready()
 		if _, armed := c.Armed(); armed || !strings.Contains(s.text(), "disarmed") {

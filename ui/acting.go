@@ -18,14 +18,26 @@ import (
 // acting makes plans and carries confirmed ones out, for one viewer. Its overlays are the list of verbs, the form that
 // arms, the dialog of a plan and the progress of a run.
 type acting struct {
-	control *actions.Control // nil: this viewer only looks
+	control Control // nil: this viewer only looks
 	now     func() time.Time
 	done    <-chan struct{} // closed when the program ends
+	changed <-chan struct{} // a run began or moved on
+	stop    func()          // ends that subscription
 
-	asked    int      // numbers what was asked for; an answer to an older question is dropped
-	making   bool     // a plan is being made and its dialog is not there yet
-	view     *runView // of the run that goes on, or of the last one
-	quitting bool     // q was pressed once during a run
+	asked    int               // numbers what was asked for; an answer to an older question is dropped
+	making   bool              // a plan is being made and its dialog is not there yet
+	run      *actions.Progress // of the run that some viewer carries out, or of the last one; nil: none yet
+	view     *runView          // of the run that was shown last
+	quitting bool              // q was pressed once during a run
+}
+
+func newActing(v *Viewer, done <-chan struct{}) acting {
+	a := acting{control: v.Control, now: v.Now, done: done, stop: func() {}}
+	if a.control != nil {
+		a.changed, a.stop = a.control.Subscribe()
+		a.moved()
+	}
+	return a
 }
 
 // request is what is planned.
@@ -44,7 +56,7 @@ const (
 
 // frame is what is drawn of it.
 func (a *acting) frame() views.Acting {
-	f := views.Acting{At: a.now()}
+	f := views.Acting{At: a.now(), Run: a.run}
 	c := a.control
 	if c == nil {
 		return f
@@ -52,10 +64,6 @@ func (a *acting) frame() views.Acting {
 	f.Can = c.CanAct()
 	if arming, armed := c.Armed(); armed {
 		f.Until = arming.Until
-	}
-	if r := c.Current(); r != nil {
-		p := r.Snapshot()
-		f.Run = &p
 	}
 	return f
 }
@@ -166,23 +174,17 @@ func (msg plannedMsg) missed() reply {
 	return reply{Offer: &offer{d, planLost}, Cmd: d.take(msg)}
 }
 
-// quit ends the program. A plan that is being carried out is asked about once, then stopped.
+// quit ends the program. A plan that this viewer carries out is asked about once, then stopped.
 func (a *acting) quit() reply {
 	switch {
-	case a.view == nil || a.view.run.Over():
+	case a.run == nil || a.run.Over() || !a.run.Own:
 	case a.quitting:
-		a.view.run.Stop(backend.Text("the operator left"))
+		_ = a.control.Stop(a.run.Plan.Digest, backend.Text("the operator left")) // fails only when it is over
 	default:
 		a.quitting = true
 		return reply{Say: "a plan is being carried out: the same key again stops it before its next target, and quits"}
 	}
 	return reply{Cmd: tea.Quit}
-}
-
-// began follows a run that has begun.
-func (a *acting) began(r *actions.Run) tea.Cmd {
-	a.view, a.quitting = &runView{acting: a, run: r}, false
-	return a.view.follow()
 }
 
 // list shows what can be done to a selection; on is the verb under the cursor.

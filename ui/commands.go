@@ -157,7 +157,9 @@ func (x *scope) plan(verb actions.Verb) reply {
 // bundle writes the evidence about one thing into a file.
 func (x *scope) bundle() reply {
 	write, key := x.viewer.Bundle, x.here()
-	switch {
+	switch why := x.viewer.denied(actions.Acknowledge); {
+	case why != "":
+		return reply{Say: why}
 	case write == nil:
 		return reply{Say: "there is no state directory to write evidence to: name one with --state-dir"}
 	case key == (backend.Key{}):

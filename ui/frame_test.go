@@ -37,7 +37,7 @@ func TestWholeScreens(t *testing.T) {
 	}
 	t.Run("armed-dialog", func(t *testing.T) {
 		var got []byte
-		acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Control) {
+		acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Operator) {
 			s.press("3", "D")
 			s.ready()
 			got = s.golden(s.whole())
@@ -87,7 +87,7 @@ func TestFooters(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "%s\n", c.name)
 		for _, w := range []int{60, 80, 120, 200} {
-			acts(t, Size{w, 24}, func(h *hands) *actions.Control {
+			acts(t, Size{w, 24}, func(h *hands) *actions.Operator {
 				h.slow, h.pending = 3*time.Second, c.name == "run that waits"
 				if c.name == "reading the targets" {
 					h.looking = func() { time.Sleep(time.Second) }
@@ -95,7 +95,7 @@ func TestFooters(t *testing.T) {
 				control := h.control(t, false)
 				h.arm(t, control)
 				return control
-			}, func(s *screen, _ *hands, _ *actions.Control) {
+			}, func(s *screen, _ *hands, _ *actions.Operator) {
 				c.press(s)
 				fmt.Fprintf(&b, "%4d|%s\n", w, last(s))
 			})
@@ -129,14 +129,14 @@ func TestHeaders(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "%s\n", c.name)
 		for _, w := range widths {
-			acts(t, Size{w, 24}, func(h *hands) *actions.Control {
+			acts(t, Size{w, 24}, func(h *hands) *actions.Operator {
 				h.slow = 3 * time.Second
 				control := h.control(t, false)
 				if c.arm {
 					h.arm(t, control)
 				}
 				return control
-			}, func(s *screen, _ *hands, _ *actions.Control) {
+			}, func(s *screen, _ *hands, _ *actions.Operator) {
 				c.press(s)
 				fmt.Fprintf(&b, "%4d|%s\n", w, first(s))
 			})

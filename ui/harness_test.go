@@ -48,8 +48,9 @@ type look struct {
 	w, h    int
 	profile colorprofile.Profile
 	glyphs  theme.Glyphs
-	control *actions.Control
-	broken  []backend.Safe // plans of a former run
+	control Control
+	may     *actions.Permissions // nil: everything
+	broken  []backend.Safe       // plans of a former run
 	focus   string
 }
 
@@ -59,7 +60,11 @@ func open(t *testing.T, feed Feed, l look) *screen {
 	if l.profile == colorprofile.Unknown {
 		l.profile = colorprofile.ANSI256
 	}
-	v := Viewer{Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
+	may := actions.Everything()
+	if l.may != nil {
+		may = *l.may
+	}
+	v := Viewer{Permissions: may, Name: "mara", Origin: fmt.Sprint(l.w), Environment: "prod-eu", Environ: []string{"TERM=xterm-256color"}, Size: Size{l.w, l.h},
 		ColorProfile: l.profile, Glyphs: l.glyphs, Focus: l.focus, Now: time.Now, Control: l.control, Unfinished: l.broken}
 	s.model = New(v, feed)
 	pr, pw := io.Pipe()

@@ -189,10 +189,10 @@ func mode(w int, f *views.Frame) kit.Span {
 			long, tone = "armed "+backend.Age(a.Until.Sub(f.Now)), theme.Warn
 			short = long
 		}
-		if p := a.Run; p != nil && !p.Over() {
-			long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
-			short = long
-		}
+	}
+	if p := f.Acting.Run; p != nil && !p.Over() {
+		long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
+		short = long
 	}
 	switch {
 	case w < modeFrom && tone == theme.Dim:

@@ -62,7 +62,7 @@ func New(v Viewer, feed Feed) *Model { return newModel(v, feed, screens()) }
 func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
 		keymap: keys.NewMap(keys.Bindings(screenNames(screens))), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
-	m.acting = acting{control: v.Control, now: v.Now, done: m.done}
+	m.acting = newActing(&m.viewer, m.done)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
 	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
@@ -87,6 +87,7 @@ func (m *Model) Close() {
 	default:
 		close(m.done)
 		m.stop()
+		m.acting.stop()
 		m.feed.SetVisible(m.viewer.id(), nil)
 	}
 }
@@ -100,7 +101,7 @@ type (
 // Init starts waiting for changes and the tick, and asks a terminal behind SSH for synchronized output, which Bubble
 // Tea does not ask there by itself.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.wait(0), m.tick(), m.diagnose()}
+	cmds := []tea.Cmd{m.wait(0), m.tick(), m.diagnose(), m.acting.follow()}
 	if m.viewer.getenv("SSH_TTY") != "" {
 		cmds = append(cmds, tea.Raw(ansi.RequestModeSynchronizedOutput))
 	}

@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/views/keys"
@@ -18,8 +20,7 @@ type Silences interface {
 	Silences() []alerts.Silencing
 }
 
-// Orders is what a Feed may let a viewer say about alerts. A viewer who must not is given a Feed without it, see
-// Looking.
+// Orders is what a Feed may let a viewer say about alerts, as far as its permissions go.
 type Orders interface {
 	Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (alerts.Order, error)
 	Unacknowledge(alertID string, owner backend.Safe) (alerts.Order, error)
@@ -28,34 +29,16 @@ type Orders interface {
 	Expire(silenceID string, owner backend.Safe) (alerts.Order, error)
 }
 
-// Looking is a Feed that takes no orders, whatever the one behind it takes.
-func Looking(f Feed) Feed { return looking{f} }
-
-type looking struct{ Feed }
-
-// Silences and Timeline are passed on: they are only looked at.
-func (l looking) Silences() []alerts.Silencing {
-	if s, ok := l.Feed.(Silences); ok {
-		return s.Silences()
+// orders are those of the feed, or why this viewer gives none.
+func (v *Viewer) orders(feed Feed) (Orders, error) {
+	o, ok := feed.(Orders)
+	switch why := v.denied(actions.Acknowledge); {
+	case why != "":
+		return nil, errors.New(why)
+	case !ok:
+		return nil, errors.New(onlyLooks + ": nothing here takes orders about alerts")
 	}
-	return nil
-}
-
-// Timeline lists the newest n events, where the Feed behind knows them.
-func (l looking) Timeline(n int) []backend.Event {
-	if h, ok := l.Feed.(History); ok {
-		return h.Timeline(n)
-	}
-	return nil
-}
-
-// orders are those of the feed; without them the reply says so.
-func (x *scope) orders(what string) (Orders, reply, bool) {
-	o, ok := x.feed.(Orders)
-	if !ok {
-		return nil, reply{Say: "this console only looks: it cannot " + what}, false
-	}
-	return o, reply{}, true
+	return o, nil
 }
 
 // order opens the form of an order about the alert here, or carries out one that needs no form.
@@ -67,9 +50,9 @@ func (x *scope) order(in keys.Intent) reply {
 	case a.State == alerts.StateEnded || a.State == alerts.StateResolved:
 		return reply{Say: "this alert is over: there is nothing to take or to silence"}
 	}
-	orders, refused, ok := x.orders("acknowledge or silence")
-	if !ok {
-		return refused
+	orders, err := x.viewer.orders(x.feed)
+	if err != nil {
+		return reply{Say: err.Error()}
 	}
 	owner := x.viewer.owner()
 	switch in.Action {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -183,10 +184,10 @@ func TestRefusedOrder(t *testing.T) {
 func TestLookingOrdersNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed := orderly()
-		s := open(t, Looking(feed), look{w: 120, h: 40})
+		s := open(t, feed, look{w: 120, h: 40, may: &actions.Permissions{}})
 		for _, keys := range [][]string{{"a"}, {"j", "A"}, {"m"}, {"M", "x"}, {"x"}} {
 			s.press(keys...)
-			if _, opened := over[*form](s.model); opened || !strings.Contains(s.text(), "only looks") {
+			if _, opened := over[*form](s.model); opened || !strings.Contains(s.text(), "mara may only look here; ask whoever runs") {
 				t.Errorf("%v: not refused:\n%s", keys, s.text())
 			}
 		}

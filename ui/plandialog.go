@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,7 +19,7 @@ import (
 type planDialog struct {
 	acting     *acting
 	request    request
-	confirming *actions.Confirming
+	confirming *gesture
 	view       plan.Dialog
 	pager      kit.Pager
 }
@@ -44,7 +43,7 @@ func (d *planDialog) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	case tea.KeyPressMsg:
 		return d.typed(msg), true
 	case tea.PasteMsg:
-		d.confirming.Paste()
+		d.confirming.paste()
 		d.say("pasted text does not confirm: type it")
 	case plannedMsg:
 		return d.planned(msg), true
@@ -67,7 +66,7 @@ func (d *planDialog) fail(err error) reply {
 // take shows a plan that was made, the first one or the next.
 func (d *planDialog) take(msg plannedMsg) tea.Cmd {
 	d.request, d.pager = msg.request, kit.Pager{}
-	d.confirming = actions.NewConfirming(msg.plan, msg.request.key, msg.request.pressed)
+	d.confirming = &gesture{Confirming: actions.NewConfirming(msg.plan, msg.request.pressed), key: msg.request.key}
 	d.view = plan.Dialog{Plan: msg.plan, Key: msg.request.key, Diff: msg.diff, Pager: &d.pager}
 	done := d.acting.done
 	return func() tea.Msg {
@@ -115,50 +114,24 @@ func (d *planDialog) typed(msg tea.KeyPressMsg) reply {
 		return reply{}
 	}
 	d.view.Note, d.view.Wrong = "", false
-	if ok, done := d.confirming.Key(msg.String(), msg.Text, d.acting.now()); done {
+	if ok, done := d.confirming.press(msg.String(), msg.Text, d.acting.now()); done {
 		return reply{Cmd: d.start(ok)}
 	}
 	return reply{}
 }
 
-// confirm takes enter: it starts a confirmed plan, has an expired one made again, or sets a refusal aside.
+// confirm takes enter: it starts a confirmed plan, or has it made again as what was typed says.
 func (d *planDialog) confirm() reply {
-	now := d.acting.now()
-	in := d.request.intent
-	again := func(in actions.Intent) reply {
-		return reply{Cmd: d.acting.ask(request{in, d.request.key, d.request.pressed}, d)}
-	}
-	if d.confirming.Expired(now) {
-		d.request.pressed = time.Time{}
-		return again(in)
-	}
-	if k, asked, err := d.confirming.Include(now); err != nil {
+	ok, again, err := d.confirming.enter(d.request.intent, d.acting.now())
+	switch {
+	case err != nil:
 		return d.fail(err)
-	} else if asked {
-		in.Named = append(slices.Clone(in.Named), k)
-		return again(in)
+	case again != nil:
+		return reply{Cmd: d.acting.ask(request{*again, d.request.key, time.Time{}}, d)}
+	case ok.Plan() != nil:
+		return reply{Cmd: d.start(ok)}
 	}
-	p := d.view.Plan
-	switch open := p.Open(); {
-	case len(p.Targets) == 0 || len(open) > 0 && len(plan.Words(p)) == 0:
-		return reply{}
-	case len(open) > 0:
-		word, err := d.confirming.Word(now)
-		if err != nil {
-			return d.fail(err)
-		}
-		in.Overrides = append(slices.Clone(in.Overrides), word)
-		return again(in)
-	}
-	if d.confirming.Purges(now) {
-		in.Params.PurgeNow = true
-		return again(in)
-	}
-	ok, err := d.confirming.Enter(now)
-	if err != nil {
-		return d.fail(err)
-	}
-	return reply{Cmd: d.start(ok)}
+	return reply{}
 }
 
 // start carries the confirmed plan out.
@@ -166,15 +139,15 @@ func (d *planDialog) start(ok actions.Confirmed) tea.Cmd {
 	c := d.acting.control
 	d.view.Busy = true
 	return func() tea.Msg {
-		r, err := c.Start(context.Background(), ok) // it outlives this program's messages; the wiring stops it at the end
-		return startedMsg{d, r, err}
+		err := c.Start(context.Background(), ok) // it outlives this program's messages; the wiring stops it at the end
+		return startedMsg{d, ok.Plan().Digest, err}
 	}
 }
 
 // startedMsg says that a plan is being carried out, or why it is not.
 type startedMsg struct {
 	dialog *planDialog
-	run    *actions.Run
+	digest string
 	err    error
 }
 
@@ -185,15 +158,16 @@ func (msg startedMsg) missed() reply {
 	if msg.err != nil {
 		return reply{Say: "nothing was done: " + backend.Clean(msg.err.Error(), 300).String()}
 	}
-	msg.run.Stop(backend.Text("stopped by the operator"))
-	return reply{Cmd: msg.dialog.acting.began(msg.run)}
+	a := msg.dialog.acting
+	a.began()
+	return a.stopRun(msg.digest)
 }
 
 func (d *planDialog) started(msg startedMsg) reply {
 	d.view.Busy = false
 	if msg.err == nil {
-		cmd := d.acting.began(msg.run)
-		return reply{Close: true, Push: d.acting.view, Cmd: cmd}
+		d.acting.began()
+		return reply{Close: true, Push: d.acting.view}
 	}
 	d.fail(msg.err)
 	if refused := (*actions.RefusedError)(nil); errors.As(msg.err, &refused) {
@@ -215,6 +189,6 @@ func (d *planDialog) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 // at is the dialog as it is drawn at a time.
 func (d *planDialog) at(now time.Time) *plan.Dialog {
 	v := d.view
-	v.Now, v.Typed, v.Ready = now, d.confirming.Typed(), d.confirming.Ready(now)
+	v.Now, v.Typed, v.Ready = now, d.confirming.typed(), d.confirming.Ready(now)
 	return &v
 }

@@ -18,7 +18,7 @@ func TestRepliesNeverConfirm(t *testing.T) {
 		{"count", []string{"2", " ", "j", " ", "j", " ", "j", " ", "r"}, ""},
 	} {
 		t.Run(open.name, func(t *testing.T) {
-			acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Control) {
+			acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
 				s.press(open.press...)
 				s.ready()
 				if s.dialog() == nil {
@@ -53,7 +53,7 @@ func TestRepliesNeverStartAWave(t *testing.T) {
 	replies := []string{"\x1b[?2026;2$y", "\x1b]11;rgb:cccc/cccc/cccc\x1b\\", "\x1b]11;rgb:cccc/cccc/cccc\x07", "\x1b[?6c", "\x1b[?62;22;52c", "\x1b[12;40R",
 		"\x1bP>|vct(1c)\x1b\\", "\x1b_Gi=31;c\x1b\\"}
 	for _, late := range []time.Duration{200 * time.Millisecond, time.Second, 20 * time.Second} {
-		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, c *actions.Control) {
+		acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, c *actions.Operator) {
 			h.pending = true
 			manyResets(s, 40*time.Second)
 			reply := func(r string, cut int) {
@@ -64,7 +64,7 @@ func TestRepliesNeverStartAWave(t *testing.T) {
 				if got := h.acted(); len(got) != 1 {
 					t.Fatalf("%q, cut at %d, the rest %s late: acted on %v", r, cut, late, got)
 				}
-				if cut > 1 && (!running(s.model) || c.Current().Over()) {
+				if cut > 1 && (!running(s.model) || h.common.Current().Over()) {
 					t.Fatalf("%q, cut at %d, the rest %s late, left the plan: %s", r, cut, late, s.text())
 				}
 			}

@@ -11,97 +11,130 @@ import (
 	"sandglass/views/plan"
 )
 
-// runView shows a plan that is being carried out, or the last one. There is one for each run.
+// runView shows a plan that some viewer carries out, or the last one. One that is over stays when another plan begins.
 type runView struct {
 	acting *acting
-	run    *actions.Run
+	run    *actions.Progress
 	pager  kit.Pager
 }
 
 func (*runView) Keys() keys.Context { return keys.Running }
 
 func (v *runView) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	a, p := v.acting, v.run
 	if _, changed := msg.(runMsg); changed {
-		return reply{Cmd: v.follow()}, true
+		ended := a.moved()
+		if v.run.Plan.Digest == a.run.Plan.Digest {
+			ended = "" // it is in sight
+		}
+		return reply{Say: ended, Cmd: a.follow()}, true
 	}
 	in, _ := msg.(keys.Intent)
-	p := v.run.Snapshot()
 	switch in.Action {
 	case keys.Cancel:
-		if p.Over() {
+		if p.Over() || !p.Own {
 			return reply{Close: true}, true
 		}
-		v.run.Stop(backend.Text("stopped by the operator"))
+		return a.stopRun(p.Plan.Digest), true
 	case keys.ShowRun:
 		return reply{Close: true}, true
 	case keys.NextWave:
-		if p.CanContinue {
-			v.run.Continue()
-		}
-	default:
-		return reply{}, scroll(&v.pager, in)
+		return said(a.control.Continue(p.Plan.Digest)), true
 	}
-	return reply{}, true
+	return reply{}, scroll(&v.pager, in)
 }
 
-func (v *runView) offers(a keys.Action, f *views.Frame) bool {
+func (v *runView) offers(a keys.Action, _ *views.Frame) bool {
 	switch a {
 	case keys.NextWave:
-		return f.Acting.Run.CanContinue
+		return v.run.CanContinue
 	case keys.Cancel:
-		return !f.Acting.Run.Over()
+		return v.run.Own && !v.run.Over()
 	}
 	return true
 }
 
 func (v *runView) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	p := plan.Progress{Progress: *f.Acting.Run, Now: f.Acting.At, Pager: &v.pager, Note: f.Say}
+	p := plan.Progress{Progress: *v.run, Now: f.Acting.At, Pager: &v.pager, Note: f.Say}
 	return p.Draw(w-2, h-2, f.Theme), nil
 }
 
 // show opens the run that goes on, or the last one.
 func (a *acting) show() reply {
-	if a.view == nil && a.control != nil {
-		if r := a.control.Current(); r != nil {
-			a.view = &runView{acting: a, run: r}
-		}
-	}
-	if a.view == nil {
+	if a.run == nil {
 		return reply{Say: "no plan was carried out yet"}
 	}
-	a.view.pager = kit.Pager{}
+	a.view = &runView{acting: a, run: a.run}
 	return reply{Push: a.view}
 }
 
-// runMsg says that a run changed.
-type runMsg struct{ view *runView }
-
-func (msg runMsg) to() overlay { return msg.view }
-
-// missed is for a run that is hidden: its end is a remark.
-func (msg runMsg) missed() reply {
-	if !msg.view.run.Over() {
-		return reply{Cmd: msg.view.follow()}
-	}
-	p := msg.view.run.Snapshot()
-	return reply{Say: string(p.Plan.Verb) + ": " + p.Summary().String() + "; v shows it"}
+// began takes the run that this viewer began.
+func (a *acting) began() {
+	a.moved()
+	a.view, a.quitting = &runView{acting: a, run: a.run}, false
 }
 
-// follow waits for the next change; nil when there will be none.
-func (v *runView) follow() tea.Cmd {
-	if v.run.Over() {
+// stopRun stops the viewer's own run before its next target.
+func (a *acting) stopRun(digest string) reply {
+	return said(a.control.Stop(digest, backend.Text("stopped by the operator")))
+}
+
+// said is the reply to what may have failed.
+func said(err error) reply {
+	if err == nil {
+		return reply{}
+	}
+	return reply{Say: backend.Clean(err.Error(), 300).String()}
+}
+
+// moved takes the newest progress. It returns a remark when a run has ended since.
+func (a *acting) moved() (ended string) {
+	p, ok := a.control.Progress()
+	if !ok {
+		return ""
+	}
+	was := a.run
+	a.run = &p
+	if a.view != nil && a.view.run.Plan.Digest == p.Plan.Digest {
+		a.view.run = a.run
+	}
+	if !p.Over() || was != nil && was.Over() && was.Plan.Digest == p.Plan.Digest {
+		return ""
+	}
+	by := ""
+	if !p.Own {
+		by = " by " + p.Plan.Who.Name().String()
+	}
+	return string(p.Plan.Verb) + by + ": " + p.Summary().String() + "; v shows it"
+}
+
+// runMsg says that a run began or moved on.
+type runMsg struct{ acting *acting }
+
+func (msg runMsg) to() overlay {
+	if v := msg.acting.view; v != nil {
+		return v
+	}
+	return nil
+}
+
+// missed is for a run that is not in sight: its end is a remark.
+func (msg runMsg) missed() reply {
+	return reply{Say: msg.acting.moved(), Cmd: msg.acting.follow()}
+}
+
+// follow waits until a plan begins or moves on, whoever carries it out.
+func (a *acting) follow() tea.Cmd {
+	if a.changed == nil {
 		return nil
 	}
-	changed, stop := v.run.Subscribe()
-	done := v.acting.done
+	changed, done, msg := a.changed, a.done, runMsg{a}
 	return func() tea.Msg {
-		defer stop()
 		select {
 		case <-changed:
-		case <-v.run.Done():
+			return msg
 		case <-done:
 			return nil
 		}
-		return runMsg{v}
 	}
 }

@@ -16,16 +16,16 @@ import (
 
 // silences lists the silences in force.
 type silences struct {
-	feed  Feed
-	owner backend.Safe // of what this viewer orders
-	list  []alerts.Silencing
-	on    string // id of the one under the cursor
-	sure  string // id of the one that the next x ends
-	pager kit.Pager
+	feed   Feed
+	viewer *Viewer
+	list   []alerts.Silencing
+	on     string // id of the one under the cursor
+	sure   string // id of the one that the next x ends
+	pager  kit.Pager
 }
 
 func openSilences(x *scope) reply {
-	v := &silences{feed: x.feed, owner: x.viewer.owner()}
+	v := &silences{feed: x.feed, viewer: x.viewer}
 	v.read()
 	return reply{Push: v}
 }
@@ -89,15 +89,15 @@ func (v *silences) expire() reply {
 	if i < 0 {
 		return reply{Say: "there is no silence under the cursor"}
 	}
-	orders, ok := v.feed.(Orders)
-	if !ok {
-		return reply{Say: "this console only looks: it cannot end a silence"}
+	orders, err := v.viewer.orders(v.feed)
+	if err != nil {
+		return reply{Say: err.Error()}
 	}
 	if v.sure != v.on {
 		v.sure = v.on
 		return reply{Say: "x once more ends the silence of " + v.list[i].Owner.String()}
 	}
-	id, owner := v.on, v.owner
+	id, owner := v.on, v.viewer.owner()
 	v.sure = ""
 	return reply{Cmd: func() tea.Msg {
 		_, err := orders.Expire(id, owner)

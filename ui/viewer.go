@@ -18,6 +18,8 @@ import (
 
 // Viewer is who looks, and through what.
 type Viewer struct {
+	// ID tells this viewer from every other one of its Feed; empty: Name and Origin do.
+	ID           string
 	Name, Origin string // who, and from where: "mara", "bastion-2"
 	// Environ are the viewer's environment variables, as NAME=value; those of the far end of an SSH session.
 	Environ []string
@@ -25,8 +27,10 @@ type Viewer struct {
 	// ColorProfile is what the viewer's terminal can do; Unknown: found out from Environ.
 	ColorProfile colorprofile.Profile
 	Glyphs       theme.Glyphs
-	// Control is what carries actions out; nil: this viewer only looks.
-	Control *actions.Control
+	// Permissions are what this viewer may do. Those of its Control are the same.
+	Permissions actions.Permissions
+	// Control is what carries actions out; nil: there is nothing that acts.
+	Control Control
 	// Unfinished are plans of former runs that were broken off; the console opens on them.
 	Unfinished []backend.Safe
 	// Bundle writes the evidence about a subject into a file and returns its path; nil: there is no place for it.
@@ -58,8 +62,52 @@ type Feed interface {
 	SetVisible(viewer string, keys []backend.Key)
 }
 
+// Control is how this viewer acts; *actions.Operator is one.
+type Control interface {
+	Arming
+	Planner
+	Runs
+}
+
+// Arming lets the viewer act for a while.
+type Arming interface {
+	Armed() (actions.Arming, bool)
+	Arm(ctx context.Context, lasting time.Duration, claimed, reason backend.Safe) (actions.Arming, error)
+	Disarm(context.Context) error
+	// NeedsName reports whether whoever arms says who they are.
+	NeedsName() bool
+}
+
+// Planner says what the viewer can do, makes plans of it and starts the confirmed ones.
+type Planner interface {
+	CanAct() bool
+	All() []actions.Ability
+	Abilities(backend.Key) []actions.Ability
+	Again(ctx context.Context, old *actions.Plan, in actions.Intent) (*actions.Plan, []backend.Safe, error)
+	Start(context.Context, actions.Confirmed) error
+}
+
+// Runs is the plan that some viewer carries out, or carried out last. Only its own viewer steers it.
+type Runs interface {
+	Progress() (p actions.Progress, ok bool)
+	// Subscribe returns a channel of one slot that is filled when a plan begins or moves on.
+	Subscribe() (changed <-chan struct{}, stop func())
+	Stop(digest string, why backend.Safe) error
+	Continue(digest string) error
+}
+
 // id tells one viewer from another.
-func (v *Viewer) id() string { return v.Name + "@" + v.Origin }
+func (v *Viewer) id() string {
+	if v.ID != "" {
+		return v.ID
+	}
+	return v.Name + "@" + v.Origin
+}
+
+// denied says why the viewer may not do something of that access level; empty: it may.
+func (v *Viewer) denied(needed actions.Access) string {
+	return v.Permissions.Denied(backend.Clean(v.Name, 60), needed).String()
+}
 
 func (v *Viewer) getenv(name string) string {
 	for i := len(v.Environ) - 1; i >= 0; i-- {

@@ -35,7 +35,7 @@ type Acting struct {
 	At    time.Time // when it was read; later than the Frame's Now, which moves once a second
 	Can   bool      // some verb is allowed here
 	Until time.Time // end of the arming; zero: not armed
-	// Run is the plan that is being carried out, or the last one; nil: none yet.
+	// Run is the plan that some viewer carries out, or the last one; nil: none yet.
 	Run *actions.Progress
 }
 

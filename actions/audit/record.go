@@ -85,6 +85,16 @@ type Who struct {
 	Claimed   backend.Safe `json:"claimed,omitzero"`
 	// SudoUser is who became User through sudo, as sudo says.
 	SudoUser backend.Safe `json:"sudo_user,omitzero"`
+	// Viewer tells the viewers apart that one person has on one host: the process and a number in it.
+	Viewer backend.Safe `json:"viewer,omitzero"`
+}
+
+// Name is what to call the person.
+func (w Who) Name() backend.Safe {
+	if !w.Claimed.IsEmpty() {
+		return w.Claimed
+	}
+	return w.User
 }
 
 // Text names the person in one line; what nothing proves is marked as claimed.
@@ -227,7 +237,7 @@ func (e Entry) masked(c *backend.Cleaner) Entry {
 	text := func(s backend.Safe) backend.Safe { return c.Clean(s.String(), backend.MaxTextRunes) }
 	e.At = e.At.UTC()
 	e.Who = Who{User: text(e.Who.User), Host: text(e.Who.Host), SSHClient: text(e.Who.SSHClient), Claimed: text(e.Who.Claimed),
-		SudoUser: text(e.Who.SudoUser)}
+		SudoUser: text(e.Who.SudoUser), Viewer: text(e.Who.Viewer)}
 	e.Reason, e.Verification, e.Detail = text(e.Reason), text(e.Verification), text(e.Detail)
 	subjects := make([]backend.Key, 0, len(e.Subjects))
 	for _, k := range e.Subjects {

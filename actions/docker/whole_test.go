@@ -21,11 +21,12 @@ import (
 // control is the whole way from an intent to a verified outcome: a fleet that polls the engine, a journal on disk, and a
 // Control between them.
 type control struct {
-	*actions.Control
-	t     *testing.T
-	fleet *fleet.Fleet
-	mu    sync.Mutex
-	subs  map[chan struct{}]struct{}
+	common   *actions.Control
+	operator *actions.Operator
+	t        *testing.T
+	fleet    *fleet.Fleet
+	mu       sync.Mutex
+	subs     map[chan struct{}]struct{}
 }
 
 func (c *control) Snapshot() actions.Snapshot { return actions.Snapshot{State: c.fleet.State()} }
@@ -73,13 +74,14 @@ func (y *yard) control() *control {
 	for _, s := range specs() {
 		can = append(can, actions.Ability{Source: "docker-local", SourceKind: "docker", Spec: s, Part: p.parts[s.Verb]})
 	}
-	c.Control = actions.NewControl(actions.Options{Environment: "test", StateDir: y.t.TempDir(), Abilities: can, Feed: c, Journal: journal,
-		Now: time.Now, Spawn: backend.NewSpawner(nil), Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}})
+	c.common = actions.NewControl(actions.Options{Environment: "test", StateDir: y.t.TempDir(), Abilities: can, Feed: c, Journal: journal,
+		Now: time.Now, Spawn: backend.NewSpawner(nil)})
+	c.operator = c.common.As(actions.Person{Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}}, actions.Everything())
 	ctx, cancel := context.WithCancel(y.t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); c.fleet.Run(ctx) }()
 	y.t.Cleanup(func() { cancel(); <-over })
-	if _, err := c.Arm(y.t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
+	if _, err := c.operator.Arm(y.t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
 		y.t.Fatal(err)
 	}
 	return c
@@ -100,30 +102,26 @@ func (c *control) carry(v actions.Verb, ids ...string) (*actions.Plan, actions.P
 			<-changed
 		}
 	}
-	plan, err := c.Plan(c.t.Context(), in)
+	plan, err := c.operator.Plan(c.t.Context(), in)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	drawn := time.Now()
-	typing := actions.NewConfirming(plan, "p", drawn)
+	typing := actions.NewConfirming(plan, drawn)
 	typing.Drawn(drawn)
 	at := drawn.Add(time.Second)
-	confirmed, ok := typing.Key("p", "p", at)
+	confirmed, ok := typing.Press(at)
 	if !ok {
-		typing.Key("backspace", "", at)
-		for _, r := range typing.Wants() {
-			typing.Key(string(r), string(r), at)
-		}
-		if confirmed, err = typing.Enter(at); err != nil {
+		if confirmed, _, err = typing.Enter(plan.Wants(), in, at); err != nil {
 			c.t.Fatalf("%s: %v; left out %+v, refused %+v", v, err, plan.Excluded, plan.Refusals)
 		}
 	}
-	run, err := c.Start(c.t.Context(), confirmed)
-	if err != nil {
+	if err := c.operator.Start(c.t.Context(), confirmed); err != nil {
 		c.t.Fatal(err)
 	}
+	run := c.common.Current()
 	<-run.Done()
-	return plan, run.Snapshot()
+	return plan, run.Progress()
 }
 
 func (c *control) verified(v actions.Verb, id string) *actions.Plan {

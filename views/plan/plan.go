@@ -295,7 +295,7 @@ func fitting(texts []string, w, more int) string {
 // ask is the last line, from its longest wording to its shortest: what to type, and whether there is anything to type.
 func (d *Dialog) ask() (texts []string, input bool) {
 	p := d.Plan
-	words, hidden := Words(p), len(p.Hidden()) > 0
+	words, hidden := p.Words(), len(p.Hidden()) > 0
 	switch {
 	case d.Busy:
 		return []string{"…"}, false
@@ -318,7 +318,7 @@ func (d *Dialog) ask() (texts []string, input bool) {
 // Enter reports whether enter does anything: not where nothing can be typed, nor where a key pressed twice confirms.
 func (d *Dialog) Enter() bool {
 	p := d.Plan
-	words, hidden := len(Words(p)) > 0, len(p.Hidden()) > 0
+	words, hidden := len(p.Words()) > 0, len(p.Hidden()) > 0
 	switch {
 	case p.Expired(d.Now), words, hidden:
 		return true
@@ -326,18 +326,6 @@ func (d *Dialog) Enter() bool {
 		return false
 	}
 	return p.Gesture != actions.GestureTwice
-}
-
-// Words are those that set open refusals aside, when every one of them can be.
-func Words(p *actions.Plan) []string {
-	var words []string
-	for _, r := range p.Open() {
-		if r.Word == "" {
-			return nil
-		}
-		words = append(words, r.Word)
-	}
-	return words
 }
 
 // Who says who acts: "as mara on bastion-2".

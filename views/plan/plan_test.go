@@ -99,7 +99,7 @@ func TestRunsOfHostileNamesStayInTheirWindow(t *testing.T) {
 				t.Run(fmt.Sprintf("%s-%s-%dx%d", name, phase, size[0], size[1]), func(t *testing.T) {
 					p := hostilePlan(raw, 5, actions.GestureCount)
 					label := backend.Clean(raw, backend.MaxTextRunes)
-					v := Progress{Progress: actions.Progress{Plan: p, Phase: phase, Why: label, Problem: label, CanContinue: phase == actions.PhaseWaiting, Waves: 3, Wave: 1},
+					v := Progress{Progress: actions.Progress{Plan: p, Phase: phase, Why: label, Problem: label, CanContinue: phase == actions.PhaseWaiting, Own: true, Waves: 3, Wave: 1},
 						Now: time.Unix(1010, 0), Pager: &kit.Pager{}, Note: label.String()}
 					for _, x := range p.Targets {
 						v.Lines = append(v.Lines, actions.Line{Target: x, Text: label, Result: actions.ResultFailed, Done: actions.Done{Notes: []backend.Safe{label}}})

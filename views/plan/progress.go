@@ -174,6 +174,9 @@ func (v *Progress) foot(w int, t *theme.Theme) []string {
 	switch {
 	case v.Over():
 		texts = []string{"esc leaves; v shows it again; all of it is in the journal: sandglass audit show", "esc leaves; v shows it again", "esc leaves"}
+	case !v.Own:
+		by := v.Plan.Who.Name().String()
+		texts = []string{by + " carries it out, and it goes on · esc leaves", by + " carries it out · esc leaves", "esc leaves"}
 	case v.CanContinue:
 		tone, texts = theme.Normal, []string{"c starts the next wave · esc stops here · v hides this, and it goes on", "c starts the next · esc stops here", "c starts · esc"}
 	}
