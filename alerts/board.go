@@ -53,7 +53,8 @@ type Board struct {
 	// Blind lists which rules cannot see where.
 	Blind []Blindness
 
-	memory *memory // the engine's own, serialisable
+	memory *memory          // the engine's own, serialisable
+	rules  map[string]*Meta // those that were evaluated
 }
 
 // Alert is the findings of one rule, source and cause.

@@ -10,6 +10,7 @@ import (
 // Engine evaluates rules. It holds no state of its own: everything that it remembers is in the Board.
 type Engine struct {
 	rules       []Rule
+	declared    map[string]*Meta // by name
 	environment string
 	config      string // digest of the configuration, empty: not told
 	configName  string
@@ -29,6 +30,7 @@ func NewEngine(rules []Rule, environment string, opts ...Option) *Engine {
 			}
 		}
 	}
+	e.declared = declared(e.rules)
 	for _, o := range opts {
 		o(e)
 	}

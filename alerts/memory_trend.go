@@ -13,6 +13,8 @@ const (
 	memoryParts = 30
 	// memoryFull is the share of its limit from which memory counts as full.
 	memoryFull = 0.9
+	// memoryWatched is how long memory must be read before its not growing says anything.
+	memoryWatched = 5 * time.Minute
 )
 
 // MemoryTrend is how a process used its memory before something happened.
@@ -60,6 +62,12 @@ func (m *MemoryTrend) consider(c fleet.Climb) {
 func (m MemoryTrend) Full() bool {
 	share, known := m.Share()
 	return known && share >= memoryFull
+}
+
+// Watched reports whether it was read for long enough to say that it does not grow.
+func (m MemoryTrend) Watched() bool {
+	_, in := m.Grew()
+	return in >= memoryWatched
 }
 
 // Text says how it went: "grew 210 MB in 20m, to 1.9 of 2.0 GB".

@@ -66,8 +66,9 @@ type Meta struct {
 	// Alone is what the rule sees also where its needs are not met, so that it is blind for the rest only.
 	Alone Alone
 	// Window is how far back the rule counts. For that long after a restart missing counts do not hold an alert.
-	Window  time.Duration
-	Explain Explain
+	Window     time.Duration
+	Explain    Explain
+	Thresholds Thresholds
 	// Scope is the part of the fleet that the rule judges.
 	Scope Scope
 	// RunbookText is what the operators of this site add to the runbook's page, as Markdown, and RunbookLinks the

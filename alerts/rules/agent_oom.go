@@ -311,7 +311,7 @@ func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID, onse
 	o := r.opened(env, home, session)
 	if o.together >= r.opens {
 		supported = append(supported, backend.Text("eager opens"))
-		keep("before: %d workspaces of one session were tried within 5s of each other", o.together)
+		keep("before: %d workspaces of one session were tried within %s of each other", o.together, text(alerts.OpenedTogether))
 	}
 	if o.largest > r.file {
 		supported = append(supported, backend.Text("large writes"))
@@ -337,14 +337,8 @@ func (r *agentOOM) opened(env *alerts.Env, home string, session backend.ID) open
 	var of backend.ID
 	var tried []time.Time
 	flush := func() {
-		slices.SortFunc(tried, time.Time.Compare)
-		for i, from := 0, 0; i < len(tried); i++ {
-			for tried[i].Sub(tried[from]) > 5*time.Second {
-				from++
-			}
-			o.together = max(o.together, i-from+1)
-		}
-		tried = tried[:0]
+		n, _ := alerts.Together(tried, alerts.OpenedTogether)
+		o.together, tried = max(o.together, n), tried[:0]
 	}
 	for w := range env.State.Workspaces.All() { // in the order of their sessions
 		if w.Key.Source != home || !session.IsZero() && w.Key.Parent != session {

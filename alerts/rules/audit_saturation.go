@@ -44,6 +44,7 @@ func (o *AuditOptions) build() (alerts.Rule, error) {
 	r.meta.Watches = backend.InputRegistry
 	r.meta.Needs = [][]backend.Input{{backend.InputRejections}}
 	r.meta.Window = r.over
+	r.meta.Thresholds = alerts.Thresholds{"probing_over": probingOver.Seconds(), "loop": mostRepeated}
 	return r, nil
 }
 
@@ -197,8 +198,12 @@ func (r *auditSaturation) began(env *alerts.Env, n *alerts.Note) alerts.Bounds {
 	})
 }
 
-// probingOver is the time within which different commands count as one attempt to find out what is allowed.
-const probingOver = 10 * time.Minute
+const (
+	// probingOver is the time within which different commands count as one attempt to find out what is allowed.
+	probingOver = 10 * time.Minute
+	// mostRepeated is up to how many different commands within the hour it is a loop: a repeated one, and its variant.
+	mostRepeated = 2
+)
 
 // pattern tells a loop from probing by the first words of the rejected commands. Once it was probing it stays so for as
 // long as the alert lasts.
@@ -216,7 +221,7 @@ func (r *auditSaturation) pattern(env *alerts.Env, series []backend.Series, reje
 		return backend.Text("whether it is a loop or probing cannot be told: the lines name no command"), backend.Unknown[float64]()
 	case n.WasFailed:
 		return backend.Textf("probing: %s different commands in %s, the newest begins with %s", number(max(lately.N, r.probing)), text(probingOver), hour.Sample), words
-	case hour.N <= 2:
+	case hour.N <= mostRepeated:
 		return backend.Textf("a loop: one rejection repeated, the command begins with %s", hour.Sample), words
 	}
 	return backend.Textf("%s different commands within the hour, the newest begins with %s", number(hour.N), hour.Sample), words

@@ -12,11 +12,12 @@ type HostOOMOptions struct {
 	Common
 	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert"`
 	Available float64          `toml:"available" doc:"share of memory below which the host counts as nearly out of it (0 to 1)"`
-	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
+	Pressure  float64          `toml:"pressure" doc:"… or share of the time that some task waits for memory, above which it does (0 to 1)"`
+	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available, or tasks wait so much"`
 }
 
 func hostOOMDefaults() *HostOOMOptions {
-	return &HostOOMOptions{Common: common(alerts.SeverityCritical), Recent: backend.Duration(15 * time.Minute), Available: 0.03, LowFor: backend.Duration(time.Minute)}
+	return &HostOOMOptions{Common: common(alerts.SeverityCritical), Recent: backend.Duration(15 * time.Minute), Available: 0.03, Pressure: 0.2, LowFor: backend.Duration(time.Minute)}
 }
 
 func (o *HostOOMOptions) build() (alerts.Rule, error) {
@@ -26,16 +27,19 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 	if err := share("available", o.Available); err != nil {
 		return nil, err
 	}
-	r := &hostOOM{meta: o.meta("host-oom"), recent: o.Recent.Std(), available: o.Available, lowFor: o.LowFor.Std()}
+	if err := share("pressure", o.Pressure); err != nil {
+		return nil, err
+	}
+	r := &hostOOM{meta: o.meta("host-oom"), recent: o.Recent.Std(), available: o.Available, pressure: o.Pressure, lowFor: o.LowFor.Std()}
 	r.meta.Watches = backend.InputHost
 	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
 	return r, nil
 }
 
 type hostOOM struct {
-	meta           alerts.Meta
-	recent, lowFor time.Duration
-	available      float64
+	meta                alerts.Meta
+	recent, lowFor      time.Duration
+	available, pressure float64
 }
 
 func (r *hostOOM) Meta() *alerts.Meta { return &r.meta }
@@ -50,7 +54,7 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) al
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	n := r.noted(env, h, note)
-	low, lowKnown := lowMemory(h, r.available)
+	low, lowKnown := r.lowMemory(h)
 	if !lowKnown && !h.OOMKills.IsKnown() {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: note}
 	}
@@ -129,14 +133,17 @@ func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *alerts.Note) *al
 // maxPoints bounds what a note remembers of measurements.
 const maxPoints = 64
 
-// lowMemory reports whether less than a share of a host's memory is available.
-func lowMemory(h *backend.Host, below float64) (low, known bool) {
+// lowMemory reports whether too little of a host's memory is available, or tasks wait for it too long.
+func (r *hostOOM) lowMemory(h *backend.Host) (low, known bool) {
 	total, ok := h.MemTotal.Get()
 	free, ok2 := h.MemAvailable.Get()
+	if h.MemPressure.Or(0) > r.pressure {
+		return true, true
+	}
 	if !ok || !ok2 || total <= 0 {
 		return false, false
 	}
-	return float64(free) < below*float64(total), true
+	return float64(free) < r.available*float64(total), true
 }
 
 func (r *hostOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

@@ -58,6 +58,24 @@ func TestHostOOMMemoryMustStayLow(t *testing.T) {
 	}
 }
 
+// TestHostOOMPressureMustLast: tasks that wait for memory most of the time are short of it, whatever is called available.
+func TestHostOOMPressureMustLast(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	press := func(share float64) func(*backend.Host) {
+		return func(h *backend.Host) { h.MemPressure = backend.Known(share) }
+	}
+	s.host(press(0.2))
+	s.look().quiet(hostOOMRule)
+	s.host(press(0.4))
+	s.look().want(hostOOMRule, alerts.StatePending)
+	s.every(10*time.Second, time.Minute, func() { s.host(press(0.4)) })
+	a := s.want(hostOOMRule, alerts.StateFiring)
+	wantEvidence(t, a, "in 40 % of the last 10 s some task waited for memory")
+	s.pass(10 * time.Second)
+	s.host(press(0))
+	s.look().quiet(hostOOMRule)
+}
+
 func TestHostOOMGapRestartAndBlind(t *testing.T) {
 	s := beginHost(t, hostOOMRule)
 	s.look()

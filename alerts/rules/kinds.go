@@ -4,6 +4,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"sandglass/alerts"
@@ -90,8 +91,31 @@ func (k Kind) New(o Options) (alerts.Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", k.Name, err)
 	}
-	_, r.Meta().Explain = page(k.Name)
+	m := r.Meta()
+	_, m.Explain = page(k.Name)
+	if m.Thresholds == nil {
+		m.Thresholds = alerts.Thresholds{}
+	}
+	thresholds(reflect.ValueOf(o).Elem(), m.Thresholds)
 	return r, nil
+}
+
+// thresholds publishes the figures among a rule's options by their keys.
+func thresholds(options reflect.Value, into alerts.Thresholds) {
+	for i := range options.NumField() {
+		f, key := options.Field(i), options.Type().Field(i).Tag.Get("toml")
+		d, span := f.Interface().(backend.Duration)
+		switch {
+		case span:
+			into[key] = d.Std().Seconds()
+		case f.Kind() == reflect.Struct:
+			thresholds(f, into)
+		case f.CanInt():
+			into[key] = float64(f.Int())
+		case f.CanFloat():
+			into[key] = f.Float()
+		}
+	}
 }
 
 // Configure decodes `[rules.NAME]` and builds the rule, nil when it is switched off. Errors carry the position in the

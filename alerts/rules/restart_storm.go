@@ -119,7 +119,7 @@ func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 	slices.SortFunc(starts, time.Time.Compare)
 	best, from := 0, 0
 	for i, at := range starts {
-		for at.Sub(starts[from]) > 2*time.Minute {
+		for at.Sub(starts[from]) > alerts.StartedTogether {
 			from++
 		}
 		if n := i - from + 1; n > best {

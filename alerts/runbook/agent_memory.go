@@ -15,11 +15,10 @@ func (s *subjectView) agentMemory() Check {
 		return q.unsure("no source reads the memory of the agent")
 	}
 	from := origin{m.Process.Source, m.Last.At()}
-	_, watched := m.Grew()
 	switch {
 	case m.Full(), m.Grows():
 		return q.yes(from, "it %s", m.Text())
-	case watched < 5*time.Minute:
+	case !m.Watched():
 		return q.unsure("it was at %s", m.Text())
 	}
 	return s.settle(q.no(from, "it was at %s; what fills it between two readings is not seen", m.Text()), q)

@@ -7,9 +7,6 @@ import (
 	"sandglass/backend"
 )
 
-// defaultMaxFile is about the framework's default cap of one written file, 10 MB.
-const defaultMaxFile = 10_000_000
-
 // diagnoseAgentOutOfMemory is for an agent whose own process or Durable Object runs out of memory.
 func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
@@ -36,8 +33,8 @@ func (s *subjectView) agentOOM() Check {
 	if c := s.byLines(q, backend.MetricAgentOOM, "lines that say so"); c.Mark == Confirmed {
 		return c
 	}
-	if x := s.agentAlert(); x != nil {
-		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+	if v := s.verdict("agent-oom", s.namesSession); v.fires() {
+		return q.saysAlert(v.alert)
 	}
 	e := s.event(24*time.Hour, func(e *backend.Event) bool {
 		said := e.Kind == backend.EventPlatform || e.Kind == backend.EventChange // what an alert said of others is no reading
@@ -58,34 +55,24 @@ func (s *subjectView) agentOOM() Check {
 	return q.unsure("neither an error nor an event names the agent's memory")
 }
 
-// agentAlert finds the alert about the agent's memory that names the subject's session, or its whole source.
-func (s *subjectView) agentAlert() *alerts.Alert {
-	x := s.firing("agent-oom")
-	if x == nil || s.wide || s.sessionID.IsZero() {
-		return x
-	}
-	for i := range x.Subjects {
-		if k := x.Subjects[i].Key; k.Kind == backend.KindSource || k.ID == s.sessionID || k.Parent == s.sessionID {
-			return x
-		}
-	}
-	return nil
-}
-
 func (s *subjectView) fileCap() Check {
 	q := question{"file-cap", "May agents write files so large that one fills the memory?", "max_file_size in a declaration or in the aggregate route"}
+	large, judged := s.number(agentFile)
+	if !judged {
+		return q.off(agentFile)
+	}
 	known := 0
 	for _, w := range s.workspaces {
 		n, ok := w.MaxFileSize.Get()
-		if ok && n > defaultMaxFile {
-			return q.yes(s.from(&w.Meta), "%s may write files of %s; the default is about 10 MB", w.Key.Safe(), bytesText(n))
+		if ok && float64(n) > large {
+			return q.yes(s.from(&w.Meta), "%s may write files of %s; from %s they are large", w.Key.Safe(), bytesText(n), bytesText(int64(large)))
 		}
 		if ok {
 			known++
 		}
 	}
 	if known > 0 && known == len(s.workspaces) {
-		return q.no(s.newest(), "the cap is at most the default of about 10 MB everywhere")
+		return q.no(s.newest(), "the cap is at most %s everywhere", bytesText(int64(large)))
 	}
 	return q.unsure("the cap of %s is not declared", plural(len(s.workspaces)-known, "workspace"))
 }
@@ -99,8 +86,12 @@ func (s *subjectView) bigGreps() Check {
 // eagerOpens asks whether many workspaces of a session are opened at one moment.
 func (s *subjectView) eagerOpens() Check {
 	q := question{"eager", "Are many workspaces opened at the same moment?", "concurrency in a declaration, and the first attempts of a session's workspaces"}
+	opens, judged := s.number(agentOpens)
+	if !judged {
+		return q.off(agentOpens)
+	}
 	count := map[backend.ID]int{}
-	first := map[backend.ID]time.Time{}
+	tried := map[backend.ID][]time.Time{}
 	most, together := 0, 0
 	var who *backend.Workspace
 	for _, w := range s.sameSession() {
@@ -111,12 +102,9 @@ func (s *subjectView) eagerOpens() Check {
 		if !ok {
 			continue
 		}
-		if d := at.Sub(first[id]); d < 5*time.Second && d > -5*time.Second {
-			if together++; who == nil {
-				who = w
-			}
-		} else if first[id].IsZero() {
-			first[id] = at
+		tried[id] = append(tried[id], at)
+		if n, _ := alerts.Together(tried[id], alerts.OpenedTogether); n > together {
+			together, who = n, w
 		}
 	}
 	for _, w := range s.workspaces {
@@ -129,8 +117,8 @@ func (s *subjectView) eagerOpens() Check {
 		return q.unsure("no workspace of this subject is listed")
 	case most == 1:
 		return s.settle(q.no(s.newest(), "no session has more than one workspace"), q)
-	case together >= 2:
-		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within five seconds of another", most, together+1)
+	case float64(together) >= opens:
+		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within %s of each other", most, together, span(backend.Known(alerts.OpenedTogether)))
 	}
 	return q.unsure("a session has %d workspaces; no bound of opens is declared", most)
 }

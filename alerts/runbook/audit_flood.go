@@ -1,8 +1,10 @@
 package runbook
 
 import (
+	"slices"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -24,49 +26,77 @@ func diagnoseAuditFlood(s *subjectView) Diagnosis {
 	return d
 }
 
-const (
-	floodWindow = time.Minute
-	// probing is from how many different commands within ten minutes it is no loop; the rule audit-saturation has the
-	// same number as its default.
-	probing = 8
-)
+// rejectionWindow is how far back the sessions and commands behind rejections are looked for.
+func (s *subjectView) rejectionWindow() time.Duration {
+	d, _ := s.span(floodProbeOver)
+	return d
+}
 
+// flood asks what the rule audit-saturation concludes.
 func (s *subjectView) flood() Check {
 	q := question{"flood", "Are commands rejected at a rate?", "a log source that reads the agents' log"}
-	t := s.tally(backend.MetricRejections, floodWindow)
-	rate, ok := t.in.Rate(floodWindow)
-	least := ""
-	if t.in.LowerBound {
-		least = "at least "
+	v := s.verdict("audit-saturation", s.namesSession)
+	over, known := s.span(floodOver)
+	if !known {
+		return q.off(floodOver)
 	}
-	switch {
-	case ok && rate >= 1:
-		if t.in.Sample.IsEmpty() {
-			return q.yes(t.from, "%s%.1f rejections a second over the last minute", backend.Clean(least, 20), rate)
+	t := s.tally(backend.MetricRejections, over)
+	rate, read := t.in.Rate(over)
+	told := backend.Textf("%s rejections in %s", number(t.in.N), span(backend.Known(over)))
+	if read {
+		least := ""
+		if t.in.LowerBound {
+			least = "at least "
 		}
-		return q.yes(t.from, "%s%.1f rejections a second over the last minute; the newest line: %s", backend.Clean(least, 20), rate, backend.Clean(t.in.Sample.String(), 160))
-	case ok:
-		return q.no(t.from, "%s rejections in the last minute", number(t.in.N))
-	case s.tally(backend.MetricRejections, time.Hour).looked:
-		hour := s.tally(backend.MetricRejections, time.Hour)
+		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, span(backend.Known(over)))
+	}
+	if v.fires() {
+		c := q.saysAlert(v.alert)
+		if t.in.N > 0 {
+			c.Fact = backend.Textf("%s; %s", c.Fact, told)
+		}
+		if !t.in.Sample.IsEmpty() {
+			c.Fact = backend.Textf("%s; the newest line: %s", c.Fact, backend.Clean(t.in.Sample.String(), 160))
+		}
+		return c
+	}
+	if c, open := v.unproved(q, told); open {
+		return c
+	}
+	limit, _ := s.number(floodRejections)
+	switch hour := s.tally(backend.MetricRejections, time.Hour); {
+	case read:
+		return q.no(t.from, "%s; the alert needs %s a second of one session", told, number(limit))
+	case hour.looked:
 		return q.no(hour.from, "%s rejections in the last hour, none at a rate now", number(hour.in.N))
 	}
 	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
 }
 
-// oneSession asks whether one session does most of it.
+// flooding lists the sessions about which the rule audit-saturation fires.
+func (s *subjectView) flooding() []backend.ID {
+	var out []backend.ID
+	s.verdict("audit-saturation", func(a *alerts.Alert) bool {
+		for i := range a.Subjects {
+			if k := a.Subjects[i].Key; a.State == alerts.StateFiring && k.Kind == backend.KindSession && !slices.Contains(out, k.ID) {
+				out = append(out, k.ID)
+			}
+		}
+		return false
+	})
+	return out
+}
+
+// oneSession asks whether one session is behind the flood, or behind all rejections where there is no flood.
 func (s *subjectView) oneSession() Check {
 	q := question{"one-session", "Is it one session?", "log lines that name their session"}
-	total, top, unnamed := 0.0, 0.0, 0.0
-	var who backend.ID
+	total, unnamed := 0.0, 0.0
+	var top backend.ID
 	var o origin
 	by := map[backend.ID]float64{}
 	for x := range s.State.Windows.All(backend.MetricRejections) {
-		if !s.speaksHere(x.Source) {
-			continue
-		}
-		in := s.State.Windows.Over(x, s.now, 10*floodWindow)
-		if in.N == 0 {
+		in := s.State.Windows.Over(x, s.now, s.rejectionWindow())
+		if in.N == 0 || !s.speaksHere(x.Source) {
 			continue
 		}
 		total += in.N
@@ -75,48 +105,64 @@ func (s *subjectView) oneSession() Check {
 			unnamed += in.N
 			continue
 		}
-		if by[x.Session] += in.N; by[x.Session] > top {
-			top, who = by[x.Session], x.Session
+		if by[x.Session] += in.N; by[x.Session] > by[top] {
+			top = x.Session
 		}
+	}
+	over := span(backend.Known(s.rejectionWindow()))
+	flooding := s.flooding()
+	if len(flooding) == 1 {
+		top = flooding[0]
 	}
 	switch {
 	case total == 0:
-		return q.unsure("no rejections were counted in the last 10 minutes")
-	case top >= 0.8*total:
-		return q.yes(o, "session %s has %s of %s rejections of the last 10 minutes", who.Safe(), number(top), number(total))
-	case unnamed > total/2:
+		return q.unsure("no rejections were counted in the last %s", over)
+	case len(flooding) == 1, by[top] == total:
+		return q.yes(o, "session %s has %s of %s rejections of the last %s", top.Safe(), number(by[top]), number(total), over)
+	case len(flooding) == 0 && unnamed > 0:
 		return q.unsure("%s of %s lines name no session", number(unnamed), number(total))
 	}
-	return q.no(o, "%d sessions share them, %s with the most has %.0f %%", len(by), who.Safe(), 100*top/total)
+	return q.no(o, "%d sessions share them, %s with the most has %.0f %%", len(by), top.Safe(), 100*by[top]/total)
 }
 
 // looping tells a loop from probing as far as lines allow: repeats are collected into rollups, different commands not.
 func (s *subjectView) looping(r Release) Check {
 	q := question{"loop", "Does it repeat one rejected command?", "rollup lines with suppressedCount (round 5 or later), or the distinct first words of the rejected commands"}
-	rollups := s.tally(backend.MetricRollups, 10*floodWindow)
-	rejected := s.tally(backend.MetricRejections, 10*floodWindow)
-	words := s.tally(backend.MetricRejectedWords, 10*floodWindow)
+	probing, judged := s.number(floodProbing)
+	if !judged {
+		return q.off(floodProbing)
+	}
+	window := s.rejectionWindow()
+	over := span(backend.Known(window))
+	most, _ := s.number(floodLoop)
+	rollups, rejected, words := s.tally(backend.MetricRollups, window), s.tally(backend.MetricRejections, window), s.tally(backend.MetricRejectedWords, window)
+	v := s.verdict("audit-saturation", s.namesSession)
 	switch {
 	case words.in.N >= probing:
-		return q.no(words.from, "%s different commands in 10m, the newest begins with %s: that looks like probing", number(words.in.N), words.in.Sample)
-	case words.in.N > 0 && s.tally(backend.MetricRejectedWords, time.Hour).in.N <= mostIdentical && rejected.in.N >= 10:
-		return q.yes(words.from, "%s rejections in 10m of %s, the newest begins with %s", number(rejected.in.N), plural(int(words.in.N), "command"), words.in.Sample)
+		return q.no(words.from, "%s different commands in %s, the newest begins with %s: that looks like probing", number(words.in.N), over, words.in.Sample)
+	case words.in.N > 0 && s.tally(backend.MetricRejectedWords, time.Hour).in.N <= most && rejected.in.N > words.in.N:
+		return q.yes(words.from, "%s rejections in %s of %s, the newest begins with %s", number(rejected.in.N), over, plural(int(words.in.N), "command"), words.in.Sample)
 	case rollups.in.N > 0:
-		return q.yes(rollups.from, "%s rollups for %s rejections in 10m: the same command again and again", number(rollups.in.N), number(rejected.in.N))
-	case rejected.in.N >= 50 && r.AtLeast >= 5:
-		return q.no(rejected.from, "%s rejections in 10m and no rollup, though this release collects repeats: the commands differ, which looks like probing", number(rejected.in.N))
+		return q.yes(rollups.from, "%s rollups for %s rejections in %s: the same command again and again", number(rollups.in.N), number(rejected.in.N), over)
+	case v.fires() && r.AtLeast >= 5:
+		return q.no(rejected.from, "%s rejections in %s and no rollup, though this release collects repeats: the commands differ, which looks like probing", number(rejected.in.N), over)
 	case rejected.in.N > 0:
-		return q.unsure("%s rejections in 10m; this release may not collect repeats, so lines alone do not tell", number(rejected.in.N))
+		return q.unsure("%s rejections in %s; this release may not collect repeats, so lines alone do not tell", number(rejected.in.N), over)
 	}
-	return q.unsure("no rejections were counted in the last 10 minutes")
+	return q.unsure("no rejections were counted in the last %s", over)
 }
 
 func (s *subjectView) logVolume() Check {
 	q := question{"volume", "Does it fill the log?", "a log source that counts bytes"}
-	t := s.tally(backend.MetricLogBytes, floodWindow)
-	rate, ok := t.in.Rate(floodWindow)
+	over, judged := s.span(floodOver)
+	if !judged {
+		return q.off(floodOver)
+	}
+	limit, _ := s.number(floodBytes)
+	t := s.tally(backend.MetricLogBytes, over)
+	rate, ok := t.in.Rate(over)
 	switch {
-	case ok && rate >= 100_000:
+	case ok && rate > limit:
 		return q.yes(t.from, "%s a second", bytesText(int64(rate)))
 	case ok:
 		return q.no(t.from, "%s a second", bytesText(int64(rate)))
@@ -128,10 +174,13 @@ func (s *subjectView) logVolume() Check {
 func (s *subjectView) stillWorks() Check {
 	q := question{"works", "Does the session still get its work done?", "lastSuccessAt in a snapshot of the session"}
 	last := s.lastSuccess()
+	recent, judged := s.span(triedAfter)
 	switch {
 	case last.IsZero():
 		return q.unsure("no success of this subject is known")
-	case s.now.Sub(last) < 5*time.Minute:
+	case !judged:
+		return q.off(triedAfter)
+	case s.now.Sub(last) < recent:
 		return s.settle(q.yes(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)
 	}
 	return s.settle(q.no(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)

@@ -14,7 +14,7 @@ func BenchmarkDiagnoseStorm(b *testing.B) {
 		for i := range n {
 			w.workspaces = append(w.workspaces, broken(fmt.Sprintf("s%06d", i), "box", backend.ClassEvicted, fmt.Sprintf("sandbox sbx_%06d: max_instances reached", i)))
 		}
-		one := Case{State: w.state(), Subject: wsKey("s000007", "box")}
+		one := w.about(wsKey("s000007", "box"))
 		b.Run(fmt.Sprint("one of ", n), func(b *testing.B) {
 			for b.Loop() {
 				if d := one.Diagnose("1"); d.Mark("quota") != Confirmed {
@@ -22,7 +22,7 @@ func BenchmarkDiagnoseStorm(b *testing.B) {
 				}
 			}
 		})
-		c := Case{State: w.state(), Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}}
+		c := w.about(sourceKeyOf("helix-eu"))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				if d := c.Diagnose("7"); d.Mark("quota") != Confirmed {

@@ -256,7 +256,7 @@ func TestStorm(t *testing.T) {
 		{"quota", "7", world{workspaces: evicted("max_instances reached"), counts: storm[:6]}, wsKey("s1", "box"),
 			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "per provider", "adds an open", true},
 		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "no check names", "transientRetryAttempts", "", true},
-		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": Confirmed}, "Object storage", "", "", true},
+		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": CannotTell}, "Object storage", "", "", true},
 		{"site's own check", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Holds: true, Text: backend.Text("answered 200"), At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
 		{"site's own check finds the cause", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Text: backend.Text("answered 503"), At: now}}}, source, map[string]Mark{"storage": Confirmed}, "Object storage", "bucket", "", true},
 		{"full tmpfs", "7", world{workspaces: evicted("gone"), hosts: []*backend.Host{host(func(h *backend.Host) {
@@ -264,7 +264,7 @@ func TestStorm(t *testing.T) {
 		})}}, source, map[string]Mark{"full": Confirmed, "host-memory": RuledOut}, "full", "Make room", "", true},
 		{"memory", "7", world{workspaces: evicted("gone"), hosts: []*backend.Host{host(func(h *backend.Host) { h.MemAvailable = backend.Known[int64](1e9) })}}, source, map[string]Mark{"host-memory": Confirmed}, "Memory runs out", "", "", true},
 		{"parent restarts", "7", world{workspaces: evicted("gone"), sandboxes: []*backend.Sandbox{restarting}}, source, map[string]Mark{"parent-restarts": Confirmed}, "restarts over and over", "", "", true},
-		{"process restarts", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "process-restarted", prom, 9*time.Minute, "one"), event(backend.EventChange, "process-restarted", prom, time.Minute, "two")}}, source, map[string]Mark{"parent-restarts": Confirmed}, "", "", "", true},
+		{"process restarts", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "process-restarted", prom, 9*time.Minute, "one"), event(backend.EventChange, "process-restarted", prom, 5*time.Minute, "two"), event(backend.EventChange, "process-restarted", prom, time.Minute, "three")}}, source, map[string]Mark{"parent-restarts": Confirmed}, "", "", "", true},
 		{"permanent", "7", world{workspaces: evicted("new_sqlite_classes is missing")}, source, map[string]Mark{"permanent": Confirmed}, "no retry cures", "as permanent", "transientRetryAttempts", true},
 		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "follows a change", "Halt", "", true},
 		{"one start is no rollout", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "start", sbKey("z"), time.Minute, "container z started")}}, source, map[string]Mark{"rollout": CannotTell}, "", "", "", true},

@@ -9,9 +9,6 @@ import (
 	"sandglass/backend"
 )
 
-// stormWindow is over which a storm is measured.
-const stormWindow = 5 * time.Minute
-
 // diagnoseEvictionStorm looks at the whole source of its subject: a storm is never about one session alone.
 func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	s := narrow.widen()
@@ -32,91 +29,71 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	return d
 }
 
-// stormNow asks whether evictions outrun recovery at this moment, and which way it goes.
+// stormNow asks what the rule eviction-storm concludes, and which way the storm goes.
 func (s *subjectView) stormNow() Check {
 	q := question{"storm", "Is a storm under way?", "eviction metrics, or a log source that reads the agents' log"}
-	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
-	exhausted := s.tally(backend.MetricEvictionExhausted, stormWindow)
-	evicted, total := 0, len(s.workspaces)
+	v := s.verdict("eviction-storm")
+	over, known := s.span(stormOver)
+	evictions, retries := s.tally(backend.MetricEvictions, over), s.tally(backend.MetricEvictionRetries, over)
+	exhausted := s.tally(backend.MetricEvictionExhausted, over)
+	evicted := 0
 	for _, w := range s.workspaces {
 		if w.Class == backend.ClassEvicted {
 			evicted++
 		}
 	}
-	rate, counted := evictions.in.Rate(stormWindow)
-	if x := s.firing("eviction-storm"); x != nil {
-		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires; %d of %s are evicted now; %s%s",
-			evicted, plural(total, "workspace"), toll(evictions, exhausted), s.stormDirection())
+	told := backend.Textf("%d of %s are evicted now", evicted, plural(len(s.workspaces), "workspace"))
+	if known {
+		told = backend.Textf("%s; %s; %s", told, counted("evictions", evictions, over), counted("exhausted retries", exhausted, over))
 	}
+	if v.fires() {
+		if way := v.alert.Direction.Text(); !way.IsEmpty() {
+			told = backend.Textf("%s; %s", told, way)
+		}
+		return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
+	}
+	if c, open := v.unproved(q, told); open {
+		return c
+	}
+	limit, _ := s.number(stormRate)
+	rate, read := evictions.in.Rate(over)
 	switch {
-	case counted && rate >= 0.2 && retries.in.N < evictions.in.N/2:
-		return q.yes(evictions.from, "%.1f evictions a second, retries for %.0f %% of them%s", rate, 100*retries.in.N/evictions.in.N, s.stormDirection())
-	case exhausted.in.N >= 3:
-		return q.yes(exhausted.from, "%s exhausted retries in 5m%s", number(exhausted.in.N), s.stormDirection())
-	case total >= 5 && 2*evicted > total:
-		return q.yes(s.newest(), "%d of %d workspaces are evicted now; nothing counts them, so this is a lower bound", evicted, total)
-	case counted && rate >= 0.2:
+	case read && rate > limit:
 		return q.no(evictions.from, "%.1f evictions a second, and retries for %.0f %% of them: they recover", rate, 100*min(1, retries.in.N/evictions.in.N))
-	case counted:
-		return q.no(evictions.from, "%s evictions in 5m", number(evictions.in.N))
+	case read:
+		return q.no(evictions.from, "%s; the alert needs %s evictions a second", told, number(limit))
 	case exhausted.looked:
-		return q.no(exhausted.from, "%s exhausted retries in 5m, %d of %s evicted now", number(exhausted.in.N), evicted, plural(total, "workspace"))
+		return q.no(exhausted.from, "%s", told)
+	case len(s.workspaces) > 0:
+		return s.settle(q.no(s.newest(), "%s", told), q)
 	}
-	if why := s.blindWhy("eviction-storm"); !why.IsEmpty() {
-		return q.unsure("%d of %s are evicted now; beyond that: %s", evicted, plural(total, "workspace"), why)
-	}
-	return q.unsure("%d of %s are evicted now, and nobody counts evictions", evicted, plural(total, "workspace"))
+	return q.unsure("%s, and no source counts evictions", told)
 }
 
-// toll writes what was counted in the window; what nobody counts is said, not given as a number.
-func toll(evictions, exhausted counted) string {
-	if !evictions.looked && !exhausted.looked {
-		return "evictions and exhausted retries: not counted by any source"
-	}
-	amount := func(noun string, c counted) string {
-		switch {
-		case !c.looked:
-			return noun + ": not counted by any source"
-		case c.in.Samples == 0:
-			return noun + ": none counted"
-		case c.in.Samples == 1 && c.in.N == 0:
-			return noun + ": read once, so not known yet"
-		}
-		return noun + ": " + number(c.in.N)
-	}
-	return amount("evictions in 5m", evictions) + "; " + amount("exhausted retries in 5m", exhausted)
-}
-
-// stormDirection compares the last 5 minutes with the 5 before.
-func (s *subjectView) stormDirection() string {
-	var before, after float64
-	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted} {
-		for x := range s.State.Windows.All(m) {
-			if b := s.State.Windows.Buckets(x, s.now, 2*stormWindow, 2); s.speaksHere(x.Source) {
-				before, after = before+b[0], after+b[1]
-			}
-		}
-		if before+after > 0 {
-			break
-		}
-	}
+// counted writes what a window counted; what no source counts is said, not given as a number.
+func counted(noun string, t tally, over time.Duration) backend.Safe {
+	in := backend.Textf("%s in %s", noun, span(backend.Known(over)))
 	switch {
-	case before == 0:
-		return ""
-	case after > 1.25*before:
-		return "; getting worse"
-	case after < 0.75*before:
-		return "; ending"
+	case !t.looked:
+		return backend.Textf("%s: not counted by any source", in)
+	case t.in.Samples == 0:
+		return backend.Textf("%s: none counted", in)
+	case t.in.Samples == 1 && t.in.N == 0:
+		return backend.Textf("%s: read once, so not known yet", in)
 	}
-	return "; steady"
+	return backend.Textf("%s: %s", in, number(t.in.N))
 }
 
 // retriesOnTop asks whether retries feed the storm: many attempts for few recoveries.
 func (s *subjectView) retriesOnTop() Check {
 	q := question{"retries", "Do retries on top make it worse?", "eviction metrics, or attempt and success times of the workspaces"}
-	evictions, retries := s.tally(backend.MetricEvictions, stormWindow), s.tally(backend.MetricEvictionRetries, stormWindow)
+	over, judged := s.span(stormOver)
+	if !judged {
+		return q.off(stormOver)
+	}
+	evictions, retries := s.tally(backend.MetricEvictions, over), s.tally(backend.MetricEvictionRetries, over)
 	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
-		return q.yes(retries.from, "%s retries for %s evictions in 5m: more than one for each", number(retries.in.N), number(evictions.in.N))
+		return q.yes(retries.from, "%s retries for %s evictions in %s: more than one for each", number(retries.in.N), number(evictions.in.N), span(backend.Known(over)))
 	}
 	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {
@@ -129,15 +106,18 @@ func (s *subjectView) retriesOnTop() Check {
 		}
 		if s.failing(w) {
 			attempts++
-		} else if s.recoveredLately(w) {
+		} else if s.recoveredLately(w, over) {
 			recoveries++
 		}
 	}
 	watched := s.now.Sub(s.firstTry())
+	many, _ := s.number(stormEvicted)
+	recovery, _ := s.number(stormRecovery)
+	vain := float64(attempts) >= many && float64(recoveries) < recovery*float64(attempts+recoveries)
 	switch {
-	case attempts >= 3 && attempts > 2*recoveries && watched < time.Minute:
+	case vain && watched < time.Minute:
 		return q.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, ago(watched))
-	case attempts >= 3 && attempts > 2*recoveries:
+	case vain:
 		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
 		return s.settle(q.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), q)
@@ -147,14 +127,14 @@ func (s *subjectView) retriesOnTop() Check {
 
 // recoveredLately reports whether a workspace that works now was seen evicted or failed within the last minutes, and has
 // succeeded since. One that never was broken has not recovered.
-func (s *subjectView) recoveredLately(w *backend.Workspace) bool {
+func (s *subjectView) recoveredLately(w *backend.Workspace, over time.Duration) bool {
 	success, ok := w.LastSuccessAt.Get()
 	if !ok || s.now.Sub(success) > time.Minute {
 		return false
 	}
 	return slices.ContainsFunc(w.History, func(c backend.StatusChange) bool {
 		word := strings.ToLower(c.Status.String())
-		return (word == "evicted" || word == "failed") && s.now.Sub(c.At) <= stormWindow && !c.At.After(success)
+		return (word == "evicted" || word == "failed") && s.now.Sub(c.At) <= over && !c.At.After(success)
 	})
 }
 
@@ -179,17 +159,22 @@ func (s *subjectView) storage() Check {
 // parentRestarts asks whether what the workspaces live in starts over and over.
 func (s *subjectView) parentRestarts() Check {
 	q := question{"parent-restarts", "Does a parent process restart over and over?", "a container source, or process_start_time_seconds on a metrics page"}
+	many, judged := s.number(agentRestarts)
+	if !judged {
+		return q.off(agentRestarts)
+	}
+	within, _ := s.span(agentOver)
 	starts := 0
 	var last *backend.Event
 	for i := range s.Events {
 		e := &s.Events[i]
-		if e.Name == "process-restarted" && s.speaksHere(e.Source) && s.now.Sub(e.At) < time.Hour {
+		if e.Name == "process-restarted" && s.speaksHere(e.Source) && s.now.Sub(e.At) <= within {
 			starts++
 			last = e
 		}
 	}
-	if starts >= 2 {
-		return q.yes(origin{last.Source, last.At}, "%d starts within the hour, the last: %s", starts, last.Text)
+	if float64(starts) >= many {
+		return q.yes(origin{last.Source, last.At}, "%d starts within %s, the last: %s", starts, span(backend.Known(within)), last.Text)
 	}
 	var calm *backend.Sandbox
 	for sb := range s.State.Sandboxes.All() {
@@ -201,7 +186,7 @@ func (s *subjectView) parentRestarts() Check {
 		switch {
 		case sb.Class == backend.SandboxRestarting:
 			return q.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
-		case n >= 3 && s.now.Sub(started) < time.Hour:
+		case float64(n) >= many && s.now.Sub(started) <= within:
 			return q.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, ago(s.now.Sub(started)))
 		case ok:
 			calm = sb
@@ -218,7 +203,7 @@ func (s *subjectView) parentRestarts() Check {
 func (s *subjectView) permanent() Check {
 	q := question{"permanent", "Is a permanent error classed as transient?", "lastError of the workspaces that are retried"}
 	if x := s.firing("misclassified-transient"); x != nil {
-		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s", x.Cause)
+		return q.saysAlert(x)
 	}
 	c := s.byErrors(q, alerts.NamesPermanent)
 	if c.Mark != Confirmed {
@@ -286,10 +271,16 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 	if d.is("retries") {
 		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
 	}
+	switch {
+	case storm:
+		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
+	case s.verdict("eviction-storm").alert != nil:
+		storm = true
+		d.NoReset = backend.Text("a storm is suspected; a reset adds opens")
+	}
 	if storm {
 		d.do("Set resetAfterMs to about 5 minutes, so that entries come back one by one when the cause is gone.")
 		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
-		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
 	}
 	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
 }

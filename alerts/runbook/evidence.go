@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -42,37 +43,6 @@ func (s *subjectView) over() sessionLife {
 	return sessionLife{Confirmed, backend.Textf("session %s is not in the list of sessions any more", id), origin{h.Key.Source, h.LastOK}}
 }
 
-// firing finds the alert of a rule that is about the subject, its session or its source.
-func (s *subjectView) firing(rule string) *alerts.Alert {
-	if s.Board == nil {
-		return nil
-	}
-	var found *alerts.Alert
-	for _, a := range s.Board.Alerts {
-		switch {
-		case a.Rule != rule || a.State != alerts.StateFiring:
-		case s.wide && a.Source == s.Subject.Source:
-			return a
-		case found == nil && s.here(a.Source):
-			found = a
-		}
-	}
-	return found
-}
-
-// blindWhy says why a rule cannot see the subject's source, empty when it can.
-func (s *subjectView) blindWhy(rule string) backend.Safe {
-	if s.Board == nil {
-		return backend.Safe{}
-	}
-	for _, x := range s.Board.Blind {
-		if x.Rule == rule && (s.here(x.Source) || s.wide && x.Source == s.Subject.Source || x.Source == "") {
-			return x.Why
-		}
-	}
-	return backend.Safe{}
-}
-
 // affected lists the sessions whose errors name a cause, each once, in the order of their keys. Unlike the checks it
 // searches every error: a list with holes is no list.
 func (s *subjectView) affected(c alerts.Naming) (keys []backend.Key, total int) {
@@ -96,19 +66,32 @@ func (s *subjectView) affected(c alerts.Naming) (keys []backend.Key, total int) 
 	return keys, total
 }
 
-// rollout looks for a change that could explain what began: an event, a common start of several sandboxes, versions
-// that differ.
+// rollout looks for a change that explains what began: an event, sandboxes that started together, versions that differ.
 func (s *subjectView) rollout() Check {
 	q := question{"rollout", "Did a rollout or a restart just happen?", "change events, start times of several sandboxes, or frameworkVersion in the list route"}
-	e := s.event(30*time.Minute, func(e *backend.Event) bool {
-		// One container's start is daily sessionLife; several at once are counted below.
+	if x := s.firing("restart-storm"); x != nil {
+		return q.saysAlert(x)
+	}
+	recent, known := s.span(changeWithin)
+	if !known {
+		return q.off(changeWithin)
+	}
+	if x := s.firing("eviction-storm"); x != nil && x.Bounds.Latest.Before(s.now) && !x.Bounds.Latest.IsZero() {
+		recent += s.now.Sub(x.Bounds.Latest) // what happened before the storm began
+	}
+	e := s.event(recent, func(e *backend.Event) bool {
+		// One container's start is daily life; several at once are counted below.
 		return e.MayRestart() && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
 		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
 	}
-	if n, at, src := s.startedTogether(); n >= 3 {
-		return q.yes(origin{src, at}, "%d of %s started within two minutes of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"), ago(s.now.Sub(at)))
+	starts, source := s.starts()
+	young := slices.DeleteFunc(slices.Clone(starts), func(at time.Time) bool { return s.now.Sub(at) > recent || at.After(s.now) })
+	share, _ := s.number(changeShare)
+	if n, newest := alerts.Together(young, alerts.StartedTogether); n > 1 && float64(n) >= share*float64(len(s.sandboxes)) {
+		return q.yes(origin{source, newest}, "%d of %s started within %s of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"),
+			span(backend.Known(alerts.StartedTogether)), ago(s.now.Sub(newest)))
 	}
 	if v := s.versions(); len(v) > 1 {
 		return q.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))
@@ -116,43 +99,20 @@ func (s *subjectView) rollout() Check {
 	if v := s.images(); len(v) > 1 {
 		return q.unsure("sandboxes run %d different images (%s), which may be on purpose", len(v), backend.Join(v[:min(len(v), 3)], ", "))
 	}
-	known := 0
-	for _, sb := range s.sandboxes {
-		if sb.StartedAt.IsKnown() {
-			known++
-		}
-	}
-	if known >= 3 {
-		o := s.from(&s.sandboxes[0].Meta)
-		return q.no(o, "the starts of %d sandboxes are spread, and no change was seen", known)
+	if len(starts) > 1 {
+		return q.no(s.from(&s.sandboxes[0].Meta), "the starts of %d sandboxes are spread, and no change was seen", len(starts))
 	}
 	return q.unsure("no change was seen, and too few start times are known")
 }
 
-// startedTogether finds the largest number of sandboxes that started within two minutes, in the last half hour.
-func (s *subjectView) startedTogether() (n int, last time.Time, source string) {
-	var starts []time.Time
+// starts are when the subject's sandboxes started, and a source that tells.
+func (s *subjectView) starts() (all []time.Time, source string) {
 	for _, sb := range s.sandboxes {
-		if at, ok := sb.StartedAt.Get(); ok && s.now.Sub(at) < 30*time.Minute && !at.After(s.now) {
-			starts = append(starts, at)
-			source = sb.Key.Source
+		if at, ok := sb.StartedAt.Get(); ok {
+			all, source = append(all, at), sb.Key.Source
 		}
 	}
-	for _, end := range starts {
-		k := 0
-		for _, x := range starts {
-			if d := end.Sub(x); d >= 0 && d <= 2*time.Minute {
-				k++
-			}
-		}
-		if k > n || k == n && end.After(last) {
-			n, last = k, end
-		}
-	}
-	if 2*n < len(s.sandboxes) {
-		return 0, time.Time{}, ""
-	}
-	return n, last, source
+	return all, source
 }
 
 // versions lists the versions of framework and SDK that the sessions of the subject's source run, each once.
@@ -190,30 +150,36 @@ func distinct(list []backend.Safe, t backend.Safe) []backend.Safe {
 // hostMemory asks whether the machines below run out of memory.
 func (s *subjectView) hostMemory() Check {
 	q := question{"host-memory", "Is a host out of memory?", "a tmpdir source on the host that runs the agents"}
+	least, known := s.number(memoryAvailable)
+	most, _ := s.number(memoryPressure)
 	var calm *backend.Host
 	for _, h := range s.hosts() {
-		total, known := h.MemTotal.Get()
-		free, knownFree := h.MemAvailable.Get()
-		pressure, _ := h.MemPressure.Get()
+		if x := s.firingOn("host-oom", h.Key); x != nil {
+			return q.saysAlert(x)
+		}
+		total, free := h.MemTotal.Or(0), h.MemAvailable.Or(0)
+		read := h.MemTotal.IsKnown() && h.MemAvailable.IsKnown()
 		switch {
-		case known && knownFree && total > 0 && float64(free) < 0.05*float64(total):
+		case known && read && total > 0 && float64(free) < least*float64(total):
 			return q.yes(s.from(&h.Meta), "%s has %s of %s memory available", h.Name, bytesText(free), bytesText(total))
-		case pressure > 0.2:
-			return q.yes(s.from(&h.Meta), "tasks on %s wait for memory %.0f %% of the time", h.Name, 100*pressure)
-		case known && knownFree:
+		case known && h.MemPressure.Or(0) > most:
+			return q.yes(s.from(&h.Meta), "tasks on %s wait for memory %.0f %% of the time", h.Name, 100*h.MemPressure.Or(0))
+		case read:
 			calm = h
 		}
 	}
 	about := func(e *backend.Event) bool { // a container's own limit is no host's
 		return e.Name == "oom" && e.Subject.Kind != backend.KindSandbox && s.speaksHere(e.Source)
 	}
-	if e := s.event(time.Hour, about); e != nil {
+	switch e := s.event(time.Hour, about); {
+	case e != nil:
 		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
+	case calm == nil:
+		return q.unsure("no host's memory is read")
+	case !known:
+		return q.off(memoryAvailable)
 	}
-	if calm != nil {
-		return q.no(s.from(&calm.Meta), "%s has %s of %s memory available", calm.Name, bytesText(calm.MemAvailable.Or(0)), bytesText(calm.MemTotal.Or(0)))
-	}
-	return q.unsure("no host's memory is read")
+	return q.no(s.from(&calm.Meta), "%s has %s of %s memory available", calm.Name, bytesText(calm.MemAvailable.Or(0)), bytesText(calm.MemTotal.Or(0)))
 }
 
 // fullRoots asks whether the file systems below the scratch directories are full.
@@ -222,7 +188,7 @@ func (s *subjectView) fullRoots(q question) Check {
 	var calmText backend.Safe
 	for _, h := range s.hosts() {
 		for _, r := range h.Roots {
-			switch text, full := fullness(r); {
+			switch text, full := s.fullness(r); {
 			case full:
 				return q.yes(s.from(&h.Meta), "%s on %s: %s", r.Path, h.Name, text)
 			case !text.IsEmpty():
@@ -230,17 +196,28 @@ func (s *subjectView) fullRoots(q question) Check {
 			}
 		}
 	}
-	if c := s.byErrors(q, alerts.NamesSpace); c.Mark == Confirmed {
+	holder := rootFree
+	_, known := s.number(rootFree)
+	if known {
+		holder = rootBytes
+		_, known = s.number(rootBytes)
+	}
+	switch c := s.byErrors(q, alerts.NamesSpace); {
+	case c.Mark == Confirmed:
 		return c
+	case calmText.IsEmpty():
+		return q.unsure("no root of scratch directories is read")
+	case !known:
+		return q.off(holder)
 	}
-	if !calmText.IsEmpty() {
-		return q.no(calm, "%s", calmText)
-	}
-	return q.unsure("no root of scratch directories is read")
+	return q.no(calm, "%s", calmText)
 }
 
-// fullness says how full a root is; full from 95 % of bytes or inodes.
-func fullness(r backend.Root) (text backend.Safe, full bool) {
+// fullness says how much room a root has, and whether the rules call that full.
+func (s *subjectView) fullness(r backend.Root) (text backend.Safe, full bool) {
+	share, _ := s.number(rootFree)
+	fewBytes, _ := s.number(rootBytes)
+	fewInodes, _ := s.number(rootInodes)
 	total, ok := r.Bytes.Get()
 	free, okFree := r.BytesFree.Get()
 	if !ok || !okFree || total <= 0 {
@@ -252,19 +229,28 @@ func fullness(r backend.Root) (text backend.Safe, full bool) {
 	}
 	text = backend.Textf("%s of %s free%s", bytesText(free), bytesText(total), kind)
 	if inodes, ok := r.Inodes.Get(); ok && inodes > 0 {
-		if left, ok := r.InodesFree.Get(); ok && float64(left) < 0.05*float64(inodes) {
+		if left, ok := r.InodesFree.Get(); ok && float64(left) < max(share*float64(inodes), fewInodes) {
 			return backend.Textf("%s, and only %d of %d inodes", text, left, inodes), true
 		}
 	}
-	return text, float64(free) < 0.05*float64(total)
+	return text, float64(free) < max(share*float64(total), fewBytes)
 }
 
 // sandboxOOM asks whether a sandbox was killed for memory.
 func (s *subjectView) sandboxOOM() Check {
 	q := question{"sandbox-oom", "Was a sandbox killed for lack of memory?", "a container source whose sandboxes are joined to sessions"}
+	recent, judged := s.span(killedRecently)
 	known := 0
 	var killed *backend.Sandbox
 	for _, sb := range s.sandboxes {
+		// After a restart the flag is that of a new run.
+		switch e := s.event(24*time.Hour, func(e *backend.Event) bool { return e.Name == "oom" && e.Subject == sb.Key }); {
+		case e == nil:
+		case !judged:
+			return q.off(killedRecently)
+		case s.now.Sub(e.At) <= recent:
+			return q.yes(origin{e.Source, e.At}, "%s", e.Text)
+		}
 		memory, told := sb.OOMKilled.Get()
 		code, _ := sb.ExitCode.Get()
 		switch {

@@ -25,13 +25,6 @@ type Release struct {
 	At       time.Time      `json:"at,omitzero"`
 }
 
-// unmitigatedRate is how many rejections a second without a single rollup show that nothing collects them. The rate
-// limiter writes repeats once in 60 s and a rollup every 5 s.
-const unmitigatedRate = 5.0
-
-// mostIdentical is how many different commands an hour may reject for the rejections to count as one that repeats.
-const mostIdentical = 2
-
 // release infers the framework's release from what only some releases write.
 func (s *subjectView) release() Release {
 	r := Release{Declared: s.versions()}
@@ -103,18 +96,21 @@ func (s *subjectView) releaseFromTimes(r *Release) {
 
 // releaseFromLines: the rate limiter of round 5 writes rollups.
 func (s *subjectView) releaseFromLines(r *Release) {
-	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, 5*time.Minute)
+	// The rate limiter writes repeats once in 60 s and a rollup every 5 s.
+	over, _ := s.span(floodOver)
+	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, over)
 	if n := rollups.in.N + rollups.elsewhere; n > 0 {
 		r.raise(5, rollups.from, "%s rollup lines in the last hour: round 5 or later", number(n))
 		return
 	}
-	rate, ok := rejected.in.Rate(5 * time.Minute)
-	if !ok || rate < unmitigatedRate {
+	flood, judged := s.number(floodRejections)
+	rate, ok := rejected.in.Rate(over)
+	if !ok || !judged || rate < flood {
 		return
 	}
 	// Only repeats are collected: what never repeats is written line by line by every release.
 	commands := s.tally(backend.MetricRejectedWords, time.Hour).in.N
-	if commands > mostIdentical {
+	if most, _ := s.number(floodLoop); commands > most {
 		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup, of %s different commands: nothing repeats, so this tells no release from another", rate, number(commands)))
 		return
 	}

@@ -38,7 +38,7 @@ func TestRelease(t *testing.T) {
 		{"few rejections", world{counts: lines("app-log", backend.MetricRejections, "s1", 6)}, 0, 0, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newSubjectView(Case{State: c.world.state(), Subject: sessionKey("s1"), Refs: c.world.refs}).release()
+			r := newSubjectView(c.world.about(sessionKey("s1"))).release()
 			if r.AtLeast != c.atLeast || r.Below != c.below || r.Unmitigated != c.unmitigated {
 				t.Errorf("%+v", r)
 			}

@@ -145,11 +145,12 @@ func (s *subjectView) awaitsSleep() Check {
 	}
 	after, declared := of.SleepAfter.Get()
 	idle := s.now.Sub(last)
+	late, judged := s.span(sandboxGone)
 	switch {
 	case !declared && of.Provider.String() != "cloudflare-sandbox":
 		return q.unsure("idle for %s; sleepAfter is not declared", ago(idle))
-	case !declared && idle > 3*defaultSleepAfter:
-		return q.no(s.from(&of.Meta), "idle for %s, three times the default of about %s", ago(idle), ago(defaultSleepAfter))
+	case !declared && judged && idle > defaultSleepAfter+late:
+		return q.no(s.from(&of.Meta), "idle for %s, much longer than the default of about %s", ago(idle), ago(defaultSleepAfter))
 	case !declared:
 		return q.unsure("idle for %s; sleepAfter is not declared, its default is about %s", ago(idle), ago(defaultSleepAfter))
 	case idle < after:

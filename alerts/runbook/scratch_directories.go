@@ -7,9 +7,6 @@ import (
 	"sandglass/backend"
 )
 
-// leftover is how long a scratch directory must lie still before it counts as left behind.
-const leftover = 24 * time.Hour
-
 // diagnoseScratchDirectories is for scratch directories that pile up on a host.
 func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 	p := s.pile()
@@ -30,8 +27,10 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 
 // pile is the scratch directories that speak about the subject.
 type pile struct {
+	after                               time.Duration // how long a directory must not change to count as left behind
+	judged                              bool
 	dirs                                []*backend.Tmpdir
-	still, beforeBoot, free, held, dark int // not changed for a day; older than the boot; of still: no holder; held; holders unknown
+	still, beforeBoot, free, held, dark int // not changed for after; older than the boot; of still: no holder; held; holders unknown
 	bytes                               int64
 	sample                              *backend.Tmpdir // one that is held
 	ages                                int             // directories whose newest change is known
@@ -39,6 +38,7 @@ type pile struct {
 
 func (s *subjectView) pile() pile {
 	var p pile
+	p.after, p.judged = s.span(orphanAfter)
 	boots := map[backend.ID]time.Time{}
 	for h := range s.State.Hosts.All() {
 		boots[h.Key.ID] = h.BootedAt.Or(time.Time{})
@@ -78,7 +78,7 @@ func (p *pile) add(s *subjectView, t *backend.Tmpdir, boot time.Time) {
 	if dated && !boot.IsZero() && newest.Before(boot) {
 		p.beforeBoot++
 	}
-	if dated && s.now.Sub(newest) > leftover {
+	if dated && p.judged && s.now.Sub(newest) > p.after {
 		p.still++
 		if known && len(holders) == 0 {
 			p.free++
@@ -95,9 +95,9 @@ func (p *pile) origin(s *subjectView) origin {
 
 func (p *pile) piled(s *subjectView) Check {
 	q := question{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
-	n := len(p.dirs)
+	n, still := len(p.dirs), span(backend.Known(p.after))
 	if x := s.firing("tmpdir-pileup"); x != nil && p.free == 0 && n > 0 {
-		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for a day and unused", x.Cause, plural(n, "directory"))
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for %s and unused", x.Cause, plural(n, "directory"), still)
 	}
 	switch {
 	case n == 0 && s.delivers(backend.InputTmpdirs) != nil:
@@ -105,14 +105,16 @@ func (p *pile) piled(s *subjectView) Check {
 		return q.no(origin{h.Key.Source, h.LastOK}, "there is no scratch directory")
 	case n == 0:
 		return q.unsure("no scratch directories are read")
+	case !p.judged:
+		return q.off(orphanAfter)
 	case p.free > 0:
-		return q.yes(p.origin(s), "%d of %s unchanged for a day and held by no process; all of them take %s", p.free, plural(n, "directory"), bytesText(p.bytes))
+		return q.yes(p.origin(s), "%d of %s unchanged for %s and held by no process; all of them take %s", p.free, plural(n, "directory"), still, bytesText(p.bytes))
 	case p.still > 0 && p.dark > 0:
-		return q.unsure("%d of %s unchanged for a day; whether a process uses them could not be read for %d", p.still, plural(n, "directory"), p.dark)
+		return q.unsure("%d of %s unchanged for %s; whether a process uses them could not be read for %d", p.still, plural(n, "directory"), still, p.dark)
 	case p.ages < n:
 		return q.unsure("the newest change of %d of %s is not known", n-p.ages, plural(n, "directory"))
 	}
-	return q.no(p.origin(s), "all of %s were changed within a day or are in use", plural(n, "directory"))
+	return q.no(p.origin(s), "all of %s were changed within %s or are in use", plural(n, "directory"), still)
 }
 
 // crashed asks for leftovers that nobody can close any more.

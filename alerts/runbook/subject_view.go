@@ -292,17 +292,17 @@ func (s *subjectView) delivers(in backend.Input) *fleet.SourceHealth {
 	return nil
 }
 
-// counted is what a metric saw.
-type counted struct {
+// tally is what a metric saw.
+type tally struct {
 	in        fleet.Increase
 	from      origin
-	looked    bool    // somebody counts this, so that zero means none
+	looked    bool    // a source counts this, so that zero means none
 	elsewhere float64 // counted at the same source without this session's id
 }
 
 // tally adds up a metric over the subject: its session when it has one, else its source.
-func (s *subjectView) tally(m backend.Metric, over time.Duration) counted {
-	var t counted
+func (s *subjectView) tally(m backend.Metric, over time.Duration) tally {
+	var t tally
 	for x := range s.State.Windows.All(m) {
 		if !s.speaksHere(x.Source) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/rules"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -31,14 +32,16 @@ type world struct {
 	refs       []Ref
 	saved      []*backend.Ref // read by a source
 	site       []backend.Fact
-	board      *alerts.Board
-	without    []string // sources that are not configured
+	board      *alerts.Board // its alerts and blindness stand in for those that the rules conclude
+	rules      []alerts.Rule // those with their defaults where it is nil
+	without    []string      // sources that are not configured
 	down       []string
 }
 
 func (w world) state() *fleet.State {
 	st := &fleet.State{Number: 1, Wall: now, LongestOperation: 5 * time.Minute,
 		Sessions: fleet.NewTable(w.sessions...), Workspaces: fleet.NewTable(w.workspaces...), Sandboxes: fleet.NewTable(w.sandboxes...),
+		Events:  slices.Clone(w.events),
 		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Refs: fleet.NewTable(w.saved...), Windows: fleet.NewWindows(w.counts...), Memories: fleet.NewMemories(w.memory...)}
 	for _, s := range []struct {
 		id     string
@@ -84,7 +87,26 @@ func has(list []string, s string) bool {
 }
 
 func (w world) diagnose(incident string, subject backend.Key) Diagnosis {
-	return Case{State: w.state(), Board: w.board, Subject: subject, Events: w.events, Refs: w.refs}.Diagnose(incident)
+	return w.about(subject).Diagnose(incident)
+}
+
+func (w world) about(subject backend.Key) Case {
+	st := w.state()
+	return Case{State: st, Board: w.conclude(st), Subject: subject, Events: w.events, Refs: w.refs}
+}
+
+// conclude is what the real rules say of a State.
+func (w world) conclude(st *fleet.State) *alerts.Board {
+	if w.rules == nil {
+		w.rules = rules.Defaults()
+	}
+	b, _ := alerts.NewEngine(w.rules, "test").Next(nil, st)
+	if w.board == nil {
+		return b
+	}
+	fixed := *b
+	fixed.Alerts, fixed.Blind = w.board.Alerts, w.board.Blind
+	return &fixed
 }
 
 func meta(k backend.Key) backend.Meta { return backend.Meta{Key: k, ReadAt: before(time.Second)} }
@@ -228,7 +250,7 @@ func TestStormOfASourceThatOnlyCounts(t *testing.T) {
 			{Rule: "eviction-storm", Source: "helix-us", State: alerts.StateFiring, Confirmed: now},
 			{Rule: "eviction-storm", Source: "app-log", State: alerts.StateFiring, Confirmed: now},
 		}}
-		d := Case{State: st, Board: board, Subject: log.Key}.Diagnose("7")
+		d := Case{State: st, Board: world{board: board}.conclude(st), Subject: log.Key}.Diagnose("7")
 		hurt := total - 1
 		if len(c.about) == 1 && c.about[0] == "helix-us" {
 			hurt = 0
