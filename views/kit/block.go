@@ -3,6 +3,7 @@ package kit
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"sandglass/views/theme"
@@ -86,15 +87,13 @@ func Overlay(base, top Block, x, y int) Block {
 
 // Frame puts a box with a title around lines of w-4 cells; the result is w×(len(lines)+2).
 func Frame(t *theme.Theme, w int, title string, lines []string) Block {
-	inner := max(w-4, 0)
-	out := make([]string, 0, len(lines)+2)
-	out = append(out, NewLine(t, w).Put(theme.Accent, "┌ ").Put(theme.Strong, Cut(title, inner)).Put(theme.Accent, " ").
-		Put(theme.Accent, strings.Repeat("─", max(0, w-4-Width(Cut(title, inner))))).Put(theme.Accent, "┐").String())
-	side := NewLine(t, 2).Put(theme.Accent, "│ ").String()
-	end := NewLine(t, 2).Put(theme.Accent, " │").String()
-	for _, l := range lines {
-		out = append(out, side+l+end)
-	}
-	out = append(out, NewLine(t, w).Put(theme.Accent, "└"+strings.Repeat("─", max(0, w-2))+"┘").String())
-	return Block{Width: w, Lines: out}
+	b, edge := t.Border(), t.Style(theme.Accent)
+	title = t.Fit(Cut(title, max(w-4, 0)))
+	left := strings.TrimSuffix(strings.Repeat(edge.Render(b.Left+" ")+"\n", len(lines)), "\n")
+	right := strings.TrimSuffix(strings.Repeat(edge.Render(" "+b.Right)+"\n", len(lines)), "\n")
+	box := lipgloss.JoinVertical(lipgloss.Left,
+		edge.Render(b.TopLeft+" ")+t.Style(theme.Strong).Render(title)+edge.Render(" "+strings.Repeat(b.Top, max(w-4-Width(title), 0))+b.TopRight),
+		lipgloss.JoinHorizontal(lipgloss.Top, left, strings.Join(lines, "\n"), right),
+		edge.Render(b.BottomLeft+strings.Repeat(b.Bottom, max(w-2, 0))+b.BottomRight))
+	return Block{Width: w, Lines: strings.Split(box, "\n")}
 }

@@ -3,6 +3,7 @@ package theme
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -62,7 +63,8 @@ func GlyphsOf(getenv func(string) string) Glyphs {
 type Theme struct {
 	Colours Colours
 	Glyphs  Glyphs
-	plain   [toneCount]string // select graphic rendition that opens a tone
+	styles  [toneCount]lipgloss.Style
+	plain   [toneCount]string // escape sequence that opens a style: tables and lines are drawn with it, cell by cell
 	cursor  [toneCount]string // the same on the row under the cursor
 	marks   [markCount]string
 	sparks  []string
@@ -74,29 +76,10 @@ const Reset = "\x1b[m"
 // New makes the theme of a terminal. True colour looks like 256: palette indexes are correct everywhere, and cheaper.
 func New(c Colours, g Glyphs) *Theme {
 	t := &Theme{Colours: c, Glyphs: g}
-	switch c {
-	case NoColours:
-		t.plain = [toneCount]string{Dim: sgr("2"), Strong: sgr("1"), Warn: sgr("1"), Bad: sgr("1"), Critical: sgr("1;4"), Accent: sgr("1")}
-		for i := range t.cursor {
-			t.cursor[i] = sgr("7")
-		}
-		t.cursor[Critical], t.cursor[Bad], t.cursor[Strong] = sgr("1;7"), sgr("1;7"), sgr("1;7")
-	case Sixteen:
-		t.plain = [toneCount]string{Dim: sgr("2"), Strong: sgr("1"), Good: sgr("32"), Warn: sgr("33"), Bad: sgr("31"),
-			Critical: sgr("1;91"), Accent: sgr("1;36")}
-		for i := range t.cursor {
-			t.cursor[i] = sgr("97;44")
-		}
-		t.cursor[Critical], t.cursor[Bad], t.cursor[Strong] = sgr("1;97;44"), sgr("1;97;44"), sgr("1;97;44")
-		t.cursor[Warn], t.cursor[Dim] = sgr("93;44"), sgr("37;44")
-	case TwoFiftySix, TrueColour:
-		// Of middle brightness, so that each is told from a dark background and from a light one: nothing says which it is
-		// that a split reply on a slow line could not spoil.
-		t.plain = [toneCount]string{Dim: fg("245"), Strong: sgr("1"), Good: fg("65"), Warn: fg("136"), Bad: fg("167"),
-			Critical: sgr("1;38;5;167"), Accent: sgr("1;38;5;32")}
-		on := func(s string) string { return sgr(s + ";48;5;24") }
-		t.cursor = [toneCount]string{Normal: on("38;5;255"), Dim: on("38;5;250"), Strong: on("1;38;5;255"), Good: on("38;5;157"),
-			Warn: on("38;5;222"), Bad: on("38;5;217"), Critical: on("1;38;5;217"), Accent: on("1;38;5;255")}
+	styles, cursor := stylesOf(c)
+	t.styles = styles
+	for i := range styles {
+		t.plain[i], t.cursor[i] = opening(styles[i]), opening(cursor[i])
 	}
 	t.marks = [markCount]string{MarkNone: " ", MarkGood: "●", MarkBusy: "◐", MarkIdle: "○", MarkWarn: "▲", MarkBad: "✗",
 		MarkCritical: "◆", MarkUnknown: "?", MarkHeld: "‖", MarkSuspect: "◌"}
@@ -109,8 +92,55 @@ func New(c Colours, g Glyphs) *Theme {
 	return t
 }
 
-func sgr(s string) string { return "\x1b[" + s + "m" }
-func fg(s string) string  { return sgr("38;5;" + s) }
+// stylesOf are the tones' styles in a tier of colours, and those on the row under the cursor.
+func stylesOf(c Colours) (plain, cursor [toneCount]lipgloss.Style) {
+	none := lipgloss.NewStyle()
+	bold, faint := none.Bold(true), none.Faint(true)
+	fg := func(s lipgloss.Style, index string) lipgloss.Style { return s.Foreground(lipgloss.Color(index)) }
+	every := func(s lipgloss.Style) {
+		for i := range cursor {
+			cursor[i] = s
+		}
+		cursor[Critical], cursor[Bad], cursor[Strong] = s.Bold(true), s.Bold(true), s.Bold(true)
+	}
+	switch c {
+	case NoColours:
+		plain = [toneCount]lipgloss.Style{Dim: faint, Strong: bold, Warn: bold, Bad: bold, Critical: bold.Underline(true), Accent: bold}
+		every(none.Reverse(true))
+	case Sixteen:
+		plain = [toneCount]lipgloss.Style{Dim: faint, Strong: bold, Good: fg(none, "2"), Warn: fg(none, "3"), Bad: fg(none, "1"),
+			Critical: fg(bold, "9"), Accent: fg(bold, "6")}
+		on := none.Background(lipgloss.Color("4"))
+		every(fg(on, "15"))
+		cursor[Warn], cursor[Dim] = fg(on, "11"), fg(on, "7")
+	case TwoFiftySix, TrueColour:
+		// Of middle brightness, so that each is told from a dark background and from a light one: nothing says which it is
+		// that a split reply on a slow line could not spoil.
+		plain = [toneCount]lipgloss.Style{Dim: fg(none, "245"), Strong: bold, Good: fg(none, "65"), Warn: fg(none, "136"), Bad: fg(none, "167"),
+			Critical: fg(bold, "167"), Accent: fg(bold, "32")}
+		on := none.Background(lipgloss.Color("24"))
+		cursor = [toneCount]lipgloss.Style{Normal: fg(on, "255"), Dim: fg(on, "250"), Strong: fg(on.Bold(true), "255"), Good: fg(on, "157"),
+			Warn: fg(on, "222"), Bad: fg(on, "217"), Critical: fg(on.Bold(true), "217"), Accent: fg(on.Bold(true), "255")}
+	}
+	return plain, cursor
+}
+
+// opening is what a style writes before a text.
+func opening(s lipgloss.Style) string {
+	before, _, _ := strings.Cut(s.Render("x"), "x")
+	return before
+}
+
+// Style is a tone as a style of lipgloss, for dialogs and components.
+func (t *Theme) Style(tone Tone) lipgloss.Style { return t.styles[tone] }
+
+// Border is what boxes are drawn with.
+func (t *Theme) Border() lipgloss.Border {
+	if t.Glyphs == ASCII {
+		return lipgloss.ASCIIBorder()
+	}
+	return lipgloss.NormalBorder()
+}
 
 // Open returns what opens a tone; empty when the tone looks like plain text. onCursor is the row under the cursor.
 func (t *Theme) Open(tone Tone, onCursor bool) string {
