@@ -153,7 +153,7 @@ func TestTheScreenAnswersWhileTheJournalHangs(t *testing.T) {
 		s.press("p")
 		time.Sleep(3 * time.Second)
 		s.press("v", "2", "?")
-		if _, helps := over[*help](s.model); !helps {
+		if _, helps := over[*helpPage](s.model); !helps {
 			t.Error(s.text())
 		}
 		time.Sleep(time.Minute)

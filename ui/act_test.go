@@ -398,7 +398,7 @@ func TestNothingTakesTheFocus(t *testing.T) {
 	acts(t, Size{120, 40}, allowed(t), func(s *screen, _ *hands, _ *actions.Operator) {
 		s.press("?")
 		s.model.Update(plannedMsg{acting: &s.model.acting, plan: &actions.Plan{}})
-		if _, helps := over[*help](s.model); !helps {
+		if _, helps := over[*helpPage](s.model); !helps {
 			t.Error("a plan opened over the help")
 		}
 	})

@@ -47,7 +47,7 @@ func commands() map[keys.Action]command {
 		keys.Quit:          {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.quit() }},
 		keys.Suspend:       {anywhere, func(x *scope, _ keys.Intent) reply { return x.suspend() }},
 		keys.Redraw:        {anywhere, func(*scope, keys.Intent) reply { return reply{Cmd: tea.ClearScreen} }},
-		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &help{keymap: x.keymap, from: x.from}} }},
+		keys.Help:          {anywhere, func(x *scope, _ keys.Intent) reply { return reply{Push: &helpPage{keymap: x.keymap, from: x.from}} }},
 		keys.Palette:       {anywhere, func(x *scope, _ keys.Intent) reply { return openPalette(x.keymap) }},
 		keys.Arm:           {anywhere, func(x *scope, in keys.Intent) reply { return x.acting.openArming(in.Text, nil) }},
 		keys.Disarm:        {anywhere, func(x *scope, _ keys.Intent) reply { return x.acting.disarm() }},

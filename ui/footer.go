@@ -1,7 +1,11 @@
 package ui
 
 import (
+	"slices"
 	"strings"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
 
 	"sandglass/backend"
 	"sandglass/views"
@@ -32,49 +36,70 @@ func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	if m.overTable() {
 		status = m.screen().Status(&m.frame)
 	}
-	for _, b := range m.hints(l.Left() - kit.Width(status) - 2) {
-		l.Gap(1).Put(theme.Strong, hintKey(b)).Gap(1).Put(theme.Dim, b.Hint).Gap(2)
-	}
+	hinted := m.hinted(l.Left() - kit.Width(status) - 2)
+	l.Gap(1).Styled(m.hints.line(m.frame.Theme, hinted))
 	if status != "" {
 		l.End(theme.Dim, status+" ")
 	}
 	return l.String(), cursor
 }
 
-// hints chooses the keys that the footer names in room cells: the way out and the help always, then as many of the others as
-// fit, in the table's order.
-func (m *Model) hints(room int) []keys.Binding {
-	var all, out []keys.Binding
-	for _, b := range m.keymap.Of(m.context()) {
-		if b.Hint != "" && m.offers(b.Intent.Action) {
-			all = append(all, b)
+// betweenHints is how many cells are between two keys of the footer.
+const betweenHints = 3
+
+// hinted chooses the keys that the footer names in room cells: the way out and the help always, then as many of the others
+// as fit, in the table's order.
+func (m *Model) hinted(room int) []key.Binding {
+	always := func(a keys.Action) bool { return a == keys.Back || a == keys.Cancel || a == keys.Help }
+	var all []*keys.Binding
+	bindings := m.keymap.Of(m.context())
+	for i := range bindings {
+		b := &bindings[i]
+		if b.Hint.Help().Desc == "" || !m.offers(b.Intent.Action) {
+			continue
+		}
+		all = append(all, b)
+		if always(b.Intent.Action) {
+			room -= hintWidth(b.Hint) + betweenHints
 		}
 	}
-	cells := func(b keys.Binding) int { return kit.Width(hintKey(b)) + kit.Width(b.Hint) + 4 }
-	always := func(b keys.Binding) bool {
-		return b.Intent.Action == keys.Back || b.Intent.Action == keys.Cancel || b.Intent.Action == keys.Help
-	}
-	for _, b := range all {
-		if always(b) {
-			room -= cells(b)
-		}
-	}
+	var out []key.Binding
 	full := false
 	for _, b := range all {
-		if !always(b) {
-			if room -= cells(b); room < 0 {
-				full = true
-			}
+		if !always(b.Intent.Action) {
+			room -= hintWidth(b.Hint) + betweenHints
+			full = full || room < 0
 			if full {
 				continue
 			}
 		}
-		out = append(out, b)
+		out = append(out, b.Hint)
 	}
 	return out
 }
 
-func hintKey(b keys.Binding) string { return strings.ReplaceAll(b.Keys[0], "pgdown", "pgdn") }
+func hintWidth(b key.Binding) int { return kit.Width(b.Help().Key) + 1 + kit.Width(b.Help().Desc) }
+
+// hintLine draws keys with their words. It keeps the last line: rendering styles for every key press takes too long.
+type hintLine struct {
+	theme *theme.Theme
+	shown []key.Binding
+	text  string
+	width int
+}
+
+func (h *hintLine) line(t *theme.Theme, shown []key.Binding) (text string, width int) {
+	same := func(a, b key.Binding) bool { return a.Help() == b.Help() }
+	if h.theme == t && slices.EqualFunc(h.shown, shown, same) {
+		return h.text, h.width
+	}
+	view := help.New()
+	view.ShortSeparator = strings.Repeat(" ", betweenHints)
+	view.Styles = help.Styles{ShortKey: t.Style(theme.Strong), ShortDesc: t.Style(theme.Dim)}
+	*h = hintLine{theme: t, shown: shown, text: view.ShortHelpView(shown)}
+	h.width = kit.Width(h.text)
+	return h.text, h.width
+}
 
 // actable reports whether something can be done to things of a kind, or to what they are about; those are chosen one at a
 // time.

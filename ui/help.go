@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"sandglass/views"
 	"sandglass/views/keys"
@@ -9,18 +12,22 @@ import (
 	"sandglass/views/theme"
 )
 
-// help shows the table of keys, first those of the context it was opened from.
-type help struct {
+// helpPage shows the table of keys, first those of the context it was opened from.
+type helpPage struct {
 	keymap *keys.Map
 	from   keys.Context
 	pager  kit.Pager
+
+	theme *theme.Theme // of lines
+	width int          // of lines
+	lines []string
 }
 
-func (*help) fillsBody() {}
+func (*helpPage) fillsBody() {}
 
-func (*help) Keys() keys.Context { return keys.Details }
+func (*helpPage) Keys() keys.Context { return keys.Details }
 
-func (v *help) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+func (v *helpPage) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, _ := msg.(keys.Intent)
 	switch in.Action {
 	case keys.Back, keys.Help:
@@ -29,15 +36,23 @@ func (v *help) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	return reply{}, scroll(&v.pager, in)
 }
 
-func (*help) offers(a keys.Action, _ *views.Frame) bool {
+func (*helpPage) offers(a keys.Action, _ *views.Frame) bool {
 	return a == keys.Back || a == keys.Palette || a == keys.Quit
 }
 
 // helpColumn is how wide a column of the help has to be; with room for several, they stand side by side.
 const helpColumn = 58
 
-func (v *help) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	t := f.Theme
+func (v *helpPage) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	if v.theme != f.Theme || v.width != w {
+		v.theme, v.width, v.lines = f.Theme, w, v.layOut(w, f.Theme)
+	}
+	title := kit.NewLine(f.Theme, w).Put(theme.Accent, " Help").String()
+	return paged(&v.pager, w, h, f.Theme, title, v.lines), nil
+}
+
+// layOut puts the sections into as many columns as have room, of about the same height.
+func (v *helpPage) layOut(w int, t *theme.Theme) []string {
 	n := max(w/helpColumn, 1)
 	each := w / n
 	var parts [][]string
@@ -54,26 +69,14 @@ func (v *help) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		}
 		columns[at] = append(columns[at], p...)
 	}
-	var lines []string
-	for i, more := 0, true; more; i++ {
-		more = false
-		line := ""
-		for _, c := range columns {
-			if i < len(c) {
-				line, more = line+c[i], true
-			} else {
-				line += kit.NewLine(t, each).String()
-			}
-		}
-		if more {
-			lines = append(lines, line+kit.NewLine(t, w-n*each).String())
-		}
+	blocks := make([]string, n)
+	for i, c := range columns {
+		blocks[i] = strings.Join(c, "\n")
 	}
-	title := kit.NewLine(t, w).Put(theme.Accent, " Help").String()
-	return paged(&v.pager, w, h, t, title, lines), nil
+	return strings.Split(lipgloss.JoinHorizontal(lipgloss.Top, append(blocks, strings.Repeat(" ", w-n*each))...), "\n")
 }
 
-func (v *help) sections(t *theme.Theme) []*kit.Doc {
+func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 	var out []*kit.Doc
 	head := func(title string) *kit.Doc {
 		d := &kit.Doc{}
@@ -89,7 +92,8 @@ func (v *help) sections(t *theme.Theme) []*kit.Doc {
 		d := head(c.Name())
 		for _, b := range v.keymap.Of(c) {
 			if b.Context == c {
-				d.Field(b.Show(), kit.Span{Text: b.Help})
+				h := b.Help()
+				d.Field(h.Key, kit.Span{Text: h.Desc})
 			}
 		}
 	}

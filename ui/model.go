@@ -43,6 +43,7 @@ type Model struct {
 	bell       bell
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
+	hints    hintLine
 	say      string // the remark in the footer
 	sayTicks int
 	focus    string // id to put the cursor on as soon as it is there

@@ -5,6 +5,8 @@ package keys
 import (
 	"fmt"
 	"strings"
+
+	"charm.land/bubbles/v2/key"
 )
 
 // Action is what a key asks for.
@@ -81,14 +83,20 @@ const (
 	contextCount
 )
 
-// Binding is one line of the table.
+// Binding is one line of the table. Its keys and its line in the help are those of key.Binding.
 type Binding struct {
+	key.Binding
 	Context Context
-	Keys    []string // as Bubble Tea names them
 	Intent  Intent
-	// Hint is the word in the footer; empty: not in the footer. Help is the line in the help. Command is the name in
-	// the palette; empty: not there.
-	Hint, Help, Command string
+	Hint    key.Binding // the word in the footer; its help is empty where the key is not in the footer
+	Command string      // the name in the palette; empty: not there
+}
+
+// bind makes a Binding. hint is the word in the footer, command the name in the palette; empty: not there.
+func bind(c Context, names []string, in Intent, hint, help, command string) Binding {
+	return Binding{Context: c, Intent: in, Command: command,
+		Binding: key.NewBinding(key.WithKeys(names...), key.WithHelp(strings.Join(names, " "), help)),
+		Hint:    key.NewBinding(key.WithKeys(names...), key.WithHelp(strings.ReplaceAll(names[0], "pgdown", "pgdn"), hint))}
 }
 
 // ScreenName is a number key and the screen it opens.
@@ -100,99 +108,99 @@ type ScreenName struct {
 // Bindings is the whole table for a program with these screens.
 func Bindings(screens []ScreenName) []Binding {
 	b := []Binding{
-		{List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""},
-		{List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"},
-		{List, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to the marked rows, else to this one", "act"},
-		{List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", "acknowledge"},
-		{List, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", "give back"},
-		{List, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", "silence"},
-		{List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"},
-		{List, []string{"space"}, Intent{Action: Mark}, "mark", "mark the row, or take the mark off", "mark"},
-		{List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""},
-		{List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""},
-		{List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
-		{List, []string{"pgdown", "ctrl+f"}, Intent{Action: PageDown}, "", "one page down", ""},
-		{List, []string{"g", "home"}, Intent{Action: Top}, "", "first row", "top"},
-		{List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"},
-		{List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"},
-		{List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column", "sort by next column"},
-		{List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"},
-		{List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"},
-		{List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"},
-		{List, []string{"esc"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""},
-		{Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
-		{Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""},
-		{Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""},
-		{Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "", "one page down", ""},
-		{Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""},
-		{Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""},
-		{Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""},
-		{Details, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to it", ""},
-		{Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same thing", ""},
-		{Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""},
-		{Details, []string{"tab"}, Intent{Action: NextLink}, "next", "next thing that can be opened from here", ""},
-		{Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""},
-		{Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""},
-		{Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", ""},
-		{Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", ""},
-		{Details, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", ""},
-		{Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""},
-		{Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""},
-		{Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""},
-		{Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""},
-		{Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""},
-		{Entry, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""},
-		{Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""},
-		{Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""},
-		{Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""},
-		{Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""},
-		{Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""},
-		{Muted, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""},
-		{Muted, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""},
-		{Muted, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""},
-		{Muted, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""},
-		{Muted, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""},
-		{Muted, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""},
-		{Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make it anew", ""},
-		{Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""},
-		{Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""},
-		{Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""},
-		{Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""},
-		{Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""},
-		{Running, []string{"c"}, Intent{Action: NextWave}, "next wave", "start the next wave, when the plan waits for that", ""},
-		{Running, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""},
-		{Running, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""},
-		{Running, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""},
-		{Running, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""},
-		{Running, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""},
-		{Running, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""},
-		{Doable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""},
-		{Doable, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""},
-		{Doable, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""},
-		{Doable, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""},
-		{Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""},
-		{Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""},
-		{Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""},
-		{Menu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""},
+		bind(List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""),
+		bind(List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"),
+		bind(List, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to the marked rows, else to this one", "act"),
+		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", "acknowledge"),
+		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", "give back"),
+		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", "silence"),
+		bind(List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"),
+		bind(List, []string{"space"}, Intent{Action: Mark}, "mark", "mark the row, or take the mark off", "mark"),
+		bind(List, []string{"up", "k"}, Intent{Action: Up}, "", "one row up", ""),
+		bind(List, []string{"down", "j"}, Intent{Action: Down}, "", "one row down", ""),
+		bind(List, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""),
+		bind(List, []string{"pgdown", "ctrl+f"}, Intent{Action: PageDown}, "", "one page down", ""),
+		bind(List, []string{"g", "home"}, Intent{Action: Top}, "", "first row", "top"),
+		bind(List, []string{"G", "end"}, Intent{Action: Bottom}, "", "last row", "bottom"),
+		bind(List, []string{"/"}, Intent{Action: Filter}, "filter", "show only rows that match", "filter"),
+		bind(List, []string{"s"}, Intent{Action: Sort}, "sort", "sort by the next column", "sort by next column"),
+		bind(List, []string{"S"}, Intent{Action: SortReverse}, "", "turn the order round", "reverse order"),
+		bind(List, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about this row into one Markdown file", "bundle of evidence"),
+		bind(List, []string{"y"}, Intent{Action: Copy}, "", "copy the ids of the marked rows, else of this row (OSC 52)", "copy id"),
+		bind(List, []string{"esc"}, Intent{Action: Back}, "", "clear the filter, then the marks", ""),
+		bind(Details, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(Details, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(Details, []string{"pgup", "ctrl+b"}, Intent{Action: PageUp}, "", "one page up", ""),
+		bind(Details, []string{"pgdown", "ctrl+f", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
+		bind(Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""),
+		bind(Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""),
+		bind(Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""),
+		bind(Details, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to it", ""),
+		bind(Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same thing", ""),
+		bind(Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""),
+		bind(Details, []string{"tab"}, Intent{Action: NextLink}, "next", "next thing that can be opened from here", ""),
+		bind(Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""),
+		bind(Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""),
+		bind(Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", ""),
+		bind(Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "give it back", ""),
+		bind(Details, []string{"m"}, Intent{Action: Silence}, "silence", "mute the alert, and what is like it", ""),
+		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
+		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
+		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
+		bind(Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""),
+		bind(Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
+		bind(Entry, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
+		bind(Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
+		bind(Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""),
+		bind(Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""),
+		bind(Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""),
+		bind(Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
+		bind(Muted, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""),
+		bind(Muted, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
+		bind(Muted, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""),
+		bind(Muted, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""),
+		bind(Muted, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""),
+		bind(Muted, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""),
+		bind(Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make it anew", ""),
+		bind(Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""),
+		bind(Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
+		bind(Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
+		bind(Running, []string{"c"}, Intent{Action: NextWave}, "next wave", "start the next wave, when the plan waits for that", ""),
+		bind(Running, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""),
+		bind(Running, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(Running, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(Running, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
+		bind(Running, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
+		bind(Running, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
+		bind(Doable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
+		bind(Doable, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""),
+		bind(Doable, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""),
+		bind(Doable, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""),
+		bind(Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""),
+		bind(Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(Menu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
 	}
 	for _, v := range Verbals() {
 		help := v.Help + "; the plan is shown first"
-		b = append(b, Binding{List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb},
-			Binding{Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""})
+		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
+			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
 	}
 	for _, s := range screens {
-		b = append(b, Binding{Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
-			"screen " + s.Name, strings.ToLower(s.Name)})
+		b = append(b, bind(Everywhere, []string{fmt.Sprint(s.N)}, Intent{Action: Screen, N: s.N}, "",
+			"screen "+s.Name, strings.ToLower(s.Name)))
 	}
 	return append(b,
-		Binding{Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"},
-		Binding{Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""},
-		Binding{Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"},
-		Binding{Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"},
-		Binding{Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"},
-		Binding{Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"},
-		Binding{Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", ""},
-		Binding{Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"},
+		bind(Everywhere, []string{"?", "f1"}, Intent{Action: Help}, "help", "this help", "help"),
+		bind(Everywhere, []string{":"}, Intent{Action: Palette}, "palette", "find a command by a part of its name", ""),
+		bind(Everywhere, []string{"v"}, Intent{Action: ShowRun}, "", "the plan that is being carried out, or was last", "show the plan"),
+		bind(Everywhere, []string{"ctrl+g"}, Intent{Action: Arm}, "", "arm: let this console act for a while (also :arm 15m REASON)", "arm"),
+		bind(Everywhere, []string{"ctrl+x"}, Intent{Action: Disarm}, "", "disarm: from now on this console only looks", "disarm"),
+		bind(Everywhere, []string{"ctrl+l"}, Intent{Action: Redraw}, "", "draw the whole screen again", "redraw"),
+		bind(Everywhere, []string{"ctrl+z"}, Intent{Action: Suspend}, "", "go to the shell's background, where a shell started the console", ""),
+		bind(Everywhere, []string{"q", "ctrl+c"}, Intent{Action: Quit}, "quit", "quit", "quit"),
 	)
 }
 
@@ -228,6 +236,7 @@ func OfVerb(verb string) string {
 type Map struct {
 	all   []Binding
 	byKey [contextCount]map[string]int
+	of    [contextCount][]Binding
 }
 
 // NewMap indexes a table. A key bound twice in one context is a programming error and panics.
@@ -237,11 +246,17 @@ func NewMap(bindings []Binding) *Map {
 		m.byKey[i] = make(map[string]int)
 	}
 	for i, b := range bindings {
-		for _, k := range b.Keys {
+		for _, k := range b.Keys() {
 			if _, twice := m.byKey[b.Context][k]; twice {
 				panic("key bound twice: " + k)
 			}
 			m.byKey[b.Context][k] = i
+		}
+		m.of[b.Context] = append(m.of[b.Context], b)
+	}
+	for c := Everywhere + 1; c < contextCount; c++ {
+		if !c.typing() {
+			m.of[c] = append(m.of[c], m.of[Everywhere]...)
 		}
 	}
 	return m
@@ -266,18 +281,7 @@ func (m *Map) Lookup(c Context, key string) (Intent, bool) {
 }
 
 // Of returns the bindings that work in a context, its own first.
-func (m *Map) Of(c Context) []Binding {
-	var own, common []Binding
-	for _, b := range m.all {
-		switch {
-		case b.Context == c:
-			own = append(own, b)
-		case b.Context == Everywhere && !c.typing():
-			common = append(common, b)
-		}
-	}
-	return append(own, common...)
-}
+func (m *Map) Of(c Context) []Binding { return m.of[c] }
 
 // Commands returns the bindings that the palette offers.
 func (m *Map) Commands() []Binding {
@@ -316,9 +320,6 @@ func (c Context) Name() string {
 	return "Everywhere"
 }
 
-// Show writes a binding's keys for people.
-func (b Binding) Show() string { return strings.Join(b.Keys, " ") }
-
 // Markdown is docs/keys.md.
 func Markdown(bindings []Binding) string {
 	var s strings.Builder
@@ -327,7 +328,7 @@ func Markdown(bindings []Binding) string {
 		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
 		for _, b := range bindings {
 			if b.Context == c {
-				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys, "`, `"), b.Help)
+				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
 			}
 		}
 	}

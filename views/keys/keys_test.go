@@ -11,10 +11,10 @@ func table() []Binding { return Bindings([]ScreenName{{1, "Alerts"}, {2, "Worksp
 func TestTableIsConsistent(t *testing.T) {
 	m := NewMap(table())
 	for _, b := range table() {
-		if len(b.Keys) == 0 || b.Help == "" || b.Intent.Action == None {
+		if len(b.Keys()) == 0 || b.Help().Desc == "" || b.Intent.Action == None {
 			t.Errorf("%+v", b)
 		}
-		for _, k := range b.Keys {
+		for _, k := range b.Keys() {
 			if in, ok := m.Lookup(b.Context, k); !ok || in != b.Intent {
 				t.Errorf("%s in %q asks for %v, want %v", k, b.Context.Name(), in, b.Intent)
 			}
@@ -47,14 +47,14 @@ func TestTwiceBoundPanics(t *testing.T) {
 			t.Error("a key bound twice went unnoticed")
 		}
 	}()
-	NewMap(append(table(), Binding{Context: List, Keys: []string{"s"}, Intent: Intent{Action: Quit}}))
+	NewMap(append(table(), bind(List, []string{"s"}, Intent{Action: Quit}, "", "twice", "")))
 }
 
 func TestMarkdownHasEveryKey(t *testing.T) {
 	doc := Markdown(table())
 	for _, b := range table() {
-		if !strings.Contains(doc, "`"+b.Keys[0]+"`") {
-			t.Errorf("%v is missing", b.Keys)
+		if !strings.Contains(doc, "`"+b.Keys()[0]+"`") {
+			t.Errorf("%v is missing", b.Keys())
 		}
 	}
 }

@@ -3,7 +3,6 @@ package kit
 import (
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"sandglass/views/theme"
@@ -89,11 +88,12 @@ func Overlay(base, top Block, x, y int) Block {
 func Frame(t *theme.Theme, w int, title string, lines []string) Block {
 	b, edge := t.Border(), t.Style(theme.Accent)
 	title = t.Fit(Cut(title, max(w-4, 0)))
-	left := strings.TrimSuffix(strings.Repeat(edge.Render(b.Left+" ")+"\n", len(lines)), "\n")
-	right := strings.TrimSuffix(strings.Repeat(edge.Render(" "+b.Right)+"\n", len(lines)), "\n")
-	box := lipgloss.JoinVertical(lipgloss.Left,
-		edge.Render(b.TopLeft+" ")+t.Style(theme.Strong).Render(title)+edge.Render(" "+strings.Repeat(b.Top, max(w-4-Width(title), 0))+b.TopRight),
-		lipgloss.JoinHorizontal(lipgloss.Top, left, strings.Join(lines, "\n"), right),
-		edge.Render(b.BottomLeft+strings.Repeat(b.Bottom, max(w-2, 0))+b.BottomRight))
-	return Block{Width: w, Lines: strings.Split(box, "\n")}
+	left, right := edge.Render(b.Left+" "), edge.Render(" "+b.Right)
+	out := make([]string, 0, len(lines)+2)
+	out = append(out, edge.Render(b.TopLeft+" ")+t.Style(theme.Strong).Render(title)+
+		edge.Render(" "+strings.Repeat(b.Top, max(w-4-Width(title), 0))+b.TopRight))
+	for _, l := range lines {
+		out = append(out, left+l+right)
+	}
+	return Block{Width: w, Lines: append(out, edge.Render(b.BottomLeft+strings.Repeat(b.Bottom, max(w-2, 0))+b.BottomRight))}
 }

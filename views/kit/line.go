@@ -130,6 +130,16 @@ func (l *Line) End(tone theme.Tone, s string) *Line {
 	return l
 }
 
+// Styled appends text of w cells that brings its own styles, when it fits.
+func (l *Line) Styled(s string, w int) *Line {
+	if w <= l.Left() {
+		l.rendition(theme.Normal)
+		l.b.WriteString(s)
+		l.used += w
+	}
+	return l
+}
+
 func (l *Line) rendition(tone theme.Tone) {
 	open := l.theme.Open(tone, l.onCursor)
 	if open == l.open {
