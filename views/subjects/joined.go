@@ -28,14 +28,8 @@ func (w *writer) owner(source string, id backend.ID) {
 		w.Field("session", normal(id.Safe().String()), dim("  no source lists it"))
 		return
 	}
-	spans := []kit.Span{normal(id.Safe().String() + "  "), w.state(RunningCell(s))}
-	for _, t := range []backend.Safe{s.Status, s.Tenant, s.Versions()} {
-		if !t.IsEmpty() && t != RunningCell(s).Text {
-			spans = append(spans, dim("  "+t.String()))
-		}
-	}
 	w.to(s.Key)
-	w.Field("session", spans...)
+	w.Field("session", sessionKind{}.row(w, s)...)
 }
 
 func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {

@@ -10,7 +10,8 @@ import (
 // kinds is the table of the kinds, in the order in which `get` lists them. A new kind adds its line here.
 var kinds = [...]kind{
 	alertKind{base{views.KindAlert}}, workspaceKind{base{backend.KindWorkspace}}, sandboxKind{base{backend.KindSandbox}},
-	sessionKind{base{backend.KindSession}}, tmpdirKind{base{backend.KindTmpdir}}, refKind{base{backend.KindRef}},
+	sessionKind{base{backend.KindSession}}, executionKind{base{backend.KindExecution}}, jobKind{base{backend.KindJob}},
+	tmpdirKind{base{backend.KindTmpdir}}, refKind{base{backend.KindRef}},
 	placeKind{base{views.KindPlace}}, eventKind{base{views.KindEvent}}, sourceKind{base{backend.KindSource}}, hostKind{base{backend.KindHost}},
 }
 

@@ -49,7 +49,42 @@ func Refs() *Set[*backend.Ref] {
 	}
 }
 
+// ref writes everything that a reference holds.
+func (w *writer) ref(r *backend.Ref) {
+	w.text("status", r.Status)
+	w.text("provider", r.Provider)
+	w.text("sandbox id", r.Sandbox.Safe())
+	w.text("namespace", r.Namespace.Safe())
+	switch n, known := r.SchemaVersion.Get(); {
+	case known:
+		w.Field("schema version", normal(kit.Number(n)))
+	case !r.SchemaVersion.IsNotApplicable():
+		w.Field("schema version", dim("unknown: what it carries is no number"))
+	}
+	if len(r.Capabilities) > 0 {
+		w.text("capabilities", backend.Join(r.Capabilities, ", "))
+	}
+	w.at("saved", r.SavedAt, "")
+	w.text("origin", r.Origin)
+	w.read(&r.Meta)
+	w.naming(r.Key)
+	w.doable(r.Key)
+	w.Head("Joined")
+	w.owner(r.Key.Source, r.Key.Parent)
+	w.workspaceOf(r.Key.Parent, r.Key.ID)
+	w.sandboxesOf(func(b *backend.Sandbox) bool { return !r.Sandbox.IsZero() && b.Key.ID == r.Sandbox })
+	w.history(&r.Meta)
+	w.extra("Other fields", r.Extra)
+	if !r.Opaque.IsEmpty() {
+		w.Head("The provider's own part")
+		w.Raw(r.Opaque.String())
+	}
+	w.raw(&r.Meta)
+}
+
 type refKind struct{ base }
+
+func (refKind) details(w *writer, k backend.Key) bool { return write(w, w.f.State.Refs.Get(k), w.ref) }
 
 func (refKind) listing() Listing { return Refs().Listing() }
 

@@ -18,7 +18,7 @@ func ofSession(st *fleet.State, session, name backend.ID, home string, add func(
 	}
 	for x := range st.Sessions.All() {
 		if fits(x.Key.Source, x.Key.ID, backend.ID{}) {
-			add(x.Key)
+			addWithParts(st, x.Key, add)
 		}
 	}
 	for x := range st.Workspaces.All() {
@@ -28,7 +28,7 @@ func ofSession(st *fleet.State, session, name backend.ID, home string, add func(
 	}
 	for x := range st.Sandboxes.All() {
 		if fits(home, x.Session, x.Workspace) {
-			add(x.Key)
+			addWithParts(st, x.Key, add)
 			mountedBy(st, x, add)
 		}
 	}
@@ -50,4 +50,12 @@ func mountedBy(st *fleet.State, b *backend.Sandbox, add func(backend.Key)) {
 
 func mounts(b *backend.Sandbox, t *backend.Tmpdir) bool {
 	return !t.RawPath.IsZero() && slices.ContainsFunc(b.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath })
+}
+
+// addWithParts adds a sandbox or a session and the work that belongs to it.
+func addWithParts(st *fleet.State, k backend.Key, add func(backend.Key)) {
+	add(k)
+	for e := range partsOf(st, k) {
+		add(e.EntityMeta().Key)
+	}
 }

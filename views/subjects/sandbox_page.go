@@ -5,6 +5,7 @@ import (
 
 	"sandglass/backend"
 	"sandglass/views"
+	"sandglass/views/kit"
 )
 
 func (w *writer) sandbox(b *backend.Sandbox) {
@@ -49,7 +50,8 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.doable(b.Key)
 	w.Head("Joined")
 	w.owner(b.Key.Source, b.Session)
-	w.workspaceOf(b)
+	w.workspaceOf(b.Session, b.Workspace)
+	w.parts(b.Key)
 	for i, m := range b.Mounts {
 		ro := ""
 		if m.ReadOnly {
@@ -83,22 +85,21 @@ func inARow(n int) string {
 	return number(n, "check") + " in a row"
 }
 
-// workspaceOf shows the registry entry that a sandbox stands behind.
-func (w *writer) workspaceOf(b *backend.Sandbox) {
-	if b.Workspace.IsZero() {
+// workspaceOf shows the registry entry behind a session's name for it.
+func (w *writer) workspaceOf(session, name backend.ID) {
+	if name.IsZero() {
 		w.Field("workspace", dim("none is named"))
 		return
 	}
 	for x := range w.f.State.Workspaces.All() {
-		if x.Key.Parent == b.Session && x.Key.ID == b.Workspace {
+		if x.Key.Parent == session && x.Key.ID == name {
 			w.to(x.Key)
-			w.Field("workspace", normal(x.Key.Safe().String()+"  "),
-				w.state(ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))),
+			w.Field("workspace", normal(x.Key.Safe().String()+"  "), w.state(ConditionCell(condition(x, w.f.Snapshot))),
 				dim("  the registry says "+x.Reported.String()))
 			return
 		}
 	}
-	w.Field("workspace", normal(b.Workspace.Safe().String()), dim("  no registry lists it"))
+	w.Field("workspace", normal(name.Safe().String()), dim("  no registry lists it"))
 }
 
 type sandboxKind struct{ base }
@@ -116,9 +117,13 @@ func (sandboxKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Sandbox(k), w.sandbox)
 }
 
-func (sandboxKind) page(backend.Key, *views.Frame) (incident, why string) {
-	return "4", "it is about sandboxes"
+func (sandboxKind) row(w *writer, e backend.Entity) []kit.Span {
+	return w.sandboxSpans(e.(*backend.Sandbox))
 }
+
+func (sandboxKind) page(backend.Key, *views.Frame) (incident, why string) { return aboutSandboxes() }
+
+func aboutSandboxes() (incident, why string) { return "4", "it is about sandboxes" }
 
 func (sandboxKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
 	if b := s.State.Sandbox(k); b != nil {

@@ -87,13 +87,14 @@ func (w *writer) session(s *backend.Session) {
 		if n++; n <= 12 {
 			w.to(x.Key)
 			w.Field(label(n, "workspace"), normal(x.Key.ID.Safe().String()+"  "),
-				w.state(ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))), dim("  "+x.LastError.String()))
+				w.state(ConditionCell(condition(x, w.f.Snapshot))), dim("  "+x.LastError.String()))
 		}
 	}
 	if n > 12 {
 		w.Field("", dim("and "+kit.Number(n-12)+" more"))
 	}
 	w.sandboxesOf(func(b *backend.Sandbox) bool { return b.Session == s.Key.ID })
+	w.parts(s.Key)
 	w.history(&s.Meta)
 	w.raw(&s.Meta)
 }
@@ -116,4 +117,15 @@ func (sessionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Ke
 
 func (sessionKind) remark(e backend.Entity) (what string, text backend.Safe) {
 	return "the answer for", e.(*backend.Session).AnswerText
+}
+
+func (sessionKind) row(w *writer, e backend.Entity) []kit.Span {
+	s := e.(*backend.Session)
+	spans := []kit.Span{normal(s.Key.ID.Safe().String() + "  "), w.state(RunningCell(s))}
+	for _, t := range []backend.Safe{s.Status, s.Tenant, s.Versions()} {
+		if !t.IsEmpty() && t != RunningCell(s).Text {
+			spans = append(spans, dim("  "+t.String()))
+		}
+	}
+	return spans
 }

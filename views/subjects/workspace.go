@@ -144,7 +144,7 @@ func versionOf(w *backend.Workspace, c *views.Snapshot) backend.Safe {
 }
 
 func (w *writer) workspace(x *backend.Workspace) {
-	cond := ConditionCell(x.Condition(w.f.Now, w.f.State.LongestOperation))
+	cond := ConditionCell(condition(x, w.f.Snapshot))
 	reported := x.Reported.String()
 	if reported == "" {
 		reported = "no state"
@@ -179,7 +179,7 @@ func (w *writer) siblings(x *backend.Workspace) {
 			continue
 		}
 		n++
-		if o.Condition(w.f.Now, w.f.State.LongestOperation) == backend.CondFailing {
+		if condition(o, w.f.Snapshot) == backend.CondFailing {
 			bad++
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/subjects"
-	"sandglass/views/text"
 )
 
 // TestSharedPlacesAndRefsHaveAJSONForm holds that `get` prints what its tables show.
