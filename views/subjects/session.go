@@ -79,6 +79,7 @@ func (w *writer) session(s *backend.Session) {
 	w.text("runtime", s.Runtime)
 	w.running("version", s.Versions(), &s.Meta)
 	w.text("branched from", s.BranchedFrom.Safe())
+	w.text("workspace refs", backend.Join(s.WorkspaceRefs, ", "))
 	w.naming(s.Key)
 	w.doable(s.Key)
 	w.Head("Joined")

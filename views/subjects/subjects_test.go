@@ -45,6 +45,8 @@ func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
 		Workspaces: fleet.NewTable(&backend.Workspace{Meta: backend.Meta{Key: key(backend.KindWorkspace)}}),
 		Sandboxes:  fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: key(backend.KindSandbox)}}),
 		Sessions:   fleet.NewTable(&backend.Session{Meta: backend.Meta{Key: key(backend.KindSession)}}),
+		Executions: fleet.NewTable(&backend.Execution{Meta: backend.Meta{Key: key(backend.KindExecution)}}),
+		Jobs:       fleet.NewTable(&backend.Job{Meta: backend.Meta{Key: key(backend.KindJob)}}),
 		Refs:       fleet.NewTable(&backend.Ref{Meta: backend.Meta{Key: key(backend.KindRef)}}),
 		Tmpdirs:    fleet.NewTable(&backend.Tmpdir{Meta: backend.Meta{Key: key(backend.KindTmpdir)}}),
 		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource)}},

@@ -1,8 +1,10 @@
 package subjects
 
 import (
+	"cmp"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -184,7 +186,7 @@ func (w *writer) parent(e backend.Entity) {
 // mostParts is how many parts of one kind are listed.
 const mostParts = 8
 
-// parts lists the work that belongs to a sandbox or a session, what needs eyes first.
+// parts lists the work that belongs to a sandbox or a session, what changed last first.
 func (w *writer) parts(of backend.Key) {
 	var kinds []backend.Kind
 	parts := map[backend.Kind][]backend.Entity{}
@@ -197,6 +199,7 @@ func (w *writer) parts(of backend.Key) {
 	}
 	for _, k := range kinds {
 		all := parts[k]
+		slices.SortStableFunc(all, func(a, b backend.Entity) int { return cmp.Compare(b.EntityMeta().Rev, a.EntityMeta().Rev) })
 		for i, e := range all[:min(len(all), mostParts)] {
 			w.to(e.EntityMeta().Key)
 			w.Field(label(i+1, k.Spec().Plural), kindOf(k).row(w, e)...)
@@ -216,8 +219,13 @@ func partsOf(st *fleet.State, of backend.Key) iter.Seq[backend.Entity] {
 				continue
 			}
 			rows := st.Rows(spec.Kind)
-			for i := range rows.Len() {
-				if owner, ok := backend.Owner(rows.Entity(i)); ok && owner == of && !yield(rows.Entity(i)) {
+			first := backend.Key{Kind: spec.Kind, Source: of.Source, Parent: of.ID}
+			for i := sort.Search(rows.Len(), func(i int) bool { return rows.Entity(i).EntityMeta().Key.Compare(first) >= 0 }); i < rows.Len(); i++ {
+				e := rows.Entity(i)
+				if k := e.EntityMeta().Key; k.Source != of.Source || k.Parent != of.ID {
+					break
+				}
+				if owner, ok := backend.Owner(e); ok && owner == of && !yield(e) {
 					return
 				}
 			}
