@@ -111,7 +111,10 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	w.at("last change", t.Newest, "")
 	w.at("made", t.Born, "")
 	w.Field("size", normal(col("size").Text.String()+" in "+col("entries").Text.String()+" entries"))
-	if t.Cut {
+	switch {
+	case t.Cut && !t.CutWhy.IsEmpty():
+		w.Field("", dim("These are lower bounds: "+t.CutWhy.String()))
+	case t.Cut:
 		w.Field("", dim("The walk stopped at its bound: these are lower bounds."))
 	}
 	w.text("owner", t.Owner)
