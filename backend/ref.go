@@ -36,15 +36,10 @@ type Ref struct {
 	Origin Safe    `json:"origin,omitzero"`
 	Extra  []Field `json:"extra,omitempty"`
 
-	opaque ID
+	// RawOpaque is the provider's own part exactly as it was saved, for comparing refs with each other. It may hold
+	// credentials, so it is never drawn and in no document. Zero when it is empty or longer than MaxIDBytes.
+	RawOpaque ID `json:"-"`
 }
 
 // StatusWord returns the saved status.
 func (r *Ref) StatusWord() Safe { return r.Status }
-
-// RawOpaque is the provider's own part exactly as it was saved, for comparing refs with each other. It may hold
-// credentials, so it is never drawn and never part of the JSON. Zero when it is empty or longer than MaxIDBytes.
-func (r *Ref) RawOpaque() ID { return r.opaque }
-
-// SetRawOpaque is for the adapter that makes the Ref.
-func (r *Ref) SetRawOpaque(id ID) { r.opaque = id }

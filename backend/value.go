@@ -67,3 +67,11 @@ func (v *Value[T]) UnmarshalJSON(b []byte) error {
 	*v = Known(x)
 	return nil
 }
+
+// outcome and setOutcome serve the JSON form of an Answer, which tells the three outcomes apart.
+func (v Value[T]) outcome() (valueState, any) { return v.state, v.v }
+
+func (v *Value[T]) setOutcome(s valueState) any {
+	v.state = s
+	return &v.v
+}

@@ -207,7 +207,7 @@ func TestConditionOfRefs(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
 	opaque := func(text string) func(*backend.Ref) {
-		return func(x *backend.Ref) { x.Opaque = backend.Clean(text, 100); x.SetRawOpaque(backend.MustID(text)) }
+		return func(x *backend.Ref) { x.Opaque = backend.Clean(text, 100); x.RawOpaque = backend.MustID(text) }
 	}
 	for text, named := range map[string]bool{
 		`{"dir":"` + r.root + `/helix-ws-a"}`: true, `{"dir":"\/tmp\/helix-ws-a"}`: true, `helix-ws-a`: true, `/tmp/helix-ws-a/sub`: true,

@@ -25,7 +25,7 @@ func (t *tool) readRefs(s *fleet.State, now time.Time) refsView {
 	v.known = t.refsUnknown(s, now)
 	for r := range s.Refs.All() {
 		who := "the persisted ref of " + r.Key.Safe().String()
-		opaque := r.RawOpaque().Raw()
+		opaque := r.RawOpaque.Raw()
 		if opaque == "" && !r.Opaque.IsEmpty() && v.known.IsEmpty() {
 			v.known = backend.Textf("the ref of %s is too long to be searched", r.Key.Safe())
 		}

@@ -93,7 +93,7 @@ func referredTo(env *alerts.Env, t *backend.Tmpdir) backend.ID {
 		return backend.ID{}
 	}
 	for ref := range env.State.Refs.All() {
-		if names(ref.RawOpaque(), t.RawPath) || names(ref.Sandbox, t.RawPath) {
+		if names(ref.RawOpaque, t.RawPath) || names(ref.Sandbox, t.RawPath) {
 			return ref.Key.ID
 		}
 	}

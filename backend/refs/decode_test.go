@@ -92,8 +92,8 @@ func TestAllFacts(t *testing.T) {
 	if at, ok := x.SavedAt.Get(); !ok || !at.Equal(time.Unix(1767225600, 0)) {
 		t.Errorf("saved at %v", x.SavedAt)
 	}
-	if x.RawOpaque().Raw() != `{"sandboxId":"sbx-9","namespace":"ns"}` || x.Opaque.String() != `{"sandboxId":"sbx-9","namespace":"ns"}` {
-		t.Errorf("opaque %q, drawn %q", x.RawOpaque().Raw(), x.Opaque)
+	if x.RawOpaque.Raw() != `{"sandboxId":"sbx-9","namespace":"ns"}` || x.Opaque.String() != `{"sandboxId":"sbx-9","namespace":"ns"}` {
+		t.Errorf("opaque %q, drawn %q", x.RawOpaque.Raw(), x.Opaque)
 	}
 	if fmt.Sprint(x.Extra) != `[{region eu} {labels {"team":"a"}}]` || !strings.HasSuffix(x.Origin.String(), "/x.json") {
 		t.Errorf("extra %v, origin %s", x.Extra, x.Origin)

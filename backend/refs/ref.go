@@ -115,7 +115,7 @@ func (d *decoder) facts(ref *backend.Ref, x *saved, n wire.Node) {
 	}
 	if ok && !opaque.IsNull() {
 		ref.Opaque = d.draw.text(opaque, opaqueRunes)
-		ref.SetRawOpaque(rawOpaque(opaque))
+		ref.RawOpaque = rawOpaque(opaque)
 	}
 	for name, v := range n.Members() {
 		if slices.Contains(d.names, string(name)) {
