@@ -10,8 +10,8 @@ var executionKind = SubjectKind{
 }
 
 // Execution is one request that a sandbox or a session carries out, such as a command or a file read. Some platforms run
-// the executions of a sandbox one after the other. Its key's Parent is the sandbox, or the session where no sandbox is
-// named.
+// the executions of a sandbox one after the other. Its key's Parent is what Within
+// says.
 type Execution struct {
 	Meta
 	// Type is the platform's word for what is requested: exec, write_files, read_file.

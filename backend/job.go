@@ -10,7 +10,7 @@ var jobKind = SubjectKind{
 }
 
 // Job is one command that runs in the background of a sandbox or a session, beside executions and other jobs. Its key's
-// Parent is the sandbox, or the session where no sandbox is named.
+// Parent is what Within says.
 type Job struct {
 	Meta
 	Work

@@ -74,8 +74,8 @@ func Owner(e Entity) (Key, bool) {
 		return Key{}, false
 	}
 	kind := parents[0]
-	if x, ok := e.(interface{ ParentKind() Kind }); ok {
-		kind = x.ParentKind()
+	if x, ok := e.(interface{ parentKind() Kind }); ok {
+		kind = x.parentKind()
 	}
 	return Key{Kind: kind, Source: k.Source, ID: k.Parent}, true
 }

@@ -75,9 +75,9 @@ func TestOwnerAndPath(t *testing.T) {
 		{&Ref{}, Key{Kind: KindRef, Source: "a", Parent: id("s1"), ID: id("box")}, "s1/box", Key{Kind: KindSession, Source: "a", ID: id("s1")}},
 		{&Tmpdir{}, Key{Kind: KindTmpdir, Source: "a", Parent: id("h"), ID: id("1:2:/tmp/x")}, "1:2:/tmp/x", Key{Kind: KindHost, Source: "a", ID: id("h")}},
 		{&Session{}, Key{Kind: KindSession, Source: "a", ID: id("s1")}, "s1", Key{}},
-		{&Execution{Work: Work{Sandbox: id("b1"), Session: id("s1")}}, Key{Kind: KindExecution, Source: "a", Parent: id("b1"), ID: id("e1")}, "b1/e1",
+		{&Execution{Work: Work{Within: KindSandbox}}, Key{Kind: KindExecution, Source: "a", Parent: id("b1"), ID: id("e1")}, "b1/e1",
 			Key{Kind: KindSandbox, Source: "a", ID: id("b1")}},
-		{&Job{Work: Work{Session: id("s1")}}, Key{Kind: KindJob, Source: "a", Parent: id("s1"), ID: id("j1")}, "s1/j1", Key{Kind: KindSession, Source: "a", ID: id("s1")}},
+		{&Job{Work: Work{Within: KindSession}}, Key{Kind: KindJob, Source: "a", Parent: id("s1"), ID: id("j1")}, "s1/j1", Key{Kind: KindSession, Source: "a", ID: id("s1")}},
 	} {
 		c.e.EntityMeta().Key = c.key
 		if got := c.key.Path().Raw(); got != c.path {

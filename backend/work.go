@@ -4,8 +4,10 @@ import "time"
 
 // Work is what executions and jobs have in common.
 type Work struct {
-	Sandbox ID `json:"sandbox,omitzero"` // raw; zero where the work belongs to the session as a whole
-	Session ID `json:"session,omitzero"` // raw
+	// Within is the kind of subject that the key's Parent names: a sandbox or a session.
+	Within  Kind `json:"within"`
+	Sandbox ID   `json:"sandbox,omitzero"` // raw; zero where none is named
+	Session ID   `json:"session,omitzero"` // raw; zero where none is named
 	// Reported is the platform's own word; Class its meaning.
 	Reported Safe      `json:"reported"`
 	Class    WorkClass `json:"class"`
@@ -61,13 +63,7 @@ func carryWork(next, old Entity, seen Bounds) {
 
 func forgetWork(e Entity) { e.(interface{ work() *Work }).work().Seen = WorkSeen{} }
 
-// ParentKind is the kind of subject that the key's Parent names.
-func (w *Work) ParentKind() Kind {
-	if w.Sandbox.IsZero() {
-		return KindSession
-	}
-	return KindSandbox
-}
+func (w *Work) parentKind() Kind { return w.Within }
 
 // WorkClass is the meaning of a platform's word for the status of an execution or a job.
 type WorkClass string
@@ -81,6 +77,23 @@ const (
 	WorkFailed    WorkClass = "failed"    // also: it ran longer than it may
 	WorkCancelled WorkClass = "cancelled" // somebody ended it before its time
 )
+
+// WorkClassOf is the meaning of the words that platforms use for the status of an execution or a job.
+func WorkClassOf(word string) WorkClass {
+	switch word {
+	case "queued", "pending":
+		return WorkQueued
+	case "running":
+		return WorkRunning
+	case "completed":
+		return WorkSucceeded
+	case "failed", "timeout", "error":
+		return WorkFailed
+	case "cancelled", "killed":
+		return WorkCancelled
+	}
+	return WorkUnknown
+}
 
 // Ended reports whether the work is over.
 func (c WorkClass) Ended() bool { return c == WorkSucceeded || c == WorkFailed || c == WorkCancelled }

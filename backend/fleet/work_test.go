@@ -9,12 +9,12 @@ import (
 
 func execution(sandbox, id, status string, class backend.WorkClass) *backend.Execution {
 	return &backend.Execution{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindExecution, Source: "h", Parent: backend.MustID(sandbox), ID: backend.MustID(id)}},
-		Work: backend.Work{Sandbox: backend.MustID(sandbox), Reported: backend.Text(backend.Literal(status)), Class: class}}
+		Work: backend.Work{Within: backend.KindSandbox, Reported: backend.Text(backend.Literal(status)), Class: class}}
 }
 
 func job(session, id string) *backend.Job {
 	return &backend.Job{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindJob, Source: "h", Parent: backend.MustID(session), ID: backend.MustID(id)}},
-		Work: backend.Work{Session: backend.MustID(session), Reported: backend.Text("running"), Class: backend.WorkRunning}}
+		Work: backend.Work{Within: backend.KindSession, Reported: backend.Text("running"), Class: backend.WorkRunning}}
 }
 
 func machine(id string) *backend.Sandbox {

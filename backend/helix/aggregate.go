@@ -18,6 +18,7 @@ type session struct {
 	clock    epoch
 	entity   *backend.Session
 	spaces   []space
+	work     *work // nil: none is listed
 	registry bool // it had a registry snapshot, possibly an empty one
 	running  backend.Value[bool]
 	ended    []backend.Key // workspaces that went with the registry of a run that is over; told once
@@ -57,7 +58,8 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 		return err
 	}
 	old := s.agg.byID[l.id]
-	x := &session{id: l.id, hash: hash, clock: d.clock, running: l.running}
+	s.listsWork(l, resp.At)
+	x := &session{id: l.id, hash: hash, clock: d.clock, running: l.running, work: l.work}
 	var entries []entry
 	switch x.registry = registry.node.Exists() && !registry.node.IsNull(); {
 	case x.registry && registry.single:
@@ -162,13 +164,13 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 	}
 	switch {
 	case done && !w.fresh && s.agg.good >= 2: // told twice: what is left out twice has ended
-		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
+		for _, kind := range append(s.workKinds(), backend.KindSession, backend.KindWorkspace) {
 			r.Confirmed = append(r.Confirmed, backend.Scope{Kind: kind, Complete: true})
 		}
 		s.agg.last, s.agg.now = w, nil
 	case done:
 		whole := s.tellPages(r, w.pages)
-		for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
+		for _, kind := range append(s.workKinds(), backend.KindSession, backend.KindWorkspace) {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
 		}
 		switch {
@@ -215,6 +217,7 @@ func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
 			}
 			r.Sessions = append(r.Sessions, x.entity)
 			r.Ended, x.ended = append(r.Ended, x.ended...), nil
+			s.tellWork(r, x.entity.Key, x.work)
 			for i := range x.spaces {
 				r.Workspaces = append(r.Workspaces, x.spaces[i].w)
 				if x.spaces[i].future {

@@ -60,13 +60,18 @@ func (s *Source) tell(r *backend.Reading, complete bool) {
 	waiting := s.waiting()
 	s.registry(r, c, waiting, now)
 	d := s.ready()
-	r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession, Complete: complete})
+	for _, kind := range append(s.workKinds(), backend.KindSession) {
+		r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: complete})
+	}
 	future := 0
 	for _, t := range s.sessions {
 		future += t.future
 		e, changed := t.show(d, now)
 		if changed || complete && !t.bad() {
 			r.Sessions = append(r.Sessions, e)
+		}
+		if complete && !t.bad() && t.listed != nil { // the work of a bad one stays as it was, stale like its session
+			s.tellWork(r, t.key, t.listed.work)
 		}
 		s.tellSession(r, t, c, now)
 	}

@@ -228,7 +228,7 @@ func (d *decoder) member(w *backend.Workspace, name []byte, v wire.Node, e entry
 		return true, nil
 	case "name":
 		if text, ok := v.TextBytes(); ok && string(text) != e.id.Raw() && e.named {
-			d.extra(w, name, v) // a map form whose key and name differ
+			d.extra(&w.Extra, name, v) // a map form whose key and name differ
 		}
 		return false, nil
 	}
@@ -238,14 +238,14 @@ func (d *decoder) member(w *backend.Workspace, name []byte, v wire.Node, e entry
 	if k := wrongCase(name); k != "" {
 		return false, v.Invalid("the name %q is %q in the wrong case", name, k)
 	}
-	d.extra(w, name, v)
+	d.extra(&w.Extra, name, v)
 	return false, nil
 }
 
 func (d *decoder) time(w *backend.Workspace, into *backend.Value[time.Time], name []byte, v wire.Node) {
 	var readable bool
 	if *into, readable = d.moment(v); !readable {
-		d.extra(w, name, v)
+		d.extra(&w.Extra, name, v)
 	}
 }
 
@@ -290,15 +290,15 @@ func (d *decoder) lastError(v wire.Node) backend.Safe {
 	return d.clean.Clean(bounded(v.Raw(), 8*maxErrorText), maxErrorText)
 }
 
-func (d *decoder) extra(w *backend.Workspace, name []byte, v wire.Node) {
-	if len(w.Extra) >= maxExtra {
+func (d *decoder) extra(into *[]backend.Field, name []byte, v wire.Node) {
+	if len(*into) >= maxExtra {
 		return
 	}
 	text, ok := v.Text()
 	if !ok {
 		text = bounded(v.Raw(), 4096)
 	}
-	w.Extra = append(w.Extra, backend.Field{Name: d.clean.Clean(string(name), 80), Value: d.named(string(name), text)})
+	*into = append(*into, backend.Field{Name: d.clean.Clean(string(name), 80), Value: d.named(string(name), text)})
 }
 
 // named cleans the value of a key whose name may say that it is a secret: masking looks at both together.

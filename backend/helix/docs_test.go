@@ -36,11 +36,15 @@ func TestDocumentedRoutes(t *testing.T) {
 			continue
 		}
 		read[route] = len(page.listed) + len(page.sessions)
-		if len(page.listed) > 0 && page.listed[0].facts.Versions().String() != "7.1.0, SDK 0.10.3" {
+		if strings.Contains(route, "work") && len(page.listed) > 0 {
+			if x := page.listed[0].work; len(x.executions) != 2 || len(x.jobs) != 1 || x.left != 0 {
+				t.Errorf("%s: the first session has %+v", route, x)
+			}
+		} else if len(page.listed) > 0 && page.listed[0].facts.Versions().String() != "7.1.0, SDK 0.10.3" {
 			t.Errorf("%s: the first session runs %q", route, page.listed[0].facts.Versions())
 		}
 	}
-	for route, want := range map[string]int{"/healthz/s-4711": 2, "/operator/sessions": 2, "/operator/workspaces": 2} {
+	for route, want := range map[string]int{"/healthz/s-4711": 2, "/operator/sessions": 2, "/operator/sessions?with=work": 2, "/operator/workspaces": 2} {
 		if read[route] != want {
 			t.Errorf("%s: read %d, want %d", route, read[route], want)
 		}

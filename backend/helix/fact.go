@@ -120,6 +120,7 @@ type listed struct {
 	status  backend.Safe
 	running backend.Value[bool]
 	facts   backend.SessionFacts
+	work    *work // nil: the route lists none
 	raw     backend.Safe
 }
 
@@ -153,6 +154,11 @@ func (d *decoder) session(n wire.Node, p Pointers, running map[string]bool) (out
 			if v.Kind() == '{' && !registry.node.Exists() {
 				registry = registryPart{node: v, single: true}
 			}
+		case string(name) == "executions", string(name) == "jobs":
+			if out.work == nil {
+				out.work = &work{}
+			}
+			out.work.add(d, name, v)
 		case !d.sessionFact(&out.facts, name, v):
 			for _, k := range sessionKeys {
 				if bytes.EqualFold(name, []byte(k)) && string(name) != k {
@@ -190,7 +196,7 @@ func locate(into *wire.Node, n wire.Node, pointer string) {
 }
 
 var sessionKeys = [...]string{"sessionId", "status", "branchedFrom", "tenant", "runtime", "frameworkVersion", "sdkVersion", "workspaceRefs",
-	"startedAt", "workspaces", "workspace"}
+	"startedAt", "workspaces", "workspace", "executions", "jobs"}
 
 // sessionFact reads an optional fact of a session; false for keys that are none.
 func (d *decoder) sessionFact(f *backend.SessionFacts, name []byte, v wire.Node) bool {

@@ -117,6 +117,7 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 			continue
 		}
 		l.raw = d.raw(n)
+		s.listsWork(l, resp.At)
 		p.listed = append(p.listed, l)
 	}
 	if next, ok := root.Find(s.opt.Pointers.Next); ok && !next.IsNull() {

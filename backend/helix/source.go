@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type Source struct {
 	find     discovery
 	agg      aggregate
 	tally    tally
+	works    bool // a route lists executions or jobs
 
 	attention sync.Mutex
 	alerting  map[backend.ID]bool // sessions
@@ -118,12 +120,10 @@ func (s *Source) Attend(a backend.Attention) {
 func sessionsOf(keys []backend.Key) map[backend.ID]bool {
 	out := make(map[backend.ID]bool, len(keys))
 	for _, k := range keys {
-		switch k.Kind {
-		case backend.KindSession:
+		if k.Kind == backend.KindSession {
 			out[k.ID] = true
-		case backend.KindWorkspace:
+		} else if slices.Contains(k.Kind.Spec().Parents, backend.KindSession) {
 			out[k.Parent] = true
-		case backend.KindSandbox, backend.KindExecution, backend.KindJob, backend.KindTmpdir, backend.KindHost, backend.KindSource:
 		}
 	}
 	return out
