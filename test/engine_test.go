@@ -1,87 +1,35 @@
 package test
 
 import (
-	"archive/tar"
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/actions/audit"
+	"sandglass/backend/backendtest/enginetest"
 	"sandglass/demo"
-	"sandglass/internal/skip"
 )
-
-// dockerCommand runs the Docker command and returns its output.
-func dockerCommand(t *testing.T, stdin []byte, args ...string) (string, error) {
-	t.Helper()
-	cmd := exec.Command("docker", args...)
-	cmd.Stdin = bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Logf("docker %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
-// busyboxTree is a tar of the smallest root file system that can sleep.
-func busyboxTree(t *testing.T) []byte {
-	t.Helper()
-	path, err := exec.LookPath("busybox")
-	if err != nil {
-		skip.Without(t, "docker", err.Error())
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	if err := w.WriteHeader(&tar.Header{Name: "bin/busybox", Mode: 0o755, Size: int64(len(b))}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 // realDocker imports an image of busybox and returns its name and the engine's address, or skips with the reason.
 func realDocker(t *testing.T, tag string) (image, host string) {
 	t.Helper()
-	if _, err := exec.LookPath("docker"); err != nil {
-		skip.Without(t, "docker", err.Error())
-	}
-	if _, err := dockerCommand(t, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
-		skip.Without(t, "docker", "no engine answers")
-	}
-	image = fmt.Sprint("sandglass-test:", tag, "-", os.Getpid())
-	if _, err := dockerCommand(t, busyboxTree(t), "import", "-", image); err != nil {
-		t.Fatal("docker import failed")
-	}
-	t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rmi", image) })
-	return image, cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+	e := enginetest.Real(t)
+	return e.Image(tag), e.Host
 }
 
 // TestDemoAndRealDockerOnOneScreen reads the demo's fleet and a real engine side by side.
 func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
 	image, _ := realDocker(t, "screen")
 	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
-	if _, err := dockerCommand(t, nil, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
+	if _, err := enginetest.Docker(t, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
 		image, "/bin/busybox", "sleep", "600"); err != nil {
 		t.Fatal("docker run failed")
 	}
-	t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rm", "-f", name) })
+	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", name) })
 	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +65,7 @@ func TestRealDockerFromTheCommandLine(t *testing.T) {
 	})
 	docker := func(args ...string) string {
 		t.Helper()
-		out, err := dockerCommand(t, nil, args...)
+		out, err := enginetest.Docker(t, args...)
 		if err != nil {
 			t.Fatal("docker failed")
 		}
@@ -127,7 +75,7 @@ func TestRealDockerFromTheCommandLine(t *testing.T) {
 		t.Helper()
 		name = fmt.Sprint("sandglass-acting-", os.Getpid(), "-", name)
 		id := docker("run", "-d", "--name", name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-"+name, image, "/bin/busybox", "sleep", "600")
-		t.Cleanup(func() { _, _ = dockerCommand(t, nil, "rm", "-f", "-v", id) })
+		t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", "-v", id) })
 		return id
 	}
 	id, bystander := run("target"), run("bystander")

@@ -11,6 +11,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 )
 
@@ -153,8 +154,7 @@ func TestNothingIsSentToAnEngineThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := e.(*effect).hands
-	f.srv.CloseClientConnections()
-	f.srv.Close()
+	f.stop()
 	_, err = h.destroy(t.Context(), &box{id: boxID}, actions.Target{Key: c.Key})
 	var uncertain *actions.UncertainError
 	if err == nil || errors.As(err, &uncertain) || !strings.Contains(err.Error(), "not sent") {
@@ -292,7 +292,7 @@ func TestVerdictsComeFromLaterReadings(t *testing.T) {
 }
 
 func TestBuild(t *testing.T) {
-	build := func(src backend.Source, o decode, verbs ...actions.Verb) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
+	build := func(src backend.Source, o backendtest.Options[Options], verbs ...actions.Verb) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
 		return Kind().Build(actions.Site{Source: src, Options: o, Allowed: verbs, Deps: backend.Deps{ID: "d", Dial: (&net.Dialer{}).DialContext}})
 	}
 	f := newFake(t)
@@ -305,11 +305,11 @@ func TestBuild(t *testing.T) {
 	if len(f.requests()) != 0 {
 		t.Errorf("building asked %q", f.requests())
 	}
-	for want, o := range map[string]decode{
-		"probe_command": func(into any) { into.(*Options).ProbeCommand = nil },
-		"stop_timeout":  func(into any) { into.(*Options).StopTimeout = backend.Duration(time.Hour) },
+	for want, o := range map[string]backendtest.Options[Options]{
+		"probe_command": func(o *Options) { o.ProbeCommand = nil },
+		"stop_timeout":  func(o *Options) { o.StopTimeout = backend.Duration(time.Hour) },
 	} {
-		if _, _, err := build(f, o, actions.Stop); err == nil || !strings.Contains(err.Error(), "config.toml:3:1: "+want) {
+		if _, _, err := build(f, o, actions.Stop); err == nil || !strings.Contains(err.Error(), want+": ") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
+	"sandglass/backend/backendtest/enginetest"
 )
 
 func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
@@ -23,10 +25,10 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	dir := t.TempDir()
 	// Before the container, so that it is removed after it.
 	t.Cleanup(func() {
-		_, _ = y.api.VolumeRemove(context.Background(), y.run+"named", client.VolumeRemoveOptions{Force: true})
+		_, _ = y.API.VolumeRemove(context.Background(), y.Run+"named", client.VolumeRemoveOptions{Force: true})
 	})
-	id := y.container("life", container.Config{Image: image, WorkingDir: "/work", Volumes: map[string]struct{}{"/cache": {}}},
-		container.HostConfig{Binds: []string{dir + ":/data", y.run + "named:/named"}})
+	id := y.Container("life", container.Config{Image: image, WorkingDir: "/work", Volumes: map[string]struct{}{"/cache": {}}},
+		container.HostConfig{Binds: []string{dir + ":/data", y.Run + "named:/named"}})
 	p := y.place()
 	p.refused(actions.Resume, id, "it runs already")
 	p.must(actions.Pause, id)
@@ -39,7 +41,7 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	p.must(actions.Pause, id)
 	p.must(actions.Stop, id) // a paused one, too
 	p.refused(actions.Stop, id, "it does not run: exited")
-	if _, err := y.api.ContainerStart(t.Context(), id, client.ContainerStartOptions{}); err != nil {
+	if _, err := y.API.ContainerStart(t.Context(), id, client.ContainerStartOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	y.inside(id, "touch", "/tmp/written")
@@ -58,13 +60,13 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 		t.Errorf("notes %s", notes)
 	}
 	p.must(actions.Destroy, id)
-	if _, err := y.api.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{}); err == nil {
+	if _, err := y.API.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{}); err == nil {
 		t.Error("the container is still there")
 	}
-	if _, err := y.api.VolumeInspect(t.Context(), anonymous, client.VolumeInspectOptions{}); err == nil {
+	if _, err := y.API.VolumeInspect(t.Context(), anonymous, client.VolumeInspectOptions{}); err == nil {
 		t.Error("the anonymous volume stayed")
 	}
-	if _, err := y.api.VolumeInspect(t.Context(), y.run+"named", client.VolumeInspectOptions{}); err != nil {
+	if _, err := y.API.VolumeInspect(t.Context(), y.Run+"named", client.VolumeInspectOptions{}); err != nil {
 		t.Errorf("the named volume went: %v", err)
 	}
 	if _, err := os.Stat(dir); err != nil {
@@ -75,14 +77,14 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 func TestRealEngineTellsWhatChanged(t *testing.T) {
 	y := realEngine(t)
 	image := y.full()
-	id := y.container("changes", container.Config{Image: image}, container.HostConfig{})
-	removed := y.container("removed", container.Config{Image: image, Cmd: []string{busybox, "sleep", "1000"}}, container.HostConfig{AutoRemove: true})
+	id := y.Container("changes", container.Config{Image: image}, container.HostConfig{})
+	removed := y.Container("removed", container.Config{Image: image, Cmd: []string{enginetest.Busybox, "sleep", "1000"}}, container.HostConfig{AutoRemove: true})
 	p := y.place()
 	p.refused(actions.Stop, removed, "destroy it")
 	c := p.look(actions.Destroy, id)
 	target := actions.Target{Key: c.Key, Identity: c.Identity}
 	zero := 0
-	if _, err := y.api.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &zero}); err != nil {
+	if _, err := y.API.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &zero}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := p.parts[actions.Destroy].Open(t.Context())
@@ -95,7 +97,7 @@ func TestRealEngineTellsWhatChanged(t *testing.T) {
 		t.Errorf("another run of the container: %v", err)
 	}
 	mustInspect(t, y, id)
-	if _, err := y.api.ContainerRemove(t.Context(), id, client.ContainerRemoveOptions{Force: true}); err != nil {
+	if _, err := y.API.ContainerRemove(t.Context(), id, client.ContainerRemoveOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Do(t.Context(), target, actions.Params{}); !errors.As(err, &changed) || !strings.Contains(err.Error(), "no such container") {
@@ -107,9 +109,9 @@ func TestRealEngineTellsWhatChanged(t *testing.T) {
 func TestRealEngineEndsACrashLoop(t *testing.T) {
 	y := realEngine(t)
 	image := y.full()
-	config := container.Config{Image: image, Cmd: []string{busybox, "false"}}
+	config := container.Config{Image: image, Cmd: []string{enginetest.Busybox, "false"}}
 	policy := container.HostConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}}
-	stopped, destroyed := y.container("loop1", config, policy), y.container("loop2", config, policy)
+	stopped, destroyed := y.Container("loop1", config, policy), y.Container("loop2", config, policy)
 	p := y.place()
 	for _, id := range []string{stopped, destroyed} {
 		for mustInspect(t, y, id).restarts < 2 {
@@ -126,7 +128,7 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 	p := y.place()
 	for _, c := range []struct{ name, user, owner string }{{"plain", "", "0:0"}, {"named", "agent", "1000:1000"}, {"numbers", "1000:1000", "1000:1000"}} {
 		t.Run(c.name, func(t *testing.T) {
-			id := y.container("missing-"+c.name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: c.user}, container.HostConfig{})
+			id := y.Container("missing-"+c.name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: c.user}, container.HostConfig{})
 			p.refused(actions.Repair, id, "/home/ws/deep is there")
 			y.inside(id, "rm", "-r", "/home/ws")
 			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /home/ws/deep is missing") || done.Observed.Or(backend.Observation{Works: true}).Works {
@@ -153,8 +155,8 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
 	y := realEngine(t)
 	p := y.place()
-	for name, image := range map[string]string{"mkdir": y.full(), "bare": y.image("bare", "rm", "rmdir", "ln", "ls")} {
-		id := y.container("rights-"+name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: "agent"}, container.HostConfig{})
+	for name, image := range map[string]string{"mkdir": y.full(), "bare": y.Image("bare", "rm", "rmdir", "ln", "ls")} {
+		id := y.Container("rights-"+name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: "agent"}, container.HostConfig{})
 		y.inside(id, "rm", "-r", "/home/ws")
 		y.inside(id, "ln", "-s", "/etc", "/home/ws")
 		_, done, err := p.act(actions.Repair, id)
@@ -174,7 +176,7 @@ func TestRealEngineRepairOfLinks(t *testing.T) {
 	p := y.place()
 	link := func(name, target string) string {
 		t.Helper()
-		id := y.container("link-"+name, container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{})
+		id := y.Container("link-"+name, container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{})
 		y.inside(id, "rmdir", "/work")
 		y.inside(id, "ln", "-s", target, "/work")
 		return id
@@ -194,7 +196,7 @@ func TestRealEngineRepairOfLinks(t *testing.T) {
 	// It works now, and what works is not touched.
 	p.refused(actions.Repair, id, "a working link is never replaced")
 	p.refused(actions.Repair, link("kernel", "/proc/nowhere"), "belongs to the kernel")
-	id = y.container("file", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{})
+	id = y.Container("file", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{})
 	y.inside(id, "rmdir", "/work")
 	y.inside(id, "touch", "/work")
 	p.refused(actions.Repair, id, "no directory stands at /work")
@@ -208,7 +210,7 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	id := y.container("unlinked", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{Binds: []string{dir + ":/work"}})
+	id := y.Container("unlinked", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{Binds: []string{dir + ":/work"}})
 	p.refused(actions.Repair, id, "/work is there")
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
@@ -227,10 +229,10 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 		_, local = p.host.view(b)
 	}
 	if !local {
-		y.missing("the mount table of the engine's containers cannot be read from here")
+		y.Missing("the mount table of the engine's containers cannot be read from here")
 	}
 	c := p.refused(actions.Repair, id, "only a restart of the container, or a new one, helps")
-	if !strings.Contains(c.Advice.String(), "docker restart "+y.run+"unlinked") {
+	if !strings.Contains(c.Advice.String(), "docker restart "+y.Run+"unlinked") {
 		t.Errorf("advice %q", c.Advice)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -242,7 +244,7 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 	}
 	p.refused(actions.Repair, id, "only a restart of the container, or a new one, helps")
 	zero := 0
-	if _, err := y.api.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &zero}); err != nil {
+	if _, err := y.API.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &zero}); err != nil {
 		t.Fatal(err)
 	}
 	p.refused(actions.Repair, id, "/work is there")
@@ -255,7 +257,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 	p := y.place()
 	blind := Kind()
 	site := actions.Site{Deps: backend.Deps{ID: "docker-local", Deadline: time.Minute, Now: time.Now}, Source: p.src,
-		Allowed: []actions.Verb{actions.Repair}, Options: decode(nil)}
+		Allowed: []actions.Verb{actions.Repair}, Options: backendtest.Options[Options](nil)}
 	parts, _, err := blind.Build(site)
 	if err != nil {
 		t.Fatal(err)
@@ -271,8 +273,8 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	unlinked := y.container("unseen1", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{Binds: []string{dir + ":/work"}})
-	missing := y.container("unseen2", container.Config{Image: image, WorkingDir: "/data/project"}, container.HostConfig{Binds: []string{other + ":/data"}})
+	unlinked := y.Container("unseen1", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{Binds: []string{dir + ":/work"}})
+	missing := y.Container("unseen2", container.Config{Image: image, WorkingDir: "/data/project"}, container.HostConfig{Binds: []string{other + ":/data"}})
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -299,9 +301,9 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 // An image without programs: the directory is unpacked, and the engine's own words prove it.
 func TestRealEngineRepairWithoutMkdir(t *testing.T) {
 	y := realEngine(t)
-	bare := y.image("bare", "rm", "stat")
+	bare := y.Image("bare", "rm", "stat")
 	p := y.place()
-	id := y.container("bare", container.Config{Image: bare, WorkingDir: "/work/a/b", User: "1000"}, container.HostConfig{})
+	id := y.Container("bare", container.Config{Image: bare, WorkingDir: "/work/a/b", User: "1000"}, container.HostConfig{})
 	y.inside(id, "rm", "-r", "/work/a")
 	done := p.must(actions.Repair, id)
 	if !strings.Contains(done.Text.String(), "the engine enters it") || !strings.Contains(joined(done.Notes), "unpacked") {

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,22 +16,9 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 )
-
-// decode stands for the options of a configuration: it changes what is decoded into.
-type decode func(into any)
-
-func (d decode) Decode(into any) error {
-	if d != nil {
-		d(into)
-	}
-	return nil
-}
-
-func (d decode) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("config.toml:3:1: %s: "+format, append([]any{key}, args...)...)
-}
 
 const boxID = "7c02186f12ffaa0142f1fd3d5d1f3f7d1a1b0b1c2d3e4f5061728394a5b6c7d8"
 
@@ -44,7 +29,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 type fake struct {
 	t    *testing.T
 	path string
-	srv  *httptest.Server
+	stop func()
 
 	mu     sync.Mutex
 	state  string
@@ -55,19 +40,8 @@ type fake struct {
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{t: t, path: filepath.Join(t.TempDir(), "d.sock"), state: stateRunning, mounts: "[]"}
-	l, err := net.Listen("unix", f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.srv = httptest.NewUnstartedServer(http.HandlerFunc(f.serve))
-	_ = f.srv.Listener.Close()
-	f.srv.Listener = l
-	f.srv.Start()
-	t.Cleanup(func() {
-		f.srv.CloseClientConnections()
-		f.srv.Close()
-	})
+	f := &fake{t: t, state: stateRunning, mounts: "[]"}
+	f.path, f.stop = backendtest.OnSocket(t, f.serve)
 	return f
 }
 
@@ -135,7 +109,7 @@ func (f *fake) Poll(context.Context) (backend.Reading, error) {
 // parts builds all verbs. Requests end after the deadline.
 func (f *fake) parts(deadline time.Duration) map[actions.Verb]actions.Part {
 	f.t.Helper()
-	parts, missing, err := Kind().Build(actions.Site{Source: f, Allowed: allVerbs(), Options: decode(nil),
+	parts, missing, err := Kind().Build(actions.Site{Source: f, Allowed: allVerbs(), Options: backendtest.Options[Options](nil),
 		Deps: backend.Deps{ID: "docker-local", Deadline: deadline, Now: func() time.Time { return noon }, Cleaner: backend.NewCleaner("our-own-secret")}})
 	if err != nil || len(missing) > 0 {
 		f.t.Fatal(err, missing)

@@ -14,6 +14,7 @@ import (
 	"sandglass/actions"
 	"sandglass/actions/audit"
 	"sandglass/backend"
+	"sandglass/backend/backendtest/enginetest"
 	"sandglass/backend/fleet"
 	"sandglass/demo"
 )
@@ -60,29 +61,29 @@ func (c *control) Attend([]backend.Key) {}
 
 // control starts polling and arms.
 func (y *yard) control() *control {
-	y.t.Helper()
+	y.T.Helper()
 	p := y.place()
 	began := time.Now()
-	c := &control{t: y.t, subs: map[chan struct{}]struct{}{}}
+	c := &control{t: y.T, subs: map[chan struct{}]struct{}{}}
 	c.fleet = fleet.New(fleet.Options{Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Spawn: backend.NewSpawner(nil), OnState: c.changed})
 	c.fleet.Add(p.src, backend.SourceConfig{Kind: "docker", Interval: 500 * time.Millisecond, Deadline: time.Minute})
-	journal, err := audit.New(audit.Options{Dir: y.t.TempDir(), Origin: audit.Origin{Host: backend.Text("bastion")}})
+	journal, err := audit.New(audit.Options{Dir: y.T.TempDir(), Origin: audit.Origin{Host: backend.Text("bastion")}})
 	if err != nil {
-		y.t.Fatal(err)
+		y.T.Fatal(err)
 	}
 	var can []actions.Ability
 	for _, s := range specs() {
 		can = append(can, actions.Ability{Source: "docker-local", SourceKind: "docker", Spec: s, Part: p.parts[s.Verb]})
 	}
-	c.common = actions.NewControl(actions.Options{Environment: "test", StateDir: y.t.TempDir(), Abilities: can, Feed: c, Journal: journal,
+	c.common = actions.NewControl(actions.Options{Environment: "test", StateDir: y.T.TempDir(), Abilities: can, Feed: c, Journal: journal,
 		Now: time.Now, Spawn: backend.NewSpawner(nil)})
 	c.operator = c.common.As(actions.Person{Who: audit.Who{User: backend.Text("mara"), Host: backend.Text("bastion")}}, actions.Everything())
-	ctx, cancel := context.WithCancel(y.t.Context())
+	ctx, cancel := context.WithCancel(y.T.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); c.fleet.Run(ctx) }()
-	y.t.Cleanup(func() { cancel(); <-over })
-	if _, err := c.operator.Arm(y.t.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
-		y.t.Fatal(err)
+	y.T.Cleanup(func() { cancel(); <-over })
+	if _, err := c.operator.Arm(y.T.Context(), time.Hour, backend.Safe{}, backend.Text("incident 7")); err != nil {
+		y.T.Fatal(err)
 	}
 	return c
 }
@@ -135,7 +136,7 @@ func (c *control) verified(v actions.Verb, id string) *actions.Plan {
 
 func TestRealEngineFromIntentToVerified(t *testing.T) {
 	y := realEngine(t)
-	id := y.container("whole", container.Config{Image: y.full(), WorkingDir: "/home/ws"}, container.HostConfig{})
+	id := y.Container("whole", container.Config{Image: y.full(), WorkingDir: "/home/ws"}, container.HostConfig{})
 	c := y.control()
 	c.verified(actions.Pause, id)
 	c.verified(actions.Resume, id)
@@ -143,7 +144,7 @@ func TestRealEngineFromIntentToVerified(t *testing.T) {
 	if plan := c.verified(actions.Repair, id); plan.Gesture != actions.GestureYes {
 		t.Errorf("repair is confirmed by gesture %d", plan.Gesture)
 	}
-	if plan := c.verified(actions.Destroy, id); plan.Gesture != actions.GestureName || !strings.HasPrefix(y.run+"whole", plan.Short) {
+	if plan := c.verified(actions.Destroy, id); plan.Gesture != actions.GestureName || !strings.HasPrefix(y.Run+"whole", plan.Short) {
 		t.Errorf("destroy is confirmed by gesture %d, %q", plan.Gesture, plan.Short)
 	}
 }
@@ -154,7 +155,7 @@ func TestDemoFromIntentToVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	y := &yard{t: t, host: "unix://" + filepath.Join(d.Dir(), "docker.sock"), selector: "sandglass.session"}
+	y := &yard{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
 	var orphan string
 	for b := range y.place().state().Sandboxes.All() {
 		if _, checked := b.Health.Get(); b.IsSandbox && b.Class == backend.SandboxRunning && !checked {

@@ -1,17 +1,16 @@
 package operator
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 	"sandglass/config"
 )
@@ -27,9 +26,7 @@ func printed(s backend.Safe) string {
 func deps() backend.Deps {
 	return backend.Deps{
 		ID: "h", Deadline: time.Minute, Now: time.Now, Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext,
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		},
+		Command: backendtest.Command,
 		Getenv: func(k string) string {
 			return map[string]string{"ACT": "act-123456789", "READ": "read-123456789", "PATH": "/usr/bin:/bin", "KUBECONFIG": "/k"}[k]
 		},

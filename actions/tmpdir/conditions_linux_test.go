@@ -12,6 +12,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
 )
@@ -44,7 +45,7 @@ func TestConditionsOfThePlace(t *testing.T) {
 	wantWhy(t, r.why(deep), "no configured root")
 	other := r.dir("other-ws-a")
 	wantWhy(t, r.why(other), "does not match helix-ws-*")
-	put(t, r.root+"/helix-ws-file", "x")
+	backendtest.Write(t, r.root+"/helix-ws-file", "x")
 	wantWhy(t, r.why(r.key("helix-ws-file")), "no directory but a file")
 	if err := os.Symlink("helix-ws-a", r.root+"/helix-ws-link"); err != nil {
 		t.Fatal(err)
@@ -292,9 +293,9 @@ func TestConditionsOfProcesses(t *testing.T) {
 func addProcess(t *testing.T, proc string, pid int, cwd string) {
 	t.Helper()
 	p := fmt.Sprintf("%s/%d", proc, pid)
-	put(t, p+"/cmdline", "node\x00agent.js\x00")
-	put(t, p+"/stat", fmt.Sprintf("%d (node) S 1 1 1 0 -1 4194560 0", pid))
-	put(t, p+"/maps", "")
+	backendtest.Write(t, p+"/cmdline", "node\x00agent.js\x00")
+	backendtest.Write(t, p+"/stat", fmt.Sprintf("%d (node) S 1 1 1 0 -1 4194560 0", pid))
+	backendtest.Write(t, p+"/maps", "")
 	for _, l := range [][2]string{{"mnt:[1]", "/ns/mnt"}, {cwd, "/cwd"}, {"/", "/root"}} {
 		if err := os.MkdirAll(filepath.Dir(p+l[1]), 0o755); err != nil {
 			t.Fatal(err)
@@ -316,7 +317,7 @@ func TestConditionOfLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock := func(ino uint64) {
-		put(t, r.proc+"/locks", fmt.Sprintf("1: FLOCK ADVISORY WRITE 77 %02x:%02x:%d 0 EOF\n", unix.Major(st.ID.Dev), unix.Minor(st.ID.Dev), ino))
+		backendtest.Write(t, r.proc+"/locks", fmt.Sprintf("1: FLOCK ADVISORY WRITE 77 %02x:%02x:%d 0 EOF\n", unix.Major(st.ID.Dev), unix.Minor(st.ID.Dev), ino))
 	}
 	lock(st.ID.Ino)
 	wantWhy(t, r.why(k), "process 77 holds a lock (FLOCK)")
@@ -324,7 +325,7 @@ func TestConditionOfLocks(t *testing.T) {
 	if why := r.why(k); why != "" {
 		t.Errorf("somebody else's lock: %s", why)
 	}
-	put(t, r.proc+"/locks", "nonsense\n")
+	backendtest.Write(t, r.proc+"/locks", "nonsense\n")
 	wantWhy(t, r.why(k), "which files are locked is not known")
 }
 
@@ -379,15 +380,15 @@ func TestConditionOfFilesThatTheKernelUses(t *testing.T) {
 	look := func() string {
 		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})[0].Why.String()
 	}
-	put(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-ab/image\n")
-	put(t, r.proc+"/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n")
+	backendtest.Write(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-ab/image\n")
+	backendtest.Write(t, r.proc+"/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n")
 	if why := look(); why != "" {
 		t.Errorf("others' files: %s", why)
 	}
-	put(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-a/a/image (deleted)\n")
+	backendtest.Write(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-a/a/image (deleted)\n")
 	wantWhy(t, look(), "helix-ws-a/a/image is in use by loop device loop3")
-	put(t, tl.sys+"/block/loop3/loop/backing_file", "/elsewhere\n")
-	put(t, r.proc+"/swaps", "Filename Type Size Used Priority\n"+r.root+"/helix-ws-a/swap\\040file file 1 0 -2\n")
+	backendtest.Write(t, tl.sys+"/block/loop3/loop/backing_file", "/elsewhere\n")
+	backendtest.Write(t, r.proc+"/swaps", "Filename Type Size Used Priority\n"+r.root+"/helix-ws-a/swap\\040file file 1 0 -2\n")
 	wantWhy(t, look(), "helix-ws-a/swap file is in use by swap space")
 }
 
@@ -423,7 +424,7 @@ func TestTheListIsWhole(t *testing.T) {
 	}
 	r := newRig(t)
 	r.site.Source = source{}
-	r.site.Options = options{}
+	r.site.Options = options(nil)
 	if _, missing, err := build(r.site); err != nil || len(missing) != 3 {
 		t.Errorf("a pattern that is not there: %v, %v", missing, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
 )
@@ -154,11 +155,11 @@ func TestConditionOfEngines(t *testing.T) {
 	if why := r.why(k); why != "" {
 		t.Errorf("there is no socket yet: %s", why)
 	}
-	put(t, sock, "")
+	backendtest.Write(t, sock, "")
 	if why := r.why(k); why != "" {
 		t.Errorf("its own socket: %s", why)
 	}
-	put(t, filepath.Dir(sock)+"/other.sock", "")
+	backendtest.Write(t, filepath.Dir(sock)+"/other.sock", "")
 	wantWhy(t, r.why(k), "other.sock is there, and no source of kind docker reads it")
 	r.site.Peers = nil
 	wantWhy(t, r.why(k), "docker.sock is there")

@@ -14,6 +14,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
 )
@@ -41,7 +42,7 @@ func TestCleanSetsAsideAndUndoPutsBack(t *testing.T) {
 	}
 	wantWhy(t, r.why(k), "gone")
 	// Something else takes its name: undo replaces nothing.
-	put(t, r.root+"/helix-ws-a/other", "x")
+	backendtest.Write(t, r.root+"/helix-ws-a/other", "x")
 	wantWhy(t, r.look(actions.Undo, actions.Params{}, k)[0].Why.String(), "something else has its name now")
 	if err := os.RemoveAll(r.root + "/helix-ws-a"); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func TestUndoReplacesNothingEvenInARace(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.look(actions.Undo, actions.Params{}, k)[0]
-	put(t, r.root+"/helix-ws-a/canary", "keep") // after the look
+	backendtest.Write(t, r.root+"/helix-ws-a/canary", "keep") // after the look
 	_, err := r.act(actions.Undo, actions.Params{}, c)
 	if err == nil || !strings.Contains(err.Error(), "EEXIST") {
 		t.Errorf("undo says %v", err)
@@ -75,7 +76,7 @@ func TestUndoReplacesNothingEvenInARace(t *testing.T) {
 func TestPurgeRemovesWhatWasSetAside(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
-	put(t, r.root+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, r.root+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
 	if _, err := r.do(actions.Clean, actions.Params{}, k); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestAUserThatComesBetweenGetsItBack(t *testing.T) {
 	if !c.Why.IsEmpty() {
 		t.Fatal(c.Why)
 	}
-	pid := another(t, "chdir", r.root+"/helix-ws-a/a")
+	pid := backendtest.Hold(t, nil, "chdir", r.root+"/helix-ws-a/a")
 	r.onlyThese(pid)
 	var changed *actions.ChangedError
 	_, err = r.act(actions.Clean, actions.Params{PurgeNow: true}, c)
@@ -143,7 +144,7 @@ func TestAnotherDirectoryUnderTheNameIsNotTouched(t *testing.T) {
 			if err := os.Rename(r.root+"/helix-ws-a", r.root+"/elsewhere"); err != nil {
 				t.Fatal(err)
 			}
-			put(t, r.root+"/helix-ws-a/canary", "keep")
+			backendtest.Write(t, r.root+"/helix-ws-a/canary", "keep")
 		}
 		var err error
 		if at == "before opening" {
@@ -197,7 +198,7 @@ func TestAnotherDirectoryIsNotMarkedForRemoval(t *testing.T) {
 	if err := os.Rename(filepath.Join(r.root, o.name), r.root+"/elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(r.root, o.name, "canary"), "keep")
+	backendtest.Write(t, filepath.Join(r.root, o.name, "canary"), "keep")
 	var changed *actions.ChangedError
 	if name, err := tl.going(h, &o, a); !errors.As(err, &changed) {
 		t.Errorf("it is called %q, %v", name, err)
@@ -294,7 +295,7 @@ func TestALockHolderIsRespectedAtTheLastMoment(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
 	c := r.look(actions.Clean, actions.Params{}, k)[0]
-	another(t, "lock", r.root+"/helix-ws-a")
+	backendtest.Hold(t, nil, "lock", r.root+"/helix-ws-a")
 	var changed *actions.ChangedError
 	if _, err := r.act(actions.Clean, actions.Params{}, c); !errors.As(err, &changed) || !strings.Contains(err.Error(), "lock") {
 		t.Errorf("%v", err)
@@ -307,9 +308,9 @@ func TestALockHolderIsRespectedAtTheLastMoment(t *testing.T) {
 func TestHoldersOfTheRealMachine(t *testing.T) {
 	r := newRig(t)
 	cwd, fd, free := r.dir("helix-ws-cwd"), r.dir("helix-ws-fd"), r.dir("helix-ws-free")
-	one := another(t, "chdir", r.root+"/helix-ws-cwd/a/b")
-	two := another(t, "open", r.root+"/helix-ws-fd/a/b/g")
-	three := another(t, "lock", r.dirPath("helix-ws-locked")+"/f")
+	one := backendtest.Hold(t, nil, "chdir", r.root+"/helix-ws-cwd/a/b")
+	two := backendtest.Hold(t, nil, "open", r.root+"/helix-ws-fd/a/b/g")
+	three := backendtest.Hold(t, nil, "lock", r.dirPath("helix-ws-locked")+"/f")
 	r.onlyThese(one, two, three, os.Getpid())
 	cs := r.look(actions.Clean, actions.Params{}, cwd, fd, r.key("helix-ws-locked"), free)
 	wantWhy(t, cs[0].Why.String(), fmt.Sprintf("process %d", one), "cwd")
@@ -434,12 +435,12 @@ func TestVerifiers(t *testing.T) {
 
 func TestBuild(t *testing.T) {
 	r := newRig(t)
-	r.site.Options = options{}
+	r.site.Options = options(nil)
 	parts, missing, err := Kind().Build(r.site)
 	if err != nil || len(parts) != 3 || len(missing) != 0 {
 		t.Errorf("%d parts, missing %v, %v", len(parts), missing, err)
 	}
-	r.site.Options = options{func(o *Options) { o.SessionLifetime = 0 }}
+	r.site.Options = options(func(o *Options) { o.SessionLifetime = 0 })
 	parts, missing, err = Kind().Build(r.site)
 	if err != nil || len(parts) != 2 || parts[actions.Clean].Looker != nil {
 		t.Errorf("without session_lifetime: %d parts, %v", len(parts), err)
@@ -457,7 +458,7 @@ func TestBuild(t *testing.T) {
 		"session_lifetime": func(o *Options) { o.SessionLifetime = 1 }, "clean_older_than": func(o *Options) { o.CleanOlderThan = 0 },
 		"clean_max": func(o *Options) { o.CleanMax = 0 }, "clean_grace": func(o *Options) { o.CleanGrace = 1 }, "engine_sockets": func(o *Options) { o.EngineSockets = []string{"x"} },
 	} {
-		r.site.Options = options{set}
+		r.site.Options = options(set)
 		if _, _, err := Kind().Build(r.site); err == nil || !strings.HasPrefix(err.Error(), key+":") {
 			t.Errorf("%s: %v", key, err)
 		}
@@ -484,7 +485,7 @@ func TestPurgeOfAnotherDirectoryTouchesNothing(t *testing.T) {
 	if err := os.Rename(filepath.Join(r.root, waits[0]), r.root+"/elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(r.root, waits[0], "canary"), "keep")
+	backendtest.Write(t, filepath.Join(r.root, waits[0], "canary"), "keep")
 	_, err := r.act(actions.Purge, actions.Params{}, c)
 	var changed *actions.ChangedError
 	if !errors.As(err, &changed) {

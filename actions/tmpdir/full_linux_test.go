@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandglass/actions"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 	"sandglass/internal/skip"
 )
@@ -31,7 +32,7 @@ func TestOnAFullDisk(t *testing.T) {
 	r.site.Source = s
 	r.proc = fixture(t)
 	k := r.dir("helix-ws-a")
-	put(t, small+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, small+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
 	fill(t, small)
 	c := r.look(actions.Clean, actions.Params{}, k)[0]
 	wantWhy(t, c.Advice.String(), "only 0.0 % free below "+small, "choose purge")
@@ -79,7 +80,7 @@ func TestOnAFullExt4(t *testing.T) {
 		r.site.Source = source{scratch: hostfs.Scratch{Roots: []string{mnt}, Pattern: "helix-ws-*", Owner: hostfs.Account{Self: true}}}
 		r.proc = fixture(t)
 		k := r.dir("helix-ws-a")
-		put(t, mnt+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
+		backendtest.Write(t, mnt+"/helix-ws-a/big", strings.Repeat("x", 1<<20))
 		for i := range beside {
 			if err := os.MkdirAll(fmt.Sprintf("%s/beside-%d-0123456789abcdef", mnt, i), 0o755); err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 )
 
@@ -132,7 +133,7 @@ func TestAProcessThatShowsNothingStopsARemovalAtOnce(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
 	c := r.look(actions.Clean, actions.Params{PurgeNow: true}, k)[0]
-	put(t, r.proc+"/77/stat", "77 (closed) S 1 1 1 0 -1 4194560 0")
+	backendtest.Write(t, r.proc+"/77/stat", "77 (closed) S 1 1 1 0 -1 4194560 0")
 	_, err := r.act(actions.Clean, actions.Params{PurgeNow: true}, c)
 	var changed *actions.ChangedError
 	if !errors.As(err, &changed) || len(r.names()) != 1 || r.names()[0] != "helix-ws-a" {

@@ -3,9 +3,7 @@ package tmpdir
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,37 +14,19 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 	"sandglass/backend/hostfs"
 	"sandglass/internal/skip"
 )
 
-// roleVar makes the test binary play another process: it does what the role says, prints a line and goes on until its
-// standard input ends.
-const roleVar = "SANDGLASS_CLEAN_ROLE"
-
 func TestMain(m *testing.M) {
-	unix.Umask(0o022) // whoever runs this: what others could write is trusted nowhere
-	role := os.Getenv(roleVar)
-	if role == "" {
-		os.Exit(m.Run())
-	}
-	verb, arg, _ := strings.Cut(role, " ")
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
-	}()
-	if err := play(verb, arg); err != nil {
-		fmt.Println("failed:", err)
-		os.Exit(1)
-	}
-	select {}
+	backendtest.Umask() // what others could write is trusted nowhere
+	backendtest.Roles(m, play)
 }
 
-func ready() { fmt.Println("ready") }
-
 // play is what the other process does.
-func play(verb, arg string) error {
+func play(verb, arg string, ready func()) error {
 	switch verb {
 	case "chdir":
 		if err := os.Chdir(arg); err != nil {
@@ -73,38 +53,10 @@ func play(verb, arg string) error {
 	default:
 		return errors.New("no such role")
 	}
-	ready()
 	return nil
 }
 
 var kept *os.File
-
-// another starts another process and returns its id; it ends with the test.
-func another(t *testing.T, role ...string) int {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVar+"="+strings.Join(role, " "))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	line := make([]byte, 200)
-	if n, err := out.Read(line); err != nil || string(line[:n]) != "ready\n" {
-		t.Fatalf("the other process says %q, %v", line[:n], err)
-	}
-	return cmd.Process.Pid
-}
 
 // needsRoot skips where root is missing.
 func needsRoot(t *testing.T, why string) {
@@ -114,24 +66,15 @@ func needsRoot(t *testing.T, why string) {
 	}
 }
 
-// options decodes into the defaults what a test wants.
-type options struct{ set func(*Options) }
-
-func (o options) Decode(into any) error {
-	opts, ok := into.(*Options)
-	if !ok {
-		return errors.New("not these options")
+// options decode into the defaults what a test wants.
+func options(set func(*Options)) backendtest.Options[Options] {
+	return func(o *Options) {
+		o.SessionLifetime = backend.Duration(7 * 24 * time.Hour)
+		o.EngineSockets = nil
+		if set != nil {
+			set(o)
+		}
 	}
-	opts.SessionLifetime = backend.Duration(7 * 24 * time.Hour)
-	opts.EngineSockets = nil
-	if o.set != nil {
-		o.set(opts)
-	}
-	return nil
-}
-
-func (o options) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
 }
 
 // source stands for the adapter.
@@ -187,8 +130,8 @@ func fixture(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, proc+"/self/mountinfo", string(table))
-	put(t, proc+"/locks", "")
+	backendtest.Write(t, proc+"/self/mountinfo", string(table))
+	backendtest.Write(t, proc+"/locks", "")
 	if err := os.Mkdir(proc+"/self/ns", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -212,21 +155,11 @@ func (r *rig) onlyThese(pids ...int) {
 	}
 }
 
-func put(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // dir makes a scratch directory with a few files and returns its key.
 func (r *rig) dir(name string) backend.Key {
 	r.t.Helper()
-	put(r.t, filepath.Join(r.root, name, "f"), "x")
-	put(r.t, filepath.Join(r.root, name, "a/b/g"), "xx")
+	backendtest.Write(r.t, filepath.Join(r.root, name, "f"), "x")
+	backendtest.Write(r.t, filepath.Join(r.root, name, "a/b/g"), "xx")
 	return r.key(name)
 }
 
@@ -243,7 +176,7 @@ func (r *rig) key(name string) backend.Key {
 // tool is what Build makes, on the rig's /proc.
 func (r *rig) tool() *tool {
 	r.t.Helper()
-	r.site.Options = options{r.set}
+	r.site.Options = options(r.set)
 	o := defaults()
 	if err := r.site.Options.Decode(&o); err != nil {
 		r.t.Fatal(err)

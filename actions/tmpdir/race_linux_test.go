@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandglass/actions"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 )
 
@@ -21,8 +22,8 @@ func canary(t *testing.T) (dir string, check func()) {
 	t.Helper()
 	dir = t.TempDir()
 	for i := range 20 {
-		put(t, fmt.Sprintf("%s/keep-%d", dir, i), fmt.Sprint(i))
-		put(t, fmt.Sprintf("%s/sub/deep/keep-%d", dir, i), fmt.Sprint(i))
+		backendtest.Write(t, fmt.Sprintf("%s/keep-%d", dir, i), fmt.Sprint(i))
+		backendtest.Write(t, fmt.Sprintf("%s/sub/deep/keep-%d", dir, i), fmt.Sprint(i))
 	}
 	return dir, func() {
 		t.Helper()
@@ -108,7 +109,7 @@ func TestNothingOutsideIsTouchedInARace(t *testing.T) {
 			unmountBelow(t, dir)
 		}
 	})
-	pid := another(t, "swap", r.root+","+outside+","+canaries)
+	pid := backendtest.Hold(t, nil, "swap", r.root+","+outside+","+canaries)
 	outcomes := map[string]int{}
 	tries := func() int { return outcomes["removal true"] + outcomes["removal false"] }
 	began := time.Now()
@@ -189,7 +190,7 @@ func TestExchangesAtTheWorstMoment(t *testing.T) {
 		for step := range 12 {
 			root, spare := t.TempDir(), filepath.Join(t.TempDir(), "spare")
 			for _, p := range []string{"a/b/f", "a/g", "c/h", "i"} {
-				put(t, filepath.Join(root, "ws", p), "x")
+				backendtest.Write(t, filepath.Join(root, "ws", p), "x")
 			}
 			d, err := hostfs.OpenDirBare(root)
 			if err != nil {
@@ -228,8 +229,8 @@ func TestExchangesAtTheWorstMoment(t *testing.T) {
 // TestARemovalIsOfTheDirectoryThatWasHeld: another one that has its name by now is not entered.
 func TestARemovalIsOfTheDirectoryThatWasHeld(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/meant/f", "x")
-	put(t, root+"/ws/f", "x")
+	backendtest.Write(t, root+"/meant/f", "x")
+	backendtest.Write(t, root+"/ws/f", "x")
 	d, err := hostfs.OpenDirBare(root)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandglass/actions"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 	"sandglass/internal/skip"
 )
@@ -97,7 +98,7 @@ func openFiles(t *testing.T) int {
 func TestRemovalOfWideAndReadOnlyTrees(t *testing.T) {
 	root := quick(t)
 	for i := range 3000 {
-		put(t, fmt.Sprintf("%s/ws/f%d", root, i), "x")
+		backendtest.Write(t, fmt.Sprintf("%s/ws/f%d", root, i), "x")
 	}
 	for i := range 1200 {
 		if err := os.MkdirAll(fmt.Sprintf("%s/ws/sub/d%d", root, i), 0o755); err != nil {
@@ -105,7 +106,7 @@ func TestRemovalOfWideAndReadOnlyTrees(t *testing.T) {
 		}
 	}
 	// Package caches leave directories without write permission for their own owner.
-	put(t, root+"/ws/mod/cache/f", "x")
+	backendtest.Write(t, root+"/ws/mod/cache/f", "x")
 	for _, p := range []string{"/ws/mod/cache/f", "/ws/mod/cache", "/ws/mod"} {
 		if err := os.Chmod(root+p, 0o555); err != nil {
 			t.Fatal(err)
@@ -124,9 +125,9 @@ func TestRemovalOfWideAndReadOnlyTrees(t *testing.T) {
 
 func TestRemovalMeasuresWhatItFrees(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/ws/a", strings.Repeat("x", 1<<20))
-	put(t, root+"/ws/b", strings.Repeat("x", 1<<20))
-	put(t, root+"/outside", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, root+"/ws/a", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, root+"/ws/b", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, root+"/outside", strings.Repeat("x", 1<<20))
 	for from, to := range map[string]string{"/ws/a": "/ws/a2", "/outside": "/ws/also"} { // of two names in it, and of one outside
 		if err := os.Link(root+from, root+to); err != nil {
 			t.Fatal(err)
@@ -140,13 +141,13 @@ func TestRemovalMeasuresWhatItFrees(t *testing.T) {
 func TestDeletedFilesThatAreStillHeld(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
-	put(t, r.root+"/helix-ws-a/log", strings.Repeat("x", 1<<20))
+	backendtest.Write(t, r.root+"/helix-ws-a/log", strings.Repeat("x", 1<<20))
 	c := r.look(actions.Clean, actions.Params{}, k)[0]
 	if _, err := r.act(actions.Clean, actions.Params{}, c); err != nil {
 		t.Fatal(err)
 	}
 	p := r.look(actions.Purge, actions.Params{}, k)[0]
-	pid := another(t, "open", filepath.Join(r.root, r.names()[0], "log")) // after the look
+	pid := backendtest.Hold(t, nil, "open", filepath.Join(r.root, r.names()[0], "log")) // after the look
 	r.onlyThese(pid)
 	done, err := r.act(actions.Purge, actions.Params{}, p)
 	if err != nil || done.Freed >= 1<<20 || len(done.Notes) != 1 {
@@ -158,7 +159,7 @@ func TestDeletedFilesThatAreStillHeld(t *testing.T) {
 
 func TestALiveWriterIsNamed(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/ws/deep/f", "x")
+	backendtest.Write(t, root+"/ws/deep/f", "x")
 	d, err := hostfs.OpenDirBare(root)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +173,7 @@ func TestALiveWriterIsNamed(t *testing.T) {
 	r := &removal{ctx: t.Context(), top: st, before: func(_ int, name string) {
 		if name == "deep" { // a writer that is always a moment faster
 			n++
-			put(t, fmt.Sprintf("%s/ws/deep/new-%d", root, n), "x")
+			backendtest.Write(t, fmt.Sprintf("%s/ws/deep/new-%d", root, n), "x")
 		}
 	}}
 	err = r.run(d.FD(), "ws")
@@ -188,7 +189,7 @@ func TestAnImmutableFileIsNamedAndTheRestGoes(t *testing.T) {
 	r := newRig(t)
 	k := r.dir("helix-ws-a")
 	stuck := r.root + "/helix-ws-a/a/b/stuck"
-	put(t, stuck, "x")
+	backendtest.Write(t, stuck, "x")
 	if err := immutable(stuck, true); err != nil {
 		skip.Without(t, "root", "no such attribute on this file system: "+err.Error())
 	}
@@ -217,7 +218,7 @@ func TestAnImmutableFileIsNamedAndTheRestGoes(t *testing.T) {
 	if err != nil || len(due) != 1 || due[0].Err != nil || len(r.names()) != 0 {
 		t.Errorf("%+v, %v", due, err)
 	}
-	put(t, r.root+"/last", "")
+	backendtest.Write(t, r.root+"/last", "")
 }
 
 func immutable(path string, on bool) error {
@@ -279,7 +280,7 @@ func TestABindMountInsideIsLeftOutAndKeepsItsContent(t *testing.T) {
 func TestRemovalStopsWhenItsTimeEnds(t *testing.T) {
 	root := t.TempDir()
 	for i := range 50 {
-		put(t, fmt.Sprintf("%s/ws/d%d/f", root, i), "x")
+		backendtest.Write(t, fmt.Sprintf("%s/ws/d%d/f", root, i), "x")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,2 +1,3 @@
-// Package backendtest holds what the tests of several packages share. Only tests import it.
+// Package backendtest holds what the tests of several packages share: options, clocks, commands, servers on sockets, and
+// processes that hold something. Only tests import it.
 package backendtest

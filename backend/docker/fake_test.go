@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 // fakeEngine speaks the part of the Engine API that the adapter uses, over a Unix socket. Bodies have the shape that
@@ -51,25 +50,9 @@ type fakeContainer struct {
 
 func newFake(t *testing.T) *fakeEngine {
 	t.Helper()
-	f := &fakeEngine{t: t, api: "1.41", containers: map[string]*fakeContainer{}, versions: map[string]bool{}, path: filepath.Join(t.TempDir(), "d.sock")}
-	l, err := net.Listen("unix", f.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(f.serve))
-	_ = srv.Listener.Close()
-	srv.Listener = l
-	srv.Start()
-	t.Cleanup(func() {
-		f.mu.Lock()
-		for _, s := range f.streams {
-			close(s)
-		}
-		f.streams = nil
-		f.mu.Unlock()
-		srv.CloseClientConnections()
-		srv.Close()
-	})
+	f := &fakeEngine{t: t, api: "1.41", containers: map[string]*fakeContainer{}, versions: map[string]bool{}}
+	f.path, _ = backendtest.OnSocket(t, f.serve)
+	t.Cleanup(f.breakStreams)
 	return f
 }
 
@@ -267,39 +250,7 @@ func (f *fakeEngine) breakStreams() {
 	f.streams = nil
 }
 
-// clock is a wall clock that tests move.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	c.mu.Unlock()
-}
-
-// options decode by a function, as the configuration would.
-type options struct{ set func(*Options) }
-
-func (o options) Decode(into any) error {
-	if o.set != nil {
-		o.set(into.(*Options))
-	}
-	return nil
-}
-
-func (o options) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("config.toml:3:1: %s: "+format, append([]any{key}, args...)...)
-}
-
-func testDeps(t *testing.T, c *clock) backend.Deps {
+func testDeps(t *testing.T, c *backendtest.Clock) backend.Deps {
 	t.Helper()
 	d := net.Dialer{}
 	return backend.Deps{ID: "docker-local", Interval: 5 * time.Second, Deadline: time.Minute, Now: c.Now,
@@ -307,15 +258,15 @@ func testDeps(t *testing.T, c *clock) backend.Deps {
 }
 
 // source makes a Source that reads the fake, with a clock that stands at the present moment.
-func (f *fakeEngine) source(set func(*Options)) (*Source, *clock) {
+func (f *fakeEngine) source(set func(*Options)) (*Source, *backendtest.Clock) {
 	f.t.Helper()
-	c := &clock{now: time.Now()}
-	src, err := Kind().New(options{func(o *Options) {
+	c := backendtest.NewClock(time.Now())
+	src, err := Kind().New(backendtest.Options[Options](func(o *Options) {
 		o.Host = "unix://" + f.path
 		if set != nil {
 			set(o)
 		}
-	}}, testDeps(f.t, c))
+	}), testDeps(f.t, c))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -183,7 +183,7 @@ func TestOneHangingContainerHidesNoOther(t *testing.T) {
 	if r = mustPoll(t, s); len(r.Stale) != 3 || countOf(f.taken(), "/c7/json") != 0 {
 		t.Error("the failed ones were asked again without a pause")
 	}
-	c.add(time.Minute)
+	c.Add(time.Minute)
 	if r = mustPoll(t, s); len(r.Stale) != 0 || find(t, r, "c7").Stale || !find(t, r, "c7").OOMKilled.IsKnown() {
 		t.Error("recovered containers stay stale")
 	}
@@ -262,7 +262,7 @@ func TestUsageIsOurOwnArithmetic(t *testing.T) {
 		t.Fatalf("first sample %+v", u)
 	}
 	f.change(func() { x.cpu, x.read = int64(16*time.Second), t0.Add(10*time.Second) })
-	c.add(10 * time.Second)
+	c.Add(10 * time.Second)
 	r := measured(t, s)
 	if u, _ = find(t, r, "x").Usage.Get(); u.CPU.Or(0) != 1.5 || !u.At.Equal(c.Now()) {
 		t.Errorf("second sample %+v", u)
@@ -271,12 +271,12 @@ func TestUsageIsOurOwnArithmetic(t *testing.T) {
 		t.Error("a container that nobody looks at and that is no sandbox was sampled")
 	}
 	f.change(func() { x.cpu, x.read = 5, t0.Add(20*time.Second) })
-	c.add(10 * time.Second)
+	c.Add(10 * time.Second)
 	if u, _ = find(t, measured(t, s), "x").Usage.Get(); u.CPU.IsKnown() {
 		t.Errorf("a counter that went back gave %v cores", u.CPU)
 	}
 	f.change(func() { x.state, x.status = "exited", "Exited (0) now" })
-	c.add(10 * time.Second)
+	c.Add(10 * time.Second)
 	if u := find(t, measured(t, s), "x").Usage; !u.IsNotApplicable() {
 		t.Errorf("a stopped container uses %v", u)
 	}
@@ -309,7 +309,7 @@ func TestClockOffsetCorrectsTimes(t *testing.T) {
 	f := newFake(t)
 	f.add(&fakeContainer{id: "x", name: "x"})
 	s, c := f.source(nil)
-	c.add(-time.Hour) // the engine is an hour ahead of us
+	c.Add(-time.Hour) // the engine is an hour ahead of us
 	r := mustPoll(t, s)
 	off, ok := r.ClockOffset.Get()
 	if !ok || (off-time.Hour).Abs() > 2*time.Second {

@@ -218,7 +218,7 @@ func TestEventsReachTheReading(t *testing.T) {
 		t.Errorf("ended %v, events %v", r.Ended, r.Events)
 	}
 	// Later events list once, beside the inspections; what the first events said is not inspected again.
-	c.add(eventList)
+	c.Add(eventList)
 	f.taken()
 	f.emit(event("health_status: unhealthy", "new", "new", now+10, ""))
 	<-changed
@@ -256,7 +256,7 @@ func TestBrokenStreamIsResumedByAList(t *testing.T) {
 	if reqs := f.taken(); countOf(reqs, "containers/json") != 1 || countOf(reqs, "/a/json") != 1 || len(reqs) != 2 || find(t, r, "a").RestartCount.Or(0) != 3 {
 		t.Errorf("after the gap: %v", reqs)
 	}
-	c.add(5 * time.Second)
+	c.Add(5 * time.Second)
 	if mustPoll(t, s); len(f.taken()) != 0 {
 		t.Error("a quiet poll asked for something")
 	}
@@ -273,14 +273,14 @@ func TestEngineWithoutEvents(t *testing.T) {
 		t.Errorf("watch: %v, %d changes", err, changes)
 	}
 	f.change(func() { a.state, a.status = "paused", "Up 3 minutes (Paused)" })
-	c.add(5 * time.Second)
+	c.Add(5 * time.Second)
 	r := mustPoll(t, s)
 	if find(t, r, "a").Class != backend.SandboxPaused || !strings.Contains(fmt.Sprint(r.Notes), "events are not allowed here") {
 		t.Errorf("%v %v", r.Sandboxes[0], r.Notes)
 	}
 	// A quick restart leaves no mark in the list; a slow re-inspection finds it.
 	f.change(func() { a.restarts = 2 })
-	c.add(time.Minute)
+	c.Add(time.Minute)
 	if r = mustPoll(t, s); find(t, r, "a").RestartCount.Or(0) != 2 {
 		t.Error("a restart went unseen")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/wire"
 )
 
@@ -39,7 +40,7 @@ func pageBody(n, generation, changed int) []byte {
 func benchSource(b *testing.B) *Source {
 	b.Helper()
 	o := func(o *Options) { o.AggregateURL = "http://x/operator/workspaces" }
-	src, err := Kind().New(fakeOptions{o}, backend.Deps{ID: "helix", Now: (&clock{t: noon}).now, Dial: noDial})
+	src, err := Kind().New(backendtest.Options[Options](o), backend.Deps{ID: "helix", Now: (backendtest.NewClock(noon)).Now, Dial: noDial})
 	if err != nil {
 		b.Fatal(err)
 	}

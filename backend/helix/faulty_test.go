@@ -129,7 +129,7 @@ func TestStaleKeepsLastValues(t *testing.T) {
 		}
 	}
 	m.set("b", say(200, open))
-	rig.clock.add(time.Minute)
+	rig.clock.Add(time.Minute)
 	if r = rig.poll(); workspace(r, "b/box") == nil || len(r.Stale) != 0 {
 		t.Errorf("after recovery: %v, stale %v", r.Workspaces, r.Stale)
 	}

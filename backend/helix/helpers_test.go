@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -14,38 +13,9 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/wire"
 )
-
-// fakeOptions stands for the configuration file: set changes the decoded defaults.
-type fakeOptions struct{ set func(*Options) }
-
-func (f fakeOptions) Decode(into any) error {
-	f.set(into.(*Options))
-	return nil
-}
-
-func (f fakeOptions) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
-
-// clock is a wall clock that tests move.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
 
 // noon is when every test begins: 2026-01-01T00:00:00Z is 1767225600000 in milliseconds.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -53,7 +23,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // rig is a source, the server it reads and the clock both go by.
 type rig struct {
 	t      *testing.T
-	clock  *clock
+	clock  *backendtest.Clock
 	url    string
 	source *Source
 	skew   time.Duration // the server's clock minus ours
@@ -71,13 +41,13 @@ func newRig(t *testing.T, handler http.HandlerFunc, set func(o *Options, url str
 
 func newRigWithin(t *testing.T, deadline time.Duration, handler http.HandlerFunc, set func(o *Options, url string)) *rig {
 	t.Helper()
-	r := &rig{t: t, clock: &clock{t: noon}, hits: map[string]int{}, deadline: deadline}
+	r := &rig{t: t, clock: backendtest.NewClock(noon), hits: map[string]int{}, deadline: deadline}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.hits[q.URL.RequestURI()]++
 		r.mu.Unlock()
 		if w.Header()["Date"] == nil {
-			w.Header().Set("Date", r.clock.now().Add(r.skew).UTC().Format(http.TimeFormat))
+			w.Header().Set("Date", r.clock.Now().Add(r.skew).UTC().Format(http.TimeFormat))
 		}
 		handler(w, q)
 	}))
@@ -91,16 +61,14 @@ func newRigWithin(t *testing.T, deadline time.Duration, handler http.HandlerFunc
 }
 
 func (r *rig) deps() backend.Deps {
-	return backend.Deps{ID: "helix", Interval: 5 * time.Second, Deadline: r.deadline, Now: r.clock.now,
+	return backend.Deps{ID: "helix", Interval: 5 * time.Second, Deadline: r.deadline, Now: r.clock.Now,
 		Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext, Getenv: func(string) string { return "" },
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		}}
+		Command: backendtest.Command}
 }
 
 func build(t *testing.T, deps backend.Deps, set func(*Options)) *Source {
 	t.Helper()
-	src, err := Kind().New(fakeOptions{set}, deps)
+	src, err := Kind().New(backendtest.Options[Options](set), deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +87,7 @@ func (r *rig) poll() backend.Reading {
 }
 
 func (r *rig) pollErr() (backend.Reading, error) {
-	r.clock.add(5 * time.Second)
+	r.clock.Add(5 * time.Second)
 	return r.source.Poll(r.t.Context())
 }
 

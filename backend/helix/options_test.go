@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/wire"
 )
 
 func TestOptionsAreRefused(t *testing.T) {
-	deps := backend.Deps{ID: "helix", Now: (&clock{t: noon}).now, Dial: noDial}
+	deps := backend.Deps{ID: "helix", Now: (backendtest.NewClock(noon)).Now, Dial: noDial}
 	ok := func(o *Options) { o.URL, o.Sessions = "http://h/healthz/{session}", []string{"a"} }
 	for name, tc := range map[string]struct {
 		set  func(*Options)
@@ -39,7 +40,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		"two credentials":       {func(o *Options) { o.Read = wire.Credential{Env: "A", File: "b"} }, "read: give exactly one"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Kind().New(fakeOptions{func(o *Options) { ok(o); tc.set(o) }}, deps)
+			_, err := Kind().New(backendtest.Options[Options](func(o *Options) { ok(o); tc.set(o) }), deps)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
@@ -74,7 +75,7 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestRoutesShowNoSecret(t *testing.T) {
-	src := build(t, backend.Deps{ID: "helix", Now: (&clock{t: noon}).now, Dial: noDial}, func(o *Options) {
+	src := build(t, backend.Deps{ID: "helix", Now: (backendtest.NewClock(noon)).Now, Dial: noDial}, func(o *Options) {
 		o.URL, o.ListURL = "http://h/healthz/{session}?k=verysecret", "http://h/list"
 		o.Headers = map[string]string{"X-Api-Key": "verysecret", "X-Room": "{session}"}
 		o.Read.Env = "HELIX_TOKEN"

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 // TestPlan checks who is asked first when everybody is due.
 func TestPlan(t *testing.T) {
-	src := build(t, backend.Deps{ID: "helix", Interval: 5 * time.Second, Now: (&clock{t: noon}).now, Dial: noDial}, func(o *Options) {
+	src := build(t, backend.Deps{ID: "helix", Interval: 5 * time.Second, Now: (backendtest.NewClock(noon)).Now, Dial: noDial}, func(o *Options) {
 		o.URL = "http://h/{session}"
 		for _, kind := range []string{"alert", "look", "run", "idle", "new"} {
 			for i := range 4 {
@@ -71,7 +72,7 @@ func TestEndIsToldOnceAndUndoneByTheNextSnapshot(t *testing.T) {
 		t.Errorf("ended twice: %v", r.Ended)
 	}
 	m.set("a", say(200, open)) // the very same body as before
-	rig.clock.add(5 * time.Minute)
+	rig.clock.Add(5 * time.Minute)
 	if r := rig.poll(); workspace(r, "a/box") == nil {
 		t.Errorf("a runs again and shows no workspace: %s", problemsText(r))
 	}

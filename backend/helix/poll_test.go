@@ -100,7 +100,7 @@ func TestAnswersOfSingleSessions(t *testing.T) {
 		t.Errorf("an idle session runs: %+v", s)
 	}
 	w := workspace(r, "ok/box")
-	if w == nil || w.Condition(rig.clock.now(), time.Minute) != backend.CondWorking || len(r.Workspaces) != 1 {
+	if w == nil || w.Condition(rig.clock.Now(), time.Minute) != backend.CondWorking || len(r.Workspaces) != 1 {
 		t.Fatalf("workspaces %+v", r.Workspaces)
 	}
 	again := rig.poll() // the broken ones are marked, and not told again
@@ -202,7 +202,7 @@ func TestAllIdleLeavesWorkspacesUnreadable(t *testing.T) {
 		t.Errorf("ended %v, workspace %+v", r.Ended, w)
 	}
 	m.set("a", say(200, open))
-	rig.clock.add(5 * time.Minute)
+	rig.clock.Add(5 * time.Minute)
 	if w := workspace(rig.poll(), "a/box"); w == nil || w.Unreadable {
 		t.Errorf("after it came back: %+v", w)
 	}
@@ -319,7 +319,7 @@ func TestETagOfOneSession(t *testing.T) {
 	}, fixed("a"))
 	rig.poll()
 	r := rig.poll()
-	if w := workspace(r, "a/box"); sent.Load() != 1 || w == nil || !w.ReadAt.Equal(rig.clock.now()) {
+	if w := workspace(r, "a/box"); sent.Load() != 1 || w == nil || !w.ReadAt.Equal(rig.clock.Now()) {
 		t.Errorf("sent %d bodies, workspace %+v", sent.Load(), w)
 	}
 	if r.Load.Bytes != 0 || r.Load.Requests != 1 {

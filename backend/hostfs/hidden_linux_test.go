@@ -5,14 +5,16 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"sandglass/backend/backendtest"
 )
 
 // What follows are ways to use a directory that neither the first thread's links nor a mount's root show.
 
 func TestUsersSeesWhatOneThreadHasForItself(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/sub/file", "x")
-	pid := hold(t, nil, "thread", root+"/ws/sub")
+	backendtest.Write(t, root+"/ws/sub/file", "x")
+	pid := backendtest.Hold(t, nil, "thread", root+"/ws/sub")
 	if got := usesOf(real(t, target(t, root+"/ws")), 0, pid); got != "cwd,fd" {
 		t.Errorf("uses %q, want the working directory and the file of one thread", got)
 	}
@@ -21,11 +23,11 @@ func TestUsersSeesWhatOneThreadHasForItself(t *testing.T) {
 // TestUsersOfAProcessWhoseFirstThreadEnded: the others go on, and hold what they opened.
 func TestUsersOfAProcessWhoseFirstThreadEnded(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/f", "x")
+	backendtest.Write(t, root+"/ws/f", "x")
 	proc := fixture(t)
 	addProcess(t, proc, "40", "/", "")
 	ended := func(pid, stat string) {
-		write(t, proc+"/"+pid+"/stat", pid+stat)
+		backendtest.Write(t, proc+"/"+pid+"/stat", pid+stat)
 		for _, gone := range []string{"cwd", "root", "ns/mnt"} {
 			if err := os.Remove(proc + "/" + pid + "/" + gone); err != nil {
 				t.Fatal(err)
@@ -53,10 +55,10 @@ func TestUsersOfAProcessWhoseFirstThreadEnded(t *testing.T) {
 func TestUsersSeesBoundSockets(t *testing.T) {
 	root := t.TempDir()
 	for _, n := range []string{"near", "far", "free"} {
-		write(t, root+"/"+n+"/sub/file", "x")
+		backendtest.Write(t, root+"/"+n+"/sub/file", "x")
 	}
-	near := hold(t, nil, "listen", root+"/near/sub/s")
-	far := hold(t, nil, "listen-relative", root+"/far/sub/agent.sock")
+	near := backendtest.Hold(t, nil, "listen", root+"/near/sub/s")
+	far := backendtest.Hold(t, nil, "listen-relative", root+"/far/sub/agent.sock")
 	u := real(t, target(t, root+"/near"), target(t, root+"/far"), target(t, root+"/free"))
 	if got := usesOf(u, 0, near); got != "socket" {
 		t.Errorf("uses %q, want the socket that is bound there", got)
@@ -101,7 +103,7 @@ func TestUsersSeesLayersOfAnOverlay(t *testing.T) {
 	needsMounts(t)
 	root := t.TempDir()
 	for _, n := range []string{"ws/lower", "else", "at", "free/x"} {
-		write(t, root+"/"+n+"/file", "x")
+		backendtest.Write(t, root+"/"+n+"/file", "x")
 	}
 	usedFromOwnMounts(t, root, "mount", "overlay", root+"/ws/lower,"+root+"/else,"+root+"/at") // as a layer
 }
@@ -109,7 +111,7 @@ func TestUsersSeesLayersOfAnOverlay(t *testing.T) {
 // TestUsersSeesWhatAMountIsMadeOf, as tables tell it: through a link, in other words, from an image.
 func TestUsersSeesWhatAMountIsMadeOf(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/image", "x")
+	backendtest.Write(t, root+"/ws/image", "x")
 	ws := target(t, root+"/ws")
 	link(t, "ws", root+"/link")
 	for super, want := range map[string]int{
@@ -126,7 +128,7 @@ func TestUsersSeesWhatAMountIsMadeOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, proc+"/self/mountinfo", string(table)+"99901 1 0:99 / /somewhere rw - "+super+"\n")
+		backendtest.Write(t, proc+"/self/mountinfo", string(table)+"99901 1 0:99 / /somewhere rw - "+super+"\n")
 		u, err := Proc{Root: proc}.Users(t.Context(), []Target{ws})
 		if err != nil {
 			t.Fatal(err)

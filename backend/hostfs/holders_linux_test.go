@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"sandglass/backend/backendtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -46,9 +48,9 @@ func usesOf(u Users, i, pid int) string {
 func TestUsersOfRealProcesses(t *testing.T) {
 	root := t.TempDir()
 	for _, n := range []string{"cwd", "deepfd", "deleted", "free", "exe"} {
-		write(t, root+"/"+n+"/a/b/c/file", "x")
+		backendtest.Write(t, root+"/"+n+"/a/b/c/file", "x")
 	}
-	write(t, root+"/cwd-other/file", "x") // its name starts like another's
+	backendtest.Write(t, root+"/cwd-other/file", "x") // its name starts like another's
 	bin, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -56,10 +58,10 @@ func TestUsersOfRealProcesses(t *testing.T) {
 	if err := os.WriteFile(root+"/exe/a/bin", bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cwd := hold(t, nil, "chdir", root+"/cwd/a")
-	fd := hold(t, nil, "open", root+"/deepfd/a/b/c/file")
-	deleted := hold(t, nil, "open-deleted", root+"/deleted/a/b/c/file")
-	exe := hold(t, func(c *exec.Cmd) { c.Path = root + "/exe/a/bin" }, "chdir", "/")
+	cwd := backendtest.Hold(t, nil, "chdir", root+"/cwd/a")
+	fd := backendtest.Hold(t, nil, "open", root+"/deepfd/a/b/c/file")
+	deleted := backendtest.Hold(t, nil, "open-deleted", root+"/deleted/a/b/c/file")
+	exe := backendtest.Hold(t, func(c *exec.Cmd) { c.Path = root + "/exe/a/bin" }, "chdir", "/")
 	var targets []Target
 	for _, n := range []string{"cwd", "deepfd", "deleted", "free", "exe", "cwd-other"} {
 		targets = append(targets, target(t, root+"/"+n))
@@ -86,7 +88,7 @@ func TestUsersOfRealProcesses(t *testing.T) {
 func TestUsersBeyondThePathLimitAreForTheWalk(t *testing.T) {
 	root := t.TempDir()
 	deepTree(t, root+"/ws", deepLevels)
-	pid := hold(t, nil, "chdir-deep", root+"/ws")
+	pid := backendtest.Hold(t, nil, "chdir-deep", root+"/ws")
 	u := real(t, target(t, root+"/ws"))
 	if len(u.Uses[0]) != 0 {
 		t.Logf("the kernel printed a path of more than a page: %+v", u.Uses[0])
@@ -108,8 +110,8 @@ func TestUsersBeyondThePathLimitAreForTheWalk(t *testing.T) {
 func TestUsersInAnotherMountNamespace(t *testing.T) {
 	needsMounts(t)
 	root := t.TempDir()
-	write(t, root+"/ws/inside/file", "x")
-	write(t, root+"/free/inside/file", "x")
+	backendtest.Write(t, root+"/ws/inside/file", "x")
+	backendtest.Write(t, root+"/free/inside/file", "x")
 	if err := os.Mkdir(root+"/elsewhere", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func TestUsersInAnotherMountNamespace(t *testing.T) {
 // that nobody uses root/free.
 func usedFromOwnMounts(t *testing.T, root, want string, role ...string) {
 	t.Helper()
-	pid := hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} }, role...)
+	pid := backendtest.Hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} }, role...)
 	u := real(t, target(t, root+"/ws"), target(t, root+"/free"))
 	if got := usesOf(u, 0, pid); got != want {
 		t.Errorf("uses %q, want %q", got, want)
@@ -133,14 +135,14 @@ func usedFromOwnMounts(t *testing.T, root, want string, role ...string) {
 func TestWalkStopsAtABindMountOfTheSameFileSystem(t *testing.T) {
 	needsMounts(t)
 	root := t.TempDir()
-	write(t, root+"/precious/file", "x")
-	write(t, root+"/ws/f", "x")
+	backendtest.Write(t, root+"/precious/file", "x")
+	backendtest.Write(t, root+"/ws/f", "x")
 	for _, n := range []string{"ws/dir", "ws/top"} {
 		if err := os.Mkdir(root+"/"+n, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, root+"/ws/file", "x")
+	backendtest.Write(t, root+"/ws/file", "x")
 	mount(t, root+"/precious", root+"/ws/dir")
 	mount(t, root+"/precious/file", root+"/ws/file")
 	tree := walkIn(t, root, "ws", WalkOptions{})
@@ -189,7 +191,7 @@ func fixture(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, proc+"/self/mountinfo", string(table))
+	backendtest.Write(t, proc+"/self/mountinfo", string(table))
 	link(t, "mnt:[1]", proc+"/self/ns/mnt")
 	return proc
 }
@@ -207,9 +209,9 @@ func link(t *testing.T, to, at string) {
 func addProcess(t *testing.T, proc, pid, cwd, maps string) {
 	t.Helper()
 	p := proc + "/" + pid
-	write(t, p+"/cmdline", "node\x00agent.js\x00")
-	write(t, p+"/stat", pid+" (no) de)) S 1 1 1 0 -1 4194560 0")
-	write(t, p+"/maps", maps)
+	backendtest.Write(t, p+"/cmdline", "node\x00agent.js\x00")
+	backendtest.Write(t, p+"/stat", pid+" (no) de)) S 1 1 1 0 -1 4194560 0")
+	backendtest.Write(t, p+"/maps", maps)
 	link(t, "mnt:[1]", p+"/ns/mnt")
 	link(t, cwd, p+"/cwd")
 	link(t, "/", p+"/root")
@@ -220,16 +222,16 @@ func addProcess(t *testing.T, proc, pid, cwd, maps string) {
 
 func TestUsersOfFixtureTrees(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/sub/f", "x")
-	write(t, root+"/free/f", "x")
+	backendtest.Write(t, root+"/ws/sub/f", "x")
+	backendtest.Write(t, root+"/free/f", "x")
 	proc := fixture(t)
 	addProcess(t, proc, "10", root+"/ws/sub", "")
 	addProcess(t, proc, "11", "/", "7f00-7f01 r-xp 00000000 08:01 7   "+root+"/ws/lib\\012so (deleted)\n7f02-7f03 rw-p 0 00:00 0 [heap]\n")
 	link(t, "socket:[99]", proc+"/11/fd/3")
 	addProcess(t, proc, "12", root+"/ws", "")
-	write(t, proc+"/12/stat", "12 (kworker/0:1) I 2 0 0 0 -1 69238880 0") // a kernel thread has no files
+	backendtest.Write(t, proc+"/12/stat", "12 (kworker/0:1) I 2 0 0 0 -1 69238880 0") // a kernel thread has no files
 	addProcess(t, proc, "13", root+"/ws", "")
-	write(t, proc+"/13/stat", "13 (node) Z 1 1 1 0 -1 4194560 0") // has ended
+	backendtest.Write(t, proc+"/13/stat", "13 (node) Z 1 1 1 0 -1 4194560 0") // has ended
 	addProcess(t, proc, "14", root+"/ws", "")
 	p := Proc{Root: proc, deny: func(path string) error {
 		if path == proc+"/14/ns/mnt" {
@@ -257,7 +259,7 @@ func TestUsersOfFixtureTrees(t *testing.T) {
 
 func TestUsersSeesMountsOfUnreadableProcesses(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/sub/f", "x")
+	backendtest.Write(t, root+"/ws/sub/f", "x")
 	ws := target(t, root+"/ws")
 	proc := fixture(t)
 	own, err := Proc{Root: "/proc"}.Mounts()
@@ -270,9 +272,9 @@ func TestUsersSeesMountsOfUnreadableProcesses(t *testing.T) {
 	}
 	addProcess(t, proc, "20", "/", "")
 	escaped := strings.ReplaceAll(m.Inside(ws.Path+"/sub"), " ", `\040`)
-	write(t, proc+"/20/mountinfo", fmt.Sprintf("900 1 %s %s /workspace rw - ext4 /dev/x rw\n", m.Dev, escaped))
+	backendtest.Write(t, proc+"/20/mountinfo", fmt.Sprintf("900 1 %s %s /workspace rw - ext4 /dev/x rw\n", m.Dev, escaped))
 	addProcess(t, proc, "21", "/", "")
-	write(t, proc+"/21/mountinfo", fmt.Sprintf("901 1 %s %s//deleted /workspace rw - ext4 /dev/x rw\n", m.Dev, m.Inside(ws.Path)))
+	backendtest.Write(t, proc+"/21/mountinfo", fmt.Sprintf("901 1 %s %s//deleted /workspace rw - ext4 /dev/x rw\n", m.Dev, m.Inside(ws.Path)))
 	p := Proc{Root: proc, deny: func(path string) error {
 		if strings.HasSuffix(path, "/ns/mnt") && !strings.Contains(path, "self") {
 			return unix.EACCES

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend/backendtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -19,9 +21,9 @@ func TestUsersSeesMountPointsOfOtherNamespaces(t *testing.T) {
 		needsRoot(t, "mounts in a namespace of its own")
 	}
 	root := t.TempDir()
-	write(t, root+"/ws/sub/f", "x")
-	write(t, root+"/else/inside/file", "x")
-	pid := hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS} }, "bind", root+"/else,"+root+"/ws/sub")
+	backendtest.Write(t, root+"/ws/sub/f", "x")
+	backendtest.Write(t, root+"/else/inside/file", "x")
+	pid := backendtest.Hold(t, func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS} }, "bind", root+"/else,"+root+"/ws/sub")
 	u, err := Proc{Root: "/proc"}.Users(t.Context(), []Target{target(t, root+"/ws")})
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +38,8 @@ func TestUsersSeesMountPointsOfOtherNamespaces(t *testing.T) {
 
 func TestUsesTellWhatSpaceTheyKeep(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/big", strings.Repeat("x", 1<<16))
-	pid := hold(t, nil, "open-deleted", root+"/ws/big")
+	backendtest.Write(t, root+"/ws/big", strings.Repeat("x", 1<<16))
+	pid := backendtest.Hold(t, nil, "open-deleted", root+"/ws/big")
 	u, err := Proc{Root: "/proc"}.Users(t.Context(), []Target{target(t, root+"/ws")})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func TestBarePathsHaveNoLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
-	write(t, root+"/real/f", "x")
+	backendtest.Write(t, root+"/real/f", "x")
 	if st, err := d.Lookup("f"); err != nil || !st.Mode.IsRegular() {
 		t.Errorf("%+v, %v", st, err)
 	}

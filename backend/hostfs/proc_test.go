@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"testing"
 	"time"
+
+	"sandglass/backend/backendtest"
 )
 
 func TestParseMounts(t *testing.T) {
@@ -67,12 +69,12 @@ func TestHostFacts(t *testing.T) {
 	if _, err := p.MemoryPressure(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without pressure accounting: %v", err)
 	}
-	write(t, root+"/meminfo", "MemTotal:       2000 kB\nMemFree: 1 kB\nMemAvailable:    500 kB\n")
-	write(t, root+"/pressure/memory", "some avg10=12.50 avg60=1.00 avg300=0.10 total=1\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=0\n")
-	write(t, root+"/vmstat", "nr_free_pages 3\noom_kill 7\n")
-	write(t, root+"/stat", "cpu 1 2\nbtime 1700000000\n")
-	write(t, root+"/sys/kernel/random/boot_id", "abc-def\n")
-	write(t, root+"/sys/kernel/hostname", "build-7\n")
+	backendtest.Write(t, root+"/meminfo", "MemTotal:       2000 kB\nMemFree: 1 kB\nMemAvailable:    500 kB\n")
+	backendtest.Write(t, root+"/pressure/memory", "some avg10=12.50 avg60=1.00 avg300=0.10 total=1\nfull avg10=3.00 avg60=0.00 avg300=0.00 total=0\n")
+	backendtest.Write(t, root+"/vmstat", "nr_free_pages 3\noom_kill 7\n")
+	backendtest.Write(t, root+"/stat", "cpu 1 2\nbtime 1700000000\n")
+	backendtest.Write(t, root+"/sys/kernel/random/boot_id", "abc-def\n")
+	backendtest.Write(t, root+"/sys/kernel/hostname", "build-7\n")
 	if m, err := p.Memory(); err != nil || m != (Memory{Total: 2000 << 10, Available: 500 << 10}) {
 		t.Errorf("memory %+v, %v", m, err)
 	}
@@ -92,7 +94,7 @@ func TestHostFacts(t *testing.T) {
 	}
 	for name, text := range map[string]string{"meminfo": "MemTotal: 1 kB\n", "vmstat": "oom_kill x\n", "stat": "cpu\n",
 		"pressure/memory": "some avg10=900 total=0\n", "sys/kernel/hostname": "\n"} {
-		write(t, root+"/"+name, text)
+		backendtest.Write(t, root+"/"+name, text)
 	}
 	_, errs := p.Memory()
 	_, e2 := p.OOMKills()

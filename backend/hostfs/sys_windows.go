@@ -22,6 +22,7 @@ func OpenDir(string) (*Dir, error) { return nil, errNoDirectories }
 func (*Dir) Path() string                                 { return "" }
 func (*Dir) Stat() Stat                                   { return Stat{} }
 func (*Dir) Close() error                                 { return nil }
+func (*Dir) Lookup(string) (Stat, error)                  { return Stat{}, errNoDirectories }
 func (*Dir) Filesystem() (Filesystem, error)              { return Filesystem{}, errNoDirectories }
 func (*Dir) Writable(Account) (ok, decided bool, _ error) { return false, false, errNoDirectories }
 func (*Dir) List(context.Context, func(string) bool, int) ([]Entry, error) {

@@ -6,13 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sandglass/backend/backendtest"
 )
 
 func TestOnlyFilesThatNobodyElseCanWriteAreTrusted(t *testing.T) {
 	me := uint32(os.Getuid())
 	dir := t.TempDir()
 	name := filepath.Join(dir, "policy.toml")
-	write(t, name, "x")
+	backendtest.Write(t, name, "x")
 	check := func(mode os.FileMode, users ...uint32) error {
 		t.Helper()
 		if err := os.Chmod(name, mode); err != nil {
@@ -55,7 +57,7 @@ func TestNobodyCanExchangeATrustedPath(t *testing.T) {
 	me := uint32(os.Getuid())
 	dir := t.TempDir()
 	name := filepath.Join(dir, "sub", "policy.toml")
-	write(t, name, "x")
+	backendtest.Write(t, name, "x")
 	f, err := TrustedPath(name, me)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend/backendtest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -58,9 +60,9 @@ func walkIn(t *testing.T, root, name string, o WalkOptions) Tree {
 
 func TestWalkFindsTheNewestChangeAnywhere(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/a/b/old", "x")
+	backendtest.Write(t, root+"/ws/a/b/old", "x")
 	newest := time.Now().Add(-time.Minute).Truncate(time.Microsecond)
-	write(t, root+"/ws/a/b/c/new", "yy")
+	backendtest.Write(t, root+"/ws/a/b/c/new", "yy")
 	before := walkIn(t, root, "ws", WalkOptions{})
 	if !before.Whole() || before.Entries != 5 {
 		t.Errorf("entries %d, want 5: a, b, old, c, new (%+v)", before.Entries, before)
@@ -91,7 +93,7 @@ func TestWalkFindsTheNewestChangeAnywhere(t *testing.T) {
 
 func TestWalkIgnoresTimesSetInTheFuture(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/f", "x")
+	backendtest.Write(t, root+"/ws/f", "x")
 	now := time.Now().Add(time.Second)
 	future := now.Add(1000 * time.Hour)
 	if err := os.Chtimes(root+"/ws/f", future, future); err != nil {
@@ -108,8 +110,8 @@ func TestWalkIgnoresTimesSetInTheFuture(t *testing.T) {
 
 func TestWalkNeverFollowsLinks(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
-	write(t, outside+"/secret/file", "outside")
-	write(t, root+"/ws/in", "x")
+	backendtest.Write(t, outside+"/secret/file", "outside")
+	backendtest.Write(t, root+"/ws/in", "x")
 	for name, target := range map[string]string{"dir": outside, "up": "..", "self": ".", "gone": "/nonexistent", "loop": "loop"} {
 		if err := os.Symlink(target, root+"/ws/"+name); err != nil {
 			t.Fatal(err)
@@ -165,7 +167,7 @@ func TestWalkGoesDeeperThanAnyPath(t *testing.T) {
 func TestWalkStopsAtItsBounds(t *testing.T) {
 	root := t.TempDir()
 	for i := range 50 {
-		write(t, fmt.Sprintf("%s/ws/d%d/f", root, i), "x")
+		backendtest.Write(t, fmt.Sprintf("%s/ws/d%d/f", root, i), "x")
 	}
 	if tree := walkIn(t, root, "ws", WalkOptions{MaxEntries: 20}); tree.Cut != CutEntries || tree.Entries != 20 {
 		t.Errorf("cut %q after %d entries, want %q after 20", tree.Cut, tree.Entries, CutEntries)
@@ -186,8 +188,8 @@ func TestWalkStopsAtItsBounds(t *testing.T) {
 
 func TestWalkCountsWhatItCannotRead(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/open/f", "x")
-	write(t, root+"/ws/closed/f", "x")
+	backendtest.Write(t, root+"/ws/open/f", "x")
+	backendtest.Write(t, root+"/ws/closed/f", "x")
 	var o opener
 	tree := walkIn(t, root, "ws", WalkOptions{child: func(dir int, name string, like Stat) (int, error) {
 		if name == "closed" {
@@ -209,7 +211,7 @@ func TestWalkCountsWhatItCannotRead(t *testing.T) {
 func TestWalkNoticesThatTheGroundMoved(t *testing.T) {
 	root := t.TempDir()
 	deepTree(t, root+"/ws", 60)
-	write(t, root+"/elsewhere/f", "x")
+	backendtest.Write(t, root+"/elsewhere/f", "x")
 	var o opener
 	level := 0
 	tree := walkIn(t, root, "ws", WalkOptions{child: func(dir int, name string, like Stat) (int, error) {
@@ -230,7 +232,7 @@ func TestWalkNoticesThatTheGroundMoved(t *testing.T) {
 
 func TestWalkCountsLinkedFilesOnceAndWatches(t *testing.T) {
 	root := t.TempDir()
-	write(t, root+"/ws/a", string(make([]byte, 1<<16)))
+	backendtest.Write(t, root+"/ws/a", string(make([]byte, 1<<16)))
 	one := walkIn(t, root, "ws", WalkOptions{})
 	for i := range 10 {
 		if err := os.Link(root+"/ws/a", fmt.Sprintf("%s/ws/b%d", root, i)); err != nil {
@@ -266,7 +268,7 @@ func TestWalkTakesHostileNames(t *testing.T) {
 		names = append(names, "\x9b31m", "\xff\xfe")
 	}
 	for _, n := range names {
-		write(t, filepath.Join(root, "ws", n, "f"), "x")
+		backendtest.Write(t, filepath.Join(root, "ws", n, "f"), "x")
 	}
 	if tree := walkIn(t, root, "ws", WalkOptions{}); tree.Entries != int64(2*len(names)) || !tree.Whole() {
 		t.Errorf("%d entries, want %d", tree.Entries, 2*len(names))
@@ -313,9 +315,9 @@ func TestWalkHoldsFewDescriptors(t *testing.T) {
 func TestListStopsAndMatches(t *testing.T) {
 	root := t.TempDir()
 	for i := range 30 {
-		write(t, fmt.Sprintf("%s/ws-%d/f", root, i), "x")
+		backendtest.Write(t, fmt.Sprintf("%s/ws-%d/f", root, i), "x")
 	}
-	write(t, root+"/other", "x")
+	backendtest.Write(t, root+"/other", "x")
 	d := openDir(t, root)
 	match := func(n string) bool { ok, _ := filepath.Match("ws-*", n); return ok }
 	all, err := d.List(t.Context(), match, 100)

@@ -1,16 +1,15 @@
 package logs
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 // t0 is when the tests' clock starts.
@@ -29,10 +28,8 @@ func testDeps(t *testing.T, now func() time.Time) backend.Deps {
 		Spawn:   backend.NewSpawner(func(name string, reason any, stack []byte) { t.Errorf("%s: %v\n%s", name, reason, stack) }),
 		Cleaner: backend.NewCleaner("hunter2-configured"),
 		Dial:    (&net.Dialer{}).DialContext,
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		},
-		Getenv: func(string) string { return "" },
+		Command: backendtest.Command,
+		Getenv:  func(string) string { return "" },
 	}
 }
 

@@ -1,29 +1,13 @@
 package logs
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
-
-// given stands for a configured source: it hands out fixed options.
-type given struct{ opts Options }
-
-func (g given) Decode(into any) error {
-	o, ok := into.(*Options)
-	if !ok {
-		return fmt.Errorf("cannot decode into %T", into)
-	}
-	*o = g.opts
-	return nil
-}
-
-func (g given) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(*Options){
@@ -43,7 +27,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		opts := defaults()
 		opts.Files = []string{"/x/*.log"}
 		change(&opts)
-		if _, err := Kind().New(given{opts}, testDeps(t, time.Now)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Kind().New(backendtest.Fixed(opts), testDeps(t, time.Now)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %s…", err, want)
 		}
 	}
@@ -57,7 +41,7 @@ func TestRoutesReadOnly(t *testing.T) {
 	} {
 		opts := defaults()
 		change(&opts)
-		src, err := Kind().New(given{opts}, testDeps(t, time.Now))
+		src, err := Kind().New(backendtest.Fixed(opts), testDeps(t, time.Now))
 		if err != nil {
 			t.Fatal(err)
 		}

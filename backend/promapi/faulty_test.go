@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/exporter"
 )
 
@@ -150,7 +151,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	} {
 		opts := defaults()
 		change(&opts)
-		if _, err := Kind().New(given{opts}, backend.Deps{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Kind().New(backendtest.Fixed(opts), backend.Deps{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -13,25 +13,10 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// given stands for a configured source: it hands out fixed options.
-type given struct{ opts Options }
-
-func (g given) Decode(into any) error {
-	o, ok := into.(*Options)
-	if !ok {
-		return fmt.Errorf("cannot decode into %T", into)
-	}
-	*o = g.opts
-	return nil
-}
-
-func (g given) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
 
 // rig is a source on a server that answers by what a query asks for.
 type rig struct {
@@ -58,7 +43,7 @@ func newRig(t *testing.T, change func(*Options)) *rig {
 	if change != nil {
 		change(&opts)
 	}
-	src, err := Kind().New(given{opts}, backend.Deps{ID: "prom", Deadline: time.Minute, Now: func() time.Time { return r.now },
+	src, err := Kind().New(backendtest.Fixed(opts), backend.Deps{ID: "prom", Deadline: time.Minute, Now: func() time.Time { return r.now },
 		Cleaner: backend.NewCleaner(), Dial: (&net.Dialer{}).DialContext, Getenv: func(string) string { return "s3cret-token" }})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/exporter"
 )
 
@@ -74,7 +75,7 @@ func TestMemoryOptions(t *testing.T) {
 	} {
 		o := defaults()
 		o.Memory = names
-		if err := o.check(given{o}); err == nil || err.Error() != want {
+		if err := o.check(backendtest.Fixed(o)); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", names, err)
 		}
 	}

@@ -1,33 +1,16 @@
 package refs
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
-
-// given stands for a configured source: what a test sets on top of the defaults.
-type given struct{ set func(*Options) }
-
-func (g given) Decode(into any) error {
-	o, ok := into.(*Options)
-	if !ok {
-		return fmt.Errorf("cannot decode into %T", into)
-	}
-	g.set(o)
-	return nil
-}
-
-func (g given) Refuse(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...))
-}
 
 const secret = "hunter2-hunter2"
 
@@ -41,14 +24,12 @@ type fixture struct {
 func make1(t testing.TB, set func(dir string, o *Options)) *fixture {
 	t.Helper()
 	f := &fixture{dir: t.TempDir(), now: time.Now().Add(time.Hour)}
-	src, err := Kind().New(given{func(o *Options) {
+	src, err := Kind().New(backendtest.Options[Options](func(o *Options) {
 		o.Files = []string{filepath.Join(f.dir, "*.json")}
 		set(f.dir, o)
-	}}, backend.Deps{ID: "saved", Interval: time.Minute, Deadline: 10 * time.Second, Now: func() time.Time { return f.now },
+	}), backend.Deps{ID: "saved", Interval: time.Minute, Deadline: 10 * time.Second, Now: func() time.Time { return f.now },
 		Cleaner: backend.NewCleaner(secret), Spawn: backend.NewSpawner(nil),
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		}})
+		Command: backendtest.Command})
 	if err != nil {
 		t.Fatal(err)
 	}

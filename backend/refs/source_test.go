@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 func saved1(session, workspace string) string {
@@ -254,10 +255,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		"pointers.session: \"sessionId\" is not a JSON": func(o *Options) { o.Pointers.Session = []string{"sessionId"} },
 		"pointers.provider: \"\" is not a JSON":         func(o *Options) { o.Pointers.Provider = []string{""} },
 	} {
-		_, err := Kind().New(given{func(o *Options) {
+		_, err := Kind().New(backendtest.Options[Options](func(o *Options) {
 			o.Files = []string{"/x"}
 			change(o)
-		}}, backend.Deps{ID: "saved", Now: time.Now, Cleaner: backend.NewCleaner()})
+		}), backend.Deps{ID: "saved", Now: time.Now, Cleaner: backend.NewCleaner()})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

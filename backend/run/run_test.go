@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"os/exec"
 	"strings"
@@ -9,13 +8,12 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 func deps(deadline time.Duration) backend.Deps {
 	return backend.Deps{Deadline: deadline, Cleaner: backend.NewCleaner(),
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		}}
+		Command: backendtest.Command}
 }
 
 func TestOutput(t *testing.T) {

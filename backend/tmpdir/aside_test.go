@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 )
 
@@ -36,11 +37,11 @@ func putAside(t *testing.T, root, name string, moved time.Time) string {
 
 func TestWhatWasSetAsideIsCountedAndNoScratchDirectory(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", strings.Repeat("x", 1<<16))
-	put(t, root+"/helix-ws-b/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", strings.Repeat("x", 1<<16))
+	backendtest.Write(t, root+"/helix-ws-b/f", "x")
 	// Names of our form that do not belong to what lies there: another inode, and a file.
-	put(t, root+"/.sandglass-aside-1-1-1-0-0-helix-ws-c/f", "x")
-	put(t, root+"/.sandglass-aside-1-1-2-0-0-helix-ws-d", "x")
+	backendtest.Write(t, root+"/.sandglass-aside-1-1-1-0-0-helix-ws-c/f", "x")
+	backendtest.Write(t, root+"/.sandglass-aside-1-1-2-0-0-helix-ws-d", "x")
 	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
 	walks := 0
 	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
@@ -55,10 +56,10 @@ func TestWhatWasSetAsideIsCountedAndNoScratchDirectory(t *testing.T) {
 			was = d.Key
 		}
 	}
-	moved := c.now().Truncate(time.Second)
+	moved := c.Now().Truncate(time.Second)
 	putAside(t, root, "helix-ws-a", moved)
 	for range 3 {
-		c.add(time.Minute)
+		c.Add(time.Minute)
 		r := poll1(t, s)
 		if len(r.Tmpdirs) != 1 || len(r.Hosts[0].Roots) != 1 || !complete(t, r) {
 			t.Fatalf("%d directories, %+v", len(r.Tmpdirs), r.Hosts[0].Roots)

@@ -13,18 +13,19 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 )
 
 func TestARootThatNeverAnswersHoldsUpNothing(t *testing.T) {
 	good, dead := t.TempDir(), t.TempDir()
-	put(t, good+"/helix-ws-a/f", "x")
-	put(t, dead+"/helix-ws-b/f", "x")
+	backendtest.Write(t, good+"/helix-ws-a/f", "x")
+	backendtest.Write(t, dead+"/helix-ws-b/f", "x")
 	proc := fixture(t)
 	synctest.Test(t, func(t *testing.T) {
 		never := make(chan struct{})
 		var calls atomic.Int32
-		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{dead, good} }},
+		src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.Roots = []string{dead, good} }),
 			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
 		if err != nil {
 			t.Fatal(err)
@@ -66,11 +67,11 @@ func TestARootThatNeverAnswersHoldsUpNothing(t *testing.T) {
 
 func TestAWalkThatNeverEndsLosesOnlyItself(t *testing.T) {
 	root, proc := t.TempDir(), fixture(t)
-	put(t, root+"/helix-ws-a/f", "x")
-	put(t, root+"/helix-ws-b/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", "x")
+	backendtest.Write(t, root+"/helix-ws-b/f", "x")
 	synctest.Test(t, func(t *testing.T) {
 		never := make(chan struct{})
-		src, err := Kind().New(options{func(o *Options) { o.Roots = []string{root} }},
+		src, err := Kind().New(backendtest.Options[Options](func(o *Options) { o.Roots = []string{root} }),
 			backend.Deps{ID: "here", Interval: 5 * time.Second, Deadline: 10 * time.Second, Now: time.Now, Cleaner: backend.NewCleaner()})
 		if err != nil {
 			t.Fatal(err)
@@ -107,8 +108,8 @@ func TestAWalkThatNeverEndsLosesOnlyItself(t *testing.T) {
 
 func TestMissingAndUnreadableRootsAreNotEmpty(t *testing.T) {
 	root, gone := t.TempDir(), filepath.Join(t.TempDir(), "gone")
-	put(t, root+"/helix-ws-a/f", "x")
-	put(t, gone+"/helix-ws-b/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", "x")
+	backendtest.Write(t, gone+"/helix-ws-b/f", "x")
 	s, c := make1(t, func(o *Options) { o.Roots = []string{root, gone} })
 	if r := poll1(t, s); len(r.Tmpdirs) != 2 || !complete(t, r) {
 		t.Fatalf("%d directories, %+v", len(r.Tmpdirs), r.Problems)
@@ -117,7 +118,7 @@ func TestMissingAndUnreadableRootsAreNotEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		c.add(5 * time.Second)
+		c.Add(5 * time.Second)
 		r := poll1(t, s)
 		if len(r.Tmpdirs) != 1 || complete(t, r) || len(r.Stale) != 1 || len(r.Ended) != 0 {
 			t.Fatalf("%d directories, complete %v, stale %+v, ended %v", len(r.Tmpdirs), complete(t, r), r.Stale, r.Ended)
@@ -151,7 +152,7 @@ func TestMissingAndUnreadableRootsAreNotEmpty(t *testing.T) {
 
 func TestWithoutProc(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", "x")
 	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
 	s.proc.Root = filepath.Join(t.TempDir(), "none")
 	r := poll1(t, s)
@@ -166,7 +167,7 @@ func TestWithoutProc(t *testing.T) {
 
 func TestAnUnreadableDirectoryStaysListed(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", "x")
 	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
 	s.walk = func(context.Context, *hostfs.Dir, string, hostfs.WalkOptions) (hostfs.Tree, error) {
 		return hostfs.Tree{}, &fs.PathError{Op: "open", Path: "helix-ws-a", Err: fs.ErrPermission}

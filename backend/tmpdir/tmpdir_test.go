@@ -13,15 +13,16 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/hostfs"
 	"sandglass/internal/skip"
 )
 
 func TestPollReadsDirectoriesAndHost(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-abc/a/b/file", "hello")
-	put(t, root+"/other/file", "x")
-	put(t, root+"/helix-ws-file", "not a directory")
+	backendtest.Write(t, root+"/helix-ws-abc/a/b/file", "hello")
+	backendtest.Write(t, root+"/other/file", "x")
+	backendtest.Write(t, root+"/helix-ws-file", "not a directory")
 	if err := os.Symlink(root+"/other", root+"/helix-ws-link"); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestPollReadsDirectoriesAndHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := d.Newest.Get(); !ok || n.Before(st.ModTime()) || n.After(c.now()) {
+	if n, ok := d.Newest.Get(); !ok || n.Before(st.ModTime()) || n.After(c.Now()) {
 		t.Errorf("newest %v, %v", n, ok)
 	}
 	if n, ok := d.Entries.Get(); n != 3 || !ok || d.Cut || !d.CutWhy.IsEmpty() {
@@ -45,7 +46,7 @@ func TestPollReadsDirectoriesAndHost(t *testing.T) {
 	if d.RawPath.Raw() != real+"/helix-ws-abc" || !strings.HasSuffix(d.Key.ID.Raw(), ":"+d.RawPath.Raw()) || strings.Count(d.Key.ID.Raw(), ":") != 2 {
 		t.Errorf("key %q", d.Key.ID.Raw())
 	}
-	if d.Key.Parent.Raw() != "build-7" || !d.ReadAt.Equal(c.now()) || !complete(t, r) {
+	if d.Key.Parent.Raw() != "build-7" || !d.ReadAt.Equal(c.Now()) || !complete(t, r) {
 		t.Errorf("parent %q, read at %v, scopes %+v", d.Key.Parent.Raw(), d.ReadAt, r.Scopes)
 	}
 	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0].String(), "2 names") {
@@ -76,9 +77,9 @@ func TestHoldersKnownUnknownNobody(t *testing.T) {
 		skip.Without(t, "linux", "who uses a directory is known on Linux only")
 	}
 	root := t.TempDir()
-	put(t, root+"/helix-ws-held/deep/f", "x")
-	put(t, root+"/helix-ws-free/f", "x")
-	pid := holdDir(t, root+"/helix-ws-held/deep")
+	backendtest.Write(t, root+"/helix-ws-held/deep/f", "x")
+	backendtest.Write(t, root+"/helix-ws-free/f", "x")
+	pid := backendtest.Hold(t, nil, "chdir", root+"/helix-ws-held/deep")
 	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
 	s.proc.Root = "/proc"
 	r := poll1(t, s)
@@ -97,7 +98,7 @@ func TestHoldersKnownUnknownNobody(t *testing.T) {
 	}
 	// A process that shows nothing makes "nobody" unknown.
 	s.proc.Root = fixture(t)
-	put(t, s.proc.Root+"/77/comm", "secretive")
+	backendtest.Write(t, s.proc.Root+"/77/comm", "secretive")
 	for _, d := range poll1(t, s).Tmpdirs {
 		if d.Holders.IsKnown() || d.Unreadable != 1 {
 			t.Errorf("holders known %v with %d unreadable processes", d.Holders.IsKnown(), d.Unreadable)
@@ -107,7 +108,7 @@ func TestHoldersKnownUnknownNobody(t *testing.T) {
 
 func TestWalksAgainOnlyAfterTheIntervalUnlessTheTopChanged(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-a/deep/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/deep/f", "x")
 	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
 	walks := 0
 	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
@@ -115,17 +116,17 @@ func TestWalksAgainOnlyAfterTheIntervalUnlessTheTopChanged(t *testing.T) {
 		return hostfs.Walk(ctx, d, n, o)
 	}
 	first := only(t, poll1(t, s))
-	put(t, root+"/helix-ws-a/deep/g", "x") // moves nothing at the top
-	c.add(30 * time.Second)
+	backendtest.Write(t, root+"/helix-ws-a/deep/g", "x") // moves nothing at the top
+	c.Add(30 * time.Second)
 	if d := only(t, poll1(t, s)); walks != 1 || !d.ReadAt.Equal(first.ReadAt) || d.Entries.Or(0) != 2 {
 		t.Errorf("%d walks within the interval, read at %v, %d entries", walks, d.ReadAt, d.Entries.Or(0))
 	}
-	c.add(30 * time.Second)
-	if d := only(t, poll1(t, s)); walks != 2 || !d.ReadAt.Equal(c.now()) || d.Entries.Or(0) != 3 {
+	c.Add(30 * time.Second)
+	if d := only(t, poll1(t, s)); walks != 2 || !d.ReadAt.Equal(c.Now()) || d.Entries.Or(0) != 3 {
 		t.Errorf("%d walks after the interval, %d entries, want 2 and 3", walks, d.Entries.Or(0))
 	}
-	put(t, root+"/helix-ws-a/top", "x")
-	c.add(5 * time.Second)
+	backendtest.Write(t, root+"/helix-ws-a/top", "x")
+	c.Add(5 * time.Second)
 	if d := only(t, poll1(t, s)); walks != 3 || d.Entries.Or(0) != 4 {
 		t.Errorf("%d walks after the top changed, %d entries, want 3 and 4", walks, d.Entries.Or(0))
 	}
@@ -134,7 +135,7 @@ func TestWalksAgainOnlyAfterTheIntervalUnlessTheTopChanged(t *testing.T) {
 func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
 	root := t.TempDir()
 	for _, n := range []string{"a", "b", "c", "d"} {
-		put(t, root+"/helix-ws-"+n+"/f", "x")
+		backendtest.Write(t, root+"/helix-ws-"+n+"/f", "x")
 	}
 	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
 	budget := 1
@@ -161,7 +162,7 @@ func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
 	s.Attend(backend.Attention{Alerting: []backend.Key{keyOf("d")}, Visible: []backend.Key{keyOf("c")}})
 	order = ""
 	for range 5 {
-		c.add(time.Minute)
+		c.Add(time.Minute)
 		budget = 2
 		poll1(t, s)
 	}
@@ -170,7 +171,7 @@ func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
 	}
 	s.Attend(backend.Attention{})
 	order, budget = "", 2
-	c.add(time.Minute)
+	c.Add(time.Minute)
 	poll1(t, s)
 	if !strings.ContainsAny(order, "ab") || strings.ContainsAny(order, "cd") {
 		t.Errorf("read %q, want the two longest unread", order)
@@ -180,14 +181,14 @@ func TestAttentionComesFirstThenTheLongestUnread(t *testing.T) {
 func TestCutWalkIsALowerBound(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
-		put(t, fmt.Sprintf("%s/helix-ws-a/f%d", root, i), "x")
+		backendtest.Write(t, fmt.Sprintf("%s/helix-ws-a/f%d", root, i), "x")
 	}
 	s, c := make1(t, func(o *Options) { o.Roots, o.MaxEntries = []string{root}, 5 })
 	d := only(t, poll1(t, s))
 	if !d.Cut || d.Entries.Or(0) != 5 || !strings.Contains(d.CutWhy.String(), "max_entries") || !d.Newest.IsKnown() {
 		t.Errorf("%+v, want five entries, cut, and a newest change since it is recent", d)
 	}
-	c.add(2 * time.Hour)
+	c.Add(2 * time.Hour)
 	if d := only(t, poll1(t, s)); d.Newest.IsKnown() {
 		t.Errorf("newest %v: what was not read may be newer", d.Newest)
 	}
@@ -195,11 +196,11 @@ func TestCutWalkIsALowerBound(t *testing.T) {
 
 func TestARemainderOfTimeReplacesNoFullReading(t *testing.T) {
 	root := t.TempDir()
-	put(t, root+"/helix-ws-a/f", "x")
-	put(t, root+"/helix-ws-b/f", "x")
+	backendtest.Write(t, root+"/helix-ws-a/f", "x")
+	backendtest.Write(t, root+"/helix-ws-b/f", "x")
 	s, c := make1(t, func(o *Options) { o.Roots = []string{root} })
 	before := poll1(t, s)
-	c.add(time.Minute)
+	c.Add(time.Minute)
 	walks := 0
 	s.walk = func(ctx context.Context, d *hostfs.Dir, n string, o hostfs.WalkOptions) (hostfs.Tree, error) {
 		if walks++; walks == 2 {
@@ -247,13 +248,13 @@ func TestObjectsWithoutAPathAreSettledByTheWalk(t *testing.T) {
 	id, other := hostfs.FileID{Dev: 5, Ino: 9}, hostfs.FileID{Dev: 6, Ino: 9}
 	s, c := make1(t, func(o *Options) { o.Roots = []string{t.TempDir()} })
 	u := hostfs.Users{Unplaced: map[hostfs.FileID]hostfs.Use{id: {PID: 4, How: hostfs.HowCwd}, other: {PID: 5}}}
-	r := &row{entry: hostfs.Entry{Stat: hostfs.Stat{ID: hostfs.FileID{Dev: 5, Ino: 1}}}, walked: c.now()}
+	r := &row{entry: hostfs.Entry{Stat: hostfs.Stat{ID: hostfs.FileID{Dev: 5, Ino: 1}}}, walked: c.Now()}
 	r.tree.Top = r.entry.Stat
-	if r.holders(s, u, nil).IsKnown() || !r.due(c.now(), time.Hour, u.Unplaced) {
+	if r.holders(s, u, nil).IsKnown() || !r.due(c.Now(), time.Hour, u.Unplaced) {
 		t.Error("an object that no walk looked for may lie anywhere, and a walk is due")
 	}
 	r.tried = map[hostfs.FileID]bool{id: true}
-	if who, ok := r.holders(s, u, nil).Get(); !ok || len(who) != 0 || r.due(c.now(), time.Hour, u.Unplaced) {
+	if who, ok := r.holders(s, u, nil).Get(); !ok || len(who) != 0 || r.due(c.Now(), time.Hour, u.Unplaced) {
 		t.Errorf("the walk did not see it: %v, %v", who, ok)
 	}
 	r.tree.Cut = hostfs.CutEntries
@@ -269,7 +270,7 @@ func TestObjectsWithoutAPathAreSettledByTheWalk(t *testing.T) {
 func TestHostileNamesAreHarmless(t *testing.T) {
 	root := t.TempDir()
 	name := "helix-ws-\x1b]0;pwned\a\u202e\nTOKEN=abcdef123456"
-	put(t, filepath.Join(root, name, "f"), "x")
+	backendtest.Write(t, filepath.Join(root, name, "f"), "x")
 	s, _ := make1(t, func(o *Options) { o.Roots = []string{root} })
 	r := poll1(t, s)
 	d := only(t, r)
@@ -287,9 +288,9 @@ func TestANewBootIsAChange(t *testing.T) {
 	if r := poll1(t, s); len(r.Events) != 0 {
 		t.Errorf("events of the first poll: %+v", r.Events)
 	}
-	put(t, s.proc.Root+"/sys/kernel/random/boot_id", "second\n")
+	backendtest.Write(t, s.proc.Root+"/sys/kernel/random/boot_id", "second\n")
 	r := poll1(t, s)
-	if len(r.Events) != 1 || r.Events[0].Kind != backend.EventChange || r.Events[0].Name != "boot" || !r.Events[0].At.Equal(c.now()) {
+	if len(r.Events) != 1 || r.Events[0].Kind != backend.EventChange || r.Events[0].Name != "boot" || !r.Events[0].At.Equal(c.Now()) {
 		t.Errorf("events %+v", r.Events)
 	}
 	if r := poll1(t, s); len(r.Events) != 0 {
@@ -308,7 +309,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"walk_interval: must":   func(o *Options) { o.WalkInterval = 0 },
 		"agent_user: user: unk": func(o *Options) { o.AgentUser = "no-such-user-here" },
 	} {
-		_, err := Kind().New(options{set}, backend.Deps{})
+		_, err := Kind().New(backendtest.Options[Options](set), backend.Deps{})
 		if err == nil || !strings.HasPrefix(err.Error(), key) {
 			t.Errorf("%q expected, got %v", key, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,17 +17,16 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/wire"
 )
 
 func deps() backend.Deps {
 	return backend.Deps{
 		ID: "src", Deadline: time.Minute, Now: time.Now, Cleaner: backend.NewCleaner(),
-		Dial: (&net.Dialer{}).DialContext,
-		Command: func(ctx context.Context, argv []string) *exec.Cmd {
-			return exec.CommandContext(ctx, argv[0], argv[1:]...)
-		},
-		Getenv: func(k string) string { return map[string]string{"TOKEN": "tok-123456789"}[k] },
+		Dial:    (&net.Dialer{}).DialContext,
+		Command: backendtest.Command,
+		Getenv:  func(k string) string { return map[string]string{"TOKEN": "tok-123456789"}[k] },
 	}
 }
 

@@ -1,0 +1,165 @@
+// Package enginetest makes containers on the Docker engine of this machine. Only tests import it.
+package enginetest
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"sandglass/internal/skip"
+)
+
+const (
+	// Label is on every container.
+	Label = "sandglass.test"
+	// Busybox is the only program in the images, under several names.
+	Busybox = "/bin/busybox"
+)
+
+// Engine makes and removes the containers and images of a test. It removes nothing else.
+type Engine struct {
+	T    *testing.T
+	API  *client.Client
+	Host string
+	Run  string // begins every name, so that two runs on one engine do not meet
+}
+
+// Missing skips the test with a reason, or fails it where the environment variable SANDGLASS_REQUIRE demands docker.
+func (e *Engine) Missing(format string, args ...any) {
+	e.T.Helper()
+	skip.Without(e.T, "docker", fmt.Sprintf(format, args...))
+}
+
+// Real finds the engine, or skips with the reason.
+func Real(t *testing.T) *Engine {
+	t.Helper()
+	e := &Engine{T: t, Host: cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"), Run: fmt.Sprint("sgtest-", os.Getpid(), "-")}
+	if u, err := url.Parse(e.Host); err != nil || u.Scheme != "unix" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
+		e.Missing("DOCKER_HOST=%s is not on this machine", e.Host)
+	}
+	var err error
+	if e.API, err = client.New(client.WithHost(e.Host)); err != nil {
+		e.Missing("%v", err)
+	}
+	t.Cleanup(func() { _ = e.API.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := e.API.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+		e.Missing("no Docker engine answers at %s: %v", e.Host, err)
+	}
+	binary, err := elf.Open(Busybox)
+	if err != nil {
+		e.Missing("%s (Debian package busybox-static): %v", Busybox, err)
+	}
+	defer func() { _ = binary.Close() }()
+	for _, p := range binary.Progs {
+		if p.Type == elf.PT_INTERP {
+			e.Missing("%s is not a static binary; Debian package busybox-static has one", Busybox)
+		}
+	}
+	return e
+}
+
+// Image imports busybox with links for the given programs.
+func (e *Engine) Image(name string, programs ...string) string {
+	e.T.Helper()
+	program, err := os.ReadFile(Busybox)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	var tree bytes.Buffer
+	w := tar.NewWriter(&tree)
+	put := func(h *tar.Header, body []byte) {
+		h.Size = int64(len(body))
+		if err := w.WriteHeader(h); err != nil {
+			e.T.Fatal(err)
+		}
+		if _, err := w.Write(body); err != nil {
+			e.T.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"bin/", "etc/", "tmp/", "work/"} {
+		put(&tar.Header{Name: dir, Typeflag: tar.TypeDir, Mode: 0o755}, nil)
+	}
+	put(&tar.Header{Name: "home/", Typeflag: tar.TypeDir, Mode: 0o755, Uid: 1000, Gid: 1000}, nil)
+	put(&tar.Header{Name: "etc/passwd", Typeflag: tar.TypeReg, Mode: 0o644}, []byte("root:x:0:0::/:/bin/sh\nagent:x:1000:1000::/:/bin/sh\n"))
+	put(&tar.Header{Name: "bin/busybox", Typeflag: tar.TypeReg, Mode: 0o755}, program)
+	for _, p := range programs {
+		put(&tar.Header{Name: "bin/" + p, Typeflag: tar.TypeSymlink, Linkname: "busybox", Mode: 0o777}, nil)
+	}
+	if err := w.Close(); err != nil {
+		e.T.Fatal(err)
+	}
+	ref := fmt.Sprint("sandglass-test-", name, ":", os.Getpid())
+	out, err := e.API.ImageImport(e.T.Context(), client.ImageImportSource{Source: &tree, SourceName: "-"}, ref, client.ImageImportOptions{})
+	if err != nil {
+		e.T.Fatalf("import: %v", err)
+	}
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		e.T.Fatalf("import: %v", err)
+	}
+	_ = out.Close()
+	e.T.Cleanup(func() {
+		if _, err := e.API.ImageRemove(context.Background(), ref, client.ImageRemoveOptions{Force: true}); err != nil {
+			e.T.Errorf("remove the image: %v", err)
+		}
+	})
+	return ref
+}
+
+// Container makes and starts one without a network, and removes it after the test.
+func (e *Engine) Container(name string, c container.Config, h container.HostConfig) string {
+	e.T.Helper()
+	labels := map[string]string{Label: "1"}
+	for k, v := range c.Labels {
+		labels[k] = v
+	}
+	c.Labels = labels
+	if len(c.Cmd) == 0 {
+		c.Cmd = []string{Busybox, "sleep", "1000"}
+	}
+	h.NetworkMode = "none"
+	res, err := e.API.ContainerCreate(e.T.Context(), client.ContainerCreateOptions{Name: e.Run + name, Config: &c, HostConfig: &h})
+	if err != nil {
+		e.T.Fatalf("create %s: %v", name, err)
+	}
+	e.T.Cleanup(func() {
+		_, err := e.API.ContainerRemove(context.Background(), res.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		if err != nil && !strings.Contains(err.Error(), "No such container") {
+			e.T.Errorf("remove %s: %v", name, err)
+		}
+	})
+	if _, err := e.API.ContainerStart(e.T.Context(), res.ID, client.ContainerStartOptions{}); err != nil {
+		e.T.Fatalf("start %s: %v", name, err)
+	}
+	return res.ID
+}
+
+// Docker runs the Docker command and returns what it printed on its standard output.
+func Docker(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	if _, err := exec.LookPath("docker"); err != nil {
+		skip.Without(t, "docker", err.Error())
+	}
+	cmd := exec.Command("docker", args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Logf("docker %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(string(out)), err
+}
