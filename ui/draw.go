@@ -21,7 +21,7 @@ func (m *Model) fits() bool { return m.width >= 20 && m.height >= 4 }
 // overTable reports whether the screen's table is in sight and no dialog asks for attention.
 func (m *Model) overTable() bool {
 	c := m.context()
-	return len(m.stack) == 0 || c == keys.Entry || c == keys.Menu
+	return len(m.stack) == 0 || c == keys.FilterLine || c == keys.CommandMenu
 }
 
 // draw lays the whole screen out.

@@ -21,7 +21,7 @@ func openFilter(s views.Screen) reply {
 	return reply{Push: l, Cmd: l.entry.open(s.FilterText())}
 }
 
-func (*filterLine) Keys() keys.Context { return keys.Entry }
+func (*filterLine) Keys() keys.Context { return keys.FilterLine }
 
 func (l *filterLine) Update(msg tea.Msg, f *views.Frame) (reply, bool) {
 	switch msg := msg.(type) {

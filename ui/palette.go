@@ -28,7 +28,7 @@ func openPalette(keymap *keys.Map) reply {
 	return reply{Clear: true, Push: p, Cmd: cmd}
 }
 
-func (*palette) Keys() keys.Context { return keys.Menu }
+func (*palette) Keys() keys.Context { return keys.CommandMenu }
 
 func (p *palette) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, bound := msg.(keys.Intent)

@@ -18,7 +18,7 @@ type runView struct {
 	pager  kit.Pager
 }
 
-func (*runView) Keys() keys.Context { return keys.Running }
+func (*runView) Keys() keys.Context { return keys.RunProgress }
 
 func (v *runView) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	a, p := v.acting, v.run

@@ -32,7 +32,7 @@ func openSilences(x *scope) reply {
 
 func (*silences) fillsBody() {}
 
-func (*silences) Keys() keys.Context { return keys.Muted }
+func (*silences) Keys() keys.Context { return keys.SilenceTable }
 
 // endsSoon is when a silence's end is pointed out.
 const endsSoon = 10 * time.Minute

@@ -8,14 +8,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// splitKeys drops the rest of an escape sequence whose bytes came so late that its beginning was taken for something else:
-// on a slow link an arrow key would otherwise arrive as esc, "[", "B", and a terminal's answer "ESC ] 11;rgb:cccc/cccc/cccc"
-// press c four times, which starts the next wave of a plan. A control sequence ends with its letter or "~", a control
-// string with BEL or ESC "\".
+// splitKeys drops the rest of an escape sequence when its bytes come so late that Bubble Tea has already decoded the
+// beginning as something else. On a slow link an arrow key would arrive as esc, "[", "B". A terminal's reply
+// "ESC ] 11;rgb:cccc/cccc/cccc" would press c, which starts the next wave of a plan. A control sequence ends with its letter
+// or "~", a control string with BEL or ESC "\".
 type splitKeys struct {
 	now   func() time.Time
 	state splitState
-	until time.Time // when what comes next belongs to the sequence no more
+	until time.Time // keys after it do not belong to the sequence
 }
 
 type splitState uint8
@@ -29,17 +29,17 @@ const (
 )
 
 const (
-	// splitWithin is how late the next byte of a split sequence may come. Nobody types "[" that soon after esc.
+	// splitWithin is how late the next byte of a split sequence may come. A person does not type "[" so soon after esc.
 	splitWithin = 500 * time.Millisecond
-	// stalledWithin is the same behind a beginning that no key has.
-	stalledWithin = 30 * time.Second
+	// replyWithin is how late the rest may come after a beginning that no key sends.
+	replyWithin = 30 * time.Second
 )
 
 func (s *splitKeys) filter(msg tea.Msg) tea.Msg {
 	key, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		if begun := beginning(msg); begun != outside {
-			s.enter(begun, stalledWithin)
+			s.enter(begun, replyWithin)
 		}
 		return msg
 	}
@@ -48,7 +48,7 @@ func (s *splitKeys) filter(msg tea.Msg) tea.Msg {
 	}
 	name := key.String()
 	if begun := beginningAlt(key); begun != outside && s.state != inString { // ESC and the byte behind it came together
-		s.enter(begun, stalledWithin)
+		s.enter(begun, replyWithin)
 		return nil
 	}
 	switch s.state {
@@ -117,8 +117,8 @@ func beginningAlt(key tea.KeyPressMsg) splitState {
 	return outside
 }
 
-// beginning is what an event begins that is no key: Bubble Tea hands on what it could not decode as the decoder's own
-// type, whose text are the bytes, quoted.
+// beginning is what an event that is not a key begins. Bubble Tea hands on bytes that it could not decode as a value of
+// the decoder's own type; its text is the bytes, quoted.
 func beginning(msg tea.Msg) splitState {
 	event, ok := msg.(fmt.Stringer)
 	if !ok {

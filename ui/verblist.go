@@ -19,7 +19,7 @@ type verbList struct {
 	of     selection
 }
 
-func (*verbList) Keys() keys.Context { return keys.Doable }
+func (*verbList) Keys() keys.Context { return keys.VerbMenu }
 
 func (l *verbList) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 	in, _ := msg.(keys.Intent)

@@ -70,16 +70,16 @@ type Context uint8
 
 // The contexts. Keys of Everywhere work in all but text entries.
 const (
-	Everywhere Context = iota
-	List               // a table
-	Details            // everything about one thing; help
-	Entry              // the filter line
-	Menu               // the palette
-	Form               // a dialog with fields
-	Muted              // the list of silences
-	Plan               // the dialog of a plan: what is typed confirms it
-	Running            // the progress of a plan
-	Doable             // the list of what can be done
+	Everywhere   Context = iota
+	List                 // a table
+	Details              // everything about one thing; help
+	FilterLine           // the filter while it is typed
+	CommandMenu          // the palette
+	Form                 // a dialog with fields
+	SilenceTable         // the list of silences
+	Plan                 // the dialog of a plan: what is typed confirms it
+	RunProgress          // the progress of a plan
+	VerbMenu             // the list of what can be done
 	contextCount
 )
 
@@ -148,42 +148,42 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"E"}, Intent{Action: Bundle}, "", "write all evidence about it into one Markdown file", ""),
 		bind(Details, []string{"y"}, Intent{Action: Copy}, "", "copy the id (OSC 52)", ""),
 		bind(Details, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to where it was opened", ""),
-		bind(Entry, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
-		bind(Entry, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
-		bind(Entry, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
+		bind(FilterLine, []string{"enter"}, Intent{Action: Accept}, "keep", "keep the filter and go back to the table", ""),
+		bind(FilterLine, []string{"tab"}, Intent{Action: Complete}, "complete", "take the first of the fields or values that are offered", ""),
+		bind(FilterLine, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "drop", "drop the filter", ""),
 		bind(Form, []string{"enter"}, Intent{Action: Accept}, "next, then do it", "the next field; on the last one it is done, when none is empty", ""),
 		bind(Form, []string{"tab", "down"}, Intent{Action: NextLink}, "next field", "the next field", ""),
 		bind(Form, []string{"shift+tab", "up"}, Intent{Action: PrevLink}, "", "the field before", ""),
 		bind(Form, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
-		bind(Muted, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""),
-		bind(Muted, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
-		bind(Muted, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""),
-		bind(Muted, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""),
-		bind(Muted, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""),
-		bind(Muted, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""),
+		bind(SilenceTable, []string{"up", "k"}, Intent{Action: Up}, "", "one up", ""),
+		bind(SilenceTable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
+		bind(SilenceTable, []string{"g", "home"}, Intent{Action: Top}, "", "the first", ""),
+		bind(SilenceTable, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""),
+		bind(SilenceTable, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""),
+		bind(SilenceTable, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""),
 		bind(Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make it anew", ""),
 		bind(Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""),
 		bind(Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""),
 		bind(Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""),
 		bind(Plan, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
 		bind(Plan, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave it; nothing is done", ""),
-		bind(Running, []string{"c"}, Intent{Action: NextWave}, "next wave", "start the next wave, when the plan waits for that", ""),
-		bind(Running, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""),
-		bind(Running, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(Running, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(Running, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
-		bind(Running, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
-		bind(Running, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
-		bind(Doable, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
-		bind(Doable, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""),
-		bind(Doable, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""),
-		bind(Doable, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""),
-		bind(Menu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""),
-		bind(Menu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""),
-		bind(Menu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""),
-		bind(Menu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
+		bind(RunProgress, []string{"c"}, Intent{Action: NextWave}, "next wave", "start the next wave, when the plan waits for that", ""),
+		bind(RunProgress, []string{"v"}, Intent{Action: ShowRun}, "hide", "hide it; the plan goes on", ""),
+		bind(RunProgress, []string{"down", "j"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(RunProgress, []string{"up", "k"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(RunProgress, []string{"pgdown", "space"}, Intent{Action: PageDown}, "", "one page down", ""),
+		bind(RunProgress, []string{"pgup"}, Intent{Action: PageUp}, "", "one page up", ""),
+		bind(RunProgress, []string{"esc"}, Intent{Action: Cancel}, "stop", "stop before the next target; leave, when it is over", ""),
+		bind(VerbMenu, []string{"down", "j", "tab"}, Intent{Action: Down}, "next", "one down", ""),
+		bind(VerbMenu, []string{"up", "k", "shift+tab"}, Intent{Action: Up}, "", "one up", ""),
+		bind(VerbMenu, []string{"enter"}, Intent{Action: Accept}, "plan it", "plan it: nothing is done yet", ""),
+		bind(VerbMenu, []string{"esc", "x", "left"}, Intent{Action: Back}, "leave", "leave the list", ""),
+		bind(CommandMenu, []string{"enter"}, Intent{Action: Accept}, "do it", "do what is marked", ""),
+		bind(CommandMenu, []string{"up", "ctrl+p"}, Intent{Action: Up}, "", "one line up", ""),
+		bind(CommandMenu, []string{"down", "ctrl+n", "tab"}, Intent{Action: Down}, "", "one line down", ""),
+		bind(CommandMenu, []string{"esc", "ctrl+c"}, Intent{Action: Cancel}, "leave", "leave the palette", ""),
 	}
-	for _, v := range Verbals() {
+	for _, v := range VerbKeys() {
 		help := v.Help + "; the plan is shown first"
 		b = append(b, bind(List, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, v.Verb),
 			bind(Details, []string{v.Key}, Intent{Action: Act, Text: v.Verb}, "", help, ""))
@@ -204,13 +204,13 @@ func Bindings(screens []ScreenName) []Binding {
 	)
 }
 
-// Verbal is a key for one verb.
-type Verbal struct{ Key, Verb, Help string }
+// VerbKey is a key for one verb.
+type VerbKey struct{ Key, Verb, Help string }
 
-// Verbals are the keys of the verbs that Sandglass brings. The keys of those that are confirmed by pressing them twice
-// (probe, pause, resume) are letters that stand in no reply of a terminal.
-func Verbals() []Verbal {
-	return []Verbal{
+// VerbKeys are the keys of the verbs that Sandglass brings. Verbs that are confirmed by pressing their key twice (probe,
+// pause, resume) have letters that no reply of a terminal contains.
+func VerbKeys() []VerbKey {
+	return []VerbKey{
 		{"r", "reset", "reset a failed workspace"},
 		{"p", "probe", "prove that commands run in a sandbox"},
 		{"D", "destroy", "destroy a sandbox"},
@@ -224,7 +224,7 @@ func Verbals() []Verbal {
 
 // OfVerb is the key of a verb; empty: it has none of its own.
 func OfVerb(verb string) string {
-	for _, v := range Verbals() {
+	for _, v := range VerbKeys() {
 		if v.Verb == verb {
 			return v.Key
 		}
@@ -263,7 +263,7 @@ func NewMap(bindings []Binding) *Map {
 }
 
 // typing reports whether keys are text in the context.
-func (c Context) typing() bool { return c == Entry || c == Menu || c == Form || c == Plan }
+func (c Context) typing() bool { return c == FilterLine || c == CommandMenu || c == Form || c == Plan }
 
 // Lookup returns what a key asks for in a context.
 func (m *Map) Lookup(c Context, key string) (Intent, bool) {
@@ -301,19 +301,19 @@ func (c Context) Name() string {
 		return "In a table"
 	case Details:
 		return "In details and help"
-	case Entry:
+	case FilterLine:
 		return "In the filter line"
-	case Menu:
+	case CommandMenu:
 		return "In the palette"
 	case Form:
 		return "In a dialog"
-	case Muted:
+	case SilenceTable:
 		return "In the list of silences"
 	case Plan:
 		return "In the dialog of a plan"
-	case Running:
+	case RunProgress:
 		return "While a plan is carried out"
-	case Doable:
+	case VerbMenu:
 		return "In the list of what can be done"
 	case Everywhere, contextCount:
 	}
@@ -324,7 +324,7 @@ func (c Context) Name() string {
 func Markdown(bindings []Binding) string {
 	var s strings.Builder
 	s.WriteString("# Keys\n\nGenerated from the table in `views/keys`; a test compares it.\n")
-	for _, c := range []Context{Everywhere, List, Details, Doable, Plan, Running, Muted, Form, Entry, Menu} {
+	for _, c := range []Context{Everywhere, List, Details, VerbMenu, Plan, RunProgress, SilenceTable, Form, FilterLine, CommandMenu} {
 		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
 		for _, b := range bindings {
 			if b.Context == c {

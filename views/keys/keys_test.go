@@ -33,7 +33,7 @@ func TestTableIsConsistent(t *testing.T) {
 func TestEntriesBindNoPrintableKey(t *testing.T) {
 	m := NewMap(table())
 	for r := '!'; r <= '~'; r++ {
-		for _, c := range []Context{Entry, Menu} {
+		for _, c := range []Context{FilterLine, CommandMenu} {
 			if in, ok := m.Lookup(c, string(r)); ok {
 				t.Errorf("%q in %q asks for %v", r, c.Name(), in)
 			}
