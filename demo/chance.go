@@ -23,6 +23,7 @@ const (
 	saltScratch
 	saltShuffle
 	saltFacts
+	saltWork
 )
 
 // scramble is the finaliser of splitmix64 (Steele, Lea, Flood 2014): a

@@ -78,6 +78,7 @@ func (w world) hashSession(h uint64, slot int, full bool) uint64 {
 			h = scramble(h)
 		}
 	}
+	h = w.hashWork(h, slot)
 	if !full {
 		return h
 	}

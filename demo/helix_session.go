@@ -51,6 +51,9 @@ func (w world) bareSession(slot int) wireSession {
 	if s.kind == resting {
 		out.WorkspaceRefs = w.refs(slot)
 	}
+	if w.works(slot) {
+		out.Executions, out.Jobs = w.executions(slot), w.jobs(slot)
+	}
 	return out
 }
 

@@ -70,6 +70,8 @@ type wireSession struct {
 	FrameworkVersion string      `json:"frameworkVersion"`
 	WorkspaceRefs    []wireRef   `json:"workspaceRefs,omitempty"`
 	StartedAt        stamp       `json:"startedAt"`
+	Executions       []wireWork  `json:"executions,omitempty"`
+	Jobs             []wireWork  `json:"jobs,omitempty"`
 	Workspaces       []wireEntry `json:"workspaces,omitempty"`
 }
 
