@@ -24,33 +24,22 @@ func agentOOMDefaults() *AgentOOMOptions {
 }
 
 func (o *AgentOOMOptions) build() (alerts.Rule, error) {
-	if err := window("over", o.Over); err != nil {
-		return nil, err
-	}
-	if err := atLeast("restarts", o.Restarts, 2); err != nil {
-		return nil, err
-	}
-	if err := atLeast("opens", o.Opens, 2); err != nil {
-		return nil, err
-	}
-	if o.File <= 0 {
-		return nil, &KeyError{"file", "must be more than 0B"}
-	}
-	r := &agentOOM{meta: o.meta("agent-oom"), over: o.Over.Std(), restarts: o.Restarts, opens: o.Opens, file: int64(o.File)}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs}}
+	r := &agentOOM{base: o.base("agent-oom", "", backend.InputRegistry, backend.InputEvictionLogs), over: o.Over.Std(), restarts: o.Restarts, opens: o.Opens, file: int64(o.File)}
 	r.meta.Window = r.over
-	return r, nil
+	return r, cmp.Or(
+		window("over", o.Over),
+		atLeast("restarts", o.Restarts, 2),
+		atLeast("opens", o.Opens, 2),
+		refuse(o.File <= 0, "file", "must be more than 0B"),
+	)
 }
 
 type agentOOM struct {
-	meta            alerts.Meta
+	base
 	over            time.Duration
 	restarts, opens int
 	file            int64
 }
-
-func (r *agentOOM) Meta() *alerts.Meta { return &r.meta }
 
 // JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters, and Last, when
 // they were read. In those of findings: Kept, what was seen at the onset; Cause; and what onset keeps.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -26,26 +27,16 @@ func auditDefaults() *AuditOptions {
 }
 
 func (o *AuditOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Rejections <= 0:
-		return nil, &KeyError{"rejections", "must be more than 0"}
-	case o.Bytes <= 0:
-		return nil, &KeyError{"bytes", "must be more than 0B"}
-	case o.Leave <= 0 || o.Leave > 1:
-		return nil, &KeyError{"leave", "must be more than 0 and at most 1"}
-	}
-	if err := window("over", o.Over); err != nil {
-		return nil, err
-	}
-	if err := atLeast("probing", o.Probing, 3); err != nil {
-		return nil, err
-	}
-	r := &auditSaturation{meta: o.meta("audit-saturation"), rejections: o.Rejections, bytes: float64(o.Bytes), over: o.Over.Std(), probing: float64(o.Probing), leave: o.Leave}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRejections}}
+	r := &auditSaturation{base: o.base("audit-saturation", "", backend.InputRegistry, backend.InputRejections), rejections: o.Rejections, bytes: float64(o.Bytes), over: o.Over.Std(), probing: float64(o.Probing), leave: o.Leave}
 	r.meta.Window = r.over
 	r.meta.Thresholds = alerts.Thresholds{"probing_over": probingOver.Seconds(), "loop": mostRepeated}
-	return r, nil
+	return r, cmp.Or(
+		refuse(o.Rejections <= 0, "rejections", "must be more than 0"),
+		refuse(o.Bytes <= 0, "bytes", "must be more than 0B"),
+		refuse(o.Leave <= 0 || o.Leave > 1, "leave", "must be more than 0 and at most 1"),
+		window("over", o.Over),
+		atLeast("probing", o.Probing, 3),
+	)
 }
 
 func window(key string, d backend.Duration) error {
@@ -59,13 +50,11 @@ func window(key string, d backend.Duration) error {
 }
 
 type auditSaturation struct {
-	meta              alerts.Meta
+	base
 	rejections, bytes float64
 	leave, probing    float64
 	over              time.Duration
 }
-
-func (r *auditSaturation) Meta() *alerts.Meta { return &r.meta }
 
 func (r *auditSaturation) Metrics() []backend.Metric {
 	return []backend.Metric{backend.MetricRejections, backend.MetricRollups, backend.MetricLogBytes, backend.MetricRejectedWords}

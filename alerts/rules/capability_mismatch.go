@@ -15,18 +15,12 @@ func capabilityDefaults() *CapabilityOptions {
 }
 
 func (o *CapabilityOptions) build() (alerts.Rule, error) {
-	r := &capabilityMismatch{meta: o.meta("capability-mismatch")}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &capabilityMismatch{base: o.base("capability-mismatch", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry)}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
 	return r, nil
 }
 
-type capabilityMismatch struct{ meta alerts.Meta }
-
-func (r *capabilityMismatch) Meta() *alerts.Meta { return &r.meta }
-
-func (r *capabilityMismatch) Kind() backend.Kind { return backend.KindWorkspace }
+type capabilityMismatch struct{ base }
 
 func (r *capabilityMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

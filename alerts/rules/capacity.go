@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,34 +26,22 @@ func capacityDefaults() *CapacityOptions {
 }
 
 func (o *CapacityOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Warn <= 0 || o.Warn > 1:
-		return nil, &KeyError{"warn", "is a share: more than 0 and at most 1"}
-	case o.Refused < 1:
-		return nil, &KeyError{"refused", "must be at least 1"}
-	case o.Limit < 0:
-		return nil, &KeyError{"limit", "cannot be negative; 0 means that none is declared"}
-	}
-	if err := positive("over", o.Over); err != nil {
-		return nil, err
-	}
-	r := &capacity{meta: o.meta("capacity"), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit, provider: o.Provider}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return r, nil
+	r := &capacity{base: o.base("capacity", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), warn: o.Warn, over: o.Over.Std(), refused: o.Refused, limit: o.Limit, provider: o.Provider}
+	return r, cmp.Or(
+		share("warn", o.Warn),
+		atLeast("refused", o.Refused, 1),
+		refuse(o.Limit < 0, "limit", "cannot be negative; 0 means that none is declared"),
+		positive("over", o.Over),
+	)
 }
 
 type capacity struct {
-	meta           alerts.Meta
+	base
 	warn           float64
 	over           time.Duration
 	refused, limit int
 	provider       string
 }
-
-func (r *capacity) Meta() *alerts.Meta { return &r.meta }
-
-func (r *capacity) Kind() backend.Kind { return backend.KindWorkspace }
 
 // Judge takes notes of workspaces whose error speaks of a limit, and with a declared limit of those that work.
 func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
@@ -88,9 +77,6 @@ func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	}
 	return v
 }
-
-// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
-func (r *capacity) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence { return nil }
 
 // Bucket keeps the notes of one provider together.
 func (r *capacity) Bucket(k backend.Key, n *alerts.Note) string {

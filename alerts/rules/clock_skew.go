@@ -20,19 +20,14 @@ func skewDefaults() *SkewOptions {
 }
 
 func (o *SkewOptions) build() (alerts.Rule, error) {
-	if err := positive("beyond", o.Beyond); err != nil {
-		return nil, err
-	}
-	r := &clockSkew{meta: o.meta("clock-skew"), beyond: o.Beyond.Std()}
-	return r, nil
+	r := &clockSkew{base: o.base("clock-skew", "", ""), beyond: o.Beyond.Std()}
+	return r, positive("beyond", o.Beyond)
 }
 
 type clockSkew struct {
-	meta   alerts.Meta
+	base
 	beyond time.Duration
 }
-
-func (r *clockSkew) Meta() *alerts.Meta { return &r.meta }
 
 func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	var out []alerts.Found

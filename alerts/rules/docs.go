@@ -100,6 +100,9 @@ func fields(v reflect.Value) []Option {
 	var own, shared []Option
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		if f.Anonymous {
 			shared = append(shared, fields(v.Field(i))...)
 			continue

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -24,19 +25,10 @@ func burstDefaults() *BurstOptions {
 }
 
 func (o *BurstOptions) build() (alerts.Rule, error) {
-	if o.Sessions < 2 {
-		return nil, &KeyError{"sessions", "must be at least 2: one session is no burst"}
-	}
-	if o.Settled < 1 {
-		return nil, &KeyError{"settled", "must be at least 1"}
-	}
-	f, err := newFailures(o.meta("error-burst"), o.Share, o.Over)
-	if err != nil {
-		return nil, err
-	}
+	f, err := newFailures("error-burst", &o.Common, o.Share, o.Over)
 	r := &errorBurst{failures: f, sessions: o.Sessions, settled: o.Settled}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
-	return r, nil
+	return r, cmp.Or(refuse(o.Sessions < 2, "sessions", "must be at least 2: one session is no burst"), atLeast("settled", o.Settled, 1), err)
 }
 
 type errorBurst struct {

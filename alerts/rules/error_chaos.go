@@ -26,18 +26,9 @@ func chaosDefaults() *ChaosOptions {
 }
 
 func (o *ChaosOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Causes < 2:
-		return nil, &KeyError{"causes", "must be at least 2: one cause is error-burst"}
-	case o.Sessions < 1:
-		return nil, &KeyError{"sessions", "must be at least 1"}
-	}
-	f, err := newFailures(o.meta("error-chaos"), o.Share, o.Over)
-	if err != nil {
-		return nil, err
-	}
+	f, err := newFailures("error-chaos", &o.Common, o.Share, o.Over)
 	r := &errorChaos{failures: f, causes: o.Causes, sessions: o.Sessions}
-	return r, nil
+	return r, cmp.Or(refuse(o.Causes < 2, "causes", "must be at least 2: one cause is error-burst"), atLeast("sessions", o.Sessions, 1), err)
 }
 
 type errorChaos struct {

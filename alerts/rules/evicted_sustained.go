@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -21,33 +22,20 @@ func sustainedDefaults() *SustainedOptions {
 }
 
 func (o *SustainedOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Share <= 0 || o.Share > 1:
-		return nil, &KeyError{"share", "is a share: more than 0 and at most 1"}
-	case o.Leave <= 0 || o.Leave > o.Share:
-		return nil, &KeyError{"leave", "must be more than 0 and at most share"}
-	}
-	if err := positive("over", o.Over); err != nil {
-		return nil, err
-	}
-	if err := positive("failed", o.Failed); err != nil {
-		return nil, err
-	}
-	r := &evictedSustained{meta: o.meta("evicted-sustained"), over: o.Over.Std(), share: o.Share, leave: o.Leave, failed: o.Failed.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return r, nil
+	r := &evictedSustained{base: o.base("evicted-sustained", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), over: o.Over.Std(), share: o.Share, leave: o.Leave, failed: o.Failed.Std()}
+	return r, cmp.Or(
+		share("share", o.Share),
+		refuse(o.Leave <= 0 || o.Leave > o.Share, "leave", "must be more than 0 and at most share"),
+		positive("over", o.Over),
+		positive("failed", o.Failed),
+	)
 }
 
 type evictedSustained struct {
-	meta         alerts.Meta
+	base
 	over, failed time.Duration
 	share, leave float64
 }
-
-func (r *evictedSustained) Meta() *alerts.Meta { return &r.meta }
-
-func (r *evictedSustained) Kind() backend.Kind { return backend.KindWorkspace }
 
 // step is how often the share is brought up to date while nothing changes.
 func (r *evictedSustained) step() time.Duration { return max(r.over/20, time.Second) }

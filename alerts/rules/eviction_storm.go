@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,44 +29,30 @@ func stormDefaults() *StormOptions {
 }
 
 func (o *StormOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Rate <= 0:
-		return nil, &KeyError{"rate", "must be more than 0"}
-	case o.Recovery <= 0 || o.Recovery > 1:
-		return nil, &KeyError{"recovery", "is a share: more than 0 and at most 1"}
-	case o.Exhausted < 2:
-		return nil, &KeyError{"exhausted", "must be at least 2: a single line is no storm"}
-	case o.Evicted < 2:
-		return nil, &KeyError{"evicted", "must be at least 2: a single workspace is no storm"}
-	case o.Leave <= 0 || o.Leave > 1:
-		return nil, &KeyError{"leave", "must be more than 0 and at most 1"}
-	}
-	if err := window("over", o.Over); err != nil {
-		return nil, err
-	}
-	r := &evictionStorm{meta: o.meta("eviction-storm"), rate: o.Rate, recovery: o.Recovery, over: o.Over.Std(),
+	r := &evictionStorm{base: o.base("eviction-storm", backend.KindWorkspace, backend.InputRegistry, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRegistry), rate: o.Rate, recovery: o.Recovery, over: o.Over.Std(),
 		exhausted: float64(o.Exhausted), evicted: o.Evicted, leave: o.Leave}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputEvictions, backend.InputEvictionLogs, backend.InputRegistry}}
 	r.meta.Window = r.over
 	r.meta.Inhibits = []alerts.Inhibition{{
 		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained"},
 		Equal: []string{alerts.LabelSource, alerts.LabelProvider},
 	}}
-	return r, nil
+	return r, cmp.Or(
+		refuse(o.Rate <= 0, "rate", "must be more than 0"),
+		share("recovery", o.Recovery),
+		refuse(o.Exhausted < 2, "exhausted", "must be at least 2: a single line is no storm"),
+		refuse(o.Evicted < 2, "evicted", "must be at least 2: a single workspace is no storm"),
+		refuse(o.Leave <= 0 || o.Leave > 1, "leave", "must be more than 0 and at most 1"),
+		window("over", o.Over),
+	)
 }
 
 type evictionStorm struct {
-	meta             alerts.Meta
+	base
 	rate, recovery   float64
 	exhausted, leave float64
 	evicted          int
 	over             time.Duration
 }
-
-func (r *evictionStorm) Meta() *alerts.Meta { return &r.meta }
-
-func (r *evictionStorm) Kind() backend.Kind { return backend.KindWorkspace }
 
 // Judge takes notes of evicted workspaces; a single one is never a storm.
 func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
@@ -92,11 +79,6 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		n.Tenant = s.Tenant
 	}
 	return alerts.Verdict{Outcome: alerts.False, Note: &n}
-}
-
-// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
-func (r *evictionStorm) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence {
-	return nil
 }
 
 func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {

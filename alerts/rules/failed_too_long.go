@@ -21,27 +21,18 @@ func failedDefaults() *FailedOptions {
 }
 
 func (o *FailedOptions) build() (alerts.Rule, error) {
-	if err := positive("after", o.After); err != nil {
-		return nil, err
-	}
-	if o.Shared < 2 {
-		return nil, &KeyError{"shared", "must be at least 2: one workspace shares its cause with nobody"}
-	}
-	r := &failedTooLong{meta: o.meta("failed-too-long"), after: o.After.Std(), apart: o.Apart.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &failedTooLong{base: o.base("failed-too-long", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), after: o.After.Std(), apart: o.Apart.Std()}
 	r.meta.Corroborate = o.Shared
-	return r, nil
+	return r, cmp.Or(
+		positive("after", o.After),
+		refuse(o.Shared < 2, "shared", "must be at least 2: one workspace shares its cause with nobody"),
+	)
 }
 
 type failedTooLong struct {
-	meta         alerts.Meta
+	base
 	after, apart time.Duration
 }
-
-func (r *failedTooLong) Meta() *alerts.Meta { return &r.meta }
-
-func (r *failedTooLong) Kind() backend.Kind { return backend.KindWorkspace }
 
 func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

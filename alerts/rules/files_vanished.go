@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -20,28 +21,19 @@ func vanishedDefaults() *VanishedOptions {
 }
 
 func (o *VanishedOptions) build() (alerts.Rule, error) {
-	if err := positive("listed", o.Listed); err != nil {
-		return nil, err
-	}
-	if o.Scratch == "" {
-		return nil, &KeyError{"scratch", "must not be empty: every path would match"}
-	}
-	r := &filesVanished{meta: o.meta("files-vanished"), listed: o.Listed.Std(), scratch: o.Scratch}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &filesVanished{base: o.base("files-vanished", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), listed: o.Listed.Std(), scratch: o.Scratch}
 	r.meta.Alone = alerts.Alone{Input: backend.InputContainers, Sees: backend.Text("a sandbox whose working directory is gone, by its health check,")}
-	return r, nil
+	return r, cmp.Or(
+		positive("listed", o.Listed),
+		refuse(o.Scratch == "", "scratch", "must not be empty: every path would match"),
+	)
 }
 
 type filesVanished struct {
-	meta    alerts.Meta
+	base
 	listed  time.Duration
 	scratch string
 }
-
-func (r *filesVanished) Meta() *alerts.Meta { return &r.meta }
-
-func (r *filesVanished) Kind() backend.Kind { return backend.KindWorkspace }
 
 func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

@@ -179,11 +179,12 @@ func TestWrongOptionsOfGroundRulesNameTheirKey(t *testing.T) {
 		{"free", func() Options { o := pileupDefaults(); o.Free = 3; return o }()},
 		{"full_within", func() Options { o := pileupDefaults(); o.FullWithin = 0; return o }()},
 		{"after", func() Options { o := orphanDefaults(); o.After = 0; return o }()},
-		{"lines", func() Options { o := closeFailedDefaults(); o.Lines = 0; return o }()},
-		{"over", func() Options { o := persistDefaults(); o.Over = 0; return o }()},
-		{"over", func() Options { o := hydrateDefaults(); o.Over = backend.Duration(2 * time.Hour); return o }()},
+		{"lines", lineOptions("tmpdir-close-failed", func(o *LineOptions) { o.Lines = 0 })},
+		{"over", lineOptions("persist-failed", func(o *LineOptions) { o.Over = 0 })},
+		{"over", lineOptions("hydrate-failed", func(o *LineOptions) { o.Over = backend.Duration(2 * time.Hour) })},
 		{"inodes", func() Options { o := rootDefaults(); o.Inodes = -1; return o }()},
 		{"available", func() Options { o := hostOOMDefaults(); o.Available = 0; return o }()},
+		{"pressure", func() Options { o := hostOOMDefaults(); o.Pressure = 0; return o }()},
 		{"recent", func() Options { o := hostRestartedDefaults(); o.Recent = 0; return o }()},
 		{"after", func() Options { o := staleDefaults(); o.After = backend.Duration(time.Minute); return o }()},
 		{"active", func() Options { o := staleDefaults(); o.Active = 0; return o }()},
@@ -196,4 +197,15 @@ func TestWrongOptionsOfGroundRulesNameTheirKey(t *testing.T) {
 			t.Errorf("want an error about %s, have %v", c.key, err)
 		}
 	}
+}
+
+// lineOptions are the changed options of a rule that counts lines.
+func lineOptions(name string, change func(*LineOptions)) Options {
+	for _, k := range Kinds() {
+		if o, ok := k.Defaults().(*LineOptions); ok && k.Name == name {
+			change(o)
+			return o
+		}
+	}
+	panic("no rule about lines is named " + name)
 }

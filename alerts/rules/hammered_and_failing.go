@@ -18,23 +18,14 @@ func hammeredDefaults() *HammeredOptions {
 }
 
 func (o *HammeredOptions) build() (alerts.Rule, error) {
-	if err := positive("after", o.After); err != nil {
-		return nil, err
-	}
-	r := &hammered{meta: o.meta("hammered-and-failing"), after: o.After.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return r, nil
+	r := &hammered{base: o.base("hammered-and-failing", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), after: o.After.Std()}
+	return r, positive("after", o.After)
 }
 
 type hammered struct {
-	meta  alerts.Meta
+	base
 	after time.Duration
 }
-
-func (r *hammered) Meta() *alerts.Meta { return &r.meta }
-
-func (r *hammered) Kind() backend.Kind { return backend.KindWorkspace }
 
 func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

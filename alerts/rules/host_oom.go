@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -21,30 +22,19 @@ func hostOOMDefaults() *HostOOMOptions {
 }
 
 func (o *HostOOMOptions) build() (alerts.Rule, error) {
-	if err := positive("recent", o.Recent); err != nil {
-		return nil, err
-	}
-	if err := share("available", o.Available); err != nil {
-		return nil, err
-	}
-	if err := share("pressure", o.Pressure); err != nil {
-		return nil, err
-	}
-	r := &hostOOM{meta: o.meta("host-oom"), recent: o.Recent.Std(), available: o.Available, pressure: o.Pressure, lowFor: o.LowFor.Std()}
-	r.meta.Watches = backend.InputHost
-	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
-	return r, nil
+	r := &hostOOM{base: o.base("host-oom", backend.KindHost, backend.InputHost, backend.InputHost), recent: o.Recent.Std(), available: o.Available, pressure: o.Pressure, lowFor: o.LowFor.Std()}
+	return r, cmp.Or(
+		positive("recent", o.Recent),
+		share("available", o.Available),
+		share("pressure", o.Pressure),
+	)
 }
 
 type hostOOM struct {
-	meta                alerts.Meta
+	base
 	recent, lowFor      time.Duration
 	available, pressure float64
 }
-
-func (r *hostOOM) Meta() *alerts.Meta { return &r.meta }
-
-func (r *hostOOM) Kind() backend.Kind { return backend.KindHost }
 
 // Judge keeps in the note: Count, the counter; Last, when it was read; Points, the kills seen since; Seen, since when
 // memory is low.

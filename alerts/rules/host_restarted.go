@@ -18,23 +18,14 @@ func hostRestartedDefaults() *HostRestartedOptions {
 }
 
 func (o *HostRestartedOptions) build() (alerts.Rule, error) {
-	if err := positive("recent", o.Recent); err != nil {
-		return nil, err
-	}
-	r := &hostRestarted{meta: o.meta("host-restarted"), recent: o.Recent.Std()}
-	r.meta.Watches = backend.InputHost
-	r.meta.Needs = [][]backend.Input{{backend.InputHost}}
-	return r, nil
+	r := &hostRestarted{base: o.base("host-restarted", backend.KindHost, backend.InputHost, backend.InputHost), recent: o.Recent.Std()}
+	return r, positive("recent", o.Recent)
 }
 
 type hostRestarted struct {
-	meta   alerts.Meta
+	base
 	recent time.Duration
 }
-
-func (r *hostRestarted) Meta() *alerts.Meta { return &r.meta }
-
-func (r *hostRestarted) Kind() backend.Kind { return backend.KindHost }
 
 // Judge keeps in the note: First, the boot time; Last, when the host was read; Seen, the boot that is an alert.
 func (r *hostRestarted) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {

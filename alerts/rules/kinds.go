@@ -61,6 +61,32 @@ func (c *Common) meta(name string) alerts.Meta {
 	}
 }
 
+// base is what all rules have in common. A rule about one entity at a time says of which kind; its evidence is empty where
+// all of its findings are a fleet rule's and carry their own.
+type base struct {
+	meta    alerts.Meta
+	subject backend.Kind
+}
+
+// Meta is what the rule declares about itself.
+func (b *base) Meta() *alerts.Meta { return &b.meta }
+
+// Kind is the kind of entity that the rule judges.
+func (b *base) Kind() backend.Kind { return b.subject }
+
+// Evidence of a rule whose alerts are all about findings that carry their own.
+func (b *base) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence { return nil }
+
+// base is a rule that judges the sources of one input, and is blind where none of what it needs is delivered.
+func (c *Common) base(name string, subject backend.Kind, watches backend.Input, needs ...backend.Input) base {
+	b := base{meta: c.meta(name), subject: subject}
+	b.meta.Watches = watches
+	if len(needs) > 0 {
+		b.meta.Needs = [][]backend.Input{needs}
+	}
+	return b
+}
+
 // common lets Kinds read the common part of any option struct.
 func (c *Common) common() *Common { return c }
 
@@ -103,7 +129,11 @@ func (k Kind) New(o Options) (alerts.Rule, error) {
 // thresholds publishes the figures among a rule's options by their keys.
 func thresholds(options reflect.Value, into alerts.Thresholds) {
 	for i := range options.NumField() {
-		f, key := options.Field(i), options.Type().Field(i).Tag.Get("toml")
+		field := options.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		f, key := options.Field(i), field.Tag.Get("toml")
 		d, span := f.Interface().(backend.Duration)
 		switch {
 		case span:
@@ -167,12 +197,12 @@ func Kinds() []Kind {
 		kind("wont-terminate", terminateDefaults),
 		kind("tmpdir-pileup", pileupDefaults),
 		kind("tmpdir-orphaned", orphanDefaults),
-		kind("tmpdir-close-failed", closeFailedDefaults),
+		counting("tmpdir-close-failed", alerts.SeverityWarning, backend.MetricTmpdirCloseFailed, "the log gives no cause", "5"),
 		kind("tmpdir-root-unusable", rootDefaults),
 		kind("host-oom", hostOOMDefaults),
 		kind("host-restarted", hostRestartedDefaults),
-		kind("persist-failed", persistDefaults),
-		kind("hydrate-failed", hydrateDefaults),
+		counting("persist-failed", alerts.SeverityCritical, backend.MetricPersistFailed, "the snapshot was not saved", "2"),
+		counting("hydrate-failed", alerts.SeverityCritical, backend.MetricHydrateFailed, "the snapshot was not restored", "2"),
 		kind("source-stale", staleDefaults),
 		kind("clock-skew", skewDefaults),
 	}
@@ -197,6 +227,14 @@ func Defaults() []alerts.Rule {
 		}
 	}
 	return out
+}
+
+// refuse is the error of a key whose value is wrong, nil where it is right.
+func refuse(wrong bool, key, why string) error {
+	if wrong {
+		return &KeyError{key, why}
+	}
+	return nil
 }
 
 func positive(key string, d backend.Duration) error {

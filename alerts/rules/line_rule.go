@@ -1,45 +1,48 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 )
 
-// LineOptions are the keys of the rules that count one class of log lines.
+// LineOptions are the keys of a rule that counts one class of log lines.
 type LineOptions struct {
 	Common
 	Lines int              `toml:"lines" doc:"how many such lines of one session within the window"`
 	Over  backend.Duration `toml:"over" doc:"the window, and how long the alert lasts after the newest line"`
+
+	name string
+	rule lineRule // what no key changes
 }
 
-func (o *LineOptions) lineRule(name string, metric backend.Metric, without backend.Literal, runbook string) (*lineRule, error) {
-	if err := atLeast("lines", o.Lines, 1); err != nil {
-		return nil, err
-	}
-	if err := window("over", o.Over); err != nil {
-		return nil, err
-	}
-	r := &lineRule{meta: o.meta(name), metric: metric, lines: float64(o.Lines), over: o.Over.Std(), without: without, runbook: runbook}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs}}
+// counting is the rule of a name about the lines of one class. without is the cause where a line gives none.
+func counting(name string, severity alerts.Severity, metric backend.Metric, without backend.Literal, runbook string) Kind {
+	return kind(name, func() *LineOptions {
+		return &LineOptions{Common: common(severity), Lines: 1, Over: backend.Duration(30 * time.Minute),
+			name: name, rule: lineRule{metric: metric, without: without, runbook: runbook}}
+	})
+}
+
+func (o *LineOptions) build() (alerts.Rule, error) {
+	r := o.rule
+	r.base, r.lines, r.over = o.base(o.name, "", backend.InputRegistry, backend.InputEvictionLogs), float64(o.Lines), o.Over.Std()
 	r.meta.Window = r.over
-	return r, nil
+	return &r, cmp.Or(atLeast("lines", o.Lines, 1), window("over", o.Over))
 }
 
 // lineRule is true while log lines of one class name a session. Its subject is the session as the log names it, which
 // outlives the session itself: what such a line reports stays true after the close.
 type lineRule struct {
-	meta    alerts.Meta
+	base
 	metric  backend.Metric
 	lines   float64
 	over    time.Duration
 	without backend.Literal // the cause where the line gives none
 	runbook string
 }
-
-func (r *lineRule) Meta() *alerts.Meta { return &r.meta }
 
 func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric} }
 

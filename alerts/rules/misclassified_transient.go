@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -19,28 +20,19 @@ func transientDefaults() *TransientOptions {
 }
 
 func (o *TransientOptions) build() (alerts.Rule, error) {
-	if o.Attempts < 2 {
-		return nil, &KeyError{"attempts", "must be at least 2: a single attempt is no retry"}
-	}
-	if err := positive("apart", o.Apart); err != nil {
-		return nil, err
-	}
-	r := &misclassified{meta: o.meta("misclassified-transient"), attempts: o.Attempts, apart: o.Apart.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &misclassified{base: o.base("misclassified-transient", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), attempts: o.Attempts, apart: o.Apart.Std()}
 	r.meta.Inhibits = sameCause("hammered-and-failing", "evicted-sustained")
-	return r, nil
+	return r, cmp.Or(
+		refuse(o.Attempts < 2, "attempts", "must be at least 2: a single attempt is no retry"),
+		positive("apart", o.Apart),
+	)
 }
 
 type misclassified struct {
-	meta     alerts.Meta
+	base
 	attempts int
 	apart    time.Duration
 }
-
-func (r *misclassified) Meta() *alerts.Meta { return &r.meta }
-
-func (r *misclassified) Kind() backend.Kind { return backend.KindWorkspace }
 
 func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

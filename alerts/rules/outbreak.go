@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -33,28 +34,15 @@ func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *aler
 // failures is what the rules about many failures at once have in common: notes of the workspaces that fail, kept together
 // by cause, and how many of a fleet they must be.
 type failures struct {
-	meta  alerts.Meta
+	base
 	share float64
 	over  time.Duration
 }
 
-func newFailures(m alerts.Meta, share float64, over backend.Duration) (failures, error) {
-	if share < 0 || share > 1 {
-		return failures{}, &KeyError{"share", "must be between 0 and 1"}
-	}
-	if err := positive("over", over); err != nil {
-		return failures{}, err
-	}
-	m.Watches = backend.InputRegistry
-	m.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return failures{m, share, over.Std()}, nil
+func newFailures(name string, c *Common, share float64, over backend.Duration) (failures, error) {
+	return failures{c.base(name, backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), share, over.Std()},
+		cmp.Or(refuse(share < 0 || share > 1, "share", "must be between 0 and 1"), positive("over", over))
 }
-
-// Meta is the rule's.
-func (r *failures) Meta() *alerts.Meta { return &r.meta }
-
-// Kind is what is noted.
-func (r *failures) Kind() backend.Kind { return backend.KindWorkspace }
 
 // Judge takes notes of workspaces that fail; a single one proves nothing.
 func (r *failures) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
@@ -67,9 +55,6 @@ func (r *failures) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	}
 	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
 }
-
-// Evidence is never asked for: the findings are those of JudgeFleet and carry their own.
-func (r *failures) Evidence(*alerts.Env, *alerts.Alert, backend.Entity) []alerts.Evidence { return nil }
 
 // Bucket keeps the failures of one cause at one source together.
 func (r *failures) Bucket(k backend.Key, n *alerts.Note) string {

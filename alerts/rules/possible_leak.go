@@ -20,15 +20,11 @@ func leakDefaults() *LeakOptions {
 }
 
 func (o *LeakOptions) build() (alerts.Rule, error) {
-	r := &possibleLeak{meta: o.meta("possible-leak")}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &possibleLeak{base: o.base("possible-leak", "", backend.InputRegistry, backend.InputRegistry)}
 	return r, nil
 }
 
-type possibleLeak struct{ meta alerts.Meta }
-
-func (r *possibleLeak) Meta() *alerts.Meta { return &r.meta }
+type possibleLeak struct{ base }
 
 // Blind says on which sources nothing could ever be found.
 func (r *possibleLeak) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {

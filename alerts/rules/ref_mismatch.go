@@ -20,18 +20,12 @@ func refDefaults() *RefOptions {
 }
 
 func (o *RefOptions) build() (alerts.Rule, error) {
-	r := &refMismatch{meta: o.meta("ref-mismatch")}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
+	r := &refMismatch{base: o.base("ref-mismatch", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry)}
 	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
 	return r, nil
 }
 
-type refMismatch struct{ meta alerts.Meta }
-
-func (r *refMismatch) Meta() *alerts.Meta { return &r.meta }
-
-func (r *refMismatch) Kind() backend.Kind { return backend.KindWorkspace }
+type refMismatch struct{ base }
 
 func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -19,25 +20,18 @@ func registryDefaults() *RegistryOptions {
 }
 
 func (o *RegistryOptions) build() (alerts.Rule, error) {
-	if err := positive("named", o.Named); err != nil {
-		return nil, err
-	}
-	if o.Named.Std() > fleet.WindowSpan {
-		return nil, &KeyError{"named", "counts are kept for an hour only"}
-	}
-	r := &registryNotPublished{meta: o.meta("registry-not-published"), named: o.Named.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs}}
+	r := &registryNotPublished{base: o.base("registry-not-published", "", backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs), named: o.Named.Std()}
 	r.meta.Window = r.named
-	return r, nil
+	return r, cmp.Or(
+		positive("named", o.Named),
+		refuse(o.Named.Std() > fleet.WindowSpan, "named", "counts are kept for an hour only"),
+	)
 }
 
 type registryNotPublished struct {
-	meta  alerts.Meta
+	base
 	named time.Duration
 }
-
-func (r *registryNotPublished) Meta() *alerts.Meta { return &r.meta }
 
 func (r *registryNotPublished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	var out []alerts.Found

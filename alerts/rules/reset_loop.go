@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -19,27 +20,18 @@ func loopDefaults() *LoopOptions {
 }
 
 func (o *LoopOptions) build() (alerts.Rule, error) {
-	if o.Resets < 2 {
-		return nil, &KeyError{"resets", "must be at least 2: one reset in vain is failed-too-long"}
-	}
-	if err := positive("over", o.Over); err != nil {
-		return nil, err
-	}
-	r := &resetLoop{meta: o.meta("reset-loop"), resets: o.Resets, over: o.Over.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return r, nil
+	r := &resetLoop{base: o.base("reset-loop", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), resets: o.Resets, over: o.Over.Std()}
+	return r, cmp.Or(
+		refuse(o.Resets < 2, "resets", "must be at least 2: one reset in vain is failed-too-long"),
+		positive("over", o.Over),
+	)
 }
 
 type resetLoop struct {
-	meta   alerts.Meta
+	base
 	resets int
 	over   time.Duration
 }
-
-func (r *resetLoop) Meta() *alerts.Meta { return &r.meta }
-
-func (r *resetLoop) Kind() backend.Kind { return backend.KindWorkspace }
 
 // Judge keeps in the note's points when it failed again. Last is when it was last seen failed.
 func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {

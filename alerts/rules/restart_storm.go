@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,31 +24,21 @@ func restartDefaults() *RestartOptions {
 }
 
 func (o *RestartOptions) build() (alerts.Rule, error) {
-	switch {
-	case o.Opens < 2:
-		return nil, &KeyError{"opens", "must be at least 2: one open is no storm"}
-	case o.Share <= 0 || o.Share > 1:
-		return nil, &KeyError{"share", "must be more than 0 and at most 1"}
-	case o.Unfinished <= 0 || o.Unfinished > 1:
-		return nil, &KeyError{"unfinished", "must be more than 0 and at most 1"}
-	}
-	if err := positive("within", o.Within); err != nil {
-		return nil, err
-	}
-	r := &restartStorm{meta: o.meta("restart-storm"), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std()}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputRegistry}}
-	return r, nil
+	r := &restartStorm{base: o.base("restart-storm", "", backend.InputRegistry, backend.InputRegistry), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std()}
+	return r, cmp.Or(
+		refuse(o.Opens < 2, "opens", "must be at least 2: one open is no storm"),
+		refuse(o.Share <= 0 || o.Share > 1, "share", "must be more than 0 and at most 1"),
+		refuse(o.Unfinished <= 0 || o.Unfinished > 1, "unfinished", "must be more than 0 and at most 1"),
+		positive("within", o.Within),
+	)
 }
 
 type restartStorm struct {
-	meta              alerts.Meta
+	base
 	opens             int
 	share, unfinished float64
 	within            time.Duration
 }
-
-func (r *restartStorm) Meta() *alerts.Meta { return &r.meta }
 
 // JudgeFleet keeps the newest change of each source in its note: Seen is when, Cause what; the points hold the largest
 // counts since (opens, workspaces, unfinished).

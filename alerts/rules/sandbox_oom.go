@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -20,27 +21,18 @@ func sandboxOOMDefaults() *SandboxOOMOptions {
 }
 
 func (o *SandboxOOMOptions) build() (alerts.Rule, error) {
-	if err := positive("recent", o.Recent); err != nil {
-		return nil, err
-	}
-	if err := share("near", o.Near); err != nil {
-		return nil, err
-	}
-	r := &sandboxOOM{meta: o.meta("sandbox-oom"), recent: o.Recent.Std(), near: o.Near, nearFor: o.NearFor.Std()}
-	r.meta.Watches = backend.InputContainers
-	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
-	return r, nil
+	r := &sandboxOOM{base: o.base("sandbox-oom", backend.KindSandbox, backend.InputContainers, backend.InputContainers), recent: o.Recent.Std(), near: o.Near, nearFor: o.NearFor.Std()}
+	return r, cmp.Or(
+		positive("recent", o.Recent),
+		share("near", o.Near),
+	)
 }
 
 type sandboxOOM struct {
-	meta            alerts.Meta
+	base
 	recent, nearFor time.Duration
 	near            float64
 }
-
-func (r *sandboxOOM) Meta() *alerts.Meta { return &r.meta }
-
-func (r *sandboxOOM) Kind() backend.Kind { return backend.KindSandbox }
 
 // Judge keeps in the note: Last, the newest kill; First, the oldest, and Worked, when it was not killed yet; Count, how many
 // were seen; Seen, since when it is near its limit.

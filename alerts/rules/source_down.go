@@ -17,20 +17,15 @@ func sourceDownDefaults() *SourceDownOptions {
 }
 
 func (o *SourceDownOptions) build() (alerts.Rule, error) {
-	if o.FailedPolls < 1 {
-		return nil, &KeyError{"failed_polls", "must be at least 1"}
-	}
-	r := &sourceDown{meta: o.meta("source-down"), polls: o.FailedPolls}
+	r := &sourceDown{base: o.base("source-down", "", ""), polls: o.FailedPolls}
 	r.meta.Folds = true
-	return r, nil
+	return r, atLeast("failed_polls", o.FailedPolls, 1)
 }
 
 type sourceDown struct {
-	meta  alerts.Meta
+	base
 	polls int
 }
-
-func (r *sourceDown) Meta() *alerts.Meta { return &r.meta }
 
 func (r *sourceDown) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	out := make([]alerts.Found, 0, len(env.State.Sources))

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -20,20 +21,13 @@ func staleDefaults() *StaleOptions {
 }
 
 func (o *StaleOptions) build() (alerts.Rule, error) {
-	if err := window("after", o.After); err != nil {
-		return nil, err
-	}
-	if o.After.Std() <= activeWithin {
-		return nil, &KeyError{"after", "must be longer than " + text(activeWithin) + ", the time within which sessions count as being at work"}
-	}
-	if err := atLeast("active", o.Active, 1); err != nil {
-		return nil, err
-	}
-	r := &sourceStale{meta: o.meta("source-stale"), after: o.After.Std(), active: o.Active}
-	r.meta.Watches = backend.InputRegistry
-	r.meta.Needs = [][]backend.Input{{backend.InputEvictionLogs, backend.InputRejections}}
+	r := &sourceStale{base: o.base("source-stale", "", backend.InputRegistry, backend.InputEvictionLogs, backend.InputRejections), after: o.After.Std(), active: o.Active}
 	r.meta.Window = r.after
-	return r, nil
+	return r, cmp.Or(
+		window("after", o.After),
+		refuse(o.After.Std() <= activeWithin, "after", "must be longer than "+text(activeWithin)+", the time within which sessions count as being at work"),
+		atLeast("active", o.Active, 1),
+	)
 }
 
 // activeWithin is how recently a session must have been seen at work to count.
@@ -43,12 +37,10 @@ const activeWithin = 5 * time.Minute
 const staleSweep = 30 * time.Second
 
 type sourceStale struct {
-	meta   alerts.Meta
+	base
 	after  time.Duration
 	active int
 }
-
-func (r *sourceStale) Meta() *alerts.Meta { return &r.meta }
 
 // JudgeFleet keeps in a source's note: Seen, when it was last looked at in full; Last, its newest data; Count, how many of
 // its sessions another source shows at work.

@@ -18,23 +18,15 @@ func orphanDefaults() *OrphanOptions {
 }
 
 func (o *OrphanOptions) build() (alerts.Rule, error) {
-	if err := positive("after", o.After); err != nil {
-		return nil, err
-	}
-	r := &tmpdirOrphaned{meta: o.meta("tmpdir-orphaned"), after: o.After.Std()}
-	r.meta.Watches = backend.InputTmpdirs
+	r := &tmpdirOrphaned{base: o.base("tmpdir-orphaned", backend.KindTmpdir, backend.InputTmpdirs), after: o.After.Std()}
 	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}, {backend.InputRegistry, backend.InputSessions}}
-	return r, nil
+	return r, positive("after", o.After)
 }
 
 type tmpdirOrphaned struct {
-	meta  alerts.Meta
+	base
 	after time.Duration
 }
-
-func (r *tmpdirOrphaned) Meta() *alerts.Meta { return &r.meta }
-
-func (r *tmpdirOrphaned) Kind() backend.Kind { return backend.KindTmpdir }
 
 // orphanRecheck is how often a directory that may be orphaned is compared with the sessions again.
 const orphanRecheck = 2 * time.Minute

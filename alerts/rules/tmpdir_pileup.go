@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -25,38 +26,23 @@ func pileupDefaults() *PileupOptions {
 }
 
 func (o *PileupOptions) build() (alerts.Rule, error) {
-	if err := atLeast("count", o.Count, 1); err != nil {
-		return nil, err
-	}
-	if err := atLeast("growth", o.Growth, 1); err != nil {
-		return nil, err
-	}
-	if err := window("over", o.Over); err != nil {
-		return nil, err
-	}
-	if err := share("free", o.Free); err != nil {
-		return nil, err
-	}
-	if err := positive("full_within", o.FullWithin); err != nil {
-		return nil, err
-	}
-	r := &tmpdirPileup{meta: o.meta("tmpdir-pileup"), count: o.Count, growth: float64(o.Growth), over: o.Over.Std(), free: o.Free, fullWithin: o.FullWithin.Std()}
-	r.meta.Watches = backend.InputTmpdirs
-	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs}}
+	r := &tmpdirPileup{base: o.base("tmpdir-pileup", backend.KindHost, backend.InputTmpdirs, backend.InputTmpdirs), count: o.Count, growth: float64(o.Growth), over: o.Over.Std(), free: o.Free, fullWithin: o.FullWithin.Std()}
 	r.meta.Window = r.over
-	return r, nil
+	return r, cmp.Or(
+		atLeast("count", o.Count, 1),
+		atLeast("growth", o.Growth, 1),
+		window("over", o.Over),
+		share("free", o.Free),
+		positive("full_within", o.FullWithin),
+	)
 }
 
 type tmpdirPileup struct {
-	meta             alerts.Meta
+	base
 	count            int
 	growth, free     float64
 	over, fullWithin time.Duration
 }
-
-func (r *tmpdirPileup) Meta() *alerts.Meta { return &r.meta }
-
-func (r *tmpdirPileup) Kind() backend.Kind { return backend.KindHost }
 
 // pile is what lies on a host now, and how it grew.
 type pile struct {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"sandglass/alerts"
@@ -19,27 +20,19 @@ func rootDefaults() *RootOptions {
 }
 
 func (o *RootOptions) build() (alerts.Rule, error) {
-	if o.Bytes < 0 {
-		return nil, &KeyError{"bytes", "must be at least 0B"}
-	}
-	if err := atLeast("inodes", int(o.Inodes), 0); err != nil {
-		return nil, err
-	}
-	r := &rootUnusable{meta: o.meta("tmpdir-root-unusable"), bytes: int64(o.Bytes), inodes: o.Inodes}
-	r.meta.Watches = backend.InputTmpdirs
-	r.meta.Needs = [][]backend.Input{{backend.InputTmpdirs, backend.InputHost}} // a root that cannot be listed is what it looks for
-	return r, nil
+	// A root that cannot be listed is what it looks for: what is known of the host is enough.
+	r := &rootUnusable{base: o.base("tmpdir-root-unusable", backend.KindHost, backend.InputTmpdirs, backend.InputTmpdirs, backend.InputHost), bytes: int64(o.Bytes), inodes: o.Inodes}
+	return r, cmp.Or(
+		refuse(o.Bytes < 0, "bytes", "must be at least 0B"),
+		atLeast("inodes", int(o.Inodes), 0),
+	)
 }
 
 type rootUnusable struct {
-	meta   alerts.Meta
+	base
 	bytes  int64
 	inodes int64
 }
-
-func (r *rootUnusable) Meta() *alerts.Meta { return &r.meta }
-
-func (r *rootUnusable) Kind() backend.Kind { return backend.KindHost }
 
 func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
 	h, ok := e.(*backend.Host)

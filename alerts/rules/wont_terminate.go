@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"hash/fnv"
 	"time"
 
@@ -22,28 +23,19 @@ func terminateDefaults() *TerminateOptions {
 }
 
 func (o *TerminateOptions) build() (alerts.Rule, error) {
-	if err := positive("gone", o.Gone); err != nil {
-		return nil, err
-	}
-	if o.CostPerHour < 0 {
-		return nil, &KeyError{"cost_per_hour", "must not be negative"}
-	}
-	r := &wontTerminate{meta: o.meta("wont-terminate"), grace: o.Grace.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
-	r.meta.Watches = backend.InputContainers
-	r.meta.Needs = [][]backend.Input{{backend.InputContainers}}
+	r := &wontTerminate{base: o.base("wont-terminate", backend.KindSandbox, backend.InputContainers, backend.InputContainers), grace: o.Grace.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
 	r.meta.Window = fleet.WindowSpan
-	return r, nil
+	return r, cmp.Or(
+		positive("gone", o.Gone),
+		refuse(o.CostPerHour < 0, "cost_per_hour", "must not be negative"),
+	)
 }
 
 type wontTerminate struct {
-	meta        alerts.Meta
+	base
 	grace, gone time.Duration
 	cost        float64
 }
-
-func (r *wontTerminate) Meta() *alerts.Meta { return &r.meta }
-
-func (r *wontTerminate) Kind() backend.Kind { return backend.KindSandbox }
 
 // Blind says for which containers nothing tells whether they are to end with their sessions.
 func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
