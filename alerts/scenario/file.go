@@ -44,6 +44,8 @@ type Scenario struct {
 	Sessions   []Session   `toml:"session"`
 	Workspaces []Workspace `toml:"workspace"`
 	Sandboxes  []Sandbox   `toml:"sandbox"`
+	Executions []Work      `toml:"execution"`
+	Jobs       []Work      `toml:"job"`
 	Counts     []Count     `toml:"count"`
 	Hosts      []Host      `toml:"host"`
 	Tmpdirs    []Tmpdir    `toml:"tmpdir"`

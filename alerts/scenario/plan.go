@@ -21,6 +21,7 @@ type plan struct {
 	session  []sessionPlan
 	work     []workspacePlan
 	sandbox  []sandboxPlan
+	job      []workPlan // and executions
 	count    []countPlan
 	host     []hostPlan
 	tmpdir   []tmpdirPlan
@@ -86,6 +87,7 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 	p.workspaces(&f)
 	p.sandboxes(&f)
 	p.counts(&f)
+	p.works(&f)
 	p.ground(&f)
 	p.expectations(&f)
 	for _, e := range p.event {

@@ -293,6 +293,8 @@ func (y *player) conclude(step int) {
 	var hs []*backend.Host
 	var ts []*backend.Tmpdir
 	var rs []*backend.Ref
+	var xs []*backend.Execution
+	var js []*backend.Job
 	for _, e := range y.seen {
 		switch e := e.(type) {
 		case *backend.Session:
@@ -307,10 +309,15 @@ func (y *player) conclude(step int) {
 			ts = append(ts, e)
 		case *backend.Ref:
 			rs = append(rs, e)
+		case *backend.Execution:
+			xs = append(xs, e)
+		case *backend.Job:
+			js = append(js, e)
 		}
 	}
 	st.Sessions, st.Workspaces, st.Sandboxes = fleet.NewTable(ss...), fleet.NewTable(ws...), fleet.NewTable(bs...)
 	st.Hosts, st.Tmpdirs, st.Refs = fleet.NewTable(hs...), fleet.NewTable(ts...), fleet.NewTable(rs...)
+	st.Executions, st.Jobs = fleet.NewTable(xs...), fleet.NewTable(js...)
 	st.Events, y.events = y.events, nil
 	for _, s := range y.Sources {
 		h := y.health[s.ID]

@@ -64,6 +64,7 @@ func (w *world) advance(step int, now time.Time) {
 	for i := range w.plan.sandbox {
 		w.sandbox(i, step, now)
 	}
+	w.works(step)
 	w.ground(step)
 }
 
@@ -171,32 +172,8 @@ func known(t time.Time) backend.Value[time.Time] {
 
 // stale is an entity whose newest reading failed.
 func stale(e backend.Entity) backend.Entity {
-	mark := func(m *backend.Meta) { m.Stale, m.StaleWhy = true, backend.Text("its newest reading failed") }
-	switch e := e.(type) {
-	case *backend.Session:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	case *backend.Workspace:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	case *backend.Sandbox:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	case *backend.Host:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	case *backend.Tmpdir:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	case *backend.Ref:
-		c := *e
-		mark(&c.Meta)
-		return &c
-	}
-	return e
+	c := e.EntityMeta().Key.Kind.Spec().Copy(e)
+	m := c.EntityMeta()
+	m.Stale, m.StaleWhy = true, backend.Text("its newest reading failed")
+	return c
 }
