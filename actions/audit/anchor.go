@@ -162,16 +162,16 @@ func ReadAnchors(r io.Reader) ([]Anchor, error) {
 	}
 }
 
-// witness compares a journal with the anchors while it is read.
-type witness struct {
+// anchorCheck compares a journal with the anchors while it is read.
+type anchorCheck struct {
 	place  string
 	chain  string // of the journal; empty before its first record
 	bySeq  map[uint64][]Anchor
 	byHash map[string]bool // anchors without a number: whether the record was seen
 }
 
-func newWitness(place string, anchors []Anchor) *witness {
-	w := &witness{place: place, bySeq: map[uint64][]Anchor{}, byHash: map[string]bool{}}
+func newWitness(place string, anchors []Anchor) *anchorCheck {
+	w := &anchorCheck{place: place, bySeq: map[uint64][]Anchor{}, byHash: map[string]bool{}}
 	for _, a := range anchors {
 		if a.Seq == 0 {
 			w.byHash[a.Hash] = false
@@ -183,10 +183,10 @@ func newWitness(place string, anchors []Anchor) *witness {
 }
 
 // mine reports whether the anchor speaks about this journal.
-func (w *witness) mine(a Anchor) bool { return a.Chain == "" || a.Chain == w.chain }
+func (w *anchorCheck) mine(a Anchor) bool { return a.Chain == "" || a.Chain == w.chain }
 
 // see takes a record in its place; wrong says that an anchor knows another one there.
-func (w *witness) see(here Receipt) (anchored, wrong bool) {
+func (w *anchorCheck) see(here Receipt) (anchored, wrong bool) {
 	if w.chain == "" {
 		w.chain = here.Hash[:shortHash]
 	}
@@ -204,7 +204,7 @@ func (w *witness) see(here Receipt) (anchored, wrong bool) {
 
 // end says what the anchors know behind the last record: the highest number, of which record nobody finds the number,
 // and whether another journal was kept in this place.
-func (w *witness) end(head uint64) (last uint64, lost, another bool, foreign int) {
+func (w *anchorCheck) end(head uint64) (last uint64, lost, another bool, foreign int) {
 	for seq, list := range w.bySeq {
 		for _, a := range list {
 			switch {

@@ -49,21 +49,21 @@ func (e *Entry) ends() bool {
 	return e.Digest != "" && (e.Phase == PhaseDone || e.Phase == PhaseStopped || e.Phase == PhaseRefused)
 }
 
-// progress is what is known of a plan while the journal is read.
-type progress struct {
+// planProgress is what is known of a plan while the journal is read.
+type planProgress struct {
 	plan    OpenPlan
 	settled map[backend.Key]bool
 }
 
-func (p *progress) of(r *Record) bool {
+func (p *planProgress) of(r *Record) bool {
 	return p.plan.Intent.Digest == r.Digest && p.plan.Intent.Verb == r.Verb
 }
 
-func (p *progress) over() bool {
+func (p *planProgress) over() bool {
 	return p.plan.Done >= p.plan.Of && p.plan.Of <= len(p.plan.Intent.Subjects)
 }
 
-func (p *progress) take(r *Record) {
+func (p *planProgress) take(r *Record) {
 	for _, k := range r.Subjects {
 		switch {
 		case r.Phase == PhaseTargetIntent && !p.settled[k] && !slices.Contains(p.plan.Begun, k):
@@ -81,7 +81,7 @@ func (p *progress) take(r *Record) {
 // OpenIntents lists the plans that were begun and not ended, oldest first. A target's last word may be missing although
 // it was acted on, so that it must be read anew and not acted on again. Lines that are no records are Verify's business.
 func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
-	var open []*progress
+	var open []*planProgress
 	for r, err := range j.Records(ctx, Filter{}) {
 		if err != nil {
 			if line := (*LineError)(nil); errors.As(err, &line) {
@@ -91,16 +91,16 @@ func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
 		}
 		switch r.Phase {
 		case PhaseIntent:
-			open = append(open, &progress{plan: OpenPlan{Intent: r, Of: max(r.Targets, len(r.Subjects))}, settled: map[backend.Key]bool{}})
+			open = append(open, &planProgress{plan: OpenPlan{Intent: r, Of: max(r.Targets, len(r.Subjects))}, settled: map[backend.Key]bool{}})
 		case PhaseTargetIntent, PhaseOutcome:
 			for _, p := range open {
 				if p.of(&r) {
 					p.take(&r)
 				}
 			}
-			open = slices.DeleteFunc(open, (*progress).over)
+			open = slices.DeleteFunc(open, (*planProgress).over)
 		case PhaseDone, PhaseStopped, PhaseRefused:
-			open = slices.DeleteFunc(open, func(p *progress) bool { return r.ends() && p.plan.Intent.Digest == r.Digest })
+			open = slices.DeleteFunc(open, func(p *planProgress) bool { return r.ends() && p.plan.Intent.Digest == r.Digest })
 		case PhaseArmed, PhaseBundle, PhaseNote, PhaseAck, PhaseSilence:
 		}
 	}

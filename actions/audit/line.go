@@ -25,8 +25,8 @@ const (
 // noLine is the Prev of the first record.
 const noLine = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// stored is a record as a line has it.
-type stored struct {
+// storedRecord is the JSON form of a record.
+type storedRecord struct {
 	Record
 	Sum string `json:"sum,omitempty"`
 }
@@ -38,7 +38,7 @@ func sumOf(b []byte) string {
 
 // encode makes a line without its line end.
 func encode(r *Record) ([]byte, error) {
-	b, err := json.Marshal(stored{Record: *r})
+	b, err := json.Marshal(storedRecord{Record: *r})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func decode(line []byte) (Record, error) {
 	if string(line[at+len(sumOpen):len(line)-len(sumClose)]) != sumOf(line[:at]) {
 		return Record{}, errChanged
 	}
-	var s stored
+	var s storedRecord
 	if err := json.Unmarshal(line, &s); err != nil {
 		return Record{}, fmt.Errorf("the line has its right hash but is no record: %w", err)
 	}

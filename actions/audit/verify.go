@@ -86,7 +86,7 @@ func verifyChain(r io.Reader, place string, anchors []Anchor) (Report, error) {
 type verifier struct {
 	report  Report
 	head    Receipt // of the last record in its place
-	witness *witness
+	witness *anchorCheck
 
 	waiting []Problem // at most maxProblems of them
 	unkept  int       // further ones

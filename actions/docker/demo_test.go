@@ -18,7 +18,7 @@ func TestActsOnTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	y := &yard{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
+	y := &engineFixture{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
 	p := y.place()
 	var missing, dangling, steady, ended, paused string
 	for b := range p.state().Sandboxes.All() {

@@ -17,15 +17,15 @@ type doer func(ctx context.Context, b *box, t actions.Target) (actions.Done, err
 
 // effect performs one verb during one run.
 type effect struct {
-	hands *hands
-	verb  actions.Verb
-	do    doer
+	client *mutatingClient
+	verb   actions.Verb
+	do     doer
 }
 
 // Do reads the container once more, compares it with the plan, and acts on its full id, which the engine never gives to
 // another container.
 func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
-	b, err := e.hands.inspect(ctx, t.Key.ID, false)
+	b, err := e.client.inspect(ctx, t.Key.ID, false)
 	if err == errGone {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
 	}
@@ -44,11 +44,11 @@ func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (ac
 }
 
 // Close ends the connections.
-func (e *effect) Close() error { return e.hands.close() }
+func (e *effect) Close() error { return e.client.close() }
 
-func (h *hands) destroy(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
-	status, err := h.order(ctx, 3*h.deadline(), func(ctx context.Context) error {
-		_, err := h.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+func (m *mutatingClient) destroy(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := m.order(ctx, 3*m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		return err
 	})
 	if status == http.StatusConflict {
@@ -58,47 +58,47 @@ func (h *hands) destroy(ctx context.Context, b *box, t actions.Target) (actions.
 		return actions.Done{}, err
 	}
 	done := actions.Done{Text: backend.Text("the engine removed it")}
-	if _, err := h.inspect(ctx, t.Key.ID, false); err == errGone {
+	if _, err := m.inspect(ctx, t.Key.ID, false); err == errGone {
 		done.Proved, done.Text = true, backend.Text("the engine removed it and knows it no longer")
 	}
 	return done, nil
 }
 
-func (h *hands) stop(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
-	grace := int(h.desk.opt.StopTimeout.Std().Seconds())
-	status, err := h.order(ctx, h.desk.opt.StopTimeout.Std()+2*h.deadline(), func(ctx context.Context) error {
-		_, err := h.api.ContainerStop(ctx, b.id, client.ContainerStopOptions{Timeout: &grace})
+func (m *mutatingClient) stop(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
+	status, err := m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.ContainerStop(ctx, b.id, client.ContainerStopOptions{Timeout: &grace})
 		return err
 	})
 	if status == http.StatusNotModified {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
 	}
-	return h.after(ctx, t, err, stateExited)
+	return m.after(ctx, t, err, stateExited)
 }
 
-func (h *hands) pause(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
-	status, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
-		_, err := h.api.ContainerPause(ctx, b.id, client.ContainerPauseOptions{})
+func (m *mutatingClient) pause(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.ContainerPause(ctx, b.id, client.ContainerPauseOptions{})
 		return err
 	})
-	return h.after(ctx, t, h.conflict(ctx, t, status, err), statePaused)
+	return m.after(ctx, t, m.conflict(ctx, t, status, err), statePaused)
 }
 
-func (h *hands) resume(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
-	status, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
-		_, err := h.api.ContainerUnpause(ctx, b.id, client.ContainerUnpauseOptions{})
+func (m *mutatingClient) resume(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.ContainerUnpause(ctx, b.id, client.ContainerUnpauseOptions{})
 		return err
 	})
-	return h.after(ctx, t, h.conflict(ctx, t, status, err), stateRunning)
+	return m.after(ctx, t, m.conflict(ctx, t, status, err), stateRunning)
 }
 
 // conflict reads what a container is whose state made the engine refuse: 409, and 500 from engines before 23, say that
 // somebody was faster.
-func (h *hands) conflict(ctx context.Context, t actions.Target, status int, err error) error {
+func (m *mutatingClient) conflict(ctx context.Context, t actions.Target, status int, err error) error {
 	if err == nil || status != http.StatusConflict && status != http.StatusInternalServerError {
 		return err
 	}
-	b, read := h.inspect(ctx, t.Key.ID, false)
+	b, read := m.inspect(ctx, t.Key.ID, false)
 	if read != nil || slices.Contains(t.Identity, actions.Fact{Name: "state", Value: b.state}) {
 		return err
 	}
@@ -106,11 +106,11 @@ func (h *hands) conflict(ctx context.Context, t actions.Target, status int, err 
 }
 
 // after reads what a container is after an order that succeeded.
-func (h *hands) after(ctx context.Context, t actions.Target, err error, wanted string) (actions.Done, error) {
+func (m *mutatingClient) after(ctx context.Context, t actions.Target, err error, wanted string) (actions.Done, error) {
 	if err != nil {
 		return actions.Done{}, err
 	}
-	b, err := h.inspect(ctx, t.Key.ID, false)
+	b, err := m.inspect(ctx, t.Key.ID, false)
 	switch {
 	case errors.Is(err, errGone):
 		return actions.Done{Text: backend.Text("the engine accepted it, and removed the container since")}, nil

@@ -153,7 +153,7 @@ func TestNothingIsSentToAnEngineThatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := e.(*effect).hands
+	h := e.(*effect).client
 	f.stop()
 	_, err = h.destroy(t.Context(), &box{id: boxID}, actions.Target{Key: c.Key})
 	var uncertain *actions.UncertainError
@@ -220,7 +220,7 @@ func TestCommandThatDoesNotEnd(t *testing.T) {
 
 func TestTroubleOf(t *testing.T) {
 	const oci = "OCI runtime exec failed: exec failed: "
-	for text, want := range map[string]trouble{
+	for text, want := range map[string]startFailure{
 		oci + `unable to start container process: chdir to cwd ("/work") set in config.json failed: no such file or directory: unknown`:                                    troubleMissing,
 		oci + `container_linux.go:380: starting container process caused: chdir to cwd ("/w") set in config.json failed: no such file or directory: unknown`:               troubleMissing,
 		oci + "unable to start container process: current working directory is outside of container mount namespace root -- possible container breakout detected: unknown": troubleUnlinked,
@@ -278,14 +278,14 @@ func TestVerdictsComeFromLaterReadings(t *testing.T) {
 		{"destroyed, source down", actions.Destroy, down, actions.ResultAccepted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			part, _ := (&desk{}).part(c.verb)
+			part, _ := (&clientFactory{}).part(c.verb)
 			if got := part.Verifier.Verify(actions.Target{Key: key(boxID)}, issued, c.s); got.Result != c.want || got.Why.IsEmpty() {
 				t.Errorf("%+v, want %s", got, c.want)
 			}
 		})
 	}
 	for _, v := range []actions.Verb{actions.Repair, actions.Probe} {
-		if part, _ := (&desk{}).part(v); part.Verifier != nil {
+		if part, _ := (&clientFactory{}).part(v); part.Verifier != nil {
 			t.Errorf("%s has a verifier, and no reading shows the inside of a container", v)
 		}
 	}

@@ -23,34 +23,34 @@ const maxBody = 4 << 20
 
 // reader reads one engine. Its client refuses every method but GET and HEAD.
 type reader struct {
-	api  *client.Client
-	desk *desk
+	api     *client.Client
+	factory *clientFactory
 }
 
-// hands can change the containers of one engine.
-type hands struct{ reader }
+// mutatingClient changes the containers of one engine.
+type mutatingClient struct{ reader }
 
 var errReads = errors.New("only GET and HEAD are allowed while a plan is made")
 
 // read makes a reader. Nothing is sent.
-func (d *desk) read() (*reader, error) {
-	api, err := d.client(client.WithHTTPRequestHook(func(req *http.Request) error {
+func (f *clientFactory) read() (*reader, error) {
+	api, err := f.client(client.WithHTTPRequestHook(func(req *http.Request) error {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
 			return errReads
 		}
 		return nil
 	}))
-	return &reader{api, d}, err
+	return &reader{api, f}, err
 }
 
 // open makes the client that acts. Nothing is sent.
-func (d *desk) open() (*hands, error) {
-	api, err := d.client(nil)
-	return &hands{reader{api, d}}, err
+func (f *clientFactory) open() (*mutatingClient, error) {
+	api, err := f.client(nil)
+	return &mutatingClient{reader{api, f}}, err
 }
 
-func (d *desk) client(more client.Opt) (*client.Client, error) {
-	host, version, c, err := d.source.Endpoint()
+func (f *clientFactory) client(more client.Opt) (*client.Client, error) {
+	host, version, c, err := f.source.Endpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +62,12 @@ func (r *reader) close() error { return r.api.Close() }
 
 // deadline is how long one request may take.
 func (r *reader) deadline() time.Duration {
-	return cmp.Or(max(r.desk.deps.Deadline, 0), 10*time.Second)
+	return cmp.Or(max(r.factory.deps.Deadline, 0), 10*time.Second)
 }
 
 // words are an error's, without what only the library adds, masked and bounded.
 func (r *reader) words(err error) backend.Safe {
-	return r.desk.deps.Cleaner.Clean(strings.TrimPrefix(err.Error(), "Error response from daemon: "), 400)
+	return r.factory.deps.Cleaner.Clean(strings.TrimPrefix(err.Error(), "Error response from daemon: "), 400)
 }
 
 // exchange is what is known of one request and its answer.
@@ -101,7 +101,7 @@ func answered(resp *http.Response) {
 // order sends one request that changes something, once, and gives its failure a meaning: an *actions.ChangedError when
 // the container is not there any more, an *actions.UncertainError when it was sent and nobody knows what became of it.
 // status is that of the answer, 0 without one.
-func (h *hands) order(ctx context.Context, patience time.Duration, do func(context.Context) error) (status int, err error) {
+func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do func(context.Context) error) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ctx, x := watched(ctx)
@@ -114,13 +114,13 @@ func (h *hands) order(ctx context.Context, patience time.Duration, do func(conte
 	case status == http.StatusNotFound:
 		return status, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
-		return status, &actions.UncertainError{Err: fmt.Errorf("what stands before the engine answered %d: %s", status, h.words(err))}
+		return status, &actions.UncertainError{Err: fmt.Errorf("what stands before the engine answered %d: %s", status, m.words(err))}
 	case status >= http.StatusBadRequest:
-		return status, fmt.Errorf("the engine refuses: %s", h.words(err))
+		return status, fmt.Errorf("the engine refuses: %s", m.words(err))
 	case !x.sent.Load():
-		return status, fmt.Errorf("not sent, the engine cannot be reached: %s", h.words(err))
+		return status, fmt.Errorf("not sent, the engine cannot be reached: %s", m.words(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		return status, &actions.UncertainError{Err: fmt.Errorf("no answer within %s", backend.Age(patience))}
 	}
-	return status, &actions.UncertainError{Err: errors.New(h.words(err).String())}
+	return status, &actions.UncertainError{Err: errors.New(m.words(err).String())}
 }

@@ -264,7 +264,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 	}
 	part := parts[actions.Repair]
 	l := part.Looker.(looker)
-	l.desk.host = host{proc: t.TempDir()} // no process of any container is to be seen there
+	l.factory.host = host{proc: t.TempDir()} // no process of any container is to be seen there
 	p.parts[actions.Repair] = part
 
 	dir, other := filepath.Join(t.TempDir(), "ws"), filepath.Join(t.TempDir(), "other")

@@ -23,26 +23,26 @@ const maxOutput = 4 << 10
 // settleExec is how often the engine is asked whether a command whose output ended is over.
 const settleExec = 20 * time.Millisecond
 
-// trouble is why a command did not begin.
-type trouble int
+// startFailure is why a command did not begin.
+type startFailure int
 
 const (
-	troubleNone     trouble = iota // it began
-	troubleMissing                 // its working directory is missing
-	troubleUnlinked                // its working directory was removed under a mount
-	troubleProgram                 // the image has no such program
+	troubleNone     startFailure = iota // it began
+	troubleMissing                      // its working directory is missing
+	troubleUnlinked                     // its working directory was removed under a mount
+	troubleProgram                      // the image has no such program
 	troubleOther
 )
 
-// ran is what came of a command.
-type ran struct {
-	trouble trouble
+// commandResult is how a command ended.
+type commandResult struct {
+	trouble startFailure
 	code    int
 	said    backend.Safe // what it printed, or why it did not begin
 	took    time.Duration
 }
 
-func (r ran) ok() bool { return r.trouble == troubleNone && r.code == 0 }
+func (r commandResult) ok() bool { return r.trouble == troubleNone && r.code == 0 }
 
 // command is a command to run in a container.
 type command struct {
@@ -52,7 +52,7 @@ type command struct {
 
 // troubleOf reads why the engine's runtime could not begin a command. The words are those of runc ("chdir to cwd …",
 // "outside of container mount namespace root", "executable file not found in $PATH") and of crun.
-func troubleOf(text string) trouble {
+func troubleOf(text string) startFailure {
 	low := strings.ToLower(text)
 	switch {
 	case strings.Contains(low, "outside of container mount namespace root"):
@@ -74,31 +74,31 @@ func refused(code int, text string) bool {
 
 // run runs a command to its end and takes what it prints. A command that does not end within the deadline is an
 // *actions.UncertainError: it goes on in the container, because the engine has no way to end it.
-func (h *hands) run(ctx context.Context, b *box, c command) (ran, error) {
-	began := h.desk.deps.Now()
+func (m *mutatingClient) run(ctx context.Context, b *box, c command) (commandResult, error) {
+	began := m.factory.deps.Now()
 	var id string
-	if _, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
-		res, err := h.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
+	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
+		res, err := m.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
 		id = res.ID
 		return err
 	}); err != nil {
 		var uncertain *actions.UncertainError
 		if errors.As(err, &uncertain) { // an exec that nobody starts does nothing
-			return ran{}, fmt.Errorf("the command was not started: %w", uncertain.Err)
+			return commandResult{}, fmt.Errorf("the command was not started: %w", uncertain.Err)
 		}
-		return ran{}, err
+		return commandResult{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.deadline())
+	ctx, cancel := context.WithTimeout(ctx, m.deadline())
 	defer cancel()
-	text, err := h.output(ctx, id)
+	text, err := m.output(ctx, id)
 	if err != nil {
-		return ran{}, err
+		return commandResult{}, err
 	}
-	code, err := h.exitCode(ctx, id)
+	code, err := m.exitCode(ctx, id)
 	if err != nil {
-		return ran{}, err
+		return commandResult{}, err
 	}
-	out := ran{code: code, said: h.desk.deps.Cleaner.Clean(strings.TrimSpace(text), 400), took: h.desk.deps.Now().Sub(began)}
+	out := commandResult{code: code, said: m.factory.deps.Cleaner.Clean(strings.TrimSpace(text), 400), took: m.factory.deps.Now().Sub(began)}
 	if refused(code, text) {
 		out.trouble = troubleOf(text)
 	}
@@ -106,53 +106,53 @@ func (h *hands) run(ctx context.Context, b *box, c command) (ran, error) {
 }
 
 // output starts an exec and reads what it prints until it ends.
-func (h *hands) output(ctx context.Context, id string) (string, error) {
+func (m *mutatingClient) output(ctx context.Context, id string) (string, error) {
 	ctx, x := watched(ctx)
-	stream, err := h.api.ExecAttach(ctx, id, client.ExecAttachOptions{})
+	stream, err := m.api.ExecAttach(ctx, id, client.ExecAttachOptions{})
 	if err != nil {
 		var dial *net.OpError
 		switch {
 		case x.status.Load() >= 400:
-			return "", fmt.Errorf("the engine refuses to start the command: %s", h.words(err))
+			return "", fmt.Errorf("the engine refuses to start the command: %s", m.words(err))
 		case errors.As(err, &dial) && dial.Op == "dial":
-			return "", fmt.Errorf("not sent, the engine cannot be reached: %s", h.words(err))
+			return "", fmt.Errorf("not sent, the engine cannot be reached: %s", m.words(err))
 		}
-		return "", &actions.UncertainError{Err: h.late(ctx, err)}
+		return "", &actions.UncertainError{Err: m.late(ctx, err)}
 	}
 	defer stream.Close()
 	stop := context.AfterFunc(ctx, stream.Close)
 	defer stop()
 	kept := &head{}
 	if _, err := stdcopy.StdCopy(kept, kept, stream.Reader); err != nil || ctx.Err() != nil {
-		return "", &actions.UncertainError{Err: h.late(ctx, err)}
+		return "", &actions.UncertainError{Err: m.late(ctx, err)}
 	}
 	return kept.b.String(), nil
 }
 
 // late words an error of a command that may be running still.
-func (h *hands) late(ctx context.Context, err error) error {
+func (m *mutatingClient) late(ctx context.Context, err error) error {
 	if ctx.Err() != nil || err == nil {
-		return fmt.Errorf("the command did not end within %s and may be running still", backend.Age(h.deadline()))
+		return fmt.Errorf("the command did not end within %s and may be running still", backend.Age(m.deadline()))
 	}
-	return errors.New(h.words(err).String())
+	return errors.New(m.words(err).String())
 }
 
 // exitCode asks for the exit code of a command whose output has ended.
-func (h *hands) exitCode(ctx context.Context, id string) (int, error) {
+func (m *mutatingClient) exitCode(ctx context.Context, id string) (int, error) {
 	tick := time.NewTicker(settleExec)
 	defer tick.Stop()
 	for {
-		res, err := h.api.ExecInspect(ctx, id, client.ExecInspectOptions{})
+		res, err := m.api.ExecInspect(ctx, id, client.ExecInspectOptions{})
 		switch {
 		case err != nil:
-			return 0, &actions.UncertainError{Err: h.late(ctx, err)}
+			return 0, &actions.UncertainError{Err: m.late(ctx, err)}
 		case !res.Running:
 			return res.ExitCode, nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return 0, &actions.UncertainError{Err: h.late(ctx, nil)}
+			return 0, &actions.UncertainError{Err: m.late(ctx, nil)}
 		}
 	}
 }

@@ -22,8 +22,8 @@ func defaults() Options {
 // longestStop keeps a stop within the time that a run gives one effect.
 const longestStop = 90 * time.Second
 
-// located is the read ability of a source that says where its engine is.
-type located interface {
+// endpointSource is the read ability of a source that says where its engine is.
+type endpointSource interface {
 	// Endpoint is the engine that the newest poll spoke to: its address as the client library takes it, the API version
 	// that was agreed on, and an HTTP client of the caller's own.
 	Endpoint() (host, api string, c *http.Client, err error)
@@ -81,8 +81,8 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 		return nil, nil, site.Options.Refuse("stop_timeout", "must be at most 90s")
 	}
 	parts, missing := map[actions.Verb]actions.Part{}, map[actions.Verb]backend.Safe{}
-	src, ok := site.Source.(located)
-	desk := &desk{source: src, deps: site.Deps, opt: o, host: host{proc: "/proc"}}
+	src, ok := site.Source.(endpointSource)
+	desk := &clientFactory{source: src, deps: site.Deps, opt: o, host: host{proc: "/proc"}}
 	if desk.deps.Cleaner == nil {
 		desk.deps.Cleaner = backend.NewCleaner()
 	}
@@ -98,39 +98,39 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 	return parts, missing, nil
 }
 
-// desk is what the parts of one source share.
-type desk struct {
-	source located
+// clientFactory makes clients of one engine, and holds what the parts of its source share.
+type clientFactory struct {
+	source endpointSource
 	deps   backend.Deps
 	opt    Options
 	host   host
 }
 
-func (d *desk) part(v actions.Verb) (actions.Part, bool) {
-	p := actions.Part{Looker: looker{d, v}, ReadsItself: true}
-	var do func(*hands) doer
+func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
+	p := actions.Part{Looker: looker{f, v}, ReadsItself: true}
+	var do func(*mutatingClient) doer
 	switch v {
 	case actions.Destroy:
-		p.Verifier, do = gone{}, func(h *hands) doer { return h.destroy }
+		p.Verifier, do = removalVerifier{}, func(h *mutatingClient) doer { return h.destroy }
 	case actions.Stop:
-		p.Verifier, do = becomes{backend.SandboxExited}, func(h *hands) doer { return h.stop }
+		p.Verifier, do = classVerifier{backend.SandboxExited}, func(h *mutatingClient) doer { return h.stop }
 	case actions.Pause:
-		p.Verifier, do = becomes{backend.SandboxPaused}, func(h *hands) doer { return h.pause }
+		p.Verifier, do = classVerifier{backend.SandboxPaused}, func(h *mutatingClient) doer { return h.pause }
 	case actions.Resume:
-		p.Verifier, do = becomes{backend.SandboxRunning}, func(h *hands) doer { return h.resume }
+		p.Verifier, do = classVerifier{backend.SandboxRunning}, func(h *mutatingClient) doer { return h.resume }
 	case actions.Repair: // readings do not show the inside of a container: the command that runs afterwards proves it
-		do = func(h *hands) doer { return h.repair }
+		do = func(h *mutatingClient) doer { return h.repair }
 	case actions.Probe:
-		do = func(h *hands) doer { return h.probe }
+		do = func(h *mutatingClient) doer { return h.probe }
 	default:
 		return actions.Part{}, false
 	}
 	p.Open = func(context.Context) (actions.Effect, error) {
-		h, err := d.open()
+		h, err := f.open()
 		if err != nil {
 			return nil, err
 		}
-		return &effect{hands: h, verb: v, do: do(h)}, nil
+		return &effect{client: h, verb: v, do: do(h)}, nil
 	}
 	return p, true
 }

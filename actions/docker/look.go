@@ -19,8 +19,8 @@ const (
 
 // looker reads the targets of one verb.
 type looker struct {
-	desk *desk
-	verb actions.Verb
+	factory *clientFactory
+	verb    actions.Verb
 }
 
 // Look reads each container from the engine. It sends GET and HEAD.
@@ -29,16 +29,16 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 	for i, k := range q.Keys {
 		out[i] = actions.Candidate{Key: k}
 	}
-	r, err := l.desk.read()
+	r, err := l.factory.read()
 	if err != nil {
-		why := l.desk.deps.Cleaner.Clean(err.Error(), 300)
+		why := l.factory.deps.Cleaner.Clean(err.Error(), 300)
 		for i := range out {
 			out[i].Why = why
 		}
 		return out
 	}
 	defer func() { _ = r.close() }() // idle connections; nothing is lost
-	view := &look{looker: l, r: r, q: q}
+	view := &lookup{looker: l, r: r, q: q}
 	if l.verb == actions.Destroy {
 		view.refs = refsByBox(q.State, q.Keys)
 	}
@@ -50,7 +50,7 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 	var all sync.WaitGroup
 	for range min(lookers, len(out)) {
 		all.Add(1)
-		l.desk.deps.Spawn.Go("look at containers of "+l.desk.deps.ID, func() {
+		l.factory.deps.Spawn.Go("look at containers of "+l.factory.deps.ID, func() {
 			defer all.Done()
 			for c := range jobs {
 				view.one(ctx, c)
@@ -61,15 +61,15 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 	return out
 }
 
-// look is the work of one Look.
-type look struct {
+// lookup is the work of one Look.
+type lookup struct {
 	looker
 	r    *reader
 	q    actions.Question
 	refs map[string][]*backend.Ref // by the full id of the container they name
 }
 
-func (l *look) one(ctx context.Context, c *actions.Candidate) {
+func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 	known := l.q.State.Sandbox(c.Key)
 	switch {
 	case known == nil:
@@ -86,7 +86,7 @@ func (l *look) one(ctx context.Context, c *actions.Candidate) {
 		b, err = l.r.inspect(ctx, c.Key.ID, false)
 	}
 	if err != nil {
-		c.Why = l.desk.deps.Cleaner.Clean(err.Error(), 300)
+		c.Why = l.factory.deps.Cleaner.Clean(err.Error(), 300)
 		return
 	}
 	c.Name, c.Identity, c.Why = b.name, b.identity(l.verb), b.unfit(l.verb)
@@ -113,7 +113,7 @@ func (l *look) one(ctx context.Context, c *actions.Candidate) {
 }
 
 // remarks are what the plan says about an eligible target.
-func (l *look) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o owner) {
+func (l *lookup) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o owner) {
 	note := func(s backend.Safe) {
 		if !s.IsEmpty() {
 			c.Notes = append(c.Notes, s)
@@ -146,7 +146,7 @@ func (l *look) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o o
 }
 
 // losesRun lists what ends with the container's processes.
-func (l *look) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) {
+func (l *lookup) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) {
 	if started, ok := known.StartedAt.Get(); ok && !b.idle() {
 		c.Loses = append(c.Loses, backend.Textf("what runs in it, up %s", backend.Age(l.q.Now.Sub(started))))
 	} else if !b.idle() {
@@ -160,7 +160,7 @@ func (l *look) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) {
 }
 
 // losesAll lists what goes with the container, and notes what stays.
-func (l *look) losesAll(c *actions.Candidate, b *box, known *backend.Sandbox) {
+func (l *lookup) losesAll(c *actions.Candidate, b *box, known *backend.Sandbox) {
 	l.losesRun(c, b, known)
 	if n, ok := b.written.Get(); ok {
 		c.Loses = append(c.Loses, backend.Textf("%s written since it was made", backend.Bytes(n)))
@@ -182,13 +182,13 @@ func (l *look) losesAll(c *actions.Candidate, b *box, known *backend.Sandbox) {
 	}
 }
 
-func (l *look) clean(raw string) backend.Safe { return l.desk.deps.Cleaner.Clean(raw, 200) }
+func (l *lookup) clean(raw string) backend.Safe { return l.factory.deps.Cleaner.Clean(raw, 200) }
 
-// becomes verifies a verb after which a container is in a state.
-type becomes struct{ class backend.SandboxClass }
+// classVerifier verifies a verb after which a container is in a state.
+type classVerifier struct{ class backend.SandboxClass }
 
 // Verify looks for a reading of the container that was made after the verb was issued.
-func (v becomes) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (v classVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	b := s.Sandbox(t.Key)
 	if b == nil {
 		if g := actions.Gone(t, issued, s); g.Result == actions.ResultVerified {
@@ -206,10 +206,10 @@ func (v becomes) Verify(t actions.Target, issued time.Time, s *fleet.State) acti
 	return actions.Verdict{Result: actions.ResultAccepted, Why: backend.Textf("its engine still calls it %s", b.Reported)}
 }
 
-// gone verifies a verb after which a container is no more.
-type gone struct{}
+// removalVerifier verifies a verb after which a container is no more.
+type removalVerifier struct{}
 
 // Verify looks for a later reading that lists the container no longer.
-func (gone) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (removalVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	return actions.Gone(t, issued, s)
 }

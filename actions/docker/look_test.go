@@ -260,13 +260,13 @@ func TestMountTableTellsARemovedDirectory(t *testing.T) {
 // Nothing but GET and HEAD leaves the client that plans are made with, whoever asks it.
 func TestReaderRefusesToChange(t *testing.T) {
 	f := newFake(t)
-	d := &desk{source: f, opt: defaults(), deps: backend.Deps{Deadline: soon, Now: time.Now, Cleaner: backend.NewCleaner()}}
+	d := &clientFactory{source: f, opt: defaults(), deps: backend.Deps{Deadline: soon, Now: time.Now, Cleaner: backend.NewCleaner()}}
 	r, err := d.read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.close() }()
-	h := &hands{*r}
+	h := &mutatingClient{*r}
 	for what, do := range map[string]doer{"destroy": h.destroy, "stop": h.stop, "pause": h.pause, "resume": h.resume, "probe": h.probe} {
 		if _, err := do(t.Context(), &box{id: boxID}, actions.Target{Key: key(boxID)}); err == nil || !strings.Contains(err.Error(), errReads.Error()) {
 			t.Errorf("%s: %v", what, err)

@@ -28,15 +28,15 @@ func fact(t actions.Target, name string) string {
 }
 
 // repair makes a missing working directory again. It never replaces or removes anything.
-func (h *hands) repair(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
-	now, err := h.rootOf(ctx, b)
+func (m *mutatingClient) repair(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+	now, err := m.rootOf(ctx, b)
 	switch {
 	case err != nil:
 		return actions.Done{}, err
 	case string(now.state) != fact(t, factRoot) || now.target != fact(t, factTarget):
-		return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", h.clean(b.workDir), backend.Text(backend.Literal(now.state)))}
+		return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", m.clean(b.workDir), backend.Text(backend.Literal(now.state)))}
 	}
-	before, err := h.run(ctx, b, command{argv: h.desk.opt.ProbeCommand})
+	before, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
 		return actions.Done{}, err
 	}
@@ -44,11 +44,11 @@ func (h *hands) repair(ctx context.Context, b *box, t actions.Target) (actions.D
 	case troubleMissing:
 	case troubleNone:
 		if !before.ok() { // it began, and yet: its own words say more than ours
-			return actions.Done{}, fmt.Errorf("nothing was done: %s begins in %s and ends with exit code %d: %s", h.probeName(), h.clean(b.workDir), before.code, before.said)
+			return actions.Done{}, fmt.Errorf("nothing was done: %s begins in %s and ends with exit code %d: %s", m.probeName(), m.clean(b.workDir), before.code, before.said)
 		}
-		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", h.clean(b.workDir))}
+		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.workDir))}
 	case troubleUnlinked:
-		return actions.Done{}, h.unlinked(b)
+		return actions.Done{}, m.unlinked(b)
 	case troubleProgram, troubleOther:
 		return actions.Done{}, fmt.Errorf("nothing was done: a command fails for another reason than a missing directory: %s", before.said)
 	}
@@ -56,25 +56,27 @@ func (h *hands) repair(ctx context.Context, b *box, t actions.Target) (actions.D
 	if now.state == rootDangling {
 		dir = now.target
 	}
-	note, err := h.mkdir(ctx, b, dir)
+	note, err := m.mkdir(ctx, b, dir)
 	if err != nil {
 		return actions.Done{}, err
 	}
-	return h.prove(ctx, b, dir, note)
+	return m.prove(ctx, b, dir, note)
 }
 
-func (h *hands) clean(raw string) backend.Safe { return h.desk.deps.Cleaner.Clean(raw, 200) }
+func (m *mutatingClient) clean(raw string) backend.Safe {
+	return m.factory.deps.Cleaner.Clean(raw, 200)
+}
 
 // unlinked is the error about a directory that cannot be repaired from inside.
-func (h *hands) unlinked(b *box) error {
-	return fmt.Errorf("nothing helps from inside: %s. %s", b.unlinkedWhy(h.clean), b.unlinkedAdvice(h.clean))
+func (m *mutatingClient) unlinked(b *box) error {
+	return fmt.Errorf("nothing helps from inside: %s. %s", b.unlinkedWhy(m.clean), b.unlinkedAdvice(m.clean))
 }
 
 // prove runs a plain command in the working directory.
-func (h *hands) prove(ctx context.Context, b *box, dir string, note backend.Safe) (actions.Done, error) {
-	after, err := h.run(ctx, b, command{argv: h.desk.opt.ProbeCommand})
+func (m *mutatingClient) prove(ctx context.Context, b *box, dir string, note backend.Safe) (actions.Done, error) {
+	after, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
-		return actions.Done{}, fmt.Errorf("%s was made, but whether commands run in it is not known: %w", h.clean(dir), err)
+		return actions.Done{}, fmt.Errorf("%s was made, but whether commands run in it is not known: %w", m.clean(dir), err)
 	}
 	done := actions.Done{Proved: true}
 	if !note.IsEmpty() {
@@ -83,39 +85,39 @@ func (h *hands) prove(ctx context.Context, b *box, dir string, note backend.Safe
 	switch after.trouble {
 	case troubleNone:
 		if !after.ok() {
-			return actions.Done{}, fmt.Errorf("%s was made, and %s ends with exit code %d in it: %s", h.clean(dir), h.probeName(), after.code, after.said)
+			return actions.Done{}, fmt.Errorf("%s was made, and %s ends with exit code %d in it: %s", m.clean(dir), m.probeName(), after.code, after.said)
 		}
-		done.Text = backend.Textf("%s is there again, empty: %s ended with exit code 0 in it", h.clean(dir), h.probeName())
+		done.Text = backend.Textf("%s is there again, empty: %s ended with exit code 0 in it", m.clean(dir), m.probeName())
 	case troubleProgram: // it failed for the directory before, and the directory comes first
-		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", h.clean(dir), h.probeName())
+		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", m.clean(dir), m.probeName())
 	case troubleUnlinked:
-		return actions.Done{}, h.unlinked(b)
+		return actions.Done{}, m.unlinked(b)
 	case troubleMissing, troubleOther:
-		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", h.clean(dir), after.said)
+		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", m.clean(dir), after.said)
 	}
 	return done, nil
 }
 
-func (h *hands) probeName() backend.Safe {
-	return h.desk.deps.Cleaner.Clean(strings.Join(h.desk.opt.ProbeCommand, " "), 80)
+func (m *mutatingClient) probeName() backend.Safe {
+	return m.factory.deps.Cleaner.Clean(strings.Join(m.factory.opt.ProbeCommand, " "), 80)
 }
 
 // mkdir makes a directory as the container's user, or, in an image without mkdir, through the engine's archive. It is
 // never made by a superuser whom the container's own user is not: what the path leads through is that user's to change,
 // and a directory made elsewhere and given to it would be a gift of rights. The note says what is particular about it.
-func (h *hands) mkdir(ctx context.Context, b *box, dir string) (note backend.Safe, err error) {
-	made, err := h.run(ctx, b, command{argv: []string{"mkdir", "-p", "--", dir}, dir: "/"})
+func (m *mutatingClient) mkdir(ctx context.Context, b *box, dir string) (note backend.Safe, err error) {
+	made, err := m.run(ctx, b, command{argv: []string{"mkdir", "-p", "--", dir}, dir: "/"})
 	switch {
 	case err != nil:
 		return note, err
 	case made.ok():
 		return note, nil
 	case made.trouble == troubleProgram:
-		return h.unpack(ctx, b, dir)
+		return m.unpack(ctx, b, dir)
 	case made.trouble != troubleNone:
 		return note, fmt.Errorf("mkdir could not be run: %s", made.said)
 	}
-	return note, fmt.Errorf("%s cannot be made by the container's user%s: %s%s", h.clean(dir), b.called(h.clean), made.said, h.leads(ctx, b))
+	return note, fmt.Errorf("%s cannot be made by the container's user%s: %s%s", m.clean(dir), b.called(m.clean), made.said, m.leads(ctx, b))
 }
 
 // called names the container's user.
@@ -133,8 +135,8 @@ func privileged(user string) bool {
 
 // leads says what to do next where the container's user could not make its working directory: a link shows here that
 // nobody could see before.
-func (h *hands) leads(ctx context.Context, b *box) string {
-	link, err := h.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
+func (m *mutatingClient) leads(ctx context.Context, b *box) string {
+	link, err := m.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
 	if err == nil && link.ok() && !link.said.IsEmpty() {
 		return fmt.Sprintf("; it is a link to %s, which is missing and which the plan did not show: look where it should lead before anything is made there", link.said)
 	}
@@ -145,12 +147,12 @@ func (h *hands) leads(ctx context.Context, b *box) string {
 }
 
 // unpack makes a directory through the engine's archive, which needs nothing of the image.
-func (h *hands) unpack(ctx context.Context, b *box, dir string) (backend.Safe, error) {
+func (m *mutatingClient) unpack(ctx context.Context, b *box, dir string) (backend.Safe, error) {
 	none := backend.Safe{}
-	if !h.desk.host.settled(b, dir) {
-		return none, fmt.Errorf("the image has no mkdir, and the engine's archive would touch mounts of the host: make %s in a new container, or restart this one with it", h.clean(dir))
+	if !m.factory.host.settled(b, dir) {
+		return none, fmt.Errorf("the image has no mkdir, and the engine's archive would touch mounts of the host: make %s in a new container, or restart this one with it", m.clean(dir))
 	}
-	parent, err := h.firm(ctx, b, dir)
+	parent, err := m.firm(ctx, b, dir)
 	if err != nil {
 		return none, err
 	}
@@ -160,15 +162,15 @@ func (h *hands) unpack(ctx context.Context, b *box, dir string) (backend.Safe, e
 	at := ""
 	for name := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(dir, parent), "/"), "/") {
 		at = path.Join(at, name)
-		if err := w.WriteHeader(&tar.Header{Name: at + "/", Typeflag: tar.TypeDir, Mode: 0o755, Uid: uid, Gid: gid, ModTime: h.desk.deps.Now()}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: at + "/", Typeflag: tar.TypeDir, Mode: 0o755, Uid: uid, Gid: gid, ModTime: m.factory.deps.Now()}); err != nil {
 			return none, err
 		}
 	}
 	if err := w.Close(); err != nil {
 		return none, err
 	}
-	if _, err := h.order(ctx, h.deadline(), func(ctx context.Context) error {
-		_, err := h.api.CopyToContainer(ctx, b.id, client.CopyToContainerOptions{DestinationPath: parent, Content: &tree})
+	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
+		_, err := m.api.CopyToContainer(ctx, b.id, client.CopyToContainerOptions{DestinationPath: parent, Content: &tree})
 		return err
 	}); err != nil {
 		return none, err
@@ -178,18 +180,18 @@ func (h *hands) unpack(ctx context.Context, b *box, dir string) (backend.Safe, e
 
 // firm is the longest part of a directory's path that is there: entries for it would change its owner and mode. Every
 // part of it must be a real directory, because the engine unpacks with all rights, and a link may lead anywhere.
-func (h *hands) firm(ctx context.Context, b *box, dir string) (string, error) {
+func (m *mutatingClient) firm(ctx context.Context, b *box, dir string) (string, error) {
 	at := "/"
 	for name := range strings.SplitSeq(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
 		next := path.Join(at, name)
-		mode, _, err := h.stat(ctx, b, next)
+		mode, _, err := m.stat(ctx, b, next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return at, nil
 		case err != nil:
 			return "", err
 		case !mode.IsDir():
-			return "", fmt.Errorf("the image has no mkdir, and %s on the way to %s is no plain directory, so that unpacking could make it elsewhere", h.clean(next), h.clean(dir))
+			return "", fmt.Errorf("the image has no mkdir, and %s on the way to %s is no plain directory, so that unpacking could make it elsewhere", m.clean(next), m.clean(dir))
 		}
 		at = next
 	}
@@ -211,31 +213,31 @@ func ids(user string) (uid, gid int, note backend.Safe) {
 }
 
 // probe runs the configured command and says what came of it.
-func (h *hands) probe(ctx context.Context, b *box, _ actions.Target) (actions.Done, error) {
-	r, err := h.run(ctx, b, command{argv: h.desk.opt.ProbeCommand})
+func (m *mutatingClient) probe(ctx context.Context, b *box, _ actions.Target) (actions.Done, error) {
+	r, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
 		return actions.Done{}, err
 	}
-	done := actions.Done{Proved: true, Text: h.verdict(b, r)}
+	done := actions.Done{Proved: true, Text: m.verdict(b, r)}
 	if r.trouble != troubleProgram { // which says nothing about the container
-		done.Observed = backend.Known(backend.Observation{Works: r.ok(), What: done.Text, At: h.desk.deps.Now()})
+		done.Observed = backend.Known(backend.Observation{Works: r.ok(), What: done.Text, At: m.factory.deps.Now()})
 	}
 	if r.trouble == troubleUnlinked {
-		done.Notes = append(done.Notes, b.unlinkedAdvice(h.clean))
+		done.Notes = append(done.Notes, b.unlinkedAdvice(m.clean))
 	}
 	return done, nil
 }
 
 // verdict puts what a probe saw into words.
-func (h *hands) verdict(b *box, r ran) backend.Safe {
-	dir := h.clean(b.workDir)
+func (m *mutatingClient) verdict(b *box, r commandResult) backend.Safe {
+	dir := m.clean(b.workDir)
 	switch r.trouble {
 	case troubleMissing:
 		return backend.Textf("commands do not run: the working directory %s is missing; repair makes it again", dir)
 	case troubleUnlinked:
-		return backend.Join([]backend.Safe{backend.Text("commands do not run"), b.unlinkedWhy(h.clean)}, ": ")
+		return backend.Join([]backend.Safe{backend.Text("commands do not run"), b.unlinkedWhy(m.clean)}, ": ")
 	case troubleProgram:
-		return backend.Textf("the image has no %s: set probe_command to something that it has", h.probeName())
+		return backend.Textf("the image has no %s: set probe_command to something that it has", m.probeName())
 	case troubleOther:
 		return backend.Textf("commands do not run: %s", r.said)
 	case troubleNone:
@@ -245,7 +247,7 @@ func (h *hands) verdict(b *box, r ran) backend.Safe {
 		said = backend.Textf(": %s", r.said)
 	}
 	if r.code != 0 {
-		return backend.Textf("commands run, but %s ended with exit code %d in %s%s", h.probeName(), r.code, dir, said)
+		return backend.Textf("commands run, but %s ended with exit code %d in %s%s", m.probeName(), r.code, dir, said)
 	}
-	return backend.Textf("commands run: %s ended with exit code 0 in %s after %d ms%s", h.probeName(), dir, r.took.Milliseconds(), said)
+	return backend.Textf("commands run: %s ended with exit code 0 in %s after %d ms%s", m.probeName(), dir, r.took.Milliseconds(), said)
 }

@@ -43,10 +43,10 @@ const (
 
 // rootOf finds out what became of a container's working directory. It sends HEAD only, and only where that leaves the host alone.
 func (r *reader) rootOf(ctx context.Context, b *box) (root, error) {
-	if v, local := r.desk.host.view(b); local && v.unlinked(b.workDir) {
+	if v, local := r.factory.host.view(b); local && v.unlinked(b.workDir) {
 		return root{state: rootUnlinked}, nil
 	}
-	if !r.desk.host.settled(b, b.workDir) {
+	if !r.factory.host.settled(b, b.workDir) {
 		return root{state: rootUnseen}, nil
 	}
 	mode, target, err := r.stat(ctx, b, b.workDir)
@@ -59,7 +59,7 @@ func (r *reader) rootOf(ctx context.Context, b *box) (root, error) {
 		return root{state: rootThere}, nil
 	case mode&fs.ModeSymlink == 0:
 		return root{state: rootOther}, nil
-	case target == "" || !r.desk.host.settled(b, target):
+	case target == "" || !r.factory.host.settled(b, target):
 		return root{state: rootUnseen, target: target}, nil
 	}
 	mode, _, err = r.stat(ctx, b, target)
@@ -90,7 +90,7 @@ func (r *reader) stat(ctx context.Context, b *box, p string) (fs.FileMode, strin
 }
 
 // root puts what is known of the working directory into a candidate.
-func (l *look) root(ctx context.Context, c *actions.Candidate, b *box) {
+func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *box) {
 	dir := l.clean(b.workDir)
 	if b.workDir == "/" {
 		c.Why = backend.Text("it has no working directory of its own: / is always there")
@@ -98,7 +98,7 @@ func (l *look) root(ctx context.Context, c *actions.Candidate, b *box) {
 	}
 	now, err := l.r.rootOf(ctx, b)
 	if err != nil {
-		c.Why = l.desk.deps.Cleaner.Clean(err.Error(), 400)
+		c.Why = l.factory.deps.Cleaner.Clean(err.Error(), 400)
 		return
 	}
 	target := l.clean(now.target)

@@ -60,7 +60,7 @@ func (c *control) Wake(source string) { c.fleet.Wake(source) }
 func (c *control) Attend([]backend.Key) {}
 
 // control starts polling and arms.
-func (y *yard) control() *control {
+func (y *engineFixture) control() *control {
 	y.T.Helper()
 	p := y.place()
 	began := time.Now()
@@ -155,7 +155,7 @@ func TestDemoFromIntentToVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	y := &yard{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
+	y := &engineFixture{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
 	var orphan string
 	for b := range y.place().state().Sandboxes.All() {
 		if _, checked := b.Health.Get(); b.IsSandbox && b.Class == backend.SandboxRunning && !checked {

@@ -130,7 +130,7 @@ func TestConditionOfTheRename(t *testing.T) {
 	tl.self = 4242
 	c := cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})
 	wantWhy(t, c[0].Why.String(), "only its owner and root may rename it", "sticky")
-	s := &subject{w: &world{t: tl}, path: "/ro/x", root: &root{fs: hostfs.Filesystem{ReadOnly: true}, dir: &hostfs.Dir{}}}
+	s := &subject{w: &hostSnapshot{t: tl}, path: "/ro/x", root: &root{fs: hostfs.Filesystem{ReadOnly: true}, dir: &hostfs.Dir{}}}
 	wantWhy(t, canRename(s).String(), "/ro is mounted read-only")
 }
 
@@ -362,7 +362,7 @@ func TestConditionOfTheWholeTree(t *testing.T) {
 }
 
 func TestConditionOfMountsAsTablesShowThem(t *testing.T) {
-	s := &subject{w: &world{t: &tool{}}, uses: []hostfs.Use{{PID: 0, How: hostfs.HowPoint, Command: "at /tmp/x"}}}
+	s := &subject{w: &hostSnapshot{t: &tool{}}, uses: []hostfs.Use{{PID: 0, How: hostfs.HowPoint, Command: "at /tmp/x"}}}
 	wantWhy(t, noMounts(s).String(), "mounted on it or in it", "this process")
 	s.uses[0] = hostfs.Use{PID: 9, How: hostfs.HowMount, Command: "node"}
 	wantWhy(t, noMounts(s).String(), "mounted elsewhere", "process 9")
@@ -393,7 +393,7 @@ func TestConditionOfFilesThatTheKernelUses(t *testing.T) {
 }
 
 func TestConditionOfALocalFileSystem(t *testing.T) {
-	s := &subject{w: &world{}, stat: hostfs.Stat{MountID: 7}}
+	s := &subject{w: &hostSnapshot{}, stat: hostfs.Stat{MountID: 7}}
 	wantWhy(t, isLocal(s).String(), "not known")
 	for kind, local := range map[string]bool{"ext4": true, "tmpfs": true, "overlay": true, "nfs4": false, "cifs": false, "fuse.sshfs": false, "virtiofs": false, "9p": false, "": false} {
 		s.w.table = hostfs.Mounts{{ID: 7, FSType: kind}}
@@ -405,7 +405,7 @@ func TestConditionOfALocalFileSystem(t *testing.T) {
 
 func TestConditionOfUnplacedFiles(t *testing.T) {
 	id := hostfs.FileID{Dev: 1, Ino: 2}
-	s := &subject{w: &world{t: &tool{}, users: hostfs.Users{Unplaced: map[hostfs.FileID]hostfs.Use{id: {PID: 4, How: hostfs.HowFD}}}}}
+	s := &subject{w: &hostSnapshot{t: &tool{}, users: hostfs.Users{Unplaced: map[hostfs.FileID]hostfs.Use{id: {PID: 4, How: hostfs.HowFD}}}}}
 	if why := noUnplaced(s); !why.IsEmpty() {
 		t.Errorf("it does not lie there: %s", why)
 	}

@@ -18,8 +18,8 @@ import (
 	"sandglass/backend/hostfs"
 )
 
-// bind is a directory of this host that a container was given, or that a volume stands for.
-type bind struct {
+// containerMount is a directory of this host that a container was given, or that a volume stands for.
+type containerMount struct {
 	of    backend.Safe    // "container web-1"
 	has   backend.Safe    // "(exited) was given": what it has to do with the directory
 	paths []string        // as the engine names it, and without links
@@ -39,7 +39,7 @@ type volumer interface {
 
 // containers collects what containers of every state were given and what volumes stand for, and says why that may not
 // be all.
-func (t *tool) containers(ctx context.Context, s *fleet.State, now time.Time) (binds []bind, why backend.Safe) {
+func (t *tool) containers(ctx context.Context, s *fleet.State, now time.Time) (binds []containerMount, why backend.Safe) {
 	read := map[hostfs.FileID]bool{} // the sockets of the engines that are read
 	for _, p := range t.site.Peers {
 		if p.Kind != "docker" {
@@ -161,7 +161,7 @@ func identity(path string) (hostfs.FileID, error) {
 
 // volumesOf are the places of this host that the volumes of the peer's engine stand for. A container that has one names
 // only a directory of the engine's own, and a volume may be given to a container at any time.
-func volumesOf(ctx context.Context, p actions.Peer) (binds []bind, why backend.Safe) {
+func volumesOf(ctx context.Context, p actions.Peer) (binds []containerMount, why backend.Safe) {
 	id := backend.Clean(p.ID, 80)
 	v, ok := p.Source.(volumer)
 	if !ok {
@@ -186,7 +186,7 @@ func volumesOf(ctx context.Context, p actions.Peer) (binds []bind, why backend.S
 }
 
 // mountOf makes a bind of a container's mount; nil: it is no directory of this host.
-func mountOf(box *backend.Sandbox, m backend.Mount) (*bind, backend.Safe) {
+func mountOf(box *backend.Sandbox, m backend.Mount) (*containerMount, backend.Safe) {
 	of, source := backend.Textf("container %s", box.Name), m.RawSource.Raw()
 	if source == "" && m.Type.String() == "bind" {
 		return nil, backend.Textf("%s has a bind mount whose source is not known", of)
@@ -199,8 +199,8 @@ func mountOf(box *backend.Sandbox, m backend.Mount) (*bind, backend.Safe) {
 
 // bindOf looks at an absolute path. The engine may see it through links, so both forms count, and what lies there and
 // above it counts by identity as well.
-func bindOf(of, has backend.Safe, source string) (*bind, backend.Safe) {
-	b := &bind{of: of, has: has, paths: []string{filepath.Clean(source)}}
+func bindOf(of, has backend.Safe, source string) (*containerMount, backend.Safe) {
+	b := &containerMount{of: of, has: has, paths: []string{filepath.Clean(source)}}
 	real, err := filepath.EvalSymlinks(source)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, backend.Safe{}
@@ -235,7 +235,7 @@ func noBind(s *subject) backend.Safe {
 }
 
 // touches says how the directory and the source lie to each other; empty: apart.
-func (b *bind) touches(s *subject) backend.Safe {
+func (b *containerMount) touches(s *subject) backend.Safe {
 	for _, p := range b.paths {
 		for _, own := range []string{s.path, s.at} {
 			switch {

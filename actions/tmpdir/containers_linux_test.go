@@ -169,7 +169,7 @@ func TestConditionOfEngines(t *testing.T) {
 func TestABindIsKnownByWhatItIs(t *testing.T) {
 	s := newRig(t).fine(false)
 	none := hostfs.FileID{Dev: 9, Ino: 9}
-	for word, b := range map[string]bind{
+	for word, b := range map[string]containerMount{
 		"the directory": {id: s.stat.ID},
 		"above":         {id: none, above: []hostfs.FileID{none, s.stat.ID}},
 		"inside":        {id: s.root.above[len(s.root.above)-1]},

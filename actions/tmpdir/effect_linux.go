@@ -25,17 +25,17 @@ func (t *tool) part(v actions.Verb) actions.Part {
 	p := actions.Part{ReadsItself: true}
 	switch v {
 	case actions.Clean:
-		p.Looker, p.Verifier = cleanLooker{t}, cleaned{}
+		p.Looker, p.Verifier = cleanLooker{t}, cleanVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) { return &effect{t: t, do: t.clean1}, nil }
 	case actions.Purge:
-		p.Looker, p.Verifier = waitLooker{t: t}, purged{}
+		p.Looker, p.Verifier = waitLooker{t: t}, purgeVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) {
 			return &effect{t: t, do: func(ctx context.Context, x actions.Target, _ actions.Params, _ string) (actions.Done, error) {
 				return t.purge(ctx, x)
 			}}, nil
 		}
 	case actions.Undo:
-		p.Looker, p.Verifier = waitLooker{t: t, undo: true}, undone{}
+		p.Looker, p.Verifier = waitLooker{t: t, undo: true}, undoVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) { return &effect{t: t, do: t.undo1}, nil }
 	}
 	return p
@@ -100,8 +100,8 @@ func (o *object) is(s hostfs.Stat) bool {
 	return s.Mode.IsDir() && s.ID == o.id && (o.born.IsZero() || s.Born.Equal(o.born))
 }
 
-// held is a directory that is open and locked, with its root.
-type held struct {
+// lockedDir is a directory that is open and locked, with its root.
+type lockedDir struct {
 	root *hostfs.Dir
 	fd   int
 	stat hostfs.Stat
@@ -109,7 +109,7 @@ type held struct {
 
 // hold opens a directory by its name in its root, makes sure that it is the one that is meant, and takes its lock, which
 // cleaners that honour locks respect (systemd-tmpfiles does).
-func (t *tool) hold(o *object, name string) (*held, error) {
+func (t *tool) hold(o *object, name string) (*lockedDir, error) {
 	if !slices.Contains(t.scratch.Roots, filepath.Dir(o.path)) {
 		return nil, fmt.Errorf("%s lies in no configured root", drawn(o.path))
 	}
@@ -117,7 +117,7 @@ func (t *tool) hold(o *object, name string) (*held, error) {
 	if err != nil {
 		return nil, errors.New(noRoot(filepath.Dir(o.path), err).String())
 	}
-	h := &held{root: root, fd: -1}
+	h := &lockedDir{root: root, fd: -1}
 	if h.fd, h.stat, err = openChild(root.FD(), name); err == nil && !o.is(h.stat) {
 		err = changed("%s is another directory now", drawn(o.path))
 	}
@@ -136,7 +136,7 @@ func (t *tool) hold(o *object, name string) (*held, error) {
 	return h, nil
 }
 
-func (h *held) close() {
+func (h *lockedDir) close() {
 	if h.fd >= 0 {
 		_ = unix.Close(h.fd) // opened for reading; ends the lock
 	}
@@ -233,7 +233,7 @@ func openFailed(err error) error {
 
 // swap gives a directory another name in its place, in one step that replaces nothing, and looks whether it was the
 // directory that is meant. If somebody exchanged it in between, what was moved gets its name back.
-func (t *tool) swap(h *held, o *object, from, to string) error {
+func (t *tool) swap(h *lockedDir, o *object, from, to string) error {
 	if err := rename(h.root.FD(), from, to); err != nil {
 		if errors.Is(err, unix.ENOENT) {
 			return changed("it is gone")
@@ -270,7 +270,7 @@ func (t *tool) usedNow(ctx context.Context, o *object, name string, st hostfs.St
 	if err != nil {
 		return backend.Clean("who uses it is not known: "+err.Error(), 300)
 	}
-	s := &subject{w: &world{t: t, now: t.site.Deps.Now(), users: u}, path: o.path, at: at, stat: st, uses: u.Uses[0]}
+	s := &subject{w: &hostSnapshot{t: t, now: t.site.Deps.Now(), users: u}, path: o.path, at: at, stat: st, uses: u.Uses[0]}
 	for _, check := range []func(*subject) backend.Safe{noMounts, noHolders, allShown} {
 		if why := check(s); !why.IsEmpty() {
 			return why
@@ -304,7 +304,7 @@ func (t *tool) purge(ctx context.Context, x actions.Target) (actions.Done, error
 // going gives a directory the name that says that its removal has begun, and returns the name that it has then. Where
 // there is no room for another name it keeps the one it has, from which undo would offer a rest: removing makes room, and
 // is what a disk as full as this needs.
-func (t *tool) going(h *held, o *object, a hostfs.Aside) (string, error) {
+func (t *tool) going(h *lockedDir, o *object, a hostfs.Aside) (string, error) {
 	if a.Begun {
 		return o.name, nil
 	}
@@ -344,7 +344,7 @@ func (t *tool) undo1(_ context.Context, x actions.Target, _ actions.Params, _ st
 }
 
 // remove removes an open directory under the name it has now, and says what came of it.
-func (t *tool) remove(ctx context.Context, h *held, o *object, name string) (actions.Done, error) {
+func (t *tool) remove(ctx context.Context, h *lockedDir, o *object, name string) (actions.Done, error) {
 	r := removal{ctx: ctx, top: h.stat}
 	err := r.run(h.root.FD(), name)
 	done := actions.Done{Freed: r.freed, Notes: r.notes()}

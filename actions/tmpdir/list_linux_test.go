@@ -30,7 +30,7 @@ func wrongs() map[string]func(*subject) {
 		"holders":    func(s *subject) { s.uses = []hostfs.Use{{PID: 9, How: hostfs.HowSocket}} },
 		"kernel":     func(s *subject) { s.w.kernel = []kernelFile{{s.at + "/disk", "swap space"}} },
 		"processes":  func(s *subject) { s.w.users.Unreadable = 1 },
-		"containers": func(s *subject) { s.w.binds = []bind{{paths: []string{s.path}}} },
+		"containers": func(s *subject) { s.w.binds = []containerMount{{paths: []string{s.path}}} },
 		"engines":    func(s *subject) { s.w.engine = backend.Text("an engine is silent") },
 		"refs":       func(s *subject) { s.w.refs.add(s.path, "a ref") },
 		"whole tree": func(s *subject) { s.tree.Unreadable = 1 },

@@ -85,7 +85,7 @@ func (s *subject) describe(c *actions.Candidate) {
 }
 
 // limit leaves out what is more than clean_max, those that changed last.
-func (w *world) limit(all []*subject, out []actions.Candidate) {
+func (w *hostSnapshot) limit(all []*subject, out []actions.Candidate) {
 	var eligible []int
 	for i := range out {
 		if out[i].Why.IsEmpty() {
@@ -109,7 +109,7 @@ func (w *world) limit(all []*subject, out []actions.Candidate) {
 const fullDisk = 0.05
 
 // advice is what the plan says at its top; empty: nothing. The plan keeps equal texts once.
-func (w *world) advice(out []actions.Candidate, hidden int, p actions.Params) backend.Safe {
+func (w *hostSnapshot) advice(out []actions.Candidate, hidden int, p actions.Params) backend.Safe {
 	eligible := 0
 	for i := range out {
 		if out[i].Why.IsEmpty() {

@@ -12,11 +12,11 @@ import (
 type refsView struct {
 	// known says why not every ref that could name a directory is known; empty: all are.
 	known backend.Safe
-	said  []saying
+	said  []mention
 }
 
-// saying is a text in which a directory may be named, and who says it.
-type saying struct{ text, who string }
+// mention is a text that may name a directory, and its origin.
+type mention struct{ text, who string }
 
 // readRefs collects everything that may name a scratch directory. Refs are all known only when every source of refs that
 // speaks about ours answers with a complete list, and there is one.
@@ -51,7 +51,7 @@ func (t *tool) readRefs(s *fleet.State, now time.Time) refsView {
 
 func (v *refsView) add(text, who string) {
 	if text != "" {
-		v.said = append(v.said, saying{text, who})
+		v.said = append(v.said, mention{text, who})
 	}
 }
 

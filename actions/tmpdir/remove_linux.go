@@ -44,8 +44,8 @@ func openChild(dir int, name string) (int, hostfs.Stat, error) {
 	}
 }
 
-// level is a directory on the way down.
-type level struct {
+// dirLevel is a directory on the way down.
+type dirLevel struct {
 	f    *os.File // nil once closed to save descriptors
 	stat hostfs.Stat
 	name string // in the level above
@@ -62,7 +62,7 @@ type level struct {
 type removal struct {
 	ctx     context.Context
 	top     hostfs.Stat
-	stack   []level
+	stack   []dirLevel
 	removed int64
 	freed   int64 // allocated by what lost its last name
 	failed  int64
@@ -110,20 +110,20 @@ func (r *removal) run(dir int, name string) error {
 }
 
 func (r *removal) push(fd int, st hostfs.Stat, name string) {
-	r.stack = append(r.stack, level{f: os.NewFile(uintptr(fd), "directory"), stat: st, name: name})
+	r.stack = append(r.stack, dirLevel{f: os.NewFile(uintptr(fd), "directory"), stat: st, name: name})
 	if n := len(r.stack) - 1 - openLevels; n > 0 {
 		r.stack[n].close()
 	}
 }
 
-func (l *level) close() {
+func (l *dirLevel) close() {
 	if l.f != nil {
 		_ = l.f.Close() // opened for reading
 		l.f = nil
 	}
 }
 
-func (l *level) fd() int { return int(l.f.Fd()) }
+func (l *dirLevel) fd() int { return int(l.f.Fd()) }
 
 // step enters the next sub-directory of the deepest level, reads more of it, or leaves it.
 func (r *removal) step(dir int) error {
@@ -141,7 +141,7 @@ func (r *removal) step(dir int) error {
 }
 
 // read removes the files among the next names, and remembers the directories.
-func (r *removal) read(l *level) error {
+func (r *removal) read(l *dirLevel) error {
 	names, err := l.f.Readdirnames(batch)
 	for _, n := range names {
 		if r.ctx.Err() != nil {
@@ -162,7 +162,7 @@ func (r *removal) read(l *level) error {
 }
 
 // entry removes one name that is no directory.
-func (r *removal) entry(l *level, name string) {
+func (r *removal) entry(l *dirLevel, name string) {
 	st, err := hostfs.StatAt(l.fd(), name)
 	if errors.Is(err, unix.ENOENT) {
 		return
@@ -194,7 +194,7 @@ func (r *removal) entry(l *level, name string) {
 
 // unlink removes one name in an open directory. Where the directory is closed to its own owner, as package caches leave
 // theirs, it is opened first.
-func (r *removal) unlink(l *level, name string, flags int) error {
+func (r *removal) unlink(l *dirLevel, name string, flags int) error {
 	for {
 		err := unix.Unlinkat(l.fd(), name, flags)
 		switch {
@@ -212,7 +212,7 @@ func (r *removal) unlink(l *level, name string, flags int) error {
 
 // enter opens a sub-directory and makes sure that it is the one that its level lists. Whatever stands there instead is
 // met again by the next pass.
-func (r *removal) enter(l *level, name string) {
+func (r *removal) enter(l *dirLevel, name string) {
 	listed, err := hostfs.StatAt(l.fd(), name)
 	if errors.Is(err, unix.ENOENT) || err == nil && !listed.Mode.IsDir() {
 		return
@@ -249,7 +249,7 @@ func (r *removal) leave(dir int) error {
 	last := len(r.stack) - 1
 	l := &r.stack[last]
 	parent := dir
-	var up *level
+	var up *dirLevel
 	if last > 0 {
 		up = &r.stack[last-1]
 		if err := r.climb(l, up); err != nil {
@@ -292,7 +292,7 @@ func (r *removal) leave(dir int) error {
 
 // climb opens the level above again where its descriptor was given up: ".." leads there, provided that it is still the
 // same directory on the same mount.
-func (r *removal) climb(l, up *level) error {
+func (r *removal) climb(l, up *dirLevel) error {
 	if up.f != nil {
 		return nil
 	}
@@ -311,7 +311,7 @@ func (r *removal) climb(l, up *level) error {
 }
 
 // leaveOut marks a name of the level as one that stays; the level of the top is nil.
-func (l *level) leaveOut(name string) {
+func (l *dirLevel) leaveOut(name string) {
 	if l == nil {
 		return
 	}
@@ -323,7 +323,7 @@ func (l *level) leaveOut(name string) {
 }
 
 // fail notes what could not be removed.
-func (r *removal) fail(l *level, name string, err error) {
+func (r *removal) fail(l *dirLevel, name string, err error) {
 	l.leaveOut(name)
 	r.failed++
 	if r.first == nil {

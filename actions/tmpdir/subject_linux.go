@@ -41,8 +41,8 @@ type root struct {
 	above []hostfs.FileID
 }
 
-// world is what one Look reads once for all of its subjects.
-type world struct {
+// hostSnapshot is what a Look reads once for all its subjects.
+type hostSnapshot struct {
 	t      *tool
 	ctx    context.Context
 	now    time.Time
@@ -57,14 +57,14 @@ type world struct {
 	noLock error // why locks is not known
 	kernel []kernelFile
 	names  map[uint32]backend.Safe
-	binds  []bind
+	binds  []containerMount
 	engine backend.Safe // why not every container is known, empty: all are
 	refs   refsView
 }
 
 // subject is one directory that is to be cleaned or purged.
 type subject struct {
-	w    *world
+	w    *hostSnapshot
 	key  backend.Key
 	id   hostfs.FileID // of the key
 	path string        // of the key: the place it has, or had before it was set aside
@@ -81,8 +81,8 @@ type subject struct {
 }
 
 // begin reads what all subjects share. The caller closes the world.
-func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world {
-	w := &world{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, most: q.Params.Most, purge: purge,
+func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *hostSnapshot {
+	w := &hostSnapshot{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, most: q.Params.Most, purge: purge,
 		roots: map[string]*root{}, names: map[uint32]backend.Safe{}}
 	if w.older == 0 {
 		w.older = t.o.CleanOlderThan.Std()
@@ -106,7 +106,7 @@ func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *world
 	return w
 }
 
-func (w *world) close() {
+func (w *hostSnapshot) close() {
 	for _, r := range w.roots {
 		if r.dir != nil {
 			_ = r.dir.Close() // opened for reading
@@ -115,7 +115,7 @@ func (w *world) close() {
 }
 
 // subject looks a key up in its place.
-func (w *world) subject(k backend.Key) *subject {
+func (w *hostSnapshot) subject(k backend.Key) *subject {
 	s := &subject{w: w, key: k}
 	if s.id, s.path, s.err = parseKey(k); s.err != nil {
 		return s
@@ -129,7 +129,7 @@ func (w *world) subject(k backend.Key) *subject {
 
 // waiting looks a key up among what was set aside. The device in the key may be that of an earlier boot: the name lies
 // where the directory lies.
-func (w *world) waiting(k backend.Key) *subject {
+func (w *hostSnapshot) waiting(k backend.Key) *subject {
 	s := &subject{w: w, key: k}
 	if s.id, s.path, s.err = parseKey(k); s.err != nil {
 		return s
@@ -157,7 +157,7 @@ func (w *world) waiting(k backend.Key) *subject {
 }
 
 // findUsers makes one pass over all processes for all subjects that are there.
-func (w *world) findUsers(all []*subject) {
+func (w *hostSnapshot) findUsers(all []*subject) {
 	var targets []hostfs.Target
 	var of []*subject
 	for _, s := range all {
@@ -212,7 +212,7 @@ func (s *subject) lockHere(l hostfs.Lock) bool {
 func (s *subject) saw(id hostfs.FileID) bool { return slices.Contains(s.tree.Seen, id) }
 
 // userName is a user as people know it.
-func (w *world) userName(uid uint32) backend.Safe {
+func (w *hostSnapshot) userName(uid uint32) backend.Safe {
 	if n, ok := w.names[uid]; ok {
 		return n
 	}

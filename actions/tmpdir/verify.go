@@ -8,19 +8,19 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// cleaned judges clean: the directory is listed no longer, whatever it is called now.
-type cleaned struct{}
+// cleanVerifier verifies clean: no root lists the directory under its name.
+type cleanVerifier struct{}
 
 // Verify looks for the directory in the State.
-func (cleaned) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (cleanVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	return actions.Gone(t, issued, s)
 }
 
-// purged judges purge: no root lists the directory among what waits.
-type purged struct{}
+// purgeVerifier verifies purge: no root lists the directory among those set aside.
+type purgeVerifier struct{}
 
 // Verify looks for the directory among what waits.
-func (purged) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (purgeVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	waits, known := waitsIn(t.Key, issued, s)
 	switch {
 	case !known:
@@ -31,11 +31,11 @@ func (purged) Verify(t actions.Target, issued time.Time, s *fleet.State) actions
 	return actions.Verdict{Result: actions.ResultVerified, Why: backend.Text("it is not there any more")}
 }
 
-// undone judges undo: the directory is listed in its place again.
-type undone struct{}
+// undoVerifier verifies undo: its root lists the directory again.
+type undoVerifier struct{}
 
 // Verify looks for the directory in both places.
-func (undone) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
+func (undoVerifier) Verify(t actions.Target, issued time.Time, s *fleet.State) actions.Verdict {
 	waits, known := waitsIn(t.Key, issued, s)
 	switch {
 	case !known:

@@ -36,7 +36,7 @@ var lifecycleActions = [...]string{"create", "start", "die", "oom", "pause", "un
 type moby struct {
 	api   *client.Client
 	idle  func() // closes idle connections
-	meter *meter
+	meter *readOnlyTransport
 	at    string // the address, for errors
 
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ func newMoby(a address, deps backend.Deps) (*moby, error) {
 	if transport.TLSClientConfig != nil {
 		scheme = "https"
 	}
-	m.idle, m.meter = transport.CloseIdleConnections, &meter{base: transport, now: deps.Now, limit: maxBody}
+	m.idle, m.meter = transport.CloseIdleConnections, &readOnlyTransport{base: transport, now: deps.Now, limit: maxBody}
 	// The order matters: WithHost sets up the client's own transport, which is then replaced by ours.
 	m.api, err = client.New(client.WithHost(a.url),
 		client.WithHTTPClient(&http.Client{Transport: m.meter, CheckRedirect: client.CheckRedirect}),

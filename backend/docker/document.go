@@ -79,9 +79,9 @@ type docMount struct {
 	RW                        bool
 }
 
-// masker masks secrets in the parts of an inspection, each by itself: the expressions that know secrets are slow on a
+// documentMasker masks secrets in the parts of an inspection, each by itself: the expressions that know secrets are slow on a
 // whole document and fast on the many short texts that cannot hold any. Only Poll uses it.
-type masker struct {
+type documentMasker struct {
 	c     *backend.Cleaner
 	names map[string]bool // whether a name says that its value is secret
 }
@@ -92,10 +92,12 @@ const maxMasked = 4 * maxRaw
 // maxNames bounds the names that a masker remembers; labels are the same few on all containers.
 const maxNames = 4096
 
-func newMasker(c *backend.Cleaner) *masker { return &masker{c: c, names: map[string]bool{}} }
+func newMasker(c *backend.Cleaner) *documentMasker {
+	return &documentMasker{c: c, names: map[string]bool{}}
+}
 
 // pair masks value, knowing under which name it stands: a name that says "secret" hides all of it.
-func (m *masker) pair(name, value string) string {
+func (m *documentMasker) pair(name, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -115,7 +117,7 @@ func (m *masker) pair(name, value string) string {
 }
 
 // text masks one text. What lies far behind the end of anything drawn is cut first, so that a huge one costs little.
-func (m *masker) text(s string) string {
+func (m *documentMasker) text(s string) string {
 	if len(s) > maxMasked {
 		s = s[:maxMasked]
 	}
@@ -123,7 +125,7 @@ func (m *masker) text(s string) string {
 }
 
 // args masks an argument vector, also where a flag and its value are two arguments.
-func (m *masker) args(args []string) []string {
+func (m *documentMasker) args(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		if i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.Contains(args[i-1], "=") {
@@ -136,7 +138,7 @@ func (m *masker) args(args []string) []string {
 }
 
 // document masks every text of an inspection and makes drawable text of it, at most limit characters.
-func (m *masker) document(d document, limit int) backend.Safe {
+func (m *documentMasker) document(d document, limit int) backend.Safe {
 	for _, s := range []*string{&d.ID, &d.Name, &d.Image, &d.Created, &d.Path, &d.Driver, &d.Platform, &d.State.Status, &d.State.Error,
 		&d.State.StartedAt, &d.State.FinishedAt, &d.HostConfig.RestartPolicy, &d.HostConfig.NetworkMode, &d.HostConfig.Runtime,
 		&d.Config.Hostname, &d.Config.User, &d.Config.WorkingDir} {

@@ -20,13 +20,13 @@ const maxVisible = 50
 // between polls, and enough of the requests in flight are left for inspections.
 const samplers = 8
 
-// batch is one round of samples. It runs beside the polls; the poll after its samples merges them.
-type batch struct {
+// sampleBatch is one round of samples. It runs beside the polls; the poll after its samples merges them.
+type sampleBatch struct {
 	running bool
-	done    []sampled
+	done    []sampleResult
 }
 
-type sampled struct {
+type sampleResult struct {
 	id      backend.ID
 	started backend.Value[time.Time] // of the container when the sample was asked for
 	tried   time.Time
@@ -54,10 +54,10 @@ func (p *poll) figures() {
 	if len(due) == 0 {
 		return
 	}
-	jobs := make(chan sampled, len(due))
+	jobs := make(chan sampleResult, len(due))
 	for _, e := range due {
 		e.sampled = p.r.Started
-		jobs <- sampled{id: e.id, started: e.started(), tried: p.r.Started}
+		jobs <- sampleResult{id: e.id, started: e.started(), tried: p.r.Started}
 	}
 	close(jobs)
 	left := min(samplers, len(due))
@@ -82,7 +82,7 @@ func (p *poll) figures() {
 }
 
 // takeSample asks for one sample. It ends with its deadline or with the source.
-func (s *Source) takeSample(eng engine, j sampled) {
+func (s *Source) takeSample(eng engine, j sampleResult) {
 	select {
 	case s.slots <- struct{}{}:
 	case <-s.life.Done():
@@ -99,7 +99,7 @@ func (s *Source) takeSample(eng engine, j sampled) {
 }
 
 // due chooses whom to sample: what is looked at, then a slice of the rest. looked says that somebody waits for it.
-func (p *poll) due() (due []*entry, looked bool) {
+func (p *poll) due() (due []*cachedContainer, looked bool) {
 	now := p.r.Started
 	p.s.mu.Lock()
 	attn := p.s.attn
@@ -107,7 +107,7 @@ func (p *poll) due() (due []*entry, looked bool) {
 	sweep := p.s.opt.StatsSweep.Std()
 	often := max(p.s.interval(), visibleEvery)
 	slack := often / 10 // polls are not exactly an interval apart
-	var seen, rest []*entry
+	var seen, rest []*cachedContainer
 	population := 0
 	for _, e := range p.s.entries {
 		if !e.alive() {
@@ -128,7 +128,7 @@ func (p *poll) due() (due []*entry, looked bool) {
 			rest = append(rest, e)
 		}
 	}
-	oldest := func(a, b *entry) int { return cmp.Or(a.sampled.Compare(b.sampled), a.id.Compare(b.id)) }
+	oldest := func(a, b *cachedContainer) int { return cmp.Or(a.sampled.Compare(b.sampled), a.id.Compare(b.id)) }
 	slices.SortFunc(seen, oldest)
 	slices.SortFunc(rest, oldest)
 	quota := 1
@@ -140,7 +140,7 @@ func (p *poll) due() (due []*entry, looked bool) {
 }
 
 // sampled makes figures of one sample.
-func (p *poll) sampled(e *entry, r sampled) {
+func (p *poll) sampled(e *cachedContainer, r sampleResult) {
 	if r.err != nil {
 		if k := backend.KindOf(r.err); k != backend.ErrGone { // one that has just ended is no problem
 			e.sampleFail++

@@ -23,7 +23,7 @@ type poll struct {
 	ctx     context.Context
 	eng     engine
 	r       backend.Reading
-	pend    pending
+	pend    pendingEvents
 	listed  bool
 	was     map[string]bool // containers that the events name and that were sandboxes before this poll
 	offset  time.Duration
@@ -108,7 +108,7 @@ func (p *poll) list() error {
 		named[c.id] = true
 		e := p.s.entries[c.id]
 		if e == nil {
-			e = &entry{id: id, readAt: now}
+			e = &cachedContainer{id: id, readAt: now}
 			p.s.entries[c.id] = e
 		}
 		if e.sum == nil && e.ins != nil && e.ins.state == c.state && e.ins.name == c.name {
@@ -165,7 +165,7 @@ func (p *poll) mark() {
 			if p.listed || ev.action == "destroy" {
 				continue // it came and went
 			}
-			e = &entry{id: id, readAt: p.r.Started}
+			e = &cachedContainer{id: id, readAt: p.r.Started}
 			p.s.entries[ev.id] = e
 		}
 		e.dirty = ev.action != "destroy"

@@ -18,21 +18,21 @@ type Source struct {
 	dial func(address, backend.Deps) (engine, error) // newMoby; tests put a fake here
 
 	// The rest is Poll's own.
-	entries  map[string]*entry
+	entries  map[string]*cachedContainer
 	listed   time.Time // our time of the last list, zero: never
 	answered bool      // an engine was there once: from then on its absence is a failure
 	polls    int
-	mask     *masker
+	mask     *documentMasker
 
 	mu   sync.Mutex
 	eng  engine // nil: not connected
 	at   address
 	api  string
-	pend pending
+	pend pendingEvents
 	attn map[backend.ID]bool // containers that are looked at
 	// changed is the open watch's, nil without one.
 	changed func()
-	batch   batch
+	batch   sampleBatch
 
 	slots chan struct{}   // one for each request in flight
 	life  context.Context // ends with Close, for what runs beside the polls
@@ -44,7 +44,7 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*entry{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
+	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 }
 
@@ -135,11 +135,11 @@ func (s *Source) key(id backend.ID) backend.Key {
 func (s *Source) clean(raw string, limit int) backend.Safe { return s.deps.Cleaner.Clean(raw, limit) }
 
 // sorted returns the entries in the order of their ids.
-func (s *Source) sorted() []*entry {
-	out := make([]*entry, 0, len(s.entries))
+func (s *Source) sorted() []*cachedContainer {
+	out := make([]*cachedContainer, 0, len(s.entries))
 	for _, e := range s.entries {
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(a, b *entry) int { return a.id.Compare(b.id) })
+	slices.SortFunc(out, func(a, b *cachedContainer) int { return a.id.Compare(b.id) })
 	return out
 }

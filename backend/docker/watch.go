@@ -20,8 +20,8 @@ const (
 	maxSeen    = 256 // the engine replays at most so many
 )
 
-// pending is what the event stream brought since the last poll.
-type pending struct {
+// pendingEvents are the events of the stream since the last poll.
+type pendingEvents struct {
 	events  []lifecycle
 	lost    int  // events beyond maxPending
 	gap     bool // the list must be asked for
@@ -150,7 +150,7 @@ func isLifecycle(action string) bool {
 }
 
 // takePending hands what the stream brought to a poll.
-func (s *Source) takePending() pending {
+func (s *Source) takePending() pendingEvents {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pend
@@ -159,7 +159,7 @@ func (s *Source) takePending() pending {
 }
 
 // putBack returns what a failed poll could not use.
-func (s *Source) putBack(p pending) {
+func (s *Source) putBack(p pendingEvents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pend.events = append(p.events, s.pend.events...)

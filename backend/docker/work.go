@@ -14,9 +14,9 @@ const maxRetry = time.Minute
 
 // fanOut runs do on every item, at most inFlight at once, and each on the caller's goroutine as results come. Items
 // that cannot be started within patience are left out and counted.
-func fanOut[R any](p *poll, name string, items []*entry, do func(context.Context, *entry) R, each func(*entry, R)) (left int) {
+func fanOut[R any](p *poll, name string, items []*cachedContainer, do func(context.Context, *cachedContainer) R, each func(*cachedContainer, R)) (left int) {
 	type result struct {
-		e *entry
+		e *cachedContainer
 		r R
 	}
 	if len(items) == 0 {
@@ -70,22 +70,22 @@ type inspected struct {
 
 // inspect reads the containers that are new or changed.
 func (p *poll) inspect() {
-	var due []*entry
+	var due []*cachedContainer
 	for _, e := range p.s.entries {
 		if (e.dirty || !e.current()) && !p.r.Started.Before(e.retryAt) {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b *entry) int { // what was never read first, what failed last
+	slices.SortFunc(due, func(a, b *cachedContainer) int { // what was never read first, what failed last
 		return cmp.Or(cmp.Compare(a.fails, b.fails), a.inspected.Compare(b.inspected), a.id.Compare(b.id))
 	})
-	p.waiting = fanOut(p, "inspect "+p.s.deps.ID, due, func(ctx context.Context, e *entry) inspected {
+	p.waiting = fanOut(p, "inspect "+p.s.deps.ID, due, func(ctx context.Context, e *cachedContainer) inspected {
 		ins, err := p.eng.inspect(ctx, e.id.Raw())
 		return inspected{ins, err}
 	}, p.inspected)
 }
 
-func (p *poll) inspected(e *entry, r inspected) {
+func (p *poll) inspected(e *cachedContainer, r inspected) {
 	now := p.s.deps.Now()
 	switch {
 	case r.err == nil:

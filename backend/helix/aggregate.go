@@ -15,11 +15,11 @@ import (
 type session struct {
 	id       backend.ID
 	hash     uint64
-	clock    epoch
+	clock    clockCorrection
 	entity   *backend.Session
 	spaces   []space
 	work     *work // nil: none is listed
-	registry bool // it had a registry snapshot, possibly an empty one
+	registry bool  // it had a registry snapshot, possibly an empty one
 	running  backend.Value[bool]
 	ended    []backend.Key // workspaces that went with the registry of a run that is over; told once
 	told     bool          // with bad: the fleet has the entity

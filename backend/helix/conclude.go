@@ -8,15 +8,15 @@ import (
 	"sandglass/backend"
 )
 
-// census counts the answers of the last five minutes.
-type census struct {
+// answerWindow counts the answers of the last five minutes by kind.
+type answerWindow struct {
 	ok, idle, noRoute, wrongPath, invalid, failed int
 	running, known                                int   // by the list route: called running, called anything
 	problem                                       error // of one that is not ok
 }
 
-func (s *Source) census(now time.Time) census {
-	var c census
+func (s *Source) census(now time.Time) answerWindow {
+	var c answerWindow
 	window := answersFor + s.deps.Interval
 	if idle := s.opt.IdleInterval.Std() + s.deps.Interval; idle > window {
 		window = idle // an idle session's answer holds until it is asked again
@@ -84,7 +84,7 @@ func (s *Source) tell(r *backend.Reading, complete bool) {
 }
 
 // tellSession adds the workspaces of one session, or why there is nothing new about them.
-func (s *Source) tellSession(r *backend.Reading, t *tracked, c census, now time.Time) {
+func (s *Source) tellSession(r *backend.Reading, t *tracked, c answerWindow, now time.Time) {
 	switch {
 	case t.bad():
 		r.Stale = append(r.Stale, backend.StaleMark{Key: t.key, Why: t.text})
@@ -115,7 +115,7 @@ func (s *Source) tellSession(r *backend.Reading, t *tracked, c census, now time.
 }
 
 // registry judges the health routes as a whole.
-func (s *Source) registry(r *backend.Reading, c census, waiting int, now time.Time) {
+func (s *Source) registry(r *backend.Reading, c answerWindow, waiting int, now time.Time) {
 	settled := waiting == 0 || now.Sub(s.started) >= answersFor
 	switch {
 	case c.ok > 0:
@@ -155,7 +155,7 @@ func (s *Source) degraded(effect string, cause error) backend.Safe {
 }
 
 // inputs says what the rules can be fed with.
-func (s *Source) inputs(r *backend.Reading, c census) {
+func (s *Source) inputs(r *backend.Reading, c answerWindow) {
 	nothingRuns := len(s.sessions) == 0 || c.known > 0 && c.running == 0 || !s.opt.ExpectActive
 	switch {
 	case c.ok > 0 || c.idle > 0 && !r.WorkspacesUnknown || nothingRuns && !r.WorkspacesUnknown:

@@ -25,7 +25,7 @@ type decoder struct {
 	source  string
 	classes map[string]backend.StateClass
 	clean   *backend.Cleaner
-	clock   epoch
+	clock   clockCorrection
 	now     time.Time
 	newest  *newest
 	future  int // times met so far that lie in the future and are not used

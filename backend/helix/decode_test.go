@@ -150,7 +150,7 @@ func TestTimesThatConcludeNothing(t *testing.T) {
 		}
 	}
 	d := testDecoder()
-	d.clock = epoch{}
+	d.clock = clockCorrection{}
 	if got, err := decodeAll(d, fmt.Sprintf(body, "1767225600000")); err != nil || got[0].LastAttemptAt.IsKnown() {
 		t.Errorf("an unknown clock gave %+v, %v", got, err)
 	}
@@ -159,13 +159,13 @@ func TestTimesThatConcludeNothing(t *testing.T) {
 func TestNewestTimeAsClock(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ages []time.Duration // before noon
-		want epoch
+		want clockCorrection
 	}{
-		"none":        {nil, epoch{}},
-		"fresh":       {[]time.Duration{time.Hour, 30 * time.Second}, epoch{known: true}},
-		"old":         {[]time.Duration{24 * time.Hour}, epoch{}},
-		"one ahead":   {[]time.Duration{-24 * time.Hour, time.Hour}, epoch{}},
-		"three ahead": {[]time.Duration{-24 * time.Hour, -23 * time.Hour, -22 * time.Hour}, epoch{known: true, offset: 24 * time.Hour}},
+		"none":        {nil, clockCorrection{}},
+		"fresh":       {[]time.Duration{time.Hour, 30 * time.Second}, clockCorrection{known: true}},
+		"old":         {[]time.Duration{24 * time.Hour}, clockCorrection{}},
+		"one ahead":   {[]time.Duration{-24 * time.Hour, time.Hour}, clockCorrection{}},
+		"three ahead": {[]time.Duration{-24 * time.Hour, -23 * time.Hour, -22 * time.Hour}, clockCorrection{known: true, offset: 24 * time.Hour}},
 	} {
 		var n newest
 		for _, age := range tc.ages {

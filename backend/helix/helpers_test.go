@@ -140,7 +140,7 @@ func problemsText(r backend.Reading) string {
 
 func testDecoder() *decoder {
 	return &decoder{source: "helix", clean: backend.NewCleaner(), classes: classes(map[string]string{"zorp": "healthy"}),
-		clock: epoch{known: true}, now: noon, newest: &newest{}, words: map[string]backend.Safe{}}
+		clock: clockCorrection{known: true}, now: noon, newest: &newest{}, words: map[string]backend.Safe{}}
 }
 
 func decodeAll(d *decoder, body string) ([]backend.Workspace, error) {

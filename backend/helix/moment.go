@@ -7,8 +7,8 @@ import (
 	"sandglass/backend/wire"
 )
 
-// epoch is the clock correction under which times were decoded. Entities made under another one are made anew.
-type epoch struct {
+// clockCorrection is the clock correction under which times were decoded. Entities made under another one are made anew.
+type clockCorrection struct {
 	known  bool
 	offset time.Duration // the server's clock minus ours
 }
@@ -78,15 +78,15 @@ func (n *newest) add(t time.Time) {
 
 // clock infers the correction: a newest time around now speaks for a right clock; several times in the future for one
 // that is ahead by at least that much. Old times say nothing, since a quiet server and a slow clock look alike.
-func (n *newest) clock(now time.Time) epoch {
+func (n *newest) clock(now time.Time) clockCorrection {
 	ahead := n[0].Sub(now)
 	switch {
 	case n[0].IsZero():
-		return epoch{}
+		return clockCorrection{}
 	case ahead.Abs() <= farFuture:
-		return epoch{known: true}
+		return clockCorrection{known: true}
 	case ahead > 0 && n[2].After(now.Add(farFuture)):
-		return epoch{known: true, offset: ahead.Round(time.Minute)}
+		return clockCorrection{known: true, offset: ahead.Round(time.Minute)}
 	}
-	return epoch{}
+	return clockCorrection{}
 }

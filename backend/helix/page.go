@@ -19,7 +19,7 @@ const (
 type page struct {
 	etag  string
 	hash  uint64
-	clock epoch
+	clock clockCorrection
 	next  string
 
 	listed   []listed   // of a list route

@@ -38,7 +38,7 @@ type Source struct {
 	buffer   []byte           // for pages, which are read one at a time
 	find     discovery
 	agg      aggregate
-	tally    tally
+	tally    answerCounts
 	works    bool // a route lists executions or jobs
 
 	attention sync.Mutex
@@ -46,8 +46,8 @@ type Source struct {
 	visible   map[backend.ID]bool
 }
 
-// tally counts what the health routes answered during one poll.
-type tally struct {
+// answerCounts counts what the health routes answered during one poll.
+type answerCounts struct {
 	asked, answered, throttled int
 	first                      error // of the requests that failed
 	list                       bool  // a list or aggregate route answered
@@ -143,7 +143,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	if s.started.IsZero() {
 		s.started = now
 	}
-	s.tally = tally{}
+	s.tally = answerCounts{}
 	s.mu.Unlock()
 	var err error
 	if s.opt.AggregateURL != "" {
@@ -175,9 +175,9 @@ func (s *Source) note(r *backend.Reading) {
 }
 
 // epoch is the correction of the server's times that holds now.
-func (s *Source) epoch() epoch {
+func (s *Source) epoch() clockCorrection {
 	if offset, ok := s.client.Offset().Get(); ok {
-		return epoch{known: true, offset: offset}
+		return clockCorrection{known: true, offset: offset}
 	}
 	return s.newest.clock(s.deps.Now())
 }

@@ -13,21 +13,21 @@ type tracked struct {
 	id  backend.ID
 	key backend.Key
 
-	listed   *listed // what the list route says, nil without one
-	listedAs view    // its identity
+	listed   *listed     // what the list route says, nil without one
+	listedAs sessionView // its identity
 
 	outcome         // of the newest request
 	before  outcome // of the one before
 
 	etag    string
 	hash    uint64
-	clock   epoch
+	clock   clockCorrection
 	spaces  []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
 	fresh   bool                // spaces were read in this poll
 	future  int                 // of them carry a time in the future
 	retired bool                // the list route no longer calls it running: its snapshot is to be ended
 
-	shown  view
+	shown  sessionView
 	entity *backend.Session
 	touch  bool // asked in this poll
 }
@@ -42,22 +42,22 @@ type outcome struct {
 	good    time.Time // last answer that was a snapshot or idle
 }
 
-// view is everything that decides how a session looks; equal views need no new entity.
-type view struct {
+// sessionView is all that an entity of a session is made from. Equal views need no new entity.
+type sessionView struct {
 	listed         uint64
-	clock          epoch
+	clock          clockCorrection
 	running, inRun backend.Value[bool]
 	answer         backend.RouteAnswer
 	text           backend.Safe
 }
 
 // list takes over what the list route says.
-func (t *tracked) list(l *listed, hash uint64, clock epoch, s *Source) {
+func (t *tracked) list(l *listed, hash uint64, clock clockCorrection, s *Source) {
 	was, is := backend.Unknown[bool](), l.running
 	if t.listed != nil {
 		was = t.listed.running
 	}
-	t.listed, t.listedAs = l, view{listed: hash, clock: clock}
+	t.listed, t.listedAs = l, sessionView{listed: hash, clock: clock}
 	if is.Or(false) && !was.Or(false) && t.answer == backend.AnswerIdle {
 		t.asked = time.Time{} // it has begun to run: the idle pace no longer holds
 	}
@@ -90,8 +90,8 @@ func (t *tracked) due(interval, idle time.Duration) time.Time {
 	return t.asked.Add(max(min(back, time.Minute), interval) * 9 / 10)
 }
 
-// turn is one place of the plan: who is asked, how urgent it is, and since when it has been due.
-type turn struct {
+// dueSession is a session in the plan of a poll: how urgent it is to ask it, and since when it is due.
+type dueSession struct {
 	t     *tracked
 	class int // 0 alerting, 1 visible, 2 others that run, 3 idle ones
 	due   time.Time
@@ -105,9 +105,9 @@ func (s *Source) plan() []*tracked {
 	s.attention.Lock()
 	alerting, visible := s.alerting, s.visible
 	s.attention.Unlock()
-	var first, rest []turn
+	var first, rest []dueSession
 	for _, t := range s.sessions {
-		o := turn{t: t, class: 2, due: t.due(s.deps.Interval, s.opt.IdleInterval.Std())}
+		o := dueSession{t: t, class: 2, due: t.due(s.deps.Interval, s.opt.IdleInterval.Std())}
 		if !t.askable(s.opt.Runtime) || o.due.After(now) {
 			continue
 		}
@@ -125,10 +125,10 @@ func (s *Source) plan() []*tracked {
 			rest = append(rest, o)
 		}
 	}
-	slices.SortFunc(first, func(a, b turn) int {
+	slices.SortFunc(first, func(a, b dueSession) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), a.due.Compare(b.due), a.t.id.Compare(b.t.id))
 	})
-	slices.SortFunc(rest, func(a, b turn) int { // a session that was never asked is due since the zero time
+	slices.SortFunc(rest, func(a, b dueSession) int { // a session that was never asked is due since the zero time
 		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), a.t.id.Compare(b.t.id))
 	})
 	out := make([]*tracked, 0, len(first)+len(rest))

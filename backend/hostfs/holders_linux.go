@@ -23,8 +23,8 @@ const maxUnplaced = 4096
 // include/linux/proc_ns.h. In any other namespace processes outside it cannot be seen.
 const firstPIDNamespace = 0xEFFFFFFC
 
-// place is a path inside a file system, the same in every mount namespace.
-type place struct{ dev, path string }
+// devicePath is a path inside a file system, the same in every mount namespace.
+type devicePath struct{ dev, path string }
 
 // table is the mount table of one mount namespace.
 type table struct {
@@ -32,8 +32,8 @@ type table struct {
 	mounts Mounts
 }
 
-// known is a mount of any namespace; mount ids are unique among all that exist.
-type known struct {
+// knownMount is a mount of any namespace; mount ids are unique among all that exist.
+type knownMount struct {
 	Mount
 	own bool
 }
@@ -43,12 +43,12 @@ type finder struct {
 	ctx     context.Context
 	targets []Target
 	byPath  map[string]int
-	byPlace map[place]int
+	byPlace map[devicePath]int
 	byID    map[FileID]int
 	devs    map[uint64]bool
 	own     *table
 	tables  map[string]*table // by the name of the mount namespace
-	mounts  map[uint64]known
+	mounts  map[uint64]knownMount
 	texts   map[uint64]bool     // mount tables of unreadable processes already searched, by their hash
 	counted map[FileID]bool     // deleted objects whose bytes stand in some use
 	nets    map[string]bool     // network namespaces of which sockets holds the names
@@ -70,8 +70,8 @@ type finder struct {
 //
 // The context bounds the pass; when it ends, the result says that it is blind.
 func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
-	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[place]int{},
-		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]known{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
+	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[devicePath]int{},
+		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]knownMount{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
 		nets: map[string]bool{}, sockets: map[string]string{}, paths: map[string][]string{}, seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
 	f.out.Uses = make([][]Use, len(targets))
 	f.out.Unplaced, f.out.Unlocated = map[FileID]Use{}, map[string]Use{}
@@ -88,7 +88,7 @@ func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 	for i, t := range targets {
 		f.byPath[t.Path], f.byID[t.ID], f.devs[t.ID.Dev] = i, i, true
 		if m, ok := f.mountOf(f.own, t.Path, t.MountID); ok {
-			f.byPlace[place{m.Dev, m.Inside(t.Path)}] = i
+			f.byPlace[devicePath{m.Dev, m.Inside(t.Path)}] = i
 		}
 	}
 	pids, err := p.pids()
@@ -142,16 +142,16 @@ func hides(m Mount) bool {
 
 func (f *finder) learn(t *table) {
 	for _, m := range t.mounts {
-		f.mounts[m.ID] = known{Mount: m, own: t.own}
+		f.mounts[m.ID] = knownMount{Mount: m, own: t.own}
 	}
 }
 
 // mountOf finds the mount that a path lies on: by its id where the system tells it, else by the path in the table of
 // the process that showed the path.
-func (f *finder) mountOf(t *table, p string, id uint64) (known, bool) {
+func (f *finder) mountOf(t *table, p string, id uint64) (knownMount, bool) {
 	if id == 0 {
 		m, ok := t.mounts.At(p)
-		return known{Mount: m, own: t.own}, ok
+		return knownMount{Mount: m, own: t.own}, ok
 	}
 	m, ok := f.mounts[id]
 	return m, ok && within(p, m.Point)

@@ -27,8 +27,8 @@ func (f *finder) searchMounts(t *table, pid int) {
 		f.mountedOn(t, m, pid)
 		f.mountedFrom(t, m, pid)
 		root, deleted := strings.CutSuffix(m.Root, "//deleted")
-		i, ok := f.within(place{m.Dev, root})
-		if _, same := f.byPlace[place{m.Dev, root}]; !ok || deleted && same {
+		i, ok := f.within(devicePath{m.Dev, root})
+		if _, same := f.byPlace[devicePath{m.Dev, root}]; !ok || deleted && same {
 			continue // of the same place but unlinked: a predecessor of the target
 		}
 		u := mountUse(m, pid)
@@ -58,7 +58,7 @@ func (f *finder) mountedOn(t *table, m Mount, pid int) {
 			up.Mount, found = t.mounts.ByID(m.Parent)
 		}
 		if found {
-			i, ok = f.within(place{up.Dev, up.Inside(m.Point)})
+			i, ok = f.within(devicePath{up.Dev, up.Inside(m.Point)})
 		}
 	}
 	if !ok {
@@ -84,7 +84,7 @@ func (f *finder) mountedFrom(t *table, m Mount, pid int) {
 				f.add(i, u)
 			}
 			if up, found := t.mounts.At(p); found {
-				if i, ok := f.within(place{up.Dev, up.Inside(p)}); ok {
+				if i, ok := f.within(devicePath{up.Dev, up.Inside(p)}); ok {
 					f.add(i, u)
 				}
 			}
@@ -120,7 +120,7 @@ func (f *finder) named(p string) (int, bool) {
 }
 
 // within finds the target that a place is, or lies in.
-func (f *finder) within(p place) (int, bool) {
+func (f *finder) within(p devicePath) (int, bool) {
 	for {
 		if i, ok := f.byPlace[p]; ok {
 			return i, true

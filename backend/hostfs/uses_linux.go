@@ -111,7 +111,7 @@ func (f *finder) find(t *table, text string, mount uint64, u Use) (placed bool) 
 			}
 		}
 	}
-	at := place{m.Dev, m.Inside(text)}
+	at := devicePath{m.Dev, m.Inside(text)}
 	i, ok := f.within(at)
 	if _, same := f.byPlace[at]; ok && !(same && u.Deleted) {
 		f.add(i, u)

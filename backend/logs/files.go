@@ -163,7 +163,7 @@ func (f *files) open(path string, file *os.File, info fs.FileInfo, now time.Time
 }
 
 // read feeds what is new to the analyst, at most maxPerPoll bytes, and closes files that rotation left behind.
-func (f *files) read(ctx context.Context, a *analyst, now time.Time) {
+func (f *files) read(ctx context.Context, a *lineAnalyser, now time.Time) {
 	left := int64(maxPerPoll)
 	buf := make([]byte, readBlock)
 	f.behind = 0

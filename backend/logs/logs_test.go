@@ -121,7 +121,7 @@ func jsonLine(at time.Time, session, msg, extra string) string {
 }
 
 // lines runs lines through a fresh analyst as live ones and returns the counts.
-func lines(t *testing.T, change func(*Options), text ...string) (*analyst, backend.Reading) {
+func lines(t *testing.T, change func(*Options), text ...string) (*lineAnalyser, backend.Reading) {
 	t.Helper()
 	opts := defaults()
 	if change != nil {

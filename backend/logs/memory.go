@@ -12,8 +12,8 @@ import (
 // maxProcesses bounds the pairs of a pattern and a session whose memory is followed; further sessions are taken together.
 const maxProcesses = 100
 
-// memories gathers what lines say of the memory of the process that wrote them.
-type memories struct {
+// memoryReadings gathers what lines say of the memory of the process that wrote them.
+type memoryReadings struct {
 	cells  map[memoryCell]backend.Memory
 	known  map[processName]time.Time // when it was last heard of
 	silent int                       // lines of this poll that gave no number
@@ -27,12 +27,12 @@ type memoryCell struct {
 	grain int64
 }
 
-func newMemories() *memories {
-	return &memories{cells: map[memoryCell]backend.Memory{}, known: map[processName]time.Time{}}
+func newMemories() *memoryReadings {
+	return &memoryReadings{cells: map[memoryCell]backend.Memory{}, known: map[processName]time.Time{}}
 }
 
 // memory looks into a whole line for the patterns of class memory: these stand beside what else a line says.
-func (a *analyst) memory(data []byte, k seriesKey, at time.Time) {
+func (a *lineAnalyser) memory(data []byte, k seriesKey, at time.Time) {
 	for i := range a.pats.memory {
 		p := &a.pats.memory[i]
 		j := bytes.Index(data, []byte(p.contains))
@@ -48,7 +48,7 @@ func (a *analyst) memory(data []byte, k seriesKey, at time.Time) {
 	}
 }
 
-func (m *memories) add(p *pattern, session string, at time.Time, n int64) {
+func (m *memoryReadings) add(p *pattern, session string, at time.Time, n int64) {
 	name := processName{p.name, session}
 	if _, known := m.known[name]; !known && len(m.known) >= maxProcesses {
 		name.session = ""
@@ -68,7 +68,7 @@ func (m *memories) add(p *pattern, session string, at time.Time, n int64) {
 }
 
 // take empties what was gathered, in a stable order.
-func (m *memories) take(source string, now time.Time) []backend.Memory {
+func (m *memoryReadings) take(source string, now time.Time) []backend.Memory {
 	out := make([]backend.Memory, 0, len(m.cells))
 	for cell, x := range m.cells {
 		x.Of = backend.Process{Source: source, Name: cell.pattern}

@@ -70,13 +70,13 @@ func (c Class) metric() (backend.Metric, bool) {
 	return "", false
 }
 
-// tier orders patterns: those of the configuration, then messages of the framework, then error classes, whose names
+// patternTier orders patterns: those of the configuration, then messages of the framework, then error classes, whose names
 // also appear inside other messages. Within a tier the earliest match in the text wins, because a message stands
 // before its arguments and arguments are written by agents.
-type tier uint8
+type patternTier uint8
 
 const (
-	tierConfigured tier = iota
+	tierConfigured patternTier = iota
 	tierMessage
 	tierError
 	tierMarker // says how a line is to be counted, not what it is
@@ -87,7 +87,7 @@ type pattern struct {
 	name     string
 	contains string
 	class    Class
-	tier     tier
+	tier     patternTier
 	meaning  string
 	also     *regexp.Regexp // must match the same text as well; nil: nothing more is needed
 	inError  bool           // look in the error field too, not only in the message

@@ -25,7 +25,7 @@ type rollups struct {
 	mode  rollupMode
 	steps [32]bool // the last changes from one value of a key to the next; true = it grew
 	taken int      // changes seen in all
-	owed  []owedCount
+	owed  []pendingCount
 }
 
 type rollupKey struct {
@@ -36,7 +36,7 @@ type rollupKey struct {
 	at     time.Time
 }
 
-type owedCount struct {
+type pendingCount struct {
 	series seriesKey
 	at     time.Time
 	n      float64
@@ -86,7 +86,7 @@ func (r *rollups) observe(key string, s seriesKey, v float64, at time.Time) (n f
 	case modeUndecided:
 	}
 	if len(r.owed) < maxOwed {
-		r.owed = append(r.owed, owedCount{series: s, at: at, n: v - cumulative, before: lower})
+		r.owed = append(r.owed, pendingCount{series: s, at: at, n: v - cumulative, before: lower})
 	}
 	return cumulative, false, true
 }
@@ -125,7 +125,7 @@ func (r *rollups) step(k *rollupKey, grew bool) {
 }
 
 // settle returns, once the mode is decided, the counts of the time before and what is still due on each.
-func (r *rollups) settle() []owedCount {
+func (r *rollups) settle() []pendingCount {
 	if r.mode == modeUndecided {
 		return nil
 	}

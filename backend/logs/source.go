@@ -13,7 +13,7 @@ import (
 type source struct {
 	opts    Options
 	deps    backend.Deps
-	analyst *analyst
+	analyst *lineAnalyser
 	files   *files  // or
 	origin  origin  // a stream and
 	intake  *intake // what takes its lines in

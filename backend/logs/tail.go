@@ -108,7 +108,7 @@ func (t *tail) restart() {
 }
 
 // read feeds new lines to the analyst until the end of the file, limit bytes, or the end of ctx.
-func (t *tail) read(ctx context.Context, a *analyst, buf []byte, limit int64, now time.Time) (int64, error) {
+func (t *tail) read(ctx context.Context, a *lineAnalyser, buf []byte, limit int64, now time.Time) (int64, error) {
 	if t.copyOf != nil {
 		return 0, nil
 	}
@@ -156,7 +156,7 @@ func (t *tail) remember(b []byte) {
 }
 
 // finished reports whether a file that no glob leads to any more has been read to its end and is written no longer.
-func (t *tail) finished(n int64, a *analyst) bool {
+func (t *tail) finished(n int64, a *lineAnalyser) bool {
 	if t.listed || n > 0 || t.inPlace() {
 		t.quiet = 0
 		return false

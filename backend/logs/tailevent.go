@@ -72,7 +72,7 @@ func epochMillis(values ...wire.Node) time.Time {
 // tail takes an event into account: each console line and exception as a line of its own, with its time, and with the
 // event's session where it names none; then the outcome. One event is at most one death of the agent, however often
 // its exceptions repeat it. It returns false when the text is no event.
-func (a *analyst) tail(data []byte, size int, stamp time.Time, p *placement) bool {
+func (a *lineAnalyser) tail(data []byte, size int, stamp time.Time, p *placement) bool {
 	if a.dec.format == "text" || a.every > 1 && a.forced < int64(len(data)) {
 		return false // above the byte budget the event's lines are searched as they are
 	}
@@ -102,7 +102,7 @@ func (a *analyst) tail(data []byte, size int, stamp time.Time, p *placement) boo
 
 // tailLines are the lines of one event on their way into the counts.
 type tailLines struct {
-	a       *analyst
+	a       *lineAnalyser
 	at      time.Time // of the event
 	stamp   time.Time // given by the transport
 	place   *placement
@@ -199,7 +199,7 @@ func consoleLine(l wire.Node) []byte {
 
 // sessionOf is the session that an event is about: what a configured field of the event itself names, else the room
 // header of its request, else the one that its lines name when they name but one: a Durable Object hosts one session.
-func (a *analyst) sessionOf(e tailEvent, lines []tailLine) []byte {
+func (a *lineAnalyser) sessionOf(e tailEvent, lines []tailLine) []byte {
 	for _, path := range a.sessionPaths {
 		if v, ok := e.root.Find("/" + strings.ReplaceAll(path, ".", "/")); ok {
 			if text, ok := v.TextBytes(); ok && len(text) > 0 {
@@ -255,7 +255,7 @@ type heldLine struct {
 }
 
 // feed hands a line on, or holds it back for as long as it may be part of an event.
-func (b *block) feed(a *analyst, data []byte, size int, stamp time.Time, p *placement) {
+func (b *block) feed(a *lineAnalyser, data []byte, size int, stamp time.Time, p *placement) {
 	line := bytes.TrimRight(data, "\r")
 	opens, closes := string(line) == "{", string(line) == "}"
 	if len(b.held) > 0 {
@@ -282,7 +282,7 @@ func (b *block) feed(a *analyst, data []byte, size int, stamp time.Time, p *plac
 }
 
 // release hands the lines held back on as what they are.
-func (b *block) release(a *analyst, p *placement) {
+func (b *block) release(a *lineAnalyser, p *placement) {
 	held, data := b.held, b.data
 	b.held, b.data, b.size = nil, nil, 0
 	for _, h := range held {

@@ -12,7 +12,7 @@ import (
 )
 
 // tailed runs text through a block as live lines, like a stream or file does.
-func tailed(t *testing.T, change func(*Options), text string) (*analyst, backend.Reading) {
+func tailed(t *testing.T, change func(*Options), text string) (*lineAnalyser, backend.Reading) {
 	t.Helper()
 	opts := defaults()
 	if change != nil {

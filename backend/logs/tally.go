@@ -69,7 +69,7 @@ func (t *tally) add(k seriesKey, at time.Time, n float64, lower bool, sample []b
 // undecided marks the count of a rollup whose meaning is open; settle takes the mark away and adds what was due.
 func (t *tally) undecided(k seriesKey, at time.Time) { t.admit(k, at).cell(at).open = true }
 
-func (t *tally) settle(o owedCount) {
+func (t *tally) settle(o pendingCount) {
 	if o.n > 0 {
 		t.add(o.series, o.at, o.n, false, nil)
 	}

@@ -31,17 +31,17 @@ func (c *content) sound() bool { return c.read && len(c.problems) == 0 && !c.cut
 // decoder turns one body into refs.
 type decoder struct {
 	s     *source
-	place *place
+	place *refFile
 	names []string // members of a ref, for catching them in the wrong case
-	draw  drawer
+	draw  formatter
 	out   content
 	line  int // of JSON lines; 0 elsewhere
 	named backend.ID
 	seen  map[backend.Key]bool
 }
 
-func (s *source) decode(f *place, body []byte) content {
-	d := &decoder{s: s, place: f, names: s.opts.Pointers.names(), draw: drawer{s.deps.Cleaner}, seen: map[backend.Key]bool{}}
+func (s *source) decode(f *refFile, body []byte) content {
+	d := &decoder{s: s, place: f, names: s.opts.Pointers.names(), draw: formatter{s.deps.Cleaner}, seen: map[backend.Key]bool{}}
 	if s.names != nil {
 		if m := s.names.FindStringSubmatch(filepath.Base(f.path)); m != nil {
 			d.named, _ = backend.NewID(m[s.names.SubexpIndex("session")]) // a name without a session is no session's
@@ -171,7 +171,7 @@ func (d *decoder) session(n wire.Node, key string) {
 		d.refuse(err)
 		return
 	}
-	x := &saved{session: owner, node: n}
+	x := &savedSession{session: owner, node: n}
 	switch kind := list.Kind(); {
 	case kind == '[':
 		i := 0
@@ -194,8 +194,8 @@ func (d *decoder) session(n wire.Node, key string) {
 	}
 }
 
-// saved is one saved session while its refs are taken.
-type saved struct {
+// savedSession is one saved session while its refs are taken.
+type savedSession struct {
 	session backend.ID
 	node    wire.Node
 	refs    int

@@ -204,7 +204,7 @@ func FuzzDecode(f *testing.F) {
 	sdk := make1(f, func(_ string, o *Options) { o.Layout = layoutSDK }).src
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, s := range []*source{helix, sdk} {
-			out := s.decode(&place{path: "x"}, b)
+			out := s.decode(&refFile{path: "x"}, b)
 			if len(out.problems) > maxProblems || !out.read && len(out.problems) == 0 {
 				t.Fatalf("%d problems, read %v", len(out.problems), out.read)
 			}

@@ -30,7 +30,7 @@ type fileState struct {
 }
 
 // read brings the files up to date and returns them, those included that cannot be read any more.
-func (p *poll) read(ctx context.Context, now time.Time) []*place {
+func (p *poll) read(ctx context.Context, now time.Time) []*refFile {
 	s := p.s
 	listed := map[string]bool{}
 	late := false
@@ -45,7 +45,7 @@ func (p *poll) read(ctx context.Context, now time.Time) []*place {
 		}
 		f := s.files[path]
 		if f == nil {
-			f = &place{path: path}
+			f = &refFile{path: path}
 			s.files[path] = f
 		}
 		body, state, err := s.load(f, now)
@@ -68,7 +68,7 @@ func (p *poll) read(ctx context.Context, now time.Time) []*place {
 			f.fail(s.newProblem(backend.ErrGone, path, "the file is not among those that are read any more"))
 		}
 	}
-	all := make([]*place, 0, len(s.files))
+	all := make([]*refFile, 0, len(s.files))
 	for _, f := range s.files {
 		all = append(all, f)
 	}
@@ -109,7 +109,7 @@ func (p *poll) list() []string {
 }
 
 // load reads a file; the body is nil when the file is what it was.
-func (s *source) load(f *place, now time.Time) ([]byte, fileState, error) {
+func (s *source) load(f *refFile, now time.Time) ([]byte, fileState, error) {
 	file, info, err := hostfs.OpenRegular(f.path)
 	if err != nil {
 		return nil, fileState{}, err
@@ -140,7 +140,7 @@ func (s *source) tooLarge() error {
 }
 
 // take replaces what the place held. Refs that an unsound reading does not have are lost, not gone.
-func (f *place) take(c content) {
+func (f *refFile) take(c content) {
 	before := f.known()
 	f.docs, f.loaded, f.lost, f.why = c, true, nil, backend.Safe{}
 	if c.sound() {
@@ -156,13 +156,13 @@ func (f *place) take(c content) {
 }
 
 // fail keeps what the place held as lost.
-func (f *place) fail(problem backend.Problem) {
+func (f *refFile) fail(problem backend.Problem) {
 	f.lost = f.known()
 	f.docs, f.loaded = content{problems: []backend.Problem{problem}}, false
 	f.why = backend.Textf("what was saved cannot be read: %s", problem.What)
 }
 
-func (f *place) known() map[backend.Key]bool {
+func (f *refFile) known() map[backend.Key]bool {
 	out := make(map[backend.Key]bool, len(f.docs.refs)+len(f.lost))
 	for k := range f.lost {
 		out[k] = true
@@ -187,7 +187,7 @@ func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error)
 		return false, &backend.Error{Kind: run.Kind(err), Source: s.deps.ID, Where: where, Err: err}
 	}
 	if s.out == nil {
-		s.out = &place{path: where}
+		s.out = &refFile{path: where}
 	}
 	s.out.take(s.decode(s.out, body))
 	s.next = now.Add(s.opts.CommandEvery.Std())

@@ -26,7 +26,7 @@ const (
 const unnamed = "workspace"
 
 // ref takes one ref; key is its name in an object of refs, index its place in an array.
-func (d *decoder) ref(x *saved, n wire.Node, key string, index int) {
+func (d *decoder) ref(x *savedSession, n wire.Node, key string, index int) {
 	if len(d.out.refs) >= d.s.opts.MaxRefs {
 		d.out.cut = true
 		return
@@ -67,7 +67,7 @@ func (d *decoder) ref(x *saved, n wire.Node, key string, index int) {
 }
 
 // workspace is the name under which a ref is kept.
-func (d *decoder) workspace(x *saved, n wire.Node, key string, index int) (name backend.ID, named bool, err error) {
+func (d *decoder) workspace(x *savedSession, n wire.Node, key string, index int) (name backend.ID, named bool, err error) {
 	p := &d.s.opts.Pointers
 	text := key
 	v, ok := first(n, p.Workspace)
@@ -92,7 +92,7 @@ func (d *decoder) workspace(x *saved, n wire.Node, key string, index int) (name 
 }
 
 // facts fills in what is known by name, and everything else generically.
-func (d *decoder) facts(ref *backend.Ref, x *saved, n wire.Node) {
+func (d *decoder) facts(ref *backend.Ref, x *savedSession, n wire.Node) {
 	p, clean := &d.s.opts.Pointers, d.s.deps.Cleaner
 	text := func(from wire.Node, pointers []string, limit int) backend.Safe {
 		v, _ := first(from, pointers)

@@ -21,13 +21,13 @@ type source struct {
 	deps  backend.Deps
 	names *regexp.Regexp // nil without name_pattern
 
-	files map[string]*place
-	out   *place // of the command, nil before it ran
+	files map[string]*refFile
+	out   *refFile // of the command, nil before it ran
 	next  time.Time
 }
 
-// place is a file or a command's output, and what was last read there.
-type place struct {
+// refFile is a file, or the output of a command, with what was last read from it.
+type refFile struct {
 	path   string
 	state  fileState // of the file when it was read
 	loaded bool      // docs is what the file in that state holds
@@ -38,7 +38,7 @@ type place struct {
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
-	s := &source{opts: opts, deps: deps, files: map[string]*place{}}
+	s := &source{opts: opts, deps: deps, files: map[string]*refFile{}}
 	if opts.NamePattern != "" {
 		var err error
 		if s.names, err = regexp.Compile(opts.NamePattern); err != nil {
@@ -86,10 +86,10 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 			return r, err
 		case !ran:
 			r.Inputs = append(r.Inputs, backend.InputRefs)
-			p.notes([]*place{s.out})
+			p.notes([]*refFile{s.out})
 			return r, nil
 		}
-		p.publish([]*place{s.out})
+		p.publish([]*refFile{s.out})
 		return r, nil
 	}
 	all := p.read(ctx, start)
@@ -99,11 +99,11 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 }
 
 // publish turns what the places hold into the reading. Of two refs with one key the one in the newer file is kept.
-func (p *poll) publish(places []*place) {
-	newest := slices.SortedStableFunc(slices.Values(places), func(a, b *place) int {
+func (p *poll) publish(places []*refFile) {
+	newest := slices.SortedStableFunc(slices.Values(places), func(a, b *refFile) int {
 		return cmp.Or(b.state.modified.Compare(a.state.modified), cmp.Compare(a.path, b.path))
 	})
-	from := map[backend.Key]*place{}
+	from := map[backend.Key]*refFile{}
 	read := 0
 	for _, f := range newest {
 		if f.docs.read {
@@ -157,7 +157,7 @@ func (p *poll) conclude(read, places int) {
 }
 
 // notes are remarks for the Sources screen.
-func (p *poll) notes(places []*place) {
+func (p *poll) notes(places []*refFile) {
 	sessions, without, refs, sandboxes := 0, 0, 0, 0
 	for _, f := range places {
 		sessions += f.docs.sessions

@@ -19,7 +19,7 @@ type poll struct {
 	s       *Source
 	now     time.Time
 	r       backend.Reading
-	found   []survey
+	found   []rootSurvey
 	order   []*row // listed now
 	users   hostfs.Users
 	skipped bool // some directory could not be given a key
@@ -156,8 +156,8 @@ func (p *poll) findUsers(ctx context.Context) {
 	}
 }
 
-// walked is the outcome of one walk.
-type walked struct {
+// walkResult is the outcome of one walk.
+type walkResult struct {
 	r     *row
 	tree  hostfs.Tree
 	err   error
@@ -183,7 +183,7 @@ func (p *poll) walks(ctx context.Context) {
 		budget, stop = context.WithTimeout(ctx, max(s.deps.Interval/4, 100*time.Millisecond))
 		defer stop()
 	}
-	results := make(chan walked, total) // never blocks a walker whose poll has gone on
+	results := make(chan walkResult, total) // never blocks a walker whose poll has gone on
 	var ends []<-chan bool
 	for i, rows := range due {
 		if len(rows) == 0 {
@@ -213,16 +213,16 @@ func (p *poll) walks(ctx context.Context) {
 	}
 }
 
-// job is one walk to do: a copy of what it needs, since a walk that hangs outlives its poll.
-type job struct {
+// walkJob is one walk to do: a copy of what it needs, since a walk that hangs outlives its poll.
+type walkJob struct {
 	r    *row
 	name string
 	o    hostfs.WalkOptions
 	top  hostfs.Stat
 }
 
-func (p *poll) jobs(rows []*row) []job {
-	out := make([]job, len(rows))
+func (p *poll) jobs(rows []*row) []walkJob {
+	out := make([]walkJob, len(rows))
 	for i, r := range rows {
 		watch := map[hostfs.FileID]bool{}
 		for id := range p.users.Unplaced {
@@ -230,13 +230,13 @@ func (p *poll) jobs(rows []*row) []job {
 				watch[id] = true
 			}
 		}
-		out[i] = job{r: r, name: r.entry.Name, top: r.entry.Stat,
+		out[i] = walkJob{r: r, name: r.entry.Name, top: r.entry.Stat,
 			o: hostfs.WalkOptions{MaxEntries: p.s.o.MaxEntries, Now: p.now, Watch: watch}}
 	}
 	return out
 }
 
-func (s *Source) walkAll(ctx context.Context, real string, jobs []job, results chan<- walked) {
+func (s *Source) walkAll(ctx context.Context, real string, jobs []walkJob, results chan<- walkResult) {
 	d, err := s.open(real)
 	if err != nil {
 		return // the next survey says why
@@ -251,12 +251,12 @@ func (s *Source) walkAll(ctx context.Context, real string, jobs []job, results c
 		if i > 0 && tree.Cut == hostfs.CutDeadline {
 			return // it had only what the others left over; as the longest unread it comes first next time
 		}
-		results <- walked{r: j.r, tree: tree, err: err, took: s.deps.Now().Sub(begun), tried: j.o.Watch, top: j.top}
+		results <- walkResult{r: j.r, tree: tree, err: err, took: s.deps.Now().Sub(begun), tried: j.o.Watch, top: j.top}
 	}
 }
 
 // take remembers what a walk found.
-func (p *poll) take(w walked) {
+func (p *poll) take(w walkResult) {
 	w.r.walked, w.r.took, w.r.tree, w.r.err, w.r.tried, w.r.top = p.now, w.took, w.tree, w.err, w.tried, w.top
 	p.r.Load.Requests++
 	if len(p.r.Load.Latencies) < 64 {

@@ -19,8 +19,8 @@ type Source struct {
 	account hostfs.Account
 	proc    hostfs.Proc
 	roots   []*root
-	owners  owners
-	users   gate // the pass over all processes
+	owners  userNames
+	users   callGate // the pass over all processes
 
 	// Of the one poll in flight:
 	host   backend.ID

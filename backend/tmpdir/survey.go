@@ -20,11 +20,11 @@ const maxDirectories = 20_000
 // root is one configured root.
 type root struct {
 	path string
-	gate gate
+	gate callGate
 }
 
-// survey is what one look at a root found, without entering any scratch directory.
-type survey struct {
+// rootSurvey is what one look at a root found, without entering any scratch directory.
+type rootSurvey struct {
 	facts   backend.Root
 	real    string // the root's path without links, empty when the root could not be opened
 	entries []hostfs.Entry
@@ -48,8 +48,8 @@ func kindOf(err error) backend.ErrorKind {
 }
 
 // look surveys one root. It may block for ever on a dead file system.
-func (s *Source) look(ctx context.Context, r *root) survey {
-	out := survey{facts: backend.Root{Path: s.deps.Cleaner.Clean(r.path, maxPathRunes)}}
+func (s *Source) look(ctx context.Context, r *root) rootSurvey {
+	out := rootSurvey{facts: backend.Root{Path: s.deps.Cleaner.Clean(r.path, maxPathRunes)}}
 	d, err := s.open(r.path)
 	if err != nil {
 		out.err = err
@@ -122,13 +122,13 @@ func (s *Source) disk(d *hostfs.Dir, r *backend.Root) {
 	r.Problem = backend.Join(problems, "; ")
 }
 
-// owners remembers the names of users, which the system may fetch over the network.
-type owners struct {
+// userNames remembers the names of users, which the system may fetch over the network.
+type userNames struct {
 	mu    sync.Mutex
 	names map[uint32]string
 }
 
-func (o *owners) learn(uid uint32) {
+func (o *userNames) learn(uid uint32) {
 	o.mu.Lock()
 	_, known := o.names[uid]
 	o.mu.Unlock()
@@ -147,7 +147,7 @@ func (o *owners) learn(uid uint32) {
 	o.names[uid] = name
 }
 
-func (o *owners) name(uid uint32) string {
+func (o *userNames) name(uid uint32) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n := o.names[uid]; n != "" {
@@ -157,12 +157,12 @@ func (o *owners) name(uid uint32) string {
 }
 
 // surveys looks at all roots at once and waits for each until the context ends.
-func (s *Source) surveys(ctx context.Context, now time.Time) []survey {
-	out := make([]survey, len(s.roots))
-	calls := make([]<-chan survey, len(s.roots))
+func (s *Source) surveys(ctx context.Context, now time.Time) []rootSurvey {
+	out := make([]rootSurvey, len(s.roots))
+	calls := make([]<-chan rootSurvey, len(s.roots))
 	for i, r := range s.roots {
 		out[i].facts = backend.Root{Path: s.deps.Cleaner.Clean(r.path, maxPathRunes)}
-		calls[i], out[i].err = start(s.deps.Spawn, &r.gate, now, "tmpdir root", func() survey { return s.look(ctx, r) })
+		calls[i], out[i].err = start(s.deps.Spawn, &r.gate, now, "tmpdir root", func() rootSurvey { return s.look(ctx, r) })
 	}
 	for i, c := range calls {
 		if c == nil {
@@ -183,7 +183,7 @@ func (s *Source) surveys(ctx context.Context, now time.Time) []survey {
 }
 
 // reason says in words why the list of scratch directories is not complete.
-func (s *survey) reason() string {
+func (s *rootSurvey) reason() string {
 	switch kindOf(s.err) {
 	case backend.ErrGone:
 		return "the directory does not exist"

@@ -7,13 +7,13 @@ import (
 	"sandglass/backend"
 )
 
-// words remembers which commands a session had refused lately, by their first word: one word over and over is a loop,
-// many different ones are somebody who tries what is allowed.
-type words struct {
-	seen map[string]map[string]*wordUse // by session, then by word
+// refusedCommands remembers which commands a session had refused lately, by their first word: the same word many
+// times is a loop, many different words are an agent that tries what is allowed.
+type refusedCommands struct {
+	seen map[string]map[string]*commandUse // by session, then by word
 }
 
-type wordUse struct{ counted, last time.Time }
+type commandUse struct{ counted, last time.Time }
 
 const (
 	forgetWord      = time.Hour
@@ -22,17 +22,17 @@ const (
 	maxWords        = 200 // of one session
 )
 
-func newWords() *words { return &words{seen: map[string]map[string]*wordUse{}} }
+func newWords() *refusedCommands { return &refusedCommands{seen: map[string]map[string]*commandUse{}} }
 
 // fresh reports whether the session has not used the word lately. What is beyond the bounds is never fresh: the count is
 // then a lower bound far above any threshold.
-func (w *words) fresh(session string, word []byte, at time.Time) bool {
+func (w *refusedCommands) fresh(session string, word []byte, at time.Time) bool {
 	of := w.seen[session]
 	if of == nil {
 		if len(w.seen) >= maxWordSessions {
 			return false
 		}
-		of = map[string]*wordUse{}
+		of = map[string]*commandUse{}
 		w.seen[session] = of
 	}
 	use := of[string(word)]
@@ -40,7 +40,7 @@ func (w *words) fresh(session string, word []byte, at time.Time) bool {
 	case use == nil && len(of) >= maxWords:
 		return false
 	case use == nil:
-		of[string(word)] = &wordUse{at, at}
+		of[string(word)] = &commandUse{at, at}
 		return true
 	}
 	if at.After(use.last) {
@@ -53,7 +53,7 @@ func (w *words) fresh(session string, word []byte, at time.Time) bool {
 	return true
 }
 
-func (w *words) forget(now time.Time) {
+func (w *refusedCommands) forget(now time.Time) {
 	for session, of := range w.seen {
 		for word, use := range of {
 			if now.Sub(use.last) > forgetWord {
@@ -68,7 +68,7 @@ func (w *words) forget(now time.Time) {
 
 // word counts the first word of a refused command, once as long as the session goes on using it. A line that names no
 // command counts nothing.
-func (a *analyst) word(r record, k seriesKey, at time.Time) {
+func (a *lineAnalyser) word(r record, k seriesKey, at time.Time) {
 	word, _, _ := bytes.Cut(bytes.TrimSpace(r.command), []byte(" "))
 	if word = word[:min(len(word), maxFieldBytes)]; len(word) > 0 && a.words.fresh(k.session, word, at) {
 		a.tally.add(k.of(backend.MetricRejectedWords), at, 1, false, word)

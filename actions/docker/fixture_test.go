@@ -20,31 +20,31 @@ import (
 // The tests on a real engine act on containers that they made, through the parts that the wiring gets. Where they have to
 // look behind them they use a client of their own.
 
-// yard makes the containers of these tests.
-type yard struct {
+// engineFixture makes the containers of these tests.
+type engineFixture struct {
 	*enginetest.Engine
 	// selector is the label of the containers that are sandboxes.
 	selector string
 }
 
-func realEngine(t *testing.T) *yard {
+func realEngine(t *testing.T) *engineFixture {
 	t.Helper()
-	return &yard{enginetest.Real(t), enginetest.Label + "=1"}
+	return &engineFixture{enginetest.Real(t), enginetest.Label + "=1"}
 }
 
 // full is an image with everything that a test wants to do inside.
-func (y *yard) full() string {
+func (y *engineFixture) full() string {
 	return y.Image("full", "sh", "sleep", "true", "mkdir", "rmdir", "ln", "ls", "stat", "chown", "readlink", "rm", "mv", "touch")
 }
 
 // inside runs a command in / of a container as root and returns what it printed.
-func (y *yard) inside(id string, argv ...string) string {
+func (y *engineFixture) inside(id string, argv ...string) string {
 	y.T.Helper()
 	made, err := y.API.ExecCreate(y.T.Context(), id, client.ExecCreateOptions{Cmd: argv, WorkingDir: "/", User: "0", AttachStdout: true, AttachStderr: true})
 	if err != nil {
 		y.T.Fatalf("%v: %v", argv, err)
 	}
-	h := &hands{reader{y.API, &desk{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}}
+	h := &mutatingClient{reader{y.API, &clientFactory{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}}
 	text, err := h.output(y.T.Context(), made.ID)
 	if err != nil {
 		y.T.Fatalf("%v: %v", argv, err)
@@ -55,15 +55,15 @@ func (y *yard) inside(id string, argv ...string) string {
 	return strings.TrimSpace(text)
 }
 
-// place is a source of the program with its parts and what a console would know.
-type place struct {
+// sourceFixture is a source of the program with its parts and what a console would know.
+type sourceFixture struct {
 	t     *testing.T
 	src   *adapter.Source
 	parts map[actions.Verb]actions.Part
 	host  host
 }
 
-func (y *yard) place() *place {
+func (y *engineFixture) place() *sourceFixture {
 	y.T.Helper()
 	d := net.Dialer{}
 	deps := backend.Deps{ID: "docker-local", Interval: time.Second, Deadline: time.Minute, Now: time.Now,
@@ -79,7 +79,7 @@ func (y *yard) place() *place {
 	if err != nil || len(missing) > 0 || len(parts) != len(allVerbs()) {
 		y.T.Fatalf("build: %v, missing %v", err, missing)
 	}
-	return &place{t: y.T, src: src, parts: parts, host: host{proc: "/proc"}}
+	return &sourceFixture{t: y.T, src: src, parts: parts, host: host{proc: "/proc"}}
 }
 
 func allVerbs() []actions.Verb {
@@ -95,7 +95,7 @@ func key(id string) backend.Key {
 }
 
 // state is what the console knows after one more poll. Every poll lists, because no watch is open.
-func (p *place) state() *fleet.State {
+func (p *sourceFixture) state() *fleet.State {
 	p.t.Helper()
 	r, err := p.src.Poll(p.t.Context())
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *place) state() *fleet.State {
 		Key: backend.Key{Kind: backend.KindSource, Source: "docker-local"}, Kind: "docker", Status: fleet.StatusOK, LastOK: r.At, Interval: time.Minute}}}
 }
 
-func (p *place) look(v actions.Verb, id string) actions.Candidate {
+func (p *sourceFixture) look(v actions.Verb, id string) actions.Candidate {
 	p.t.Helper()
 	cs := p.parts[v].Looker.Look(p.t.Context(), actions.Question{Keys: []backend.Key{key(id)}, State: p.state(), Now: time.Now()})
 	if len(cs) != 1 || cs[0].Key != key(id) {
@@ -115,7 +115,7 @@ func (p *place) look(v actions.Verb, id string) actions.Candidate {
 }
 
 // act looks at a container that must be eligible, and acts on it.
-func (p *place) act(v actions.Verb, id string) (actions.Target, actions.Done, error) {
+func (p *sourceFixture) act(v actions.Verb, id string) (actions.Target, actions.Done, error) {
 	p.t.Helper()
 	c := p.look(v, id)
 	if !c.Why.IsEmpty() {
@@ -132,7 +132,7 @@ func (p *place) act(v actions.Verb, id string) (actions.Target, actions.Done, er
 }
 
 // must acts and checks that the effect proved what it did and that the next reading verifies it.
-func (p *place) must(v actions.Verb, id string) actions.Done {
+func (p *sourceFixture) must(v actions.Verb, id string) actions.Done {
 	p.t.Helper()
 	issued := time.Now()
 	target, done, err := p.act(v, id)
@@ -147,7 +147,7 @@ func (p *place) must(v actions.Verb, id string) actions.Done {
 	return done
 }
 
-func (p *place) refused(v actions.Verb, id, why string) actions.Candidate {
+func (p *sourceFixture) refused(v actions.Verb, id, why string) actions.Candidate {
 	p.t.Helper()
 	c := p.look(v, id)
 	if !strings.Contains(c.Why.String(), why) {
@@ -158,9 +158,9 @@ func (p *place) refused(v actions.Verb, id, why string) actions.Candidate {
 
 func joined(list []backend.Safe) string { return backend.Join(list, "\n").String() }
 
-func mustInspect(t *testing.T, y *yard, id string) *box {
+func mustInspect(t *testing.T, y *engineFixture, id string) *box {
 	t.Helper()
-	r := reader{y.API, &desk{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}
+	r := reader{y.API, &clientFactory{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}
 	b, err := r.inspect(t.Context(), backend.MustID(id), false)
 	if err != nil {
 		t.Fatal(err)

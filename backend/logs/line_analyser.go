@@ -9,16 +9,16 @@ import (
 	"sandglass/backend"
 )
 
-// analyst turns lines into counts and events. It is used by one goroutine at a time.
-type analyst struct {
+// lineAnalyser turns lines into counts and events. It is used by one goroutine at a time.
+type lineAnalyser struct {
 	source  string
 	cleaner *backend.Cleaner
 	pats    *patterns
 	dec     *decoder
 	tally   *tally
 	rolls   *rollups
-	words   *words
-	mems    *memories
+	words   *refusedCommands
+	mems    *memoryReadings
 	// sessionPaths are the names under which a session may stand in the event of a tail, dots reaching into objects.
 	sessionPaths []string
 	budget       float64 // bytes decoded per second
@@ -38,13 +38,13 @@ type lineStats struct {
 	earliest                                                             time.Time // of history: since when it is covered
 }
 
-func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *analyst {
-	return &analyst{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
+func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
+	return &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 }
 
 // begin starts a poll that will bring about total bytes which came in during elapsed.
-func (a *analyst) begin(total int64, elapsed time.Duration) {
+func (a *lineAnalyser) begin(total int64, elapsed time.Duration) {
 	allowed := a.budget * max(elapsed.Seconds(), 1)
 	a.every = max(1, int((float64(total)+allowed-1)/allowed))
 	a.forced = int64(allowed)
@@ -110,7 +110,7 @@ func earlier(a, b time.Time) time.Time {
 
 // line takes one line into account. stamp is the time the transport gave it, zero without one; size counts all its
 // bytes, of which data may be only the beginning.
-func (a *analyst) line(data []byte, size int, stamp time.Time, p *placement) {
+func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement) {
 	data = bytes.TrimRight(data, "\r")
 	if len(data) == 0 {
 		return
@@ -126,7 +126,7 @@ func (a *analyst) line(data []byte, size int, stamp time.Time, p *placement) {
 }
 
 // take counts what a line says. cut says that data is only the beginning of it.
-func (a *analyst) take(r record, data []byte, size int, cut bool, p *placement) {
+func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placement) {
 	marked := a.pats.marked(r.message)
 	at, ok := p.place(r.at, &a.seen)
 	if !ok {
@@ -175,7 +175,7 @@ func (k seriesKey) of(m backend.Metric) seriesKey {
 }
 
 // read decodes a line when it is its turn, or when it is a rollup, whose number must not be lost.
-func (a *analyst) read(data []byte) record {
+func (a *lineAnalyser) read(data []byte) record {
 	turn := a.seq%a.every == 0
 	a.seq++
 	if !turn && a.forced > 0 && a.pats.marked(data) {
@@ -190,7 +190,7 @@ func (a *analyst) read(data []byte) record {
 }
 
 // rollup counts a line that stands for suppressed ones: those are what is counted, not the line.
-func (a *analyst) rollup(p *pattern, r record, k seriesKey, at time.Time, data []byte) {
+func (a *lineAnalyser) rollup(p *pattern, r record, k seriesKey, at time.Time, data []byte) {
 	a.tally.add(k.of(backend.MetricRollups), at, 1, false, data)
 	metric := backend.MetricRejections // the limiter wraps the guards' warnings
 	if p != nil {
@@ -224,7 +224,7 @@ func rollupName(p *pattern, r record) string {
 	return strings.Join([]string{string(r.session), string(r.workspace), kind, string(word)}, "\x00")
 }
 
-func (a *analyst) event(p *pattern, r record, at time.Time) {
+func (a *lineAnalyser) event(p *pattern, r record, at time.Time) {
 	place := -1
 	if len(a.events) >= maxEvents {
 		a.seen.moreEvents++
@@ -270,7 +270,7 @@ func oldest(events []backend.Event) int {
 }
 
 // finish ends a poll: counts, events and notes go into the reading.
-func (a *analyst) finish(r *backend.Reading, now time.Time) {
+func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	for _, o := range a.rolls.settle() {
 		a.tally.settle(o)
 	}
@@ -287,7 +287,7 @@ func (a *analyst) finish(r *backend.Reading, now time.Time) {
 	r.Notes = append(r.Notes, a.notes()...)
 }
 
-func (a *analyst) notes() []backend.Safe {
+func (a *lineAnalyser) notes() []backend.Safe {
 	var out []backend.Safe
 	note := func(on bool, f backend.Literal, args ...any) {
 		if on {

@@ -9,15 +9,15 @@ import (
 	"sandglass/backend"
 )
 
-// gate lets one call through at a time. A call into a dead network file system never returns, and nothing can end it:
-// whoever waits for it goes on without it, and no second one is sent after it.
-type gate struct {
+// callGate lets one call through at a time. A call into a dead network file system never returns and cannot be
+// ended. Its caller goes on without it, and the gate refuses a second call.
+type callGate struct {
 	mu    sync.Mutex
 	busy  bool
 	since time.Time
 }
 
-func (g *gate) enter(now time.Time) error {
+func (g *callGate) enter(now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.busy {
@@ -27,7 +27,7 @@ func (g *gate) enter(now time.Time) error {
 	return nil
 }
 
-func (g *gate) leave() {
+func (g *callGate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.busy = false
@@ -35,7 +35,7 @@ func (g *gate) leave() {
 
 // start runs f on a goroutine of its own if the gate is free. Its result waits in the channel, and is dropped when
 // nobody waits for it any more.
-func start[T any](spawn backend.Spawner, g *gate, now time.Time, name string, f func() T) (<-chan T, error) {
+func start[T any](spawn backend.Spawner, g *callGate, now time.Time, name string, f func() T) (<-chan T, error) {
 	if err := g.enter(now); err != nil {
 		return nil, err
 	}

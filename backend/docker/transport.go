@@ -29,9 +29,9 @@ var (
 	errTooLarge = errors.New("the answer is too large")
 )
 
-// meter is the transport below the client library. It refuses everything that could change something, bounds every
+// readOnlyTransport is the transport below the client library. It refuses everything that could change something, bounds every
 // answer, and measures what was asked.
-type meter struct {
+type readOnlyTransport struct {
 	base  http.RoundTripper
 	now   func() time.Time
 	limit int // bytes of one answer
@@ -43,7 +43,7 @@ type meter struct {
 }
 
 // RoundTrip performs one request.
-func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
+func (m *readOnlyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return nil, errReadOnly
 	}
@@ -70,7 +70,7 @@ func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = resp.Body.Close()
 		return nil, throttled(resp)
 	}
-	body := &bounded{meter: m, body: resp.Body, left: m.limit, limit: m.limit, stream: stream}
+	body := &boundedBody{meter: m, body: resp.Body, left: m.limit, limit: m.limit, stream: stream}
 	if stream {
 		body.left, body.limit = maxEvent, maxEvent
 	}
@@ -88,7 +88,7 @@ func throttled(resp *http.Response) error {
 		Err: fmt.Errorf("answered %s", resp.Status)}
 }
 
-func (m *meter) takeLoad() backend.Load {
+func (m *readOnlyTransport) takeLoad() backend.Load {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.load
@@ -96,15 +96,15 @@ func (m *meter) takeLoad() backend.Load {
 	return l
 }
 
-func (m *meter) clock() (backend.Value[time.Duration], time.Time) {
+func (m *readOnlyTransport) clock() (backend.Value[time.Duration], time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.offset.Offset(), m.told
 }
 
-// bounded is a body that ends with an error beyond its limit; on a stream the limit is that of one line.
-type bounded struct {
-	meter  *meter
+// boundedBody is a body that ends with an error beyond its limit; on a stream the limit is that of one line.
+type boundedBody struct {
+	meter  *readOnlyTransport
 	body   io.ReadCloser
 	left   int
 	limit  int
@@ -112,7 +112,7 @@ type bounded struct {
 }
 
 // Read reads and counts.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, fmt.Errorf("%w: more than %d MB", errTooLarge, b.limit>>20)
 	}
@@ -133,4 +133,4 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // Close closes the body.
-func (b *bounded) Close() error { return b.body.Close() }
+func (b *boundedBody) Close() error { return b.body.Close() }

@@ -15,8 +15,8 @@ const (
 	maxRaw    = 4096 // characters
 )
 
-// entry is what is known of one container between polls.
-type entry struct {
+// cachedContainer keeps what is known of one container between polls.
+type cachedContainer struct {
 	id  backend.ID
 	sum *summary    // newest line of the list, nil when the inspection is newer than the list
 	ins *inspection // newest inspection, nil: never
@@ -64,12 +64,12 @@ func markOf(c *summary) string {
 }
 
 // current reports whether the inspection still holds by what the list says.
-func (e *entry) current() bool {
+func (e *cachedContainer) current() bool {
 	return e.ins != nil && (e.sum == nil || e.mark == markOf(e.sum))
 }
 
 // state is the engine's word for what the container does now.
-func (e *entry) state() string {
+func (e *cachedContainer) state() string {
 	switch {
 	case e.current():
 		return e.ins.state
@@ -80,21 +80,21 @@ func (e *entry) state() string {
 }
 
 // started is when the container's present run began, as the engine wrote it.
-func (e *entry) started() backend.Value[time.Time] {
+func (e *cachedContainer) started() backend.Value[time.Time] {
 	if e.ins == nil {
 		return backend.Unknown[time.Time]()
 	}
 	return e.ins.started
 }
 
-func (e *entry) labels() map[string]string {
+func (e *cachedContainer) labels() map[string]string {
 	if e.ins != nil {
 		return e.ins.labels
 	}
 	return e.sum.labels
 }
 
-func (e *entry) mounts() []mount {
+func (e *cachedContainer) mounts() []mount {
 	if e.ins != nil {
 		return e.ins.mounts
 	}
@@ -102,7 +102,7 @@ func (e *entry) mounts() []mount {
 }
 
 // alive reports whether the container has processes to measure.
-func (e *entry) alive() bool {
+func (e *cachedContainer) alive() bool {
 	c := classOf(e.state())
 	return c == backend.SandboxRunning || c == backend.SandboxPaused
 }
@@ -129,7 +129,7 @@ func classOf(state string) backend.SandboxClass {
 }
 
 // sandbox makes the entity: a copy of the cached one with what changes between inspections.
-func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
+func (s *Source) sandbox(e *cachedContainer, offset time.Duration) *backend.Sandbox {
 	out := s.cachedOf(e, offset)
 	out.ReadAt = e.readAt
 	if e.fails > 0 {
@@ -143,7 +143,7 @@ func (s *Source) sandbox(e *entry, offset time.Duration) *backend.Sandbox {
 }
 
 // cachedOf cleans and masks every string of a container, once for each thing that was read.
-func (s *Source) cachedOf(e *entry, offset time.Duration) backend.Sandbox {
+func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sandbox {
 	f := &cachedSandbox{offset: offset}
 	if e.current() {
 		f.ins = e.ins

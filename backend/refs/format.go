@@ -18,14 +18,14 @@ const (
 // stream URLs carry their token in themselves.
 var private = regexp.MustCompile(`(?i)env|secret|token|passw|credential|auth|cookie|header|signature|private|api_?-?key|access_?-?key|ur[il]`)
 
-// drawer writes saved values for people. Saved state holds environments and tokens in plain text.
-type drawer struct{ clean *backend.Cleaner }
+// formatter prints saved values without secrets. Saved state holds environments and tokens in plain text.
+type formatter struct{ clean *backend.Cleaner }
 
 // text draws a value of its own.
-func (d drawer) text(n wire.Node, limit int) backend.Safe { return d.member("", n, limit) }
+func (d formatter) text(n wire.Node, limit int) backend.Safe { return d.member("", n, limit) }
 
 // member draws the value of a named member.
-func (d drawer) member(name string, n wire.Node, limit int) backend.Safe {
+func (d formatter) member(name string, n wire.Node, limit int) backend.Safe {
 	if text, ok := n.Text(); ok {
 		if inner, err := unfold(n); err == nil && inner.Kind() != '"' {
 			n = inner
@@ -49,7 +49,7 @@ func hide(all bool, text string) string {
 	return text
 }
 
-func (d drawer) write(b *strings.Builder, n wire.Node, secret bool, depth int) {
+func (d formatter) write(b *strings.Builder, n wire.Node, secret bool, depth int) {
 	switch kind := n.Kind(); {
 	case b.Len() > drawn || depth > maxDepth:
 		b.WriteString("…")
