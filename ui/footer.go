@@ -24,6 +24,8 @@ func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	case typed != nil:
 		cursor = typed.prompt(l)
 		l.Gap(3)
+	case m.say != "" && m.acting.making:
+		l.Put(theme.Accent, " "+m.frame.Spin+" "+m.say).Gap(3)
 	case m.say != "":
 		l.Put(theme.Accent, " "+m.say).Gap(3)
 	case filter != "" && inTable:

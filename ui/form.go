@@ -53,6 +53,8 @@ func (f *form) open(i int) reply {
 	return reply{Push: f, Cmd: tea.Batch(f.focus(i), f.order.preview(f))}
 }
 
+func (f *form) waits() bool { return f.busy }
+
 func (*form) Keys() keys.Context { return keys.Form }
 
 func (f *form) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
@@ -247,7 +249,7 @@ func (f *form) Render(w, h int, frame *views.Frame) (kit.Block, *tea.Cursor) {
 	note, tone := f.note, theme.Dim
 	switch {
 	case f.busy:
-		note = "…"
+		note = frame.Spin
 	case note == "":
 		note = "enter goes to the next line, on the last one it is done; esc leaves"
 	case f.wrong:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -44,6 +45,7 @@ type Model struct {
 	unfinished []backend.Safe // plans that were broken off, until they were seen
 
 	hints    hintLine
+	spin     spin
 	say      string // the remark in the footer
 	sayTicks int
 	focus    string // id to put the cursor on as soon as it is there
@@ -64,6 +66,7 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m := &Model{viewer: v, feed: feed, width: v.Size.Width, height: v.Size.Height, focus: v.Focus, dirty: true, screens: screens,
 		keymap: keys.NewMap(keys.Bindings(screenNames(screens))), commands: commands(), done: make(chan struct{}), unfinished: v.Unfinished}
 	m.acting = newActing(&m.viewer, m.done)
+	m.spin = newSpin(v.Glyphs)
 	m.diagnoser.asked = map[views.Question]asked{}
 	m.frame.Theme = theme.New(theme.ColoursOf(v.ColorProfile), v.Glyphs)
 	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
@@ -115,7 +118,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.dirty {
 		m.sync()
 	}
-	return m, cmd
+	return m, tea.Batch(cmd, m.spin.start(m.awaits()))
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
@@ -134,6 +137,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.screen().Step()
 		m.dirty = true
 		return m.goOn()
+	case spinner.TickMsg:
+		m.dirty = true
+		return m.spin.turn(msg, m.awaits())
 	case tea.ResumeMsg:
 		return m.apply(nil, m.acting.resumed())
 	case tea.WindowSizeMsg:
@@ -156,7 +162,10 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 
 // sync puts into the frame what is drawn besides the State, and tells the top overlay that it is in sight.
 func (m *Model) sync() {
-	m.frame.Acting, m.frame.Say = m.acting.frame(), m.say
+	m.frame.Acting, m.frame.Say, m.frame.Spin = m.acting.frame(), m.say, ""
+	if m.awaits() {
+		m.frame.Spin = m.spin.model.View()
+	}
 	if t, ok := m.stack.top().(timed); ok && m.fits() {
 		t.shown(m.frame.Acting.At)
 	}

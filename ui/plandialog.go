@@ -24,6 +24,8 @@ type planDialog struct {
 	pager      kit.Pager
 }
 
+func (d *planDialog) waits() bool { return d.view.Busy }
+
 func (*planDialog) Keys() keys.Context { return keys.Plan }
 
 // readyMsg tells a dialog that its keys count by now.
@@ -178,17 +180,17 @@ func (d *planDialog) started(msg startedMsg) reply {
 }
 
 func (d *planDialog) offers(a keys.Action, f *views.Frame) bool {
-	return a != keys.Accept || d.at(f.Acting.At).Enter()
+	return a != keys.Accept || d.at(f).Enter()
 }
 
 func (d *planDialog) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	box, x, y := d.at(f.Acting.At).Draw(w-2, h-2, f.Theme)
+	box, x, y := d.at(f).Draw(w-2, h-2, f.Theme)
 	return box, tea.NewCursor(x, y)
 }
 
-// at is the dialog as it is drawn at a time.
-func (d *planDialog) at(now time.Time) *plan.Dialog {
-	v := d.view
-	v.Now, v.Typed, v.Ready = now, d.confirming.typed(), d.confirming.Ready(now)
+// at is the dialog as it is drawn in a frame.
+func (d *planDialog) at(f *views.Frame) *plan.Dialog {
+	v, now := d.view, f.Acting.At
+	v.Now, v.Typed, v.Ready, v.Spin = now, d.confirming.typed(), d.confirming.Ready(now), f.Spin
 	return &v
 }

@@ -24,6 +24,8 @@ type Frame struct {
 	Abilities func(backend.Key) []actions.Ability
 	// Say is the remark in the footer; empty: none.
 	Say string
+	// Spin is the sign that turns while this viewer waits for an answer; empty: it waits for none.
+	Spin string
 	// Acting is what this viewer may do and does, as of the last message.
 	Acting Acting
 	// Local is what the operators of this site add to the runbook, by rule, and by page where no rule is asked about.

@@ -25,6 +25,7 @@ type Dialog struct {
 	// Note is one line about the last key; Wrong says that it is about a mistake. Busy: it is on its way.
 	Note        string
 	Wrong, Busy bool
+	Spin        string // drawn while Busy
 	Now         time.Time
 	Pager       *kit.Pager
 }
@@ -298,7 +299,7 @@ func (d *Dialog) ask() (texts []string, input bool) {
 	words, hidden := p.Words(), len(p.Hidden()) > 0
 	switch {
 	case d.Busy:
-		return []string{"…"}, false
+		return []string{d.Spin}, false
 	case (len(p.Targets) == 0 || len(p.Open()) > 0 && len(words) == 0) && !hidden:
 		return []string{"esc leaves"}, false
 	case p.Expired(d.Now):

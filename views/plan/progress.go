@@ -3,8 +3,9 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"charm.land/bubbles/v2/progress"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -52,11 +53,13 @@ func (v *Progress) head(w int, t *theme.Theme) []string {
 	if len(v.Lines) > 0 {
 		done = v.settled() * cells / len(v.Lines)
 	}
-	bar := theme.Good
+	full := theme.Good
 	if v.Count(actions.ResultFailed, actions.ResultFailedAgain, actions.ResultUnknown) > 0 {
-		bar = theme.Warn
+		full = theme.Warn
 	}
-	l.Put(bar, strings.Repeat(t.Bar(true), done)).Put(theme.Dim, strings.Repeat(t.Bar(false), cells-done))
+	bar := progress.New(progress.WithWidth(cells), progress.WithoutPercentage(), progress.WithFillCharacters(t.Bar(true), t.Bar(false)))
+	bar.FullColor, bar.EmptyColor = t.Style(full).GetForeground(), t.Style(theme.Dim).GetForeground()
+	l.Styled(bar.ViewAs(float64(done)/float64(max(cells, 1))), cells)
 	l.Gap(2).Put(theme.Strong, count)
 	tone := theme.Normal
 	text := string(v.Phase)

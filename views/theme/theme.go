@@ -162,16 +162,16 @@ func (t *Theme) NoSpark() string {
 }
 
 // Bar is one cell of a bar, done or still to do.
-func (t *Theme) Bar(done bool) string {
+func (t *Theme) Bar(done bool) rune {
 	switch {
 	case done && t.Glyphs == ASCII:
-		return "#"
+		return '#'
 	case done:
-		return "█"
+		return '█'
 	case t.Glyphs == ASCII:
-		return "."
+		return '.'
 	}
-	return "░"
+	return '░'
 }
 
 // Spark is the sign for the i-th of n levels, one cell wide; level 0 is the lowest.
