@@ -8,6 +8,7 @@ package runbook
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -69,27 +70,35 @@ func All() []*Page {
 	if err != nil {
 		panic("the embedded pages cannot be listed: " + err.Error())
 	}
-	var out []*Page
-	for _, f := range names {
-		text, err := files.ReadFile(f.Name())
-		if err != nil {
-			panic("embedded page " + f.Name() + ": " + err.Error())
-		}
-		p, err := parse(f.Name(), string(text))
-		if err != nil {
-			panic("embedded page: " + err.Error()) // a test parses them all
-		}
-		out = append(out, p)
+	out := make([]*Page, len(names))
+	for i, f := range names {
+		out[i] = embedded(f.Name())
 	}
 	return out
+}
+
+func embedded(name string) *Page {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic("embedded page " + name + ": " + err.Error())
+	}
+	p, err := parse(name, string(text))
+	if err != nil {
+		panic("embedded page: " + err.Error()) // a test parses them all
+	}
+	return p
 }
 
 // Incident returns the page of one incident by its number ("7" and "07" alike); false when there is none.
 func Incident(number string) (*Page, bool) {
 	number = strings.TrimLeft(strings.TrimSpace(number), "0")
-	for _, p := range All() {
-		if p.Number == number {
-			return p, true
+	names, err := fs.Glob(files, "*-*.md")
+	if err != nil {
+		panic("the embedded pages cannot be listed: " + err.Error())
+	}
+	for _, name := range names { // only the one is parsed: a screen asks with every frame
+		if of, _, _ := strings.Cut(name, "-"); strings.TrimLeft(of, "0") == number {
+			return embedded(name), true
 		}
 	}
 	return nil, false
@@ -202,5 +211,5 @@ func parseKnobs(body string) ([]Knob, error) {
 
 // plainText drops the marks of code spans and emphasis.
 func plainText(s string) backend.Safe {
-	return backend.Clean(strings.NewReplacer("`", "", "**", "").Replace(s), 600)
+	return backend.Clean(strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), "**", ""), 600)
 }

@@ -40,6 +40,8 @@ type stagingTable[T any, P interface {
 	// swapped is called with every entity that comes, changes or goes: the one before and the one after, nil where there
 	// is none. It may be nil.
 	swapped func(old, e P)
+	// left and right are where same compares: a reading of 100,000 entities must not allocate a copy of each.
+	left, right T
 }
 
 func (t *stagingTable[T, P]) get(k backend.Key) P {
@@ -165,15 +167,15 @@ func (t *stagingTable[T, P]) same(a, b P) bool {
 	if a.EntityMeta().Stale {
 		return false
 	}
-	x, y := *a, *b
-	for _, e := range [...]P{&x, &y} {
+	t.left, t.right = *a, *b
+	for _, e := range [...]P{&t.left, &t.right} {
 		m := e.EntityMeta()
 		m.ReadAt, m.Rev, m.FirstSeen, m.History, m.Stale, m.StaleWhy = time.Time{}, 0, time.Time{}, nil, false, backend.Safe{}
 		if t.spec.Forget != nil {
 			t.spec.Forget(e)
 		}
 	}
-	return reflect.DeepEqual(&x, &y)
+	return reflect.DeepEqual(&t.left, &t.right)
 }
 
 // stale marks an entity whose newest reading failed.
@@ -267,9 +269,17 @@ func (t *stagingTable[T, P]) publish(st *State) bool {
 			rows = append(rows, e)
 		}
 		t.table = t.table.with(rows, t.gone)
-		clear(t.put)
-		clear(t.gone)
+		t.put, t.gone = emptied(t.put), emptied(t.gone)
 	}
 	*t.of(st) = t.table
 	return moved
+}
+
+// emptied returns an empty map: m itself, unless it grew large. A cleared map keeps its memory.
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if len(m) > 1024 {
+		return map[K]V{}
+	}
+	clear(m)
+	return m
 }

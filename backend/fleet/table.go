@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"sort"
@@ -131,18 +132,26 @@ func sortRows[T any, P interface {
 	if ascending {
 		return rows
 	}
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, compare)
-	return lastOfEach(rows, compare)
-}
-
-func lastOfEach[P any](sorted []P, compare func(a, b P) int) []P {
-	out := make([]P, 0, len(sorted))
-	for i, r := range sorted {
-		if i+1 < len(sorted) && compare(r, sorted[i+1]) == 0 {
-			continue
+	type place struct {
+		row P
+		at  int32
+	}
+	places := make([]place, len(rows))
+	for i, r := range rows {
+		places[i] = place{r, int32(i)}
+	}
+	// Sorting by place too is faster than a stable sort: that one moves 100,000 rows many times.
+	slices.SortFunc(places, func(a, b place) int {
+		if c := compare(a.row, b.row); c != 0 {
+			return c
 		}
-		out = append(out, r)
+		return cmp.Compare(a.at, b.at)
+	})
+	out := make([]P, 0, len(rows))
+	for i, p := range places {
+		if i+1 == len(places) || compare(p.row, places[i+1].row) != 0 {
+			out = append(out, p.row)
+		}
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 type session struct {
 	id       backend.ID
 	hash     uint64
+	rest     uint64 // hash of what its text says beside the registry
 	clock    clockCorrection
 	entity   *backend.Session
 	spaces   []space
@@ -22,7 +23,7 @@ type session struct {
 	registry bool  // it had a registry snapshot, possibly an empty one
 	running  backend.Value[bool]
 	ended    []backend.Key // workspaces that went with the registry of a run that is over; told once
-	told     bool          // with bad: the fleet has the entity
+	told     bool          // the fleet has the entity
 	bad      error         // its snapshot is not to be trusted; spaces are those of the last good one
 }
 
@@ -30,6 +31,7 @@ type space struct {
 	hash   uint64
 	named  bool
 	future bool // it carries a time in the future
+	told   bool // the fleet has it
 	w      *backend.Workspace
 }
 
@@ -82,22 +84,18 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	if x.registry && x.bad == nil {
 		x.running = backend.Known(true)
 	}
-	x.entity = sessionEntity(s.deps.ID, l, resp.At)
-	x.entity.Running = x.running
-	if x.entity.ListedRunning.Or(false) {
-		x.entity.Running = backend.Known(true)
+	rest := n.RawWithout(registry.node, "[...]")
+	x.rest = maphash.String(s.seed, rest)
+	if x.bad == nil && old != nil && old.says(x) {
+		x.entity, x.told = old.entity, old.told
+	} else {
+		s.makeEntity(d, x, l, rest, resp.At)
 	}
 	if !x.registry && old != nil && !x.running.Or(true) {
 		for i := range old.spaces {
 			x.ended = append(x.ended, old.spaces[i].w.Key)
 		}
 	}
-	x.entity.Raw = d.clean.Clean(n.RawWithout(registry.node, "[...]"), 2000)
-	if x.bad != nil {
-		_, where, what := explain(x.bad)
-		x.entity.Answer, x.entity.AnswerText = backend.AnswerInvalid, d.clean.Clean(where+": "+what, 300)
-	}
-	d.declareSession(l.id, &x.entity.SessionFacts)
 	s.agg.byID[l.id] = x
 	if x.bad == nil {
 		s.agg.byHash[hash] = x
@@ -106,13 +104,33 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	return nil
 }
 
+// says reports whether a newer answer makes the same entity of the session, whatever its workspaces do. The fleet
+// recognises an unchanged entity by its address.
+func (x *session) says(newer *session) bool {
+	return x.bad == nil && x.clock == newer.clock && x.rest == newer.rest && x.running == newer.running
+}
+
+func (s *Source) makeEntity(d *decoder, x *session, l listed, rest string, at time.Time) {
+	x.entity = sessionEntity(s.deps.ID, l, at)
+	x.entity.Running = x.running
+	if x.entity.ListedRunning.Or(false) {
+		x.entity.Running = backend.Known(true)
+	}
+	x.entity.Raw = d.clean.Clean(rest, 2000)
+	if x.bad != nil {
+		_, where, what := explain(x.bad)
+		x.entity.Answer, x.entity.AnswerText = backend.AnswerInvalid, d.clean.Clean(where+": "+what, 300)
+	}
+	d.declareSession(l.id, &x.entity.SessionFacts)
+}
+
 // spaces reads the entries of a session; one whose text is unchanged is the same entity as before.
 func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID, at time.Time) ([]space, error) {
 	out := make([]space, 0, len(entries))
 	for i, e := range entries {
 		sp := space{hash: maphash.Bytes(s.seed, e.node.Raw()), named: e.named}
 		if old != nil && old.clock == d.clock {
-			sp.w, sp.future = old.unchanged(i, sp, e.id)
+			sp = old.unchanged(i, sp, e.id)
 		}
 		if sp.w == nil {
 			before := d.future
@@ -127,13 +145,13 @@ func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID
 	return out, nil
 }
 
-func (x *session) unchanged(i int, sp space, id backend.ID) (w *backend.Workspace, future bool) {
+func (x *session) unchanged(i int, sp space, id backend.ID) space {
 	if i < len(x.spaces) {
 		if o := x.spaces[i]; o.hash == sp.hash && o.named == sp.named && o.w.Key.ID == id {
-			return o.w, o.future
+			return o
 		}
 	}
-	return nil, false
+	return sp
 }
 
 func sessionEntity(source string, l listed, at time.Time) *backend.Session {
@@ -169,7 +187,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		}
 		s.agg.last, s.agg.now = w, nil
 	case done:
-		whole := s.tellPages(r, w.pages)
+		whole := s.tellPages(r, w.pages, false)
 		for _, kind := range append(s.workKinds(), backend.KindSession, backend.KindWorkspace) {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
 		}
@@ -184,7 +202,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		s.agg.last, s.agg.now = w, nil
 		s.forget(w)
 	default:
-		s.tellPages(r, w.pages[from:])
+		s.tellPages(r, w.pages[from:], s.agg.good > 0) // the end of the sweep confirms what did not change
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession}, backend.Scope{Kind: backend.KindWorkspace})
 		r.Partial = s.agg.last == nil && err == nil
 	}
@@ -192,10 +210,15 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 	return nil
 }
 
-// tellPages puts what stands on pages into the reading. It reports whether everything on them could be identified.
-func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
+// tellPages puts what stands on pages into the reading, or only what the fleet does not have yet. It reports whether
+// everything on them could be identified.
+func (s *Source) tellPages(r *backend.Reading, pages []*page, onlyNew bool) bool {
 	whole, future := true, 0
-	told := make(map[*session]bool, 1024)
+	count := 0
+	for _, p := range pages {
+		count += len(p.sessions)
+	}
+	told := make(map[*session]bool, count)
 	for _, p := range pages {
 		for _, err := range p.bad {
 			s.problemErr(r, backend.Key{}, err)
@@ -215,12 +238,19 @@ func (s *Source) tellPages(r *backend.Reading, pages []*page) bool {
 				}
 				continue
 			}
-			r.Sessions = append(r.Sessions, x.entity)
+			if !x.told || !onlyNew {
+				x.told = true
+				r.Sessions = append(r.Sessions, x.entity)
+			}
 			r.Ended, x.ended = append(r.Ended, x.ended...), nil
 			s.tellWork(r, x.entity.Key, x.work)
 			for i := range x.spaces {
-				r.Workspaces = append(r.Workspaces, x.spaces[i].w)
-				if x.spaces[i].future {
+				sp := &x.spaces[i]
+				if !sp.told || !onlyNew {
+					sp.told = true
+					r.Workspaces = append(r.Workspaces, sp.w)
+				}
+				if sp.future {
 					future++
 				}
 			}
