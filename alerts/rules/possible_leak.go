@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -61,10 +60,7 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 	}
 	seen := map[backend.Key]bool{}
 	var out []alerts.Found
-	homeOf := func(source string, session backend.ID) string {
-		return env.HomeOf(backend.Series{Source: source, Session: session})
-	}
-	for p := range env.State.Shared(homeOf, false) {
+	for p := range env.State.Shared(sharing(env).Home, false) {
 		key := backend.Key{Kind: backend.KindSource, Source: p.Home, ID: placeID(p)}
 		v := r.judge(env, p, notes[key])
 		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
@@ -156,20 +152,18 @@ func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note *alerts.Not
 	if note != nil {
 		said = note.Series()
 	}
-	for s := range env.State.Windows.All(backend.MetricNameCollision) {
-		if s.Session.IsZero() || env.HomeOf(s) != p.Home || slices.Contains(said, s) || env.Over(s, fleet.WindowSpan).N == 0 ||
-			!slices.ContainsFunc(p.Users, func(u fleet.PlaceUser) bool { return u.Isolated(s) }) {
-			continue
-		}
-		said = append(slices.Clip(said), s)
-		note = &alerts.Note{Rest: &alerts.Rest{Series: said}}
+	if now := sharing(env).Isolated(p, said); len(now) > len(said) {
+		said, note = now, &alerts.Note{Rest: &alerts.Rest{Series: now}}
 	}
-	if len(said) == 0 {
-		return p, note, 0
-	}
-	left := *p
-	left.Users = slices.DeleteFunc(slices.Clone(p.Users), func(u fleet.PlaceUser) bool { return slices.ContainsFunc(said, u.Isolated) })
-	return &left, note, len(p.Users) - len(left.Users)
+	left := alerts.WithoutIsolated(p, said)
+	return left, note, len(p.Users) - len(left.Users)
+}
+
+// sharing reads what log lines say of shared places.
+func sharing(env *alerts.Env) alerts.Sharing {
+	return alerts.Sharing{State: env.State, Over: env.Over, Home: func(source string, session backend.ID) string {
+		return env.HomeOf(backend.Series{Source: source, Session: session})
+	}}
 }
 
 // overlap says since when two of the sessions use the place at the same time: the second start that is known.
@@ -232,24 +226,6 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.Place, tenants []backend.S
 	}
 }
 
-// fileUse is what log lines say that one session did.
-type fileUse struct {
-	what    backend.Literal
-	n       float64
-	last    time.Time
-	newest  backend.Safe
-	from    string
-	session backend.ID
-}
-
-// who is the session, or what the lines say where they name only the sandbox.
-func (u *fileUse) who() backend.Safe {
-	if u.session.IsZero() {
-		return backend.Text("a session that the lines do not name")
-	}
-	return backend.Textf("session %s", u.session.Safe())
-}
-
 // tellUses counts the reads and writes of each session while several used the place, as far as windows reach.
 func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdict) {
 	since := v.Bounds.Earliest
@@ -257,34 +233,15 @@ func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdi
 		since = v.Bounds.Latest
 	}
 	window := min(max(env.Now.Sub(since), time.Second), fleet.WindowSpan)
-	var all []fileUse
-	for _, m := range []struct {
-		metric backend.Metric
-		what   backend.Literal
-	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
-		for x := range env.State.Windows.All(m.metric) {
-			in := env.Over(x, window)
-			if in.N == 0 || !speaks(env, x.Source, p.Home) || !p.Told(x) || !x.Session.IsZero() && env.HomeOf(x) != p.Home {
-				continue
-			}
-			i := slices.IndexFunc(all, func(u fileUse) bool { return u.session == x.Session && u.what == m.what })
-			if i < 0 {
-				i, all = len(all), append(all, fileUse{what: m.what, session: x.Session})
-			}
-			if all[i].n += in.N; in.Last.After(all[i].last) {
-				all[i].last, all[i].newest, all[i].from = in.Last, in.Sample, x.Source
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b fileUse) int { return cmp.Or(a.session.Compare(b.session), cmp.Compare(b.what, a.what)) })
+	all := sharing(env).FileUses(p, window)
 	for _, u := range all[:min(len(all), maxListed)] {
 		newest := backend.Safe{}
-		if !u.newest.IsEmpty() {
-			newest = backend.Textf(", the newest: %s", backend.Clean(u.newest.String(), 160))
+		if !u.Newest.IsEmpty() {
+			newest = backend.Textf(", the newest: %s", backend.Clean(u.Newest.String(), 160))
 		}
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("%s: %s %s in the last %s of the overlap%s", u.who(), number(u.n), backend.Text(u.what), span(window), newest),
-			Value: backend.Known(u.n), Unit: string(u.what), Source: u.from, At: u.last,
+			Text:  backend.Textf("%s: %s %s in the last %s of the overlap%s", u.Who(), number(u.N), backend.Text(u.What), span(window), newest),
+			Value: backend.Known(u.N), Unit: string(u.What), Source: u.Source, At: u.Last,
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 // diagnoseCrossTenantLeak is for a tenant that may have seen another tenant's files.
 func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 	r := s.release()
-	places := s.places()
+	places := s.sharedPlaces()
 	d := Diagnosis{Release: r, Checks: s.answers(
 		s.sharedID(places),
 		s.sharedNamespace(places),

@@ -5,30 +5,22 @@ import (
 	"slices"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
 
-// places are what the subject's workspaces share with other sessions, those across tenants first: the same that the rule
+// sharedPlaces are what the subject's workspaces share with other sessions, those across tenants first: the same that the rule
 // possible-leak looks at, and besides any directory that is mounted writable.
-func (s *subjectView) places() []*fleet.Place {
-	homes := map[backend.Series]string{}
-	home := func(source string, session backend.ID) string {
-		k := backend.Series{Source: source, Session: session}
-		h, had := homes[k]
-		if !had {
-			h = s.State.HomeOf(source, session)
-			homes[k] = h
-		}
-		return h
-	}
+func (s *subjectView) sharedPlaces() []*fleet.Place {
+	x := s.sharing()
 	var out []*fleet.Place
-	for p := range s.State.Shared(home, false) {
-		if p = s.withoutIsolated(p, home); p.Sessions() > 1 && (s.wide && s.here(p.Home) || slices.ContainsFunc(p.Users, s.uses)) {
+	for p := range s.State.Shared(x.Home, false) {
+		if p = alerts.WithoutIsolated(p, x.Isolated(p, nil)); p.Sessions() > 1 && (s.wide && s.here(p.Home) || slices.ContainsFunc(p.Users, s.uses)) {
 			out = append(out, p)
 		}
 	}
-	if p := s.mounted(home); p != nil && !slices.ContainsFunc(out, func(o *fleet.Place) bool { return o.What == p.What && o.ID == p.ID }) {
+	if p := s.mounted(x.Home); p != nil && !slices.ContainsFunc(out, func(o *fleet.Place) bool { return o.What == p.What && o.ID == p.ID }) {
 		out = append(out, p)
 	}
 	crosses := func(p *fleet.Place) int {
@@ -47,18 +39,20 @@ func (s *subjectView) uses(u fleet.PlaceUser) bool {
 	return !s.sessionID.IsZero() && u.Session == s.sessionID && (w.IsZero() || u.Workspace.IsZero() || u.Workspace == w)
 }
 
-// withoutIsolated leaves out the workspaces of which a log line says that the child got one of its own.
-func (s *subjectView) withoutIsolated(p *fleet.Place, home func(string, backend.ID) string) *fleet.Place {
-	left := p
-	for x := range s.State.Windows.All(backend.MetricNameCollision) {
-		if x.Session.IsZero() || home(x.Source, x.Session) != p.Home || s.State.Windows.Over(x, s.now, time.Hour).N == 0 {
-			continue
+// sharing reads what log lines say of shared places. It remembers whose session is whose.
+func (s *subjectView) sharing() alerts.Sharing {
+	homes := map[backend.Series]string{}
+	home := func(source string, session backend.ID) string {
+		k := backend.Series{Source: source, Session: session}
+		h, had := homes[k]
+		if !had {
+			h = s.State.HomeOf(source, session)
+			homes[k] = h
 		}
-		c := *left
-		c.Users = slices.DeleteFunc(slices.Clone(left.Users), func(u fleet.PlaceUser) bool { return u.Isolated(x) })
-		left = &c
+		return h
 	}
-	return left
+	over := func(x backend.Series, d time.Duration) fleet.Increase { return s.State.Windows.Over(x, s.now, d) }
+	return alerts.Sharing{State: s.State, Home: home, Over: over}
 }
 
 // mounted finds a directory that the subject's sandboxes and another session's both mount writable.
@@ -137,11 +131,12 @@ func (s *subjectView) named(of func(*backend.Workspace) backend.ID, ref func(*ba
 func (s *subjectView) touched(places []*fleet.Place) Check {
 	q := question{"reads", "Were files of another tenant really read or written?", "log patterns of class read and write, which give the path of a file and its session or sandbox; or the platform's own audit"}
 	var seen []backend.Safe
+	sharing := s.sharing()
 	for _, p := range places {
-		var wrote, read []use
-		for _, u := range s.usesOf(p) {
-			seen = append(seen, u.text())
-			if u.what == "writes" {
+		var wrote, read []alerts.FileUse
+		for _, u := range sharing.FileUses(p, time.Hour) {
+			seen = append(seen, useText(&u))
+			if u.What == "writes" {
 				wrote = append(wrote, u)
 			} else {
 				read = append(read, u)
@@ -149,8 +144,8 @@ func (s *subjectView) touched(places []*fleet.Place) Check {
 		}
 		for _, w := range wrote {
 			for _, r := range read {
-				if r.session != w.session && !r.session.IsZero() && !w.session.IsZero() {
-					return q.yes(r.from, "in the place that they share: %s; %s", w.text(), r.text())
+				if r.Session != w.Session && !r.Session.IsZero() && !w.Session.IsZero() {
+					return q.yes(origin{r.Source, r.Last}, "in the place that they share: %s; %s", useText(&w), useText(&r))
 				}
 			}
 		}
@@ -164,39 +159,9 @@ func (s *subjectView) touched(places []*fleet.Place) Check {
 	return q.unsure("no line of the last hour says which files were touched there")
 }
 
-// use is what log lines say that one session did in a place.
-type use struct {
-	session backend.ID
-	what    backend.Literal // writes or reads
-	in      fleet.Increase
-	from    origin
-}
-
-func (u use) text() backend.Safe {
-	who := backend.Text("a session that the lines do not name")
-	if !u.session.IsZero() {
-		who = backend.Textf("session %s", u.session.Safe())
+func useText(u *alerts.FileUse) backend.Safe {
+	if u.Newest.IsEmpty() {
+		return backend.Textf("%s: %s %s", u.Who(), number(u.N), backend.Text(u.What))
 	}
-	if u.in.Sample.IsEmpty() {
-		return backend.Textf("%s: %s %s", who, number(u.in.N), backend.Text(u.what))
-	}
-	return backend.Textf("%s: %s %s, the newest of %s", who, number(u.in.N), backend.Text(u.what), backend.Clean(u.in.Sample.String(), 120))
-}
-
-// usesOf are the reads and writes that lines of the last hour count for the users of a place.
-func (s *subjectView) usesOf(p *fleet.Place) []use {
-	var out []use
-	for _, m := range []struct {
-		metric backend.Metric
-		what   backend.Literal
-	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
-		for x := range s.State.Windows.All(m.metric) {
-			in := s.State.Windows.Over(x, s.now, time.Hour)
-			if in.N == 0 || !s.speaksHere(x.Source) || !p.Told(x) {
-				continue
-			}
-			out = append(out, use{x.Session, m.what, in, origin{x.Source, in.Last}})
-		}
-	}
-	return out
+	return backend.Textf("%s: %s %s, the newest of %s", u.Who(), number(u.N), backend.Text(u.What), backend.Clean(u.Newest.String(), 120))
 }
