@@ -150,7 +150,7 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 	killed := 0.0
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
-		if e.Name != "process-restarted" || !speaks(env, e.Source, h.Key.Source) {
+		if e.Name != "process-restarted" || !speaksAbout(env, e.Source, h.Key.Source) {
 			continue
 		}
 		at := env.Ours(e.At) // a server that is asked for the past tells of old starts too
@@ -163,7 +163,7 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 	}
 	total, counted := 0, false
 	for x := range env.State.Hosts.All() {
-		if k, ok := x.OOMKills.Get(); ok && speaks(env, x.Key.Source, h.Key.Source) {
+		if k, ok := x.OOMKills.Get(); ok && speaksAbout(env, x.Key.Source, h.Key.Source) {
 			total += int(k)
 			counted = true
 		}
@@ -205,8 +205,8 @@ func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *alerts.Not
 	return alerts.Bounds{}
 }
 
-// speaks reports whether a source is known whose readings concern the source about.
-func speaks(env *alerts.Env, source, about string) bool {
+// speaksAbout reports whether a source is known whose readings concern the source about.
+func speaksAbout(env *alerts.Env, source, about string) bool {
 	h := env.State.Source(source)
 	return h != nil && h.SpeaksAbout(about)
 }

@@ -16,7 +16,7 @@ const memoryUnit = "B"
 
 // memoryBefore is how the memory of the agent went before it fell.
 func memoryBefore(env *alerts.Env, home string, session backend.ID, onset time.Time) (alerts.MemoryTrend, bool) {
-	return alerts.MemoryBefore(env.State, func(source string) bool { return speaks(env, source, home) }, session, onset)
+	return alerts.MemoryBefore(env.State, func(source string) bool { return speaksAbout(env, source, home) }, session, onset)
 }
 
 // lastState is how each workspace of a session was last read: after the reset nothing reports that any more.

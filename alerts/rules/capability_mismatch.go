@@ -75,7 +75,7 @@ func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort f
 	case note == nil, w.Class == backend.ClassFailed && said, w.Class == backend.ClassHealthy:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, told(env, w, f, note, f.noted(note)), "failed without a lastError")
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "failed without a lastError")
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: runbook, Note: n, Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)},

@@ -99,8 +99,8 @@ type fill struct {
 func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	seen := map[backend.Key]bool{}
 	var out []alerts.Found
-	for place, notes := range known.Buckets {
-		home, provider, _ := strings.Cut(place, "\x00")
+	for bucket, notes := range known.Buckets {
+		home, provider, _ := strings.Cut(bucket, "\x00")
 		id := siteID{home, provider}
 		key := (&site{}).key(id)
 		x := r.measure(env, provider, notes)

@@ -39,8 +39,8 @@ type errorBurst struct {
 func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	seen := map[backend.Key]bool{}
 	var out []alerts.Found
-	for place, notes := range known.Buckets {
-		home, fp, _ := strings.Cut(place, "\x00")
+	for bucket, notes := range known.Buckets {
+		home, fp, _ := strings.Cut(bucket, "\x00")
 		key := (&site{}).key(siteID{home, fp})
 		if notes.Len() < r.sessions && known.Finding(key) == "" {
 			continue

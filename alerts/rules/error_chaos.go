@@ -47,8 +47,8 @@ type kindOfError struct {
 
 func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	places := map[string]int{}
-	for place := range known.Buckets {
-		home, _, _ := strings.Cut(place, "\x00")
+	for bucket := range known.Buckets {
+		home, _, _ := strings.Cut(bucket, "\x00")
 		places[home]++
 	}
 	seen := map[backend.Key]bool{}
@@ -70,8 +70,8 @@ func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 // young lists the causes whose failures began within the window, the most frequent first.
 func (r *errorChaos) young(env *alerts.Env, all alerts.Known, home string) []kindOfError {
 	var out []kindOfError
-	for place, notes := range all.Buckets {
-		if !strings.HasPrefix(place, home+"\x00") {
+	for bucket, notes := range all.Buckets {
+		if !strings.HasPrefix(bucket, home+"\x00") {
 			continue
 		}
 		k := kindOfError{young: notes.Where(func(_ backend.Key, n *alerts.Note) bool { return env.Now.Sub(proved(n)) <= r.over })}

@@ -18,8 +18,8 @@ type siteID struct{ home, provider string }
 type site struct {
 	evictions, retries, exhausted []backend.Series
 	evicted                       alerts.Notes
-	// may are the places of which lines that name no provider can speak, where they are several; unplaced are such lines,
-	// seen from one of these places.
+	// may are the sites of which lines that name no provider can speak, where they are several; unplaced are such lines,
+	// seen from one of these sites.
 	may      []siteID
 	unplaced []backend.Series
 }
@@ -48,7 +48,7 @@ func (s *site) key(id siteID) backend.Key {
 	return backend.Key{Kind: backend.KindSource, Source: id.home, ID: backend.MustID(raw)}
 }
 
-// Bucket is the place of an evicted workspace's note.
+// Bucket is the site of an evicted workspace's note.
 func (r *evictionStorm) Bucket(k backend.Key, n *alerts.Note) string {
 	if k.Kind != backend.KindWorkspace || !n.WasEvicted {
 		return ""
@@ -56,7 +56,7 @@ func (r *evictionStorm) Bucket(k backend.Key, n *alerts.Note) string {
 	return k.Source + "\x00" + n.Provider.String()
 }
 
-// siteOf turns a finding's key back into its place.
+// siteOf turns a finding's key back into its site.
 func siteOf(k backend.Key) siteID {
 	id := siteID{home: k.Source}
 	if p, ok := strings.CutPrefix(k.ID.Raw(), k.Source+"/"); ok {

@@ -49,7 +49,7 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class != backend.ClassFailed && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, told(env, w, f, note, f.noted(note)), "failed without a lastError")
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "failed without a lastError")
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: n, Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: proved(n)},

@@ -184,7 +184,7 @@ const lookAgain = 30 * time.Second
 // setAside finds the directory that a workspace misses among those that Sandglass itself has set aside.
 func setAside(env *alerts.Env, w *backend.Workspace) (*backend.Waiting, *backend.Host, bool) {
 	for h := range env.State.Hosts.All() {
-		if !speaks(env, h.Key.Source, w.Key.Source) {
+		if !speaksAbout(env, h.Key.Source, w.Key.Source) {
 			continue
 		}
 		for i := range h.Roots {

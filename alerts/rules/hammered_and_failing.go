@@ -51,7 +51,7 @@ func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	if !f.failing() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n := told(env, w, f, note, f.noted(note))
+	n := withLogFailures(env, w, f, note, f.noted(note))
 	if w.Class == backend.ClassEvicted && !n.WasEvicted {
 		n = own(note, n)
 		n.WasEvicted = true

@@ -49,7 +49,7 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && named(env, w.LastError)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, told(env, w, f, note, f.noted(note)), "")
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "")
 	if int(n.Count) < r.attempts || n.Last.Sub(n.First) < r.apart {
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: soon(env, time.Time{})}
 	}

@@ -8,11 +8,11 @@ import (
 	"sandglass/backend"
 )
 
-// seeding is how long after the console's start what is read may still be about the time before it: sources are read one
+// startupSpan is how long after the console's start what is read may still be about the time before it: sources are read one
 // after another, and what a log or a server tells of the past comes with the first of their readings.
-const seeding = time.Minute
+const startupSpan = time.Minute
 
-func seeds(env *alerts.Env) bool { return env.Now.Sub(env.Watching) <= seeding }
+func startingUp(env *alerts.Env) bool { return env.Now.Sub(env.Watching) <= startupSpan }
 
 // heldSince finds in the counts of the last hour between which moments a condition on the sums of a window began to hold,
 // if it holds since then without a break; zero bounds when it does not hold now. The sums are of groups of series, in
@@ -65,7 +65,7 @@ func heldSince(env *alerts.Env, over time.Duration, holds func(sums []float64) b
 // it was last known not to. It is found when the finding begins; in the first minute of the console earlier proof replaces
 // it, at most every ten seconds, for which Seen says when it was sought. n may be changed.
 func onset(env *alerts.Env, n *alerts.Note, find func() alerts.Bounds) alerts.Bounds {
-	if n.First.IsZero() || seeds(env) && env.Now.Sub(n.Seen) >= 10*time.Second {
+	if n.First.IsZero() || startingUp(env) && env.Now.Sub(n.Seen) >= 10*time.Second {
 		n.Seen = env.Now
 		if b := find(); !b.Latest.IsZero() && (n.First.IsZero() || b.Latest.Before(n.First)) {
 			n.First, n.Worked = b.Latest, b.Earliest

@@ -61,7 +61,7 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 	seen := map[backend.Key]bool{}
 	var out []alerts.Found
 	for p := range env.State.Shared(sharing(env).Home, false) {
-		key := backend.Key{Kind: backend.KindSource, Source: p.Home, ID: placeID(p)}
+		key := backend.Key{Kind: backend.KindSource, Source: p.Home, ID: sharedPlaceID(p)}
 		v := r.judge(env, p, notes[key])
 		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
 			continue
@@ -107,7 +107,7 @@ func tellOthers(all []alerts.Found) {
 	}
 }
 
-func placeID(p *fleet.Place) backend.ID {
+func sharedPlaceID(p *fleet.Place) backend.ID {
 	id, err := backend.NewID(p.Home + "/" + string(p.What) + "/" + p.ID.Raw())
 	if err != nil { // longer than any identifier may be: the place's own id is enough
 		id = backend.MustID(string(p.What) + "/" + alerts.Fingerprint(p.ID.Raw()))

@@ -66,7 +66,7 @@ func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
-		if !e.MayRestart() || e.Source != "" && !speaks(env, e.Source, h.Key.Source) {
+		if !e.MayRestart() || e.Source != "" && !speaksAbout(env, e.Source, h.Key.Source) {
 			continue
 		}
 		at := env.Ours(e.At)

@@ -12,10 +12,10 @@ import (
 // lineSlack is by how much the clocks behind a log and behind a registry may differ after both were corrected.
 const lineSlack = 5 * time.Second
 
-// told adds to what is noted of a run of failures what log lines tell of failed attempts before the ones that polls saw: a
+// withLogFailures adds to what is noted of a run of failures what log lines tell of failed attempts before the ones that polls saw: a
 // registry names its newest attempt only. old is the note that is remembered, n the one brought up to date.
-func told(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *alerts.Note {
-	if n == old && !seeds(env) || n.First.IsZero() {
+func withLogFailures(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *alerts.Note {
+	if n == old && !startingUp(env) || n.First.IsZero() {
 		return n
 	}
 	first, lines, _ := failedLines(env, w, f)
@@ -71,7 +71,7 @@ func alone(env *alerts.Env, w *backend.Workspace) bool {
 // soon is when to look again at what a log may still tell more about: the sources are read one after another, and what they
 // tell of the past comes with the first of their readings.
 func soon(env *alerts.Env, at time.Time) time.Time {
-	if !seeds(env) || !slices.ContainsFunc(env.State.Sources, func(h *fleet.SourceHealth) bool {
+	if !startingUp(env) || !slices.ContainsFunc(env.State.Sources, func(h *fleet.SourceHealth) bool {
 		return h.Status == fleet.StatusStarting || h.Watches(backend.InputEvictionLogs)
 	}) {
 		return at

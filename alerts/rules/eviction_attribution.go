@@ -22,10 +22,10 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 		}
 		return s
 	}
-	kept := keptPlaces(known)
+	kept := keptSites(known)
 	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted} {
 		for x := range env.State.Windows.All(m) {
-			id, ok := placeOf(env, x, kept)
+			id, ok := siteOfSeries(env, x, kept)
 			if !ok {
 				continue
 			}
@@ -40,16 +40,16 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 			}
 		}
 	}
-	for place, notes := range known.Buckets {
-		home, provider, _ := strings.Cut(place, "\x00")
+	for bucket, notes := range known.Buckets {
+		home, provider, _ := strings.Cut(bucket, "\x00")
 		at(siteID{home, provider}).evicted = notes
 	}
 	return out
 }
 
-// placeOf is where a series belongs. Log lines name a session and mostly a workspace, and no provider: that is the
+// siteOfSeries is where a series belongs. Log lines name a session and mostly a workspace, and no provider: that is the
 // workspace's own. Once the session is gone its lines stay where they were counted.
-func placeOf(env *alerts.Env, x backend.Series, kept map[backend.Series]siteID) (siteID, bool) {
+func siteOfSeries(env *alerts.Env, x backend.Series, kept map[backend.Series]siteID) (siteID, bool) {
 	home := env.HomeOf(x)
 	if home == "" {
 		return siteID{}, false
@@ -86,7 +86,7 @@ func providerOf(env *alerts.Env, home string, x backend.Series) string {
 	return only
 }
 
-// maxKept bounds the series whose place a storm remembers.
+// maxKept bounds the series whose site a storm remembers.
 const maxKept = 500
 
 // remember is the note of a storm: the lines of sessions that were counted there.
@@ -111,7 +111,7 @@ func (s *site) remember(was *alerts.Note) *alerts.Note {
 	return &n
 }
 
-func keptPlaces(known alerts.Known) map[backend.Series]siteID {
+func keptSites(known alerts.Known) map[backend.Series]siteID {
 	kept := map[backend.Series]siteID{}
 	for key, state := range known.Findings {
 		n := known.Note(key)
@@ -140,14 +140,14 @@ func compareSites(a, b siteID) int {
 	return cmp.Or(cmp.Compare(a.home, b.home), cmp.Compare(a.provider, b.provider))
 }
 
-// shows reports whether something at a place shows that workspaces there are evicted: their states, or lines about
+// shows reports whether something at a site shows that workspaces there are evicted: their states, or lines about
 // retries in vain.
 func (r *evictionStorm) shows(env *alerts.Env, s *site) bool {
 	return s != nil && (s.evicted.Len() > 0 || env.Rate(s.exhausted, r.over).N > 0)
 }
 
 // attribute moves a storm that a source counts for several registries to the only one of them in which workspaces of that
-// provider are evicted. It stays there as long as its alert, so that a storm that fades does not change its place.
+// provider are evicted. It stays there as long as its alert, so that a storm that fades does not change its site.
 func (r *evictionStorm) attribute(env *alerts.Env, known alerts.Known, sites map[siteID]*site) {
 	for _, id := range sorted(sites) {
 		from := sites[id]
@@ -214,7 +214,7 @@ func live(known alerts.Known, id siteID) bool {
 	return false
 }
 
-// joinNameless gives what names no provider to the one place that it can be about. Where there are several, it stays where
+// joinNameless gives what names no provider to the one site that it can be about. Where there are several, it stays where
 // it is and both know of it.
 func (r *evictionStorm) joinNameless(env *alerts.Env, known alerts.Known, sites map[siteID]*site) {
 	for _, id := range sorted(sites) {
@@ -236,7 +236,7 @@ func (r *evictionStorm) joinNameless(env *alerts.Env, known alerts.Known, sites 
 	}
 }
 
-// meant lists the places that something nameless can be about: of those with a provider the ones in which workspaces are
+// meant lists the sites that something nameless can be about: of those with a provider the ones in which workspaces are
 // evicted; where none shows that, the only one of the source.
 func (r *evictionStorm) meant(env *alerts.Env, known alerts.Known, sites map[siteID]*site, id siteID) []siteID {
 	lines := len(sites[id].evictions) == 0 && sites[id].evicted.Len() == 0
