@@ -80,6 +80,14 @@ func Owner(e Entity) (Key, bool) {
 	return Key{Kind: kind, Source: k.Source, ID: k.Parent}, true
 }
 
+// Alias is another text by which people name an entity: the name of a sandbox, the path of a directory. Empty: there is none.
+func Alias(e Entity) string {
+	if x, ok := e.(interface{ Alias() string }); ok {
+		return x.Alias()
+	}
+	return ""
+}
+
 // copyOf copies an entity of one type.
 func copyOf[T any, P interface {
 	*T

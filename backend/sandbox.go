@@ -46,6 +46,9 @@ type Sandbox struct {
 	WorkDir      Safe                `json:"work_dir,omitzero"`
 }
 
+// Alias is its name.
+func (b *Sandbox) Alias() string { return b.Name.String() }
+
 // StatusWord returns the platform's word.
 func (b *Sandbox) StatusWord() Safe { return b.Reported }
 

@@ -42,6 +42,9 @@ type Tmpdir struct {
 	Unreadable int `json:"unreadable,omitempty"`
 }
 
+// Alias is its path as the file system has it.
+func (t *Tmpdir) Alias() string { return t.RawPath.Raw() }
+
 // StatusWord is empty: nobody reports a directory's status.
 func (t *Tmpdir) StatusWord() Safe { return Safe{} }
 

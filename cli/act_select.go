@@ -149,8 +149,7 @@ func (x *actingStation) rows(places map[place]bool, want selection) (*rows, erro
 	ctx := views.NewSnapshot(x.p.Now(), state, board)
 	out := &rows{byName: map[string][]backend.Key{}}
 	for _, l := range subjects.Listings() {
-		kind, ok := subjectKind(l.Kind)
-		if !ok || !hasKind(places, kind) {
+		if !hasKind(places, l.Of) {
 			continue
 		}
 		var fields []string
@@ -166,7 +165,7 @@ func (x *actingStation) rows(places map[place]bool, want selection) (*rows, erro
 			if _, here := places[place{k.Source, k.Kind}]; !here || !f.Match(r) {
 				continue
 			}
-			out.add(k, namesOf(state, k))
+			out.add(k, namesOf(ctx, k))
 		}
 	}
 	return out, nil
@@ -188,30 +187,11 @@ func hasKind(places map[place]bool, kind backend.Kind) bool {
 	return false
 }
 
-// subjectKind is what the rows of a table are, where something can be done to them.
-func subjectKind(table string) (backend.Kind, bool) {
-	switch table {
-	case "workspaces":
-		return backend.KindWorkspace, true
-	case "sandboxes":
-		return backend.KindSandbox, true
-	case "sessions":
-		return backend.KindSession, true
-	case "tmpdirs":
-		return backend.KindTmpdir, true
-	}
-	return "", false
-}
-
-// namesOf are the texts that mean a subject: its raw id as JSON has it, as text has it, the name of a sandbox and the
-// path of a directory.
-func namesOf(s *fleet.State, k backend.Key) []string {
-	names := []string{k.Path().Raw(), k.Path().Safe().String()}
-	if box := s.Sandbox(k); box != nil && !box.Name.IsEmpty() {
-		names = append(names, box.Name.String())
-	}
-	if dir := s.Tmpdirs.Get(k); dir != nil {
-		names = append(names, dir.RawPath.Raw(), dir.Path.String())
+// namesOf are the texts that mean a subject: its raw id as JSON has it and as text has it, what people call it.
+func namesOf(s *views.Snapshot, k backend.Key) []string {
+	names := []string{k.Path().Raw(), k.Path().Safe().String(), subjects.NameOf(k, s).String()}
+	if e := s.State.Entity(k); e != nil && backend.Alias(e) != "" {
+		names = append(names, backend.Alias(e))
 	}
 	return distinct(names)
 }

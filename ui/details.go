@@ -153,7 +153,7 @@ func (d *details) asks(f *views.Frame) (views.Question, bool) {
 func (d *details) offers(a keys.Action, f *views.Frame) bool {
 	switch a {
 	case keys.Verbs:
-		return f.Acting.Can && actable(d.key.Kind, a)
+		return actable(d.key, a, f)
 	case keys.Acknowledge, keys.Silence:
 		return d.key.Kind == views.KindAlert
 	case keys.NextLink, keys.Enter:

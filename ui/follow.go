@@ -90,7 +90,7 @@ func (m *Model) seen() []backend.Key {
 		keys = []backend.Key{s.subject()}
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(k backend.Key) bool {
-		return k.Kind == views.KindAlert || k.Kind == backend.KindSource
+		return k.Kind.Spec().Copy == nil
 	})
 }
 

@@ -103,11 +103,15 @@ func (h *hintLine) line(t *theme.Theme, shown []key.Binding) (text string, width
 	return h.text, h.width
 }
 
-// actable reports whether something can be done to things of a kind, or to what they are about; those are chosen one at a
-// time.
-func actable(k backend.Kind, a keys.Action) bool {
-	return k == backend.KindWorkspace || k == backend.KindSandbox || k == backend.KindTmpdir || k == backend.KindSession ||
-		a == keys.Verbs && (k == views.KindAlert || k == views.KindEvent)
+// actable reports whether there are verbs for a thing, or for what it is about; what it is about is chosen one at a time.
+func actable(k backend.Key, a keys.Action, f *views.Frame) bool {
+	switch {
+	case !f.Acting.Can:
+		return false
+	case k.Kind == views.KindAlert || k.Kind == views.KindEvent:
+		return a == keys.Verbs
+	}
+	return f.Abilities != nil && len(f.Abilities(k)) > 0
 }
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.
@@ -121,7 +125,7 @@ func (m *Model) offers(a keys.Action) bool {
 	key := m.screen().Cursor(&m.frame)
 	switch a {
 	case keys.Verbs, keys.Mark:
-		return m.frame.Acting.Can && actable(key.Kind, a)
+		return actable(key, a, &m.frame)
 	case keys.Enter:
 		return key != (backend.Key{})
 	case keys.Runbook:

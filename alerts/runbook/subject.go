@@ -20,44 +20,28 @@ func SubjectOfAlert(a *alerts.Alert) backend.Key {
 	return backend.Key{Kind: backend.KindSource, Source: a.Source, ID: backend.MustID(a.Source)}
 }
 
-// SubjectOf finds what an id on a ticket means: the path of a workspace, the id of a session, sandbox, host or source,
-// the name of a sandbox, the path of a scratch directory. An id that nothing has is taken for a session that is not
-// listed any more.
+// SubjectOf finds what an id on a ticket means: the path of an entity or the id of a source, else an entity's alias, such as
+// the name of a sandbox. An id that nothing has is taken for a session that is not listed any more.
 func SubjectOf(st *fleet.State, id backend.ID) backend.Key {
-	var named backend.Key
-	for w := range st.Workspaces.All() {
-		if w.Key.Path() == id {
-			return w.Key
-		}
-	}
-	for x := range st.Sessions.All() {
-		if x.Key.ID == id {
-			return x.Key
-		}
-	}
-	for sb := range st.Sandboxes.All() {
-		if sb.Key.ID == id {
-			return sb.Key
-		}
-		if sb.Name.String() == strings.TrimPrefix(id.Raw(), "/") {
-			named = sb.Key
-		}
-	}
-	for t := range st.Tmpdirs.All() {
-		if t.Key.ID == id || t.RawPath == id {
-			return t.Key
-		}
-	}
-	for h := range st.Hosts.All() {
-		if h.Key.ID == id {
-			return h.Key
+	var called backend.Key
+	for _, kind := range backend.SubjectKinds() {
+		rows := st.Rows(kind.Kind)
+		for i := range rows.Len() {
+			e := rows.Entity(i)
+			k := e.EntityMeta().Key
+			if k.Path() == id {
+				return k
+			}
+			if alias := backend.Alias(e); alias != "" && (alias == id.Raw() || alias == strings.TrimPrefix(id.Raw(), "/")) {
+				called = k
+			}
 		}
 	}
 	if h := st.Source(id.Raw()); h != nil {
 		return h.Key
 	}
-	if named.Kind != "" {
-		return named
+	if called.Kind != "" {
+		return called
 	}
 	return backend.Key{Kind: backend.KindSession, ID: id}
 }

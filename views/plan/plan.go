@@ -120,13 +120,10 @@ func Subject(p *actions.Plan) (what, where string) {
 	return what, " in " + env
 }
 
-// Count writes a number of subjects of a kind.
+// Count writes a number of subjects of a kind. A scratch directory is a directory here: titles are short.
 func Count(n int, of backend.Kind) string {
-	word := map[backend.Kind]string{backend.KindSandbox: "sandbox", backend.KindTmpdir: "directory"}[of]
-	if word == "" {
-		word = string(of)
-	}
-	return backend.Counted(n, word, backend.Plural(word))
+	spec := of.Spec()
+	return backend.Counted(n, strings.TrimPrefix(spec.Name, "scratch "), strings.TrimPrefix(spec.Plural, "scratch "))
 }
 
 // body is what scrolls: what it does, the targets, what is left out.

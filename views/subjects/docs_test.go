@@ -78,7 +78,7 @@ func documented(t *testing.T, sections map[string]string, title string, ty refle
 					fields[jsonName(f.Type.Field(j))] = true
 				}
 			}
-		} else if !f.Anonymous && f.IsExported() {
+		} else if !f.Anonymous && f.IsExported() && jsonName(f) != "-" {
 			fields[jsonName(f)] = true
 		}
 	}

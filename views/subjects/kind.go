@@ -72,6 +72,7 @@ func Listings() []Listing {
 	var all []Listing
 	for _, x := range kinds {
 		if l := x.listing(); len(l.Heads) > 0 {
+			l.Of = x.is()
 			all = append(all, l)
 		}
 	}

@@ -41,7 +41,7 @@ func example(ty reflect.Type, name string, text *[]string) any {
 			f := ty.Field(i)
 			tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch value := any(nil); {
-			case !f.IsExported():
+			case !f.IsExported() || tag == "-":
 			case f.Anonymous && tag == "":
 				value = example(f.Type, name, text)
 				for k, v := range value.(map[string]any) {

@@ -34,6 +34,7 @@ type Record interface {
 // Listing is a Set without its rows' type, for commands that print any kind.
 type Listing struct {
 	Kind        string
+	Of          backend.Kind // of the rows
 	Heads       []Head
 	DefaultSort string
 	// Each walks the rows in their natural order.
