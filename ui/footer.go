@@ -38,8 +38,8 @@ func (m *Model) footer(w int, typed prompter) (line string, cursor int) {
 	if m.overTable() {
 		status = m.screen().Status(&m.frame)
 	}
-	hinted := m.hinted(l.Left() - kit.Width(status) - 2)
-	l.Gap(1).Styled(m.hints.line(m.frame.Theme, hinted))
+	named := hinted(m.keymap.Of(m.context()), m.offers, l.Left()-kit.Width(status)-2)
+	l.Gap(1).Styled(m.hints.line(m.frame.Theme, named))
 	if status != "" {
 		l.End(theme.Dim, status+" ")
 	}
@@ -51,13 +51,12 @@ const betweenHints = 3
 
 // hinted chooses the keys that the footer names in room cells: the way out and the help always, then as many of the others
 // as fit, in the table's order.
-func (m *Model) hinted(room int) []key.Binding {
+func hinted(bindings []keys.Binding, offers func(keys.Action) bool, room int) []key.Binding {
 	always := func(a keys.Action) bool { return a == keys.Back || a == keys.Cancel || a == keys.Help }
 	var all []*keys.Binding
-	bindings := m.keymap.Of(m.context())
 	for i := range bindings {
 		b := &bindings[i]
-		if b.Hint.Help().Desc == "" || !m.offers(b.Intent.Action) {
+		if b.Hint.Help().Desc == "" || !offers(b.Intent.Action) {
 			continue
 		}
 		all = append(all, b)
@@ -119,18 +118,19 @@ func (m *Model) offers(a keys.Action) bool {
 	if o, ok := m.stack.top().(offerer); ok {
 		return o.offers(a, &m.frame)
 	}
-	if len(m.stack) > 0 {
-		return true
-	}
-	key := m.screen().Cursor(&m.frame)
+	return len(m.stack) > 0 || offersOnRow(a, m.screen().Cursor(&m.frame), &m.frame)
+}
+
+// offersOnRow is the same for a table with the cursor on a key, the zero Key when it is on nothing.
+func offersOnRow(a keys.Action, key backend.Key, f *views.Frame) bool {
 	switch a {
 	case keys.Verbs, keys.Mark:
-		return actable(key, a, &m.frame)
+		return actable(key, a, f)
 	case keys.Enter:
 		return key != (backend.Key{})
 	case keys.Runbook:
 		if key.Kind == views.KindAlert {
-			_, written := subjects.PageOf(key, &m.frame)
+			_, written := subjects.PageOf(key, f)
 			return written
 		}
 		return key != (backend.Key{})
