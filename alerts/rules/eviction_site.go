@@ -189,36 +189,9 @@ func (s *site) dominant() backend.Safe {
 
 // listing names the evicted workspaces, or the source when none is known.
 func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
-	l := &alerts.Listing{Count: s.evicted.Len()}
-	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
-	var session backend.ID
-	var provider, tenant backend.Safe
-	for k, n := range s.evicted.All { // in key order, so that those of one session are neighbours
-		if n.Session != session {
-			session = n.Session
-			l.Sessions++
-		}
-		if n.Provider != provider {
-			provider = n.Provider
-			providers[provider] = true
-		}
-		if n.Tenant != tenant {
-			tenant = n.Tenant
-			tenants[tenant] = true
-		}
-		if len(l.Subjects) < alerts.MaxSubjects {
-			l.Subjects = append(l.Subjects, alerts.Subject{
-				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.Seen}, Detail: n.Cause,
-			})
-		}
-	}
-	l.Providers, l.Tenants = len(providers), len(tenants)
+	l := listingOf(env, s.evicted, id.home)
 	if id.provider != "" {
 		l.Providers = max(l.Providers, 1)
-	}
-	if l.Count == 0 {
-		l.Count = 1
-		l.Subjects = []alerts.Subject{{Key: sourceKey(env.State, id.home), Label: backend.Clean(id.home, 80), Since: env.Now}}
 	}
 	return l
 }

@@ -147,7 +147,7 @@ func (s *subjectView) agentRestarted() Check {
 		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	}
 	if h := s.delivers(backend.InputEvictions); h != nil && !h.FirstTry.IsZero() {
-		return q.unsure("no new start was seen in the %s that %s is read; only pages with a start time show one", ago(s.now.Sub(h.FirstTry)), backend.Clean(h.Key.Source, 80))
+		return q.unsure("no new start was seen in the %s that %s is read; only pages with a start time show one", backend.Age(s.now.Sub(h.FirstTry)), backend.Clean(h.Key.Source, 80))
 	}
 	return q.unsure("nothing that is read tells when the process started")
 }

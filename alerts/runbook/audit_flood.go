@@ -181,9 +181,9 @@ func (s *subjectView) stillWorks() Check {
 	case !judged:
 		return q.off(triedAfter)
 	case s.now.Sub(last) < recent:
-		return s.settle(q.yes(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)
+		return s.settle(q.yes(s.newest(), "its last success was %s ago", backend.Age(s.now.Sub(last))), q)
 	}
-	return s.settle(q.no(s.newest(), "its last success was %s ago", ago(s.now.Sub(last))), q)
+	return s.settle(q.no(s.newest(), "its last success was %s ago", backend.Age(s.now.Sub(last))), q)
 }
 
 func (s *subjectView) adviseAuditFlood(d *Diagnosis) {

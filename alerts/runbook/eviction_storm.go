@@ -116,7 +116,7 @@ func (s *subjectView) retriesOnTop() Check {
 	vain := float64(attempts) >= many && float64(recoveries) < recovery*float64(attempts+recoveries)
 	switch {
 	case vain && watched < time.Minute:
-		return q.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, ago(watched))
+		return q.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, backend.Age(watched))
 	case vain:
 		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
@@ -187,7 +187,7 @@ func (s *subjectView) parentRestarts() Check {
 		case sb.Class == backend.SandboxRestarting:
 			return q.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
 		case float64(n) >= many && s.now.Sub(started) <= within:
-			return q.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, ago(s.now.Sub(started)))
+			return q.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, backend.Age(s.now.Sub(started)))
 		case ok:
 			calm = sb
 		}

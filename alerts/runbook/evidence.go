@@ -84,14 +84,14 @@ func (s *subjectView) rollout() Check {
 		return e.MayRestart() && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
-		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, ago(s.now.Sub(e.At)))
+		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, backend.Age(s.now.Sub(e.At)))
 	}
 	starts, source := s.starts()
 	young := slices.DeleteFunc(slices.Clone(starts), func(at time.Time) bool { return s.now.Sub(at) > recent || at.After(s.now) })
 	share, _ := s.number(changeShare)
 	if n, newest := alerts.Together(young, alerts.StartedTogether); n > 1 && float64(n) >= share*float64(len(s.sandboxes)) {
 		return q.yes(origin{source, newest}, "%d of %s started within %s of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"),
-			span(backend.Known(alerts.StartedTogether)), ago(s.now.Sub(newest)))
+			span(backend.Known(alerts.StartedTogether)), backend.Age(s.now.Sub(newest)))
 	}
 	if v := s.versions(); len(v) > 1 {
 		return q.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))
@@ -171,7 +171,8 @@ func (s *subjectView) hostMemory() Check {
 	about := func(e *backend.Event) bool { // a container's own limit is no host's
 		return e.Name == "oom" && e.Subject.Kind != backend.KindSandbox && s.speaksHere(e.Source)
 	}
-	switch e := s.event(time.Hour, about); {
+	recent, _ := s.span(memoryRecent)
+	switch e := s.event(recent, about); {
 	case e != nil:
 		return q.yes(origin{e.Source, e.At}, "%s", e.Text)
 	case calm == nil:
@@ -273,19 +274,6 @@ func (s *subjectView) sandboxOOM() Check {
 
 // exitKilled is the exit code of a process that was killed: 128 and the number of SIGKILL.
 const exitKilled = 137
-
-// ago writes a span in its largest unit.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return number(float64(int(d.Seconds()))) + "s"
-	case d < time.Hour:
-		return number(float64(int(d.Minutes()))) + "m"
-	case d < 48*time.Hour:
-		return number(float64(int(d.Hours()))) + "h"
-	}
-	return number(float64(int(d.Hours()/24))) + "d"
-}
 
 // bytesText writes a size in decimal units with at most one digit behind the point.
 func bytesText(n int64) string {

@@ -76,7 +76,7 @@ func (s *subjectView) hostRestarted() Check {
 		seen = h
 		for _, r := range h.Roots {
 			if r.FSType.String() == "tmpfs" && !last.IsZero() && boot.After(last) {
-				return q.yes(s.from(&h.Meta), "%s booted %s ago, after the last success, and %s is a tmpfs", h.Name, ago(s.now.Sub(boot)), r.Path)
+				return q.yes(s.from(&h.Meta), "%s booted %s ago, after the last success, and %s is a tmpfs", h.Name, backend.Age(s.now.Sub(boot)), r.Path)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (s *subjectView) hostRestarted() Check {
 	case seen == nil:
 		return q.unsure("no host's boot time is read")
 	case last.IsZero():
-		return q.unsure("%s booted %s ago; when the files were last used is not known", seen.Name, ago(s.now.Sub(seen.BootedAt.Or(s.now))))
+		return q.unsure("%s booted %s ago; when the files were last used is not known", seen.Name, backend.Age(s.now.Sub(seen.BootedAt.Or(s.now))))
 	}
 	return q.no(s.from(&seen.Meta), "no host with a tmpfs root booted since the last success")
 }
@@ -144,7 +144,7 @@ func (s *subjectView) replaced() Check {
 			started, hasStart = s.session.StartedAt.Get()
 		}
 		if !last.IsZero() && at.After(last) {
-			return q.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, ago(s.now.Sub(at)))
+			return q.yes(s.from(&sb.Meta), "%s was created %s ago, after the workspace's last success", sb.Name, backend.Age(s.now.Sub(at)))
 		}
 		if hasStart && len(s.sandboxes) > 1 && at.After(started.Add(10*time.Minute)) {
 			return q.yes(s.from(&sb.Meta), "%s is one of %s of this session and younger than the session", sb.Name, plural(len(s.sandboxes), "sandbox"))
@@ -244,10 +244,10 @@ func (s *subjectView) slept() Check {
 		after, ok := w.SleepAfter.Get()
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
-			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", ago(s.now.Sub(last)), span(w.SleepAfter))
+			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", backend.Age(s.now.Sub(last)), span(w.SleepAfter))
 		}
 		if ok && used && s.old.IsEmpty() {
-			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", ago(s.now.Sub(last)), span(w.SleepAfter))
+			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), span(w.SleepAfter))
 		}
 	}
 	return q.unsure("neither the container's state nor its sleepAfter is known")

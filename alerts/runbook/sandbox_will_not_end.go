@@ -88,7 +88,7 @@ func (s *subjectView) stillUp() Check {
 		case backend.SandboxRunning, backend.SandboxPaused, backend.SandboxRestarting, backend.SandboxRemoving:
 			up := ""
 			if at, ok := sb.StartedAt.Get(); ok {
-				up = " since " + ago(s.now.Sub(at)) + " ago"
+				up = " since " + backend.Age(s.now.Sub(at)) + " ago"
 			}
 			return s.aged(q, sb, q.yes(s.from(&sb.Meta), "%s is %s%s", sb.Name, sb.Reported, backend.Clean(up, 40)))
 		case backend.SandboxAsleep, backend.SandboxExited, backend.SandboxCreated, backend.SandboxDead:
@@ -148,15 +148,15 @@ func (s *subjectView) awaitsSleep() Check {
 	late, judged := s.span(sandboxGone)
 	switch {
 	case !declared && of.Provider.String() != "cloudflare-sandbox":
-		return q.unsure("idle for %s; sleepAfter is not declared", ago(idle))
+		return q.unsure("idle for %s; sleepAfter is not declared", backend.Age(idle))
 	case !declared && judged && idle > defaultSleepAfter+late:
-		return q.no(s.from(&of.Meta), "idle for %s, much longer than the default of about %s", ago(idle), ago(defaultSleepAfter))
+		return q.no(s.from(&of.Meta), "idle for %s, much longer than the default of about %s", backend.Age(idle), backend.Age(defaultSleepAfter))
 	case !declared:
-		return q.unsure("idle for %s; sleepAfter is not declared, its default is about %s", ago(idle), ago(defaultSleepAfter))
+		return q.unsure("idle for %s; sleepAfter is not declared, its default is about %s", backend.Age(idle), backend.Age(defaultSleepAfter))
 	case idle < after:
-		return q.yes(s.from(&of.Meta), "idle for %s, asleep in %s", ago(idle), ago(after-idle))
+		return q.yes(s.from(&of.Meta), "idle for %s, asleep in %s", backend.Age(idle), backend.Age(after-idle))
 	}
-	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", ago(idle), span(of.SleepAfter))
+	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", backend.Age(idle), span(of.SleepAfter))
 }
 
 // kept asks whether somebody keeps it on purpose.

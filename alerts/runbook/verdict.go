@@ -34,6 +34,7 @@ const (
 	rootInodes      threshold = "tmpdir-root-unusable.inodes"
 	memoryAvailable threshold = "host-oom.available"
 	memoryPressure  threshold = "host-oom.pressure"
+	memoryRecent    threshold = "host-oom.recent"
 	killedRecently  threshold = "sandbox-oom.recent"
 	sandboxGone     threshold = "wont-terminate.gone"
 	triedAfter      threshold = "hammered-and-failing.after"

@@ -58,6 +58,8 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 		return world{hosts: []*backend.Host{host(func(h *backend.Host) { h.Roots[0].BytesFree = backend.Known(free) })}}
 	}
 	killed := world{sandboxes: []*backend.Sandbox{box("b", "s1")}, events: []backend.Event{event(backend.EventPlatform, "oom", sbKey("b"), 30*time.Minute, "container b was killed")}}
+	hostKill := memory(32e9, 0)
+	hostKill.events = []backend.Event{event(backend.EventPlatform, "oom", hostKey(), 5*time.Minute, "the kernel killed node")}
 	idle := world{sandboxes: []*backend.Sandbox{box("b", "s1")}, sessions: []*backend.Session{session("s1", false)},
 		workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(25 * time.Minute) })}}
 	big := world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) { w.MaxFileSize = backend.Known[int64](20e6) })}}
@@ -100,6 +102,7 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 		{"tmpdir-root-unusable.bytes = 10GB", "tmpdir-root-unusable", func(o rules.Options) { o.(*rules.RootOptions).Bytes = 10e9 }, "5", room(5e9), hostKey(), "full", RuledOut, Confirmed},
 		{"host-oom.available = 0.1", "host-oom", func(o rules.Options) { o.(*rules.HostOOMOptions).Available = 0.1 }, "7", memory(3e9, 0), helix, "host-memory", RuledOut, Confirmed},
 		{"host-oom.pressure = 0.5", "host-oom", func(o rules.Options) { o.(*rules.HostOOMOptions).Pressure = 0.5 }, "7", memory(32e9, 0.3), helix, "host-memory", Confirmed, RuledOut},
+		{"host-oom.recent = 1m", "", func(o rules.Options) { o.(*rules.HostOOMOptions).Recent = backend.Duration(time.Minute) }, "7", hostKill, helix, "host-memory", Confirmed, RuledOut},
 		{"sandbox-oom.recent = 10m", "sandbox-oom", func(o rules.Options) { o.(*rules.SandboxOOMOptions).Recent = backend.Duration(10 * time.Minute) }, "3", killed, sbKey("b"), "sandbox-oom", Confirmed, RuledOut},
 		{"wont-terminate.gone = 1h", "", func(o rules.Options) { o.(*rules.TerminateOptions).Gone = backend.Duration(time.Hour) }, "4", idle, sbKey("b"), "awaiting-sleep", RuledOut, CannotTell},
 		{"hammered-and-failing.after = 30s", "", func(o rules.Options) { o.(*rules.HammeredOptions).After = backend.Duration(30 * time.Second) }, "9", world{workspaces: many(1)}, sessionKey("s1"), "works", Confirmed, RuledOut},
@@ -141,7 +144,7 @@ func TestEveryThresholdIsPublished(t *testing.T) {
 	s := newSubjectView(world{}.about(backend.Key{}))
 	for _, x := range []threshold{stormOver, stormRate, stormRecovery, stormEvicted, floodOver, floodRejections, floodBytes, floodProbing, floodProbeOver, floodLoop,
 		agentFile, agentOpens, agentRestarts, agentOver, changeWithin, changeShare, orphanAfter, rootFree, rootBytes, rootInodes, memoryAvailable, memoryPressure,
-		killedRecently, sandboxGone, triedAfter} {
+		memoryRecent, killedRecently, sandboxGone, triedAfter} {
 		if n, ok := s.number(x); !ok || n <= 0 {
 			t.Errorf("%s is %v, %v", x, n, ok)
 		}
