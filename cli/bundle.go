@@ -19,10 +19,8 @@ func (p *Program) bundleCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle ID",
 		Short: "Write down the evidence about one thing or alert, ready to be a vendor's issue",
-		Long: `Write one Markdown file with all that is known about one workspace, session,
-sandbox, scratch directory, host, source or alert, and what is joined to it: full
-ids, evidence, events, raw readings, trace ids, the diagnosis. ID is what check and
-get print. Secrets are masked; names and paths are not.
+		Long: paragraph("Write one Markdown file with all that is known about one %s, and what is joined to it: full ids, evidence, "+
+			"events, raw readings, trace ids, the diagnosis. ID is what check and get print. Secrets are masked; names and paths are not.", anySubject("alert")) + `
 
 The file goes to bundles/ in the state directory, or to --out, with its SHA-256 in
 the audit journal. Actions that destroy what a possible leak left behind ask for it.

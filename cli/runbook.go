@@ -49,9 +49,8 @@ func (p *Program) runbookCommand(s *shared) *cobra.Command {
 		Long: `Print what to check, what to do and what not to do in one of the incidents.
 Without a number: the list of pages.
 
-With --subject ID the sources are read and the page's checks are answered for
-that workspace, session, sandbox, scratch directory, host or source; with
---config and no subject for everything. No alert is needed.`,
+` + paragraph("With --subject ID the sources are read and the page's checks are answered for that %s; with --config and no subject for everything. "+
+			"No alert is needed.", anySubject()),
 		ValidArgs: incidents(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && subject == "" {

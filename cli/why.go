@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts/runbook"
@@ -17,10 +20,8 @@ func (p *Program) whyCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why ID",
 		Short: "Print everything about one thing: its state, the alerts that name it, and the diagnosis",
-		Long: `Print all that is known about one workspace, session, sandbox, scratch
-directory, host, source or alert, and what the runbook makes of it. ID is what
-check and get print. An id that no source shows is taken for a session that is
-no longer listed.
+		Long: paragraph("Print all that is known about one %s, and what the runbook makes of it. ID is what check and get print. "+
+			"An id that no source shows is taken for a session that is no longer listed.", anySubject("alert")) + `
 
 Exit code 3 says that a source is down, so that something may be missing.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,6 +45,22 @@ Exit code 3 says that a source is down, so that something may be missing.`,
 	}
 	o.flags(cmd)
 	return cmd
+}
+
+// anySubject lists the nouns of all kinds, and more: "workspace, session or alert".
+func anySubject(more ...string) string {
+	var nouns []string
+	for _, k := range backend.SubjectKinds() {
+		nouns = append(nouns, k.Name)
+	}
+	nouns = append(nouns, more...)
+	last := len(nouns) - 1
+	return strings.Join(nouns[:last], ", ") + " or " + nouns[last]
+}
+
+// paragraph is a part of a help text.
+func paragraph(format string, args ...any) string {
+	return strings.Join(kit.Wrap(fmt.Sprintf(format, args...), 79), "\n")
 }
 
 // why prints what is known of one thing, and what the runbook makes of it.
