@@ -20,5 +20,11 @@ func Fifo(t testing.TB, path string) {
 
 // LimitFiles bounds the size of every file that this process writes, in bytes.
 func LimitFiles(size uint64) error {
-	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
+	var limit syscall.Rlimit
+	set(&limit.Cur, size)
+	set(&limit.Max, size)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
+
+// set is for a field that is signed on FreeBSD.
+func set[T int64 | uint64](field *T, n uint64) { *field = T(n) }

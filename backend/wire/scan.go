@@ -2,8 +2,8 @@ package wire
 
 import (
 	"bytes"
-	"strconv"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The functions below walk a document that Parse found valid, so they check nothing.
@@ -58,32 +58,11 @@ func skipString(b []byte, i int) int {
 
 // pointerTo names the value that starts at offset. It serves error texts only.
 func pointerTo(doc []byte, offset int) string {
-	var path strings.Builder
-	n := Doc{body: doc}.Root()
-	for n.from < offset {
-		next, token := n.around(offset)
-		if !next.Exists() {
+	d := jsontext.NewDecoder(bytes.NewReader(doc))
+	for d.InputOffset() <= int64(offset) {
+		if _, err := d.ReadToken(); err != nil {
 			break
 		}
-		path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
-		n = next
 	}
-	return path.String()
-}
-
-// around returns the child that holds the offset, and its reference token.
-func (n Node) around(offset int) (child Node, token string) {
-	i := 0
-	for e := range n.Elements() {
-		if offset < e.to {
-			return e, strconv.Itoa(i)
-		}
-		i++
-	}
-	for name, v := range n.Members() {
-		if offset < v.to {
-			return v, string(name)
-		}
-	}
-	return Node{}, ""
+	return string(d.StackPointer())
 }
