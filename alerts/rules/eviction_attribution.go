@@ -141,7 +141,7 @@ func compareSites(a, b siteID) int {
 }
 
 // shows reports whether something at a site shows that workspaces there are evicted: their states, or lines about
-// retries in vain.
+// exhausted retries.
 func (r *evictionStorm) shows(env *alerts.Env, s *site) bool {
 	return s != nil && (s.evicted.Len() > 0 || env.Rate(s.exhausted, r.over).N > 0)
 }

@@ -11,7 +11,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// siteID is where a storm rages: one provider of one source. The provider is empty where nobody names it.
+// siteID is where a storm happens: one provider of one source. The provider is empty where no reading names it.
 type siteID struct{ home, provider string }
 
 // site is what is known of evictions there.

@@ -185,7 +185,7 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) 
 		o, suspected = alerts.True, false
 	}
 	var why backend.Safe
-	// Lines that may be of this site make it no proof that none is certainly of it.
+	// Lines that may belong to this site leave it open whether it is a storm.
 	unsure := o != alerts.True && len(s.evictions) == 0 && env.Rate(s.unplaced, r.over).N > 0
 	if len(s.evictions)+len(s.exhausted) == 0 || unsure {
 		o, suspected, why = r.seen(env, id, s, &m)

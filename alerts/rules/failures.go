@@ -8,8 +8,8 @@ import (
 	"sandglass/backend"
 )
 
-// noteFailure takes a note of a workspace that has failed with an error, kept while it is opened anew. An eviction is none,
-// since eviction-storm counts those; one that is tried in vain and not failed yet will be within a retry cycle.
+// noteFailure takes a note of a workspace that has failed with an error, kept while it opens again. An eviction is
+// left to eviction-storm. A workspace that is still being retried becomes failed within a retry cycle.
 func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *alerts.Note {
 	f := factsOf(env, w)
 	if note != nil && f.advanced(note) {

@@ -24,8 +24,7 @@ type Common struct {
 	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to, each with a title before it or not: \"Escalation https://wiki.example/escalation\""`
 }
 
-// check refuses words that nobody knows. It is done here and not while decoding, since TOML decoders hand strings to
-// string types without asking them.
+// check refuses unknown words. TOML decoders assign any string to a string type, so decoding does not refuse them.
 func (c *Common) check() error {
 	switch c.Severity {
 	case alerts.SeverityInfo, alerts.SeverityWarning, alerts.SeverityCritical:

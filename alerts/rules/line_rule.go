@@ -107,7 +107,7 @@ func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, v *alerts.Verdict) {
 }
 
 // namedBy is the subject of a line: the session as the log that wrote it names it, or that log when it names none. It
-// does not depend on which registries have answered yet, and is gone for nobody.
+// does not depend on which registries have answered yet.
 func namedBy(env *alerts.Env, s backend.Series) backend.Key {
 	if s.Session.IsZero() {
 		return sourceKey(env.State, s.Source)

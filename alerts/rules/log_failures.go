@@ -12,8 +12,8 @@ import (
 // lineSlack is by how much the clocks behind a log and behind a registry may differ after both were corrected.
 const lineSlack = 5 * time.Second
 
-// withLogFailures adds to what is noted of a run of failures what log lines tell of failed attempts before the ones that polls saw: a
-// registry names its newest attempt only. old is the note that is remembered, n the one brought up to date.
+// withLogFailures adds the failed attempts that log lines tell of, before those that polls saw: a registry names its
+// newest attempt only. old is the remembered note, n the updated one.
 func withLogFailures(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *alerts.Note {
 	if n == old && !startingUp(env) || n.First.IsZero() {
 		return n

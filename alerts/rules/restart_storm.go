@@ -87,7 +87,7 @@ func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *aler
 	return note
 }
 
-// common stands in for a marker on a cold start: sessions that started together. It walks everything, and so only when
+// common replaces a missing marker on a cold start by sessions that started together. It walks everything, and so only when
 // something changed that can be one more of them.
 func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 	if !r.news(env, home) {

@@ -44,7 +44,7 @@ type tmpdirPileup struct {
 	over, fullWithin time.Duration
 }
 
-// pile is what lies on a host now, and how it grew.
+// pile is the scratch directories of a host now, and how they grew.
 type pile struct {
 	dirs, held, open int
 	waiting          int // of dirs: set aside by a clean-up, still on the disk
@@ -101,7 +101,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 	return v
 }
 
-// measure counts what lies on a host and compares it with what lay there before.
+// measure counts the scratch directories of a host and compares them with those before.
 func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.Note) pile {
 	var p pile
 	for t := range env.State.Tmpdirs.Of(backend.KindTmpdir, h.Key.Source, h.Key.ID) {

@@ -73,7 +73,7 @@ func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 }
 
 // worked is when a directory was last made below one of the roots that are full or read-only now: then it still could be.
-// Of other troubles that proves nothing, since somebody else may have made it. Zero: not known of each of them.
+// Other troubles prove nothing, since another user may have made it. Zero: not known of each root.
 func (r *rootUnusable) worked(env *alerts.Env, h *backend.Host) time.Time {
 	var first time.Time
 	for i := range h.Roots {

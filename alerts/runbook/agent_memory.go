@@ -30,7 +30,7 @@ func (s *subjectView) memoryJumped() bool {
 	return ok && m.Sudden()
 }
 
-// fellAt is when the agent ran out of memory or started anew, as far as the last hour tells; else now.
+// fellAt is when the agent ran out of memory or started again within the last hour; now when neither is known.
 func (s *subjectView) fellAt() time.Time {
 	if t := s.tally(backend.MetricAgentOOM, time.Hour); t.in.N > 0 {
 		return t.in.Last

@@ -118,7 +118,7 @@ func (s *subjectView) eagerOpens() Check {
 	case most == 1:
 		return s.settle(q.no(s.newest(), "no session has more than one workspace"), q)
 	case float64(together) >= opens:
-		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within %s of each other", most, together, span(backend.Known(alerts.OpenedTogether)))
+		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within %s of each other", most, together, spanText(alerts.OpenedTogether))
 	}
 	return q.unsure("a session has %d workspaces; no bound of opens is declared", most)
 }
@@ -137,7 +137,7 @@ func (s *subjectView) sameSession() []*backend.Workspace {
 	return out
 }
 
-// agentRestarted asks whether the agent's process began anew, as it does after it ran out of memory.
+// agentRestarted asks whether the agent's process started again, as it does after it ran out of memory.
 func (s *subjectView) agentRestarted() Check {
 	q := question{"restarted", "Did the agent's process start anew?", "process_start_time_seconds on a metrics page, or change events"}
 	e := s.event(time.Hour, func(e *backend.Event) bool {

@@ -42,13 +42,13 @@ func (s *subjectView) flood() Check {
 	}
 	t := s.tally(backend.MetricRejections, over)
 	rate, read := t.in.Rate(over)
-	told := backend.Textf("%s rejections in %s", number(t.in.N), span(backend.Known(over)))
+	told := backend.Textf("%s rejections in %s", number(t.in.N), spanText(over))
 	if read {
 		least := ""
 		if t.in.LowerBound {
 			least = "at least "
 		}
-		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, span(backend.Known(over)))
+		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, spanText(over))
 	}
 	if v.fires() {
 		c := q.saysAlert(v.alert)
@@ -109,7 +109,7 @@ func (s *subjectView) oneSession() Check {
 			top = x.Session
 		}
 	}
-	over := span(backend.Known(s.rejectionWindow()))
+	over := spanText(s.rejectionWindow())
 	flooding := s.flooding()
 	if len(flooding) == 1 {
 		top = flooding[0]
@@ -133,7 +133,7 @@ func (s *subjectView) looping(r Release) Check {
 		return q.off(floodProbing)
 	}
 	window := s.rejectionWindow()
-	over := span(backend.Known(window))
+	over := spanText(window)
 	most, _ := s.number(floodLoop)
 	rollups, rejected, words := s.tally(backend.MetricRollups, window), s.tally(backend.MetricRejections, window), s.tally(backend.MetricRejectedWords, window)
 	v := s.verdict("audit-saturation", s.namesSession)

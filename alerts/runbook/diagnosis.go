@@ -29,7 +29,7 @@ type Check struct {
 	At        time.Time    `json:"at,omitzero"`         // when it was read
 }
 
-// Ending is what became of files that vanished.
+// Ending is the reason why files vanished.
 type Ending string
 
 // The endings of the diagnosis of incident 2; other diagnoses have none.
@@ -123,7 +123,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	return d
 }
 
-// fresh takes "ruled out" back where its source does not answer any more: it proves nothing about now.
+// fresh turns "ruled out" into "cannot tell" where the source of the fact no longer answers.
 func (c Case) fresh(checks []Check) []Check {
 	for i := range checks {
 		x := &checks[i]

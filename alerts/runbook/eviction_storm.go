@@ -72,7 +72,7 @@ func (s *subjectView) stormNow() Check {
 
 // counted writes what a window counted; what no source counts is said, not given as a number.
 func counted(noun string, t tally, over time.Duration) backend.Safe {
-	in := backend.Textf("%s in %s", noun, span(backend.Known(over)))
+	in := backend.Textf("%s in %s", noun, spanText(over))
 	switch {
 	case !t.looked:
 		return backend.Textf("%s: not counted by any source", in)
@@ -93,7 +93,7 @@ func (s *subjectView) retriesOnTop() Check {
 	}
 	evictions, retries := s.tally(backend.MetricEvictions, over), s.tally(backend.MetricEvictionRetries, over)
 	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
-		return q.yes(retries.from, "%s retries for %s evictions in %s: more than one for each", number(retries.in.N), number(evictions.in.N), span(backend.Known(over)))
+		return q.yes(retries.from, "%s retries for %s evictions in %s: more than one for each", number(retries.in.N), number(evictions.in.N), spanText(over))
 	}
 	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {
@@ -174,7 +174,7 @@ func (s *subjectView) parentRestarts() Check {
 		}
 	}
 	if float64(starts) >= many {
-		return q.yes(origin{last.Source, last.At}, "%d starts within %s, the last: %s", starts, span(backend.Known(within)), last.Text)
+		return q.yes(origin{last.Source, last.At}, "%d starts within %s, the last: %s", starts, spanText(within), last.Text)
 	}
 	var calm *backend.Sandbox
 	for sb := range s.State.Sandboxes.All() {

@@ -91,7 +91,7 @@ func (s *subjectView) rollout() Check {
 	share, _ := s.number(changeShare)
 	if n, newest := alerts.Together(young, alerts.StartedTogether); n > 1 && float64(n) >= share*float64(len(s.sandboxes)) {
 		return q.yes(origin{source, newest}, "%d of %s started within %s of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"),
-			span(backend.Known(alerts.StartedTogether)), backend.Age(s.now.Sub(newest)))
+			spanText(alerts.StartedTogether), backend.Age(s.now.Sub(newest)))
 	}
 	if v := s.versions(); len(v) > 1 {
 		return q.unsure("sessions run different framework versions (%s); when that began is not seen", backend.Join(v[:min(len(v), 5)], ", "))

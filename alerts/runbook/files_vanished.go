@@ -244,10 +244,10 @@ func (s *subjectView) slept() Check {
 		after, ok := w.SleepAfter.Get()
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
-			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", backend.Age(s.now.Sub(last)), span(w.SleepAfter))
+			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
 		}
 		if ok && used && s.old.IsEmpty() {
-			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), span(w.SleepAfter))
+			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
 		}
 	}
 	return q.unsure("neither the container's state nor its sleepAfter is known")

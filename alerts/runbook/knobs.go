@@ -51,29 +51,27 @@ func (s *subjectView) current(knob string) backend.Safe {
 	return backend.Join(seen, ", ")
 }
 
-// declared reads one knob from the facts, empty when it is not known or not one of theirs.
+// declared reads one knob from the facts; empty when they do not say it.
 func declared(knob string, f *backend.WorkspaceFacts) string {
 	switch knob {
 	case "transientRetryAttempts":
-		return whole(f.RetryAttempts)
+		return known(f.RetryAttempts, strconv.Itoa)
 	case "workspaceMaxConcurrentOpens":
-		return whole(f.Concurrency)
+		return known(f.Concurrency, strconv.Itoa)
 	case "resetAfterMs":
-		return span(f.ResetAfter)
+		return known(f.ResetAfter, spanText)
 	case "closeTimeoutMs":
-		return span(f.CloseTimeout)
+		return known(f.CloseTimeout, spanText)
 	case "sleepAfter":
-		return span(f.SleepAfter)
+		return known(f.SleepAfter, spanText)
 	case "destroyOnClose":
-		return truth(f.DestroyOnClose)
+		return known(f.DestroyOnClose, strconv.FormatBool)
 	case "shareAcrossSessions":
-		return truth(f.ShareAcrossSessions)
+		return known(f.ShareAcrossSessions, strconv.FormatBool)
 	case "inheritWorkspaces":
-		return truth(f.InheritWorkspaces)
+		return known(f.InheritWorkspaces, strconv.FormatBool)
 	case "capabilities.fs.maxFileSizeMb":
-		if n, ok := f.MaxFileSize.Get(); ok {
-			return bytesText(n)
-		}
+		return known(f.MaxFileSize, bytesText)
 	case "namespace":
 		return f.Namespace.Safe().String()
 	case "id":
@@ -82,28 +80,19 @@ func declared(knob string, f *backend.WorkspaceFacts) string {
 	return ""
 }
 
-func whole(v backend.Value[int]) string {
-	if n, ok := v.Get(); ok {
-		return strconv.Itoa(n)
+// known writes a value, empty where it is not known.
+func known[T any](v backend.Value[T], write func(T) string) string {
+	if x, ok := v.Get(); ok {
+		return write(x)
 	}
 	return ""
 }
 
-func span(v backend.Value[time.Duration]) string {
-	d, ok := v.Get()
-	if !ok {
-		return ""
-	}
+// spanText writes a duration as a configuration file does.
+func spanText(d time.Duration) string {
 	text, err := backend.Duration(d).MarshalText()
 	if err != nil {
 		return d.String()
 	}
 	return string(text)
-}
-
-func truth(v backend.Value[bool]) string {
-	if b, ok := v.Get(); ok {
-		return strconv.FormatBool(b)
-	}
-	return ""
 }

@@ -53,7 +53,7 @@ func (s *subjectView) settle(c Check, q question) Check {
 	return c
 }
 
-// sortChecks puts what was confirmed first and what nobody can tell last; otherwise the order of the page stays.
+// sortChecks puts confirmed checks first and open ones last, and keeps the order of the page otherwise.
 func sortChecks(checks []Check) {
 	rank := func(m Mark) int {
 		switch m {

@@ -57,7 +57,7 @@ func versionGap(text string) (have, low, high int, ok bool) {
 
 var gapText = regexp.MustCompile(`(?i)schema\s?version\D{0,12}(\d{1,6})\D.{0,80}?(\d{1,6})\s*(?:-|–|to|\.\.)\s*(\d{1,6})`)
 
-// direction asks whether a rollback lies behind it, or a jump over several releases.
+// direction asks whether the release was rolled back, or skipped several versions.
 func (s *subjectView) direction() Check {
 	q := question{"rollback", "Was the framework rolled back over several versions?", "an error that names the version and the range it can read"}
 	for _, e := range s.errors {

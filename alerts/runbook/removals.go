@@ -9,7 +9,7 @@ import (
 	"sandglass/backend"
 )
 
-// cleaned asks whether somebody removed a directory or a sandbox, and who.
+// cleaned asks whether a directory or a sandbox was removed, and by whom.
 func (s *subjectView) cleaned() Check {
 	q := question{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
 	if w, h := s.waiting(); w != nil {
@@ -62,7 +62,7 @@ func (s *subjectView) waiting() (*backend.Waiting, *backend.Host) {
 }
 
 // removal reports whether an event says that something was removed, by us or by its platform. An action's text begins
-// with its verb and how it ended; what came to nothing removed nothing.
+// with its verb and its outcome; a failed or skipped action removed nothing.
 func removal(e *backend.Event) bool {
 	switch e.Kind {
 	case backend.EventPlatform:

@@ -156,10 +156,10 @@ func (s *subjectView) awaitsSleep() Check {
 	case idle < after:
 		return q.yes(s.from(&of.Meta), "idle for %s, asleep in %s", backend.Age(idle), backend.Age(after-idle))
 	}
-	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", backend.Age(idle), span(of.SleepAfter))
+	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", backend.Age(idle), known(of.SleepAfter, spanText))
 }
 
-// kept asks whether somebody keeps it on purpose.
+// kept asks whether the sandbox is kept on purpose.
 func (s *subjectView) kept() Check {
 	q := question{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
 	for _, sb := range s.sandboxes {
@@ -265,7 +265,7 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.do("Lower sleepAfter if that wait costs too much.")
 		d.dont("Don't touch it meanwhile: every request to it starts the wait anew.")
 	case d.is("close-timeout"):
-		d.conclude("Its close ran over the deadline (%s unless set) and was given up: it is leaked.", span(backend.Known(defaultCloseTimeout)))
+		d.conclude("Its close ran over the deadline (%s unless set) and was given up: it is leaked.", spanText(defaultCloseTimeout))
 		d.do("Destroy it, then find out why destroy takes longer than closeTimeoutMs.")
 		d.dont("Don't only raise closeTimeoutMs: sessions then take as long to end.")
 	case d.is("destroy"):

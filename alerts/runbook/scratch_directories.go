@@ -95,7 +95,7 @@ func (p *pile) origin(s *subjectView) origin {
 
 func (p *pile) piled(s *subjectView) Check {
 	q := question{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
-	n, still := len(p.dirs), span(backend.Known(p.after))
+	n, still := len(p.dirs), spanText(p.after)
 	if x := s.firing("tmpdir-pileup"); x != nil && p.free == 0 && n > 0 {
 		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; none of %s is known to be unchanged for %s and unused", x.Cause, plural(n, "directory"), still)
 	}
@@ -117,7 +117,7 @@ func (p *pile) piled(s *subjectView) Check {
 	return q.no(p.origin(s), "all of %s were changed within %s or are in use", plural(n, "directory"), still)
 }
 
-// crashed asks for leftovers that nobody can close any more.
+// crashed asks for directories whose process ended without closing them.
 func (p *pile) crashed(s *subjectView) Check {
 	q := question{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
 	if p.beforeBoot > 0 {

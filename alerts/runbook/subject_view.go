@@ -269,7 +269,7 @@ func (s *subjectView) newest() origin {
 	return o
 }
 
-// provider is the provider of the subject's workspaces; empty when nobody names it or they differ.
+// provider is the provider of the subject's workspaces; empty when it is not named or they differ.
 func (s *subjectView) provider() string {
 	p := ""
 	for _, w := range s.workspaces {

@@ -149,7 +149,7 @@ func (s *subjectView) runtime() Check {
 	return q.unsure("no session names its runtime")
 }
 
-// sharedCause asks whether others fail for the same cause: then it lies outside this one. Others that fail for other
+// sharedCause asks whether others fail for the same cause, which is then outside this workspace. Others that fail for other
 // causes are troubles of their own.
 func (s *subjectView) sharedCause() Check {
 	q := question{"shared", "Do others of this source fail for the same cause?", "registry snapshots of more than one session, with their errors"}
