@@ -25,7 +25,7 @@ func TestAnAnswerLosesNothingInJSON(t *testing.T) {
 			t.Fatalf("%v: %s", err, raw)
 		}
 		if !reflect.DeepEqual(a, b) {
-			backendtest.SameDump(t, "the answer that was read again", b, a)
+			backendtest.Same(t, "the answer that was read again", b, a)
 			t.Fatalf("an empty list and no list are mixed up: %s", raw)
 		}
 	}
