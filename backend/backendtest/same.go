@@ -9,7 +9,7 @@ import (
 )
 
 // Same fails the test at the first part in which two values differ, private fields included. No list is as good as an
-// empty one, and a time is the same in another zone.
+// empty one, a time is the same in another zone, and zero has no sign.
 func Same(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if path, differ := different(reflect.ValueOf(got), reflect.ValueOf(want), map[[2]uintptr]bool{}); differ {
@@ -72,7 +72,7 @@ func different(a, b reflect.Value, seen map[[2]uintptr]bool) (path string, diffe
 	case reflect.Func, reflect.Chan:
 		return "", false
 	case reflect.Float64:
-		differ = math.Float64bits(a.Float()) != math.Float64bits(b.Float())
+		differ = a.Float() != b.Float() && !(math.IsNaN(a.Float()) && math.IsNaN(b.Float()))
 	default:
 		differ = !a.Equal(b)
 	}
