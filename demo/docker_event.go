@@ -10,24 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/moby/moby/api/types/events"
 )
 
 // dockerEvent is one line of GET /events, with the fields of old clients too.
 type dockerEvent struct {
-	Status   string `json:"status,omitempty"`
-	ID       string `json:"id,omitempty"`
-	From     string `json:"from,omitempty"`
-	Type     string
-	Action   string
-	Actor    dockerActor
-	Scope    string `json:"scope"`
-	Time     int64  `json:"time"`
-	TimeNano int64  `json:"timeNano"`
-}
-
-type dockerActor struct {
-	ID         string
-	Attributes map[string]string
+	Status string `json:"status,omitempty"`
+	ID     string `json:"id,omitempty"`
+	From   string `json:"from,omitempty"`
+	events.Message
 }
 
 // eventMemory is how many past events an engine can repeat.
@@ -45,8 +37,9 @@ func (w world) wireEvent(e boxEvent) dockerEvent {
 		attrs["exitCode"] = e.exit
 	}
 	return dockerEvent{
-		Status: e.action, ID: e.box.id, From: e.box.image, Type: "container", Action: e.action,
-		Actor: dockerActor{ID: e.box.id, Attributes: attrs}, Scope: "local", Time: at.Unix(), TimeNano: at.UnixNano(),
+		Status: e.action, ID: e.box.id, From: e.box.image,
+		Message: events.Message{Type: events.ContainerEventType, Action: events.Action(e.action),
+			Actor: events.Actor{ID: e.box.id, Attributes: attrs}, Scope: "local", Time: at.Unix(), TimeNano: at.UnixNano()},
 	}
 }
 

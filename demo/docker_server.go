@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/volume"
 )
 
 // dockerServer speaks what a console needs of the Docker Engine API, to read and to act.
@@ -142,7 +145,7 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 	}
 	world := s.now()
 	all := truth(q.Get("all"), false) || len(filters["status"]) > 0
-	out := []dockerListed{}
+	out := []container.Summary{}
 	for i := range world.boxes {
 		b := &world.boxes[i]
 		state := world.box(b)
@@ -167,7 +170,7 @@ func (s dockerServer) inspect(w http.ResponseWriter, r *http.Request) {
 
 // volumes: the demo's containers have directories of the host, and no volumes.
 func (s dockerServer) volumes(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, http.StatusOK, dockerVolumes{Volumes: []struct{}{}})
+	answerJSON(w, http.StatusOK, volume.ListResponse{Volumes: []volume.Volume{}})
 }
 
 // find answers 404 itself when no container has this id, prefix or name.

@@ -6,97 +6,37 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/moby/moby/api/types/container"
 )
-
-// dockerStats is one sample of GET /containers/{id}/stats.
-type dockerStats struct {
-	Read     string                   `json:"read"`
-	PreRead  string                   `json:"preread"`
-	Name     string                   `json:"name"`
-	ID       string                   `json:"id"`
-	CPU      dockerCPU                `json:"cpu_stats"`
-	PreCPU   dockerCPU                `json:"precpu_stats"`
-	Memory   dockerMemory             `json:"memory_stats"`
-	Pids     dockerPids               `json:"pids_stats"`
-	Blkio    dockerBlkio              `json:"blkio_stats"`
-	NumProcs uint32                   `json:"num_procs"`
-	Storage  struct{}                 `json:"storage_stats"`
-	Networks map[string]dockerTraffic `json:"networks,omitempty"`
-}
-
-type dockerCPU struct {
-	Usage      dockerCPUUsage   `json:"cpu_usage"`
-	System     uint64           `json:"system_cpu_usage,omitempty"`
-	Online     uint32           `json:"online_cpus,omitempty"`
-	Throttling dockerThrottling `json:"throttling_data"`
-}
-
-type dockerCPUUsage struct {
-	Total  uint64 `json:"total_usage"`
-	Kernel uint64 `json:"usage_in_kernelmode"`
-	User   uint64 `json:"usage_in_usermode"`
-}
-
-type dockerThrottling struct {
-	Periods   uint64 `json:"periods"`
-	Throttled uint64 `json:"throttled_periods"`
-	Time      uint64 `json:"throttled_time"`
-}
-
-type dockerMemory struct {
-	Usage uint64            `json:"usage,omitempty"`
-	Stats map[string]uint64 `json:"stats,omitempty"`
-	Limit uint64            `json:"limit,omitempty"`
-}
-
-type dockerPids struct {
-	Current uint64 `json:"current,omitempty"`
-	Limit   uint64 `json:"limit,omitempty"`
-}
-
-type dockerBlkio struct {
-	Bytes []dockerBlkioEntry `json:"io_service_bytes_recursive"`
-}
-
-type dockerBlkioEntry struct {
-	Major uint64 `json:"major"`
-	Minor uint64 `json:"minor"`
-	Op    string `json:"op"`
-	Value uint64 `json:"value"`
-}
-
-type dockerTraffic struct {
-	RxBytes uint64 `json:"rx_bytes"`
-	TxBytes uint64 `json:"tx_bytes"`
-}
 
 const engineCPUs = 8
 
 // stats samples a container. One that does not run has zeros and the zero time,
 // as the engine answers. before is the earlier sample of a two-sample answer;
 // without it there is none.
-func (w world) stats(b *box, before moment) dockerStats {
+func (w world) stats(b *box, before moment) container.StatsResponse {
 	s := w.box(b)
-	out := dockerStats{Read: w.zoned(moment{}), PreRead: w.zoned(moment{}), Name: "/" + b.name, ID: b.id}
+	out := container.StatsResponse{Name: "/" + b.name, ID: b.id}
 	if !s.up() {
 		return out
 	}
-	out.Read = w.zoned(known(w.t))
-	out.CPU = w.cpu(b, s, w.t)
+	out.Read = w.when(w.t)
+	out.CPUStats = w.cpu(b, s, w.t)
 	if before.known {
-		out.PreRead, out.PreCPU = w.zoned(before), w.cpu(b, s, max(before.at, s.started.at))
+		out.PreRead, out.PreCPUStats = w.when(before.at), w.cpu(b, s, max(before.at, s.started.at))
 	}
 	h := w.dice.roll(saltStats, int(b.phase/time.Microsecond), 0)
-	out.Memory = dockerMemory{Usage: w.memory(b, s, h), Limit: memoryLimit, Stats: map[string]uint64{"inactive_file": 4 << 20}}
-	out.Pids = dockerPids{Current: 2 + h%14, Limit: 256}
-	out.Blkio.Bytes = []dockerBlkioEntry{
+	out.MemoryStats = container.MemoryStats{Usage: w.memory(b, s, h), Limit: memoryLimit, Stats: map[string]uint64{"inactive_file": 4 << 20}}
+	out.PidsStats = container.PidsStats{Current: 2 + h%14, Limit: 256}
+	out.BlkioStats.IoServiceBytesRecursive = []container.BlkioStatEntry{
 		{Major: 259, Op: "read", Value: 12<<20 + h&0xfffff}, {Major: 259, Op: "write", Value: uint64((w.t - s.started.at).Seconds()) * (h >> 32 & 0xfff)},
 	}
 	return out
 }
 
 // cpu is the time used since the start: a few percent of a core, in waves.
-func (w world) cpu(b *box, s boxState, t time.Duration) dockerCPU {
+func (w world) cpu(b *box, s boxState, t time.Duration) container.CPUStats {
 	h := w.dice.roll(saltStats, int(b.phase/time.Microsecond), 1)
 	share := 0.002 + float64(h%97)/1600
 	seconds := max(0, (t - s.started.at).Seconds())
@@ -104,9 +44,9 @@ func (w world) cpu(b *box, s boxState, t time.Duration) dockerCPU {
 	used := share * (seconds - 0.8*10*math.Sin(seconds/10))
 	ns := uint64(max(0, used) * 1e9)
 	up := (t + 30*24*time.Hour).Nanoseconds()
-	return dockerCPU{
-		Usage:  dockerCPUUsage{Total: ns, Kernel: ns / 5, User: ns - ns/5},
-		System: uint64(up) * engineCPUs, Online: engineCPUs,
+	return container.CPUStats{
+		CPUUsage:    container.CPUUsage{TotalUsage: ns, UsageInKernelmode: ns / 5, UsageInUsermode: ns - ns/5},
+		SystemUsage: uint64(up) * engineCPUs, OnlineCPUs: engineCPUs,
 	}
 }
 

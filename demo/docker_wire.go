@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
 )
 
 // Versions the engine socket claims (API 1.43 is Docker Engine 24).
@@ -13,136 +16,22 @@ const (
 	engineMinAPI  = "1.12"
 )
 
-type dockerMount struct {
-	Type, Source, Destination, Mode string
-	RW                              bool
-	Propagation                     string
-}
-
-type dockerNetworks struct {
-	Networks map[string]dockerNetwork
-}
-
-type dockerNetwork struct {
-	NetworkID string
-	IPAddress string
-}
-
-type dockerPort struct {
-	PrivatePort uint16
-	Type        string
-}
-
-type dockerHostMode struct {
-	NetworkMode string
-}
-
-// dockerVolumes is the answer of GET /volumes; there are none.
-type dockerVolumes struct {
-	Volumes  []struct{}
-	Warnings []string
-}
-
-// dockerListed is one element of GET /containers/json.
-type dockerListed struct {
-	ID              string `json:"Id"`
-	Names           []string
-	Image, ImageID  string
-	Command         string
-	Created         int64
-	Ports           []dockerPort
-	Labels          map[string]string
-	State, Status   string
-	HostConfig      dockerHostMode
-	NetworkSettings dockerNetworks
-	Mounts          []dockerMount
-}
-
-// dockerInspected is the answer of GET /containers/{id}/json, as far as a
-// console reads it.
-type dockerInspected struct {
-	ID              string `json:"Id"`
-	Created         string
-	Path            string
-	Args            []string
-	State           dockerState
-	Image, Name     string
-	RestartCount    int
-	Driver          string
-	Platform        string
-	HostConfig      dockerHostConfig
-	Mounts          []dockerMount
-	Config          dockerConfig
-	NetworkSettings dockerNetworks
-	SizeRw          *int64 `json:",omitempty"`
-}
-
-type dockerState struct {
-	Status                                       string
-	Running, Paused, Restarting, OOMKilled, Dead bool
-	Pid, ExitCode                                int
-	Error, StartedAt, FinishedAt                 string
-	Health                                       *dockerHealth `json:",omitempty"`
-}
-
-type dockerHealth struct {
-	Status        string
-	FailingStreak int
-	Log           []dockerCheck
-}
-
-type dockerCheck struct {
-	Start, End string
-	ExitCode   int
-	Output     string
-}
-
-type dockerHostConfig struct {
-	NetworkMode   string
-	Memory        int64
-	NanoCpus      int64
-	PidsLimit     int64
-	RestartPolicy dockerRestart
-	AutoRemove    bool
-}
-
-type dockerRestart struct {
-	Name              string
-	MaximumRetryCount int
-}
-
-type dockerConfig struct {
-	Hostname   string
-	Env        []string
-	Cmd        []string
-	Image      string
-	WorkingDir string
-	Labels     map[string]string
-
-	Healthcheck *dockerHealthcheck `json:",omitempty"`
-}
-
-// dockerHealthcheck has its durations in nanoseconds.
-type dockerHealthcheck struct {
-	Test              []string
-	Interval, Timeout time.Duration
-	Retries           int
-}
-
 const memoryLimit = 512 << 20
 
-func (w world) listed(b *box) dockerListed {
+func (w world) listed(b *box) container.Summary {
 	s := w.box(b)
-	return dockerListed{
+	out := container.Summary{
 		ID: b.id, Names: []string{"/" + b.name}, Image: b.image, ImageID: "sha256:" + b.id,
-		Command: "sleep infinity", Created: w.when(b.created).Unix(), Ports: []dockerPort{},
-		Labels: w.labels(b), State: s.status, Status: w.statusText(s),
-		HostConfig: dockerHostMode{NetworkMode: "none"}, NetworkSettings: noNetworks(), Mounts: w.mounts(b),
+		Command: "sleep infinity", Created: w.when(b.created).Unix(), Ports: []container.PortSummary{},
+		Labels: w.labels(b), State: container.ContainerState(s.status), Status: w.statusText(s),
+		NetworkSettings: &container.NetworkSettingsSummary{Networks: noNetworks()}, Mounts: w.mounts(b),
 	}
+	out.HostConfig.NetworkMode = "none"
+	return out
 }
 
-func noNetworks() dockerNetworks {
-	return dockerNetworks{Networks: map[string]dockerNetwork{"none": {}}}
+func noNetworks() map[string]*network.EndpointSettings {
+	return map[string]*network.EndpointSettings{"none": {}}
 }
 
 // statusText is the sentence that the engine's own list shows.
@@ -179,54 +68,54 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-func (w world) mounts(b *box) []dockerMount {
+func (w world) mounts(b *box) []container.MountPoint {
 	if b.dir == "" {
-		return []dockerMount{}
+		return []container.MountPoint{}
 	}
-	return []dockerMount{{Type: "bind", Source: b.dir, Destination: "/workspace", RW: true, Propagation: "rprivate"}}
+	return []container.MountPoint{{Type: "bind", Source: b.dir, Destination: "/workspace", RW: true, Propagation: "rprivate"}}
 }
 
-func (w world) inspected(b *box) dockerInspected {
+func (w world) inspected(b *box) container.InspectResponse {
 	s := w.box(b)
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 	if w.acts.hostile {
 		env = append(env, "OPENAI_API_KEY=sk-demo-"+b.id[:16])
 	}
-	labels := w.labels(b)
-	return dockerInspected{
+	labels, pidsLimit := w.labels(b), int64(256)
+	return container.InspectResponse{
 		ID: b.id, Created: w.zoned(known(b.created)), Path: "sleep", Args: []string{"infinity"},
 		State: w.inspectedState(b, s), Image: "sha256:" + b.id, Name: "/" + b.name,
 		RestartCount: s.restarts, Driver: "overlay2", Platform: "linux",
-		HostConfig: dockerHostConfig{
-			NetworkMode: "none", Memory: memoryLimit, NanoCpus: 1_000_000_000, PidsLimit: 256,
-			RestartPolicy: dockerRestart{Name: restartPolicy(b), MaximumRetryCount: 0},
+		HostConfig: &container.HostConfig{
+			NetworkMode: "none", Resources: container.Resources{Memory: memoryLimit, NanoCPUs: 1_000_000_000, PidsLimit: &pidsLimit},
+			RestartPolicy: container.RestartPolicy{Name: restartPolicy(b)},
 		},
 		Mounts: w.mounts(b),
-		Config: dockerConfig{
+		Config: &container.Config{
 			Hostname: b.id[:12], Env: env, Cmd: []string{"sleep", "infinity"}, Image: b.image,
 			WorkingDir: "/workspace", Labels: labels, Healthcheck: healthcheck(b),
 		},
-		NetworkSettings: noNetworks(),
+		NetworkSettings: &container.NetworkSettings{Networks: noNetworks()},
 	}
 }
 
-func healthcheck(b *box) *dockerHealthcheck {
+func healthcheck(b *box) *container.HealthConfig {
 	if !b.checked {
 		return nil
 	}
-	return &dockerHealthcheck{Test: []string{"CMD-SHELL", "test -d " + workRoot}, Interval: checkGap, Timeout: 5 * time.Second, Retries: sickAfter}
+	return &container.HealthConfig{Test: []string{"CMD-SHELL", "test -d " + workRoot}, Interval: checkGap, Timeout: 5 * time.Second, Retries: sickAfter}
 }
 
-func restartPolicy(b *box) string {
+func restartPolicy(b *box) container.RestartPolicyMode {
 	if b.kind == boxOOMLoop || b.kind == boxLooping || b.label == "" {
-		return "always"
+		return container.RestartPolicyAlways
 	}
-	return "no"
+	return container.RestartPolicyDisabled
 }
 
-func (w world) inspectedState(b *box, s boxState) dockerState {
-	out := dockerState{
-		Status: s.status, Paused: s.status == "paused", Restarting: s.status == "restarting", OOMKilled: s.oom,
+func (w world) inspectedState(b *box, s boxState) *container.State {
+	out := &container.State{
+		Status: container.ContainerState(s.status), Paused: s.status == "paused", Restarting: s.status == "restarting", OOMKilled: s.oom,
 		ExitCode: s.exit, StartedAt: w.zoned(s.started), FinishedAt: w.zoned(s.finished),
 	}
 	// The engine calls a paused and a restarting container running as well.
@@ -243,8 +132,8 @@ func (w world) inspectedState(b *box, s boxState) dockerState {
 // checkLog is how many results of health checks the engine keeps.
 const checkLog = 5
 
-func (w world) health(b *box, s boxState) *dockerHealth {
-	out := &dockerHealth{Status: s.health, FailingStreak: s.streak}
+func (w world) health(b *box, s boxState) *container.Health {
+	out := &container.Health{Status: container.HealthStatus(s.health), FailingStreak: s.streak}
 	grid := b.phase
 	if b.kind == boxSick {
 		grid = b.since
@@ -259,8 +148,8 @@ func (w world) health(b *box, s boxState) *dockerHealth {
 }
 
 // check is the result of the health check that began at a time.
-func (w world) check(b *box, at time.Duration) dockerCheck {
-	c := dockerCheck{Start: w.zoned(known(at)), End: w.zoned(known(at + 40*time.Millisecond))}
+func (w world) check(b *box, at time.Duration) *container.HealthcheckResult {
+	c := &container.HealthcheckResult{Start: w.when(at), End: w.when(at + 40*time.Millisecond)}
 	switch {
 	case !w.checkFails(b, at):
 	case b.root == rootFine:
