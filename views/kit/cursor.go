@@ -5,7 +5,7 @@ import "slices"
 // Cursor returns the row under the cursor; ok is false when the cursor is on nothing.
 func (t *Table[K, R]) Cursor() (row R, key K, ok bool) {
 	if i := t.index(); i >= 0 {
-		return t.shown[i].row, t.shown[i].key, true
+		return t.shown[i].row, t.rules.Key(t.shown[i].row), true
 	}
 	return row, key, false
 }
@@ -17,7 +17,7 @@ func (t *Table[K, R]) index() int {
 	if !t.hasKey {
 		return -1
 	}
-	it := t.items[t.cursor]
+	it := t.items.find(t.cursor)
 	if it == nil || !it.shown {
 		return -1
 	}
@@ -33,7 +33,7 @@ func (t *Table[K, R]) index() int {
 func (t *Table[K, R]) settle() {
 	if !t.hasKey {
 		if len(t.shown) > 0 {
-			t.cursor, t.hasKey, t.at, t.top = t.shown[0].key, true, 0, 0
+			t.cursor, t.hasKey, t.at, t.top = t.rules.Key(t.shown[0].row), true, 0, 0
 		}
 		return
 	}
@@ -86,13 +86,13 @@ func (t *Table[K, R]) put(i int) {
 		return
 	}
 	i = max(0, min(i, len(t.shown)-1))
-	t.cursor, t.hasKey, t.at = t.shown[i].key, true, i
+	t.cursor, t.hasKey, t.at = t.rules.Key(t.shown[i].row), true, i
 	t.scroll()
 }
 
 // Seek puts the cursor on the row with that key and reports whether it is shown.
 func (t *Table[K, R]) Seek(k K) bool {
-	it := t.items[k]
+	it := t.items.find(k)
 	if it == nil || !it.shown {
 		return false
 	}
@@ -106,7 +106,7 @@ func (t *Table[K, R]) ToggleMark() {
 	if i < 0 {
 		return
 	}
-	k := t.shown[i].key
+	k := t.rules.Key(t.shown[i].row)
 	if _, marked := t.marks[k]; marked {
 		delete(t.marks, k)
 		return
@@ -128,9 +128,10 @@ func (t *Table[K, R]) MarkedKeys() (shown, hidden []K) {
 	}
 	seen := make(map[K]bool, len(t.marks))
 	for _, it := range t.shown {
-		if _, ok := t.marks[it.key]; ok {
-			shown = append(shown, it.key)
-			seen[it.key] = true
+		k := t.rules.Key(it.row)
+		if _, ok := t.marks[k]; ok {
+			shown = append(shown, k)
+			seen[k] = true
 		}
 	}
 	for k := range t.marks {
@@ -148,7 +149,7 @@ func (t *Table[K, R]) Marked() (rows []R, hidden int) {
 		return nil, 0
 	}
 	for _, it := range t.shown {
-		if _, ok := t.marks[it.key]; ok {
+		if _, ok := t.marks[t.rules.Key(it.row)]; ok {
 			rows = append(rows, it.row)
 		}
 	}
@@ -170,7 +171,7 @@ func (t *Table[K, R]) Window(height int) (rows []Row[R], above, below int) {
 	cursor := t.index()
 	for i := t.top; i < end; i++ {
 		it := t.shown[i]
-		_, marked := t.marks[it.key]
+		_, marked := t.marks[t.rules.Key(it.row)]
 		rows = append(rows, Row[R]{Row: it.row, OnCursor: i == cursor, Marked: marked})
 	}
 	return rows, t.top, len(t.shown) - end

@@ -57,16 +57,38 @@ func TestSortingIsAsComparing(t *testing.T) {
 			if !slices.IsSortedFunc(table.all, table.compare) {
 				t.Fatalf("seed %d, turn %d: not in order", seed, turn)
 			}
-			if len(table.items) != len(table.all) || len(table.shown) != len(table.all) {
-				t.Fatalf("seed %d, turn %d: %d rows of %d, %d shown", seed, turn, len(table.all), len(table.items), len(table.shown))
+			if len(table.items.held) != len(table.all) || len(table.shown) != len(table.all) {
+				t.Fatalf("seed %d, turn %d: %d rows of %d, %d shown", seed, turn, len(table.all), len(table.items.held), len(table.shown))
 			}
 			seen := map[int]bool{}
 			for _, it := range table.all {
-				if seen[it.key] || table.items[it.key] != it {
-					t.Fatalf("seed %d, turn %d: row %d is there twice or not at all", seed, turn, it.key)
+				key := table.rules.Key(it.row)
+				if seen[key] || table.items.find(key) != it {
+					t.Fatalf("seed %d, turn %d: row %d is there twice or not at all", seed, turn, key)
 				}
-				seen[it.key] = true
+				seen[key] = true
 			}
 		}
+	}
+}
+
+// Keys of one hash are found, and taken out, apart from each other.
+func TestIndexKeepsKeysOfOneHashApart(t *testing.T) {
+	x := newIndex(func(n int) int { return n }, 0)
+	items := []*item[int, int]{{row: 1}, {row: 2}, {row: 3}}
+	for _, it := range items { // as if their hashes were one
+		it.next, x.held[0] = x.held[0], it
+	}
+	for _, gone := range []int{1, 2, 0} {
+		h := uint64(0)
+		x.take(h, items[gone])
+		for it, at := 0, x.held[h]; at != nil; it, at = it+1, at.next {
+			if at == items[gone] || it > 3 {
+				t.Fatalf("%d is still held", gone)
+			}
+		}
+	}
+	if len(x.held) != 0 {
+		t.Errorf("%d hashes are held of nothing", len(x.held))
 	}
 }

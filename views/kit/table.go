@@ -28,7 +28,7 @@ type Rules[K comparable, R any] struct {
 // vanishes leaves the cursor on nothing, never on a neighbour. Changes cost what changed, not what there is.
 type Table[K comparable, R any] struct {
 	rules Rules[K, R]
-	items map[K]*item[K, R]
+	items index[K, R]
 	store []item[K, R]  // the rows of the last complete list in their natural order, those that are gone since included
 	later []*item[K, R] // rows that came after it
 	all   []*item[K, R] // every row, in order
@@ -47,12 +47,13 @@ type Table[K comparable, R any] struct {
 	ranks   [2][]rank // to sort with
 }
 
+// item is a row. There are many: each field costs its size for every row that there is.
 type item[K comparable, R any] struct {
-	key    K
 	row    R
 	hi, lo uint64 // the order as numbers
 	text   string
-	seq    int // position in the natural order, -1 when it came later
+	next   *item[K, R] // of index
+	seq    int32       // position in the natural order, -1 when it came later
 	shown  bool
 	moved  bool
 	gone   bool
@@ -66,7 +67,7 @@ type rank struct {
 
 // NewTable makes an empty table.
 func NewTable[K comparable, R any](rules Rules[K, R]) *Table[K, R] {
-	return &Table[K, R]{rules: rules, items: map[K]*item[K, R]{}, marks: map[K]struct{}{}}
+	return &Table[K, R]{rules: rules, items: newIndex(rules.Key, 0), marks: map[K]struct{}{}}
 }
 
 // Len is the number of rows that match, as far as the filter has got; Total that of all rows.
@@ -118,14 +119,14 @@ func (t *Table[K, R]) step(n int) {
 
 // Replace takes a new complete list of rows, in their natural order.
 func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
-	t.items = make(map[K]*item[K, R], n)
+	t.items = newIndex(t.rules.Key, n)
 	t.store, t.later = make([]item[K, R], 0, n), nil // one allocation for all
 	rows(func(r R) bool {
-		t.store = append(t.store, item[K, R]{key: t.rules.Key(r), row: r, seq: len(t.store)})
+		t.store = append(t.store, item[K, R]{row: r, seq: int32(len(t.store))})
 		return true
 	})
 	for i := range t.store {
-		t.items[t.store[i].key] = &t.store[i]
+		t.items.add(&t.store[i])
 	}
 	t.all, t.shown, t.seen = make([]*item[K, R], 0, len(t.store)), t.shown[:0], 0
 	t.sortAll()
@@ -159,18 +160,18 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 		}
 	}
 	for _, c := range changes {
-		it := t.items[c.Key]
+		it := t.items.find(c.Key)
 		switch {
 		case it == nil && c.Gone:
 		case it == nil:
-			it = &item[K, R]{key: c.Key, row: c.Row, seq: -1, moved: true}
-			t.items[c.Key] = it
+			it = &item[K, R]{row: c.Row, seq: -1, moved: true}
+			t.items.add(it)
 			t.later = append(t.later, it)
 			t.rate(it)
 			it.shown = t.rules.Match == nil || t.rules.Match(it.row)
 			fresh = append(fresh, it)
 		case c.Gone:
-			delete(t.items, c.Key)
+			t.items.remove(it)
 			delete(t.marks, c.Key)
 			it.gone, it.row, dirty = true, none, true
 		default:
@@ -288,7 +289,7 @@ func (t *Table[K, R]) compare(a, b *item[K, R]) int {
 		return c
 	}
 	if a.seq >= 0 && b.seq >= 0 {
-		return a.seq - b.seq
+		return int(a.seq - b.seq)
 	}
-	return t.rules.Compare(a.key, b.key)
+	return t.rules.Compare(t.rules.Key(a.row), t.rules.Key(b.row))
 }

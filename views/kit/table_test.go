@@ -27,7 +27,7 @@ func fill(t *Table[string, thing], things ...thing) {
 func shownIDs(t *Table[string, thing]) string {
 	var ids []string
 	for _, it := range t.shown {
-		ids = append(ids, it.key)
+		ids = append(ids, t.rules.Key(it.row))
 	}
 	return strings.Join(ids, " ")
 }
