@@ -269,29 +269,22 @@ func typable(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// namesLike yields the names of the other subjects of the key's kind and source.
+// namesLike yields the names of the other subjects of the key's kind and source. Directories are always typed whole.
 func namesLike(s *fleet.State, k backend.Key) func(func(string) bool) {
 	return func(yield func(string) bool) {
-		switch k.Kind {
-		case backend.KindSandbox:
-			for x := range s.Sandboxes.All() {
-				if x.Key.Source == k.Source && x.Key != k && !(yield(x.Name.String()) && yield(x.Key.ID.Raw())) {
-					return
-				}
+		if k.Kind == backend.KindTmpdir {
+			return
+		}
+		rows := s.Rows(k.Kind)
+		for i := range rows.Len() {
+			e := rows.Entity(i)
+			x := e.EntityMeta().Key
+			if x.Source != k.Source || x == k {
+				continue
 			}
-		case backend.KindWorkspace:
-			for x := range s.Workspaces.All() {
-				if x.Key.Source == k.Source && x.Key != k && !yield(x.Key.Path().Raw()) {
-					return
-				}
+			if !yield(backend.Alias(e)) || !yield(x.Path().Raw()) {
+				return
 			}
-		case backend.KindSession:
-			for x := range s.Sessions.All() {
-				if x.Key.Source == k.Source && x.Key != k && !yield(x.Key.Path().Raw()) {
-					return
-				}
-			}
-		case backend.KindTmpdir, backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
 		}
 	}
 }

@@ -60,33 +60,13 @@ func capRefusals(p *Plan, spec Spec, s *fleet.State) []Refusal {
 
 // inUse counts the subjects of a source that work, or of which nothing is known.
 func inUse(s *fleet.State, source string, of backend.Kind) int {
-	n := 0
-	switch of {
-	case backend.KindWorkspace:
-		for w := range s.Workspaces.All() {
-			if w.Key.Source == source && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassClosed {
-				n++
-			}
+	n, inUse, rows := 0, of.Spec().InUse, s.Rows(of)
+	for i := range rows.Len() {
+		e := rows.Entity(i)
+		k := e.EntityMeta().Key
+		if inUse != nil && k.Source == source && inUse(e) && !brokenSession(s, k) {
+			n++
 		}
-	case backend.KindSandbox:
-		for b := range s.Sandboxes.All() {
-			if b.Key.Source == source && b.IsSandbox && b.Class != backend.SandboxExited && b.Class != backend.SandboxDead && b.Class != backend.SandboxRemoving {
-				n++
-			}
-		}
-	case backend.KindSession:
-		for x := range s.Sessions.All() {
-			if x.Key.Source == source && !brokenSession(s, x.Key) {
-				n++
-			}
-		}
-	case backend.KindTmpdir:
-		for d := range s.Tmpdirs.All() {
-			if held, known := d.Holders.Get(); d.Key.Source == source && (!known || len(held) > 0) {
-				n++
-			}
-		}
-	case backend.KindExecution, backend.KindJob, backend.KindHost, backend.KindSource, backend.KindRef:
 	}
 	return n
 }
@@ -99,11 +79,9 @@ func brokenSession(s *fleet.State, k backend.Key) bool {
 	}
 	broken := false
 	for w := range s.Workspaces.Of(backend.KindWorkspace, k.Source, k.ID) {
-		switch w.Class {
-		case backend.ClassFailed, backend.ClassEvicted:
+		if w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted {
 			broken = true
-		case backend.ClassClosed:
-		default:
+		} else if w.Class != backend.ClassClosed {
 			return false
 		}
 	}

@@ -18,3 +18,6 @@ type Execution struct {
 	Type Safe `json:"type,omitzero"`
 	Work
 }
+
+// Alias is its id without what it runs in.
+func (x *Execution) Alias() string { return x.Key.ID.Raw() }

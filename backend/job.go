@@ -15,3 +15,6 @@ type Job struct {
 	Meta
 	Work
 }
+
+// Alias is its id without what it runs in.
+func (x *Job) Alias() string { return x.Key.ID.Raw() }

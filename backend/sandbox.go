@@ -11,6 +11,10 @@ const KindSandbox Kind = "sandbox"
 var sandboxKind = SubjectKind{
 	Kind: KindSandbox, Name: "sandbox", Plural: "sandboxes", List: "sandboxes", Short: "sb",
 	Copy: copyOf[Sandbox],
+	InUse: func(e Entity) bool {
+		b := e.(*Sandbox)
+		return b.IsSandbox && b.Class != SandboxExited && b.Class != SandboxDead && b.Class != SandboxRemoving
+	},
 }
 
 // Sandbox is the machine behind a workspace: a container, a microVM or a cloud sandbox.

@@ -7,7 +7,7 @@ const KindSession Kind = "session"
 
 var sessionKind = SubjectKind{
 	Kind: KindSession, Name: "session", Plural: "sessions", List: "sessions", Short: "se",
-	Copy: copyOf[Session],
+	Copy: copyOf[Session], InUse: func(Entity) bool { return true },
 }
 
 // Session is one agent run; it owns workspaces.

@@ -11,6 +11,10 @@ const KindTmpdir Kind = "tmpdir"
 var tmpdirKind = SubjectKind{
 	Kind: KindTmpdir, Name: "scratch directory", Plural: "scratch directories", List: "tmpdirs", Short: "td",
 	Parents: []Kind{KindHost}, Copy: copyOf[Tmpdir],
+	InUse: func(e Entity) bool {
+		held, known := e.(*Tmpdir).Holders.Get()
+		return !known || len(held) > 0
+	},
 }
 
 // TmpdirPath is the path in the key of a scratch directory.

@@ -8,6 +8,10 @@ const KindWorkspace Kind = "workspace"
 var workspaceKind = SubjectKind{
 	Kind: KindWorkspace, Name: "workspace", Plural: "workspaces", List: "workspaces", Short: "ws",
 	Parents: []Kind{KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Workspace],
+	InUse: func(e Entity) bool {
+		class := e.(*Workspace).Class
+		return class != ClassFailed && class != ClassEvicted && class != ClassClosed
+	},
 	Carry:  func(next, old Entity, seen Bounds) { next.(*Workspace).carry(old, seen) },
 	Forget: func(e Entity) { e.(*Workspace).LostSuccess, e.(*Workspace).WorkedAt = time.Time{}, time.Time{} },
 }

@@ -36,16 +36,11 @@ func (c *Call) IsZero() bool { return c.URL == "" && len(c.Command) == 0 }
 
 // targetNames are the placeholders that tell targets of a kind apart; plainNames say only where they belong.
 func targetNames(of backend.Kind) []string {
-	switch of {
-	case backend.KindSession:
-		return []string{"session", "name", "id"}
-	case backend.KindWorkspace:
-		return []string{"workspace", "name", "id", "sandbox", "session"} // a session can have a single one without a name
-	case backend.KindSandbox:
-		return []string{"sandbox", "name", "id"}
-	case backend.KindExecution, backend.KindJob, backend.KindTmpdir, backend.KindHost, backend.KindSource, backend.KindRef:
-	}
-	return nil
+	return map[backend.Kind][]string{
+		backend.KindSession:   {"session", "name", "id"},
+		backend.KindWorkspace: {"workspace", "name", "id", "sandbox", "session"}, // a session can have a single one without a name
+		backend.KindSandbox:   {"sandbox", "name", "id"},
+	}[of]
 }
 
 func knownNames(of backend.Kind) []string {

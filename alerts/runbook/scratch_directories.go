@@ -44,12 +44,10 @@ func (s *subjectView) pile() pile {
 		boots[h.Key.ID] = h.BootedAt.Or(time.Time{})
 	}
 	host := backend.ID{}
-	switch s.Subject.Kind {
-	case backend.KindHost:
+	if s.Subject.Kind == backend.KindHost {
 		host = s.Subject.ID
-	case backend.KindTmpdir:
+	} else if s.Subject.Kind == backend.KindTmpdir {
 		host = s.Subject.Parent
-	case backend.KindSession, backend.KindWorkspace, backend.KindSandbox, backend.KindExecution, backend.KindJob, backend.KindSource:
 	}
 	for t := range s.State.Tmpdirs.All() {
 		if !host.IsZero() && t.Key.Parent != host || host.IsZero() && !s.speaksHere(t.Key.Source) {

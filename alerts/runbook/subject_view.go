@@ -50,27 +50,29 @@ func newSubjectView(c Case) *subjectView {
 		s.Refs = storedRefs(c.State)
 	}
 	k := c.Subject
-	switch k.Kind {
-	case backend.KindWorkspace:
+	if e := c.State.Entity(k); e != nil && k.Kind != backend.KindWorkspace && k.Kind.Spec().PartOfParent {
+		k, _ = backend.Owner(e)
+	}
+	switch {
+	case k.Kind == backend.KindWorkspace:
 		s.home, s.sessionID = k.Source, k.Parent
 		if w := c.State.Workspace(k); w != nil {
 			s.workspaces = append(s.workspaces, w)
 		}
-	case backend.KindSession:
+	case k.Kind == backend.KindSession:
 		s.home, s.sessionID = k.Source, k.ID
-	case backend.KindRef:
+	case k.Kind == backend.KindRef:
 		s.sessionID = k.Parent
-	case backend.KindSandbox:
+	case k.Kind == backend.KindSandbox:
 		s.fromSandbox(c.State.Sandbox(k))
-	case backend.KindTmpdir:
+	case k.Kind == backend.KindTmpdir:
 		s.fromSandbox(s.mountOf(c.State.Tmpdirs.Get(k)))
-	case backend.KindSource:
+	case k.Kind == backend.KindSource:
 		s.home, s.wide = k.Source, true
 		if h := c.State.Source(k.Source); h != nil && onlyCounts(h) {
 			s.home, s.about = "", h.About
 		}
-	case backend.KindHost, backend.KindExecution, backend.KindJob:
-	default:
+	case k.Kind.Spec().Kind == "": // an alert or no subject
 		s.wide = true
 	}
 	s.findSession()

@@ -181,11 +181,10 @@ func (p *plan) happenings(f *faults) {
 		what := "event " + e.Name
 		x := happeningPlan{Happening: e, step: p.step(f, what+": at", e.At)}
 		x.Source = p.home(f, what, e.Source)
-		switch e.Kind {
-		case "":
+		if e.Kind == "" {
 			x.Kind = backend.EventPlatform
-		case backend.EventPlatform, backend.EventChange:
-		default:
+		}
+		if x.Kind != backend.EventPlatform && x.Kind != backend.EventChange {
 			f.add("%s: %q is no kind of event that a source reports; write platform or change", what, e.Kind)
 		}
 		if e.Name == "" {

@@ -43,12 +43,12 @@ func (r *record) note(at time.Duration, b *alerts.Board, events []backend.Event)
 	}
 	for rule, live := range r.live {
 		for subject := range maps.Clone(live) {
-			switch states[rule][subject] {
-			case alerts.StateFiring, alerts.StateHeld:
-			case alerts.StateEnded:
-				delete(live, subject)
-			default:
-				delete(live, subject)
+			state := states[rule][subject]
+			if state == alerts.StateFiring || state == alerts.StateHeld {
+				continue
+			}
+			delete(live, subject)
+			if state != alerts.StateEnded {
 				put(r.resolved, rule, subject)
 			}
 		}

@@ -38,11 +38,10 @@ func (p *plan) works(f *faults) {
 				f.add("%s: its id is session/name or sandbox/name", what)
 				continue
 			}
-			switch w.Within {
-			case "":
+			if w.Within == "" {
 				w.Within = backend.KindSession
-			case backend.KindSession, backend.KindSandbox:
-			default:
+			}
+			if w.Within != backend.KindSession && w.Within != backend.KindSandbox {
 				f.add("%s: within: %q is neither session nor sandbox", what, w.Within)
 			}
 			x := workPlan{Work: w, states: w.States.or("running")}

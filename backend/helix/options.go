@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -100,9 +101,8 @@ func (o *Options) check(opts backend.Options) error {
 		return opts.Refuse("requests_per_second", "%v is outside 0.01 to 1000", o.RequestsPerSec)
 	}
 	for word, class := range o.States {
-		switch backend.StateClass(class) {
-		case backend.ClassHealthy, backend.ClassOpening, backend.ClassFailed, backend.ClassEvicted, backend.ClassClosed:
-		default:
+		known := []backend.StateClass{backend.ClassHealthy, backend.ClassOpening, backend.ClassFailed, backend.ClassEvicted, backend.ClassClosed}
+		if !slices.Contains(known, backend.StateClass(class)) {
 			return opts.Refuse("states", "%q is mapped to %q; write healthy, opening, failed, evicted or closed", word, class)
 		}
 	}
