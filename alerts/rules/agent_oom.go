@@ -44,10 +44,6 @@ type agentOOM struct {
 // JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters, and Last, when
 // they were read. In those of findings: Kept, what was seen at the onset; Cause; and what onset keeps.
 func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
-	notes := map[backend.Key]*alerts.Note{}
-	for k, n := range known.All {
-		notes[k] = n
-	}
 	named := map[backend.Key][]backend.Series{}
 	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
 		key := namedBy(env, s)
@@ -70,7 +66,7 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	}
 	out := make([]alerts.Found, 0, len(named))
 	for key, series := range named {
-		v := r.judge(env, key, series, notes[key])
+		v := r.judge(env, key, series, known.Note(key))
 		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
 			continue
 		}

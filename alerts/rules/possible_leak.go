@@ -54,15 +54,11 @@ func (r *possibleLeak) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Sa
 const leakSample = 500
 
 func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
-	notes := map[backend.Key]*alerts.Note{}
-	for k, n := range known.All {
-		notes[k] = n
-	}
 	seen := map[backend.Key]bool{}
 	var out []alerts.Found
 	for p := range env.State.Shared(sharing(env).Home, false) {
 		key := backend.Key{Kind: backend.KindSource, Source: p.Home, ID: sharedPlaceID(p)}
-		v := r.judge(env, p, notes[key])
+		v := r.judge(env, p, known.Note(key))
 		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
 			continue
 		}
@@ -71,7 +67,7 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 	}
 	slices.SortFunc(out, func(a, b alerts.Found) int { return a.Key.Compare(b.Key) })
 	tellOthers(out)
-	for k := range notes {
+	for k := range known.All {
 		if known.Finding(k) == "" && !seen[k] {
 			out = append(out, alerts.Found{Key: k, Verdict: alerts.Verdict{Outcome: alerts.False}}) // a note that nothing needs any more
 		}

@@ -43,13 +43,9 @@ type restartStorm struct {
 // JudgeFleet keeps the newest change of each source in its note: Seen is when, Cause what; the points hold the largest
 // counts since (opens, workspaces, unfinished).
 func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
-	notes := map[backend.Key]*alerts.Note{}
-	for k, n := range known.All {
-		notes[k] = n
-	}
 	var out []alerts.Found
 	for _, h := range env.State.Sources {
-		note := notes[h.Key]
+		note := known.Note(h.Key)
 		if !h.Delivers(backend.InputRegistry) && note == nil {
 			continue
 		}

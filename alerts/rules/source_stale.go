@@ -45,10 +45,6 @@ type sourceStale struct {
 // JudgeFleet keeps in a source's note: Seen, when it was last looked at in full; Last, its newest data; Count, how many of
 // its sessions another source shows at work.
 func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
-	notes := map[backend.Key]*alerts.Note{}
-	for k, n := range known.All {
-		notes[k] = n
-	}
 	var out []alerts.Found
 	var work map[string]*atWork
 	for _, h := range env.State.Sources {
@@ -56,7 +52,7 @@ func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 		if !registry && !log {
 			continue
 		}
-		v := alerts.Verdict{Source: h.Key.Source, Note: notes[h.Key]}
+		v := alerts.Verdict{Source: h.Key.Source, Note: known.Note(h.Key)}
 		if o, why, gap := env.Gap(h.Key.Source); gap {
 			v.Outcome, v.Why = o, why
 			out = append(out, alerts.Found{Key: h.Key, Verdict: v})
