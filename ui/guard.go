@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// PanicError is a panic in the program's own code, after the terminal was restored.
+// PanicError is a panic in the code of one viewer's program, after its terminal was restored.
 type PanicError struct {
 	Reason any
 	Stack  []byte
@@ -16,8 +16,8 @@ type PanicError struct {
 // Error says what the panic said.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Reason) }
 
-// guard ends the program in order when its model panics. Bubble Tea would restore the terminal too, but it would close
-// its input under the goroutine that reads it, and print the panic's text raw.
+// guard ends the program in order when its model or one of its commands panics. Bubble Tea would restore the terminal
+// too, but it would close its input under the goroutine that reads it, and print the panic's text raw.
 type guard struct {
 	model   *Model
 	failure *PanicError
@@ -26,17 +26,20 @@ type guard struct {
 
 func (g *guard) Init() (cmd tea.Cmd) {
 	defer g.recover(&cmd)
-	return g.model.Init()
+	return guarded(g.model.Init())
 }
 
 func (g *guard) Update(msg tea.Msg) (same tea.Model, cmd tea.Cmd) {
 	same = g // also what a panic returns
+	if failure, broken := msg.(*PanicError); broken && g.failure == nil {
+		g.failure = failure
+	}
 	if g.failure != nil {
 		return g, tea.Quit
 	}
 	defer g.recover(&cmd)
 	_, cmd = g.model.Update(msg)
-	return g, cmd
+	return g, guarded(cmd)
 }
 
 func (g *guard) View() tea.View {
@@ -59,5 +62,26 @@ func (g *guard) recover(cmd *tea.Cmd) {
 	g.failure = &PanicError{Reason: r, Stack: debug.Stack()}
 	if cmd != nil {
 		*cmd = tea.Quit
+	}
+}
+
+// guarded is a command whose panic is a message. The commands of a batch are guarded one by one.
+func guarded(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer func() {
+			if r := recover(); r != nil {
+				msg = &PanicError{Reason: r, Stack: debug.Stack()}
+			}
+		}()
+		msg = cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i := range batch {
+				batch[i] = guarded(batch[i])
+			}
+		}
+		return msg
 	}
 }

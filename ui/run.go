@@ -16,79 +16,156 @@ import (
 	"sandglass/backend"
 )
 
-// Terminal is where a program reads keys and draws.
+// Terminal is where a program reads keys and draws: any pair of streams. Where both are files of a terminal, that is put
+// into raw mode and restored.
 type Terminal struct {
 	In  io.Reader
 	Out io.Writer
+	// Resize brings the sizes that the terminal takes on, after Viewer.Size. nil: Out is a file, whose terminal is asked.
+	Resize <-chan Size
 	// Spawn starts the program's own goroutines.
 	Spawn backend.Spawner
 	// Started is called once the screen is up, with a function that ends the program at once and returns when the
-	// terminal is restored; the wiring calls it when a goroutine panics. nil: nobody wants it.
+	// terminal is restored; the wiring calls it when a goroutine panics. It may be nil.
 	Started func(kill func())
 }
 
-// stalled is how long a terminal that takes no output may hold up the end of the program.
-const stalled = 2 * time.Second
-
-// deaf is how long a program that must end may take to hear of it.
-const deaf = time.Second
+const (
+	// unheard is how long a program that must end may take to answer.
+	unheard = time.Second
+	// stalled is how long a terminal that takes no output may hold up the end of its program.
+	stalled = 2 * time.Second
+)
 
 // Run shows the console until the viewer quits (nil), ctx ends (its cause), or something breaks. The terminal is
-// restored in every case. End ctx on SIGTERM, SIGHUP and SIGINT; Signals does that.
+// restored in every case, unless it takes no output any more. A panic in the program's own code is a *PanicError. End ctx
+// on SIGTERM, SIGHUP and SIGINT; Signals does that.
 func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	m := New(v, feed)
 	defer m.Close()
 	g := &guard{model: m}
-	p := tea.NewProgram(g, Options(v, term)...)
-	done := make(chan struct{})
-	term.Spawn.Go("ui: end of the context", func() { end(ctx, p, done) })
-	var killed atomic.Bool
-	if term.Started != nil {
-		term.Started(func() {
-			killed.Store(true)
-			kill(p, term.Spawn, done)
-		})
+	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{})}
+	defer x.out.giveUp()
+	term.Out = x.out.terminal()
+	if _, file := term.In.(*os.File); !file {
+		term.In = input{term.In, x.lose}
 	}
-	_, err := p.Run()
-	close(done)
+	x.tea = tea.NewProgram(g, Options(v, term)...)
+	term.Spawn.Go("ui: end of the context", func() { x.endWith(ctx) })
+	if term.Resize != nil {
+		term.Spawn.Go("ui: resize", func() { x.resize(term.Resize) })
+	}
+	if term.Started != nil {
+		term.Started(x.end)
+	}
+	_, err := x.tea.Run()
+	close(x.done)
 	switch {
 	case g.failure != nil:
 		return g.failure
-	case err == nil && killed.Load():
+	case err == nil && x.killed.Load():
 		return tea.ErrProgramKilled
 	case ctx.Err() != nil && !errors.Is(err, tea.ErrProgramPanic):
 		return context.Cause(ctx)
+	case x.lost.Load():
+		return ErrLost
 	case errors.Is(err, tea.ErrInterrupted):
 		return nil
 	}
 	return err
 }
 
-// kill ends the program and returns when the terminal is restored. It asks first, because a killed program closes its
-// input under the goroutine that reads it; only one that does not listen any more is killed.
-func kill(p *tea.Program, spawn backend.Spawner, done <-chan struct{}) {
-	spawn.Go("ui: kill", p.Quit)
-	t := time.NewTimer(deaf)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-		p.Kill()
-		<-done
+// program is what runs on one terminal.
+type program struct {
+	tea    *tea.Program
+	out    *output
+	spawn  backend.Spawner
+	done   chan struct{} // closed when it has ended
+	killed atomic.Bool
+	lost   atomic.Bool
+}
+
+// ErrLost says that a viewer's input ended: its far end has gone.
+var ErrLost = errors.New("the terminal was lost")
+
+// input tells when it ends. Bubble Tea goes on without one.
+type input struct {
+	io.Reader
+	ended func()
+}
+
+func (i input) Read(p []byte) (int, error) {
+	n, err := i.Reader.Read(p)
+	if err != nil {
+		i.ended()
+	}
+	return n, err
+}
+
+// lose ends a program whose far end has gone.
+func (x *program) lose() {
+	if !x.lost.Swap(true) {
+		x.spawn.Go("ui: end of the input", func() { x.quit(stalled) })
 	}
 }
 
-// end quits the program when ctx ends, and kills it when the terminal does not let it quit.
-func end(ctx context.Context, p *tea.Program, done <-chan struct{}) {
+// end ends the program from outside and returns when the terminal is restored.
+func (x *program) end() {
+	x.killed.Store(true)
+	x.quit(unheard)
+}
+
+// endWith ends the program when ctx ends.
+func (x *program) endWith(ctx context.Context) {
+	select {
+	case <-x.done:
+	case <-ctx.Done():
+		x.quit(stalled)
+	}
+}
+
+// quit asks the program to end, because a killed one closes its input under the goroutine that reads it. One that does
+// not answer is killed. A terminal that takes no output is given up.
+func (x *program) quit(patience time.Duration) {
+	x.spawn.Go("ui: quit", x.tea.Quit)
+	if within(patience, x.done) {
+		return
+	}
+	restored := make(chan struct{})
+	x.spawn.Go("ui: kill", func() {
+		x.tea.Kill()
+		close(restored)
+	})
+	if !within(stalled, restored) {
+		x.out.giveUp()
+		<-restored
+	}
+}
+
+func within(d time.Duration, done <-chan struct{}) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
 	case <-done:
-		return
-	case <-ctx.Done():
+		return true
+	case <-t.C:
+		return false
 	}
-	quit := time.AfterFunc(stalled, p.Kill)
-	defer quit.Stop()
-	p.Quit()
-	<-done
+}
+
+// resize passes on what the far end says about its size.
+func (x *program) resize(sizes <-chan Size) {
+	for {
+		select {
+		case <-x.done:
+			return
+		case s, more := <-sizes:
+			if !more {
+				return
+			}
+			x.tea.Send(tea.WindowSizeMsg{Width: s.Width, Height: s.Height})
+		}
+	}
 }
 
 // Options are how Bubble Tea runs a Model for this viewer: in a terminal, or in a session of an SSH server.
