@@ -1,0 +1,49 @@
+package test
+
+import (
+	"go/ast"
+	"slices"
+	"testing"
+)
+
+// TestANewKindTouchesFewFiles holds where the two youngest kinds of subjects are named outside tests. Everything else, such
+// as merging, staleness, `get`, JSON, names and jumps, follows from what their files declare.
+func TestANewKindTouchesFewFiles(t *testing.T) {
+	for kind, files := range map[string][]string{
+		"Execution": {"backend/execution.go", "views/subjects/execution.go"},
+		"Job":       {"backend/job.go", "views/subjects/job.go"},
+	} {
+		allowed := append(files,
+			"backend/kinds.go", "backend/reading.go", // the declarations, and the list in a Reading
+			"backend/fleet/kinds.go", "backend/fleet/state.go", // where a State keeps them
+			"views/subjects/kind.go",  // what is shown of them
+			"backend/helix/work.go",   // the adapter that reads them
+			"alerts/scenario/work.go", // stories about them
+			"alerts/scenario/play.go", // their States
+		)
+		found := map[string]bool{}
+		for _, f := range sources(t) {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.Ident:
+					if n.Name == "Kind"+kind || n.Name == kind && f.dir == "backend" {
+						found[f.name] = true
+					}
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "backend" && n.Sel.Name == kind {
+						found[f.name] = true
+					}
+				}
+				return true
+			})
+		}
+		for name := range found {
+			if !slices.Contains(allowed, name) {
+				t.Errorf("%s names the kind %s; it has to follow from the declaration", name, kind)
+			}
+		}
+		if len(found) < 5 {
+			t.Errorf("%s is named in %d files only; does this test still see anything?", kind, len(found))
+		}
+	}
+}
