@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -270,13 +271,6 @@ func SubjectCount(a *alerts.Alert) string {
 	if len(a.Subjects) == 0 {
 		return n
 	}
-	return n + " " + KindAbbreviation(a.Subjects[0].Key.Kind)
-}
-
-// KindAbbreviation is the two letters that stand for a kind in narrow columns.
-func KindAbbreviation(k backend.Kind) string {
-	if short := k.Spec().Short; short != "" {
-		return short
-	}
-	return string(k)
+	kind := a.Subjects[0].Key.Kind
+	return n + " " + cmp.Or(kind.Spec().Short, string(kind))
 }

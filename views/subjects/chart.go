@@ -45,13 +45,13 @@ const (
 // took first, since a slow source is the first to be blamed.
 func Plots(source string, f *views.Frame, w, h int) []string {
 	shown := shownLines(source, f)
-	place := func(l fleet.Line) int {
+	latencyFirst := func(l fleet.Line) int {
 		if l.Name == fleet.LineLatency {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(shown, func(a, b fleet.Line) int { return place(a) - place(b) })
+	slices.SortStableFunc(shown, func(a, b fleet.Line) int { return latencyFirst(a) - latencyFirst(b) })
 	if len(shown) == 0 {
 		return []string{kit.NewLine(f.Theme, w).Put(theme.Dim, " nothing of this source is counted over time").String()}
 	}

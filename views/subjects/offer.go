@@ -34,19 +34,19 @@ func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
 	if w.f.Abilities == nil {
 		return
 	}
-	type place struct {
+	type group struct {
 		source string
 		kind   backend.Kind
 	}
-	count, seen, n := map[place]int{}, map[actions.Verb]bool{}, 0
+	count, seen, n := map[group]int{}, map[actions.Verb]bool{}, 0
 	for _, k := range subjects {
-		count[place{k.Source, k.Kind}]++
+		count[group{k.Source, k.Kind}]++
 	}
 	for _, k := range subjects {
-		at := place{k.Source, k.Kind}
+		at := group{k.Source, k.Kind}
 		many := count[at]
 		if many == 0 {
-			continue // the first of its place spoke for it
+			continue // the first of its group spoke for all
 		}
 		count[at] = 0
 		for _, x := range w.f.Abilities(k) {

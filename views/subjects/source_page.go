@@ -27,9 +27,9 @@ func SourcePane(h *fleet.SourceHealth, f *views.Frame, roomy, charted bool) *kit
 	if charted {
 		charts(w.Doc, h.Key.Source, f)
 	}
-	w.told(h)
+	w.statements(h)
 	if roomy {
-		w.resting(h)
+		w.dependent(h)
 		w.problems(h)
 	}
 	return w.Doc
@@ -45,8 +45,8 @@ func (w *writer) source(h *fleet.SourceHealth) {
 	w.sight(h)
 	w.cost(h)
 	charts(w.Doc, h.Key.Source, w.f)
-	w.told(h)
-	w.resting(h)
+	w.statements(h)
+	w.dependent(h)
 	w.problems(h)
 }
 
@@ -81,8 +81,8 @@ func (w *writer) cost(h *fleet.SourceHealth) {
 	}
 }
 
-// told writes what a source says of itself and of what runs there.
-func (w *writer) told(h *fleet.SourceHealth) {
+// statements writes what a source says of itself and of what runs there.
+func (w *writer) statements(h *fleet.SourceHealth) {
 	runs(w.Doc, h.Key.Source, w.f)
 	if len(h.About) > 0 {
 		w.Field("about", normal(strings.Join(h.About, ", ")))
@@ -96,18 +96,18 @@ func (w *writer) told(h *fleet.SourceHealth) {
 	}
 }
 
-// mostResting is how many alerts of a source are listed.
-const mostResting = 20
+// mostDependent is how many alerts of a source are listed.
+const mostDependent = 20
 
-// resting lists the alerts that rest on what the source said.
-func (w *writer) resting(h *fleet.SourceHealth) {
+// dependent lists the alerts that rest on what the source said.
+func (w *writer) dependent(h *fleet.SourceHealth) {
 	var list []*alerts.Alert
 	n := 0
 	for _, a := range w.f.Board.Alerts {
 		if a.Source != h.Key.Source {
 			continue
 		}
-		if n++; n <= mostResting {
+		if n++; n <= mostDependent {
 			list = append(list, a)
 		}
 	}
