@@ -154,6 +154,9 @@ func (ev *evaluation) deltas() {
 		}
 		ev.series = append(ev.series, d.Series...)
 	}
+	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it
+		ev.changed[e.Subject.Kind] = append(ev.changed[e.Subject.Kind], e.Subject)
+	}
 }
 
 // gaps finds out which sources' subjects cannot be judged now.

@@ -261,13 +261,14 @@ func (s sample) of(whole int64) backend.Value[int64] {
 }
 
 // happened are the events that a source reports at a step.
-func (y *player) happened(source string, step int) {
+func (y *player) happened(source string, step int) (events []backend.Event) {
 	for i := range y.plan.event {
 		e := &y.plan.event[i]
 		if e.Source == source && e.step == step {
-			y.events = append(y.events, backend.Event{Kind: e.Kind, At: y.now, Source: source, Subject: e.subject, Name: e.Name, Text: backend.Clean(e.Text, 200)})
+			events = append(events, backend.Event{Kind: e.Kind, At: y.now, Source: source, Subject: e.subject, Name: e.Name, Text: backend.Clean(e.Text, 200)})
 		}
 	}
+	return events
 }
 
 // bootedAt is when a host booted last.

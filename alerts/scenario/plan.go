@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 )
 
 // plan is a scenario with its notation read and its names checked.
@@ -346,15 +345,4 @@ func text(d time.Duration) string {
 		return d.String()
 	}
 	return string(b)
-}
-
-// statusOf is what the fleet makes of a failed poll.
-func statusOf(h *fleet.SourceHealth, kind backend.ErrorKind) fleet.SourceStatus {
-	switch {
-	case kind == backend.ErrAbsent:
-		return fleet.StatusAbsent
-	case h.Failures == 1 && !h.LastOK.IsZero():
-		return fleet.StatusDegraded
-	}
-	return fleet.StatusDown
 }

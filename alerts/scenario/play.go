@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -93,16 +94,11 @@ type player struct {
 
 	now    time.Time
 	since  time.Time // when this console was started
-	number uint64
-	asleep int // the step at which it is started again, 0: it runs
+	asleep int       // the step at which it is started again, 0: it runs
 	fresh  bool
 	dir    string // where a restart finds its state
-	health map[string]*fleet.SourceHealth
-	seen   map[backend.Key]backend.Entity
-	counts []backend.Count
-	events []backend.Event // of this step
+	folder *fleet.Folder
 	totals map[int]float64 // of counters, by their place
-	delta  fleet.Delta
 
 	told        *record
 	checked     int
@@ -111,15 +107,7 @@ type player struct {
 
 // begin makes the console know nothing, as a new process does.
 func (y *player) begin() {
-	y.number, y.fresh = 0, true
-	y.health, y.seen = map[string]*fleet.SourceHealth{}, map[backend.Key]backend.Entity{}
-	y.counts, y.totals, y.delta = nil, map[int]float64{}, fleet.Delta{}
-	for _, s := range y.Sources {
-		y.health[s.ID] = &fleet.SourceHealth{
-			Key: backend.Key{Kind: backend.KindSource, Source: s.ID, ID: backend.MustID(s.ID)}, Kind: "scenario", About: s.About,
-			Status: fleet.StatusStarting, Interval: y.interval, Deadline: y.interval,
-		}
-	}
+	y.fresh, y.folder, y.totals = true, fleet.NewFolder(y.LongestOperation.Std()), map[int]float64{}
 }
 
 func (y *player) step(step int) error {
@@ -133,10 +121,11 @@ func (y *player) step(step int) error {
 			return err
 		}
 	}
+	answers := make([]backend.Answer, 0, len(y.Sources))
 	for i := range y.Sources {
-		y.poll(&y.Sources[i], step)
+		answers = append(answers, y.poll(&y.Sources[i], step))
 	}
-	y.conclude(step)
+	y.conclude(step, answers)
 	for _, e := range y.expect[step] {
 		y.compare(step, e)
 		y.checked++
@@ -161,7 +150,11 @@ func (y *player) wake(step int) error {
 		}
 		y.board, y.dir = l.Board, ""
 	}
-	y.conclude(step)
+	var sources []backend.Answer
+	for _, s := range y.Sources {
+		sources = append(sources, backend.Answer{Source: s.ID, Config: &backend.SourceConfig{Kind: "scenario", Interval: y.interval, Deadline: y.interval, About: s.About}})
+	}
+	y.conclude(step, sources)
 	return nil
 }
 
@@ -191,73 +184,70 @@ func (y *player) moment() alerts.ClockReading {
 	return alerts.ClockReading{Wall: y.now, Boot: "scenario", SinceBoot: y.now.Sub(y.Start) + time.Hour}
 }
 
-// poll reads one source.
-func (y *player) poll(s *Source, step int) {
-	h := *y.health[s.ID]
-	y.health[s.ID] = &h
-	h.LastTry = y.now
-	if h.FirstTry.IsZero() {
-		h.FirstTry = y.now
-	}
+// poll is what one source answers.
+func (y *player) poll(s *Source, step int) backend.Answer {
+	now := y.instant()
+	a := backend.Answer{Source: s.ID, Started: now, Ended: now, Next: y.now.Add(y.interval)}
 	if o := y.outage(s, step); o != nil {
-		h.Failures++
-		if h.DownFrom.IsZero() {
-			h.DownFrom = y.now
-		}
-		h.ErrorKind, h.Error = o.Kind, backend.Clean(o.Error, 200)
-		if h.Error.IsEmpty() {
-			h.Error = backend.Clean(string(o.Kind), 40)
-		}
-		h.Status = statusOf(&h, o.Kind)
-		return
+		a.Failure = &backend.Failure{Kind: o.Kind, Text: backend.Clean(cmp.Or(o.Error, string(o.Kind)), 200)}
+		return a
 	}
-	h.Failures, h.DownFrom, h.ErrorKind, h.Error = 0, time.Time{}, "", backend.Safe{}
-	h.Status, h.LastOK, h.Inputs = fleet.StatusOK, y.now, s.Inputs
-	if r, _ := registryWord(at(y.registry[s.ID], step)); r != h.Registry {
-		h.Registry, h.RegistrySince = r, y.now
-	}
-	switch h.Registry {
+	r := &backend.Reading{Source: s.ID, Started: y.now, At: y.now, Inputs: s.Inputs, Counts: y.count(s.ID, step), Events: y.happened(s.ID, step)}
+	r.Registry, _ = registryWord(at(y.registry[s.ID], step))
+	switch r.Registry {
 	case backend.RegistryAllIdle, backend.RegistryNoRoute, backend.RegistryWrongPath:
-		h.WorkspacesUnknown, h.Status = true, fleet.StatusDegraded
+		r.WorkspacesUnknown = true
 	case backend.RegistryNone, backend.RegistryAnswers:
-		h.WorkspacesUnknown = false
 	}
-	y.read(s.ID)
-	y.count(s.ID, step)
-	y.happened(s.ID, step)
+	for _, in := range s.Inputs {
+		if kind, _ := listedBy(in); kind != "" {
+			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: true})
+		}
+	}
+	y.read(r)
+	a.Reading = r
+	return a
 }
 
-// read takes over what the world shows of a source.
-func (y *player) read(source string) {
+// read puts what the world shows of a source into its reading.
+func (y *player) read(r *backend.Reading) {
 	for _, x := range y.world.things {
-		if x.key.Source != source {
-			continue
-		}
-		old := y.seen[x.key]
 		switch {
-		case !x.gone.IsEmpty():
-			if old != nil {
-				y.delta.Gone = append(y.delta.Gone, fleet.Departure{Key: x.key, Last: old, Why: x.gone, At: y.now})
-				delete(y.seen, x.key)
-			}
-			continue
-		case x.entity == nil && (old == nil || old.EntityMeta().Stale):
-			continue
+		case x.key.Source != r.Source:
+		case x.gone:
+			r.Ended = append(r.Ended, x.key)
 		case x.entity == nil:
-			y.seen[x.key] = stale(old)
+			r.Stale = append(r.Stale, backend.StaleMark{Key: x.key, Why: backend.Text("its newest reading failed")})
 		default:
-			first := y.now
-			if old != nil {
-				first = old.EntityMeta().FirstSeen
-			}
-			y.seen[x.key] = x.entity(backend.Meta{Key: x.key, ReadAt: y.now, FirstSeen: first, Rev: y.number + 1})
+			add(r, x.entity(backend.Meta{Key: x.key, ReadAt: y.now}))
 		}
-		y.delta.Changed = append(y.delta.Changed, x.key)
 	}
 }
 
-// count takes over what a source counted at a step.
-func (y *player) count(source string, step int) {
+// add puts an entity into the list of its kind.
+func add(r *backend.Reading, e backend.Entity) {
+	switch e := e.(type) {
+	case *backend.Session:
+		r.Sessions = append(r.Sessions, e)
+	case *backend.Workspace:
+		r.Workspaces = append(r.Workspaces, e)
+	case *backend.Sandbox:
+		r.Sandboxes = append(r.Sandboxes, e)
+	case *backend.Host:
+		r.Hosts = append(r.Hosts, e)
+	case *backend.Tmpdir:
+		r.Tmpdirs = append(r.Tmpdirs, e)
+	case *backend.Ref:
+		r.Refs = append(r.Refs, e)
+	case *backend.Execution:
+		r.Executions = append(r.Executions, e)
+	case *backend.Job:
+		r.Jobs = append(r.Jobs, e)
+	}
+}
+
+// count is what a source counted at a step.
+func (y *player) count(source string, step int) (counts []backend.Count) {
 	for i, c := range y.plan.count {
 		if c.series.Source != source || step >= len(c.samples) || !c.samples[step].there {
 			continue
@@ -273,67 +263,20 @@ func (y *player) count(source string, step int) {
 				n -= before
 			}
 		}
-		y.counts = append(y.counts, backend.Count{Series: c.series, At: y.now, N: n, Sample: backend.Clean(c.Sample, 400)})
-		y.delta.Series = append(y.delta.Series, c.series)
+		counts = append(counts, backend.Count{Series: c.series, At: y.now, N: n, Sample: backend.Clean(c.Sample, 400)})
 	}
-	old := y.now.Add(-fleet.WindowSpan - y.interval)
-	y.counts = slices.DeleteFunc(y.counts, func(c backend.Count) bool { return c.At.Before(old) })
+	return counts
 }
 
-// conclude builds the State and evaluates it.
-func (y *player) conclude(step int) {
-	y.number++
-	st := &fleet.State{
-		Number: y.number, Wall: y.now, Mono: y.now.Sub(y.since), LongestOperation: y.LongestOperation.Std(), Delta: y.delta, Windows: fleet.NewWindows(y.counts...),
-	}
-	y.delta = fleet.Delta{}
-	var ss []*backend.Session
-	var ws []*backend.Workspace
-	var bs []*backend.Sandbox
-	var hs []*backend.Host
-	var ts []*backend.Tmpdir
-	var rs []*backend.Ref
-	var xs []*backend.Execution
-	var js []*backend.Job
-	for _, e := range y.seen {
-		switch e := e.(type) {
-		case *backend.Session:
-			ss = append(ss, e)
-		case *backend.Workspace:
-			ws = append(ws, e)
-		case *backend.Sandbox:
-			bs = append(bs, e)
-		case *backend.Host:
-			hs = append(hs, e)
-		case *backend.Tmpdir:
-			ts = append(ts, e)
-		case *backend.Ref:
-			rs = append(rs, e)
-		case *backend.Execution:
-			xs = append(xs, e)
-		case *backend.Job:
-			js = append(js, e)
-		}
-	}
-	st.Sessions, st.Workspaces, st.Sandboxes = fleet.NewTable(ss...), fleet.NewTable(ws...), fleet.NewTable(bs...)
-	st.Hosts, st.Tmpdirs, st.Refs = fleet.NewTable(hs...), fleet.NewTable(ts...), fleet.NewTable(rs...)
-	st.Executions, st.Jobs = fleet.NewTable(xs...), fleet.NewTable(js...)
-	st.Events, y.events = y.events, nil
-	for _, s := range y.Sources {
-		h := y.health[s.ID]
-		st.Sources = append(st.Sources, h)
-		if h.LastOK.IsZero() {
-			continue
-		}
-		for _, in := range s.Inputs {
-			if kind, _ := listedBy(in); kind != "" {
-				st = st.WithListed(s.ID, kind, h.LastOK)
-			}
-		}
-	}
-	board, events := y.engine.Next(y.board, st)
+// conclude folds what was answered and evaluates the State.
+func (y *player) conclude(step int, answers []backend.Answer) {
+	board, events := y.engine.Next(y.board, y.folder.Fold(answers, y.instant()))
 	y.board = board
 	y.told.note(time.Duration(step)*y.interval, board, events)
+}
+
+func (y *player) instant() backend.Instant {
+	return backend.Instant{Wall: y.now, Mono: y.now.Sub(y.since)}
 }
 
 // listedBy is the kind of entity of which an input is the whole list, empty for an input that lists none; known is false

@@ -59,7 +59,7 @@ func (p *plan) works(f *faults) {
 func (w *world) works(step int) {
 	for i := range w.plan.job {
 		x := &w.plan.job[i]
-		w.shows(x.key, at(x.states, step), "it is not listed any more", func(word string) func(backend.Meta) backend.Entity {
+		w.shows(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word) }
 		})
 	}

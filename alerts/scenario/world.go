@@ -18,7 +18,7 @@ type world struct {
 type thing struct {
 	key    backend.Key
 	entity func(backend.Meta) backend.Entity // nil: it cannot be read
-	gone   backend.Safe                      // why it is not there, empty when it is
+	gone   bool                              // it is not there any more
 }
 
 type attempts struct{ attempt, success time.Time }
@@ -50,7 +50,7 @@ func (w *world) advance(step int, now time.Time) {
 		s := &w.plan.session[i]
 		t := &thing{key: s.key}
 		if s.ends > 0 && step >= s.ends || at(s.states, step) == wordStale {
-			t.gone = backend.Text("its owner says that it ended")
+			t.gone = true
 			ended[s.key] = true
 		} else if word := at(s.states, step); word != wordMissing {
 			answer := at(s.answers, step)
@@ -82,9 +82,9 @@ func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool
 	owner := backend.Key{Kind: backend.KindSession, Source: x.key.Source, ID: x.key.Parent}
 	switch word := at(x.states, step); {
 	case ended[owner]:
-		t.gone = backend.Text("its session ended")
+		t.gone = true
 	case word == wordStale:
-		t.gone = backend.Text("it was closed")
+		t.gone = true
 	case word != wordMissing:
 		seen := *tried
 		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan.class(word), seen) }
@@ -97,7 +97,7 @@ func (w *world) sandbox(i, step int, now time.Time) {
 	t := &thing{key: x.key}
 	switch word := at(x.states, step); word {
 	case wordStale:
-		t.gone = backend.Text("it is not listed any more")
+		t.gone = true
 	case wordMissing:
 	default:
 		class := backend.SandboxClass(word)
@@ -168,12 +168,4 @@ func known(t time.Time) backend.Value[time.Time] {
 		return backend.NotApplicable[time.Time]()
 	}
 	return backend.Known(t)
-}
-
-// stale is an entity whose newest reading failed.
-func stale(e backend.Entity) backend.Entity {
-	c := e.EntityMeta().Key.Kind.Spec().Copy(e)
-	m := c.EntityMeta()
-	m.Stale, m.StaleWhy = true, backend.Text("its newest reading failed")
-	return c
 }

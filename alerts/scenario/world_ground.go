@@ -17,7 +17,7 @@ const (
 func (w *world) ground(step int) {
 	for i := range w.plan.host {
 		x := &w.plan.host[i]
-		w.shows(x.key, at(x.states, step), "it is not read any more", func(word string) func(backend.Meta) backend.Entity {
+		w.shows(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan, step) }
 		})
 	}
@@ -26,18 +26,18 @@ func (w *world) ground(step int) {
 	}
 	for i := range w.plan.ref {
 		x := &w.plan.ref[i]
-		w.shows(x.key, at(x.sandboxes, step), "it is not saved any more", func(word string) func(backend.Meta) backend.Entity {
+		w.shows(x.key, at(x.sandboxes, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan, step) }
 		})
 	}
 }
 
 // shows puts one thing into the world by the word that stands for it.
-func (w *world) shows(k backend.Key, word, gone string, entity func(word string) func(backend.Meta) backend.Entity) {
+func (w *world) shows(k backend.Key, word string, entity func(word string) func(backend.Meta) backend.Entity) {
 	t := &thing{key: k}
 	switch word {
 	case wordStale:
-		t.gone = backend.Clean(gone, 100)
+		t.gone = true
 	case wordMissing:
 	default:
 		t.entity = entity(word)
@@ -59,7 +59,7 @@ func (w *world) tmpdirs(x *tmpdirPlan, step int) {
 			word = wordStale
 		}
 		k := backend.Key{Kind: backend.KindTmpdir, Source: x.host.Source, Parent: x.host.ID, ID: backend.MustID(path)}
-		w.shows(k, word, "it was removed", func(word string) func(backend.Meta) backend.Entity {
+		w.shows(k, word, func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, path, word, w.plan.Start) }
 		})
 	}
