@@ -206,14 +206,14 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 			return // the same
 		}
 		c := *rec.Note
-		c.Keep(func(r *Rest) {
+		c.Keep(func(r *RareNote) {
 			r.Series = slices.DeleteFunc(slices.Clone(r.Series), func(s backend.Series) bool { return rule.SubjectOf(&re.env, s) != k })
 		})
 		note = &c
 	}
 	for _, s := range series {
 		if !slices.Contains(note.Series(), s) {
-			note.Keep(func(r *Rest) { r.Series = append(slices.Clip(r.Series), s) })
+			note.Keep(func(r *RareNote) { r.Series = append(slices.Clip(r.Series), s) })
 		}
 	}
 	via := ""

@@ -13,7 +13,7 @@ func moment(l *lamp) ClockReading {
 	return ClockReading{Wall: l.now, Boot: "b1", SinceBoot: time.Duration(l.now.UnixNano())}
 }
 
-func openVault(t *testing.T, dir string, e *Engine) *StateStore {
+func openStore(t *testing.T, dir string, e *Engine) *StateStore {
 	t.Helper()
 	s, err := OpenStateStore(dir, e)
 	if err != nil {
@@ -37,7 +37,7 @@ func save(t *testing.T, s *StateStore, b *Board, at ClockReading) {
 // restarted saves, and goes on with what was loaded after the machine was away for a while.
 func (l *lamp) restarted(t *testing.T, away time.Duration, change func(*ClockReading)) Loaded {
 	t.Helper()
-	s := openVault(t, t.TempDir(), l.engine)
+	s := openStore(t, t.TempDir(), l.engine)
 	save(t, s, l.board, moment(l))
 	l.now = l.now.Add(away)
 	at := moment(l)
@@ -111,12 +111,12 @@ func TestSystemMomentAdvances(t *testing.T) {
 func TestOneProcessHoldsTheLock(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	dir := filepath.Join(t.TempDir(), "state")
-	holder := openVault(t, dir, l.engine)
+	holder := openStore(t, dir, l.engine)
 	if !holder.Locked() {
 		t.Fatal("the first one does not hold the lock")
 	}
 	save(t, holder, l.board, moment(l))
-	guest := openVault(t, dir, l.engine)
+	guest := openStore(t, dir, l.engine)
 	if guest.Locked() {
 		t.Fatal("two hold the lock")
 	}
@@ -148,7 +148,7 @@ func TestOneProcessHoldsTheLock(t *testing.T) {
 func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	dir := t.TempDir()
-	s := openVault(t, dir, l.engine)
+	s := openStore(t, dir, l.engine)
 	save(t, s, l.board, moment(l))
 	if err := os.WriteFile(filepath.Join(dir, "."+stateFile+".123"), []byte(`{"schema":1,"rul`), 0o600); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	openVault(t, dir, l.engine)
+	openStore(t, dir, l.engine)
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("the next holder of the lock leaves %v, %v", left, err)
@@ -174,7 +174,7 @@ func TestAKilledSaveLeavesTheOldState(t *testing.T) {
 func TestASaveReplacesTheFile(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	dir := t.TempDir()
-	s := openVault(t, dir, l.engine)
+	s := openStore(t, dir, l.engine)
 	save(t, s, l.board, moment(l))
 	path := filepath.Join(dir, stateFile)
 	before, err := os.ReadFile(path)
@@ -203,7 +203,7 @@ func TestUnreadableStatesAreErrors(t *testing.T) {
 		"other environment": {`{"schema":1,"environment":"prod"}`, `environment "prod"`},
 	} {
 		dir := t.TempDir()
-		s := openVault(t, dir, l.engine)
+		s := openStore(t, dir, l.engine)
 		if got, err := s.Load(moment(l)); err != nil || got.Board != nil {
 			t.Errorf("%s: an empty directory gives %v %v", name, got, err)
 		}

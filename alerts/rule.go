@@ -186,11 +186,11 @@ type Note struct {
 	Session     backend.ID   `json:"session,omitzero"`
 	Tenant      backend.Safe `json:"tenant,omitzero"`
 	Points      []Point      `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
-	*Rest                    // set with Keep, read with the methods: nil in most notes
+	*RareNote                // set with Keep, read with the methods: nil in most notes
 }
 
-// Rest is what few notes hold. It is apart since there is a note for each subject and rule.
-type Rest struct {
+// RareNote is what few notes hold. It is apart since there is a note for each subject and rule.
+type RareNote struct {
 	Series  []backend.Series `json:"series,omitempty"`
 	Home    string           `json:"home,omitempty"` // the source that listed the subject when it was last listed
 	Kept    []Evidence       `json:"kept,omitempty"` // what was true at the onset and is gone since
@@ -198,45 +198,45 @@ type Rest struct {
 }
 
 // Keep changes what few notes hold. Copies of the note do not notice.
-func (n *Note) Keep(change func(*Rest)) {
-	var r Rest
-	if n.Rest != nil {
-		r = *n.Rest
+func (n *Note) Keep(change func(*RareNote)) {
+	var r RareNote
+	if n.RareNote != nil {
+		r = *n.RareNote
 	}
 	change(&r)
-	n.Rest = &r
+	n.RareNote = &r
 }
 
 // Series are the series that are known of the subject.
 func (n *Note) Series() []backend.Series {
-	if n.Rest == nil {
+	if n.RareNote == nil {
 		return nil
 	}
-	return n.Rest.Series
+	return n.RareNote.Series
 }
 
 // Home is the source that listed the subject when it was last listed, empty when none is known.
 func (n *Note) Home() string {
-	if n.Rest == nil {
+	if n.RareNote == nil {
 		return ""
 	}
-	return n.Rest.Home
+	return n.RareNote.Home
 }
 
 // Kept is what was true at the onset and is gone since.
 func (n *Note) Kept() []Evidence {
-	if n.Rest == nil {
+	if n.RareNote == nil {
 		return nil
 	}
-	return n.Rest.Kept
+	return n.RareNote.Kept
 }
 
 // Closing is how the sandbox is meant to end, nil when nothing is known of that.
 func (n *Note) Closing() *Closing {
-	if n.Rest == nil {
+	if n.RareNote == nil {
 		return nil
 	}
-	return n.Rest.Closing
+	return n.RareNote.Closing
 }
 
 // Point is what a rule measured at one moment.

@@ -19,8 +19,8 @@ var (
 	why  = backend.Text("deploy")
 )
 
-// desk makes a Service on the lamp's clocks. A killed one is just dropped: nothing of it is closed or saved.
-func (l *lamp) desk(t testing.TB, s *StateStore, change func(*ServiceOptions)) *Service {
+// service makes a Service on the lamp's clocks. A killed one is just dropped: nothing of it is closed or saved.
+func (l *lamp) service(t testing.TB, s *StateStore, change func(*ServiceOptions)) *Service {
 	t.Helper()
 	o := ServiceOptions{Store: s, ReadClock: func() ClockReading { return moment(l) }, Problem: func(err error) { t.Error(err) }}
 	if change != nil {
@@ -56,7 +56,7 @@ func (j *journal) Ordered(o Order) error {
 func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 	l := newLamp(t, Meta{})
 	j := &journal{}
-	svc := l.desk(t, openVault(t, t.TempDir(), l.engine), func(o *ServiceOptions) { o.Journal = j })
+	svc := l.service(t, openStore(t, t.TempDir(), l.engine), func(o *ServiceOptions) { o.Journal = j })
 	if _, err := svc.Acknowledge("nothing", mara, why, 0); err == nil {
 		t.Error("acknowledged before anything was read")
 	}
@@ -128,7 +128,7 @@ func TestOrdersAreEffectiveAtOnceAndJournalledBefore(t *testing.T) {
 
 func TestOrdersThatAreRefused(t *testing.T) {
 	l := newLamp(t, Meta{})
-	svc := l.desk(t, nil, func(o *ServiceOptions) { o.LongestOrder = 8 * time.Hour })
+	svc := l.service(t, nil, func(o *ServiceOptions) { o.LongestOrder = 8 * time.Hour })
 	a := l.observe(svc, "on").Alerts[0]
 	ms, err := ParseMatchers(`rule="lamp"`)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestOrdersSurviveBeingKilledAtAnyPoint(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				svc := l.desk(t, killed, nil)
+				svc := l.service(t, killed, nil)
 				l.observe(svc, "off off off off")
 				if saved {
 					svc.Close()
@@ -190,7 +190,7 @@ func TestOrdersSurviveBeingKilledAtAnyPoint(t *testing.T) {
 					t.Fatal(err)
 				}
 				l.number = 0
-				next := l.desk(t, openVault(t, dir, l.engine), nil)
+				next := l.service(t, openStore(t, dir, l.engine), nil)
 				b := l.observe(next, "on on")
 				if a := b.Alerts[0]; a.Acknowledged == nil || a.Silenced == nil {
 					t.Errorf("forgotten: %+v", a)
@@ -208,12 +208,12 @@ func TestWhatAnotherProcessAddsIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{})
 		dir := t.TempDir()
-		holder := l.desk(t, openVault(t, dir, l.engine), nil)
+		holder := l.service(t, openStore(t, dir, l.engine), nil)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { holder.Run(ctx); close(done) }()
 		l.observe(holder, "on")
-		guest := l.desk(t, openVault(t, dir, l.engine), nil)
+		guest := l.service(t, openStore(t, dir, l.engine), nil)
 		a := l.observe(guest, "on").Alerts[0]
 		if _, err := guest.Acknowledge(a.ID, mara, why, 0); err != nil {
 			t.Fatal(err)
@@ -244,10 +244,10 @@ func TestWhatAnotherProcessAddsIsSeen(t *testing.T) {
 func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	l := newLamp(t, Meta{})
 	dir := t.TempDir()
-	s := openVault(t, dir, l.engine)
+	s := openStore(t, dir, l.engine)
 	var problems []error
 	noted := func(o *ServiceOptions) { o.Problem = func(err error) { problems = append(problems, err) } }
-	svc := l.desk(t, s, noted)
+	svc := l.service(t, s, noted)
 	st := l.state("on")
 	st.Events = []backend.Event{
 		{Kind: backend.EventChange, At: l.now, Source: "s", Name: "restarted", Text: backend.Text("agent restarted")},
@@ -275,7 +275,7 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if err := (lineFile{file}).add(false, []byte("what is no line of a timeline")); err != nil {
 		t.Fatal(err)
 	}
-	again := l.desk(t, s, noted)
+	again := l.service(t, s, noted)
 	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 lines of") {
 		t.Errorf("reloaded: %v; problems %v", got, problems)
 	}
@@ -286,7 +286,7 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 	if err := svc.Note(mara, backend.Text("a week later")); err != nil {
 		t.Fatal(err)
 	}
-	last := l.desk(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
+	last := l.service(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 
 func TestATimelineThatGrewTooLargeKeepsItsNewestHalf(t *testing.T) {
 	l := newLamp(t, Meta{})
-	s := openVault(t, t.TempDir(), l.engine)
+	s := openStore(t, t.TempDir(), l.engine)
 	file := storeFile(s, timelineFile)
 	foreign := make([]byte, 100<<10) // another version's lines, which are kept whatever their age
 	var lines [][]byte
@@ -312,7 +312,7 @@ func TestATimelineThatGrewTooLargeKeepsItsNewestHalf(t *testing.T) {
 	if err := file.add(false, lines...); err != nil {
 		t.Fatal(err)
 	}
-	l.desk(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
+	l.service(t, s, func(o *ServiceOptions) { o.Problem = func(error) {} })
 	kept, err := os.ReadFile(file.path)
 	if n := len(kept); err != nil || n > timelineSize/2 || n < timelineSize/2-len(foreign)-1 || !strings.HasSuffix(string(kept), "the newest\n") {
 		t.Errorf("%d bytes are kept, %v", n, err)
@@ -401,9 +401,9 @@ func TestWhatPeopleDoIsNamedWithWhatFollows(t *testing.T) {
 		l := newLamp(t, Meta{})
 		var s *StateStore
 		if dir != "" {
-			s = openVault(t, dir, l.engine)
+			s = openStore(t, dir, l.engine)
 		}
-		svc := l.desk(t, s, nil)
+		svc := l.service(t, s, nil)
 		l.observe(svc, "off off")
 		if err := svc.Record(backend.Event{Kind: backend.EventAction, At: l.now, Source: "s", Name: "reset", Text: backend.Text("mara reset 14 workspaces")}); err != nil {
 			t.Fatal(err)
@@ -423,7 +423,7 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{})
 		dir := t.TempDir()
-		s := openVault(t, dir, l.engine)
+		s := openStore(t, dir, l.engine)
 		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) {
 			if unread := (*unreadLinesError)(nil); !errors.As(err, &unread) {
 				t.Error(err)
@@ -473,7 +473,7 @@ no order
 	}
 	l := newLamp(t, Meta{})
 	var problems []string
-	svc := l.desk(t, openVault(t, dir, l.engine), func(o *ServiceOptions) { o.Problem = func(err error) { problems = append(problems, err.Error()) } })
+	svc := l.service(t, openStore(t, dir, l.engine), func(o *ServiceOptions) { o.Problem = func(err error) { problems = append(problems, err.Error()) } })
 	svc.Observe(l.state("on"))
 	svc.Close()
 	if len(problems) != 3 {

@@ -87,7 +87,7 @@ func TestDeskSavesNowAndThenAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{For: time.Hour})
 		dir := t.TempDir()
-		s := openVault(t, dir, l.engine)
+		s := openStore(t, dir, l.engine)
 		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, Problem: func(err error) { t.Error(err) }})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -117,14 +117,14 @@ func TestDeskWaitingTakesOverWithinFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLamp(t, Meta{For: 10 * time.Minute})
 		dir := t.TempDir()
-		holder := openVault(t, dir, l.engine)
+		holder := openStore(t, dir, l.engine)
 		h := NewService(l.engine, ServiceOptions{Store: holder, ReadClock: synctestMoment})
 		h.Observe(l.state("on"))
 		l.now = l.now.Add(9 * time.Minute)
 		time.Sleep(9 * time.Minute)
 		h.Observe(l.state("on"))
 
-		guest := openVault(t, dir, l.engine)
+		guest := openStore(t, dir, l.engine)
 		svc := NewService(l.engine, ServiceOptions{Store: guest, ReadClock: synctestMoment, Problem: func(err error) { t.Error(err) }})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -161,7 +161,7 @@ func TestDeskStartsWithoutAnUnreadableState(t *testing.T) {
 		t.Fatal(err)
 	}
 	var problems []error
-	s := openVault(t, dir, l.engine)
+	s := openStore(t, dir, l.engine)
 	svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: func() ClockReading { return moment(l) }, Problem: func(err error) { problems = append(problems, err) }})
 	svc.Observe(l.state("on"))
 	svc.Close()

@@ -17,8 +17,8 @@ func TestMarkersThatAreToldAgainStandOnTheTimelineOnce(t *testing.T) {
 	undated := deploy
 	undated.SourceAt = time.Time{}
 	for range 3 {
-		s := openVault(t, dir, l.engine)
-		svc := l.desk(t, s, nil)
+		s := openStore(t, dir, l.engine)
+		svc := l.service(t, s, nil)
 		if err := svc.Record(deploy, later, deploy); err != nil {
 			t.Fatal(err)
 		}
@@ -29,8 +29,8 @@ func TestMarkersThatAreToldAgainStandOnTheTimelineOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := openVault(t, dir, l.engine)
-	svc := l.desk(t, s, nil)
+	s := openStore(t, dir, l.engine)
+	svc := l.service(t, s, nil)
 	if err := svc.Record(undated, undated); err != nil {
 		t.Fatal(err)
 	}

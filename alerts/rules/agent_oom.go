@@ -114,7 +114,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 			c := *n
 			c.Cause, c.Fingerprint = backend.Safe{}, ""
 			c.First, c.Worked, c.Seen = time.Time{}, time.Time{}, time.Time{}
-			c.Keep(func(r *alerts.Rest) { r.Kept = nil })
+			c.Keep(func(r *alerts.RareNote) { r.Kept = nil })
 			v.Note = &c
 			if len(c.Points) == 0 && c.Count == 0 && c.Last.IsZero() {
 				v.Note = nil
@@ -238,13 +238,13 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	if !session.IsZero() {
 		source, keep := homeOf(env, series[0], n.Home())
 		v.Source = source
-		n.Keep(func(r *alerts.Rest) { r.Home = keep })
+		n.Keep(func(r *alerts.RareNote) { r.Home = keep })
 	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
 		kept, facts := r.before(env, v.Source, session, began)
 		supported = facts
-		n.Keep(func(r *alerts.Rest) { r.Kept = kept })
+		n.Keep(func(r *alerts.RareNote) { r.Kept = kept })
 		n.Cause = v.Cause
 		if len(supported) > 0 {
 			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
@@ -253,7 +253,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	} else if !slices.ContainsFunc(n.Kept(), func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
 		// What a server tells of the past may come a poll later than the line.
 		if trend, ok := memoryBefore(env, v.Source, session, began); ok {
-			n.Keep(func(r *alerts.Rest) { r.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, r.Kept) })
+			n.Keep(func(r *alerts.RareNote) { r.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, r.Kept) })
 		}
 	}
 	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause

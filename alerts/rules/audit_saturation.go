@@ -100,7 +100,7 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 		if rejections.N+bytes.N == 0 {
 			return alerts.Verdict{Outcome: alerts.False}
 		}
-		v.Note = &alerts.Note{Rest: note.Rest}
+		v.Note = &alerts.Note{RareNote: note.RareNote}
 		return v
 	}
 	r.tell(env, key, byCount == alerts.True, rejections, bytes, rollups, &v)

@@ -104,9 +104,9 @@ func (s *site) remember(was *alerts.Note) *alerts.Note {
 		}
 	}
 	if len(keep) > 0 {
-		n.Rest = &alerts.Rest{Series: keep}
+		n.RareNote = &alerts.RareNote{Series: keep}
 	} else {
-		n.Rest = nil
+		n.RareNote = nil
 	}
 	return &n
 }

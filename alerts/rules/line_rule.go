@@ -58,7 +58,7 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 	case m.N == 0:
 		return v
 	case m.N < r.lines:
-		v.Note, v.Recheck = &alerts.Note{Rest: note.Rest}, env.Now.Add(r.over)
+		v.Note, v.Recheck = &alerts.Note{RareNote: note.RareNote}, env.Now.Add(r.over)
 		return v
 	}
 	n := *note
@@ -70,7 +70,7 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 	})
 	source, keep := homeOf(env, n.Series()[0], n.Home())
 	v.Source = source
-	n.Keep(func(r *alerts.Rest) { r.Home = keep })
+	n.Keep(func(r *alerts.RareNote) { r.Home = keep })
 	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Detail = n.Cause

@@ -149,7 +149,7 @@ func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note *alerts.Not
 		said = note.Series()
 	}
 	if now := sharing(env).Isolated(p, said); len(now) > len(said) {
-		said, note = now, &alerts.Note{Rest: &alerts.Rest{Series: now}}
+		said, note = now, &alerts.Note{RareNote: &alerts.RareNote{Series: now}}
 	}
 	left := alerts.WithoutIsolated(p, said)
 	return left, note, len(p.Users) - len(left.Users)

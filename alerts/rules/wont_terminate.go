@@ -94,7 +94,7 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 		return *v
 	}
 	if end.runs {
-		n := &alerts.Note{Last: env.Now, Rest: &alerts.Rest{Closing: closingOf(env, end.session, b.Workspace)}}
+		n := &alerts.Note{Last: env.Now, RareNote: &alerts.RareNote{Closing: closingOf(env, end.session, b.Workspace)}}
 		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
 	}
 	n := alerts.Note{}
