@@ -13,8 +13,8 @@ type HostOOMOptions struct {
 	Common
 	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert"`
 	Available float64          `toml:"available" doc:"share of memory below which the host counts as nearly out of it (0 to 1)"`
-	Pressure  float64          `toml:"pressure" doc:"… or share of the time that some task waits for memory, above which it does (0 to 1)"`
-	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available, or tasks wait so much"`
+	Pressure  float64          `toml:"pressure" doc:"share of the time that some task waits for memory, above which diagnoses call memory short; it raises no alert (0 to 1)"`
+	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
 }
 
 func hostOOMDefaults() *HostOOMOptions {
@@ -22,7 +22,7 @@ func hostOOMDefaults() *HostOOMOptions {
 }
 
 func (o *HostOOMOptions) build() (alerts.Rule, error) {
-	r := &hostOOM{base: o.base("host-oom", backend.KindHost, backend.InputHost, backend.InputHost), recent: o.Recent.Std(), available: o.Available, pressure: o.Pressure, lowFor: o.LowFor.Std()}
+	r := &hostOOM{base: o.base("host-oom", backend.KindHost, backend.InputHost, backend.InputHost), recent: o.Recent.Std(), available: o.Available, lowFor: o.LowFor.Std()}
 	return r, cmp.Or(
 		positive("recent", o.Recent),
 		share("available", o.Available),
@@ -32,8 +32,8 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 
 type hostOOM struct {
 	base
-	recent, lowFor      time.Duration
-	available, pressure float64
+	recent, lowFor time.Duration
+	available      float64
 }
 
 // Judge keeps in the note: Count, the counter; Last, when it was read; Points, the kills seen since; Seen, since when
@@ -123,13 +123,10 @@ func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *alerts.Note) *al
 // maxPoints bounds what a note remembers of measurements.
 const maxPoints = 64
 
-// lowMemory reports whether too little of a host's memory is available, or tasks wait for it too long.
+// lowMemory reports whether too little of a host's memory is available.
 func (r *hostOOM) lowMemory(h *backend.Host) (low, known bool) {
 	total, ok := h.MemTotal.Get()
 	free, ok2 := h.MemAvailable.Get()
-	if h.MemPressure.Or(0) > r.pressure {
-		return true, true
-	}
 	if !ok || !ok2 || total <= 0 {
 		return false, false
 	}

@@ -101,7 +101,7 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 		{"tmpdir-pileup.free = 0.1", "", func(o rules.Options) { o.(*rules.PileupOptions).Free = 0.1 }, "5", room(5e9), hostKey(), "full", RuledOut, Confirmed},
 		{"tmpdir-root-unusable.bytes = 10GB", "tmpdir-root-unusable", func(o rules.Options) { o.(*rules.RootOptions).Bytes = 10e9 }, "5", room(5e9), hostKey(), "full", RuledOut, Confirmed},
 		{"host-oom.available = 0.1", "host-oom", func(o rules.Options) { o.(*rules.HostOOMOptions).Available = 0.1 }, "7", memory(3e9, 0), helix, "host-memory", RuledOut, Confirmed},
-		{"host-oom.pressure = 0.5", "host-oom", func(o rules.Options) { o.(*rules.HostOOMOptions).Pressure = 0.5 }, "7", memory(32e9, 0.3), helix, "host-memory", Confirmed, RuledOut},
+		{"host-oom.pressure = 0.5", "", func(o rules.Options) { o.(*rules.HostOOMOptions).Pressure = 0.5 }, "7", memory(32e9, 0.3), helix, "host-memory", Confirmed, RuledOut},
 		{"host-oom.recent = 1m", "", func(o rules.Options) { o.(*rules.HostOOMOptions).Recent = backend.Duration(time.Minute) }, "7", hostKill, helix, "host-memory", Confirmed, RuledOut},
 		{"sandbox-oom.recent = 10m", "sandbox-oom", func(o rules.Options) { o.(*rules.SandboxOOMOptions).Recent = backend.Duration(10 * time.Minute) }, "3", killed, sbKey("b"), "sandbox-oom", Confirmed, RuledOut},
 		{"wont-terminate.gone = 1h", "", func(o rules.Options) { o.(*rules.TerminateOptions).Gone = backend.Duration(time.Hour) }, "4", idle, sbKey("b"), "awaiting-sleep", RuledOut, CannotTell},
