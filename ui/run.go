@@ -31,10 +31,10 @@ type Terminal struct {
 }
 
 const (
-	// unheard is how long a program that must end may take to answer.
-	unheard = time.Second
-	// stalled is how long a terminal that takes no output may hold up the end of its program.
-	stalled = 2 * time.Second
+	// quitWithin is how long a program that must end may take to answer.
+	quitWithin = time.Second
+	// outputWithin is how long a terminal that takes no output may hold up the end of its program.
+	outputWithin = 2 * time.Second
 )
 
 // Run shows the console until the viewer quits (nil), ctx ends (its cause), or something breaks. The terminal is
@@ -105,14 +105,14 @@ func (i input) Read(p []byte) (int, error) {
 // lose ends a program whose far end has gone.
 func (x *program) lose() {
 	if !x.lost.Swap(true) {
-		x.spawn.Go("ui: end of the input", func() { x.quit(stalled) })
+		x.spawn.Go("ui: end of the input", func() { x.quit(outputWithin) })
 	}
 }
 
 // end ends the program from outside and returns when the terminal is restored.
 func (x *program) end() {
 	x.killed.Store(true)
-	x.quit(unheard)
+	x.quit(quitWithin)
 }
 
 // endWith ends the program when ctx ends.
@@ -120,7 +120,7 @@ func (x *program) endWith(ctx context.Context) {
 	select {
 	case <-x.done:
 	case <-ctx.Done():
-		x.quit(stalled)
+		x.quit(outputWithin)
 	}
 }
 
@@ -136,7 +136,7 @@ func (x *program) quit(patience time.Duration) {
 		x.tea.Kill()
 		close(restored)
 	})
-	if !within(stalled, restored) {
+	if !within(outputWithin, restored) {
 		x.out.giveUp()
 		<-restored
 	}
