@@ -128,7 +128,7 @@ func (p *Program) askJournalctl(ctx context.Context) (all []audit.Anchor, why st
 		err = cmd.Start()
 	}
 	if err != nil {
-		return nil, "the system's log cannot be asked: " + err.Error()
+		return nil, "journald cannot be asked (" + err.Error() + "): give --anchors with a file of the system's log, or --anchor with a head that was noted"
 	}
 	all, err = audit.ReadAnchors(out)
 	if ended := cmd.Wait(); err == nil {

@@ -1,11 +1,9 @@
 package docker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/run"
 )
 
 // maxOutput bounds what is kept of a command's output, in bytes.
@@ -122,11 +121,11 @@ func (m *mutatingClient) output(ctx context.Context, id string) (string, error) 
 	defer stream.Close()
 	stop := context.AfterFunc(ctx, stream.Close)
 	defer stop()
-	kept := &head{}
+	kept := &run.Head{Limit: maxOutput}
 	if _, err := stdcopy.StdCopy(kept, kept, stream.Reader); err != nil || ctx.Err() != nil {
 		return "", &actions.UncertainError{Err: m.late(ctx, err)}
 	}
-	return kept.b.String(), nil
+	return kept.String(), nil
 }
 
 // late words an error of a command that may be running still.
@@ -155,15 +154,4 @@ func (m *mutatingClient) exitCode(ctx context.Context, id string) (int, error) {
 			return 0, &actions.UncertainError{Err: m.late(ctx, nil)}
 		}
 	}
-}
-
-// head keeps the beginning of what is written to it.
-type head struct{ b bytes.Buffer }
-
-var _ io.Writer = (*head)(nil)
-
-// Write keeps what fits and takes the rest.
-func (t *head) Write(p []byte) (int, error) {
-	t.b.Write(p[:min(len(p), max(0, maxOutput-t.b.Len()))])
-	return len(p), nil
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +115,7 @@ func (e *runEffect) Do(ctx context.Context, t actions.Target, _ actions.Params) 
 	defer cancel()
 	cmd := e.deps.Command(ctx, argv)
 	cmd.Env = e.environment()
-	var out, errOut head
+	out, errOut := run.Head{Limit: maxOutput}, run.Head{Limit: maxOutput}
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	run.Group(cmd)
 	if err := cmd.Start(); err != nil {
@@ -165,14 +164,3 @@ func (e *runEffect) environment() []string {
 
 // Close has nothing to release.
 func (e *runEffect) Close() error { return nil }
-
-// head keeps the beginning of what is written to it.
-type head struct{ bytes.Buffer }
-
-// Write takes everything and keeps what has room.
-func (h *head) Write(p []byte) (int, error) {
-	if room := maxOutput - h.Len(); room > 0 {
-		h.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}

@@ -15,7 +15,7 @@ import (
 
 // unsupported says why nothing is offered here.
 func unsupported() backend.Safe {
-	return backend.Text("directories are only listed on this system: removing them safely needs Linux (openat2, renameat2 and /proc)")
+	return backend.Text("directories are only listed on this system: removing them safely needs Linux (openat2, renameat2 and /proc), so run sandglass clean there")
 }
 
 func whose(actions.Site, hostfs.Scratch) (self, owner uint32) { return 0, 0 }

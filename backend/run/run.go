@@ -37,7 +37,7 @@ func Output(ctx context.Context, deps backend.Deps, argv []string, maxBytes int6
 	}
 	cmd := deps.Command(ctx, argv)
 	Group(cmd)
-	out, said := &capped{limit: maxBytes}, &capped{limit: stderrKept, cut: true}
+	out, said := &capped{limit: maxBytes}, &Head{Limit: stderrKept}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
 	switch {
@@ -48,7 +48,7 @@ func Output(ctx context.Context, deps backend.Deps, argv []string, maxBytes int6
 	case err == nil:
 		return out.b.Bytes(), nil
 	}
-	if text := strings.TrimSpace(said.b.String()); text != "" {
+	if text := strings.TrimSpace(said.String()); text != "" {
 		return out.b.Bytes(), fmt.Errorf("the command failed: %w: %s", err, deps.Cleaner.Clean(text, 200))
 	}
 	return out.b.Bytes(), fmt.Errorf("the command failed: %w", err)
@@ -67,23 +67,32 @@ func Kind(err error) backend.ErrorKind {
 	return backend.ErrUnreachable
 }
 
-// capped keeps so much of an output; more ends the command, or is dropped when cut is set.
+// Head keeps the beginning of what is written to it, and drops the rest.
+type Head struct {
+	Limit int
+	b     bytes.Buffer
+}
+
+// Write never fails.
+func (h *Head) Write(p []byte) (int, error) {
+	h.b.Write(p[:min(len(p), max(0, h.Limit-h.b.Len()))])
+	return len(p), nil
+}
+
+// String is what was kept.
+func (h *Head) String() string { return h.b.String() }
+
+// capped keeps an output up to its limit; more ends the command.
 type capped struct {
 	b     bytes.Buffer
 	limit int64
-	cut   bool
 	full  bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	room := c.limit - int64(c.b.Len())
-	if int64(len(p)) <= room {
+	if int64(len(p)) <= c.limit-int64(c.b.Len()) {
 		return c.b.Write(p)
 	}
 	c.full = true
-	if !c.cut {
-		return 0, ErrOutput
-	}
-	c.b.Write(p[:room]) // a buffer's Write never fails
-	return len(p), nil
+	return 0, ErrOutput
 }
