@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,40 +19,27 @@ import (
 	"sandglass/config"
 )
 
-// exportTemplates are the rule file and the tests of it.
+// exportTemplates are the rule file, the tests of it, and parts of both, with values as ${name}. They are not those of
+// text/template, because a program that links that package keeps every exported method: 4 MB more.
 //
-//go:embed prometheus.yml.tmpl promtool.yml.tmpl
+//go:embed export
 var exportTemplates embed.FS
 
-// export is what `rules export` writes about; the templates read its exported fields.
+// filled is a template with its values, without the last end of line.
+func filled(name string, values map[string]string) string {
+	b, err := exportTemplates.ReadFile("export/" + name + ".tmpl")
+	if err != nil {
+		panic(err) // a test fills them all
+	}
+	return os.Expand(strings.TrimSuffix(string(b), "\n"), func(key string) string { return values[key] })
+}
+
+// export is what `rules export` writes about.
 type export struct {
 	config             *config.Config
-	Evictions, Retries string // metric names
-	Provider           string // label
-	File               string // the name of the rule file in the tests
-
-	On          bool // eviction-storm is switched on
-	Storm       *rules.StormOptions
-	Scope       string // what the configuration limits it to, empty: nothing
-	Labels      [][2]string
-	Annotations [][2]string
-	LeftOut     [][2]string // the rules that PromQL cannot express, and why
-	At          string      // when the tests look
-	Samples     int
-	Cases       []exportCase
-}
-
-// exportCase is one test of the exported rule.
-type exportCase struct {
-	Name   string
-	Fires  bool
-	Series []exportSeries
-}
-
-// exportSeries is a counter that grows by the same number in each interval.
-type exportSeries struct {
-	Metric string
-	Each   float64
+	evictions, retries string // metric names
+	provider           string // label
+	file               string // the name of the rule file in the tests
 }
 
 // stormName is the one rule whose input Prometheus has.
@@ -60,7 +47,7 @@ const stormName = "eviction-storm"
 
 func (p *Program) rulesExportCommand(s *shared) *cobra.Command {
 	var format *oneWord
-	e := export{Evictions: "helix_workspace_evictions_total", Retries: "helix_workspace_eviction_retries_total", Provider: "provider", File: "sandglass.rules.yml"}
+	e := export{evictions: "helix_workspace_evictions_total", retries: "helix_workspace_eviction_retries_total", provider: "provider", file: "sandglass.rules.yml"}
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write what PromQL can express as Prometheus rules, or the tests of those rules",
@@ -74,7 +61,7 @@ that file. Every other rule is listed in a comment with the reason.
   promtool test rules sandglass.test.yml`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, n := range []string{e.Evictions, e.Retries, e.Provider} {
+			for _, n := range []string{e.evictions, e.retries, e.provider} {
 				if !plainName(n) {
 					return usage("%q is no plain name of a metric or label: letters, digits and _, not beginning with a digit", n)
 				}
@@ -83,7 +70,11 @@ that file. Every other rule is listed in a comment with the reason.
 			if e.config, err = p.load(*s); err != nil {
 				return err
 			}
-			out, err := e.write(format.word + ".yml.tmpl")
+			write := e.prometheus
+			if format.word == "promtool" {
+				write = e.promtool
+			}
+			out, err := write()
 			if err != nil {
 				return err
 			}
@@ -94,10 +85,10 @@ that file. Every other rule is listed in a comment with the reason.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&e.Evictions, "evictions", e.Evictions, "`METRIC` that counts evictions")
-	f.StringVar(&e.Retries, "retries", e.Retries, "`METRIC` that counts evictions which retries recovered")
-	f.StringVar(&e.Provider, "provider-label", e.Provider, "`LABEL` that names the provider")
-	f.StringVar(&e.File, "rule-file", e.File, "`NAME` of the rule file that the tests are about")
+	f.StringVar(&e.evictions, "evictions", e.evictions, "`METRIC` that counts evictions")
+	f.StringVar(&e.retries, "retries", e.retries, "`METRIC` that counts evictions which retries recovered")
+	f.StringVar(&e.provider, "provider-label", e.provider, "`LABEL` that names the provider")
+	f.StringVar(&e.file, "rule-file", e.file, "`NAME` of the rule file that the tests are about")
 	format = p.word(cmd, "format", "", "prometheus or promtool", "prometheus", "promtool")
 	return cmd
 }
@@ -112,54 +103,80 @@ func plainName(s string) bool {
 	return s != ""
 }
 
-// write fills in a template.
-func (e *export) write(name string) (string, error) {
-	if err := e.fill(); err != nil {
-		return "", err
-	}
-	funcs := template.FuncMap{"decimal": decimal, "percent": percent, "quote": quote,
-		"span": func(d backend.Duration) string { return prometheusDuration(d.Std()) }}
-	t, err := template.New(name).Funcs(funcs).ParseFS(exportTemplates, name)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	err = t.Execute(&b, e)
-	return b.String(), err
-}
-
-// fill reads the thresholds of eviction-storm and what the configuration says of the other rules.
-func (e *export) fill() error {
+// storm is eviction-storm as configured; on is false where it is switched off.
+func (e *export) storm() (o *rules.StormOptions, scope string, on bool, err error) {
 	k, err := kindNamed(stormName)
 	if err != nil {
-		return err
+		return nil, "", false, err
 	}
 	m, on, err := app.RuleMeta(k, e.config)
 	if err != nil {
-		return err
+		return nil, "", false, err
 	}
 	options, err := app.RuleOptions(k, e.config)
 	if err != nil {
-		return err
+		return nil, "", false, err
 	}
 	o, ok := options.(*rules.StormOptions)
 	if !ok {
-		return fmt.Errorf("the options of %s have another type", stormName)
+		return nil, "", false, fmt.Errorf("the options of %s have another type", stormName)
 	}
-	e.On, e.Storm, e.Scope = on, o, backend.Clean(m.Scope.String(), 2000).String()
-	e.Labels = [][2]string{{"rule", stormName}, {"severity", string(o.Severity)}, {"runbook", "7"}}
-	e.Annotations = [][2]string{
-		{"summary", "Workspaces are evicted faster than they recover"},
-		{"description", fmt.Sprintf("More than %s evictions a second over %s, of which retries recover less than %s. Next: sandglass runbook 7", decimal(o.Rate),
-			duration(o.Over.Std()), percent(o.Recovery))},
+	return o, backend.Clean(m.Scope.String(), 2000).String(), on, nil
+}
+
+func (e *export) prometheus() (string, error) {
+	o, scope, on, err := e.storm()
+	if err != nil {
+		return "", err
 	}
-	e.LeftOut = e.leftOut()
-	e.tests()
-	return nil
+	groups := filled("off", nil)
+	if on {
+		groups = filled("storm", e.rule(o, scope))
+	}
+	return filled("prometheus", map[string]string{"groups": groups, "left_out": e.leftOut()}) + "\n", nil
+}
+
+// rule are the values of the exported rule: more than `rate` evictions a second, of which less than `recovery` recover.
+// A retry counter that does not exist yet has counted none, which `unless` gets right.
+func (e *export) rule(o *rules.StormOptions, scope string) map[string]string {
+	rate := func(metric string) string {
+		return fmt.Sprintf("sum by (%s) (rate(%s[%s]))", e.provider, metric, prometheusDuration(o.Over.Std()))
+	}
+	v := map[string]string{"leave": percent(o.Leave), "evictions": rate(e.evictions), "retries": rate(e.retries), "rate": decimal(o.Rate),
+		"recovery": decimal(o.Recovery), "labels": labels(o, 10), "annotations": annotations(o, 10)}
+	if scope != "" {
+		v["scope"] = "\n      # The configuration limits the rule to: " + scope + ".\n      # That is not in this expression, which counts all of its series."
+	}
+	for name, d := range map[string]backend.Duration{"for": o.For, "keep": o.KeepFiringFor} {
+		if d > 0 {
+			v[name] = "\n        " + map[string]string{"for": "for", "keep": "keep_firing_for"}[name] + ": " + prometheusDuration(d.Std())
+		}
+	}
+	return v
+}
+
+func labels(o *rules.StormOptions, indent int) string {
+	return lines(indent, "rule", stormName, "severity", string(o.Severity), "runbook", "7")
+}
+
+func annotations(o *rules.StormOptions, indent int) string {
+	return lines(indent, "summary", "Workspaces are evicted faster than they recover",
+		"description", fmt.Sprintf("More than %s evictions a second over %s, of which retries recover less than %s. Next: sandglass runbook 7", decimal(o.Rate),
+			duration(o.Over.Std()), percent(o.Recovery)))
+}
+
+// lines are the pairs of a YAML map, each on a line of its own.
+func lines(indent int, pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&b, "\n%*s%s: %s", indent, "", pairs[i], quote(pairs[i+1]))
+	}
+	return b.String()
 }
 
 // leftOut lists the rules that PromQL cannot express, and why.
-func (e *export) leftOut() (out [][2]string) {
+func (e *export) leftOut() string {
+	var b strings.Builder
 	for _, k := range rules.Kinds() {
 		if k.Name == stormName {
 			continue
@@ -172,9 +189,9 @@ func (e *export) leftOut() (out [][2]string) {
 		case on:
 			why = noMetric(m.Needs)
 		}
-		out = append(out, [2]string{k.Name, why})
+		fmt.Fprintf(&b, "\n#   %s: %s", k.Name, why)
 	}
-	return out
+	return b.String()
 }
 
 // noMetric says why a rule cannot be written in PromQL.
@@ -193,21 +210,44 @@ func noMetric(needs [][]backend.Input) string {
 	return "it reads " + strings.Join(in, ", ") + ": Sandglass knows of no metric for that"
 }
 
-// tests are of a storm, of one whose evictions recover, and of a rate below the threshold.
-func (e *export) tests() {
-	o := e.Storm
-	const interval = 15 * time.Second // as in the template
-	at := (2*o.Over.Std() + o.For.Std() + interval).Truncate(interval)
-	e.At, e.Samples = prometheusDuration(at), int(at/interval)+1
-	storm := math.Ceil(o.Rate*interval.Seconds()*10) / 2 // five times the rate, a multiple of a half
-	evictions := func(each float64) exportSeries { return exportSeries{e.Evictions, each} }
-	retries := func(each float64) exportSeries { return exportSeries{e.Retries, each} }
-	e.Cases = []exportCase{
-		{"a storm from which nothing recovers, before the retry counter exists", true, []exportSeries{evictions(storm)}},
-		{"a storm from which nearly nothing recovers", true, []exportSeries{evictions(storm), retries(storm * o.Recovery / 10)}},
-		{"as many evictions, of which enough recover", false, []exportSeries{evictions(storm), retries(storm * math.Min(1, o.Recovery*1.01))}},
-		{"evictions at half the rate", false, []exportSeries{evictions(o.Rate * interval.Seconds() / 2), retries(0)}},
+// promtool writes tests of a storm, of one whose evictions recover, and of a rate below the threshold.
+func (e *export) promtool() (string, error) {
+	o, _, on, err := e.storm()
+	if err != nil {
+		return "", err
 	}
+	cases := " []"
+	if on {
+		cases = e.cases(o)
+	}
+	return filled("promtool", map[string]string{"file": quote(e.file), "cases": cases}) + "\n", nil
+}
+
+func (e *export) cases(o *rules.StormOptions) string {
+	const interval = 15 * time.Second // as in the templates
+	at := (2*o.Over.Std() + o.For.Std() + interval).Truncate(interval)
+	storm := math.Ceil(o.Rate*interval.Seconds()*10) / 2 // five times the rate, a multiple of a half
+	series := func(metric string, each float64) string {
+		return "\n      - series: " + quote(fmt.Sprintf("%s{%s=\"docker\"}", metric, e.provider)) +
+			"\n        values: " + quote(fmt.Sprintf("0+%sx%d", decimal(each), int(at/interval)+1))
+	}
+	var b strings.Builder
+	for _, c := range []struct {
+		name, series string
+		fires        bool
+	}{
+		{"a storm from which nothing recovers, before the retry counter exists", series(e.evictions, storm), true},
+		{"a storm from which nearly nothing recovers", series(e.evictions, storm) + series(e.retries, storm*o.Recovery/10), true},
+		{"as many evictions, of which enough recover", series(e.evictions, storm) + series(e.retries, storm*math.Min(1, o.Recovery*1.01)), false},
+		{"evictions at half the rate", series(e.evictions, o.Rate*interval.Seconds()/2) + series(e.retries, 0), false},
+	} {
+		expected := " []"
+		if c.fires {
+			expected = filled("expected", map[string]string{"provider": e.provider, "labels": labels(o, 14), "annotations": annotations(o, 14)})
+		}
+		b.WriteString(filled("case", map[string]string{"name": quote(c.name), "series": c.series, "at": prometheusDuration(at), "expected": expected}))
+	}
+	return b.String()
 }
 
 // decimal writes a number without an exponent: promtool's notation knows none.

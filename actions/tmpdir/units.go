@@ -3,13 +3,12 @@ package tmpdir
 import (
 	_ "embed"
 	"strings"
-	"text/template"
 
 	"sandglass/backend"
 )
 
 // unitsTemplate is the policy, a systemd service and its timer, each with where it goes, and why they replace the usual
-// line in a crontab. The service runs as root, because only root sees who uses a directory, and in the host's own mount
+// line in a crontab; docs/backends/tmpdir-clean.md says at length what is wrong with that line. The service runs as root, because only root sees who uses a directory, and in the host's own mount
 // and process namespaces, because from another one neither mounts nor processes are seen.
 //
 //go:embed units.tmpl
@@ -42,13 +41,8 @@ func Units(t Timer) string {
 	for i, a := range args {
 		args[i], shell[i] = unitWord(a), backend.ShellWord(a).String()
 	}
-	var b strings.Builder
-	err := template.Must(template.New("units").Parse(unitsTemplate)).Execute(&b, map[string]string{
-		"File": file, "Policy": strings.TrimRight(t.Policy.Text(), "\n") + "\n", "Command": strings.Join(args, " "), "Shell": strings.Join(shell, " ")})
-	if err != nil {
-		panic("template of the systemd units: " + err.Error()) // a test executes it
-	}
-	return b.String()
+	return strings.NewReplacer("{{file}}", file, "{{policy}}", strings.TrimRight(t.Policy.Text(), "\n"),
+		"{{command}}", strings.Join(args, " "), "{{shell}}", strings.Join(shell, " ")).Replace(unitsTemplate)
 }
 
 // unitWord quotes a word of ExecStart (systemd.service(5)): % and $ stand for themselves only when doubled.

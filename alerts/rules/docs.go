@@ -7,15 +7,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 )
 
-// texts are the page of each rule, figures.md with what a simulated day measured, and the template of docs/alerts.md.
+// texts are the page of each rule.
 //
-//go:embed *.md alerts.md.tmpl
+//go:embed *.md
 var texts embed.FS
 
 func mustRead(name string) string {
@@ -45,48 +44,6 @@ func page(name string) (summary string, e alerts.Explain) {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// Document writes docs/alerts.md from the rules' pages and options.
-func Document() string {
-	type rule struct {
-		Kind
-		Meta    *alerts.Meta
-		Options []Option
-	}
-	var all []rule
-	for _, k := range Kinds() {
-		all = append(all, rule{k, metaOf(k), OptionList(k.Defaults())})
-	}
-	funcs := template.FuncMap{"inc": func(i int) int { return i + 1 }, "needs": needsText}
-	var b strings.Builder
-	err := template.Must(template.New("alerts.md").Funcs(funcs).Parse(mustRead("alerts.md.tmpl"))).
-		Execute(&b, map[string]any{"Rules": all, "Figures": mustRead("figures.md")})
-	if err != nil {
-		panic("template of docs/alerts.md: " + err.Error()) // a test executes it
-	}
-	return b.String()
-}
-
-// needsText names the inputs without which a rule is blind.
-func needsText(needs [][]backend.Input) string {
-	var groups []string
-	for _, g := range needs {
-		var inputs []string
-		for _, in := range g {
-			inputs = append(inputs, string(in))
-		}
-		groups = append(groups, strings.Join(inputs, " or "))
-	}
-	return strings.Join(groups, "; and ")
-}
-
-func metaOf(k Kind) *alerts.Meta {
-	r, err := k.New(k.Defaults())
-	if err != nil || r == nil {
-		panic("the defaults of " + k.Name + " do not build") // a test builds them all
-	}
-	return r.Meta()
-}
 
 // Option is one key of a rule's table.
 type Option struct{ Key, Default, Doc string }

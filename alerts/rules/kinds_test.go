@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite docs/alerts.md")
 
 func TestDocument(t *testing.T) {
 	path := filepath.Join("..", "..", "docs", "alerts.md")
-	want := Document()
+	want := document()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -203,7 +203,7 @@ func TestNoisyDay(t *testing.T) {
 
 // written holds the figures in the file that docs/alerts.md takes them from.
 func written(t *testing.T, want string) {
-	path := filepath.Join("..", "rules", "figures.md")
+	path := filepath.Join("..", "rules", "testdata", "figures.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
