@@ -3,6 +3,7 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 )
@@ -61,6 +62,26 @@ func KindOf(err error) ErrorKind {
 		return e.Kind
 	}
 	return ErrUnreachable
+}
+
+// FileErrorKind classifies what the system answered about a file.
+func FileErrorKind(err error) ErrorKind {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return ErrUnauthorised
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrGone
+	}
+	return ErrInvalid
+}
+
+// WithoutPath leaves the path out of a file error, for a message that names the path itself.
+func WithoutPath(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }
 
 // Problem is an error that did not stop a poll: it is shown with the source and with the subject it names.

@@ -19,3 +19,18 @@ type SourceKind struct {
 	// New decodes the options and builds the source. It opens no connection.
 	New func(Options, Deps) (Source, error)
 }
+
+// NewSourceKind is a kind whose options are decoded over their defaults. open checks them and builds the source.
+func NewSourceKind[O any](name, summary string, defaults func() O, open func(*O, Options, Deps) (Source, error)) SourceKind {
+	return SourceKind{
+		Name: name, Summary: summary,
+		Defaults: func() any { o := defaults(); return &o },
+		New: func(o Options, deps Deps) (Source, error) {
+			opts := defaults()
+			if err := o.Decode(&opts); err != nil {
+				return nil, err
+			}
+			return open(&opts, o, deps)
+		},
+	}
+}

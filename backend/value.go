@@ -1,6 +1,11 @@
 package backend
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+)
 
 // Value is a reading that may be known, unknown or not applicable. The zero Value is unknown: what nobody set is
 // never healthy and never zero.
@@ -74,4 +79,22 @@ func (v Value[T]) outcome() (valueState, any) { return v.state, v.v }
 func (v *Value[T]) setOutcome(s valueState) any {
 	v.state = s
 	return &v.v
+}
+
+// EpochTime reads seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size. A number below
+// lowest is no time.
+func EpochTime(s string, lowest float64) (time.Time, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || f < lowest || f > 4e18 {
+		return time.Time{}, false
+	}
+	switch {
+	case f < 1e11:
+		return time.UnixMicro(int64(f * 1e6)), true
+	case f < 1e14:
+		return time.UnixMicro(int64(f * 1e3)), true
+	case f < 1e17:
+		return time.UnixMicro(int64(f)), true
+	}
+	return time.Unix(0, int64(f)), true
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"sandglass/backend"
 )
 
 // Find says which file is to be read: the one given, else $SANDGLASS_CONFIG, else sandglass/config.toml below
@@ -53,7 +55,7 @@ func Load(path string, known Known) (*Config, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, Errors{{File: path, What: "cannot be opened: " + cause(err)}}
+		return nil, Errors{{File: path, What: "cannot be opened: " + backend.WithoutPath(err).Error()}}
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -61,17 +63,9 @@ func Load(path string, known Known) (*Config, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 	if err != nil {
-		return nil, Errors{{File: path, What: "cannot be read: " + cause(err)}}
+		return nil, Errors{{File: path, What: "cannot be read: " + backend.WithoutPath(err).Error()}}
 	}
 	return Parse(data, path, known)
-}
-
-func cause(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // StateDirectory is where this configuration keeps what must survive a run. given (a flag) wins over the file, which

@@ -2,11 +2,11 @@ package changes
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/wire"
 )
 
@@ -103,7 +103,8 @@ func leadingTime(text string) (at time.Time, rest string, ok bool) {
 		}
 	}
 	head, tail := cut(text, 1)
-	if t, ok := epoch(strings.Trim(head, "[]():,")); ok {
+	// A smaller number is no time: a line may well begin with a number.
+	if t, ok := backend.EpochTime(strings.Trim(head, "[]():,"), 1e9); ok {
 		return t, tail, true
 	}
 	return time.Time{}, text, false
@@ -120,22 +121,4 @@ func cut(text string, words int) (head, tail string) {
 		at += i + 1
 	}
 	return strings.TrimRight(text[:at], " \t"), strings.TrimLeft(text[at:], " \t-–—:|])")
-}
-
-// epoch tells seconds, milliseconds, microseconds and nanoseconds apart by their size. Smaller numbers are no times:
-// a line may well begin with a number.
-func epoch(s string) (time.Time, bool) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || f < 1e9 || f > 4e18 {
-		return time.Time{}, false
-	}
-	switch {
-	case f < 1e11:
-		return time.UnixMicro(int64(f * 1e6)), true
-	case f < 1e14:
-		return time.UnixMicro(int64(f * 1e3)), true
-	case f < 1e17:
-		return time.UnixMicro(int64(f)), true
-	}
-	return time.Unix(0, int64(f)), true
 }

@@ -27,12 +27,7 @@ const maxLookback = 7 * 24 * time.Hour
 
 // Kind is the source kind "changes".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "changes",
-		Summary:  "change markers for the timeline, from a file or a command",
-		Defaults: func() any { o := defaults(); return &o },
-		New:      newFromOptions,
-	}
+	return backend.NewSourceKind("changes", "change markers for the timeline, from a file or a command", defaults, open)
 }
 
 func defaults() Options {
@@ -49,11 +44,7 @@ func defaults() Options {
 
 var wordLike = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
-func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
-	opts := defaults()
-	if err := o.Decode(&opts); err != nil {
-		return nil, err
-	}
+func open(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 	switch {
 	case opts.File == "" && len(opts.Command) == 0:
 		return nil, o.Refuse("kind", "a changes source needs a file or a command")
@@ -68,5 +59,5 @@ func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error
 	case opts.MaxBody < 1000 || opts.MaxBody > 64_000_000:
 		return nil, o.Refuse("max_body", "at least 1kB and at most 64MB")
 	}
-	return newSource(opts, deps), nil
+	return newSource(*opts, deps), nil
 }

@@ -32,21 +32,13 @@ const (
 
 // Kind is the source kind "check". questions are the names of the questions that diagnoses ask.
 func Kind(questions []string) backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "check",
-		Summary:  "a fact that no other source reports, from a URL or a command; [[check]] is short for it, with interval 30s",
-		Defaults: func() any { o := defaults(); return &o },
-		New: func(o backend.Options, deps backend.Deps) (backend.Source, error) {
-			opts := defaults()
-			if err := o.Decode(&opts); err != nil {
-				return nil, err
-			}
+	return backend.NewSourceKind("check", "a fact that no other source reports, from a URL or a command; [[check]] is short for it, with interval 30s",
+		defaults, func(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 			if err := opts.check(o, questions); err != nil {
 				return nil, err
 			}
-			return newSource(opts, deps)
-		},
-	}
+			return newSource(*opts, deps)
+		})
 }
 
 func defaults() Options {

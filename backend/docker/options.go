@@ -34,25 +34,14 @@ func defaults() Options {
 
 // Kind is the source kind "docker".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:    "docker",
-		Summary: "containers of a Docker engine: state, health, exit codes, mounts, figures, lifecycle events",
-		Defaults: func() any {
-			o := defaults()
-			return &o
-		},
-		New: func(opts backend.Options, deps backend.Deps) (backend.Source, error) {
-			o := defaults()
-			if err := opts.Decode(&o); err != nil {
-				return nil, err
-			}
+	return backend.NewSourceKind("docker", "containers of a Docker engine: state, health, exit codes, mounts, figures, lifecycle events",
+		defaults, func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			sel, err := o.check(opts)
 			if err != nil {
 				return nil, err
 			}
-			return newSource(o, sel, deps), nil
-		},
-	}
+			return newSource(*o, sel, deps), nil
+		})
 }
 
 // check refuses what can be judged without asking the engine.

@@ -65,18 +65,11 @@ const (
 
 // Kind builds helix sources.
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "helix",
-		Summary:  "workspace registries of Helix Agents servers, by their health, list or aggregate routes",
-		Defaults: func() any { return defaults() },
-		New: func(opts backend.Options, deps backend.Deps) (backend.Source, error) {
-			o := defaults()
-			if err := opts.Decode(o); err != nil {
-				return nil, err
-			}
+	return backend.NewSourceKind("helix", "workspace registries of Helix Agents servers, by their health, list or aggregate routes",
+		func() Options { return *defaults() },
+		func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			return newSource(o, opts, deps)
-		},
-	}
+		})
 }
 
 // elsewhere says where to look for runtimes that have no workspaces to poll: they refuse at run start.

@@ -48,7 +48,7 @@ func (f *files) scan(now time.Time, lookback time.Duration) int64 {
 		}
 		if err != nil {
 			refused[path] = true
-			f.problem(kindOf(err), path, now, "%v", plain(err))
+			f.problem(backend.FileErrorKind(err), path, now, "%v", backend.WithoutPath(err))
 		}
 	}
 	f.refused, f.polled = refused, true
@@ -171,7 +171,7 @@ func (f *files) read(ctx context.Context, a *lineAnalyser, now time.Time) {
 		n, err := t.read(ctx, a, buf, left, now)
 		left -= n
 		if err != nil {
-			f.problem(kindOf(err), t.path, now, "%v", plain(err))
+			f.problem(backend.FileErrorKind(err), t.path, now, "%v", backend.WithoutPath(err))
 		}
 		f.behind += max(0, t.size-t.offset)
 		if t.finished(n, a) {
@@ -207,23 +207,4 @@ func (f *files) problem(kind backend.ErrorKind, where string, now time.Time, for
 	}
 	f.problems = append(f.problems, backend.Problem{Kind: kind, Where: backend.Clean(where, 200),
 		What: backend.Clean(fmt.Sprintf(format, args...), 300), At: now})
-}
-
-func kindOf(err error) backend.ErrorKind {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return backend.ErrUnauthorised
-	case errors.Is(err, fs.ErrNotExist):
-		return backend.ErrGone
-	}
-	return backend.ErrInvalid
-}
-
-// plain leaves the path out of a file error: it is named beside it.
-func plain(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -48,12 +48,7 @@ type PatternOption struct {
 
 // Kind is the source kind "logs".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "logs",
-		Summary:  "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods",
-		Defaults: func() any { o := defaults(); return &o },
-		New:      newFromOptions,
-	}
+	return backend.NewSourceKind("logs", "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods", defaults, open)
 }
 
 func defaults() Options {
@@ -76,15 +71,11 @@ func defaults() Options {
 	}
 }
 
-func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
-	opts := defaults()
-	if err := o.Decode(&opts); err != nil {
-		return nil, err
-	}
+func open(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 	if err := opts.check(o); err != nil {
 		return nil, err
 	}
-	return newSource(opts, deps)
+	return newSource(*opts, deps)
 }
 
 func (opts *Options) check(o backend.Options) error {

@@ -2,9 +2,9 @@ package logs
 
 import (
 	"bytes"
-	"math"
-	"strconv"
 	"time"
+
+	"sandglass/backend"
 )
 
 // parseTime reads a time as loggers write it: ISO 8601 (a zone is optional; without one loc is assumed), or an epoch
@@ -13,19 +13,7 @@ func parseTime(b []byte, loc *time.Location) (time.Time, bool) {
 	if t, _, ok := isoTime(b, loc); ok {
 		return t, true
 	}
-	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || math.IsNaN(f) || f < 1e8 || f > 4e18 {
-		return time.Time{}, false
-	}
-	switch {
-	case f < 1e11:
-		return time.UnixMicro(int64(f * 1e6)), true
-	case f < 1e14:
-		return time.UnixMicro(int64(f * 1e3)), true
-	case f < 1e17:
-		return time.UnixMicro(int64(f)), true
-	}
-	return time.Unix(0, int64(f)), true
+	return backend.EpochTime(string(b), 1e8)
 }
 
 // leadingTime reads the time at the start of a plain line, in brackets or not.

@@ -29,12 +29,7 @@ type Options struct {
 
 // Kind is the source kind "prometheus-api".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "prometheus-api",
-		Summary:  "eviction and retry counters from a Prometheus server's query API, the past hour included",
-		Defaults: func() any { o := defaults(); return &o },
-		New:      newFromOptions,
-	}
+	return backend.NewSourceKind("prometheus-api", "eviction and retry counters from a Prometheus server's query API, the past hour included", defaults, open)
 }
 
 func defaults() Options {
@@ -49,15 +44,11 @@ func defaults() Options {
 	}
 }
 
-func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
-	opts := defaults()
-	if err := o.Decode(&opts); err != nil {
-		return nil, err
-	}
+func open(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 	if err := opts.check(o); err != nil {
 		return nil, err
 	}
-	return newSource(opts, deps)
+	return newSource(*opts, deps)
 }
 
 func (opts *Options) check(o backend.Options) error {

@@ -17,12 +17,7 @@ type Options struct {
 
 // Kind is the source kind "prometheus".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "prometheus",
-		Summary:  "eviction and retry counters from a /metrics page",
-		Defaults: func() any { o := defaults(); return &o },
-		New:      newFromOptions,
-	}
+	return backend.NewSourceKind("prometheus", "eviction and retry counters from a /metrics page", defaults, open)
 }
 
 func defaults() Options {
@@ -34,15 +29,11 @@ func defaults() Options {
 	}
 }
 
-func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
-	opts := defaults()
-	if err := o.Decode(&opts); err != nil {
-		return nil, err
-	}
+func open(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 	if err := opts.check(o); err != nil {
 		return nil, err
 	}
-	return newSource(opts, deps)
+	return newSource(*opts, deps)
 }
 
 func (opts *Options) check(o backend.Options) error {

@@ -2,10 +2,8 @@ package refs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -51,7 +49,7 @@ func (p *poll) read(ctx context.Context, now time.Time) []*refFile {
 		body, state, err := s.load(f, now)
 		switch {
 		case err != nil:
-			f.fail(s.newProblem(kindOf(err), path, plain(err).Error()))
+			f.fail(s.newProblem(backend.FileErrorKind(err), path, backend.WithoutPath(err).Error()))
 		case body != nil:
 			p.r.Load.Requests++
 			p.r.Load.Bytes += int64(len(body))
@@ -81,7 +79,7 @@ func (p *poll) list() []string {
 	for _, pattern := range p.s.opts.Files {
 		g := globber{fail: func(path string, err error) {
 			p.complete = false
-			p.problem(kindOf(err), path, "%v", plain(err))
+			p.problem(backend.FileErrorKind(err), path, "%v", backend.WithoutPath(err))
 		}}
 		g.expand(pattern)
 		if len(g.found) == 0 {
@@ -192,23 +190,4 @@ func (p *poll) command(ctx context.Context, now time.Time) (ran bool, err error)
 	s.out.take(s.decode(s.out, body))
 	s.next = now.Add(s.opts.CommandEvery.Std())
 	return true, nil
-}
-
-func kindOf(err error) backend.ErrorKind {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return backend.ErrUnauthorised
-	case errors.Is(err, fs.ErrNotExist):
-		return backend.ErrGone
-	}
-	return backend.ErrInvalid
-}
-
-// plain leaves the path out of a file error: it is named beside it.
-func plain(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -53,12 +53,7 @@ type Pointers struct {
 
 // Kind is the source kind "refs".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:     "refs",
-		Summary:  "saved session state: which workspaces and sandboxes sessions will ask for again",
-		Defaults: func() any { o := defaults(layoutHelix); return &o },
-		New:      newFromOptions,
-	}
+	return backend.NewSourceKind("refs", "saved session state: which workspaces and sandboxes sessions will ask for again", func() Options { return defaults(layoutHelix) }, open)
 }
 
 func defaults(layout string) Options {
@@ -97,16 +92,12 @@ func defaults(layout string) Options {
 	return o
 }
 
-func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error) {
-	opts := defaults(layoutHelix)
-	if err := o.Decode(&opts); err != nil {
-		return nil, err
-	}
+func open(opts *Options, o backend.Options, deps backend.Deps) (backend.Source, error) {
 	switch opts.Layout {
 	case layoutHelix:
 	case layoutSDK: // again, on top of the defaults that the layout asks for
-		opts = defaults(layoutSDK)
-		if err := o.Decode(&opts); err != nil {
+		*opts = defaults(layoutSDK)
+		if err := o.Decode(opts); err != nil {
 			return nil, err
 		}
 	default:
@@ -115,7 +106,7 @@ func newFromOptions(o backend.Options, deps backend.Deps) (backend.Source, error
 	if err := opts.check(o); err != nil {
 		return nil, err
 	}
-	return newSource(opts, deps)
+	return newSource(*opts, deps)
 }
 
 func (opts *Options) check(o backend.Options) error {

@@ -37,25 +37,14 @@ const mostEntries = 100_000_000
 
 // Kind is the source kind "tmpdir".
 func Kind() backend.SourceKind {
-	return backend.SourceKind{
-		Name:    "tmpdir",
-		Summary: "scratch directories of this host: age, size, who uses them; disk, memory and boot facts",
-		Defaults: func() any {
-			o := defaults()
-			return &o
-		},
-		New: func(opts backend.Options, deps backend.Deps) (backend.Source, error) {
-			o := defaults()
-			if err := opts.Decode(&o); err != nil {
-				return nil, err
-			}
+	return backend.NewSourceKind("tmpdir", "scratch directories of this host: age, size, who uses them; disk, memory and boot facts",
+		defaults, func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			a, err := o.check(opts)
 			if err != nil {
 				return nil, err
 			}
-			return newSource(o, a, deps), nil
-		},
-	}
+			return newSource(*o, a, deps), nil
+		})
 }
 
 // check refuses what can be judged without looking at the roots. A root that does not exist is no mistake of the
