@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/keys"
 )
@@ -31,6 +32,15 @@ func (m *Model) wait(pause time.Duration) tea.Cmd {
 			return nil
 		}
 	}
+}
+
+// pause is how long the next State waits to be drawn: not at all while a source has not answered yet.
+func (m *Model) pause() time.Duration {
+	starting := func(h *fleet.SourceHealth) bool { return h.Status == fleet.StatusStarting }
+	if m.state == nil || slices.ContainsFunc(m.state.Sources, starting) {
+		return 0
+	}
+	return refreshEvery
 }
 
 func (m *Model) tick() tea.Cmd {

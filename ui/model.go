@@ -19,7 +19,7 @@ import (
 
 // Every number that decides how often something happens.
 const (
-	refreshEvery = 100 * time.Millisecond // States are drawn at most this often
+	refreshEvery = 100 * time.Millisecond // States are drawn at most this often, first answers of sources at once
 	tickEvery    = time.Second            // ages and the clock are looked at this often; what did not change is not sent
 	sayFor       = 6                      // ticks for which a remark stays in the footer
 	framesPerSec = 60
@@ -125,7 +125,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case changedMsg:
 		m.refresh()
-		return tea.Batch(m.wait(refreshEvery), m.diagnose(), m.ring())
+		return tea.Batch(m.wait(m.pause()), m.diagnose(), m.ring())
 	case tickMsg:
 		m.onTick()
 		return tea.Batch(m.tick(), m.diagnose())
