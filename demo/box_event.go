@@ -15,21 +15,6 @@ type boxEvent struct {
 	exit   string // attribute exitCode, empty when the action has none
 }
 
-// events lists what happened after from and not after w.t, oldest first.
-func (w world) events(from time.Duration) []boxEvent {
-	out := w.scriptEvents(from)
-	for _, d := range w.deeds.from(0) {
-		out = append(out, w.told(d, from)...)
-	}
-	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
-	return out
-}
-
-// told lists what a deed makes the engine say after from and not after w.t.
-func (w world) told(d deed, from time.Duration) []boxEvent {
-	return slices.DeleteFunc(deedEvents(d), func(e boxEvent) bool { return e.at <= from || e.at > w.t || !w.holds(e) })
-}
-
 // scriptEvents lists what the script makes happen.
 func (w world) scriptEvents(from time.Duration) []boxEvent {
 	var out []boxEvent

@@ -108,7 +108,7 @@ func TestDemoStartsAnswersAndCleansUp(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(d.Dir()); !os.IsNotExist(err) {
+	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
 		t.Errorf("the directory is still there: %v", err)
 	}
 	if err := d.Wait(); err != nil {
@@ -206,10 +206,10 @@ func TestFailureOfAWriterEndsTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(d.Dir(), "tmp")); err != nil {
+	if err := os.RemoveAll(filepath.Join(d.dir, "tmp")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(d.Dir(), "tmp"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.dir, "tmp"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	now.Store(int64(time.Minute))

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -204,4 +205,14 @@ func TestNoSessionBeginsInTheFuture(t *testing.T) {
 			t.Fatalf("session %d of %d begins %s from now", i, len(f.sessions), begin)
 		}
 	}
+}
+
+// events lists what happened after from and not after w.t, oldest first.
+func (w world) events(from time.Duration) []boxEvent {
+	out := w.scriptEvents(from)
+	for _, d := range w.deeds.from(0) {
+		out = append(out, slices.DeleteFunc(deedEvents(d), func(e boxEvent) bool { return e.at <= from || e.at > w.t || !w.holds(e) })...)
+	}
+	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	return out
 }

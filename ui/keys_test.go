@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // docs/keys.md is generated from the table of keys: go test ./ui -run Keys -update
 func TestKeysDocumentIsCurrent(t *testing.T) {
-	want := keys.Markdown(keys.Bindings(screenNames(screens())))
+	want := keysMarkdown(keys.Bindings(screenNames(screens())))
 	const path = "../docs/keys.md"
 	if u := flag.Lookup("update"); u != nil && u.Value.String() == "true" {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -42,6 +43,31 @@ func TestScreenNumbers(t *testing.T) {
 		m.open(s.Number())
 		if m.screen().Number() != s.Number() {
 			t.Errorf("%d does not open %s", s.Number(), s.Name())
+		}
+	}
+}
+
+// keysMarkdown is docs/keys.md.
+func keysMarkdown(bindings []keys.Binding) string {
+	var s strings.Builder
+	s.WriteString("# Keys\n\nGenerated from the table in `views/keys`; a test compares it.\n")
+	for _, c := range []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu} {
+		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
+		for _, b := range bindings {
+			if b.Context == c {
+				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
+			}
+		}
+	}
+	return s.String()
+}
+
+func TestMarkdownHasEveryKey(t *testing.T) {
+	table := keys.Bindings(screenNames(screens()))
+	doc := keysMarkdown(table)
+	for _, b := range table {
+		if !strings.Contains(doc, "`"+b.Keys()[0]+"`") {
+			t.Errorf("%v is missing", b.Keys())
 		}
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -185,9 +183,4 @@ func Options(v Viewer, term Terminal) []tea.ProgramOption {
 		opts = append(opts, tea.WithColorProfile(v.ColorProfile))
 	}
 	return opts
-}
-
-// Signals returns a context that ends on SIGINT, SIGTERM and SIGHUP.
-func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -173,23 +172,4 @@ func TestRunSurvivesAPanicInUpdate(t *testing.T) {
 		t.Error("a panic must end the program with an error")
 	}
 	x.clean()
-}
-
-func TestSignalsEndTheContext(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
-		ctx, stop := Signals(t.Context())
-		self, err := os.FindProcess(os.Getpid())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := self.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Minute):
-			t.Errorf("%v did not end the context", sig)
-		}
-		stop()
-	}
 }

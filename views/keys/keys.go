@@ -319,18 +319,3 @@ func (c Context) Name() string {
 	}
 	return "Everywhere"
 }
-
-// Markdown is docs/keys.md.
-func Markdown(bindings []Binding) string {
-	var s strings.Builder
-	s.WriteString("# Keys\n\nGenerated from the table in `views/keys`; a test compares it.\n")
-	for _, c := range []Context{Everywhere, List, Details, VerbMenu, Plan, RunProgress, SilenceTable, Form, FilterLine, CommandMenu} {
-		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
-		for _, b := range bindings {
-			if b.Context == c {
-				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
-			}
-		}
-	}
-	return s.String()
-}

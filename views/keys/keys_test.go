@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -48,13 +47,4 @@ func TestTwiceBoundPanics(t *testing.T) {
 		}
 	}()
 	NewMap(append(table(), bind(List, []string{"s"}, Intent{Action: Quit}, "", "twice", "")))
-}
-
-func TestMarkdownHasEveryKey(t *testing.T) {
-	doc := Markdown(table())
-	for _, b := range table() {
-		if !strings.Contains(doc, "`"+b.Keys()[0]+"`") {
-			t.Errorf("%v is missing", b.Keys())
-		}
-	}
 }
