@@ -138,8 +138,8 @@ func (f *Fleet) waitForWork(ctx context.Context) bool {
 	return true
 }
 
-// PollOnce polls every source until it has told all it can tell at once, or ctx ends, and publishes one State. A
-// source that hangs delays it to the end of ctx and no longer; it shows as timed out.
+// PollOnce polls every source completely, or until ctx ends, and publishes one State. A source that hangs delays it at
+// most until ctx ends, and shows as timed out.
 func (f *Fleet) PollOnce(ctx context.Context) *State {
 	var wg sync.WaitGroup
 	for _, p := range f.pollers {

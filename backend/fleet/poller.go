@@ -70,7 +70,7 @@ func (p *poller) keepWatching(ctx context.Context, running chan struct{}) chan s
 	ended := make(chan struct{})
 	p.opt.Spawn.Go("watch "+p.src.ID(), func() {
 		defer close(ended)
-		// A watch that fails is started anew after the next successful poll; polling goes on without it.
+		// A watch that fails is started again after the next successful poll; polling goes on without it.
 		_ = w.Watch(ctx, p.wake)
 	})
 	return ended

@@ -7,7 +7,7 @@ import (
 	"sandglass/backend"
 )
 
-// State is everything known at one moment. It is immutable and numbered; whoever holds one may read it for ever.
+// State is everything known at one moment. It is immutable and numbered; a holder may read it for ever.
 type State struct {
 	Number uint64
 	Wall   time.Time     // wall clock when the State was built
@@ -38,7 +38,7 @@ type State struct {
 	sandboxes map[backend.ID][]*backend.Sandbox
 	running   map[versionedKind][]VersionCount
 	// Where these are nil, all entities are looked at.
-	sharing   *sharing
+	sharing   *sharedKeys
 	providers map[providerOf]int
 }
 
@@ -76,7 +76,7 @@ const (
 type SourceHealth struct {
 	Key       backend.Key // KindSource
 	Kind      string
-	About     []string // ids of the sources it speaks about; empty = all
+	About     []string // ids of the sources that it reports about; empty = all
 	Status    SourceStatus
 	Error     backend.Safe // why it is degraded or down, empty otherwise
 	ErrorKind backend.ErrorKind

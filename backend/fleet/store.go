@@ -13,17 +13,17 @@ type store struct {
 	longest time.Duration
 	number  uint64
 
-	kinds     []staging // in the order of the table
-	windows   Windows
-	confirmed map[confirmation]time.Time
-	log       *changeLog
-	bySession map[backend.ID][]*backend.Sandbox
-	versions  *versions
-	naming    *naming
-	providers *providers
-	diary     *diary
-	day       Day
-	memories  Memories
+	kinds          []staging // in the order of the table
+	windows        Windows
+	confirmed      map[confirmation]time.Time
+	log            *changeLog
+	bySession      map[backend.ID][]*backend.Sandbox
+	versionTracker *versionTracker
+	placeIndex     *placeIndex
+	providerCounts *providerCounts
+	daySeries      *daySeries
+	day            Day
+	memories       Memories
 
 	changed []backend.Key
 	gone    []Departure
@@ -39,24 +39,24 @@ type confirmation struct {
 
 func newStore(longest time.Duration) *store {
 	s := &store{
-		longest:   longest,
-		confirmed: map[confirmation]time.Time{},
-		versions:  newVersions(),
-		naming:    newNaming(),
-		providers: newProviders(),
-		diary:     newDiary(),
+		longest:        longest,
+		confirmed:      map[confirmation]time.Time{},
+		versionTracker: newVersionTracker(),
+		placeIndex:     newPlaceIndex(),
+		providerCounts: newProviderCounts(),
+		daySeries:      newDaySeries(),
 	}
 	for i := range kinds {
 		s.kinds = append(s.kinds, kinds[i].staging())
 		switch t := s.kinds[i].(type) {
 		case *stagingTable[backend.Workspace, *backend.Workspace]:
 			t.swapped = func(old, w *backend.Workspace) {
-				s.naming.saw(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
-				s.providers.saw(old, w)
+				s.placeIndex.update(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
+				s.providerCounts.update(old, w)
 			}
 		case *stagingTable[backend.Ref, *backend.Ref]:
 			t.swapped = func(old, r *backend.Ref) {
-				s.naming.saw(cmp.Or(r, old).Key, placesOfRef(old), placesOfRef(r))
+				s.placeIndex.update(cmp.Or(r, old).Key, placesOfRef(old), placesOfRef(r))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (s *store) apply(r *backend.Reading) {
 		var changed []backend.Series
 		s.windows, changed = s.windows.with(r.Counts, r.At.Add(-WindowSpan))
 		s.series = append(s.series, changed...)
-		s.diary.counted(r.Counts, r.At)
+		s.daySeries.addCounts(r.Counts, r.At)
 	}
 	s.memories = s.memories.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
@@ -160,7 +160,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	touched = unique(touched)
 	s.observeVersions(touched, wall)
-	s.writeDay(touched, wall, health)
+	s.updateDay(touched, wall, health)
 	st := &State{
 		Number: s.number, Wall: wall, Mono: mono, LongestOperation: s.longest, Sources: health,
 		Delta: Delta{Changed: unique(s.changed), Gone: s.gone, Series: s.series}, Events: s.events,
@@ -171,7 +171,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		}
 	}
 	st.Windows, st.Day, st.Memories, st.sandboxes = s.windows, s.day, s.memories, s.bySession
-	st.running, st.sharing, st.providers = s.versions.counts(), s.naming.publish(), s.providers.publish()
+	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {
 		st.confirmed[k] = v

@@ -58,7 +58,7 @@ func (t *Table[T, P]) Entity(i int) backend.Entity { return t.rows[i] }
 func (t *Table[T, P]) Find(k backend.Key) backend.Entity { return orNil(t.Get(k)) }
 
 // some walks the entities that have one of the keys.
-func (t Table[T, P]) some(keys []backend.Key) iter.Seq[P] {
+func (t Table[T, P]) withKeys(keys []backend.Key) iter.Seq[P] {
 	return func(yield func(P) bool) {
 		for _, k := range keys {
 			if r := t.Get(k); r != nil && !yield(r) {
@@ -84,8 +84,7 @@ func (t Table[T, P]) search(k backend.Key) int {
 	return sort.Search(len(t.rows), func(i int) bool { return t.rows[i].EntityMeta().Key.Compare(k) >= 0 })
 }
 
-// with returns a table in which rows replace or join what was there and gone are left out. What lies between two
-// changes is copied whole.
+// with returns a table with rows added or replaced and gone left out. It copies the rows between two changes as one block.
 func (t Table[T, P]) with(rows []P, gone map[backend.Key]bool) Table[T, P] {
 	if len(rows) == 0 && len(gone) == 0 {
 		return t

@@ -30,7 +30,7 @@ const (
 	fineSpan = 10 * time.Minute
 	// compactAt is the number of points at which old ones are joined.
 	compactAt = 320
-	// slack is how far behind the newest point a count may lie and still be counted at that point's time.
+	// slack is how far behind the newest point a count's time may be and still be counted at that point's time.
 	slack = 10 * time.Second
 )
 
@@ -50,7 +50,7 @@ func (w Windows) get(s backend.Series) *window {
 	return nil
 }
 
-// with adds counts and drops series that saw nothing since before; it returns the series that changed.
+// with adds counts and drops series without counts since before; it returns the series that changed.
 func (w Windows) with(counts []backend.Count, before time.Time) (Windows, []backend.Series) {
 	by := make(map[backend.Series][]backend.Count)
 	for _, c := range counts {

@@ -15,7 +15,7 @@ type Windows struct {
 	series []*window // sorted
 }
 
-// Increase is what a window saw.
+// Increase is the sum of the counts in a window.
 type Increase struct {
 	N float64
 	// First and Last are the times of the first and last count inside the window; a count of 0 is one too.
@@ -76,7 +76,7 @@ func (w Windows) All(name backend.Metric) iter.Seq[backend.Series] {
 }
 
 // Counts walks what one series counted in the last hour, oldest first: by when, and how much. Counts of one moment are
-// joined, and old ones of a minute; a count of 0 says that nothing happened until then.
+// joined, and old ones of a minute; a count of 0 says that there was no event until then.
 func (w Windows) Counts(s backend.Series) iter.Seq2[time.Time, float64] {
 	return func(yield func(time.Time, float64) bool) {
 		x := w.get(s)

@@ -6,14 +6,14 @@ import (
 	"sandglass/backend"
 )
 
-// ListedWhole is when everything of one kind of a source was last read completely, zero when it never was: only then
-// does the absence of an entity say something to whoever has not seen it before.
+// ListedWhole is when the last complete list of a source's entities of one kind was read, zero when there was none. An
+// entity that was never seen counts as absent only after such a list.
 func (s *State) ListedWhole(source string, kind backend.Kind) time.Time {
 	return s.confirmed[confirmation{source, kind}]
 }
 
-// WithListed returns a copy of the State in which everything of a kind was read completely at a time. It serves tests
-// and readers of recordings.
+// WithListed returns a copy of the State with a complete list of a kind read at a time. It serves tests and readers of
+// recordings.
 func (s *State) WithListed(source string, kind backend.Kind, at time.Time) *State {
 	c := *s
 	c.confirmed = make(map[confirmation]time.Time, len(s.confirmed)+1)

@@ -16,7 +16,7 @@ const DaySpan = 24 * time.Hour
 const (
 	// maxLines bounds the lines of a Day, each of which takes at most 1,440 points of 24 bytes: 14 MB in all.
 	maxLines = 400
-	// maxAhead is how far ahead of our clock a count may lie and still be put at its own time.
+	// maxAhead is how far a count's time may be ahead of our clock; a later one is put at the present.
 	maxAhead = 2 * time.Minute
 )
 
@@ -24,7 +24,7 @@ const (
 // levels below, of which it keeps the highest of each minute.
 type LineName string
 
-// The levels. They are maintained, not counted anew, so that they cost nothing in a large fleet.
+// The levels. They are updated from changes, so that a large fleet costs no more than a small one.
 const (
 	LineBroken    LineName = "broken" // workspaces reported failed or evicted
 	LineSandboxes LineName = "running sandboxes"
@@ -32,7 +32,7 @@ const (
 	LineLatency   LineName = "request latency" // seconds, 95 of 100 requests are faster
 )
 
-// Line is one thing of one source that is charted.
+// Line names one charted series of one source.
 type Line struct {
 	Source string
 	Name   LineName
@@ -124,8 +124,8 @@ func (d Day) Since(l Line) time.Time {
 // NewDay builds a Day from counts alone, as of a time; a Metric with the name of a level is one. It serves tests and
 // readers of recordings.
 func NewDay(now time.Time, counts ...backend.Count) Day {
-	d := newDiary()
-	d.counted(counts, now)
+	d := newDaySeries()
+	d.addCounts(counts, now)
 	return Day{}.with(d.points, now.Add(-DaySpan).Unix()/60)
 }
 
@@ -140,7 +140,7 @@ func (d Day) search(l Line) (int, bool) {
 	return slices.BinarySearchFunc(d.lines, l, func(x *dayLine, l Line) int { return compareLines(x.key, l) })
 }
 
-// with adds points. Those of one line must come in the order of their times, apart from what lies in the past.
+// with adds points. Those of one line must be in the order of their times; only points of past minutes may come late.
 func (d Day) with(points map[Line][]minute, oldest int64) Day {
 	if len(points) == 0 && !slices.ContainsFunc(d.lines, func(x *dayLine) bool { return x.open.at < oldest }) {
 		return d
@@ -211,16 +211,18 @@ func (x *dayLine) join(a, b float64) float64 {
 	return a + b
 }
 
-// diary gathers what the next Day adds, and keeps the levels up to date.
-type diary struct {
+// daySeries collects the points that the next Day adds, and keeps the levels up to date.
+type daySeries struct {
 	points map[Line][]minute
 	levels map[Line]int
 }
 
-func newDiary() *diary { return &diary{points: map[Line][]minute{}, levels: map[Line]int{}} }
+func newDaySeries() *daySeries {
+	return &daySeries{points: map[Line][]minute{}, levels: map[Line]int{}}
+}
 
-// counted takes the counts of one reading. now bounds their times: a source's clock may be ahead.
-func (d *diary) counted(counts []backend.Count, now time.Time) {
+// addCounts adds the counts of one reading. now bounds their times: a source's clock may be ahead.
+func (d *daySeries) addCounts(counts []backend.Count, now time.Time) {
 	sums := map[Line]map[int64]float64{}
 	var last Line // counts of one metric mostly follow each other, one for each session
 	var sum map[int64]float64
@@ -248,8 +250,7 @@ func (d *diary) counted(counts []backend.Count, now time.Time) {
 	}
 }
 
-// levels are the lines that show how many entities of a kind there are, with the input that tells so. An entity counts
-// where counts says so.
+// levels are the lines that count entities of a kind, with the input that delivers them. counts selects the entities.
 var levels = [...]struct {
 	kind   backend.Kind
 	input  backend.Input
@@ -267,8 +268,8 @@ var levels = [...]struct {
 	{backend.KindTmpdir, backend.InputTmpdirs, LineTmpdirs, func(backend.Entity) bool { return true }},
 }
 
-// measure adds the present levels of the sources that answer; those of the others are not known now.
-func (d *diary) measure(now time.Time, health []*SourceHealth) {
+// addLevels adds the present levels of the sources that answer; the levels of the others are unknown.
+func (d *daySeries) addLevels(now time.Time, health []*SourceHealth) {
 	at := now.Unix() / 60
 	for _, h := range health {
 		if h.LastOK.IsZero() || h.Status == StatusDown || h.Status == StatusAbsent || h.Overdue(now) {
@@ -288,8 +289,8 @@ func (d *diary) measure(now time.Time, health []*SourceHealth) {
 	}
 }
 
-// writeDay closes what was gathered since the last State, which changed or removed the touched entities.
-func (s *store) writeDay(touched []backend.Key, now time.Time, health []*SourceHealth) {
+// updateDay adds the points since the last State to the Day. touched are the entities that changed or were removed.
+func (s *store) updateDay(touched []backend.Key, now time.Time, health []*SourceHealth) {
 	for _, k := range touched {
 		for _, x := range levels {
 			if x.kind != k.Kind {
@@ -297,14 +298,14 @@ func (s *store) writeDay(touched []backend.Key, now time.Time, health []*SourceH
 			}
 			t, l := s.of(k.Kind), Line{k.Source, x.line}
 			if e := t.before(k); e != nil && x.counts(e) {
-				s.diary.levels[l]--
+				s.daySeries.levels[l]--
 			}
 			if e := t.after(k); e != nil && x.counts(e) {
-				s.diary.levels[l]++
+				s.daySeries.levels[l]++
 			}
 		}
 	}
-	s.diary.measure(now, health)
-	s.day = s.day.with(s.diary.points, now.Add(-DaySpan).Unix()/60)
-	clear(s.diary.points)
+	s.daySeries.addLevels(now, health)
+	s.day = s.day.with(s.daySeries.points, now.Add(-DaySpan).Unix()/60)
+	clear(s.daySeries.points)
 }

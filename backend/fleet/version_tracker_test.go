@@ -113,9 +113,9 @@ func TestMarkersAreBounded(t *testing.T) {
 	if told == 0 || told > maxVersionEvents {
 		t.Errorf("%d markers for a thousand versions within a quarter of an hour", told)
 	}
-	for _, f := range s.versions.fleets {
-		if len(f.running) != 2 || len(f.told) > maxVersionEvents {
-			t.Errorf("%d running, %d told", len(f.running), len(f.told))
+	for _, f := range s.versionTracker.fleets {
+		if len(f.running) != 2 || len(f.announced) > maxVersionEvents {
+			t.Errorf("%d running, %d told", len(f.running), len(f.announced))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestVersionCountsAreThoseOfTheState(t *testing.T) {
 		for x := range st.Sessions.All() {
 			want[x.FrameworkVersion]++
 		}
-		got := s.versions.fleets[versionedKind{"h", backend.KindSession}].running
+		got := s.versionTracker.fleets[versionedKind{"h", backend.KindSession}].running
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("State %d: counted %v, it holds %v", st.Number, got, want)
 		}

@@ -14,8 +14,8 @@ type VersionCount struct {
 	Running int
 }
 
-// Running lists what the running sessions or sandboxes of a source state to run, the commonest first; those that state
-// nothing are not counted. It is maintained, not counted anew; a source with more than 256 versions shows 256.
+// Running lists the versions or images of a source's running sessions or sandboxes, the commonest first. Those without
+// one are not counted. It is updated from changes; a source with more than 256 versions shows 256.
 func (s *State) Running(source string, kind backend.Kind) []VersionCount {
 	return s.running[versionedKind{source, kind}]
 }
@@ -32,7 +32,7 @@ func (s *State) WithRunning(source string, kind backend.Kind, counts ...VersionC
 }
 
 // counts is what runs now; the same map while nothing changed.
-func (v *versions) counts() map[versionedKind][]VersionCount {
+func (v *versionTracker) counts() map[versionedKind][]VersionCount {
 	if !v.changed {
 		return v.counted
 	}

@@ -2,7 +2,7 @@ package fleet
 
 import "sandglass/backend"
 
-// placeName is a place as an entity names it; whose it is follows from State.HomeOf.
+// placeName is a place as an entity names it; State.HomeOf says which source lists it.
 type placeName struct {
 	what PlaceKind
 	id   backend.ID // zero: none is named
@@ -24,25 +24,25 @@ func placesOfRef(r *backend.Ref) (named [2]placeName) {
 	return named
 }
 
-// naming follows which workspaces and refs name each place, from the changes alone: to find in every State what 100,000 of
-// them have in common would cost several times what there is time for. Most places are named once, which costs no list.
-type naming struct {
+// placeIndex holds which workspaces and refs name each place. It is updated from changes, because comparing 100,000
+// entities for every State takes too long. Most places are named once, which costs no list.
+type placeIndex struct {
 	first map[placeName]backend.Key
 	more  map[placeName]map[backend.Key]struct{} // the others, where there are any
 
-	moved   bool // more changed since it was published
-	sharing *sharing
+	moved  bool // more changed since it was published
+	shared *sharedKeys
 }
 
-// sharing are the keys of the workspaces and refs that name a place which another of them names too, in their order.
-type sharing struct{ workspaces, refs []backend.Key }
+// sharedKeys are the sorted keys of the workspaces and refs that name a place which another of them names too.
+type sharedKeys struct{ workspaces, refs []backend.Key }
 
-func newNaming() *naming {
-	return &naming{first: map[placeName]backend.Key{}, more: map[placeName]map[backend.Key]struct{}{}, sharing: &sharing{}}
+func newPlaceIndex() *placeIndex {
+	return &placeIndex{first: map[placeName]backend.Key{}, more: map[placeName]map[backend.Key]struct{}{}, shared: &sharedKeys{}}
 }
 
-// saw takes in that one entity names other places than before.
-func (n *naming) saw(k backend.Key, before, after [2]placeName) {
+// update replaces the places that one entity names.
+func (n *placeIndex) update(k backend.Key, before, after [2]placeName) {
 	for i := range before {
 		if before[i] == after[i] {
 			continue
@@ -56,7 +56,7 @@ func (n *naming) saw(k backend.Key, before, after [2]placeName) {
 	}
 }
 
-func (n *naming) add(p placeName, k backend.Key) {
+func (n *placeIndex) add(p placeName, k backend.Key) {
 	if _, named := n.first[p]; !named {
 		n.first[p] = k
 		return
@@ -68,7 +68,7 @@ func (n *naming) add(p placeName, k backend.Key) {
 	n.moved = true
 }
 
-func (n *naming) remove(p placeName, k backend.Key) {
+func (n *placeIndex) remove(p placeName, k backend.Key) {
 	others := n.more[p]
 	n.moved = n.moved || len(others) > 0
 	if n.first[p] == k {
@@ -84,10 +84,10 @@ func (n *naming) remove(p placeName, k backend.Key) {
 	}
 }
 
-// publish is who shares places now: nil when they are so many that all may as well be looked at.
-func (n *naming) publish() *sharing {
+// publish returns the entities that share places now; nil when they are so many that walking all costs no more.
+func (n *placeIndex) publish() *sharedKeys {
 	if !n.moved {
-		return n.sharing
+		return n.shared
 	}
 	n.moved = false
 	var keys []backend.Key
@@ -97,17 +97,17 @@ func (n *naming) publish() *sharing {
 			keys = append(keys, k)
 		}
 		if len(keys) > 1000 && len(keys) > len(n.first)/4 {
-			n.sharing = nil
+			n.shared = nil
 			return nil
 		}
 	}
-	n.sharing = &sharing{}
+	n.shared = &sharedKeys{}
 	for _, k := range unique(keys) {
 		if k.Kind == backend.KindWorkspace {
-			n.sharing.workspaces = append(n.sharing.workspaces, k)
+			n.shared.workspaces = append(n.shared.workspaces, k)
 		} else {
-			n.sharing.refs = append(n.sharing.refs, k)
+			n.shared.refs = append(n.shared.refs, k)
 		}
 	}
-	return n.sharing
+	return n.shared
 }

@@ -11,9 +11,9 @@ import (
 	"sandglass/backend"
 )
 
-// HomeOf is the id of the source whose sessions a source speaks about where it names a session: the source that lists
-// that session, else the only registry that it speaks about, else itself. It is empty, not known yet, while a source
-// that could list the session has not been read for the first time.
+// HomeOf is the id of the source that a session belongs to when another source names it: the source that lists the
+// session, else the only registry that the naming source reports about, else the naming source itself. It is empty
+// while a source that could list the session has not been polled.
 func (s *State) HomeOf(source string, session backend.ID) string {
 	own := s.Source(source)
 	only, registries, waits := "", 0, false
@@ -53,7 +53,8 @@ const (
 // MaxPlaceUsers bounds Place.Users.
 const MaxPlaceUsers = 1000
 
-// Place is something that holds files and that several workspaces use. Equal ids of two homes are different places.
+// Place is storage that several workspaces use: a sandbox, a namespace or a scratch directory. Equal ids of two homes
+// are different places.
 type Place struct {
 	Home  string // the source whose sessions use it
 	What  PlaceKind
@@ -87,14 +88,14 @@ func (p *Place) Told(s backend.Series) bool {
 
 type placeID struct{ home, what, id string }
 
-// gathering collects the users of places; most places have one, which costs no list.
-type gathering struct {
+// placeCollector collects the users of places; most places have one, which costs no list.
+type placeCollector struct {
 	within bool // several workspaces of one session count too
 	first  map[placeID]PlaceUser
 	many   map[placeID]*Place
 }
 
-func (g *gathering) add(home string, what PlaceKind, id backend.ID, u PlaceUser) {
+func (g *placeCollector) add(home string, what PlaceKind, id backend.ID, u PlaceUser) {
 	if home == "" || id.IsZero() || u.Session.IsZero() {
 		return
 	}
@@ -120,10 +121,10 @@ func (u PlaceUser) same(o PlaceUser) bool {
 // Shared finds the places that more than one session uses; within counts several workspaces of one session too. They
 // come in the order of their home, kind and id. homeOf answers as HomeOf does; it may remember.
 func (s *State) Shared(homeOf func(source string, session backend.ID) string, within bool) iter.Seq[*Place] {
-	g := &gathering{within: within, first: map[placeID]PlaceUser{}, many: map[placeID]*Place{}}
+	g := &placeCollector{within: within, first: map[placeID]PlaceUser{}, many: map[placeID]*Place{}}
 	workspaces, refs := s.Workspaces.All(), s.Refs.All()
 	if s.sharing != nil {
-		workspaces, refs = s.Workspaces.some(s.sharing.workspaces), s.Refs.some(s.sharing.refs)
+		workspaces, refs = s.Workspaces.withKeys(s.sharing.workspaces), s.Refs.withKeys(s.sharing.refs)
 	}
 	for w := range workspaces {
 		u := PlaceUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Said: &w.Meta}
@@ -154,7 +155,7 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 }
 
 // sharedMounts looks at scratch directories that are mounted writable; other mounts are shared on purpose all the time.
-func (s *State) sharedMounts(homeOf func(string, backend.ID) string, g *gathering) {
+func (s *State) sharedMounts(homeOf func(string, backend.ID) string, g *placeCollector) {
 	if s.Tmpdirs.Len() == 0 {
 		return
 	}

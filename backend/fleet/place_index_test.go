@@ -50,7 +50,7 @@ func TestChangesAreFollowed(t *testing.T) {
 			}
 		}
 		for _, within := range []bool{false, true} {
-			got, want, again := told(st, within), told(&walked, within), told(walked.Followed(), within)
+			got, want, again := placesText(st, within), placesText(&walked, within), placesText(walked.Followed(), within)
 			if got != want || again != want {
 				t.Fatalf("round %d, within %v:\n     got %s\nmade anew %s\n    want %s", round, within, got, again, want)
 			}
@@ -65,8 +65,8 @@ func TestChangesAreFollowed(t *testing.T) {
 	for i := range 2 { // two complete lists without anything
 		step(s, t0.Add(time.Duration(1000+i)*time.Second), backend.Reading{Scopes: []backend.Scope{whole(backend.KindWorkspace), whole(backend.KindRef)}})
 	}
-	if len(s.naming.first)+len(s.naming.more)+len(s.providers.counts) > 0 {
-		t.Errorf("what is gone still names %v and %v, and counts %v", s.naming.first, s.naming.more, s.providers.counts)
+	if len(s.placeIndex.first)+len(s.placeIndex.more)+len(s.providerCounts.counts) > 0 {
+		t.Errorf("what is gone still names %v and %v, and counts %v", s.placeIndex.first, s.placeIndex.more, s.providerCounts.counts)
 	}
 }
 

@@ -7,24 +7,24 @@ import (
 const (
 	// climbSpan is how far back a Climb reaches.
 	climbSpan = 30 * time.Minute
-	// justEnded is how long ago a process may have begun anew, for the one before it to be the one that is asked about.
+	// justEnded is how long after a restart a question is still about the process before it.
 	justEnded = 5 * time.Minute
 )
 
-// Climb is how the use of memory went in the life of one process.
+// Climb is the memory growth of one process, from its lowest use to its newest.
 type Climb struct {
 	*ProcessMemory
 	// From is the lowest use in the half hour before Last, which is the newest of that life.
 	From, Last MemoryPoint
-	// Before is the use a minute or less before Last: what separates them came at once.
+	// Before is the use at most a minute before Last; growth between the two is sudden.
 	Before MemoryPoint
-	// Ended says that the process began anew afterwards.
+	// Ended says that the process restarted afterwards.
 	Ended  bool
 	points []MemoryPoint // from From to Last
 }
 
-// Before is how it went before a time. A fall to less than half is a process that began anew; when it began within five
-// minutes before that time, the life before it is meant. False when nothing was read.
+// Before is the memory growth before a time. A fall to less than half is a restart. After a restart within the five
+// minutes before that time, it describes the process before the restart. False when no point was read.
 func (x *ProcessMemory) Before(at time.Time) (Climb, bool) {
 	end := len(x.points)
 	for end > 0 && x.points[end-1].at > at.UnixMilli() {
@@ -57,7 +57,7 @@ func (x *ProcessMemory) Before(at time.Time) (Climb, bool) {
 	return c, true
 }
 
-// lifeBefore is where the life begins of which the point before end is the last one.
+// lifeBefore is the index of the first point of the process whose last point is the one before end.
 func (x *ProcessMemory) lifeBefore(end int) int {
 	i := end - 1
 	for i > 0 && x.points[i].Bytes >= x.points[i-1].Bytes/2 {
@@ -92,8 +92,8 @@ func (c Climb) Share() (float64, bool) {
 	return float64(c.Last.Bytes) / float64(limit), true
 }
 
-// Parts splits the climb into at most n parts of equal length, oldest first, each with its highest use; a part in which
-// nothing was read has that of the part before it.
+// Parts splits the climb into at most n parts of equal length, oldest first, each with its highest use. A part without
+// points repeats the part before it.
 func (c Climb) Parts(n int) []float64 {
 	if n = min(n, len(c.points)); n < 2 {
 		return nil

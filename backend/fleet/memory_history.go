@@ -12,15 +12,15 @@ import (
 // maxProcesses bounds the processes of Memories, each of which has at most 241 points of 16 bytes: 1.5 MB in all.
 const maxProcesses = 400
 
-// Memories are what processes used in the last hour. They are immutable; the zero Memories are empty.
+// Memories are the memory use of processes in the last hour. They are immutable; the zero Memories are empty.
 type Memories struct {
 	of []*ProcessMemory // sorted by process
 }
 
-// ProcessMemory is what one process used. It is immutable.
+// ProcessMemory is the memory use of one process. It is immutable.
 type ProcessMemory struct {
 	Process backend.Process
-	// Limit is how many bytes it may use; unknown where nothing says so.
+	// Limit is how many bytes it may use; unknown where no source reports it.
 	Limit  backend.Value[int64]
 	points []MemoryPoint // oldest first, at most one for each backend.MemoryGrain
 }
@@ -31,7 +31,7 @@ type MemoryPoint struct {
 	Bytes int64
 }
 
-// At is when it was so.
+// At is the time of the reading.
 func (p MemoryPoint) At() time.Time { return time.UnixMilli(p.at) }
 
 func (p MemoryPoint) grain() int64 { return p.at / backend.MemoryGrain.Milliseconds() }
@@ -54,8 +54,7 @@ func compareProcesses(a, b backend.Process) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Labels.String(), b.Labels.String()), a.Session.Compare(b.Session))
 }
 
-// with adds what was read by now, and drops processes of which nothing was read for WindowSpan. Beyond maxProcesses
-// further ones are not kept.
+// with adds readings, and drops processes that had none for WindowSpan. New processes beyond maxProcesses are not kept.
 func (m Memories) with(read []backend.Memory, now time.Time) Memories {
 	oldest := now.Add(-WindowSpan).UnixMilli()
 	if len(read) == 0 && !slices.ContainsFunc(m.of, func(x *ProcessMemory) bool { return x.newest() < oldest }) {

@@ -6,11 +6,11 @@ import (
 	"sandglass/backend"
 )
 
-// registryKind is the kind of source that reads registries; one that was not read yet does not tell its inputs.
+// registryKind is the kind of source that reads registries; before its first poll a source's inputs are unknown.
 const registryKind = "helix"
 
-// HomesOf lists the sources that list sessions and that the given one speaks about, those included that were not read yet
-// and could.
+// HomesOf lists the sources whose sessions the given source reports about. It includes sources that were not polled
+// yet and could list sessions.
 func (s *State) HomesOf(source string) []*SourceHealth {
 	own := s.Source(source)
 	var out []*SourceHealth
@@ -22,8 +22,8 @@ func (s *State) HomesOf(source string) []*SourceHealth {
 	return out
 }
 
-// MayHaveHome reports whether another source, which was not read yet, could turn out to list what this one speaks about.
-// That ends with its first poll, whatever comes of it. A nil source is one that is not configured.
+// MayHaveHome reports whether another source, not polled yet, could list the sessions that this one reports about. It
+// is false after that source's first poll, even a failed one. A nil source is one that is not configured.
 func (h *SourceHealth) MayHaveHome(other *SourceHealth) bool {
 	return other.Status == StatusStarting && other != h &&
 		(other.Kind == registryKind || other.Watches(backend.InputRegistry) || h != nil && slices.Contains(h.About, other.Key.Source))

@@ -21,40 +21,42 @@ const (
 	// maxVersionEvents bounds the markers of one source in an hour: where every session brings an image of its own, a
 	// new one is no change.
 	maxVersionEvents = 6
-	// maxVersions is how many versions of one source are told apart.
+	// maxVersions bounds the versions of one source that are counted separately.
 	maxVersions = 256
 )
 
-// versions notices that what sessions or sandboxes run was changed: a version that nothing ran before, and the moment
-// at which everything runs it. It sees each entity before and after a State was built.
-type versions struct {
-	fleets  map[versionedKind]*versioned
+// versionTracker follows rollouts: it notices when a version first runs, and when all sessions or sandboxes run it. It
+// sees each entity before and after a State was built.
+type versionTracker struct {
+	fleets  map[versionedKind]*runningVersions
 	changed bool // since counted was written
 	counted map[versionedKind][]VersionCount
 }
 
-// versionedKind is one sort of thing of one source whose version is followed.
+// versionedKind is one kind of entities of one source whose version is followed.
 type versionedKind struct {
 	source string
 	kind   backend.Kind
 }
 
-// versioned counts who runs what.
-type versioned struct {
+// runningVersions counts the entities that run each version.
+type runningVersions struct {
 	since   time.Time
 	running map[backend.Safe]int
 	known   map[backend.Safe]time.Time // when it last ran
-	// moved are versions to which something went from another one since the last look.
+	// moved are versions to which an entity changed since the last call of events.
 	moved map[backend.Safe]bool
-	// rollout is a version that appeared beside others and does not run everywhere yet, before what ran until then.
+	// rollout is a version that appeared beside others and does not run everywhere yet; before names the versions until then.
 	rollout, before backend.Safe
-	told            map[backend.Safe]time.Time
+	announced       map[backend.Safe]time.Time
 }
 
-func newVersions() *versions { return &versions{fleets: map[versionedKind]*versioned{}} }
+func newVersionTracker() *versionTracker {
+	return &versionTracker{fleets: map[versionedKind]*runningVersions{}}
+}
 
-// versionedKinds are the kinds whose entities run a version: what it is called, and which one an entity runs, empty when
-// it states none, and whether it runs now.
+// versionedKinds are the kinds whose entities run a version. word is what the version is called; of returns an
+// entity's version, empty when it states none, and whether it runs now.
 var versionedKinds = [...]struct {
 	kind backend.Kind
 	word string
@@ -85,8 +87,8 @@ func versionOf(e backend.Entity) (version backend.Safe, runs bool) {
 	return backend.Safe{}, false
 }
 
-// saw takes the change of one entity into account; before or after is nil when it was or is not there.
-func (v *versions) saw(k backend.Key, before, after backend.Entity, now time.Time) {
+// update counts the change of one entity; before is nil for a new entity, after for one that is gone.
+func (v *versionTracker) update(k backend.Key, before, after backend.Entity, now time.Time) {
 	was, ran := versionOf(before)
 	is, runs := versionOf(after)
 	ran, runs = ran && !was.IsEmpty(), runs && !is.IsEmpty()
@@ -97,8 +99,8 @@ func (v *versions) saw(k backend.Key, before, after backend.Entity, now time.Tim
 	key := versionedKind{k.Source, k.Kind}
 	f := v.fleets[key]
 	if f == nil {
-		f = &versioned{since: now, running: map[backend.Safe]int{}, known: map[backend.Safe]time.Time{},
-			moved: map[backend.Safe]bool{}, told: map[backend.Safe]time.Time{}}
+		f = &runningVersions{since: now, running: map[backend.Safe]int{}, known: map[backend.Safe]time.Time{},
+			moved: map[backend.Safe]bool{}, announced: map[backend.Safe]time.Time{}}
 		v.fleets[key] = f
 	}
 	if f.running[was] > 0 && ran {
@@ -115,7 +117,7 @@ func (v *versions) saw(k backend.Key, before, after backend.Entity, now time.Tim
 }
 
 // events are the markers since the last call.
-func (v *versions) events(now time.Time) []backend.Event {
+func (v *versionTracker) events(now time.Time) []backend.Event {
 	var out []backend.Event
 	for _, key := range slices.SortedFunc(maps.Keys(v.fleets), func(a, b versionedKind) int {
 		return cmp.Or(strings.Compare(a.source, b.source), strings.Compare(string(a.kind), string(b.kind)))
@@ -125,7 +127,7 @@ func (v *versions) events(now time.Time) []backend.Event {
 	return out
 }
 
-func (f *versioned) events(key versionedKind, now time.Time) []backend.Event {
+func (f *runningVersions) events(key versionedKind, now time.Time) []backend.Event {
 	for version, at := range f.known {
 		if now.Sub(at) > forgetVersion {
 			delete(f.known, version)
@@ -138,12 +140,12 @@ func (f *versioned) events(key versionedKind, now time.Time) []backend.Event {
 			continue
 		}
 		f.rollout, f.before = version, f.others(version)
-		out = f.tell(out, key, version, now)
+		out = f.announce(out, key, version, now)
 	}
 	if len(f.running) == 1 && f.running[f.rollout] > 0 {
 		if len(out) == 0 {
-			delete(f.told, f.rollout) // that it runs everywhere is news although its appearance was told
-			out = f.tell(out, key, f.rollout, now)
+			delete(f.announced, f.rollout) // a complete rollout is announced although its start was
+			out = f.announce(out, key, f.rollout, now)
 		}
 		f.rollout = backend.Safe{}
 	}
@@ -154,9 +156,9 @@ func (f *versioned) events(key versionedKind, now time.Time) []backend.Event {
 	return out
 }
 
-// fresh lists the running versions that nothing ran lately, and those to which something moved, unless that is part
-// of a change that was told; sorted.
-func (f *versioned) fresh() []backend.Safe {
+// fresh lists, sorted, the running versions that did not run lately, and those to which an entity changed. It leaves
+// out the rollout that was announced.
+func (f *runningVersions) fresh() []backend.Safe {
 	var out []backend.Safe
 	for version := range f.running {
 		if _, known := f.known[version]; !known || f.moved[version] && version != f.rollout {
@@ -169,8 +171,8 @@ func (f *versioned) fresh() []backend.Safe {
 
 func compareSafe(a, b backend.Safe) int { return strings.Compare(a.String(), b.String()) }
 
-// others names what else is known to have run, at most three.
-func (f *versioned) others(version backend.Safe) backend.Safe {
+// others names the other versions that are known to have run, at most three.
+func (f *runningVersions) others(version backend.Safe) backend.Safe {
 	var out []backend.Safe
 	for other := range f.known {
 		if other != version {
@@ -181,20 +183,20 @@ func (f *versioned) others(version backend.Safe) backend.Safe {
 	return backend.Join(out[:min(len(out), 3)], ", ")
 }
 
-// tell adds a marker unless there were enough of them.
-func (f *versioned) tell(out []backend.Event, key versionedKind, version backend.Safe, now time.Time) []backend.Event {
+// announce adds a marker, at most maxVersionEvents an hour.
+func (f *runningVersions) announce(out []backend.Event, key versionedKind, version backend.Safe, now time.Time) []backend.Event {
 	recent := 0
-	for v, at := range f.told {
+	for v, at := range f.announced {
 		if now.Sub(at) >= time.Hour {
-			delete(f.told, v)
+			delete(f.announced, v)
 		} else {
 			recent++
 		}
 	}
-	if last, told := f.told[version]; told && now.Sub(last) < repeatVersion || recent >= maxVersionEvents {
+	if last, told := f.announced[version]; told && now.Sub(last) < repeatVersion || recent >= maxVersionEvents {
 		return out
 	}
-	f.told[version] = now
+	f.announced[version] = now
 	all := 0
 	for _, n := range f.running {
 		all += n
@@ -213,15 +215,15 @@ func (f *versioned) tell(out []backend.Event, key versionedKind, version backend
 		Subject: backend.Key{Kind: backend.KindSource, Source: key.source, ID: backend.MustID(key.source)}})
 }
 
-// observeVersions takes in what this State changed of them, and adds their markers.
+// observeVersions counts the versions of the entities that this State changed, and adds their markers.
 func (s *store) observeVersions(touched []backend.Key, now time.Time) {
 	for _, k := range touched {
 		for i := range versionedKinds {
 			if versionedKinds[i].kind == k.Kind {
 				t := s.of(k.Kind)
-				s.versions.saw(k, t.before(k), t.after(k), now)
+				s.versionTracker.update(k, t.before(k), t.after(k), now)
 			}
 		}
 	}
-	s.events = append(s.events, s.versions.events(now)...)
+	s.events = append(s.events, s.versionTracker.events(now)...)
 }

@@ -12,16 +12,16 @@ type providerOf struct {
 	provider backend.Safe
 }
 
-// providers follows how many workspaces each provider has, from the changes alone.
-type providers struct {
+// providerCounts counts the workspaces of each provider. It is updated from changes.
+type providerCounts struct {
 	counts    map[providerOf]int
 	published map[providerOf]int // a copy, nil when it is not up to date
 }
 
-func newProviders() *providers { return &providers{counts: map[providerOf]int{}} }
+func newProviderCounts() *providerCounts { return &providerCounts{counts: map[providerOf]int{}} }
 
-// saw takes in the change of one workspace; before or after is nil when it was or is not there.
-func (p *providers) saw(before, after *backend.Workspace) {
+// update counts the change of one workspace; before is nil for a new one, after for one that is gone.
+func (p *providerCounts) update(before, after *backend.Workspace) {
 	if before != nil && after != nil && before.Provider == after.Provider {
 		return
 	}
@@ -37,7 +37,7 @@ func (p *providers) saw(before, after *backend.Workspace) {
 	}
 }
 
-func (p *providers) publish() map[providerOf]int {
+func (p *providerCounts) publish() map[providerOf]int {
 	if p.published == nil {
 		p.published = maps.Clone(p.counts)
 	}
@@ -58,16 +58,16 @@ func (s *State) OfProvider(source string, provider backend.Safe) int {
 	return n
 }
 
-// Followed returns a copy of the State with what a fleet follows from the changes, which spares walks through everything.
-// It serves benchmarks and readers of recordings.
+// Followed returns a copy of the State with the indexes that a fleet updates from changes, so that queries need not walk
+// all entities. It serves benchmarks and readers of recordings.
 func (s *State) Followed() *State {
-	n, p := newNaming(), newProviders()
+	n, p := newPlaceIndex(), newProviderCounts()
 	for w := range s.Workspaces.All() {
-		n.saw(w.Key, placesOfWorkspace(nil), placesOfWorkspace(w))
-		p.saw(nil, w)
+		n.update(w.Key, placesOfWorkspace(nil), placesOfWorkspace(w))
+		p.update(nil, w)
 	}
 	for r := range s.Refs.All() {
-		n.saw(r.Key, placesOfRef(nil), placesOfRef(r))
+		n.update(r.Key, placesOfRef(nil), placesOfRef(r))
 	}
 	c := *s
 	c.sharing, c.providers = n.publish(), p.publish()

@@ -32,7 +32,7 @@ func owner1(id, tenant string, started time.Time) *backend.Session {
 	return s
 }
 
-func told(st *State, within bool) string {
+func placesText(st *State, within bool) string {
 	var out []string
 	for p := range st.Shared(st.HomeOf, within) {
 		var users []string
@@ -57,10 +57,10 @@ func TestShared(t *testing.T) {
 			sharer("s4", "box", "sbx-s4", ""), sharer("s1", "own", "x-s10-y", ""), sharer("s2", "own", "x-s10-y", "")),
 		Refs: NewTable(ref),
 	}
-	if got, want := told(st, false), "helix sandbox team: s1/box s2/box s3/box | helix sandbox x-s10-y: s1/own s2/own"; got != want {
+	if got, want := placesText(st, false), "helix sandbox team: s1/box s2/box s3/box | helix sandbox x-s10-y: s1/own s2/own"; got != want {
 		t.Errorf("between sessions\n got %s\nwant %s", got, want)
 	}
-	if got := told(st, true); !strings.HasPrefix(got, "helix namespace ns: s2/box s2/other | helix sandbox team") {
+	if got := placesText(st, true); !strings.HasPrefix(got, "helix namespace ns: s2/box s2/other | helix sandbox team") {
 		t.Errorf("within sessions: %s", got)
 	}
 	for p := range st.Shared(st.HomeOf, false) {
