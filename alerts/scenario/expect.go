@@ -34,15 +34,15 @@ func (e *Expect) empty() bool {
 }
 
 // compare looks at what one rule has concluded.
-func (y *player) compare(step int, e Expect) {
+func (p *player) compare(step int, e Expect) {
 	var of []*alerts.Alert
-	for _, a := range y.board.Alerts {
+	for _, a := range p.board.Alerts {
 		if a.Rule == e.Rule {
 			of = append(of, a)
 		}
 	}
 	differs := func(what, want, got string) {
-		y.differences = append(y.differences, Difference{backend.Duration(time.Duration(step) * y.interval), e.Rule, what, want, got})
+		p.differences = append(p.differences, Difference{backend.Duration(time.Duration(step) * p.interval), e.Rule, what, want, got})
 	}
 	for _, l := range e.lists() {
 		if l.want == nil {
@@ -51,7 +51,7 @@ func (y *player) compare(step int, e Expect) {
 		got := subjectsIn(of, alerts.AlertState(l.what))
 		if l.what == string(alerts.StateResolved) {
 			got = nil
-			for s := range y.told.resolved[e.Rule] {
+			for s := range p.history.resolved[e.Rule] {
 				got = append(got, s)
 			}
 			slices.Sort(got)
@@ -68,15 +68,15 @@ func (y *player) compare(step int, e Expect) {
 		differs("alerts", fmt.Sprint(*e.Alerts), fmt.Sprintf("%d%s", len(of), seenAs(of)))
 	}
 	if e.Transitions != nil {
-		if want, got := transitions(*e.Transitions, y.told.transitions[e.Rule]); want != got {
+		if want, got := transitions(*e.Transitions, p.history.transitions[e.Rule]); want != got {
 			differs("transitions", want, got)
 		}
 	}
-	y.compareTexts(of, e, differs)
+	p.compareTexts(of, e, differs)
 }
 
 // compareTexts looks at what the alerts of a rule say.
-func (y *player) compareTexts(of []*alerts.Alert, e Expect, differs func(what, want, got string)) {
+func (p *player) compareTexts(of []*alerts.Alert, e Expect, differs func(what, want, got string)) {
 	if len(of) == 0 && (e.Severity != "" || e.Cause != "" || e.Why != "" || len(e.Evidence) > 0) {
 		differs("alerts", "one that says what is expected", "none")
 		return

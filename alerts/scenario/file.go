@@ -35,7 +35,7 @@ type Scenario struct {
 	Start    time.Time        `toml:"start"`
 	// LongestOperation is how long one operation may take before it counts as stuck; default 5m.
 	LongestOperation backend.Duration `toml:"longest_operation"`
-	// Watch is when the console is started: the fleet lives from the first step on, nothing is seen before this.
+	// Watch is when the console starts. The fleet changes from the first step on; the console sees it from Watch on.
 	Watch backend.Duration `toml:"watch"`
 	// Classes says what states mean besides failed and evicted.
 	Classes map[string]backend.StateClass `toml:"classes"`
@@ -50,7 +50,7 @@ type Scenario struct {
 	Hosts      []Host      `toml:"host"`
 	Tmpdirs    []Tmpdir    `toml:"tmpdir"`
 	Refs       []Ref       `toml:"ref"`
-	Events     []Happening `toml:"event"`
+	Events     []Event     `toml:"event"`
 	Restarts   []Restart   `toml:"restart"`
 	Expect     []Expect    `toml:"expect"`
 }
@@ -96,7 +96,7 @@ type Workspace struct {
 	Attempts Words `toml:"attempts"`
 	// Error is the lastError that is reported while it is failed or evicted or its newest attempt failed.
 	Error string `toml:"error"`
-	// Attempted and Succeeded are how long before the first step its last attempt and success lie, zero: never.
+	// Attempted and Succeeded are how long before the first step its last attempt and success were, zero: never.
 	Attempted backend.Duration `toml:"attempted"`
 	Succeeded backend.Duration `toml:"succeeded"`
 }

@@ -11,7 +11,7 @@ import (
 // maxSteps bounds how many steps a scenario has, and so how long one repetition can be.
 const maxSteps = 200_000
 
-// sample is one step of a series of numbers. Not there: nothing was counted at that step.
+// sample is one step of a series of numbers. there is false at a step without a count.
 type sample struct {
 	n     float64
 	there bool
@@ -19,7 +19,7 @@ type sample struct {
 
 // parseSeries reads numbers in promtool's notation, separated by spaces: `4` is one sample, `4x3` the same and three
 // more, `0+2x3` 0 2 4 6, `9-2x3` 9 7 5 3, `_` one missing sample, `_x3` three missing ones. After its end a series has no
-// more samples; `stale` says so where it stands, since a count that is missing and one that is over are the same.
+// more samples. `stale` is a missing sample too: a count that is missing and one that is over are the same.
 func parseSeries(text string) ([]sample, error) {
 	var out []sample
 	for _, tok := range strings.Fields(text) {
@@ -117,14 +117,14 @@ const (
 // Words are states, and other words from a list, in the notation of parseWords.
 type Words struct{ list []string }
 
-// UnmarshalText refuses what is no notation, so that the message says where in the file it stands. It also refuses a word
-// that ends in what was meant to be a repetition: a word from no list would become a state that no platform has.
+// UnmarshalText refuses a wrong notation, so that the error has its position in the file. It also refuses a word that
+// ends in a mistyped repetition, which would become a state that no platform has.
 func (w *Words) UnmarshalText(text []byte) (err error) {
 	w.list, err = parseWords(string(text), mistyped)
 	return err
 }
 
-// or are the words, or where there are none the one that then holds.
+// or returns the words, or a default where there are none.
 func (w Words) or(fallback string) []string {
 	if len(w.list) == 0 {
 		return []string{fallback}
@@ -132,7 +132,7 @@ func (w Words) or(fallback string) []string {
 	return w.list
 }
 
-// mistyped finds failedx-3, failedx3y, failedX3, and an x3 that stands apart from its word.
+// mistyped finds failedx-3, failedx3y, failedX3, and an x3 that is separated from its word.
 func mistyped(word string) error {
 	if !regexp.MustCompile(`x[+-]*[0-9][^x]*$|x[+-]+$|X[0-9]+$`).MatchString(word) {
 		return nil
@@ -141,8 +141,8 @@ func mistyped(word string) error {
 }
 
 // parseWords reads states, one a step: `open` is one, `openx3` the same and three more, `_` a step at which it could not
-// be read, `_x3` three of them, `stale` its end. A word that itself ends in x and digits stands in quotes: `"mix4"x3`.
-// What check refuses of the words without quotes and without a repetition is an error.
+// be read, `_x3` three of them, `stale` its end. A word that itself ends in x and digits is quoted: `"mix4"x3`. It
+// returns the error of check for a word without quotes and without a repetition.
 func parseWords(text string, check func(word string) error) ([]string, error) {
 	var out []string
 	rest := strings.TrimSpace(text)

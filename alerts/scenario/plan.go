@@ -25,8 +25,8 @@ type plan struct {
 	host     []hostPlan
 	tmpdir   []tmpdirPlan
 	ref      []refPlan
-	event    []happeningPlan
-	off      map[int]int      // after this step the console ends, until that one
+	event    []eventPlan
+	off      map[int]int      // restarts: the console stops after the key's step and starts at the value's
 	expect   map[int][]Expect // by step
 	subjects map[string]bool
 }
@@ -56,16 +56,16 @@ type countPlan struct {
 	samples []sample
 }
 
-// faults collects what is wrong with a scenario, so that all of it is told at once.
-type faults struct{ errs []error }
+// errorList collects the errors of a scenario, so that all of them are reported at once.
+type errorList struct{ errs []error }
 
-func (f *faults) add(format string, args ...any) {
+func (f *errorList) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf(format, args...))
 }
 
 func makePlan(s *Scenario, known []string) (*plan, error) {
 	p := &plan{Scenario: s, interval: s.Interval.Std(), registry: map[string][]string{}, off: map[int]int{}, expect: map[int][]Expect{}, subjects: map[string]bool{}}
-	var f faults
+	var f errorList
 	if s.Name == "" {
 		f.add("it has no name")
 	}
@@ -86,8 +86,8 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 	p.workspaces(&f)
 	p.sandboxes(&f)
 	p.counts(&f)
-	p.works(&f)
-	p.ground(&f)
+	p.readWorks(&f)
+	p.readResources(&f)
 	p.expectations(&f)
 	for _, e := range p.event {
 		if e.step > p.steps {
@@ -106,7 +106,7 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 }
 
 // step turns an offset into a step's number.
-func (p *plan) step(f *faults, what string, at backend.Duration) int {
+func (p *plan) step(f *errorList, what string, at backend.Duration) int {
 	if at.Std()%p.interval != 0 {
 		f.add("%s: %s is no multiple of the interval of %s, so nothing happens at that moment", what, text(at.Std()), text(p.interval))
 	}
@@ -118,8 +118,8 @@ func (p *plan) step(f *faults, what string, at backend.Duration) int {
 	return int(n)
 }
 
-// home is the source that something belongs to.
-func (p *plan) home(f *faults, what, source string) string {
+// home is the source of an entity: the named one, else the first.
+func (p *plan) home(f *errorList, what, source string) string {
 	if source == "" && len(p.Sources) > 0 {
 		return p.Sources[0].ID
 	}
@@ -129,7 +129,7 @@ func (p *plan) home(f *faults, what, source string) string {
 	return source
 }
 
-func (p *plan) id(f *faults, what, raw string) backend.ID {
+func (p *plan) id(f *errorList, what, raw string) backend.ID {
 	id, err := backend.NewID(raw)
 	if err != nil {
 		f.add("%s: %v", what, err)
@@ -137,15 +137,15 @@ func (p *plan) id(f *faults, what, raw string) backend.ID {
 	return id
 }
 
-// named makes a subject known; two things of one kind with one name would be told apart nowhere.
-func (p *plan) named(f *faults, kind, name string) {
+// named registers a subject; expectations could not tell two subjects of one kind and name apart.
+func (p *plan) named(f *errorList, kind, name string) {
 	if p.subjects[name] {
 		f.add("%s %q: something else has this name", kind, name)
 	}
 	p.subjects[name] = true
 }
 
-func (p *plan) sources(f *faults) {
+func (p *plan) sources(f *errorList) {
 	if len(p.Sources) == 0 {
 		f.add("it has no [[scenario.source]]")
 	}
@@ -179,7 +179,7 @@ func (p *plan) sources(f *faults) {
 	}
 }
 
-func (p *plan) sessions(f *faults) {
+func (p *plan) sessions(f *errorList) {
 	for _, s := range p.Sessions {
 		what := "session " + s.ID
 		x := sessionPlan{Session: s, states: s.States.or("running"), answers: s.Answer.or("none"), ends: p.step(f, what+": ends", s.Ends)}
@@ -194,7 +194,7 @@ func (p *plan) sessions(f *faults) {
 	}
 }
 
-func (p *plan) workspaces(f *faults) {
+func (p *plan) workspaces(f *errorList) {
 	for _, w := range p.Workspaces {
 		what := "workspace " + w.ID
 		x := workspacePlan{Workspace: w, states: w.States.or("")}
@@ -223,7 +223,7 @@ func (p *plan) workspaces(f *faults) {
 	}
 }
 
-func (p *plan) sandboxes(f *faults) {
+func (p *plan) sandboxes(f *errorList) {
 	for _, s := range p.Sandboxes {
 		what := "sandbox " + s.ID
 		x := sandboxPlan{Sandbox: s, states: s.States.or("running")}
@@ -241,7 +241,7 @@ func (p *plan) sandboxes(f *faults) {
 	}
 }
 
-func (p *plan) counts(f *faults) {
+func (p *plan) counts(f *errorList) {
 	for _, c := range p.Counts {
 		what := fmt.Sprintf("count %s of %s", c.Metric, c.Source)
 		x := countPlan{Count: c, series: backend.Series{Source: p.home(f, what, c.Source), Name: c.Metric, Provider: c.Provider}}
@@ -274,7 +274,7 @@ func (p *plan) counts(f *faults) {
 	}
 }
 
-func (p *plan) restarts(f *faults) {
+func (p *plan) restarts(f *errorList) {
 	last := p.watch - 1
 	for _, r := range p.Restarts {
 		at := p.step(f, "restart at", r.At)
@@ -295,7 +295,7 @@ func (p *plan) restarts(f *faults) {
 	}
 }
 
-func (p *plan) expectations(f *faults) {
+func (p *plan) expectations(f *errorList) {
 	for i, e := range p.Expect {
 		what := fmt.Sprintf("expect %s at %s", e.Rule, text(e.At.Std()))
 		if !slices.Contains(p.Rules, e.Rule) {

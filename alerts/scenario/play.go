@@ -14,7 +14,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// Result is what became of one scenario.
+// Result is the outcome of one scenario.
 type Result struct {
 	File        string       `json:"file"`
 	Scenario    string       `json:"scenario"`
@@ -24,7 +24,7 @@ type Result struct {
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// Difference is one thing that is not as expected.
+// Difference is one result that differs from its expectation.
 type Difference struct {
 	At   backend.Duration `json:"at"`
 	Rule string           `json:"rule"`
@@ -72,8 +72,8 @@ func (s *Scenario) Run(rules []alerts.Rule) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &player{plan: p, engine: alerts.NewEngine(chosen, "scenario"), world: newWorld(p), told: newRecord()}
-	y.begin()
+	y := &player{plan: p, engine: alerts.NewEngine(chosen, "scenario"), world: newWorld(p), history: newAlertHistory()}
+	y.reset()
 	for step := 0; step <= p.steps; step++ {
 		if err := y.step(step); err != nil {
 			return Result{}, err
@@ -85,115 +85,115 @@ func (s *Scenario) Run(rules []alerts.Rule) (Result, error) {
 	return Result{Scenario: s.Name, Case: s.Case, Rules: s.Rules, Checked: y.checked, Differences: y.differences}, nil
 }
 
-// player is the console that watches the world of a scenario.
+// player is a console without a screen that watches the simulated fleet of a scenario.
 type player struct {
 	*plan
 	engine *alerts.Engine
 	world  *world
 	board  *alerts.Board
 
-	now    time.Time
-	since  time.Time // when this console was started
-	asleep int       // the step at which it is started again, 0: it runs
-	fresh  bool
-	dir    string // where a restart finds its state
-	folder *fleet.Folder
-	totals map[int]float64 // of counters, by their place
+	now          time.Time
+	since        time.Time // when this console was started
+	stoppedUntil int       // the step at which it is started again, 0: it runs
+	fresh        bool
+	dir          string // where a restart finds its state
+	folder       *fleet.Folder
+	totals       map[int]float64 // of counters, by their place
 
-	told        *record
+	history     *alertHistory
 	checked     int
 	differences []Difference
 }
 
-// begin makes the console know nothing, as a new process does.
-func (y *player) begin() {
-	y.fresh, y.folder, y.totals = true, fleet.NewFolder(y.LongestOperation.Std()), map[int]float64{}
+// reset forgets all state, as a new process does.
+func (p *player) reset() {
+	p.fresh, p.folder, p.totals = true, fleet.NewFolder(p.LongestOperation.Std()), map[int]float64{}
 }
 
-func (y *player) step(step int) error {
-	y.now = y.Start.Add(time.Duration(step) * y.interval)
-	y.world.advance(step, y.now)
-	if step < y.watch || step < y.asleep {
+func (p *player) step(step int) error {
+	p.now = p.Start.Add(time.Duration(step) * p.interval)
+	p.world.advance(step, p.now)
+	if step < p.watch || step < p.stoppedUntil {
 		return nil
 	}
-	if y.fresh {
-		if err := y.wake(step); err != nil {
+	if p.fresh {
+		if err := p.start(step); err != nil {
 			return err
 		}
 	}
-	answers := make([]backend.Answer, 0, len(y.Sources))
-	for i := range y.Sources {
-		answers = append(answers, y.poll(&y.Sources[i], step))
+	answers := make([]backend.Answer, 0, len(p.Sources))
+	for i := range p.Sources {
+		answers = append(answers, p.poll(&p.Sources[i], step))
 	}
-	y.conclude(step, answers)
-	for _, e := range y.expect[step] {
-		y.compare(step, e)
-		y.checked++
+	p.evaluate(step, answers)
+	for _, e := range p.expect[step] {
+		p.compare(step, e)
+		p.checked++
 	}
-	if until := y.off[step]; until != 0 {
-		return y.sleep(until)
+	if until := p.off[step]; until != 0 {
+		return p.stop(until)
 	}
 	return nil
 }
 
-// wake evaluates what a console sees before any source has answered, on top of what the one before left.
-func (y *player) wake(step int) error {
-	y.fresh, y.since = false, y.now
-	if y.dir != "" {
-		s, err := alerts.OpenStateStore(y.dir, y.engine)
+// start loads the state that the console before saved, and evaluates once before any source has answered.
+func (p *player) start(step int) error {
+	p.fresh, p.since = false, p.now
+	if p.dir != "" {
+		s, err := alerts.OpenStateStore(p.dir, p.engine)
 		if err != nil {
 			return err
 		}
-		l, err := s.Load(y.moment())
-		if err := errors.Join(err, s.Close(), os.RemoveAll(y.dir)); err != nil {
+		l, err := s.Load(p.clockReading())
+		if err := errors.Join(err, s.Close(), os.RemoveAll(p.dir)); err != nil {
 			return err
 		}
-		y.board, y.dir = l.Board, ""
+		p.board, p.dir = l.Board, ""
 	}
 	var sources []backend.Answer
-	for _, s := range y.Sources {
-		sources = append(sources, backend.Answer{Source: s.ID, Config: &backend.SourceConfig{Kind: "scenario", Interval: y.interval, Deadline: y.interval, About: s.About}})
+	for _, s := range p.Sources {
+		sources = append(sources, backend.Answer{Source: s.ID, Config: &backend.SourceConfig{Kind: "scenario", Interval: p.interval, Deadline: p.interval, About: s.About}})
 	}
-	y.conclude(step, sources)
+	p.evaluate(step, sources)
 	return nil
 }
 
-// sleep ends the console and leaves its state in a file.
-func (y *player) sleep(until int) error {
+// stop ends the console and saves its state in a file.
+func (p *player) stop(until int) error {
 	dir, err := os.MkdirTemp("", "sandglass-scenario-")
 	if err != nil {
 		return err
 	}
-	s, err := alerts.OpenStateStore(dir, y.engine)
+	s, err := alerts.OpenStateStore(dir, p.engine)
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	saved, err := s.Save(y.board, y.moment())
+	saved, err := s.Save(p.board, p.clockReading())
 	if err == nil && !saved {
 		err = errors.New("the state could not be saved for the restart: another process has its lock")
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	y.dir, y.asleep = dir, until
-	y.begin()
+	p.dir, p.stoppedUntil = dir, until
+	p.reset()
 	return nil
 }
 
-func (y *player) moment() alerts.ClockReading {
-	return alerts.ClockReading{Wall: y.now, Boot: "scenario", SinceBoot: y.now.Sub(y.Start) + time.Hour}
+func (p *player) clockReading() alerts.ClockReading {
+	return alerts.ClockReading{Wall: p.now, Boot: "scenario", SinceBoot: p.now.Sub(p.Start) + time.Hour}
 }
 
 // poll is what one source answers.
-func (y *player) poll(s *Source, step int) backend.Answer {
-	now := y.instant()
-	a := backend.Answer{Source: s.ID, Started: now, Ended: now, Next: y.now.Add(y.interval)}
-	if o := y.outage(s, step); o != nil {
+func (p *player) poll(s *Source, step int) backend.Answer {
+	now := p.instant()
+	a := backend.Answer{Source: s.ID, Started: now, Ended: now, Next: p.now.Add(p.interval)}
+	if o := p.outage(s, step); o != nil {
 		a.Failure = &backend.Failure{Kind: o.Kind, Text: backend.Clean(cmp.Or(o.Error, string(o.Kind)), 200)}
 		return a
 	}
-	r := &backend.Reading{Source: s.ID, Started: y.now, At: y.now, Inputs: s.Inputs, Counts: y.count(s.ID, step), Events: y.happened(s.ID, step)}
-	r.Registry, _ = registryWord(at(y.registry[s.ID], step))
+	r := &backend.Reading{Source: s.ID, Started: p.now, At: p.now, Inputs: s.Inputs, Counts: p.count(s.ID, step), Events: p.eventsAt(s.ID, step)}
+	r.Registry, _ = registryWord(at(p.registry[s.ID], step))
 	switch r.Registry {
 	case backend.RegistryAllIdle, backend.RegistryNoRoute, backend.RegistryWrongPath:
 		r.WorkspacesUnknown = true
@@ -204,14 +204,14 @@ func (y *player) poll(s *Source, step int) backend.Answer {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: true})
 		}
 	}
-	y.read(r)
+	p.read(r)
 	a.Reading = r
 	return a
 }
 
-// read puts what the world shows of a source into its reading.
-func (y *player) read(r *backend.Reading) {
-	for _, x := range y.world.things {
+// read copies a source's entities from the world into its reading.
+func (p *player) read(r *backend.Reading) {
+	for _, x := range p.world.entities {
 		switch {
 		case x.key.Source != r.Source:
 		case x.gone:
@@ -219,7 +219,7 @@ func (y *player) read(r *backend.Reading) {
 		case x.entity == nil:
 			r.Stale = append(r.Stale, backend.StaleMark{Key: x.key, Why: backend.Text("its newest reading failed")})
 		default:
-			add(r, x.entity(backend.Meta{Key: x.key, ReadAt: y.now}))
+			add(r, x.entity(backend.Meta{Key: x.key, ReadAt: p.now}))
 		}
 	}
 }
@@ -247,15 +247,15 @@ func add(r *backend.Reading, e backend.Entity) {
 }
 
 // count is what a source counted at a step.
-func (y *player) count(source string, step int) (counts []backend.Count) {
-	for i, c := range y.plan.count {
+func (p *player) count(source string, step int) (counts []backend.Count) {
+	for i, c := range p.plan.count {
 		if c.series.Source != source || step >= len(c.samples) || !c.samples[step].there {
 			continue
 		}
 		n := c.samples[step].n
 		if c.Counter != "" {
-			before, had := y.totals[i]
-			y.totals[i] = n
+			before, had := p.totals[i]
+			p.totals[i] = n
 			switch {
 			case !had:
 				n = 0
@@ -263,20 +263,20 @@ func (y *player) count(source string, step int) (counts []backend.Count) {
 				n -= before
 			}
 		}
-		counts = append(counts, backend.Count{Series: c.series, At: y.now, N: n, Sample: backend.Clean(c.Sample, 400)})
+		counts = append(counts, backend.Count{Series: c.series, At: p.now, N: n, Sample: backend.Clean(c.Sample, 400)})
 	}
 	return counts
 }
 
-// conclude folds what was answered and evaluates the State.
-func (y *player) conclude(step int, answers []backend.Answer) {
-	board, events := y.engine.Next(y.board, y.folder.Fold(answers, y.instant()))
-	y.board = board
-	y.told.note(time.Duration(step)*y.interval, board, events)
+// evaluate folds the answers and runs the rules on the State.
+func (p *player) evaluate(step int, answers []backend.Answer) {
+	board, events := p.engine.Next(p.board, p.folder.Fold(answers, p.instant()))
+	p.board = board
+	p.history.note(time.Duration(step)*p.interval, board, events)
 }
 
-func (y *player) instant() backend.Instant {
-	return backend.Instant{Wall: y.now, Mono: y.now.Sub(y.since)}
+func (p *player) instant() backend.Instant {
+	return backend.Instant{Wall: p.now, Mono: p.now.Sub(p.since)}
 }
 
 // listedBy is the kind of entity of which an input is the whole list, empty for an input that lists none; known is false

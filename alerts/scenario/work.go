@@ -26,7 +26,7 @@ type workPlan struct {
 }
 
 // works reads executions and jobs.
-func (p *plan) works(f *faults) {
+func (p *plan) readWorks(f *errorList) {
 	for _, list := range []struct {
 		kind backend.Kind
 		of   []Work
@@ -56,10 +56,10 @@ func (p *plan) works(f *faults) {
 }
 
 // works moves executions and jobs on to a step.
-func (w *world) works(step int) {
+func (w *world) addWorks(step int) {
 	for i := range w.plan.job {
 		x := &w.plan.job[i]
-		w.shows(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
+		w.addEntity(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word) }
 		})
 	}

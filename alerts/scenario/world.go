@@ -6,19 +6,19 @@ import (
 	"sandglass/backend"
 )
 
-// world is the fleet as it is, seen or not.
+// world is the simulated fleet as it is, whether a source shows it or not.
 type world struct {
-	plan   *plan
-	things []*thing // sessions, workspaces, sandboxes, hosts, scratch directories, references
-	work   map[int]*attempts
-	box    map[int]*lifetime
+	plan     *plan
+	entities []*observedEntity // sessions, workspaces, sandboxes, hosts, scratch directories, references
+	work     map[int]*attempts
+	box      map[int]*lifetime
 }
 
-// thing is what a reading would show of one entity at this step.
-type thing struct {
+// observedEntity is what a reading shows of one entity at this step.
+type observedEntity struct {
 	key    backend.Key
 	entity func(backend.Meta) backend.Entity // nil: it cannot be read
-	gone   bool                              // it is not there any more
+	gone   bool                              // it has ended or was removed
 }
 
 type attempts struct{ attempt, success time.Time }
@@ -44,11 +44,11 @@ func newWorld(p *plan) *world {
 
 // advance moves the world on to a step.
 func (w *world) advance(step int, now time.Time) {
-	w.things = w.things[:0]
+	w.entities = w.entities[:0]
 	ended := map[backend.Key]bool{}
 	for i := range w.plan.session {
 		s := &w.plan.session[i]
-		t := &thing{key: s.key}
+		t := &observedEntity{key: s.key}
 		if s.ends > 0 && step >= s.ends || at(s.states, step) == wordStale {
 			t.gone = true
 			ended[s.key] = true
@@ -56,19 +56,19 @@ func (w *world) advance(step int, now time.Time) {
 			answer := at(s.answers, step)
 			t.entity = func(m backend.Meta) backend.Entity { return s.entity(m, word, answer, w.plan.Start) }
 		}
-		w.things = append(w.things, t)
+		w.entities = append(w.entities, t)
 	}
 	for i := range w.plan.work {
-		w.workspace(i, step, now, ended)
+		w.addWorkspace(i, step, now, ended)
 	}
 	for i := range w.plan.sandbox {
-		w.sandbox(i, step, now)
+		w.addSandbox(i, step, now)
 	}
-	w.works(step)
-	w.ground(step)
+	w.addWorks(step)
+	w.addResources(step)
 }
 
-func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool) {
+func (w *world) addWorkspace(i, step int, now time.Time, ended map[backend.Key]bool) {
 	x, tried := &w.plan.work[i], w.work[i]
 	if step < len(x.attempts) {
 		switch x.attempts[step] {
@@ -78,7 +78,7 @@ func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool
 			tried.attempt = now
 		}
 	}
-	t := &thing{key: x.key}
+	t := &observedEntity{key: x.key}
 	owner := backend.Key{Kind: backend.KindSession, Source: x.key.Source, ID: x.key.Parent}
 	switch word := at(x.states, step); {
 	case ended[owner]:
@@ -89,12 +89,12 @@ func (w *world) workspace(i, step int, now time.Time, ended map[backend.Key]bool
 		seen := *tried
 		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan.class(word), seen) }
 	}
-	w.things = append(w.things, t)
+	w.entities = append(w.entities, t)
 }
 
-func (w *world) sandbox(i, step int, now time.Time) {
+func (w *world) addSandbox(i, step int, now time.Time) {
 	x, life := &w.plan.sandbox[i], w.box[i]
-	t := &thing{key: x.key}
+	t := &observedEntity{key: x.key}
 	switch word := at(x.states, step); word {
 	case wordStale:
 		t.gone = true
@@ -109,7 +109,7 @@ func (w *world) sandbox(i, step int, now time.Time) {
 		was := *life
 		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, class, was) }
 	}
-	w.things = append(w.things, t)
+	w.entities = append(w.entities, t)
 }
 
 func (p *plan) class(word string) backend.StateClass {

@@ -9,7 +9,7 @@ import (
 	"sandglass/backend"
 )
 
-// Host is a machine on which scratch directories lie. The series are one number a step, the last one stays; a missing
+// Host is a machine with scratch directories. The series hold one number a step, and the last one stays. A missing
 // sample is a value that could not be read.
 type Host struct {
 	ID     string `toml:"id"`
@@ -30,11 +30,11 @@ type Tmpdir struct {
 	ID     string `toml:"id"` // its path
 	Source string `toml:"source"`
 	Host   string `toml:"host"` // default: the first host of its source
-	// States are words: held (a process uses it), free (nobody does), unreadable (some process could not be asked); stale:
-	// it is removed.
+	// States are words: held (a process uses it), free (no process uses it), unreadable (some process could not be
+	// read), stale (it is removed).
 	States  Words            `toml:"states"`
 	Size    backend.Size     `toml:"size"`
-	Changed backend.Duration `toml:"changed"` // how long before the first step anything in it changed last
+	Changed backend.Duration `toml:"changed"` // time from its last change to the first step
 	Count   string           `toml:"count"`   // how many such directories there are at each step; default 1
 }
 
@@ -43,15 +43,15 @@ type Ref struct {
 	ID       string `toml:"id"` // session/name
 	Source   string `toml:"source"`
 	Provider string `toml:"provider"`
-	// Sandboxes are the ids that it names, one a step, the last one stays; - names none; stale: nothing is saved any more.
+	// Sandboxes are the ids that it names, one a step, the last one stays; - names none; stale: the reference is removed.
 	Sandboxes string           `toml:"sandboxes"`
 	Namespace string           `toml:"namespace"`
 	Version   int              `toml:"schema_version"` // zero: it carries none
-	Saved     backend.Duration `toml:"saved"`          // how long before the first step it was saved; with each further sandbox anew
+	Saved     backend.Duration `toml:"saved"`          // how long before the first step it was saved; each further sandbox saves it again
 }
 
-// Happening is something that a source reports once.
-type Happening struct {
+// Event is an event that a source reports at a step.
+type Event struct {
 	At     backend.Duration  `toml:"at"`
 	Source string            `toml:"source"`
 	Kind   backend.EventKind `toml:"kind"` // platform (default) or change
@@ -81,8 +81,8 @@ type refPlan struct {
 	sandboxes []string
 }
 
-type happeningPlan struct {
-	Happening
+type eventPlan struct {
+	Event
 	step    int
 	subject backend.Key
 }
@@ -94,11 +94,11 @@ func hostWords() []string {
 
 func tmpdirWords() []string { return []string{"held", "free", "unreadable"} }
 
-// maxDirectories bounds the directories that one entry stands for.
+// maxDirectories bounds the directories of one entry.
 const maxDirectories = 10_000
 
-// ground reads what workspaces stand on.
-func (p *plan) ground(f *faults) {
+// readResources checks hosts, scratch directories, references and events.
+func (p *plan) readResources(f *errorList) {
 	for _, h := range p.Hosts {
 		what := "host " + h.ID
 		x := hostPlan{Host: h, states: h.States.or("ok"), reboot: p.step(f, what+": reboot", h.Reboot)}
@@ -146,14 +146,14 @@ func (p *plan) ground(f *faults) {
 		if r.Namespace != "" {
 			p.id(f, what, r.Namespace)
 		}
-		p.subjects[r.ID] = true // the workspace of this name is another thing, and usually there
+		p.subjects[r.ID] = true // a workspace of this name usually exists too
 		p.ref = append(p.ref, x)
 	}
-	p.happenings(f)
+	p.readEvents(f)
 }
 
-// ids reads the sandboxes of a reference; an id may look like anything.
-func (p *plan) ids(f *faults, what, text string) []string {
+// ids reads the sandboxes of a reference; any word is an id.
+func (p *plan) ids(f *errorList, what, text string) []string {
 	ids, err := parseWords(text, func(string) error { return nil })
 	if err != nil {
 		f.add("%s: %v", what, err)
@@ -175,11 +175,11 @@ func (x *tmpdirPlan) path(n int) string {
 	return fmt.Sprintf("%s-%d", x.ID, n)
 }
 
-// happenings reads the events, which may be about anything that was read before.
-func (p *plan) happenings(f *faults) {
+// readEvents checks the events. It runs last, because an event may name any other subject.
+func (p *plan) readEvents(f *errorList) {
 	for _, e := range p.Events {
 		what := "event " + e.Name
-		x := happeningPlan{Happening: e, step: p.step(f, what+": at", e.At)}
+		x := eventPlan{Event: e, step: p.step(f, what+": at", e.At)}
 		x.Source = p.home(f, what, e.Source)
 		if e.Kind == "" {
 			x.Kind = backend.EventPlatform
@@ -225,7 +225,7 @@ func (p *plan) subject(id string) (backend.Key, bool) {
 	return backend.Key{}, false
 }
 
-func (p *plan) oneOf(f *faults, what string, words, allowed []string) {
+func (p *plan) oneOf(f *errorList, what string, words, allowed []string) {
 	for _, w := range words {
 		if w != wordMissing && w != wordStale && !slices.Contains(allowed, w) {
 			f.add("%s: %q is none of %s", what, w, strings.Join(allowed, ", "))
@@ -233,7 +233,7 @@ func (p *plan) oneOf(f *faults, what string, words, allowed []string) {
 	}
 }
 
-func (p *plan) series(f *faults, what, text string, fallback float64) []sample {
+func (p *plan) series(f *errorList, what, text string, fallback float64) []sample {
 	out, err := parseSeries(text)
 	if err != nil {
 		f.add("%s: %v", what, err)
@@ -260,12 +260,12 @@ func (s sample) of(whole int64) backend.Value[int64] {
 	return backend.Known(int64(s.n / 100 * float64(whole)))
 }
 
-// happened are the events that a source reports at a step.
-func (y *player) happened(source string, step int) (events []backend.Event) {
-	for i := range y.plan.event {
-		e := &y.plan.event[i]
+// eventsAt returns the events that a source reports at a step.
+func (p *player) eventsAt(source string, step int) (events []backend.Event) {
+	for i := range p.plan.event {
+		e := &p.plan.event[i]
 		if e.Source == source && e.step == step {
-			events = append(events, backend.Event{Kind: e.Kind, At: y.now, Source: source, Subject: e.subject, Name: e.Name, Text: backend.Clean(e.Text, 200)})
+			events = append(events, backend.Event{Kind: e.Kind, At: p.now, Source: source, Subject: e.subject, Name: e.Name, Text: backend.Clean(e.Text, 200)})
 		}
 	}
 	return events

@@ -13,28 +13,28 @@ const (
 	rootInodes = int64(30_000_000)
 )
 
-// ground moves hosts, scratch directories and references on to a step.
-func (w *world) ground(step int) {
+// addResources adds hosts, scratch directories and references as they are at a step.
+func (w *world) addResources(step int) {
 	for i := range w.plan.host {
 		x := &w.plan.host[i]
-		w.shows(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
+		w.addEntity(x.key, at(x.states, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan, step) }
 		})
 	}
 	for i := range w.plan.tmpdir {
-		w.tmpdirs(&w.plan.tmpdir[i], step)
+		w.addTmpdirs(&w.plan.tmpdir[i], step)
 	}
 	for i := range w.plan.ref {
 		x := &w.plan.ref[i]
-		w.shows(x.key, at(x.sandboxes, step), func(word string) func(backend.Meta) backend.Entity {
+		w.addEntity(x.key, at(x.sandboxes, step), func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, word, w.plan, step) }
 		})
 	}
 }
 
-// shows puts one thing into the world by the word that stands for it.
-func (w *world) shows(k backend.Key, word string, entity func(word string) func(backend.Meta) backend.Entity) {
-	t := &thing{key: k}
+// addEntity adds one entity in the state that a word names.
+func (w *world) addEntity(k backend.Key, word string, entity func(word string) func(backend.Meta) backend.Entity) {
+	t := &observedEntity{key: k}
 	switch word {
 	case wordStale:
 		t.gone = true
@@ -42,11 +42,11 @@ func (w *world) shows(k backend.Key, word string, entity func(word string) func(
 	default:
 		t.entity = entity(word)
 	}
-	w.things = append(w.things, t)
+	w.entities = append(w.entities, t)
 }
 
-// tmpdirs shows as many directories as there are; those that there were before are removed.
-func (w *world) tmpdirs(x *tmpdirPlan, step int) {
+// addTmpdirs adds the directories of an entry at a step; directories beyond the present count are removed.
+func (w *world) addTmpdirs(x *tmpdirPlan, step int) {
 	there, most := sampleAt(x.count, step), 0
 	for _, s := range x.count[:min(step+1, len(x.count))] {
 		most = max(most, int(s.n))
@@ -59,7 +59,7 @@ func (w *world) tmpdirs(x *tmpdirPlan, step int) {
 			word = wordStale
 		}
 		k := backend.Key{Kind: backend.KindTmpdir, Source: x.host.Source, Parent: x.host.ID, ID: backend.MustID(path)}
-		w.shows(k, word, func(word string) func(backend.Meta) backend.Entity {
+		w.addEntity(k, word, func(word string) func(backend.Meta) backend.Entity {
 			return func(m backend.Meta) backend.Entity { return x.entity(m, path, word, w.plan.Start) }
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"sandglass/backend"
 )
 
-// record is what was concluded so far.
-type record struct {
+// alertHistory is what the engine concluded so far, by rule.
+type alertHistory struct {
 	transitions map[string][]transition
 	live        map[string]map[string]bool // by rule and subject: it fires or is held
 	resolved    map[string]map[string]bool
@@ -21,12 +21,12 @@ type transition struct {
 	name string
 }
 
-func newRecord() *record {
-	return &record{map[string][]transition{}, map[string]map[string]bool{}, map[string]map[string]bool{}}
+func newAlertHistory() *alertHistory {
+	return &alertHistory{map[string][]transition{}, map[string]map[string]bool{}, map[string]map[string]bool{}}
 }
 
-// note takes over what one State changed.
-func (r *record) note(at time.Duration, b *alerts.Board, events []backend.Event) {
+// note adds the changes of one State.
+func (r *alertHistory) note(at time.Duration, b *alerts.Board, events []backend.Event) {
 	for _, e := range events {
 		rule, _, _ := strings.Cut(e.Text.String(), " ") // every transition's text begins with its rule
 		rule = strings.TrimSuffix(rule, ":")
