@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
@@ -29,7 +28,7 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
 	}
-	collectOften(a.Getenv)
+	s.onState = boundedGarbage(a.Getenv)
 	var problems problemList
 	if s.Forgets != nil {
 		problems.add(fmt.Errorf("alerts are not remembered between runs: %w", s.Forgets))
@@ -64,17 +63,6 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 		return nil // asked to end by a signal, and ended
 	}
 	return err
-}
-
-// garbagePercent is how much garbage, in percent of what is in use, a console lets gather. Go's 100 costs a console of
-// 100,000 workspaces 100 MB more; what the collector needs more at 40 is a tenth of the program's time (docs/architecture.md).
-const garbagePercent = 40
-
-// collectOften bounds the garbage, unless the environment says how much there may be.
-func collectOften(getenv func(string) string) {
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
 }
 
 // longestGoodbye is how long the end of the program waits for the target that is being acted on.

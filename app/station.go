@@ -33,6 +33,7 @@ type Station struct {
 	NoJournal error
 
 	store   *alerts.StateStore
+	onState func(*fleet.State) // sees every State after the alerts; nil: nothing does. Set before Start.
 	problem func(error)
 	started bool // the fleet ran, which closes its sources
 }
@@ -67,7 +68,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	}
 	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) }, Journal: orders,
 		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }})
-	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.Alerts.Observe})
+	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Feed = NewActionFeed(s.Fleet, s.Alerts)
 	if o.Looks {
@@ -78,6 +79,13 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func (s *Station) observe(st *fleet.State) {
+	s.Alerts.Observe(st)
+	if s.onState != nil {
+		s.onState(st)
+	}
 }
 
 // remember opens the state directory and its journal. Without one the Station works and forgets.
