@@ -33,12 +33,7 @@ something may be missing.`,
 			if err != nil {
 				return usage("%v", err)
 			}
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			return p.bundle(c.Context(), r, id, out)
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.bundle(c.Context(), r, id, out) })
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write this `FILE`, which must not exist")

@@ -48,12 +48,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			if err != nil {
 				return err
 			}
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			return p.get(r, format, listings, filters)
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.get(r, format, listings, filters) })
 		},
 	}
 	format = p.tables(cmd)

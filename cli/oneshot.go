@@ -108,6 +108,16 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 	return r, nil
 }
 
+// reading reads the fleet and lets do conclude from it.
+func (p *Program) reading(ctx context.Context, s shared, o oneShot, do func(*reading) error) error {
+	r, err := p.read(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return do(r)
+}
+
 func (p *Program) checkCommand(s *shared) *cobra.Command {
 	var o oneShot
 	var format *oneWord
@@ -121,23 +131,20 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 78 wrong configuration. Alerts about sources themselves never count as 1 or 2.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
-			write := text.WriteCheck
-			if format.word == "json" {
-				write = text.WriteJSON[*text.Check]
-			}
-			if err := write(p.Stdout, doc); err != nil {
-				return unwritten(err)
-			}
-			if doc.ExitCode != alerts.ExitOK {
-				return exit(doc.ExitCode)
-			}
-			return nil
+			return p.reading(c.Context(), *s, o, func(r *reading) error {
+				doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
+				write := text.WriteCheck
+				if format.word == "json" {
+					write = text.WriteJSON[*text.Check]
+				}
+				if err := write(p.Stdout, doc); err != nil {
+					return unwritten(err)
+				}
+				if doc.ExitCode != alerts.ExitOK {
+					return exit(doc.ExitCode)
+				}
+				return nil
+			})
 		},
 	}
 	format = p.output(cmd)

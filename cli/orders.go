@@ -163,12 +163,7 @@ func (p *Program) silencesCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the silences in force", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			return unwrittenIf(writeSilences(p.Stdout, r))
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return unwrittenIf(writeSilences(p.Stdout, r)) })
 		},
 	}
 	o.flags(cmd)

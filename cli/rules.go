@@ -62,16 +62,13 @@ Every configured source is read once, because only its answer tells what it
 delivers. Without any source a rule that needs one is blind everywhere.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			list, err := ruleItems(r)
-			if err != nil {
-				return err
-			}
-			return print(p, format, list, func(l *ruleList) error { return p.write(l.text()) })
+			return p.reading(c.Context(), *s, o, func(r *reading) error {
+				list, err := ruleItems(r)
+				if err != nil {
+					return err
+				}
+				return print(p, format, list, func(l *ruleList) error { return p.write(l.text()) })
+			})
 		},
 	}
 	format = p.output(cmd)
@@ -149,13 +146,12 @@ func inputsText(groups [][]backend.Input) string {
 
 // kindNamed finds a rule for a command.
 func kindNamed(name string) (rules.Kind, error) {
-	var all []string
 	for _, k := range rules.Kinds() {
 		if k.Name == name {
 			return k, nil
 		}
-		all = append(all, k.Name)
 	}
+	all, _ := ruleNames(nil, nil, "")
 	return rules.Kind{}, &failure{code: ExitUsage, what: fmt.Sprintf("there is no rule %q; the rules are %s", name, strings.Join(all, ", ")), next: "sandglass rules list"}
 }
 

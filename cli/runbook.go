@@ -68,12 +68,7 @@ Without a number: the list of pages.
 				doc.Text = page.Markdown(p.sitesText(*s, page))
 				return p.writeRunbook(doc, nil, format)
 			}
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			return p.diagnose(r, page, subject, doc, format)
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, doc, format) })
 		},
 	}
 	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the thing of this `ID`, as get prints it")

@@ -24,23 +24,13 @@ func (p *Program) whyCommand(s *shared) *cobra.Command {
 			"An id that no source shows is taken for a session that is no longer listed.", anySubject("alert")) + `
 
 Exit code 3 says that a source is down, so that something may be missing.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("why needs one id, as check and get print it")
-			}
-			return nil
-		},
+		Args: oneArg("why needs one id, as check and get print it"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := backend.NewID(args[0])
 			if err != nil {
 				return usage("%v", err)
 			}
-			r, err := p.read(c.Context(), *s, o)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			return p.why(r, id)
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.why(r, id) })
 		},
 	}
 	o.flags(cmd)

@@ -20,13 +20,22 @@ type cleanLooker struct{ t *tool }
 func (l cleanLooker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
 	w := l.t.begin(ctx, q, false)
 	defer w.close()
-	all := make([]*subject, len(q.Keys))
-	for i, k := range q.Keys {
-		all[i] = w.subject(k)
+	all, out, hidden := w.judge(q.Keys, w.subject)
+	if !q.Again {
+		w.limit(all, out)
+		advise(out, w.advice(out, hidden, q.Params))
+	}
+	return out
+}
+
+// judge applies the conditions to subjects. hidden counts those left out only because processes do not show what they use.
+func (w *hostSnapshot) judge(keys []backend.Key, find func(backend.Key) *subject) (all []*subject, out []actions.Candidate, hidden int) {
+	all = make([]*subject, len(keys))
+	for i, k := range keys {
+		all[i] = find(k)
 	}
 	w.findUsers(all)
-	out := make([]actions.Candidate, len(all))
-	hidden := 0 // left out only because processes do not show what they use
+	out = make([]actions.Candidate, len(all))
 	for i, s := range all {
 		out[i] = s.candidate()
 		c, why, ok := s.failing()
@@ -36,14 +45,13 @@ func (l cleanLooker) Look(ctx context.Context, q actions.Question) []actions.Can
 			hidden++
 		}
 	}
-	if !q.Again {
-		w.limit(all, out)
-		advice := w.advice(out, hidden, q.Params)
-		for i := range out {
-			out[i].Advice = advice
-		}
+	return all, out, hidden
+}
+
+func advise(out []actions.Candidate, advice backend.Safe) {
+	for i := range out {
+		out[i].Advice = advice
 	}
-	return out
 }
 
 // candidate is what is known even of a directory that is left out.
@@ -212,28 +220,10 @@ func (s *subject) noUndo() backend.Safe {
 func (t *tool) look(ctx context.Context, q actions.Question) []actions.Candidate {
 	w := t.begin(ctx, q, true)
 	defer w.close()
-	all := make([]*subject, len(q.Keys))
-	for i, k := range q.Keys {
-		all[i] = w.waiting(k)
-	}
-	w.findUsers(all)
-	out := make([]actions.Candidate, len(all))
-	hidden := 0
-	for i, s := range all {
-		out[i] = s.candidate()
-		c, why, ok := s.failing()
-		if out[i].Why = why; ok {
-			s.describe(&out[i])
-		} else if c.name == "processes" {
-			hidden++
-		}
-	}
+	_, out, hidden := w.judge(q.Keys, w.waiting)
 	if hidden > 0 && !q.Again {
-		advice := backend.Textf("%d of %d cannot be removed while processes cannot be read; as root all can: sudo sandglass clean --source %s %s --purge", hidden, len(out),
-			backend.Clean(t.site.Deps.ID, 80), backend.Clean(strings.Join(t.permission(), " "), 400))
-		for i := range out {
-			out[i].Advice = advice
-		}
+		advise(out, backend.Textf("%d of %d cannot be removed while processes cannot be read; as root all can: sudo sandglass clean --source %s %s --purge", hidden, len(out),
+			backend.Clean(t.site.Deps.ID, 80), backend.Clean(strings.Join(t.permission(), " "), 400)))
 	}
 	return out
 }

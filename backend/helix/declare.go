@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -61,15 +62,9 @@ func (d *decoder) declareWorkspace(w *backend.Workspace) {
 			continue
 		}
 		f, have := &x.WorkspaceFacts, &w.WorkspaceFacts
-		if have.Provider.IsEmpty() {
-			have.Provider = f.Provider
-		}
-		if have.ProviderID.IsZero() {
-			have.ProviderID = f.ProviderID
-		}
-		if have.Namespace.IsZero() {
-			have.Namespace = f.Namespace
-		}
+		have.Provider = cmp.Or(have.Provider, f.Provider)
+		have.ProviderID = cmp.Or(have.ProviderID, f.ProviderID)
+		have.Namespace = cmp.Or(have.Namespace, f.Namespace)
 		fill(&have.ShareAcrossSessions, f.ShareAcrossSessions)
 		fill(&have.InheritWorkspaces, f.InheritWorkspaces)
 		fill(&have.DestroyOnClose, f.DestroyOnClose)
@@ -90,21 +85,11 @@ func (d *decoder) declareSession(id backend.ID, have *backend.SessionFacts) {
 			continue
 		}
 		f := &x.SessionFacts
-		if have.BranchedFrom.IsZero() {
-			have.BranchedFrom = f.BranchedFrom
-		}
-		if have.Tenant.IsEmpty() {
-			have.Tenant = f.Tenant
-		}
-		if have.Runtime.IsEmpty() {
-			have.Runtime = f.Runtime
-		}
-		if have.FrameworkVersion.IsEmpty() {
-			have.FrameworkVersion = f.FrameworkVersion
-		}
-		if have.SDKVersion.IsEmpty() {
-			have.SDKVersion = f.SDKVersion
-		}
+		have.BranchedFrom = cmp.Or(have.BranchedFrom, f.BranchedFrom)
+		have.Tenant = cmp.Or(have.Tenant, f.Tenant)
+		have.Runtime = cmp.Or(have.Runtime, f.Runtime)
+		have.FrameworkVersion = cmp.Or(have.FrameworkVersion, f.FrameworkVersion)
+		have.SDKVersion = cmp.Or(have.SDKVersion, f.SDKVersion)
 		if len(have.WorkspaceRefs) == 0 {
 			have.WorkspaceRefs = f.WorkspaceRefs
 		}

@@ -87,15 +87,7 @@ func (o *opener) child(dir int, name string, like Stat) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	st, err := statOpen(fd)
-	if err == nil && crosses(like, st) {
-		err = errCrossed
-	}
-	if err != nil {
-		_ = unix.Close(fd) // opened for reading
-		return -1, err
-	}
-	return fd, nil
+	return staying(fd, like)
 }
 
 func (o *opener) open(dir int, name string, flags int) (int, error) {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func openRead(path string) (*os.File, error) {
@@ -18,4 +20,17 @@ func IDOf(_ string, info fs.FileInfo) FileID {
 		return FileID{uint64(st.Dev), st.Ino}
 	}
 	return FileID{}
+}
+
+// staying returns a directory that was opened, unless it lies on another file system than like: then it is closed.
+func staying(fd int, like Stat) (int, error) {
+	st, err := statOpen(fd)
+	if err == nil && crosses(like, st) {
+		err = errCrossed
+	}
+	if err != nil {
+		_ = unix.Close(fd) // opened for reading
+		return -1, err
+	}
+	return fd, nil
 }

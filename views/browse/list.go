@@ -34,10 +34,10 @@ type Config[R any] struct {
 	Number int
 	Name   string
 	Set    *subjects.Set[R]
-	// Kind and Lookup follow single changes of a State; without Lookup the rows are read anew from every State, which
-	// is right for short lists.
-	Kind   backend.Kind
-	Lookup func(*fleet.State, backend.Key) (R, bool)
+	// Kind is that of the rows. With Follows, rows are entities and single changes of a State are applied; otherwise all
+	// rows are read from every State, which is right for short lists.
+	Kind    backend.Kind
+	Follows bool
 	// Strip draws lines above the table; nil: none.
 	Strip func(f *views.Frame, w int) []string
 	// Pane describes the row under the cursor in the room there is; nil: no pane.
@@ -168,7 +168,7 @@ func (l *List[R]) sync(f *views.Frame) {
 }
 
 func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
-	if l.cfg.Lookup == nil {
+	if !l.cfg.Follows {
 		return nil, false
 	}
 	var deltas []fleet.Delta
@@ -187,7 +187,7 @@ func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
 	var out []kit.Change[backend.Key, R]
 	note := func(k backend.Key) {
 		if k.Kind == l.cfg.Kind {
-			row, ok := l.cfg.Lookup(s, k)
+			row, ok := s.Entity(k).(R)
 			out = append(out, kit.Change[backend.Key, R]{Key: k, Row: row, Gone: !ok})
 		}
 	}

@@ -3,7 +3,6 @@ package sandboxes
 
 import (
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -14,10 +13,7 @@ import (
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Sandbox]{
 		Number: 3, Name: "Sandboxes", Set: subjects.Sandboxes(), Kind: backend.KindSandbox,
-		Lookup: func(s *fleet.State, k backend.Key) (*backend.Sandbox, bool) {
-			b := s.Sandbox(k)
-			return b, b != nil
-		},
+		Follows: true,
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputContainers, "No sandboxes",
 				"Every source that lists sandboxes answers, and there is none.", "No source lists sandboxes. A source of kind docker does.")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -20,10 +19,7 @@ const mostHosts = 4
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Tmpdir]{
 		Number: 7, Name: "Tmpdirs", Set: subjects.Tmpdirs(), Kind: backend.KindTmpdir, Strip: hosts,
-		Lookup: func(s *fleet.State, k backend.Key) (*backend.Tmpdir, bool) {
-			t := s.Tmpdirs.Get(k)
-			return t, t != nil
-		},
+		Follows: true,
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputTmpdirs, "No scratch directories",
 				"The configured roots were read, and nothing in them matches the pattern.",

@@ -3,7 +3,6 @@ package workspaces
 
 import (
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -14,10 +13,7 @@ import (
 func New() views.Screen {
 	return browse.New(browse.Config[*backend.Workspace]{
 		Number: 2, Name: "Workspaces", Set: subjects.Workspaces(), Kind: backend.KindWorkspace,
-		Lookup: func(s *fleet.State, k backend.Key) (*backend.Workspace, bool) {
-			w := s.Workspace(k)
-			return w, w != nil
-		},
+		Follows: true,
 		Nothing: func(f *views.Frame) *kit.Doc {
 			return browse.Lacking(f, backend.InputRegistry, "No workspaces",
 				"Every source that lists workspaces answers, and no session has one.", "No source lists workspaces. A source of kind helix does.")
