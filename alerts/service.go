@@ -23,7 +23,7 @@ type ServiceOptions struct {
 	Attention func(backend.Attention)
 	// Problem is told when the state cannot be loaded or saved. It may be nil.
 	Problem func(error)
-	// Journal keeps orders before they take effect; nil: nobody does.
+	// Journal keeps the orders of this process before they take effect; nil: they are not journalled.
 	Journal OrderJournal
 	// LongestOrder caps acknowledgements and silences, 0 for LongestOrder (24 h).
 	LongestOrder time.Duration
@@ -35,8 +35,9 @@ type ServiceOptions struct {
 // Service turns every State into a Board and hands the newest pair to whoever looks. It is safe for concurrent use, except
 // that Observe is called by one goroutine.
 type Service struct {
-	engine *Engine
-	opt    ServiceOptions
+	OrderWriter // the orders of this process
+	engine      *Engine
+	opt         ServiceOptions
 
 	mu      sync.Mutex
 	state   *fleet.State
@@ -68,6 +69,7 @@ func NewService(e *Engine, opt ServiceOptions) *Service {
 		opt.TakeOver = 2 * time.Second
 	}
 	svc := &Service{seed: maphash.MakeSeed(), engine: e, opt: opt, subs: map[chan struct{}]struct{}{}, visible: map[string][]backend.Key{}, wake: make(chan struct{}, 1)}
+	svc.OrderWriter = svc.OrdersInto(opt.Journal)
 	if opt.Store != nil {
 		svc.open()
 		svc.load()

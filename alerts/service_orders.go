@@ -29,6 +29,15 @@ type OrderJournal interface {
 	Ordered(Order) error
 }
 
+// OrderWriter takes the orders of one viewer: the Service is the same, the journal names the viewer.
+type OrderWriter struct {
+	service *Service
+	journal OrderJournal // nil: orders are not journalled
+}
+
+// OrdersInto is an OrderWriter with a journal of its own.
+func (svc *Service) OrdersInto(j OrderJournal) OrderWriter { return OrderWriter{svc, j} }
+
 // NoSuchAlertError means that no line of the Board has the id.
 type NoSuchAlertError struct{ ID string }
 
@@ -39,8 +48,8 @@ func (e *NoSuchAlertError) Error() string {
 
 // Acknowledge says that owner has taken an alert, for a while (0: AcknowledgeFor). It holds on this host only, drops when
 // the alert becomes more severe, and is over when the alert is.
-func (svc *Service) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
-	a, err := svc.alert(alertID)
+func (w OrderWriter) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
+	a, err := w.service.alert(alertID)
 	if err != nil {
 		return Order{}, err
 	}
@@ -49,12 +58,12 @@ func (svc *Service) Acknowledge(alertID string, owner, reason backend.Safe, last
 	if o.For == 0 {
 		o.For = AcknowledgeFor
 	}
-	return svc.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
+	return w.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
 }
 
 // Unacknowledge gives an alert back.
-func (svc *Service) Unacknowledge(alertID string, owner backend.Safe) (Order, error) {
-	a, err := svc.alert(alertID)
+func (w OrderWriter) Unacknowledge(alertID string, owner backend.Safe) (Order, error) {
+	a, err := w.service.alert(alertID)
 	switch {
 	case err != nil:
 		return Order{}, err
@@ -63,7 +72,7 @@ func (svc *Service) Unacknowledge(alertID string, owner backend.Safe) (Order, er
 	}
 	o := Order{Kind: OrderUnacknowledge, Owner: owner}
 	o.about(a)
-	return svc.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
+	return w.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
 }
 
 func (x *Order) about(a *Alert) {
@@ -72,7 +81,7 @@ func (x *Order) about(a *Alert) {
 
 // Silence mutes the alerts that matchers match, now and later, for a while (0: SilenceFor). A reason is required. Matched
 // is how many alerts it mutes now: with 0 the matchers may be wrong, and whoever asked must be told.
-func (svc *Service) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Duration) (o Order, matched int, err error) {
+func (w OrderWriter) Silence(ms Matchers, owner, reason backend.Safe, lasting time.Duration) (o Order, matched int, err error) {
 	switch {
 	case len(ms) == 0:
 		return Order{}, 0, errors.New("a silence of everything is not possible: name what to silence, such as rule=\"failed-too-long\"")
@@ -83,8 +92,8 @@ func (svc *Service) Silence(ms Matchers, owner, reason backend.Safe, lasting tim
 	if o.For == 0 {
 		o.For = SilenceFor
 	}
-	o, err = svc.order(o, backend.Textf("%s silences %s for %s: %s", owner, backend.Clean(o.Matchers, 200), short(o.For), reason))
-	return o, svc.Matching(ms), err
+	o, err = w.order(o, backend.Textf("%s silences %s for %s: %s", owner, backend.Clean(o.Matchers, 200), short(o.For), reason))
+	return o, w.service.Matching(ms), err
 }
 
 // Matching counts the alerts on the Board that matchers match, for a preview.
@@ -94,11 +103,11 @@ func (svc *Service) Matching(ms Matchers) int {
 }
 
 // Expire ends a silence.
-func (svc *Service) Expire(silenceID string, owner backend.Safe) (Order, error) {
-	for _, s := range svc.Silences() {
+func (w OrderWriter) Expire(silenceID string, owner backend.Safe) (Order, error) {
+	for _, s := range w.service.Silences() {
 		if s.ID.String() == silenceID {
 			o := Order{Kind: OrderExpire, Owner: owner, Silence: silenceID}
-			return svc.order(o, backend.Textf("%s ends the silence of %s: %s", owner, s.Owner, backend.Clean(s.Matchers.String(), 200)))
+			return w.order(o, backend.Textf("%s ends the silence of %s: %s", owner, s.Owner, backend.Clean(s.Matchers.String(), 200)))
 		}
 	}
 	return Order{}, fmt.Errorf("no silence %s is in force", backend.Clean(silenceID, 80))
@@ -161,7 +170,8 @@ func (svc *Service) now() time.Time {
 func (svc *Service) holds() bool { return svc.opt.Store == nil || svc.opt.Store.Locked() }
 
 // order journals, stores and applies an order.
-func (svc *Service) order(o Order, text backend.Safe) (Order, error) {
+func (w OrderWriter) order(o Order, text backend.Safe) (Order, error) {
+	svc := w.service
 	longest := svc.opt.LongestOrder
 	if longest == 0 {
 		longest = LongestOrder
@@ -182,8 +192,8 @@ func (svc *Service) order(o Order, text backend.Safe) (Order, error) {
 	if o.At.IsZero() {
 		return o, errors.New("nothing was read yet; try again in a moment")
 	}
-	if svc.opt.Journal != nil {
-		if err := svc.opt.Journal.Ordered(o); err != nil {
+	if w.journal != nil {
+		if err := w.journal.Ordered(o); err != nil {
 			return o, fmt.Errorf("not done, because it cannot be journalled: %w", err)
 		}
 	}

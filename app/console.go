@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"sandglass/actions"
-	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/ui"
 	"sandglass/views/theme"
@@ -34,7 +34,6 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 		problems.add(fmt.Errorf("alerts are not remembered between runs: %w", s.Forgets))
 	}
 	s.problem = problems.add
-	a.Crash.acts(func() bool { return carriesOut(s.Control) })
 	may := actions.Everything()
 	if s.ReadOnly {
 		may = actions.ReadOnly()
@@ -45,20 +44,23 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 			problems.add(err)
 		}
 	}
-	viewer, err := a.viewer(ctx, s, o)
+	viewer := a.viewer(o)
+	var err error
+	viewer.Unfinished, err = s.unfinished(ctx)
 	problems.add(err)
-	viewer.ID, viewer.Control, viewer.Permissions = operator.ID(), operator, may
 	stop := s.Start(ctx, true)
-	err = ui.Run(ctx, viewer, s.Alerts, ui.Terminal{In: os.Stdin, Out: os.Stdout, Spawn: a.Spawn,
-		Started: func(kill func()) { a.Crash.screenUp(kill, s.StateDir) }})
-	a.Crash.screenDown()
-	if broken := (*ui.PanicError)(nil); errors.As(err, &broken) {
-		a.Crash.Handle("screen", broken.Reason, broken.Stack)
+	err = s.show(ctx, operator, viewer, ui.Terminal{In: os.Stdin, Out: os.Stdout})
+	crash := (*CrashError)(nil)
+	if errors.As(err, &crash) {
+		lastWords(crash.Acting, crash.Panic.Reason, crash.File)
 	}
 	hangUp(s.Control)
 	interrupted := ctx.Err() != nil
 	stop()
 	problems.print()
+	if crash != nil {
+		os.Exit(ExitCrash)
+	}
 	if interrupted && errors.Is(err, context.Canceled) {
 		return nil // asked to end by a signal, and ended
 	}
@@ -91,32 +93,14 @@ func carriesOut(control *actions.Control) bool {
 	return r != nil && !r.Over()
 }
 
-// viewer is the operator at this process's terminal.
-func (a *App) viewer(ctx context.Context, s *Station, o ConsoleOptions) (ui.Viewer, error) {
+// viewer is the person at this process's terminal.
+func (a *App) viewer(o ConsoleOptions) ui.Viewer {
 	v := ui.Viewer{
-		Name: "operator", Origin: "local", Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
-		Focus: o.Focus, Environment: s.Config.Environment, Production: s.Config.Production, Now: a.Now,
-		CanSuspend: canSuspend(), Runbook: LocalRunbook(s.Rules), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
-	}
-	if s.Config.Bell != "off" {
-		v.Bell = alerts.Severity(s.Config.Bell)
-	}
-	if a.User != "" {
-		v.Name = a.User
-	}
-	if a.Host != "" {
-		v.Origin = a.Host
+		Name: cmp.Or(a.User, "operator"), Origin: cmp.Or(a.Host, "local"), Environ: os.Environ(), Glyphs: theme.GlyphsOf(os.Getenv),
+		Focus: o.Focus, Now: a.Now, CanSuspend: canSuspend(), ColorProfile: colorprofile.Detect(os.Stdout, os.Environ()),
 	}
 	if w, h, err := term.GetSize(os.Stdout.Fd()); err == nil {
 		v.Size = ui.Size{Width: w, Height: h}
 	}
-	if s.Journal != nil && !s.ReadOnly {
-		v.Bundle = func(ctx context.Context, k backend.Key) (string, error) {
-			saved, err := s.SaveEvidence(ctx, k, "")
-			return saved.Path, err
-		}
-	}
-	var err error
-	v.Unfinished, err = s.unfinished(ctx)
-	return v, err
+	return v
 }

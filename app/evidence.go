@@ -30,9 +30,9 @@ type Saved struct {
 	About []backend.Key // what it is evidence about, what was asked for first
 }
 
-// SaveEvidence writes down what the Station knows about an entity or an alert (views.AlertKey), with the hash of the file in the
-// journal, and tells the timeline. The file lies in the state directory, or is out, which must not exist.
-func (s *Station) SaveEvidence(ctx context.Context, key backend.Key, out string) (Saved, error) {
+// SaveEvidence writes down for a person what the Station knows about an entity or an alert (views.AlertKey), with the hash of the
+// file in the journal, and tells the timeline. The file is in the state directory, or is out, which must not exist.
+func (s *Station) SaveEvidence(ctx context.Context, who audit.Who, key backend.Key, out string) (Saved, error) {
 	if s.Journal == nil {
 		return Saved{}, s.NoJournal
 	}
@@ -53,9 +53,9 @@ func (s *Station) SaveEvidence(ctx context.Context, key backend.Key, out string)
 		return saved, errors.New("the alert names nothing that evidence could be about")
 	}
 	var err error
-	if saved.BundleFile, err = s.Journal.WriteBundle(ctx, audit.Bundle{Subjects: saved.About, Text: b.Markdown(), Out: out}, now, s.app.Who); err != nil {
+	if saved.BundleFile, err = s.Journal.WriteBundle(ctx, audit.Bundle{Subjects: saved.About, Text: b.Markdown(), Out: out}, now, who); err != nil {
 		return saved, err
 	}
 	return saved, s.Alerts.Record(backend.Event{Kind: backend.EventAction, At: now, Source: key.Source, Subject: saved.About[0], Name: alerts.EventBundle,
-		Text: s.app.Cleaner.Clean(fmt.Sprintf("%s wrote evidence about %s to %s", s.app.Who.User, saved.About[0].Safe(), saved.Path), 500)})
+		Text: s.app.Cleaner.Clean(fmt.Sprintf("%s wrote evidence about %s to %s", who.User, saved.About[0].Safe(), saved.Path), 500)})
 }

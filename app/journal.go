@@ -18,7 +18,15 @@ const journalWait = 5 * time.Second
 // orderJournal writes orders about alerts into the audit journal before they take effect.
 type orderJournal struct {
 	journal *audit.Journal
-	who     audit.Who
+	who     func() audit.Who
+}
+
+// ordersOf is the journal for the orders of one person; nil where alerts are not remembered.
+func (s *Station) ordersOf(who func() audit.Who) alerts.OrderJournal {
+	if s.Journal == nil || s.Forgets != nil {
+		return nil
+	}
+	return &orderJournal{s.Journal, who}
 }
 
 // journal makes the journal of a state directory. digest is that of the configuration with which this process writes, empty
@@ -36,7 +44,7 @@ func (a *App) journal(dir, digest string) (*audit.Journal, error) {
 func (o *orderJournal) Ordered(x alerts.Order) error {
 	ctx, cancel := context.WithTimeout(context.Background(), journalWait)
 	defer cancel()
-	e := audit.Entry{At: x.At, Phase: audit.PhaseAck, Who: o.who, Verb: string(x.Kind), Kind: "alert", Reason: x.Reason}
+	e := audit.Entry{At: x.At, Phase: audit.PhaseAck, Who: o.who(), Verb: string(x.Kind), Kind: "alert", Reason: x.Reason}
 	e.Who.Claimed = x.Owner
 	if x.Kind == alerts.OrderSilence || x.Kind == alerts.OrderExpire {
 		e.Phase, e.Kind = audit.PhaseSilence, "silence"

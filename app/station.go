@@ -62,11 +62,11 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 		s.problem = func(error) {}
 	}
 	engine := alerts.NewEngine(conditions, o.Config.Environment, alerts.WithConfiguration(o.Config.File, o.Config.Digest))
-	var orders alerts.OrderJournal
 	if !o.Stateless {
-		orders = s.remember(o.StateDir, engine)
+		s.remember(o.StateDir, engine)
 	}
-	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) }, Journal: orders,
+	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) },
+		Journal:      s.ordersOf(func() audit.Who { return a.Who }),
 		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }})
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.observe})
 	AddTo(s.Fleet, sources)
@@ -89,23 +89,19 @@ func (s *Station) observe(st *fleet.State) {
 }
 
 // remember opens the state directory and its journal. Without one the Station works and forgets.
-func (s *Station) remember(given string, engine *alerts.Engine) alerts.OrderJournal {
+func (s *Station) remember(given string, engine *alerts.Engine) {
 	dir, err := s.Config.StateDirectory(given, s.app.Getenv)
 	if err != nil {
 		s.Forgets, s.NoJournal = err, err
-		return nil
+		return
 	}
 	s.StateDir = dir
 	s.Journal, s.NoJournal = s.app.journal(dir, s.Config.Digest)
 	if s.store, s.Forgets = alerts.OpenStateStore(dir, engine); s.Forgets != nil {
 		s.store = nil
-		return nil
+		return
 	}
-	if s.NoJournal != nil {
-		s.Forgets = s.NoJournal
-		return nil
-	}
-	return &orderJournal{s.Journal, s.app.Who}
+	s.Forgets = s.NoJournal
 }
 
 // Operator makes the operator of one more viewer, who is the person at this program.

@@ -49,7 +49,7 @@ func (p *Program) bundle(ctx context.Context, r *reading, id backend.ID, out str
 	if a := alertWith(r.board, id.Raw()); a != nil {
 		key = views.AlertKey(a)
 	}
-	saved, err := r.SaveEvidence(ctx, key, out)
+	saved, err := r.SaveEvidence(ctx, p.Who, key, out)
 	if err != nil {
 		return failed("not everything was done", err)
 	}
