@@ -98,7 +98,7 @@ var fileWriters = map[string][]string{
 	"backend/lockfile/lockfile_unix.go":    {"os.OpenFile", "os.Remove"},
 	"backend/lockfile/lockfile_windows.go": {"os.OpenFile", "os.Remove", "os.Truncate"},
 	"backend/run/group_unix.go":            {"syscall.Kill"},               // ends the command that it started
-	"app/crash.go":                         {"os.OpenFile"},               // the crash file
+	"app/crash.go":                         {"os.OpenFile"},                // the crash file
 	"app/demo.go":                          {"os.WriteFile"},               // demo --write-config
 	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
 }
