@@ -25,7 +25,7 @@ func (s dockerServer) act(w http.ResponseWriter, r *http.Request, kind deedKind,
 }
 
 func conflict(w http.ResponseWriter, format string, b *box) bool {
-	answerJSON(w, http.StatusConflict, dockerMessage{fmt.Sprintf(format, b.id)})
+	complain(w, http.StatusConflict, fmt.Sprintf(format, b.id))
 	return false
 }
 

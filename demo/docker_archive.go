@@ -11,22 +11,14 @@ import (
 	"os"
 	"path"
 	"slices"
-	"time"
+
+	"github.com/moby/moby/api/types/container"
 )
 
-// pathStat is the header X-Docker-Container-Path-Stat of a path in a container.
-type pathStat struct {
-	Name       string      `json:"name"`
-	Size       int64       `json:"size"`
-	Mode       os.FileMode `json:"mode"`
-	Mtime      time.Time   `json:"mtime"`
-	LinkTarget string      `json:"linkTarget"`
-}
-
 // statOf tells what a path in a container is; false when there is nothing.
-func (w world) statOf(b *box, p string) (pathStat, bool) {
+func (w world) statOf(b *box, p string) (container.PathStat, bool) {
 	p = path.Clean("/" + p)
-	out := pathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}
+	out := container.PathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}
 	root, _ := w.rootAt(b)
 	linked := b.root == rootDangling && w.t >= b.since
 	switch {
@@ -50,12 +42,12 @@ func (s dockerServer) statPath(w http.ResponseWriter, r *http.Request) {
 	p := r.URL.Query().Get("path")
 	st, ok := s.now().statOf(b, p)
 	if !ok {
-		answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("Could not find the file %s in container %s", p, b.id)})
+		complain(w, http.StatusNotFound, fmt.Sprintf("Could not find the file %s in container %s", p, b.id))
 		return
 	}
 	raw, err := json.Marshal(st)
 	if err != nil {
-		answerJSON(w, http.StatusInternalServerError, dockerMessage{err.Error()})
+		complain(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString(raw))
@@ -73,7 +65,7 @@ func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 	}
 	world, into := s.now(), r.URL.Query().Get("path")
 	if st, ok := world.statOf(b, into); !ok || !st.Mode.IsDir() {
-		answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("Could not find the file %s in container %s", into, b.id)})
+		complain(w, http.StatusNotFound, fmt.Sprintf("Could not find the file %s in container %s", into, b.id))
 		return
 	}
 	tree := tar.NewReader(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -84,7 +76,7 @@ func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if err != nil {
-			answerJSON(w, http.StatusBadRequest, dockerMessage{"the archive cannot be read: " + err.Error()})
+			complain(w, http.StatusBadRequest, "the archive cannot be read: "+err.Error())
 			return
 		}
 		mends = mends || h.Typeflag == tar.TypeDir && world.mendedBy(b, path.Join(into, h.Name))

@@ -48,18 +48,18 @@ func (s dockerServer) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	filters, err := parseFilters(q.Get("filters"), "type", "event", "container", "label", "image", "scope")
 	if err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	world := s.now()
 	from, err := world.eventTime(q.Get("since"), known(world.t))
 	if err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	until, err := world.eventTime(q.Get("until"), moment{})
 	if err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	st := eventStream{server: s, filters: filters, from: max(from.at, world.t-time.Hour), until: until, out: json.NewEncoder(w), flush: http.NewResponseController(w)}

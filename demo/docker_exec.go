@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/moby/moby/api/types/container"
 )
 
 // execution is a command that a client asked for.
@@ -25,33 +27,14 @@ type execution struct {
 // maxExecs bounds how many commands an engine remembers.
 const maxExecs = 4096
 
-type execRequest struct {
-	Cmd        []string
-	WorkingDir string
-}
-
-type execMade struct {
-	ID string `json:"Id"`
-}
-
-type execStart struct{ Detach bool }
-
-type execState struct {
-	ID          string
-	ContainerID string
-	Running     bool
-	ExitCode    *int
-	Pid         int
-}
-
 func (s dockerServer) createExec(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.find(w, r)
 	if !ok {
 		return
 	}
-	var q execRequest
+	var q container.ExecCreateRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q); err != nil || len(q.Cmd) == 0 {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{"No exec command specified"})
+		complain(w, http.StatusBadRequest, "No exec command specified")
 		return
 	}
 	world := s.now()
@@ -71,7 +54,7 @@ func (s dockerServer) createExec(w http.ResponseWriter, r *http.Request) {
 	}
 	id := boxID(world.dice, 1<<19+len(d.all)*maxExecs+len(d.execs)) // unlike any container's
 	d.execs[id] = &execution{id: id, box: b, argv: q.Cmd, dir: q.WorkingDir}
-	answerJSON(w, http.StatusCreated, execMade{id})
+	answerJSON(w, http.StatusCreated, container.ExecCreateResponse{ID: id})
 }
 
 // exec finds a command by its id, or answers 404 itself.
@@ -81,7 +64,7 @@ func (s dockerServer) exec(w http.ResponseWriter, r *http.Request) (*execution, 
 	defer d.mu.RUnlock()
 	e, ok := d.execs[r.PathValue("id")]
 	if !ok {
-		answerJSON(w, http.StatusNotFound, dockerMessage{"No such exec instance: " + r.PathValue("id")})
+		complain(w, http.StatusNotFound, "No such exec instance: "+r.PathValue("id"))
 	}
 	return e, ok
 }
@@ -94,7 +77,7 @@ func (s dockerServer) inspectExec(w http.ResponseWriter, r *http.Request) {
 	d := s.now().deeds
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	out := execState{ID: e.id, ContainerID: e.box.id}
+	out := container.ExecInspectResponse{ID: e.id, ContainerID: e.box.id}
 	if e.started {
 		out.ExitCode = &e.exit
 	}
@@ -108,9 +91,9 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	var q execStart
+	var q container.ExecStartRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q); err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	text, failed, ok := s.runExec(e)
@@ -119,7 +102,7 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 		conflict(w, "Container %s is not running", e.box)
 		return
 	case q.Detach && failed:
-		answerJSON(w, http.StatusBadRequest, dockerMessage{text})
+		complain(w, http.StatusBadRequest, text)
 		return
 	case q.Detach:
 		w.WriteHeader(http.StatusOK)
@@ -128,7 +111,7 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // what stays unread would be a reset for the client, not an end
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		answerJSON(w, http.StatusInternalServerError, dockerMessage{err.Error()})
+		complain(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	defer func() { _ = conn.Close() }() // the command is over, and so is the stream

@@ -39,13 +39,13 @@ func (s dockerServer) logs(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	if !truth(q.Get("stdout"), false) && !truth(q.Get("stderr"), false) {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{"Bad parameters: you must choose at least one stream"})
+		complain(w, http.StatusBadRequest, "Bad parameters: you must choose at least one stream")
 		return
 	}
 	world := s.now()
 	since, err := world.eventTime(q.Get("since"), known(world.t-boxLogBack))
 	if err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	from := max(since.at, world.t-boxLogBack)

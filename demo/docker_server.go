@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/moby/moby/api/types/common"
 	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/api/types/volume"
 )
 
@@ -15,34 +17,6 @@ import (
 type dockerServer struct {
 	now  now
 	done <-chan struct{} // closed when the demo ends, so that streams end
-}
-
-type dockerMessage struct {
-	Message string `json:"message"`
-}
-
-type dockerVersion struct {
-	Platform      dockerPlatform
-	Version       string
-	APIVersion    string `json:"ApiVersion"`
-	MinAPIVersion string
-	Os, Arch      string
-	KernelVersion string
-	GitCommit     string
-	GoVersion     string
-}
-
-type dockerPlatform struct{ Name string }
-
-type dockerInfo struct {
-	ID                                                                 string
-	Containers, ContainersRunning, ContainersPaused, ContainersStopped int
-	Images                                                             int
-	Driver, Name, ServerVersion, OperatingSystem, OSType, Architecture string
-	KernelVersion, DockerRootDir                                       string
-	NCPU                                                               int
-	MemTotal                                                           int64
-	SystemTime                                                         string
 }
 
 func (s dockerServer) handler() http.Handler {
@@ -86,10 +60,15 @@ func (s dockerServer) handler() http.Handler {
 // questions are not known here.
 func refuse(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		answerJSON(w, http.StatusNotFound, dockerMessage{"page not found"})
+		complain(w, http.StatusNotFound, "page not found")
 		return
 	}
-	answerJSON(w, http.StatusForbidden, dockerMessage{"the demo's engine does not do that: " + r.Method + " " + r.URL.Path})
+	complain(w, http.StatusForbidden, "the demo's engine does not do that: "+r.Method+" "+r.URL.Path)
+}
+
+// complain answers with the engine's form of an error.
+func complain(w http.ResponseWriter, status int, what string) {
+	answerJSON(w, status, common.ErrorResponse{Message: what})
 }
 
 func (s dockerServer) ping(w http.ResponseWriter, _ *http.Request) {
@@ -99,8 +78,8 @@ func (s dockerServer) ping(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s dockerServer) version(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, http.StatusOK, dockerVersion{
-		Platform: dockerPlatform{"Sandglass demo engine"}, Version: engineVersion,
+	answerJSON(w, http.StatusOK, system.VersionResponse{
+		Platform: system.PlatformInfo{Name: "Sandglass demo engine"}, Version: engineVersion,
 		APIVersion: engineAPI, MinAPIVersion: engineMinAPI, Os: "linux", Arch: "amd64",
 		KernelVersion: "6.12.0-demo", GitCommit: "demo", GoVersion: "go1.20.10",
 	})
@@ -108,7 +87,7 @@ func (s dockerServer) version(w http.ResponseWriter, _ *http.Request) {
 
 func (s dockerServer) info(w http.ResponseWriter, _ *http.Request) {
 	world := s.now()
-	info := dockerInfo{
+	info := system.Info{
 		ID: "demo", Images: 7, Driver: "overlay2", Name: "demo-host",
 		ServerVersion: engineVersion, OperatingSystem: "Debian GNU/Linux 13 (demo)", OSType: "linux", Architecture: "x86_64",
 		KernelVersion: "6.12.0-demo", DockerRootDir: "/var/lib/docker", NCPU: engineCPUs, MemTotal: 64 << 30,
@@ -136,7 +115,7 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	filters, err := parseFilters(q.Get("filters"), "label", "id", "name", "status", "health")
 	if err != nil {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{err.Error()})
+		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
@@ -183,6 +162,6 @@ func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*box, bool) 
 			return b, true
 		}
 	}
-	answerJSON(w, http.StatusNotFound, dockerMessage{fmt.Sprintf("No such container: %s", id)})
+	complain(w, http.StatusNotFound, fmt.Sprintf("No such container: %s", id))
 	return nil, false
 }

@@ -82,7 +82,7 @@ func (s dockerServer) stats(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	stream, oneShot := truth(q.Get("stream"), true), truth(q.Get("one-shot"), false)
 	if stream && oneShot {
-		answerJSON(w, http.StatusBadRequest, dockerMessage{"cannot have stream=true and one-shot=true"})
+		complain(w, http.StatusBadRequest, "cannot have stream=true and one-shot=true")
 		return
 	}
 	world := s.now()
