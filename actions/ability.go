@@ -46,10 +46,10 @@ type Peer struct {
 
 // Part performs one verb on one source.
 type Part struct {
-	Looker Looker
+	Targets TargetReader
 	// Verifier is nil where no reading can show the result: then the effect's own proof counts.
 	Verifier Verifier
-	// ReadsItself says that the Looker reads the targets from the backend. Otherwise it judges the console's State, and a
+	// ReadsItself says that the TargetReader reads the targets from the backend. Otherwise it judges the console's State, and a
 	// run waits for a reading that is at most 5 s old before it asks.
 	ReadsItself bool
 	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here
@@ -57,14 +57,14 @@ type Part struct {
 	Open func(context.Context) (Effect, error)
 }
 
-// Looker reads targets anew, for the plan and again just before each effect.
-type Looker interface {
+// TargetReader reads targets again: for the plan, and just before each effect.
+type TargetReader interface {
 	// Look returns one candidate for each key, in their order, and changes nothing outside. A key that cannot be read, or
 	// that fails any condition, is a candidate with Why; an error about one never makes another eligible.
 	Look(ctx context.Context, q Question) []Candidate
 }
 
-// Question is what a Looker is asked.
+// Question is what a TargetReader is asked.
 type Question struct {
 	Keys []backend.Key
 	// State is what the console knows now; never nil.
@@ -96,11 +96,11 @@ type Candidate struct {
 	Owner backend.Safe
 	// Notes are remarks that the plan shows beside the target.
 	Notes []backend.Safe
-	// Useless says that nobody can be using the target: a failed entry, an ownerless directory.
+	// Useless says that the target cannot be in use: a failed entry, an ownerless directory.
 	Useless bool
-	// Bytes is how much space is meant to come back; unknown where nobody measured it.
+	// Bytes is the space that the action should free; unknown where it was not measured.
 	Bytes backend.Value[int64]
-	// CauseSeen is when the cause of the trouble was last seen; zero: nobody knows.
+	// CauseSeen is when the cause of the trouble was last seen; zero: not known.
 	CauseSeen time.Time
 	// Why excludes the candidate; empty: it is eligible.
 	Why backend.Safe
@@ -117,8 +117,8 @@ type Fact struct {
 // Effect acts. Only a run of a confirmed plan holds one.
 type Effect interface {
 	// Do acts on the target as it was read; it compares the identity in the same step where the backend can. A nil error
-	// means that the backend accepted it. A *ChangedError means that nothing was done because the target is another one
-	// now; an *UncertainError that it was sent and nobody knows what became of it; any other error that it failed.
+	// means that the backend accepted it. A *ChangedError means that the target changed and the effect was not tried; an
+	// *UncertainError that it was sent and its outcome is unknown; any other error that it failed.
 	Do(ctx context.Context, t Target, p Params) (Done, error)
 	Close() error
 }
@@ -145,7 +145,7 @@ func (e *ChangedError) Error() string { return "changed since the plan: " + e.Wh
 // sending. It is read, not repeated.
 type UncertainError struct{ Err error }
 
-// Error says why nobody knows.
+// Error says why the outcome is unknown.
 func (e *UncertainError) Error() string {
 	return "sent, but what became of it is not known: " + e.Err.Error()
 }
@@ -153,7 +153,7 @@ func (e *UncertainError) Error() string {
 // Unwrap returns the cause.
 func (e *UncertainError) Unwrap() error { return e.Err }
 
-// Verifier decides from later readings what became of a target. It is pure.
+// Verifier decides from later readings whether the action on a target worked. It is pure.
 type Verifier interface {
 	// Verify judges a target on which the verb was issued at the given time. Undecided is ResultAccepted.
 	Verify(t Target, issued time.Time, s *fleet.State) Verdict

@@ -19,7 +19,7 @@ func (r *Run) act(ctx context.Context, effect Effect, wave int) {
 		if r.p.Lines[i].Wave != wave || r.p.Lines[i].Result != ResultNone {
 			continue
 		}
-		switch r.one(ctx, effect, i) {
+		switch r.actOn(ctx, effect, i) {
 		case ResultNone:
 			return
 		case ResultFailed, ResultUnknown:
@@ -102,7 +102,7 @@ func (r *Run) newConcern() backend.Safe {
 
 // one reads a target again, acts on it, and writes down what came of it. ResultNone means that it was not reached: the
 // run must not go on.
-func (r *Run) one(ctx context.Context, effect Effect, i int) Result {
+func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 	t := r.p.Lines[i].Target
 	for wait := time.Duration(0); ; {
 		if !r.mayGoOn(wait) {
@@ -188,7 +188,7 @@ func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cs, err := r.control.look(ctx, r.ability.Part.Looker,
+	cs, err := r.control.look(ctx, r.ability.Part.Targets,
 		Question{Keys: []backend.Key{t.Key}, State: snap.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
 	if err != nil {
 		r.unread++
@@ -279,7 +279,7 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 	})
 	r.writeDown(i)
 	if p := r.p.Plan; !p.DryRun {
-		r.control.tell(string(p.Verb), r.p.Lines[i].Target.Key, backend.Textf("%s %s: %s", backend.Clean(string(p.Verb), 40), backend.Clean(string(result), 40), text))
+		r.control.notify(string(p.Verb), r.p.Lines[i].Target.Key, backend.Textf("%s %s: %s", backend.Clean(string(p.Verb), 40), backend.Clean(string(result), 40), text))
 	}
 }
 

@@ -37,7 +37,7 @@ func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reas
 	switch {
 	case c.opt.ReadOnly:
 		return Arming{}, errors.New(ReadOnly().Why.String())
-	case o.gone():
+	case o.hungUp():
 		return Arming{}, errEnding
 	case !o.unpermitted().IsEmpty():
 		return Arming{}, errors.New("not armed: " + o.unpermitted().String())
@@ -60,7 +60,7 @@ func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reas
 	if !o.keep(a) {
 		return Arming{}, errEnding
 	}
-	c.tell("arm", backend.Key{}, backend.Textf("armed until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
+	c.notify("arm", backend.Key{}, backend.Textf("armed until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
 	return a, nil
 }
 
@@ -74,7 +74,7 @@ func (o *Operator) keep(a Arming) bool {
 	return !o.ended
 }
 
-// Disarm ends the arming at once. The journal is told, but does not hold it up.
+// Disarm ends the arming at once. It is written to the journal; a failure to write does not delay it.
 func (o *Operator) Disarm(ctx context.Context) error {
 	o.mu.Lock()
 	a := o.armed
@@ -84,7 +84,7 @@ func (o *Operator) Disarm(ctx context.Context) error {
 	if !a.holds(c.opt.Now()) {
 		return nil
 	}
-	c.tell("disarm", backend.Key{}, backend.Text("disarmed"))
+	c.notify("disarm", backend.Key{}, backend.Text("disarmed"))
 	return c.journal(ctx, audit.Entry{At: c.opt.Now(), Phase: audit.PhaseArmed, Who: a.Who, Verb: "disarm"}, audit.Written)
 }
 
@@ -95,8 +95,7 @@ func (o *Operator) Armed() (Arming, bool) {
 	return o.armed, o.armed.holds(o.control.opt.Now())
 }
 
-// holds goes by the steady clock and by the one on the wall: the first stands still while a machine sleeps, and the second
-// can be set back.
+// holds checks the monotonic and the wall clock: the first stops while a machine sleeps, the second can be set back.
 func (a Arming) holds(now time.Time) bool {
 	return now.Before(a.Until) && now.Round(0).Before(a.Until.Round(0))
 }

@@ -48,7 +48,7 @@ func (o *odd) Verify(t Target, issued time.Time, s *fleet.State) Verdict {
 func (o *odd) control(change ...func(*Options)) *Operator {
 	o.t.Helper()
 	opt := o.options()
-	opt.Abilities[0].Part = Part{Looker: o, Verifier: o, Open: func(context.Context) (Effect, error) { return o, nil }}
+	opt.Abilities[0].Part = Part{Targets: o, Verifier: o, Open: func(context.Context) (Effect, error) { return o, nil }}
 	for _, f := range change {
 		f(&opt)
 	}
@@ -103,7 +103,7 @@ func TestAnEffectThatNeverReturnsIsUnknownAndEndsTheRun(t *testing.T) {
 	})
 }
 
-func TestALookerThatBreaksOffAddsNothing(t *testing.T) {
+func TestATargetReaderThatBreaksOffAddsNothing(t *testing.T) {
 	bubble(t, names(9), func(t *testing.T, w *world) {
 		broken := true
 		o := &odd{world: w}
@@ -129,7 +129,7 @@ func TestALookerThatBreaksOffAddsNothing(t *testing.T) {
 	})
 }
 
-func TestALookerThatNeverReturnsHoldsNothingUp(t *testing.T) {
+func TestATargetReaderThatNeverReturnsHoldsNothingUp(t *testing.T) {
 	bubble(t, names(2), func(t *testing.T, w *world) {
 		release := make(chan struct{})
 		defer close(release)
@@ -154,7 +154,7 @@ func TestAVerifierThatBreaksOffVerifiesNothing(t *testing.T) {
 	})
 }
 
-func TestALookerThatAnswersOtherThingsAddsNothing(t *testing.T) {
+func TestATargetReaderThatAnswersOtherThingsAddsNothing(t *testing.T) {
 	bubble(t, names(6), func(t *testing.T, w *world) {
 		o := &odd{world: w}
 		o.look = func(q Question) []Candidate {

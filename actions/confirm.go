@@ -34,9 +34,9 @@ var (
 	ErrTwice    = errors.New("press the key of the verb twice")
 )
 
-// Confirming is the gesture of one plan: what was typed, and when. It is no goroutine's in particular: its dialog calls it,
-// and hands over only what a person typed. A light confirmation counts two presses with nothing between them, the second
-// no sooner than 300 ms after the dialog was drawn.
+// Confirming is the gesture of one plan: what was typed, and when. Its dialog calls it, from one goroutine at a time,
+// and passes only what a person typed. A light confirmation takes two presses without another key between them, the
+// second at least 300 ms after the dialog was drawn.
 type Confirming struct {
 	plan  *Plan
 	drawn time.Time
@@ -92,11 +92,11 @@ func (c *Confirming) Press(now time.Time) (Confirmed, bool) {
 	return got, err == nil
 }
 
-// Interrupt says that something else came: the next press is a first one.
+// Interrupt reports another input: the next press counts as the first one.
 func (c *Confirming) Interrupt() { c.first = time.Time{} }
 
-// WordPurgeNow chooses, in a plan to clean, that nothing waits for the end of a grace period: the space is free at once,
-// and there is no undo. The plan has to be made anew with it.
+// WordPurgeNow skips the grace period of a plan to clean: the space is free at once, and there is no undo. It needs a
+// new plan.
 const WordPurgeNow = "purge now"
 
 // MayPurge reports whether the plan leaves that choice.
@@ -105,8 +105,8 @@ func (p *Plan) MayPurge() bool { return p.Verb == Clean && !p.Params.PurgeNow &&
 // includes begins the text that takes what a filter hides into the plan: `with NAME`.
 const includes = "with "
 
-// Enter judges a text that was typed whole. It confirms the plan, or asks for another one: in is the intent of the plan,
-// and again the one to plan next. Neither, and no error: there is nothing to confirm.
+// Enter judges a complete text. It confirms the plan, or returns in again the intent to plan next; in is the intent of
+// this plan. Without a result and an error there is nothing to confirm.
 func (c *Confirming) Enter(text string, in Intent, now time.Time) (ok Confirmed, again *Intent, err error) {
 	p, open := c.plan, c.plan.Open()
 	name, including := strings.CutPrefix(text, includes)

@@ -36,9 +36,9 @@ type Options struct {
 	Spawn    backend.Spawner
 	// Process names this process in the ids of its viewers; empty: they are numbers alone.
 	Process string
-	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: nobody can tell.
+	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: causes are not compared.
 	Fingerprint func(backend.Safe) string
-	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: nobody can tell.
+	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: not known.
 	EvidenceSaved func(ctx context.Context, since time.Time, keys []backend.Key) bool
 	// Tell takes events for the timeline. It may be nil.
 	Tell func([]backend.Event)
@@ -54,7 +54,7 @@ type Control struct {
 	viewers int // how many there were
 	current *Run
 	starts  bool // a plan is about to be carried out
-	ended   bool // the program is ending: nothing begins any more
+	ended   bool // the program is ending: no further run starts
 	paces   map[pace]*window
 
 	subs map[chan struct{}]struct{}
@@ -170,8 +170,8 @@ func (c *Control) Current() *Run {
 	return c.current
 }
 
-// Hangup ends the Control for all viewers: nothing begins any more, and what runs stops before its next target. It waits until that is
-// written down, or ctx ends.
+// Hangup ends the Control for all viewers: no further run starts, and the present one stops before its next target. It
+// waits until the journal has the end of the run, or ctx ends.
 func (c *Control) Hangup(ctx context.Context, why backend.Safe) {
 	c.mu.Lock()
 	c.ended = true
@@ -221,7 +221,7 @@ func (c *Control) journal(ctx context.Context, e audit.Entry, d audit.Durability
 	return err
 }
 
-func (c *Control) tell(name string, k backend.Key, text backend.Safe) {
+func (c *Control) notify(name string, k backend.Key, text backend.Safe) {
 	if c.opt.Tell != nil {
 		c.opt.Tell([]backend.Event{{Kind: backend.EventAction, At: c.opt.Now(), Source: k.Source, Subject: k, Name: name, Text: text}})
 	}
@@ -239,8 +239,8 @@ func (w *window) wait(n int, now time.Time) time.Duration {
 	return w.at[len(w.at)-n].Add(time.Minute).Sub(now)
 }
 
-// pace returns how long the next effect of the plan must wait for what this process itself did, whose steady clock nobody
-// sets. What others did is the journal's to count.
+// pace returns how long the next effect of the plan must wait after this process's own effects, by the monotonic clock.
+// The journal counts the effects of other processes.
 func (c *Control) pace(p *Plan) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,8 +251,8 @@ func (c *Control) pace(p *Plan) time.Duration {
 	return w.wait(p.PerMinute, c.opt.Now())
 }
 
-// took counts an effect that was announced.
-func (c *Control) took(p *Plan) {
+// countEffect counts an announced effect for the rate limit.
+func (c *Control) countEffect(p *Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := pace{p.Source, p.Verb}

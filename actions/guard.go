@@ -23,7 +23,7 @@ type lostError struct {
 	running bool // it is still somewhere inside
 }
 
-// Error says what became of the call.
+// Error says how the call ended.
 func (e *lostError) Error() string { return e.what }
 
 // within calls f on a goroutine of its own and waits for it until grace after ctx ended. A *lostError means that f
@@ -77,12 +77,12 @@ func whereBroken() string {
 	}
 }
 
-// look asks a Looker, which can neither take the program with it nor hold it up.
-func (c *Control) look(ctx context.Context, l Looker, q Question) ([]Candidate, error) {
+// look asks a TargetReader, which can neither take the program with it nor hold it up.
+func (c *Control) look(ctx context.Context, l TargetReader, q Question) ([]Candidate, error) {
 	return within(ctx, c.opt.Spawn, "read targets", lookGrace, func() []Candidate { return l.Look(ctx, q) })
 }
 
-// pick is what a Looker said about one key. One that says two things of it is believed where it excludes.
+// pick is what a TargetReader said about one key. One that says two things of it is believed where it excludes.
 func pick(cs []Candidate, k backend.Key) *Candidate {
 	var found *Candidate
 	for i := range cs {

@@ -8,9 +8,9 @@ import (
 	"sandglass/backend"
 )
 
-// For is the same confirmation with the reason that came with it, and by whom it was given: whoever confirms a plan that
-// somebody else made answers for it. The plan keeps its digest, which names what was shown; the journal has both. One who
-// claims no name and has the account of the plan's maker is taken for them.
+// For adds the reason and the person of a confirmation: the person who confirms a plan answers for it. The plan keeps its
+// digest, which names what was shown; the journal has both people. A person without a claimed name who uses the account
+// of the plan's maker counts as the maker.
 func (c Confirmed) For(reason backend.Safe, who audit.Who) Confirmed {
 	if c.plan == nil {
 		return c
@@ -49,8 +49,8 @@ func (o *Operator) Kept(digest string) (*Plan, error) {
 	return p, nil
 }
 
-// Rehearse runs a plan with an effect that only records: the same code, and nothing outside changes. It needs no
-// confirmation and uses nothing up.
+// Rehearse runs a plan as a dry run: the same code with an effect that only records. It needs no confirmation and does not
+// use the plan up.
 func (o *Operator) Rehearse(ctx context.Context, p *Plan) (Progress, error) {
 	ability, err := o.ability(p.Source, p.Verb)
 	if err != nil {

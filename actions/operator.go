@@ -14,7 +14,7 @@ import (
 // Person is who uses a viewer, as far as the system knows.
 type Person struct {
 	Who audit.Who
-	// Shared says that several people use the account: whoever arms or confirms says who they are.
+	// Shared says that several people use the account: arming and confirming ask for a name.
 	Shared bool
 }
 
@@ -27,7 +27,7 @@ type Operator struct {
 
 	mu    sync.Mutex
 	armed Arming
-	ended bool // the viewer has gone: it begins nothing any more
+	ended bool // the viewer is gone: it starts no further run
 }
 
 // As makes the Operator of one more viewer. The journal names the viewer by an id of its own.
@@ -164,13 +164,13 @@ func (o *Operator) start(ctx context.Context, ok Confirmed) (*Run, error) {
 	if _, armed := o.Armed(); !armed && !p.Headless && !p.DryRun {
 		return nil, ErrNotArmed
 	}
-	return c.start(ctx, p, ability, o.gone)
+	return c.start(ctx, p, ability, o.hungUp)
 }
 
 // owns reports whether the plan was made by this viewer.
 func (o *Operator) owns(p *Plan) bool { return p.Who.Viewer == o.person.Who.Viewer }
 
-func (o *Operator) gone() bool {
+func (o *Operator) hungUp() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.ended
@@ -224,8 +224,8 @@ func (o *Operator) own(digest string) (*Run, error) {
 	return r, nil
 }
 
-// Hangup ends this viewer: its arming is over, it begins nothing any more, and its run stops before its next target. It
-// waits until that is written down, or ctx ends. Other viewers are not touched.
+// Hangup ends this viewer: its arming ends, it starts no further run, and its run stops before its next target. It waits
+// until the journal has the end of the run, or ctx ends. Other viewers go on.
 func (o *Operator) Hangup(ctx context.Context, why backend.Safe) error {
 	o.mu.Lock()
 	o.ended = true

@@ -16,7 +16,7 @@ const (
 	Act                // also carry out plans, as far as Grants go
 )
 
-// Grant allows a verb on a source. An empty field stands for all of them.
+// Grant allows a verb on a source. An empty field matches all of them.
 type Grant struct {
 	Verb   Verb
 	Source string

@@ -18,13 +18,13 @@ const PlanSchema = 1
 // ConfirmWithin is how long a plan can be confirmed after it was made; carrying it out may take longer.
 const ConfirmWithin = 60 * time.Second
 
-// Intent is what somebody wants to do.
+// Intent is what a person wants to do: a verb, its targets and parameters.
 type Intent struct {
 	Verb   Verb
 	Source string
 	Keys   []backend.Key // what was chosen, in the order of the screen
-	// Hidden are marked rows that a filter hides. They are left out, and the plan lists them, unless Named holds them: whoever
-	// acts typed the name of each.
+	// Hidden are marked rows that a filter hides. The plan leaves them out and lists them, unless Named holds them:
+	// the person typed the name of each.
 	Hidden []backend.Key
 	Named  []backend.Key
 	Params Params
@@ -37,7 +37,7 @@ type Intent struct {
 	Headless bool
 }
 
-// Target is one thing that a plan acts on, as it was read when the plan was made.
+// Target is one subject that a plan acts on, as it was read when the plan was made.
 type Target struct {
 	Key       backend.Key          `json:"key"`
 	Label     backend.Safe         `json:"label"`
@@ -53,7 +53,7 @@ type Target struct {
 	Cause string `json:"cause,omitempty"`
 }
 
-// Exclusion is something that was chosen and is not acted on.
+// Exclusion is a chosen subject that the plan does not act on.
 type Exclusion struct {
 	Key   backend.Key  `json:"key"`
 	Label backend.Safe `json:"label"`
@@ -94,13 +94,13 @@ type Plan struct {
 	PerMinute int         `json:"per_minute"`
 	Targets   []Target    `json:"targets"`
 	Excluded  []Exclusion `json:"excluded,omitempty"`
-	// Advice stands at the top of the plan; Warnings beside the targets.
+	// Advice is shown at the top of the plan, Warnings beside the targets.
 	Advice    []backend.Safe `json:"advice,omitempty"`
 	Warnings  []backend.Safe `json:"warnings,omitempty"`
 	Refusals  []Refusal      `json:"refusals,omitempty"`
 	Overrides []string       `json:"overrides,omitempty"`
 
-	// madeBy is who made the plan, once somebody else has confirmed it; Who is the latter then.
+	// madeBy is who made the plan, where another person confirmed it; Who is then the one who confirmed.
 	madeBy audit.Who
 }
 
@@ -151,7 +151,7 @@ func (p *Plan) Bytes() backend.Value[int64] {
 	return backend.Known(sum)
 }
 
-// seal computes the digest. It covers the whole plan as it is stored, so that a stored one that somebody changed shows.
+// seal computes the digest. It covers the whole stored plan, so that a changed one is detected.
 func (p *Plan) seal() { p.Digest = p.sum() }
 
 func (p *Plan) sum() string {

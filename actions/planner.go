@@ -59,7 +59,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	if p.Verb == Clean && p.Params.PurgeNow { // otherwise the plan would promise a grace and an undo
 		p.Effect, p.Undo = "the directory is removed for good, at once", ""
 	}
-	candidates, err := c.look(ctx, ability.Part.Looker, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params})
+	candidates, err := c.look(ctx, ability.Part.Targets, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params})
 	if err != nil {
 		return nil, fmt.Errorf("the targets cannot be read: %w", err)
 	}
@@ -76,7 +76,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	return p, nil
 }
 
-// Again makes the intent of a plan concrete anew and says what is different now.
+// Again makes a new plan from the intent of a plan and says what is different.
 func (o *Operator) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []backend.Safe, error) {
 	p, err := o.Plan(ctx, in)
 	if err != nil {
@@ -120,7 +120,7 @@ func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 	return keys, out, nil
 }
 
-// sort makes targets of the eligible candidates and exclusions of the others. A Looker that answers less than it was
+// sort makes targets of the eligible candidates and exclusions of the others. A TargetReader that answers less than it was
 // asked leaves the rest unknown, and what is unknown is left out.
 func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, snap Snapshot) {
 	byKey := make(map[backend.Key]*Candidate, len(cs))
@@ -254,7 +254,7 @@ func (c *Control) short(p *Plan, s *fleet.State) string {
 		return ""
 	}
 	n := min(leastShort, len(name))
-	for other := range namesLike(s, p.Targets[0].Key) {
+	for other := range similarNames(s, p.Targets[0].Key) {
 		common := 0
 		for common < len(other) && common < len(name) && other[common] == name[common] {
 			common++
@@ -270,7 +270,7 @@ func typable(name string) bool {
 }
 
 // namesLike yields the names of the other subjects of the key's kind and source. Directories are always typed whole.
-func namesLike(s *fleet.State, k backend.Key) func(func(string) bool) {
+func similarNames(s *fleet.State, k backend.Key) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		if k.Kind == backend.KindTmpdir {
 			return

@@ -15,7 +15,7 @@ type Phase string
 // The phases of a run.
 const (
 	PhaseActing    Phase = "acting"
-	PhaseVerifying Phase = "verifying" // waiting for readings that show what became of a wave
+	PhaseVerifying Phase = "verifying" // waiting for readings that show whether a wave worked
 	PhaseWaiting   Phase = "waiting"   // the operator decides whether the next wave starts
 	PhaseStopped   Phase = "stopped"   // ended before its last target
 	PhaseDone      Phase = "done"
@@ -32,7 +32,7 @@ type Line struct {
 	Done   Done
 }
 
-// decided reports whether nothing further is expected of the line.
+// decided reports whether the result of the line is final.
 func (l *Line) decided() bool {
 	return l.Result != ResultNone && l.Result != ResultIssued && l.Result != ResultAccepted && l.Result != ResultUnknown
 }
@@ -46,9 +46,9 @@ type Progress struct {
 	Lines []Line
 	// Why says what it waits for, or why it stopped.
 	Why backend.Safe
-	// CanContinue says that whoever asks may start the next wave now.
+	// CanContinue says that the viewer may start the next wave now.
 	CanContinue bool
-	// Own says that whoever asks confirmed the plan.
+	// Own says that the viewer confirmed the plan.
 	Own   bool
 	Began time.Time
 	Ended time.Time

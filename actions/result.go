@@ -8,7 +8,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// Result is what became of one target.
+// Result is the outcome for one target.
 type Result = audit.Result
 
 // The results, as the journal spells them; ResultNone: not begun.

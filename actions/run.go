@@ -40,7 +40,7 @@ type Run struct {
 	mu      sync.Mutex
 	p       Progress
 	halt    backend.Safe // why it must not go on; empty: it may
-	unseen  bool         // whoever watched was gone before it was stopped
+	unseen  bool         // the viewer was gone before it was stopped
 	began   time.Time
 	version int    // of p, for shown
 	shown   []Line // a copy of p.Lines that is handed out and never changed
@@ -59,8 +59,8 @@ func newRun(c *Control, p *Plan, a Ability) *Run {
 	r := &Run{control: c, ability: a, stop: make(chan struct{}), next: make(chan struct{}, 1), done: make(chan struct{}),
 		began: c.opt.Now(), known: map[string]bool{}, version: 1}
 	for _, x := range c.opt.Feed.Snapshot().Concerns {
-		// On a screen, what began after the plan was made is news to whoever confirmed it. A program without one has only
-		// just begun to look.
+		// On a screen, an alert that began after the plan was made is new to the person who confirmed it. A headless
+		// program started reading only now.
 		if x.Firing && (p.Headless || !x.Since.After(p.Made.Add(time.Second))) {
 			r.known[x.ID] = true
 		}
@@ -95,7 +95,7 @@ func waves(n int) []wave {
 	return []wave{{0, 1}, {1, second}, {second, n}}
 }
 
-// Progress is the run as it stands. Its lines are shared with other values: they must not be changed.
+// Progress is the present state of the run. Its lines are shared with other values: they must not be changed.
 func (r *Run) Progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +130,8 @@ func (r *Run) Stop(why backend.Safe) {
 	}
 }
 
-// Leave is Stop where whoever watched is gone: the terminal was lost, or the program is ending. The next start tells what
-// became of the plan.
+// Leave is Stop without a viewer: the terminal was lost, or the program is ending. The next start reports how far the
+// plan went.
 func (r *Run) Leave(why backend.Safe) {
 	r.mu.Lock()
 	r.unseen = r.unseen || r.halt.IsEmpty()
@@ -147,7 +147,7 @@ func (r *Run) Continue() {
 	}
 }
 
-// set changes the progress and tells whoever looks.
+// set changes the progress and notifies the subscribers.
 func (r *Run) set(change func(*Progress)) {
 	r.mu.Lock()
 	change(&r.p)
@@ -194,13 +194,13 @@ func (r *Run) carryOut(ctx context.Context) {
 	r.close(effect)
 	why := r.halted()
 	if !why.IsEmpty() {
-		r.lastLook()
+		r.lastJudgement()
 	}
 	r.finish(why)
 }
 
-// close drops what the effect holds, its credential above all. One that never came back from an effect still uses it:
-// that is let go with the process.
+// close releases what the effect holds, above all its credential. An effect that never returned still uses it: that one
+// is released when the process exits.
 func (r *Run) close(effect Effect) {
 	if r.inside {
 		return
@@ -216,7 +216,7 @@ func (r *Run) close(effect Effect) {
 	}
 }
 
-// moreCanary makes the next target the canary when the one before was skipped: a wave must not follow on nothing.
+// moreCanary promotes the next target if the canary was skipped, so that every wave follows a canary that was acted on.
 func (r *Run) moreCanary() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,7 +233,7 @@ func (r *Run) moreCanary() bool {
 	return false
 }
 
-// begin writes the intent down and opens the effect. After an error nothing may be done.
+// begin writes the intent to the journal and opens the effect. After an error no target may be acted on.
 func (r *Run) begin(ctx context.Context) (Effect, error) {
 	p := r.p.Plan
 	if p.DryRun {
@@ -251,7 +251,7 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 		return nil, err
 	}
 	r.intended = true
-	r.control.tell(string(p.Verb), only(p), backend.Textf("%s of %d begun, plan %s: %s", backend.Clean(string(p.Verb), 40), len(p.Targets),
+	r.control.notify(string(p.Verb), only(p), backend.Textf("%s of %d begun, plan %s: %s", backend.Clean(string(p.Verb), 40), len(p.Targets),
 		backend.Clean(p.Digest, 20), p.Reason))
 	if r.ability.Part.Open == nil {
 		return nil, errors.New("there is nothing that could do it")
@@ -310,7 +310,7 @@ func (r *Run) announce(t Target) error {
 		return err
 	})
 	if err == nil && !p.DryRun {
-		r.control.took(p)
+		r.control.countEffect(p)
 	}
 	return err
 }
@@ -356,7 +356,7 @@ func (r *Run) finish(stopped backend.Safe) {
 		}
 	}
 	e.Detail = detail
-	r.control.tell(string(p.Plan.Verb), only(p.Plan), backend.Textf("%s, plan %s: %s", backend.Clean(string(p.Plan.Verb), 40), backend.Clean(p.Plan.Digest, 20), detail))
+	r.control.notify(string(p.Plan.Verb), only(p.Plan), backend.Textf("%s, plan %s: %s", backend.Clean(string(p.Plan.Verb), 40), backend.Clean(p.Plan.Digest, 20), detail))
 	if err := r.journal(e, audit.Synced); err != nil {
 		r.set(func(p *Progress) {
 			p.Problem = backend.Clean("the end is not in the journal: "+err.Error(), backend.MaxTextRunes)

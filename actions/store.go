@@ -101,7 +101,7 @@ func (s store) load(digest string) (*Plan, error) {
 	return &p, nil
 }
 
-// use marks a plan as used; whoever comes second gets ErrUsed.
+// use marks a plan as used; a second call returns ErrUsed.
 func (s store) use(digest string, now time.Time) error {
 	path, err := s.path(digest, usedSuffix)
 	if err != nil {

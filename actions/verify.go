@@ -8,8 +8,8 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// settle waits until a wave may be followed by the next: it is verified, or it was accepted, half a minute passed,
-// nothing failed again and the operator says so. After the last wave it waits until everything is decided.
+// settle waits until the next wave may start: this one is verified, or it was accepted, half a minute passed without a
+// new failure and the operator continues. After the last wave it waits until every line is decided.
 func (r *Run) settle(wave int) {
 	last := wave == r.p.Waves
 	feed := r.control.opt.Feed
@@ -24,7 +24,7 @@ func (r *Run) settle(wave int) {
 	drain(r.next)
 	for {
 		r.judge()
-		done, failed := r.standing(wave, last)
+		done, failed := r.waveState(wave, last)
 		since := r.now().Sub(began)
 		switch {
 		case !failed.IsEmpty() && !last:
@@ -43,8 +43,8 @@ func (r *Run) settle(wave int) {
 		case last && since >= verifyFor:
 			r.giveUp()
 			return
-		case !last && since >= settle && !r.nobodyKnows(wave).IsEmpty():
-			r.Stop(r.nobodyKnows(wave))
+		case !last && since >= settle && !r.unknownOutcome(wave).IsEmpty():
+			r.Stop(r.unknownOutcome(wave))
 			return
 		case !last && since >= settle && r.p.Plan.Headless:
 			r.Stop(backend.Text("accepted, but no reading has verified it: without a screen the next wave does not start"))
@@ -60,9 +60,9 @@ func (r *Run) settle(wave int) {
 			looks = looks[1:]
 			continue
 		}
-		if r.rest(changed, max(wait, 10*time.Millisecond)) && !last && since >= settle {
+		if r.waitForReadings(changed, max(wait, 10*time.Millisecond)) && !last && since >= settle {
 			r.judge() // what was read while the key was on its way counts
-			if _, failed := r.standing(wave, last); !failed.IsEmpty() {
+			if _, failed := r.waveState(wave, last); !failed.IsEmpty() {
 				r.Stop(failed)
 			}
 			r.set(func(p *Progress) { p.CanContinue = false })
@@ -71,8 +71,8 @@ func (r *Run) settle(wave int) {
 	}
 }
 
-// rest waits for a reading, the time or the operator; it reports whether the operator wants the next wave.
-func (r *Run) rest(changed <-chan struct{}, d time.Duration) bool {
+// waitForReadings waits for a reading, the time or the operator; it reports whether the operator wants the next wave.
+func (r *Run) waitForReadings(changed <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -102,7 +102,7 @@ func (r *Run) judge() {
 		}
 		v := r.verdict(l, state)
 		if v.Result == ResultAccepted && (l.Result == ResultUnknown || v.Why == l.Text || v.Why.IsEmpty()) {
-			continue // no news; what nobody knows stays unknown until a reading decides it
+			continue // no news; an unknown outcome stays unknown until a reading decides it
 		}
 		if v.Result == l.Result && v.Result == ResultAccepted {
 			now := r.now()
@@ -132,9 +132,9 @@ func (r *Run) verdict(l *Line, state *fleet.State) (v Verdict) {
 	return Verdict{Result: ResultAccepted}
 }
 
-// standing says whether every line of the waves so far is decided for good, and what failed. After the last wave a line
-// that no reading can show is decided too.
-func (r *Run) standing(wave int, last bool) (done bool, failed backend.Safe) {
+// waveState says whether every line of the waves so far is final, and what failed. After the last wave a line that no
+// reading can show is final too.
+func (r *Run) waveState(wave int, last bool) (done bool, failed backend.Safe) {
 	done = true
 	for i := range r.p.Lines {
 		l := &r.p.Lines[i]
@@ -155,8 +155,8 @@ func (r *Run) standing(wave int, last bool) (done bool, failed backend.Safe) {
 	return done, failed
 }
 
-// nobodyKnows is why a wave must not be followed by another: that something was sent is no sign that it was accepted.
-func (r *Run) nobodyKnows(wave int) backend.Safe {
+// unknownOutcome says why the next wave must not start: an action was sent, and may not have been accepted.
+func (r *Run) unknownOutcome(wave int) backend.Safe {
 	for i := range r.p.Lines {
 		if l := &r.p.Lines[i]; l.Wave <= wave && l.Result == ResultUnknown {
 			return backend.Textf("what became of %s is not known: look at it, then plan again for the others", l.Target.Label)
@@ -165,7 +165,7 @@ func (r *Run) nobodyKnows(wave int) backend.Safe {
 	return backend.Safe{}
 }
 
-// giveUp ends the wait after the last wave: what no reading decided is unverified; what nobody knows stays unknown.
+// giveUp ends the wait after the last wave: accepted lines become unverified; unknown ones stay unknown.
 func (r *Run) giveUp() {
 	for i := range r.p.Lines {
 		if r.p.Lines[i].Result == ResultAccepted {
@@ -174,8 +174,8 @@ func (r *Run) giveUp() {
 	}
 }
 
-// lastLook takes what readings say already when a run stops early; nothing is waited for.
-func (r *Run) lastLook() {
+// lastJudgement judges the readings at hand when a run stops early, without waiting.
+func (r *Run) lastJudgement() {
 	if !r.p.Plan.DryRun {
 		r.judge()
 	}

@@ -190,7 +190,7 @@ func (w *world) Verify(t Target, issued time.Time, s *fleet.State) Verdict {
 func (w *world) ability() Ability {
 	return Ability{Source: home, SourceKind: "helix",
 		Spec: Spec{Verb: Reset, Of: backend.KindWorkspace, Title: "reset", Effect: "opens it again", Gesture: GestureYes, Cap: CapAbsolute},
-		Part: Part{Looker: w, Verifier: w, Open: func(context.Context) (Effect, error) { return w, nil }}}
+		Part: Part{Targets: w, Verifier: w, Open: func(context.Context) (Effect, error) { return w, nil }}}
 }
 
 func (w *world) options() Options {

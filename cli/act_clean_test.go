@@ -97,7 +97,7 @@ func (s *cleanSite) effects() []actions.Kind {
 	for verb, h := range map[actions.Verb]handler{actions.Clean: {s.dirs, "place", "aside"}, actions.Purge: {s.dirs, "aside", ""}, actions.Undo: {s.dirs, "aside", "place"}} {
 		k.Specs = append(k.Specs, actions.Spec{Verb: verb, Of: backend.KindTmpdir, Title: string(verb), Effect: "moves it", Undo: "put it back",
 			Cap: actions.CapAbsolute, Gesture: actions.GestureCount})
-		parts[verb] = actions.Part{Looker: h, ReadsItself: true, Open: func(context.Context) (actions.Effect, error) { return h, nil }}
+		parts[verb] = actions.Part{Targets: h, ReadsItself: true, Open: func(context.Context) (actions.Effect, error) { return h, nil }}
 	}
 	k.Build = func(actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
 		return parts, nil, nil

@@ -152,7 +152,7 @@ func (s *actSite) effects() []actions.Kind {
 	build := func(x actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]backend.Safe, error) {
 		s.built++
 		src := x.Source.(registrySource)
-		return map[actions.Verb]actions.Part{actions.Reset: {Looker: src, Verifier: src,
+		return map[actions.Verb]actions.Part{actions.Reset: {Targets: src, Verifier: src,
 			Open: func(context.Context) (actions.Effect, error) { return src, nil }}}, nil, nil
 	}
 	destroy := actions.Spec{Verb: actions.Destroy, Of: backend.KindSandbox, Title: "destroy", Effect: "destroys it"}

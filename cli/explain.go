@@ -73,7 +73,7 @@ func (p *Program) explainActions(b *strings.Builder, c *config.Config, s config.
 			spec := abilities[at].Spec
 			what, how = fmt.Sprintf("%s of a %s", verb, spec.Of), spec.Effect
 			// Without a part the configuration lacks something; whether there is a journal is a matter of the run.
-			if why := abilities[at].Denied; abilities[at].Part.Looker == nil && !why.IsEmpty() {
+			if why := abilities[at].Denied; abilities[at].Part.Targets == nil && !why.IsEmpty() {
 				how = "allowed, but not available: " + why.String()
 			}
 		}

@@ -144,7 +144,7 @@ func TestNoCapHoldsTheRightActionUp(t *testing.T) {
 				}
 				feed, spec := fixedFeed{state}, specOf(t, a.verb)
 				c := actions.NewControl(actions.Options{Environment: "incidents", StateDir: t.TempDir(), Feed: feed, Journal: feed, Now: time.Now, Spawn: backend.NewSpawner(nil),
-					Abilities: []actions.Ability{{Source: keys[0].Source, Spec: spec, Part: actions.Part{Looker: feed, ReadsItself: true}}}}).As(actions.Person{}, actions.Everything())
+					Abilities: []actions.Ability{{Source: keys[0].Source, Spec: spec, Part: actions.Part{Targets: feed, ReadsItself: true}}}}).As(actions.Person{}, actions.Everything())
 				p, err := c.Plan(t.Context(), actions.Intent{Verb: a.verb, Source: keys[0].Source, Keys: keys})
 				if err != nil {
 					t.Fatal(err)
@@ -165,7 +165,7 @@ func TestNoCapHoldsTheRightActionUp(t *testing.T) {
 	}
 	feed := fixedFeed{state}
 	c := actions.NewControl(actions.Options{StateDir: t.TempDir(), Feed: feed, Journal: feed, Now: time.Now, Spawn: backend.NewSpawner(nil),
-		Abilities: []actions.Ability{{Source: keys[0].Source, Spec: specOf(t, "interrupt-session"), Part: actions.Part{Looker: feed, ReadsItself: true}}}}).As(actions.Person{}, actions.Everything())
+		Abilities: []actions.Ability{{Source: keys[0].Source, Spec: specOf(t, "interrupt-session"), Part: actions.Part{Targets: feed, ReadsItself: true}}}}).As(actions.Person{}, actions.Everything())
 	p, err := c.Plan(t.Context(), actions.Intent{Verb: "interrupt-session", Source: keys[0].Source, Keys: keys})
 	if err != nil || !slices.ContainsFunc(p.Refusals, func(r actions.Refusal) bool { return strings.Contains(r.Why.String(), "more than a quarter") }) {
 		t.Errorf("all %d working sessions: %v, %v", len(keys), p.Refusals, err)

@@ -111,7 +111,7 @@ func TestDemoCanBeReset(t *testing.T) {
 			if w.Key.Source != source.ID {
 				continue
 			}
-			x := part.Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{w.Key}, State: s, Now: s.Wall})[0]
+			x := part.Targets.Look(t.Context(), actions.Question{Keys: []backend.Key{w.Key}, State: s, Now: s.Wall})[0]
 			if x.Why.IsEmpty() != (w.Class == backend.ClassFailed) {
 				t.Errorf("%v is %v: %q", w.Key, w.Reported, x.Why)
 			}

@@ -269,7 +269,7 @@ func TestNothingIsMadeThatIsNotAllowed(t *testing.T) {
 		var made []string
 		all := s.Operator(actions.Everything()).All()
 		for _, a := range all {
-			if a.Part.Looker != nil || a.Part.Verifier != nil || a.Part.Open != nil {
+			if a.Part.Targets != nil || a.Part.Verifier != nil || a.Part.Open != nil {
 				made = append(made, a.Source+" "+string(a.Spec.Verb))
 			} else if a.Denied.IsEmpty() {
 				t.Errorf("%s: nothing can %s on %s, and nothing says why", name, a.Spec.Verb, a.Source)

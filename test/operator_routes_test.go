@@ -161,7 +161,7 @@ func resetsAsDocumented(t *testing.T, text string) {
 	targets := map[string]actions.Target{}
 	issued := time.Now()
 	for w := range s.Workspaces.All() {
-		x := part.Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{w.Key}, State: s, Now: issued})[0]
+		x := part.Targets.Look(t.Context(), actions.Question{Keys: []backend.Key{w.Key}, State: s, Now: issued})[0]
 		name := w.Key.ID.Raw()
 		if x.Why.IsEmpty() == (name == "open") {
 			t.Errorf("%q: %v", name, x.Why)

@@ -127,7 +127,7 @@ func partOf(t *testing.T, p *cli.Program, text, source string, verb actions.Verb
 		t.Fatal(err)
 	}
 	for _, a := range able {
-		if a.Source == source && a.Spec.Verb == verb && a.Part.Looker != nil {
+		if a.Source == source && a.Spec.Verb == verb && a.Part.Targets != nil {
 			return a.Part
 		}
 	}

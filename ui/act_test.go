@@ -108,7 +108,7 @@ func (h *hands) control(t *testing.T, production bool, denied ...actions.Verb) *
 	o := actions.Options{Environment: "prod-eu", Production: production, StateDir: t.TempDir(), Feed: h, Journal: h, Now: time.Now,
 		Spawn: backend.NewSpawner(nil)}
 	add := func(source, kind string, s actions.Spec) {
-		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Looker: h, ReadsItself: true,
+		a := actions.Ability{Source: source, SourceKind: kind, Spec: s, Part: actions.Part{Targets: h, ReadsItself: true,
 			Open: func(context.Context) (actions.Effect, error) { return h, nil }}}
 		for _, v := range denied {
 			if v == s.Verb {

@@ -263,7 +263,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := parts[actions.Repair]
-	l := part.Looker.(looker)
+	l := part.Targets.(targetReader)
 	l.factory.host = host{proc: t.TempDir()} // no process of any container is to be seen there
 	p.parts[actions.Repair] = part
 

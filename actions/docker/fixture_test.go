@@ -107,7 +107,7 @@ func (p *sourceFixture) state() *fleet.State {
 
 func (p *sourceFixture) look(v actions.Verb, id string) actions.Candidate {
 	p.t.Helper()
-	cs := p.parts[v].Looker.Look(p.t.Context(), actions.Question{Keys: []backend.Key{key(id)}, State: p.state(), Now: time.Now()})
+	cs := p.parts[v].Targets.Look(p.t.Context(), actions.Question{Keys: []backend.Key{key(id)}, State: p.state(), Now: time.Now()})
 	if len(cs) != 1 || cs[0].Key != key(id) {
 		p.t.Fatalf("%s: %+v", v, cs)
 	}

@@ -136,7 +136,7 @@ func healthy(id, kind string, inputs ...backend.Input) *fleet.SourceHealth {
 
 func lookAt(t *testing.T, p actions.Part, s *fleet.State) actions.Candidate {
 	t.Helper()
-	cs := p.Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{key(boxID)}, State: s, Now: noon})
+	cs := p.Targets.Look(t.Context(), actions.Question{Keys: []backend.Key{key(boxID)}, State: s, Now: noon})
 	if len(cs) != 1 || cs[0].Key != key(boxID) {
 		t.Fatalf("%+v", cs)
 	}

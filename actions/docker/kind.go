@@ -107,7 +107,7 @@ type clientFactory struct {
 }
 
 func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
-	p := actions.Part{Looker: looker{f, v}, ReadsItself: true}
+	p := actions.Part{Targets: targetReader{f, v}, ReadsItself: true}
 	var do func(*mutatingClient) doer
 	switch v {
 	case actions.Destroy:

@@ -10,21 +10,21 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// lookers is how many containers are read at once, maxSized of how many targets the engine is asked what they wrote: that
+// parallelReads is how many containers are read at once, maxSized of how many targets the engine is asked what they wrote: that
 // makes it walk through all of their files.
 const (
-	lookers  = 6
-	maxSized = 20
+	parallelReads = 6
+	maxSized      = 20
 )
 
-// looker reads the targets of one verb.
-type looker struct {
+// targetReader reads the targets of one verb.
+type targetReader struct {
 	factory *clientFactory
 	verb    actions.Verb
 }
 
 // Look reads each container from the engine. It sends GET and HEAD.
-func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+func (l targetReader) Look(ctx context.Context, q actions.Question) []actions.Candidate {
 	out := make([]actions.Candidate, len(q.Keys))
 	for i, k := range q.Keys {
 		out[i] = actions.Candidate{Key: k}
@@ -38,7 +38,7 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 		return out
 	}
 	defer func() { _ = r.close() }() // idle connections; nothing is lost
-	view := &lookup{looker: l, r: r, q: q}
+	view := &lookup{targetReader: l, r: r, q: q}
 	if l.verb == actions.Destroy {
 		view.refs = refsByBox(q.State, q.Keys)
 	}
@@ -48,7 +48,7 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 	}
 	close(jobs)
 	var all sync.WaitGroup
-	for range min(lookers, len(out)) {
+	for range min(parallelReads, len(out)) {
 		all.Add(1)
 		l.factory.deps.Spawn.Go("look at containers of "+l.factory.deps.ID, func() {
 			defer all.Done()
@@ -63,7 +63,7 @@ func (l looker) Look(ctx context.Context, q actions.Question) []actions.Candidat
 
 // lookup is the work of one Look.
 type lookup struct {
-	looker
+	targetReader
 	r    *reader
 	q    actions.Question
 	refs map[string][]*backend.Ref // by the full id of the container they name

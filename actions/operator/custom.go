@@ -90,11 +90,11 @@ func NewVerb(name string, opts backend.Options) (*Verb, error) {
 
 // Part performs the verb on a source of any kind. fingerprint identifies the cause of a failure, as in alerts.
 func (v *Verb) Part(deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
-	l := &looker{of: v.spec.Of, call: &v.block.Call, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States}
+	l := &targetReader{of: v.spec.Of, call: &v.block.Call, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States}
 	if v.cond.kind == condSuccess {
 		l.fingerprint = fingerprint // the verdict compares causes, so a target with another one is another target
 	}
-	return actions.Part{Looker: l, Verifier: v.cond.verifier(fingerprint), Open: func(ctx context.Context) (actions.Effect, error) {
+	return actions.Part{Targets: l, Verifier: v.cond.verifier(fingerprint), Open: func(ctx context.Context) (actions.Effect, error) {
 		return v.block.open(ctx, deps, v.block.Act)
 	}}
 }

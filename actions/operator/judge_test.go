@@ -14,7 +14,7 @@ import (
 func look(t *testing.T, s *fleet.State, k backend.Key) actions.Candidate {
 	t.Helper()
 	p := part(t, "reset.url = \"http://127.0.0.1:1/{session}/{workspace}\"")
-	cs := p.Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: s, Now: noon})
+	cs := p.Targets.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: s, Now: noon})
 	if len(cs) != 1 {
 		t.Fatalf("%d candidates", len(cs))
 	}
@@ -77,11 +77,11 @@ func TestWhatCanBeReset(t *testing.T) {
 	// Without {workspace} the request would be about every workspace of the session.
 	p := part(t, "reset.url = \"http://127.0.0.1:1/{session}\"")
 	q := actions.Question{Keys: []backend.Key{key}, State: world(1, workspace(0, nil)), Now: noon}
-	if c := p.Looker.Look(t.Context(), q)[0]; !strings.Contains(c.Why.String(), "not which of its workspaces") {
+	if c := p.Targets.Look(t.Context(), q)[0]; !strings.Contains(c.Why.String(), "not which of its workspaces") {
 		t.Errorf("one of several: %q", c.Why)
 	}
 	q.State = world(1, workspace(0, func(w *backend.Workspace) { w.Named = false }))
-	if c := p.Looker.Look(t.Context(), q)[0]; !c.Why.IsEmpty() {
+	if c := p.Targets.Look(t.Context(), q)[0]; !c.Why.IsEmpty() {
 		t.Errorf("the only one: %q", c.Why)
 	}
 }
@@ -208,7 +208,7 @@ func TestSessionsAndSandboxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v.Part(deps(), printed).Looker.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: s, Now: noon})[0]
+		return v.Part(deps(), printed).Targets.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: s, Now: noon})[0]
 	}
 	if c := look("session", `"running"`, session.Key); !c.Why.IsEmpty() || len(c.Loses) != 1 || c.Loses[0].String() != "its memory" {
 		t.Errorf("session: %+v", c)

@@ -10,8 +10,8 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// looker reads targets from what the console knows; the run polls the source before it asks again.
-type looker struct {
+// targetReader reads targets from what the console knows; the run polls the source before it asks again.
+type targetReader struct {
 	of   backend.Kind
 	call *Call
 	// loses is what every target loses, empty for nothing.
@@ -25,7 +25,7 @@ type looker struct {
 }
 
 // Look judges each key by the newest State.
-func (l *looker) Look(_ context.Context, q actions.Question) []actions.Candidate {
+func (l *targetReader) Look(_ context.Context, q actions.Question) []actions.Candidate {
 	out := make([]actions.Candidate, 0, len(q.Keys))
 	for _, k := range q.Keys {
 		out = append(out, l.candidate(k, q.State))
@@ -33,7 +33,7 @@ func (l *looker) Look(_ context.Context, q actions.Question) []actions.Candidate
 	return out
 }
 
-func (l *looker) candidate(k backend.Key, s *fleet.State) actions.Candidate {
+func (l *targetReader) candidate(k backend.Key, s *fleet.State) actions.Candidate {
 	c := actions.Candidate{Key: k, Label: k.Safe(), Name: k.Path().Raw()}
 	e := s.Entity(k)
 	if e == nil || k.Kind != l.of {
@@ -63,7 +63,7 @@ func (l *looker) candidate(k backend.Key, s *fleet.State) actions.Candidate {
 	return c
 }
 
-func (l *looker) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State) {
+func (l *targetReader) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State) {
 	// The newest attempt is no part of the identity: what keeps trying and failing would be another one every time.
 	addFact(c, factSuccess, moment(w.LastSuccessAt))
 	if l.fingerprint != nil && !w.LastError.IsEmpty() {
@@ -89,12 +89,12 @@ func (l *looker) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.
 	}
 }
 
-func (l *looker) session(c *actions.Candidate, s *backend.Session) {
+func (l *targetReader) session(c *actions.Candidate, s *backend.Session) {
 	addFact(c, "started", moment(s.StartedAt))
 	c.Owner = s.Tenant
 }
 
-func (l *looker) sandbox(c *actions.Candidate, s *backend.Sandbox) {
+func (l *targetReader) sandbox(c *actions.Candidate, s *backend.Sandbox) {
 	addFact(c, "created", moment(s.CreatedAt))
 	addFact(c, "started", moment(s.StartedAt))
 	addFact(c, factName, s.Name.String())
@@ -110,7 +110,7 @@ func (l *looker) sandbox(c *actions.Candidate, s *backend.Sandbox) {
 }
 
 // fillable excludes what the call cannot name.
-func (l *looker) fillable(c *actions.Candidate) {
+func (l *targetReader) fillable(c *actions.Candidate) {
 	if !c.Why.IsEmpty() {
 		return
 	}

@@ -128,7 +128,7 @@ func TestConditionOfTheRename(t *testing.T) {
 	}
 	tl := r.tool()
 	tl.self = 4242
-	c := cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})
+	c := cleanTargetReader{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})
 	wantWhy(t, c[0].Why.String(), "only its owner and root may rename it", "sticky")
 	s := &subject{w: &hostSnapshot{t: tl}, path: "/ro/x", root: &root{fs: hostfs.Filesystem{ReadOnly: true}, dir: &hostfs.Dir{}}}
 	wantWhy(t, canRename(s).String(), "/ro is mounted read-only")
@@ -265,7 +265,7 @@ func TestConditionsOfProcesses(t *testing.T) {
 	tl := r.tool()
 	look := func(self uint32) []actions.Candidate {
 		tl.self = self
-		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{a, b}, State: r.state, Now: r.now, Params: actions.Params{OlderThan: 90 * time.Hour}})
+		return cleanTargetReader{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{a, b}, State: r.state, Now: r.now, Params: actions.Params{OlderThan: 90 * time.Hour}})
 	}
 	for _, c := range look(0) {
 		wantWhy(t, c.Advice.String(), "0 of 2: 1 process unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE")
@@ -378,7 +378,7 @@ func TestConditionOfFilesThatTheKernelUses(t *testing.T) {
 	tl := r.tool()
 	tl.sys = t.TempDir()
 	look := func() string {
-		return cleanLooker{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})[0].Why.String()
+		return cleanTargetReader{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{k}, State: r.state, Now: r.now})[0].Why.String()
 	}
 	backendtest.Write(t, tl.sys+"/block/loop3/loop/backing_file", r.root+"/helix-ws-ab/image\n")
 	backendtest.Write(t, r.proc+"/swaps", "Filename Type Size Used Priority\n/dev/vdb partition 1 0 -2\n")

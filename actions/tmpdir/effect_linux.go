@@ -25,17 +25,17 @@ func (t *tool) part(v actions.Verb) actions.Part {
 	p := actions.Part{ReadsItself: true}
 	switch v {
 	case actions.Clean:
-		p.Looker, p.Verifier = cleanLooker{t}, cleanVerifier{}
+		p.Targets, p.Verifier = cleanTargetReader{t}, cleanVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) { return &effect{t: t, do: t.clean1}, nil }
 	case actions.Purge:
-		p.Looker, p.Verifier = waitLooker{t: t}, purgeVerifier{}
+		p.Targets, p.Verifier = waitingTargetReader{t: t}, purgeVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) {
 			return &effect{t: t, do: func(ctx context.Context, x actions.Target, _ actions.Params, _ string) (actions.Done, error) {
 				return t.purge(ctx, x)
 			}}, nil
 		}
 	case actions.Undo:
-		p.Looker, p.Verifier = waitLooker{t: t, undo: true}, undoVerifier{}
+		p.Targets, p.Verifier = waitingTargetReader{t: t, undo: true}, undoVerifier{}
 		p.Open = func(context.Context) (actions.Effect, error) { return &effect{t: t, do: t.undo1}, nil }
 	}
 	return p

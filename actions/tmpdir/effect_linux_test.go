@@ -442,7 +442,7 @@ func TestBuild(t *testing.T) {
 	}
 	r.site.Options = options(func(o *Options) { o.SessionLifetime = 0 })
 	parts, missing, err = Kind().Build(r.site)
-	if err != nil || len(parts) != 2 || parts[actions.Clean].Looker != nil {
+	if err != nil || len(parts) != 2 || parts[actions.Clean].Targets != nil {
 		t.Errorf("without session_lifetime: %d parts, %v", len(parts), err)
 	}
 	wantWhy(t, missing[actions.Clean].String(), "session_lifetime")

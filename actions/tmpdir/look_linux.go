@@ -13,11 +13,11 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// cleanLooker reads directories in their places.
-type cleanLooker struct{ t *tool }
+// cleanTargetReader reads directories in their places.
+type cleanTargetReader struct{ t *tool }
 
 // Look judges each directory by the written list.
-func (l cleanLooker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+func (l cleanTargetReader) Look(ctx context.Context, q actions.Question) []actions.Candidate {
 	w := l.t.begin(ctx, q, false)
 	defer w.close()
 	all, out, hidden := w.judge(q.Keys, w.subject)
@@ -175,14 +175,14 @@ func (t *tool) permission() []string {
 // quote makes one word of a shell's command line.
 func quote(s string) string { return backend.ShellWord(s).String() }
 
-// waitLooker reads what was set aside.
-type waitLooker struct {
+// waitingTargetReader reads what was set aside.
+type waitingTargetReader struct {
 	t    *tool
 	undo bool
 }
 
 // Look judges what waits: for purge by the conditions that must still hold, for undo by whether its name is free.
-func (l waitLooker) Look(ctx context.Context, q actions.Question) []actions.Candidate {
+func (l waitingTargetReader) Look(ctx context.Context, q actions.Question) []actions.Candidate {
 	if !l.undo {
 		return l.t.look(ctx, q)
 	}

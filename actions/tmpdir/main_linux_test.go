@@ -193,7 +193,7 @@ func (r *rig) tool() *tool {
 
 func (r *rig) look(v actions.Verb, p actions.Params, keys ...backend.Key) []actions.Candidate {
 	r.t.Helper()
-	out := r.tool().part(v).Looker.Look(r.t.Context(), actions.Question{Keys: keys, State: r.state, Now: r.clock(), Params: p})
+	out := r.tool().part(v).Targets.Look(r.t.Context(), actions.Question{Keys: keys, State: r.state, Now: r.clock(), Params: p})
 	if len(out) != len(keys) {
 		r.t.Fatalf("%d candidates for %d keys", len(out), len(keys))
 	}
