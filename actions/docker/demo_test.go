@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func TestActsOnTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	y := &engineFixture{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
+	y := &engineFixture{&enginetest.Engine{T: t, Host: demoHost(t, d)}, "sandglass.session"}
 	p := y.place()
 	var missing, dangling, steady, ended, paused string
 	for b := range p.state().Sandboxes.All() {
@@ -55,4 +54,15 @@ func TestActsOnTheDemo(t *testing.T) {
 	p.must(actions.Stop, steady)
 	p.must(actions.Destroy, steady)
 	p.must(actions.Destroy, ended)
+}
+
+// demoHost is the address of the demo's engine, from the demo's configuration.
+func demoHost(t *testing.T, d *demo.Demo) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(d.Config(), `host = "`)
+	host, _, found := strings.Cut(rest, `"`)
+	if !found || !strings.HasPrefix(host, "unix://") {
+		t.Fatalf("no engine in the demo's configuration:\n%s", d.Config())
+	}
+	return host
 }

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -155,7 +154,7 @@ func TestDemoFromIntentToVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	y := &engineFixture{&enginetest.Engine{T: t, Host: "unix://" + filepath.Join(d.Dir(), "docker.sock")}, "sandglass.session"}
+	y := &engineFixture{&enginetest.Engine{T: t, Host: demoHost(t, d)}, "sandglass.session"}
 	var orphan string
 	for b := range y.place().state().Sandboxes.All() {
 		if _, checked := b.Health.Get(); b.IsSandbox && b.Class == backend.SandboxRunning && !checked {
