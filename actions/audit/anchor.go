@@ -30,7 +30,7 @@ func SystemSockets() Sockets {
 
 func (s Sockets) empty() bool { return s.Journald == "" && s.Syslog == "" }
 
-// Identifier is the name under which anchors stand in the system's log.
+// Identifier is the name under which anchors are in the system's log.
 const Identifier = "sandglass"
 
 // anchorPatience is how long an anchor waits for a log that does not take it.
@@ -50,7 +50,7 @@ type Anchor struct {
 	Hash  string // SHA-256 of the record's line, in hex
 }
 
-// String is the anchor as it stands in a log.
+// String is the anchor as written to a log.
 func (a Anchor) String() string {
 	return fmt.Sprintf("audit anchor v1 place=%s chain=%s seq=%d hash=%s", a.Place, a.Chain, a.Seq, a.Hash)
 }
@@ -136,7 +136,7 @@ func ParseAnchor(text string) (Anchor, error) {
 // maxLogLine bounds a line of a log that is searched for anchors, in bytes; of a longer one the rest is not searched.
 const maxLogLine = 64 << 10
 
-// ReadAnchors finds the anchors in the lines of a log, whatever else stands in them: the output of journalctl, a syslog
+// ReadAnchors finds the anchors in the lines of a log, whatever else they contain: the output of journalctl, a syslog
 // file, or heads that were noted by hand, one a line.
 func ReadAnchors(r io.Reader) ([]Anchor, error) {
 	var out []Anchor
@@ -182,7 +182,7 @@ func newWitness(place string, anchors []Anchor) *anchorCheck {
 	return w
 }
 
-// mine reports whether the anchor speaks about this journal.
+// mine reports whether the anchor belongs to this journal.
 func (w *anchorCheck) mine(a Anchor) bool { return a.Chain == "" || a.Chain == w.chain }
 
 // see takes a record in its place; wrong says that an anchor knows another one there.
@@ -202,8 +202,8 @@ func (w *anchorCheck) see(here Receipt) (anchored, wrong bool) {
 	return anchored && !wrong, wrong
 }
 
-// end says what the anchors know behind the last record: the highest number, of which record nobody finds the number,
-// and whether another journal was kept in this place.
+// end compares the anchors with the last record. last is the highest anchored number beyond it, lost whether an anchored
+// record was not found, another whether another journal was kept in this place.
 func (w *anchorCheck) end(head uint64) (last uint64, lost, another bool, foreign int) {
 	for seq, list := range w.bySeq {
 		for _, a := range list {

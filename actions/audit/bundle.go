@@ -14,7 +14,7 @@ import (
 	"sandglass/backend/lockfile"
 )
 
-// BundlesDir is where bundles lie in the state directory.
+// BundlesDir is the directory of bundles in the state directory.
 const BundlesDir = "bundles"
 
 // Bundle is evidence about some subjects, to be kept in a file.

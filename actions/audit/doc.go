@@ -6,7 +6,7 @@
 // head (Receipt, Report.Head) kept in another place: it goes to the system's log after each synced record, where there
 // is one (Sockets), and Journal.Verify compares.
 //
-// Any process that may write the file may append: each record takes an exclusive lock and reads the head anew under
+// Any process that may write the file may append: each record takes an exclusive lock and reads the head again under
 // it, so the chain never forks. A record is one write of one line. A line that a crash left incomplete stays where it
 // is; the next record begins on a line of its own and names the incomplete one by length and hash.
 //

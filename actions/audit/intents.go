@@ -14,17 +14,17 @@ import (
 	"sandglass/backend/lockfile"
 )
 
-// OpenPlan is a plan that was begun and whose end nobody wrote down: its process was killed, or carries it out now.
+// OpenPlan is a plan that began and has no end in the journal: its process was killed, or carries it out now.
 type OpenPlan struct {
 	Intent Record
-	// Begun are the targets that were announced and have no outcome: what became of them is not known. Left are the
-	// others without an outcome; where single targets are not announced, some of them may have been acted on too.
+	// Begun are the targets that were announced and have no outcome; it is unknown whether they were acted on. Left are
+	// the others without an outcome; where single targets are not announced, some of them may have been acted on too.
 	Begun, Left []backend.Key
 	Done        int // targets with an outcome
 	Of          int
 	// Running says that a process carries the plan out now.
 	Running bool
-	// Stopped is its end, where it has one that nobody saw; see Entry.Unseen.
+	// Stopped is its end, where it has one that no viewer saw; see Entry.Unseen.
 	Stopped *Record
 }
 
@@ -78,8 +78,8 @@ func (p *planProgress) take(r *Record) {
 	}
 }
 
-// OpenIntents lists the plans that were begun and not ended, oldest first. A target's last word may be missing although
-// it was acted on, so that it must be read anew and not acted on again. Lines that are no records are Verify's business.
+// OpenIntents lists the plans that began and did not end, oldest first. A target without an outcome may have been acted
+// on: read it again before acting on it. OpenIntents skips lines that are no records; Verify reports them.
 func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
 	var open []*planProgress
 	for r, err := range j.Records(ctx, Filter{}) {
@@ -117,7 +117,7 @@ func (j *Journal) OpenIntents(ctx context.Context) ([]OpenPlan, error) {
 	return out, nil
 }
 
-// UnseenStops lists the plans that were stopped while nobody watched and of which nobody was told since, oldest first.
+// UnseenStops lists, oldest first, the plans that stopped without a viewer and were not reported to a person since.
 func (j *Journal) UnseenStops(ctx context.Context) ([]OpenPlan, error) {
 	var out []OpenPlan
 	intents := map[string]Record{}
@@ -141,8 +141,8 @@ func (j *Journal) UnseenStops(ctx context.Context) ([]OpenPlan, error) {
 	return out, nil
 }
 
-// Settle ends an open plan in the journal once somebody was told of it: what has no outcome is unknown. Of one that was
-// stopped unseen it says that it was told. It refuses a plan that is being carried out.
+// Settle ends an open plan in the journal after it was reported to a person: targets without an outcome are unknown. A
+// plan that stopped unseen is marked as reported. Settle refuses a plan that is being carried out.
 func (j *Journal) Settle(ctx context.Context, o OpenPlan, at time.Time, who Who) error {
 	if o.Running || j.held(o.Intent.Digest) {
 		return fmt.Errorf("plan %s is being carried out now", o.Intent.Digest)
@@ -177,8 +177,8 @@ func (j *Journal) runPath(digest string) string {
 	return filepath.Join(filepath.Dir(j.path), "audit-run-"+digest+".lock")
 }
 
-// hold marks the plan of an intent as being carried out by this process for as long as it lives; mine says that this
-// call did.
+// hold locks the plan of an intent as being carried out by this process, until the process exits. mine says that this
+// call took the lock.
 func (j *Journal) hold(e *Entry) (mine bool, err error) {
 	if e.Phase != PhaseIntent || e.Digest == "" {
 		return false, nil
@@ -198,8 +198,8 @@ func (j *Journal) hold(e *Entry) (mine bool, err error) {
 	return f != nil, err
 }
 
-// letGo ends the mark of hold.
-func (j *Journal) letGo(digest string) {
+// unlock releases the lock of hold.
+func (j *Journal) unlock(digest string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if f := j.plans[digest]; f != nil {

@@ -66,11 +66,11 @@ func At(path string) *Journal {
 	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), patience: anchorPatience, plans: map[string]*os.File{}}
 }
 
-// Usable says why nothing can be appended where the journal lies: others could put another one in its place. nil: nothing
-// is known against it.
+// Usable says why no record can be appended: other users can replace the journal in its directory. nil: no reason is
+// known.
 func (j *Journal) Usable() error { return checkDir(filepath.Dir(j.path)) }
 
-// Path is where the journal lies.
+// Path is the path of the journal.
 func (j *Journal) Path() string { return j.path }
 
 // Durability says what has happened to a record when Append returns.
@@ -104,7 +104,7 @@ func (e *NotSyncedError) Error() string {
 // Unwrap returns the cause.
 func (e *NotSyncedError) Unwrap() error { return e.Err }
 
-// Append stores one record behind the last one, whoever wrote that. It waits for other writers until ctx ends. After an
+// Append stores one record behind the last one of any process. It waits for other writers until ctx ends. After an
 // error nothing must be done that the record was to announce; errors.Is tells a full disk (ENOSPC) from the rest.
 func (j *Journal) Append(ctx context.Context, e Entry, d Durability) (Receipt, error) {
 	return j.append(ctx, e, d, nil)
@@ -129,7 +129,7 @@ func (j *Journal) append(ctx context.Context, e Entry, d Durability, p *Pace) (R
 	}
 	got, chain, err := j.store(ctx, e, d, p)
 	if err != nil && mine || err == nil && e.ends() {
-		j.letGo(e.Digest)
+		j.unlock(e.Digest)
 	}
 	if err == nil && d == Synced {
 		j.anchor(ctx, e.At, chain, got)
@@ -280,8 +280,8 @@ func (j *Journal) Records(ctx context.Context, filter Filter) iter.Seq2[Record, 
 	}
 }
 
-// openStill opens the journal for reading and measures it at a moment at which nobody writes; f is nil when there is no
-// journal. What lies before the size never changes, so the lock need not last.
+// openStill opens the journal for reading and measures it under the lock; f is nil when there is no journal. The bytes
+// before that size never change, so the lock is released.
 func (j *Journal) openStill(ctx context.Context) (f *os.File, size int64, err error) {
 	f, err = lockfile.Open(j.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -53,7 +53,7 @@ func encode(r *Record) ([]byte, error) {
 }
 
 // ascii writes what is not printable ASCII as JSON escapes, so that a stored line is harmless wherever it is printed.
-// Outside of strings JSON is ASCII, so every such character stands in a string.
+// Outside of strings JSON is ASCII, so every such character is in a string.
 func ascii(b []byte) []byte {
 	out := make([]byte, 0, len(b)+tailSize)
 	for i := 0; i < len(b); {

@@ -26,8 +26,8 @@ func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("as much as may be done in this time was done already; wait %s", e.Wait)
 }
 
-// maxPaced bounds how far back a journal is read for a Pace, in bytes. What lies further back than that was not written
-// within any span that is asked for: a record about one target has a few hundred bytes.
+// maxPaced bounds how far back a journal is read for a Pace, in bytes. Older bytes are from before any span that
+// is asked for: a record about one target has a few hundred bytes.
 const maxPaced = 64 << 20
 
 // tooSoon compares a journal, whose lock is held, with the pace; nil: there is room for one more.
@@ -47,9 +47,8 @@ func tooSoon(f *os.File, verb string, now time.Time, p Pace) error {
 	return &TooSoonError{max(at[len(at)-p.Most].Add(p.Within).Sub(now), time.Millisecond)}
 }
 
-// announced lists when targets of the pace's source were announced for the verb within its span before now. Records that
-// are as much later than now were written before the clock was set back: how long ago, nobody can tell, and what was
-// written longer ago than that counts for nothing.
+// announced lists when targets of the pace's source were announced for the verb within its span before now. Records with a
+// time far after now were written before the clock was set back. Their age is unknown; records before them do not count.
 func announced(f io.ReaderAt, size int64, verb string, now time.Time, p Pace) ([]time.Time, error) {
 	var at []time.Time
 	for span := int64(64 << 10); ; span *= 4 {

@@ -21,16 +21,16 @@ type Phase string
 // more. A plan ends as done, with its result, or as stopped; one with an intent and neither was broken off
 // (OpenIntents).
 const (
-	PhaseArmed        Phase = "armed"         // somebody may act for a while, or (verb disarm) not any more
+	PhaseArmed        Phase = "armed"         // a person may act for a while, or (verb disarm) no longer may
 	PhaseRefused      Phase = "refused"       // a confirmed plan was not begun, the reason is in Detail
 	PhaseIntent       Phase = "intent"        // of a plan, with all of its targets
 	PhaseTargetIntent Phase = "target-intent" // the subjects are acted on next
-	PhaseOutcome      Phase = "outcome"       // what became of the subjects
+	PhaseOutcome      Phase = "outcome"       // the result for the subjects
 	PhaseStopped      Phase = "stopped"       // the plan ended early: Done of Targets
 	PhaseDone         Phase = "done"          // the plan ended
 )
 
-// The phases that stand for themselves.
+// The phases of records that belong to no plan.
 const (
 	PhaseBundle  Phase = "bundle" // evidence about the subjects was written to a file whose hash is SHA256
 	PhaseNote    Phase = "note"
@@ -50,7 +50,7 @@ func (p Phase) announces() bool { return p == PhaseIntent || p == PhaseTargetInt
 // judges reports whether the records of a phase must have a result.
 func (p Phase) judges() bool { return p == PhaseOutcome || p == PhaseDone }
 
-// Result is what became of an intent. Accepted is not done: only a later reading makes it verified.
+// Result is the outcome of an intent. Accepted is not done: only a later reading makes it verified.
 type Result string
 
 // The results of an outcome or of a whole plan; every other phase has none.
@@ -112,7 +112,7 @@ func (w Who) Text() backend.Safe {
 	return backend.Textf("%s", strings.Join(parts, ", "))
 }
 
-// Origin binds a journal to where it was begun. It stands in the first record only.
+// Origin binds a journal to where it was begun. Only the first record has it.
 type Origin struct {
 	Host         backend.Safe `json:"host"`
 	BootID       backend.Safe `json:"boot_id"`
@@ -133,8 +133,8 @@ type Entry struct {
 	// many as Subjects. Done is how many of them were acted on.
 	Targets int `json:"targets,omitzero"`
 	Done    int `json:"done,omitzero"`
-	// Unseen says of a plan that was stopped that whoever watched it was gone. Another record of its end says that somebody
-	// was told.
+	// Unseen says that a plan stopped without a viewer. A second record of its end says that the stop was reported to a
+	// person.
 	Unseen bool `json:"unseen,omitzero"`
 	// Digest is that of the plan: letters, digits, and -_.: between them.
 	Digest string       `json:"digest,omitempty"`
@@ -154,7 +154,7 @@ type Record struct {
 	Schema int    `json:"schema"`
 	Seq    uint64 `json:"seq"`  // 1 for the first
 	Prev   string `json:"prev"` // SHA-256 of the record's line before, without its line end, in hex; 64 zeros for the first
-	// After names what lies between that line and this one, when it is no record.
+	// After describes bytes between that line and this one that are no record.
 	After  *Remains `json:"after,omitempty"`
 	Origin *Origin  `json:"origin,omitempty"`
 	Entry

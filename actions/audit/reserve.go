@@ -16,7 +16,7 @@ import (
 const ReserveFile = "audit.reserve"
 
 // The reserve is given up in steps when the disk is full. Announcements of effects may use it down to the floor; the
-// rest is for what became of them, which must be stored whatever happens.
+// rest is for their outcomes, which must be stored in any case.
 const (
 	reserveSize  = 1 << 20
 	reserveFloor = reserveSize / 2

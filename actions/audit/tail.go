@@ -21,7 +21,7 @@ type tail struct {
 // ErrNoRecord means that the end of a journal holds no record, so that nothing can be chained to it.
 var ErrNoRecord = errors.New("the end of the audit journal holds no record; look at it with `sandglass audit verify`, then move the file away")
 
-// readTail finds the last record of a journal and what lies behind it.
+// readTail finds the last record of a journal and the bytes behind it.
 func readTail(f io.ReaderAt, size int64) (tail, error) {
 	for span := int64(64 << 10); ; span *= 4 {
 		from := max(0, size-span)
@@ -80,8 +80,8 @@ func headless(buf []byte) tail {
 	return t
 }
 
-// remainsOf describes bytes that are no record. Only the beginning of one line, cut before its end, is what a crash
-// leaves; anything else was done to the file by somebody.
+// remainsOf describes bytes that are no record. A crash leaves only the beginning of one
+// line; other bytes mean that the file was edited.
 func remainsOf(b []byte, ended bool) *Remains {
 	_, several := lineStart(b)
 	return &Remains{Bytes: int64(len(b)), Sum: sumOf(b), Torn: !ended && !several && !looksWhole(b) && !overwritten(b)}

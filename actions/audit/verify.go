@@ -45,7 +45,7 @@ type Report struct {
 	Problems []Problem
 	More     int // problems beyond those listed
 	// Torn is the number of the last line when it is the beginning of a record only: a crash or a full disk left it, or
-	// somebody cut the file inside of a line. 0: the file ends as it should.
+	// the file was cut inside of a line. 0: the file ends as it should.
 	Torn int
 	// Anchored is the last record that a head kept elsewhere vouches for; 0: the journal is unanchored, and a tail that
 	// was cut off, or a file rewritten as a whole, would not show. Anchors of other journals are counted in Foreign.
@@ -61,7 +61,7 @@ func (r *Report) Intact() bool { return len(r.Problems) == 0 }
 // verifyChain checks a journal from its first line to its last: each line against its own hash, each record against the line
 // before it, and all against the heads that were kept elsewhere. Place is the journal's own (Journal.Place): an anchor of
 // that place that names another journal shows that this one is not the one that was kept here; empty: unknown. The error is
-// that of reading; what is wrong with the journal stands in the Report.
+// that of reading; damage of the journal is in the Report.
 func verifyChain(r io.Reader, place string, anchors []Anchor) (Report, error) {
 	v := &verifier{head: Receipt{Hash: noLine}, witness: newWitness(place, anchors)}
 	s := newScanner(r)

@@ -34,7 +34,7 @@ type box struct {
 // mount is one directory from outside the container's own layer.
 type mount struct {
 	kind, name, source, dest string
-	anonymous                bool // a volume that nobody named: it goes with the container
+	anonymous                bool // a volume without a given name: it is removed with the container
 }
 
 // The words of the engine for what a container does.
@@ -116,7 +116,7 @@ func madeUp(name string) bool {
 	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// covering is the mount on which a path of the container lies; false when it is on the container's own layer.
+// covering is the mount that holds a path of the container; false when the path is on the container's own layer.
 func (b *box) covering(p string) (mount, bool) {
 	best, found := mount{}, false
 	for _, m := range b.mounts {

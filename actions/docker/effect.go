@@ -92,8 +92,8 @@ func (m *mutatingClient) resume(ctx context.Context, b *box, t actions.Target) (
 	return m.after(ctx, t, m.conflict(ctx, t, status, err), stateRunning)
 }
 
-// conflict reads what a container is whose state made the engine refuse: 409, and 500 from engines before 23, say that
-// somebody was faster.
+// conflict reads the state of a container that made the engine refuse: 409, and 500 from engines before 23, mean that
+// another client changed it first.
 func (m *mutatingClient) conflict(ctx context.Context, t actions.Target, status int, err error) error {
 	if err == nil || status != http.StatusConflict && status != http.StatusInternalServerError {
 		return err

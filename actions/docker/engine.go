@@ -99,7 +99,7 @@ func answered(resp *http.Response) {
 }
 
 // order sends one request that changes something, once, and gives its failure a meaning: an *actions.ChangedError when
-// the container is not there any more, an *actions.UncertainError when it was sent and nobody knows what became of it.
+// the container is not there any more, an *actions.UncertainError when it was sent and its outcome is unknown.
 // status is that of the answer, 0 without one.
 func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do func(context.Context) error) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -82,7 +82,7 @@ func (m *mutatingClient) run(ctx context.Context, b *box, c command) (commandRes
 		return err
 	}); err != nil {
 		var uncertain *actions.UncertainError
-		if errors.As(err, &uncertain) { // an exec that nobody starts does nothing
+		if errors.As(err, &uncertain) { // an exec that is never started does nothing
 			return commandResult{}, fmt.Errorf("the command was not started: %w", uncertain.Err)
 		}
 		return commandResult{}, err

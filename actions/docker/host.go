@@ -43,14 +43,14 @@ func (h host) view(b *box) (view, bool) {
 	return view{mounts, filepath.Join(dir, "root")}, true
 }
 
-// unlinked reports whether the mount on which a path of the container lies is of a directory that was removed since.
+// unlinked reports whether the mount that holds a path of the container is of a directory that was removed since.
 func (v view) unlinked(p string) bool {
 	m, ok := v.mounts.At(p)
 	return ok && m.Point != "/" && strings.HasSuffix(m.Root, deleted)
 }
 
 // settled reports whether asking the engine for a path of the container changes nothing and shows what the container
-// itself sees. Before the engine looks at a path it sets all mounts of the container up anew, by their configured
+// itself sees. Before the engine looks at a path it mounts all mounts of the container again, by their configured
 // sources, and makes the directory of a bind mount on the host when it is missing (seen with Engine 20.10.24).
 func (h host) settled(b *box, p string) bool {
 	v, local := h.view(b)
@@ -69,7 +69,7 @@ func (h host) settled(b *box, p string) bool {
 			if err != nil || !os.SameFile(inside, outside) {
 				return false
 			}
-		default: // in memory, or something that the engine does not set up anew: it would show what lies below
+		default: // in memory, or a mount that the engine does not mount again: it would show the directory below it
 			if c, ok := b.covering(p); ok && c == m {
 				return false
 			}

@@ -133,8 +133,8 @@ func privileged(user string) bool {
 	return name == "" || name == "0" || name == "root"
 }
 
-// leads says what to do next where the container's user could not make its working directory: a link shows here that
-// nobody could see before.
+// leads says what to do next where the container's user could not make its working directory. It finds a symbolic link
+// in its place, which could not be seen before.
 func (m *mutatingClient) leads(ctx context.Context, b *box) string {
 	link, err := m.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
 	if err == nil && link.ok() && !link.said.IsEmpty() {

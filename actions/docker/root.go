@@ -41,7 +41,7 @@ const (
 	factTarget = "link target"
 )
 
-// rootOf finds out what became of a container's working directory. It sends HEAD only, and only where that leaves the host alone.
+// rootOf finds out the state of a container's working directory. It sends HEAD only, and only where that leaves the host alone.
 func (r *reader) rootOf(ctx context.Context, b *box) (root, error) {
 	if v, local := r.factory.host.view(b); local && v.unlinked(b.workDir) {
 		return root{state: rootUnlinked}, nil

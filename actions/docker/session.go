@@ -14,7 +14,7 @@ const slack = 30 * time.Second
 type owner struct {
 	who  backend.Safe // session and tenant; empty: it names no session
 	live bool
-	// unsure is why nobody knows whether the session is live; empty: it is known, or no source lists sessions at all.
+	// unsure is why it is not known whether the session is live; empty: it is known, or no source lists sessions.
 	unsure backend.Safe
 	note   backend.Safe // a remark for the plan
 	nobody bool         // its session is in no list any more

@@ -227,7 +227,7 @@ func jsonText(s string) string {
 }
 
 // argv fills the command in. A value stays in its argument. One that a program would read as an option is refused,
-// unless "--" stands before it, and one that a shell would read as more than a word where a shell reads it.
+// unless "--" precedes it, and one that a shell would read as more than a word where a shell reads it.
 func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
 	out := make([]string, 0, len(c.Command))
 	ended := false

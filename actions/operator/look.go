@@ -127,7 +127,7 @@ func (l *targetReader) fillable(c *actions.Candidate) {
 }
 
 // sandboxOf is the raw id of the machine behind a workspace: what its registry says, else the only one that is joined to
-// it. Zero when nobody knows.
+// it. Zero when it is not known.
 func sandboxOf(w *backend.Workspace, s *fleet.State) backend.ID {
 	if !w.ProviderID.IsZero() {
 		return w.ProviderID

@@ -22,7 +22,7 @@ func shellReads(command []string, at int) bool {
 	return false
 }
 
-// plainWord reports whether a shell reads the text as that text alone, wherever it stands.
+// plainWord reports whether a shell reads the text as that text alone, in any position.
 func plainWord(s string) bool {
 	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+-") == ""
 }

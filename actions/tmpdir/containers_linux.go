@@ -18,12 +18,12 @@ import (
 	"sandglass/backend/hostfs"
 )
 
-// containerMount is a directory of this host that a container was given, or that a volume stands for.
+// containerMount is a directory of this host that a container mounts, or that is the source of a volume.
 type containerMount struct {
 	of    backend.Safe    // "container web-1"
 	has   backend.Safe    // "(exited) was given": what it has to do with the directory
 	paths []string        // as the engine names it, and without links
-	id    hostfs.FileID   // what lies there; zero: nothing
+	id    hostfs.FileID   // of the directory; zero: it does not exist
 	above []hostfs.FileID // the directories above it
 }
 
@@ -32,13 +32,13 @@ type endpointer interface {
 	Endpoint() (host, api string, c *http.Client, err error)
 }
 
-// volumer is a source of kind docker that tells which directories of the host its engine's volumes stand for.
+// volumer is a source of kind docker that lists the host directories behind its engine's volumes.
 type volumer interface {
 	Volumes(ctx context.Context) ([]backend.Volume, error)
 }
 
-// containers collects what containers of every state were given and what volumes stand for, and says why that may not
-// be all.
+// containers collects the host directories that containers of every state mount and those behind volumes. why says why
+// the list may be incomplete.
 func (t *tool) containers(ctx context.Context, s *fleet.State, now time.Time) (binds []containerMount, why backend.Safe) {
 	read := map[hostfs.FileID]bool{} // the sockets of the engines that are read
 	for _, p := range t.site.Peers {
@@ -81,8 +81,7 @@ func (t *tool) containers(ctx context.Context, s *fleet.State, now time.Time) (b
 	return binds, backend.Safe{}
 }
 
-// engineMeant reports whether somebody said that there is an engine. One that is only not there now has its stopped
-// containers all the same.
+// engineMeant reports whether an engine is configured. An engine that does not answer now still has stopped containers.
 func (t *tool) engineMeant() bool {
 	env := t.site.Deps.Getenv
 	return t.site.Config != "" || env != nil && (env("DOCKER_HOST") != "" || env("DOCKER_CONTEXT") != "")
@@ -159,8 +158,8 @@ func identity(path string) (hostfs.FileID, error) {
 	return st.ID, err
 }
 
-// volumesOf are the places of this host that the volumes of the peer's engine stand for. A container that has one names
-// only a directory of the engine's own, and a volume may be given to a container at any time.
+// volumesOf lists the directories of this host behind the volumes of the peer's engine. A container's mount names only
+// the engine's own directory, and a container may get a volume at any time.
 func volumesOf(ctx context.Context, p actions.Peer) (binds []containerMount, why backend.Safe) {
 	id := backend.Clean(p.ID, 80)
 	v, ok := p.Source.(volumer)
@@ -197,8 +196,8 @@ func mountOf(box *backend.Sandbox, m backend.Mount) (*containerMount, backend.Sa
 	return bindOf(of, backend.Textf("(%s) was given", box.Reported), source)
 }
 
-// bindOf looks at an absolute path. The engine may see it through links, so both forms count, and what lies there and
-// above it counts by identity as well.
+// bindOf describes an absolute path. The engine may see it through links, so both forms count. The directory and those
+// above it count by identity too.
 func bindOf(of, has backend.Safe, source string) (*containerMount, backend.Safe) {
 	b := &containerMount{of: of, has: has, paths: []string{filepath.Clean(source)}}
 	real, err := filepath.EvalSymlinks(source)
@@ -234,7 +233,7 @@ func noBind(s *subject) backend.Safe {
 	return backend.Safe{}
 }
 
-// touches says how the directory and the source lie to each other; empty: apart.
+// touches says how the directory and the source overlap; empty: they do not.
 func (b *containerMount) touches(s *subject) backend.Safe {
 	for _, p := range b.paths {
 		for _, own := range []string{s.path, s.at} {
@@ -254,7 +253,7 @@ func (b *containerMount) touches(s *subject) backend.Safe {
 	if slices.Contains(b.above, s.stat.ID) {
 		return backend.Text("above")
 	}
-	// A source that lies above the directory under another name: the root, or some directory above it, is the source.
+	// The source is above the directory under another name: it is the root, or a directory above the root.
 	if slices.Contains(s.root.above, b.id) {
 		return backend.Text("inside")
 	}
@@ -275,7 +274,7 @@ func chain(path string) ([]hostfs.FileID, error) {
 	}
 }
 
-// below reports whether p lies below dir. Both are absolute and clean.
+// below reports whether p is below dir. Both are absolute and clean.
 func below(p, dir string) bool {
 	if dir == "/" {
 		return p != "/"

@@ -56,7 +56,7 @@ func (e *effect) Do(ctx context.Context, t actions.Target, p actions.Params) (ac
 	return e.do(ctx, t, p, e.plan)
 }
 
-// Close has nothing to let go.
+// Close does nothing: the effect holds no resources.
 func (e *effect) Close() error { return nil }
 
 // object is what a target's identity says about the directory that is meant.
@@ -231,8 +231,8 @@ func openFailed(err error) error {
 	return failed("it cannot be opened", err)
 }
 
-// swap gives a directory another name in its place, in one step that replaces nothing, and looks whether it was the
-// directory that is meant. If somebody exchanged it in between, what was moved gets its name back.
+// swap renames a directory in place, atomically and without replacing another, and checks that it was the intended one.
+// If it was exchanged in between, the renamed one gets its name back.
 func (t *tool) swap(h *lockedDir, o *object, from, to string) error {
 	if err := rename(h.root.FD(), from, to); err != nil {
 		if errors.Is(err, unix.ENOENT) {
@@ -263,7 +263,7 @@ func rename(dir int, from, to string) error {
 	}
 }
 
-// usedNow looks once more whether anybody uses the directory, under the name that nobody knew before.
+// usedNow checks again whether a process uses the directory, under the new name that no process knew before.
 func (t *tool) usedNow(ctx context.Context, o *object, name string, st hostfs.Stat) backend.Safe {
 	at := filepath.Join(filepath.Dir(o.path), name)
 	u, err := t.proc.Users(ctx, []hostfs.Target{{Path: at, ID: st.ID, MountID: st.MountID}})

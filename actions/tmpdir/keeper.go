@@ -11,7 +11,7 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// Waiting is a directory that was set aside, as it lies there now.
+// Waiting is a directory that was set aside, in its present state.
 type Waiting struct {
 	Key   backend.Key // the one that it had in its place; purge and undo take it
 	Path  string      // where it was
@@ -60,7 +60,7 @@ func (k *Keeper) host(s *fleet.State) backend.ID {
 	return backend.MustID("localhost")
 }
 
-// Journal takes down what PurgeDue is about to do and what came of it. After an error of Intended nothing is removed.
+// Journal records what PurgeDue is about to do, and the outcome. After an error of Intended no directory is removed.
 type Journal interface {
 	Intended(ctx context.Context, w Waiting, c actions.Candidate) error
 	Came(ctx context.Context, w Waiting, done actions.Done, failed error) error
@@ -77,10 +77,9 @@ type Due struct {
 // longestPurge bounds the removal of one directory; the next pass goes on with it.
 const longestPurge = 2 * time.Minute
 
-// PurgeDue removes what is past its grace and still passes every condition that holds for that: nobody uses it, nothing
-// is mounted there, no container was given it, no ref names it, nothing in it changed since. What does not pass stays
-// and is reported with the reason. An error means that the journal did not take an intent, or that a root could not be
-// listed.
+// PurgeDue removes the directories past their grace period that still pass every condition: no process uses it, no mount
+// is on it, no container mounts it, no ref names it, and it did not change since. The others stay and are reported with
+// the reason. An error means that an intent could not be written to the journal, or that a root could not be listed.
 func (k *Keeper) PurgeDue(ctx context.Context, s *fleet.State, now time.Time, j Journal) ([]Due, error) {
 	all, listed := k.Waiting(ctx, s)
 	var due []Due

@@ -19,8 +19,8 @@ import (
 	"sandglass/backend/hostfs"
 )
 
-// Policy is what a timer may clean without anybody looking: a file, written once by whoever answers for the host. It only
-// narrows what the configuration allows: the source, its permission and its session_lifetime stay there.
+// Policy is what a timer may clean without a person: a file, written once by the administrator of the host. It only
+// narrows what the configuration allows: the source, its permission and its session_lifetime are set there.
 type Policy struct {
 	Roots     []string         `toml:"roots"`
 	Pattern   string           `toml:"pattern"`
@@ -34,8 +34,8 @@ type Policy struct {
 // maxPolicy bounds the file.
 const maxPolicy = 64 << 10
 
-// ReadPolicy reads a policy that root or one of the users wrote and that nobody else could have written or exchanged. The
-// hash is that of the bytes that were decoded.
+// ReadPolicy reads a policy that only root or one of the users could write or replace. The hash is that of the bytes
+// that were decoded.
 func ReadPolicy(file string, users ...uint32) (*Policy, error) {
 	f, err := hostfs.TrustedPath(file, users...)
 	if err != nil {
@@ -57,7 +57,7 @@ func ReadPolicy(file string, users ...uint32) (*Policy, error) {
 	return p, nil
 }
 
-// ParsePolicy reads the text of a policy. Every key must be there: a timer has no defaults that somebody could forget.
+// ParsePolicy reads the text of a policy. Every key must be there: a timer has no defaults.
 func ParsePolicy(b []byte) (*Policy, error) {
 	p := &Policy{}
 	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(p)
@@ -99,8 +99,8 @@ func (p *Policy) check() error {
 	return nil
 }
 
-// Covers reports whether the policy speaks about the directory of this key. Whether it may be cleaned is for the written
-// list to say.
+// Covers reports whether the policy applies to the directory of this key. The clean conditions decide whether it may be
+// cleaned.
 func (p *Policy) Covers(k backend.Key) bool {
 	_, dir, err := parseKey(k)
 	if err != nil || !slices.Contains(p.Roots, filepath.Dir(dir)) {
@@ -110,7 +110,7 @@ func (p *Policy) Covers(k backend.Key) bool {
 	return ok && err == nil
 }
 
-// Reason is what the journal says where a policy stands for a person.
+// Reason is what the journal records as the reason when a policy confirms instead of a person.
 func (p *Policy) Reason() backend.Safe {
 	return backend.Textf("policy %s, sha256 %s", backend.Clean(p.File, 300), backend.Clean(p.SHA256, 64))
 }

@@ -18,8 +18,8 @@ type refsView struct {
 // mention is a text that may name a directory, and its origin.
 type mention struct{ text, who string }
 
-// readRefs collects everything that may name a scratch directory. Refs are all known only when every source of refs that
-// speaks about ours answers with a complete list, and there is one.
+// readRefs collects all texts that may name a scratch directory. All refs are known only when there is a source of refs
+// that reports about ours, and each such source answers with a complete list.
 func (t *tool) readRefs(s *fleet.State, now time.Time) refsView {
 	var v refsView
 	v.known = t.refsUnknown(s, now)
@@ -55,7 +55,7 @@ func (v *refsView) add(text, who string) {
 	}
 }
 
-// refsUnknown says why refs may exist that nobody read.
+// refsUnknown says why there may be refs that were not read.
 func (t *tool) refsUnknown(s *fleet.State, now time.Time) backend.Safe {
 	found := false
 	for _, h := range s.Sources {
@@ -73,7 +73,7 @@ func (t *tool) refsUnknown(s *fleet.State, now time.Time) backend.Safe {
 	return backend.Safe{}
 }
 
-// naming says who names the directory; empty: nobody. The name alone is enough, however a ref spells the way there.
+// naming says which ref names the directory; empty: none. The base name alone is enough, whatever its path in the ref.
 func (v *refsView) naming(base string) backend.Safe {
 	quoted := backend.QuoteJSON(base)
 	for _, x := range v.said {

@@ -270,7 +270,7 @@ func (r *removal) leave(dir int) error {
 	case err == nil:
 		r.removed++
 		r.freed += l.stat.Bytes
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR): // somebody else took it away
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR): // another process removed it
 		if up == nil {
 			r.fail(nil, l.name, err)
 		}

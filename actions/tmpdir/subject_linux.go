@@ -19,8 +19,8 @@ import (
 // unsupported says why nothing is offered here; empty: this system can do it.
 func unsupported() backend.Safe { return backend.Safe{} }
 
-// whose says who runs this and whom the directories must belong to: the configured agent_user, else whoever runs this,
-// which behind sudo is the user that called it.
+// whose returns the user of this process and the required owner of the directories: the configured agent_user, else the
+// user of this process, which behind sudo is the user that called it.
 func whose(site actions.Site, s hostfs.Scratch) (self, owner uint32) {
 	self = uint32(os.Geteuid())
 	owner = s.Owner.UID
@@ -127,8 +127,8 @@ func (w *hostSnapshot) subject(k backend.Key) *subject {
 	return s
 }
 
-// waiting looks a key up among what was set aside. The device in the key may be that of an earlier boot: the name lies
-// where the directory lies.
+// waiting finds a key among the directories that were set aside. The device in the key may be that of an earlier boot,
+// so the path decides.
 func (w *hostSnapshot) waiting(k backend.Key) *subject {
 	s := &subject{w: w, key: k}
 	if s.id, s.path, s.err = parseKey(k); s.err != nil {
@@ -198,7 +198,7 @@ func (s *subject) walk() (*hostfs.Tree, error) {
 	return &s.tree, s.noTree
 }
 
-// lockHere reports whether the lock lies on the subject's file system: its device as stat shows it, or as mount tables
+// lockHere reports whether the lock is on the subject's file system: its device as stat shows it, or as mount tables
 // do, which differ on some.
 func (s *subject) lockHere(l hostfs.Lock) bool {
 	if l.Dev == majorMinor(s.stat.ID.Dev) {
@@ -227,7 +227,7 @@ func (w *hostSnapshot) userName(uid uint32) backend.Safe {
 // newest is the newest change anywhere in the tree.
 func (s *subject) newest() time.Time { return s.tree.Newest }
 
-// room is the share of the root's file system that is free for ordinary users; 1 where nobody counts.
+// room is the share of the root's file system that is free for ordinary users; 1 where the file system does not report it.
 func (r *root) room() float64 {
 	if r.fs.Bytes <= 0 {
 		return 1

@@ -21,7 +21,7 @@ type Timer struct {
 	// Lifetime is session_lifetime for a machine without a configuration, as options take it ("168h").
 	Lifetime string
 	Policy   Policy
-	// File is where the policy will lie, empty for /etc/sandglass/clean.toml.
+	// File is the path of the policy, empty for /etc/sandglass/clean.toml.
 	File string
 }
 
@@ -45,7 +45,7 @@ func Units(t Timer) string {
 		"{{command}}", strings.Join(args, " "), "{{shell}}", strings.Join(shell, " ")).Replace(unitsTemplate)
 }
 
-// unitWord quotes a word of ExecStart (systemd.service(5)): % and $ stand for themselves only when doubled.
+// unitWord quotes a word of ExecStart (systemd.service(5)): % and $ are literal only when doubled.
 func unitWord(s string) string {
 	s = strings.NewReplacer("%", "%%", "$", "$$").Replace(s)
 	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\;") {
