@@ -7,10 +7,10 @@ import (
 )
 
 // garbagePercent is how much garbage, in percent of what is in use, a console of so many workspaces lets gather. Go's 100
-// costs 100 MB at 100,000 workspaces; 40 costs a small console a tenth more processor time for nothing.
+// costs 100 MB at 100,000 workspaces; 35 costs a small console a tenth more processor time for nothing.
 func garbagePercent(workspaces int) int {
-	if workspaces > 30_000 {
-		return 40
+	if workspaces > 12_000 {
+		return 35
 	}
 	return 75
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestEveryKindIsDeclared holds what the table promises about each kind.
@@ -99,5 +100,14 @@ func TestWorkTimes(t *testing.T) {
 	}
 	if s := w.Started(); !s.Earliest.Equal(s.Latest) || s.Latest.Second() != 5 {
 		t.Errorf("started %v, want the platform's time", s)
+	}
+}
+
+// TestWorkIsQueuedBeforeItBegins: a platform that names no time of queueing was first read after the work began.
+func TestWorkIsQueuedBeforeItBegins(t *testing.T) {
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	w := Work{StartedAt: Known(at), Seen: WorkSeen{Queued: Bounds{Latest: at.Add(time.Hour)}}}
+	if got := w.Queued(); !got.Latest.Equal(at) {
+		t.Errorf("queued by %v, although it began at %v", got.Latest, at)
 	}
 }

@@ -98,11 +98,11 @@ func WorkClassOf(word string) WorkClass {
 // Ended reports whether the work is over.
 func (c WorkClass) Ended() bool { return c == WorkSucceeded || c == WorkFailed || c == WorkCancelled }
 
-// Queued is when the work was queued: the platform's own time, or else between which readings.
-func (w *Work) Queued() Bounds { return exactly(w.QueuedAt, w.Seen.Queued) }
+// Queued is when the work was queued: the platform's own time, or else between which readings, and before it began.
+func (w *Work) Queued() Bounds { return before(exactly(w.QueuedAt, w.Seen.Queued), w.Started()) }
 
-// Started is when the work began: the platform's own time, or else between which readings.
-func (w *Work) Started() Bounds { return exactly(w.StartedAt, w.Seen.Started) }
+// Started is when the work began: the platform's own time, or else between which readings, and before it was over.
+func (w *Work) Started() Bounds { return before(exactly(w.StartedAt, w.Seen.Started), w.Ended()) }
 
 // Ended is when the work was over: the platform's own time, or else between which readings.
 func (w *Work) Ended() Bounds { return exactly(w.EndedAt, w.Seen.Ended) }
@@ -112,4 +112,15 @@ func exactly(at Value[time.Time], seen Bounds) Bounds {
 		return Bounds{t, t}
 	}
 	return seen
+}
+
+// before lowers the later bound of what came first to that of what followed.
+func before(first, then Bounds) Bounds {
+	if !then.Latest.IsZero() && !first.Latest.IsZero() && then.Latest.Before(first.Latest) {
+		first.Latest = then.Latest
+		if first.Earliest.After(first.Latest) {
+			first.Earliest = time.Time{}
+		}
+	}
+	return first
 }

@@ -101,7 +101,7 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 	for _, a := range s.Board.Alerts {
 		weight := certainty(a.State)
 		own := s.wide && a.Source == s.Subject.Source
-		if a.Rule != rule || weight == 0 || !own && !s.here(a.Source) && !(s.wide && s.speaksHere(a.Source)) {
+		if a.Rule != rule || weight == 0 || !own && !s.here(a.Source) && !s.countedBy(a.Source) {
 			continue
 		}
 		if own {
@@ -112,6 +112,12 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 		}
 	}
 	return v
+}
+
+// countedBy reports whether a source of metrics or logs is configured to speak about the source that the subject is.
+func (s *subjectView) countedBy(source string) bool {
+	h := s.State.Source(source)
+	return s.wide && h != nil && len(h.About) > 0 && onlyCounts(h) && s.speaksHere(source)
 }
 
 func certainty(s alerts.AlertState) int {

@@ -150,3 +150,17 @@ func TestEveryThresholdIsPublished(t *testing.T) {
 		}
 	}
 }
+
+// TestAStormStaysOnItsSource: a source whose answers concern every other one does not bring its storm to their pages.
+func TestAStormStaysOnItsSource(t *testing.T) {
+	w := world{workspaces: evicted("gone"), rules: rules.Defaults()}
+	st := w.state()
+	board := w.conclude(st)
+	board.Alerts = []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring}}
+	for source, want := range map[string]bool{"helix-eu": true, "docker-local": false} {
+		d := Case{State: st, Board: board, Subject: sourceKeyOf(source)}.Diagnose("7")
+		if got := d.Mark("storm"); got == Confirmed != want {
+			t.Errorf("the storm of helix-eu on the page of %s: %s", source, got)
+		}
+	}
+}

@@ -32,8 +32,6 @@ func (executionKind) row(w *writer, e backend.Entity) []kit.Span {
 	return w.workRow(&x.Meta, &x.Work)
 }
 
-func (executionKind) page(backend.Key, *views.Frame) (incident, why string) { return aboutSandboxes() }
-
 func (executionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
 	relatedWork(k, s, add)
 }

@@ -28,8 +28,6 @@ func (jobKind) row(w *writer, e backend.Entity) []kit.Span {
 	return w.workRow(&x.Meta, &x.Work)
 }
 
-func (jobKind) page(backend.Key, *views.Frame) (incident, why string) { return aboutSandboxes() }
-
 func (jobKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
 	relatedWork(k, s, add)
 }

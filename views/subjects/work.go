@@ -131,7 +131,10 @@ func workRank(c backend.WorkClass) float64 {
 func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
 	m := e.EntityMeta()
 	meaning := "  no class is known for it"
-	if x.Class != backend.WorkUnknown && x.Class != "" {
+	switch {
+	case x.Reported.String() == string(x.Class):
+		meaning = ""
+	case x.Class != backend.WorkUnknown && x.Class != "":
 		meaning = "  that is: " + string(x.Class)
 	}
 	w.cell("state", workCell(x), dim(meaning))
