@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -48,6 +49,10 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	permitFlags(root, &s)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var said *failure
+		if errors.As(err, &said) { // the flag says what it takes
+			return said
+		}
 		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
 	})
 	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s))

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ type oneWord struct {
 // Set refuses a word that is not allowed.
 func (o *oneWord) Set(s string) error {
 	if !slices.Contains(o.allowed, s) {
-		return fmt.Errorf("%s %q is not known; it is one of %v", o.flag, s, o.allowed)
+		return usage("%s %q is not known; it is one of %v", o.flag, s, o.allowed)
 	}
 	o.word = s
 	return nil
