@@ -41,10 +41,6 @@ type boxDeeds struct {
 	execs map[string]*execution
 }
 
-func newBoxDeeds() *boxDeeds {
-	return &boxDeeds{byBox: map[*box][]deed{}, execs: map[string]*execution{}}
-}
-
 func (d *boxDeeds) add(x deed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

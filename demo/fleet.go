@@ -88,7 +88,7 @@ func newFleet(c cast) (*fleet, error) {
 	d := dice(scramble(c.seed))
 	f := &fleet{
 		dice: d, names: newNaming(d), acts: c.acts, start: c.start, root: c.root,
-		boxBySpace: map[int32]int32{}, deeds: newBoxDeeds(), alias: map[string]int32{},
+		boxBySpace: map[int32]int32{}, deeds: &boxDeeds{byBox: map[*box][]deed{}, execs: map[string]*execution{}}, alias: map[string]int32{},
 		flooder: nobody, broken: nobody, unnamed: [instances]int32{nobody, nobody},
 	}
 	f.enrol(c.size)

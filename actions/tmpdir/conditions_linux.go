@@ -40,7 +40,7 @@ func conditions() []condition {
 		{"kernel", "nothing in it backs a loop device or is swap space", true, noKernel},
 		{"processes", "every process shows what it uses; one that does not may use it", true, allShown},
 		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor what a volume of the driver `local` stands for by its options (`device`), whether or not a container has it, nor inside or above one", true, noBind},
-		{"engines", "every container and volume is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, enginesKnown},
+		{"engines", "every container and volume is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, func(s *subject) backend.Safe { return s.w.engine }},
 		{"refs", "no persisted ref and no workspace names it", true, noRef},
 		{"whole tree", "its whole tree was read", true, wholeTree},
 		{"unplaced", "no open file whose path cannot be told lies in it, and no socket of a name that a process bound without saying where", true, noUnplaced},
@@ -240,8 +240,6 @@ func (t *tool) first(closed []hostfs.Use) backend.Safe {
 	}
 	return backend.Textf(" (first: process %d, %s)", closed[0].PID, t.clean(closed[0].Command))
 }
-
-func enginesKnown(s *subject) backend.Safe { return s.w.engine }
 
 func noRef(s *subject) backend.Safe {
 	return s.w.refs.naming(filepath.Base(s.path))

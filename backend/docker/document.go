@@ -92,10 +92,6 @@ const maxMasked = 4 * maxRaw
 // maxNames bounds the names that a masker remembers; labels are the same few on all containers.
 const maxNames = 4096
 
-func newMasker(c *backend.Cleaner) *documentMasker {
-	return &documentMasker{c: c, names: map[string]bool{}}
-}
-
 // pair masks value, knowing under which name it stands: a name that says "secret" hides all of it.
 func (m *documentMasker) pair(name, value string) string {
 	if value == "" {

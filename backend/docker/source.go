@@ -44,7 +44,7 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: newMasker(deps.Cleaner), attn: map[backend.ID]bool{},
+	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 }
 

@@ -9,9 +9,6 @@ import (
 	"sandglass/backend"
 )
 
-// plainURL is a template as a URL.
-func plainURL(template string) string { return strings.ReplaceAll(template, placeholder, "x") }
-
 // target shows a route without what may be secret in its query.
 func (s *Source) target(template string) string {
 	path, query, ok := strings.Cut(template, "?")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +73,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 	var origins []string
 	for _, u := range []string{o.URL, o.ListURL, o.AggregateURL} {
 		if u != "" {
-			origins = append(origins, plainURL(u))
+			origins = append(origins, strings.ReplaceAll(u, placeholder, "x"))
 		}
 	}
 	client, err := wire.New(wire.Config{Origins: origins, Credential: o.Read, MaxBody: int64(o.MaxBody), Budget: budget}, deps)

@@ -117,15 +117,12 @@ func (f *finder) blind(mounts Mounts) string {
 	if ns, err := f.p.link("self", "ns", "pid"); err == nil && ns != fmt.Sprintf("pid:[%d]", firstPIDNamespace) {
 		return "only the processes of this container can be seen"
 	}
-	if m, ok := mounts.At(f.p.Root); ok && hides(m) && !looksInto() {
+	// With CAP_SYS_PTRACE this process sees every other one. The superuser of a container can lack it.
+	if m, ok := mounts.At(f.p.Root); ok && hides(m) && !effective(unix.CAP_SYS_PTRACE) {
 		return "/proc hides the processes of other users (mount option hidepid)"
 	}
 	return ""
 }
-
-// looksInto reports whether this process may look into every other one, which no /proc hides then. The superuser alone is
-// not enough: a container's has less.
-func looksInto() bool { return effective(unix.CAP_SYS_PTRACE) }
 
 // effective reports whether this process has a capability, one of the first 32.
 func effective(capability int) bool {

@@ -39,7 +39,7 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
-	return &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: newWords(), mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
+	return &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: &refusedCommands{seen: map[string]map[string]*commandUse{}}, mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 }
 

@@ -22,8 +22,6 @@ const (
 	maxWords        = 200 // of one session
 )
 
-func newWords() *refusedCommands { return &refusedCommands{seen: map[string]map[string]*commandUse{}} }
-
 // fresh reports whether the session has not used the word lately. What is beyond the bounds is never fresh: the count is
 // then a lower bound far above any threshold.
 func (w *refusedCommands) fresh(session string, word []byte, at time.Time) bool {

@@ -86,7 +86,7 @@ func New(cfg Config, deps backend.Deps) (*Client, error) {
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	c := &Client{cfg: cfg, deps: deps, secret: newSecretStore(cfg.Credential, deps)}
+	c := &Client{cfg: cfg, deps: deps, secret: &secretStore{cfg: cfg.Credential, deps: deps, clean: deps.Cleaner}}
 	for _, raw := range cfg.Origins {
 		u, err := ParseURL(raw)
 		if err != nil {

@@ -85,10 +85,6 @@ type secretStore struct {
 	clean *backend.Cleaner
 }
 
-func newSecretStore(cfg Credential, deps backend.Deps) *secretStore {
-	return &secretStore{cfg: cfg, deps: deps, clean: deps.Cleaner}
-}
-
 func (s *secretStore) cleaner() *backend.Cleaner {
 	s.mu.Lock()
 	defer s.mu.Unlock()

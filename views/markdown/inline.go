@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"html"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -124,5 +123,3 @@ func punctuation(c byte) bool {
 }
 
 func clean(s string) string { return backend.Clean(s, backend.MaxTextRunes).String() }
-
-func itoa(n int) string { return strconv.Itoa(n) }

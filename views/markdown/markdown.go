@@ -3,11 +3,13 @@
 package markdown
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 
 	"sandglass/views/kit"
@@ -168,7 +170,7 @@ func (r *writer) block(n ast.Node, in *inset) {
 	case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 		r.verbatim(n, in)
 	default:
-		if isTable(n) {
+		if n.Kind() == extast.KindTable {
 			r.table(n, in)
 			return
 		}
@@ -206,7 +208,7 @@ func (r *writer) list(n *ast.List, in *inset) {
 		}
 		mark := "- "
 		if n.IsOrdered() {
-			mark = itoa(number) + ". "
+			mark = strconv.Itoa(number) + ". "
 			number++
 		}
 		inner := in.deeper(kit.Span{Tone: theme.Dim, Text: mark}, kit.Span{Tone: theme.Normal, Text: strings.Repeat(" ", len(mark))})

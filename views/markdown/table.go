@@ -16,8 +16,6 @@ const (
 	leastColumn = 6
 )
 
-func isTable(n ast.Node) bool { return n.Kind() == extast.KindTable }
-
 // table draws columns as wide as their text where there is room, wraps cells where there is less, and lists the cells
 // of each row below each other where columns would be too narrow to read.
 func (r *writer) table(n ast.Node, in *inset) {

@@ -30,7 +30,7 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.cause(a)
 	w.whole(a)
 	w.others(a)
-	w.onset(a)
+	w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "")
 	w.evidence(a)
 	w.section(headWhy)
 	w.whys(a)
@@ -136,8 +136,6 @@ func (w *writer) whole(a *alerts.Alert) {
 func number(n int, noun string) string {
 	return kit.Count(n, noun, backend.Plural(noun))
 }
-
-func (w *writer) onset(a *alerts.Alert) { w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "") }
 
 // between says between which moments something began; a zero one is not known.
 func (w *writer) between(label string, e, l time.Time, more string) {

@@ -83,7 +83,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				func(b row) string { return backend.Bytes(usage(b).Mem.Or(0)) },
 				noUsage),
 			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
-				createdAt),
+				func(b row) backend.Value[time.Time] { return b.CreatedAt }),
 			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
 		},
 	}
@@ -253,5 +253,3 @@ func exitCode(b *backend.Sandbox) string {
 	}
 	return ""
 }
-
-func createdAt(b *backend.Sandbox) backend.Value[time.Time] { return b.CreatedAt }
