@@ -227,9 +227,6 @@ func (d *Demo) shutGates() {
 // Config is the TOML configuration that reads this fleet.
 func (d *Demo) Config() string { return d.config }
 
-// Dir is the directory that holds every file of the demo.
-func (d *Demo) Dir() string { return d.dir }
-
 // Wait returns the first failure of a server or writer. It returns nil when the
 // demo is closed or its context ends.
 func (d *Demo) Wait() error { return d.crew.wait() }
