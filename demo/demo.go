@@ -27,7 +27,7 @@ type Demo struct {
 	fleet   *fleet
 	now     now
 	deeds   resetDeeds
-	crew    *crew
+	group   *taskGroup
 	config  string
 	dir     string
 	claimed *os.File
@@ -72,7 +72,7 @@ func start(ctx context.Context, o Options, clock func() time.Duration) (*Demo, e
 	if err != nil {
 		return nil, err
 	}
-	d := &Demo{dir: dir, crew: newCrew(ctx)}
+	d := &Demo{dir: dir, group: newTaskGroup(ctx)}
 	if err := d.build(o, s, clock); err != nil {
 		// The director, who shuts the servers otherwise, does not run yet.
 		d.shutGates()
@@ -148,7 +148,7 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	d.crew.start("director", d.direct)
+	d.group.start("director", d.direct)
 	return nil
 }
 
@@ -159,19 +159,19 @@ func (d *Demo) openGates() error {
 	if err := os.WriteFile(d.fleet.tokenPath(), []byte(acting.token+"\n"), 0o600); err != nil {
 		return fmt.Errorf("demo: write the acting token: %w", err)
 	}
-	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us, acting}.handler(), crew: d.crew, now: d.now}
+	d.us = &gate{name: us.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, us, acting}.handler(), group: d.group, now: d.now}
 	d.gates = []*gate{
-		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu, acting}.handler(), crew: d.crew, now: d.now},
+		{name: eu.String(), network: "tcp", addr: anyPort, handler: helixServer{d.now, eu, acting}.handler(), group: d.group, now: d.now},
 		d.us,
-		{name: "metrics", network: "tcp", addr: anyPort, handler: metricsServer{d.now}.handler(), crew: d.crew, now: d.now},
-		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.crew.ctx.Done()}.handler(), crew: d.crew, now: d.now},
+		{name: "metrics", network: "tcp", addr: anyPort, handler: metricsServer{d.now}.handler(), group: d.group, now: d.now},
+		{name: "docker-demo", network: "unix", addr: socketPath(d.dir), handler: dockerServer{d.now, d.group.ctx.Done()}.handler(), group: d.group, now: d.now},
 	}
 	paths := []string{"/healthz", "/healthz", "/metrics", "/_ping"}
 	for i, g := range d.gates {
 		if err := g.open(); err != nil {
 			return err
 		}
-		if err := g.answers(d.crew.ctx, paths[i]); err != nil {
+		if err := g.answers(d.group.ctx, paths[i]); err != nil {
 			return err
 		}
 	}
@@ -229,13 +229,13 @@ func (d *Demo) Config() string { return d.config }
 
 // Wait returns the first failure of a server or writer. It returns nil when the
 // demo is closed or its context ends.
-func (d *Demo) Wait() error { return d.crew.wait() }
+func (d *Demo) Wait() error { return d.group.wait() }
 
 // Close ends the servers and removes the directory. Later calls return the
 // result of the first one.
 func (d *Demo) Close() error {
 	d.once.Do(func() {
-		d.crew.end()
+		d.group.end()
 		var errs []error
 		for _, l := range d.logs {
 			errs = append(errs, l.close())

@@ -222,8 +222,8 @@ func TestFailureOfAWriterEndsTheDemo(t *testing.T) {
 }
 
 func TestPanicInAServerIsAFailure(t *testing.T) {
-	c := newCrew(t.Context())
-	g := &gate{name: "boom", network: "tcp", addr: "127.0.0.1:0", crew: c, handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") })}
+	c := newTaskGroup(t.Context())
+	g := &gate{name: "boom", network: "tcp", addr: "127.0.0.1:0", group: c, handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("boom") })}
 	if err := g.open(); err != nil {
 		t.Fatal(err)
 	}

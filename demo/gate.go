@@ -19,7 +19,7 @@ type gate struct {
 	network string // tcp or unix
 	addr    string
 	handler http.Handler
-	crew    *crew
+	group   *taskGroup
 	now     now
 	server  *http.Server // nil while shut
 }
@@ -28,7 +28,7 @@ type gate struct {
 // it from then on.
 func (g *gate) open() error {
 	var lc net.ListenConfig
-	ln, err := lc.Listen(g.crew.ctx, g.network, g.addr)
+	ln, err := lc.Listen(g.group.ctx, g.network, g.addr)
 	if err != nil {
 		return fmt.Errorf("demo: %s: listen on %s: %w", g.name, g.addr, err)
 	}
@@ -38,11 +38,11 @@ func (g *gate) open() error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		// Broken connections are the clients' business; panics go to the crew.
+		// Broken connections are the clients' business; panics go to the group.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	g.server = server
-	g.crew.start(g.name, func(context.Context) error {
+	g.group.start(g.name, func(context.Context) error {
 		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
@@ -56,7 +56,7 @@ func (g *gate) watched() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				g.crew.cancel(fmt.Errorf("demo: %s: %s: panic: %v\n%s", g.name, r.URL.Path, p, debug.Stack()))
+				g.group.cancel(fmt.Errorf("demo: %s: %s: panic: %v\n%s", g.name, r.URL.Path, p, debug.Stack()))
 				panic(http.ErrAbortHandler)
 			}
 		}()

@@ -11,21 +11,21 @@ import (
 // errClosed is why the goroutines of a demo end in the normal case.
 var errClosed = errors.New("demo: closed")
 
-// crew runs the goroutines of one demo. The first failure, a panic included,
+// taskGroup runs the goroutines of one demo. The first failure, a panic included,
 // ends them all and is what wait returns. This package imports nothing of the
 // rest of the program, so it has this helper of its own.
-type crew struct {
+type taskGroup struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 }
 
-func newCrew(parent context.Context) *crew {
+func newTaskGroup(parent context.Context) *taskGroup {
 	ctx, cancel := context.WithCancelCause(parent)
-	return &crew{ctx: ctx, cancel: cancel}
+	return &taskGroup{ctx: ctx, cancel: cancel}
 }
 
-func (c *crew) start(what string, run func(ctx context.Context) error) {
+func (c *taskGroup) start(what string, run func(ctx context.Context) error) {
 	c.wg.Go(func() {
 		if err := guarded(c.ctx, run); err != nil {
 			c.cancel(fmt.Errorf("demo: %s: %w", what, err))
@@ -44,7 +44,7 @@ func guarded(ctx context.Context, run func(ctx context.Context) error) (err erro
 
 // wait returns the first failure, or nil when the demo was closed or its
 // context ended.
-func (c *crew) wait() error {
+func (c *taskGroup) wait() error {
 	<-c.ctx.Done()
 	cause := context.Cause(c.ctx)
 	if errors.Is(cause, errClosed) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
@@ -53,8 +53,8 @@ func (c *crew) wait() error {
 	return cause
 }
 
-// end stops everybody and waits for them.
-func (c *crew) end() {
+// end stops all goroutines and waits for them.
+func (c *taskGroup) end() {
 	c.cancel(errClosed)
 	c.wg.Wait()
 }
