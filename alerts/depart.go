@@ -22,7 +22,7 @@ func (re *ruleEvaluation) depart(due []*record) {
 		return
 	}
 	for _, r := range re.old.records {
-		if _, known := re.gone[r.Key]; known || r.State == StateEnded && r.Note == nil {
+		if _, known := re.gone[r.Key]; known || r.State == StateEnded && r.Note.IsZero() {
 			continue
 		}
 		switch why, f := re.presenceOf(r); f {

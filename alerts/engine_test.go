@@ -17,7 +17,7 @@ type lampRule struct{ meta Meta }
 func (r *lampRule) Meta() *Meta        { return &r.meta }
 func (r *lampRule) Kind() backend.Kind { return backend.KindSession }
 
-func (r *lampRule) Judge(env *Env, e backend.Entity, _ *Note) Verdict {
+func (r *lampRule) Judge(env *Env, e backend.Entity, _ Note) Verdict {
 	s, ok := e.(*backend.Session)
 	if !ok {
 		return Verdict{Outcome: NotApplicable}

@@ -115,7 +115,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 		}
 		return
 	}
-	var note *Note
+	var note Note
 	if rec != nil {
 		note = rec.Note
 	}
@@ -123,7 +123,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 	if re.outside(k, e, &v, false) {
 		v = Verdict{Outcome: False}
 	}
-	if rec == nil && v.Note == nil && v.Outcome != True {
+	if rec == nil && v.Note.IsZero() && v.Outcome != True {
 		return
 	}
 	if v.Source == "" {
@@ -189,7 +189,7 @@ const silentRecheck = 10 * time.Second
 
 func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []backend.Series) {
 	rec := re.old.get(k)
-	if rec != nil && rec.State == StateEnded && (len(series) == 0 && rec.Note == nil || re.st.Entity(k) == nil) {
+	if rec != nil && rec.State == StateEnded && (len(series) == 0 && rec.Note.IsZero() || re.st.Entity(k) == nil) {
 		return // what is left in the windows of an ended subject does not start it anew
 	}
 	for _, c := range re.ended {
@@ -200,24 +200,23 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	if g := re.next.gaps[k.Source]; g.Starting && rec != nil {
 		return // whose sessions its series speak about is not known before the registry is read: everything stays as it was
 	}
-	note := &Note{}
-	if rec != nil && rec.Note != nil {
-		if slices.ContainsFunc(rec.Note.Series(), func(s backend.Series) bool { return re.env.HomeOf(s) == "" }) {
+	var note Note
+	var known []backend.Series
+	if rec != nil {
+		note = rec.Note
+		before := rule.SeriesOf(note)
+		if slices.ContainsFunc(before, func(s backend.Series) bool { return re.env.HomeOf(s) == "" }) {
 			return // the same
 		}
-		c := *rec.Note
-		c.Keep(func(r *RareNote) {
-			r.Series = slices.DeleteFunc(slices.Clone(r.Series), func(s backend.Series) bool { return rule.SubjectOf(&re.env, s) != k })
-		})
-		note = &c
+		known = slices.DeleteFunc(slices.Clone(before), func(s backend.Series) bool { return rule.SubjectOf(&re.env, s) != k })
 	}
 	for _, s := range series {
-		if !slices.Contains(note.Series(), s) {
-			note.Keep(func(r *RareNote) { r.Series = append(slices.Clip(r.Series), s) })
+		if !slices.Contains(known, s) {
+			known = append(known, s)
 		}
 	}
 	via := ""
-	for _, s := range note.Series() {
+	for _, s := range known {
 		if g, is := re.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
 				re.put(rec, step(re.meta, k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}, re.env.Now, re.settling))
@@ -232,7 +231,7 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 		}
 		via = s.Source
 	}
-	v := rule.JudgeSeries(&re.env, k, note)
+	v := rule.JudgeSeries(&re.env, k, known, note)
 	if v.Source == "" {
 		v.Source = k.Source
 	}
@@ -278,7 +277,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}
 		}
 		next := step(re.meta, f.Key, rec, &f.Verdict, re.env.Now, re.settling)
-		if next != nil && next != rec && next.State == StateFiring && !next.Clear.IsZero() && next.Note == nil {
+		if next != nil && next != rec && next.State == StateFiring && !next.Clear.IsZero() && next.Note.IsZero() {
 			next.Note = rec.Note // while it is kept firing it may come back, and then it began when it first did
 		}
 		re.put(rec, next)

@@ -16,7 +16,7 @@ type everyRule struct {
 
 func (r *everyRule) Kind() backend.Kind { return r.kind }
 
-func (r *everyRule) Judge(env *Env, _ backend.Entity, _ *Note) Verdict {
+func (r *everyRule) Judge(env *Env, _ backend.Entity, _ Note) Verdict {
 	cause, fp := env.Cause(backend.Text("there"))
 	return Verdict{Outcome: True, Cause: cause, Fingerprint: fp}
 }

@@ -119,14 +119,14 @@ func unlist(rec *record, now time.Time) *record {
 		n := rec.clone()
 		n.Due = rec.listedUntil()
 		return n
-	case rec.Note == nil:
+	case rec.Note.IsZero():
 		return nil
 	}
 	return &record{Key: rec.Key, Source: rec.Source, Note: rec.Note, Listed: rec.Listed}
 }
 
 func noteOnly(key backend.Key, v *Verdict) *record {
-	if v.Note == nil {
+	if v.Note.IsZero() {
 		return nil
 	}
 	return &record{Key: key, Source: v.Source, Note: v.Note, Due: v.Recheck}
@@ -137,12 +137,12 @@ func stepGap(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, s
 		return noteOnly(key, v)
 	}
 	note := rec.Note
-	if v.Note != nil {
+	if !v.Note.IsZero() {
 		note = v.Note
 	}
 	switch rec.State {
 	case "":
-		if v.Note == nil || v.Note == rec.Note {
+		if v.Note.IsZero() || v.Note == rec.Note {
 			return rec
 		}
 		return noteOnly(key, v)
@@ -176,7 +176,7 @@ func stepGap(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, s
 		n.Why, n.Note, n.Due = v.Why, note, v.Recheck
 		return n
 	case StateEnded:
-		if v.Note != nil {
+		if !v.Note.IsZero() {
 			return returned(rec, v)
 		}
 	case StateResolved:
@@ -193,7 +193,7 @@ func end(rec *record, why backend.Safe, now time.Time) *record {
 		return returned(rec, &Verdict{})
 	}
 	n := rec.clone()
-	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), nil, time.Time{}
+	n.State, n.Since, n.Due, n.Note, n.Clear = StateEnded, now, now.Add(endedShown), Note{}, time.Time{}
 	n.Why = backend.Textf("ended while still %s: %s", rec.State, why)
 	return n
 }

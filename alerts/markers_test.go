@@ -117,7 +117,7 @@ func TestNamedChangesAreFew(t *testing.T) {
 // trendRule is a lamp with a trend.
 type trendRule struct{ lampRule }
 
-func (r *trendRule) Judge(env *Env, e backend.Entity, n *Note) Verdict {
+func (r *trendRule) Judge(env *Env, e backend.Entity, n Note) Verdict {
 	v := r.lampRule.Judge(env, e, n)
 	v.Trend, v.TrendSpan = []float64{1, 2, 4, 8, 16, 32, 64, 128}, 8*time.Minute
 	return v

@@ -53,7 +53,7 @@ type record struct {
 	Via      string      `json:"via,omitempty"`
 	Due      time.Time   `json:"due,omitzero"`     // when it must be looked at again
 	Listed   bool        `json:"listed,omitempty"` // the State has or had an entity of this key
-	Note     *Note       `json:"note,omitempty"`
+	Note     Note        `json:"note,omitzero"`
 	*finding             // nil exactly when State is empty
 }
 
@@ -334,7 +334,7 @@ func (d *dueIndex) with(changes []change) *dueIndex {
 type Known struct{ l *ruleState }
 
 // All walks the rule's findings and notes in key order.
-func (k Known) All(yield func(backend.Key, *Note) bool) {
+func (k Known) All(yield func(backend.Key, Note) bool) {
 	for _, r := range k.l.records {
 		if !yield(r.Key, r.Note) {
 			return
@@ -350,12 +350,12 @@ func (k Known) Finding(key backend.Key) AlertState {
 	return ""
 }
 
-// Note is what is remembered of one subject, nil when nothing is.
-func (k Known) Note(key backend.Key) *Note {
+// Note is what is remembered of one subject, the zero Note when nothing is.
+func (k Known) Note(key backend.Key) Note {
 	if r := k.l.get(key); r != nil {
 		return r.Note
 	}
-	return nil
+	return Note{}
 }
 
 // Via is the other source on which a finding rests, empty when there is none.

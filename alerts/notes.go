@@ -11,7 +11,7 @@ import (
 // that a State in which few notes change does not walk them all.
 type Bucketer interface {
 	// Bucket names the place of a note; empty: in none.
-	Bucket(k backend.Key, n *Note) string
+	Bucket(k backend.Key, n Note) string
 }
 
 // Notes are what a rule noted about several subjects, in key order.
@@ -21,7 +21,7 @@ type Notes struct{ rs []*record }
 func (n Notes) Len() int { return len(n.rs) }
 
 // All walks them.
-func (n Notes) All(yield func(backend.Key, *Note) bool) {
+func (n Notes) All(yield func(backend.Key, Note) bool) {
 	for _, r := range n.rs {
 		if !yield(r.Key, r.Note) {
 			return
@@ -30,7 +30,7 @@ func (n Notes) All(yield func(backend.Key, *Note) bool) {
 }
 
 // Where are those that a test accepts.
-func (n Notes) Where(accept func(backend.Key, *Note) bool) Notes {
+func (n Notes) Where(accept func(backend.Key, Note) bool) Notes {
 	var out []*record
 	for _, r := range n.rs {
 		if accept(r.Key, r.Note) {
@@ -64,7 +64,7 @@ func (k Known) Buckets(yield func(string, Notes) bool) {
 // bucketed brings the places up to date. Changes are sorted and without doubles.
 func (l *ruleState) bucketed(b Bucketer, changes []change) map[string][]*record {
 	place := func(r *record) string {
-		if r == nil || r.Note == nil {
+		if r == nil || r.Note.IsZero() {
 			return ""
 		}
 		return b.Bucket(r.Key, r.Note)

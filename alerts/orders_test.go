@@ -101,7 +101,7 @@ func TestWhatIsTakenBackDoesNotLapse(t *testing.T) {
 // severe is a lamp rule whose findings are critical while the status is "hot".
 type severe struct{ lampRule }
 
-func (r *severe) Judge(env *Env, e backend.Entity, n *Note) Verdict {
+func (r *severe) Judge(env *Env, e backend.Entity, n Note) Verdict {
 	s, ok := e.(*backend.Session)
 	if !ok || s.Status.String() == "off" {
 		return Verdict{Outcome: False}
@@ -249,9 +249,9 @@ type outageRule struct {
 func (r *outageRule) Meta() *Meta        { return &r.meta }
 func (r *outageRule) Kind() backend.Kind { return backend.KindSession }
 
-func (r *outageRule) Judge(_ *Env, e backend.Entity, _ *Note) Verdict {
+func (r *outageRule) Judge(_ *Env, e backend.Entity, _ Note) Verdict {
 	if s, ok := e.(*backend.Session); ok && s.Status.String() == "on" {
-		return Verdict{Outcome: False, Note: &Note{WasFailed: true}}
+		return Verdict{Outcome: False, Note: NoteOf(new(bool))}
 	}
 	return Verdict{Outcome: False}
 }
@@ -275,7 +275,7 @@ func (r *outageRule) JudgeFleet(_ *Env, known Known) []Found {
 // providedLamp tells the lamp's provider, unless the session has none.
 type providedLamp struct{ lampRule }
 
-func (r *providedLamp) Judge(env *Env, e backend.Entity, n *Note) Verdict {
+func (r *providedLamp) Judge(env *Env, e backend.Entity, n Note) Verdict {
 	v := r.lampRule.Judge(env, e, n)
 	if s, ok := e.(*backend.Session); ok {
 		v.Provider = s.Tenant // stands in for what the rule would join

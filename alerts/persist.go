@@ -131,7 +131,10 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 		if !ok {
 			continue
 		}
-		l := restoreLedger(mem, r.Meta(), saved)
+		l, err := restoreLedger(mem, r, saved)
+		if err != nil {
+			return Loaded{}, fmt.Errorf("alert state of %s: %w", r.Meta().Name, err)
+		}
 		mem.rules[r.Meta().Name] = l
 		for _, g := range l.groups {
 			b.Alerts = append(b.Alerts, g.alert)
@@ -159,10 +162,14 @@ func sound(rs []*record) []*record {
 	return slices.CompactFunc(out, func(a, b *record) bool { return a.Key == b.Key })
 }
 
-func restoreLedger(mem *memory, m *Meta, saved savedRule) *ruleState {
+func restoreLedger(mem *memory, rule Rule, saved savedRule) (*ruleState, error) {
 	l := &ruleState{records: sound(saved.Records), groups: map[groupID]*group{}, due: &dueIndex{}}
 	var all []change
 	for _, r := range l.records {
+		var err error
+		if r.Note, err = r.Note.decoded(rule, r.Key); err != nil {
+			return nil, fmt.Errorf("note about %s: %w", r.Key.Safe(), err)
+		}
 		all = append(all, change{next: r})
 		if id, ok := r.group(); ok {
 			if l.groups[id] == nil {
@@ -178,7 +185,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ruleState {
 		}
 		l.flaps[groupID{f.Source, f.Fingerprint, f.Severity}] = f.flap
 	}
-	lister := &ruleEvaluation{evaluation: &evaluation{env: Env{clock: mem.clock}}, meta: m}
+	lister := &ruleEvaluation{evaluation: &evaluation{env: Env{clock: mem.clock}}, meta: rule.Meta()}
 	for _, sa := range saved.Alerts {
 		if sa.Alert == nil {
 			continue
@@ -208,7 +215,7 @@ func restoreLedger(mem *memory, m *Meta, saved savedRule) *ruleState {
 			l.records = slices.DeleteFunc(slices.Clone(l.records), func(r *record) bool { x, ok := r.group(); return ok && x == id })
 		}
 	}
-	return l
+	return l, nil
 }
 
 // keep restores an alert without findings, if its history says that it flaps.

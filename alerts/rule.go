@@ -98,7 +98,7 @@ type Rule interface {
 type SubjectRule interface {
 	Rule
 	Kind() backend.Kind
-	Judge(env *Env, e backend.Entity, note *Note) Verdict
+	Judge(env *Env, e backend.Entity, note Note) Verdict
 	// Evidence states what stands behind an alert; a has everything but its evidence, oldest is the entity of its
 	// oldest finding, nil when that is gone.
 	Evidence(env *Env, a *Alert, oldest backend.Entity) []Evidence
@@ -110,8 +110,10 @@ type SeriesRule interface {
 	Metrics() []backend.Metric
 	// SubjectOf names the subject that a series speaks about, and the source that is judged.
 	SubjectOf(env *Env, s backend.Series) backend.Key
-	// JudgeSeries judges a subject by all series known of it; they are in note.Series().
-	JudgeSeries(env *Env, key backend.Key, note *Note) Verdict
+	// JudgeSeries judges a subject by all series known of it. The rule keeps them in its note.
+	JudgeSeries(env *Env, key backend.Key, series []backend.Series, note Note) Verdict
+	// SeriesOf returns the series that a note keeps.
+	SeriesOf(note Note) []backend.Series
 }
 
 // FleetRule judges aggregates. It is evaluated on every State and returns a verdict for each subject it can judge,
@@ -153,7 +155,7 @@ type Verdict struct {
 	Provider, Tenant backend.Safe
 	Confirmed        time.Time // when the newest reading that supports it was taken
 	Recheck          time.Time // when the verdict can change by itself, zero: never
-	Note             *Note     // what to remember; nil forgets unless the outcome is a gap or a fleet rule's finding is kept firing
+	Note             Note      // what to remember; the zero Note forgets unless the outcome is a gap or a fleet rule's finding is kept firing
 
 	// Listing replaces the subjects of a finding that stands for many; nil otherwise.
 	Listing *Listing
@@ -167,89 +169,4 @@ type Verdict struct {
 type Listing struct {
 	Subjects                            []Subject
 	Count, Sessions, Providers, Tenants int
-}
-
-// Note is what a rule remembers about one subject between States. It is immutable; a change makes a new one.
-type Note struct {
-	Success     time.Time    `json:"success,omitzero"` // the last success for which the note holds
-	Worked      time.Time    `json:"worked,omitzero"`  // the newest reading before the failures
-	First       time.Time    `json:"first,omitzero"`   // first known failed attempt
-	Last        time.Time    `json:"last,omitzero"`    // newest attempt seen
-	Seen        time.Time    `json:"seen,omitzero"`    // when it was first read in this condition
-	Count       int32        `json:"count,omitempty"`
-	WasFailed   bool         `json:"was_failed,omitempty"`
-	WasEvicted  bool         `json:"was_evicted,omitempty"`
-	Cause       backend.Safe `json:"cause,omitzero"`
-	Fingerprint string       `json:"fingerprint,omitempty"`
-	Raw         backend.Safe `json:"-"` // the text that Cause was made of, to spare making it again
-	Provider    backend.Safe `json:"provider,omitzero"`
-	Session     backend.ID   `json:"session,omitzero"`
-	Tenant      backend.Safe `json:"tenant,omitzero"`
-	Points      []Point      `json:"points,omitempty"` // measured before, oldest first; the rule bounds them
-	*RareNote                // set with Keep, read with the methods: nil in most notes
-}
-
-// RareNote is what few notes hold. It is apart since there is a note for each subject and rule.
-type RareNote struct {
-	Series  []backend.Series `json:"series,omitempty"`
-	Home    string           `json:"home,omitempty"` // the source that listed the subject when it was last listed
-	Kept    []Evidence       `json:"kept,omitempty"` // what was true at the onset and is gone since
-	Closing *Closing         `json:"closing,omitempty"`
-}
-
-// Keep changes what few notes hold. Copies of the note do not notice.
-func (n *Note) Keep(change func(*RareNote)) {
-	var r RareNote
-	if n.RareNote != nil {
-		r = *n.RareNote
-	}
-	change(&r)
-	n.RareNote = &r
-}
-
-// Series are the series that are known of the subject.
-func (n *Note) Series() []backend.Series {
-	if n.RareNote == nil {
-		return nil
-	}
-	return n.RareNote.Series
-}
-
-// Home is the source that listed the subject when it was last listed, empty when none is known.
-func (n *Note) Home() string {
-	if n.RareNote == nil {
-		return ""
-	}
-	return n.RareNote.Home
-}
-
-// Kept is what was true at the onset and is gone since.
-func (n *Note) Kept() []Evidence {
-	if n.RareNote == nil {
-		return nil
-	}
-	return n.RareNote.Kept
-}
-
-// Closing is how the sandbox is meant to end, nil when nothing is known of that.
-func (n *Note) Closing() *Closing {
-	if n.RareNote == nil {
-		return nil
-	}
-	return n.RareNote.Closing
-}
-
-// Point is what a rule measured at one moment.
-type Point struct {
-	At time.Time  `json:"at"` // steady
-	N  [3]float64 `json:"n"`  // what each number means is the rule's
-}
-
-// Closing is what was known, while its session ran, of how a sandbox is meant to end.
-type Closing struct {
-	Destroys   backend.Value[bool]          `json:"destroys"`
-	Shared     backend.Value[bool]          `json:"shared"`
-	SleepAfter backend.Value[time.Duration] `json:"sleep_after"`
-	Timeout    backend.Value[time.Duration] `json:"timeout"`
-	Used       time.Time                    `json:"used,omitzero"` // steady: the last attempt
 }

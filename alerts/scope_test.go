@@ -68,8 +68,8 @@ func TestAlertEndsWhenItsSubjectLeavesTheScope(t *testing.T) {
 // countRule is a fleet rule that notes sessions and reports their source.
 type countRule struct{ lampRule }
 
-func (r *countRule) Judge(env *Env, e backend.Entity, _ *Note) Verdict {
-	return Verdict{Outcome: False, Note: &Note{Count: 1}}
+func (r *countRule) Judge(env *Env, e backend.Entity, _ Note) Verdict {
+	return Verdict{Outcome: False, Note: NoteOf(new(bool))}
 }
 
 func (r *countRule) JudgeFleet(env *Env, known Known) []Found {

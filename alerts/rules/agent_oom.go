@@ -34,15 +34,26 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// agentOOMNote is what is remembered of a source, of a finding or, where the finding is about the source, of both.
+type agentOOMNote struct {
+	Signs       []point           `json:"points,omitempty"` // of a source: process starts, kills by the kernel
+	Kills       int32             `json:"count,omitempty"`  // of a source: the sum of its kernels' counters
+	KillsRead   time.Time         `json:"last,omitzero"`    // when they were read, zero: never
+	onsetNote                     // of a finding
+	Cause       backend.Safe      `json:"cause,omitzero"`
+	Fingerprint string            `json:"fingerprint,omitempty"`
+	Home        string            `json:"home,omitempty"` // the source that listed the session when it was last listed
+	Before      []alerts.Evidence `json:"kept,omitempty"` // what was true at the onset and is gone since
+}
+
 type agentOOM struct {
 	base
+	remembers[agentOOMNote]
 	over            time.Duration
 	restarts, opens int
 	file            int64
 }
 
-// JudgeFleet keeps in the note of a source: Points, restarts and kernel kills; Count, the kernels' counters, and Last, when
-// they were read. In those of findings: Kept, what was seen at the onset; Cause; and what onset keeps.
 func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	named := map[backend.Key][]backend.Series{}
 	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
@@ -66,8 +77,8 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	}
 	out := make([]alerts.Found, 0, len(named))
 	for key, series := range named {
-		v := r.judge(env, key, series, known.Note(key))
-		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
+		v := r.judge(env, key, series, alerts.NoteAs[agentOOMNote](known.Note(key)))
+		if v.Outcome != alerts.True && v.Note.IsZero() && known.Finding(key) == "" {
 			continue
 		}
 		out = append(out, alerts.Found{Key: key, Verdict: v})
@@ -75,13 +86,13 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 	return out
 }
 
-func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Series, note *alerts.Note) alerts.Verdict {
+func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Series, note *agentOOMNote) alerts.Verdict {
 	m := env.Rate(series, r.over)
 	n := note
 	if h := env.State.Source(key.Source); h != nil && h.Key == key {
 		n = r.signs(env, h, note)
 	}
-	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source, Note: n, Runbook: "3"}
+	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source, Note: alerts.NoteOf(n), Runbook: "3"}
 	if len(series) > 0 {
 		v.Via = series[0].Source
 	}
@@ -112,12 +123,10 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	default:
 		if n != nil {
 			c := *n
-			c.Cause, c.Fingerprint = backend.Safe{}, ""
-			c.First, c.Worked, c.Seen = time.Time{}, time.Time{}, time.Time{}
-			c.Keep(func(r *alerts.RareNote) { r.Kept = nil })
-			v.Note = &c
-			if len(c.Points) == 0 && c.Count == 0 && c.Last.IsZero() {
-				v.Note = nil
+			c.Cause, c.Fingerprint, c.onsetNote, c.Before = backend.Safe{}, "", onsetNote{}, nil
+			v.Note = alerts.NoteOf(&c)
+			if len(c.Signs) == 0 && c.Kills == 0 && c.KillsRead.IsZero() {
+				v.Note = alerts.Note{}
 			}
 		}
 		return r.gap(env, key, v.Via, m, v)
@@ -141,8 +150,8 @@ func (r *agentOOM) gap(env *alerts.Env, key backend.Key, via string, m alerts.Me
 }
 
 // signs brings the note of a source up to date with process starts and kills by kernels.
-func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
-	var started []alerts.Point
+func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *agentOOMNote) *agentOOMNote {
+	var started []point
 	killed := 0.0
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
@@ -154,7 +163,7 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 			at = env.Now
 		}
 		if env.Now.Sub(at) <= r.over {
-			started = append(started, alerts.Point{At: at, N: [3]float64{1}})
+			started = append(started, point{At: at, N: [3]float64{1}})
 		}
 	}
 	total, counted := 0, false
@@ -164,39 +173,39 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *alerts.No
 			counted = true
 		}
 	}
-	if note != nil && !note.Last.IsZero() && counted && total > int(note.Count) {
-		killed = float64(total - int(note.Count))
+	if note != nil && !note.KillsRead.IsZero() && counted && total > int(note.Kills) {
+		killed = float64(total - int(note.Kills))
 	}
-	fresh := note == nil || len(started) > 0 || killed > 0 || counted && (total != int(note.Count) || note.Last.IsZero())
-	if !fresh && (len(note.Points) == 0 || env.Now.Sub(note.Points[0].At) <= r.over) {
+	fresh := note == nil || len(started) > 0 || killed > 0 || counted && (total != int(note.Kills) || note.KillsRead.IsZero())
+	if !fresh && (len(note.Signs) == 0 || env.Now.Sub(note.Signs[0].At) <= r.over) {
 		return note
 	}
 	if note == nil && !counted && len(started) == 0 {
 		return nil
 	}
-	n := alerts.Note{}
+	n := agentOOMNote{}
 	if note != nil {
 		n = *note
 	}
-	n.Points = slices.DeleteFunc(slices.Clone(n.Points), func(p alerts.Point) bool { return env.Now.Sub(p.At) > r.over })
+	n.Signs = slices.DeleteFunc(slices.Clone(n.Signs), func(p point) bool { return env.Now.Sub(p.At) > r.over })
 	if killed > 0 {
-		started = append(started, alerts.Point{At: env.Now, N: [3]float64{0, killed}})
+		started = append(started, point{At: env.Now, N: [3]float64{0, killed}})
 	}
-	n.Points = append(n.Points, started[:min(len(started), max(maxPoints-len(n.Points), 0))]...)
-	slices.SortStableFunc(n.Points, func(a, b alerts.Point) int { return a.At.Compare(b.At) })
+	n.Signs = append(n.Signs, started[:min(len(started), max(maxPoints-len(n.Signs), 0))]...)
+	slices.SortStableFunc(n.Signs, func(a, b point) int { return a.At.Compare(b.At) })
 	if counted {
-		n.Count, n.Last = int32(total), env.Now // Last: the counter is known
+		n.Kills, n.KillsRead = int32(total), env.Now
 	}
 	return &n
 }
 
 // began is since when signs follow each other within the window: lines where there are any, else starts and kills.
-func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *alerts.Note) alerts.Bounds {
+func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *agentOOMNote) alerts.Bounds {
 	if b := heldSince(env, r.over, func(sums []float64) bool { return sums[0] > 0 }, series); !b.Latest.IsZero() {
 		return b
 	}
-	if len(n.Points) > 0 {
-		return alerts.Bounds{Latest: n.Points[0].At}
+	if len(n.Signs) > 0 {
+		return alerts.Bounds{Latest: n.Signs[0].At}
 	}
 	return alerts.Bounds{}
 }
@@ -208,14 +217,14 @@ func speaksAbout(env *alerts.Env, source, about string) bool {
 }
 
 // weigh counts starts and kills, and reports whether a start and a kill lie close together.
-func weigh(n *alerts.Note) (starts, kills int, together bool) {
+func weigh(n *agentOOMNote) (starts, kills int, together bool) {
 	if n == nil {
 		return 0, 0, false
 	}
-	for _, p := range n.Points {
+	for _, p := range n.Signs {
 		starts += int(p.N[0])
 		kills += int(p.N[1])
-		for _, q := range n.Points {
+		for _, q := range n.Signs {
 			together = together || p.N[0] > 0 && q.N[1] > 0 && p.At.Sub(q.At).Abs() <= 2*time.Minute
 		}
 	}
@@ -223,8 +232,8 @@ func weigh(n *alerts.Note) (starts, kills int, together bool) {
 }
 
 // tell fills in cause and evidence. What was seen at the onset is kept, since the reset wipes it out.
-func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measure, kills, starts int, note *alerts.Note, v *alerts.Verdict) {
-	n := alerts.Note{}
+func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measure, kills, starts int, note *agentOOMNote, v *alerts.Verdict) {
+	n := agentOOMNote{}
 	if note != nil {
 		n = *note
 	}
@@ -233,30 +242,29 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		session = series[0].Session
 	}
 	v.Session = session
-	v.Bounds = onset(env, &n, func() alerts.Bounds { return r.began(env, series, &n) })
+	v.Bounds = onset(env, &n.onsetNote, func() alerts.Bounds { return r.began(env, series, &n) })
 	began := env.Display(v.Bounds.Latest)
 	if !session.IsZero() {
-		source, keep := homeOf(env, series[0], n.Home())
-		v.Source = source
-		n.Keep(func(r *alerts.RareNote) { r.Home = keep })
+		source, keep := homeOf(env, series[0], n.Home)
+		v.Source, n.Home = source, keep
 	}
 	if n.Fingerprint == "" {
 		var supported []backend.Safe
 		kept, facts := r.before(env, v.Source, session, began)
 		supported = facts
-		n.Keep(func(r *alerts.RareNote) { r.Kept = kept })
+		n.Before = kept
 		n.Cause = v.Cause
 		if len(supported) > 0 {
 			n.Cause = backend.Textf("%s; the facts support: %s", v.Cause, backend.Join(supported, ", "))
 		}
 		n.Fingerprint = alerts.Fingerprint(n.Cause.String())
-	} else if !slices.ContainsFunc(n.Kept(), func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
+	} else if !slices.ContainsFunc(n.Before, func(e alerts.Evidence) bool { return e.Unit == memoryUnit }) {
 		// What a server tells of the past may come a poll later than the line.
 		if trend, ok := memoryBefore(env, v.Source, session, began); ok {
-			n.Keep(func(r *alerts.RareNote) { r.Kept = slices.Concat([]alerts.Evidence{trend.Evidence()}, r.Kept) })
+			n.Before = slices.Concat([]alerts.Evidence{trend.Evidence()}, n.Before)
 		}
 	}
-	v.Note, v.Cause, v.Fingerprint, v.Detail = &n, n.Cause, n.Fingerprint, n.Cause
+	v.Note, v.Cause, v.Fingerprint, v.Detail = alerts.NoteOf(&n), n.Cause, n.Fingerprint, n.Cause
 	now := env.Display(env.Now)
 	if m.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
@@ -270,7 +278,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 	if starts > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the agent's process started anew %s in %s", plural(starts, "time"), text(r.over)), Value: backend.Known(float64(starts)), Unit: "starts", Source: v.Source, At: now})
 	}
-	v.Evidence = append(v.Evidence, n.Kept()...)
+	v.Evidence = append(v.Evidence, n.Before...)
 }
 
 // before collects what the State shows of the session, or of the whole source, at the onset, and which causes that supports.

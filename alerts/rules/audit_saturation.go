@@ -49,8 +49,18 @@ func window(key string, d backend.Duration) error {
 	return nil
 }
 
+// floodNote is what is remembered of a flood.
+type floodNote struct {
+	onsetNote
+	seriesNote
+	Probing     bool         `json:"was_failed,omitempty"`  // it was probing at some time
+	Cause       backend.Safe `json:"cause,omitzero"`        // the one it began with
+	Fingerprint string       `json:"fingerprint,omitempty"` // empty: no flood
+}
+
 type auditSaturation struct {
 	base
+	remembers[floodNote]
 	rejections, bytes float64
 	leave, probing    float64
 	over              time.Duration
@@ -70,9 +80,22 @@ func (r *auditSaturation) SubjectOf(env *alerts.Env, s backend.Series) backend.K
 	return backend.Key{Kind: backend.KindSession, Source: env.HomeOf(s), ID: s.Session}
 }
 
-func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
+// SeriesOf is the series that a note keeps.
+func (r *auditSaturation) SeriesOf(note alerts.Note) []backend.Series {
+	if n := alerts.NoteAs[floodNote](note); n != nil {
+		return n.Series
+	}
+	return nil
+}
+
+func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series []backend.Series, known alerts.Note) alerts.Verdict {
+	note := floodNote{}
+	if n := alerts.NoteAs[floodNote](known); n != nil {
+		note = *n
+	}
+	note.Series = series
 	by := map[backend.Metric][]backend.Series{}
-	for _, s := range note.Series() {
+	for _, s := range series {
 		by[s.Name] = append(by[s.Name], s)
 	}
 	rejections, bytes := env.Rate(by[backend.MetricRejections], r.over), env.Rate(by[backend.MetricLogBytes], r.over)
@@ -83,7 +106,7 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 	}
 	byCount, maybeCount := rejections.Exceeds(r.rejections * factor)
 	byBytes, maybeBytes := bytes.Exceeds(r.bytes * factor)
-	v := alerts.Verdict{Source: key.Source, Recheck: env.Now.Add(10 * time.Second), Note: note}
+	v := alerts.Verdict{Source: key.Source, Recheck: env.Now.Add(10 * time.Second), Note: alerts.NoteOf(&note)}
 	switch {
 	case byCount == alerts.True || byBytes == alerts.True:
 		v.Outcome = alerts.True
@@ -91,7 +114,7 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 	case byCount == alerts.NoData && len(by[backend.MetricRejections]) > 0, byBytes == alerts.NoData && len(by[backend.MetricLogBytes]) > 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("too little of the last %s was read", text(r.over))
 		if rejections.Samples+bytes.Samples+rollups.Samples == 0 {
-			v.Note, v.Recheck = nil, time.Time{} // nothing is left in the windows
+			v.Note, v.Recheck = alerts.Note{}, time.Time{} // nothing is left in the windows
 			v.Why = backend.Textf("nothing was counted in the last %s", text(r.over))
 		}
 		return v
@@ -100,25 +123,24 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, note *al
 		if rejections.N+bytes.N == 0 {
 			return alerts.Verdict{Outcome: alerts.False}
 		}
-		v.Note = &alerts.Note{RareNote: note.RareNote}
+		v.Note = alerts.NoteOf(&floodNote{seriesNote: note.seriesNote})
 		return v
 	}
-	r.tell(env, key, byCount == alerts.True, rejections, bytes, rollups, &v)
+	r.tell(env, key, byCount == alerts.True, rejections, bytes, rollups, &note, &v)
 	return v
 }
 
 // tell fills in cause and evidence of a flood.
-func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, rejections, bytes, rollups alerts.Measure, v *alerts.Verdict) {
-	n := *v.Note
-	how, words := r.pattern(env, n.Series(), rejections, &n)
+func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, rejections, bytes, rollups alerts.Measure, n *floodNote, v *alerts.Verdict) {
+	how, words := r.pattern(env, rejections, n)
 	if n.Fingerprint == "" { // the newest sample changes all the time; the cause is the one it began with
 		n.Cause, n.Fingerprint = env.Cause(rejectionKind(counted, rejections.Sample))
 	}
 	if !v.Suspected {
-		v.Bounds = r.began(env, &n)
+		v.Bounds = r.began(env, n)
 	}
-	v.Note, v.Cause, v.Fingerprint, v.Runbook = &n, n.Cause, n.Fingerprint, "9"
-	if n.WasFailed {
+	v.Cause, v.Fingerprint, v.Runbook = n.Cause, n.Fingerprint, "9"
+	if n.Probing {
 		v.Cause, v.Severity = backend.Text("probing: many different commands rejected"), worse(r.meta.Severity)
 		v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	}
@@ -136,7 +158,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	if v.Confirmed.IsZero() {
 		v.Confirmed = env.Ours(bytes.Last)
 	}
-	logs := n.Series()[0].Source
+	logs := n.Series[0].Source
 	who := key.Safe()
 	if rejections.N > 0 {
 		least := ""
@@ -169,10 +191,10 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 }
 
 // began is since when it is a flood, as far as the counts reach back.
-func (r *auditSaturation) began(env *alerts.Env, n *alerts.Note) alerts.Bounds {
-	return onset(env, n, func() alerts.Bounds {
+func (r *auditSaturation) began(env *alerts.Env, n *floodNote) alerts.Bounds {
+	return onset(env, &n.onsetNote, func() alerts.Bounds {
 		var rejections, bytes []backend.Series
-		for _, s := range n.Series() {
+		for _, s := range n.Series {
 			switch s.Name {
 			case backend.MetricRejections:
 				rejections = append(rejections, s)
@@ -196,19 +218,19 @@ const (
 
 // pattern tells a loop from probing by the first words of the rejected commands. Once it was probing it stays so for as
 // long as the alert lasts.
-func (r *auditSaturation) pattern(env *alerts.Env, series []backend.Series, rejections alerts.Measure, n *alerts.Note) (backend.Safe, backend.Value[float64]) {
+func (r *auditSaturation) pattern(env *alerts.Env, rejections alerts.Measure, n *floodNote) (backend.Safe, backend.Value[float64]) {
 	var lately, hour fleet.Increase
-	for _, s := range series {
+	for _, s := range n.Series {
 		if s.Name == backend.MetricRejectedWords {
 			lately, hour = lately.Add(env.Over(s, probingOver)), hour.Add(env.Over(s, fleet.WindowSpan))
 		}
 	}
-	n.WasFailed = n.WasFailed || lately.N >= r.probing
+	n.Probing = n.Probing || lately.N >= r.probing
 	words := backend.Known(hour.N)
 	switch {
 	case hour.N == 0:
 		return backend.Text("whether it is a loop or probing cannot be told: the lines name no command"), backend.Unknown[float64]()
-	case n.WasFailed:
+	case n.Probing:
 		return backend.Textf("probing: %s different commands in %s, the newest begins with %s", number(max(lately.N, r.probing)), text(probingOver), hour.Sample), words
 	case hour.N <= mostRepeated:
 		return backend.Textf("a loop: one rejection repeated, the command begins with %s", hour.Sample), words

@@ -20,14 +20,17 @@ func (o *CapabilityOptions) build() (alerts.Rule, error) {
 	return r, nil
 }
 
-type capabilityMismatch struct{ base }
+type capabilityMismatch struct {
+	base
+	remembers[failureRun]
+}
 
-func (r *capabilityMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *capabilityMismatch) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	return judgeNamed(env, w, note, func(n alerts.Naming) bool { return n&alerts.NamesConfiguration != 0 && n&alerts.NamesSchema == 0 }, "1")
+	return judgeNamed(env, w, known, func(n alerts.Naming) bool { return n&alerts.NamesConfiguration != 0 && n&alerts.NamesSchema == 0 }, "1")
 }
 
 func (r *capabilityMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
@@ -61,9 +64,10 @@ func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alert
 
 // judgeNamed is true of a workspace that has failed with an error of a certain sort, until it succeeds or fails with
 // another; an open under way in between changes nothing.
-func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort func(alerts.Naming) bool, runbook string) alerts.Verdict {
+func judgeNamed(env *alerts.Env, w *backend.Workspace, known alerts.Note, sort func(alerts.Naming) bool, runbook string) alerts.Verdict {
+	note := alerts.NoteAs[failureRun](known)
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f := factsOf(env, w)
 	if note != nil && f.advanced(note) {
@@ -75,10 +79,10 @@ func judgeNamed(env *alerts.Env, w *backend.Workspace, note *alerts.Note, sort f
 	case note == nil, w.Class == backend.ClassFailed && said, w.Class == backend.ClassHealthy:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "failed without a lastError")
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, noted(f, note)), "failed without a lastError")
 	v := alerts.Verdict{
-		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: runbook, Note: n, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)},
+		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: runbook, Note: alerts.NoteOf(n), Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()},
 	}
 	describe(env, w, &v)
 	return v

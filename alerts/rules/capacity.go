@@ -35,6 +35,25 @@ func (o *CapacityOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// startNote is what a workspace tells of its provider's limit.
+type startNote struct {
+	Refused bool      `json:"was_failed,omitempty"` // its start was refused; else it works
+	Attempt time.Time `json:"last,omitzero"`
+	Seen    time.Time `json:"seen,omitzero"`
+	Usage   []point   `json:"points,omitempty"` // at most one, what the error names: used, limit
+	causeNote
+	owner
+}
+
+func (n *startNote) subject() alerts.Subject {
+	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Latest: n.Seen}, Detail: n.Cause}
+}
+
+// shortNote is since when a provider is short of room.
+type shortNote struct {
+	Since time.Time `json:"first,omitzero"`
+}
+
 type capacity struct {
 	base
 	warn           float64
@@ -43,8 +62,17 @@ type capacity struct {
 	provider       string
 }
 
+// NewNote is about a workspace or a provider.
+func (r *capacity) NewNote(key backend.Key) alerts.Note {
+	if key.Kind == backend.KindWorkspace {
+		return alerts.NoteOf(new(startNote))
+	}
+	return alerts.NoteOf(new(shortNote))
+}
+
 // Judge takes notes of workspaces whose error speaks of a limit, and with a declared limit of those that work.
-func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *capacity) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[startNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok || w.Unreadable {
 		return alerts.Verdict{Outcome: alerts.False}
@@ -59,31 +87,28 @@ func (r *capacity) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 	if refused {
 		v.Recheck = f.attempt.Add(r.over + 1)
 	}
-	if note != nil && note.WasFailed == refused && note.Last.Equal(f.attempt) && note.Raw == w.LastError && note.Provider == w.Provider {
-		v.Note = note // nothing is new
+	if note != nil && note.Refused == refused && note.Attempt.Equal(f.attempt) && note.Raw == w.LastError && note.Provider == w.Provider {
+		v.Note = known // nothing is new
 		return v
 	}
-	n := &alerts.Note{WasFailed: refused, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
-	v.Note = n
+	n := &startNote{Refused: refused, Attempt: f.attempt, owner: ownerOf(env, w)}
+	v.Note = alerts.NoteOf(n)
 	if refused {
 		n.Raw, n.Seen = w.LastError, f.read
 		n.Cause, _ = env.Cause(w.LastError)
 		if used, limit, ok := usedOf(w.LastError.String()); ok {
-			n.Points = []alerts.Point{{At: f.attempt, N: [3]float64{float64(used), float64(limit)}}}
+			n.Usage = []point{{At: f.attempt, N: [3]float64{float64(used), float64(limit)}}}
 		}
-	}
-	if s := env.SessionOf(w); s != nil {
-		n.Tenant = s.Tenant
 	}
 	return v
 }
 
 // Bucket keeps the notes of one provider together.
-func (r *capacity) Bucket(k backend.Key, n *alerts.Note) string {
+func (r *capacity) Bucket(k backend.Key, n alerts.Note) string {
 	if k.Kind != backend.KindWorkspace {
 		return ""
 	}
-	return k.Source + "\x00" + n.Provider.String()
+	return k.Source + "\x00" + alerts.NoteAs[startNote](n).Provider.String()
 }
 
 // fill is what is known of how full a provider is.
@@ -93,7 +118,7 @@ type fill struct {
 	working     int
 	refused     alerts.Notes
 	sessions    int
-	newest      *alerts.Note
+	newest      *startNote
 }
 
 func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -105,7 +130,7 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 		key := (&site{}).key(id)
 		x := r.measure(env, provider, notes)
 		v := r.judge(env, id, x)
-		r.began(env, x, known.Note(key), &v)
+		r.began(env, x, alerts.NoteAs[shortNote](known.Note(key)), &v)
 		if v.Outcome != alerts.True && known.Finding(key) == "" {
 			continue
 		}
@@ -116,22 +141,22 @@ func (r *capacity) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 }
 
 // began remembers since when a provider is short of room: the oldest refused start that is known proves it.
-func (r *capacity) began(env *alerts.Env, x *fill, was *alerts.Note, v *alerts.Verdict) {
+func (r *capacity) began(env *alerts.Env, x *fill, was *shortNote, v *alerts.Verdict) {
 	if v.Outcome != alerts.True {
 		return
 	}
-	n := alerts.Note{First: env.Now}
+	n := shortNote{Since: env.Now}
 	if was != nil {
 		n = *was
 	}
-	for _, refused := range x.refused.All {
-		if !refused.Last.IsZero() && refused.Last.Before(n.First) {
-			n.First = refused.Last
+	for _, refused := range each[startNote](x.refused) {
+		if !refused.Attempt.IsZero() && refused.Attempt.Before(n.Since) {
+			n.Since = refused.Attempt
 		}
 	}
-	v.Note, v.Bounds = &n, alerts.Bounds{Latest: n.First}
-	if was != nil && was.First.Equal(n.First) {
-		v.Note = was
+	v.Note, v.Bounds = alerts.NoteOf(&n), alerts.Bounds{Latest: n.Since}
+	if was != nil && was.Since.Equal(n.Since) {
+		v.Note = alerts.NoteOf(was)
 	}
 }
 
@@ -149,19 +174,19 @@ func (r *capacity) measure(env *alerts.Env, provider string, notes alerts.Notes)
 	var last backend.ID
 	x.refused = notes // without a declared limit those that work are not noted
 	if x.limit > 0 {
-		x.refused = notes.Where(func(_ backend.Key, n *alerts.Note) bool { return n.WasFailed })
+		x.refused = notes.Where(func(_ backend.Key, n alerts.Note) bool { return alerts.NoteAs[startNote](n).Refused })
 	}
 	x.working = notes.Len() - x.refused.Len()
-	for _, n := range x.refused.All {
+	for _, n := range each[startNote](x.refused) {
 		if n.Session != last {
 			last = n.Session
 			x.sessions++
 		}
-		if x.newest == nil || n.Last.After(x.newest.Last) {
+		if x.newest == nil || n.Attempt.After(x.newest.Attempt) {
 			x.newest = n
 		}
-		if len(n.Points) > 0 && n.Points[0].At.After(x.at) {
-			x.at, x.used, x.limit = n.Points[0].At, int(n.Points[0].N[0]), int(n.Points[0].N[1])
+		if len(n.Usage) > 0 && n.Usage[0].At.After(x.at) {
+			x.at, x.used, x.limit = n.Usage[0].At, int(n.Usage[0].N[0]), int(n.Usage[0].N[1])
 		}
 	}
 	if x.at.IsZero() {
@@ -216,7 +241,7 @@ func (r *capacity) tell(env *alerts.Env, id siteID, x *fill, v *alerts.Verdict) 
 			Value: backend.Known(float64(x.used) / float64(x.limit)), Unit: "share", Source: id.home, At: at,
 		})
 	}
-	v.Listing = listingOf(env, x.refused, id.home)
+	v.Listing = listingOf[startNote](env, x.refused, id.home)
 	n := x.refused.Len()
 	if n == 0 {
 		return
@@ -225,9 +250,9 @@ func (r *capacity) tell(env *alerts.Env, id siteID, x *fill, v *alerts.Verdict) 
 	v.Evidence = append(v.Evidence,
 		alerts.Evidence{
 			Text:  backend.Textf("%s in %s refused for it in the last %s", plural(n, "start"), plural(x.sessions, "session"), text(r.over)),
-			Value: backend.Known(float64(n)), Unit: "starts", Source: id.home, At: env.Display(x.newest.Last),
+			Value: backend.Known(float64(n)), Unit: "starts", Source: id.home, At: env.Display(x.newest.Attempt),
 		},
-		alerts.Evidence{Text: backend.Textf("newest: %s", x.newest.Cause), Source: id.home, At: env.Display(x.newest.Last)})
+		alerts.Evidence{Text: backend.Textf("newest: %s", x.newest.Cause), Source: id.home, At: env.Display(x.newest.Attempt)})
 }
 
 // speaksOfLimit reports whether an error says that something is used up or how much of it is.

@@ -57,14 +57,14 @@ func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 type burst struct {
 	sessions, young, settled int
 	success, first, last     time.Time // the earliest success, the first and the newest onset
-	newest                   *alerts.Note
+	newest                   *failureNote
 }
 
 func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 	var b burst
 	var session, young backend.ID
-	for _, n := range notes.All {
-		at := proved(n)
+	for _, n := range each[failureNote](notes) {
+		at := n.proved()
 		if n.Session != session {
 			session = n.Session
 			b.sessions++
@@ -109,8 +109,8 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Source: home, Cause: n.Cause, Fingerprint: fp, Runbook: "1", Detail: n.Cause, Confirmed: latestOf(n.Last, n.Seen),
-		Bounds: alerts.Bounds{Earliest: b.success, Latest: b.first}, Listing: listingOf(env, notes, home),
+		Outcome: alerts.True, Source: home, Cause: n.Cause, Fingerprint: fp, Runbook: "1", Detail: n.Cause, Confirmed: latestOf(n.LastAttempt, n.Seen),
+		Bounds: alerts.Bounds{Earliest: b.success, Latest: b.first}, Listing: listingOf[failureNote](env, notes, home),
 	}
 	if what&alerts.NamesQuota != 0 {
 		v.Runbook = "7"
@@ -121,7 +121,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 			Value: backend.Known(float64(b.young)), Unit: "sessions", Source: home, At: env.Display(b.last),
 		},
 		{Text: backend.Textf("the first known failure was at %s, the newest began at %s", env.Clock(b.first), env.Clock(b.last)), Source: home, At: env.Display(b.last)},
-		{Text: backend.Textf("lastError: %s", n.Cause), Source: home, At: env.Display(latestOf(n.Last, n.Seen))},
+		{Text: backend.Textf("lastError: %s", n.Cause), Source: home, At: env.Display(latestOf(n.LastAttempt, n.Seen))},
 	}
 	v.Trend, v.TrendSpan = r.onsets(env, notes), r.over
 	return v
@@ -130,8 +130,8 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 // onsets is how many began to fail in each part of the window, oldest first.
 func (r *errorBurst) onsets(env *alerts.Env, notes alerts.Notes) []float64 {
 	out := make([]float64, trendParts)
-	for _, n := range notes.All {
-		if age := env.Now.Sub(proved(n)); age >= 0 && age < r.over {
+	for _, n := range each[failureNote](notes) {
+		if age := env.Now.Sub(n.proved()); age >= 0 && age < r.over {
 			out[trendParts-1-int(int64(age)*trendParts/int64(r.over))]++
 		}
 	}

@@ -74,16 +74,18 @@ func (r *errorChaos) young(env *alerts.Env, all alerts.Known, home string) []kin
 		if !strings.HasPrefix(bucket, home+"\x00") {
 			continue
 		}
-		k := kindOfError{young: notes.Where(func(_ backend.Key, n *alerts.Note) bool { return env.Now.Sub(proved(n)) <= r.over })}
+		k := kindOfError{young: notes.Where(func(_ backend.Key, n alerts.Note) bool {
+			return env.Now.Sub(alerts.NoteAs[failureNote](n).proved()) <= r.over
+		})}
 		known := false
-		for _, n := range k.young.All {
-			if at := latestOf(n.Last, n.Seen); at.After(k.newest) {
+		for _, n := range each[failureNote](k.young) {
+			if at := latestOf(n.LastAttempt, n.Seen); at.After(k.newest) {
 				k.newest, k.cause = at, n.Cause
 			}
-			if at := proved(n); k.failed.IsZero() || at.Before(k.failed) {
+			if at := n.proved(); k.failed.IsZero() || at.Before(k.failed) {
 				k.failed = at
 			}
-			if at := earliest(n); !known || at.Before(k.worked) { // a zero one is before all others
+			if at := n.earliest(); !known || at.Before(k.worked) { // a zero one is before all others
 				k.worked, known = at, true
 			}
 		}
@@ -100,7 +102,7 @@ func (r *errorChaos) young(env *alerts.Env, all alerts.Known, home string) []kin
 func sessionsOfCauses(causes []kindOfError) int {
 	seen := map[backend.ID]bool{}
 	for _, k := range causes {
-		for _, n := range k.young.All {
+		for _, n := range each[failureNote](k.young) {
 			if !seen[n.Session] {
 				seen[n.Session] = true
 				break
@@ -129,7 +131,7 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 	if apart < r.sessions || r.few(env, home, apart) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	l := listingOf(env, all, home)
+	l := listingOf[failureNote](env, all, home)
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
 		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,

@@ -31,8 +31,17 @@ func (o *SustainedOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// sustainedNote holds when the state of a workspace turned. The last turn is the newest poll, so there are always two.
+type sustainedNote struct {
+	Seen      time.Time `json:"seen,omitzero"`         // when it was first read as evicted
+	Sustained bool      `json:"was_evicted,omitempty"` // the alert is true
+	Turns     []point   `json:"points,omitempty"`      // N[0]: 1 evicted, 0 anything else
+	causeNote
+}
+
 type evictedSustained struct {
 	base
+	remembers[sustainedNote]
 	over, failed time.Duration
 	share, leave float64
 }
@@ -40,15 +49,14 @@ type evictedSustained struct {
 // step is how often the share is brought up to date while nothing changes.
 func (r *evictedSustained) step() time.Duration { return max(r.over/20, time.Second) }
 
-// Judge keeps in the note's points when the state turned: 1 evicted, 0 anything else. The last point is the newest poll,
-// so there are always two.
-func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[sustainedNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f, evicted := factsOf(env, w), w.Class == backend.ClassEvicted
 	if note == nil && !evicted {
@@ -59,26 +67,27 @@ func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts
 	if share == 0 && !evicted {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	v := alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: env.Now.Add(r.step())}
+	v := alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: env.Now.Add(r.step())}
 	base := f.success
 	if base.IsZero() {
 		base = first
 	}
 	limit := r.share
-	if n.WasEvicted {
+	if n.Sustained {
 		limit = r.leave
 	}
 	sustained := share >= limit && !(f.failing() && f.attempt.Sub(base) > r.failed)
-	if n.WasEvicted != sustained {
+	if n.Sustained != sustained {
 		n = own(note, n)
-		n.WasEvicted = sustained
-		v.Note = n
+		n.Sustained = sustained
+		v.Note = alerts.NoteOf(n)
 	}
 	if !sustained {
 		return v
 	}
 	v.Outcome, v.Runbook, v.Detail = alerts.True, "7", detail(w)
-	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, note, n, "evicted without a lastError")
+	n, v.Cause, v.Fingerprint = causeOf(env, w, note, n, "evicted without a lastError")
+	v.Note = alerts.NoteOf(n)
 	v.Bounds = alerts.Bounds{Earliest: f.success, Latest: first}
 	if f.success.After(first) {
 		v.Bounds.Earliest = time.Time{} // it came back in between
@@ -88,38 +97,38 @@ func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, note *alerts
 }
 
 // watch adds the newest poll to the note.
-func (r *evictedSustained) watch(env *alerts.Env, w *backend.Workspace, f facts, note *alerts.Note, evicted bool) *alerts.Note {
+func (r *evictedSustained) watch(env *alerts.Env, w *backend.Workspace, f facts, note *sustainedNote, evicted bool) *sustainedNote {
 	state := 0.0
 	if evicted {
 		state = 1
 	}
-	now := alerts.Point{At: f.read, N: [3]float64{state}}
+	now := point{At: f.read, N: [3]float64{state}}
 	if note == nil {
-		n := &alerts.Note{Seen: f.read}
+		n := &sustainedNote{Seen: f.read}
 		start := now
 		if f.failing() && f.attempt.Before(f.read) { // nothing was tried since it failed, so nothing changed since
 			start.At = f.attempt
 		}
-		n.Points = []alerts.Point{start, now}
+		n.Turns = []point{start, now}
 		return n
 	}
-	last := note.Points[len(note.Points)-1]
+	last := note.Turns[len(note.Turns)-1]
 	if !f.read.After(last.At) {
 		return note
 	}
 	n := *note
-	n.Points = append([]alerts.Point(nil), note.Points...)
+	n.Turns = append([]point(nil), note.Turns...)
 	if unseen := f.read.Sub(last.At) - r.patience(env, w.Key.Source); unseen > 0 {
-		for i := range n.Points {
-			n.Points[i].At = n.Points[i].At.Add(unseen) // the window's clock stood still
+		for i := range n.Turns {
+			n.Turns[i].At = n.Turns[i].At.Add(unseen) // the window's clock stood still
 		}
 	}
-	n.Points[len(n.Points)-1] = now // the state before held until this poll
-	if n.Points[len(n.Points)-2].N[0] != state {
-		n.Points = append(n.Points, now)
+	n.Turns[len(n.Turns)-1] = now // the state before held until this poll
+	if n.Turns[len(n.Turns)-2].N[0] != state {
+		n.Turns = append(n.Turns, now)
 	}
-	for len(n.Points) > 2 && (env.Now.Sub(n.Points[1].At) > r.over || len(n.Points) > maxTurns) {
-		n.Points = n.Points[1:]
+	for len(n.Turns) > 2 && (env.Now.Sub(n.Turns[1].At) > r.over || len(n.Turns) > maxTurns) {
+		n.Turns = n.Turns[1:]
 	}
 	return &n
 }
@@ -137,18 +146,18 @@ func (r *evictedSustained) patience(env *alerts.Env, source string) time.Duratio
 }
 
 // measure is the share of the window that ends now in which it was evicted, and when that began.
-func (r *evictedSustained) measure(now time.Time, n *alerts.Note) (share float64, first time.Time) {
+func (r *evictedSustained) measure(now time.Time, n *sustainedNote) (share float64, first time.Time) {
 	var sum time.Duration
 	from := now.Add(-r.over)
-	for i := range n.Points[:len(n.Points)-1] {
-		p := n.Points[i]
+	for i := range n.Turns[:len(n.Turns)-1] {
+		p := n.Turns[i]
 		if p.N[0] == 0 {
 			continue
 		}
 		if first.IsZero() {
 			first = p.At
 		}
-		if start, end := latestOf(p.At, from), n.Points[i+1].At; end.After(start) {
+		if start, end := latestOf(p.At, from), n.Turns[i+1].At; end.After(start) {
 			sum += end.Sub(start)
 		}
 	}

@@ -90,35 +90,31 @@ func providerOf(env *alerts.Env, home string, x backend.Series) string {
 const maxKept = 500
 
 // remember is the note of a storm: the lines of sessions that were counted there.
-func (s *site) remember(was *alerts.Note) *alerts.Note {
+func (s *site) remember(was *stormNote) *stormNote {
 	var keep []backend.Series
 	for _, x := range s.exhausted {
 		if x.Provider == "" && !x.Session.IsZero() && len(keep) < maxKept {
 			keep = append(keep, x)
 		}
 	}
-	n := alerts.Note{}
+	n := stormNote{}
 	if was != nil {
-		if n = *was; slices.Equal(was.Series(), keep) {
+		if n = *was; slices.Equal(was.Series, keep) {
 			return was
 		}
 	}
-	if len(keep) > 0 {
-		n.RareNote = &alerts.RareNote{Series: keep}
-	} else {
-		n.RareNote = nil
-	}
+	n.Series = keep
 	return &n
 }
 
 func keptSites(known alerts.Known) map[backend.Series]siteID {
 	kept := map[backend.Series]siteID{}
 	for key, state := range known.Findings {
-		n := known.Note(key)
+		n := alerts.NoteAs[stormNote](known.Note(key))
 		if n == nil || state == alerts.StateEnded {
 			continue
 		}
-		for _, x := range n.Series() {
+		for _, x := range n.Series {
 			kept[x] = siteOf(key)
 		}
 	}

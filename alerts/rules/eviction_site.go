@@ -49,11 +49,11 @@ func (s *site) key(id siteID) backend.Key {
 }
 
 // Bucket is the site of an evicted workspace's note.
-func (r *evictionStorm) Bucket(k backend.Key, n *alerts.Note) string {
-	if k.Kind != backend.KindWorkspace || !n.WasEvicted {
+func (r *evictionStorm) Bucket(k backend.Key, n alerts.Note) string {
+	if k.Kind != backend.KindWorkspace {
 		return ""
 	}
-	return k.Source + "\x00" + n.Provider.String()
+	return k.Source + "\x00" + alerts.NoteAs[evictedNote](n).Provider.String()
 }
 
 // siteOf turns a finding's key back into its site.
@@ -164,10 +164,10 @@ func trend(env *alerts.Env, s *site) ([]float64, time.Duration) {
 // dominant is the cause that most of the evicted workspaces give.
 func (s *site) dominant() backend.Safe {
 	counts := map[string]*int{}
-	var best *alerts.Note
+	var best *evictedNote
 	var most, count *int // of the best, and of the last one: neighbours mostly have it in common
 	last := ""
-	for _, n := range s.evicted.All {
+	for _, n := range each[evictedNote](s.evicted) {
 		if n.Cause.IsEmpty() {
 			continue
 		}
@@ -189,7 +189,7 @@ func (s *site) dominant() backend.Safe {
 
 // listing names the evicted workspaces, or the source when none is known.
 func (s *site) listing(env *alerts.Env, id siteID) *alerts.Listing {
-	l := listingOf(env, s.evicted, id.home)
+	l := listingOf[evictedNote](env, s.evicted, id.home)
 	if id.provider != "" {
 		l.Providers = max(l.Providers, 1)
 	}

@@ -46,6 +46,30 @@ func (o *StormOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// evictedNote is what is remembered of a workspace while it is evicted.
+type evictedNote struct {
+	Success time.Time `json:"success,omitzero"`
+	Seen    time.Time `json:"seen,omitzero"`  // when it was first read as evicted
+	Attempt time.Time `json:"last,omitzero"`  // the newest attempt
+	Evicted time.Time `json:"first,omitzero"` // when it was last seen to become evicted, or to fail again while it was
+	causeNote
+	owner
+}
+
+func (n *evictedNote) subject() alerts.Subject {
+	by := n.Seen
+	if n.Evicted.After(by) {
+		by = n.Evicted
+	}
+	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: by}, Detail: n.Cause}
+}
+
+// stormNote is what is remembered of a storm.
+type stormNote struct {
+	onsetNote
+	seriesNote // the log lines of sessions that were counted there
+}
+
 type evictionStorm struct {
 	base
 	rate, recovery   float64
@@ -54,31 +78,37 @@ type evictionStorm struct {
 	over             time.Duration
 }
 
+// NewNote is about a workspace or a site.
+func (r *evictionStorm) NewNote(key backend.Key) alerts.Note {
+	if key.Kind == backend.KindWorkspace {
+		return alerts.NoteOf(new(evictedNote))
+	}
+	return alerts.NoteOf(new(stormNote))
+}
+
 // Judge takes notes of evicted workspaces; a single one is never a storm.
-func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[evictedNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok || w.Class != backend.ClassEvicted || w.Unreadable {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	f := factsOf(env, w)
-	n := alerts.Note{WasEvicted: true, Success: f.success, Seen: f.read, Last: f.attempt, Session: w.Key.Parent, Provider: w.Provider}
+	n := evictedNote{Success: f.success, Seen: f.read, Attempt: f.attempt, owner: ownerOf(env, w)}
 	if note != nil {
-		n.Seen, n.First, n.Count = note.Seen, note.First, note.Count
-		if f.attempt.After(note.Last) {
-			n.First, n.Count = f.read, n.Count+1
+		n.Seen, n.Evicted = note.Seen, note.Evicted
+		if f.attempt.After(note.Attempt) {
+			n.Evicted = f.read
 		}
 	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) {
-		n.First, n.Count = f.read, 1 // it was something else when it was read before
+		n.Evicted = f.read // it was something else when it was read before
 	}
 	if n.Raw = w.LastError; note != nil && note.Raw == n.Raw {
 		n.Cause, n.Fingerprint = note.Cause, note.Fingerprint
 	} else {
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
 	}
-	if s := env.SessionOf(w); s != nil {
-		n.Tenant = s.Tenant
-	}
-	return alerts.Verdict{Outcome: alerts.False, Note: &n}
+	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&n)}
 }
 
 func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -122,22 +152,22 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 		}
 	}
 	if v.Outcome == alerts.True {
-		r.began(env, s, known.Note(key), &v)
+		r.began(env, s, alerts.NoteAs[stormNote](known.Note(key)), &v)
 	}
 	return v
 }
 
 // began remembers what was counted there, and since when it is a storm: by the counts as far as they reach back, else by
 // the evicted workspaces themselves, of which enough have to be evicted at the same time.
-func (r *evictionStorm) began(env *alerts.Env, s *site, was *alerts.Note, v *alerts.Verdict) {
+func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, v *alerts.Verdict) {
 	n := s.remember(was)
-	v.Note = n
+	v.Note = alerts.NoteOf(n)
 	counted := len(s.evictions)+len(s.exhausted) > 0
 	if counted && v.Suspected {
 		return // a rate that is not proved yet began at no moment
 	}
 	c := *n
-	v.Bounds = onset(env, &c, func() alerts.Bounds {
+	v.Bounds = onset(env, &c.onsetNote, func() alerts.Bounds {
 		if !counted {
 			return s.evictedSince(r.evicted)
 		}
@@ -146,18 +176,18 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *alerts.Note, v *ale
 			return sums[0] > least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted
 		}, s.evictions, s.retries, s.exhausted)
 	})
-	if !c.First.Equal(n.First) || !c.Worked.Equal(n.Worked) || !c.Seen.Equal(n.Seen) {
-		v.Note = &c
+	if !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {
+		v.Note = alerts.NoteOf(&c)
 	}
 }
 
 // evictedSince is between which moments so many workspaces had come to be evicted.
 func (s *site) evictedSince(many int) alerts.Bounds {
 	var worked, failed []time.Time
-	for _, n := range s.evicted.All {
+	for _, n := range each[evictedNote](s.evicted) {
 		at := n.Seen
-		if !n.Last.IsZero() && n.Last.Before(at) {
-			at = n.Last
+		if !n.Attempt.IsZero() && n.Attempt.Before(at) {
+			at = n.Attempt
 		}
 		worked, failed = append(worked, n.Success), append(failed, at)
 	}
@@ -226,8 +256,8 @@ func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (ale
 	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
 		return alerts.False, false, backend.Safe{}
 	}
-	for _, n := range s.evicted.All {
-		if !n.First.IsZero() && env.Now.Sub(n.First) <= r.over {
+	for _, n := range each[evictedNote](s.evicted) {
+		if !n.Evicted.IsZero() && env.Now.Sub(n.Evicted) <= r.over {
 			m.churned++
 		}
 	}

@@ -31,16 +31,18 @@ func (o *FailedOptions) build() (alerts.Rule, error) {
 
 type failedTooLong struct {
 	base
+	remembers[failureRun]
 	after, apart time.Duration
 }
 
-func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[failureRun](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f := factsOf(env, w)
 	if note != nil && f.advanced(note) {
@@ -49,10 +51,10 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class != backend.ClassFailed && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "failed without a lastError")
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, noted(f, note)), "failed without a lastError")
 	v := alerts.Verdict{
-		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: n, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: proved(n)},
+		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: alerts.NoteOf(n), Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: n.proved()},
 	}
 	if named(env, cmp.Or(w.LastError, cause))&alerts.NamesSchema != 0 {
 		v.Runbook = "6"
@@ -64,26 +66,26 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 
 // earlier is the earliest moment at which it can have begun: the last success or a later reading without a failure; without either the start of its session, or
 // the moment it appeared under our eyes. Zero: unknown, which proves nothing.
-func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *alerts.Note) time.Time {
-	if at := earliest(n); !at.IsZero() {
+func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *failureRun) time.Time {
+	if at := n.earliest(); !at.IsZero() {
 		return at
 	}
 	if s := env.SessionOf(w); s != nil {
-		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(proved(n)) {
+		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(n.proved()) {
 			return at
 		}
 	}
-	if seen := env.Ours(w.FirstSeen); seen.After(env.Watching) && !seen.After(proved(n)) {
+	if seen := env.Ours(w.FirstSeen); seen.After(env.Watching) && !seen.After(n.proved()) {
 		return seen
 	}
 	return time.Time{}
 }
 
 // decide says whether the bounds prove that it has failed for longer than `after`.
-func (r *failedTooLong) decide(env *alerts.Env, n *alerts.Note, v *alerts.Verdict) {
+func (r *failedTooLong) decide(env *alerts.Env, n *failureRun, v *alerts.Verdict) {
 	early, late := v.Bounds.Earliest, v.Bounds.Latest
 	longer := !early.IsZero() && env.Now.Sub(early) > r.after
-	goesOn := n.Count >= 2 && n.Last.Sub(n.First) >= r.apart
+	goesOn := n.Attempts >= 2 && n.LastAttempt.Sub(n.FirstAttempt) >= r.apart
 	v.Corroborable = longer
 	if env.Now.Sub(late) > r.after || longer && goesOn {
 		return

@@ -10,58 +10,66 @@ import (
 
 // noteFailure takes a note of a workspace that has failed with an error, kept while it opens again. An eviction is
 // left to eviction-storm. A workspace that is still being retried becomes failed within a retry cycle.
-func noteFailure(env *alerts.Env, w *backend.Workspace, note *alerts.Note) *alerts.Note {
+func noteFailure(env *alerts.Env, w *backend.Workspace, note *failureNote) *failureNote {
 	f := factsOf(env, w)
-	if note != nil && f.advanced(note) {
+	if note != nil && f.advanced(note.run()) {
 		note = nil
 	}
 	if w.Class == backend.ClassHealthy || note == nil && (w.Class != backend.ClassFailed || w.LastError.IsEmpty()) {
 		return nil
 	}
 	if note == nil {
-		n := f.noted(nil)
-		n.WasFailed, n.Session, n.Provider, n.Raw = true, w.Key.Parent, w.Provider, w.LastError
+		n := noted[failureNote](f, nil)
+		n.owner, n.Raw = ownerOf(env, w), w.LastError
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
-		if s := env.SessionOf(w); s != nil {
-			n.Tenant = s.Tenant
-		}
 		return n
 	}
-	n, _, _ := causeOf(env, w, note, f.noted(note), "")
+	n, _, _ := causeOf(env, w, note, noted(f, note), "")
 	return n
+}
+
+// failureNote is a workspace's run of failures that an alert about many lists.
+type failureNote struct {
+	failureRun
+	owner
+}
+
+func (n *failureNote) subject() alerts.Subject {
+	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.proved()}, Detail: n.Cause}
 }
 
 // failures is what the rules about many failures at once have in common: notes of the workspaces that fail, kept together
 // by cause, and how many of a fleet they must be.
 type failures struct {
 	base
+	remembers[failureNote]
 	share float64
 	over  time.Duration
 }
 
 func newFailures(name string, c *Common, share float64, over backend.Duration) (failures, error) {
-	return failures{c.base(name, backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), share, over.Std()},
+	return failures{base: c.base(name, backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), share: share, over: over.Std()},
 		cmp.Or(refuse(share < 0 || share > 1, "share", "must be between 0 and 1"), positive("over", over))
 }
 
 // Judge takes notes of workspaces that fail; a single one proves nothing.
-func (r *failures) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *failures) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Note: known}
 	}
-	return alerts.Verdict{Outcome: alerts.False, Note: noteFailure(env, w, note)}
+	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(noteFailure(env, w, alerts.NoteAs[failureNote](known)))}
 }
 
 // Bucket keeps the failures of one cause at one source together.
-func (r *failures) Bucket(k backend.Key, n *alerts.Note) string {
+func (r *failures) Bucket(k backend.Key, n alerts.Note) string {
 	if k.Kind != backend.KindWorkspace {
 		return ""
 	}
-	return k.Source + "\x00" + n.Fingerprint
+	return k.Source + "\x00" + alerts.NoteAs[failureNote](n).Fingerprint
 }
 
 // few reports whether n is less than the share of a source's workspaces.
@@ -91,13 +99,21 @@ func unmentioned(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool)
 	return out
 }
 
+// listable is a pointer to a workspace's note of type N that an alert about many lists.
+type listable[N any] interface {
+	*N
+	belongs() *owner
+	subject() alerts.Subject // its key and label are left to listingOf
+}
+
 // listingOf names the workspaces behind notes; their source when there are none.
-func listingOf(env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing {
+func listingOf[N any, P listable[N]](env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing {
 	l := &alerts.Listing{Count: notes.Len()}
 	providers, tenants := map[backend.Safe]bool{}, map[backend.Safe]bool{}
 	var session backend.ID
 	var provider, tenant backend.Safe
-	for k, n := range notes.All { // in key order, so that those of one session are neighbours
+	for k, note := range each[N](notes) { // in key order, so that those of one session are neighbours
+		n := P(note).belongs()
 		if n.Session != session {
 			session = n.Session
 			l.Sessions++
@@ -111,9 +127,9 @@ func listingOf(env *alerts.Env, notes alerts.Notes, home string) *alerts.Listing
 			tenants[tenant] = true
 		}
 		if len(l.Subjects) < alerts.MaxSubjects {
-			l.Subjects = append(l.Subjects, alerts.Subject{
-				Key: k, Label: k.Safe(), Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: proved(n)}, Detail: n.Cause,
-			})
+			x := P(note).subject()
+			x.Key, x.Label = k, k.Safe()
+			l.Subjects = append(l.Subjects, x)
 		}
 	}
 	l.Providers, l.Tenants = len(providers), len(tenants)

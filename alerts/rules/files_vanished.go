@@ -29,32 +29,41 @@ func (o *VanishedOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// lossNote is a loss of files.
+type lossNote struct {
+	Lost  time.Time    `json:"success,omitzero"` // the success that is not known any more; zero: the directory was removed
+	Seen  time.Time    `json:"seen,omitzero"`    // when that was first read
+	Cause backend.Safe `json:"cause,omitzero"`   // who removed the directory, as far as that is known
+}
+
 type filesVanished struct {
 	base
+	remembers[lossNote]
 	listed  time.Duration
 	scratch string
 }
 
-func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[lossNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	if r.cleaned(env, w) {
 		return r.cleaner(env, w, note)
 	}
 	lost := env.Ours(w.LostSuccess)
-	if note != nil && note.Success.IsZero() {
+	if note != nil && note.Lost.IsZero() {
 		note = nil // the cleaner's error is gone
 	}
 	if lost.IsZero() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	if note == nil || !lost.IsZero() && lost.After(note.Success) {
-		note = &alerts.Note{Success: lost, Seen: env.ReadAt(&w.Meta)}
+	if note == nil || !lost.IsZero() && lost.After(note.Lost) {
+		note = &lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
 	}
 	return r.reopened(env, w, note)
 }
@@ -68,23 +77,23 @@ type loss struct {
 	why       backend.Safe
 }
 
-func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *alerts.Note) alerts.Verdict {
+func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *lossNote) alerts.Verdict {
 	over := n.Seen.Add(r.listed)
 	if !env.Now.Before(over) {
-		return alerts.Verdict{Outcome: alerts.False, Note: n} // kept, so that the same loss is not told twice
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n)} // kept, so that the same loss is not told twice
 	}
 	l := r.weigh(env, w, n)
 	v := alerts.Verdict{
 		Outcome: l.outcome, Suspected: l.suspected, Severity: l.severity, Cause: l.cause, Fingerprint: alerts.Fingerprint(l.cause.String()), Runbook: "2", Why: l.why,
-		Note: n, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.Seen}, Recheck: over,
-		Detail: backend.Textf("opened afresh: its last success, at %s, is not known to it any more", env.Clock(n.Success)),
+		Note: alerts.NoteOf(n), Bounds: alerts.Bounds{Earliest: n.Lost, Latest: n.Seen}, Recheck: over,
+		Detail: backend.Textf("opened afresh: its last success, at %s, is not known to it any more", env.Clock(n.Lost)),
 	}
 	describe(env, w, &v)
 	return v
 }
 
 // weigh says what the provider keeps. The words are the framework's provider ids.
-func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *alerts.Note) loss {
+func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote) loss {
 	design, how := r.byDesign(env, w, n)
 	destroys, declared := w.DestroyOnClose.Get()
 	provider := w.Provider.String()
@@ -119,12 +128,12 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *alerts.N
 }
 
 // byDesign reports whether its session shows why a fresh registry was to be expected.
-func (r *filesVanished) byDesign(env *alerts.Env, w *backend.Workspace, n *alerts.Note) (bool, backend.Literal) {
+func (r *filesVanished) byDesign(env *alerts.Env, w *backend.Workspace, n *lossNote) (bool, backend.Literal) {
 	s := env.SessionOf(w)
 	if s == nil {
 		return false, ""
 	}
-	if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && at.After(n.Success) {
+	if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && at.After(n.Lost) {
 		if !s.BranchedFrom.IsZero() {
 			return true, " in a branch"
 		}
@@ -151,9 +160,9 @@ func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
 	return true
 }
 
-func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *alerts.Note) alerts.Verdict {
-	if note == nil || !note.Success.IsZero() {
-		note = &alerts.Note{Seen: env.ReadAt(&w.Meta)}
+func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *lossNote) alerts.Verdict {
+	if note == nil || !note.Lost.IsZero() {
+		note = &lossNote{Seen: env.ReadAt(&w.Meta)}
 	}
 	f := factsOf(env, w)
 	if note.Cause.IsEmpty() {
@@ -168,7 +177,7 @@ func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *ale
 		cause = backend.Text("the scratch directory of a live workspace was removed: a cleaner of the host, or somebody at it")
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: note, Detail: detail(w),
+		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: alerts.NoteOf(note), Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: f.success, Latest: f.attempt}, Recheck: env.Now.Add(lookAgain),
 	}
 	if v.Bounds.Latest.IsZero() {

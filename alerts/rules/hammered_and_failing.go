@@ -22,36 +22,45 @@ func (o *HammeredOptions) build() (alerts.Rule, error) {
 	return r, positive("after", o.After)
 }
 
+// hammeredNote is a run of failures, and in which states the workspace was in it.
+type hammeredNote struct {
+	failureRun
+	WasFailed  bool `json:"was_failed,omitempty"`
+	WasEvicted bool `json:"was_evicted,omitempty"`
+}
+
 type hammered struct {
 	base
+	remembers[hammeredNote]
 	after time.Duration
 }
 
-func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *hammered) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[hammeredNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	if v, over := r.unable(w, note); over {
+	if v, over := r.unable(w, known); over {
 		return v
 	}
 	f := factsOf(env, w)
-	if note != nil && f.advanced(note) {
+	if note != nil && f.advanced(note.run()) {
 		note = nil
 	}
 	if w.Class == backend.ClassFailed || note != nil && note.WasFailed {
 		// failed-too-long judges it until the next success
-		n := f.noted(note)
+		n := noted(f, note)
 		if !n.WasFailed {
 			n = own(note, n)
 			n.WasFailed = true
 		}
-		return alerts.Verdict{Outcome: alerts.False, Note: n}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n)}
 	}
 	if !f.failing() {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n := withLogFailures(env, w, f, note, f.noted(note))
+	n := withLogFailures(env, w, f, note, noted(f, note))
 	if w.Class == backend.ClassEvicted && !n.WasEvicted {
 		n = own(note, n)
 		n.WasEvicted = true
@@ -60,33 +69,33 @@ func (r *hammered) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) a
 }
 
 // unable covers what cannot be judged at all.
-func (r *hammered) unable(w *backend.Workspace, note *alerts.Note) (alerts.Verdict, bool) {
+func (r *hammered) unable(w *backend.Workspace, known alerts.Note) (alerts.Verdict, bool) {
 	switch {
 	case w.Unreadable:
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}, true
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}, true
 	case w.LastAttemptAt.IsNotApplicable() && w.LastSuccessAt.IsNotApplicable() && w.LastOpAt.IsKnown():
-		return alerts.Verdict{Outcome: alerts.NotApplicable, Why: backend.Text("the server predates lastAttemptAt"), Note: note}, true
+		return alerts.Verdict{Outcome: alerts.NotApplicable, Why: backend.Text("the server predates lastAttemptAt"), Note: known}, true
 	case !w.LastAttemptAt.IsKnown() && !w.LastAttemptAt.IsNotApplicable():
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastAttemptAt cannot be read"), Note: note}, true
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastAttemptAt cannot be read"), Note: known}, true
 	case !w.LastSuccessAt.IsKnown() && !w.LastSuccessAt.IsNotApplicable():
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastSuccessAt cannot be read"), Note: note}, true
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its lastSuccessAt cannot be read"), Note: known}, true
 	}
 	return alerts.Verdict{}, false
 }
 
-func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note) alerts.Verdict {
-	base := earliest(n)
+func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammeredNote) alerts.Verdict {
+	base := n.earliest()
 	if base.IsZero() {
-		base = proved(n)
+		base = n.proved()
 	}
-	gap, age, longest := n.Last.Sub(base), env.Now.Sub(n.Last), env.State.LongestOperation
-	again := n.Count >= 2 || n.WasEvicted
+	gap, age, longest := n.LastAttempt.Sub(base), env.Now.Sub(n.LastAttempt), env.State.LongestOperation
+	again := n.Attempts >= 2 || n.WasEvicted
 	stuck := !n.WasEvicted && longest > 0 && age > longest
-	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)}}
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()}}
 	without := backend.Literal("attempts fail, no lastError is given")
 	switch {
 	case again && gap > r.after:
-	case stuck && n.Count < 2:
+	case stuck && n.Attempts < 2:
 		without = "one attempt stuck: started and never finished"
 	case stuck:
 		without = "the newest attempt never finished"
@@ -97,12 +106,13 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *alerts.
 		v.Outcome = alerts.False
 	}
 	if longest > 0 && !stuck && !n.WasEvicted {
-		v.Recheck = n.Last.Add(longest + 1)
+		v.Recheck = n.LastAttempt.Add(longest + 1)
 	}
 	if v.Outcome == alerts.False {
-		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: soon(env, v.Recheck)}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: soon(env, v.Recheck)}
 	}
-	v.Note, v.Cause, v.Fingerprint = causeOf(env, w, old, n, without)
+	n, v.Cause, v.Fingerprint = causeOf(env, w, old, n, without)
+	v.Note = alerts.NoteOf(n)
 	describe(env, w, &v)
 	return v
 }

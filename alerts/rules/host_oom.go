@@ -30,15 +30,24 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// hostOOMNote is what is remembered of a host's kills and memory.
+type hostOOMNote struct {
+	Kills      int32     `json:"count,omitempty"`  // the kernel's counter
+	ReadAt     time.Time `json:"last,omitzero"`    // when it was read
+	Increments []point   `json:"points,omitempty"` // N[0]: kills seen since
+	Before     time.Time `json:"first,omitzero"`   // when the counter was read before the first of them
+	LowSince   time.Time `json:"seen,omitzero"`    // since when memory is low
+}
+
 type hostOOM struct {
 	base
+	remembers[hostOOMNote]
 	recent, lowFor time.Duration
 	available      float64
 }
 
-// Judge keeps in the note: Count, the counter; Last, when it was read; Points, the kills seen since; Seen, since when
-// memory is low.
-func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[hostOOMNote](known)
 	h, ok := e.(*backend.Host)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -46,33 +55,33 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) al
 	n := r.noted(env, h, note)
 	low, lowKnown := r.lowMemory(h)
 	if !lowKnown && !h.OOMKills.IsKnown() {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: known}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "3"}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "3"}
 	kills := 0.0
-	for _, p := range n.Points {
+	for _, p := range n.Increments {
 		kills += p.N[0]
 	}
 	switch {
 	case kills > 0:
-		first, last := n.Points[0], n.Points[len(n.Points)-1]
+		first, last := n.Increments[0], n.Increments[len(n.Increments)-1]
 		v.Cause = backend.Text("the kernel killed processes for lack of memory")
-		v.Bounds = alerts.Bounds{Earliest: n.First, Latest: first.At}
+		v.Bounds = alerts.Bounds{Earliest: n.Before, Latest: first.At}
 		v.Recheck = last.At.Add(r.recent + 1)
 		v.Detail = backend.Textf("%s killed for lack of memory", plural(int(kills), "process"))
 	case low:
-		if n.Seen.IsZero() {
-			n.Seen = env.ReadAt(&h.Meta)
+		if n.LowSince.IsZero() {
+			n.LowSince = env.ReadAt(&h.Meta)
 		}
 		v.Cause = backend.Text("memory is nearly exhausted")
-		v.Bounds = alerts.Bounds{Latest: n.Seen}
+		v.Bounds = alerts.Bounds{Latest: n.LowSince}
 		v.Detail = v.Cause
-		if env.Now.Sub(n.Seen) < r.lowFor {
-			v.Suspected, v.Recheck = true, n.Seen.Add(r.lowFor)
+		if env.Now.Sub(n.LowSince) < r.lowFor {
+			v.Suspected, v.Recheck = true, n.LowSince.Add(r.lowFor)
 			v.Why = backend.Textf("fires when it lasts until %s", env.Clock(v.Recheck))
 		}
 	default:
-		n.Seen = time.Time{}
+		n.LowSince = time.Time{}
 		v.Outcome = alerts.False
 		return v
 	}
@@ -81,41 +90,41 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) al
 }
 
 // noted brings the note up to date with the counter of kills.
-func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *alerts.Note) *alerts.Note {
+func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *hostOOMNote) *hostOOMNote {
 	read, boot := env.ReadAt(&h.Meta), env.Time(&h.Meta, h.BootedAt)
-	n := &alerts.Note{Last: read}
+	n := &hostOOMNote{ReadAt: read}
 	more := 0.0
 	kills, known := h.OOMKills.Get()
 	switch {
 	case note != nil:
 		*n = *note
-		n.Points = nil
-		for _, p := range note.Points {
+		n.Increments = nil
+		for _, p := range note.Increments {
 			if env.Now.Sub(p.At) <= r.recent {
-				n.Points = append(n.Points, p)
+				n.Increments = append(n.Increments, p)
 			}
 		}
 		if known {
-			more = float64(kills) - float64(note.Count)
+			more = float64(kills) - float64(note.Kills)
 			if more < 0 { // booted anew
 				more = float64(kills)
 			}
 		}
 	case known && !boot.IsZero() && env.Now.Sub(boot) <= r.recent:
-		more, n.Last = float64(kills), boot
+		more, n.ReadAt = float64(kills), boot
 	}
 	if more > 0 {
-		if len(n.Points) == 0 {
-			n.First = n.Last
+		if len(n.Increments) == 0 {
+			n.Before = n.ReadAt
 		}
-		n.Points = append(n.Points, alerts.Point{At: read, N: [3]float64{more}})
-		if len(n.Points) > maxPoints {
-			n.Points[1].N[0] += n.Points[0].N[0]
-			n.Points = n.Points[1:]
+		n.Increments = append(n.Increments, point{At: read, N: [3]float64{more}})
+		if len(n.Increments) > maxPoints {
+			n.Increments[1].N[0] += n.Increments[0].N[0]
+			n.Increments = n.Increments[1:]
 		}
 	}
 	if known {
-		n.Count, n.Last = int32(kills), read
+		n.Kills, n.ReadAt = int32(kills), read
 	}
 	return n
 }

@@ -22,41 +22,49 @@ func (o *HostRestartedOptions) build() (alerts.Rule, error) {
 	return r, positive("recent", o.Recent)
 }
 
+// bootNote is what is remembered of a host's boots.
+type bootNote struct {
+	Boot   time.Time `json:"first,omitzero"`
+	ReadAt time.Time `json:"last,omitzero"`
+	Alert  time.Time `json:"seen,omitzero"` // the boot that is an alert, zero: none
+}
+
 type hostRestarted struct {
 	base
+	remembers[bootNote]
 	recent time.Duration
 }
 
-// Judge keeps in the note: First, the boot time; Last, when the host was read; Seen, the boot that is an alert.
-func (r *hostRestarted) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *hostRestarted) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[bootNote](known)
 	h, ok := e.(*backend.Host)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	boot, read := env.Time(&h.Meta, h.BootedAt), env.ReadAt(&h.Meta)
 	if boot.IsZero() {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its boot time cannot be read"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its boot time cannot be read"), Note: known}
 	}
-	n := &alerts.Note{First: boot, Last: read}
+	n := &bootNote{Boot: boot, ReadAt: read}
 	switch {
 	case boot.After(read.Add(bootSlack)): // the wall clock jumped
 	case note == nil:
 		if l := env.Live(h.Key.Source); l.Told && !l.Oldest.IsZero() && l.Oldest.Before(boot) {
-			n.Seen = boot
+			n.Alert = boot
 		}
-	case boot.Sub(note.First) > time.Minute && boot.After(note.Last.Add(-bootSlack)):
-		n.Seen = boot
+	case boot.Sub(note.Boot) > time.Minute && boot.After(note.ReadAt.Add(-bootSlack)):
+		n.Alert = boot
 	default:
-		n.Seen = note.Seen
-		n.First = note.First
+		n.Alert = note.Alert
+		n.Boot = note.Boot
 	}
-	if n.Seen.IsZero() || env.Now.Sub(n.Seen) > r.recent {
-		return alerts.Verdict{Outcome: alerts.False, Note: n}
+	if n.Alert.IsZero() || env.Now.Sub(n.Alert) > r.recent {
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n)}
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Note: n, Cause: backend.Text("the host restarted"), Bounds: alerts.Bounds{Earliest: n.Seen, Latest: n.Seen},
-		Fingerprint: alerts.Fingerprint("the host restarted"), Detail: backend.Textf("%s booted at %s", h.Name, env.Clock(n.Seen)), Runbook: "2",
-		Recheck: n.Seen.Add(r.recent + 1),
+		Outcome: alerts.True, Note: alerts.NoteOf(n), Cause: backend.Text("the host restarted"), Bounds: alerts.Bounds{Earliest: n.Alert, Latest: n.Alert},
+		Fingerprint: alerts.Fingerprint("the host restarted"), Detail: backend.Textf("%s booted at %s", h.Name, env.Clock(n.Alert)), Runbook: "2",
+		Recheck: n.Alert.Add(r.recent + 1),
 	}
 	if r.meta.Severity == alerts.SeverityInfo && len(volatile(h)) > 0 {
 		v.Severity = alerts.SeverityWarning

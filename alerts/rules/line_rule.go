@@ -33,10 +33,20 @@ func (o *LineOptions) build() (alerts.Rule, error) {
 	return &r, cmp.Or(atLeast("lines", o.Lines, 1), window("over", o.Over))
 }
 
+// lineNote is what is remembered of the lines about one session.
+type lineNote struct {
+	onsetNote
+	seriesNote
+	Cause       backend.Safe `json:"cause,omitzero"` // the one the alert began with
+	Fingerprint string       `json:"fingerprint,omitempty"`
+	Home        string       `json:"home,omitempty"` // the source that listed the session when it was last listed
+}
+
 // lineRule is true while log lines of one class name a session. Its subject is the session as the log names it, which
 // outlives the session itself: what such a line reports stays true after the close.
 type lineRule struct {
 	base
+	remembers[lineNote]
 	metric  backend.Metric
 	lines   float64
 	over    time.Duration
@@ -48,8 +58,16 @@ func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric
 
 func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key { return namedBy(env, s) }
 
-func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.Note) alerts.Verdict {
-	m := env.Rate(note.Series(), r.over)
+// SeriesOf is the series that a note keeps.
+func (r *lineRule) SeriesOf(note alerts.Note) []backend.Series {
+	if n := alerts.NoteAs[lineNote](note); n != nil {
+		return n.Series
+	}
+	return nil
+}
+
+func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backend.Series, known alerts.Note) alerts.Verdict {
+	m := env.Rate(series, r.over)
 	v := alerts.Verdict{Outcome: alerts.False}
 	switch {
 	case m.N < r.lines && m.Samples == 0:
@@ -58,20 +76,22 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 	case m.N == 0:
 		return v
 	case m.N < r.lines:
-		v.Note, v.Recheck = &alerts.Note{RareNote: note.RareNote}, env.Now.Add(r.over)
+		v.Note, v.Recheck = alerts.NoteOf(&lineNote{seriesNote: seriesNote{series}}), env.Now.Add(r.over)
 		return v
 	}
-	n := *note
+	n := lineNote{}
+	if note := alerts.NoteAs[lineNote](known); note != nil {
+		n = *note
+	}
+	n.Series = series
 	if n.Fingerprint == "" { // the alert keeps the cause that it began with; the newest line is evidence
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
 	}
-	v.Bounds = onset(env, &n, func() alerts.Bounds {
-		return heldSince(env, r.over, func(sums []float64) bool { return sums[0] >= r.lines }, n.Series())
+	v.Bounds = onset(env, &n.onsetNote, func() alerts.Bounds {
+		return heldSince(env, r.over, func(sums []float64) bool { return sums[0] >= r.lines }, series)
 	})
-	source, keep := homeOf(env, n.Series()[0], n.Home())
-	v.Source = source
-	n.Keep(func(r *alerts.RareNote) { r.Home = keep })
-	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, &n, n.Cause, n.Fingerprint, r.runbook
+	v.Source, n.Home = homeOf(env, series[0], n.Home)
+	v.Outcome, v.Note, v.Cause, v.Fingerprint, v.Runbook = alerts.True, alerts.NoteOf(&n), n.Cause, n.Fingerprint, r.runbook
 	v.Confirmed, v.Recheck = env.Ours(m.Last), env.Now.Add(30*time.Second)
 	v.Detail = n.Cause
 	if key.Kind == backend.KindSession {
@@ -80,7 +100,7 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, note *alerts.No
 			v.Tenant = x.Tenant
 		}
 	}
-	r.tell(env, m, &v)
+	r.tell(env, m, series[0].Source, &v)
 	return v
 }
 
@@ -91,8 +111,7 @@ func (r *lineRule) cause(env *alerts.Env, sample backend.Safe) (backend.Safe, st
 	return env.Cause(sample)
 }
 
-func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, v *alerts.Verdict) {
-	src := v.Note.Series()[0].Source
+func (r *lineRule) tell(env *alerts.Env, m alerts.Measure, src string, v *alerts.Verdict) {
 	who := ""
 	if !v.Session.IsZero() {
 		who = "session " + v.Session.Safe().String() + ": "

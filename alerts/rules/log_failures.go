@@ -14,16 +14,17 @@ const lineSlack = 5 * time.Second
 
 // withLogFailures adds the failed attempts that log lines tell of, before those that polls saw: a registry names its
 // newest attempt only. old is the remembered note, n the updated one.
-func withLogFailures(env *alerts.Env, w *backend.Workspace, f facts, old, n *alerts.Note) *alerts.Note {
-	if n == old && !startingUp(env) || n.First.IsZero() {
+func withLogFailures[N any, P runNote[N]](env *alerts.Env, w *backend.Workspace, f facts, old, n P) P {
+	if n == old && !startingUp(env) || n.run().FirstAttempt.IsZero() {
 		return n
 	}
 	first, lines, _ := failedLines(env, w, f)
-	if first.IsZero() || !first.Before(n.First.Add(-lineSlack)) {
+	if first.IsZero() || !first.Before(n.run().FirstAttempt.Add(-lineSlack)) {
 		return n
 	}
 	n = own(old, n)
-	n.First, n.Count = first, max(n.Count, int32(min(lines, 1e6)), 2)
+	r := n.run()
+	r.FirstAttempt, r.Attempts = first, max(r.Attempts, int32(min(lines, 1e6)), 2)
 	return n
 }
 

@@ -30,17 +30,19 @@ func (o *TransientOptions) build() (alerts.Rule, error) {
 
 type misclassified struct {
 	base
+	remembers[failureRun]
 	attempts int
 	apart    time.Duration
 }
 
-func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[failureRun](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f := factsOf(env, w)
 	if note != nil && f.advanced(note) {
@@ -49,13 +51,13 @@ func (r *misclassified) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	if w.Class == backend.ClassFailed || !f.failing() || !w.LastError.IsEmpty() && named(env, w.LastError)&alerts.NamesPermanent == 0 || w.LastError.IsEmpty() && note == nil {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, f.noted(note)), "")
-	if int(n.Count) < r.attempts || n.Last.Sub(n.First) < r.apart {
-		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: soon(env, time.Time{})}
+	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, noted(f, note)), "")
+	if int(n.Attempts) < r.attempts || n.LastAttempt.Sub(n.FirstAttempt) < r.apart {
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: soon(env, time.Time{})}
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "7", Note: n, Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: earliest(n), Latest: proved(n)},
+		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "7", Note: alerts.NoteOf(n), Detail: detail(w),
+		Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()},
 	}
 	describe(env, w, &v)
 	return v

@@ -61,20 +61,26 @@ func heldSince(env *alerts.Env, over time.Duration, holds func(sums []float64) b
 	return b
 }
 
-// onset keeps between which moments something began that counts prove: in First by when it certainly held, in Worked when
-// it was last known not to. It is found when the finding begins; in the first minute of the console earlier proof replaces
-// it, at most every ten seconds, for which Seen says when it was sought. n may be changed.
-func onset(env *alerts.Env, n *alerts.Note, find func() alerts.Bounds) alerts.Bounds {
-	if n.First.IsZero() || startingUp(env) && env.Now.Sub(n.Seen) >= 10*time.Second {
-		n.Seen = env.Now
-		if b := find(); !b.Latest.IsZero() && (n.First.IsZero() || b.Latest.Before(n.First)) {
-			n.First, n.Worked = b.Latest, b.Earliest
+// onsetNote holds between which moments something began that counts prove.
+type onsetNote struct {
+	Held    time.Time `json:"first,omitzero"`  // by when it certainly held
+	HeldNot time.Time `json:"worked,omitzero"` // when it was last known not to hold
+	Sought  time.Time `json:"seen,omitzero"`   // when the two were last looked for
+}
+
+// onset finds between which moments something began, when the finding begins. In the first minute of the console earlier
+// proof replaces it, looked for at most every ten seconds. n may be changed.
+func onset(env *alerts.Env, n *onsetNote, find func() alerts.Bounds) alerts.Bounds {
+	if n.Held.IsZero() || startingUp(env) && env.Now.Sub(n.Sought) >= 10*time.Second {
+		n.Sought = env.Now
+		if b := find(); !b.Latest.IsZero() && (n.Held.IsZero() || b.Latest.Before(n.Held)) {
+			n.Held, n.HeldNot = b.Latest, b.Earliest
 		}
-		if n.First.IsZero() {
-			n.First = env.Now
+		if n.Held.IsZero() {
+			n.Held = env.Now
 		}
 	}
-	return alerts.Bounds{Earliest: n.Worked, Latest: n.First}
+	return alerts.Bounds{Earliest: n.HeldNot, Latest: n.Held}
 }
 
 // nth is when the nth of some moments came, the first being 1; zero when that is not known. A zero moment is one that is

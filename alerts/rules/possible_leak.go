@@ -23,7 +23,13 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 	return r, nil
 }
 
-type possibleLeak struct{ base }
+// leakNote keeps the log lines that say of a place that its users are isolated.
+type leakNote struct{ seriesNote }
+
+type possibleLeak struct {
+	base
+	remembers[leakNote]
+}
 
 // Blind says on which sources nothing could ever be found.
 func (r *possibleLeak) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
@@ -59,7 +65,7 @@ func (r *possibleLeak) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 	for p := range env.State.Shared(sharing(env).Home, false) {
 		key := backend.Key{Kind: backend.KindSource, Source: p.Home, ID: sharedPlaceID(p)}
 		v := r.judge(env, p, known.Note(key))
-		if v.Outcome != alerts.True && v.Note == nil && known.Finding(key) == "" {
+		if v.Outcome != alerts.True && v.Note.IsZero() && known.Finding(key) == "" {
 			continue
 		}
 		seen[key] = true
@@ -111,7 +117,7 @@ func sharedPlaceID(p *fleet.Place) backend.ID {
 	return id
 }
 
-func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note *alerts.Note) alerts.Verdict {
+func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note alerts.Note) alerts.Verdict {
 	if o, why, gap := env.Gap(p.Home); gap {
 		return alerts.Verdict{Outcome: o, Why: why, Note: note}
 	}
@@ -143,13 +149,13 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note *alerts.Note)
 
 // ruleOut leaves out the workspaces of which a log line says that the child got one of its own. The lines leave the
 // windows after an hour, so the note keeps what they said.
-func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note *alerts.Note) (*fleet.Place, *alerts.Note, int) {
+func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note alerts.Note) (*fleet.Place, alerts.Note, int) {
 	var said []backend.Series
-	if note != nil {
-		said = note.Series()
+	if n := alerts.NoteAs[leakNote](note); n != nil {
+		said = n.Series
 	}
 	if now := sharing(env).Isolated(p, said); len(now) > len(said) {
-		said, note = now, &alerts.Note{RareNote: &alerts.RareNote{Series: now}}
+		said, note = now, alerts.NoteOf(&leakNote{seriesNote{now}})
 	}
 	left := alerts.WithoutIsolated(p, said)
 	return left, note, len(p.Users) - len(left.Users)

@@ -25,14 +25,17 @@ func (o *RefOptions) build() (alerts.Rule, error) {
 	return r, nil
 }
 
-type refMismatch struct{ base }
+type refMismatch struct {
+	base
+	remembers[failureRun]
+}
 
-func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
-	return judgeNamed(env, w, note, func(n alerts.Naming) bool {
+	return judgeNamed(env, w, known, func(n alerts.Naming) bool {
 		return n&(alerts.NamesSchema|alerts.NamesStrict) != 0 || n&alerts.NamesGone != 0 && n&alerts.NamesConfiguration == 0
 	}, "6")
 }

@@ -27,36 +27,46 @@ func (o *LoopOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// resetNote holds when a workspace failed again.
+type resetNote struct {
+	Seen       time.Time `json:"seen,omitzero"` // when it first failed with this cause
+	LastFailed time.Time `json:"last,omitzero"` // when it was last seen failed
+	Failed     bool      `json:"was_failed,omitempty"`
+	Again      []point   `json:"points,omitempty"` // N[0] is 1
+	causeNote
+}
+
 type resetLoop struct {
 	base
+	remembers[resetNote]
 	resets int
 	over   time.Duration
 }
 
-// Judge keeps in the note's points when it failed again. Last is when it was last seen failed.
-func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[resetNote](known)
 	w, ok := e.(*backend.Workspace)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if w.Unreadable {
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	failed := w.Class == backend.ClassFailed
 	if note == nil && !failed {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := r.watch(env, w, note, failed)
-	recent := n.Points
+	recent := n.Again
 	for len(recent) > 0 && env.Now.Sub(recent[0].At) > r.over {
 		recent = recent[1:]
 	}
-	if !failed && len(recent) == 0 && env.Now.Sub(n.Last) > r.over {
+	if !failed && len(recent) == 0 && env.Now.Sub(n.LastFailed) > r.over {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	v := alerts.Verdict{Outcome: alerts.False, Note: n}
+	v := alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n)}
 	if !failed {
-		v.Recheck = n.Last.Add(r.over + 1)
+		v.Recheck = n.LastFailed.Add(r.over + 1)
 	}
 	if len(recent) < r.resets {
 		return v
@@ -72,17 +82,17 @@ func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) 
 	return v
 }
 
-func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *alerts.Note, failed bool) *alerts.Note {
+func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *resetNote, failed bool) *resetNote {
 	read := env.ReadAt(&w.Meta)
 	if !failed {
-		if !note.WasFailed {
+		if !note.Failed {
 			return note
 		}
 		n := *note
-		n.WasFailed, n.Last = false, read
+		n.Failed, n.LastFailed = false, read
 		return &n
 	}
-	fresh := &alerts.Note{Seen: read, Last: read, WasFailed: true}
+	fresh := &resetNote{Seen: read, LastFailed: read, Failed: true}
 	if note == nil {
 		cause := w.LastError
 		if cause.IsEmpty() {
@@ -92,7 +102,7 @@ func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *alerts.No
 		fresh.Cause, fresh.Fingerprint = env.Cause(cause)
 		return fresh
 	}
-	if note.WasFailed && note.Raw == w.LastError {
+	if note.Failed && note.Raw == w.LastError {
 		return note
 	}
 	cause, fp := note.Cause, note.Fingerprint
@@ -105,11 +115,11 @@ func (r *resetLoop) watch(env *alerts.Env, w *backend.Workspace, note *alerts.No
 	}
 	n := *note
 	n.Raw = w.LastError
-	if !n.WasFailed {
-		n.WasFailed, n.Last = true, read
-		n.Points = append(append([]alerts.Point(nil), n.Points...), alerts.Point{At: read, N: [3]float64{1}})
-		for len(n.Points) > r.resets+maxTurns {
-			n.Points = n.Points[1:]
+	if !n.Failed {
+		n.Failed, n.LastFailed = true, read
+		n.Again = append(append([]point(nil), n.Again...), point{At: read, N: [3]float64{1}})
+		for len(n.Again) > r.resets+maxTurns {
+			n.Again = n.Again[1:]
 		}
 	}
 	return &n

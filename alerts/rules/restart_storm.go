@@ -33,19 +33,26 @@ func (o *RestartOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// changeNote is the newest change of a source.
+type changeNote struct {
+	At    time.Time    `json:"seen,omitzero"`
+	Cause backend.Safe `json:"cause,omitzero"`
+	Peak  []point      `json:"points,omitempty"` // at most one, the largest counts since: opens, workspaces, unfinished
+}
+
 type restartStorm struct {
 	base
+	remembers[changeNote]
 	opens             int
 	share, unfinished float64
 	within            time.Duration
 }
 
-// JudgeFleet keeps the newest change of each source in its note: Seen is when, Cause what; the points hold the largest
-// counts since (opens, workspaces, unfinished).
+// JudgeFleet keeps the newest change of each source in its note.
 func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	var out []alerts.Found
 	for _, h := range env.State.Sources {
-		note := known.Note(h.Key)
+		note := alerts.NoteAs[changeNote](known.Note(h.Key))
 		if !h.Delivers(backend.InputRegistry) && note == nil {
 			continue
 		}
@@ -59,25 +66,25 @@ func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 }
 
 // marker is the note of the newest change that is not over, nil when there is none.
-func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *alerts.Note) *alerts.Note {
+func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *changeNote) *changeNote {
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
 		if !e.MayRestart() || e.Source != "" && !speaksAbout(env, e.Source, h.Key.Source) {
 			continue
 		}
 		at := env.Ours(e.At)
-		if note == nil || at.After(note.Seen) {
+		if note == nil || at.After(note.At) {
 			text := e.Text
 			if text.IsEmpty() {
 				text = backend.Clean(e.Name, 80)
 			}
-			note = &alerts.Note{Seen: at, Cause: alerts.CauseText(text)}
+			note = &changeNote{At: at, Cause: alerts.CauseText(text)}
 		}
 	}
 	if note == nil && env.Now.Sub(env.Watching) <= time.Minute {
 		note = r.common(env, h.Key.Source)
 	}
-	if note == nil || env.Now.Sub(note.Seen) > r.within {
+	if note == nil || env.Now.Sub(note.At) > r.within {
 		return nil
 	}
 	return note
@@ -85,7 +92,7 @@ func (r *restartStorm) marker(env *alerts.Env, h *fleet.SourceHealth, note *aler
 
 // common replaces a missing marker on a cold start by sessions that started together. It walks everything, and so only when
 // something changed that can be one more of them.
-func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
+func (r *restartStorm) common(env *alerts.Env, home string) *changeNote {
 	if !r.news(env, home) {
 		return nil
 	}
@@ -112,7 +119,7 @@ func (r *restartStorm) common(env *alerts.Env, home string) *alerts.Note {
 		if n := i - from + 1; n > best {
 			best = n
 			if n >= r.opens {
-				return &alerts.Note{Seen: starts[from], Cause: backend.Text("many sessions started together")}
+				return &changeNote{At: starts[from], Cause: backend.Text("many sessions started together")}
 			}
 		}
 	}
@@ -156,33 +163,33 @@ func (r *restartStorm) tried(env *alerts.Env, w *backend.Workspace, home string)
 	return at
 }
 
-func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *alerts.Note) alerts.Verdict {
+func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNote) alerts.Verdict {
 	if o, why, gap := env.Gap(h.Key.Source); gap {
-		return alerts.Verdict{Outcome: o, Why: why, Note: n}
+		return alerts.Verdict{Outcome: o, Why: why, Note: alerts.NoteOf(n)}
 	}
-	now := r.count(env, h, n.Seen)
+	now := r.count(env, h, n.At)
 	peak := [3]float64{}
-	if len(n.Points) > 0 {
-		peak = n.Points[0].N
+	if len(n.Peak) > 0 {
+		peak = n.Peak[0].N
 	}
-	if now[0] > peak[0] || len(n.Points) == 0 { // a restart of the console forgets when workspaces were first read
+	if now[0] > peak[0] || len(n.Peak) == 0 { // a restart of the console forgets when workspaces were first read
 		c := *n
-		c.Points = []alerts.Point{{At: env.Now, N: now}}
+		c.Peak = []point{{At: env.Now, N: now}}
 		n, peak = &c, now
 	}
-	v := alerts.Verdict{Outcome: alerts.False, Note: n, Source: h.Key.Source}
+	v := alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Source: h.Key.Source}
 	if peak[0] < float64(r.opens) || peak[0] < r.share*peak[1] || now[2] < r.unfinished*peak[0] {
 		return v
 	}
 	at := env.Display(env.Now)
 	v.Outcome, v.Runbook, v.Cause, v.Detail = alerts.True, "7", backend.Textf("many opens after: %s", n.Cause), backend.Textf("many opens after: %s", n.Cause)
 	v.Fingerprint = alerts.Fingerprint("many opens after a change")
-	v.Bounds, v.Confirmed = alerts.Bounds{Earliest: n.Seen, Latest: n.Points[0].At}, env.Ours(h.LastOK)
+	v.Bounds, v.Confirmed = alerts.Bounds{Earliest: n.At, Latest: n.Peak[0].At}, env.Ours(h.LastOK)
 	v.Evidence = []alerts.Evidence{
-		{Text: backend.Textf("%s, at %s", n.Cause, env.Clock(n.Seen)), Source: h.Key.Source, At: env.Display(n.Seen)},
+		{Text: backend.Textf("%s, at %s", n.Cause, env.Clock(n.At)), Source: h.Key.Source, At: env.Display(n.At)},
 		{
 			Text:  backend.Textf("%s of %s workspaces were opened anew since (alert from %d and %s %%)", number(peak[0]), number(peak[1]), r.opens, number(100*r.share)),
-			Value: backend.Known(peak[0]), Unit: "workspaces", Source: h.Key.Source, At: env.Display(n.Points[0].At),
+			Value: backend.Known(peak[0]), Unit: "workspaces", Source: h.Key.Source, At: env.Display(n.Peak[0].At),
 		},
 		{
 			Text:  backend.Textf("%s of them do not work now: failed, evicted or still opening", number(now[2])),

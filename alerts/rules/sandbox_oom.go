@@ -28,42 +28,51 @@ func (o *SandboxOOMOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// sandboxOOMNote is what is remembered of a sandbox's kills and memory.
+type sandboxOOMNote struct {
+	FirstKill   time.Time `json:"first,omitzero"`
+	BeforeFirst time.Time `json:"worked,omitzero"` // when it was not killed yet
+	LastKill    time.Time `json:"last,omitzero"`
+	Kills       int32     `json:"count,omitempty"` // how many were seen
+	NearSince   time.Time `json:"seen,omitzero"`   // since when it is near its limit
+}
+
 type sandboxOOM struct {
 	base
+	remembers[sandboxOOMNote]
 	recent, nearFor time.Duration
 	near            float64
 }
 
-// Judge keeps in the note: Last, the newest kill; First, the oldest, and Worked, when it was not killed yet; Count, how many
-// were seen; Seen, since when it is near its limit.
-func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[sandboxOOMNote](known)
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.IsSandbox {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	n := r.noted(env, b, note)
-	v := alerts.Verdict{Outcome: alerts.True, Note: &n, Runbook: "1", Session: b.Session, Provider: b.Provider}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "1", Session: b.Session, Provider: b.Provider}
 	switch {
-	case !n.Last.IsZero() && env.Now.Sub(n.Last) <= r.recent:
+	case !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
-		v.Bounds = alerts.Bounds{Earliest: n.Worked, Latest: n.First}
-		v.Recheck = n.Last.Add(r.recent + 1)
+		v.Bounds = alerts.Bounds{Earliest: n.BeforeFirst, Latest: n.FirstKill}
+		v.Recheck = n.LastKill.Add(r.recent + 1)
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")
 		v.Suspected, v.Why = true, backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell")
 		v.Bounds = alerts.Bounds{Earliest: r.ended(env, b), Latest: r.ended(env, b)}
 		v.Recheck = r.ended(env, b).Add(r.recent + 1)
-	case !n.Seen.IsZero():
+	case !n.NearSince.IsZero():
 		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
-		v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.StartedAt), Latest: n.Seen}
+		v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.StartedAt), Latest: n.NearSince}
 		u, _ := b.Usage.Get()
-		if env.Ours(u.At).Sub(n.Seen) < r.nearFor {
-			v.Suspected, v.Why = true, backend.Textf("fires when a sample after %s is as near", env.Clock(n.Seen.Add(r.nearFor)))
+		if env.Ours(u.At).Sub(n.NearSince) < r.nearFor {
+			v.Suspected, v.Why = true, backend.Textf("fires when a sample after %s is as near", env.Clock(n.NearSince.Add(r.nearFor)))
 		}
 	default:
 		v = alerts.Verdict{Outcome: alerts.False}
-		if !n.Last.IsZero() && env.Now.Sub(n.Last) <= 24*time.Hour {
-			v.Note, v.Recheck = &n, n.Last.Add(24*time.Hour)
+		if !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= 24*time.Hour {
+			v.Note, v.Recheck = alerts.NoteOf(&n), n.LastKill.Add(24*time.Hour)
 		}
 		return v
 	}
@@ -74,8 +83,8 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note)
 // killedExit is the exit code of a process that SIGKILL ended: 128 and the signal's number.
 const killedExit = 137
 
-func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Note) alerts.Note {
-	var n alerts.Note
+func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOMNote) sandboxOOMNote {
+	var n sandboxOOMNote
 	if note != nil {
 		n = *note
 	}
@@ -92,8 +101,8 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Not
 		since := at
 		if at.IsZero() { // when it ended is not known: in its newest run, and by now
 			at, since = env.ReadAt(&b.Meta), env.Time(&b.Meta, b.StartedAt)
-			if !n.Last.IsZero() {
-				at = n.Last
+			if !n.LastKill.IsZero() {
+				at = n.LastKill
 			}
 		}
 		killedAt(&n, since, at)
@@ -102,23 +111,23 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *alerts.Not
 	used, ok2 := u.Mem.Get()
 	limit, ok3 := u.MemLimit.Get()
 	if ok && ok2 && ok3 && limit > 0 && b.Class == backend.SandboxRunning && float64(used) >= r.near*float64(limit) {
-		if n.Seen.IsZero() {
-			n.Seen = env.Ours(u.At)
+		if n.NearSince.IsZero() {
+			n.NearSince = env.Ours(u.At)
 		}
 	} else {
-		n.Seen = time.Time{}
+		n.NearSince = time.Time{}
 	}
 	return n
 }
 
 // killedAt takes one kill into the note, once: it was between since and at.
-func killedAt(n *alerts.Note, since, at time.Time) {
-	if n.Last.IsZero() {
-		n.Worked, n.First = since, at
+func killedAt(n *sandboxOOMNote, since, at time.Time) {
+	if n.LastKill.IsZero() {
+		n.BeforeFirst, n.FirstKill = since, at
 	}
-	if at.Sub(n.Last) > 5*time.Second { // the event and the reading tell of the same kill
-		n.Last = at
-		n.Count++
+	if at.Sub(n.LastKill) > 5*time.Second { // the event and the reading tell of the same kill
+		n.LastKill = at
+		n.Kills++
 	}
 }
 
@@ -132,15 +141,15 @@ func nearText(b *backend.Sandbox) backend.Safe {
 	return backend.Textf("%s of its limit of %s", bytesText(u.Mem.Or(0)), bytesText(u.MemLimit.Or(0)))
 }
 
-func (r *sandboxOOM) killed(env *alerts.Env, b *backend.Sandbox, n *alerts.Note) backend.Safe {
+func (r *sandboxOOM) killed(env *alerts.Env, b *backend.Sandbox, n *sandboxOOMNote) backend.Safe {
 	after := "is down"
 	if b.Class == backend.SandboxRunning {
 		after = "runs again"
 	}
-	if n.Count > 1 {
-		return backend.Textf("killed at its memory limit %d times, the last at %s; it %s", n.Count, env.Clock(n.Last), backend.Clean(after, 20))
+	if n.Kills > 1 {
+		return backend.Textf("killed at its memory limit %d times, the last at %s; it %s", n.Kills, env.Clock(n.LastKill), backend.Clean(after, 20))
 	}
-	return backend.Textf("killed at its memory limit at %s; it %s", env.Clock(n.Last), backend.Clean(after, 20))
+	return backend.Textf("killed at its memory limit at %s; it %s", env.Clock(n.LastKill), backend.Clean(after, 20))
 }
 
 func (r *sandboxOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

@@ -36,14 +36,21 @@ const activeWithin = 5 * time.Minute
 // staleSweep is how often all workspaces are looked at for their newest times.
 const staleSweep = 30 * time.Second
 
+// staleNote is what the newest full look at a source showed.
+type staleNote struct {
+	Looked time.Time `json:"seen,omitzero"`
+	Newest time.Time `json:"last,omitzero"`        // its newest data; of a silent log, since when it is watched
+	Silent bool      `json:"was_failed,omitempty"` // its log was watched and wrote no line
+	Active int32     `json:"count,omitempty"`      // its sessions that another source shows at work
+}
+
 type sourceStale struct {
 	base
+	remembers[staleNote]
 	after  time.Duration
 	active int
 }
 
-// JudgeFleet keeps in a source's note: Seen, when it was last looked at in full; Last, its newest data; Count, how many of
-// its sessions another source shows at work.
 func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	var out []alerts.Found
 	var work map[string]*atWork
@@ -58,13 +65,15 @@ func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 			out = append(out, alerts.Found{Key: h.Key, Verdict: v})
 			continue
 		}
-		if n := v.Note; n == nil || env.Now.Sub(n.Seen) >= staleSweep {
+		n := alerts.NoteAs[staleNote](v.Note)
+		if n == nil || env.Now.Sub(n.Looked) >= staleSweep {
 			if work == nil {
 				work = newestWork(env)
 			}
-			v.Note = r.sweep(env, h, registry, work)
+			n = r.sweep(env, h, registry, work)
+			v.Note = alerts.NoteOf(n)
 		}
-		r.judge(env, h, registry, &v)
+		r.judge(env, h, registry, n, &v)
 		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
 	}
 	return out
@@ -96,25 +105,25 @@ func newestWork(env *alerts.Env) map[string]*atWork {
 	return out
 }
 
-func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry bool, work map[string]*atWork) *alerts.Note {
-	n := &alerts.Note{Seen: env.Now}
+func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry bool, work map[string]*atWork) *staleNote {
+	n := &staleNote{Looked: env.Now}
 	if registry {
 		if x := work[h.Key.Source]; x != nil {
-			n.Last = x.newest
+			n.Newest = x.newest
 		}
 		for s := range env.State.Windows.All(backend.MetricNamed) {
 			if s.Session.IsZero() || env.HomeOf(s) != h.Key.Source {
 				continue
 			}
 			if env.Over(s, activeWithin).N > 0 {
-				n.Count++
+				n.Active++
 			}
 		}
 		return n
 	}
 	for id, x := range work {
 		if h.SpeaksAbout(id) {
-			n.Count += int32(len(x.active))
+			n.Active += int32(len(x.active))
 		}
 	}
 	lines := backend.Series{Source: h.Key.Source, Name: backend.MetricLogLines}
@@ -127,18 +136,17 @@ func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	switch {
 	case all.Samples == 0:
 	case all.N > 0:
-		n.Last = env.Now
+		n.Newest = env.Now
 	case env.Now.Sub(env.Ours(all.First)) >= r.after*9/10: // watched for nearly the whole time, and not one line
-		n.Last, n.WasFailed = env.Ours(all.First), true
+		n.Newest, n.Silent = env.Ours(all.First), true
 	}
 	return n
 }
 
-func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry bool, v *alerts.Verdict) {
-	n := v.Note
+func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry bool, n *staleNote, v *alerts.Verdict) {
 	v.Outcome = alerts.False
-	old := !n.Last.IsZero() && env.Now.Sub(n.Last) > r.after || n.WasFailed
-	if !old || int(n.Count) < r.active {
+	old := !n.Newest.IsZero() && env.Now.Sub(n.Newest) > r.after || n.Silent
+	if !old || int(n.Active) < r.active {
 		return
 	}
 	v.Outcome = alerts.True
@@ -149,14 +157,14 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 		who, what = "registries show attempts of", "the newest line"
 	}
 	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
-	v.Bounds = alerts.Bounds{Earliest: n.Last, Latest: n.Last.Add(r.after)}
+	v.Bounds = alerts.Bounds{Earliest: n.Newest, Latest: n.Newest.Add(r.after)}
 	v.Confirmed = env.Ours(h.LastOK)
-	newest := alerts.Evidence{Text: backend.Textf("it answers, and %s is of %s", backend.Clean(what, 60), env.Clock(n.Last)), Source: h.Key.Source, At: env.Display(n.Seen)}
-	if n.WasFailed {
-		newest.Text = backend.Textf("it answers, and no line was written since %s at least", env.Clock(n.Last))
+	newest := alerts.Evidence{Text: backend.Textf("it answers, and %s is of %s", backend.Clean(what, 60), env.Clock(n.Newest)), Source: h.Key.Source, At: env.Display(n.Looked)}
+	if n.Silent {
+		newest.Text = backend.Textf("it answers, and no line was written since %s at least", env.Clock(n.Newest))
 	}
 	v.Evidence = []alerts.Evidence{newest, {
-		Text:  backend.Textf("%s %s within %s", backend.Clean(who, 60), plural(int(n.Count), "session"), text(activeWithin)),
-		Value: backend.Known(float64(n.Count)), Unit: "sessions", Source: h.Key.Source, At: env.Display(n.Seen),
+		Text:  backend.Textf("%s %s within %s", backend.Clean(who, 60), plural(int(n.Active), "session"), text(activeWithin)),
+		Value: backend.Known(float64(n.Active)), Unit: "sessions", Source: h.Key.Source, At: env.Display(n.Looked),
 	}}
 }

@@ -23,15 +23,21 @@ func (o *OrphanOptions) build() (alerts.Rule, error) {
 	return r, positive("after", o.After)
 }
 
+// orphanNote is what is remembered of a directory without an owner.
+type orphanNote struct {
+	Newest time.Time `json:"last,omitzero"` // when something in it last changed
+}
+
 type tmpdirOrphaned struct {
 	base
+	remembers[orphanNote]
 	after time.Duration
 }
 
 // orphanRecheck is how often a directory that may be orphaned is compared with the sessions again.
 const orphanRecheck = 2 * time.Minute
 
-func (r *tmpdirOrphaned) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *tmpdirOrphaned) Judge(env *alerts.Env, e backend.Entity, note alerts.Note) alerts.Verdict {
 	t, ok := e.(*backend.Tmpdir)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -46,17 +52,17 @@ func (r *tmpdirOrphaned) Judge(env *alerts.Env, e backend.Entity, note *alerts.N
 	}
 	ripe := newest.Add(r.after)
 	if !ripe.Before(env.Now) {
-		return alerts.Verdict{Outcome: alerts.False, Note: &alerts.Note{Last: newest}, Recheck: ripe.Add(time.Second)}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&orphanNote{Newest: newest}), Recheck: ripe.Add(time.Second)}
 	}
 	if !known {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s could not be read: one of them may use it", plural(t.Unreadable, "process")), Note: note}
 	}
 	if ref := referredTo(env, t); !ref.IsZero() {
-		return alerts.Verdict{Outcome: alerts.False, Note: &alerts.Note{Last: newest}, Recheck: env.Now.Add(orphanRecheck)}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&orphanNote{Newest: newest}), Recheck: env.Now.Add(orphanRecheck)}
 	}
 	cause := backend.Textf("scratch directories below %s have no owner", t.Root)
 	v := alerts.Verdict{
-		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "5", Note: &alerts.Note{Last: newest},
+		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "5", Note: alerts.NoteOf(&orphanNote{Newest: newest}),
 		Bounds: alerts.Bounds{Earliest: newest, Latest: ripe}, Recheck: env.Now.Add(orphanRecheck), Detail: r.detail(env, t, newest),
 	}
 	l := env.Live(t.Key.Source)

@@ -37,8 +37,15 @@ func (o *PileupOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// pileupNote is how the scratch directories of a host grew.
+type pileupNote struct {
+	Points []point   `json:"points,omitempty"` // count, bytes, open workspaces
+	Since  time.Time `json:"seen,omitzero"`    // since when there are too many, zero: there are not
+}
+
 type tmpdirPileup struct {
 	base
+	remembers[pileupNote]
 	count            int
 	growth, free     float64
 	over, fullWithin time.Duration
@@ -54,25 +61,26 @@ type pile struct {
 	atLeast          bool // some tree was not walked whole
 	watched          time.Duration
 	more, moreBytes  float64
-	points           []alerts.Point // count, bytes, open workspaces
+	points           []point // count, bytes, open workspaces
 }
 
 const pointGap = 30 * time.Second
 
-func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[pileupNote](known)
 	h, ok := e.(*backend.Host)
 	if !ok || len(h.Roots) == 0 {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if why, is := env.Silent(h.Key.Source, backend.InputTmpdirs); is { // what cannot be listed is not empty, nor what it was
-		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: note, Recheck: env.Now.Add(pointGap)}
+		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: known, Recheck: env.Now.Add(pointGap)}
 	}
 	p := r.measure(env, h, note)
-	n := &alerts.Note{Points: p.points}
+	n := &pileupNote{Points: p.points}
 	if note != nil {
-		n.Seen = note.Seen
+		n.Since = note.Since
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "5", Recheck: env.Now.Add(pointGap)}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "5", Recheck: env.Now.Add(pointGap)}
 	tight, left := r.tight(h, p)
 	excess := p.dirs - p.held - p.open
 	switch {
@@ -86,14 +94,14 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 		v.Cause, v.Fingerprint = backend.Text("scratch directories pile up"), alerts.Fingerprint("scratch directories pile up")
 		v.Detail = backend.Textf("%s on %s", plural(p.dirs, "directory"), h.Name)
 	default:
-		n.Seen = time.Time{}
+		n.Since = time.Time{}
 		v.Outcome = alerts.False
 		return v
 	}
-	if n.Seen.IsZero() {
-		n.Seen = env.ReadAt(&h.Meta)
+	if n.Since.IsZero() {
+		n.Since = env.ReadAt(&h.Meta)
 	}
-	v.Bounds = alerts.Bounds{Latest: n.Seen}
+	v.Bounds = alerts.Bounds{Latest: n.Since}
 	for _, x := range p.points {
 		v.Trend = append(v.Trend, x.N[0])
 	}
@@ -102,7 +110,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 }
 
 // measure counts the scratch directories of a host and compares them with those before.
-func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.Note) pile {
+func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *pileupNote) pile {
 	var p pile
 	for t := range env.State.Tmpdirs.Of(backend.KindTmpdir, h.Key.Source, h.Key.ID) {
 		p.dirs++
@@ -117,7 +125,7 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *alerts.No
 		p.open = openWorkspaces(env, h.Key.Source)
 	}
 	read := env.ReadAt(&h.Meta)
-	now := alerts.Point{At: read, N: [3]float64{float64(p.dirs), float64(p.bytes), float64(p.open)}}
+	now := point{At: read, N: [3]float64{float64(p.dirs), float64(p.bytes), float64(p.open)}}
 	if note != nil {
 		for _, x := range note.Points {
 			if read.Sub(x.At) <= r.over {

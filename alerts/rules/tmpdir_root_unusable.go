@@ -28,13 +28,21 @@ func (o *RootOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// rootNote is between which moments a root became unusable.
+type rootNote struct {
+	Seen   time.Time `json:"seen,omitzero"`
+	Worked time.Time `json:"worked,omitzero"`
+}
+
 type rootUnusable struct {
 	base
+	remembers[rootNote]
 	bytes  int64
 	inodes int64
 }
 
-func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[rootNote](known)
 	h, ok := e.(*backend.Host)
 	if !ok || len(h.Roots) == 0 {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -59,15 +67,15 @@ func (r *rootUnusable) Judge(env *alerts.Env, e backend.Entity, note *alerts.Not
 	}
 	if len(what) == 0 {
 		if len(dark) > 0 {
-			return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Join(dark, "; "), Note: note}
+			return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Join(dark, "; "), Note: known}
 		}
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := note
 	if n == nil {
-		n = &alerts.Note{Seen: env.ReadAt(&h.Meta), Worked: r.worked(env, h)}
+		n = &rootNote{Seen: env.ReadAt(&h.Meta), Worked: r.worked(env, h)}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: n, Cause: backend.Join(what, "; "), Detail: backend.Join(where, "; "), Runbook: runbook, Bounds: alerts.Bounds{Earliest: n.Worked, Latest: n.Seen}}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Cause: backend.Join(what, "; "), Detail: backend.Join(where, "; "), Runbook: runbook, Bounds: alerts.Bounds{Earliest: n.Worked, Latest: n.Seen}}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	return v
 }

@@ -31,8 +31,25 @@ func (o *TerminateOptions) build() (alerts.Rule, error) {
 	)
 }
 
+// terminateNote is what is remembered of the end of a sandbox's session.
+type terminateNote struct {
+	Ran     time.Time `json:"last,omitzero"` // when the session was last known to run
+	Over    time.Time `json:"seen,omitzero"` // when it was first known to be over
+	Closing *closing  `json:"closing,omitempty"`
+}
+
+// closing is what was known, while its session ran, of how a sandbox is meant to end.
+type closing struct {
+	Destroys   backend.Value[bool]          `json:"destroys"`
+	Shared     backend.Value[bool]          `json:"shared"`
+	SleepAfter backend.Value[time.Duration] `json:"sleep_after"`
+	Timeout    backend.Value[time.Duration] `json:"timeout"`
+	Used       time.Time                    `json:"used,omitzero"` // steady: the last attempt
+}
+
 type wontTerminate struct {
 	base
+	remembers[terminateNote]
 	grace, gone time.Duration
 	cost        float64
 }
@@ -65,9 +82,8 @@ func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.S
 		backend.Clean(h.Key.Source, 80)), true
 }
 
-// Judge keeps in the note: Closing, how it is meant to end; Last, when its session was last known to run; Seen, when that
-// was first known to be over.
-func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.Note) alerts.Verdict {
+func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	note := alerts.NoteAs[terminateNote](known)
 	b, ok := e.(*backend.Sandbox)
 	if !ok || !b.IsSandbox || b.Session.IsZero() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
@@ -79,36 +95,36 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, note *alerts.No
 	switch b.Class {
 	case backend.SandboxRunning, backend.SandboxRestarting, backend.SandboxRemoving, backend.SandboxDead:
 	case backend.SandboxUnknown:
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its state has no known meaning"), Note: note}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its state has no known meaning"), Note: known}
 	case backend.SandboxCreated, backend.SandboxPaused, backend.SandboxAsleep, backend.SandboxExited:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	again := recheckOf(env, b.Key)
 	end, v := r.session(env, homes, b)
 	if v != nil {
-		n := alerts.Note{} // a new one, so that it is looked at again
+		n := terminateNote{} // a new one, so that it is looked at again
 		if note != nil {
 			n = *note
 		}
-		v.Note, v.Recheck = &n, again
+		v.Note, v.Recheck = alerts.NoteOf(&n), again
 		return *v
 	}
 	if end.runs {
-		n := &alerts.Note{Last: env.Now, RareNote: &alerts.RareNote{Closing: closingOf(env, end.session, b.Workspace)}}
-		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
+		n := &terminateNote{Ran: env.Now, Closing: closingOf(env, end.session, b.Workspace)}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
 	}
-	n := alerts.Note{}
+	n := terminateNote{}
 	if note != nil {
 		n = *note
 	}
-	if n.Seen.IsZero() {
-		n.Seen = env.Now
+	if n.Over.IsZero() {
+		n.Over = env.Now
 		if end.session != nil {
-			n.Seen = env.ReadAt(&end.session.Meta)
+			n.Over = env.ReadAt(&end.session.Meta)
 		}
 	}
-	if at := closeTimedOut(env, b); at.After(n.Last) && at.Before(n.Seen) && (end.session == nil || at.After(env.Time(&end.session.Meta, end.session.StartedAt))) {
-		n.Seen = at // what closed was over by then: a console that starts later need not wait for it once more
+	if at := closeTimedOut(env, b); at.After(n.Ran) && at.Before(n.Over) && (end.session == nil || at.After(env.Time(&end.session.Meta, end.session.StartedAt))) {
+		n.Over = at // what closed was over by then: a console that starts later need not wait for it once more
 	}
 	return r.over(env, b, end, &n, again)
 }
@@ -148,8 +164,8 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 
 // closingOf collects how the sandbox of a running session is meant to end: as the workspace of that name, without a name as
 // all of them, of which what keeps it wins.
-func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *alerts.Closing {
-	c := &alerts.Closing{}
+func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
+	c := &closing{}
 	for w := range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) {
 		if !alerts.HasMachine(w.Provider.String()) || !name.IsZero() && w.Key.ID != name {
 			continue
@@ -172,22 +188,22 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *alerts.Clo
 }
 
 // over judges a sandbox whose session does not run.
-func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *alerts.Note, again time.Time) alerts.Verdict {
-	c := n.Closing()
+func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *terminateNote, again time.Time) alerts.Verdict {
+	c := n.Closing
 	if c == nil {
-		c = &alerts.Closing{}
+		c = &closing{}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: n, Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
-		Bounds: alerts.Bounds{Earliest: ranUntil(env, b, end.session, n), Latest: n.Seen}}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
+		Bounds: alerts.Bounds{Earliest: ranUntil(env, b, end.session, n), Latest: n.Over}}
 	if end.session != nil {
 		v.Tenant = end.session.Tenant
 	}
 	sleep, sleeps := c.SleepAfter.Get()
-	asleep := latestOf(c.Used, n.Last).Add(sleep)
-	due := n.Seen.Add(max(r.grace, c.Timeout.Or(0)))
+	asleep := latestOf(c.Used, n.Ran).Add(sleep)
+	due := n.Over.Add(max(r.grace, c.Timeout.Or(0)))
 	switch {
 	case c.Shared.Or(false) || keptOnPurpose(env, b):
-		return alerts.Verdict{Outcome: alerts.False, Note: n, Recheck: again}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
 	case c.Destroys.Or(false):
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
 	case !closeTimedOut(env, b).IsZero():
@@ -199,13 +215,13 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	case sleeps:
 		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
 	case end.session == nil:
-		v.Cause, due = backend.Text("its session is in no list any more"), n.Seen.Add(r.gone)
+		v.Cause, due = backend.Text("its session is in no list any more"), n.Over.Add(r.gone)
 	default:
-		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("nothing says whether it ends with its session"), Note: n, Recheck: again}
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("nothing says whether it ends with its session"), Note: alerts.NoteOf(n), Recheck: again}
 	}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	if v.Detail.IsEmpty() {
-		v.Detail = backend.Textf("its session is over since %s at least", env.Clock(n.Seen))
+		v.Detail = backend.Textf("its session is over since %s at least", env.Clock(n.Over))
 	}
 	if env.Now.Before(due) {
 		v.Suspected, v.Why = true, backend.Textf("fires when it still runs at %s", env.Clock(due))
@@ -224,13 +240,13 @@ func timeLeft(d time.Duration) backend.Safe {
 
 // ranUntil is when a sandbox was last meant to run, as far as that is known: its session was seen to run; or at a start of
 // the console later, a log line named it, or one of its workspaces was used, or the sandbox or its session began.
-func ranUntil(env *alerts.Env, b *backend.Sandbox, s *backend.Session, n *alerts.Note) time.Time {
-	if !n.Last.IsZero() {
-		return n.Last
+func ranUntil(env *alerts.Env, b *backend.Sandbox, s *backend.Session, n *terminateNote) time.Time {
+	if !n.Ran.IsZero() {
+		return n.Ran
 	}
 	var last time.Time
 	ran := func(at time.Time) {
-		if !at.After(n.Seen) {
+		if !at.After(n.Over) {
 			last = latestOf(last, at)
 		}
 	}

@@ -22,13 +22,13 @@ func factsOf(env *alerts.Env, w *backend.Workspace) facts {
 func (f facts) failing() bool { return !f.attempt.IsZero() && f.attempt.After(f.success) }
 
 // advanced reports whether the workspace has succeeded since the note was taken.
-func (f facts) advanced(n *alerts.Note) bool {
+func (f facts) advanced(n *failureRun) bool {
 	if f.success.IsZero() {
 		return false
 	}
 	base := n.Success
 	if base.IsZero() {
-		base = n.First // a success that becomes readable later is news only if it is newer than the failure
+		base = n.FirstAttempt // a success that becomes readable later is news only if it is newer than the failure
 		if base.IsZero() {
 			base = n.Seen
 		}
@@ -36,51 +36,65 @@ func (f facts) advanced(n *alerts.Note) bool {
 	return f.success.After(base)
 }
 
+// failureRun is a run of failed attempts of one workspace, and the note of rules that judge it.
+type failureRun struct {
+	Success      time.Time `json:"success,omitzero"` // the last success, for which the run holds
+	Worked       time.Time `json:"worked,omitzero"`  // the newest reading before the failures
+	FirstAttempt time.Time `json:"first,omitzero"`   // the first known failed attempt
+	LastAttempt  time.Time `json:"last,omitzero"`    // the newest attempt seen
+	Seen         time.Time `json:"seen,omitzero"`    // when it was first read in this condition
+	Attempts     int32     `json:"count,omitempty"`
+	causeNote
+}
+
+func (r *failureRun) run() *failureRun { return r }
+
+// runNote is a pointer to a note of type N that holds a run of failures.
+type runNote[N any] interface {
+	*N
+	run() *failureRun
+}
+
 // noted returns what is remembered of the present run of failures, brought up to date with a new reading.
-func (f facts) noted(note *alerts.Note) *alerts.Note {
-	if note == nil || f.advanced(note) {
-		n := &alerts.Note{Success: f.success, Worked: f.worked, Seen: f.read}
+func noted[N any, P runNote[N]](f facts, note P) P {
+	if note == nil || f.advanced(note.run()) {
+		n := P(new(N))
+		r := n.run()
+		r.Success, r.Worked, r.Seen = f.success, f.worked, f.read
 		if f.failing() {
-			n.First, n.Last, n.Count = f.attempt, f.attempt, 1
+			r.FirstAttempt, r.LastAttempt, r.Attempts = f.attempt, f.attempt, 1
 		}
 		return n
 	}
-	if !f.failing() || !f.attempt.After(note.Last) {
+	if !f.failing() || !f.attempt.After(note.run().LastAttempt) {
 		return note
 	}
-	n := *note
-	n.Last = f.attempt
-	n.Count++
-	if n.First.IsZero() {
-		n.First = f.attempt
+	c := *note
+	n := P(&c)
+	r := n.run()
+	r.LastAttempt = f.attempt
+	r.Attempts++
+	if r.FirstAttempt.IsZero() {
+		r.FirstAttempt = f.attempt
 	}
-	return &n
-}
-
-// own is a note that may be changed: n itself when it was made in this evaluation, else a copy of it.
-func own(old, n *alerts.Note) *alerts.Note {
-	if n != old {
-		return n
-	}
-	c := *n
-	return &c
+	return n
 }
 
 // proved is the moment by which it was certainly failing: the first failed attempt known, or when we first read it so.
-func proved(n *alerts.Note) time.Time {
-	if n.First.IsZero() || n.Seen.Before(n.First) {
-		return n.Seen
+func (r *failureRun) proved() time.Time {
+	if r.FirstAttempt.IsZero() || r.Seen.Before(r.FirstAttempt) {
+		return r.Seen
 	}
-	return n.First
+	return r.FirstAttempt
 }
 
 // earliest is the earliest moment at which it can have begun to fail: its last success, or a later reading that showed no
 // failure. Zero: neither is known.
-func earliest(n *alerts.Note) time.Time {
-	if n.Worked.After(n.Success) && !n.Worked.After(proved(n)) {
-		return n.Worked
+func (r *failureRun) earliest() time.Time {
+	if r.Worked.After(r.Success) && !r.Worked.After(r.proved()) {
+		return r.Worked
 	}
-	return n.Success
+	return r.Success
 }
 
 // describe fills in whom a verdict is about.
@@ -94,10 +108,13 @@ func describe(env *alerts.Env, w *backend.Workspace, v *alerts.Verdict) {
 
 // causeOf takes the workspace's lastError, or else the one it had before in this run of failures. n is changed where it
 // is, unless it is old, the note that is remembered.
-func causeOf(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note, without backend.Literal) (*alerts.Note, backend.Safe, string) {
-	cause, fp := n.Cause, n.Fingerprint
+func causeOf[N any, P interface {
+	*N
+	errorCause() *causeNote
+}](env *alerts.Env, w *backend.Workspace, old, n P, without backend.Literal) (P, backend.Safe, string) {
+	cause, fp := n.errorCause().Cause, n.errorCause().Fingerprint
 	switch {
-	case fp != "" && w.LastError == n.Raw:
+	case fp != "" && w.LastError == n.errorCause().Raw:
 		return n, cause, fp
 	case !w.LastError.IsEmpty():
 		cause, fp = env.Cause(w.LastError)
@@ -105,11 +122,12 @@ func causeOf(env *alerts.Env, w *backend.Workspace, old, n *alerts.Note, without
 		cause, fp = env.Cause(backend.Text(without))
 	}
 	n = own(old, n)
-	if fp != n.Fingerprint {
-		n.Cause, n.Fingerprint = cause, fp
+	c := n.errorCause()
+	if fp != c.Fingerprint {
+		c.Cause, c.Fingerprint = cause, fp
 	}
-	n.Raw = w.LastError
-	return n, n.Cause, fp
+	c.Raw = w.LastError
+	return n, c.Cause, fp
 }
 
 // detail is what is true of one workspace; it holds no age, so that it changes only when the workspace does.

@@ -19,7 +19,7 @@ type metricRule struct{ meta alerts.Meta }
 func (r *metricRule) Meta() *alerts.Meta { return &r.meta }
 func (r *metricRule) Kind() backend.Kind { return backend.KindSession }
 
-func (r *metricRule) Judge(env *alerts.Env, e backend.Entity, _ *alerts.Note) alerts.Verdict {
+func (r *metricRule) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
 	s, ok := e.(*backend.Session)
 	if !ok {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}

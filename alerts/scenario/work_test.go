@@ -18,7 +18,7 @@ func (r *waitingRule) Meta() *alerts.Meta { return &r.meta }
 
 func (r *waitingRule) Kind() backend.Kind { return r.kind }
 
-func (r *waitingRule) Judge(env *alerts.Env, e backend.Entity, _ *alerts.Note) alerts.Verdict {
+func (r *waitingRule) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
 	var w *backend.Work
 	switch e := e.(type) {
 	case *backend.Execution:
