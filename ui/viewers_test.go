@@ -260,6 +260,7 @@ type farEnd struct {
 	stuck   chan struct{} // closed when a write does not return
 	release chan struct{}
 	once    sync.Once
+	cells   sync.Mutex // a cell of the emulator is read while the program goes on writing
 }
 
 func (f *farEnd) Write(p []byte) (int, error) {
@@ -267,7 +268,9 @@ func (f *farEnd) Write(p []byte) (int, error) {
 		f.once.Do(func() { close(f.stuck) })
 		<-f.release
 	}
+	f.cells.Lock()
 	n, err := tty{f.screen}.Write(p)
+	f.cells.Unlock()
 	select {
 	case f.wrote <- struct{}{}:
 	default:
@@ -279,13 +282,19 @@ func (f *farEnd) Write(p []byte) (int, error) {
 func (f *farEnd) await(want string) {
 	f.t.Helper()
 	limit := time.After(time.Minute)
-	for !strings.Contains(f.text(), want) {
+	for !strings.Contains(f.shown(), want) {
 		select {
 		case <-f.wrote:
 		case <-limit:
-			f.t.Fatalf("never saw %q on\n%s", want, f.text())
+			f.t.Fatalf("never saw %q on\n%s", want, f.shown())
 		}
 	}
+}
+
+func (f *farEnd) shown() string {
+	f.cells.Lock()
+	defer f.cells.Unlock()
+	return f.text()
 }
 
 // A terminal that takes no output holds its own viewer only, and not for ever: that one ends when it must.
