@@ -55,7 +55,8 @@ func (h *hands) connect(t *testing.T, feed Feed, o *actions.Operator, l look) *r
 // leave ends what is left of a viewer.
 func (r *remote) leave() {
 	r.cancel(errors.New("the test is over"))
-	_, _ = r.keys.Close(), r.em.Close()
+	_ = r.keys.Close()
+	endReplies(r.em)
 	time.Sleep(time.Minute) // pending ticks end
 }
 
@@ -310,7 +311,7 @@ func TestAStalledTerminalHoldsNoOtherViewer(t *testing.T) {
 		in, keys := io.Pipe()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		em := vt.NewSafeEmulator(80, 24)
-		t.Cleanup(func() { _ = em.Close() })
+		t.Cleanup(func() { endReplies(em) })
 		go func() { _, _ = io.Copy(io.Discard, em) }() // what the terminal replies
 		out := &farEnd{screen: &screen{t: t, em: em, w: 80, h: 24}, wrote: make(chan struct{}, 1), stuck: make(chan struct{}), release: make(chan struct{})}
 		e := end{keys, out, cancel, make(chan error, 1)}
@@ -340,5 +341,12 @@ func TestAStalledTerminalHoldsNoOtherViewer(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 		_ = e.keys.Close()
+	}
+}
+
+// endReplies ends the reader of what an emulator replies. Closing the emulator itself would race with that reader.
+func endReplies(em *vt.SafeEmulator) {
+	if replies, ok := em.InputPipe().(io.Closer); ok {
+		_ = replies.Close()
 	}
 }
