@@ -12,7 +12,7 @@ func garbagePercent(workspaces int) int {
 	if workspaces > 12_000 {
 		return 35
 	}
-	return 75
+	return 60
 }
 
 // boundedGarbage returns what keeps the bound at the size of the fleet. GOGC in the environment wins.
