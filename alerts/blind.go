@@ -65,7 +65,7 @@ func (ev *evaluation) undelivered(m *Meta) []backend.Input {
 // still adds to why a rule is blind what it sees all the same. source empty: anywhere.
 func (m *Meta) still(st *fleet.State, source string, why backend.Safe) backend.Safe {
 	for _, h := range st.Sources {
-		if m.Alone.Input != "" && h.Delivers(m.Alone.Input) && (source == "" || h.SpeaksAbout(source)) {
+		if m.Alone.Input != "" && h.Delivers(m.Alone.Input) && (source == "" || h.ReportsOn(source)) {
 			return backend.Textf("%s; only %s is seen", why, m.Alone.Sees)
 		}
 	}
@@ -105,7 +105,7 @@ func blindOn(st *fleet.State, m *Meta, h *fleet.SourceHealth) (backend.Safe, boo
 
 func delivered(st *fleet.State, group []backend.Input, source string) bool {
 	for _, h := range st.Sources {
-		if h.SpeaksAbout(source) && h.Status != fleet.StatusDown && h.Status != fleet.StatusAbsent && slices.ContainsFunc(group, h.Delivers) {
+		if h.ReportsOn(source) && h.Status != fleet.StatusDown && h.Status != fleet.StatusAbsent && slices.ContainsFunc(group, h.Delivers) {
 			return true
 		}
 	}
@@ -116,7 +116,7 @@ func delivered(st *fleet.State, group []backend.Input, source string) bool {
 func lacking(st *fleet.State, in backend.Input, source string) backend.Safe {
 	id := backend.Clean(source, 80)
 	for _, h := range st.Sources {
-		if !h.SpeaksAbout(source) {
+		if !h.ReportsOn(source) {
 			continue
 		}
 		from := backend.Clean(h.Key.Source, 80)

@@ -63,7 +63,7 @@ func (e *Env) sumLive(source string) Live {
 
 // HomesOf lists the sources that list sessions and that the given one speaks about, those included that were not read yet
 // and could.
-func (e *Env) HomesOf(source string) []*fleet.SourceHealth { return e.State.HomesOf(source) }
+func (e *Env) HomesOf(source string) []*fleet.SourceHealth { return e.State.SessionSourcesOf(source) }
 
 // Runs reports whether a session may be running: nothing says that it stopped.
 func Runs(s *backend.Session) bool { return s.MayRun() }

@@ -109,5 +109,5 @@ func (ev *evaluation) concerns(reporter, source, via string) bool {
 		return true
 	}
 	h := ev.st.Source(reporter)
-	return h == nil || h.SpeaksAbout(source)
+	return h == nil || h.ReportsOn(source)
 }

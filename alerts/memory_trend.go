@@ -19,7 +19,7 @@ const (
 
 // MemoryTrend is how a process used its memory before something happened.
 type MemoryTrend struct {
-	fleet.Climb
+	fleet.MemoryGrowth
 	// Among is how many processes could be meant; of several it is the one that ended, or else grew most.
 	Among int
 }
@@ -28,11 +28,11 @@ type MemoryTrend struct {
 // session, of the sources that speak about what is asked. False when no source reads the memory of any.
 func MemoryBefore(st *fleet.State, speaks func(source string) bool, session backend.ID, at time.Time) (MemoryTrend, bool) {
 	var own, others MemoryTrend
-	for p := range st.Memories.All() {
+	for p := range st.MemoryHistory.All() {
 		if !speaks(p.Process.Source) {
 			continue
 		}
-		c, ok := p.Before(at)
+		c, ok := p.GrowthBefore(at)
 		switch {
 		case !ok:
 		case !session.IsZero() && p.Process.Session == session:
@@ -47,7 +47,7 @@ func MemoryBefore(st *fleet.State, speaks func(source string) bool, session back
 	return others, others.Among > 0
 }
 
-func (m *MemoryTrend) consider(c fleet.Climb) {
+func (m *MemoryTrend) consider(c fleet.MemoryGrowth) {
 	if m.Among++; m.Among > 1 {
 		now, _ := c.Grew()
 		was, _ := m.Grew()
@@ -55,7 +55,7 @@ func (m *MemoryTrend) consider(c fleet.Climb) {
 			return
 		}
 	}
-	m.Climb = c
+	m.MemoryGrowth = c
 }
 
 // Full reports whether nearly all of its limit was used; false when the limit is not known.

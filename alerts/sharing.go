@@ -35,7 +35,7 @@ func (u *FileUse) Who() backend.Safe {
 }
 
 // FileUses are the reads and writes that the users of a place made within a time, by session, writes first.
-func (s Sharing) FileUses(p *fleet.Place, within time.Duration) []FileUse {
+func (s Sharing) FileUses(p *fleet.SharedStorage, within time.Duration) []FileUse {
 	var all []FileUse
 	for _, m := range []struct {
 		metric backend.Metric
@@ -43,7 +43,7 @@ func (s Sharing) FileUses(p *fleet.Place, within time.Duration) []FileUse {
 	}{{backend.MetricWrites, "writes"}, {backend.MetricReads, "reads"}} {
 		for x := range s.State.Windows.All(m.metric) {
 			h := s.State.Source(x.Source)
-			if h == nil || !h.SpeaksAbout(p.Home) || !p.Told(x) || !x.Session.IsZero() && s.Home(x.Source, x.Session) != p.Home {
+			if h == nil || !h.ReportsOn(p.Home) || !p.MentionedIn(x) || !x.Session.IsZero() && s.Home(x.Source, x.Session) != p.Home {
 				continue
 			}
 			in := s.Over(x, within)
@@ -64,10 +64,10 @@ func (s Sharing) FileUses(p *fleet.Place, within time.Duration) []FileUse {
 }
 
 // Isolated adds to known lines those of the last hour that say of users of a place that each got a workspace of its own.
-func (s Sharing) Isolated(p *fleet.Place, known []backend.Series) []backend.Series {
+func (s Sharing) Isolated(p *fleet.SharedStorage, known []backend.Series) []backend.Series {
 	for x := range s.State.Windows.All(backend.MetricNameCollision) {
 		if x.Session.IsZero() || slices.Contains(known, x) || s.Home(x.Source, x.Session) != p.Home || s.Over(x, fleet.WindowSpan).N == 0 ||
-			!slices.ContainsFunc(p.Users, func(u fleet.PlaceUser) bool { return u.Isolated(x) }) {
+			!slices.ContainsFunc(p.Users, func(u fleet.StorageUser) bool { return u.Isolated(x) }) {
 			continue
 		}
 		known = append(slices.Clip(known), x)
@@ -76,11 +76,11 @@ func (s Sharing) Isolated(p *fleet.Place, known []backend.Series) []backend.Seri
 }
 
 // WithoutIsolated is a place without the users that lines say got a workspace of their own.
-func WithoutIsolated(p *fleet.Place, lines []backend.Series) *fleet.Place {
+func WithoutIsolated(p *fleet.SharedStorage, lines []backend.Series) *fleet.SharedStorage {
 	if len(lines) == 0 {
 		return p
 	}
 	left := *p
-	left.Users = slices.DeleteFunc(slices.Clone(p.Users), func(u fleet.PlaceUser) bool { return slices.ContainsFunc(lines, u.Isolated) })
+	left.Users = slices.DeleteFunc(slices.Clone(p.Users), func(u fleet.StorageUser) bool { return slices.ContainsFunc(lines, u.Isolated) })
 	return &left
 }

@@ -11,9 +11,9 @@ import (
 
 // The kinds in the keys of rows that are no entities of the fleet.
 const (
-	KindAlert backend.Kind = "alert"
-	KindEvent backend.Kind = "event"
-	KindPlace backend.Kind = "place" // what several sessions or workspaces share
+	KindAlert         backend.Kind = "alert"
+	KindEvent         backend.Kind = "event"
+	KindSharedStorage backend.Kind = "place" // what several sessions or workspaces share
 )
 
 // AlertKey is the key of an alert's row.
@@ -38,9 +38,9 @@ func FindAlert(b *alerts.Board, key backend.Key) *alerts.Alert {
 	return nil
 }
 
-// PlaceKey is the key of a shared place's row.
-func PlaceKey(p *fleet.Place) backend.Key {
-	return backend.Key{Kind: KindPlace, Source: p.Home, Parent: backend.MustID(string(p.What)), ID: p.ID}
+// SharedStorageKey is the key of a shared place's row.
+func SharedStorageKey(p *fleet.SharedStorage) backend.Key {
+	return backend.Key{Kind: KindSharedStorage, Source: p.Home, Parent: backend.MustID(string(p.What)), ID: p.ID}
 }
 
 // Event is one line of the timeline with a key of its own.

@@ -19,7 +19,7 @@ type Snapshot struct {
 	// These are filled on first use.
 	naming map[backend.Key]*alerts.Alert  // worst alert by subject
 	past   map[backend.Key]*backend.Event // Events by key
-	shared map[backend.Key]*fleet.Place
+	shared map[backend.Key]*fleet.SharedStorage
 	twins  map[sameCause]string // source of each rule and cause; empty where several have it
 }
 
@@ -78,12 +78,12 @@ func (c *Snapshot) Twin(a *alerts.Alert) bool {
 	return c.twins[sameCause{a.Rule, a.Fingerprint}] == ""
 }
 
-// Place returns the shared place of a row's key, nil when nothing is shared there.
-func (c *Snapshot) Place(k backend.Key) *fleet.Place {
+// SharedStorage returns the shared place of a row's key, nil when nothing is shared there.
+func (c *Snapshot) SharedStorage(k backend.Key) *fleet.SharedStorage {
 	if c.shared == nil {
-		c.shared = make(map[backend.Key]*fleet.Place)
+		c.shared = make(map[backend.Key]*fleet.SharedStorage)
 		for p := range c.State.Shared(c.State.HomeOf, true) {
-			c.shared[PlaceKey(p)] = p
+			c.shared[SharedStorageKey(p)] = p
 		}
 	}
 	return c.shared[k]

@@ -27,7 +27,7 @@ func ownerOf(s *fleet.State, b *backend.Sandbox) owner {
 		return owner{note: backend.Text("it names no session")}
 	}
 	o := owner{who: backend.Textf("session %s", b.Session.Safe())}
-	homes := s.HomesOf(b.Key.Source)
+	homes := s.SessionSourcesOf(b.Key.Source)
 	if len(homes) == 0 {
 		o.note = backend.Text("no source lists sessions, so nobody knows whether its session is live")
 		return o
@@ -52,7 +52,7 @@ func ownerOf(s *fleet.State, b *backend.Sandbox) owner {
 		return o
 	}
 	for _, h := range homes {
-		listed := s.ListedWhole(h.Key.Source, backend.KindSession)
+		listed := s.LastCompleteList(h.Key.Source, backend.KindSession)
 		started, known := b.StartedAt.Get()
 		switch {
 		case h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Overdue(s.Wall):
@@ -73,7 +73,7 @@ func namedBy(s *fleet.State, refs map[string][]*backend.Ref, b *backend.Sandbox)
 		if r.Session == b.Session || r.Session.IsZero() {
 			continue
 		}
-		for _, h := range s.HomesOf(b.Key.Source) {
+		for _, h := range s.SessionSourcesOf(b.Key.Source) {
 			x := s.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: r.Session})
 			if x != nil && x.MayRun() {
 				return r.Session.Safe()

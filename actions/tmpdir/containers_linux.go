@@ -100,7 +100,7 @@ func (t *tool) unlisted(s *fleet.State, h *fleet.SourceHealth, p actions.Peer, n
 		}
 		return backend.Textf("the containers that may use it are not known: %s is %s %s", id, word, cause)
 	}
-	listed := s.ListedWhole(p.ID, backend.KindSandbox)
+	listed := s.LastCompleteList(p.ID, backend.KindSandbox)
 	if age := now.Sub(listed); listed.IsZero() || h.Overdue(now) || age > 2*h.Interval+h.Deadline+time.Second {
 		return backend.Textf("the containers that may use it are not known: %s has no complete list that is fresh", id)
 	}

@@ -59,11 +59,11 @@ func (v *refsView) add(text, who string) {
 func (t *tool) refsUnknown(s *fleet.State, now time.Time) backend.Safe {
 	found := false
 	for _, h := range s.Sources {
-		if h.Kind != "refs" || !h.SpeaksAbout(t.site.Deps.ID) {
+		if h.Kind != "refs" || !h.ReportsOn(t.site.Deps.ID) {
 			continue
 		}
 		found = true
-		if h.Status != fleet.StatusOK || !h.Delivers(backend.InputRefs) || h.Overdue(now) || s.ListedWhole(h.Key.Source, backend.KindRef).IsZero() {
+		if h.Status != fleet.StatusOK || !h.Delivers(backend.InputRefs) || h.Overdue(now) || s.LastCompleteList(h.Key.Source, backend.KindRef).IsZero() {
 			return backend.Textf("%s does not list all persisted refs now", backend.Clean(h.Key.Source, 80))
 		}
 	}

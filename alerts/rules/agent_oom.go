@@ -213,7 +213,7 @@ func (r *agentOOM) began(env *alerts.Env, series []backend.Series, n *agentOOMNo
 // speaksAbout reports whether a source is known whose readings concern the source about.
 func speaksAbout(env *alerts.Env, source, about string) bool {
 	h := env.State.Source(source)
-	return h != nil && h.SpeaksAbout(about)
+	return h != nil && h.ReportsOn(about)
 }
 
 // weigh counts starts and kills, and reports whether a start and a kill lie close together.

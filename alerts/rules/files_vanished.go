@@ -225,7 +225,7 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 			Source: h.Key.Source, At: env.Display(env.ReadAt(&h.Meta))})
 	}
 	for _, h := range env.State.Sources {
-		if h.Delivers(backend.InputTmpdirs) && h.SpeaksAbout(src) && r.cleaned(env, w) {
+		if h.Delivers(backend.InputTmpdirs) && h.ReportsOn(src) && r.cleaned(env, w) {
 			out = append(out, alerts.Evidence{Text: backend.Textf("%s lists no such scratch directory", backend.Clean(h.Key.Source, 80)), Source: h.Key.Source, At: h.LastOK})
 		}
 	}

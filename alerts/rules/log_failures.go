@@ -36,7 +36,7 @@ func failedLines(env *alerts.Env, w *backend.Workspace, f facts) (first time.Tim
 	}
 	after := latestOf(f.success, f.worked)
 	for _, h := range env.State.Sources {
-		if !h.Delivers(backend.InputEvictionLogs) || !h.SpeaksAbout(w.Key.Source) {
+		if !h.Delivers(backend.InputEvictionLogs) || !h.ReportsOn(w.Key.Source) {
 			continue
 		}
 		for _, id := range []backend.ID{w.Key.ID, {}} {

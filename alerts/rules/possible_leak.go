@@ -46,7 +46,7 @@ func (r *possibleLeak) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Sa
 		}
 	}
 	for x := range st.Refs.All() {
-		if from := st.Source(x.Key.Source); (!x.Sandbox.IsZero() || !x.Namespace.IsZero()) && (from == nil || from.SpeaksAbout(h.Key.Source)) {
+		if from := st.Source(x.Key.Source); (!x.Sandbox.IsZero() || !x.Namespace.IsZero()) && (from == nil || from.ReportsOn(h.Key.Source)) {
 			return backend.Safe{}, false
 		}
 	}
@@ -109,7 +109,7 @@ func tellOthers(all []alerts.Found) {
 	}
 }
 
-func sharedPlaceID(p *fleet.Place) backend.ID {
+func sharedPlaceID(p *fleet.SharedStorage) backend.ID {
 	id, err := backend.NewID(p.Home + "/" + string(p.What) + "/" + p.ID.Raw())
 	if err != nil { // longer than any identifier may be: the place's own id is enough
 		id = backend.MustID(string(p.What) + "/" + alerts.Fingerprint(p.ID.Raw()))
@@ -117,13 +117,13 @@ func sharedPlaceID(p *fleet.Place) backend.ID {
 	return id
 }
 
-func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note alerts.Note) alerts.Verdict {
+func (r *possibleLeak) judge(env *alerts.Env, p *fleet.SharedStorage, note alerts.Note) alerts.Verdict {
 	if o, why, gap := env.Gap(p.Home); gap {
 		return alerts.Verdict{Outcome: o, Why: why, Note: note}
 	}
 	p, note, out := r.ruleOut(env, p, note)
 	tenants, unknown := p.Tenants(env.State)
-	if p.Sessions() < 2 || p.Wanted() && len(tenants) < 2 {
+	if p.Sessions() < 2 || p.Intended() && len(tenants) < 2 {
 		return alerts.Verdict{Outcome: alerts.False, Note: note}
 	}
 	what := backend.Clean(string(p.What), 40)
@@ -141,7 +141,7 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note alerts.Note) 
 	}
 	v.Detail = backend.Textf("%s %s: %s and %s", what, backend.Clean(p.ID.Raw(), 120), p.Users[0].Session.Safe(), p.Users[len(p.Users)-1].Session.Safe())
 	for _, u := range p.Users {
-		v.Confirmed = latestOf(v.Confirmed, env.ReadAt(u.Said))
+		v.Confirmed = latestOf(v.Confirmed, env.ReadAt(u.Evidence))
 	}
 	r.tell(env, p, tenants, out, &v)
 	return v
@@ -149,7 +149,7 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.Place, note alerts.Note) 
 
 // ruleOut leaves out the workspaces of which a log line says that the child got one of its own. The lines leave the
 // windows after an hour, so the note keeps what they said.
-func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.Place, note alerts.Note) (*fleet.Place, alerts.Note, int) {
+func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.SharedStorage, note alerts.Note) (*fleet.SharedStorage, alerts.Note, int) {
 	var said []backend.Series
 	if n := alerts.NoteAs[leakNote](note); n != nil {
 		said = n.Series
@@ -169,14 +169,14 @@ func sharing(env *alerts.Env) alerts.Sharing {
 }
 
 // overlap says since when two of the sessions use the place at the same time: the second start that is known.
-func (r *possibleLeak) overlap(env *alerts.Env, p *fleet.Place) alerts.Bounds {
+func (r *possibleLeak) overlap(env *alerts.Env, p *fleet.SharedStorage) alerts.Bounds {
 	var read time.Time
 	for _, u := range p.Users {
-		if at := env.ReadAt(u.Said); read.IsZero() || at.Before(read) {
+		if at := env.ReadAt(u.Evidence); read.IsZero() || at.Before(read) {
 			read = at
 		}
 	}
-	second := p.Second(env.State, func(s *backend.Session) time.Time { return env.Time(&s.Meta, s.StartedAt) })
+	second := p.SecondStart(env.State, func(s *backend.Session) time.Time { return env.Time(&s.Meta, s.StartedAt) })
 	if second.IsZero() {
 		return alerts.Bounds{Latest: read}
 	}
@@ -184,7 +184,7 @@ func (r *possibleLeak) overlap(env *alerts.Env, p *fleet.Place) alerts.Bounds {
 }
 
 // tell fills in the subjects and the evidence.
-func (r *possibleLeak) tell(env *alerts.Env, p *fleet.Place, tenants []backend.Safe, ruledOut int, v *alerts.Verdict) {
+func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []backend.Safe, ruledOut int, v *alerts.Verdict) {
 	now := env.Display(env.Now)
 	l := &alerts.Listing{Count: len(p.Users), Sessions: p.Sessions(), Tenants: len(tenants)}
 	for _, u := range p.Users {
@@ -198,15 +198,15 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.Place, tenants []backend.S
 	add := func(from string, at time.Time, format backend.Literal, args ...any) {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf(format, args...), Source: from, At: at})
 	}
-	first := p.Users[0].Said
+	first := p.Users[0].Evidence
 	add(first.Key.Source, env.Display(env.ReadAt(first)), "%s %s is used by %s", backend.Clean(string(p.What), 40), backend.Clean(p.ID.Raw(), 120), plural(l.Sessions, "session"))
 	if len(tenants) > 0 {
 		add(p.Home, now, "their tenants: %s", backend.Join(tenants[:min(len(tenants), 5)], ", "))
 	} else {
 		add(p.Home, now, "no tenant of them is named: the list route or a declaration would tell")
 	}
-	switch named := p.Named(); {
-	case p.What == fleet.PlaceScratch:
+	switch named := p.NamedSession(); {
+	case p.What == fleet.StorageScratch:
 	case named.IsZero():
 		add(p.Home, now, "the id names no session, so it was given explicitly: every session of that declaration shares it")
 	default:
@@ -229,7 +229,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.Place, tenants []backend.S
 }
 
 // tellUses counts the reads and writes of each session while several used the place, as far as windows reach.
-func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.Place, v *alerts.Verdict) {
+func (r *possibleLeak) tellUses(env *alerts.Env, p *fleet.SharedStorage, v *alerts.Verdict) {
 	since := v.Bounds.Earliest
 	if since.IsZero() {
 		since = v.Bounds.Latest

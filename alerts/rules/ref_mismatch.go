@@ -58,7 +58,7 @@ func versions(env *alerts.Env, home string) (alerts.Evidence, bool) {
 	var e alerts.Evidence
 	for x := range env.State.Refs.All() {
 		h := env.State.Source(x.Key.Source)
-		if v, ok := x.SchemaVersion.Get(); ok && (h == nil || h.SpeaksAbout(home)) {
+		if v, ok := x.SchemaVersion.Get(); ok && (h == nil || h.ReportsOn(home)) {
 			counts[v]++
 			e.Source, e.At = x.Key.Source, env.Display(env.ReadAt(&x.Meta))
 		}

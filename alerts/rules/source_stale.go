@@ -122,7 +122,7 @@ func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry boo
 		return n
 	}
 	for id, x := range work {
-		if h.SpeaksAbout(id) {
+		if h.ReportsOn(id) {
 			n.Active += int32(len(x.active))
 		}
 	}

@@ -218,7 +218,7 @@ func (s *story) counted(source string, m backend.Metric, n float64, f func(*back
 
 func (s *story) state() *fleet.State {
 	s.number++
-	st := &fleet.State{Number: s.number, Wall: s.wall, Mono: s.mono, LongestOperation: 300 * time.Second, Delta: s.delta, Windows: fleet.NewWindows(s.counts...), Memories: fleet.NewMemories(s.memory...)}
+	st := &fleet.State{Number: s.number, Wall: s.wall, Mono: s.mono, LongestOperation: 300 * time.Second, Delta: s.delta, Windows: fleet.NewWindows(s.counts...), MemoryHistory: fleet.NewMemoryHistory(s.memory...)}
 	s.delta = fleet.Delta{}
 	for _, id := range s.order {
 		if h := s.sources[id]; h.Status == fleet.StatusOK || h.Status == fleet.StatusDegraded {

@@ -174,10 +174,10 @@ func workspacesListed(env *alerts.Env, source string) bool {
 	}
 	own := env.State.Source(source)
 	for _, h := range env.State.Sources {
-		if own != nil && !own.SpeaksAbout(h.Key.Source) {
+		if own != nil && !own.ReportsOn(h.Key.Source) {
 			continue
 		}
-		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && env.State.ListedWhole(h.Key.Source, backend.KindWorkspace).IsZero() {
+		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && env.State.LastCompleteList(h.Key.Source, backend.KindWorkspace).IsZero() {
 			return false
 		}
 	}

@@ -58,7 +58,7 @@ type wontTerminate struct {
 func (r *wontTerminate) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
 	homes := false
 	for _, x := range st.Sources {
-		if !h.SpeaksAbout(x.Key.Source) {
+		if !h.ReportsOn(x.Key.Source) {
 			continue
 		}
 		homes = homes || x.Delivers(backend.InputSessions) || x.Delivers(backend.InputRegistry)
@@ -154,7 +154,7 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 		if o, why, gap := env.Gap(h.Key.Source); gap {
 			return sessionEnd{}, &alerts.Verdict{Outcome: o, Why: why}
 		}
-		listed := env.State.ListedWhole(h.Key.Source, backend.KindSession)
+		listed := env.State.LastCompleteList(h.Key.Source, backend.KindSession)
 		if started, known := b.StartedAt.Get(); listed.IsZero() || known && listed.Before(started.Add(30*time.Second)) {
 			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has not listed all of its sessions since", backend.Clean(h.Key.Source, 80))}
 		}

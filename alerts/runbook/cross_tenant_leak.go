@@ -27,14 +27,14 @@ func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 	return d
 }
 
-func (s *subjectView) sharedID(places []*fleet.Place) Check {
+func (s *subjectView) sharedID(places []*fleet.SharedStorage) Check {
 	q := question{"shared-id", "Do two sessions use one sandbox id?", "the sandbox id of each workspace, in the aggregate route, in a declaration or by a refs source"}
-	if p := first(places, fleet.PlaceSandbox); p != nil {
+	if p := first(places, fleet.StorageSandbox); p != nil {
 		how := backend.Literal("nobody declares that this is wanted")
-		if p.Wanted() {
+		if p.Intended() {
 			how = "it is declared as wanted"
 		}
-		return q.yes(s.from(p.Users[0].Said), "%s use sandbox %s; %s", users(p), p.ID.Safe(), backend.Text(how))
+		return q.yes(s.from(p.Users[0].Evidence), "%s use sandbox %s; %s", users(p), p.ID.Safe(), backend.Text(how))
 	}
 	known := s.named(func(w *backend.Workspace) backend.ID { return w.ProviderID }, func(x *backend.Ref) backend.ID { return x.Sandbox })
 	if known > 0 && known == len(s.workspaces) {
@@ -43,10 +43,10 @@ func (s *subjectView) sharedID(places []*fleet.Place) Check {
 	return q.unsure("the sandbox id of %s is not read", plural(len(s.workspaces)-known, "workspace"))
 }
 
-func (s *subjectView) sharedNamespace(places []*fleet.Place) Check {
+func (s *subjectView) sharedNamespace(places []*fleet.SharedStorage) Check {
 	q := question{"namespace", "Do two sessions use one filestore namespace?", "namespace in the aggregate route, in a declaration or by a refs source"}
-	if p := first(places, fleet.PlaceNamespace); p != nil {
-		return q.yes(s.from(p.Users[0].Said), "%s use namespace %s", users(p), p.ID.Safe())
+	if p := first(places, fleet.StorageNamespace); p != nil {
+		return q.yes(s.from(p.Users[0].Evidence), "%s use namespace %s", users(p), p.ID.Safe())
 	}
 	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
 		return q.no(s.newest(), "the provider is %s, which has no namespaces", backend.Clean(p, 60))
@@ -59,10 +59,10 @@ func (s *subjectView) sharedNamespace(places []*fleet.Place) Check {
 }
 
 // sharedMount asks whether two sandboxes of different sessions see one directory of the host.
-func (s *subjectView) sharedMount(places []*fleet.Place) Check {
+func (s *subjectView) sharedMount(places []*fleet.SharedStorage) Check {
 	q := question{"mount", "Do sandboxes of two sessions mount one directory?", "a container source whose sandboxes are joined to sessions"}
-	if p := first(places, fleet.PlaceScratch); p != nil {
-		return q.yes(s.from(p.Users[0].Said), "%s both mount %s", users(p), p.ID.Safe())
+	if p := first(places, fleet.StorageScratch); p != nil {
+		return q.yes(s.from(p.Users[0].Evidence), "%s both mount %s", users(p), p.ID.Safe())
 	}
 	if len(s.sandboxes) > 0 {
 		return q.no(s.from(&s.sandboxes[0].Meta), "no directory is mounted writable into sandboxes of two sessions")
@@ -87,13 +87,13 @@ func (s *subjectView) inherits() Check {
 }
 
 // acrossTenants asks whether what is shared is shared by different tenants.
-func (s *subjectView) acrossTenants(places []*fleet.Place) Check {
+func (s *subjectView) acrossTenants(places []*fleet.SharedStorage) Check {
 	q := question{"tenants", "Do they belong to different tenants?", "tenant in the list route or in a declaration"}
 	unknown := false
 	for _, p := range places {
 		tenants, some := p.Tenants(s.State)
 		if len(tenants) > 1 {
-			return q.yes(s.from(p.Users[0].Said), "%s: tenants %s", users(p), backend.Join(tenants[:min(len(tenants), 5)], ", "))
+			return q.yes(s.from(p.Users[0].Evidence), "%s: tenants %s", users(p), backend.Join(tenants[:min(len(tenants), 5)], ", "))
 		}
 		unknown = unknown || some
 	}

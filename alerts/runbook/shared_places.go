@@ -12,29 +12,29 @@ import (
 
 // sharedPlaces are what the subject's workspaces share with other sessions, those across tenants first: the same that the rule
 // possible-leak looks at, and besides any directory that is mounted writable.
-func (s *subjectView) sharedPlaces() []*fleet.Place {
+func (s *subjectView) sharedPlaces() []*fleet.SharedStorage {
 	x := s.sharing()
-	var out []*fleet.Place
+	var out []*fleet.SharedStorage
 	for p := range s.State.Shared(x.Home, false) {
 		if p = alerts.WithoutIsolated(p, x.Isolated(p, nil)); p.Sessions() > 1 && (s.wide && s.here(p.Home) || slices.ContainsFunc(p.Users, s.uses)) {
 			out = append(out, p)
 		}
 	}
-	if p := s.mounted(x.Home); p != nil && !slices.ContainsFunc(out, func(o *fleet.Place) bool { return o.What == p.What && o.ID == p.ID }) {
+	if p := s.mounted(x.Home); p != nil && !slices.ContainsFunc(out, func(o *fleet.SharedStorage) bool { return o.What == p.What && o.ID == p.ID }) {
 		out = append(out, p)
 	}
-	crosses := func(p *fleet.Place) int {
+	crosses := func(p *fleet.SharedStorage) int {
 		if tenants, _ := p.Tenants(s.State); len(tenants) > 1 {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(out, func(a, b *fleet.Place) int { return cmp.Compare(crosses(a), crosses(b)) })
+	slices.SortStableFunc(out, func(a, b *fleet.SharedStorage) int { return cmp.Compare(crosses(a), crosses(b)) })
 	return out
 }
 
 // uses reports whether a user of a place is the subject.
-func (s *subjectView) uses(u fleet.PlaceUser) bool {
+func (s *subjectView) uses(u fleet.StorageUser) bool {
 	w := s.oneWorkspace()
 	return !s.sessionID.IsZero() && u.Session == s.sessionID && (w.IsZero() || u.Workspace.IsZero() || u.Workspace == w)
 }
@@ -56,7 +56,7 @@ func (s *subjectView) sharing() alerts.Sharing {
 }
 
 // mounted finds a directory that the subject's sandboxes and another session's both mount writable.
-func (s *subjectView) mounted(home func(string, backend.ID) string) *fleet.Place {
+func (s *subjectView) mounted(home func(string, backend.ID) string) *fleet.SharedStorage {
 	first := map[backend.ID]*backend.Sandbox{}
 	for _, sb := range s.sandboxes {
 		for _, m := range sb.Mounts {
@@ -74,24 +74,24 @@ func (s *subjectView) mounted(home func(string, backend.ID) string) *fleet.Place
 			if !ok || m.ReadOnly || sb.Session.IsZero() || sb.Session == x.Session || sb.Key.Source != x.Key.Source {
 				continue
 			}
-			return &fleet.Place{Home: cmp.Or(home(sb.Key.Source, x.Session), sb.Key.Source), What: fleet.PlaceScratch, ID: m.RawSource,
-				Users: []fleet.PlaceUser{{Session: x.Session, Workspace: x.Workspace, Said: &x.Meta}, {Session: sb.Session, Workspace: sb.Workspace, Said: &sb.Meta}}}
+			return &fleet.SharedStorage{Home: cmp.Or(home(sb.Key.Source, x.Session), sb.Key.Source), What: fleet.StorageScratch, ID: m.RawSource,
+				Users: []fleet.StorageUser{{Session: x.Session, Workspace: x.Workspace, Evidence: &x.Meta}, {Session: sb.Session, Workspace: sb.Workspace, Evidence: &sb.Meta}}}
 		}
 	}
 	return nil
 }
 
 // first is the first place of a kind, nil when there is none.
-func first(places []*fleet.Place, what fleet.PlaceKind) *fleet.Place {
-	if i := slices.IndexFunc(places, func(p *fleet.Place) bool { return p.What == what }); i >= 0 {
+func first(places []*fleet.SharedStorage, what fleet.StorageKind) *fleet.SharedStorage {
+	if i := slices.IndexFunc(places, func(p *fleet.SharedStorage) bool { return p.What == what }); i >= 0 {
 		return places[i]
 	}
 	return nil
 }
 
 // users names the first and the last user of a place.
-func users(p *fleet.Place) backend.Safe {
-	name := func(u fleet.PlaceUser) backend.Safe {
+func users(p *fleet.SharedStorage) backend.Safe {
+	name := func(u fleet.StorageUser) backend.Safe {
 		if u.Workspace.IsZero() {
 			return u.Session.Safe()
 		}
@@ -128,7 +128,7 @@ func (s *subjectView) named(of func(*backend.Workspace) backend.ID, ref func(*ba
 }
 
 // touched asks what the sessions did in the place that they share, as far as log lines tell.
-func (s *subjectView) touched(places []*fleet.Place) Check {
+func (s *subjectView) touched(places []*fleet.SharedStorage) Check {
 	q := question{"reads", "Were files of another tenant really read or written?", "log patterns of class read and write, which give the path of a file and its session or sandbox; or the platform's own audit"}
 	var seen []backend.Safe
 	sharing := s.sharing()

@@ -212,9 +212,9 @@ func (s *subjectView) speaksHere(source string) bool {
 	}
 	h := s.State.Source(source)
 	if h == nil || s.home != "" {
-		return h != nil && h.SpeaksAbout(s.home)
+		return h != nil && h.ReportsOn(s.home)
 	}
-	return slices.ContainsFunc(s.about, h.SpeaksAbout)
+	return slices.ContainsFunc(s.about, h.ReportsOn)
 }
 
 // readErrors searches what the registries report, and the answer of the session's own route.

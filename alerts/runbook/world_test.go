@@ -42,7 +42,7 @@ func (w world) state() *fleet.State {
 	st := &fleet.State{Number: 1, Wall: now, LongestOperation: 5 * time.Minute,
 		Sessions: fleet.NewTable(w.sessions...), Workspaces: fleet.NewTable(w.workspaces...), Sandboxes: fleet.NewTable(w.sandboxes...),
 		Events:  slices.Clone(w.events),
-		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Refs: fleet.NewTable(w.saved...), Windows: fleet.NewWindows(w.counts...), Memories: fleet.NewMemories(w.memory...)}
+		Tmpdirs: fleet.NewTable(w.tmpdirs...), Hosts: fleet.NewTable(w.hosts...), Refs: fleet.NewTable(w.saved...), Windows: fleet.NewWindows(w.counts...), MemoryHistory: fleet.NewMemoryHistory(w.memory...)}
 	for _, s := range []struct {
 		id     string
 		inputs []backend.Input

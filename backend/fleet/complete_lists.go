@@ -6,9 +6,9 @@ import (
 	"sandglass/backend"
 )
 
-// ListedWhole is when the last complete list of a source's entities of one kind was read, zero when there was none. An
-// entity that was never seen counts as absent only after such a list.
-func (s *State) ListedWhole(source string, kind backend.Kind) time.Time {
+// LastCompleteList is when the last complete list of a source's entities of one kind was read. It is zero when there was
+// none. An entity that was never seen counts as absent only after such a list.
+func (s *State) LastCompleteList(source string, kind backend.Kind) time.Time {
 	return s.confirmed[confirmation{source, kind}]
 }
 

@@ -49,7 +49,7 @@ func TestTheFirstAnswerOfASourceDoesNotWait(t *testing.T) {
 		}
 		at(time.Millisecond, StatusOK, StatusStarting, "a/x=open ")
 		at(21*time.Millisecond, StatusOK, StatusStarting, "a/x=listed ")
-		if !f.State().ListedWhole("h", backend.KindWorkspace).IsZero() {
+		if !f.State().LastCompleteList("h", backend.KindWorkspace).IsZero() {
 			t.Error("a part counts as the whole list")
 		}
 		at(100*time.Millisecond, StatusOK, StatusStarting, "a/x=listed ")

@@ -5,14 +5,14 @@ import (
 )
 
 const (
-	// climbSpan is how far back a Climb reaches.
-	climbSpan = 30 * time.Minute
+	// growthSpan is how far back a MemoryGrowth reaches.
+	growthSpan = 30 * time.Minute
 	// justEnded is how long after a restart a question is still about the process before it.
 	justEnded = 5 * time.Minute
 )
 
-// Climb is the memory growth of one process, from its lowest use to its newest.
-type Climb struct {
+// MemoryGrowth is the memory growth of one process, from its lowest use to its newest.
+type MemoryGrowth struct {
 	*ProcessMemory
 	// From is the lowest use in the half hour before Last, which is the newest of that life.
 	From, Last MemoryPoint
@@ -23,18 +23,18 @@ type Climb struct {
 	points []MemoryPoint // from From to Last
 }
 
-// Before is the memory growth before a time. A fall to less than half is a restart. After a restart within the five
+// GrowthBefore is the memory growth before a time. A fall to less than half is a restart. After a restart within the five
 // minutes before that time, it describes the process before the restart. False when no point was read.
-func (x *ProcessMemory) Before(at time.Time) (Climb, bool) {
+func (x *ProcessMemory) GrowthBefore(at time.Time) (MemoryGrowth, bool) {
 	end := len(x.points)
 	for end > 0 && x.points[end-1].at > at.UnixMilli() {
 		end--
 	}
 	if end == 0 {
-		return Climb{}, false
+		return MemoryGrowth{}, false
 	}
 	begin := x.lifeBefore(end)
-	c := Climb{ProcessMemory: x}
+	c := MemoryGrowth{ProcessMemory: x}
 	if begin > 0 && at.Sub(x.points[begin].At()) <= justEnded {
 		begin, end = x.lifeBefore(begin), begin
 		c.Ended = true
@@ -45,7 +45,7 @@ func (x *ProcessMemory) Before(at time.Time) (Climb, bool) {
 	c.Last = life[len(life)-1]
 	c.Before = c.Last
 	low := len(life) - 1
-	for i := len(life) - 1; i >= 0 && c.Last.at-life[i].at <= climbSpan.Milliseconds(); i-- {
+	for i := len(life) - 1; i >= 0 && c.Last.at-life[i].at <= growthSpan.Milliseconds(); i-- {
 		if life[i].Bytes <= life[low].Bytes {
 			low = i
 		}
@@ -67,24 +67,24 @@ func (x *ProcessMemory) lifeBefore(end int) int {
 }
 
 // Grew is by how many bytes it grew, and within which time.
-func (c Climb) Grew() (bytes int64, in time.Duration) {
+func (c MemoryGrowth) Grew() (bytes int64, in time.Duration) {
 	return c.Last.Bytes - c.From.Bytes, c.Last.At().Sub(c.From.At())
 }
 
 // Grows reports whether it grew by a tenth of itself at least.
-func (c Climb) Grows() bool {
+func (c MemoryGrowth) Grows() bool {
 	grew, _ := c.Grew()
 	return grew > 0 && grew >= c.Last.Bytes/10
 }
 
 // Sudden reports whether most of the growth came at once, in the last minute or between the last two readings.
-func (c Climb) Sudden() bool {
+func (c MemoryGrowth) Sudden() bool {
 	grew, in := c.Grew()
 	return c.Grows() && in > 2*time.Minute && c.Last.Bytes-c.Before.Bytes > grew/2
 }
 
 // Share is how much of the limit was used in the end; false without a limit.
-func (c Climb) Share() (float64, bool) {
+func (c MemoryGrowth) Share() (float64, bool) {
 	limit, known := c.Limit.Get()
 	if !known || limit <= 0 {
 		return 0, false
@@ -92,9 +92,9 @@ func (c Climb) Share() (float64, bool) {
 	return float64(c.Last.Bytes) / float64(limit), true
 }
 
-// Parts splits the climb into at most n parts of equal length, oldest first, each with its highest use. A part without
+// Parts splits the growth into at most n parts of equal length, oldest first, each with its highest use. A part without
 // points repeats the part before it.
-func (c Climb) Parts(n int) []float64 {
+func (c MemoryGrowth) Parts(n int) []float64 {
 	if n = min(n, len(c.points)); n < 2 {
 		return nil
 	}

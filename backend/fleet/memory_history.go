@@ -9,11 +9,11 @@ import (
 	"sandglass/backend"
 )
 
-// maxProcesses bounds the processes of Memories, each of which has at most 241 points of 16 bytes: 1.5 MB in all.
+// maxProcesses bounds the processes of a MemoryHistory, each of which has at most 241 points of 16 bytes: 1.5 MB in all.
 const maxProcesses = 400
 
-// Memories are the memory use of processes in the last hour. They are immutable; the zero Memories are empty.
-type Memories struct {
+// MemoryHistory is the memory use of processes in the last hour. It is immutable; the zero value is empty.
+type MemoryHistory struct {
 	of []*ProcessMemory // sorted by process
 }
 
@@ -37,17 +37,17 @@ func (p MemoryPoint) At() time.Time { return time.UnixMilli(p.at) }
 func (p MemoryPoint) grain() int64 { return p.at / backend.MemoryGrain.Milliseconds() }
 
 // All walks the processes, in the order of their source, name, labels and session.
-func (m Memories) All() iter.Seq[*ProcessMemory] { return slices.Values(m.of) }
+func (m MemoryHistory) All() iter.Seq[*ProcessMemory] { return slices.Values(m.of) }
 
-// NewMemories builds Memories from readings alone; it serves tests and readers of recordings.
-func NewMemories(read ...backend.Memory) Memories {
+// NewMemoryHistory builds a history from readings alone; it serves tests and readers of recordings.
+func NewMemoryHistory(read ...backend.Memory) MemoryHistory {
 	var newest time.Time
 	for _, x := range read {
 		if x.At.After(newest) {
 			newest = x.At
 		}
 	}
-	return Memories{}.with(read, newest)
+	return MemoryHistory{}.with(read, newest)
 }
 
 func compareProcesses(a, b backend.Process) int {
@@ -55,7 +55,7 @@ func compareProcesses(a, b backend.Process) int {
 }
 
 // with adds readings, and drops processes that had none for WindowSpan. New processes beyond maxProcesses are not kept.
-func (m Memories) with(read []backend.Memory, now time.Time) Memories {
+func (m MemoryHistory) with(read []backend.Memory, now time.Time) MemoryHistory {
 	oldest := now.Add(-WindowSpan).UnixMilli()
 	if len(read) == 0 && !slices.ContainsFunc(m.of, func(x *ProcessMemory) bool { return x.newest() < oldest }) {
 		return m
@@ -66,7 +66,7 @@ func (m Memories) with(read []backend.Memory, now time.Time) Memories {
 			by[x.Of] = append(by[x.Of], x)
 		}
 	}
-	out := Memories{of: make([]*ProcessMemory, 0, len(m.of)+len(by))}
+	out := MemoryHistory{of: make([]*ProcessMemory, 0, len(m.of)+len(by))}
 	for _, x := range m.of {
 		if added := by[x.Process]; added != nil {
 			x = x.with(added)

@@ -21,7 +21,7 @@ func used(labels string, step time.Duration, mb ...int64) []backend.Memory {
 	return out
 }
 
-func only(t *testing.T, m Memories) *ProcessMemory {
+func only(t *testing.T, m MemoryHistory) *ProcessMemory {
 	t.Helper()
 	for p := range m.All() {
 		return p
@@ -32,9 +32,9 @@ func only(t *testing.T, m Memories) *ProcessMemory {
 
 func TestMemoriesKeepTheHighestOfAGrainAndAnHour(t *testing.T) {
 	read := used("", 5*time.Second, 10, 30, 20, 5)
-	early := NewMemories(read[:2]...)
+	early := NewMemoryHistory(read[:2]...)
 	m := early.with(append(read[2:], backend.Memory{Of: read[0].Of, At: memoryStart.Add(-time.Minute), Bytes: 7e6, Limit: backend.Known[int64](9e6)}), memoryStart)
-	text := func(m Memories) (out string) {
+	text := func(m MemoryHistory) (out string) {
 		for _, p := range only(t, m).points {
 			out += fmt.Sprintf("%s %d; ", p.At().UTC().Format(time.TimeOnly), p.Bytes/1e6)
 		}
@@ -64,7 +64,7 @@ func TestMemoriesAreBounded(t *testing.T) {
 	for i := range maxProcesses + 50 {
 		read = append(read, used(fmt.Sprintf("p%04d", i), 0, 1)...)
 	}
-	m := NewMemories(read...)
+	m := NewMemoryHistory(read...)
 	more := m.with(used("another", 0, 1), memoryStart)
 	if len(m.of) != maxProcesses || len(more.of) != maxProcesses {
 		t.Errorf("%d and %d processes", len(m.of), len(more.of))
@@ -73,7 +73,7 @@ func TestMemoriesAreBounded(t *testing.T) {
 	for range 2000 {
 		long = append(long, 5)
 	}
-	if n := len(only(t, NewMemories(used("", 3*time.Second, long...)...)).points); n > 241 {
+	if n := len(only(t, NewMemoryHistory(used("", 3*time.Second, long...)...)).points); n > 241 {
 		t.Errorf("%d points", n)
 	}
 }
@@ -97,7 +97,7 @@ func TestClimb(t *testing.T) {
 		{"a single reading", []int64{100}, 0, "flat at 100"},
 	} {
 		got := "nothing"
-		if x, ok := only(t, NewMemories(used("", time.Minute, c.mb...)...)).Before(memoryStart.Add(time.Duration(c.ask) * time.Minute)); ok {
+		if x, ok := only(t, NewMemoryHistory(used("", time.Minute, c.mb...)...)).GrowthBefore(memoryStart.Add(time.Duration(c.ask) * time.Minute)); ok {
 			grew, in := x.Grew()
 			got = fmt.Sprintf("flat at %d", x.Last.Bytes/1e6)
 			if x.Grows() {
@@ -114,20 +114,20 @@ func TestClimb(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	if _, ok := only(t, NewMemories(used("", time.Minute, 1)...)).Before(memoryStart.Add(-time.Minute)); ok {
+	if _, ok := only(t, NewMemoryHistory(used("", time.Minute, 1)...)).GrowthBefore(memoryStart.Add(-time.Minute)); ok {
 		t.Error("nothing was read before it")
 	}
 }
 
 func TestClimbParts(t *testing.T) {
-	x, _ := only(t, NewMemories(used("", time.Minute, 100, 120, 140, 160, 180, 200)...)).Before(memoryStart.Add(time.Hour))
+	x, _ := only(t, NewMemoryHistory(used("", time.Minute, 100, 120, 140, 160, 180, 200)...)).GrowthBefore(memoryStart.Add(time.Hour))
 	if got := fmt.Sprint(x.Parts(3)); got != "[1.2e+08 1.6e+08 2e+08]" {
 		t.Error(got)
 	}
 	if got := x.Parts(100); len(got) != 6 || strings.Contains(fmt.Sprint(got), " 0 ") {
 		t.Error(got)
 	}
-	x, _ = only(t, NewMemories(append(used("", time.Minute, 100), used("", 10*time.Minute, 100, 200)...)...)).Before(memoryStart.Add(time.Hour))
+	x, _ = only(t, NewMemoryHistory(append(used("", time.Minute, 100), used("", 10*time.Minute, 100, 200)...)...)).GrowthBefore(memoryStart.Add(time.Hour))
 	if got := fmt.Sprint(x.Parts(2)); got != "[1e+08 2e+08]" {
 		t.Error(got)
 	}

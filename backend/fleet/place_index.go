@@ -4,14 +4,14 @@ import "sandglass/backend"
 
 // placeName is a place as an entity names it; State.HomeOf says which source lists it.
 type placeName struct {
-	what PlaceKind
+	what StorageKind
 	id   backend.ID // zero: none is named
 }
 
 // placesOfWorkspace are the places that a workspace names.
 func placesOfWorkspace(w *backend.Workspace) (named [2]placeName) {
 	if w != nil {
-		named = [2]placeName{{PlaceSandbox, w.ProviderID}, {PlaceNamespace, w.Namespace}}
+		named = [2]placeName{{StorageSandbox, w.ProviderID}, {StorageNamespace, w.Namespace}}
 	}
 	return named
 }
@@ -19,7 +19,7 @@ func placesOfWorkspace(w *backend.Workspace) (named [2]placeName) {
 // placesOfRef are the places that a stored reference names.
 func placesOfRef(r *backend.Ref) (named [2]placeName) {
 	if r != nil {
-		named = [2]placeName{{PlaceSandbox, r.Sandbox}, {PlaceNamespace, r.Namespace}}
+		named = [2]placeName{{StorageSandbox, r.Sandbox}, {StorageNamespace, r.Namespace}}
 	}
 	return named
 }

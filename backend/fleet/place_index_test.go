@@ -86,7 +86,7 @@ func TestSharingOfMost(t *testing.T) {
 	for p := range st.Shared(st.HomeOf, false) {
 		n += p.Sessions()
 	}
-	if n != MaxPlaceUsers {
-		t.Errorf("%d sessions share it, want %d", n, MaxPlaceUsers)
+	if n != MaxStorageUsers {
+		t.Errorf("%d sessions share it, want %d", n, MaxStorageUsers)
 	}
 }

@@ -9,22 +9,22 @@ import (
 // registryKind is the kind of source that reads registries; before its first poll a source's inputs are unknown.
 const registryKind = "helix"
 
-// HomesOf lists the sources whose sessions the given source reports about. It includes sources that were not polled
-// yet and could list sessions.
-func (s *State) HomesOf(source string) []*SourceHealth {
+// SessionSourcesOf lists the sources whose sessions the given source reports about. It includes sources that were not
+// polled yet and could list sessions.
+func (s *State) SessionSourcesOf(source string) []*SourceHealth {
 	own := s.Source(source)
 	var out []*SourceHealth
 	for _, h := range s.Sources {
-		if (own == nil || own.SpeaksAbout(h.Key.Source)) && (h.Watches(backend.InputRegistry) || h.Watches(backend.InputSessions) || own.MayHaveHome(h)) {
+		if (own == nil || own.ReportsOn(h.Key.Source)) && (h.Watches(backend.InputRegistry) || h.Watches(backend.InputSessions) || own.MayGetSessionsFrom(h)) {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// MayHaveHome reports whether another source, not polled yet, could list the sessions that this one reports about. It
-// is false after that source's first poll, even a failed one. A nil source is one that is not configured.
-func (h *SourceHealth) MayHaveHome(other *SourceHealth) bool {
+// MayGetSessionsFrom reports whether another source, not polled yet, could list the sessions that this one reports about.
+// It is false after that source's first poll, even a failed one. A nil source is one that is not configured.
+func (h *SourceHealth) MayGetSessionsFrom(other *SourceHealth) bool {
 	return other.Status == StatusStarting && other != h &&
 		(other.Kind == registryKind || other.Watches(backend.InputRegistry) || h != nil && slices.Contains(h.About, other.Key.Source))
 }

@@ -15,18 +15,18 @@ type State struct {
 	// LongestOperation is how long one operation may take before an attempt without success counts as failing.
 	LongestOperation time.Duration
 
-	Sources    []*SourceHealth // in the order of the configuration
-	Sessions   Table[backend.Session, *backend.Session]
-	Workspaces Table[backend.Workspace, *backend.Workspace]
-	Sandboxes  Table[backend.Sandbox, *backend.Sandbox]
-	Tmpdirs    Table[backend.Tmpdir, *backend.Tmpdir]
-	Hosts      Table[backend.Host, *backend.Host]
-	Refs       Table[backend.Ref, *backend.Ref]
-	Executions Table[backend.Execution, *backend.Execution]
-	Jobs       Table[backend.Job, *backend.Job]
-	Windows    Windows
-	Day        Day
-	Memories   Memories
+	Sources       []*SourceHealth // in the order of the configuration
+	Sessions      Table[backend.Session, *backend.Session]
+	Workspaces    Table[backend.Workspace, *backend.Workspace]
+	Sandboxes     Table[backend.Sandbox, *backend.Sandbox]
+	Tmpdirs       Table[backend.Tmpdir, *backend.Tmpdir]
+	Hosts         Table[backend.Host, *backend.Host]
+	Refs          Table[backend.Ref, *backend.Ref]
+	Executions    Table[backend.Execution, *backend.Execution]
+	Jobs          Table[backend.Job, *backend.Job]
+	Windows       Windows
+	Day           Day
+	MemoryHistory MemoryHistory
 
 	// Delta is what this State changed against the one numbered one less.
 	Delta Delta
@@ -116,8 +116,8 @@ func (h *SourceHealth) Delivers(in backend.Input) bool {
 	return false
 }
 
-// SpeaksAbout reports whether what the source delivers concerns the source with the given id.
-func (h *SourceHealth) SpeaksAbout(id string) bool {
+// ReportsOn reports whether what the source delivers concerns the source with the given id.
+func (h *SourceHealth) ReportsOn(id string) bool {
 	if len(h.About) == 0 || h.Key.Source == id {
 		return true
 	}

@@ -23,7 +23,7 @@ type store struct {
 	providerCounts *providerCounts
 	daySeries      *daySeries
 	day            Day
-	memories       Memories
+	memoryHistory  MemoryHistory
 
 	changed []backend.Key
 	gone    []Departure
@@ -92,7 +92,7 @@ func (s *store) apply(r *backend.Reading) {
 		s.series = append(s.series, changed...)
 		s.daySeries.addCounts(r.Counts, r.At)
 	}
-	s.memories = s.memories.with(r.Memory, r.At)
+	s.memoryHistory = s.memoryHistory.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
 }
 
@@ -170,7 +170,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 			s.bySession = indexBySession(st.Sandboxes)
 		}
 	}
-	st.Windows, st.Day, st.Memories, st.sandboxes = s.windows, s.day, s.memories, s.bySession
+	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
 	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {

@@ -177,7 +177,7 @@ func lineOf(a *alerts.Alert, st *fleet.State) (fleet.Line, bool) {
 	for _, name := range names {
 		for _, h := range st.Sources {
 			l := fleet.Line{Source: h.Key.Source, Name: name}
-			about := h.Key.Source == a.Source || !l.IsLevel() && h.SpeaksAbout(a.Source)
+			about := h.Key.Source == a.Source || !l.IsLevel() && h.ReportsOn(a.Source)
 			if about && !st.Day.Since(l).IsZero() {
 				return l, true
 			}

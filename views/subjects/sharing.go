@@ -16,12 +16,12 @@ import (
 )
 
 // Sharing are the sandbox ids, namespaces and scratch directories that more than one session or workspace uses.
-func Sharing() *Set[*fleet.Place] {
-	type row = *fleet.Place
+func Sharing() *Set[*fleet.SharedStorage] {
+	type row = *fleet.SharedStorage
 	return &Set[row]{
 		Kind: "sharing",
 		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Shared(s.HomeOf, true) },
-		Key:  views.PlaceKey,
+		Key:  views.SharedStorageKey,
 		Text: func(p row) string {
 			var b strings.Builder
 			b.WriteString(p.Home + " " + string(p.What) + " " + p.ID.Safe().String())
@@ -73,21 +73,21 @@ func Sharing() *Set[*fleet.Place] {
 }
 
 // ByDesign says in one word how a place's sharing is to be taken: as declared, by one session alone, or as neither.
-func ByDesign(p *fleet.Place, st *fleet.State) (yes bool, why backend.Safe) {
+func ByDesign(p *fleet.SharedStorage, st *fleet.State) (yes bool, why backend.Safe) {
 	tenants, _ := p.Tenants(st)
 	switch {
 	case len(tenants) > 1:
 		return false, backend.Textf("%d tenants", len(tenants))
 	case p.Sessions() < 2:
 		return true, backend.Text("one session")
-	case p.Wanted():
+	case p.Intended():
 		return true, backend.Text("declared")
 	}
 	return false, backend.Text("not declared")
 }
 
 // WhyShared says what speaks for and against design.
-func WhyShared(p *fleet.Place, st *fleet.State, now time.Time) []backend.Safe {
+func WhyShared(p *fleet.SharedStorage, st *fleet.State, now time.Time) []backend.Safe {
 	var why []backend.Safe
 	if tenants, unknown := p.Tenants(st); len(tenants) > 1 {
 		why = append(why, backend.Text("their tenants differ, which no declaration makes right"))
@@ -100,13 +100,13 @@ func WhyShared(p *fleet.Place, st *fleet.State, now time.Time) []backend.Safe {
 	}
 	if shares {
 		all := backend.Text("shareAcrossSessions is declared for some of them only")
-		if p.Wanted() && !inherits {
+		if p.Intended() && !inherits {
 			all = backend.Text("shareAcrossSessions is declared for all of them")
 		}
 		why = append(why, all)
 	}
-	switch named := p.Named(); {
-	case p.What == fleet.PlaceScratch:
+	switch named := p.NamedSession(); {
+	case p.What == fleet.StorageScratch:
 		why = append(why, backend.Text("the directory is mounted writable into several sandboxes"))
 	case p.Sessions() < 2:
 		why = append(why, backend.Text("workspaces of one session share it"))
@@ -122,7 +122,7 @@ func WhyShared(p *fleet.Place, st *fleet.State, now time.Time) []backend.Safe {
 }
 
 // isolated counts the users of which a line of the last hour says that they got a workspace of their own.
-func isolated(p *fleet.Place, st *fleet.State, now time.Time) int {
+func isolated(p *fleet.SharedStorage, st *fleet.State, now time.Time) int {
 	var said []backend.Series
 	for s := range st.Windows.All(backend.MetricNameCollision) {
 		if !s.Session.IsZero() && st.HomeOf(s.Source, s.Session) == p.Home && st.Windows.Over(s, now, fleet.WindowSpan).N > 0 {
@@ -139,17 +139,17 @@ func isolated(p *fleet.Place, st *fleet.State, now time.Time) int {
 }
 
 // BothSince is when the second of the sessions started; not applicable for one session, unknown where the starts are.
-func BothSince(p *fleet.Place, st *fleet.State) backend.Value[time.Time] {
+func BothSince(p *fleet.SharedStorage, st *fleet.State) backend.Value[time.Time] {
 	if p.Sessions() < 2 {
 		return backend.NotApplicable[time.Time]()
 	}
-	if at := p.Second(st, func(s *backend.Session) time.Time { return s.StartedAt.Or(time.Time{}) }); !at.IsZero() {
+	if at := p.SecondStart(st, func(s *backend.Session) time.Time { return s.StartedAt.Or(time.Time{}) }); !at.IsZero() {
 		return backend.Known(at)
 	}
 	return backend.Unknown[time.Time]()
 }
 
-func designCell(p *fleet.Place, c *views.Snapshot) Cell {
+func designCell(p *fleet.SharedStorage, c *views.Snapshot) Cell {
 	yes, why := ByDesign(p, c.State)
 	if yes {
 		return Cell{Text: backend.Textf("yes, %s", why), Short: backend.Text("yes"), Tone: theme.Dim}
@@ -157,7 +157,7 @@ func designCell(p *fleet.Place, c *views.Snapshot) Cell {
 	return Cell{Text: backend.Textf("no, %s", why), Short: backend.Text("no"), Tone: theme.Warn}
 }
 
-func tenantsCell(p *fleet.Place, c *views.Snapshot) Cell {
+func tenantsCell(p *fleet.SharedStorage, c *views.Snapshot) Cell {
 	names, unknown := p.Tenants(c.State)
 	switch {
 	case len(names) == 0:
@@ -173,7 +173,7 @@ func tenantsCell(p *fleet.Place, c *views.Snapshot) Cell {
 }
 
 // usersText names the first users.
-func usersText(p *fleet.Place) backend.Safe {
+func usersText(p *fleet.SharedStorage) backend.Safe {
 	const most = 5
 	var names []backend.Safe
 	for _, u := range p.Users[:min(len(p.Users), most)] {
@@ -186,7 +186,7 @@ func usersText(p *fleet.Place) backend.Safe {
 }
 
 // UserKey is the key of the workspace, or of the session where no workspace is named, that uses a place.
-func UserKey(p *fleet.Place, u fleet.PlaceUser) backend.Key {
+func UserKey(p *fleet.SharedStorage, u fleet.StorageUser) backend.Key {
 	if u.Workspace.IsZero() {
 		return backend.Key{Kind: backend.KindSession, Source: p.Home, ID: u.Session}
 	}
@@ -194,8 +194,8 @@ func UserKey(p *fleet.Place, u fleet.PlaceUser) backend.Key {
 }
 
 // countOf writes a number of users, or that there are more where the place keeps no more.
-func countOf(p *fleet.Place, n int) string {
-	if len(p.Users) >= fleet.MaxPlaceUsers {
+func countOf(p *fleet.SharedStorage, n int) string {
+	if len(p.Users) >= fleet.MaxStorageUsers {
 		return fmt.Sprintf("%d+", n)
 	}
 	return kit.Number(n)

@@ -10,18 +10,18 @@ import (
 
 // placeItem is one place that several sessions or workspaces use.
 type placeItem struct {
-	What           fleet.PlaceKind `json:"what"`
-	ID             backend.ID      `json:"id"`
-	Source         string          `json:"source"`
-	SessionCount   int             `json:"session_count"`
-	Tenants        []backend.Safe  `json:"tenants"`
-	TenantsUnknown bool            `json:"tenants_unknown"`
-	Since          *views.Time     `json:"since,omitempty"`
-	ByDesign       bool            `json:"by_design"`
-	Verdict        backend.Safe    `json:"verdict"`
-	Why            []backend.Safe  `json:"why"`
-	Users          []placeUser     `json:"users"`
-	MoreUsers      bool            `json:"more_users"`
+	What           fleet.StorageKind `json:"what"`
+	ID             backend.ID        `json:"id"`
+	Source         string            `json:"source"`
+	SessionCount   int               `json:"session_count"`
+	Tenants        []backend.Safe    `json:"tenants"`
+	TenantsUnknown bool              `json:"tenants_unknown"`
+	Since          *views.Time       `json:"since,omitempty"`
+	ByDesign       bool              `json:"by_design"`
+	Verdict        backend.Safe      `json:"verdict"`
+	Why            []backend.Safe    `json:"why"`
+	Users          []placeUser       `json:"users"`
+	MoreUsers      bool              `json:"more_users"`
 }
 
 type placeUser struct {
@@ -33,9 +33,9 @@ type placeUser struct {
 	From      string       `json:"from"`
 }
 
-func newPlaceItem(p *fleet.Place, ctx *views.Snapshot) *placeItem {
+func newPlaceItem(p *fleet.SharedStorage, ctx *views.Snapshot) *placeItem {
 	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Users: []placeUser{},
-		MoreUsers: len(p.Users) >= fleet.MaxPlaceUsers, Why: views.List(WhyShared(p, ctx.State, ctx.Now))}
+		MoreUsers: len(p.Users) >= fleet.MaxStorageUsers, Why: views.List(WhyShared(p, ctx.State, ctx.Now))}
 	item.ByDesign, item.Verdict = ByDesign(p, ctx.State)
 	tenants, unknown := p.Tenants(ctx.State)
 	item.Tenants, item.TenantsUnknown = views.List(tenants), unknown
@@ -44,7 +44,7 @@ func newPlaceItem(p *fleet.Place, ctx *views.Snapshot) *placeItem {
 		item.Since = &began
 	}
 	for _, u := range p.Users {
-		x := placeUser{Session: u.Session, Workspace: u.Workspace, From: u.Said.Key.Source}
+		x := placeUser{Session: u.Session, Workspace: u.Workspace, From: u.Evidence.Key.Source}
 		if s := p.SessionOf(ctx.State, u); s != nil {
 			at, _ := s.StartedAt.Get()
 			x.Tenant, x.Started = s.Tenant, views.At(at)

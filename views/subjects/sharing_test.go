@@ -53,7 +53,7 @@ func TestSharing(t *testing.T) {
 			cells = append(cells, s)
 		}
 		got = append(got, strings.Join(cells, " | "))
-		if ctx.Place(r.Key()) == nil {
+		if ctx.SharedStorage(r.Key()) == nil {
 			t.Errorf("%v is not found by its key", r.Key())
 		}
 	}
@@ -68,7 +68,7 @@ func TestSharing(t *testing.T) {
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
 	}
-	if ctx.Place(backend.Key{Kind: views.KindPlace, Source: "helix", ID: backend.MustID("nothing")}) != nil {
+	if ctx.SharedStorage(backend.Key{Kind: views.KindSharedStorage, Source: "helix", ID: backend.MustID("nothing")}) != nil {
 		t.Error("a place that nothing shares was found")
 	}
 }

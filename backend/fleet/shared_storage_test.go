@@ -65,22 +65,22 @@ func TestShared(t *testing.T) {
 	}
 	for p := range st.Shared(st.HomeOf, false) {
 		tenants, unknown := p.Tenants(st)
-		second := p.Second(st, func(s *backend.Session) time.Time { return s.StartedAt.Or(time.Time{}) })
-		if len(tenants) != 2 || !second.Equal(began.Add(time.Hour)) || !p.Named().IsZero() {
-			t.Errorf("%s: tenants %v, second %v, named %v", p.ID.Raw(), tenants, second, p.Named().Raw())
+		second := p.SecondStart(st, func(s *backend.Session) time.Time { return s.StartedAt.Or(time.Time{}) })
+		if len(tenants) != 2 || !second.Equal(began.Add(time.Hour)) || !p.NamedSession().IsZero() {
+			t.Errorf("%s: tenants %v, second %v, named %v", p.ID.Raw(), tenants, second, p.NamedSession().Raw())
 		}
-		if unknown != (p.ID.Raw() == "team") || p.Wanted() {
-			t.Errorf("%s: unknown %v, wanted %v: what one side alone declares is not wanted by all", p.ID.Raw(), unknown, p.Wanted())
+		if unknown != (p.ID.Raw() == "team") || p.Intended() {
+			t.Errorf("%s: unknown %v, wanted %v: what one side alone declares is not wanted by all", p.ID.Raw(), unknown, p.Intended())
 		}
 	}
-	many := make([]*backend.Workspace, 0, MaxPlaceUsers+10)
+	many := make([]*backend.Workspace, 0, MaxStorageUsers+10)
 	for i := range cap(many) {
 		many = append(many, sharer(fmt.Sprintf("m%05d", i), "box", "all-of-m00007", "", shares))
 	}
 	st.Workspaces = NewTable(many...)
 	for p := range st.Shared(st.HomeOf, false) {
-		if p.ID.Raw() == "all-of-m00007" && (len(p.Users) != MaxPlaceUsers || p.Named().Raw() != "m00007" || !p.Wanted()) {
-			t.Errorf("%d users, named %s, wanted %v", len(p.Users), p.Named().Raw(), p.Wanted())
+		if p.ID.Raw() == "all-of-m00007" && (len(p.Users) != MaxStorageUsers || p.NamedSession().Raw() != "m00007" || !p.Intended()) {
+			t.Errorf("%d users, named %s, wanted %v", len(p.Users), p.NamedSession().Raw(), p.Intended())
 		}
 	}
 }

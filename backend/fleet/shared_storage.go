@@ -18,10 +18,10 @@ func (s *State) HomeOf(source string, session backend.ID) string {
 	own := s.Source(source)
 	only, registries, waits := "", 0, false
 	for _, h := range s.Sources {
-		if own != nil && !own.SpeaksAbout(h.Key.Source) {
+		if own != nil && !own.ReportsOn(h.Key.Source) {
 			continue
 		}
-		waits = waits || own.MayHaveHome(h)
+		waits = waits || own.MayGetSessionsFrom(h)
 		if !h.Watches(backend.InputRegistry) {
 			continue
 		}
@@ -40,68 +40,68 @@ func (s *State) HomeOf(source string, session backend.ID) string {
 	return source
 }
 
-// PlaceKind says what sort of place holds files.
-type PlaceKind string
+// StorageKind says what sort of place holds files.
+type StorageKind string
 
 // The kinds of places.
 const (
-	PlaceSandbox   PlaceKind = "sandbox"
-	PlaceNamespace PlaceKind = "namespace"
-	PlaceScratch   PlaceKind = "scratch directory"
+	StorageSandbox   StorageKind = "sandbox"
+	StorageNamespace StorageKind = "namespace"
+	StorageScratch   StorageKind = "scratch directory"
 )
 
-// MaxPlaceUsers bounds Place.Users.
-const MaxPlaceUsers = 1000
+// MaxStorageUsers bounds SharedStorage.Users.
+const MaxStorageUsers = 1000
 
-// Place is storage that several workspaces use: a sandbox, a namespace or a scratch directory. Equal ids of two homes
+// SharedStorage is storage that several workspaces use: a sandbox, a namespace or a scratch directory. Equal ids of two homes
 // are different places.
-type Place struct {
+type SharedStorage struct {
 	Home  string // the source whose sessions use it
-	What  PlaceKind
+	What  StorageKind
 	ID    backend.ID
-	Users []PlaceUser // by session and workspace; more than MaxPlaceUsers are left out
+	Users []StorageUser // by session and workspace; more than MaxStorageUsers are left out
 }
 
-// PlaceUser is one workspace that uses a place.
-type PlaceUser struct {
+// StorageUser is one workspace that uses a SharedStorage.
+type StorageUser struct {
 	Session   backend.ID
 	Workspace backend.ID         // zero where only the session is known
 	Entity    *backend.Workspace // nil where only a reference or a mount names it
-	Said      *backend.Meta      // of the workspace, reference or sandbox that says so
+	Evidence  *backend.Meta      // of the workspace, reference or sandbox that says so
 }
 
 // Isolated reports whether a counted line about a name collision says that this user got a workspace of its own.
-func (u PlaceUser) Isolated(s backend.Series) bool {
+func (u StorageUser) Isolated(s backend.Series) bool {
 	return s.Session == u.Session && (s.Workspace.IsZero() || s.Workspace == u.Workspace)
 }
 
-// Told reports whether a counted line about a file is about this place: it names the place itself, or else one of its
-// users. A line that names another sandbox is about that one.
-func (p *Place) Told(s backend.Series) bool {
-	if p.What == PlaceSandbox && !s.Sandbox.IsZero() {
+// MentionedIn reports whether a counted line about a file is about this storage. The line names the storage itself or one
+// of its users. A line that names another sandbox is about that one.
+func (p *SharedStorage) MentionedIn(s backend.Series) bool {
+	if p.What == StorageSandbox && !s.Sandbox.IsZero() {
 		return s.Sandbox == p.ID
 	}
-	return !s.Session.IsZero() && slices.ContainsFunc(p.Users, func(u PlaceUser) bool {
+	return !s.Session.IsZero() && slices.ContainsFunc(p.Users, func(u StorageUser) bool {
 		return u.Session == s.Session && (s.Workspace.IsZero() || u.Workspace.IsZero() || s.Workspace == u.Workspace)
 	})
 }
 
-type placeID struct{ home, what, id string }
+type storageID struct{ home, what, id string }
 
-// placeCollector collects the users of places; most places have one, which costs no list.
-type placeCollector struct {
+// storageCollector collects the users of places; most places have one, which costs no list.
+type storageCollector struct {
 	within bool // several workspaces of one session count too
-	first  map[placeID]PlaceUser
-	many   map[placeID]*Place
+	first  map[storageID]StorageUser
+	many   map[storageID]*SharedStorage
 }
 
-func (g *placeCollector) add(home string, what PlaceKind, id backend.ID, u PlaceUser) {
+func (g *storageCollector) add(home string, what StorageKind, id backend.ID, u StorageUser) {
 	if home == "" || id.IsZero() || u.Session.IsZero() {
 		return
 	}
-	k := placeID{home, string(what), id.Raw()}
+	k := storageID{home, string(what), id.Raw()}
 	if p := g.many[k]; p != nil {
-		if len(p.Users) < MaxPlaceUsers && !slices.ContainsFunc(p.Users, u.same) {
+		if len(p.Users) < MaxStorageUsers && !slices.ContainsFunc(p.Users, u.same) {
 			p.Users = append(p.Users, u)
 		}
 		return
@@ -110,24 +110,24 @@ func (g *placeCollector) add(home string, what PlaceKind, id backend.ID, u Place
 	case !had:
 		g.first[k] = u
 	case x.Session != u.Session, g.within && !x.same(u):
-		g.many[k] = &Place{Home: home, What: what, ID: id, Users: []PlaceUser{x, u}}
+		g.many[k] = &SharedStorage{Home: home, What: what, ID: id, Users: []StorageUser{x, u}}
 	}
 }
 
-func (u PlaceUser) same(o PlaceUser) bool {
+func (u StorageUser) same(o StorageUser) bool {
 	return u.Session == o.Session && u.Workspace == o.Workspace
 }
 
 // Shared finds the places that more than one session uses; within counts several workspaces of one session too. They
 // come in the order of their home, kind and id. homeOf answers as HomeOf does; it may remember.
-func (s *State) Shared(homeOf func(source string, session backend.ID) string, within bool) iter.Seq[*Place] {
-	g := &placeCollector{within: within, first: map[placeID]PlaceUser{}, many: map[placeID]*Place{}}
+func (s *State) Shared(homeOf func(source string, session backend.ID) string, within bool) iter.Seq[*SharedStorage] {
+	g := &storageCollector{within: within, first: map[storageID]StorageUser{}, many: map[storageID]*SharedStorage{}}
 	workspaces, refs := s.Workspaces.All(), s.Refs.All()
 	if s.sharing != nil {
 		workspaces, refs = s.Workspaces.withKeys(s.sharing.workspaces), s.Refs.withKeys(s.sharing.refs)
 	}
 	for w := range workspaces {
-		u := PlaceUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Said: &w.Meta}
+		u := StorageUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Evidence: &w.Meta}
 		for _, p := range placesOfWorkspace(w) {
 			g.add(w.Key.Source, p.what, p.id, u)
 		}
@@ -137,7 +137,7 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 			continue
 		}
 		home := homeOf(x.Key.Source, x.Session)
-		u := PlaceUser{Session: x.Session, Workspace: x.Key.ID, Said: &x.Meta,
+		u := StorageUser{Session: x.Session, Workspace: x.Key.ID, Evidence: &x.Meta,
 			Entity: s.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: x.Session, ID: x.Key.ID})}
 		for _, p := range placesOfRef(x) {
 			g.add(home, p.what, p.id, u)
@@ -145,17 +145,17 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 	}
 	s.sharedMounts(homeOf, g)
 	for _, p := range g.many {
-		slices.SortStableFunc(p.Users, func(a, b PlaceUser) int {
+		slices.SortStableFunc(p.Users, func(a, b StorageUser) int {
 			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
 		})
 	}
-	return slices.Values(slices.SortedFunc(maps.Values(g.many), func(a, b *Place) int {
+	return slices.Values(slices.SortedFunc(maps.Values(g.many), func(a, b *SharedStorage) int {
 		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID))
 	}))
 }
 
 // sharedMounts looks at scratch directories that are mounted writable; other mounts are shared on purpose all the time.
-func (s *State) sharedMounts(homeOf func(string, backend.ID) string, g *placeCollector) {
+func (s *State) sharedMounts(homeOf func(string, backend.ID) string, g *storageCollector) {
 	if s.Tmpdirs.Len() == 0 {
 		return
 	}
@@ -169,14 +169,14 @@ func (s *State) sharedMounts(homeOf func(string, backend.ID) string, g *placeCol
 		}
 		for _, m := range b.Mounts {
 			if !m.ReadOnly && scratch[m.RawSource] {
-				g.add(homeOf(b.Key.Source, b.Session), PlaceScratch, m.RawSource, PlaceUser{Session: b.Session, Workspace: b.Workspace, Said: &b.Meta})
+				g.add(homeOf(b.Key.Source, b.Session), StorageScratch, m.RawSource, StorageUser{Session: b.Session, Workspace: b.Workspace, Evidence: &b.Meta})
 			}
 		}
 	}
 }
 
 // Sessions counts the sessions among the users.
-func (p *Place) Sessions() int {
+func (p *SharedStorage) Sessions() int {
 	seen := map[backend.ID]bool{}
 	for _, u := range p.Users {
 		seen[u.Session] = true
@@ -184,8 +184,8 @@ func (p *Place) Sessions() int {
 	return len(seen)
 }
 
-// Wanted reports whether the sharing is declared: on all sides, or by inheritance.
-func (p *Place) Wanted() bool {
+// Intended reports whether the sharing is declared: on all sides, or by inheritance.
+func (p *SharedStorage) Intended() bool {
 	all := true
 	for _, u := range p.Users {
 		if u.Entity == nil {
@@ -201,7 +201,7 @@ func (p *Place) Wanted() bool {
 }
 
 // Declared reports whether any user declares that it inherits workspaces, and whether any declares that it shares its own.
-func (p *Place) Declared() (inherits, shares bool) {
+func (p *SharedStorage) Declared() (inherits, shares bool) {
 	for _, u := range p.Users {
 		if u.Entity != nil {
 			inherits = inherits || u.Entity.InheritWorkspaces.Or(false)
@@ -211,9 +211,9 @@ func (p *Place) Declared() (inherits, shares bool) {
 	return inherits, shares
 }
 
-// Named is the session among the users whose id the place's id carries, zero when it carries none: then the id was
+// NamedSession is the user's session whose id is part of the storage's id. It is zero when there is none: then the id was
 // given explicitly, and every session of that declaration uses it.
-func (p *Place) Named() backend.ID {
+func (p *SharedStorage) NamedSession() backend.ID {
 	named := backend.ID{}
 	id := strings.ToLower(p.ID.Raw())
 	for _, u := range p.Users {
@@ -225,12 +225,12 @@ func (p *Place) Named() backend.ID {
 }
 
 // SessionOf looks the session of a user up, nil when it is not listed.
-func (p *Place) SessionOf(s *State, u PlaceUser) *backend.Session {
+func (p *SharedStorage) SessionOf(s *State, u StorageUser) *backend.Session {
 	return s.Session(backend.Key{Kind: backend.KindSession, Source: p.Home, ID: u.Session})
 }
 
 // Tenants lists the tenants of the users that are named, sorted, and whether some are not.
-func (p *Place) Tenants(s *State) (out []backend.Safe, unknown bool) {
+func (p *SharedStorage) Tenants(s *State) (out []backend.Safe, unknown bool) {
 	for _, u := range p.Users {
 		x := p.SessionOf(s, u)
 		switch {
@@ -244,9 +244,9 @@ func (p *Place) Tenants(s *State) (out []backend.Safe, unknown bool) {
 	return out, unknown
 }
 
-// Second is when the second of the sessions started, from which on two of them use the place at once; zero when fewer
-// than two starts are known. at reads a time of a session; a zero one is not known.
-func (p *Place) Second(s *State, at func(*backend.Session) time.Time) time.Time {
+// SecondStart is when the second of the sessions started. From then on two of them use the storage at once. It is zero
+// when fewer than two starts are known. at reads a time of a session; a zero one is not known.
+func (p *SharedStorage) SecondStart(s *State, at func(*backend.Session) time.Time) time.Time {
 	var starts []time.Time
 	seen := map[backend.ID]bool{}
 	for _, u := range p.Users {
