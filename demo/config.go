@@ -45,7 +45,7 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 
 // asksOneByOne: a wide storm needs the provider of every workspace, which the
 // health route does not tell.
-func (f *fleet) asksOneByOne() bool { return len(f.order[us]) <= fewSessions && !f.acts.wide }
+func (f *fleet) asksOneByOne() bool { return len(f.order[us]) <= fewSessions && !f.incidents.wide }
 
 // tokenPath is the file with the token that the routes for acting ask for.
 func (f *fleet) tokenPath() string { return filepath.Join(f.root, "act-token") }

@@ -2,8 +2,8 @@ package demo
 
 import "time"
 
-// knot is a rate per second that holds at one moment.
-type knot struct {
+// curvePoint is a rate per second that holds at one moment.
+type curvePoint struct {
 	at   time.Duration
 	rate float64
 }
@@ -11,7 +11,7 @@ type knot struct {
 // curve is a rate that runs in straight lines from knot to knot and stays level
 // before the first and after the last. Counters are its integral, which never
 // falls because rates are never negative.
-type curve []knot
+type curve []curvePoint
 
 // at returns the rate per second at t.
 func (c curve) at(t time.Duration) float64 {
@@ -29,7 +29,7 @@ func (c curve) at(t time.Duration) float64 {
 	return c[len(c)-1].rate
 }
 
-func slope(a, b knot, t time.Duration) float64 {
+func slope(a, b curvePoint, t time.Duration) float64 {
 	part := float64(t-a.at) / float64(b.at-a.at)
 	return a.rate + (b.rate-a.rate)*part
 }

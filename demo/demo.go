@@ -26,7 +26,7 @@ type Options struct {
 type Demo struct {
 	fleet   *fleet
 	now     now
-	deeds   resetDeeds
+	resets  resetRequests
 	group   *taskGroup
 	config  string
 	dir     string
@@ -128,12 +128,12 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 	if d.claimed, err = claim(d.dir); err != nil {
 		return err
 	}
-	f, err := newFleet(cast{size: o.Workspaces, seed: o.Seed, acts: s.acts, start: o.Start, root: d.dir})
+	f, err := newFleet(fleetOptions{size: o.Workspaces, seed: o.Seed, incidents: s.incidents, start: o.Start, root: d.dir})
 	if err != nil {
 		return err
 	}
 	d.fleet, d.logs = f, f.logWriters()
-	d.now = func() world { return d.deeds.on(f.At(clock())) }
+	d.now = func() world { return d.resets.on(f.At(clock())) }
 	for _, sub := range []string{"logs", "tmp", "state"} {
 		if err := os.Mkdir(filepath.Join(d.dir, sub), 0o700); err != nil {
 			return fmt.Errorf("demo: make directory: %w", err)
@@ -155,7 +155,7 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 // openGates starts the servers and asks each for an answer.
 func (d *Demo) openGates() error {
 	const anyPort = "127.0.0.1:0"
-	acting := actingRoutes{deeds: &d.deeds, token: rand.Text()}
+	acting := actingRoutes{resets: &d.resets, token: rand.Text()}
 	if err := os.WriteFile(d.fleet.tokenPath(), []byte(acting.token+"\n"), 0o600); err != nil {
 		return fmt.Errorf("demo: write the acting token: %w", err)
 	}
@@ -211,7 +211,7 @@ func (d *Demo) step() error {
 	case down && d.us.isOpen():
 		d.us.shut()
 	case !down && !d.us.isOpen():
-		// When somebody else took the port meanwhile the source stays down, and
+		// When another process took the port meanwhile the source stays down, and
 		// the next step tries again.
 		_ = d.us.open()
 	}

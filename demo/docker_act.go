@@ -5,10 +5,10 @@ import (
 	"net/http"
 )
 
-// act looks at a container and does something to it, without anybody acting between. The look answers the request
+// act looks at a container and does something to it, and no other client acts in between. The look answers the request
 // itself, and returns false, when nothing is to be done.
-func (s dockerServer) act(w http.ResponseWriter, r *http.Request, kind deedKind, look func(b *box, state boxState) bool) {
-	deeds := s.now().deeds
+func (s dockerServer) act(w http.ResponseWriter, r *http.Request, kind clientActionKind, look func(b *fakeContainer, state containerState) bool) {
+	deeds := s.now().actions
 	deeds.acting.Lock()
 	defer deeds.acting.Unlock()
 	b, ok := s.find(w, r)
@@ -16,21 +16,21 @@ func (s dockerServer) act(w http.ResponseWriter, r *http.Request, kind deedKind,
 		return
 	}
 	world := s.now()
-	state := world.box(b)
+	state := world.containerState(b)
 	if !look(b, state) {
 		return
 	}
-	deeds.add(deed{at: world.t, box: b, kind: kind, ran: state.up() || state.status == "restarting"})
+	deeds.add(clientAction{at: world.t, container: b, kind: kind, ran: state.up() || state.status == "restarting"})
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func conflict(w http.ResponseWriter, format string, b *box) bool {
+func conflict(w http.ResponseWriter, format string, b *fakeContainer) bool {
 	complain(w, http.StatusConflict, fmt.Sprintf(format, b.id))
 	return false
 }
 
 func (s dockerServer) stop(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, deedStop, func(_ *box, state boxState) bool {
+	s.act(w, r, actionStop, func(_ *fakeContainer, state containerState) bool {
 		if !state.up() && state.status != "restarting" {
 			w.WriteHeader(http.StatusNotModified)
 			return false
@@ -40,7 +40,7 @@ func (s dockerServer) stop(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s dockerServer) start(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, deedStart, func(b *box, state boxState) bool {
+	s.act(w, r, actionStart, func(b *fakeContainer, state containerState) bool {
 		switch {
 		case state.status == "paused":
 			return conflict(w, "cannot start a paused container, try unpause instead: %s", b)
@@ -53,7 +53,7 @@ func (s dockerServer) start(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s dockerServer) pause(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, deedPause, func(b *box, state boxState) bool {
+	s.act(w, r, actionPause, func(b *fakeContainer, state containerState) bool {
 		switch state.status {
 		case "running":
 			return true
@@ -67,13 +67,13 @@ func (s dockerServer) pause(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s dockerServer) unpause(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, deedUnpause, func(b *box, state boxState) bool {
+	s.act(w, r, actionUnpause, func(b *fakeContainer, state containerState) bool {
 		return state.status == "paused" || conflict(w, "Container %s is not paused", b)
 	})
 }
 
 func (s dockerServer) remove(w http.ResponseWriter, r *http.Request) {
-	s.act(w, r, deedRemove, func(b *box, state boxState) bool {
+	s.act(w, r, actionRemove, func(b *fakeContainer, state containerState) bool {
 		if truth(r.URL.Query().Get("force"), false) {
 			return true
 		}

@@ -50,7 +50,7 @@ func (e *engine) exec(t *testing.T, id, dir string, argv ...string) (int, string
 func TestDockerClientActs(t *testing.T) {
 	e := newEngine(t, "all")
 	e.t.Store(int64(time.Minute))
-	ctx, b := t.Context(), e.byKind(t, boxSteady)
+	ctx, b := t.Context(), e.byKind(t, containerSteady)
 	hear, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream := e.client.Events(hear, client.EventsListOptions{Since: e.when(time.Minute - time.Millisecond).Format(time.RFC3339Nano), Filters: make(client.Filters).Add("container", b.id)})
@@ -121,8 +121,8 @@ func TestDockerClientActs(t *testing.T) {
 		t.Error("a removed container is still inspected")
 	}
 	list, err := e.client.ContainerList(ctx, client.ContainerListOptions{All: true})
-	if err != nil || len(list.Items) != len(e.boxes)-1 {
-		t.Errorf("%d of %d containers, %v", len(list.Items), len(e.boxes), err)
+	if err != nil || len(list.Items) != len(e.containers)-1 {
+		t.Errorf("%d of %d containers, %v", len(list.Items), len(e.containers), err)
 	}
 	heardUntil("destroy")
 	if s := strings.Join(got, " "); s != "pause unpause kill die stop start kill die destroy" {
@@ -138,11 +138,11 @@ func TestDockerClientRepairs(t *testing.T) {
 	}{{rootMissing, workRoot, false}, {rootMissing, workRoot, true}, {rootDangling, linkedRoot, false}} {
 		e := newEngine(t, "all")
 		e.t.Store(int64(time.Minute))
-		i := slices.IndexFunc(e.boxes, func(b box) bool { return b.root == c.root })
+		i := slices.IndexFunc(e.containers, func(b fakeContainer) bool { return b.root == c.root })
 		if i < 0 {
 			t.Fatalf("no container whose root is %d", c.root)
 		}
-		b := &e.boxes[i]
+		b := &e.containers[i]
 		stat := func(p string) (container.PathStat, error) {
 			got, err := e.client.ContainerStatPath(t.Context(), b.id, client.ContainerStatPathOptions{Path: p})
 			return got.Stat, err
@@ -182,19 +182,19 @@ func TestDockerClientRepairs(t *testing.T) {
 		if s := e.state(t, b.id); s.Health.Status != "healthy" || s.Health.FailingStreak != 0 {
 			t.Errorf("health after a check %+v", s.Health)
 		}
-		if said := e.now().events(time.Minute); !slices.ContainsFunc(said, func(x boxEvent) bool { return x.box == b && x.action == "health_status: healthy" }) {
+		if said := e.now().events(time.Minute); !slices.ContainsFunc(said, func(x containerEvent) bool { return x.container == b && x.action == "health_status: healthy" }) {
 			t.Errorf("nobody said that it is healthy")
 		}
-		if again := e.now().events(time.Minute + checkGap); slices.ContainsFunc(again, func(x boxEvent) bool { return x.box == b && x.action == saidHealthy }) {
+		if again := e.now().events(time.Minute + checkGap); slices.ContainsFunc(again, func(x containerEvent) bool { return x.container == b && x.action == saidHealthy }) {
 			t.Errorf("it is said twice")
 		}
 	}
 }
 
-// A detached command answers at once, and one that nobody knows is not found.
+// A detached command answers at once. An unknown one is not found.
 func TestDockerExecEdges(t *testing.T) {
 	e := newEngine(t, "all")
-	b := e.byKind(t, boxSteady)
+	b := e.byKind(t, containerSteady)
 	e.t.Store(int64(time.Minute))
 	made, err := e.client.ExecCreate(t.Context(), b.id, client.ExecCreateOptions{Cmd: []string{"true"}})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // statOf tells what a path in a container is; false when there is nothing.
-func (w world) statOf(b *box, p string) (container.PathStat, bool) {
+func (w world) statOf(b *fakeContainer, p string) (container.PathStat, bool) {
 	p = path.Clean("/" + p)
 	out := container.PathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}
 	root, _ := w.rootAt(b)
@@ -56,7 +56,7 @@ func (s dockerServer) statPath(w http.ResponseWriter, r *http.Request) {
 
 // unpack serves PUT /containers/{id}/archive: of what is unpacked only directories matter here.
 func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
-	deeds := s.now().deeds
+	deeds := s.now().actions
 	deeds.acting.Lock()
 	defer deeds.acting.Unlock()
 	b, ok := s.find(w, r)
@@ -82,7 +82,7 @@ func (s dockerServer) unpack(w http.ResponseWriter, r *http.Request) {
 		mends = mends || h.Typeflag == tar.TypeDir && world.mendedBy(b, path.Join(into, h.Name))
 	}
 	if mends {
-		deeds.add(deed{at: world.t, box: b, kind: deedMend})
+		deeds.add(clientAction{at: world.t, container: b, kind: actionMend})
 	}
 	w.WriteHeader(http.StatusOK)
 }

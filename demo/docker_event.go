@@ -29,17 +29,17 @@ const eventMemory = 256
 // event within 250 ms, so the engine must not be the slow part.
 const eventStep = 100 * time.Millisecond
 
-func (w world) wireEvent(e boxEvent) dockerEvent {
+func (w world) wireEvent(e containerEvent) dockerEvent {
 	at := w.when(e.at)
-	attrs := maps.Clone(w.labels(e.box))
-	attrs["name"], attrs["image"] = e.box.name, e.box.image
+	attrs := maps.Clone(w.labels(e.container))
+	attrs["name"], attrs["image"] = e.container.name, e.container.image
 	if e.exit != "" {
 		attrs["exitCode"] = e.exit
 	}
 	return dockerEvent{
-		Status: e.action, ID: e.box.id, From: e.box.image,
+		Status: e.action, ID: e.container.id, From: e.container.image,
 		Message: events.Message{Type: events.ContainerEventType, Action: events.Action(e.action),
-			Actor: events.Actor{ID: e.box.id, Attributes: attrs}, Scope: "local", Time: at.Unix(), TimeNano: at.UnixNano()},
+			Actor: events.Actor{ID: e.container.id, Attributes: attrs}, Scope: "local", Time: at.Unix(), TimeNano: at.UnixNano()},
 	}
 }
 
@@ -91,15 +91,15 @@ func (w world) eventTime(v string, absent moment) (moment, error) {
 }
 
 type eventStream struct {
-	server  dockerServer
-	filters dockerFilters
-	from    time.Duration
-	until   moment
-	heard   int // deeds that were told
-	started bool
-	later   []boxEvent // of deeds, that are still to come
-	out     *json.Encoder
-	flush   *http.ResponseController
+	server      dockerServer
+	filters     dockerFilters
+	from        time.Duration
+	until       moment
+	seenActions int // client actions that were sent
+	started     bool
+	later       []containerEvent // of client actions, not due yet
+	out         *json.Encoder
+	flush       *http.ResponseController
 }
 
 func (st *eventStream) run(r *http.Request) {
@@ -121,26 +121,26 @@ func (st *eventStream) run(r *http.Request) {
 
 // found lists what happened since the last step. Deeds are told by their order and not by their time: one may be done at
 // the very moment of a step.
-func (st *eventStream) found(world world) []boxEvent {
+func (st *eventStream) found(world world) []containerEvent {
 	out := world.scriptEvents(st.from)
-	deeds := world.deeds.from(st.heard)
+	deeds := world.actions.from(st.seenActions)
 	for _, d := range deeds {
-		for _, e := range deedEvents(d) {
+		for _, e := range actionEvents(d) {
 			if st.started || e.at > st.from {
 				st.later = append(st.later, e)
 			}
 		}
 	}
-	st.heard += len(deeds)
+	st.seenActions += len(deeds)
 	st.started = true
-	st.later = slices.DeleteFunc(st.later, func(e boxEvent) bool {
+	st.later = slices.DeleteFunc(st.later, func(e containerEvent) bool {
 		due := e.at <= world.t
 		if due && world.holds(e) {
 			out = append(out, e)
 		}
 		return due
 	})
-	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 

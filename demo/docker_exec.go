@@ -16,12 +16,12 @@ import (
 
 // execution is a command that a client asked for.
 type execution struct {
-	id      string
-	box     *box
-	argv    []string
-	dir     string // empty: the container's working directory
-	started bool
-	exit    int
+	id        string
+	container *fakeContainer
+	argv      []string
+	dir       string // empty: the container's working directory
+	started   bool
+	exit      int
 }
 
 // maxExecs bounds how many commands an engine remembers.
@@ -38,7 +38,7 @@ func (s dockerServer) createExec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	world := s.now()
-	switch state := world.box(b); {
+	switch state := world.containerState(b); {
 	case state.status == "paused":
 		conflict(w, "Container %s is paused, unpause the container before exec", b)
 		return
@@ -46,20 +46,20 @@ func (s dockerServer) createExec(w http.ResponseWriter, r *http.Request) {
 		conflict(w, "Container %s is not running", b)
 		return
 	}
-	d := world.deeds
+	d := world.actions
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.execs) >= maxExecs {
 		clear(d.execs)
 	}
-	id := boxID(world.dice, 1<<19+len(d.all)*maxExecs+len(d.execs)) // unlike any container's
-	d.execs[id] = &execution{id: id, box: b, argv: q.Cmd, dir: q.WorkingDir}
+	id := containerID(world.random, 1<<19+len(d.all)*maxExecs+len(d.execs)) // unlike any container's
+	d.execs[id] = &execution{id: id, container: b, argv: q.Cmd, dir: q.WorkingDir}
 	answerJSON(w, http.StatusCreated, container.ExecCreateResponse{ID: id})
 }
 
 // exec finds a command by its id, or answers 404 itself.
 func (s dockerServer) exec(w http.ResponseWriter, r *http.Request) (*execution, bool) {
-	d := s.now().deeds
+	d := s.now().actions
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	e, ok := d.execs[r.PathValue("id")]
@@ -74,10 +74,10 @@ func (s dockerServer) inspectExec(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	d := s.now().deeds
+	d := s.now().actions
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	out := container.ExecInspectResponse{ID: e.id, ContainerID: e.box.id}
+	out := container.ExecInspectResponse{ID: e.id, ContainerID: e.container.id}
 	if e.started {
 		out.ExitCode = &e.exit
 	}
@@ -99,7 +99,7 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 	text, failed, ok := s.runExec(e)
 	switch {
 	case !ok:
-		conflict(w, "Container %s is not running", e.box)
+		conflict(w, "Container %s is not running", e.container)
 		return
 	case q.Detach && failed:
 		complain(w, http.StatusBadRequest, text)
@@ -130,11 +130,11 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 
 // runExec runs a command once. failed says that it could not begin; ok is false when the container does not run.
 func (s dockerServer) runExec(e *execution) (text string, failed, ok bool) {
-	deeds := s.now().deeds
+	deeds := s.now().actions
 	deeds.acting.Lock()
 	defer deeds.acting.Unlock()
 	world := s.now()
-	if world.box(e.box).status != "running" || e.started {
+	if world.containerState(e.container).status != "running" || e.started {
 		return "", false, false
 	}
 	exit, text, mends := world.command(e)
@@ -142,16 +142,16 @@ func (s dockerServer) runExec(e *execution) (text string, failed, ok bool) {
 	e.started, e.exit = true, exit
 	deeds.mu.Unlock()
 	if mends {
-		deeds.add(deed{at: world.t, box: e.box, kind: deedMend})
+		deeds.add(clientAction{at: world.t, container: e.container, kind: actionMend})
 	}
-	deeds.add(deed{at: world.t, box: e.box, kind: deedExec, command: strings.Join(e.argv, " "), exit: exit})
+	deeds.add(clientAction{at: world.t, container: e.container, kind: actionExec, command: strings.Join(e.argv, " "), exit: exit})
 	return text, exit == 126 || exit == 127, true
 }
 
 // command is what one of the few programs in a container does.
 func (w world) command(e *execution) (exit int, text string, mends bool) {
 	const oci = "OCI runtime exec failed: exec failed: unable to start container process: "
-	root, _ := w.rootAt(e.box)
+	root, _ := w.rootAt(e.container)
 	dir := e.dir
 	if dir == "" {
 		dir = workRoot
@@ -177,7 +177,7 @@ func (w world) command(e *execution) (exit int, text string, mends bool) {
 			if root == rootDangling && a == workRoot {
 				return 1, "mkdir: cannot create directory '" + workRoot + "': File exists\n", false
 			}
-			mends = mends || w.mendedBy(e.box, a)
+			mends = mends || w.mendedBy(e.container, a)
 		}
 		return 0, "", mends
 	}
@@ -185,16 +185,16 @@ func (w world) command(e *execution) (exit int, text string, mends bool) {
 }
 
 // mendedBy says whether making a directory gives a container its working directory back.
-func (w world) mendedBy(b *box, dir string) bool {
+func (w world) mendedBy(b *fakeContainer, dir string) bool {
 	root, _ := w.rootAt(b)
 	dir = path.Clean(dir)
 	return root == rootMissing && dir == workRoot || root == rootDangling && dir == linkedRoot
 }
 
-func execEvents(d deed) []boxEvent {
-	return []boxEvent{
-		{at: d.at, box: d.box, action: "exec_create: " + d.command},
-		{at: d.at, box: d.box, action: "exec_start: " + d.command},
-		{at: d.at, box: d.box, action: "exec_die", exit: strconv.Itoa(d.exit)},
+func execEvents(d clientAction) []containerEvent {
+	return []containerEvent{
+		{at: d.at, container: d.container, action: "exec_create: " + d.command},
+		{at: d.at, container: d.container, action: "exec_start: " + d.command},
+		{at: d.at, container: d.container, action: "exec_die", exit: strconv.Itoa(d.exit)},
 	}
 }

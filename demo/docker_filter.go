@@ -53,8 +53,8 @@ func (f dockerFilters) labels(have map[string]string) bool {
 	return true
 }
 
-// box says whether a container belongs into a filtered list.
-func (f dockerFilters) box(w world, b *box, s boxState) bool {
+// container says whether a container belongs into a filtered list.
+func (f dockerFilters) container(w world, b *fakeContainer, s containerState) bool {
 	return f.labels(w.labels(b)) &&
 		f.oneOf("id", func(v string) bool { return strings.HasPrefix(b.id, v) }) &&
 		f.oneOf("name", func(v string) bool { return strings.Contains(b.name, strings.TrimPrefix(v, "/")) }) &&
@@ -64,12 +64,12 @@ func (f dockerFilters) box(w world, b *box, s boxState) bool {
 
 // event says whether an event belongs into a filtered stream. Actions with a
 // colon match by what stands before it, as in the engine.
-func (f dockerFilters) event(w world, e boxEvent) bool {
-	return f.labels(w.labels(e.box)) &&
+func (f dockerFilters) event(w world, e containerEvent) bool {
+	return f.labels(w.labels(e.container)) &&
 		f.oneOf("type", func(v string) bool { return v == "container" }) &&
-		f.oneOf("image", func(v string) bool { return v == e.box.image }) &&
+		f.oneOf("image", func(v string) bool { return v == e.container.image }) &&
 		f.oneOf("scope", func(v string) bool { return v == "local" }) &&
-		f.oneOf("container", func(v string) bool { return v == e.box.name || strings.HasPrefix(e.box.id, v) }) &&
+		f.oneOf("container", func(v string) bool { return v == e.container.name || strings.HasPrefix(e.container.id, v) }) &&
 		f.oneOf("event", func(v string) bool {
 			before, _, _ := strings.Cut(e.action, ":")
 			return v == e.action || v == before

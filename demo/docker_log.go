@@ -13,18 +13,18 @@ const (
 	boxLogBack = 15 * time.Minute // what a container's log still holds
 )
 
-// boxLog is what a container printed after from and not after w.t. The agent's
+// containerLog is what a container printed after from and not after w.t. The agent's
 // own container prints the agent's log.
-func (w world) boxLog(b *box, from time.Duration) []logLine {
-	if b.name == agentBox {
+func (w world) containerLog(b *fakeContainer, from time.Duration) []logLine {
+	if b.name == agentContainer {
 		return w.logLines(eu, from)
 	}
 	var out []logLine
 	each(-24*time.Hour+b.phase%boxLogGap, boxLogGap, from, w.t, func(at time.Duration) {
-		if w.At(at).box(b).status != "running" {
+		if w.At(at).containerState(b).status != "running" {
 			return
 		}
-		h := w.dice.roll(saltLog, int(b.phase/time.Microsecond), int64(at))
+		h := w.random.value(saltLog, int(b.phase/time.Microsecond), int64(at))
 		out = append(out, logLine{at: at, level: levelInfo, message: fmt.Sprintf("exec finished in %d ms, exit code 0", 3+h%900)})
 	})
 	return out
@@ -49,7 +49,7 @@ func (s dockerServer) logs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from := max(since.at, world.t-boxLogBack)
-	lines := world.boxLog(b, from)
+	lines := world.containerLog(b, from)
 	if n, err := strconv.Atoi(q.Get("tail")); err == nil && n >= 0 && n < len(lines) {
 		lines = lines[len(lines)-n:]
 	}
@@ -63,7 +63,7 @@ func (s dockerServer) logs(w http.ResponseWriter, r *http.Request) {
 
 type logStream struct {
 	server dockerServer
-	box    *box
+	box    *fakeContainer
 	from   time.Duration
 	stamps bool
 	want   [3]bool
@@ -82,7 +82,7 @@ func (st *logStream) follow(r *http.Request) {
 			return
 		}
 		world := st.server.now()
-		lines := world.boxLog(st.box, st.from)
+		lines := world.containerLog(st.box, st.from)
 		st.from = world.t
 		if !st.send(world, lines) {
 			return

@@ -93,8 +93,8 @@ func (s dockerServer) info(w http.ResponseWriter, _ *http.Request) {
 		KernelVersion: "6.12.0-demo", DockerRootDir: "/var/lib/docker", NCPU: engineCPUs, MemTotal: 64 << 30,
 		SystemTime: world.zoned(known(world.t)),
 	}
-	for i := range world.boxes {
-		state := world.box(&world.boxes[i])
+	for i := range world.containers {
+		state := world.containerState(&world.containers[i])
 		if state.gone {
 			continue
 		}
@@ -120,15 +120,15 @@ func (s dockerServer) list(w http.ResponseWriter, r *http.Request) {
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit <= 0 {
-		limit = len(s.now().boxes)
+		limit = len(s.now().containers)
 	}
 	world := s.now()
 	all := truth(q.Get("all"), false) || len(filters["status"]) > 0
 	out := []container.Summary{}
-	for i := range world.boxes {
-		b := &world.boxes[i]
-		state := world.box(b)
-		if state.gone || len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.box(world, b, state) {
+	for i := range world.containers {
+		b := &world.containers[i]
+		state := world.containerState(b)
+		if state.gone || len(out) == limit || !all && !state.up() && state.status != "restarting" || !filters.container(world, b, state) {
 			continue
 		}
 		out = append(out, world.listed(b))
@@ -153,12 +153,12 @@ func (s dockerServer) volumes(w http.ResponseWriter, _ *http.Request) {
 }
 
 // find answers 404 itself when no container has this id, prefix or name.
-func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*box, bool) {
+func (s dockerServer) find(w http.ResponseWriter, r *http.Request) (*fakeContainer, bool) {
 	id := r.PathValue("id")
 	world := s.now()
-	for i := range world.boxes {
-		b := &world.boxes[i]
-		if (b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id)) && !world.box(b).gone {
+	for i := range world.containers {
+		b := &world.containers[i]
+		if (b.name == id || len(id) >= 4 && strings.HasPrefix(b.id, id)) && !world.containerState(b).gone {
 			return b, true
 		}
 	}

@@ -15,8 +15,8 @@ const engineCPUs = 8
 // stats samples a container. One that does not run has zeros and the zero time,
 // as the engine answers. before is the earlier sample of a two-sample answer;
 // without it there is none.
-func (w world) stats(b *box, before moment) container.StatsResponse {
-	s := w.box(b)
+func (w world) stats(b *fakeContainer, before moment) container.StatsResponse {
+	s := w.containerState(b)
 	out := container.StatsResponse{Name: "/" + b.name, ID: b.id}
 	if !s.up() {
 		return out
@@ -26,7 +26,7 @@ func (w world) stats(b *box, before moment) container.StatsResponse {
 	if before.known {
 		out.PreRead, out.PreCPUStats = w.when(before.at), w.cpu(b, s, max(before.at, s.started.at))
 	}
-	h := w.dice.roll(saltStats, int(b.phase/time.Microsecond), 0)
+	h := w.random.value(saltStats, int(b.phase/time.Microsecond), 0)
 	out.MemoryStats = container.MemoryStats{Usage: w.memory(b, s, h), Limit: memoryLimit, Stats: map[string]uint64{"inactive_file": 4 << 20}}
 	out.PidsStats = container.PidsStats{Current: 2 + h%14, Limit: 256}
 	out.BlkioStats.IoServiceBytesRecursive = []container.BlkioStatEntry{
@@ -36,8 +36,8 @@ func (w world) stats(b *box, before moment) container.StatsResponse {
 }
 
 // cpu is the time used since the start: a few percent of a core, in waves.
-func (w world) cpu(b *box, s boxState, t time.Duration) container.CPUStats {
-	h := w.dice.roll(saltStats, int(b.phase/time.Microsecond), 1)
+func (w world) cpu(b *fakeContainer, s containerState, t time.Duration) container.CPUStats {
+	h := w.random.value(saltStats, int(b.phase/time.Microsecond), 1)
 	share := 0.002 + float64(h%97)/1600
 	seconds := max(0, (t - s.started.at).Seconds())
 	// The derivative share·(1 - 0.8·cos) is never negative, so the counter never falls.
@@ -52,9 +52,9 @@ func (w world) cpu(b *box, s boxState, t time.Duration) container.CPUStats {
 
 // memory is level with a slow wave, and climbs to the limit in a container that
 // will be killed for it.
-func (w world) memory(b *box, s boxState, h uint64) uint64 {
+func (w world) memory(b *fakeContainer, s containerState, h uint64) uint64 {
 	base := 18<<20 + h>>20%(90<<20)
-	if b.kind == boxOOMLoop {
+	if b.kind == containerOOMLoop {
 		next := b.since
 		if w.t >= b.since {
 			next = b.since + time.Duration(floorDiv(w.t-b.since, oomGap)+1)*oomGap
@@ -67,8 +67,8 @@ func (w world) memory(b *box, s boxState, h uint64) uint64 {
 }
 
 // written is how many bytes a container wrote into its own layer.
-func (w world) written(b *box) *int64 {
-	h := w.dice.roll(saltStats, int(b.phase/time.Microsecond), 3)
+func (w world) written(b *fakeContainer) *int64 {
+	h := w.random.value(saltStats, int(b.phase/time.Microsecond), 3)
 	n := int64(1<<20 + h%(200<<20))
 	return &n
 }
@@ -99,7 +99,7 @@ func (s dockerServer) stats(w http.ResponseWriter, r *http.Request) {
 	s.streamStats(w, r, b)
 }
 
-func (s dockerServer) streamStats(w http.ResponseWriter, r *http.Request, b *box) {
+func (s dockerServer) streamStats(w http.ResponseWriter, r *http.Request, b *fakeContainer) {
 	w.Header().Set("Content-Type", "application/json")
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
 	tick := time.NewTicker(time.Second)

@@ -46,13 +46,13 @@ func newEngine(t *testing.T, scenario string) *engine {
 
 func (e *engine) now() world { return e.At(time.Duration(e.t.Load())) }
 
-func (e *engine) byKind(t *testing.T, k boxKind) *box {
+func (e *engine) byKind(t *testing.T, k containerKind) *fakeContainer {
 	t.Helper()
-	i := slices.IndexFunc(e.boxes, func(b box) bool { return b.kind == k })
+	i := slices.IndexFunc(e.containers, func(b fakeContainer) bool { return b.kind == k })
 	if i < 0 {
 		t.Fatalf("no container of kind %d", k)
 	}
-	return &e.boxes[i]
+	return &e.containers[i]
 }
 
 func TestDockerClientNegotiatesAndLists(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDockerClientNegotiatesAndLists(t *testing.T) {
 			t.Errorf("no container is %s: %v", s, states)
 		}
 	}
-	if len(list.Items) != len(e.boxes) || labelled != len(e.boxes)-6 || mounted == 0 {
+	if len(list.Items) != len(e.containers) || labelled != len(e.containers)-6 || mounted == 0 {
 		t.Errorf("%d containers, %d sandboxes, %d mounts", len(list.Items), labelled, mounted)
 	}
 	some, err := e.client.ContainerList(t.Context(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "sandglass.session").Add("status", "paused")})
@@ -89,7 +89,7 @@ func TestDockerClientNegotiatesAndLists(t *testing.T) {
 		t.Error("an unknown filter is accepted")
 	}
 	info, err := e.client.Info(t.Context(), client.InfoOptions{})
-	if err != nil || info.Info.Containers != len(e.boxes) {
+	if err != nil || info.Info.Containers != len(e.containers) {
 		t.Errorf("info: %d containers, %v", info.Info.Containers, err)
 	}
 	version, err := e.client.ServerVersion(t.Context(), client.ServerVersionOptions{})
@@ -98,7 +98,7 @@ func TestDockerClientNegotiatesAndLists(t *testing.T) {
 	}
 }
 
-// Cleaning scratch directories asks for volumes, and cleans nothing while nobody answers.
+// Cleaning scratch directories asks for volumes, and cleans nothing without an answer.
 func TestDockerClientListsVolumes(t *testing.T) {
 	e := newEngine(t, "all")
 	res, err := e.client.VolumeList(t.Context(), client.VolumeListOptions{Filters: make(client.Filters).Add("driver", "local")})
@@ -118,21 +118,21 @@ func TestDockerClientInspects(t *testing.T) {
 		}
 		return got.Container
 	}
-	if c := inspect(e.byKind(t, boxKilled).id); c.State.Status != "exited" || c.State.ExitCode != 137 || !c.State.OOMKilled || c.State.Running {
+	if c := inspect(e.byKind(t, containerKilled).id); c.State.Status != "exited" || c.State.ExitCode != 137 || !c.State.OOMKilled || c.State.Running {
 		t.Errorf("killed container: %+v", c.State)
 	}
-	if c := inspect(e.byKind(t, boxPaused).name); !c.State.Paused || !c.State.Running {
+	if c := inspect(e.byKind(t, containerPaused).name); !c.State.Paused || !c.State.Running {
 		t.Errorf("paused container: %+v", c.State)
 	}
-	if c := inspect(e.byKind(t, boxLooping).id[:12]); c.RestartCount < 10 {
+	if c := inspect(e.byKind(t, containerLooping).id[:12]); c.RestartCount < 10 {
 		t.Errorf("looping container restarted %d times", c.RestartCount)
 	}
-	if c := inspect(e.byKind(t, boxSick).id); c.State.Health == nil || c.State.Health.Status != "unhealthy" || c.State.Health.FailingStreak < 3 {
+	if c := inspect(e.byKind(t, containerUnhealthy).id); c.State.Health == nil || c.State.Health.Status != "unhealthy" || c.State.Health.FailingStreak < 3 {
 		t.Errorf("sick container: %+v", c.State.Health)
 	} else if log := c.State.Health.Log; len(log) != checkLog || log[0].ExitCode == 0 || log[checkLog-1].Start.Sub(log[0].Start) != (checkLog-1)*checkGap || c.Config.Healthcheck.Interval != checkGap {
 		t.Errorf("its checks: %+v, every %+v", log, c.Config.Healthcheck)
 	}
-	if c := inspect(e.byKind(t, boxCreated).id); c.State.Status != "created" || !strings.HasPrefix(c.State.StartedAt, "0001") {
+	if c := inspect(e.byKind(t, containerCreated).id); c.State.Status != "created" || !strings.HasPrefix(c.State.StartedAt, "0001") {
 		t.Errorf("created container: %+v", c.State)
 	}
 	if _, err := e.client.ContainerInspect(t.Context(), "nosuch", client.ContainerInspectOptions{}); err == nil || !strings.Contains(err.Error(), "No such container") {
@@ -143,7 +143,7 @@ func TestDockerClientInspects(t *testing.T) {
 func TestDockerClientSamples(t *testing.T) {
 	e := newEngine(t, "all")
 	e.t.Store(int64(time.Minute))
-	sample := func(b *box, previous bool) container.StatsResponse {
+	sample := func(b *fakeContainer, previous bool) container.StatsResponse {
 		t.Helper()
 		got, err := e.client.ContainerStats(t.Context(), b.id, client.ContainerStatsOptions{IncludePreviousSample: previous})
 		if err != nil {
@@ -160,7 +160,7 @@ func TestDockerClientSamples(t *testing.T) {
 		}
 		return s
 	}
-	b := e.byKind(t, boxSteady)
+	b := e.byKind(t, containerSteady)
 	one := sample(b, false)
 	e.t.Store(int64(time.Minute + 5*time.Second))
 	two := sample(b, true)
@@ -171,10 +171,10 @@ func TestDockerClientSamples(t *testing.T) {
 	if one.MemoryStats.Usage == 0 || one.MemoryStats.Limit != memoryLimit || !one.Read.Equal(testStart.Add(time.Minute)) {
 		t.Errorf("sample %+v", one)
 	}
-	if off := sample(e.byKind(t, boxKilled), false); off.CPUStats.CPUUsage.TotalUsage != 0 || !off.Read.IsZero() {
+	if off := sample(e.byKind(t, containerKilled), false); off.CPUStats.CPUUsage.TotalUsage != 0 || !off.Read.IsZero() {
 		t.Errorf("a stopped container samples %+v", off)
 	}
-	oom := e.byKind(t, boxOOMLoop)
+	oom := e.byKind(t, containerOOMLoop)
 	e.t.Store(int64(oom.since - time.Second))
 	if full := sample(oom, false); full.MemoryStats.Usage < memoryLimit*9/10 {
 		t.Errorf("a second before it is killed a container uses %d bytes", full.MemoryStats.Usage)
@@ -242,7 +242,7 @@ func TestDockerClientHearsThePast(t *testing.T) {
 func TestDockerClientReadsLogs(t *testing.T) {
 	e := newEngine(t, "all")
 	e.t.Store(int64(time.Minute))
-	logs, err := e.client.ContainerLogs(t.Context(), agentBox, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: "50"})
+	logs, err := e.client.ContainerLogs(t.Context(), agentContainer, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: "50"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestDockerClientReadsLogs(t *testing.T) {
 
 func TestDockerEngineRefusesWhatItDoesNotPlay(t *testing.T) {
 	e := newEngine(t, "all")
-	b := e.byKind(t, boxSteady)
+	b := e.byKind(t, containerSteady)
 	_, rename := e.client.ContainerRename(t.Context(), b.id, client.ContainerRenameOptions{NewName: "other"})
 	_, kill := e.client.ContainerKill(t.Context(), b.id, client.ContainerKillOptions{Signal: "KILL"})
 	for _, err := range []error{rename, kill} {
@@ -287,21 +287,21 @@ func TestEventsTellEveryChange(t *testing.T) {
 	for _, scenario := range []string{"all", "calm"} {
 		f := testFleet(t, scenario, 700, 1)
 		state := map[string]string{}
-		for i := range f.boxes {
-			state[f.boxes[i].id] = f.At(0).box(&f.boxes[i]).status
+		for i := range f.containers {
+			state[f.containers[i].id] = f.At(0).containerState(&f.containers[i]).status
 		}
 		changes := 0
 		for at := time.Duration(0); at < 30*time.Minute; at += time.Second {
 			w := f.At(at + time.Second)
 			for _, e := range w.events(at) {
 				if next, ok := statusAfter(e); ok {
-					state[e.box.id] = next
+					state[e.container.id] = next
 					changes++
 				}
 			}
-			for i := range f.boxes {
-				b := &f.boxes[i]
-				if got := w.box(b).status; got != state[b.id] {
+			for i := range f.containers {
+				b := &f.containers[i]
+				if got := w.containerState(b).status; got != state[b.id] {
 					t.Fatalf("%s: container kind %d at %s: the list says %s, the events say %s", scenario, b.kind, w.t, got, state[b.id])
 				}
 			}
@@ -312,14 +312,14 @@ func TestEventsTellEveryChange(t *testing.T) {
 	}
 }
 
-func statusAfter(e boxEvent) (string, bool) {
+func statusAfter(e containerEvent) (string, bool) {
 	switch e.action {
 	case "start", "unpause":
 		return "running", true
 	case "pause":
 		return "paused", true
 	case "die":
-		if e.box.kind == boxLooping || e.box.kind == boxOOMLoop {
+		if e.container.kind == containerLooping || e.container.kind == containerOOMLoop {
 			return "restarting", true
 		}
 		return "exited", true

@@ -18,8 +18,8 @@ const (
 
 const memoryLimit = 512 << 20
 
-func (w world) listed(b *box) container.Summary {
-	s := w.box(b)
+func (w world) listed(b *fakeContainer) container.Summary {
+	s := w.containerState(b)
 	out := container.Summary{
 		ID: b.id, Names: []string{"/" + b.name}, Image: b.image, ImageID: "sha256:" + b.id,
 		Command: "sleep infinity", Created: w.when(b.created).Unix(), Ports: []container.PortSummary{},
@@ -35,7 +35,7 @@ func noNetworks() map[string]*network.EndpointSettings {
 }
 
 // statusText is the sentence that the engine's own list shows.
-func (w world) statusText(s boxState) string {
+func (w world) statusText(s containerState) string {
 	switch s.status {
 	case "created":
 		return "Created"
@@ -68,17 +68,17 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-func (w world) mounts(b *box) []container.MountPoint {
+func (w world) mounts(b *fakeContainer) []container.MountPoint {
 	if b.dir == "" {
 		return []container.MountPoint{}
 	}
 	return []container.MountPoint{{Type: "bind", Source: b.dir, Destination: "/workspace", RW: true, Propagation: "rprivate"}}
 }
 
-func (w world) inspected(b *box) container.InspectResponse {
-	s := w.box(b)
+func (w world) inspected(b *fakeContainer) container.InspectResponse {
+	s := w.containerState(b)
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
-	if w.acts.hostile {
+	if w.incidents.hostile {
 		env = append(env, "OPENAI_API_KEY=sk-demo-"+b.id[:16])
 	}
 	labels, pidsLimit := w.labels(b), int64(256)
@@ -99,21 +99,21 @@ func (w world) inspected(b *box) container.InspectResponse {
 	}
 }
 
-func healthcheck(b *box) *container.HealthConfig {
+func healthcheck(b *fakeContainer) *container.HealthConfig {
 	if !b.checked {
 		return nil
 	}
 	return &container.HealthConfig{Test: []string{"CMD-SHELL", "test -d " + workRoot}, Interval: checkGap, Timeout: 5 * time.Second, Retries: sickAfter}
 }
 
-func restartPolicy(b *box) container.RestartPolicyMode {
-	if b.kind == boxOOMLoop || b.kind == boxLooping || b.label == "" {
+func restartPolicy(b *fakeContainer) container.RestartPolicyMode {
+	if b.kind == containerOOMLoop || b.kind == containerLooping || b.label == "" {
 		return container.RestartPolicyAlways
 	}
 	return container.RestartPolicyDisabled
 }
 
-func (w world) inspectedState(b *box, s boxState) *container.State {
+func (w world) inspectedState(b *fakeContainer, s containerState) *container.State {
 	out := &container.State{
 		Status: container.ContainerState(s.status), Paused: s.status == "paused", Restarting: s.status == "restarting", OOMKilled: s.oom,
 		ExitCode: s.exit, StartedAt: w.zoned(s.started), FinishedAt: w.zoned(s.finished),
@@ -121,7 +121,7 @@ func (w world) inspectedState(b *box, s boxState) *container.State {
 	// The engine calls a paused and a restarting container running as well.
 	out.Running = s.up() || out.Restarting
 	if s.up() {
-		out.Pid = 1000 + int(w.dice.roll(saltBox, int(b.phase/time.Millisecond), 9)%30000)
+		out.Pid = 1000 + int(w.random.value(saltBox, int(b.phase/time.Millisecond), 9)%30000)
 	}
 	if s.health != "" {
 		out.Health = w.health(b, s)
@@ -132,10 +132,10 @@ func (w world) inspectedState(b *box, s boxState) *container.State {
 // checkLog is how many results of health checks the engine keeps.
 const checkLog = 5
 
-func (w world) health(b *box, s boxState) *container.Health {
+func (w world) health(b *fakeContainer, s containerState) *container.Health {
 	out := &container.Health{Status: container.HealthStatus(s.health), FailingStreak: s.streak}
 	grid := b.phase
-	if b.kind == boxSick {
+	if b.kind == containerUnhealthy {
 		grid = b.since
 	}
 	begin := grid + time.Duration(floorDiv(w.t-grid, checkGap))*checkGap
@@ -148,14 +148,14 @@ func (w world) health(b *box, s boxState) *container.Health {
 }
 
 // check is the result of the health check that began at a time.
-func (w world) check(b *box, at time.Duration) *container.HealthcheckResult {
+func (w world) check(b *fakeContainer, at time.Duration) *container.HealthcheckResult {
 	c := &container.HealthcheckResult{Start: w.when(at), End: w.when(at + 40*time.Millisecond)}
 	switch {
 	case !w.checkFails(b, at):
 	case b.root == rootFine:
 		c.ExitCode, c.Output = 1, "sh: /workspace: Transport endpoint is not connected\n"
 	default: // the engine cannot even begin it, so that its words stand for the output
-		_, c.Output, _ = w.At(at).command(&execution{box: b, argv: []string{"sh"}})
+		_, c.Output, _ = w.At(at).command(&execution{container: b, argv: []string{"sh"}})
 		c.ExitCode, c.Output = -1, strings.TrimSpace(c.Output)
 	}
 	return c

@@ -16,7 +16,7 @@ func testFleet(t testing.TB, scenario string, size int, seed uint64) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFleet(cast{size: size, seed: seed, acts: s.acts, start: testStart, root: "/tmp/demo-test"})
+	f, err := newFleet(fleetOptions{size: size, seed: seed, incidents: s.incidents, start: testStart, root: "/tmp/demo-test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,9 @@ func everything(t testing.TB, f *fleet, at time.Duration) string {
 			out = append(out, w.jsonLine(l)...)
 		}
 	}
-	for i := range f.boxes {
-		out = append(out, encode(t, w.inspected(&f.boxes[i]))...)
-		out = append(out, encode(t, w.stats(&f.boxes[i], known(at-time.Second)))...)
+	for i := range f.containers {
+		out = append(out, encode(t, w.inspected(&f.containers[i]))...)
+		out = append(out, encode(t, w.stats(&f.containers[i], known(at-time.Second)))...)
 	}
 	for _, e := range w.events(at - time.Minute) {
 		out = append(out, encode(t, w.wireEvent(e))...)
@@ -103,7 +103,7 @@ func TestFleetHasExactlyTheWorkspacesAskedFor(t *testing.T) {
 		}
 	}
 	for _, size := range []int{-1, maxWorkspaces + 1} {
-		if _, err := newFleet(cast{size: size}); err == nil {
+		if _, err := newFleet(fleetOptions{size: size}); err == nil {
 			t.Errorf("%d workspaces are accepted", size)
 		}
 	}
@@ -115,7 +115,7 @@ func TestMostOfTheDefaultFleetIsHealthy(t *testing.T) {
 		bad := 0
 		for i := range f.workspaces {
 			w := &f.workspaces[i]
-			if w.trouble != nobody && at >= f.troubles[w.trouble].first {
+			if w.trouble != noIndex && at >= f.troubles[w.trouble].first {
 				bad++
 			}
 		}
@@ -123,13 +123,13 @@ func TestMostOfTheDefaultFleetIsHealthy(t *testing.T) {
 			t.Errorf("%d of %d workspaces do not work at %s", bad, defaultWorkspaces, at)
 		}
 	}
-	if n := len(f.boxes); n < 195 || n > 230 {
+	if n := len(f.containers); n < 195 || n > 230 {
 		t.Errorf("%d containers, about 212 expected", n)
 	}
 }
 
 func TestIDsCanBeReadBack(t *testing.T) {
-	n := newNaming(dice(99))
+	n := newNaming(seededHash(99))
 	seen := map[string]bool{}
 	for slot := range 5000 {
 		for cycle := range int64(3) {
@@ -176,7 +176,7 @@ func TestTurningSessionsEndAndNewOnesCome(t *testing.T) {
 func BenchmarkNewFleet(b *testing.B) {
 	s, _ := findScript("all")
 	for b.Loop() {
-		if _, err := newFleet(cast{size: maxWorkspaces, acts: s.acts, start: testStart}); err != nil {
+		if _, err := newFleet(fleetOptions{size: maxWorkspaces, incidents: s.incidents, start: testStart}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -208,11 +208,11 @@ func TestNoSessionBeginsInTheFuture(t *testing.T) {
 }
 
 // events lists what happened after from and not after w.t, oldest first.
-func (w world) events(from time.Duration) []boxEvent {
+func (w world) events(from time.Duration) []containerEvent {
 	out := w.scriptEvents(from)
-	for _, d := range w.deeds.from(0) {
-		out = append(out, slices.DeleteFunc(deedEvents(d), func(e boxEvent) bool { return e.at <= from || e.at > w.t || !w.holds(e) })...)
+	for _, d := range w.actions.from(0) {
+		out = append(out, slices.DeleteFunc(actionEvents(d), func(e containerEvent) bool { return e.at <= from || e.at > w.t || !w.holds(e) })...)
 	}
-	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
 	return out
 }

@@ -59,7 +59,7 @@ func (w world) wirePage(p page) wirePage {
 // tag is a strong entity tag: everything of a page that can change goes into
 // it, so that an unchanged page is answered without writing it out.
 func (w world) tag(p page) string {
-	h := scramble(uint64(w.dice) ^ uint64(w.start.UnixNano()))
+	h := scramble(uint64(w.random) ^ uint64(w.start.UnixNano()))
 	h = scramble(h ^ uint64(p.first)<<2 ^ uint64(p.where)<<1)
 	if p.full {
 		h = scramble(h)

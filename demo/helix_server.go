@@ -116,6 +116,6 @@ func answerJSON[T any](w http.ResponseWriter, status int, body T) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(buf.Len()))
 	w.WriteHeader(status)
-	// A failed write means that the client is gone, and nobody is left to tell.
+	// A failed write means that the client is gone: there is nothing to do.
 	_, _ = w.Write(buf.Bytes())
 }

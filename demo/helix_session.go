@@ -10,7 +10,7 @@ const completedFor = 2 * time.Minute
 
 // branchOf returns the session a session was branched from, or -1.
 func (f *fleet) branchOf(slot int) int {
-	h := f.dice.roll(saltSession, slot, 3)
+	h := f.random.value(saltSession, slot, 3)
 	if h%20 != 0 || slot < 2 || f.sessions[slot].kind == turning {
 		return -1
 	}
@@ -29,13 +29,13 @@ func (w world) status(slot int) string {
 		return "running"
 	}
 	words := [...]string{"paused", "interrupted", "suspended_client_tool", "suspended_awaiting_children", "hibernated", "completed"}
-	return words[below(w.dice.roll(saltSession, slot, 4), uint64(len(words)))]
+	return words[below(w.random.value(saltSession, slot, 4), uint64(len(words)))]
 }
 
 // bareSession is what the list route tells.
 func (w world) bareSession(slot int) wireSession {
 	s := &w.sessions[slot]
-	h := w.dice.roll(saltSession, slot, 5)
+	h := w.random.value(saltSession, slot, 5)
 	tenants := [...]string{"acme", "globex", "initech", "umbrella", "hooli", "stark"}
 	out := wireSession{
 		SessionID: w.sessionID(slot), Status: w.status(slot),
@@ -59,7 +59,7 @@ func (w world) bareSession(slot int) wireSession {
 
 // refs of a resting session: what its workspaces can be restored from.
 func (w world) refs(slot int) []wireRef {
-	h := w.dice.roll(saltSession, slot, 6)
+	h := w.random.value(saltSession, slot, 6)
 	ref := wireRef{
 		Name: "box", ProviderID: filestore.String(), Ref: "wsr_" + strconv.FormatUint(h&0xffffffff, 16),
 		Capabilities: []string{"fs"}, SchemaVersion: 2,

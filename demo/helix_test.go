@@ -49,12 +49,12 @@ func decode[T any](t testing.TB, resp *http.Response) T {
 }
 
 func TestEntriesOnTheWire(t *testing.T) {
-	f := &fleet{dice: 1, start: testStart, sessions: []session{{where: eu, count: 1}, {where: us, first: 1, count: 1}}}
+	f := &fleet{random: 1, start: testStart, sessions: []session{{where: eu, count: 1}, {where: us, first: 1, count: 1}}}
 	f.workspaces = []workspace{
-		{trouble: nobody, beat: rhythm{period: time.Minute, length: time.Second}},
+		{trouble: noIndex, rhythm: rhythm{period: time.Minute, length: time.Second}},
 		{session: 1, trouble: 0},
 	}
-	f.troubles = []trouble{{cause: causeImage, word: wordFailed, success: known(-41 * time.Minute), first: -40 * time.Minute, period: time.Hour}}
+	f.troubles = []trouble{{cause: causeImage, state: reportedFailed, success: known(-41 * time.Minute), first: -40 * time.Minute, period: time.Hour}}
 	w := f.At(90 * time.Second)
 	for i, want := range []string{
 		`{"name":"docs","state":"open","lastAttemptAt":1795251660000,"lastSuccessAt":1795251661000}`,
@@ -71,7 +71,7 @@ func TestEntriesOnTheWire(t *testing.T) {
 		t.Errorf("operator entry is\n%s\nwant\n%s", got, want)
 	}
 	f.workspaces[1].marks = markLegacy
-	f.workspaces[1].trouble, f.workspaces[1].part = nobody, unused
+	f.workspaces[1].trouble, f.workspaces[1].behaviour = noIndex, unused
 	if got := string(encode(t, w.wireEntry(1))); got != `{"name":"docs","state":"declared"}` {
 		t.Errorf("unused entry is %s", got)
 	}

@@ -100,8 +100,8 @@ func (f *fleet) workspaceName(i int32) string {
 		return hostileName
 	}
 	names := [...]string{"box", "notes", "build", "scratch", "repo", "data", "web", "docs"}
-	base := int(below(f.dice.roll(saltSession, int(w.session), 2), uint64(len(names))))
-	return names[(base+3*int(w.place))%len(names)]
+	base := int(below(f.random.value(saltSession, int(w.session), 2), uint64(len(names))))
+	return names[(base+3*int(w.position))%len(names)]
 }
 
 // wireEntry writes a registry entry as the health route does.
@@ -113,7 +113,7 @@ func (w world) wireEntry(i int32) wireEntry {
 	if space.marks&markUnnamed != 0 {
 		out.Name = ""
 	}
-	out.LastError = e.cause.text(w.dice.roll(saltText, int(i), e.nonce))
+	out.LastError = e.cause.text(w.random.value(saltText, int(i), e.nonce))
 	if space.marks&markLegacy != 0 {
 		out.LastOpAt = w.stamp(e.attempt, where)
 		return out
@@ -133,24 +133,24 @@ func (w world) stamp(m moment, where instance) *stamp {
 func (w world) wireOperatorEntry(i int32) wireEntry {
 	out := w.wireEntry(i)
 	space := &w.workspaces[i]
-	h := w.dice.roll(saltFacts, int(i), 0)
+	h := w.random.value(saltFacts, int(i), 0)
 	facts := &wireFacts{Provider: space.provider.String(), CloseTimeoutMs: 30000}
 	switch space.provider {
 	case cloudSandbox:
 		facts.SleepAfter, facts.Concurrency = "10m", 4
 		facts.DestroyOnClose = h%3 == 0
-		facts.ID = "sbx-" + w.boxless(h)
+		facts.ID = "sbx-" + w.otherSandboxID(h)
 		if space.marks&markShared != 0 {
 			facts.ID, facts.ShareAcrossSessions = "team-cache", true
 		}
 	case filestore:
-		facts.Namespace = "ws-" + w.boxless(h)
+		facts.Namespace = "ws-" + w.otherSandboxID(h)
 	case dockerHost:
-		if n, ok := w.boxBySpace[i]; ok {
-			facts.ID = w.boxes[n].id[:12]
+		if n, ok := w.containerOf[i]; ok {
+			facts.ID = w.containers[n].id[:12]
 		}
 	case inMemory:
-		facts.ID = "inmem-" + strconv.Itoa(int(i)) + "-" + w.boxless(h)
+		facts.ID = "inmem-" + strconv.Itoa(int(i)) + "-" + w.otherSandboxID(h)
 	case localBash, localSandbox, providers:
 	}
 	facts.InheritWorkspaces = w.branchOf(int(space.session)) >= 0 && h%4 == 0
@@ -158,5 +158,5 @@ func (w world) wireOperatorEntry(i int32) wireEntry {
 	return out
 }
 
-// boxless spells a resource id that no container stands behind.
-func (w world) boxless(h uint64) string { return strconv.FormatUint(h&0xffffffffff, 16) }
+// otherSandboxID spells a resource id that no container stands behind.
+func (w world) otherSandboxID(h uint64) string { return strconv.FormatUint(h&0xffffffffff, 16) }

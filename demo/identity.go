@@ -22,7 +22,7 @@ type naming struct {
 	inverse uint64
 }
 
-func newNaming(d dice) naming {
+func newNaming(d seededHash) naming {
 	// Newton's iteration doubles the number of right bits each time.
 	inv := uint64(idOdd)
 	for range 6 {

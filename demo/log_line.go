@@ -92,10 +92,10 @@ func (w world) textLine(l logLine) []byte {
 // w.t, oldest first.
 func (w world) logLines(where instance, from time.Duration) []logLine {
 	var out []logLine
-	for n, v := range w.voices(where) {
+	for n, v := range w.recurringLines(where) {
 		each(v.first, v.period, from, w.t, func(at time.Duration) {
-			h := w.dice.roll(saltLog, n<<1|int(where), int64(at))
-			if l, ok := v.say(w.At(at), h); ok {
+			h := w.random.value(saltLog, n<<1|int(where), int64(at))
+			if l, ok := v.make(w.At(at), h); ok {
 				l.at = at
 				out = append(out, l)
 			}

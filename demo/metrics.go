@@ -20,9 +20,9 @@ type series struct {
 func (f *fleet) evictionCurves(p provider) (evictions, retries curve) {
 	calm := 0.008
 	switch {
-	case p == cloudSandbox && f.acts.storm:
+	case p == cloudSandbox && f.incidents.storm:
 		peak, saved := 6.4, 0.25
-		if f.acts.wide {
+		if f.incidents.wide {
 			peak, saved = 41.2, 1.2
 		}
 		rise := stormBegin + stormRise
@@ -30,7 +30,7 @@ func (f *fleet) evictionCurves(p provider) (evictions, retries curve) {
 			curve{{stormBegin, calm * 0.95}, {stormBegin + time.Second, 0.3}, {0, saved / 2}, {rise, saved}}
 	case p == cloudSandbox:
 		return curve{{0, calm}}, curve{{0, calm * 0.96}}
-	case p == dockerHost && f.acts.broken:
+	case p == dockerHost && f.incidents.broken:
 		return curve{{20 * time.Second, 0}, {21 * time.Second, 0.02}}, curve{{25 * time.Second, 0}, {26 * time.Second, 0.012}}
 	case p == filestore:
 		return curve{{0, 0.002}}, curve{{0, 0.0019}}
@@ -48,7 +48,7 @@ func (w world) series() []series {
 		if named == 2 || s >= w.hot {
 			break
 		}
-		if w.workspaces[i].provider != cloudSandbox || w.sessions[s].kind != lasting || w.workspaces[i].place != 0 {
+		if w.workspaces[i].provider != cloudSandbox || w.sessions[s].kind != lasting || w.workspaces[i].position != 0 {
 			continue
 		}
 		out = append(out, series{provider: cloudSandbox, session: w.sessionID(s), share: 0.04})
@@ -61,7 +61,7 @@ func (w world) series() []series {
 // processStart is when the process behind the page began: counters start at
 // zero there.
 func (w world) processStart() time.Duration {
-	if at, ok := rolloutAt(0, w.t); ok && w.acts.rollout {
+	if at, ok := rolloutAt(0, w.t); ok && w.incidents.rollout {
 		return at
 	}
 	return -6 * time.Hour

@@ -16,10 +16,10 @@ func (s span) covers(t time.Duration) bool {
 // everything the outage is a short one, so that the other incidents of
 // that instance can be seen before and after.
 func (w world) refused(where instance) bool {
-	if !w.acts.outage || where != us {
+	if !w.incidents.outage || where != us {
 		return false
 	}
-	if w.acts.brief {
+	if w.incidents.brief {
 		return span{first: 150 * time.Second, lasts: 3 * time.Minute, every: 30 * time.Minute}.covers(w.t)
 	}
 	return span{first: 45 * time.Second, lasts: 8 * time.Minute, every: 20 * time.Minute}.covers(w.t)
@@ -27,6 +27,6 @@ func (w world) refused(where instance) bool {
 
 // metricsBusy says whether the metrics page answers 503.
 func (w world) metricsBusy() bool {
-	return w.acts.outage && !w.acts.brief &&
+	return w.incidents.outage && !w.incidents.brief &&
 		span{first: 2 * time.Minute, lasts: 2 * time.Minute, every: 20 * time.Minute}.covers(w.t)
 }

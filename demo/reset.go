@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// resetDeeds is what operators did to registries, which the time alone does not
+// resetRequests is what operators did to registries, which the time alone does not
 // determine.
-type resetDeeds struct {
+type resetRequests struct {
 	mu     sync.Mutex
 	resets map[int32]time.Duration // workspace to its newest reset; replaced, never changed
 }
 
 // on returns the world with what was done to it.
-func (d *resetDeeds) on(w world) world {
+func (d *resetRequests) on(w world) world {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w.resets = d.resets
 	return w
 }
 
-func (d *resetDeeds) reset(i int32, t time.Duration) {
+func (d *resetRequests) reset(i int32, t time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	next := maps.Clone(d.resets)
@@ -35,7 +35,7 @@ func (d *resetDeeds) reset(i int32, t time.Duration) {
 	d.resets = next
 }
 
-// goneAt is when somebody removed a cause; a reset before that fails again.
+// goneAt is when the cause of a failure ended. A reset before that fails again.
 // The entry stays failed all the same until it is reset.
 func (c cause) goneAt() (time.Duration, bool) {
 	switch c {
@@ -54,7 +54,7 @@ func (c cause) goneAt() (time.Duration, bool) {
 func (w world) healed(i int32) bool {
 	at, done := w.resets[i]
 	n := w.workspaces[i].trouble
-	if !done || n == nobody || w.t < at+openTime {
+	if !done || n == noIndex || w.t < at+openTime {
 		return false
 	}
 	gone, ends := w.troubles[n].cause.goneAt()
@@ -71,7 +71,7 @@ func (w world) reset(i int32, tr *trouble, at time.Duration) entry {
 	}
 	e := w.troubled(i, tr)
 	if w.t < at+openTime {
-		return entry{state: wordOpening, attempt: known(at), success: e.success}
+		return entry{state: reportedOpening, attempt: known(at), success: e.success}
 	}
 	e.attempt = known(max(e.attempt.at, at+openTime))
 	return e
@@ -80,13 +80,13 @@ func (w world) reset(i int32, tr *trouble, at time.Duration) entry {
 // actingRoutes are the routes of an operator that change something. They are
 // closed without a token.
 type actingRoutes struct {
-	deeds *resetDeeds
-	token string
+	resets *resetRequests
+	token  string
 }
 
 func (a actingRoutes) admits(r *http.Request) bool {
 	given, wanted := sha256.Sum256([]byte(r.Header.Get("Authorization"))), sha256.Sum256([]byte("Bearer "+a.token))
-	return a.deeds != nil && a.token != "" && subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
+	return a.resets != nil && a.token != "" && subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
 }
 
 type wireAccepted struct {
@@ -110,11 +110,11 @@ func (s helixServer) reset(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, http.StatusNotFound, wireError{Error: "no such workspace"})
 		return
 	}
-	if e := world.entry(i); e.state != wordFailed {
+	if e := world.entry(i); e.state != reportedFailed {
 		answerJSON(w, http.StatusConflict, wireError{Error: "its state is " + e.state.spell(s.where) + ", not failed"})
 		return
 	}
-	s.acting.deeds.reset(i, world.t)
+	s.acting.resets.reset(i, world.t)
 	answerJSON(w, http.StatusAccepted, wireAccepted{Accepted: true})
 }
 

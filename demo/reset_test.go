@@ -12,7 +12,7 @@ import (
 // acted is a fleet on which an operator acts.
 type acted struct {
 	at
-	deeds resetDeeds
+	deeds resetRequests
 }
 
 func (a *acted) now() world { return a.deeds.on(a.at.now()) }
@@ -38,12 +38,12 @@ func (a *acted) post(t *testing.T, h http.Handler, i int32, token string) (int, 
 func (f *fleet) of(t *testing.T, c cause) int32 {
 	t.Helper()
 	for i := range f.workspaces {
-		if n := f.workspaces[i].trouble; n != nobody && f.troubles[n].cause == c {
+		if n := f.workspaces[i].trouble; n != noIndex && f.troubles[n].cause == c {
 			return int32(i)
 		}
 	}
 	t.Fatalf("nothing has the cause %d", c)
-	return nobody
+	return noIndex
 }
 
 func TestResets(t *testing.T) {
@@ -94,20 +94,20 @@ func TestResets(t *testing.T) {
 				t.Fatalf("%d, %v after its reset: %+v", i, age, e)
 			}
 			switch {
-			case age < openTime && e.state != wordOpening:
+			case age < openTime && e.state != reportedOpening:
 				t.Fatalf("%d, %v after its reset, is not opening: %+v", i, age, e)
-			case age >= openTime && i == gone && (e.state != wordHealthy || e.success.at <= began || e.cause != causeNone):
+			case age >= openTime && i == gone && (e.state != reportedHealthy || e.success.at <= began || e.cause != causeNone):
 				t.Fatalf("%d, %v after its reset, does not work: %+v", i, age, e)
-			case age >= openTime+resetLasts && i == stays && a.t%resetAfter > resetLasts && (e.state != wordFailed || e.attempt.at <= began || e.cause != was.cause):
+			case age >= openTime+resetLasts && i == stays && a.t%resetAfter > resetLasts && (e.state != reportedFailed || e.attempt.at <= began || e.cause != was.cause):
 				t.Fatalf("%d, %v after its reset, did not fail again: %+v", i, age, e)
-			case age >= openTime && i == later && (e.state != wordFailed || e.attempt.at <= began || e.success.at > began):
+			case age >= openTime && i == later && (e.state != reportedFailed || e.attempt.at <= began || e.success.at > began):
 				t.Fatalf("%d, %v after a reset that came too early: %+v", i, age, e)
 			}
 		}
 	}
 	reset(later, http.StatusAccepted) // the binding was added meanwhile
 	a.t += openTime
-	if e := a.now().entry(later); e.state != wordHealthy || e.success.at < began+5*time.Minute {
+	if e := a.now().entry(later); e.state != reportedHealthy || e.success.at < began+5*time.Minute {
 		t.Errorf("a reset without the cause: %+v", e)
 	}
 	if a.now().healed(stays) || !a.now().healed(later) || !a.now().healed(gone) {

@@ -6,7 +6,7 @@ import "time"
 type sessionKind uint8
 
 const (
-	lasting sessionKind = iota // runs for as long as anybody watches
+	lasting sessionKind = iota // runs until the demo ends
 	turning                    // ends after some minutes; another run takes its place
 	resting                    // has no live registry: paused, suspended, hibernated or done
 )
@@ -34,13 +34,13 @@ const (
 
 // workspace is one registry entry.
 type workspace struct {
-	session  int32
-	trouble  int32 // index into fleet.troubles, or nobody
-	place    uint8 // position within its session
-	provider provider
-	part     part
-	marks    marks
-	beat     rhythm
+	session   int32
+	trouble   int32 // index into fleet.troubles, or noIndex
+	position  uint8 // position within its session
+	provider  provider
+	behaviour behaviour
+	marks     marks
+	rhythm    rhythm
 }
 
 type provider uint8
@@ -59,22 +59,22 @@ func (p provider) String() string {
 	return [...]string{"in-memory", "local-bash", "local-sandbox", "docker", "cloudflare-filestore", "cloudflare-sandbox"}[p]
 }
 
-// part is how a workspace behaves while nothing is wrong with it.
-type part uint8
+// behaviour is the pace of a workspace's operations while it has no trouble.
+type behaviour uint8
 
 const (
-	steady  part = iota // short operations at an even pace
-	builder             // operations that take minutes
-	sleeper             // long idle, then one slow operation
-	unused              // declared, never opened
-	hiccup              // evicted every ten minutes, recovers by retry
+	steady  behaviour = iota // short operations at an even pace
+	builder                  // operations that take minutes
+	sleeper                  // long idle, then one slow operation
+	unused                   // declared, never opened
+	hiccup                   // evicted every ten minutes, recovers by retry
 )
 
-// enrol creates sessions until exactly size workspaces have a live registry.
-func (f *fleet) enrol(size int) {
+// createSessions creates sessions until exactly size workspaces have a live registry.
+func (f *fleet) createSessions(size int) {
 	f.workspaces = make([]workspace, 0, size)
 	for left := size; left > 0; {
-		h := f.dice.roll(saltSession, len(f.sessions), 0)
+		h := f.random.value(saltSession, len(f.sessions), 0)
 		s := session{kind: lasting, where: eu, first: int32(len(f.workspaces))}
 		if percent(h) >= 65 {
 			s.where = us
@@ -84,15 +84,15 @@ func (f *fleet) enrol(size int) {
 		} else {
 			s.count = int32(min(workspacesOf(h>>8), left))
 			left -= int(s.count)
-			f.open(int32(len(f.sessions)), s)
+			f.addWorkspaces(int32(len(f.sessions)), s)
 		}
 		f.order[s.where] = append(f.order[s.where], int32(len(f.sessions)))
 		f.sessions = append(f.sessions, s)
 	}
 	f.hot = max(1200, len(f.sessions)*8/100)
 	f.dateSessions()
-	f.giveProviders(size)
-	f.giveParts()
+	f.assignProviders(size)
+	f.assignBehaviours()
 }
 
 // workspacesOf draws 1 to 4 workspaces, two on average.
@@ -109,9 +109,9 @@ func workspacesOf(h uint64) int {
 	}
 }
 
-func (f *fleet) open(slot int32, s session) {
+func (f *fleet) addWorkspaces(slot int32, s session) {
 	for place := range s.count {
-		f.workspaces = append(f.workspaces, workspace{session: slot, trouble: nobody, place: uint8(place)})
+		f.workspaces = append(f.workspaces, workspace{session: slot, trouble: noIndex, position: uint8(place)})
 	}
 }
 
@@ -120,7 +120,7 @@ func (f *fleet) open(slot int32, s session) {
 func (f *fleet) dateSessions() {
 	for i := range f.sessions {
 		s := &f.sessions[i]
-		h := f.dice.roll(saltSession, i, 1)
+		h := f.random.value(saltSession, i, 1)
 		if i >= f.hot {
 			s.started = -20*time.Hour - 8*24*time.Hour/time.Duration(len(f.sessions)-f.hot)*time.Duration(i-f.hot)
 			continue
@@ -134,15 +134,15 @@ func (f *fleet) dateSessions() {
 	}
 }
 
-// maxBoxes bounds the containers of a very large fleet: the list of a real
+// maxContainers bounds the containers of a very large fleet: the list of a real
 // engine of that size would be tens of megabytes.
-const maxBoxes = 2000
+const maxContainers = 2000
 
-func (f *fleet) giveProviders(size int) {
-	boxes := min(max(1, size*196/defaultWorkspaces), maxBoxes)
+func (f *fleet) assignProviders(size int) {
+	boxes := min(max(1, size*196/defaultWorkspaces), maxContainers)
 	for i := range f.workspaces {
 		w := &f.workspaces[i]
-		p := percent(f.dice.roll(saltProvider, i, 0))
+		p := percent(f.random.value(saltProvider, i, 0))
 		if f.sessions[w.session].where == us {
 			w.provider = pick(p, []share{{26, cloudSandbox}, {66, filestore}, {80, localBash}, {88, localSandbox}, {100, inMemory}})
 			continue
@@ -173,29 +173,29 @@ func pick(p int, shares []share) provider {
 	return shares[len(shares)-1].of
 }
 
-// giveParts lets every workspace of the busy part work at its own pace, and the
+// assignBehaviours lets every workspace of the busy part work at its own pace, and the
 // rest of a large fleet sleep for days, as it would.
-func (f *fleet) giveParts() {
+func (f *fleet) assignBehaviours() {
 	for i := range f.workspaces {
 		w := &f.workspaces[i]
-		h := f.dice.roll(saltRhythm, i, 0)
+		h := f.random.value(saltRhythm, i, 0)
 		if int(w.session) >= f.hot {
-			w.part = sleeper
-			w.beat = newRhythm(h, 48*time.Hour, 140*time.Hour, 2*time.Second, 20*time.Second)
+			w.behaviour = sleeper
+			w.rhythm = newRhythm(h, 48*time.Hour, 140*time.Hour, 2*time.Second, 20*time.Second)
 			continue
 		}
 		switch p := percent(h); {
 		case p < 86:
-			w.part = steady
-			w.beat = newRhythm(h, 15*time.Second, 270*time.Second, 100*time.Millisecond, 4*time.Second)
+			w.behaviour = steady
+			w.rhythm = newRhythm(h, 15*time.Second, 270*time.Second, 100*time.Millisecond, 4*time.Second)
 		case p < 90:
-			w.part = builder
-			w.beat = newRhythm(h, 7*time.Minute, 15*time.Minute, 30*time.Second, 200*time.Second)
+			w.behaviour = builder
+			w.rhythm = newRhythm(h, 7*time.Minute, 15*time.Minute, 30*time.Second, 200*time.Second)
 		case p < 96:
-			w.part = sleeper
-			w.beat = newRhythm(h, 50*time.Minute, 4*time.Hour, 8*time.Second, 45*time.Second)
+			w.behaviour = sleeper
+			w.rhythm = newRhythm(h, 50*time.Minute, 4*time.Hour, 8*time.Second, 45*time.Second)
 		default:
-			w.part = unused
+			w.behaviour = unused
 		}
 	}
 }

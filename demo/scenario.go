@@ -11,8 +11,8 @@ type Scenario struct {
 	Summary string // one plain sentence
 }
 
-// acts are the incidents of a world. Every world has the calm background.
-type acts struct {
+// incidentSet are the incidents of a world. Every world has the calm background.
+type incidentSet struct {
 	rollout  bool // agent processes restart one after the other, every 20 minutes
 	failed   bool // workspaces that cannot be opened any more
 	broken   bool // containers that were killed, crash in a loop or turn unhealthy
@@ -28,28 +28,28 @@ type acts struct {
 
 type script struct {
 	Scenario
-	acts acts
+	incidents incidentSet
 }
 
 // scripts lists the worlds in the order in which help shows them.
 func scripts() []script {
 	return []script{
 		{Scenario{"all", "Everything together: old outages, a storm that gets worse, a log flood and a source that dies, in a fleet that is mostly healthy."},
-			acts{failed: true, broken: true, hammered: true, storm: true, flood: true, leak: true, outage: true, brief: true, hostile: true}},
+			incidentSet{failed: true, broken: true, hammered: true, storm: true, flood: true, leak: true, outage: true, brief: true, hostile: true}},
 		{Scenario{"calm", "A healthy and busy fleet with first uses after long idle times, pauses, branches, evictions that recover and a rollout; nothing should alert."},
-			acts{rollout: true}},
+			incidentSet{rollout: true}},
 		{Scenario{"failed", "Workspaces that have failed for 41 minutes, some that fail only now, and containers that were killed or keep crashing."},
-			acts{failed: true, broken: true}},
+			incidentSet{failed: true, broken: true}},
 		{Scenario{"hammered", "Workspaces that agents keep using although no operation has succeeded for minutes."},
-			acts{hammered: true}},
+			incidentSet{hammered: true}},
 		{Scenario{"eviction-storm", "One provider has no instances left: evictions climb, retries stop helping, and most of its workspaces are lost within five minutes."},
-			acts{storm: true, wide: true}},
+			incidentSet{storm: true, wide: true}},
 		{Scenario{"audit-flood", "One session repeats a rejected command 1,900 times a second and the log only shows a summary line every five seconds."},
-			acts{flood: true}},
+			incidentSet{flood: true}},
 		{Scenario{"tmp-leak", "Scratch directories are left behind faster than anybody removes them."},
-			acts{leak: true}},
+			incidentSet{leak: true}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
-			acts{outage: true}},
+			incidentSet{outage: true}},
 	}
 }
 

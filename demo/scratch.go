@@ -34,11 +34,11 @@ const (
 
 func (f *fleet) placeScratch() {
 	n := scratchDirs
-	if f.acts.leak {
+	if f.incidents.leak {
 		n += leakedDirs
 	}
 	for i := range n {
-		h := f.dice.roll(saltScratch, i, 0)
+		h := f.random.value(saltScratch, i, 0)
 		d := scratchDir{
 			name: "helix-ws-" + f.suffix(i), made: -time.Second,
 			age: f.scratchAge(h, i), files: 2 + int(h%9), size: 200 + int64(below(scramble(h), 24<<10)),
@@ -62,7 +62,7 @@ func (f *fleet) placeScratch() {
 // scratchAge: in a calm world every directory is in use or hours old; a leak
 // has been going on for days.
 func (f *fleet) scratchAge(h uint64, i int) time.Duration {
-	if f.acts.leak && i%3 == 0 {
+	if f.incidents.leak && i%3 == 0 {
 		return between(h>>20, 30*time.Hour, 9*24*time.Hour)
 	}
 	return between(h>>20, time.Minute, 5*time.Hour)
@@ -70,7 +70,7 @@ func (f *fleet) scratchAge(h uint64, i int) time.Duration {
 
 func (f *fleet) suffix(i int) string {
 	out := make([]byte, 6)
-	h := f.dice.roll(saltScratch, i, 1)
+	h := f.random.value(saltScratch, i, 1)
 	for k := range out {
 		out[k] = scratchChars[h%uint64(len(scratchChars))]
 		h /= uint64(len(scratchChars))

@@ -26,19 +26,19 @@ const shownExecutions = 4
 // works reports whether the routes tell the executions and jobs of a session:
 // its operator wrote that down for a few of the busy ones.
 func (f *fleet) works(slot int) bool {
-	return f.sessions[slot].kind == lasting && slot < f.hot && percent(f.dice.roll(saltWork, slot, 0)) < 4
+	return f.sessions[slot].kind == lasting && slot < f.hot && percent(f.random.value(saltWork, slot, 0)) < 4
 }
 
 // pulse is which execution of a session is the newest, and how far it is.
 func (w world) pulse(slot int) (n int64, since, period time.Duration) {
-	period = between(w.dice.roll(saltWork, slot, 1), 40*time.Second, 3*time.Minute)
+	period = between(w.random.value(saltWork, slot, 1), 40*time.Second, 3*time.Minute)
 	age := w.t - w.startOf(slot)
 	return int64(age / period), age % period, period
 }
 
 // steps are how long after the start of its turn an execution starts and ends.
 func (w world) steps(slot int, n int64, period time.Duration) (start, end time.Duration) {
-	h := w.dice.roll(saltWork, slot, 2+n)
+	h := w.random.value(saltWork, slot, 2+n)
 	start = between(h, 200*time.Millisecond, 6*time.Second)
 	return start, start + between(h>>8, time.Second, period/2)
 }
@@ -51,12 +51,12 @@ func (w world) executions(slot int) []wireWork {
 		begin := w.startOf(slot) + time.Duration(n)*period
 		age := since + time.Duration(newest-n)*period
 		start, end := w.steps(slot, n, period)
-		h := w.dice.roll(saltWork, slot, 2+n) >> 16
+		h := w.random.value(saltWork, slot, 2+n) >> 16
 		commands := [...][]string{{"npm", "test"}, {"git", "status", "--short"}, {"env", "NPM_TOKEN=npm_4f9c1e7aa2", "npm", "ci"}, {"python", "train.py", "--epochs", "3"}}
-		x := wireWork{ID: "exe_" + strconv.FormatUint(w.dice.roll(saltWork, slot, 2+n)>>20, 16), Type: "exec", Status: "queued",
+		x := wireWork{ID: "exe_" + strconv.FormatUint(w.random.value(saltWork, slot, 2+n)>>20, 16), Type: "exec", Status: "queued",
 			Command: commands[below(h, uint64(len(commands)))], QueuedAt: w.workStamp(slot, begin)}
-		if box, ok := w.boxBySpace[w.sessions[slot].first]; ok {
-			x.Sandbox = w.boxes[box].id
+		if box, ok := w.containerOf[w.sessions[slot].first]; ok {
+			x.Sandbox = w.containers[box].id
 		}
 		if age >= start {
 			x.Status, x.StartedAt = "running", w.workStamp(slot, begin+start)
@@ -76,7 +76,7 @@ func (w world) executions(slot int) []wireWork {
 // jobs run beside the executions: one all the time, and of some sessions one
 // that failed at once.
 func (w world) jobs(slot int) []wireWork {
-	h := w.dice.roll(saltWork, slot, 0)
+	h := w.random.value(saltWork, slot, 0)
 	id := "job_" + strconv.FormatUint(h>>40, 16)
 	out := []wireWork{{ID: id, Status: "running", Command: []string{"npm", "run", "dev"}, StartedAt: w.workStamp(slot, w.startOf(slot)+time.Second)}}
 	if h>>8%3 == 0 {

@@ -35,11 +35,11 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// dice answers random questions by hashing, so that the answer about one
-// entity costs the same whichever entity was asked about before.
-type dice uint64
+// seededHash makes random values by hashing. The value for one entity does not
+// depend on which entities were asked about before.
+type seededHash uint64
 
-func (d dice) roll(s salt, i int, k int64) uint64 {
+func (d seededHash) value(s salt, i int, k int64) uint64 {
 	return scramble(uint64(d) ^ scramble(uint64(s)<<56^uint64(i)<<24^scramble(uint64(k))))
 }
 

@@ -36,13 +36,13 @@ func watchCalm(t *testing.T, f *fleet, from, to time.Duration) {
 			e := w.entry(int32(i))
 			watch(t, w, int32(i), e, &seen[i])
 			switch e.state {
-			case wordFailed:
+			case reportedFailed:
 				t.Fatalf("workspace %d is failed at %s", i, at)
-			case wordEvicted:
+			case reportedEvicted:
 				evicted++
-			case wordOpening:
+			case reportedOpening:
 				opening++
-			case wordHealthy, wordUnused:
+			case reportedHealthy, reportedUnused:
 			}
 			if e.attempt.known && (!e.success.known || e.attempt.at > e.success.at) {
 				busy++
@@ -76,7 +76,7 @@ func watch(t *testing.T, w world, i int32, e entry, m *watched) {
 	if failing && w.t-e.attempt.at > longestOperation {
 		t.Fatalf("workspace %d at %s is stuck: %+v", i, w.t, e)
 	}
-	if failing && e.success.known && e.attempt.at-e.success.at > tooLong && (e.state == wordEvicted || m.attempts > 1) {
+	if failing && e.success.known && e.attempt.at-e.success.at > tooLong && (e.state == reportedEvicted || m.attempts > 1) {
 		t.Fatalf("workspace %d at %s is hammered: %+v", i, w.t, e)
 	}
 	m.last = e
@@ -122,7 +122,7 @@ func TestCalmLogHoldsNoErrors(t *testing.T) {
 func byCause(f *fleet, c cause) []int32 {
 	var out []int32
 	for i := range f.workspaces {
-		if tr := f.workspaces[i].trouble; tr != nobody && f.troubles[tr].cause == c {
+		if tr := f.workspaces[i].trouble; tr != noIndex && f.troubles[tr].cause == c {
 			out = append(out, int32(i))
 		}
 	}
@@ -168,7 +168,7 @@ func TestFailedWorldOpensWithAPast(t *testing.T) {
 		}
 	}
 	for _, i := range byCause(f, causeNoSpace) {
-		if a, b := f.At(0).entry(i), f.At(time.Minute).entry(i); a.state == wordFailed || b.state != wordFailed {
+		if a, b := f.At(0).entry(i), f.At(time.Minute).entry(i); a.state == reportedFailed || b.state != reportedFailed {
 			t.Errorf("a failure of the first minute goes from %+v to %+v", a, b)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAutoResetDoesNotHelp(t *testing.T) {
 		success := f.At(0).entry(i).success
 		for at := time.Duration(0); at < 6*time.Minute; at += time.Second {
 			e := f.At(at).entry(i)
-			opened = opened || e.state == wordOpening
+			opened = opened || e.state == reportedOpening
 			if e.success != success {
 				t.Fatalf("workspace %d works again at %s", i, at)
 			}
@@ -198,7 +198,7 @@ func TestHammeredKeepTheHealthyWord(t *testing.T) {
 	if len(all) != 18 {
 		t.Fatalf("%d workspaces cannot reach the bucket, want 18", len(all))
 	}
-	words := map[word]int{}
+	words := map[reportedState]int{}
 	for _, i := range all {
 		e := f.At(time.Minute).entry(i)
 		words[e.state]++
@@ -206,7 +206,7 @@ func TestHammeredKeepTheHealthyWord(t *testing.T) {
 			t.Errorf("%d: %+v", i, e)
 		}
 	}
-	if words[wordHealthy] < 10 || words[wordEvicted] == 0 {
+	if words[reportedHealthy] < 10 || words[reportedEvicted] == 0 {
 		t.Errorf("states %v", words)
 	}
 	for _, i := range byCause(f, causeDatabase) {

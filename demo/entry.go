@@ -10,32 +10,32 @@ type moment struct {
 
 func known(at time.Duration) moment { return moment{at: at, known: true} }
 
-// word is what a registry entry says about itself; every instance spells the
+// state is what a registry entry says about itself; every instance spells the
 // healthy ones in its own way.
-type word uint8
+type reportedState uint8
 
 const (
-	wordHealthy word = iota
-	wordOpening
-	wordFailed
-	wordEvicted
-	wordUnused
+	reportedHealthy reportedState = iota
+	reportedOpening
+	reportedFailed
+	reportedEvicted
+	reportedUnused
 )
 
-func (w word) spell(where instance) string {
+func (w reportedState) spell(where instance) string {
 	switch w {
-	case wordFailed:
+	case reportedFailed:
 		return "failed"
-	case wordEvicted:
+	case reportedEvicted:
 		return "evicted"
-	case wordOpening:
+	case reportedOpening:
 		return "opening"
-	case wordUnused:
+	case reportedUnused:
 		if where == eu {
 			return "pending"
 		}
 		return "declared"
-	case wordHealthy:
+	case reportedHealthy:
 	}
 	if where == eu {
 		return "open"
@@ -45,7 +45,7 @@ func (w word) spell(where instance) string {
 
 // entry is one registry entry at one moment.
 type entry struct {
-	state   word
+	state   reportedState
 	attempt moment
 	success moment
 	cause   cause
@@ -89,7 +89,7 @@ func (r rhythm) last(t time.Duration) (attempt, success time.Duration) {
 // entry tells what the registry says about a workspace.
 func (w world) entry(i int32) entry {
 	space := &w.workspaces[i]
-	if space.trouble != nobody {
+	if space.trouble != noIndex {
 		tr := &w.troubles[space.trouble]
 		if at, done := w.resets[i]; done {
 			return w.reset(i, tr, at)
@@ -98,10 +98,10 @@ func (w world) entry(i int32) entry {
 			return w.troubled(i, tr)
 		}
 	}
-	if space.part == unused {
-		return entry{state: wordUnused}
+	if space.behaviour == unused {
+		return entry{state: reportedUnused}
 	}
-	if space.part == hiccup {
+	if space.behaviour == hiccup {
 		return w.evictedAtTimes(i, space)
 	}
 	return w.restarted(space, w.undisturbed(space))
@@ -111,22 +111,22 @@ func (w world) entry(i int32) entry {
 func (w world) undisturbed(space *workspace) entry {
 	begin := w.startOf(int(space.session))
 	if w.t < begin+openTime {
-		return entry{state: wordOpening, attempt: known(begin)}
+		return entry{state: reportedOpening, attempt: known(begin)}
 	}
-	attempt, success := space.beat.last(w.t)
-	return entry{state: wordHealthy, attempt: known(max(attempt, begin)), success: known(max(success, begin+openTime))}
+	attempt, success := space.rhythm.last(w.t)
+	return entry{state: reportedHealthy, attempt: known(max(attempt, begin)), success: known(max(success, begin+openTime))}
 }
 
 // restarted adds the newest restart of the agent process, if it was after the
 // newest operation. A process is drained before: long operations are not cut.
 func (w world) restarted(space *workspace, e entry) entry {
 	at, rolled := w.rollout(int(space.session))
-	if !rolled || space.part != steady || at < w.startOf(int(space.session))+openTime {
+	if !rolled || space.behaviour != steady || at < w.startOf(int(space.session))+openTime {
 		return e
 	}
 	if w.t < at+reopenTime {
 		before := w.At(at).undisturbed(space)
-		return entry{state: wordOpening, attempt: known(at), success: before.success}
+		return entry{state: reportedOpening, attempt: known(at), success: before.success}
 	}
 	e.attempt = known(max(e.attempt.at, at))
 	e.success = known(max(e.success.at, at+reopenTime))
@@ -135,7 +135,7 @@ func (w world) restarted(space *workspace, e entry) entry {
 
 // rollout returns the newest restart of the process that runs a session.
 func (w world) rollout(slot int) (time.Duration, bool) {
-	if !w.acts.rollout || slot >= w.hot || w.sessions[slot].where != eu {
+	if !w.incidents.rollout || slot >= w.hot || w.sessions[slot].where != eu {
 		return 0, false
 	}
 	return rolloutAt(slot%rolloutPods, w.t)
@@ -157,7 +157,7 @@ const hiccupGap = 10 * time.Minute
 // back comes within seconds.
 func (w world) evictedAtTimes(i int32, space *workspace) entry {
 	e := w.undisturbed(space)
-	h := w.dice.roll(saltTrouble, int(i), 7)
+	h := w.random.value(saltTrouble, int(i), 7)
 	shift, lasts := between(h, 0, hiccupGap), between(h>>13, 4*time.Second, 9*time.Second)
 	k := floorDiv(w.t-shift, hiccupGap)
 	at := shift + time.Duration(k)*hiccupGap
@@ -166,7 +166,7 @@ func (w world) evictedAtTimes(i int32, space *workspace) entry {
 	}
 	if w.t < at+lasts {
 		before := w.At(at).undisturbed(space)
-		return entry{state: wordEvicted, attempt: known(at), success: before.success, cause: causeInstanceGone, nonce: k}
+		return entry{state: reportedEvicted, attempt: known(at), success: before.success, cause: causeInstanceGone, nonce: k}
 	}
 	e.attempt = known(max(e.attempt.at, at))
 	e.success = known(max(e.success.at, at+lasts))

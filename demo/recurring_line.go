@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// voice is one kind of line that comes again and again.
-type voice struct {
+// recurringLine is one kind of line that the log repeats.
+type recurringLine struct {
 	first  time.Duration
 	period time.Duration
-	say    func(w world, h uint64) (logLine, bool)
+	make   func(w world, h uint64) (logLine, bool)
 }
 
 // Messages of the framework; the wording is what operators match.
@@ -29,38 +29,38 @@ const (
 	longBefore     = -24 * time.Hour
 )
 
-// voices of an instance. Their order gives every line its random number, so new
-// ones go to the end.
-func (f *fleet) voices(where instance) []voice {
-	all := []voice{
+// recurringLines are the lines of an instance's log. Their order gives every line
+// its random number, so that new ones go to the end.
+func (f *fleet) recurringLines(where instance) []recurringLine {
+	all := []recurringLine{
 		{longBefore, 1100 * time.Millisecond, where.chatter},
 		{longBefore + 3*time.Second, 41 * time.Second, where.rejects(msgMeta, "cat notes.md | wc -l")},
 		{longBefore + 7*time.Second, 97 * time.Second, where.rejects(msgGlob, "rm -f build/{a,b}.o")},
 		{longBefore + 9*time.Second, 67 * time.Second, where.rejects(msgAllow, "curl https://example.invalid")},
 		{longBefore + 11*time.Second, 4 * time.Minute, where.collides},
 	}
-	if f.acts.failed || f.acts.hammered || f.acts.storm || f.acts.broken {
-		all = append(all, voice{longBefore + 1500*time.Millisecond, 3 * time.Second, where.complains})
+	if f.incidents.failed || f.incidents.hammered || f.incidents.storm || f.incidents.broken {
+		all = append(all, recurringLine{longBefore + 1500*time.Millisecond, 3 * time.Second, where.complains})
 	}
-	if f.acts.storm {
-		all = append(all, voice{stormBegin, 1400 * time.Millisecond, where.exhausts})
+	if f.incidents.storm {
+		all = append(all, recurringLine{stormBegin, 1400 * time.Millisecond, where.exhausts})
 	}
-	if f.acts.leak {
+	if f.incidents.leak {
 		all = append(all,
-			voice{longBefore + 13*time.Second, 45 * time.Second, where.leaves},
-			voice{longBefore + 17*time.Second, 2 * time.Minute, where.closesSlowly})
+			recurringLine{longBefore + 13*time.Second, 45 * time.Second, where.leaves},
+			recurringLine{longBefore + 17*time.Second, 2 * time.Minute, where.closesSlowly})
 	}
-	if f.acts.flood && where == eu {
-		all = append(all, voice{floodBegin, floodInFull, where.floods}, voice{floodBegin + floodRollup, floodRollup, where.rollsUp})
+	if f.incidents.flood && where == eu {
+		all = append(all, recurringLine{floodBegin, floodInFull, where.floods}, recurringLine{floodBegin + floodRollup, floodRollup, where.rollsUp})
 	}
-	if f.acts.hostile && where == us {
-		all = append(all, voice{longBefore + 19*time.Second, 2 * time.Minute, where.shouts})
+	if f.incidents.hostile && where == us {
+		all = append(all, recurringLine{longBefore + 19*time.Second, 2 * time.Minute, where.shouts})
 	}
 	return all
 }
 
-// anySpace draws a workspace of a busy live session.
-func (w world) anySpace(where instance, h uint64) (int32, bool) {
+// anyWorkspace draws a workspace of a busy live session.
+func (w world) anyWorkspace(where instance, h uint64) (int32, bool) {
 	slots := w.order[where]
 	n := len(slots)
 	if n == 0 {
@@ -83,7 +83,7 @@ func (w world) about(i int32, l logLine) (logLine, bool) {
 }
 
 func (where instance) chatter(w world, h uint64) (logLine, bool) {
-	i, ok := w.anySpace(where, h)
+	i, ok := w.anyWorkspace(where, h)
 	if !ok {
 		return logLine{}, false
 	}
@@ -92,7 +92,7 @@ func (where instance) chatter(w world, h uint64) (logLine, bool) {
 
 func (where instance) rejects(message, command string) func(world, uint64) (logLine, bool) {
 	return func(w world, h uint64) (logLine, bool) {
-		i, ok := w.anySpace(where, h)
+		i, ok := w.anyWorkspace(where, h)
 		if !ok {
 			return logLine{}, false
 		}
@@ -101,16 +101,16 @@ func (where instance) rejects(message, command string) func(world, uint64) (logL
 }
 
 func (where instance) collides(w world, h uint64) (logLine, bool) {
-	i, ok := w.anySpace(where, h)
+	i, ok := w.anyWorkspace(where, h)
 	if !ok {
 		return logLine{}, false
 	}
 	return w.about(i, logLine{level: levelWarn, message: msgCollision})
 }
 
-// ailingSpace draws a workspace whose trouble has begun.
-func (w world) ailingSpace(where instance, h uint64, fits func(tr *trouble) bool) (int32, bool) {
-	all := w.ailing[where]
+// failingWorkspace draws a workspace whose trouble has begun.
+func (w world) failingWorkspace(where instance, h uint64, fits func(tr *trouble) bool) (int32, bool) {
+	all := w.failing[where]
 	if len(all) == 0 {
 		return 0, false
 	}
@@ -127,16 +127,16 @@ func (w world) ailingSpace(where instance, h uint64, fits func(tr *trouble) bool
 
 // complains repeats the error of a workspace that does not work.
 func (where instance) complains(w world, h uint64) (logLine, bool) {
-	i, ok := w.ailingSpace(where, h, func(*trouble) bool { return true })
+	i, ok := w.failingWorkspace(where, h, func(*trouble) bool { return true })
 	if !ok {
 		return logLine{}, false
 	}
 	e := w.entry(i)
-	return w.about(i, logLine{level: levelError, message: "workspace tool: operation failed", cause: e.cause.text(w.dice.roll(saltText, int(i), e.nonce))})
+	return w.about(i, logLine{level: levelError, message: "workspace tool: operation failed", cause: e.cause.text(w.random.value(saltText, int(i), e.nonce))})
 }
 
 func (where instance) exhausts(w world, h uint64) (logLine, bool) {
-	i, ok := w.ailingSpace(where, h, func(tr *trouble) bool { return tr.cause == causeMaxInstances || tr.cause == causeInstanceGone })
+	i, ok := w.failingWorkspace(where, h, func(tr *trouble) bool { return tr.cause == causeMaxInstances || tr.cause == causeInstanceGone })
 	if !ok {
 		return logLine{}, false
 	}
@@ -144,7 +144,7 @@ func (where instance) exhausts(w world, h uint64) (logLine, bool) {
 }
 
 func (where instance) leaves(w world, h uint64) (logLine, bool) {
-	i, ok := w.anySpace(where, h)
+	i, ok := w.anyWorkspace(where, h)
 	if !ok {
 		return logLine{}, false
 	}
@@ -153,7 +153,7 @@ func (where instance) leaves(w world, h uint64) (logLine, bool) {
 }
 
 func (where instance) closesSlowly(w world, h uint64) (logLine, bool) {
-	i, ok := w.anySpace(where, h)
+	i, ok := w.anyWorkspace(where, h)
 	if !ok {
 		return logLine{}, false
 	}
@@ -163,14 +163,14 @@ func (where instance) closesSlowly(w world, h uint64) (logLine, bool) {
 const floodCommand = "ls;"
 
 func (where instance) floods(w world, _ uint64) (logLine, bool) {
-	if w.flooder == nobody {
+	if w.flooder == noIndex {
 		return logLine{}, false
 	}
 	return w.about(w.flooder, logLine{level: levelWarn, message: msgMeta, command: floodCommand})
 }
 
 func (where instance) rollsUp(w world, h uint64) (logLine, bool) {
-	if w.flooder == nobody {
+	if w.flooder == noIndex {
 		return logLine{}, false
 	}
 	count := floodPerRollup*95/100 + int64(below(h, floodPerRollup/10))
@@ -179,7 +179,7 @@ func (where instance) rollsUp(w world, h uint64) (logLine, bool) {
 
 // shouts carries control characters, as the output of a command may.
 func (where instance) shouts(w world, h uint64) (logLine, bool) {
-	i, ok := w.anySpace(where, h)
+	i, ok := w.anyWorkspace(where, h)
 	if !ok {
 		return logLine{}, false
 	}

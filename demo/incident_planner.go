@@ -2,42 +2,42 @@ package demo
 
 import "time"
 
-// casting hands out workspaces to incidents, each at most once.
-type casting struct {
+// incidentPlanner gives workspaces to incidents, each workspace at most once.
+type incidentPlanner struct {
 	f    *fleet
 	pool []int32
 	used []bool
 	size int
 }
 
-// assignParts gives the acts of the scenario to workspaces of the busy part.
-func (f *fleet) assignParts() {
-	c := newCasting(f)
+// assignIncidents gives the scenario's incidents to busy workspaces.
+func (f *fleet) assignIncidents() {
+	c := newIncidentPlanner(f)
 	c.oddSessions()
-	a := f.acts
+	a := f.incidents
 	if a.flood {
-		c.castFlooder()
+		c.planFlooder()
 	}
 	if a.hostile {
-		c.castHostile()
+		c.planHostile()
 	}
 	if a.failed {
-		c.castFailed()
+		c.planFailed()
 	}
 	if a.broken {
-		c.castBroken()
+		c.planBroken()
 	}
 	if a.hammered {
-		c.castHammered()
+		c.planHammered()
 	}
 	if a.storm {
-		c.castStorm(a.wide)
+		c.planStorm(a.wide)
 	}
-	c.castHiccups()
+	c.planHiccups()
 }
 
-func newCasting(f *fleet) *casting {
-	c := &casting{f: f, used: make([]bool, len(f.workspaces)), size: len(f.workspaces)}
+func newIncidentPlanner(f *fleet) *incidentPlanner {
+	c := &incidentPlanner{f: f, used: make([]bool, len(f.workspaces)), size: len(f.workspaces)}
 	for i := range f.workspaces {
 		s := f.workspaces[i].session
 		if int(s) < f.hot && f.sessions[s].kind == lasting {
@@ -45,31 +45,31 @@ func newCasting(f *fleet) *casting {
 		}
 	}
 	for i := len(c.pool) - 1; i > 0; i-- {
-		j := below(f.dice.roll(saltShuffle, i, 0), uint64(i+1))
+		j := below(f.random.value(saltShuffle, i, 0), uint64(i+1))
 		c.pool[i], c.pool[j] = c.pool[j], c.pool[i]
 	}
 	return c
 }
 
-type wanted func(w *workspace, s *session) bool
+type workspaceFilter func(w *workspace, s *session) bool
 
-func anyone(w *workspace, _ *session) bool { return w.part == steady }
+func anyone(w *workspace, _ *session) bool { return w.behaviour == steady }
 
-func uses(p provider) wanted {
-	return func(w *workspace, _ *session) bool { return w.part == steady && w.provider == p }
+func uses(p provider) workspaceFilter {
+	return func(w *workspace, _ *session) bool { return w.behaviour == steady && w.provider == p }
 }
 
-func in(where instance, more wanted) wanted {
+func in(where instance, more workspaceFilter) workspaceFilter {
 	return func(w *workspace, s *session) bool { return s.where == where && more(w, s) }
 }
 
 // scaled turns a count at the default size into one for this size.
-func (c *casting) scaled(n int) int {
+func (c *incidentPlanner) scaled(n int) int {
 	return max(1, (n*c.size+defaultWorkspaces/2)/defaultWorkspaces)
 }
 
-// take returns up to n free workspaces that fit; a tiny fleet may have fewer.
-func (c *casting) take(n int, fits wanted) []int32 {
+// take returns up to n free workspaces that fit. A tiny fleet may have fewer.
+func (c *incidentPlanner) take(n int, fits workspaceFilter) []int32 {
 	var got []int32
 	for _, i := range c.pool {
 		if len(got) == n {
@@ -87,9 +87,9 @@ func (c *casting) take(n int, fits wanted) []int32 {
 
 // oddSessions picks one session per instance that speaks the edition without
 // workspace names.
-func (c *casting) oddSessions() {
+func (c *incidentPlanner) oddSessions() {
 	for where := range instances {
-		got := c.take(1, in(where, func(w *workspace, s *session) bool { return w.part == steady && s.count == 1 }))
+		got := c.take(1, in(where, func(w *workspace, s *session) bool { return w.behaviour == steady && s.count == 1 }))
 		for _, i := range got {
 			c.f.workspaces[i].marks |= markUnnamed
 			c.f.unnamed[where] = c.f.workspaces[i].session
@@ -97,14 +97,14 @@ func (c *casting) oddSessions() {
 	}
 }
 
-func (c *casting) castFlooder() {
+func (c *incidentPlanner) planFlooder() {
 	for _, i := range c.take(1, in(eu, uses(localBash))) {
 		c.f.flooder = i
 	}
 }
 
-// castHostile marks the oddities a console must survive.
-func (c *casting) castHostile() {
+// planHostile marks the oddities a console must survive.
+func (c *incidentPlanner) planHostile() {
 	f := c.f
 	for _, i := range c.take(1, in(eu, anyone)) {
 		f.workspaces[i].marks |= markHostile
@@ -117,14 +117,14 @@ func (c *casting) castHostile() {
 	for _, i := range c.take(2, in(eu, uses(cloudSandbox))) {
 		f.workspaces[i].marks |= markShared
 	}
-	alone := func(w *workspace, s *session) bool { return w.part == steady && s.count == 1 }
+	alone := func(w *workspace, s *session) bool { return w.behaviour == steady && s.count == 1 }
 	for _, i := range c.take(1, in(us, alone)) {
 		f.workspaces[i].marks |= markLegacy
 	}
 	for _, i := range c.take(1, in(us, alone)) {
 		f.broken = f.workspaces[i].session
 	}
-	c.cause(c.take(1, anyone), incident{trouble: trouble{cause: causeSecret, word: wordFailed, period: 25 * time.Second},
+	c.cause(c.take(1, anyone), incident{trouble: trouble{cause: causeSecret, state: reportedFailed, period: 25 * time.Second},
 		success: -14 * time.Minute, spread: time.Minute})
 }
 
@@ -138,14 +138,14 @@ type incident struct {
 	never   bool // no success was ever seen
 }
 
-func (c *casting) cause(members []int32, in incident) {
+func (c *incidentPlanner) cause(members []int32, in incident) {
 	for _, i := range members {
 		c.add(i, in)
 	}
 }
 
-func (c *casting) add(i int32, in incident) {
-	h := c.f.dice.roll(saltTrouble, int(i), 0)
+func (c *incidentPlanner) add(i int32, in incident) {
+	h := c.f.random.value(saltTrouble, int(i), 0)
 	tr := in.trouble
 	success := in.success - between(h, 0, in.spread)
 	gap := in.gap
@@ -166,11 +166,11 @@ func (c *casting) add(i int32, in incident) {
 	c.f.troubles = append(c.f.troubles, tr)
 }
 
-// castFailed: one cause with many subjects that is 41 minutes old, one with a
-// single subject as old, and some that become old enough before the eyes.
-func (c *casting) castFailed() {
+// planFailed makes one cause with many subjects, 41 minutes old, and one with a
+// single subject, as old. Some more become old enough while the demo runs.
+func (c *incidentPlanner) planFailed() {
 	fails := func(why cause, every time.Duration) trouble {
-		return trouble{cause: why, word: wordFailed, period: every}
+		return trouble{cause: why, state: reportedFailed, period: every}
 	}
 	old := c.take(c.scaled(9), anyone)
 	c.cause(old, incident{trouble: fails(causeSchema, 20*time.Second), success: -41 * time.Minute, spread: 30 * time.Second})
@@ -182,12 +182,12 @@ func (c *casting) castFailed() {
 	c.cause(c.take(1, anyone), incident{trouble: fails(causeColdStart, 0), success: -72 * time.Hour, gap: 72*time.Hour - 20*time.Second})
 	c.cause(c.take(1, anyone), incident{trouble: fails(causeFirstOpen, 0), success: -40*time.Minute - 4*time.Second, gap: 4 * time.Second, never: true})
 	for _, i := range c.take(c.scaled(3), uses(localBash)) {
-		c.addLater(i, fails(causeNoSpace, 12*time.Second), between(c.f.dice.roll(saltTrouble, int(i), 1), 20*time.Second, 45*time.Second))
+		c.addLater(i, fails(causeNoSpace, 12*time.Second), between(c.f.random.value(saltTrouble, int(i), 1), 20*time.Second, 45*time.Second))
 	}
 }
 
 // addLater begins a trouble in a workspace that worked until then.
-func (c *casting) addLater(i int32, tr trouble, first time.Duration) {
+func (c *incidentPlanner) addLater(i int32, tr trouble, first time.Duration) {
 	tr.natural, tr.first = true, first
 	c.f.workspaces[i].trouble = int32(len(c.f.troubles))
 	c.f.troubles = append(c.f.troubles, tr)
@@ -202,30 +202,30 @@ const (
 	loopSince     = -12 * time.Minute
 )
 
-// castBroken ties workspaces to containers that do not run.
-func (c *casting) castBroken() {
-	lost := func(why cause) trouble { return trouble{cause: why, word: wordEvicted, period: 20 * time.Second} }
+// planBroken gives workspaces a container that does not run.
+func (c *incidentPlanner) planBroken() {
+	lost := func(why cause) trouble { return trouble{cause: why, state: reportedEvicted, period: 20 * time.Second} }
 	for _, at := range []time.Duration{killedLongAgo, killedLately} {
 		c.cause(c.take(1, uses(dockerHost)), incident{trouble: lost(causeContainerKilled), success: at - 5*time.Second, gap: 8 * time.Second})
 	}
 	c.cause(c.take(1, uses(dockerHost)), incident{trouble: lost(causeContainerLoop), success: loopSince - 5*time.Second, gap: 8 * time.Second})
 }
 
-// castHammered: most of them still carry the healthy word, because the word of
-// an entry says nothing about its operations.
-func (c *casting) castHammered() {
-	fails := func(why cause, w word, every time.Duration) trouble {
-		return trouble{cause: why, word: w, period: every}
+// planHammered makes workspaces whose operations fail. Most still report a
+// healthy state, because that state does not follow from operations.
+func (c *incidentPlanner) planHammered() {
+	fails := func(why cause, w reportedState, every time.Duration) trouble {
+		return trouble{cause: why, state: w, period: every}
 	}
 	all := c.take(c.scaled(18), anyone)
-	c.cause(all, incident{trouble: fails(causeR2, wordHealthy, 4*time.Second), success: -12 * time.Minute, spread: 40 * time.Second})
+	c.cause(all, incident{trouble: fails(causeR2, reportedHealthy, 4*time.Second), success: -12 * time.Minute, spread: 40 * time.Second})
 	for k, i := range all {
 		if k%5 == 3 {
-			c.f.troubles[c.f.workspaces[i].trouble].word = wordEvicted
+			c.f.troubles[c.f.workspaces[i].trouble].state = reportedEvicted
 		}
 	}
-	c.cause(c.take(c.scaled(4), anyone), incident{trouble: fails(causeDatabase, wordOpening, 5*time.Second), success: -4*time.Minute - 10*time.Second, spread: 20 * time.Second})
-	c.cause(c.take(1, anyone), incident{trouble: fails(causeStuck, wordHealthy, 0), success: -30 * time.Minute, gap: 24 * time.Minute})
+	c.cause(c.take(c.scaled(4), anyone), incident{trouble: fails(causeDatabase, reportedOpening, 5*time.Second), success: -4*time.Minute - 10*time.Second, spread: 20 * time.Second})
+	c.cause(c.take(1, anyone), incident{trouble: fails(causeStuck, reportedHealthy, 0), success: -30 * time.Minute, gap: 24 * time.Minute})
 }
 
 // When a storm begins and how long it takes to reach its height.
@@ -234,16 +234,16 @@ const (
 	stormRise  = 6 * time.Minute
 )
 
-func (c *casting) castStorm(wide bool) {
+func (c *incidentPlanner) planStorm(wide bool) {
 	// The narrow storm stays where a route tells the provider of a workspace.
 	members := c.take(c.scaled(26), in(eu, uses(cloudSandbox)))
 	if wide {
-		inUse := func(w *workspace, _ *session) bool { return w.part != unused && w.provider == cloudSandbox }
+		inUse := func(w *workspace, _ *session) bool { return w.behaviour != unused && w.provider == cloudSandbox }
 		members = append(members, c.take(c.scaled(212-26), inUse)...)
 	}
 	for k, i := range members {
-		h := c.f.dice.roll(saltTrouble, int(i), 2)
-		tr := trouble{cause: causeMaxInstances, word: wordEvicted, period: between(h, 3*time.Second, 7*time.Second)}
+		h := c.f.random.value(saltTrouble, int(i), 2)
+		tr := trouble{cause: causeMaxInstances, state: reportedEvicted, period: between(h, 3*time.Second, 7*time.Second)}
 		if k%8 == 7 {
 			tr.cause = causeInstanceGone
 		}
@@ -254,12 +254,12 @@ func (c *casting) castStorm(wide bool) {
 	}
 }
 
-// castHiccups gives a few short evictions to every world. Their workspaces work
+// planHiccups gives a few short evictions to every world. Their workspaces work
 // often, so that the last success before one is always recent.
-func (c *casting) castHiccups() {
+func (c *incidentPlanner) planHiccups() {
 	for _, i := range c.take(min(c.scaled(6), 24), in(us, uses(cloudSandbox))) {
 		w := &c.f.workspaces[i]
-		w.part = hiccup
-		w.beat = newRhythm(c.f.dice.roll(saltRhythm, int(i), 1), 12*time.Second, 40*time.Second, 100*time.Millisecond, time.Second)
+		w.behaviour = hiccup
+		w.rhythm = newRhythm(c.f.random.value(saltRhythm, int(i), 1), 12*time.Second, 40*time.Second, 100*time.Millisecond, time.Second)
 	}
 }

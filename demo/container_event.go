@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// boxEvent is one thing the engine reports about a container.
-type boxEvent struct {
-	at     time.Duration
-	box    *box
-	action string
-	exit   string // attribute exitCode, empty when the action has none
+// containerEvent is one thing the engine reports about a container.
+type containerEvent struct {
+	at        time.Duration
+	container *fakeContainer
+	action    string
+	exit      string // attribute exitCode, empty when the action has none
 }
 
 // scriptEvents lists what the script makes happen.
-func (w world) scriptEvents(from time.Duration) []boxEvent {
-	var out []boxEvent
-	for i := range w.boxes {
-		b := &w.boxes[i]
+func (w world) scriptEvents(from time.Duration) []containerEvent {
+	var out []containerEvent
+	for i := range w.containers {
+		b := &w.containers[i]
 		out = append(out, w.lifeEvents(b, from)...)
 		out = append(out, w.checkEvents(b, from)...)
 	}
-	slices.SortStableFunc(out, func(a, b boxEvent) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(out, func(a, b containerEvent) int { return cmp.Compare(a.at, b.at) })
 	return out
 }
 
@@ -35,52 +35,52 @@ func each(first, period, from, to time.Duration, do func(at time.Duration)) {
 	}
 }
 
-func (w world) lifeEvents(b *box, from time.Duration) []boxEvent {
-	var out []boxEvent
-	taken := w.taken(b)
+func (w world) lifeEvents(b *fakeContainer, from time.Duration) []containerEvent {
+	var out []containerEvent
+	taken := w.takenOver(b)
 	say := func(at time.Duration, action, exit string) {
 		if at > from && at <= w.t && !(taken.known && at >= taken.at) {
-			out = append(out, boxEvent{at: at, box: b, action: action, exit: exit})
+			out = append(out, containerEvent{at: at, container: b, action: action, exit: exit})
 		}
 	}
 	// One period earlier, so that the end of a span that began before is seen.
 	switch b.kind {
-	case boxPaused:
+	case containerPaused:
 		say(b.since, "pause", "")
-	case boxPausing:
+	case containerPausing:
 		each(b.since, pauseGap, from-pauseGap, w.t, func(at time.Duration) {
 			say(at, "pause", "")
 			say(at+pauseLasts, "unpause", "")
 		})
-	case boxDone:
+	case containerDone:
 		say(b.since, "die", "0")
-	case boxKilled:
+	case containerKilled:
 		say(b.since-time.Millisecond, "oom", "")
 		say(b.since, "die", "137")
-	case boxOOMLoop:
+	case containerOOMLoop:
 		each(b.since, oomGap, from-oomGap, w.t, func(at time.Duration) {
 			say(at-time.Millisecond, "oom", "")
 			say(at, "die", "137")
 			say(at+oomDown, "start", "")
 		})
-	case boxLooping:
+	case containerLooping:
 		each(b.since, loopGap, from-loopGap, w.t, func(at time.Duration) {
 			say(at, "die", "1")
 			say(at+loopDown, "start", "")
 		})
-	case boxSick:
+	case containerUnhealthy:
 		say(b.since, "health_status: unhealthy", "")
 		w.rolloutEvents(b, from, say)
-	case boxSteady:
+	case containerSteady:
 		w.rolloutEvents(b, from, say)
-	case boxCreated:
+	case containerCreated:
 		say(b.created, "create", "")
 	}
 	return out
 }
 
-func (w world) rolloutEvents(b *box, from time.Duration, say func(time.Duration, string, string)) {
-	if b.slot == nobody || !w.acts.rollout || int(b.slot) >= w.hot || w.sessions[b.slot].where != eu {
+func (w world) rolloutEvents(b *fakeContainer, from time.Duration, say func(time.Duration, string, string)) {
+	if b.slot == noIndex || !w.incidents.rollout || int(b.slot) >= w.hot || w.sessions[b.slot].where != eu {
 		return
 	}
 	first := 2*time.Minute + time.Duration(int(b.slot)%rolloutPods)*rolloutStep
@@ -88,23 +88,23 @@ func (w world) rolloutEvents(b *box, from time.Duration, say func(time.Duration,
 		say(at-time.Millisecond, "kill", "")
 		say(at, "die", "143")
 		say(at+time.Millisecond, "stop", "")
-		say(at+boxRestart, "start", "")
-		say(at+boxRestart+time.Millisecond, "restart", "")
+		say(at+containerRestart, "start", "")
+		say(at+containerRestart+time.Millisecond, "restart", "")
 		if b.checked {
-			say(at+boxRestart+checkGap, "health_status: healthy", "")
+			say(at+containerRestart+checkGap, "health_status: healthy", "")
 		}
 	})
 }
 
 // checkEvents is the noise that health checks make: three exec events each.
-func (w world) checkEvents(b *box, from time.Duration) []boxEvent {
+func (w world) checkEvents(b *fakeContainer, from time.Duration) []containerEvent {
 	if !b.checked {
 		return nil
 	}
 	const probe = "/bin/sh -c test -d /workspace"
-	var out []boxEvent
+	var out []containerEvent
 	each(b.phase-24*time.Hour, checkGap, from, w.t, func(at time.Duration) {
-		s := w.At(at).box(b)
+		s := w.At(at).containerState(b)
 		if s.status != "running" {
 			return
 		}
@@ -113,9 +113,9 @@ func (w world) checkEvents(b *box, from time.Duration) []boxEvent {
 			exit = 1
 		}
 		out = append(out,
-			boxEvent{at: at, box: b, action: "exec_create: " + probe},
-			boxEvent{at: at, box: b, action: "exec_start: " + probe},
-			boxEvent{at: at, box: b, action: "exec_die", exit: strconv.Itoa(exit)})
+			containerEvent{at: at, container: b, action: "exec_create: " + probe},
+			containerEvent{at: at, container: b, action: "exec_start: " + probe},
+			containerEvent{at: at, container: b, action: "exec_die", exit: strconv.Itoa(exit)})
 	})
 	return out
 }
