@@ -17,8 +17,8 @@ import (
 	"sandglass/backend"
 )
 
-// box is one container as the engine just described it. All strings are raw, times are the engine's.
-type box struct {
+// containerInfo is one container as the engine just described it. All strings are raw, times are the engine's.
+type containerInfo struct {
 	id, name, image  string // image is an id
 	state            string
 	pid              int
@@ -52,7 +52,7 @@ var errGone = errors.New("the engine has no such container any more")
 
 // inspect reads one container by its full id. written is known only when size is asked for, which costs the engine a
 // walk through what the container wrote.
-func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*box, error) {
+func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*containerInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.deadline())
 	defer cancel()
 	ctx, x := watched(ctx)
@@ -68,7 +68,7 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*box, e
 	case c.ID != id.Raw() || c.State == nil || c.Config == nil || c.HostConfig == nil:
 		return nil, errors.New("the engine's answer is about another container, or not whole")
 	}
-	b := &box{id: c.ID, name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status), pid: c.State.Pid,
+	b := &containerInfo{id: c.ID, name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status), pid: c.State.Pid,
 		created: c.Created, started: c.State.StartedAt, restarts: c.RestartCount, autoRemove: c.HostConfig.AutoRemove,
 		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name),
 		user:       c.Config.User, workDir: path.Clean("/" + c.Config.WorkingDir), mounts: mountsOf(c)}
@@ -117,7 +117,7 @@ func madeUp(name string) bool {
 }
 
 // covering is the mount that holds a path of the container; false when the path is on the container's own layer.
-func (b *box) covering(p string) (mount, bool) {
+func (b *containerInfo) covering(p string) (mount, bool) {
 	best, found := mount{}, false
 	for _, m := range b.mounts {
 		if (m.dest == "/" || p == m.dest || strings.HasPrefix(p, m.dest+"/")) && (!found || len(m.dest) >= len(best.dest)) {
@@ -129,7 +129,7 @@ func (b *box) covering(p string) (mount, bool) {
 
 // identity is what must be the same when the container is acted on. One that its policy starts again and again is
 // another run at every look: there the container counts, and not its run.
-func (b *box) identity(v actions.Verb) []actions.Fact {
+func (b *containerInfo) identity(v actions.Verb) []actions.Fact {
 	out := []actions.Fact{{Name: "id", Value: b.id}, {Name: "created", Value: b.created}, {Name: "image", Value: b.image}}
 	if (v == actions.Destroy || v == actions.Stop) && b.restarting && (b.restarts > 0 || b.state == stateRestarting) {
 		return append(out, actions.Fact{Name: "state", Value: "restarts by itself"})
@@ -139,7 +139,7 @@ func (b *box) identity(v actions.Verb) []actions.Fact {
 }
 
 // unfit is why the verb makes no sense for a container in this state; empty: it does.
-func (b *box) unfit(v actions.Verb) backend.Safe {
+func (b *containerInfo) unfit(v actions.Verb) backend.Safe {
 	runs := b.state == stateRunning || b.state == statePaused || b.state == stateRestarting
 	switch {
 	case b.state == stateRemoving:
@@ -167,6 +167,6 @@ func (b *box) unfit(v actions.Verb) backend.Safe {
 }
 
 // idle reports whether nothing can run in the container.
-func (b *box) idle() bool {
+func (b *containerInfo) idle() bool {
 	return b.state == stateCreated || b.state == stateExited || b.state == stateDead
 }

@@ -12,14 +12,14 @@ import (
 	"sandglass/backend"
 )
 
-// doer performs a verb on a container that was just found to be the one of the plan.
-type doer func(ctx context.Context, b *box, t actions.Target) (actions.Done, error)
+// operation performs a verb on a container that was just found to be the one of the plan.
+type operation func(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error)
 
 // effect performs one verb during one run.
 type effect struct {
-	client *mutatingClient
-	verb   actions.Verb
-	do     doer
+	client    *mutatingClient
+	verb      actions.Verb
+	operation operation
 }
 
 // Do reads the container once more, compares it with the plan, and acts on its full id, which the engine never gives to
@@ -40,13 +40,13 @@ func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (ac
 			return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", backend.Clean(f.Name, 40), backend.Clean(f.Value, 80))}
 		}
 	}
-	return e.do(ctx, b, t)
+	return e.operation(ctx, b, t)
 }
 
 // Close ends the connections.
 func (e *effect) Close() error { return e.client.close() }
 
-func (m *mutatingClient) destroy(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, 3*m.deadline(), func(ctx context.Context) error {
 		_, err := m.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		return err
@@ -64,7 +64,7 @@ func (m *mutatingClient) destroy(ctx context.Context, b *box, t actions.Target) 
 	return done, nil
 }
 
-func (m *mutatingClient) stop(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
 	status, err := m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
 		_, err := m.api.ContainerStop(ctx, b.id, client.ContainerStopOptions{Timeout: &grace})
@@ -76,7 +76,7 @@ func (m *mutatingClient) stop(ctx context.Context, b *box, t actions.Target) (ac
 	return m.after(ctx, t, err, stateExited)
 }
 
-func (m *mutatingClient) pause(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+func (m *mutatingClient) pause(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
 		_, err := m.api.ContainerPause(ctx, b.id, client.ContainerPauseOptions{})
 		return err
@@ -84,7 +84,7 @@ func (m *mutatingClient) pause(ctx context.Context, b *box, t actions.Target) (a
 	return m.after(ctx, t, m.conflict(ctx, t, status, err), statePaused)
 }
 
-func (m *mutatingClient) resume(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+func (m *mutatingClient) resume(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
 		_, err := m.api.ContainerUnpause(ctx, b.id, client.ContainerUnpauseOptions{})
 		return err

@@ -73,7 +73,7 @@ func refused(code int, text string) bool {
 
 // run runs a command to its end and takes what it prints. A command that does not end within the deadline is an
 // *actions.UncertainError: it goes on in the container, because the engine has no way to end it.
-func (m *mutatingClient) run(ctx context.Context, b *box, c command) (commandResult, error) {
+func (m *mutatingClient) run(ctx context.Context, b *containerInfo, c command) (commandResult, error) {
 	began := m.factory.deps.Now()
 	var id string
 	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {

@@ -158,7 +158,7 @@ func (p *sourceFixture) refused(v actions.Verb, id, why string) actions.Candidat
 
 func joined(list []backend.Safe) string { return backend.Join(list, "\n").String() }
 
-func mustInspect(t *testing.T, y *engineFixture, id string) *box {
+func mustInspect(t *testing.T, y *engineFixture, id string) *containerInfo {
 	t.Helper()
 	r := reader{y.API, &clientFactory{deps: backend.Deps{Deadline: time.Minute, Cleaner: backend.NewCleaner()}}}
 	b, err := r.inspect(t.Context(), backend.MustID(id), false)

@@ -62,7 +62,7 @@ func TestLinkWhoseEndIsNotSeen(t *testing.T) {
 // container has. Only where both are one does the engine see what the container sees.
 func TestSettledIsTheSameDirectory(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "ws")
-	b := &box{id: boxID, pid: 12725, mounts: []mount{{kind: "bind", source: source, dest: "/work"}}}
+	b := &containerInfo{id: boxID, pid: 12725, mounts: []mount{{kind: "bind", source: source, dest: "/work"}}}
 	h := tree(t, b, "0::/docker/"+boxID+"\n", "20 1 0:19 / / rw - overlay overlay rw\n21 20 0:20 /ws /work rw - tmpfs tmpfs rw\n")
 	inside := filepath.Join(h.proc, "12725/root/work")
 	for _, dir := range []string{source, filepath.Dir(inside)} {

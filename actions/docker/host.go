@@ -23,7 +23,7 @@ type view struct {
 
 // view reads the mount table of a container; false when its first process is not one of this machine, or not to be
 // looked into. That the process is the container's shows in its control group, which carries the full id.
-func (h host) view(b *box) (view, bool) {
+func (h host) view(b *containerInfo) (view, bool) {
 	if b.pid <= 0 {
 		return view{}, false
 	}
@@ -52,7 +52,7 @@ func (v view) unlinked(p string) bool {
 // settled reports whether asking the engine for a path of the container changes nothing and shows what the container
 // itself sees. Before the engine looks at a path it mounts all mounts of the container again, by their configured
 // sources, and makes the directory of a bind mount on the host when it is missing (seen with Engine 20.10.24).
-func (h host) settled(b *box, p string) bool {
+func (h host) settled(b *containerInfo, p string) bool {
 	v, local := h.view(b)
 	for _, m := range b.mounts {
 		switch m.kind {

@@ -108,20 +108,20 @@ type clientFactory struct {
 
 func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
 	p := actions.Part{Targets: targetReader{f, v}, ReadsItself: true}
-	var do func(*mutatingClient) doer
+	var do func(*mutatingClient) operation
 	switch v {
 	case actions.Destroy:
-		p.Verifier, do = removalVerifier{}, func(h *mutatingClient) doer { return h.destroy }
+		p.Verifier, do = removalVerifier{}, func(h *mutatingClient) operation { return h.destroy }
 	case actions.Stop:
-		p.Verifier, do = classVerifier{backend.SandboxExited}, func(h *mutatingClient) doer { return h.stop }
+		p.Verifier, do = classVerifier{backend.SandboxExited}, func(h *mutatingClient) operation { return h.stop }
 	case actions.Pause:
-		p.Verifier, do = classVerifier{backend.SandboxPaused}, func(h *mutatingClient) doer { return h.pause }
+		p.Verifier, do = classVerifier{backend.SandboxPaused}, func(h *mutatingClient) operation { return h.pause }
 	case actions.Resume:
-		p.Verifier, do = classVerifier{backend.SandboxRunning}, func(h *mutatingClient) doer { return h.resume }
+		p.Verifier, do = classVerifier{backend.SandboxRunning}, func(h *mutatingClient) operation { return h.resume }
 	case actions.Repair: // readings do not show the inside of a container: the command that runs afterwards proves it
-		do = func(h *mutatingClient) doer { return h.repair }
+		do = func(h *mutatingClient) operation { return h.repair }
 	case actions.Probe:
-		do = func(h *mutatingClient) doer { return h.probe }
+		do = func(h *mutatingClient) operation { return h.probe }
 	default:
 		return actions.Part{}, false
 	}
@@ -130,7 +130,7 @@ func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
 		if err != nil {
 			return nil, err
 		}
-		return &effect{client: h, verb: v, do: do(h)}, nil
+		return &effect{client: h, verb: v, operation: do(h)}, nil
 	}
 	return p, true
 }

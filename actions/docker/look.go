@@ -113,7 +113,7 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 }
 
 // remarks are what the plan says about an eligible target.
-func (l *lookup) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o owner) {
+func (l *lookup) remarks(c *actions.Candidate, b *containerInfo, known *backend.Sandbox, o owner) {
 	note := func(s backend.Safe) {
 		if !s.IsEmpty() {
 			c.Notes = append(c.Notes, s)
@@ -146,7 +146,7 @@ func (l *lookup) remarks(c *actions.Candidate, b *box, known *backend.Sandbox, o
 }
 
 // losesRun lists what ends with the container's processes.
-func (l *lookup) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) {
+func (l *lookup) losesRun(c *actions.Candidate, b *containerInfo, known *backend.Sandbox) {
 	if started, ok := known.StartedAt.Get(); ok && !b.idle() {
 		c.Loses = append(c.Loses, backend.Textf("what runs in it, up %s", backend.Age(l.q.Now.Sub(started))))
 	} else if !b.idle() {
@@ -160,7 +160,7 @@ func (l *lookup) losesRun(c *actions.Candidate, b *box, known *backend.Sandbox) 
 }
 
 // losesAll lists what goes with the container, and notes what stays.
-func (l *lookup) losesAll(c *actions.Candidate, b *box, known *backend.Sandbox) {
+func (l *lookup) losesAll(c *actions.Candidate, b *containerInfo, known *backend.Sandbox) {
 	l.losesRun(c, b, known)
 	if n, ok := b.written.Get(); ok {
 		c.Loses = append(c.Loses, backend.Textf("%s written since it was made", backend.Bytes(n)))

@@ -195,7 +195,7 @@ func TestLiveSessionsKeepTheirSandboxes(t *testing.T) {
 }
 
 func TestIdentityOfACrashLoop(t *testing.T) {
-	b := box{id: boxID, state: stateRestarting, restarting: true, restarts: 7, started: "a", pid: 1}
+	b := containerInfo{id: boxID, state: stateRestarting, restarting: true, restarts: 7, started: "a", pid: 1}
 	next := b
 	next.state, next.restarts, next.started, next.pid = stateRunning, 8, "b", 2
 	for _, v := range []actions.Verb{actions.Destroy, actions.Stop} {
@@ -213,7 +213,7 @@ func TestIdentityOfACrashLoop(t *testing.T) {
 }
 
 // tree makes a /proc with one process of the container and a mount table.
-func tree(t *testing.T, b *box, cgroup, mountinfo string) host {
+func tree(t *testing.T, b *containerInfo, cgroup, mountinfo string) host {
 	t.Helper()
 	proc := t.TempDir()
 	dir := filepath.Join(proc, strconv.Itoa(b.pid))
@@ -230,7 +230,7 @@ func tree(t *testing.T, b *box, cgroup, mountinfo string) host {
 
 func TestMountTableTellsARemovedDirectory(t *testing.T) {
 	const root = "165 100 0:50 / / rw - overlay overlay rw\n"
-	b := &box{id: boxID, pid: 12725, workDir: "/work/project", mounts: []mount{{kind: "bind", source: "/tmp/ws", dest: "/work"}}}
+	b := &containerInfo{id: boxID, pid: 12725, workDir: "/work/project", mounts: []mount{{kind: "bind", source: "/tmp/ws", dest: "/work"}}}
 	ours := "0::/system.slice/docker-" + boxID + ".scope\n"
 	h := tree(t, b, ours, root+"182 165 254:0 /tmp/ws//deleted /work rw,relatime - ext4 /dev/vda rw\n")
 	if v, local := h.view(b); !local || !v.unlinked(b.workDir) || v.unlinked("/srv") {
@@ -267,8 +267,8 @@ func TestReaderRefusesToChange(t *testing.T) {
 	}
 	defer func() { _ = r.close() }()
 	h := &mutatingClient{*r}
-	for what, do := range map[string]doer{"destroy": h.destroy, "stop": h.stop, "pause": h.pause, "resume": h.resume, "probe": h.probe} {
-		if _, err := do(t.Context(), &box{id: boxID}, actions.Target{Key: key(boxID)}); err == nil || !strings.Contains(err.Error(), errReads.Error()) {
+	for what, do := range map[string]operation{"destroy": h.destroy, "stop": h.stop, "pause": h.pause, "resume": h.resume, "probe": h.probe} {
+		if _, err := do(t.Context(), &containerInfo{id: boxID}, actions.Target{Key: key(boxID)}); err == nil || !strings.Contains(err.Error(), errReads.Error()) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -28,7 +28,7 @@ func fact(t actions.Target, name string) string {
 }
 
 // repair makes a missing working directory again. It never replaces or removes anything.
-func (m *mutatingClient) repair(ctx context.Context, b *box, t actions.Target) (actions.Done, error) {
+func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	now, err := m.rootOf(ctx, b)
 	switch {
 	case err != nil:
@@ -68,12 +68,12 @@ func (m *mutatingClient) clean(raw string) backend.Safe {
 }
 
 // unlinked is the error about a directory that cannot be repaired from inside.
-func (m *mutatingClient) unlinked(b *box) error {
+func (m *mutatingClient) unlinked(b *containerInfo) error {
 	return fmt.Errorf("nothing helps from inside: %s. %s", b.unlinkedWhy(m.clean), b.unlinkedAdvice(m.clean))
 }
 
 // prove runs a plain command in the working directory.
-func (m *mutatingClient) prove(ctx context.Context, b *box, dir string, note backend.Safe) (actions.Done, error) {
+func (m *mutatingClient) prove(ctx context.Context, b *containerInfo, dir string, note backend.Safe) (actions.Done, error) {
 	after, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
 		return actions.Done{}, fmt.Errorf("%s was made, but whether commands run in it is not known: %w", m.clean(dir), err)
@@ -105,7 +105,7 @@ func (m *mutatingClient) probeName() backend.Safe {
 // mkdir makes a directory as the container's user, or, in an image without mkdir, through the engine's archive. It is
 // never made by a superuser whom the container's own user is not: what the path leads through is that user's to change,
 // and a directory made elsewhere and given to it would be a gift of rights. The note says what is particular about it.
-func (m *mutatingClient) mkdir(ctx context.Context, b *box, dir string) (note backend.Safe, err error) {
+func (m *mutatingClient) mkdir(ctx context.Context, b *containerInfo, dir string) (note backend.Safe, err error) {
 	made, err := m.run(ctx, b, command{argv: []string{"mkdir", "-p", "--", dir}, dir: "/"})
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func (m *mutatingClient) mkdir(ctx context.Context, b *box, dir string) (note ba
 }
 
 // called names the container's user.
-func (b *box) called(clean func(string) backend.Safe) string {
+func (b *containerInfo) called(clean func(string) backend.Safe) string {
 	if b.user == "" {
 		return ""
 	}
@@ -135,7 +135,7 @@ func privileged(user string) bool {
 
 // leads says what to do next where the container's user could not make its working directory. It finds a symbolic link
 // in its place, which could not be seen before.
-func (m *mutatingClient) leads(ctx context.Context, b *box) string {
+func (m *mutatingClient) leads(ctx context.Context, b *containerInfo) string {
 	link, err := m.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
 	if err == nil && link.ok() && !link.said.IsEmpty() {
 		return fmt.Sprintf("; it is a link to %s, which is missing and which the plan did not show: look where it should lead before anything is made there", link.said)
@@ -147,12 +147,12 @@ func (m *mutatingClient) leads(ctx context.Context, b *box) string {
 }
 
 // unpack makes a directory through the engine's archive, which needs nothing of the image.
-func (m *mutatingClient) unpack(ctx context.Context, b *box, dir string) (backend.Safe, error) {
+func (m *mutatingClient) unpack(ctx context.Context, b *containerInfo, dir string) (backend.Safe, error) {
 	none := backend.Safe{}
 	if !m.factory.host.settled(b, dir) {
 		return none, fmt.Errorf("the image has no mkdir, and the engine's archive would touch mounts of the host: make %s in a new container, or restart this one with it", m.clean(dir))
 	}
-	parent, err := m.firm(ctx, b, dir)
+	parent, err := m.existingParent(ctx, b, dir)
 	if err != nil {
 		return none, err
 	}
@@ -178,9 +178,9 @@ func (m *mutatingClient) unpack(ctx context.Context, b *box, dir string) (backen
 	return note, nil
 }
 
-// firm is the longest part of a directory's path that is there: entries for it would change its owner and mode. Every
-// part of it must be a real directory, because the engine unpacks with all rights, and a link may lead anywhere.
-func (m *mutatingClient) firm(ctx context.Context, b *box, dir string) (string, error) {
+// existingParent is the longest part of a directory's path that exists: archive entries for it would change its owner and
+// mode. Every part must be a real directory, because the engine unpacks with all rights, and a link may lead anywhere.
+func (m *mutatingClient) existingParent(ctx context.Context, b *containerInfo, dir string) (string, error) {
 	at := "/"
 	for name := range strings.SplitSeq(strings.TrimPrefix(path.Dir(dir), "/"), "/") {
 		next := path.Join(at, name)
@@ -213,7 +213,7 @@ func ids(user string) (uid, gid int, note backend.Safe) {
 }
 
 // probe runs the configured command and says what came of it.
-func (m *mutatingClient) probe(ctx context.Context, b *box, _ actions.Target) (actions.Done, error) {
+func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.Target) (actions.Done, error) {
 	r, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
 		return actions.Done{}, err
@@ -229,7 +229,7 @@ func (m *mutatingClient) probe(ctx context.Context, b *box, _ actions.Target) (a
 }
 
 // verdict puts what a probe saw into words.
-func (m *mutatingClient) verdict(b *box, r commandResult) backend.Safe {
+func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe {
 	dir := m.clean(b.workDir)
 	switch r.trouble {
 	case troubleMissing:

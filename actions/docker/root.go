@@ -42,7 +42,7 @@ const (
 )
 
 // rootOf finds out the state of a container's working directory. It sends HEAD only, and only where that leaves the host alone.
-func (r *reader) rootOf(ctx context.Context, b *box) (root, error) {
+func (r *reader) rootOf(ctx context.Context, b *containerInfo) (root, error) {
 	if v, local := r.factory.host.view(b); local && v.unlinked(b.workDir) {
 		return root{state: rootUnlinked}, nil
 	}
@@ -75,7 +75,7 @@ func (r *reader) rootOf(ctx context.Context, b *box) (root, error) {
 }
 
 // stat asks the engine for one path of a container. The target of a link is absolute and leads through all links.
-func (r *reader) stat(ctx context.Context, b *box, p string) (fs.FileMode, string, error) {
+func (r *reader) stat(ctx context.Context, b *containerInfo, p string) (fs.FileMode, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.deadline())
 	defer cancel()
 	ctx, x := watched(ctx)
@@ -90,7 +90,7 @@ func (r *reader) stat(ctx context.Context, b *box, p string) (fs.FileMode, strin
 }
 
 // root puts what is known of the working directory into a candidate.
-func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *box) {
+func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInfo) {
 	dir := l.clean(b.workDir)
 	if b.workDir == "/" {
 		c.Why = backend.Text("it has no working directory of its own: / is always there")
@@ -133,7 +133,7 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *box) {
 }
 
 // offLimits is why a directory at a path must not be made; empty: it may.
-func (b *box) offLimits(p string) backend.Safe {
+func (b *containerInfo) offLimits(p string) backend.Safe {
 	for _, top := range []string{"/proc", "/sys", "/dev"} {
 		if p == top || strings.HasPrefix(p, top+"/") {
 			return backend.Textf("belongs to the kernel's %s", backend.Clean(top, 10))
@@ -146,14 +146,14 @@ func (b *box) offLimits(p string) backend.Safe {
 }
 
 // unlinkedWhy says why a directory whose mount lost its directory cannot be repaired from inside.
-func (b *box) unlinkedWhy(clean func(string) backend.Safe) backend.Safe {
+func (b *containerInfo) unlinkedWhy(clean func(string) backend.Safe) backend.Safe {
 	m, _ := b.covering(b.workDir)
 	return backend.Textf("%s of the host, mounted at %s, was removed while the container ran: a mkdir inside succeeds and changes nothing; only a restart of the container, or a new one, helps",
 		clean(m.source), clean(m.dest))
 }
 
 // unlinkedAdvice says what to do about it.
-func (b *box) unlinkedAdvice(clean func(string) backend.Safe) backend.Safe {
+func (b *containerInfo) unlinkedAdvice(clean func(string) backend.Safe) backend.Safe {
 	m, _ := b.covering(b.workDir)
 	return backend.Textf("on the host of %s: mkdir -p %s && docker restart %s; then look for what cleans that directory (systemd-tmpfiles, tmpreaper, a timed find, Sandglass's own journal), or it happens again",
 		clean(b.name), backend.ShellWord(m.source), backend.ShellWord(b.name))
