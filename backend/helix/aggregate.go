@@ -13,35 +13,36 @@ import (
 // session is one session of the aggregate route as it was last read. Entities that were handed out belong to the fleet;
 // they are passed on again, and nothing but their keys is looked at.
 type session struct {
-	id       backend.ID
-	hash     uint64
-	rest     uint64 // hash of what its text says beside the registry
-	clock    clockCorrection
-	entity   *backend.Session
-	spaces   []space
-	work     *work // nil: none is listed
-	registry bool  // it had a registry snapshot, possibly an empty one
-	running  backend.Value[bool]
-	ended    []backend.Key // workspaces that went with the registry of a run that is over; told once
-	told     bool          // the fleet has the entity
-	bad      error         // its snapshot is not to be trusted; spaces are those of the last good one
+	id         backend.ID
+	hash       uint64
+	rest       uint64 // hash of what its text says beside the registry
+	clock      clockCorrection
+	entity     *backend.Session
+	workspaces []readWorkspace
+	work       *work // nil: none is listed
+	registry   bool  // it had a registry snapshot, possibly an empty one
+	running    backend.Value[bool]
+	ended      []backend.Key // workspaces that went with the registry of an ended run; delivered once
+	delivered  bool          // the fleet has the entity
+	bad        error         // its snapshot is not to be trusted; workspaces are those of the last good one
 }
 
-type space struct {
-	hash   uint64
-	named  bool
-	future bool // it carries a time in the future
-	told   bool // the fleet has it
-	w      *backend.Workspace
+// readWorkspace is one workspace as it was last read.
+type readWorkspace struct {
+	hash      uint64
+	named     bool
+	future    bool // it carries a time in the future
+	delivered bool // the fleet has it
+	w         *backend.Workspace
 }
 
 // aggregate is the state of the aggregate mode.
 type aggregate struct {
-	now    *sweep // in progress
-	last   *sweep // last complete one
-	good   int    // how many readings in a row told all of last, and everything on it was good
-	byHash map[uint64]*session
-	byID   map[backend.ID]*session
+	current      *pageWalk // in progress
+	previous     *pageWalk // last complete one
+	goodReadings int       // consecutive readings that delivered all of previous without a fault
+	byHash       map[uint64]*session
+	byID         map[backend.ID]*session
 }
 
 func (a *aggregate) init() {
@@ -73,12 +74,12 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 		err = registry.node.Invalid("want an array or an object of registry entries")
 	}
 	if err == nil {
-		x.spaces, err = s.spaces(d, entries, old, l.id, resp.At)
+		x.workspaces, err = s.readWorkspaces(d, entries, old, l.id, resp.At)
 	}
 	if err != nil {
 		x.bad, x.hash = at(resp.Where, err), 0
 		if old != nil {
-			x.spaces = old.spaces
+			x.workspaces = old.workspaces
 		}
 	}
 	if x.registry && x.bad == nil {
@@ -86,14 +87,14 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	}
 	rest := n.RawWithout(registry.node, "[...]")
 	x.rest = maphash.String(s.seed, rest)
-	if x.bad == nil && old != nil && old.says(x) {
-		x.entity, x.told = old.entity, old.told
+	if x.bad == nil && old != nil && old.sameEntity(x) {
+		x.entity, x.delivered = old.entity, old.delivered
 	} else {
 		s.makeEntity(d, x, l, rest, resp.At)
 	}
 	if !x.registry && old != nil && !x.running.Or(true) {
-		for i := range old.spaces {
-			x.ended = append(x.ended, old.spaces[i].w.Key)
+		for i := range old.workspaces {
+			x.ended = append(x.ended, old.workspaces[i].w.Key)
 		}
 	}
 	s.agg.byID[l.id] = x
@@ -104,9 +105,9 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	return nil
 }
 
-// says reports whether a newer answer makes the same entity of the session, whatever its workspaces do. The fleet
+// sameEntity reports whether a newer answer makes the same session entity, whatever its workspaces do. The fleet
 // recognises an unchanged entity by its address.
-func (x *session) says(newer *session) bool {
+func (x *session) sameEntity(newer *session) bool {
 	return x.bad == nil && x.clock == newer.clock && x.rest == newer.rest && x.running == newer.running
 }
 
@@ -124,11 +125,11 @@ func (s *Source) makeEntity(d *decoder, x *session, l listed, rest string, at ti
 	d.declareSession(l.id, &x.entity.SessionFacts)
 }
 
-// spaces reads the entries of a session; one whose text is unchanged is the same entity as before.
-func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID, at time.Time) ([]space, error) {
-	out := make([]space, 0, len(entries))
+// readWorkspaces reads the entries of a session; one whose text is unchanged is the same entity as before.
+func (s *Source) readWorkspaces(d *decoder, entries []entry, old *session, id backend.ID, at time.Time) ([]readWorkspace, error) {
+	out := make([]readWorkspace, 0, len(entries))
 	for i, e := range entries {
-		sp := space{hash: maphash.Bytes(s.seed, e.node.Raw()), named: e.named}
+		sp := readWorkspace{hash: maphash.Bytes(s.seed, e.node.Raw()), named: e.named}
 		if old != nil && old.clock == d.clock {
 			sp = old.unchanged(i, sp, e.id)
 		}
@@ -145,9 +146,9 @@ func (s *Source) spaces(d *decoder, entries []entry, old *session, id backend.ID
 	return out, nil
 }
 
-func (x *session) unchanged(i int, sp space, id backend.ID) space {
-	if i < len(x.spaces) {
-		if o := x.spaces[i]; o.hash == sp.hash && o.named == sp.named && o.w.Key.ID == id {
+func (x *session) unchanged(i int, sp readWorkspace, id backend.ID) readWorkspace {
+	if i < len(x.workspaces) {
+		if o := x.workspaces[i]; o.hash == sp.hash && o.named == sp.named && o.w.Key.ID == id {
 			return o
 		}
 	}
@@ -161,18 +162,18 @@ func sessionEntity(source string, l listed, at time.Time) *backend.Session {
 	}
 }
 
-// pollAggregate goes on with the sweep over the aggregate route.
+// pollAggregate goes on with the walk over the aggregate route.
 func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) error {
-	if s.agg.now == nil {
-		s.agg.now = &sweep{}
+	if s.agg.current == nil {
+		s.agg.current = &pageWalk{}
 	}
-	w := s.agg.now
+	w := s.agg.current
 	from := len(w.pages)
 	done, err := s.walk(ctx, slice, s.opt.AggregateURL, w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.agg.now, s.agg.good = nil, 0
+		s.agg.current, s.agg.goodReadings = nil, 0
 		if len(w.pages) == from {
 			return err
 		}
@@ -181,38 +182,38 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		r.Degraded = s.degraded("a page of the aggregate route cannot be read, so that part of the fleet is not seen", err)
 	}
 	switch {
-	case done && !w.fresh && s.agg.good >= 2: // told twice: what is left out twice has ended
+	case done && !w.changed && s.agg.goodReadings >= 2: // delivered twice: what is left out twice has ended
 		for _, kind := range append(s.workKinds(), backend.KindSession, backend.KindWorkspace) {
 			r.Confirmed = append(r.Confirmed, backend.Scope{Kind: kind, Complete: true})
 		}
-		s.agg.last, s.agg.now = w, nil
+		s.agg.previous, s.agg.current = w, nil
 	case done:
-		whole := s.tellPages(r, w.pages, false)
+		whole := s.addPages(r, w.pages, false)
 		for _, kind := range append(s.workKinds(), backend.KindSession, backend.KindWorkspace) {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: whole})
 		}
 		switch {
 		case !whole || len(r.Stale) > 0:
-			s.agg.good = 0
-		case w.fresh:
-			s.agg.good = 1
+			s.agg.goodReadings = 0
+		case w.changed:
+			s.agg.goodReadings = 1
 		default:
-			s.agg.good++
+			s.agg.goodReadings++
 		}
-		s.agg.last, s.agg.now = w, nil
+		s.agg.previous, s.agg.current = w, nil
 		s.forget(w)
 	default:
-		s.tellPages(r, w.pages[from:], s.agg.good > 0) // the end of the sweep confirms what did not change
+		s.addPages(r, w.pages[from:], s.agg.goodReadings > 0) // the end of the walk confirms what did not change
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession}, backend.Scope{Kind: backend.KindWorkspace})
-		r.Partial = s.agg.last == nil && err == nil
+		r.Partial = s.agg.previous == nil && err == nil
 	}
 	s.judgeAggregate(r)
 	return nil
 }
 
-// tellPages puts what stands on pages into the reading, or only what the fleet does not have yet. It reports whether
+// addPages adds the sessions of pages to the reading, or only those that the fleet does not have yet. It reports whether
 // everything on them could be identified.
-func (s *Source) tellPages(r *backend.Reading, pages []*page, onlyNew bool) bool {
+func (s *Source) addPages(r *backend.Reading, pages []*page, onlyNew bool) bool {
 	whole, future := true, 0
 	count := 0
 	for _, p := range pages {
@@ -232,22 +233,22 @@ func (s *Source) tellPages(r *backend.Reading, pages []*page, onlyNew bool) bool
 			if x.bad != nil {
 				s.problemErr(r, x.entity.Key, x.bad)
 				r.Stale = append(r.Stale, backend.StaleMark{Key: x.entity.Key, Why: x.entity.AnswerText})
-				if !x.told { // once: telling it again each time would take the mark away and put it back
-					x.told = true
+				if !x.delivered { // once: delivering it each time would take the mark away and put it back
+					x.delivered = true
 					r.Sessions = append(r.Sessions, x.entity)
 				}
 				continue
 			}
-			if !x.told || !onlyNew {
-				x.told = true
+			if !x.delivered || !onlyNew {
+				x.delivered = true
 				r.Sessions = append(r.Sessions, x.entity)
 			}
 			r.Ended, x.ended = append(r.Ended, x.ended...), nil
-			s.tellWork(r, x.entity.Key, x.work)
-			for i := range x.spaces {
-				sp := &x.spaces[i]
-				if !sp.told || !onlyNew {
-					sp.told = true
+			s.addWork(r, x.entity.Key, x.work)
+			for i := range x.workspaces {
+				sp := &x.workspaces[i]
+				if !sp.delivered || !onlyNew {
+					sp.delivered = true
 					r.Workspaces = append(r.Workspaces, sp.w)
 				}
 				if sp.future {
@@ -273,8 +274,8 @@ func (s *Source) stalePage(r *backend.Reading, url string, err error) {
 	}
 }
 
-// forget drops what a complete sweep no longer names.
-func (s *Source) forget(w *sweep) {
+// forget drops what a complete walk no longer names.
+func (s *Source) forget(w *pageWalk) {
 	byHash, byID := make(map[uint64]*session, w.count), make(map[backend.ID]*session, w.count)
 	for _, p := range w.pages {
 		for _, x := range p.sessions {

@@ -13,8 +13,8 @@ import (
 	"sandglass/backend/wire"
 )
 
-// patience is the number of 429 and 503 answers after which a poll stops asking.
-const patience = 3
+// maxRefusals is the number of 429 and 503 answers after which a poll stops asking.
+const maxRefusals = 3
 
 // pollSessions finds the sessions and asks those that are due, as many as the slice allows.
 func (s *Source) pollSessions(ctx, slice context.Context, r *backend.Reading) error {
@@ -29,12 +29,12 @@ func (s *Source) pollSessions(ctx, slice context.Context, r *backend.Reading) er
 	plan := s.plan()
 	s.mu.Unlock()
 	s.askAll(ctx, slice, plan)
-	if err := s.dead(ctx, slice); err != nil {
+	if err := s.unreachable(ctx, slice); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(r, complete)
+	s.fillReading(r, complete)
 	return nil
 }
 
@@ -49,7 +49,7 @@ func (s *Source) askAll(ctx, slice context.Context, plan []*tracked) {
 		case <-slice.Done():
 			return
 		}
-		if s.complained() || !s.budget.Wait(slice) {
+		if s.refusing() || !s.budget.Wait(slice) {
 			return
 		}
 		wg.Add(1)
@@ -61,11 +61,11 @@ func (s *Source) askAll(ctx, slice context.Context, plan []*tracked) {
 	}
 }
 
-// complained says that asking on is useless or unkind: the server refuses, or nothing of it answers.
-func (s *Source) complained() bool {
+// refusing reports whether further requests are useless: the server refuses them, or does not answer.
+func (s *Source) refusing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tally.throttled >= patience || s.tally.asked >= inFlight && s.tally.answered == 0
+	return s.tally.throttled >= maxRefusals || s.tally.asked >= inFlight && s.tally.answered == 0
 }
 
 // ask sends one health request and records the answer.
@@ -118,7 +118,7 @@ func (s *Source) request(ctx context.Context, t *tracked) (*wire.Response, error
 	return s.client.Get(ctx, wire.Request{URL: url, Header: headers, ETag: etag})
 }
 
-// judge says what an answer means. With an error the answer tells nothing about the workspaces.
+// judge says what an answer means. With an error the answer says nothing about the workspaces.
 func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.RouteAnswer, error) {
 	if err != nil {
 		if backend.KindOf(err) == backend.ErrInvalid {
@@ -155,14 +155,14 @@ func (s *Source) judge(t *tracked, resp *wire.Response, err error) (backend.Rout
 		return backend.AnswerInvalid, at(resp.Where, err)
 	}
 	t.future = min(d.future-before, len(spaces))
-	t.spaces, t.fresh, t.etag, t.hash, t.clock, t.retired = spaces, true, resp.ETag, hash, clock, false
+	t.workspaces, t.fresh, t.etag, t.hash, t.clock, t.retired = spaces, true, resp.ETag, hash, clock, false
 	return backend.AnswerOK, nil
 }
 
 // again confirms the last snapshot.
 func (s *Source) again(t *tracked, at time.Time) {
-	for i := range t.spaces {
-		t.spaces[i].ReadAt = at
+	for i := range t.workspaces {
+		t.workspaces[i].ReadAt = at
 	}
 	t.fresh = true
 }
@@ -199,9 +199,9 @@ func (s *Source) idle(body []byte) bool {
 	return ok && isText && text == s.opt.IdleMatch.Equals
 }
 
-// dead decides whether nothing at all answered. When every request of this poll failed, a session that answered
+// unreachable decides whether nothing at all answered. When every request of this poll failed, a session that answered
 // before is asked too: one broken session among idle ones must not look like a dead server.
-func (s *Source) dead(ctx, slice context.Context) error {
+func (s *Source) unreachable(ctx, slice context.Context) error {
 	s.mu.Lock()
 	n := s.tally
 	var canary *tracked

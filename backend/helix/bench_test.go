@@ -74,7 +74,7 @@ func BenchmarkAggregate(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				s.forget(&sweep{pages: []*page{readAgain(b, s, bodies[i%2])}, count: 50_000})
+				s.forget(&pageWalk{pages: []*page{readAgain(b, s, bodies[i%2])}, count: 50_000})
 			}
 		})
 	}

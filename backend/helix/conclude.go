@@ -53,8 +53,8 @@ func (s *Source) census(now time.Time) answerWindow {
 	return c
 }
 
-// tell puts what is known into the reading.
-func (s *Source) tell(r *backend.Reading, complete bool) {
+// fillReading adds what is known to the reading.
+func (s *Source) fillReading(r *backend.Reading, complete bool) {
 	now := s.deps.Now()
 	c := s.census(now)
 	waiting := s.waiting()
@@ -71,9 +71,9 @@ func (s *Source) tell(r *backend.Reading, complete bool) {
 			r.Sessions = append(r.Sessions, e)
 		}
 		if complete && !t.bad() && t.listed != nil { // the work of a bad one stays as it was, stale like its session
-			s.tellWork(r, t.key, t.listed.work)
+			s.addWork(r, t.key, t.listed.work)
 		}
-		s.tellSession(r, t, c, now)
+		s.addWorkspaces(r, t, c, now)
 	}
 	s.fromTheFuture(r, future)
 	if waiting > 0 {
@@ -83,31 +83,31 @@ func (s *Source) tell(r *backend.Reading, complete bool) {
 	s.inputs(r, c)
 }
 
-// tellSession adds the workspaces of one session, or why there is nothing new about them.
-func (s *Source) tellSession(r *backend.Reading, t *tracked, c answerWindow, now time.Time) {
+// addWorkspaces adds the workspaces of one session, or why there is nothing new about them.
+func (s *Source) addWorkspaces(r *backend.Reading, t *tracked, c answerWindow, now time.Time) {
 	switch {
 	case t.bad():
 		r.Stale = append(r.Stale, backend.StaleMark{Key: t.key, Why: t.text})
 		s.problemErr(r, t.key, t.problem)
 	case t.answer == backend.AnswerOK && t.fresh:
-		for i := range t.spaces {
-			w := t.spaces[i]
+		for i := range t.workspaces {
+			w := t.workspaces[i]
 			r.Workspaces = append(r.Workspaces, &w)
 		}
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindWorkspace, Parent: t.id, Complete: true})
 	case t.answer == backend.AnswerIdle && (c.ok > 0 || t.listed != nil && !t.listed.running.Or(true)), t.retired:
 		// Its owner says that the run is over: by the documented 404 while others are answered, or on the list.
-		for i := range t.spaces {
-			r.Ended = append(r.Ended, t.spaces[i].Key)
+		for i := range t.workspaces {
+			r.Ended = append(r.Ended, t.workspaces[i].Key)
 		}
 		if t.retired {
 			t.outcome = outcome{asked: t.asked, good: t.good}
 		}
-		t.spaces, t.future, t.retired, t.etag, t.hash = nil, 0, false, "", 0
+		t.workspaces, t.future, t.retired, t.etag, t.hash = nil, 0, false, "", 0
 	case t.answer == backend.AnswerIdle && t.touch:
 		// Everybody is answered 404: that may mean idle, and may mean that the registries are out of sight.
-		for i := range t.spaces {
-			w := t.spaces[i]
+		for i := range t.workspaces {
+			w := t.workspaces[i]
 			w.Unreadable = true
 			r.Workspaces = append(r.Workspaces, &w)
 		}
@@ -167,10 +167,10 @@ func (s *Source) inputs(r *backend.Reading, c answerWindow) {
 			Why: backend.Text("no session has answered yet")})
 	}
 	switch {
-	case s.opt.ListURL != "" && s.find.listErr != nil:
+	case s.opt.ListURL != "" && s.discovery.listErr != nil:
 		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputSessions,
-			Why: s.degraded("the list route cannot be read", s.find.listErr)})
-	case s.opt.ListURL != "" && s.find.listed, s.opt.SessionsFile != "", len(s.opt.SessionsCommand) > 0:
+			Why: s.degraded("the list route cannot be read", s.discovery.listErr)})
+	case s.opt.ListURL != "" && s.discovery.listed, s.opt.SessionsFile != "", len(s.opt.SessionsCommand) > 0:
 		r.Inputs = append(r.Inputs, backend.InputSessions)
 	case s.opt.ListURL != "":
 		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputSessions,
@@ -183,7 +183,7 @@ func (s *Source) inputs(r *backend.Reading, c answerWindow) {
 
 // judgeAggregate is the same for the aggregate route, which asks no health route.
 func (s *Source) judgeAggregate(r *backend.Reading) {
-	last := s.agg.last
+	last := s.agg.previous
 	if last == nil {
 		why := backend.Text("the aggregate route has not been read to its end yet")
 		r.Missing = []backend.MissingInput{{Input: backend.InputRegistry, Why: why}, {Input: backend.InputSessions, Why: why}}

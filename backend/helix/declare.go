@@ -54,7 +54,7 @@ func newDeclarations(in []backend.Declaration) ([]declaration, error) {
 	return out, nil
 }
 
-// declareWorkspace fills in what no route told; of two declarations the first wins.
+// declareWorkspace fills in what no route reports. Of two declarations the first wins.
 func (d *decoder) declareWorkspace(w *backend.Workspace) {
 	for i := range d.declare {
 		x := &d.declare[i]

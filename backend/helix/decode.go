@@ -149,7 +149,7 @@ func addNamed(out *[]entry, n wire.Node) error {
 	return nil
 }
 
-// distinct refuses two entries under one name: neither could be told from the other.
+// distinct refuses two entries under one name, which could not be distinguished.
 func distinct(in []entry) ([]entry, error) {
 	if len(in) > maxEntries {
 		return nil, in[maxEntries].node.Invalid("more than %d entries in one session", maxEntries)

@@ -32,7 +32,7 @@ type discovery struct {
 	command     []backend.ID
 	commandNext time.Time
 
-	list     *sweep // in progress
+	current  *pageWalk // in progress
 	listNext time.Time
 	listed   bool // the list route was read to its end at least once
 	listErr  error
@@ -46,7 +46,7 @@ func (s *Source) static() error {
 		if err != nil {
 			return err
 		}
-		s.find.fixed = append(s.find.fixed, id)
+		s.discovery.fixed = append(s.discovery.fixed, id)
 	}
 	s.adopt()
 	return nil
@@ -90,12 +90,12 @@ func (s *Source) discover(ctx, slice context.Context, r *backend.Reading) (compl
 // adopt makes the tracked sessions those that some place names. The caller holds the lock, or is the constructor.
 func (s *Source) adopt() {
 	named := make(map[backend.ID]bool, len(s.sessions))
-	for _, ids := range [][]backend.ID{s.find.fixed, s.find.file, s.find.command} {
+	for _, ids := range [][]backend.ID{s.discovery.fixed, s.discovery.file, s.discovery.command} {
 		for _, id := range ids {
 			named[id] = true
 		}
 	}
-	for id := range s.find.onList {
+	for id := range s.discovery.onList {
 		named[id] = true
 	}
 	for id := range named {
@@ -120,7 +120,7 @@ func (s *Source) readFile() error {
 		return backend.Errorf(backend.ErrUnreachable, s.opt.SessionsFile, "the list of sessions cannot be read: %w", err)
 	}
 	defer f.Close()
-	if old := s.find.fileInfo; old != nil && os.SameFile(old, info) && old.ModTime().Equal(info.ModTime()) && old.Size() == info.Size() {
+	if old := s.discovery.fileInfo; old != nil && os.SameFile(old, info) && old.ModTime().Equal(info.ModTime()) && old.Size() == info.Size() {
 		return nil
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxSessionList+1))
@@ -131,17 +131,17 @@ func (s *Source) readFile() error {
 	if err != nil {
 		return at(s.opt.SessionsFile, err)
 	}
-	s.find.file, s.find.fileInfo = ids, info
+	s.discovery.file, s.discovery.fileInfo = ids, info
 	return nil
 }
 
 // runCommand asks the command for ids; ran is false when it was not due or failed.
 func (s *Source) runCommand(ctx context.Context) (ran bool, err error) {
 	now := s.deps.Now()
-	if now.Before(s.find.commandNext) {
+	if now.Before(s.discovery.commandNext) {
 		return false, nil
 	}
-	s.find.commandNext = now.Add(commandEvery)
+	s.discovery.commandNext = now.Add(commandEvery)
 	ctx, cancel := context.WithTimeout(ctx, max(s.deps.Deadline, time.Second))
 	defer cancel()
 	name := "command " + s.opt.SessionsCommand[0]
@@ -158,7 +158,7 @@ func (s *Source) runCommand(ctx context.Context) (ran bool, err error) {
 	if err != nil {
 		return false, at(name, err)
 	}
-	s.find.command = ids
+	s.discovery.command = ids
 	return true, nil
 }
 
@@ -222,33 +222,33 @@ func parseIDs(b []byte) ([]backend.ID, error) {
 // readList goes on with the list route; done is true when it was read to its end in this poll.
 func (s *Source) readList(ctx, slice context.Context, r *backend.Reading) (done bool, err error) {
 	now := s.deps.Now()
-	if s.find.list == nil {
-		if now.Before(s.find.listNext) {
-			return false, s.find.listErr
+	if s.discovery.current == nil {
+		if now.Before(s.discovery.listNext) {
+			return false, s.discovery.listErr
 		}
-		s.find.list = &sweep{}
+		s.discovery.current = &pageWalk{}
 	}
-	w := s.find.list
+	w := s.discovery.current
 	done, err = s.walk(ctx, slice, s.opt.ListURL, w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.find.listErr = err
+	s.discovery.listErr = err
 	if err != nil {
-		s.find.list, s.find.listNext = nil, now.Add(s.deps.Interval)
+		s.discovery.current, s.discovery.listNext = nil, now.Add(s.deps.Interval)
 		return false, err
 	}
-	s.find.fold(w, s, r)
+	s.discovery.fold(w, s, r)
 	if !done {
 		return false, nil
 	}
-	s.find.list, s.find.listed = nil, true
-	s.find.listNext = now.Add(s.deps.Interval * time.Duration((len(w.pages)+pagesPerPoll-1)/pagesPerPoll) * 9 / 10)
-	s.find.onList = make(map[backend.ID]bool, w.count)
+	s.discovery.current, s.discovery.listed = nil, true
+	s.discovery.listNext = now.Add(s.deps.Interval * time.Duration((len(w.pages)+pagesPerPoll-1)/pagesPerPoll) * 9 / 10)
+	s.discovery.onList = make(map[backend.ID]bool, w.count)
 	whole := true
 	for _, p := range w.pages {
 		whole = whole && len(p.bad) == 0
 		for _, l := range p.listed {
-			s.find.onList[l.id] = true
+			s.discovery.onList[l.id] = true
 		}
 	}
 	s.forgetPages(s.opt.ListURL, w)
@@ -256,7 +256,7 @@ func (s *Source) readList(ctx, slice context.Context, r *backend.Reading) (done 
 }
 
 // fold takes over what the pages say about sessions.
-func (f *discovery) fold(w *sweep, s *Source, r *backend.Reading) {
+func (f *discovery) fold(w *pageWalk, s *Source, r *backend.Reading) {
 	if f.onList == nil {
 		f.onList = map[backend.ID]bool{}
 	}

@@ -78,7 +78,7 @@ func (s *Source) EstimateLoad() (requestsPerMinute float64, text backend.Safe) {
 	allowed := s.opt.RequestsPerSec * 60
 	if s.opt.AggregateURL != "" {
 		pages, what := 1, "an unknown number of sessions"
-		if w := s.agg.last; w != nil {
+		if w := s.agg.previous; w != nil {
 			pages, what = len(w.pages), fmt.Sprintf("%d sessions", w.count)
 		}
 		requestsPerMinute = min(float64(pages)*polls, allowed)

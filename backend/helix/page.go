@@ -24,7 +24,7 @@ type page struct {
 
 	listed   []listed   // of a list route
 	sessions []*session // of an aggregate route
-	// bad are sessions without a usable id: the page names them, nobody can tell which they are.
+	// bad are sessions without a usable id: the page counts them, but does not say which they are.
 	bad []error
 }
 
@@ -133,17 +133,17 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 	return p, nil
 }
 
-// sweep is one walk over all pages of a route; it may take several polls.
-type sweep struct {
-	cursor string
-	pages  []*page
-	seen   map[string]bool
-	fresh  bool // some page changed
-	count  int
+// pageWalk is one walk over all pages of a route. It may take several polls.
+type pageWalk struct {
+	cursor  string
+	pages   []*page
+	seen    map[string]bool
+	changed bool // some page changed
+	count   int
 }
 
-// walk goes on with a sweep until its end or the end of the slice. done is true at the end; err ends the sweep.
-func (s *Source) walk(ctx, slice context.Context, route string, w *sweep) (done bool, err error) {
+// walk goes on with a walk until its end or the end of the slice. done is true at the end; err ends the walk.
+func (s *Source) walk(ctx, slice context.Context, route string, w *pageWalk) (done bool, err error) {
 	if w.seen == nil {
 		w.seen = map[string]bool{"": true}
 	}
@@ -154,13 +154,13 @@ func (s *Source) walk(ctx, slice context.Context, route string, w *sweep) (done 
 		}
 		p, fresh, err := s.fetchPage(ctx, route, w.cursor)
 		if err != nil && ctx.Err() != nil && len(w.pages) > from {
-			return false, nil // the poll was ended from outside: what was read is told, the next poll goes on
+			return false, nil // the poll was ended from outside: what was read is delivered, the next poll goes on
 		}
 		if err != nil {
 			return false, err
 		}
 		s.tally.list = true
-		w.pages, w.fresh = append(w.pages, p), w.fresh || fresh
+		w.pages, w.changed = append(w.pages, p), w.changed || fresh
 		w.count += len(p.listed) + len(p.sessions)
 		switch {
 		case p.next == "":
@@ -175,8 +175,8 @@ func (s *Source) walk(ctx, slice context.Context, route string, w *sweep) (done 
 	}
 }
 
-// forgetPages drops the pages of a route that a complete sweep no longer led to.
-func (s *Source) forgetPages(route string, w *sweep) {
+// forgetPages drops the pages of a route that a complete walk no longer reaches.
+func (s *Source) forgetPages(route string, w *pageWalk) {
 	keep := make(map[string]*page, len(w.seen))
 	for cursor := range w.seen {
 		url := withCursor(route, cursor)

@@ -103,7 +103,7 @@ func TestAnswersOfSingleSessions(t *testing.T) {
 	if w == nil || w.Condition(rig.clock.Now(), time.Minute) != backend.CondWorking || len(r.Workspaces) != 1 {
 		t.Fatalf("workspaces %+v", r.Workspaces)
 	}
-	again := rig.poll() // the broken ones are marked, and not told again
+	again := rig.poll() // the broken ones are marked, and not delivered again
 	if sessionOf(again, "broken") != nil || staleWhy(again, "broken") == "" || sessionOf(again, "ok") == nil {
 		t.Errorf("second poll: %+v, stale %+v", again.Sessions, again.Stale)
 	}

@@ -31,16 +31,16 @@ type Source struct {
 	seed    maphash.Seed
 	started time.Time // of the first poll
 
-	mu       sync.Mutex // guards everything below; answers come from several goroutines
-	dec      *decoder
-	newest   newest
-	sessions map[backend.ID]*tracked
-	pages    map[string]*page // by route and cursor
-	buffer   []byte           // for pages, which are read one at a time
-	find     discovery
-	agg      aggregate
-	tally    answerCounts
-	works    bool // a route lists executions or jobs
+	mu        sync.Mutex // guards everything below; answers come from several goroutines
+	dec       *decoder
+	newest    newest
+	sessions  map[backend.ID]*tracked
+	pages     map[string]*page // by route and cursor
+	buffer    []byte           // for pages, which are read one at a time
+	discovery discovery
+	agg       aggregate
+	tally     answerCounts
+	works     bool // a route lists executions or jobs
 
 	attention sync.Mutex
 	alerting  map[backend.ID]bool // sessions

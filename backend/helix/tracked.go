@@ -19,13 +19,13 @@ type tracked struct {
 	outcome         // of the newest request
 	before  outcome // of the one before
 
-	etag    string
-	hash    uint64
-	clock   clockCorrection
-	spaces  []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
-	fresh   bool                // spaces were read in this poll
-	future  int                 // of them carry a time in the future
-	retired bool                // the list route no longer calls it running: its snapshot is to be ended
+	etag       string
+	hash       uint64
+	clock      clockCorrection
+	workspaces []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
+	fresh      bool                // workspaces were read in this poll
+	future     int                 // of them carry a time in the future
+	retired    bool                // the list route no longer calls it running: its snapshot is to be ended
 
 	shown  sessionView
 	entity *backend.Session
@@ -51,7 +51,7 @@ type sessionView struct {
 	text           backend.Safe
 }
 
-// list takes over what the list route says.
+// list stores what the list route says.
 func (t *tracked) list(l *listed, hash uint64, clock clockCorrection, s *Source) {
 	was, is := backend.Unknown[bool](), l.running
 	if t.listed != nil {

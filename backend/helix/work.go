@@ -54,8 +54,8 @@ func (s *Source) listsWork(l listed, at time.Time) {
 	}
 }
 
-// tellWork puts the work of a session into a reading.
-func (s *Source) tellWork(r *backend.Reading, session backend.Key, x *work) {
+// addWork adds the work of a session to a reading.
+func (s *Source) addWork(r *backend.Reading, session backend.Key, x *work) {
 	if x == nil {
 		return
 	}
