@@ -56,7 +56,10 @@ func (c *Cleaner) Mask(raw string) string {
 		return raw
 	}
 	raw = secretHeader.ReplaceAllString(raw, "${1}"+masked) // before the next, which would mask "Bearer" and leave the token
-	raw = secretAssign.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretCookie.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretAssign.ReplaceAllString(raw, "${1}${2}${3}"+masked)
+	raw = secretFlag.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretUser.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretURL.ReplaceAllString(raw, "${1}"+masked+"@")
 	return secretShape.ReplaceAllString(raw, masked)
 }
@@ -69,10 +72,16 @@ func (c *Cleaner) Clean(raw string, limit int) Safe {
 	return Clean(c.Mask(raw), limit)
 }
 
+// secretName is the part of a name that says that its value is a secret.
+const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|private[_-]?key|access[_-]?key|signature)`
+
 // The shapes follow the providers' documented token prefixes; see docs/security.md.
 var (
-	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature)[A-Z0-9_.-]*["']?\s*[=:]\s*["']?)[^\s"'&,;}]{4,}`)
-	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*\\*["']?\s*[=:]\s*)(?:(\\*")(?:[^"\\]|\\[^"\\]){4,}|(')[^']{4,}|[^\s"'&,;}\\]{4,})`)
+	secretFlag   = regexp.MustCompile(`(?i)(\s--[a-z0-9-]*` + secretName + `[a-z0-9-]*\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
+	secretUser   = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*["']?[^\s"':]{1,200}:)[^\s"']+`)
+	secretCookie = regexp.MustCompile(`(?i)\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)[^"'\r\n\\]{4,}`)
+	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
 	secretURL    = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+@`)
 	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
@@ -96,11 +105,11 @@ func mayHoldSecret(s string) bool {
 				return true
 			}
 		case 'p':
-			if begins(rest, "passw") {
+			if begins(rest, "passw") || begins(rest, "passphrase") {
 				return true
 			}
 		case 'c':
-			if begins(rest, "credential") {
+			if begins(rest, "credential") || begins(rest, "cookie") || begins(rest, "curl") {
 				return true
 			}
 		case 'a':

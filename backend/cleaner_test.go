@@ -11,7 +11,7 @@ import (
 func TestHintsMissNoSecret(t *testing.T) {
 	parts := []string{"API_KEY", "apikey", "ToKeN", "secret", "passwd", "PASSWORD", "credential", "private-key", "access_key",
 		"Signature", "Authorization", "proxy-authorization", "Bearer ", "=", ": ", "\"", "sk-", "ghp_", "github_pat_", "xoxb-", "AKIA",
-		"ASIA", "glpat-", "eyJ", ".", "-----BEGIN RSA PRIVATE KEY-----", "https://", "u:p", "@", "abcdefgh12345678", "ABCDEFGH12345678",
+		"ASIA", "Cookie", "curl ", " -u ", "--password ", "passphrase", "glpat-", "eyJ", ".", "-----BEGIN RSA PRIVATE KEY-----", "https://", "u:p", "@", "abcdefgh12345678", "ABCDEFGH12345678",
 		" ", "x", "\u017f", "\u212a", "ecret", "ey", "é", "\n"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	matched := 0
@@ -21,7 +21,8 @@ func TestHintsMissNoSecret(t *testing.T) {
 			b.WriteString(parts[rng.IntN(len(parts))])
 		}
 		s := b.String()
-		hit := secretAssign.MatchString(s) || secretHeader.MatchString(s) || secretURL.MatchString(s) || secretShape.MatchString(s)
+		hit := secretAssign.MatchString(s) || secretHeader.MatchString(s) || secretURL.MatchString(s) || secretCookie.MatchString(s) || secretFlag.MatchString(s) ||
+			secretUser.MatchString(s) || secretShape.MatchString(s)
 		if hit {
 			matched++
 		}

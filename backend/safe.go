@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -73,7 +74,7 @@ func Clean(raw string, limit int) Safe {
 		}
 		i += size
 		switch {
-		case combining(r):
+		case combining(r) && !unsafeRune(r):
 			if marks++; marks > 2 {
 				continue
 			}
@@ -118,24 +119,16 @@ func combining(r rune) bool {
 }
 
 // unsafeRune lists what must never reach a terminal raw besides C0: C1 controls, bidi controls, zero-width and other
-// invisible characters, separators, tags, variation selectors, private use and noncharacters. The list follows the
-// Unicode standard's Bidi_Control and Default_Ignorable_Code_Point properties.
+// invisible characters, separators, tags, variation selectors, private use and noncharacters. It follows the Unicode
+// standard's Default_Ignorable_Code_Point property, of which Go has the parts.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0x7f:
 		return false
-	case r <= 0x9f, r == 0xad, r == 0x61c, r == 0x34f, r == 0x180e:
-		return true
-	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x17b4, r == 0x17b5:
-		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
-		return true
-	case r >= 0xfe00 && r <= 0xfe0f, r == 0xfeff, r >= 0xfff0 && r <= 0xfffb, r&0xfffe == 0xfffe:
-		return true
-	case r >= 0xe000 && r <= 0xf8ff, r >= 0xf0000, r >= 0xe0000 && r <= 0xe0fff:
+	case r <= 0x9f, r == 0x2800, r == 0x2028, r == 0x2029, r >= 0xfff0 && r <= 0xfffb, r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef:
 		return true
 	}
-	return false
+	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 func unquoteJSON(b []byte) (string, error) {

@@ -93,6 +93,15 @@ func FuzzQuoteJSON(f *testing.F) {
 	})
 }
 
+func TestCleanShowsEveryIgnorableCharacter(t *testing.T) {
+	for _, r := range []rune{0x34f, 0x61c, 0x180b, 0x180f, 0x2065, 0x3164, 0xfe00, 0x1bca0, 0x1d173, 0xe0041, 0xe01ef, 0xf0000} {
+		want := fmt.Sprintf("a<U+%04X>b", r)
+		if got := Clean("a"+string(r)+"b", 50).String(); got != want {
+			t.Errorf("%U: %q, want %q", r, got, want)
+		}
+	}
+}
+
 func TestCleanerMasksOurSecretsInEveryForm(t *testing.T) {
 	secret := "p@ss/word+1\"x"
 	c := NewCleaner(secret)
@@ -114,12 +123,26 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		"tok eyJhbGciOiJI.eyJzdWIiOiIx.SflKxwRJ":      "eyJzdWIiOiIx",
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nAAA":  "MIIE",
 		`{"github_token":"ghp_0123456789abcdef0123"}`: "ghp_0123456789abcdef0123",
+		`raw "{\"apiKey\":\"s3cr3t-value\"}"`:         "s3cr3t-value",
+		`raw "{\\\"apiKey\\\":\\\"s3cr3t-value\\\"}"`: "s3cr3t-value",
+		`{"password":"two words"}`:                    "words",
+		`{"authorization":"Basic dXNlcjpwYXNz"}`:      "dXNlcjpwYXNz",
+		"Cookie: sid=abc123; theme=dark":              "abc123",
+		"set-cookie: sid=abc123; Path=/":              "abc123",
+		"curl -s -H 'Cookie: sid=abc123' https://x/y": "abc123",
+		"curl -u mara:hunter2 https://x/y":            "hunter2",
+		"curl -sSu mara:hunter2 https://x/y":          "hunter2",
+		"curl --user=mara:hunter2 https://x/y":        "hunter2",
+		"mysql --password hunter2 db":                 "hunter2",
+		"tool --api-key 'a b c' run":                  "b c",
+		"gpg --passphrase x --batch":                  " x ",
 	} {
 		if got := c.Clean(raw, 500).String(); strings.Contains(got, gone) || !strings.Contains(got, masked) {
 			t.Errorf("%q became %q", raw, got)
 		}
 	}
-	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2", "tokens used: 12"} {
+	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2",
+		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12"} {
 		if got := c.Clean(raw, 500).String(); got != raw {
 			t.Errorf("%q holds no secret and became %q", raw, got)
 		}

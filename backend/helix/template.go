@@ -63,10 +63,7 @@ func secretHeaders(templates map[string]string) []string {
 		lower := strings.ToLower(name)
 		for _, word := range []string{"auth", "cookie", "key", "token", "secret", "pass"} {
 			if strings.Contains(lower, word) && !strings.Contains(v, placeholder) {
-				out = append(out, v)
-				if _, after, ok := strings.Cut(v, " "); ok {
-					out = append(out, after)
-				}
+				out = append(out, wire.SecretForms(v)...)
 				break
 			}
 		}

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -118,7 +119,7 @@ func (s *secretStore) header(ctx context.Context) (name, value string, err error
 			return "", "", backend.Errorf(backend.ErrUnauthorised, "", "the credential cannot be read: %w", err)
 		}
 		if v != s.value {
-			s.clean = s.clean.With(v)
+			s.clean = s.clean.With(SecretForms(v)...)
 		}
 		s.value, s.until = v, now.Add(credentialLife)
 	}
@@ -131,6 +132,20 @@ func (s *secretStore) header(ctx context.Context) (name, value string, err error
 		prefix = "Bearer " // a value with a space brings its own scheme
 	}
 	return name, prefix + s.value, nil
+}
+
+// SecretForms are the value of a header and what a server may echo of it: the credential behind its scheme, and the
+// password in a Basic one (RFC 7617 §2).
+func SecretForms(value string) []string {
+	all := []string{value}
+	if scheme, rest, ok := strings.Cut(value, " "); ok {
+		all = append(all, strings.TrimSpace(rest))
+		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest)); err == nil && strings.EqualFold(scheme, "Basic") {
+			_, password, _ := strings.Cut(string(plain), ":")
+			all = append(all, string(plain), password)
+		}
+	}
+	return all
 }
 
 func (s *secretStore) read(ctx context.Context) (string, error) {

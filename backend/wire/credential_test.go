@@ -95,3 +95,12 @@ func TestCredentialPrefix(t *testing.T) {
 		}
 	}
 }
+
+func TestEchoesOfACredentialAreMasked(t *testing.T) {
+	clean := backend.NewCleaner().With(wire.SecretForms("Basic bWFyYTpodW50ZXIyMg==")...)
+	for _, echo := range []string{"Basic bWFyYTpodW50ZXIyMg==", "got bWFyYTpodW50ZXIyMg==", "mara:hunter22 is locked", "wrong password hunter22"} {
+		if got := clean.Mask(echo); strings.Contains(got, "hunter22") || strings.Contains(got, "bWFyYT") {
+			t.Errorf("%q became %q", echo, got)
+		}
+	}
+}
