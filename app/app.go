@@ -54,8 +54,8 @@ func Signals() (context.Context, context.CancelFunc) {
 func CauseOf(text backend.Safe) string { return alerts.Fingerprint(text.String()) }
 
 // Known is what a configuration file may name.
-func (a *App) Known() config.Known {
-	k := config.Known{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys()}
+func (a *App) Known() config.Catalog {
+	k := config.Catalog{Kinds: a.Kinds, Rules: RuleKinds(), Operator: operatorKeys()}
 	for _, e := range a.Effects {
 		x := config.ActionKind{Kind: e.Name, Defaults: e.Defaults}
 		for _, s := range e.Specs {

@@ -51,7 +51,7 @@ func (k OperatorKind) defaults() any {
 }
 
 // actionsOf is what can be done to sources of a kind.
-func (k Known) actionsOf(kind string) ActionKind {
+func (k Catalog) actionsOf(kind string) ActionKind {
 	if i := slices.IndexFunc(k.Actions, func(a ActionKind) bool { return a.Kind == kind }); i >= 0 {
 		return k.Actions[i]
 	}
@@ -85,7 +85,7 @@ func (p *parser) actions(root *node) {
 		if n := b.child("name"); n != nil && n.shape == shapeText && n.text != "" {
 			where = fmt.Sprintf("[[action]] %q", n.text)
 		}
-		head := &options{file: p.file, block: pick(b, keysOf(typeOf(c))), where: where}
+		head := &options{file: p.file, block: subset(b, keysOf(typeOf(c))), where: where}
 		rest := &options{file: p.file, block: b, where: where, taken: keysOf(typeOf(c))}
 		p.collect(rest.check(p.known.Operator.defaults()))
 		if !p.decode(head, c) {
@@ -215,7 +215,7 @@ func actionRoute(t *node, verb string) []backend.Route {
 
 // Overlap lists the keys of a kind that both its adapter and its actions claim. There must be none: each would be hidden
 // from the other.
-func (k Known) Overlap(kind backend.SourceKind) []string {
+func (k Catalog) Overlap(kind backend.SourceKind) []string {
 	claimed := make(map[string]bool)
 	for _, key := range append(optionKeys(kind.Defaults), keysOf(typeOf(commonDefaults()))...) {
 		claimed[key] = true

@@ -29,7 +29,7 @@ type verbOptions struct {
 	Act    credential `toml:"act" doc:"the acting credential"`
 }
 
-func acting() config.Known {
+func acting() config.Catalog {
 	k := known()
 	k.Actions = []config.ActionKind{
 		{Kind: "helix", Verbs: []string{"reset"}, Defaults: func() any { return &resetOptions{Reset: request{Method: "POST"}} }},

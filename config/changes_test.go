@@ -14,7 +14,7 @@ type changesOptions struct {
 	Name string `toml:"name" doc:"a word"`
 }
 
-func knowsChanges() config.Known {
+func knowsChanges() config.Catalog {
 	k := known()
 	k.Kinds = append(k.Kinds, backend.SourceKind{Name: "changes", Summary: "markers", Defaults: func() any { return &changesOptions{Name: "change"} }})
 	return k

@@ -101,32 +101,32 @@ func (c *checker) value(n *node, t reflect.Type, what, where string) {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		c.want(n, what, shapeText)
+		c.expect(n, what, shapeText)
 	case reflect.Bool:
-		c.want(n, what, shapeBool)
+		c.expect(n, what, shapeBool)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if c.want(n, what, shapeWhole) {
-			c.whole(n, t, what)
+		if c.expect(n, what, shapeWhole) {
+			c.integer(n, t, what)
 		}
 	case reflect.Float32, reflect.Float64:
-		if n.shape == shapeWhole || c.want(n, what, shapeNumber) {
+		if n.shape == shapeWhole || c.expect(n, what, shapeNumber) {
 			c.number(n, what)
 		}
 	case reflect.Slice, reflect.Array:
-		if n.shape == shapeTables || c.want(n, what, shapeList) {
+		if n.shape == shapeTables || c.expect(n, what, shapeList) {
 			for _, k := range n.kids {
 				c.value(k, t.Elem(), "an element of "+what, where+" [["+n.key+"]]")
 			}
 		}
 	case reflect.Map:
-		if c.want(n, what, shapeTable) {
+		if c.expect(n, what, shapeTable) {
 			for _, k := range n.kids {
 				c.value(k, t.Elem(), fmt.Sprintf("%q of %s", k.key, what), where+" ["+n.key+"]")
 			}
 		}
 	case reflect.Struct:
-		if c.want(n, what, shapeTable) {
+		if c.expect(n, what, shapeTable) {
 			if !n.element {
 				where += " [" + n.key + "]"
 			}
@@ -136,7 +136,7 @@ func (c *checker) value(n *node, t reflect.Type, what, where string) {
 	}
 }
 
-func (c *checker) want(n *node, what string, s shape) bool {
+func (c *checker) expect(n *node, what string, s shape) bool {
 	if n.shape == s {
 		return true
 	}
@@ -156,7 +156,7 @@ func (c *checker) textual(n *node, t reflect.Type, u encoding.TextUnmarshaler, w
 	}
 }
 
-func (c *checker) whole(n *node, t reflect.Type, what string) {
+func (c *checker) integer(n *node, t reflect.Type, what string) {
 	v, err := strconv.ParseInt(n.text, 0, 64)
 	switch {
 	case err != nil && n.text[0] != '+' && n.text[0] != '-':

@@ -22,8 +22,8 @@ type RuleKind struct {
 	Defaults func() any
 }
 
-// Known is what a file may name: the kinds of sources, what can be done to them, and the rules of this program.
-type Known struct {
+// Catalog is what a file may name: the kinds of sources, what can be done to them, and the rules of this program.
+type Catalog struct {
 	Kinds []backend.SourceKind
 	Rules []RuleKind
 	// Actions are what can be done to the sources of each kind; a kind that is not listed can only be read.
@@ -104,7 +104,7 @@ const minInterval = 100 * time.Millisecond
 // Parse reads a configuration. name stands in front of every error. The error is of type Errors and lists everything
 // that is wrong; the options of sources are checked against their kinds' structs, but only building the source finds
 // what only its adapter can judge.
-func Parse(data []byte, name string, known Known) (*Config, error) {
+func Parse(data []byte, name string, known Catalog) (*Config, error) {
 	f := &file{name: name, data: bytes.TrimPrefix(slices.Clone(data), []byte("\ufeff"))}
 	if len(data) > MaxFileBytes {
 		return nil, Errors{{File: name, What: fmt.Sprintf("the file has %d bytes; a configuration has at most %d", len(data), MaxFileBytes)}}
@@ -184,7 +184,7 @@ func empty(name, where string) *options {
 // parser walks the tree and collects what is wrong.
 type parser struct {
 	file   *file
-	known  Known
+	known  Catalog
 	errs   Errors
 	config *Config
 }

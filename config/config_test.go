@@ -51,8 +51,8 @@ type stormOptions struct {
 	Rate float64 `toml:"rate" doc:"per second"`
 }
 
-func known() config.Known {
-	return config.Known{
+func known() config.Catalog {
+	return config.Catalog{
 		Kinds: []backend.SourceKind{
 			{Name: "helix", Summary: "registries", Defaults: func() any {
 				return &helixOptions{Rate: 10, Idle: backend.Duration(5 * time.Minute), MaxBody: 64e6, Active: true,

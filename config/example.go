@@ -8,14 +8,14 @@ import (
 
 // Example is a configuration file with every key there is, its default and one line of why. The sources that Local has
 // are live, so that the file works as it is; the others are commented out until somebody fills them in.
-func Example(known Known) string {
+func Example(known Catalog) string {
 	w := &writer{docs: true}
 	w.comment("Sandglass configuration. Every key is listed with its default; what starts with # and no space is switched off.")
 	w.comment("It is looked for at --config FILE, then $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml.")
 	w.comment("To begin: take the # away from a [[source]], its id and kind, and the keys that say where it is; all others can be left out.")
 	w.comment("Check it with: sandglass config check")
 	w.comment("Durations are written 90s, 10m, 48h or 7d; sizes 100kB, 64MB or 1GiB.")
-	w.gap()
+	w.blankLine()
 	w.table("", nil, valueOf(generalDefaults()))
 	local := Local()
 	for _, k := range known.Kinds {
@@ -24,7 +24,7 @@ func Example(known Known) string {
 		if w.off = at < 0; at >= 0 {
 			id = local.Sources[at].ID
 		}
-		w.gap()
+		w.blankLine()
 		acts := known.actionsOf(k.Name)
 		structs := []reflect.Value{valueOf(commonDefaults()), structOf(k.Defaults())}
 		if acts.Defaults != nil {
@@ -39,13 +39,13 @@ func Example(known Known) string {
 	}
 	w.actions(known.Operator)
 	w.off = true
-	w.gap()
+	w.blankLine()
 	w.comment("Facts that no route tells. Repeat it as often as needed; later ones win.")
 	w.line("[[declare]]")
 	w.table("declare", nil, valueOf(declaredDefaults()))
 	w.off = false
 	for _, r := range known.Rules {
-		w.gap()
+		w.blankLine()
 		if r.Summary != "" {
 			w.comment("%s", r.Summary)
 		}
@@ -59,7 +59,7 @@ func Example(known Known) string {
 func (w *writer) actions(k OperatorKind) {
 	w.off = true
 	for i, e := range k.Examples {
-		w.gap()
+		w.blankLine()
 		w.comment("%s", e.Summary)
 		w.line("[[action]]")
 		if i > 0 {

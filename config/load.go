@@ -49,7 +49,7 @@ func userDir(getenv func(string) string, variable, below, name string) string {
 }
 
 // Load reads the file at path; an empty path gives Local.
-func Load(path string, known Known) (*Config, error) {
+func Load(path string, known Catalog) (*Config, error) {
 	if path == "" {
 		return Local(), nil
 	}

@@ -22,7 +22,7 @@ const cleanVerb = "clean"
 
 // Permitted is a configuration without a file that allows more. A file says itself what may be done, so that the command
 // line cannot.
-func (c *Config) Permitted(p Permit, known Known) (*Config, error) {
+func (c *Config) Permitted(p Permit, known Catalog) (*Config, error) {
 	if len(p.Verbs) == 0 && p.SessionLifetime == 0 {
 		return c, nil
 	}

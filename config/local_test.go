@@ -12,7 +12,7 @@ type cleanOptions struct {
 	SessionLifetime string `toml:"session_lifetime" doc:"how long a session can live"`
 }
 
-func local() config.Known {
+func local() config.Catalog {
 	k := acting()
 	k.Actions = append(k.Actions, config.ActionKind{Kind: "tmpdir", Verbs: []string{"clean", "purge", "undo"}, Defaults: func() any { return &cleanOptions{} }})
 	return k

@@ -19,7 +19,7 @@ const hidden = "‹masked›"
 
 // Show prints the configuration as it takes effect: defaults filled in, secrets hidden. Where it says which environment
 // variable, file or command a credential comes from, that is shown, because it is no secret.
-func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
+func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 	w := &writer{mask: func(key, value string) string {
 		if value != "" && (secretKey.MatchString(key) || secretFlag.MatchString(key)) {
 			return hidden
@@ -52,7 +52,7 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 			}
 			structs = append(structs, structOf(doing))
 		}
-		w.gap()
+		w.blankLine()
 		w.line("[[source]]")
 		w.table("source", nil, structs...)
 	}
@@ -61,12 +61,12 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 		if err := a.Options.Decode(into); err != nil {
 			return "", err
 		}
-		w.gap()
+		w.blankLine()
 		w.line("[[action]]")
 		w.table("action", nil, valueOf(&actionCommon{Name: a.Name}), structOf(into))
 	}
 	for i := range c.Declarations {
-		w.gap()
+		w.blankLine()
 		w.line("[[declare]]")
 		w.table("declare", nil, valueOf(c.Declarations[i].written))
 	}
@@ -75,14 +75,14 @@ func (c *Config) Show(known Known, cleaner *backend.Cleaner) (string, error) {
 		if err := c.Rule(r.Name).Decode(into); err != nil {
 			return "", err
 		}
-		w.gap()
+		w.blankLine()
 		w.line("[rules.%s]", bareKey(r.Name))
 		w.table("rules."+bareKey(r.Name), nil, structOf(into))
 	}
 	return w.b.String(), nil
 }
 
-func (c *Config) defaults(known Known, s Source) (any, error) {
+func (c *Config) defaults(known Catalog, s Source) (any, error) {
 	for _, k := range known.Kinds {
 		if k.Name == s.Kind {
 			return k.Defaults(), nil

@@ -101,7 +101,7 @@ func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 	kind, kindKnown := p.kindOf(b, where)
 	acts := p.known.actionsOf(kind.Name)
 	ours := keysOf(typeOf(c))
-	head := &options{file: p.file, block: pick(b, ours), where: where}
+	head := &options{file: p.file, block: subset(b, ours), where: where}
 	// The keys of the adapter and of the actions stand in one table; each reads its own and knows the other's names.
 	rest := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(acts.Defaults))}
 	doing := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(kind.Defaults))}
@@ -157,8 +157,8 @@ func (p *parser) kindOf(b *node, where string) (backend.SourceKind, bool) {
 	return backend.SourceKind{}, false
 }
 
-// pick is a copy of a table with only some of its keys.
-func pick(n *node, keys []string) *node {
+// subset is a copy of a table with only some of its keys.
+func subset(n *node, keys []string) *node {
 	c := *n
 	c.kids = slices.DeleteFunc(slices.Clone(n.kids), func(k *node) bool { return !slices.Contains(keys, k.key) })
 	return &c

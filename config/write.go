@@ -34,7 +34,7 @@ func (w *writer) comment(format string, args ...any) {
 	fmt.Fprintf(&w.b, "# "+format+"\n", args...)
 }
 
-func (w *writer) gap() { w.b.WriteByte('\n') }
+func (w *writer) blankLine() { w.b.WriteByte('\n') }
 
 // table prints the keys of structs that share a table, the plain ones first, since whatever follows a header belongs to
 // it. The keys in extra get that text.
@@ -99,7 +99,7 @@ func (w *writer) nested(path string, f field, v reflect.Value) {
 		}
 	}
 	for _, row := range rows {
-		w.gap()
+		w.blankLine()
 		if w.docs && f.doc != "" {
 			w.comment("%s", f.doc)
 		}

@@ -42,7 +42,7 @@ func onPage(t *testing.T, page, metric string) float64 {
 func promAPISource(t *testing.T, address string) backend.Source {
 	t.Helper()
 	c, err := config.Parse(fmt.Appendf(nil, "[[source]]\nid = \"prom\"\nkind = \"prometheus-api\"\nurl = \"http://%s\"\nlookback = \"3m\"\nmatchers = { job = \"demo\" }\n", address),
-		"test", config.Known{Kinds: []backend.SourceKind{promapi.Kind()}})
+		"test", config.Catalog{Kinds: []backend.SourceKind{promapi.Kind()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -239,7 +239,7 @@ func (f *form) Render(w, h int, frame *views.Frame) (kit.Block, *tea.Cursor) {
 		if i == f.at {
 			mark, tone = "› ", theme.Accent
 		}
-		l.Put(theme.Accent, mark).Put(tone, f.fields[i].label).To(label + 4)
+		l.Put(theme.Accent, mark).Put(tone, f.fields[i].label).PadTo(label + 4)
 		at := f.fields[i].entry.drawTail(l, inner-label-5)
 		if i == f.at {
 			x, y = 2+label+4+at, y+i

@@ -72,9 +72,9 @@ func header(w int, v *Viewer, f *views.Frame) string {
 			break
 		}
 	}
-	l := kit.NewLine(f.Theme, w).Puts(spans...)
+	l := kit.NewLine(f.Theme, w).PutSpans(spans...)
 	if left := w - spansWidth(end); l.Left() > spansWidth(end) {
-		l.To(left).Puts(end...)
+		l.PadTo(left).PutSpans(end...)
 	}
 	return l.String()
 }

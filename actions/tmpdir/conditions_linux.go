@@ -153,7 +153,7 @@ func isLocal(s *subject) backend.Safe {
 	if !ok {
 		return backend.Text("which file system it lies on is not known")
 	}
-	if hostfs.OneMachine(m.FSType) {
+	if hostfs.LocalFilesystem(m.FSType) {
 		return backend.Safe{}
 	}
 	return backend.Textf("it lies on %s, which other machines may use as well: nobody here sees who does", backend.Clean(m.FSType, 40))

@@ -89,7 +89,7 @@ func (p *Policy) check() error {
 	switch {
 	case len(p.Roots) == 0:
 		return errors.New("roots: no directory is named")
-	case err != nil || strings.Contains(p.Pattern, "/") || !hostfs.AsideApart(p.Pattern):
+	case err != nil || strings.Contains(p.Pattern, "/") || !hostfs.NeverSetAside(p.Pattern):
 		return fmt.Errorf("pattern: %q is not a glob on names that begins with a letter or digit; write for example helix-ws-*", p.Pattern)
 	case p.OlderThan.Std() < time.Hour:
 		return errors.New("older_than: must be at least 1h where nobody looks; write for example 48h")

@@ -49,7 +49,7 @@ func (s *Source) Volumes(ctx context.Context) ([]backend.Volume, error) {
 func (v volume) places() []string {
 	device, more := v.options["device"], v.options["o"]
 	bound := slices.ContainsFunc(strings.Split(more, ","), func(o string) bool { return o == "bind" || o == "rbind" })
-	out := hostfs.Layers(more)
+	out := hostfs.OverlayLayers(more)
 	switch {
 	case filepath.IsAbs(device):
 		out = append(out, device)

@@ -100,9 +100,9 @@ func (a Aside) Is(s Stat) bool {
 	return s.Mode.IsDir() && s.ID.Ino == a.Ino && (a.Born.IsZero() || s.Born.IsZero() || s.Born.Equal(a.Born))
 }
 
-// AsideApart reports whether no name of Aside can match the pattern (path.Match syntax), whatever the directory's own
+// NeverSetAside reports whether no name of Aside can match the pattern (path.Match syntax), whatever the directory's own
 // name is: the pattern begins with an ordinary character other than a dot.
-func AsideApart(pattern string) bool {
+func NeverSetAside(pattern string) bool {
 	return pattern != "" && !strings.ContainsRune(`.*?[\`, rune(pattern[0]))
 }
 

@@ -66,7 +66,7 @@ func FuzzAsideNames(f *testing.F) {
 		if again, err := a.Name(); err != nil || again != name {
 			t.Errorf("%q becomes %q, %v", name, again, err)
 		}
-		if match, _ := path.Match(pattern, name); match && AsideApart(pattern) {
+		if match, _ := path.Match(pattern, name); match && NeverSetAside(pattern) {
 			t.Errorf("pattern %q matches %q", pattern, name)
 		}
 	})

@@ -2,19 +2,19 @@ package hostfs
 
 import "time"
 
-// How says in which way a process uses an object.
-type How string
+// UseKind says in which way a process uses an object.
+type UseKind string
 
 // The ways.
 const (
-	HowCwd    How = "cwd"
-	HowRoot   How = "root"
-	HowExe    How = "exe"
-	HowFD     How = "fd"
-	HowMap    How = "map"
-	HowMount  How = "mount"       // some mount table shows the directory, or something inside it, at another place
-	HowSocket How = "socket"      // it is bound to a name there
-	HowPoint  How = "mount point" // in some mount table something is mounted on the directory, or inside it
+	HowCwd    UseKind = "cwd"
+	HowRoot   UseKind = "root"
+	HowExe    UseKind = "exe"
+	HowFD     UseKind = "fd"
+	HowMap    UseKind = "map"
+	HowMount  UseKind = "mount"       // some mount table shows the directory, or something inside it, at another place
+	HowSocket UseKind = "socket"      // it is bound to a name there
+	HowPoint  UseKind = "mount point" // in some mount table something is mounted on the directory, or inside it
 )
 
 // Target is a directory whose users are wanted.
@@ -28,7 +28,7 @@ type Target struct {
 type Use struct {
 	PID     int    // 0: no process but our own mount table
 	Command string // untrusted
-	How     How
+	How     UseKind
 	// Deleted says that the object has no name any more: its space returns when the process lets go of it.
 	Deleted bool
 	// Bytes are allocated by such objects together, each counted once; of mapped files it is not known.

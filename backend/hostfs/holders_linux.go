@@ -38,7 +38,7 @@ type knownMount struct {
 	own bool
 }
 
-type finder struct {
+type processScan struct {
 	p       Proc
 	ctx     context.Context
 	targets []Target
@@ -70,7 +70,7 @@ type finder struct {
 //
 // The context bounds the pass; when it ends, the result says that it is blind.
 func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
-	f := &finder{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[devicePath]int{},
+	f := &processScan{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[devicePath]int{},
 		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]knownMount{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
 		nets: map[string]bool{}, sockets: map[string]string{}, paths: map[string][]string{}, seed: maphash.MakeSeed(), self: strconv.Itoa(os.Getpid())}
 	f.out.Uses = make([][]Use, len(targets))
@@ -80,11 +80,11 @@ func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 		return Users{}, fmt.Errorf("own mount table: %w", err)
 	}
 	f.own = &table{own: true, mounts: mounts}
-	f.learn(f.own)
+	f.indexMounts(f.own)
 	if ns, err := p.link("self", "ns", "mnt"); err == nil {
 		f.tables[ns] = f.own
 	}
-	f.out.Blind = f.blind(mounts)
+	f.out.Blind = f.hiddenReason(mounts)
 	for i, t := range targets {
 		f.byPath[t.Path], f.byID[t.ID], f.devs[t.ID.Dev] = i, i, true
 		if m, ok := f.mountOf(f.own, t.Path, t.MountID); ok {
@@ -112,32 +112,32 @@ func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 	return f.out, nil
 }
 
-// blind looks for reasons why some processes do not appear in /proc at all.
-func (f *finder) blind(mounts Mounts) string {
+// hiddenReason looks for reasons why some processes do not appear in /proc at all.
+func (f *processScan) hiddenReason(mounts Mounts) string {
 	if ns, err := f.p.link("self", "ns", "pid"); err == nil && ns != fmt.Sprintf("pid:[%d]", firstPIDNamespace) {
 		return "only the processes of this container can be seen"
 	}
 	// With CAP_SYS_PTRACE this process sees every other one. The superuser of a container can lack it.
-	if m, ok := mounts.At(f.p.Root); ok && hides(m) && !effective(unix.CAP_SYS_PTRACE) {
+	if m, ok := mounts.At(f.p.Root); ok && hidesProcesses(m) && !hasCapability(unix.CAP_SYS_PTRACE) {
 		return "/proc hides the processes of other users (mount option hidepid)"
 	}
 	return ""
 }
 
-// effective reports whether this process has a capability, one of the first 32.
-func effective(capability int) bool {
+// hasCapability reports whether this process has a capability, one of the first 32.
+func hasCapability(capability int) bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<capability) != 0
 }
 
-// hides reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
-func hides(m Mount) bool {
-	v, set := m.HasSuper("hidepid")
+// hidesProcesses reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
+func hidesProcesses(m Mount) bool {
+	v, set := m.SuperOption("hidepid")
 	return set && m.FSType == "proc" && v != "0" && v != "off" && v != "1" && v != "noaccess"
 }
 
-func (f *finder) learn(t *table) {
+func (f *processScan) indexMounts(t *table) {
 	for _, m := range t.mounts {
 		f.mounts[m.ID] = knownMount{Mount: m, own: t.own}
 	}
@@ -145,7 +145,7 @@ func (f *finder) learn(t *table) {
 
 // mountOf finds the mount that a path lies on: by its id where the system tells it, else by the path in the table of
 // the process that showed the path.
-func (f *finder) mountOf(t *table, p string, id uint64) (knownMount, bool) {
+func (f *processScan) mountOf(t *table, p string, id uint64) (knownMount, bool) {
 	if id == 0 {
 		m, ok := t.mounts.At(p)
 		return knownMount{Mount: m, own: t.own}, ok
@@ -185,7 +185,7 @@ func (p Proc) link(parts ...string) (string, error) {
 }
 
 // process looks at one process.
-func (f *finder) process(pid int) {
+func (f *processScan) process(pid int) {
 	id := strconv.Itoa(pid)
 	flags, gone := f.flags(id)
 	if flags&flagKernel != 0 {
@@ -226,15 +226,15 @@ func (f *finder) process(pid int) {
 }
 
 // task looks at everything that one task has: a process's first thread, or another one by its own directory.
-func (f *finder) task(pid int, id string, own bool) error {
+func (f *processScan) task(pid int, id string, own bool) error {
 	t, err := f.tableOf(pid, id)
-	for _, how := range []How{HowCwd, HowRoot, HowExe} {
+	for _, how := range []UseKind{HowCwd, HowRoot, HowExe} {
 		if err == nil {
-			err = f.linked(t, pid, how, f.p.path(id, string(how)), own)
+			err = f.addLink(t, pid, how, f.p.path(id, string(how)), own)
 		}
 	}
 	if err == nil {
-		err = f.bound(id)
+		err = f.boundSockets(id)
 	}
 	if err == nil {
 		err = f.descriptors(t, pid, id, own)
@@ -253,7 +253,7 @@ const (
 
 // flags are the ninth field of the stat file, which is readable for everybody. gone: the task has ended and waits for its
 // parent; other threads of the process, if it has any left, go on with everything that it opened.
-func (f *finder) flags(id string) (flags uint64, gone bool) {
+func (f *processScan) flags(id string) (flags uint64, gone bool) {
 	b, err := f.p.read(id, "stat")
 	if err != nil {
 		return 0, false
@@ -270,7 +270,7 @@ func (f *finder) flags(id string) (flags uint64, gone bool) {
 }
 
 // tableOf reads the mount table of the process's namespace, once per namespace.
-func (f *finder) tableOf(pid int, id string) (*table, error) {
+func (f *processScan) tableOf(pid int, id string) (*table, error) {
 	ns, err := f.p.link(id, "ns", "mnt")
 	if err != nil {
 		return nil, err
@@ -288,13 +288,13 @@ func (f *finder) tableOf(pid int, id string) (*table, error) {
 	}
 	t := &table{mounts: m}
 	f.tables[ns] = t
-	f.learn(t)
+	f.indexMounts(t)
 	f.searchMounts(t, pid)
 	return t, nil
 }
 
 // add remembers a use, one per process and way.
-func (f *finder) add(i int, u Use) {
+func (f *processScan) add(i int, u Use) {
 	uses := f.out.Uses[i]
 	for j := range uses {
 		if o := &uses[j]; o.PID == u.PID && o.How == u.How && o.Deleted == u.Deleted {
@@ -312,7 +312,7 @@ func (f *finder) add(i int, u Use) {
 }
 
 // started is when the process started: field 22 of its stat file, in hundredths of a second since boot.
-func (f *finder) started(pid int) time.Time {
+func (f *processScan) started(pid int) time.Time {
 	b, err := f.p.read(strconv.Itoa(pid), "stat")
 	boot, berr := f.p.BootTime()
 	if err != nil || berr != nil {
@@ -330,7 +330,7 @@ func (f *finder) started(pid int) time.Time {
 }
 
 // command is the command line with blanks for its separators, or the name in brackets.
-func (f *finder) command(pid int) string {
+func (f *processScan) command(pid int) string {
 	id := strconv.Itoa(pid)
 	if c, err := os.Open(f.p.path(id, "cmdline")); err == nil {
 		b, _ := io.ReadAll(io.LimitReader(c, 4096)) // what could be read is better than nothing

@@ -166,7 +166,7 @@ func needsMounts(t *testing.T) {
 	if id := os.Geteuid(); id != 0 {
 		needsRoot(t, fmt.Sprintf("user id is %d", id))
 	}
-	if !effective(unix.CAP_SYS_ADMIN) {
+	if !hasCapability(unix.CAP_SYS_ADMIN) {
 		needsRoot(t, "it is not effective")
 	}
 }
@@ -312,7 +312,7 @@ func TestUsersSaysWhenItIsBlind(t *testing.T) {
 func TestHides(t *testing.T) {
 	for super, want := range map[string]bool{"rw": false, "rw,hidepid=0": false, "rw,hidepid=1": false, "rw,hidepid=noaccess": false,
 		"rw,hidepid=2": true, "rw,gid=4,hidepid=invisible": true, "rw,hidepid=ptraceable": true, "rw,hidepid=off": false} {
-		if got := hides(Mount{FSType: "proc", Super: super}); got != want {
+		if got := hidesProcesses(Mount{FSType: "proc", Super: super}); got != want {
 			t.Errorf("%s: %v, want %v", super, got, want)
 		}
 	}

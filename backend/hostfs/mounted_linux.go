@@ -9,7 +9,7 @@ import (
 
 // foreignMounts searches the mount table of a process that shows nothing else: tables are readable where descriptors
 // are not.
-func (f *finder) foreignMounts(pid int, id string) {
+func (f *processScan) foreignMounts(pid int, id string) {
 	b, err := f.p.read(id, "mountinfo")
 	if err != nil || f.texts[maphash.Bytes(f.seed, b)] {
 		return // the process counts as unreadable already
@@ -22,12 +22,12 @@ func (f *finder) foreignMounts(pid int, id string) {
 
 // searchMounts finds mounts that show a target, or something inside it. pid is a process that sees the table, 0 for our
 // own.
-func (f *finder) searchMounts(t *table, pid int) {
+func (f *processScan) searchMounts(t *table, pid int) {
 	for _, m := range t.mounts {
 		f.mountedOn(t, m, pid)
 		f.mountedFrom(t, m, pid)
 		root, deleted := strings.CutSuffix(m.Root, "//deleted")
-		i, ok := f.within(devicePath{m.Dev, root})
+		i, ok := f.targetAt(devicePath{m.Dev, root})
 		if _, same := f.byPlace[devicePath{m.Dev, root}]; !ok || deleted && same {
 			continue // of the same place but unlinked: a predecessor of the target
 		}
@@ -47,10 +47,10 @@ func mountUse(m Mount, pid int) Use {
 }
 
 // mountedOn finds a target that something is mounted on or inside of, as the process sees it.
-func (f *finder) mountedOn(t *table, m Mount, pid int) {
+func (f *processScan) mountedOn(t *table, m Mount, pid int) {
 	i, ok := 0, false
 	if t.own {
-		i, ok = f.named(m.Point)
+		i, ok = f.targetOfPath(m.Point)
 	}
 	if !ok {
 		up, found := f.mounts[m.Parent]
@@ -58,7 +58,7 @@ func (f *finder) mountedOn(t *table, m Mount, pid int) {
 			up.Mount, found = t.mounts.ByID(m.Parent)
 		}
 		if found {
-			i, ok = f.within(devicePath{up.Dev, up.Inside(m.Point)})
+			i, ok = f.targetAt(devicePath{up.Dev, up.Inside(m.Point)})
 		}
 	}
 	if !ok {
@@ -73,18 +73,18 @@ func (f *finder) mountedOn(t *table, m Mount, pid int) {
 
 // mountedFrom finds targets that a mount is made of although its root does not say so: the layers of an overlay, and a
 // file or directory that a file system names as its source (an image without a loop device, a stacked file system).
-func (f *finder) mountedFrom(t *table, m Mount, pid int) {
+func (f *processScan) mountedFrom(t *table, m Mount, pid int) {
 	for _, p := range append([]string{m.Source}, m.Layers...) {
 		if !path.IsAbs(p) || within(p, "/dev") {
 			continue
 		}
 		u := mountUse(m, pid)
-		for _, p := range f.ways(p) {
-			if i, ok := f.named(p); ok {
+		for _, p := range f.pathsTo(p) {
+			if i, ok := f.targetOfPath(p); ok {
 				f.add(i, u)
 			}
 			if up, found := t.mounts.At(p); found {
-				if i, ok := f.within(devicePath{up.Dev, up.Inside(p)}); ok {
+				if i, ok := f.targetAt(devicePath{up.Dev, up.Inside(p)}); ok {
 					f.add(i, u)
 				}
 			}
@@ -92,15 +92,15 @@ func (f *finder) mountedFrom(t *table, m Mount, pid int) {
 	}
 }
 
-// ways are a path and what it leads to through links, as far as this process sees it and no other machine has to be
+// pathsTo are a path and what it leads to through links, as far as this process sees it and no other machine has to be
 // asked.
-func (f *finder) ways(p string) []string {
+func (f *processScan) pathsTo(p string) []string {
 	p = path.Clean(p)
 	if out, known := f.paths[p]; known {
 		return out
 	}
 	out := []string{p}
-	if m, ok := f.own.mounts.At(p); ok && OneMachine(m.FSType) {
+	if m, ok := f.own.mounts.At(p); ok && LocalFilesystem(m.FSType) {
 		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
 			out = append(out, real)
 		}
@@ -109,8 +109,8 @@ func (f *finder) ways(p string) []string {
 	return out
 }
 
-// named finds the target that a path of this process's own is, or lies in.
-func (f *finder) named(p string) (int, bool) {
+// targetOfPath finds the target that a path of this process's own is, or lies in.
+func (f *processScan) targetOfPath(p string) (int, bool) {
 	for ; p != "/" && p != "."; p = path.Dir(p) {
 		if i, ok := f.byPath[p]; ok {
 			return i, true
@@ -119,8 +119,8 @@ func (f *finder) named(p string) (int, bool) {
 	return 0, false
 }
 
-// within finds the target that a place is, or lies in.
-func (f *finder) within(p devicePath) (int, bool) {
+// targetAt finds the target that a place is, or lies in.
+func (f *processScan) targetAt(p devicePath) (int, bool) {
 	for {
 		if i, ok := f.byPlace[p]; ok {
 			return i, true

@@ -68,7 +68,7 @@ func parseMount(line string) (Mount, error) {
 	if len(f) > hyphen+3 {
 		m.Super = Unescape(f[hyphen+3])
 		if strings.Contains(m.FSType, "overlay") {
-			m.Layers = Layers(f[hyphen+3])
+			m.Layers = OverlayLayers(f[hyphen+3])
 		}
 	}
 	return m, nil
@@ -94,9 +94,9 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// Layers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
+// OverlayLayers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
 // commas in octal here, and before that a colon or comma of a name was given with a backslash.
-func Layers(super string) []string {
+func OverlayLayers(super string) []string {
 	var out []string
 	for option := range strings.SplitSeq(super, ",") {
 		key, value, _ := strings.Cut(option, "=")
@@ -133,9 +133,9 @@ func (t Mounts) ByID(id uint64) (Mount, bool) {
 	return Mount{}, false
 }
 
-// OneMachine reports whether a file system of this type is used by this machine's kernel alone: it lies on a disk or in
+// LocalFilesystem reports whether a file system of this type is used by this machine's kernel alone: it lies on a disk or in
 // memory. What is not among them may be shared, or answer late.
-func OneMachine(fsType string) bool {
+func LocalFilesystem(fsType string) bool {
 	switch fsType {
 	case "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay":
 		return true
@@ -170,8 +170,8 @@ func (m Mount) Inside(p string) string {
 	return path.Join("/", m.Root, strings.TrimPrefix(p, m.Point))
 }
 
-// HasSuper reports the value of an option of the file system ("hidepid" in "rw,hidepid=2").
-func (m Mount) HasSuper(name string) (value string, ok bool) {
+// SuperOption reports the value of an option of the file system ("hidepid" in "rw,hidepid=2").
+func (m Mount) SuperOption(name string) (value string, ok bool) {
 	for o := range strings.SplitSeq(m.Super, ",") {
 		if k, v, _ := strings.Cut(o, "="); k == name {
 			return v, true

@@ -55,8 +55,8 @@ func (p Proc) Memory() (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	total, err1 := labelled(b, "MemTotal:")
-	available, err2 := labelled(b, "MemAvailable:")
+	total, err1 := labelledNumber(b, "MemTotal:")
+	available, err2 := labelledNumber(b, "MemAvailable:")
 	if err1 != nil || err2 != nil {
 		return Memory{}, fmt.Errorf("meminfo has no MemTotal or MemAvailable")
 	}
@@ -92,7 +92,7 @@ func (p Proc) OOMKills() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return labelled(b, "oom_kill")
+	return labelledNumber(b, "oom_kill")
 }
 
 // BootTime is when the host started, by its own clock, to the second.
@@ -101,7 +101,7 @@ func (p Proc) BootTime() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	s, err := labelled(b, "btime")
+	s, err := labelledNumber(b, "btime")
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -135,8 +135,8 @@ func (p Proc) word(parts ...string) (string, error) {
 	return w, nil
 }
 
-// labelled finds the whole number behind a label at the start of a line.
-func labelled(b []byte, label string) (int64, error) {
+// labelledNumber finds the whole number behind a label at the start of a line.
+func labelledNumber(b []byte, label string) (int64, error) {
 	for line := range bytes.Lines(b) {
 		f := bytes.Fields(line)
 		if len(f) >= 2 && string(f[0]) == label {

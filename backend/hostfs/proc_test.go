@@ -33,7 +33,7 @@ func TestParseMounts(t *testing.T) {
 	if got := m[0].Inside("/var"); got != "/var" {
 		t.Errorf("inside the root mount: %q", got)
 	}
-	if v, ok := m[3].HasSuper("hidepid"); !ok || v != "2" {
+	if v, ok := m[3].SuperOption("hidepid"); !ok || v != "2" {
 		t.Errorf("hidepid %q, %v", v, ok)
 	}
 	if below := m.Below("/tmp"); len(below) != 2 {

@@ -11,9 +11,9 @@ import (
 // A process that listens at a socket in a directory has no open file there: its descriptor leads to the socket, and only
 // the list of its network namespace says which name that was bound to.
 
-// bound reads the names of the Unix sockets in the process's network namespace, once per namespace. A kernel without
+// boundSockets reads the names of the Unix sockets in the process's network namespace, once per namespace. A kernel without
 // such sockets, or without such namespaces, lists none.
-func (f *finder) bound(id string) error {
+func (f *processScan) boundSockets(id string) error {
 	ns, err := f.p.link(id, "ns", "net")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -60,7 +60,7 @@ func parseUnix(text string) map[string]string {
 }
 
 // socket notes a descriptor that leads to a Unix socket with a name, "socket:[inode]".
-func (f *finder) socket(t *table, pid int, text string) {
+func (f *processScan) socket(t *table, pid int, text string) {
 	ino, ok := strings.CutPrefix(text, "socket:[")
 	if !ok {
 		return
@@ -69,7 +69,7 @@ func (f *finder) socket(t *table, pid int, text string) {
 	if !ok {
 		return
 	}
-	if path.IsAbs(name) && !strings.HasPrefix(name, "/proc/") && f.find(t, path.Clean(name), 0, Use{PID: pid, How: HowSocket}) {
+	if path.IsAbs(name) && !strings.HasPrefix(name, "/proc/") && f.matchPath(t, path.Clean(name), 0, Use{PID: pid, How: HowSocket}) {
 		return
 	}
 	// Bound by a name relative to a directory that nobody remembers: only a walk can tell whether one of that name is here.

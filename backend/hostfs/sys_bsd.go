@@ -48,7 +48,7 @@ func (o *opener) child(dir int, name string, like Stat) (int, error) {
 		if err != nil {
 			return -1, err
 		}
-		return staying(fd, like)
+		return requireFilesystem(fd, like)
 	}
 }
 

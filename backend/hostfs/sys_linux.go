@@ -87,7 +87,7 @@ func (o *opener) child(dir int, name string, like Stat) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	return staying(fd, like)
+	return requireFilesystem(fd, like)
 }
 
 func (o *opener) open(dir int, name string, flags int) (int, error) {

@@ -22,10 +22,10 @@ func IDOf(_ string, info fs.FileInfo) FileID {
 	return FileID{}
 }
 
-// staying returns a directory that was opened, unless it lies on another file system than like: then it is closed.
-func staying(fd int, like Stat) (int, error) {
+// requireFilesystem returns a directory that was opened, unless it lies on another file system than like: then it is closed.
+func requireFilesystem(fd int, like Stat) (int, error) {
 	st, err := statOpen(fd)
-	if err == nil && crosses(like, st) {
+	if err == nil && otherFilesystem(like, st) {
 		err = errCrossed
 	}
 	if err != nil {

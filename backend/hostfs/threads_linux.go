@@ -20,7 +20,7 @@ const (
 // threads looks at what the other threads of a process have for themselves, and returns how many there are. They share
 // everything with the first one unless they gave that up (unshare(2), as file servers and container tools do). alone:
 // the first one has ended, and they are all that is left.
-func (f *finder) threads(pid int, id string, alone bool) (seen int, err error) {
+func (f *processScan) threads(pid int, id string, alone bool) (seen int, err error) {
 	entries, err := os.ReadDir(f.p.path(id, "task"))
 	if ended(err) {
 		return 0, nil // the process has just shown everything that it had
@@ -46,19 +46,19 @@ func (f *finder) threads(pid int, id string, alone bool) (seen int, err error) {
 	return seen, nil
 }
 
-func (f *finder) thread(pid, tid int, id string, alone bool) error {
+func (f *processScan) thread(pid, tid int, id string, alone bool) error {
 	own := strconv.Itoa(pid) == f.self
 	if alone {
 		return f.task(pid, id, own)
 	}
-	places, files := !same(pid, tid, kcmpFS), !same(pid, tid, kcmpFiles)
+	places, files := !sharedByKernel(pid, tid, kcmpFS), !sharedByKernel(pid, tid, kcmpFiles)
 	if !places && !files {
 		return nil
 	}
 	t, err := f.tableOf(pid, id)
-	for _, how := range []How{HowCwd, HowRoot} {
+	for _, how := range []UseKind{HowCwd, HowRoot} {
 		if err == nil && places {
-			err = f.linked(t, pid, how, f.p.path(id, string(how)), own)
+			err = f.addLink(t, pid, how, f.p.path(id, string(how)), own)
 		}
 	}
 	if err == nil && files {
@@ -67,8 +67,8 @@ func (f *finder) thread(pid, tid int, id string, alone bool) error {
 	return err
 }
 
-// same asks the kernel whether two tasks share something. What it does not tell counts as not shared.
-func same(a, b int, what uintptr) bool {
+// sharedByKernel asks the kernel whether two tasks share something. What it does not tell counts as not shared.
+func sharedByKernel(a, b int, what uintptr) bool {
 	order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(a), uintptr(b), what, 0, 0, 0)
 	return errno == 0 && order == 0
 }

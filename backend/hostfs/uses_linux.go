@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (f *finder) descriptors(t *table, pid int, id string, own bool) error {
+func (f *processScan) descriptors(t *table, pid int, id string, own bool) error {
 	name := f.p.path(id, "fd")
 	if f.p.deny != nil {
 		if err := f.p.deny(name); err != nil {
@@ -26,7 +26,7 @@ func (f *finder) descriptors(t *table, pid int, id string, own bool) error {
 	for {
 		names, err := d.Readdirnames(checkEvery)
 		for _, n := range names {
-			if lerr := f.linked(t, pid, HowFD, name+"/"+n, own); lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
+			if lerr := f.addLink(t, pid, HowFD, name+"/"+n, own); lerr != nil && !errors.Is(lerr, fs.ErrNotExist) {
 				return lerr
 			}
 		}
@@ -42,9 +42,9 @@ func (f *finder) descriptors(t *table, pid int, id string, own bool) error {
 	}
 }
 
-// linked looks at what one of the kernel's links leads to. own is set for this very process, whose open directories
+// addLink looks at what one of the kernel's links leads to. own is set for this very process, whose open directories
 // are its walks.
-func (f *finder) linked(t *table, pid int, how How, name string, own bool) error {
+func (f *processScan) addLink(t *table, pid int, how UseKind, name string, own bool) error {
 	if f.p.deny != nil {
 		if err := f.p.deny(name); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (f *finder) linked(t *table, pid int, how How, name string, own bool) error
 	if use.Deleted {
 		text = strings.TrimSuffix(text, " (deleted)")
 	}
-	if f.find(t, text, st.MountID, use) || !f.devs[st.ID.Dev] {
+	if f.matchPath(t, text, st.MountID, use) || !f.devs[st.ID.Dev] {
 		return nil
 	}
 	if len(f.out.Unplaced) >= maxUnplaced {
@@ -91,9 +91,9 @@ func (f *finder) linked(t *table, pid int, how How, name string, own bool) error
 	return nil
 }
 
-// find adds the use to the target that the path lies in, and reports whether the path could be placed at all. The
+// matchPath adds the use to the target that the path lies in, and reports whether the path could be placed at all. The
 // target itself is known by its identity: a deleted object that had the target's own path is a predecessor.
-func (f *finder) find(t *table, text string, mount uint64, u Use) (placed bool) {
+func (f *processScan) matchPath(t *table, text string, mount uint64, u Use) (placed bool) {
 	if text == "" {
 		return false
 	}
@@ -112,7 +112,7 @@ func (f *finder) find(t *table, text string, mount uint64, u Use) (placed bool) 
 		}
 	}
 	at := devicePath{m.Dev, m.Inside(text)}
-	i, ok := f.within(at)
+	i, ok := f.targetAt(at)
 	if _, same := f.byPlace[at]; ok && !(same && u.Deleted) {
 		f.add(i, u)
 	}
@@ -121,7 +121,7 @@ func (f *finder) find(t *table, text string, mount uint64, u Use) (placed bool) 
 
 // maps looks at the files that the process has mapped into its memory. The file shows their paths; the links of
 // map_files, which show objects, need more rights than reading needs here.
-func (f *finder) maps(t *table, pid int, id string) error {
+func (f *processScan) maps(t *table, pid int, id string) error {
 	b, err := f.p.read(id, "maps")
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (f *finder) maps(t *table, pid int, id string) error {
 		}
 		last = strings.TrimSuffix(line[i:], "\n")
 		text, deleted := strings.CutSuffix(strings.ReplaceAll(last, `\012`, "\n"), " (deleted)")
-		f.find(t, text, 0, Use{PID: pid, How: HowMap, Deleted: deleted})
+		f.matchPath(t, text, 0, Use{PID: pid, How: HowMap, Deleted: deleted})
 	}
 	return nil
 }

@@ -23,10 +23,10 @@ const (
 
 var errCrossed = errors.New("something is mounted there")
 
-// crosses reports whether b lies on another mount than a. Where mount ids are known they decide; besides, a directory
+// otherFilesystem reports whether b lies on another mount than a. Where mount ids are known they decide; besides, a directory
 // with a device of its own (a btrfs subvolume) counts as another file system. A file with a device of its own does not:
 // overlay file systems give files the device of the layer they come from.
-func crosses(a, b Stat) bool {
+func otherFilesystem(a, b Stat) bool {
 	if a.MountID == 0 || b.MountID == 0 {
 		return a.ID.Dev != b.ID.Dev
 	}
@@ -105,16 +105,16 @@ func (w *walker) step() {
 	case errors.Is(err, errCrossed):
 		w.t.Mounts++
 		return
-	case gone(err):
+	case vanished(err):
 		return
 	default:
-		w.unread(err)
+		w.countUnreadable(err)
 		return
 	}
 	st, err := statOpen(fd)
 	if err != nil {
 		_ = unix.Close(fd) // opened for reading
-		w.unread(err)
+		w.countUnreadable(err)
 		return
 	}
 	w.enter(fd, st.ID)
@@ -144,7 +144,7 @@ func (w *walker) enter(fd int, id FileID) {
 			break
 		}
 		if err != nil {
-			w.unread(err)
+			w.countUnreadable(err)
 			break
 		}
 	}
@@ -157,14 +157,14 @@ func (w *walker) entry(dir int, name string, names *strings.Builder) {
 		return
 	}
 	st, err := statAt(dir, name)
-	if gone(err) {
+	if vanished(err) {
 		return
 	}
 	if err != nil {
-		w.unread(err)
+		w.countUnreadable(err)
 		return
 	}
-	if st.MountRoot || crosses(w.t.Top, st) {
+	if st.MountRoot || otherFilesystem(w.t.Top, st) {
 		w.t.Mounts++
 		return
 	}
@@ -237,7 +237,7 @@ func (w *walker) leave() {
 	up := &w.stack[last-1]
 	fd, err := unix.Openat(int(child.f.Fd()), "..", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		w.unread(err)
+		w.countUnreadable(err)
 		w.t.Cut = CutMoved
 		return
 	}
@@ -250,15 +250,15 @@ func (w *walker) leave() {
 	up.f = os.NewFile(uintptr(fd), "directory")
 }
 
-func (w *walker) unread(err error) {
+func (w *walker) countUnreadable(err error) {
 	w.t.Unreadable++
 	if w.t.Unread == nil {
 		w.t.Unread = err
 	}
 }
 
-// gone reports whether the object vanished or changed its type between two looks, which is no failure.
-func gone(err error) bool {
+// vanished reports whether the object vanished or changed its type between two looks, which is no failure.
+func vanished(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR)
 }
 

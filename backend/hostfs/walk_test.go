@@ -289,7 +289,7 @@ func TestCrosses(t *testing.T) {
 		{"no mount ids, other device", Stat{ID: FileID{Dev: 2}}, true},
 		{"no mount ids, same device", Stat{ID: FileID{Dev: 1}}, false},
 	} {
-		if got := crosses(dir, c.b); got != c.want {
+		if got := otherFilesystem(dir, c.b); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -163,7 +163,7 @@ func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {
 		if c.Brief != "" && kit.Width(title+arrow) > s.Width {
 			title = c.Brief
 		}
-		line.To(s.X)
+		line.PadTo(s.X)
 		tone := theme.Dim
 		if arrow != "" {
 			tone = theme.Accent
@@ -194,7 +194,7 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
 	}
 	for _, s := range slots {
-		line.To(s.X)
+		line.PadTo(s.X)
 		drawCell(line, t, l.cur.Cell(s.Column), s.Width, l.cfg.Set.Columns[s.Column].Align == subjects.Right, muted)
 	}
 	return line.String()

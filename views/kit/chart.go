@@ -17,11 +17,11 @@ func Sparkline(t *theme.Theme, values []float64, w int) string {
 	for i, v := range values {
 		known[i] = backend.Known(v)
 	}
-	return sparks(t, known)
+	return sparkCells(t, known)
 }
 
-// sparks draws values as one cell each, scaled to the largest; what is not known has a sign of its own.
-func sparks(t *theme.Theme, values []backend.Value[float64]) string {
+// sparkCells draws values as one cell each, scaled to the largest; what is not known has a sign of its own.
+func sparkCells(t *theme.Theme, values []backend.Value[float64]) string {
 	top := 0.0
 	for _, v := range values {
 		top = max(top, v.Or(0))
@@ -63,5 +63,5 @@ func (c *Chart) spans(t *theme.Theme, w int) []Span {
 			n = parts
 		}
 	}
-	return append([]Span{{c.Tone, sparks(t, c.Values(n))}}, c.After...)
+	return append([]Span{{c.Tone, sparkCells(t, c.Values(n))}}, c.After...)
 }

@@ -32,7 +32,7 @@ func TestChartsAreAsFineAsThereIsRoom(t *testing.T) {
 	if got := fmt.Sprint(d.Layout(theme.New(theme.NoColours, theme.ASCII), 24)); !strings.Contains(got, "??") || strings.Contains(got, "·") {
 		t.Errorf("ASCII: %s", got)
 	}
-	zero := sparks(theme.New(theme.NoColours, theme.Unicode), []backend.Value[float64]{{}, backend.Known(0.0), backend.NotApplicable[float64]()})
+	zero := sparkCells(theme.New(theme.NoColours, theme.Unicode), []backend.Value[float64]{{}, backend.Known(0.0), backend.NotApplicable[float64]()})
 	if zero != "·▁·" {
 		t.Errorf("nothing known and nothing happened look like %q", zero)
 	}

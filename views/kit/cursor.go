@@ -27,10 +27,10 @@ func (t *Table[K, R]) index() int {
 	return slices.Index(t.shown, it)
 }
 
-// settle keeps the cursor's row at its height on the screen after the order changed, and puts the cursor on the first
+// placeCursor keeps the cursor's row at its height on the screen after the order changed, and puts the cursor on the first
 // row of a table that never had one. Who looks at the beginning goes on seeing it while the cursor's row is in sight there:
 // what is new at the top is not to be missed.
-func (t *Table[K, R]) settle() {
+func (t *Table[K, R]) placeCursor() {
 	if !t.hasKey {
 		if len(t.shown) > 0 {
 			t.cursor, t.hasKey, t.at, t.top = t.rules.Key(t.shown[0].row), true, 0, 0
@@ -65,7 +65,7 @@ func (t *Table[K, R]) Move(n int) {
 	default:
 		i = t.at + n
 	}
-	t.put(i)
+	t.moveTo(i)
 }
 
 // Page moves the cursor by n screens.
@@ -76,12 +76,12 @@ func (t *Table[K, R]) Page(n int) {
 }
 
 // First and Last move the cursor to the ends.
-func (t *Table[K, R]) First() { t.put(0) }
+func (t *Table[K, R]) First() { t.moveTo(0) }
 
 // Last moves the cursor to the last row.
-func (t *Table[K, R]) Last() { t.put(len(t.shown) - 1) }
+func (t *Table[K, R]) Last() { t.moveTo(len(t.shown) - 1) }
 
-func (t *Table[K, R]) put(i int) {
+func (t *Table[K, R]) moveTo(i int) {
 	if len(t.shown) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (t *Table[K, R]) Seek(k K) bool {
 	if it == nil || !it.shown {
 		return false
 	}
-	t.put(slices.Index(t.shown, it))
+	t.moveTo(slices.Index(t.shown, it))
 	return true
 }
 

@@ -81,7 +81,7 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 	full := make([][]string, len(d.parts))
 	total, top := 0, 0
 	for i := range d.parts {
-		full[i] = d.lay(t, w, &d.parts[i], false, 0)
+		full[i] = d.drawPart(t, w, &d.parts[i], false, 0)
 		total, top = total+len(full[i]), max(top, d.parts[i].keep)
 	}
 	left, cut := max(h, 0), total > max(h, 0)
@@ -105,7 +105,7 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 		switch {
 		case give[i] == 0:
 		case give[i] < len(full[i]):
-			lines = append(lines, d.lay(t, w, &d.parts[i], false, give[i])...)
+			lines = append(lines, d.drawPart(t, w, &d.parts[i], false, give[i])...)
 		default:
 			lines = append(lines, full[i]...)
 		}
@@ -162,13 +162,13 @@ func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
 		if on {
 			at = len(lines)
 		}
-		lines = append(lines, d.lay(t, w, p, on, 0)...)
+		lines = append(lines, d.drawPart(t, w, p, on, 0)...)
 	}
 	return lines, at
 }
 
-// lay draws one part; most bounds its lines, 0 for none: the rest then stands in the last line, as far as it fits.
-func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (lines []string) {
+// drawPart draws one part; most bounds its lines, 0 for none: the rest then stands in the last line, as far as it fits.
+func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) (lines []string) {
 	indent := 1 + d.label + 2
 	if d.label == 0 || w < 3*d.label {
 		indent = 1
@@ -189,7 +189,7 @@ func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (line
 	case partBlank:
 		lines = append(lines, NewLine(t, w).String())
 	case partHead, partLine:
-		lines = append(lines, begin().Puts(p.spans...).String())
+		lines = append(lines, begin().PutSpans(p.spans...).String())
 	case partRaw:
 		for _, l := range Wrap(p.spans[0].Text, w-4) {
 			lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
@@ -213,7 +213,7 @@ func (d *Doc) lay(t *theme.Theme, w int, p *part, onCursor bool, most int) (line
 			} else if i == 0 && p.label != "" {
 				l.Put(theme.Dim, p.label+" ")
 			}
-			lines = append(lines, l.To(indent).Puts(spans...).String())
+			lines = append(lines, l.PadTo(indent).PutSpans(spans...).String())
 		}
 	}
 	return lines
@@ -240,7 +240,7 @@ func wrapSpans(spans []Span, w int) [][]Span {
 	if w < 2 || spansWidth(spans) <= w {
 		return [][]Span{spans}
 	}
-	f := filler{width: w}
+	f := lineWrapper{width: w}
 	for _, word := range splitWords(spans) {
 		f.add(word)
 	}
@@ -284,13 +284,13 @@ func splitWords(spans []Span) []word {
 	return words
 }
 
-type filler struct {
+type lineWrapper struct {
 	width, used int
 	line        []Span
 	lines       [][]Span
 }
 
-func (f *filler) add(w word) {
+func (f *lineWrapper) add(w word) {
 	n := spansWidth(w.pieces)
 	if len(f.lines) > 0 && f.used == 0 {
 		w.gap = 0 // no indent on lines that continue
@@ -324,12 +324,12 @@ func (f *filler) add(w word) {
 	}
 }
 
-func (f *filler) put(s Span) {
+func (f *lineWrapper) put(s Span) {
 	f.line = append(f.line, s)
 	f.used += Width(s.Text)
 }
 
-func (f *filler) next() { f.lines, f.line, f.used = append(f.lines, f.line), nil, 0 }
+func (f *lineWrapper) next() { f.lines, f.line, f.used = append(f.lines, f.line), nil, 0 }
 
 func spansWidth(spans []Span) int {
 	n := 0

@@ -30,9 +30,9 @@ func (x *index[K, R]) add(it *item[K, R]) {
 }
 
 // remove takes out an item that is held.
-func (x *index[K, R]) remove(it *item[K, R]) { x.take(maphash.Comparable(x.seed, x.key(it.row)), it) }
+func (x *index[K, R]) remove(it *item[K, R]) { x.unlink(maphash.Comparable(x.seed, x.key(it.row)), it) }
 
-func (x *index[K, R]) take(hash uint64, it *item[K, R]) {
+func (x *index[K, R]) unlink(hash uint64, it *item[K, R]) {
 	at := x.held[hash]
 	switch {
 	case at == it && it.next == nil:

@@ -42,12 +42,12 @@ func LayOut(columns []Column, x, width int) []Slot {
 				worst = i
 			}
 		}
-		if worst < 0 || need(slots) <= width && (columns[slots[worst].Column].Priority < optional || need(slots)+wish <= width) {
+		if worst < 0 || totalWidth(slots) <= width && (columns[slots[worst].Column].Priority < optional || totalWidth(slots)+wish <= width) {
 			break
 		}
 		slots = append(slots[:worst], slots[worst+1:]...)
 	}
-	grow(columns, slots, width-need(slots))
+	grow(columns, slots, width-totalWidth(slots))
 	for i := range slots {
 		slots[i].X = x
 		x += slots[i].Width + columnGap
@@ -55,7 +55,7 @@ func LayOut(columns []Column, x, width int) []Slot {
 	return slots
 }
 
-func need(slots []Slot) int {
+func totalWidth(slots []Slot) int {
 	n := columnGap * max(0, len(slots)-1)
 	for _, s := range slots {
 		n += s.Width

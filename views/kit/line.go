@@ -104,8 +104,8 @@ func (l *Line) Gap(n int) *Line {
 	return l
 }
 
-// To fills up to column x.
-func (l *Line) To(x int) *Line { return l.Gap(x - l.used) }
+// PadTo fills up to column x.
+func (l *Line) PadTo(x int) *Line { return l.Gap(x - l.used) }
 
 // Cell appends text in a field of w cells.
 func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
@@ -124,7 +124,7 @@ func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
 // End puts text at the right end, when it fits behind what is there with one cell between.
 func (l *Line) End(tone theme.Tone, s string) *Line {
 	if w := Width(s); w <= l.Left()-1 {
-		l.To(l.width - w)
+		l.PadTo(l.width - w)
 		l.Put(tone, s)
 	}
 	return l
@@ -168,8 +168,8 @@ type Span struct {
 	Text string
 }
 
-// Puts appends spans.
-func (l *Line) Puts(spans ...Span) *Line {
+// PutSpans appends spans.
+func (l *Line) PutSpans(spans ...Span) *Line {
 	for _, s := range spans {
 		l.Put(s.Tone, s.Text)
 	}

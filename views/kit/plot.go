@@ -21,7 +21,7 @@ func PlotWidth(w int) int { return max(w-axis-4, 1) }
 
 // Lines draws the plot in h lines of w cells: the title, h-2 lines of columns, and the times.
 func (p *Plot) Lines(t *theme.Theme, w, h int) []string {
-	lines := []string{NewLine(t, w).Gap(1).Puts(p.Title...).String()}
+	lines := []string{NewLine(t, w).Gap(1).PutSpans(p.Title...).String()}
 	top := 0.0
 	for _, v := range p.Values {
 		top = max(top, v.Or(0))
@@ -32,7 +32,7 @@ func (p *Plot) Lines(t *theme.Theme, w, h int) []string {
 		if row == rows-1 {
 			l.Cell(theme.Dim, p.Top, axis, true)
 		}
-		l.To(axis+1).Put(theme.Dim, "│")
+		l.PadTo(axis+1).Put(theme.Dim, "│")
 		for _, v := range p.Values {
 			n, known := v.Get()
 			level := 0.0 // in rows
@@ -50,9 +50,9 @@ func (p *Plot) Lines(t *theme.Theme, w, h int) []string {
 		}
 		lines = append(lines, l.String())
 	}
-	last := NewLine(t, w).To(axis+1).Put(theme.Dim, "└"+p.From)
+	last := NewLine(t, w).PadTo(axis+1).Put(theme.Dim, "└"+p.From)
 	if end := axis + 2 + len(p.Values) - len("now"); end > axis+2+Width(p.From) {
-		last.To(end).Put(theme.Dim, "now")
+		last.PadTo(end).Put(theme.Dim, "now")
 	}
 	return append(lines, last.String())
 }

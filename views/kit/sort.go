@@ -6,16 +6,16 @@ import "slices"
 // that what is equal in these is mostly in order already. Against comparing, that spares looking at every row some
 // seventeen times, and rows are rated in the order in which they lie in memory.
 func (t *Table[K, R]) sortAll() {
-	t.naturally()
+	t.restoreNaturalOrder()
 	ranks := slices.Grow(t.ranks[0][:0], len(t.all))
 	told := len(t.later) == 0 // the numbers tell all, so that equals are in order
 	for i, it := range t.all {
-		t.rate(it)
+		t.rankRow(it)
 		ranks = append(ranks, rank{it.hi, it.lo, i})
 		told = told && len(it.text) <= headLen
 	}
 	other := slices.Grow(t.ranks[1][:0], len(ranks))[:len(ranks)]
-	ranks, other = byDigits(ranks, other)
+	ranks, other = radixSort(ranks, other)
 	out := slices.Grow(t.spare[:0], len(ranks))
 	for _, r := range ranks {
 		out = append(out, t.all[r.at])
@@ -34,8 +34,8 @@ func (t *Table[K, R]) sortAll() {
 	t.ranks = [2][]rank{ranks, other}
 }
 
-// naturally puts all rows into the order of the last complete list; those that came later follow.
-func (t *Table[K, R]) naturally() {
+// restoreNaturalOrder puts all rows into the order of the last complete list; those that came later follow.
+func (t *Table[K, R]) restoreNaturalOrder() {
 	t.all = t.all[:0]
 	for i := range t.store {
 		if it := &t.store[i]; !it.gone {
@@ -46,9 +46,9 @@ func (t *Table[K, R]) naturally() {
 	t.all = append(t.all, t.later...)
 }
 
-// byDigits sorts ranks by lo and then by hi, a byte at a time from the lowest, which keeps the order of equals. Bytes that
+// radixSort sorts ranks by lo and then by hi, a byte at a time from the lowest, which keeps the order of equals. Bytes that
 // all have in common are passed over. It returns the sorted ranks and the other memory.
-func byDigits(ranks, other []rank) (sorted, free []rank) {
+func radixSort(ranks, other []rank) (sorted, free []rank) {
 	var hi, lo uint64 // the bits in which some differ
 	for i := range ranks {
 		hi |= ranks[i].hi ^ ranks[0].hi

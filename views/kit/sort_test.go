@@ -81,7 +81,7 @@ func TestIndexKeepsKeysOfOneHashApart(t *testing.T) {
 	}
 	for _, gone := range []int{1, 2, 0} {
 		h := uint64(0)
-		x.take(h, items[gone])
+		x.unlink(h, items[gone])
 		for it, at := 0, x.held[h]; at != nil; it, at = it+1, at.next {
 			if at == items[gone] || it > 3 {
 				t.Fatalf("%d is still held", gone)

@@ -86,8 +86,8 @@ const slice = 10_000
 func (t *Table[K, R]) SetOrder(order func(R) Order, reverse bool) {
 	t.rules.Order, t.rules.Reverse = order, reverse
 	t.sortAll()
-	t.refill()
-	t.settle()
+	t.listMatching()
+	t.placeCursor()
 }
 
 // SetMatch changes the filter. It is asked about the first rows at once and about the rest with Step; Pending says
@@ -104,7 +104,7 @@ func (t *Table[K, R]) SetMatch(match func(R) bool) {
 // Step goes on with a filter.
 func (t *Table[K, R]) Step() {
 	t.step(slice)
-	t.settle()
+	t.placeCursor()
 }
 
 func (t *Table[K, R]) step(n int) {
@@ -131,7 +131,7 @@ func (t *Table[K, R]) Replace(n int, rows func(yield func(R) bool)) {
 	t.all, t.shown, t.seen = make([]*item[K, R], 0, len(t.store)), t.shown[:0], 0
 	t.sortAll()
 	t.step(len(t.all))
-	t.settle()
+	t.placeCursor()
 }
 
 // Change is a row that is new, changed or gone.
@@ -152,7 +152,7 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 	var none R
 	dirty := false
 	look := func(it *item[K, R]) {
-		moved, changed := t.rejudge(it)
+		moved, changed := t.reevaluate(it)
 		dirty = dirty || changed
 		if moved && !it.moved {
 			it.moved = true
@@ -167,7 +167,7 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 			it = &item[K, R]{row: c.Row, seq: -1, moved: true}
 			t.items.add(it)
 			t.later = append(t.later, it)
-			t.rate(it)
+			t.rankRow(it)
 			it.shown = t.rules.Match == nil || t.rules.Match(it.row)
 			fresh = append(fresh, it)
 		case c.Gone:
@@ -190,13 +190,13 @@ func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 	if len(fresh) > 0 || dirty {
 		t.merge(fresh)
 	}
-	t.settle()
+	t.placeCursor()
 }
 
-// rejudge looks at a row again: moved says that it has to be put into its place, changed that it came or went.
-func (t *Table[K, R]) rejudge(it *item[K, R]) (moved, changed bool) {
+// reevaluate looks at a row again: moved says that it has to be put into its place, changed that it came or went.
+func (t *Table[K, R]) reevaluate(it *item[K, R]) (moved, changed bool) {
 	hi, lo, text, was := it.hi, it.lo, it.text, it.shown
-	t.rate(it)
+	t.rankRow(it)
 	it.shown = t.rules.Match == nil || t.rules.Match(it.row)
 	return hi != it.hi || lo != it.lo || text != it.text, was != it.shown
 }
@@ -228,11 +228,11 @@ func (t *Table[K, R]) merge(fresh []*item[K, R]) {
 	}
 	t.all, t.spare = out, t.all
 	t.seen = len(t.all)
-	t.refill()
+	t.listMatching()
 }
 
-// refill lists the rows that are known to match.
-func (t *Table[K, R]) refill() {
+// listMatching lists the rows that are known to match.
+func (t *Table[K, R]) listMatching() {
 	t.shown = t.shown[:0]
 	for _, it := range t.all {
 		if it.shown {
@@ -244,8 +244,8 @@ func (t *Table[K, R]) refill() {
 // headLen is how many bytes of a text are a part of the numbers.
 const headLen = 8
 
-// rate works out a row's place in the order.
-func (t *Table[K, R]) rate(it *item[K, R]) {
+// rankRow works out a row's place in the order.
+func (t *Table[K, R]) rankRow(it *item[K, R]) {
 	it.hi, it.lo, it.text = 0, 0, ""
 	if t.rules.Order == nil {
 		return

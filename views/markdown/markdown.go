@@ -31,7 +31,7 @@ func Render(t *theme.Theme, source string, w int) []string {
 	lines := layout(source, w-2, false)
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, kit.NewLine(t, w).Gap(1).Puts(l...).String())
+		out = append(out, kit.NewLine(t, w).Gap(1).PutSpans(l...).String())
 	}
 	return out
 }

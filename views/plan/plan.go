@@ -40,7 +40,7 @@ const (
 func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	w = min(w, max(width, min(layOut(d.Plan.Targets, widest).natural()+4, widest)))
 	inner := w - 4
-	foot, typed := d.foot(inner, t)
+	foot, typed := d.footer(inner, t)
 	body, cautions := d.body(inner, t), d.cautions(inner, t)
 	if len(body)+len(cautions)+len(foot)+2 <= h {
 		foot = slices.Concat(foot[:1], cautions, foot[1:]) // in sight, right above what is typed
@@ -51,7 +51,7 @@ func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	visible, above, below := d.Pager.Window(body, room)
 	if above+below > 0 && room > 2 {
 		visible, above, below = d.Pager.Window(body, room-1)
-		visible = append(slices.Clone(visible), more(inner, above, below, t))
+		visible = append(slices.Clone(visible), scrollHint(inner, above, below, t))
 	}
 	lines := append(slices.Clone(visible), foot...)
 	if extra := len(lines) + 2 - h; extra > 0 && extra < len(lines) {
@@ -60,7 +60,7 @@ func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	return kit.Frame(t, w, d.title(w), lines), 2 + typed, len(lines)
 }
 
-func more(w, above, below int, t *theme.Theme) string {
+func scrollHint(w, above, below int, t *theme.Theme) string {
 	text := fmt.Sprintf("%d more below: down and pgdn show them", below)
 	if below == 0 {
 		text = fmt.Sprintf("%d more above", above)
@@ -78,12 +78,12 @@ func (d *Dialog) title(w int) string {
 	if p.DryRun {
 		plan = "dry run, " + plan
 	}
-	return titled(what, where, w, plan+", "+valid, valid)
+	return titleLine(what, where, w, plan+", "+valid, valid)
 }
 
-// titled puts the two ends of a frame's title apart; the right one is the first that leaves the left one some room. A long
+// titleLine puts the two ends of a frame's title apart; the right one is the first that leaves the left one some room. A long
 // subject is cut before the place is: where something happens matters as much.
-func titled(what, where string, w int, rights ...string) string {
+func titleLine(what, where string, w int, rights ...string) string {
 	right := rights[len(rights)-1]
 	for _, r := range rights {
 		if w-7-kit.Width(r) >= min(kit.Width(what+where), 24) {
@@ -130,7 +130,7 @@ func Count(n int, of backend.Kind) string {
 func (d *Dialog) body(w int, t *theme.Theme) []string {
 	p := d.Plan
 	var lines []string
-	put := putter(&lines, w, t)
+	put := lineAppender(&lines, w, t)
 	for _, a := range p.Advice {
 		put(theme.Warn, a.String())
 	}
@@ -200,7 +200,7 @@ func excluded(xs []actions.Exclusion, all bool, w int, t *theme.Theme) []string 
 // cautions are warnings, refusals with what sets them aside, and what was set aside.
 func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 	p := d.Plan
-	put := putter(&lines, w, t)
+	put := lineAppender(&lines, w, t)
 	for _, x := range p.Warnings {
 		put(theme.Warn, x.String())
 	}
@@ -237,8 +237,8 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 	return lines
 }
 
-// putter appends wrapped lines of w cells.
-func putter(lines *[]string, w int, t *theme.Theme) func(theme.Tone, string) {
+// lineAppender appends wrapped lines of w cells.
+func lineAppender(lines *[]string, w int, t *theme.Theme) func(theme.Tone, string) {
 	return func(tone theme.Tone, text string) {
 		for _, l := range kit.Wrap(text, w) {
 			*lines = append(*lines, kit.NewLine(t, w).Put(tone, l).String())
@@ -246,10 +246,10 @@ func putter(lines *[]string, w int, t *theme.Theme) func(theme.Tone, string) {
 	}
 }
 
-// foot is what stays in sight: who acts, and what is typed; typed is the cursor's place on the last line.
-func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
+// footer is what stays in sight: who acts, and what is typed; typed is the cursor's place on the last line.
+func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	p := d.Plan
-	put := putter(&lines, w, t)
+	put := lineAppender(&lines, w, t)
 	lines = append(lines, kit.Rule(t, w))
 	if p.Undo != "" && len(p.Targets) > 0 {
 		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
@@ -264,11 +264,11 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	if d.Note != "" {
 		put(tone, d.Note)
 	}
-	asks, input := d.ask()
+	asks, input := d.prompt()
 	shown := backend.Clean(d.Typed, 80).String()
-	ask := fitting(asks, w, 0)
+	ask := longestFitting(asks, w, 0)
 	if input {
-		ask = fitting(asks, w, 2+max(kit.Width(shown), 12))
+		ask = longestFitting(asks, w, 2+max(kit.Width(shown), 12))
 	}
 	l := kit.NewLine(t, w).Put(theme.Normal, ask)
 	if !input {
@@ -279,9 +279,9 @@ func (d *Dialog) foot(w int, t *theme.Theme) (lines []string, typed int) {
 	return append(lines, l.String()), min(kit.Width(ask)+2+kit.Width(shown), w-1)
 }
 
-// fitting is the longest of the texts that is narrower than w and leaves room for so many cells more; the last one when
+// longestFitting is the longest of the texts that is narrower than w and leaves room for so many cells more; the last one when
 // none is.
-func fitting(texts []string, w, more int) string {
+func longestFitting(texts []string, w, more int) string {
 	for _, s := range texts {
 		if kit.Width(s)+more < w {
 			return s
@@ -290,8 +290,8 @@ func fitting(texts []string, w, more int) string {
 	return texts[len(texts)-1]
 }
 
-// ask is the last line, from its longest wording to its shortest: what to type, and whether there is anything to type.
-func (d *Dialog) ask() (texts []string, input bool) {
+// prompt is the last line, from its longest wording to its shortest: what to type, and whether there is anything to type.
+func (d *Dialog) prompt() (texts []string, input bool) {
 	p := d.Plan
 	words, hidden := p.Words(), len(p.Hidden()) > 0
 	switch {

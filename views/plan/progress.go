@@ -25,20 +25,20 @@ type Progress struct {
 func (v *Progress) Draw(w, h int, t *theme.Theme) kit.Block {
 	w = min(w, width)
 	inner := w - 4
-	head, foot := v.head(inner, t), v.foot(inner, t)
+	head, foot := v.head(inner, t), v.footer(inner, t)
 	room := max(h-2-len(head)-len(foot), 1)
 	lines := v.lines(inner, t)
 	visible, above, below := v.Pager.Window(lines, room)
 	if above+below > 0 && room > 2 {
 		visible, above, below = v.Pager.Window(lines, room-1)
-		visible = append(slices.Clone(visible), more(inner, above, below, t))
+		visible = append(slices.Clone(visible), scrollHint(inner, above, below, t))
 	}
 	all := slices.Concat(head, visible, foot)
 	if extra := len(all) + 2 - h; extra > 0 && extra < len(all)-1 { // a very small window keeps the bar and the keys
 		all = append(all[:1:1], all[1+extra:]...)
 	}
 	what, where := Subject(v.Plan)
-	return kit.Frame(t, w, titled(what, where, w, "plan "+v.Plan.Digest[:8]), all)
+	return kit.Frame(t, w, titleLine(what, where, w, "plan "+v.Plan.Digest[:8]), all)
 }
 
 func (v *Progress) head(w int, t *theme.Theme) []string {
@@ -107,7 +107,7 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 	var out []string
 	for i := range v.Lines {
 		l := &v.Lines[i]
-		mark, tone := look(l.Result)
+		mark, tone := resultMark(l.Result)
 		age := ""
 		if !l.At.IsZero() {
 			age = backend.Age(v.Now.Sub(l.At))
@@ -142,7 +142,7 @@ func resultWord(l *actions.Line) string {
 	return string(l.Result)
 }
 
-func look(r actions.Result) (theme.Mark, theme.Tone) {
+func resultMark(r actions.Result) (theme.Mark, theme.Tone) {
 	switch r {
 	case actions.ResultVerified:
 		return theme.MarkGood, theme.Good
@@ -157,7 +157,7 @@ func look(r actions.Result) (theme.Mark, theme.Tone) {
 	return theme.MarkIdle, theme.Dim
 }
 
-func (v *Progress) foot(w int, t *theme.Theme) []string {
+func (v *Progress) footer(w int, t *theme.Theme) []string {
 	out := []string{kit.Rule(t, w)}
 	put := func(tone theme.Tone, text string) {
 		for _, l := range kit.Wrap(text, w) {
@@ -183,5 +183,5 @@ func (v *Progress) foot(w int, t *theme.Theme) []string {
 	case v.CanContinue:
 		tone, texts = theme.Normal, []string{"c starts the next wave · esc stops here · v hides this, and it goes on", "c starts the next · esc stops here", "c starts · esc"}
 	}
-	return append(out, kit.NewLine(t, w).Put(tone, fitting(texts, w+1, 0)).String())
+	return append(out, kit.NewLine(t, w).Put(tone, longestFitting(texts, w+1, 0)).String())
 }

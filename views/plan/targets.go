@@ -28,10 +28,10 @@ func layOut(ts []actions.Target, w int) columns {
 }
 
 // natural is the width of the whole table.
-func (c columns) natural() int { return c.at() + c.lost }
+func (c columns) natural() int { return c.lossColumn() + c.lost }
 
-// at is where the last column begins.
-func (c columns) at() int {
+// lossColumn is where the last column begins.
+func (c columns) lossColumn() int {
 	if c.owner == 0 {
 		return c.name + 2
 	}
@@ -67,17 +67,17 @@ func target(x *actions.Target, c columns, w int, t *theme.Theme) []string {
 	if c.owner > 0 {
 		owner = kit.Wrap(x.Owner.String(), c.owner)
 	}
-	lost := kit.Wrap(losses(x), max(w-c.at(), 10))
+	lost := kit.Wrap(losses(x), max(w-c.lossColumn(), 10))
 	for i := range max(len(owner), len(lost)) {
 		l := kit.NewLine(t, w)
 		if i == 0 {
 			l.Put(theme.Strong, label)
 		}
 		if i < len(owner) {
-			l.To(c.name+2).Put(theme.Normal, owner[i])
+			l.PadTo(c.name+2).Put(theme.Normal, owner[i])
 		}
 		if i < len(lost) {
-			l.To(c.at()).Put(toneOf(x), lost[i])
+			l.PadTo(c.lossColumn()).Put(toneOf(x), lost[i])
 		}
 		out = append(out, l.String())
 	}
