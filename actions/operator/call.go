@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -164,6 +166,7 @@ const (
 	factWorkspace = "workspace"
 	factProvider  = "provider"
 	factSuccess   = "last success"
+	factRequest   = "sends"
 )
 
 // values gives the placeholders of a target. Everything comes from what the plan was made of.
@@ -226,6 +229,32 @@ func jsonText(s string) string {
 	return q[1 : len(q)-1]
 }
 
+// sends says what goes out for one target, for its identity: the request or command in short, and a sum of all of it. The
+// credential is no part of it.
+func (c *Call) sends(value func(string) (string, error), header string) (string, error) {
+	var short string
+	var all []string
+	if c.URL == "" {
+		argv, err := c.argv(value)
+		if err != nil {
+			return "", err
+		}
+		short, all = argv[0], append(argv, c.Pass...)
+	} else {
+		o, err := c.order(value)
+		if err != nil {
+			return "", err
+		}
+		address, _, _ := strings.Cut(o.URL, "?")
+		short, all = o.Method+" "+address, []string{o.Method, o.URL, string(o.Body), header}
+		for _, name := range slices.Sorted(maps.Keys(o.Header)) {
+			all = append(append(all, name), o.Header[name]...)
+		}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", all)))
+	return fmt.Sprintf("%s, sum %x", short, sum[:6]), nil
+}
+
 // argv fills the command in. A value stays in its argument. One that a program would read as an option is refused,
 // unless "--" precedes it, and one that a shell would read as more than a word where a shell reads it.
 func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
@@ -247,8 +276,8 @@ func (c *Call) argv(value func(string) (string, error)) ([]string, error) {
 		case i > 0 && !ended && strings.HasPrefix(filled, "-") && strings.HasPrefix(a, "{"):
 			return nil, fmt.Errorf("a value begins with a dash, which %s would read as an option; put \"--\" before it in command", c.Command[0])
 		}
-		if loose != "" && shellReads(c.Command, i) {
-			return nil, fmt.Errorf("a shell would read %q as more than a word; let it be an argument of its own, as in [\"sh\", \"-c\", \"stop \\\"$1\\\"\", \"--\", \"{id}\"]", loose)
+		if loose != "" && codeReads(c.Command, i) {
+			return nil, fmt.Errorf("%q would be read as code; let it be an argument of its own, as in [\"sh\", \"-c\", \"stop \\\"$1\\\"\", \"--\", \"{id}\"]", loose)
 		}
 		ended = ended || a == "--"
 		out = append(out, filled)

@@ -105,6 +105,17 @@ func TestNoShellReadsAValue(t *testing.T) {
 		{[]string{"sh", "-c", "stop \"$1\"", "--", "{session}"}, false},
 		{[]string{"bash", "/opt/stop.sh", "--", "{session}"}, false},
 		{[]string{"curl", "-c", "jar", "--", "{session}"}, false},
+		{[]string{"python3", "-c", "stop('{session}')"}, true},
+		{[]string{"env", "A=b", "timeout", "5", "nice", "-n", "5", "perl", "-ne", "stop '{session}'"}, true},
+		{[]string{"sudo", "-u", "agent", "node", "--eval=stop('{session}')"}, true},
+		{[]string{"/usr/bin/ruby", "-e", "{session}"}, true},
+		{[]string{"kubectl", "exec", "box", "--", "sh", "-c", "stop {session}"}, true},
+		{[]string{"psql", "agents", "-c", "select stop('{session}')"}, true},
+		{[]string{"sitetool", "--eval", "stop('{session}')"}, true},
+		{[]string{"env", "-S", "stop {session}"}, true},
+		{[]string{"gawk", "{session}"}, true},
+		{[]string{"docker", "exec", "-e", "ID={session}", "box", "stop"}, false},
+		{[]string{"python3", "-c", "import sys; stop(sys.argv[1])", "--", "{session}"}, false},
 	} {
 		call := Call{Command: c.command}
 		for _, id := range hostileIDs {
@@ -196,4 +207,41 @@ func (g given) Decode(into any) error {
 
 func (g given) Refuse(key, format string, args ...any) error {
 	return backend.Errorf(backend.ErrInvalid, key, format, args...)
+}
+
+// TestWhatIsSentIsPartOfTheTarget holds that a plan names the request, and that another request is another target.
+func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
+	id := sessionKey("s-1")
+	sent := func(c Call, header string) string {
+		text, err := c.sends(values(id, nil), header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	base := func() Call {
+		return Call{URL: "http://h/{session}?a=b", Method: "POST", Body: `{"id":"{session}"}`, Headers: map[string]string{"X-A": "1"}}
+	}
+	was := sent(base(), "Authorization")
+	if !strings.HasPrefix(was, "POST http://h/s-1, sum ") || sent(base(), "Authorization") != was {
+		t.Errorf("sends %q", was)
+	}
+	for name, change := range map[string]func(c *Call){
+		"method": func(c *Call) { c.Method = "DELETE" }, "address": func(c *Call) { c.URL = "http://g/{session}?a=b" },
+		"query": func(c *Call) { c.URL = "http://h/{session}?a=c" }, "body": func(c *Call) { c.Body = `{"id":"{session}","force":true}` },
+		"header": func(c *Call) { c.Headers = map[string]string{"X-B": "1"} }, "value": func(c *Call) { c.Headers["X-A"] = "2" },
+		"command": func(c *Call) { c.URL, c.Command = "", []string{"stop", "{session}"} },
+	} {
+		c := base()
+		if change(&c); sent(c, "Authorization") == was {
+			t.Errorf("another %s is the same target: %s", name, was)
+		}
+	}
+	if sent(base(), "X-Key") == was {
+		t.Error("another header for the credential is the same target")
+	}
+	one, two := Call{Command: []string{"stop", "a b", "{session}"}}, Call{Command: []string{"stop", "a", "b", "{session}"}}
+	if sent(one, "") == sent(two, "") {
+		t.Error("arguments that are cut elsewhere are the same target")
+	}
 }

@@ -14,6 +14,8 @@ import (
 type targetReader struct {
 	of   backend.Kind
 	call *Call
+	// credential is the header that the acting credential goes into.
+	credential string
 	// loses is what every target loses, empty for nothing.
 	loses backend.Safe
 	// only are the reported states that the verb is for; empty: any.
@@ -59,7 +61,7 @@ func (l *targetReader) candidate(k backend.Key, s *fleet.State) actions.Candidat
 	if c.Why.IsEmpty() && !l.loses.IsEmpty() {
 		c.Loses = []backend.Safe{l.loses}
 	}
-	l.fillable(&c)
+	l.request(&c)
 	return c
 }
 
@@ -109,21 +111,18 @@ func (l *targetReader) sandbox(c *actions.Candidate, s *backend.Sandbox) {
 	}
 }
 
-// fillable excludes what the call cannot name.
-func (l *targetReader) fillable(c *actions.Candidate) {
+// request adds what is sent to the identity, so that a plan covers it and a changed configuration is noticed. What the
+// call cannot name is excluded.
+func (l *targetReader) request(c *actions.Candidate) {
 	if !c.Why.IsEmpty() {
 		return
 	}
-	value := values(c.Key, c.Identity)
-	var err error
-	if l.call.URL != "" {
-		_, err = l.call.order(value)
-	} else {
-		_, err = l.call.argv(value)
-	}
+	sent, err := l.call.sends(values(c.Key, c.Identity), l.credential)
 	if err != nil {
 		c.Why = backend.Textf("it cannot be named to the server: %v", err)
+		return
 	}
+	addFact(c, factRequest, sent)
 }
 
 // sandboxOf is the raw id of the machine behind a workspace: what its registry says, else the only one that is joined to
