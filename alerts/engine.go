@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"slices"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -73,9 +74,11 @@ type evaluation struct {
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
 	events    []backend.Event
-	marked    bool     // the State reports changes
-	differs   bool     // some alert is not the one of prev
-	spare     []change // for the next rule, to be written over
+	opening   bool      // the start goes on
+	start     time.Time // steady time of the start that goes on or is just over; zero later
+	marked    bool      // the State reports changes
+	differs   bool      // some alert is not the one of prev
+	spare     []change  // for the next rule, to be written over
 }
 
 func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
@@ -89,6 +92,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	if ev.next.watching.IsZero() {
 		ev.next.watching = clk.Steady
 	}
+	ev.open()
 	ev.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
 	ev.env = Env{State: st, Now: clk.Steady, Watching: ev.next.watching, clock: clk,
 		prints: map[string]string{}, homes: map[backend.Series]string{}}

@@ -111,7 +111,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 		case rec == nil && !meta.Stale: // a stale entity is a changed one once it is read again
 			re.next.missed[k.Source] = true
 		case rec != nil && !g.Starting:
-			re.put(rec, step(re.meta, k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}, re.env.Now, re.settling))
+			re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}))
 		}
 		return
 	}
@@ -132,7 +132,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 	if v.Confirmed.IsZero() {
 		v.Confirmed = re.env.ReadAt(meta)
 	}
-	next := step(re.meta, k, rec, &v, re.env.Now, re.settling)
+	next := re.step(k, rec, &v)
 	if next != nil && next != rec {
 		next.Listed = true
 	}
@@ -219,13 +219,13 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	for _, s := range known {
 		if g, is := re.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
-				re.put(rec, step(re.meta, k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}, re.env.Now, re.settling))
+				re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}))
 			}
 			return
 		}
 		if why, is := re.env.Silent(s.Source, slices.Concat(re.meta.Needs...)...); is {
 			if rec != nil {
-				re.put(rec, step(re.meta, k, rec, &Verdict{Outcome: SourceError, Why: why, Recheck: re.env.Now.Add(silentRecheck)}, re.env.Now, re.settling))
+				re.put(rec, re.step(k, rec, &Verdict{Outcome: SourceError, Why: why, Recheck: re.env.Now.Add(silentRecheck)}))
 			}
 			return
 		}
@@ -239,7 +239,7 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	if re.outside(k, re.st.Entity(k), &v, false) {
 		v = Verdict{Outcome: False, Source: v.Source, Via: via, Note: v.Note}
 	}
-	next := step(re.meta, k, rec, &v, re.env.Now, re.settling)
+	next := re.step(k, rec, &v)
 	if next != nil && next != rec {
 		next.Listed = rec != nil && rec.Listed || re.st.Entity(k) != nil
 	}
@@ -276,7 +276,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 		if re.outside(f.Key, re.st.Entity(f.Key), &f.Verdict, notes) {
 			f.Verdict = Verdict{Outcome: False, Source: f.Verdict.Source, Via: f.Verdict.Via, Note: f.Verdict.Note}
 		}
-		next := step(re.meta, f.Key, rec, &f.Verdict, re.env.Now, re.settling)
+		next := re.step(f.Key, rec, &f.Verdict)
 		if next != nil && next != rec && next.State == StateFiring && !next.Clear.IsZero() && next.Note.IsZero() {
 			next.Note = rec.Note // while it is kept firing it may come back, and then it began when it first did
 		}
@@ -293,7 +293,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 			}
 		}
 		if !g.Starting {
-			re.put(r, step(re.meta, k, r, &Verdict{Outcome: g.Outcome, Why: g.Why}, re.env.Now, re.settling))
+			re.put(r, re.step(k, r, &Verdict{Outcome: g.Outcome, Why: g.Why}))
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (re *ruleEvaluation) regroup() map[groupID]*group {
 	touched := re.touched()
 	if len(touched) == 0 {
-		return re.refresh(re.settle(re.old.groups, nil), nil)
+		return re.refresh(re.report(re.settle(re.old.groups, nil)), nil)
 	}
 	groups := maps.Clone(re.old.groups)
 	if groups == nil {
@@ -57,7 +57,7 @@ func (re *ruleEvaluation) regroup() map[groupID]*group {
 		groups[id] = g
 		re.transition(was, g)
 	}
-	groups = re.settle(groups, flaps)
+	groups = re.report(re.settle(groups, flaps))
 	re.reportEnded(groups)
 	if re.promoted = promoted; len(promoted) > 0 {
 		re.changes = sortChanges(append(re.changes, promoted...))

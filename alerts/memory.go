@@ -20,6 +20,7 @@ type memory struct {
 	silent   map[string]string // by source: which inputs it does not deliver though it answers
 	missed   map[string]bool   // sources of which something changed that could not be judged
 	folds    map[string]string // by source: id of the alert under which its held alerts fold
+	opening  bool              // the start goes on: its transitions are not reported yet
 	unread   bool              // some subjects have not been read since the restart
 	resume   *resume           // set on a memory that was loaded
 	orders   *Orders           // of operators; kept in a file of their own
@@ -159,8 +160,11 @@ type group struct {
 	began   time.Time // steady time at which the alert came; kept while its severity changes
 	worse   worse
 	flap    flap
-	marks   int // how many of the alert's evidence are changes near its onset: the last ones
-	alert   *Alert
+	// unreported says that what changed during the start is not on the timeline yet; before is the group as of the start.
+	unreported bool
+	before     *group
+	marks      int // how many of the alert's evidence are changes near its onset: the last ones
+	alert      *Alert
 }
 
 // worse is until when, in steady time, an alert was of each severity above its own in its present episode, by rank; zero:

@@ -63,7 +63,9 @@ type savedAlert struct {
 	Kept  bool      `json:"kept,omitempty"`
 	Worse worse     `json:"worse,omitzero"` // steady
 	Marks int       `json:"marks,omitempty"`
-	Alert *Alert    `json:"alert"`
+	// Unreported: its newest change of state, made during a start, is not on the timeline yet.
+	Unreported bool   `json:"unreported,omitempty"`
+	Alert      *Alert `json:"alert"`
 }
 
 // encode writes a Board's memory; at is the moment of its State.
@@ -80,7 +82,7 @@ func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 			if !kept {
 				a.Subjects = nil
 			}
-			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.worse, g.marks, &a})
+			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.worse, g.marks, g.changedState(), &a})
 		}
 		for id, f := range l.flaps {
 			r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
@@ -201,6 +203,7 @@ func restoreLedger(mem *memory, rule Rule, saved savedRule) (*ruleState, error) 
 			continue
 		}
 		g.since, g.began, g.worse, g.alert = sa.Since, sa.Began, sa.Worse, sa.Alert
+		g.unreported = sa.Unreported
 		g.marks = min(max(sa.Marks, 0), len(sa.Alert.Evidence))
 		g.count, g.flap = tally(g.members), l.flaps[g.id]
 		if t := g.count.total(g.members); t.oldest != nil && t.oldest.aggregated().Listing != nil && len(g.members) == 1 {

@@ -43,6 +43,15 @@ func first(a *Alert) backend.Key {
 
 // transition reports that an alert took another state.
 func (ev *evaluation) transition(was, is *group) {
+	if ev.opening {
+		if !is.unreported {
+			is.unreported, is.before = true, was
+		}
+		return
+	}
+	if is.unreported {
+		was, is.unreported, is.before = is.before, false, nil
+	}
 	a := is.alert
 	switch flapped := was != nil && was.alert.Flapping; {
 	case a.Flapping && !flapped:
@@ -72,6 +81,9 @@ func (ev *evaluation) transition(was, is *group) {
 
 // leave reports that an alert left the Board.
 func (ev *evaluation) leave(was *group, changes []change) {
+	if was != nil && was.unreported {
+		was = was.before
+	}
 	if was == nil || was.alert.State == StateEnded {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/views"
 	"sandglass/views/theme"
 )
 
@@ -390,4 +391,40 @@ func TestLongFilterEnds(t *testing.T) {
 		}
 		s.close()
 	})
+}
+
+// While sources still start, the cursor stays on the first line: what the fastest source lists is not the worst there is.
+// A viewer who moved the cursor keeps the row.
+func TestCursorAtAStart(t *testing.T) {
+	for name, press := range map[string][]string{"untouched": nil, "moved": {"j", "k"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				state, board := incident(time.Now())
+				early, few := *state, *board
+				slow := *state.Sources[0]
+				slow.Status = fleet.StatusStarting
+				early.Number, early.Sources = 39, append([]*fleet.SourceHealth{&slow}, state.Sources[1:]...)
+				few.Alerts = board.Alerts[1:3]
+				feed := newFeed(&early, &few)
+				s := open(t, feed, look{w: 120, h: 30})
+				s.press(press...)
+				feed.set(state, board)
+				s.settle()
+				on, first := s.model.screen().Cursor(&s.model.frame), views.AlertKey(board.Alerts[0])
+				if (on == first) != (press == nil) {
+					t.Errorf("the cursor is on %v, the first alert is %v", on, first)
+				}
+				next := *state
+				next.Number++
+				worse := *board
+				worse.Alerts = append([]*alerts.Alert{{ID: "worse", Rule: "source-down", State: alerts.StateFiring, Severity: alerts.SeverityCritical}}, board.Alerts...)
+				feed.set(&next, &worse)
+				s.settle()
+				if now := s.model.screen().Cursor(&s.model.frame); now != on {
+					t.Errorf("after the start the cursor went from %v to %v", on, now)
+				}
+				s.close()
+			})
+		})
+	}
 }

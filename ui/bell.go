@@ -26,12 +26,8 @@ func (b *bell) due(now time.Time, from alerts.Severity, st *fleet.State, board *
 		return false
 	}
 	first := b.known == nil
-	if first {
-		for _, h := range st.Sources {
-			if h.Status == fleet.StatusStarting {
-				return false
-			}
-		}
+	if first && st.Starting() {
+		return false
 	}
 	known, news := map[string]bool{}, false
 	for _, a := range board.Alerts {

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/keys"
 )
@@ -36,8 +35,7 @@ func (m *Model) wait(pause time.Duration) tea.Cmd {
 
 // pause is how long the next State waits to be drawn: not at all while a source has not answered yet.
 func (m *Model) pause() time.Duration {
-	starting := func(h *fleet.SourceHealth) bool { return h.Status == fleet.StatusStarting }
-	if m.state == nil || slices.ContainsFunc(m.state.Sources, starting) {
+	if m.state == nil || m.state.Starting() {
 		return 0
 	}
 	return refreshEvery

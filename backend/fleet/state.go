@@ -2,6 +2,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -104,6 +105,11 @@ type SourceHealth struct {
 	Notes             []backend.Safe
 	Facts             []backend.Fact // as of the last successful poll
 	Rev               uint64
+}
+
+// Starting reports whether some source has neither answered nor failed yet.
+func (s *State) Starting() bool {
+	return slices.ContainsFunc(s.Sources, func(h *SourceHealth) bool { return h.Status == StatusStarting })
 }
 
 // Delivers reports whether the source delivers the input now.

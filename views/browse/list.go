@@ -64,6 +64,7 @@ type List[R any] struct {
 	number   uint64
 	board    *alerts.Board
 	filled   bool
+	settled  bool // the cursor stays on its row: the viewer used the screen, or every source has answered or failed
 	visible  []backend.Key
 	first    int   // place of the first visible row
 	shown    []int // columns that are on the screen, to go round with Sort
@@ -165,6 +166,10 @@ func (l *List[R]) sync(f *views.Frame) {
 		l.table.Apply(changes)
 	}
 	l.filled, l.number, l.board = true, f.State.Number, f.Board
+	if !l.settled { // at a start the first rows are whatever the fastest source lists
+		l.table.First()
+		l.settled = len(f.State.Sources) > 0 && !f.State.Starting()
+	}
 }
 
 func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
@@ -205,6 +210,7 @@ func (l *List[R]) changes(s *fleet.State) ([]kit.Change[backend.Key, R], bool) {
 // Update handles an intent.
 func (l *List[R]) Update(in keys.Intent, f *views.Frame) views.Outcome {
 	l.sync(f)
+	l.settled = l.settled || in.Action != keys.Focus
 	switch in.Action {
 	case keys.Up:
 		l.table.Move(-1)
@@ -283,6 +289,7 @@ func (l *List[R]) focus(id string, f *views.Frame) views.Outcome {
 		k := l.cfg.Set.Key(row)
 		if k.Path().Raw() == id || k.ID.Raw() == id {
 			l.table.Seek(k)
+			l.settled = true
 			return views.Outcome{Open: k}
 		}
 	}
