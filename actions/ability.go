@@ -174,3 +174,6 @@ type Ability struct {
 	Denied backend.Safe
 	Part   Part // zero when denied
 }
+
+// For reports whether it is a verb for that thing.
+func (a *Ability) For(k backend.Key) bool { return a.Source == k.Source && a.Spec.Of == k.Kind }

@@ -87,12 +87,7 @@ func (o *Operator) unpermitted() backend.Safe {
 	return why
 }
 
-// Abilities lists the verbs of the subject's source for its kind, the unavailable ones with their reason.
-func (o *Operator) Abilities(k backend.Key) []Ability {
-	return o.judged(func(a *Ability) bool { return a.Source == k.Source && a.Spec.Of == k.Kind })
-}
-
-// All lists every verb on every source.
+// All lists every verb on every source, the unavailable ones with their reason.
 func (o *Operator) All() []Ability { return o.judged(func(*Ability) bool { return true }) }
 
 func (o *Operator) judged(is func(*Ability) bool) []Ability {

@@ -141,7 +141,7 @@ func TestPermissions(t *testing.T) {
 			if o.CanAct() != (x.why == "") {
 				t.Errorf("%s: can act %t", name, o.CanAct())
 			}
-			for _, a := range append(o.Abilities(key("notes")), o.All()...) {
+			for _, a := range o.All() {
 				if got := a.Denied.String(); !strings.HasPrefix(got, x.why) || (got == "") != (x.why == "") {
 					t.Errorf("%s: denied %q", name, got)
 				}

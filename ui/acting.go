@@ -24,11 +24,14 @@ type acting struct {
 	changed <-chan struct{} // a run began or moved on
 	stop    func()          // ends that subscription
 
-	asked    int               // numbers what was asked for; an answer to an older question is dropped
-	making   bool              // a plan is being made and its dialog is not there yet
-	run      *actions.Progress // of the run that some viewer carries out, or of the last one; nil: none yet
-	view     *runView          // of the run that was shown last
-	quitting bool              // q was pressed once during a run
+	asked  int               // numbers what was asked for; an answer to an older question is dropped
+	making bool              // a plan is being made and its dialog is not there yet
+	run    *actions.Progress // of the run that some viewer carries out, or of the last one; nil: none yet
+	view   *runView          // of the run that was shown last
+	// abilities are those of the viewer as of the arming that ends then.
+	abilities []actions.Ability
+	until     time.Time
+	quitting  bool // q was pressed once during a run
 }
 
 func newActing(v *Viewer, done <-chan struct{}) acting {
@@ -65,6 +68,10 @@ func (a *acting) frame() views.Acting {
 	if arming, armed := c.Armed(); armed {
 		f.Until = arming.Until
 	}
+	if a.abilities == nil || !a.until.Equal(f.Until) { // the reasons in them name who armed
+		a.abilities, a.until = append([]actions.Ability{}, c.All()...), f.Until
+	}
+	f.Abilities = a.abilities
 	return f
 }
 
@@ -79,10 +86,10 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 	}
 	in := actions.Intent{Verb: verb}
 	var of backend.Kind
-	sources := map[string]bool{}
+	sources, able := map[string]bool{}, c.All()
 	for _, k := range s.keys {
-		for _, x := range c.Abilities(k) {
-			if x.Spec.Verb == verb {
+		for _, x := range able {
+			if x.Spec.Verb == verb && x.For(k) {
 				in.Source, of = x.Source, x.Spec.Of
 				sources[x.Source] = true
 				in.Keys = append(in.Keys, k)
@@ -96,8 +103,8 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 		return reply{Say: fmt.Sprintf("these belong to %d sources, and a plan acts on one: mark rows of one source", len(sources))}
 	}
 	in.Hidden = slices.DeleteFunc(slices.Clone(s.hidden), func(k backend.Key) bool { return k.Kind != of })
-	for _, x := range c.Abilities(in.Keys[0]) {
-		if x.Spec.Verb == verb && !x.Denied.IsEmpty() {
+	for _, x := range able {
+		if x.Spec.Verb == verb && x.For(in.Keys[0]) && !x.Denied.IsEmpty() {
 			return a.list(s, verb) // the list says why, at whatever length that takes
 		}
 	}
@@ -196,10 +203,10 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 		return reply{Say: noRow}
 	}
 	l := &verbList{acting: a, of: s}
-	seen := map[actions.Verb]bool{}
+	seen, able := map[actions.Verb]bool{}, a.control.All()
 	for _, k := range s.keys {
-		for _, x := range a.control.Abilities(k) {
-			if seen[x.Spec.Verb] {
+		for _, x := range able {
+			if !x.For(k) || seen[x.Spec.Verb] {
 				continue
 			}
 			seen[x.Spec.Verb] = true

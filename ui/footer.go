@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 
+	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/keys"
@@ -110,7 +111,7 @@ func actable(k backend.Key, a keys.Action, f *views.Frame) bool {
 	case k.Kind == views.KindAlert || k.Kind == views.KindEvent:
 		return a == keys.Verbs
 	}
-	return f.Abilities != nil && len(f.Abilities(k)) > 0
+	return slices.ContainsFunc(f.Acting.Abilities, func(x actions.Ability) bool { return x.For(k) })
 }
 
 // offers reports whether a key that works does anything here that is worth a place in the footer.

@@ -72,9 +72,6 @@ func newModel(v Viewer, feed Feed, screens []views.Screen) *Model {
 	m.frame.Snapshot = views.NewSnapshot(v.Now(), nil, nil)
 	m.frame.Summary = views.Summarise(m.frame.Snapshot)
 	m.frame.Diagnoses, m.frame.Local = map[views.Question]*runbook.Diagnosis{}, v.Runbook
-	if v.Control != nil {
-		m.frame.Abilities = v.Control.Abilities
-	}
 	if i := slices.IndexFunc(screens, views.Screen.History); i >= 0 && len(m.unfinished) > 0 {
 		m.current = i
 	}

@@ -82,7 +82,6 @@ type Arming interface {
 type Planner interface {
 	CanAct() bool
 	All() []actions.Ability
-	Abilities(backend.Key) []actions.Ability
 	Again(ctx context.Context, old *actions.Plan, in actions.Intent) (*actions.Plan, []backend.Safe, error)
 	Start(context.Context, actions.Confirmed) error
 }

@@ -20,8 +20,6 @@ type Frame struct {
 	Summary   *Summary
 	// Diagnoses are those that were worked out; one that is missing is under way.
 	Diagnoses map[Question]*runbook.Diagnosis
-	// Abilities are the verbs for a thing, the unavailable ones with their reason; nil where this console only looks.
-	Abilities func(backend.Key) []actions.Ability
 	// Say is the remark in the footer; empty: none.
 	Say string
 	// Spin is the sign that turns while this viewer waits for an answer; empty: it waits for none.
@@ -36,9 +34,21 @@ type Frame struct {
 type Acting struct {
 	At    time.Time // when it was read; later than the Frame's Now, which moves once a second
 	Can   bool      // some verb is allowed here
+	// Abilities are the verbs of every source, the unavailable ones with their reason; nil where this viewer only looks.
+	Abilities []actions.Ability
 	Until time.Time // end of the arming; zero: not armed
 	// Run is the plan that some viewer carries out, or the last one; nil: none yet.
 	Run *actions.Progress
+}
+
+// AbilitiesFor are the verbs for a thing.
+func (a *Acting) AbilitiesFor(k backend.Key) (out []actions.Ability) {
+	for i := range a.Abilities {
+		if x := &a.Abilities[i]; x.For(k) {
+			out = append(out, *x)
+		}
+	}
+	return out
 }
 
 // Question asks what the runbook's page of an incident says about a subject. The zero Key asks about everything.

@@ -31,7 +31,7 @@ func (w *writer) section(title string) {
 // offers writes which verbs this console has for the subjects, and why not where it has them not; noReset says why a reset
 // is not to be offered now. Where nobody can act from here at all, nothing is written.
 func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
-	if w.f.Abilities == nil {
+	if w.f.Acting.Abilities == nil {
 		return
 	}
 	type group struct {
@@ -49,7 +49,7 @@ func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
 			continue // the first of its group spoke for all
 		}
 		count[at] = 0
-		for _, x := range w.f.Abilities(k) {
+		for _, x := range w.f.Acting.AbilitiesFor(k) {
 			if seen[x.Spec.Verb] {
 				continue
 			}
@@ -100,7 +100,7 @@ func (w *writer) reading(incident, how string) {
 // doable writes what can be done to one thing, and what to read first.
 func (w *writer) doable(key backend.Key) {
 	page, ok := PageOf(key, w.f)
-	if w.f.Abilities == nil && !ok {
+	if w.f.Acting.Abilities == nil && !ok {
 		return
 	}
 	w.Head(headDo)
@@ -110,7 +110,7 @@ func (w *writer) doable(key backend.Key) {
 		noReset = d.NoReset
 	}
 	w.offers([]backend.Key{key}, noReset)
-	if w.Len() == before && w.f.Abilities != nil {
+	if w.Len() == before && w.f.Acting.Abilities != nil {
 		w.Field("act", dim("nothing: Sandglass has no verb for a "+noun(key.Kind)+" of this source"))
 	}
 	if ok {
