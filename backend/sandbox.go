@@ -43,15 +43,38 @@ type Sandbox struct {
 	ExitCode     Value[int]          `json:"exit_code"`
 	OOMKilled    Value[bool]         `json:"oom_killed"`
 	RestartCount Value[int]          `json:"restart_count"`
-	Usage        Value[Usage]        `json:"usage"`
-	Mounts       []Mount             `json:"mounts,omitempty"`
-	MountsCut    bool                `json:"mounts_cut,omitempty"` // there are more than Mounts holds
-	Labels       []Field             `json:"labels,omitempty"`     // sorted by name
-	WorkDir      Safe                `json:"work_dir,omitzero"`
+	// RestartPolicy is what starts it again when it ends: no, always, unless-stopped, on-failure:3; empty: not known.
+	RestartPolicy Safe `json:"restart_policy,omitzero"`
+	// StartError is why the platform could not start it the last time that it tried; empty when it could.
+	StartError Safe `json:"start_error,omitzero"`
+	// StartPeriod is how long after its start a health check may fail; not applicable without a check.
+	StartPeriod Value[time.Duration] `json:"start_period,omitzero"`
+	MemLimit    Value[int64]         `json:"mem_limit,omitzero"` // bytes; not applicable without a limit
+	// Log is how its log ended when it last failed; not applicable where it did not fail.
+	Log       Value[LogTail] `json:"log_tail,omitzero"`
+	Usage     Value[Usage]   `json:"usage"`
+	Mounts    []Mount        `json:"mounts,omitempty"`
+	MountsCut bool           `json:"mounts_cut,omitempty"` // there are more than Mounts holds
+	Labels    []Field        `json:"labels,omitempty"`     // sorted by name
+	WorkDir   Safe           `json:"work_dir,omitzero"`
 }
 
 // Alias is its name.
 func (b *Sandbox) Alias() string { return b.Name.String() }
+
+// LogTail is the end of a log, read once for one failure.
+type LogTail struct {
+	At    time.Time `json:"at"` // when it was read
+	Lines []Safe    `json:"lines,omitempty"`
+	Why   Safe      `json:"why,omitzero"` // why there are none
+}
+
+// Crashed reports whether it ended by itself and not well: not with exit code 0, nor by a signal that ends what somebody
+// stops (129, 130, 137 and 143 are 128 and the numbers of HUP, INT, KILL and TERM), nor at its memory limit.
+func (b *Sandbox) Crashed() bool {
+	code, known := b.ExitCode.Get()
+	return known && b.Class.Ended() && !b.OOMKilled.Or(false) && code != 0 && code != 129 && code != 130 && code != 137 && code != 143
+}
 
 // StatusWord returns the platform's word.
 func (b *Sandbox) StatusWord() Safe { return b.Reported }
@@ -118,6 +141,11 @@ const (
 	SandboxRemoving   SandboxClass = "removing"
 	SandboxDead       SandboxClass = "dead"
 )
+
+// Ended reports whether its newest run is over.
+func (c SandboxClass) Ended() bool {
+	return c == SandboxExited || c == SandboxDead || c == SandboxRestarting
+}
 
 // Observation is something proved about a sandbox.
 type Observation struct {

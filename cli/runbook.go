@@ -44,24 +44,24 @@ func (p *Program) runbookCommand(s *shared) *cobra.Command {
 	var subject string
 	var format *oneWord
 	cmd := &cobra.Command{
-		Use:   "runbook [N]",
+		Use:   "runbook [N|NAME]",
 		Short: "Print a page of the runbook, and with --subject or --config what it says about the fleet now",
 		Long: `Print what to check, what to do and what not to do in one of the incidents.
-Without a number: the list of pages.
+Without a number or name: the list of pages. A page with a name is Sandglass's own: the runbook of the framework has no such incident.
 
 ` + paragraph("With --subject ID the sources are read and the page's checks are answered for that %s; with --config and no subject for everything. "+
 			"No alert is needed.", anySubject()),
-		ValidArgs: incidents(),
+		ValidArgs: runbook.Numbers(),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && subject == "" {
 				return p.listPages(format)
 			}
 			if len(args) != 1 {
-				return usage("runbook needs one number of %s", strings.Join(incidents(), ", "))
+				return usage("runbook needs one number or name of %s", strings.Join(runbook.Numbers(), ", "))
 			}
 			page, ok := runbook.Incident(args[0])
 			if !ok {
-				return usage("the runbook has no page %q; it has %s", args[0], strings.Join(incidents(), ", "))
+				return usage("the runbook has no page %q; it has %s", args[0], strings.Join(runbook.Numbers(), ", "))
 			}
 			doc := text.Runbook{Incident: page.Number, Title: page.Title}
 			if subject == "" && s.config == "" {
@@ -75,14 +75,6 @@ Without a number: the list of pages.
 	format = p.output(cmd)
 	o.flags(cmd)
 	return cmd
-}
-
-func incidents() []string {
-	var out []string
-	for _, page := range runbook.All() {
-		out = append(out, page.Number)
-	}
-	return out
 }
 
 func (p *Program) listPages(format *oneWord) error {

@@ -135,7 +135,7 @@ func TestOpeningOnAnOldIncident(t *testing.T) {
 		})
 	}
 	for _, p := range runbook.All() {
-		if !slices.Contains(numbers, p.Number) {
+		if !p.Own() && !slices.Contains(numbers, p.Number) {
 			t.Errorf("incident %s is not tried", p.Number)
 		}
 	}

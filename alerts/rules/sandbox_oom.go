@@ -51,7 +51,7 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	n := r.noted(env, b, note)
-	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "1", Session: b.Session, Provider: b.Provider}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "container", Session: b.Session, Provider: b.Provider}
 	switch {
 	case !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -93,7 +94,7 @@ func Diagnose(incident string, st *fleet.State, b *alerts.Board, subject backend
 	return Case{State: st, Board: b, Subject: subject, Events: st.Events}.Diagnose(incident)
 }
 
-// diagnoses are the checks of each page, by its number.
+// diagnoses are the checks of each page, by its number or name.
 func diagnoses() map[string]func(*subjectView) Diagnosis {
 	return map[string]func(*subjectView) Diagnosis{
 		"1": diagnoseWorkspaceFailed,
@@ -105,6 +106,8 @@ func diagnoses() map[string]func(*subjectView) Diagnosis {
 		"7": diagnoseEvictionStorm,
 		"8": diagnoseCrossTenantLeak,
 		"9": diagnoseAuditFlood,
+
+		"container": diagnoseContainer,
 	}
 }
 
@@ -113,7 +116,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	p, ok := Incident(incident)
 	if !ok {
 		return Diagnosis{Incident: incident, Subject: c.Subject,
-			Conclusion: backend.Textf("The runbook has no incident %s; it has 1 to 9.", backend.Clean(incident, 20))}
+			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
 	s := newSubjectView(c)
 	d := diagnoses()[p.Number](s)

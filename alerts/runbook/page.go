@@ -21,7 +21,7 @@ var files embed.FS
 
 // Page is the advice for one incident.
 type Page struct {
-	Number   string // "1" to "9", as alerts carry it
+	Number   string // as alerts carry it: "1" to "9", or the name of a page of Sandglass's own
 	Title    backend.Safe
 	Sections []Section
 	Do, Dont []Action
@@ -64,7 +64,15 @@ func required() []string {
 	return []string{SectionSymptom, SectionCheck, SectionDo, SectionDont, SectionKnobs}
 }
 
-// All returns the pages in the order of their numbers.
+// Own reports whether the page is Sandglass's own: it has a name, and no incident of the framework's runbook fits.
+func (p *Page) Own() bool { return p.Number != "" && !numbered(p.Number) }
+
+func numbered(name string) bool { return strings.Trim(name[:1], "0123456789") == "" }
+
+// NoIncident is what a page of Sandglass's own says of the runbook.
+const NoIncident = "The site's runbook has no incident for this. Sandglass brings this page."
+
+// All returns the pages: those with numbers in their order, then those with names.
 func All() []*Page {
 	names, err := files.ReadDir(".")
 	if err != nil {
@@ -89,19 +97,37 @@ func embedded(name string) *Page {
 	return p
 }
 
-// Incident returns the page of one incident by its number ("7" and "07" alike); false when there is none.
+// Incident returns the page of one incident by its number ("7" and "07" alike) or its name; false when there is none.
 func Incident(number string) (*Page, bool) {
-	number = strings.TrimLeft(strings.TrimSpace(number), "0")
-	names, err := fs.Glob(files, "*-*.md")
+	number = strings.ToLower(strings.TrimLeft(strings.TrimSpace(number), "0"))
+	names, err := fs.Glob(files, "*.md")
 	if err != nil {
 		panic("the embedded pages cannot be listed: " + err.Error())
 	}
 	for _, name := range names { // only the one is parsed: a screen asks with every frame
-		if of, _, _ := strings.Cut(name, "-"); strings.TrimLeft(of, "0") == number {
+		if number != "" && numberOf(name) == number {
 			return embedded(name), true
 		}
 	}
 	return nil, false
+}
+
+// numberOf is the number or name of the page in a file: "07-eviction-storm.md" has page 7, "container.md" page container.
+func numberOf(file string) string {
+	base := strings.TrimSuffix(path.Base(file), ".md")
+	if numbered(base) {
+		base, _, _ = strings.Cut(base, "-")
+	}
+	return strings.TrimLeft(base, "0")
+}
+
+// Numbers lists the numbers and names of all pages.
+func Numbers() []string {
+	var out []string
+	for _, p := range All() {
+		out = append(out, p.Number)
+	}
+	return out
 }
 
 // Section returns the body of a section, empty when the page has none of that title.
@@ -114,13 +140,13 @@ func (p *Page) Section(title string) string {
 	return ""
 }
 
-// parse reads a page: a title line "# N Title", then sections "## …". The file's name begins with the number.
+// parse reads a page: a title line "# N Title", then sections "## …". The file's name begins with the number, or is the
+// page's name.
 func parse(name, text string) (*Page, error) {
-	prefix, _, _ := strings.Cut(path.Base(name), "-")
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	number, title, ok := strings.Cut(strings.TrimPrefix(lines[0], "# "), " ")
-	if !ok || !strings.HasPrefix(lines[0], "# ") || strings.TrimLeft(prefix, "0") != number {
-		return nil, fmt.Errorf("%s: the first line must be \"# %s Title\"", name, strings.TrimLeft(prefix, "0"))
+	if !ok || !strings.HasPrefix(lines[0], "# ") || numberOf(name) != number {
+		return nil, fmt.Errorf("%s: the first line must be \"# %s Title\"", name, numberOf(name))
 	}
 	p := &Page{Number: number, Title: backend.Clean(title, 80)}
 	for _, l := range lines[1:] {

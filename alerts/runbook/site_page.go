@@ -63,6 +63,9 @@ func (p *Page) Advice(l Local) string {
 func (p *Page) markdown(l Local, keep func(section string) bool) string {
 	var b strings.Builder
 	b.WriteString("# " + p.Number + " " + p.Title.String() + "\n")
+	if p.Own() {
+		b.WriteString("\n" + NoIncident + "\n")
+	}
 	if text := strings.TrimSpace(l.Text); text != "" || len(l.Links) > 0 {
 		b.WriteString("\n## At this site\n\n")
 		if text != "" {

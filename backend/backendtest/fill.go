@@ -130,6 +130,8 @@ func fillValue(t testing.TB, r *rand.Rand, v reflect.Value) bool {
 		outcome(t, r, x)
 	case *backend.Value[backend.Observation]:
 		outcome(t, r, x)
+	case *backend.Value[backend.LogTail]:
+		outcome(t, r, x)
 	case *backend.Value[backend.HealthChecks]:
 		outcome(t, r, x)
 	case *backend.Value[[]backend.Holder]:

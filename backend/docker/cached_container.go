@@ -36,6 +36,10 @@ type cachedContainer struct {
 	sampleFail int
 	touched    bool // something was read in this poll
 
+	tail     *backend.LogTail // how its log ended at its newest failure that was looked into
+	tailed   failure          // that failure
+	tailedAt time.Time
+
 	cached *cachedSandbox // what stays the same between two inspections; cleaning and masking cost more than all else
 }
 
@@ -44,6 +48,7 @@ type cachedSandbox struct {
 	ins    *inspection
 	sum    *summary
 	offset time.Duration
+	tail   *backend.LogTail
 	box    backend.Sandbox
 }
 
@@ -144,13 +149,13 @@ func (s *Source) sandbox(e *cachedContainer, offset time.Duration) *backend.Sand
 
 // cachedOf cleans and masks every string of a container, once for each thing that was read.
 func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sandbox {
-	f := &cachedSandbox{offset: offset}
+	f := &cachedSandbox{offset: offset, tail: e.tail}
 	if e.current() {
 		f.ins = e.ins
 	} else {
 		f.sum = e.sum
 	}
-	if old := e.cached; old != nil && old.ins == f.ins && old.sum == f.sum && old.offset == offset {
+	if old := e.cached; old != nil && old.ins == f.ins && old.sum == f.sum && old.offset == offset && old.tail == f.tail {
 		return old.box
 	}
 	labels, mounts := e.labels(), e.mounts()
@@ -164,6 +169,9 @@ func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sand
 	if f.ins != nil {
 		name = f.ins.name
 		s.inspectedFacts(out, f.ins, offset)
+		if out.Log = backend.NotApplicable[backend.LogTail](); e.tail != nil && !f.ins.fine() {
+			out.Log = backend.Known(*e.tail)
+		}
 	} else {
 		name = f.sum.name
 		s.listedFacts(out, f.sum, offset)
@@ -178,6 +186,11 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 	out.Image, out.WorkDir = s.clean(in.image, 300), s.clean(in.workDir, 300)
 	out.CreatedAt, out.StartedAt, out.FinishedAt = ours(in.created, offset), ours(in.started, offset), ours(in.finished, offset)
 	out.OOMKilled, out.RestartCount = backend.Known(in.oomKilled), backend.Known(in.restarts)
+	out.StartError, out.RestartPolicy = s.clean(in.startError, 500), s.clean(in.restartPolicy, 40)
+	out.StartPeriod, out.MemLimit = backend.NotApplicable[time.Duration](), backend.NotApplicable[int64]()
+	if in.memLimit > 0 {
+		out.MemLimit = backend.Known(in.memLimit)
+	}
 	switch out.Class {
 	case backend.SandboxCreated, backend.SandboxRunning, backend.SandboxPaused:
 		out.ExitCode = backend.NotApplicable[int]() // the engine writes 0, which is not an exit
@@ -186,6 +199,7 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 	}
 	out.Health, out.HealthChecks = backend.NotApplicable[backend.Safe](), backend.NotApplicable[backend.HealthChecks]()
 	if in.health != "" {
+		out.StartPeriod = backend.Known(in.startPeriod)
 		out.Health = backend.Known(s.clean(in.health, 60))
 		out.HealthOutput, out.HealthChecks = s.clean(strings.TrimSpace(in.healthOutput), 500), oursChecks(in.checks, offset)
 	}

@@ -171,13 +171,24 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 		created: parseTime(c.Created), started: parseTime(c.State.StartedAt), finished: parseTime(c.State.FinishedAt),
 		exit: c.State.ExitCode, oomKilled: c.State.OOMKilled, restarts: c.RestartCount,
 		labels: c.Config.Labels, mounts: mountsOf(c.Mounts), workDir: c.Config.WorkingDir, memLimit: c.HostConfig.Memory,
-		raw: documentOf(c),
+		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), tty: c.Config.Tty, raw: documentOf(c),
+	}
+	if h := c.Config.Healthcheck; h != nil {
+		out.startPeriod = h.StartPeriod
 	}
 	if h := c.State.Health; h != nil && h.Status != "" && h.Status != container.NoHealthcheck {
 		out.health = string(h.Status)
 		out.checks, out.healthOutput = checksOf(h, checkInterval(c.Config.Healthcheck), out.started.Or(time.Time{}))
 	}
 	return out, nil
+}
+
+// policyOf writes a restart policy as docker run takes it.
+func policyOf(p container.RestartPolicy) string {
+	if p.MaximumRetryCount > 0 {
+		return fmt.Sprintf("%s:%d", p.Name, p.MaximumRetryCount)
+	}
+	return string(p.Name)
 }
 
 // parseTime reads the engine's times. It writes the year 1 for what never happened.

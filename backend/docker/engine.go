@@ -18,6 +18,8 @@ type engine interface {
 	volumes(ctx context.Context) ([]volume, error)
 	// stats takes one sample; nil when the engine has none, as for a container that has just stopped.
 	stats(ctx context.Context, id string) (*sample, error)
+	// tail reads the last lines of a container's log, at most maxFrame bytes for each.
+	tail(ctx context.Context, id string, lines int, tty bool) (string, error)
 	// events calls opened once the stream is open and deliver for every lifecycle event since the given engine time
 	// (zero: from now on) until ctx or the stream ends, which is always an error.
 	events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error
@@ -64,6 +66,10 @@ type inspection struct {
 	mounts                     []mount
 	workDir                    string
 	memLimit                   int64 // bytes, 0: none
+	startError                 string
+	restartPolicy              string // "on-failure:3"
+	startPeriod                time.Duration
+	tty                        bool // its log is not in frames
 	raw                        document
 }
 

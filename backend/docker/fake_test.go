@@ -1,10 +1,14 @@
 package docker
 
 import (
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +50,9 @@ type fakeContainer struct {
 	read                           time.Time
 	stats                          string // instead of the usual body
 	cmd                            []string
+	startError                     string
+	log                            []string // lines on stderr
+	policy                         string
 }
 
 func newFake(t *testing.T) *fakeEngine {
@@ -152,6 +159,8 @@ func (f *fakeEngine) serve(w http.ResponseWriter, r *http.Request) {
 		f.stream(w, r)
 	case len(id) == 3 && id[2] == "json":
 		f.inspect(w, id[1])
+	case len(id) == 3 && id[2] == "logs":
+		f.logs(w, r, id[1])
 	case len(id) == 3 && id[2] == "stats":
 		f.stats(w, id[1])
 	default:
@@ -188,8 +197,24 @@ func (f *fakeEngine) inspect(w http.ResponseWriter, id string) {
 	if more == "" {
 		more = `,"OOMKilled":false,"ExitCode":0,"StartedAt":"2026-11-21T10:00:34.924020797Z","FinishedAt":"0001-01-01T00:00:00Z"`
 	}
-	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":""%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":"no","MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
-		c.id, c.state, c.state == "running", more, quote("/"+c.name), c.restarts, c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.labels))
+	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":%s%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":%q,"MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
+		c.id, c.state, c.state == "running", quote(c.startError), more, quote("/"+c.name), c.restarts, cmp.Or(c.policy, "no"), c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.labels))
+}
+
+// logs answers in frames: stream 2 is stderr.
+func (f *fakeEngine) logs(w http.ResponseWriter, r *http.Request, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := strconv.Atoi(r.URL.Query().Get("tail"))
+	if err != nil || f.containers[id] == nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	lines := f.containers[id].log
+	for _, l := range lines[max(0, len(lines)-n):] {
+		_, _ = w.Write(binary.BigEndian.AppendUint32([]byte{2, 0, 0, 0}, uint32(len(l)+1)))
+		_, _ = io.WriteString(w, l+"\n")
+	}
 }
 
 func (f *fakeEngine) stats(w http.ResponseWriter, id string) {

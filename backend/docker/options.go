@@ -19,6 +19,7 @@ type Options struct {
 	NamePattern    string           `toml:"name_pattern" doc:"regular expression on the container name with groups named session and workspace, for containers without the labels"`
 	TmpdirPattern  string           `toml:"tmpdir_pattern" doc:"glob of scratch directories; a container that bind-mounts one, or something inside one, is a sandbox"`
 	Relist         backend.Duration `toml:"relist" doc:"how often all containers are listed although no event came, at least 1s"`
+	LogLines       int              `toml:"log_lines" doc:"how many of the last lines of a sandbox's log are read, once for each failure of it, at most 100; 0: none"`
 	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that nobody looks at are sampled; 0s: never"`
 }
 
@@ -28,6 +29,7 @@ func defaults() Options {
 		WorkspaceLabel: "sandglass.workspace",
 		TmpdirPattern:  "/tmp/helix-ws-*",
 		Relist:         backend.Duration(time.Minute),
+		LogLines:       10,
 		StatsSweep:     backend.Duration(time.Minute),
 	}
 }
@@ -70,6 +72,9 @@ func (o Options) check(opts backend.Options) (selection, error) {
 			return sel, opts.Refuse("name_pattern", "%q has no group named session or workspace; write for example ^agent-(?P<session>[a-z0-9]+)$", o.NamePattern)
 		}
 		sel.name = re
+	}
+	if o.LogLines < 0 || o.LogLines > maxLogLines {
+		return sel, opts.Refuse("log_lines", "must be from 0 to %d", maxLogLines)
 	}
 	if o.Relist.Std() < time.Second {
 		return sel, opts.Refuse("relist", "must be at least 1s")

@@ -63,6 +63,7 @@ func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (bac
 	}
 	p.mark()
 	p.inspect()
+	p.tails()
 	p.tell()
 	p.figures()
 	p.finish()

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -92,6 +93,7 @@ func (s *Source) Routes() []backend.Route {
 		{Verb: "HEAD", Target: target + "/_ping", Why: "API version, once per connection; GET where HEAD is refused"},
 		get("/containers/json?all=1", "all containers, when something happened and every "+text(s.opt.Relist)),
 		get("/containers/{id}/json", "a container that is new or changed"),
+		get("/containers/{id}/logs?stdout=1&stderr=1&tail="+strconv.Itoa(s.opt.LogLines), "the end of a sandbox's log, once for each failure of it"),
 		get("/containers/{id}/stats?stream=false&one-shot=true", "one sample of CPU and memory: rows on a screen at each poll, other sandboxes every "+text(s.opt.StatsSweep)),
 		get(`/volumes?filters={"driver":{"local":true}}`, "which directories of the host volumes stand for, while clean of scratch directories looks"),
 		get("/events", "create, start, die, oom, pause, unpause, rename, destroy, health_status"),

@@ -26,6 +26,9 @@ func (s *scripted) inspect(context.Context, string) (*inspection, error) {
 }
 func (s *scripted) volumes(context.Context) ([]volume, error)      { return nil, errors.New("unused") }
 func (s *scripted) stats(context.Context, string) (*sample, error) { return nil, nil }
+func (s *scripted) tail(context.Context, string, int, bool) (string, error) {
+	return "", errors.New("unused")
+}
 func (s *scripted) takeLoad() backend.Load                         { return backend.Load{} }
 func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {
 	return backend.Known(time.Duration(0)), time.Unix(1000, 0)

@@ -63,7 +63,7 @@ func TestWhoStandsForAnAlert(t *testing.T) {
 		runbook string
 		first   alerts.Subject
 		want    backend.Kind
-	}{{"8", one, backend.KindWorkspace}, {"4", one, backend.KindWorkspace}, {"7", one, backend.KindSource}, {"8", place, backend.KindSource}} {
+	}{{"8", one, backend.KindWorkspace}, {"4", one, backend.KindWorkspace}, {"container", one, backend.KindWorkspace}, {"7", one, backend.KindSource}, {"8", place, backend.KindSource}} {
 		q, _ := Asked(&alerts.Alert{Source: "helix", Runbook: c.runbook, SubjectCount: 2, Subjects: []alerts.Subject{c.first, c.first}})
 		if q.Subject.Kind != c.want || c.want == backend.KindSource && q.Subject.ID != backend.MustID("helix") {
 			t.Errorf("runbook %s of %v is asked about %v", c.runbook, c.first.Key, q.Subject)

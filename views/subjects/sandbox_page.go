@@ -26,6 +26,8 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		w.cell("exit", c)
 	}
 	w.number("restarts", b.RestartCount)
+	w.text("restart policy", b.RestartPolicy)
+	w.text("start failed", b.StartError)
 	w.at("created", b.CreatedAt, "")
 	w.at("started", b.StartedAt, "")
 	if b.FinishedAt.IsKnown() {
@@ -39,6 +41,10 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 		w.Field("usage", normal("cpu "+col("cpu").Text.String()+", memory "+col("mem").Text.String()+limit),
 			dim("  measured "+backend.Age(w.f.Now.Sub(u.At))+" ago"))
 	}
+	if _, measured := b.Usage.Get(); !measured && b.MemLimit.IsKnown() {
+		w.Field("memory limit", normal(backend.Bytes(b.MemLimit.Or(0))))
+	}
+	w.logTail(b)
 	w.read(&b.Meta)
 	w.running("image", b.Image, &b.Meta)
 	w.text("provider", b.Provider)
@@ -62,6 +68,20 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.history(&b.Meta)
 	w.extra("Labels", b.Labels)
 	w.raw(&b.Meta)
+}
+
+// logTail writes how its log ended when it last failed.
+func (w *writer) logTail(b *backend.Sandbox) {
+	t, known := b.Log.Get()
+	if !known {
+		return
+	}
+	for i, l := range t.Lines {
+		w.Field(label(i+1, "its log ends"), normal(l.String()))
+	}
+	if !t.Why.IsEmpty() {
+		w.Field("its log", dim("no lines: "+t.Why.String()))
+	}
 }
 
 // checks says since when the health check fails, or when it passed last.

@@ -25,7 +25,7 @@ type Runbook struct {
 func WritePages(w io.Writer, pages []Runbook) error {
 	var b strings.Builder
 	for _, p := range pages {
-		fmt.Fprintf(&b, "%2s  %s\n", p.Incident, p.Title)
+		fmt.Fprintf(&b, "%-9s  %s\n", p.Incident, p.Title)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
