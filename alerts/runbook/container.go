@@ -33,7 +33,8 @@ var containerEndings = []ending{
 		do: "Read the end of its log and correct what it names, then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
 		do: "Run the check by hand in it; correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
-	{conclude: "Nothing that was read shows a container of this subject that fails."},
+	{conclude: "What was read shows no container of this subject that fails now.",
+		do: "Read what the alert's evidence and the Timeline say of its containers.", dont: "Don't restart a container on suspicion: it loses its processes."},
 }
 
 // container answers a question about the first of the subject's containers of which it is true.

@@ -78,7 +78,7 @@ func TestEverySubject(t *testing.T) {
 			}
 		}
 	}
-	if d := full.diagnose("12", sessionKey("s1")); !strings.Contains(d.Conclusion.String(), "no incident 12") {
+	if d := full.diagnose("12", sessionKey("s1")); !strings.Contains(d.Conclusion.String(), "no page 12") {
 		t.Errorf("incident 12: %s", d.Conclusion)
 	}
 }
