@@ -161,6 +161,13 @@ func (ev *evaluation) deltas() {
 	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it
 		ev.changed[e.Subject.Kind] = append(ev.changed[e.Subject.Kind], e.Subject)
 	}
+	for _, s := range ev.series {
+		if s.Name == backend.MetricLimitKills && !s.Sandbox.IsZero() {
+			for _, h := range ev.st.Sources {
+				ev.changed[backend.KindSandbox] = append(ev.changed[backend.KindSandbox], backend.Key{Kind: backend.KindSandbox, Source: h.Key.Source, ID: s.Sandbox})
+			}
+		}
+	}
 }
 
 // gaps finds out which sources' subjects cannot be judged now.

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"sandglass/backend"
@@ -29,6 +30,24 @@ func NoteAs[N any](n Note) *N {
 type NoteTaker interface {
 	// NewNote returns an empty note about a subject, to decode a saved one into. Its JSON must give back what it holds.
 	NewNote(key backend.Key) Note
+}
+
+// Remarks is what rules noticed about a subject that is no alert, and of which they can say no more.
+func (b *Board) Remarks(k backend.Key) []backend.Safe {
+	var out []backend.Safe
+	if b == nil || b.memory == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.memory.rules)) {
+		r := b.memory.rules[name].get(k)
+		if r == nil {
+			continue
+		}
+		if x, says := r.Note.held.(interface{ Remark() backend.Safe }); says && !x.Remark().IsEmpty() {
+			out = append(out, x.Remark())
+		}
+	}
+	return out
 }
 
 // IsZero reports whether there is no note.

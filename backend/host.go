@@ -19,6 +19,7 @@ type Host struct {
 	MemAvailable Value[int64]     `json:"mem_available"` // bytes
 	MemPressure  Value[float64]   `json:"mem_pressure"`  // share of the last 10 s in which some task stalled on memory, 0..1
 	OOMKills     Value[int64]     `json:"oom_kills"`     // since boot
+	LimitKills   Value[int64]     `json:"limit_kills"`   // of these, at the memory limit of a control group
 	Roots        []Root           `json:"roots,omitempty"`
 }
 

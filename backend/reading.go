@@ -157,7 +157,7 @@ type Series struct {
 	Provider  string `json:"provider,omitempty"` // raw label, for grouping; cleaned before drawing
 	Session   ID     `json:"session,omitzero"`
 	Workspace ID     `json:"workspace,omitzero"`
-	Sandbox   ID     `json:"sandbox,omitzero"` // of reads and writes of files, where the line names one
+	Sandbox   ID     `json:"sandbox,omitzero"` // of reads and writes of files and of kills, where one is named
 }
 
 // Metric names what a Series counts.
@@ -178,6 +178,7 @@ const (
 	MetricTmpdirCloseFailed Metric = "tmpdir-close-failed"
 	MetricNameCollision     Metric = "name-collision"
 	MetricAgentOOM          Metric = "agent-oom"      // lines: the agent's own process or Durable Object ran out of memory
+	MetricLimitKills        Metric = "limit-kills"    // the kernel killed a process at the memory limit of its container, as an engine or a kernel's log says
 	MetricPersistFailed     Metric = "persist-failed" // lines: the content of a workspace could not be saved
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
 	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour

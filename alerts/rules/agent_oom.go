@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,14 +37,13 @@ func (o *AgentOOMOptions) build() (alerts.Rule, error) {
 
 // agentOOMNote is what is remembered of a source, of a finding or, where the finding is about the source, of both.
 type agentOOMNote struct {
-	Signs       []point           `json:"points,omitempty"` // of a source: process starts, kills by the kernel
-	Kills       int32             `json:"count,omitempty"`  // of a source: the sum of its kernels' counters
-	KillsRead   time.Time         `json:"last,omitzero"`    // when they were read, zero: never
-	onsetNote                     // of a finding
-	Cause       backend.Safe      `json:"cause,omitzero"`
-	Fingerprint string            `json:"fingerprint,omitempty"`
-	Home        string            `json:"home,omitempty"` // the source that listed the session when it was last listed
-	Before      []alerts.Evidence `json:"kept,omitempty"` // what was true at the onset and is gone since
+	Signs       []point              `json:"points,omitempty"` // of a source: process starts, kills by the kernel
+	Hosts       map[string]killCount `json:"hosts,omitempty"`  // of a source: its kernels' counters
+	onsetNote                        // of a finding
+	Cause       backend.Safe         `json:"cause,omitzero"`
+	Fingerprint string               `json:"fingerprint,omitempty"`
+	Home        string               `json:"home,omitempty"` // the source that listed the session when it was last listed
+	Before      []alerts.Evidence    `json:"kept,omitempty"` // what was true at the onset and is gone since
 }
 
 type agentOOM struct {
@@ -108,7 +108,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Outcome, v.Why = alerts.NoData, backend.Text("the registries that it speaks about have not been read yet")
 		return v
 	}
-	starts, kills, together := weigh(n)
+	starts, kills, together := weigh(env, n)
 	switch {
 	case m.N > 0:
 		v.Outcome, v.Confirmed = alerts.True, env.Ours(m.Last)
@@ -125,7 +125,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 			c := *n
 			c.Cause, c.Fingerprint, c.onsetNote, c.Before = backend.Safe{}, "", onsetNote{}, nil
 			v.Note = alerts.NoteOf(&c)
-			if len(c.Signs) == 0 && c.Kills == 0 && c.KillsRead.IsZero() {
+			if len(c.Signs) == 0 && len(c.Hosts) == 0 {
 				v.Note = alerts.Note{}
 			}
 		}
@@ -152,7 +152,6 @@ func (r *agentOOM) gap(env *alerts.Env, key backend.Key, via string, m alerts.Me
 // signs brings the note of a source up to date with process starts and kills by kernels.
 func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *agentOOMNote) *agentOOMNote {
 	var started []point
-	killed := 0.0
 	for i := range env.State.Events {
 		e := &env.State.Events[i]
 		if e.Name != "process-restarted" || !speaksAbout(env, e.Source, h.Key.Source) {
@@ -166,37 +165,51 @@ func (r *agentOOM) signs(env *alerts.Env, h *fleet.SourceHealth, note *agentOOMN
 			started = append(started, point{At: at, N: [3]float64{1}})
 		}
 	}
-	total, counted := 0, false
-	for x := range env.State.Hosts.All() {
-		if k, ok := x.OOMKills.Get(); ok && speaksAbout(env, x.Key.Source, h.Key.Source) {
-			total += int(k)
-			counted = true
-		}
+	hosts, changed := r.kernels(env, h.Key.Source, note, &started)
+	over := func(p point) bool { // what killed a sandbox at its own limit killed no agent
+		return env.Now.Sub(p.At) > r.over || p.N[1] > 0 && killedAtLimit(env, p.At.Add(-time.Duration(p.N[2]*float64(time.Second))), p.At, true)
 	}
-	if note != nil && !note.KillsRead.IsZero() && counted && total > int(note.Kills) {
-		killed = float64(total - int(note.Kills))
-	}
-	fresh := note == nil || len(started) > 0 || killed > 0 || counted && (total != int(note.Kills) || note.KillsRead.IsZero())
-	if !fresh && (len(note.Signs) == 0 || env.Now.Sub(note.Signs[0].At) <= r.over) {
+	if !changed && len(started) == 0 && (note == nil || !slices.ContainsFunc(note.Signs, over)) {
 		return note
-	}
-	if note == nil && !counted && len(started) == 0 {
-		return nil
 	}
 	n := agentOOMNote{}
 	if note != nil {
 		n = *note
 	}
-	n.Signs = slices.DeleteFunc(slices.Clone(n.Signs), func(p point) bool { return env.Now.Sub(p.At) > r.over })
-	if killed > 0 {
-		started = append(started, point{At: env.Now, N: [3]float64{0, killed}})
-	}
+	n.Hosts = hosts
+	n.Signs = slices.DeleteFunc(slices.Clone(n.Signs), over)
 	n.Signs = append(n.Signs, started[:min(len(started), max(maxPoints-len(n.Signs), 0))]...)
 	slices.SortStableFunc(n.Signs, func(a, b point) int { return a.At.Compare(b.At) })
-	if counted {
-		n.Kills, n.KillsRead = int32(total), env.Now
-	}
 	return &n
+}
+
+// kernels brings the counters of the hosts that speak about a source up to date and adds the kills that are news.
+func (r *agentOOM) kernels(env *alerts.Env, source string, note *agentOOMNote, signs *[]point) (hosts map[string]killCount, changed bool) {
+	if note != nil {
+		hosts = note.Hosts
+	}
+	for x := range env.State.Hosts.All() {
+		if !speaksAbout(env, x.Key.Source, source) {
+			continue
+		}
+		id := x.Key.Source + "/" + x.Key.ID.Raw()
+		c := hosts[id]
+		k, known := c.count(env, x)
+		if !known || !k.read.After(k.since) {
+			continue
+		}
+		if !changed {
+			hosts, changed = maps.Clone(hosts), true
+		}
+		if hosts == nil {
+			hosts = map[string]killCount{}
+		}
+		hosts[id] = c
+		if k.n > 0 && k.watched(r.over) {
+			*signs = append(*signs, point{At: k.read, N: [3]float64{0, k.n, k.read.Sub(k.since).Seconds()}})
+		}
+	}
+	return hosts, changed
 }
 
 // began is since when signs follow each other within the window: lines where there are any, else starts and kills.
@@ -216,15 +229,20 @@ func speaksAbout(env *alerts.Env, source, about string) bool {
 	return h != nil && h.ReportsOn(about)
 }
 
-// weigh counts starts and kills, and reports whether a start and a kill lie close together.
-func weigh(n *agentOOMNote) (starts, kills int, together bool) {
+// weigh counts starts and kills, and reports whether a start and a kill lie close together. A kill counts once the sources
+// that could explain it have been read since.
+func weigh(env *alerts.Env, n *agentOOMNote) (starts, kills int, together bool) {
 	if n == nil {
 		return 0, 0, false
 	}
-	for _, p := range n.Signs {
+	signs := slices.DeleteFunc(slices.Clone(n.Signs), func(p point) bool {
+		by, _ := mayBeExplained(env, p.At)
+		return p.N[1] > 0 && by != nil
+	})
+	for _, p := range signs {
 		starts += int(p.N[0])
 		kills += int(p.N[1])
-		for _, q := range n.Signs {
+		for _, q := range signs {
 			together = together || p.N[0] > 0 && q.N[1] > 0 && p.At.Sub(q.At).Abs() <= 2*time.Minute
 		}
 	}

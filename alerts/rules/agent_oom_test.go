@@ -88,6 +88,45 @@ func TestAgentOOMByTheKernelAndTheProcessStart(t *testing.T) {
 	s.quiet(agentRule)
 }
 
+// TestAgentOOMTakesNoOldKill: kills of a host that was not read for hours, of one that is read for the first time, and of a
+// sandbox at its own limit are none of the agent's, though it starts in that minute.
+func TestAgentOOMTakesNoOldKill(t *testing.T) {
+	start := func(s *story) {
+		s.happened = append(s.happened, backend.Event{Kind: backend.EventChange, At: s.wall, Source: "prom", Name: "process-restarted", Text: backend.Text("process restarted")})
+		s.lines(backend.MetricAgentOOM, "", 0, "")
+	}
+	kill := func(h *backend.Host) { h.OOMKills = backend.Known[int64](9) }
+	s := beginAgent(t)
+	s.look()
+	s.off(6 * time.Hour)
+	s.host(kill)
+	start(s)
+	s.look().quiet(agentRule)
+
+	s = beginAgent(t)
+	s.look()
+	s.pass(10 * time.Second)
+	s.source("other", backend.InputHost)
+	k := backend.Key{Kind: backend.KindHost, Source: "other", ID: backend.MustID("box-2")}
+	s.hosts[k] = &backend.Host{Meta: backend.Meta{Key: k, ReadAt: s.wall}, OOMKills: backend.Known[int64](30)}
+	s.delta.Changed = append(s.delta.Changed, k)
+	start(s)
+	s.look()
+	s.after(5 * time.Second).quiet(agentRule)
+
+	s = beginAgent(t)
+	s.source("docker", backend.InputContainers)
+	s.box("c1", "a", nil)
+	s.look()
+	s.pass(10 * time.Second)
+	s.host(kill)
+	start(s)
+	s.look().quiet(agentRule)
+	s.box("c1", "a", killedBefore(s, time.Second))
+	s.after(time.Second).quiet(agentRule)
+	s.after(10 * time.Second).quiet(agentRule)
+}
+
 func TestAgentOOMColdStartGapRestartBlind(t *testing.T) {
 	s := beginAgent(t)
 	s.counted("app", backend.MetricAgentOOM, 2, func(c *backend.Count) { c.At, c.Sample = s.wall.Add(-10*time.Minute), backend.Text(resetLine) })

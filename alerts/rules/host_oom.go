@@ -11,7 +11,7 @@ import (
 // HostOOMOptions are the keys of `[rules.host-oom]`.
 type HostOOMOptions struct {
 	Common
-	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert"`
+	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert, and how far apart two readings may lie that prove one"`
 	Available float64          `toml:"available" doc:"share of memory below which the host counts as nearly out of it (0 to 1)"`
 	Pressure  float64          `toml:"pressure" doc:"share of the time that some task waits for memory, above which diagnoses call memory short; it raises no alert (0 to 1)"`
 	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
@@ -32,12 +32,14 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 
 // hostOOMNote is what is remembered of a host's kills and memory.
 type hostOOMNote struct {
-	Kills      int32     `json:"count,omitempty"`  // the kernel's counter
-	ReadAt     time.Time `json:"last,omitzero"`    // when it was read
-	Increments []point   `json:"points,omitempty"` // N[0]: kills seen since
-	Before     time.Time `json:"first,omitzero"`   // when the counter was read before the first of them
-	LowSince   time.Time `json:"seen,omitzero"`    // since when memory is low
+	killCount
+	Increments []point      `json:"points,omitempty"` // N: kills seen since, of these at limits, seconds since the reading before
+	LowSince   time.Time    `json:"seen,omitzero"`    // since when memory is low
+	Unwatched  backend.Safe `json:"unwatched,omitzero"`
 }
+
+// Remark is about kills of which it is not known when they were.
+func (n *hostOOMNote) Remark() backend.Safe { return n.Unwatched }
 
 type hostOOM struct {
 	base
@@ -58,16 +60,17 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: known}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "3"}
-	kills := 0.0
-	for _, p := range n.Increments {
-		kills += p.N[0]
-	}
+	kills, first := r.unexplained(env, n)
+	by, until := mayBeExplained(env, first.At)
 	switch {
+	case kills > 0 && by != nil:
+		v.Suspected = true
+		v.Why = backend.Textf("the next reading of %s tells whether a container reached its own limit; fires at %s otherwise", backend.Clean(by.Key.Source, 80), env.Clock(until))
+		fallthrough
 	case kills > 0:
-		first, last := n.Increments[0], n.Increments[len(n.Increments)-1]
 		v.Cause = backend.Text("the kernel killed processes for lack of memory")
-		v.Bounds = alerts.Bounds{Earliest: n.Before, Latest: first.At}
-		v.Recheck = last.At.Add(r.recent + 1)
+		v.Bounds = alerts.Bounds{Earliest: first.At.Add(-time.Duration(first.N[2] * float64(time.Second))), Latest: first.At}
+		v.Recheck = env.Now.Add(1) // a later reading of another source may explain it
 		v.Detail = backend.Textf("%s killed for lack of memory", plural(int(kills), "process"))
 	case low:
 		if n.LowSince.IsZero() {
@@ -91,12 +94,8 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 
 // noted brings the note up to date with the counter of kills.
 func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *hostOOMNote) *hostOOMNote {
-	read, boot := env.ReadAt(&h.Meta), env.Time(&h.Meta, h.BootedAt)
-	n := &hostOOMNote{ReadAt: read}
-	more := 0.0
-	kills, known := h.OOMKills.Get()
-	switch {
-	case note != nil:
+	n := &hostOOMNote{}
+	if note != nil {
 		*n = *note
 		n.Increments = nil
 		for _, p := range note.Increments {
@@ -104,29 +103,40 @@ func (r *hostOOM) noted(env *alerts.Env, h *backend.Host, note *hostOOMNote) *ho
 				n.Increments = append(n.Increments, p)
 			}
 		}
-		if known {
-			more = float64(kills) - float64(note.Kills)
-			if more < 0 { // booted anew
-				more = float64(kills)
-			}
-		}
-	case known && !boot.IsZero() && env.Now.Sub(boot) <= r.recent:
-		more, n.ReadAt = float64(kills), boot
 	}
-	if more > 0 {
-		if len(n.Increments) == 0 {
-			n.Before = n.ReadAt
-		}
-		n.Increments = append(n.Increments, point{At: read, N: [3]float64{more}})
+	switch k, known := n.count(env, h); {
+	case !known || k.n <= 0:
+	case k.watched(r.recent):
+		n.Increments = append(n.Increments, point{At: k.read, N: [3]float64{k.n, k.atLimits, k.read.Sub(k.since).Seconds()}})
 		if len(n.Increments) > maxPoints {
-			n.Increments[1].N[0] += n.Increments[0].N[0]
 			n.Increments = n.Increments[1:]
 		}
-	}
-	if known {
-		n.Kills, n.ReadAt = int32(kills), read
+	case k.since.IsZero():
+		n.Unwatched = backend.Textf("the kernel killed %s for lack of memory before %s; when is not known", plural(int(k.n), "process"), env.Clock(k.read))
+	default:
+		n.Unwatched = backend.Textf("the kernel killed %s for lack of memory between %s and %s, while this host was not read", plural(int(k.n), "process"), env.Clock(k.since), env.Clock(k.read))
 	}
 	return n
+}
+
+// unexplained adds up the kills that no container's own limit explains. A container that ran out of memory between two
+// readings explains all kills between these: one limit can kill many processes.
+func (r *hostOOM) unexplained(env *alerts.Env, n *hostOOMNote) (kills float64, first point) {
+	for i := range n.Increments {
+		p := &n.Increments[i]
+		left := p.N[0] - p.N[1]
+		if left > 0 && killedAtLimit(env, p.At.Add(-time.Duration(p.N[2]*float64(time.Second))), p.At, false) {
+			p.N[1], left = p.N[0], 0 // kept: the windows forget it
+		}
+		if left <= 0 {
+			continue
+		}
+		if kills == 0 {
+			first = *p
+		}
+		kills += left
+	}
+	return kills, first
 }
 
 // maxPoints bounds what a note remembers of measurements.

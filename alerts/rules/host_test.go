@@ -31,13 +31,117 @@ func TestHostOOMFiresWhenTheCounterRises(t *testing.T) {
 	s.wantTransitions("firing resolved")
 }
 
-func TestHostOOMColdStartKnowsOnlyWhatTheBootBounds(t *testing.T) {
+// TestHostOOMColdStartIsNoNews: a counter that runs since the boot does not say when, however young the boot is.
+func TestHostOOMColdStartIsNoNews(t *testing.T) {
 	s := beginHost(t, hostOOMRule)
-	s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-5 * time.Minute)) })
-	a := s.look().want(hostOOMRule, alerts.StateFiring)
-	if got := s.wall.Sub(a.Bounds.Earliest); got != 5*time.Minute {
-		t.Errorf("began at most %s ago, want since the boot", got)
+	s.host(func(h *backend.Host) { h.BootedAt = backend.Known(s.wall.Add(-12 * time.Minute)) })
+	s.look().quiet(hostOOMRule)
+	s.wantRemark("4 processes for lack of memory before 12:00:00Z; when is not known")
+	s.every(10*time.Second, time.Minute, func() { s.host(nil) }).quiet(hostOOMRule)
+}
+
+// TestHostOOMAcrossAGapIsARemark: the console was off for three days, or its source out for six hours.
+func TestHostOOMAcrossAGapIsARemark(t *testing.T) {
+	for _, gap := range []time.Duration{15 * time.Minute, 6 * time.Hour, 72 * time.Hour} {
+		s := beginHost(t, hostOOMRule)
+		s.look()
+		if gap > 24*time.Hour {
+			s.off(gap)
+		} else {
+			s.down("scratch", "no answer")
+			s.look()
+			s.up("scratch")
+			s.pass(gap)
+		}
+		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](7) })
+		s.look().quiet(hostOOMRule)
+		s.wantRemark("killed 3 processes for lack of memory between ")
+		s.pass(10 * time.Second)
+		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](8) }) // this one was watched
+		wantEvidence(t, s.look().want(hostOOMRule, alerts.StateFiring), "1 process killed for lack of memory")
 	}
+	s := beginHost(t, hostOOMRule)
+	s.look()
+	s.pass(15*time.Minute - time.Second)
+	s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](7) })
+	s.look().want(hostOOMRule, alerts.StateFiring)
+}
+
+func (s *story) wantRemark(part string) {
+	s.t.Helper()
+	if r := backend.Join(s.board.Remarks(hostKey()), "; "); !strings.Contains(r.String(), part) {
+		s.t.Errorf("remarks %q, want %q", r, part)
+	}
+}
+
+// TestHostOOMOfAContainerIsNoHosts: what a container's own limit explains is sandbox-oom's, however it is told.
+func TestHostOOMOfAContainerIsNoHosts(t *testing.T) {
+	kill := func(s *story, more int64) { s.host(func(h *backend.Host) { h.OOMKills = backend.Known(4 + more) }) }
+	for name, told := range map[string]func(s *story){
+		"event of the engine": func(s *story) {
+			s.counted("docker", backend.MetricLimitKills, 1, func(c *backend.Count) { c.Series.Sandbox = boxKey("c1").ID })
+		},
+		"line of the kernel": func(s *story) {
+			s.counted("docker", backend.MetricLimitKills, 1, nil)
+		},
+		"state of the container": func(s *story) { s.box("c1", "a", killedBefore(s, 0)) },
+	} {
+		s := beginHost(t, hostOOMRule, boxOOMRule)
+		s.source("docker", backend.InputContainers)
+		s.box("c1", "a", nil)
+		s.lag = time.Second
+		s.look()
+		s.pass(5 * time.Second)
+		kill(s, 3) // one limit kills three processes, and this is read before the engine is
+		s.look()
+		if a := s.want(hostOOMRule, alerts.StatePending); !strings.Contains(a.Why.String(), "docker tells whether a container reached its own limit") {
+			t.Errorf("%s: why %q", name, a.Why)
+		}
+		told(s)
+		s.after(time.Second).quiet(hostOOMRule)
+		s.every(5*time.Second, time.Minute, func() { kill(s, 3) }).quiet(hostOOMRule)
+		if name != "line of the kernel" {
+			s.want(boxOOMRule, alerts.StateFiring)
+		}
+		s.restart()
+		s.counts = nil // the windows are empty
+		s.box("c1", "a", nil)
+		kill(s, 3)
+		s.after(5 * time.Second).quiet(hostOOMRule)
+	}
+}
+
+// TestHostOOMByControlGroups: memory.events tells the kills at limits from those of the host, also where no engine is read.
+func TestHostOOMByControlGroups(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	reads := func(kills, limits int64) {
+		s.host(func(h *backend.Host) { h.OOMKills, h.LimitKills = backend.Known(kills), backend.Known(limits) })
+	}
+	reads(4, 1)
+	s.look()
+	for _, x := range [][2]int64{{5, 2}, {5, 3}, {6, 3}, {8, 5}} { // the third reading brings the kill whose limit the second one saw
+		s.pass(5 * time.Second)
+		reads(x[0], x[1])
+		s.look().quiet(hostOOMRule)
+	}
+	s.pass(5 * time.Second)
+	reads(10, 6)
+	wantEvidence(t, s.look().want(hostOOMRule, alerts.StateFiring), "1 process killed for lack of memory")
+}
+
+// TestHostOOMWithoutALimitIsTheHosts: a container without a limit of its own dies of the host's lack of memory.
+func TestHostOOMWithoutALimitIsTheHosts(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	s.source("docker", backend.InputContainers)
+	s.box("c1", "a", func(b *backend.Sandbox) {
+		b.Usage = backend.Known(backend.Usage{At: s.wall, Mem: backend.Known[int64](1e9), MemLimit: backend.NotApplicable[int64]()})
+	})
+	s.look()
+	s.pass(5 * time.Second)
+	s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](5) })
+	s.box("c1", "a", killedBefore(s, time.Second))
+	s.look()
+	s.after(5*time.Second).want(hostOOMRule, alerts.StateFiring)
 }
 
 func TestHostOOMMemoryMustStayLow(t *testing.T) {

@@ -23,6 +23,8 @@ var unread = map[string][]string{
 	"error-burst":    {"was_failed"},
 	"error-chaos":    {"was_failed"},
 	"eviction-storm": {"count", "was_evicted"},
+	"agent-oom":      {"count", "last"}, // the sum of several kernels' counters; each is followed for itself now
+	"host-oom":       {"first"},         // each increment tells when the reading before was
 }
 
 // TestReadsTheNotesOfTheFormerVersion loads what the former version saved, and saves it again.

@@ -97,6 +97,16 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOM
 			killedAt(&n, at, at)
 		}
 	}
+	for x := range env.State.Windows.All(backend.MetricLimitKills) { // as the kernel's log or the engine told
+		if x.Sandbox != b.Key.ID {
+			continue
+		}
+		for t, kills := range env.State.Windows.Counts(x) {
+			if kills > 0 {
+				killedAt(&n, env.Ours(t), env.Ours(t))
+			}
+		}
+	}
 	if b.OOMKilled.Or(false) {
 		since := at
 		if at.IsZero() { // when it ended is not known: in its newest run, and by now

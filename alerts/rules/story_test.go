@@ -24,6 +24,7 @@ type story struct {
 	number     uint64
 	wall       time.Time
 	jumped     time.Duration // of wall, between runs
+	asleep     time.Duration // how long the console is off in a restart
 	mono       time.Duration
 	lag        time.Duration // how long before each State its sources answered
 	sources    map[string]*fleet.SourceHealth
@@ -332,6 +333,14 @@ func (s *story) restart() *story {
 	return s.restartAcross(0)
 }
 
+// off is a restart after which the console is off for a while.
+func (s *story) off(d time.Duration) *story {
+	s.t.Helper()
+	s.asleep = d
+	defer func() { s.asleep = 0 }()
+	return s.restart()
+}
+
 // restartAcross is a restart during which the wall clock is set.
 func (s *story) restartAcross(jump time.Duration) *story {
 	s.t.Helper()
@@ -345,6 +354,7 @@ func (s *story) restartAcross(jump time.Duration) *story {
 		s.t.Fatalf("saved %v: %v", saved, err)
 	}
 	s.wall, s.jumped = s.wall.Add(jump), s.jumped+jump
+	s.pass(s.asleep)
 	l, err := v.Load(s.moment())
 	if err != nil || l.Board == nil {
 		s.t.Fatalf("loaded %v: %v", l.Board, err)

@@ -8,7 +8,7 @@ func knownMetric(m backend.Metric) bool {
 	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
 		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,
 		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed,
-		backend.MetricRejectedWords, backend.MetricReads, backend.MetricWrites, backend.MetricNamed:
+		backend.MetricRejectedWords, backend.MetricReads, backend.MetricWrites, backend.MetricNamed, backend.MetricLimitKills:
 		return true
 	}
 	return false

@@ -184,6 +184,8 @@ func (p *poll) tell() {
 		known := e != nil && (e.ins != nil || e.sum != nil)
 		if p.was[ev.id] || known && p.s.sel.isSandbox(e.labels(), e.mounts()) || !known && p.s.sel.isSandbox(ev.labels, nil) {
 			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
+		} else if ev.action == "oom" { // no sandbox, and still why the kernel killed something
+			p.r.Counts = append(p.r.Counts, backend.Count{Series: backend.Series{Source: p.s.deps.ID, Name: backend.MetricLimitKills, Sandbox: id}, At: ev.at.Add(-p.offset), N: 1})
 		}
 		if ev.action == "destroy" {
 			p.end(ev.id, id)

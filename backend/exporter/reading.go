@@ -91,6 +91,14 @@ func Skipped(r *backend.Reading, n int, metric string) {
 	}
 }
 
+// Unwatched notes what counters rose by while they were not read.
+func Unwatched(r *backend.Reading, n float64, metric string) {
+	if n > 0 {
+		r.Notes = append(r.Notes, backend.Textf("%s rose by %s while it was not read for more than %d minutes: when is not known, so that is not counted",
+			metric, strconv.FormatFloat(n, 'f', -1, 64), int(WatchedGap.Minutes())))
+	}
+}
+
 // Evictions says that evictions can be counted, or why not.
 func (s *Source) Evictions(r *backend.Reading, why backend.Safe, found bool) {
 	if found {

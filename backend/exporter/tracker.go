@@ -13,6 +13,9 @@ const (
 	RestartJump = 1.5
 	// ForgetAfter is how long a label set may be absent and still be continued when it comes back.
 	ForgetAfter = time.Hour
+	// WatchedGap is how far apart two rounds may lie for an increase between them to be news. What a counter rose by in a
+	// longer gap did not happen now, and nothing tells when it did.
+	WatchedGap = 5 * time.Minute
 )
 
 // Target is one scraped process, by the two labels that Prometheus itself puts on everything.
@@ -82,6 +85,9 @@ type Tracker struct {
 	known map[model.Fingerprint]*Counter
 	// watched: the round before was complete, so that a label set that is new now was born since.
 	watched bool
+	at      time.Time // of the round before, zero: none
+	// Unwatched is by how much the counters rose in a gap before the newest round, which counts nothing.
+	Unwatched float64
 }
 
 // Watched reports whether the round before was complete.
@@ -118,6 +124,9 @@ func (t *Tracker) Follow(r Round, limit int) (out []Increase, skipped, back int)
 	if t.known == nil {
 		t.known = map[model.Fingerprint]*Counter{}
 	}
+	t.Unwatched = 0
+	gap := !t.at.IsZero() && r.At.Sub(t.at) > WatchedGap
+	t.watched, t.at = t.watched && !gap, r.At
 	out = make([]Increase, 0, len(r.Samples))
 	for _, x := range r.Samples {
 		v, id, target := float64(x.Value), x.Metric.Fingerprint(), TargetOf(x.Metric)
@@ -129,6 +138,9 @@ func (t *Tracker) Follow(r Round, limit int) (out []Increase, skipped, back int)
 		inc, p := Increase{Sample: x, Lower: r.Lower}, proof(target)
 		if c != nil {
 			n, lower, fell := c.Advance(v, p)
+			if gap || r.At.Sub(c.seenAt) > WatchedGap {
+				t.Unwatched, n, lower = t.Unwatched+n, 0, true
+			}
 			inc.N, inc.Lower = n, inc.Lower || lower
 			if fell {
 				back++
@@ -137,7 +149,7 @@ func (t *Tracker) Follow(r Round, limit int) (out []Increase, skipped, back int)
 			c = &Counter{last: v, target: target}
 			t.known[id] = c
 			switch born := t.watched && (r.Read == nil || r.Read(target)); {
-			case born || p.Restarted:
+			case born || p.Restarted && !gap:
 				inc.N = v // its first value is what happened since the round before
 			case t.watched:
 				inc.Lower = true // nobody read its target before: what it brings is its past

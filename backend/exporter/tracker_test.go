@@ -193,3 +193,37 @@ func FuzzTracker(f *testing.F) {
 		}
 	})
 }
+
+// TestAnIncreaseAcrossAGapIsNoNews: a page that was out for hours brings what rose meanwhile; none of it happened now.
+func TestAnIncreaseAcrossAGapIsNoNews(t *testing.T) {
+	var tr Tracker
+	for i, x := range []struct {
+		after           time.Duration
+		values          map[string]float64
+		restarted       bool
+		want, unwatched float64
+	}{
+		{0, map[string]float64{"a": 100}, false, 0, 0},
+		{5 * time.Minute, map[string]float64{"a": 104}, false, 4, 0},
+		{5*time.Minute + time.Second, map[string]float64{"a": 110, "b": 7}, false, 0, 6}, // b may be as old as the gap
+		{6 * time.Hour, map[string]float64{"a": 900, "b": 9}, true, 0, 909},
+		{5 * time.Second, map[string]float64{"a": 902, "b": 9, "c": 1}, false, 3, 0},
+	} {
+		at := t0
+		if i > 0 {
+			at = tr.at.Add(x.after)
+		}
+		r := Round{At: at, Complete: true, Proof: all(Proof{Restarted: x.restarted})}
+		for l, v := range x.values {
+			r.Samples = append(r.Samples, sample(l, v))
+		}
+		out, _, _ := tr.Follow(r, 10)
+		sum := 0.0
+		for _, inc := range out {
+			sum += inc.N
+		}
+		if sum != x.want || tr.Unwatched != x.unwatched {
+			t.Errorf("round %d: counted %v, unwatched %v; want %v, %v", i, sum, tr.Unwatched, x.want, x.unwatched)
+		}
+	}
+}

@@ -86,14 +86,25 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	s.closeScopes(r)
 	s.dropParts(r)
-	if len(r.Counts) > 0 {
+	if counts := append(slices.Clip(r.Counts), kills(r.Events)...); len(counts) > 0 {
 		var changed []backend.Series
-		s.windows, changed = s.windows.with(r.Counts, r.At.Add(-WindowSpan))
+		s.windows, changed = s.windows.with(counts, r.At.Add(-WindowSpan))
 		s.series = append(s.series, changed...)
-		s.daySeries.addCounts(r.Counts, r.At)
+		s.daySeries.addCounts(counts, r.At)
 	}
 	s.memoryHistory = s.memoryHistory.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
+}
+
+// kills counts the sandboxes that ran out of memory, as events tell.
+func kills(events []backend.Event) []backend.Count {
+	var out []backend.Count
+	for i := range events {
+		if e := &events[i]; e.Name == "oom" && e.Subject.Kind == backend.KindSandbox {
+			out = append(out, backend.Count{Series: backend.Series{Source: e.Source, Name: backend.MetricLimitKills, Sandbox: e.Subject.ID}, At: e.At, N: 1})
+		}
+	}
+	return out
 }
 
 // markStale marks an entity and what is part of it.

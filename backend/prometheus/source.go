@@ -122,6 +122,7 @@ func (s *source) metric(m *metrics, r *backend.Reading, round exporter.Round, na
 	round.Samples = m.counted(name)
 	increases, skipped, _ := t.Follow(round, s.opts.MaxSeries)
 	exporter.Skipped(r, skipped, name)
+	exporter.Unwatched(r, t.Unwatched, name)
 	sums := s.out.Sums(metric)
 	for _, i := range increases {
 		i.Lower = i.Lower || skipped > 0
@@ -198,7 +199,14 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 			What: backend.Text("another process answered than before: several seem to share this URL; name one source for each, else counts are too low")})
 		return false, true
 	}
-	s.tellStart(r, r.At, at, "process-restarted", "process restarted")
+	when := r.At
+	if dated && at.Add(-offset).Before(r.At) {
+		when = at.Add(-offset)
+	}
+	if when.Before(previous) || !dated && r.At.Sub(previous) > exporter.WatchedGap { // in a gap nothing else tells when
+		when = previous
+	}
+	s.tellStart(r, when, at, "process-restarted", "process restarted")
 	return true, false
 }
 

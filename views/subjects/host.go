@@ -14,6 +14,9 @@ func (w *writer) host(h *backend.Host) {
 	for _, g := range HostGroups(h) {
 		w.Field("", g...)
 	}
+	for _, r := range w.f.Board.Remarks(h.Key) {
+		w.text("note", r)
+	}
 	w.read(&h.Meta)
 	w.naming(h.Key)
 	w.raw(&h.Meta)
