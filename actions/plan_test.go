@@ -375,3 +375,21 @@ func TestAnExpiredPlanSaysWhatIsDifferent(t *testing.T) {
 		}
 	})
 }
+
+// A damaged journal is said at the top of every plan, also of a rehearsal, and forbids none.
+func TestAPlanSaysThatTheJournalIsDamaged(t *testing.T) {
+	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+		if p := plan(t, w.armed(), w.intent("notes")); len(p.Advice) != 0 {
+			t.Errorf("advice of a sound journal: %v", p.Advice)
+		}
+		w.journal.damage = errors.New("the audit journal is damaged in line 2")
+		for _, dry := range []bool{false, true} {
+			in := w.intent("notes")
+			in.DryRun = dry
+			p := plan(t, w.armed(), in)
+			if len(p.Advice) != 1 || p.Advice[0].String() != w.journal.damage.Error() || len(p.Open()) != 0 {
+				t.Errorf("advice %v, refusals %v", p.Advice, p.Open())
+			}
+		}
+	})
+}

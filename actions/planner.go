@@ -65,6 +65,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	}
 	c.sort(p, keys, candidates, snap)
 	named(p, snap.State)
+	c.mentionDamage(ctx, p)
 	p.Gesture = gestureOf(p, ability.Spec)
 	p.Short = c.short(p, snap.State)
 	if p.Gesture == GestureName && p.Short == "" {
@@ -83,6 +84,16 @@ func (o *Operator) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []ba
 		return nil, nil, err
 	}
 	return p, differences(old, p), nil
+}
+
+// mentionDamage says at the top of the plan that the journal of earlier actions is damaged. It does not refuse the plan: a
+// person may have to act all the same, and what is done from now on is still recorded.
+func (c *Control) mentionDamage(ctx context.Context, p *Plan) {
+	if j, ok := c.opt.Journal.(interface{ Damage(context.Context) error }); ok {
+		if err := j.Damage(ctx); err != nil {
+			p.Advice = append(p.Advice, backend.Clean(err.Error(), 500))
+		}
+	}
 }
 
 // chosen are the keys that an intent may act on, without doubles, and those that it leaves out by itself.

@@ -277,6 +277,7 @@ func names(n int) []string {
 
 // memoryJournal keeps records, and refuses from a given one on.
 type memoryJournal struct {
+	damage  error
 	mu      sync.Mutex
 	entries []audit.Entry
 	lasting []audit.Durability // of the entries
@@ -322,3 +323,6 @@ func (j *memoryJournal) phases() []audit.Phase {
 	}
 	return out
 }
+
+// Damage is what a check of the journal finds.
+func (j *memoryJournal) Damage(context.Context) error { return j.damage }

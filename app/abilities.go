@@ -161,16 +161,20 @@ func (x *sites) distrust(s Source) backend.Safe {
 	if s.Config.Kind != tmpdiract.Kind().Name || os.Geteuid() != 0 || x.config.File == "" {
 		return backend.Safe{}
 	}
-	var also []uint32
-	if id, err := strconv.ParseUint(x.Getenv("SUDO_UID"), 10, 32); err == nil {
-		also = append(also, uint32(id))
-	}
-	f, err := hostfs.TrustedPath(x.config.File, also...)
+	f, err := hostfs.TrustedPath(x.config.File, x.callerOfSudo()...)
 	if err != nil {
 		return backend.Clean("as root nothing is removed by a configuration that others can write: "+err.Error(), 500)
 	}
 	_ = f.Close() // opened for reading
 	return backend.Safe{}
+}
+
+// callerOfSudo is the user that called sudo for this process, if one did: root is theirs, so their files are trusted.
+func (m *Machine) callerOfSudo() []uint32 {
+	if id, err := strconv.ParseUint(m.Getenv("SUDO_UID"), 10, 32); err == nil && os.Geteuid() == 0 {
+		return []uint32{uint32(id)}
+	}
+	return nil
 }
 
 func allowedVerbs(s Source) []actions.Verb {

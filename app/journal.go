@@ -32,7 +32,7 @@ func (s *Station) ordersOf(who func() audit.Who) alerts.OrderJournal {
 // journal makes the journal of a state directory. digest is that of the configuration with which this process writes, empty
 // without one.
 func (a *App) journal(dir, digest string) (*audit.Journal, error) {
-	j, err := audit.New(audit.Options{Dir: dir, Sockets: a.LogSockets,
+	j, err := audit.New(audit.Options{Dir: dir, Sockets: a.LogSockets, Trusted: a.callerOfSudo(),
 		Origin: audit.Origin{Host: a.Who.Host, BootID: backend.Clean(a.ReadClock().Boot, 80), ConfigDigest: digest}})
 	if err != nil {
 		return nil, fmt.Errorf("there is no journal: %w", err)
@@ -61,4 +61,18 @@ func (o *orderJournal) Ordered(x alerts.Order) error {
 	slices.SortFunc(e.Facts, func(a, b backend.Field) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	_, err := o.journal.Append(ctx, e, audit.Synced)
 	return err
+}
+
+// Note journals a remark and puts it on the timeline. owner is who says that they write it.
+func (s *Station) Note(owner, text backend.Safe) error {
+	if s.Journal != nil && s.Forgets == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), journalWait)
+		defer cancel()
+		e := audit.Entry{At: s.app.Now(), Phase: audit.PhaseNote, Who: s.app.Who, Verb: "note", Kind: "timeline", Reason: text}
+		e.Who.Claimed = owner
+		if _, err := s.Journal.Append(ctx, e, audit.Synced); err != nil {
+			return err
+		}
+	}
+	return s.Alerts.Note(owner, text)
 }

@@ -25,8 +25,8 @@ func (p *Program) noteCommand(s *shared) *cobra.Command {
 		Short: "Write something down on the timeline, for whoever looks at this environment next",
 		Long: `Put a note on the timeline of the environment that the configuration names.
 
-The timeline keeps it for 7 days, beside alerts, actions and changes. Do not write
-secrets into it; what looks like one is masked.`,
+The timeline keeps it for 7 days, beside alerts, actions and changes; the audit
+journal keeps it for good. Do not write secrets into it; what looks like one is masked.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("there is nothing to write down: sandglass note TEXT")
@@ -40,13 +40,13 @@ secrets into it; what looks like one is masked.`,
 			return p.note(*s, by, strings.Join(args, " "))
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", "", "`NAME` of who writes; default $SUDO_USER, $USER or $LOGNAME")
+	cmd.Flags().StringVar(&by, "by", "", "`NAME` of who writes; default $SANDGLASS_USER, $SUDO_USER, $USER or $LOGNAME")
 	return cmd
 }
 
 // author is who the environment, or else the system, says runs the program. It is a name for colleagues, no proof.
 func (p *Program) author() string {
-	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
+	for _, name := range []string{"SANDGLASS_USER", "SUDO_USER", "USER", "LOGNAME"} {
 		if who := p.Getenv(name); who != "" {
 			return who
 		}
@@ -71,7 +71,7 @@ func (p *Program) note(s shared, by, text string) error {
 	}
 	err = x.Forgets
 	if err == nil {
-		err = x.Alerts.Note(p.Cleaner.Clean(by, maxAuthor), p.Cleaner.Clean(text, 2*maxNote))
+		err = x.Note(p.Cleaner.Clean(by, maxAuthor), p.Cleaner.Clean(text, 2*maxNote))
 	}
 	x.Close()
 	if err != nil {

@@ -29,7 +29,7 @@ func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
 }
 
 func (o *ordering) named(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who orders; default $SUDO_USER, $USER or $LOGNAME")
+	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who orders; default $SANDGLASS_USER, $SUDO_USER, $USER or $LOGNAME")
 }
 
 // owner is who orders.

@@ -45,7 +45,7 @@ func TestDirectoriesThatOthersCanWriteToAreRefused(t *testing.T) {
 					return nil, fs.ErrNotExist
 				}
 				return tree.Stat(at(p))
-			})
+			}, ownersWith(nil))
 			if x.why == "" && err != nil || x.why != "" && (err == nil || !strings.HasPrefix(err.Error(), x.why+" can be written by others")) {
 				t.Errorf("%v", err)
 			}
@@ -60,13 +60,46 @@ func at(path string) string {
 	return path[1:]
 }
 
+// A directory above, the state directory or the journal of a third user is refused; that of who called sudo is not.
+func TestNothingIsAppendedAmongFilesOfAThirdUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		skip.Without(t, "root", "only root can give files away")
+	}
+	for name, give := range map[string]func(dir string) string{
+		"directory": func(dir string) string { return dir },
+		"parent":    filepath.Dir,
+		"journal":   func(dir string) string { return filepath.Join(dir, File) },
+	} {
+		dir := filepath.Join(t.TempDir(), "parent", "state")
+		write := func(trusted ...uint32) error {
+			j, err := New(Options{Dir: dir, Origin: origin(), Trusted: trusted})
+			if err == nil {
+				_, err = j.Append(t.Context(), entry(1), Written)
+			}
+			return err
+		}
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(give(dir), 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := write(); err == nil || !strings.Contains(err.Error(), give(dir)+" belongs to user 65534") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := write(65534); err != nil {
+			t.Errorf("%s of who called sudo: %v", name, err)
+		}
+	}
+}
+
 // Nothing is appended, and no file is made, where others can write; a link leads to the same answer.
 func TestNothingIsAppendedWhereOthersCanWrite(t *testing.T) {
 	base := t.TempDir()
 	if err := errors.Join(os.Chmod(filepath.Dir(base), 0o711), os.Chmod(base, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkDir(base); err == nil { // where all of it lies in a directory that others cannot enter
+	if err := checkDir(base, ownersWith(nil)); err == nil { // where all of it lies in a directory that others cannot enter
 		skip.Without(t, "tmpdir", "TMPDIR lies out of the reach of other users")
 	}
 	link := filepath.Join(t.TempDir(), "link")

@@ -25,6 +25,7 @@ type Options struct {
 	Dir     string           // state directory; created with mode 0700 when it is missing
 	Origin  Origin           // goes into the first record
 	Cleaner *backend.Cleaner // knows the configured secrets; nil masks by shape only
+	Trusted []uint32         // users beside root and our own that the state directory may belong to: who called sudo
 	Sockets Sockets          // where the head goes after each synced record; empty: nowhere
 }
 
@@ -35,11 +36,14 @@ type Journal struct {
 	origin   Origin
 	cleaner  *backend.Cleaner
 	sockets  Sockets
+	owners   owners
 	patience time.Duration // with a log; see anchorPatience
 	disk     disk
 
 	mu    sync.Mutex
 	plans map[string]*os.File // that this process carries out, by digest; see hold
+
+	checked checked // the newest check of Damage
 }
 
 // New makes a Journal. It touches no file.
@@ -57,18 +61,54 @@ func New(o Options) (*Journal, error) {
 		c = backend.NewCleaner()
 	}
 	j := At(filepath.Join(o.Dir, File))
-	j.origin, j.cleaner, j.sockets = o.Origin, c, o.Sockets
+	j.origin, j.cleaner, j.sockets, j.owners = o.Origin, c, o.Sockets, ownersWith(o.Trusted)
 	return j, nil
 }
 
 // At is the journal in a file, for reading only: a copy, or one of another host.
 func At(path string) *Journal {
-	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), patience: anchorPatience, plans: map[string]*os.File{}}
+	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), patience: anchorPatience, owners: ownersWith(nil), plans: map[string]*os.File{}}
 }
 
 // Usable says why no record can be appended: other users can replace the journal in its directory. nil: no reason is
 // known.
-func (j *Journal) Usable() error { return checkDir(filepath.Dir(j.path)) }
+func (j *Journal) Usable() error { return checkDir(filepath.Dir(j.path), j.owners) }
+
+// checked is what a check of the journal found while the file was so large and so old.
+type checked struct {
+	size   int64
+	at     time.Time
+	damage error
+}
+
+// Damage says what is wrong with the journal before anything is added to it; nil: every line is a record in its place, or
+// there is no journal yet. A file that did not change is not read twice.
+func (j *Journal) Damage(ctx context.Context) error {
+	info, err := os.Lstat(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	was := j.checked
+	j.mu.Unlock()
+	if was.size == info.Size() && was.at.Equal(info.ModTime()) && was.size > 0 {
+		return was.damage
+	}
+	r, err := j.Verify(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the audit journal cannot be read: %w", err)
+	case !r.Intact():
+		err = fmt.Errorf("the audit journal is damaged in line %d (%s): it no longer proves what was done before; "+
+			"see it with: sandglass audit verify", r.Problems[0].Line, r.Problems[0].Kind)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.checked = checked{info.Size(), info.ModTime(), err}
+	return err
+}
 
 // Path is the path of the journal.
 func (j *Journal) Path() string { return j.path }
@@ -244,7 +284,18 @@ func (j *Journal) openLocked(ctx context.Context) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil, err
 	}
-	return lockfile.OpenLocked(ctx, j.path, othersWrite)
+	f, err := lockfile.OpenLocked(ctx, j.path, othersWrite)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = j.owners.check(j.path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Verify checks the whole journal as it was at one moment between two records, against heads that were kept elsewhere.

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -242,5 +243,37 @@ func BenchmarkAppend(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		add(b, j, entry(0))
+	}
+}
+
+// Damage is found before anything is appended, and again after the file changed.
+func TestDamageIsNamed(t *testing.T) {
+	j, err := New(Options{Dir: t.TempDir(), Origin: origin()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Damage(t.Context()); err != nil {
+		t.Errorf("no journal yet: %v", err)
+	}
+	for n := range 3 {
+		if _, err := j.Append(t.Context(), entry(n+1), Written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Damage(t.Context()); err != nil {
+		t.Errorf("a sound journal: %v", err)
+	}
+	sound, err := os.ReadFile(j.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(sound, []byte("\n"))
+	if err := os.WriteFile(j.Path(), append(bytes.Clone(lines[0]), bytes.Join(lines[2:], nil)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := j.Damage(t.Context()); err == nil || !strings.Contains(err.Error(), "damaged in line 2 (missing)") {
+			t.Errorf("a line is missing: %v", err)
+		}
 	}
 }

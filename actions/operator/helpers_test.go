@@ -41,7 +41,7 @@ type plainOptions struct {
 func parsed(t *testing.T, text string) *config.Config {
 	t.Helper()
 	k := HelixKind(printed)
-	c, err := config.Parse([]byte(text), "f.toml", config.Known{
+	c, err := config.Parse([]byte(text), "f.toml", config.Catalog{
 		Kinds: []backend.SourceKind{{Name: "helix", Defaults: func() any { return &plainOptions{} }},
 			{Name: "docker", Defaults: func() any { return &struct{}{} }}},
 		Actions:  []config.ActionKind{{Kind: "helix", Verbs: []string{"reset"}, Defaults: k.Defaults}},

@@ -5,13 +5,24 @@ package lockfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // Modes reports whether permission bits say who may read and write a file.
 const Modes = true
+
+// Owner is the user that a file belongs to; false where the system does not tell.
+func Owner(info fs.FileInfo) (uint32, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return st.Uid, true
+}
 
 func open(path string, flag int) (*os.File, error) {
 	return os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
