@@ -6,7 +6,7 @@ const KindExecution Kind = "execution"
 var executionKind = SubjectKind{
 	Kind: KindExecution, Name: "execution", Plural: "executions", List: "executions", Short: "ex",
 	Parents: []Kind{KindSandbox, KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Execution],
-	Carry: carryWork, Forget: forgetWork,
+	Carry: carryWork, Forget: forgetWork, Happened: workEnded,
 }
 
 // Execution is one request that a sandbox or a session carries out, such as a command or a file read. Some platforms run

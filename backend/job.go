@@ -6,7 +6,7 @@ const KindJob Kind = "job"
 var jobKind = SubjectKind{
 	Kind: KindJob, Name: "job", Plural: "jobs", List: "jobs", Short: "jb",
 	Parents: []Kind{KindSandbox, KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Job],
-	Carry: carryWork, Forget: forgetWork,
+	Carry: carryWork, Forget: forgetWork, Happened: workEnded,
 }
 
 // Job is one command that runs in the background of a sandbox or a session, beside executions and other jobs. Its key's

@@ -26,6 +26,9 @@ type SubjectKind struct {
 	// and the present one. Forget clears what Carry set, so that two values can be compared. nil: nothing is carried.
 	Carry  func(next, old Entity, seen Bounds)
 	Forget func(Entity)
+	// Happened is what the change from old, nil for a new entity, to next adds to the timeline; ok is false when it adds
+	// nothing. It runs after Carry. nil: sources report themselves what happens to subjects of the kind.
+	Happened func(next, old Entity) (e Event, ok bool)
 	// Copy returns a copy of an entity of the kind; nil: the kind has no entities.
 	Copy func(Entity) Entity
 }

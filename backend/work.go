@@ -61,6 +61,27 @@ func carryWork(next, old Entity, seen Bounds) {
 	}
 }
 
+// workEnded is the event of a piece of work that failed or was cancelled since the reading before. What succeeds is left
+// to the history of the work: a fleet completes too much for a timeline.
+func workEnded(next, old Entity) (Event, bool) {
+	w, was := next.(interface{ work() *Work }).work(), WorkClass("")
+	if old != nil {
+		was = old.(interface{ work() *Work }).work().Class
+	}
+	if w.Class != WorkFailed && w.Class != WorkCancelled || w.Class == was || w.Seen.Ended.Earliest.IsZero() {
+		return Event{}, false
+	}
+	k := next.EntityMeta().Key
+	text := Textf("%s %s in %s: %s", Clean(string(k.Kind), 40), k.ID.Safe(), k.Parent.Safe(), w.Reported)
+	if code, known := w.ExitCode.Get(); known {
+		text = Textf("%s, exit code %d", text, code)
+	}
+	if !w.Error.IsEmpty() {
+		text = Textf("%s: %s", text, w.Error)
+	}
+	return Event{Kind: EventPlatform, At: w.Ended().Latest, Source: k.Source, Subject: k, Name: string(w.Class), Text: text}, true
+}
+
 func forgetWork(e Entity) { e.(interface{ work() *Work }).work().Seen = WorkSeen{} }
 
 func (w *Work) parentKind() Kind { return w.Within }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
 )
@@ -45,9 +44,12 @@ something may be missing.`,
 const maxListed = 10
 
 func (p *Program) bundle(ctx context.Context, r *reading, id backend.ID, out string) error {
-	key := runbook.SubjectOf(r.state, id)
+	var key backend.Key
+	var err error
 	if a := alertWith(r.board, id.Raw()); a != nil {
 		key = views.AlertKey(a)
+	} else if key, err = subjectOf(r.state, id); err != nil {
+		return err
 	}
 	saved, err := r.SaveEvidence(ctx, p.Who, key, out)
 	if err != nil {

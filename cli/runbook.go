@@ -97,10 +97,11 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 		if err != nil {
 			return usage("--subject: %v", err)
 		}
-		q.Subject = runbook.SubjectOf(r.state, id)
 		if a := alertWith(r.board, subject); a != nil {
 			asked, _ := subjects.Asked(a)
 			q.Subject, rule = asked.Subject, a.Rule
+		} else if q.Subject, err = subjectOf(r.state, id); err != nil {
+			return err
 		}
 	}
 	f := r.frame()

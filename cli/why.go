@@ -8,6 +8,7 @@ import (
 
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
@@ -61,7 +62,10 @@ func (p *Program) why(r *reading, id backend.ID) error {
 	if a := alertWith(r.board, id.Raw()); a != nil {
 		key = views.AlertKey(a)
 	} else {
-		key = runbook.SubjectOf(r.state, id)
+		var err error
+		if key, err = subjectOf(r.state, id); err != nil {
+			return err
+		}
 	}
 	page, ok := subjects.PageOf(key, f)
 	if ok && page.Incident != "" {
@@ -78,6 +82,22 @@ func (p *Program) why(r *reading, id backend.ID) error {
 		}
 	}
 	return p.incomplete(r.state)
+}
+
+// subjectOf is the one thing that an id on the command line means.
+func subjectOf(st *fleet.State, id backend.ID) (backend.Key, error) {
+	keys := runbook.SubjectsOf(st, id)
+	if len(keys) == 1 {
+		return keys[0], nil
+	}
+	var all []string
+	for _, k := range keys[:min(len(keys), 5)] {
+		all = append(all, fmt.Sprintf("%s %s on %s", k.Kind.Spec().Name, k.Path().Safe(), k.Source))
+	}
+	if more := len(keys) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return backend.Key{}, usage("%d things have the id or name %s: %s. Give the whole id of one.", len(keys), id.Safe(), strings.Join(all, "; "))
 }
 
 // theme is what the standard output can draw.

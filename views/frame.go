@@ -32,11 +32,11 @@ type Frame struct {
 
 // Acting is what a viewer may do to the backends, and what goes on.
 type Acting struct {
-	At    time.Time // when it was read; later than the Frame's Now, which moves once a second
-	Can   bool      // some verb is allowed here
+	At  time.Time // when it was read; later than the Frame's Now, which moves once a second
+	Can bool      // some verb is allowed here
 	// Abilities are the verbs of every source, the unavailable ones with their reason; nil where this viewer only looks.
 	Abilities []actions.Ability
-	Until time.Time // end of the arming; zero: not armed
+	Until     time.Time // end of the arming; zero: not armed
 	// Run is the plan that some viewer carries out, or the last one; nil: none yet.
 	Run *actions.Progress
 }

@@ -20,28 +20,28 @@ func SubjectOfAlert(a *alerts.Alert) backend.Key {
 	return backend.Key{Kind: backend.KindSource, Source: a.Source, ID: backend.MustID(a.Source)}
 }
 
-// SubjectOf finds what an id on a ticket means: the path of an entity or the id of a source, else an entity's alias, such as
-// the name of a sandbox. An id that nothing has is taken for a session that is not listed any more.
-func SubjectOf(st *fleet.State, id backend.ID) backend.Key {
-	var called backend.Key
+// SubjectsOf finds what an id on a ticket means: the path of an entity or the id of a source, else the entities with that
+// alias, such as the name of a sandbox. An id that nothing has is taken for a session that is not listed any more.
+func SubjectsOf(st *fleet.State, id backend.ID) []backend.Key {
+	var called []backend.Key
 	for _, kind := range backend.SubjectKinds() {
 		rows := st.Rows(kind.Kind)
 		for i := range rows.Len() {
 			e := rows.Entity(i)
 			k := e.EntityMeta().Key
 			if k.Path() == id {
-				return k
+				return []backend.Key{k}
 			}
 			if alias := backend.Alias(e); alias != "" && (alias == id.Raw() || alias == strings.TrimPrefix(id.Raw(), "/")) {
-				called = k
+				called = append(called, k)
 			}
 		}
 	}
 	if h := st.Source(id.Raw()); h != nil {
-		return h.Key
+		return []backend.Key{h.Key}
 	}
-	if called.Kind != "" {
+	if len(called) > 0 {
 		return called
 	}
-	return backend.Key{Kind: backend.KindSession, ID: id}
+	return []backend.Key{{Kind: backend.KindSession, ID: id}}
 }

@@ -219,30 +219,8 @@ func (p *player) read(r *backend.Reading) {
 		case x.entity == nil:
 			r.Stale = append(r.Stale, backend.StaleMark{Key: x.key, Why: backend.Text("its newest reading failed")})
 		default:
-			add(r, x.entity(backend.Meta{Key: x.key, ReadAt: p.now}))
+			fleet.Add(r, x.entity(backend.Meta{Key: x.key, ReadAt: p.now}))
 		}
-	}
-}
-
-// add puts an entity into the list of its kind.
-func add(r *backend.Reading, e backend.Entity) {
-	switch e := e.(type) {
-	case *backend.Session:
-		r.Sessions = append(r.Sessions, e)
-	case *backend.Workspace:
-		r.Workspaces = append(r.Workspaces, e)
-	case *backend.Sandbox:
-		r.Sandboxes = append(r.Sandboxes, e)
-	case *backend.Host:
-		r.Hosts = append(r.Hosts, e)
-	case *backend.Tmpdir:
-		r.Tmpdirs = append(r.Tmpdirs, e)
-	case *backend.Ref:
-		r.Refs = append(r.Refs, e)
-	case *backend.Execution:
-		r.Executions = append(r.Executions, e)
-	case *backend.Job:
-		r.Jobs = append(r.Jobs, e)
 	}
 }
 

@@ -20,6 +20,7 @@ type entityKind struct {
 	kind    backend.Kind
 	rows    func(*State) Rows
 	sort    func(*backend.Reading)
+	add     func(*backend.Reading, backend.Entity)
 	staging func() staging
 }
 
@@ -31,6 +32,7 @@ func newKind[T any, P interface {
 		kind: kind,
 		rows: func(s *State) Rows { return of(s) },
 		sort: func(r *backend.Reading) { *in(r) = sortRows(*in(r)) },
+		add:  func(r *backend.Reading, e backend.Entity) { *in(r) = append(*in(r), e.(P)) },
 		staging: func() staging {
 			return &stagingTable[T, P]{spec: kind.Spec(), in: in, of: of, put: map[backend.Key]P{}, gone: map[backend.Key]bool{}, missed: map[backend.Key]bool{}}
 		},
@@ -58,6 +60,15 @@ func (s *State) Rows(kind backend.Kind) Rows {
 
 // Entity looks up any entity, nil when there is none.
 func (s *State) Entity(k backend.Key) backend.Entity { return s.Rows(k.Kind).Find(k) }
+
+// Add puts an entity into a reading's list of its kind.
+func Add(r *backend.Reading, e backend.Entity) {
+	for i := range kinds {
+		if kinds[i].kind == e.EntityMeta().Key.Kind {
+			kinds[i].add(r, e)
+		}
+	}
+}
 
 // sortReading brings every list of a reading into the order of the tables. It runs where the reading was made, so
 // that the one goroutine that builds States need not.

@@ -79,7 +79,13 @@ func (t *stagingTable[T, P]) merge(r *backend.Reading, s *store) {
 			}
 			t.put[m.Key] = t.adopt(e, old, old.EntityMeta().Rev, r.At, confirmed)
 		default:
-			t.put[m.Key] = t.adopt(e, old, s.number+1, r.At, confirmed)
+			next := t.adopt(e, old, s.number+1, r.At, confirmed)
+			t.put[m.Key] = next
+			if t.spec.Happened != nil {
+				if x, ok := t.spec.Happened(next, orNil(old)); ok {
+					s.events = append(s.events, x)
+				}
+			}
 			delete(t.gone, m.Key)
 			s.changed = append(s.changed, m.Key)
 			if t.swapped != nil {

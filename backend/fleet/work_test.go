@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -47,6 +48,40 @@ func TestTimesOfWorkLieBetweenReadings(t *testing.T) {
 	}
 	if st := read(5, execution("b", "old", "completed", backend.WorkSucceeded), execution("b", "new", "failed", backend.WorkFailed)); len(st.Delta.Changed) != 0 {
 		t.Errorf("the same again changed %v", st.Delta.Changed)
+	}
+}
+
+// TestFailedWorkIsOnTheTimeline: what fails or is cancelled between two readings is an event of the platform, once. What had
+// ended before the first reading, and what succeeds, is none.
+func TestFailedWorkIsOnTheTimeline(t *testing.T) {
+	s := newStore(0)
+	whole := []backend.Scope{{Kind: backend.KindExecution, Complete: true}}
+	var got []string
+	read := func(i int, list ...*backend.Execution) {
+		for _, e := range step(s, t0.Add(time.Duration(i)*time.Minute), backend.Reading{Scopes: whole, Executions: list}).Events {
+			got = append(got, e.At.Format("04:05 ")+string(e.Kind)+" "+e.Subject.ID.Raw()+": "+e.Text.String())
+		}
+	}
+	failed := func(id string) *backend.Execution {
+		x := execution("b", id, "timeout", backend.WorkFailed)
+		x.ExitCode, x.Error = backend.Known(124), backend.Text("took too long")
+		return x
+	}
+	dated := execution("b", "dated", "cancelled", backend.WorkCancelled)
+	dated.EndedAt = backend.Known(t0.Add(90 * time.Second))
+	read(0, failed("old"), execution("b", "slow", "running", backend.WorkRunning), execution("b", "fine", "running", backend.WorkRunning))
+	read(1, failed("old"), execution("b", "slow", "running", backend.WorkRunning), execution("b", "fine", "completed", backend.WorkSucceeded))
+	read(2, failed("old"), failed("slow"), dated, failed("quick"))
+	read(3, failed("old"), failed("slow"), dated, failed("quick"))
+	slices.Sort(got)
+	minute := func(i int) string { return t0.Add(time.Duration(i) * time.Minute).Format("04:05 ") }
+	want := []string{
+		t0.Add(90*time.Second).Format("04:05 ") + "platform dated: execution dated in b: cancelled",
+		minute(2) + "platform quick: execution quick in b: timeout, exit code 124: took too long",
+		minute(2) + "platform slow: execution slow in b: timeout, exit code 124: took too long",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events\n%q, want\n%q", got, want)
 	}
 }
 

@@ -51,6 +51,18 @@ func (w *writer) sandboxesOf(match func(*backend.Sandbox) bool) {
 	}
 }
 
+// sandboxNamed shows the sandbox of a raw id.
+func (w *writer) sandboxNamed(id backend.ID) {
+	for b := range w.f.State.Sandboxes.All() {
+		if b.Key.ID == id {
+			w.to(b.Key)
+			w.Field("sandbox", w.sandboxSpans(b)...)
+			return
+		}
+	}
+	w.Field("sandbox", normal(id.Safe().String()), dim("  no source lists it"))
+}
+
 func label(n int, s string) string {
 	if n == 1 {
 		return s

@@ -154,8 +154,10 @@ func (w *writer) work(e worker, x *backend.Work, kind backend.Safe) {
 	w.doable(m.Key)
 	w.Head("Joined")
 	w.parent(e)
-	if owner, ok := backend.Owner(e); !ok || owner.Kind != backend.KindSession {
+	if owner, _ := backend.Owner(e); owner.Kind != backend.KindSession {
 		w.owner(m.Key.Source, x.Session)
+	} else if !x.Sandbox.IsZero() {
+		w.sandboxNamed(x.Sandbox)
 	}
 	w.history(m)
 	w.extra("Other fields", x.Extra)
