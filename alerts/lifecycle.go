@@ -62,7 +62,7 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) 
 		return n
 	}
 	n.Tick = now
-	if n.Ran >= m.For {
+	if n.Ran >= m.For || m.OwnFor {
 		n.State, n.Since, n.Tick, n.Due = StateFiring, now, time.Time{}, v.Recheck
 		return n
 	}

@@ -50,7 +50,9 @@ type Meta struct {
 	Severity      Severity
 	For           time.Duration // how long it must be true before it fires
 	KeepFiringFor time.Duration // how long it goes on firing after it turned false
-	Gap           GapPolicy     // empty is pause
+	// OwnFor says that the rule applies For itself, by the times of its evidence.
+	OwnFor bool
+	Gap    GapPolicy // empty is pause
 	// Watches is the input whose sources the rule judges: it can be blind on these.
 	Watches backend.Input
 	// Needs are groups of inputs: of each group at least one must be delivered by a source that speaks about the

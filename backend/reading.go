@@ -186,3 +186,10 @@ const (
 	MetricWrites            Metric = "writes"         // … or written
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )
+
+// LogMetrics are counted by a source of logs from its first poll on, as 0 while no line matches.
+func LogMetrics() []Metric {
+	return []Metric{MetricEvictionExhausted, MetricRejections, MetricRollups, MetricLogLines, MetricLogBytes, MetricWorkspaceFailed,
+		MetricWorkspaceEvicted, MetricCloseTimeout, MetricTmpdirCloseFailed, MetricNameCollision, MetricAgentOOM, MetricPersistFailed,
+		MetricHydrateFailed, MetricRejectedWords}
+}

@@ -90,7 +90,7 @@ func providerOf(env *alerts.Env, home string, x backend.Series) string {
 const maxKept = 500
 
 // remember is the note of a storm: the lines of sessions that were counted there.
-func (s *site) remember(was *stormNote) *stormNote {
+func (s *site) remember(was *stormNote, by stormInput) *stormNote {
 	var keep []backend.Series
 	for _, x := range s.exhausted {
 		if x.Provider == "" && !x.Session.IsZero() && len(keep) < maxKept {
@@ -99,11 +99,11 @@ func (s *site) remember(was *stormNote) *stormNote {
 	}
 	n := stormNote{}
 	if was != nil {
-		if n = *was; slices.Equal(was.Series, keep) {
+		if n = *was; slices.Equal(was.Series, keep) && was.By == by {
 			return was
 		}
 	}
-	n.Series = keep
+	n.Series, n.By = keep, by
 	return &n
 }
 

@@ -24,7 +24,7 @@ func exhausts(s *story, n float64, session, workspace string) {
 
 // twoRegistries are read by one log and one metrics page, and workspaces of two providers are in the first.
 func twoRegistries(t *testing.T) *story {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("helix-us", backend.InputRegistry)
 	s.source("app", backend.InputEvictionLogs).About = []string{"helix", "helix-us"}
 	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}

@@ -27,8 +27,8 @@ type site struct {
 // storm is what was measured.
 type storm struct {
 	evictions, retries, exhausted alerts.Measure
-	total, churned                int
-	least                         bool // the polls are all there is to count by
+	total, lost, churned          int  // workspaces in use, evicted ones of these, those that were seen to become so lately
+	least                         bool // the polls show it
 }
 
 // recovered is the share of evictions that retries recovered; a retry counter that does not exist yet has counted none.
@@ -105,9 +105,15 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	v.Listing = s.listing(env, id)
 	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
 	if s.evicted.Len() > 0 && m.total == 0 {
-		m.total = id.count(env)
+		m.total, m.lost = id.count(env), s.evicted.Len()
 	}
-	if len(s.evictions) > 0 {
+	switch {
+	case len(s.evictions) > 0 && m.evictions.N == 0:
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:   backend.Textf("%s counted no eviction in %s; that disproves nothing", backend.Clean(s.evictions[0].Source, 80), text(r.over)),
+			Source: s.evictions[0].Source, At: m.evictions.Last,
+		})
+	case len(s.evictions) > 0:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text: backend.Textf("evictions %s/s, recovered by retry %s %% (storm above %s/s and below %s %%)",
 				number(m.evictions.PerSecond), number(100*m.recovered()), number(r.rate), number(100*r.recovery)),
@@ -121,7 +127,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Value: backend.Known(m.exhausted.N), Unit: "lines", Source: s.exhausted[0].Source, At: m.exhausted.Last,
 		})
 	}
-	if n := s.evicted.Len(); n > 0 {
+	if n := m.lost; n > 0 {
 		v.Confirmed = latestOf(v.Confirmed, env.Now)
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("%d of %s are evicted now, in %s", n, plural(m.total, "workspace"), plural(v.Listing.Sessions, "session")),
@@ -130,7 +136,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	}
 	if m.least {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text: backend.Textf("at least %s evictions in %s, seen between polls: a lower bound, since neither metrics nor logs count them",
+			Text: backend.Textf("at least %s evictions in %s, seen between polls: a lower bound",
 				number(float64(m.churned)), text(r.over)),
 			Value: backend.Known(float64(m.churned) / r.over.Seconds()), Unit: "1/s", Source: id.home, At: now,
 		})

@@ -16,7 +16,7 @@ type StormOptions struct {
 	Recovery  float64          `toml:"recovery" doc:"share of evictions that retries recover, below which it is a storm (0 to 1)"`
 	Over      backend.Duration `toml:"over" doc:"the window of all counts"`
 	Exhausted int              `toml:"exhausted" doc:"lines that say that retries were exhausted, within the window"`
-	Evicted   int              `toml:"evicted" doc:"workspaces that must be evicted where neither metrics nor logs tell"`
+	Evicted   int              `toml:"evicted" doc:"workspaces that must be evicted, and at least half of those in use"`
 	Leave     float64          `toml:"leave" doc:"the alert ends below this share of the rate"`
 }
 
@@ -24,6 +24,7 @@ func stormDefaults() *StormOptions {
 	o := &StormOptions{
 		Common: common(alerts.SeverityCritical), Rate: 0.2, Recovery: 0.5, Over: backend.Duration(5 * time.Minute), Exhausted: 3, Evicted: 5, Leave: 0.8,
 	}
+	o.For = backend.Duration(time.Minute) // an ordinary restart is over by then
 	o.KeepFiringFor = backend.Duration(time.Minute)
 	return o
 }
@@ -31,7 +32,7 @@ func stormDefaults() *StormOptions {
 func (o *StormOptions) build() (alerts.Rule, error) {
 	r := &evictionStorm{base: o.base("eviction-storm", backend.KindWorkspace, backend.InputRegistry, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRegistry), rate: o.Rate, recovery: o.Recovery, over: o.Over.Std(),
 		exhausted: float64(o.Exhausted), evicted: o.Evicted, leave: o.Leave}
-	r.meta.Window = r.over
+	r.meta.Window, r.meta.OwnFor = r.over, true
 	r.meta.Inhibits = []alerts.Inhibition{{
 		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained"},
 		Equal: []string{alerts.LabelSource, alerts.LabelProvider},
@@ -51,7 +52,7 @@ type evictedNote struct {
 	Success time.Time `json:"success,omitzero"`
 	Seen    time.Time `json:"seen,omitzero"`  // when it was first read as evicted
 	Attempt time.Time `json:"last,omitzero"`  // the newest attempt
-	Evicted time.Time `json:"first,omitzero"` // when it was last seen to become evicted, or to fail again while it was
+	Evicted time.Time `json:"first,omitzero"` // when it was last seen to become evicted, or to be tried while it was
 	causeNote
 	owner
 }
@@ -67,7 +68,8 @@ func (n *evictedNote) subject() alerts.Subject {
 // stormNote is what is remembered of a storm.
 type stormNote struct {
 	onsetNote
-	seriesNote // the log lines of sessions that were counted there
+	By         stormInput `json:"by,omitempty"` // what proved it so far: these have to disprove it
+	seriesNote            // the log lines of sessions that were counted there
 }
 
 type evictionStorm struct {
@@ -100,7 +102,7 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		if f.attempt.After(note.Attempt) {
 			n.Evicted = f.read
 		}
-	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) {
+	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) && !r.asleep(env, w, f) {
 		n.Evicted = f.read // it was something else when it was read before
 	}
 	if n.Raw = w.LastError; note != nil && note.Raw == n.Raw {
@@ -142,9 +144,13 @@ func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 
 func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID, s *site) alerts.Verdict {
 	key := s.key(id)
-	was := known.Finding(key)
-	v := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld)
-	if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 {
+	was, note := known.Finding(key), alerts.NoteAs[stormNote](known.Note(key))
+	proved := stormInput(0)
+	if note != nil {
+		proved = note.By
+	}
+	v, by := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld, proved)
+	if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 && !r.counts(env, via) {
 		// what proved it has counted nothing since, not even zero: that is no proof of the contrary
 		v = alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has counted nothing lately", backend.Clean(via, 80))}
 		if o, why, gap := env.Gap(via); gap {
@@ -152,24 +158,73 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 		}
 	}
 	if v.Outcome == alerts.True {
-		r.began(env, s, alerts.NoteAs[stormNote](known.Note(key)), &v)
+		r.began(env, s, note, by|proved, &v)
+		r.lasts(env, s, by, &v)
 	}
 	return v
 }
 
+// counts reports whether a source counted evictions or lines lately, zero of them too.
+func (r *evictionStorm) counts(env *alerts.Env, source string) bool {
+	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted} {
+		for x := range env.State.Windows.All(m) {
+			if x.Source == source && env.Rate([]backend.Series{x}, r.over).Known {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lasts leaves a storm suspected that is younger than the rule's `for`: one restart evicts many at once, and is over soon.
+// It goes by the evidence, so that a console that starts later need not wait.
+func (r *evictionStorm) lasts(env *alerts.Env, s *site, by stormInput, v *alerts.Verdict) {
+	if v.Suspected || r.meta.For <= 0 {
+		return
+	}
+	age := env.Now.Sub(v.Bounds.Latest)
+	if by == stormLines { // lines stay in the window when what they tell of is over
+		age = min(age, spread(env, s.exhausted, r.over))
+	}
+	if age >= r.meta.For {
+		return
+	}
+	v.Suspected = true
+	v.Why = backend.Textf("fires once it has lasted %s", text(r.meta.For))
+	v.Recheck = earlierOf(env.Now.Add(r.meta.For-age), env.Now.Add(r.meta.For))
+}
+
+// spread is how far apart the first and the last thing that series counted within a window lie.
+func spread(env *alerts.Env, series []backend.Series, window time.Duration) time.Duration {
+	var first, last time.Time
+	for _, x := range series {
+		for at, n := range env.State.Windows.Counts(x) {
+			at = env.Ours(at)
+			if n <= 0 || env.Now.Sub(at) >= window {
+				continue
+			}
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			last = latestOf(last, at)
+		}
+	}
+	return last.Sub(first)
+}
+
 // began remembers what was counted there, and since when it is a storm: by the counts as far as they reach back, else by
 // the evicted workspaces themselves, of which enough have to be evicted at the same time.
-func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, v *alerts.Verdict) {
-	n := s.remember(was)
+func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by stormInput, v *alerts.Verdict) {
+	n := s.remember(was, by)
 	v.Note = alerts.NoteOf(n)
-	counted := len(s.evictions)+len(s.exhausted) > 0
+	counted := by&(stormCounters|stormLines) != 0
 	if counted && v.Suspected {
 		return // a rate that is not proved yet began at no moment
 	}
 	c := *n
 	v.Bounds = onset(env, &c.onsetNote, func() alerts.Bounds {
 		if !counted {
-			return s.evictedSince(r.evicted)
+			return s.evictedSince(env, r.evicted, r.over)
 		}
 		least := r.rate * r.over.Seconds()
 		return heldSince(env, r.over, func(sums []float64) bool {
@@ -182,9 +237,12 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, v *alert
 }
 
 // evictedSince is between which moments so many workspaces had come to be evicted.
-func (s *site) evictedSince(many int) alerts.Bounds {
+func (s *site) evictedSince(env *alerts.Env, many int, over time.Duration) alerts.Bounds {
 	var worked, failed []time.Time
 	for _, n := range each[evictedNote](s.evicted) {
+		if !n.inUse(env, over) {
+			continue
+		}
 		at := n.Seen
 		if !n.Attempt.IsZero() && n.Attempt.Before(at) {
 			at = n.Attempt
@@ -192,79 +250,4 @@ func (s *site) evictedSince(many int) alerts.Bounds {
 		worked, failed = append(worked, n.Success), append(failed, at)
 	}
 	return alerts.Bounds{Earliest: nth(worked, many), Latest: nth(failed, many)}
-}
-
-// judge weighs what the counters, the log lines and the registry say about one provider.
-func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool) alerts.Verdict {
-	m := storm{
-		evictions: env.Rate(s.evictions, r.over), retries: env.Rate(s.retries, r.over), exhausted: env.Rate(s.exhausted, r.over),
-	}
-	limit := r.rate
-	if firing {
-		limit *= r.leave
-	}
-	o, suspected := alerts.NoData, false
-	if len(s.evictions) > 0 {
-		if o, suspected = m.evictions.Exceeds(limit); o == alerts.True && m.recovered() >= r.recovery {
-			o = alerts.False
-		}
-	} else if m.exhausted.Known {
-		o = alerts.False
-	}
-	if m.exhausted.N >= r.exhausted {
-		o, suspected = alerts.True, false
-	}
-	var why backend.Safe
-	// Lines that may belong to this site leave it open whether it is a storm.
-	unsure := o != alerts.True && len(s.evictions) == 0 && env.Rate(s.unplaced, r.over).N > 0
-	if len(s.evictions)+len(s.exhausted) == 0 || unsure {
-		o, suspected, why = r.seen(env, id, s, &m)
-	}
-	v := alerts.Verdict{Outcome: o, Suspected: suspected, Source: id.home, Via: s.via(id.home), Why: why}
-	if o != alerts.True {
-		if o == alerts.NoData && v.Why.IsEmpty() {
-			v.Why = backend.Textf("too little of the last %s was read", text(r.over))
-		}
-		inputs := []backend.Input{backend.InputEvictionLogs}
-		if len(s.evictions) > 0 {
-			inputs = []backend.Input{backend.InputEvictions}
-		}
-		if why, is := env.Silent(v.Via, inputs...); is {
-			v.Outcome, v.Why = alerts.SourceError, why
-		}
-		if _, gap, is := env.Gap(v.Via); is {
-			v.Outcome, v.Why = alerts.SourceError, gap
-		}
-		return v
-	}
-	if suspected && why.IsEmpty() {
-		v.Why = backend.Textf("fires when the rate holds: %s of the window of %s were read", text(m.evictions.Covered.Round(time.Second)), text(r.over))
-	}
-	r.tell(env, id, s, &m, &v)
-	return v
-}
-
-// seen judges by what the polls saw, where nothing counts evictions: a lower bound.
-func (r *evictionStorm) seen(env *alerts.Env, id siteID, s *site, m *storm) (alerts.Outcome, bool, backend.Safe) {
-	if o, why, gap := env.Gap(id.home); gap {
-		return o, false, why
-	}
-	if s.evicted.Len() < r.evicted {
-		return alerts.False, false, backend.Safe{}
-	}
-	m.total = id.count(env)
-	if float64(s.evicted.Len()) < (1-r.recovery)*float64(m.total) {
-		return alerts.False, false, backend.Safe{}
-	}
-	for _, n := range each[evictedNote](s.evicted) {
-		if !n.Evicted.IsZero() && env.Now.Sub(n.Evicted) <= r.over {
-			m.churned++
-		}
-	}
-	m.least = true
-	if float64(m.churned)/r.over.Seconds() > r.rate || 2*m.churned >= s.evicted.Len() {
-		return alerts.True, false, backend.Safe{}
-	}
-	return alerts.True, true, backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
-		s.evicted.Len(), m.total, m.churned)
 }

@@ -20,8 +20,20 @@ func (s *story) evicts(evictions, retries float64) {
 	s.counted("prom", backend.MetricEvictionRetries, retries, of)
 }
 
+// beginStorm has eviction-storm fire as soon as it is true; what its `for` does has tests of its own.
+func beginStorm(t testing.TB) *story {
+	t.Helper()
+	o := stormDefaults()
+	o.For = 0
+	r, err := o.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return beginWith(t, r)
+}
+
 func beginMetrics(t testing.TB) *story {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("prom", backend.InputEvictions)
 	return s
 }
@@ -122,7 +134,7 @@ func TestStormHeldWhileMetricsAreDownAndAcrossARestart(t *testing.T) {
 }
 
 func TestStormByRepeatedExhaustedLines(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("app", backend.InputEvictionLogs)
 	line := func(n float64) {
 		s.counted("app", backend.MetricEvictionExhausted, n, func(c *backend.Count) { c.Sample = backend.Text("workspace tool: eviction retry exhausted") })
@@ -139,7 +151,7 @@ func TestStormByRepeatedExhaustedLines(t *testing.T) {
 }
 
 func TestStormByRepeatedExhaustedLinesOfTheLastMinutesOnAColdStart(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("app", backend.InputEvictionLogs)
 	for i := range 12 {
 		s.counted("app", backend.MetricEvictionExhausted, 3, func(c *backend.Count) { c.At = s.wall.Add(-time.Duration(i) * 20 * time.Second) })
@@ -160,7 +172,7 @@ func evictedFleet(s *story, n, evicted int, attempt time.Duration) {
 }
 
 func TestStormSeenBetweenPollsIsALowerBound(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	evictedFleet(s, 40, 0, time.Second)
 	s.look().quiet(stormRule)
 	s.pass(5 * time.Second)
@@ -177,7 +189,7 @@ func TestStormSeenBetweenPollsIsALowerBound(t *testing.T) {
 }
 
 func TestStormColdStartInTheMiddle(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	evictedFleet(s, 230, 212, time.Second)
 	if a := s.look().want(stormRule, alerts.StatePending); !strings.Contains(a.Why.String(), "212 of 230 are evicted now, 0 of them were seen") {
 		t.Errorf("why %q", a.Why)
@@ -188,13 +200,13 @@ func TestStormColdStartInTheMiddle(t *testing.T) {
 }
 
 func TestStormNeedsManyAndHalf(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	evictedFleet(s, 6, 0, time.Second)
 	s.look()
 	s.pass(time.Second)
 	evictedFleet(s, 6, 4, time.Second)
 	s.look().quiet(stormRule) // four are not many
-	s = begin(t, stormRule)
+	s = beginStorm(t)
 	evictedFleet(s, 40, 0, time.Second)
 	s.look()
 	s.pass(time.Second)
@@ -203,7 +215,7 @@ func TestStormNeedsManyAndHalf(t *testing.T) {
 }
 
 func TestStormIsHeldWhileTheRegistryIsDown(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	evictedFleet(s, 40, 0, time.Second)
 	s.look()
 	s.pass(time.Second)
@@ -214,7 +226,7 @@ func TestStormIsHeldWhileTheRegistryIsDown(t *testing.T) {
 }
 
 func TestStormsOfTwoProvidersAndSourcesStayApart(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("helix-us", backend.InputRegistry)
 	for _, x := range []struct{ prom, home string }{{"prom-eu", "helix"}, {"prom-us", "helix-us"}} {
 		s.source(x.prom, backend.InputEvictions).About = []string{x.home}
@@ -239,7 +251,7 @@ func TestStormsOfTwoProvidersAndSourcesStayApart(t *testing.T) {
 }
 
 func TestStormCountedForSeveralRegistriesIsThatOfTheOneWithEvictedWorkspaces(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("helix-us", backend.InputRegistry)
 	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
 	s.evicts(0, 0)
@@ -271,7 +283,7 @@ func TestStormCountedForSeveralRegistriesIsThatOfTheOneWithEvictedWorkspaces(t *
 }
 
 func TestStormCountedForSeveralRegistriesStaysThereWhenItCouldBeAnyOfThem(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("helix-us", backend.InputRegistry)
 	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
 	s.evicts(0, 0)
@@ -283,7 +295,7 @@ func TestStormCountedForSeveralRegistriesStaysThereWhenItCouldBeAnyOfThem(t *tes
 }
 
 func TestStormMovesToTheRegistryOnceItShowsAndLeavesNothingBehind(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	s.source("helix-us", backend.InputRegistry)
 	s.source("prom", backend.InputEvictions).About = []string{"helix", "helix-us"}
 	s.evicts(0, 0)

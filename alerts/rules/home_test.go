@@ -105,7 +105,7 @@ func TestLogsAloneAreJudgedAtOnce(t *testing.T) {
 			if c.kind == "" {
 				s.order = s.order[1:]
 			}
-			for range 14 {
+			for range 26 { // a storm has to last a minute
 				s.pass(5 * time.Second)
 				count()
 			}

@@ -89,7 +89,7 @@ func TestOnsetOfAStormMovesBackWhenThePastIsReadLater(t *testing.T) {
 // Without counters enough workspaces must be evicted together: not before the last success of the first so many, and by
 // the failed attempt of as many.
 func TestOnsetOfASuspectedStormIsBoundedByItsWorkspaces(t *testing.T) {
-	s := begin(t, stormRule)
+	s := beginStorm(t)
 	for i := range 8 {
 		s.reads(fmt.Sprintf("s%d/box", i), reading{state: "evicted", err: "WorkspaceEvictedError: gone", attempt: time.Duration(i+1) * time.Minute, success: time.Duration(40+i) * time.Minute})
 	}

@@ -23,7 +23,7 @@ func muteLogs(s *story, id string) {
 func TestAStormIsHeldWhileItsLogCannotBeRead(t *testing.T) {
 	s := begin(t, stormRule)
 	o := stormDefaults()
-	o.Over = backend.Duration(time.Minute) // as long as a count is taken to speak about now
+	o.For, o.Over = 0, backend.Duration(time.Minute) // as long as a count is taken to speak about now
 	r, err := o.build()
 	if err != nil {
 		t.Fatal(err)

@@ -79,9 +79,9 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 	}{
 		{"eviction-storm.exhausted = 40", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Exhausted = 40 }, "7",
 			world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("app-log", backend.MetricEvictionExhausted, "s1", 30)}, helix, "storm", Confirmed, RuledOut},
-		{"eviction-storm.rate = 5", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Rate = 5 }, "7",
+		{"eviction-storm.rate = 3", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Rate = 3 }, "7",
 			world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 300)}, helix, "storm", Confirmed, CannotTell},
-		{"eviction-storm.rate = 5", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Rate = 5 }, "3",
+		{"eviction-storm.rate = 3", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Rate = 3 }, "3",
 			world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 300)}, sessionKey("s1"), "storm", Confirmed, CannotTell},
 		{"eviction-storm.evicted = 9", "", func(o rules.Options) { o.(*rules.StormOptions).Evicted = 9 }, "7", world{workspaces: evicted("gone")}, helix, "retries", Confirmed, RuledOut},
 		{"audit-saturation.rejections = 50", "audit-saturation", func(o rules.Options) { o.(*rules.AuditOptions).Rejections = 50 }, "9",

@@ -200,8 +200,13 @@ func lines(source string, m backend.Metric, session string, n float64) []backend
 		x.Session = backend.MustID(session)
 	}
 	var out []backend.Count
+	step := 10
+	switch m {
+	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted:
+		step = 16 // a storm has to last a minute
+	}
 	for i := range 6 {
-		out = append(out, backend.Count{Series: x, At: before(time.Duration(50-10*i) * time.Second), N: n / 6, Sample: backend.Text("sample line")})
+		out = append(out, backend.Count{Series: x, At: before(time.Duration(step*(5-i)) * time.Second), N: n / 6, Sample: backend.Text("sample line")})
 	}
 	return out
 }

@@ -125,7 +125,7 @@ func workspaceTroubles() []trouble {
 		{rule: "capacity", begin: func(f *noisyFleet, name string) func() {
 			return f.outage(name, 4, func(int) string { return "WorkspaceFailedError: max_instances reached" })
 		}, also: []string{"failed-too-long", "hammered-and-failing", "error-burst"}},
-		{rule: "eviction-storm", after: time.Minute, begin: func(f *noisyFleet, name string) func() { // 60 evictions prove 0.2/s over 5m
+		{rule: "eviction-storm", after: 2 * time.Minute, begin: func(f *noisyFleet, name string) func() { // 60 evictions prove 0.2/s over 5m, and it has to last
 			return func() {
 				f.evictions["cloudflare-sandbox"] += f.step.Seconds()
 				f.recoveries["cloudflare-sandbox"] += f.step.Seconds() / 10

@@ -192,7 +192,7 @@ func (p *player) poll(s *Source, step int) backend.Answer {
 		a.Failure = &backend.Failure{Kind: o.Kind, Text: backend.Clean(cmp.Or(o.Error, string(o.Kind)), 200)}
 		return a
 	}
-	r := &backend.Reading{Source: s.ID, Started: p.now, At: p.now, Inputs: s.Inputs, Counts: p.count(s.ID, step), Events: p.eventsAt(s.ID, step)}
+	r := &backend.Reading{Source: s.ID, Started: p.now, At: p.now, Inputs: s.Inputs, Counts: append(p.count(s.ID, step), p.zeros(s)...), Events: p.eventsAt(s.ID, step)}
 	r.Registry, _ = registryWord(at(p.registry[s.ID], step))
 	switch r.Registry {
 	case backend.RegistryAllIdle, backend.RegistryNoRoute, backend.RegistryWrongPath:
@@ -242,6 +242,24 @@ func (p *player) count(source string, step int) (counts []backend.Count) {
 			}
 		}
 		counts = append(counts, backend.Count{Series: c.series, At: p.now, N: n, Sample: backend.Clean(c.Sample, 400)})
+	}
+	return counts
+}
+
+// zeros are what a real source counts of which the story tells nothing: a log is readable without a line that matches, and
+// counters are flat.
+func (p *player) zeros(s *Source) (counts []backend.Count) {
+	var metrics []backend.Metric
+	if slices.Contains(s.Inputs, backend.InputEvictions) {
+		metrics = append(metrics, backend.MetricEvictions, backend.MetricEvictionRetries)
+	}
+	if slices.Contains(s.Inputs, backend.InputEvictionLogs) || slices.Contains(s.Inputs, backend.InputRejections) {
+		metrics = append(metrics, backend.LogMetrics()...)
+	}
+	for _, m := range metrics {
+		if !slices.ContainsFunc(p.plan.count, func(c countPlan) bool { return c.series.Source == s.ID && c.series.Name == m }) {
+			counts = append(counts, backend.Count{Series: backend.Series{Source: s.ID, Name: m}, At: p.now})
+		}
 	}
 	return counts
 }

@@ -15,13 +15,6 @@ type seriesKey struct {
 	sandbox            string // of reads and writes only
 }
 
-// overallMetrics are reported from the first poll on, so that rules know that somebody looks.
-var overallMetrics = [...]backend.Metric{
-	backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups, backend.MetricLogLines, backend.MetricLogBytes,
-	backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout, backend.MetricTmpdirCloseFailed,
-	backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed, backend.MetricRejectedWords,
-}
-
 // tally sums what one poll found, by series and by at most 5 s of the lines' own time, and remembers which series
 // exist, so that silence is reported as 0.
 type tally struct {
@@ -47,7 +40,7 @@ type cell struct {
 
 func newTally(covered time.Time) *tally {
 	t := &tally{series: map[seriesKey]*seriesTally{}, covered: covered}
-	for _, m := range overallMetrics {
+	for _, m := range backend.LogMetrics() {
 		t.series[seriesKey{metric: m}] = &seriesTally{last: covered}
 	}
 	return t
