@@ -6,16 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sandglass/app"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"sandglass/backend/backendtest"
-
 	"github.com/creack/pty"
+
+	"sandglass/app"
+	"sandglass/backend/backendtest"
 )
 
 // TestMain lets the test binary be the program itself, so that tests can run the real main in a real terminal.
@@ -29,12 +31,31 @@ func TestMain(m *testing.M) {
 				panic("\x1b]0;boom\x07")
 			})
 		}
+		if pipe := os.Getenv("SANDGLASS_TEST_SCREEN_PANIC"); pipe != "" {
+			panicInScreen(a, pipe)
+		}
 		os.Exit(run(a, os.Args[1:]))
 	}
 	if err := os.Chdir(".."); err != nil { // the tests name files from the top of the tree
 		panic(err)
 	}
 	os.Exit(m.Run())
+}
+
+// panicInScreen makes the screen's next look at the clock panic, once the test opened the pipe too.
+func panicInScreen(a *app.App, pipe string) {
+	var armed atomic.Bool
+	a.Spawn.Go("test", func() {
+		_, _ = os.ReadFile(pipe)
+		armed.Store(true)
+	})
+	clock := a.Now
+	a.Now = func() time.Time {
+		if armed.Load() && bytes.Contains(debug.Stack(), []byte("sandglass/ui.(*Model)")) {
+			panic("\x1b]0;boom\x07")
+		}
+		return clock()
+	}
 }
 
 // patience is how long a test waits for what must come before it calls it missing: a busy machine takes its time.
@@ -163,11 +184,18 @@ func TestTerminalIsLeftClean(t *testing.T) {
 	}
 }
 
-func TestPanicInAGoroutineRestoresTheTerminal(t *testing.T) {
+// A panic on a goroutine and one of the screen's own program end the console alike.
+func TestPanicRestoresTheTerminal(t *testing.T) {
+	for name, variable := range map[string]string{"goroutine": "SANDGLASS_TEST_PANIC", "screen": "SANDGLASS_TEST_SCREEN_PANIC"} {
+		t.Run(name, func(t *testing.T) { panicsOnTerminal(t, variable) })
+	}
+}
+
+func panicsOnTerminal(t *testing.T, variable string) {
 	state := t.TempDir()
 	pipe := filepath.Join(t.TempDir(), "now")
 	backendtest.Fifo(t, pipe)
-	p := startOnTerminal(t, []string{"SANDGLASS_TEST_PANIC=" + pipe}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
+	p := startOnTerminal(t, []string{variable + "=" + pipe}, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
 	p.waitFor(t, "Workspaces")
 	if err := os.WriteFile(pipe, nil, 0); err != nil { // the screen is up
 		t.Fatal(err)

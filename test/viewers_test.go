@@ -336,3 +336,32 @@ func TestAViewerOfAStationEndsAlone(t *testing.T) {
 		}
 	}
 }
+
+// Two viewers whose programs panic at the same time leave a crash file each, which names the viewer. The third goes on.
+func TestEachCrashedViewerHasItsFile(t *testing.T) {
+	x := shareStation(t)
+	jo := x.connect("jo", 80, 24, colorprofile.ASCII, mayHold)
+	crashed := []*stationViewer{x.connect("lee", 80, 24, colorprofile.ASCII, mayHold), x.connect("max", 120, 40, colorprofile.ANSI256, mayHold)}
+	for _, v := range crashed {
+		v.broken.Store(true)
+	}
+	for _, v := range crashed {
+		v.press("x")
+	}
+	files := map[string]bool{}
+	for _, v := range crashed {
+		crash := (*app.CrashError)(nil)
+		if err := v.end(); !errors.As(err, &crash) {
+			t.Fatalf("%s ended with %v, and no crash", v.name, err)
+		}
+		files[crash.File] = true
+		name := fmt.Sprintf("screen of viewer %s (%s)", v.operator.ID(), v.name)
+		if text, err := os.ReadFile(crash.File); err != nil || !strings.Contains(string(text), fmt.Sprintf("goroutine %q", name)) {
+			t.Errorf("%s: %v, and its file is\n%s", v.name, err, text)
+		}
+	}
+	if got := x.crashes(); len(files) != 2 || len(got) != 2 {
+		t.Errorf("crash files %v, named %v", got, files)
+	}
+	jo.does("2", "box-4")
+}
