@@ -144,7 +144,7 @@ func (c *Config) Action(name string) *Action {
 const actKey = "act"
 
 // ActCredential says where the credential for acting on the source comes from, in the words of Credentials; empty: none
-// is configured. It never reads one.
+// is configured. It never reads the credential.
 func (s Source) ActCredential() string { return actCredential(s.ActionOptions) }
 
 // ActCredential says the same of an [[action]].

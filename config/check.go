@@ -61,8 +61,8 @@ func asText(t reflect.Type) encoding.TextUnmarshaler {
 	return u
 }
 
-// checker compares what stands in a file with the struct that it will be decoded into. It finds everything that is
-// wrong at once and in words of the file; the library stops at the first wrong value and names Go types.
+// checker compares a file with the struct that it will be decoded into. It finds all errors at once and names them in the
+// words of the file. The library stops at the first wrong value and names Go types.
 type checker struct {
 	file *file
 	errs Errors
@@ -72,7 +72,7 @@ func (c *checker) errorf(at int, format string, args ...any) {
 	c.errs = append(c.errs, c.file.errorf(at, format, args...))
 }
 
-// table checks the keys of n. also are known keys that somebody else reads.
+// table checks the keys of n. also are known keys that other code reads.
 func (c *checker) table(n *node, t reflect.Type, where string, also []string) {
 	fields := fieldsOf(t)
 next:
@@ -92,7 +92,7 @@ next:
 	}
 }
 
-// value checks one value. what names it in messages, where names the table it stands in.
+// value checks one value. what names it in messages, where names its table.
 func (c *checker) value(n *node, t reflect.Type, what, where string) {
 	t = deref(t)
 	if u := asText(t); u != nil {
@@ -144,7 +144,7 @@ func (c *checker) expect(n *node, what string, s shape) bool {
 	return false
 }
 
-// textual checks durations, sizes and the like, which judge their text themselves.
+// textual checks durations, sizes and the like, which check their text themselves.
 func (c *checker) textual(n *node, t reflect.Type, u encoding.TextUnmarshaler, what string) {
 	isNumber := n.shape == shapeWhole || n.shape == shapeNumber
 	if n.shape != shapeText && (!isNumber || t.Kind() == reflect.String) {

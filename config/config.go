@@ -35,7 +35,7 @@ type Catalog struct {
 type Config struct {
 	// File is where it was read from, empty for Local.
 	File string
-	// Local says that nobody configured anything: what this machine has is looked at, and what it lacks is no failure.
+	// Local says that there is no configuration file. Sandglass reads what this machine has; what it lacks is not a failure.
 	Local            bool
 	Environment      string
 	Production       bool
@@ -98,12 +98,12 @@ func commonDefaults() *common {
 // MaxFileBytes bounds a configuration file.
 const MaxFileBytes = 4 << 20
 
-// minInterval keeps a slip of the pen ("5ms") from becoming a load test of somebody's production.
+// minInterval keeps a typing error ("5ms") from overloading a production server.
 const minInterval = 100 * time.Millisecond
 
-// Parse reads a configuration. name stands in front of every error. The error is of type Errors and lists everything
-// that is wrong; the options of sources are checked against their kinds' structs, but only building the source finds
-// what only its adapter can judge.
+// Parse reads a configuration. Every error begins with name. The error is of type Errors and lists everything that is
+// wrong. Parse checks the options of sources against their kinds' structs. Some errors show only when the adapter builds
+// the source.
 func Parse(data []byte, name string, known Catalog) (*Config, error) {
 	f := &file{name: name, data: bytes.TrimPrefix(slices.Clone(data), []byte("\ufeff"))}
 	if len(data) > MaxFileBytes {
@@ -159,8 +159,7 @@ func (c *Config) Source(id string) *Source {
 	return nil
 }
 
-// Local is the configuration of a machine on which nobody configured anything: its Docker engine and its scratch
-// directories.
+// Local is the configuration of a machine without a configuration file: its Docker engine and its scratch directories.
 func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,

@@ -16,7 +16,7 @@ type Declaration struct {
 	written *declared
 }
 
-// declared are the keys of [[declare]]. Pointers tell what was left out from what was declared false or zero.
+// declared are the keys of [[declare]]. A nil pointer means that a key is missing, as opposed to false or zero.
 type declared struct {
 	Source    string `toml:"source" doc:"id of the source; empty: every source"`
 	Session   string `toml:"session" doc:"glob over session ids"`

@@ -7,7 +7,7 @@ import (
 )
 
 // Example is a configuration file with every key there is, its default and one line of why. The sources that Local has
-// are live, so that the file works as it is; the others are commented out until somebody fills them in.
+// are live, so that the file works as it is; the others are commented out.
 func Example(known Catalog) string {
 	w := &writer{docs: true}
 	w.comment("Sandglass configuration. Every key is listed with its default; what starts with # and no space is switched off.")

@@ -9,8 +9,8 @@ import (
 // Permit is what the command line allows on a machine without a configuration.
 type Permit struct {
 	Verbs []string
-	// SessionLifetime is the longest life of a session, after which a scratch directory that nobody holds is nobody's;
-	// 0: nobody said, and then directories are not cleaned.
+	// SessionLifetime is the longest life of a session, after which a scratch directory without a holder has no owner.
+	// 0: it is not given, and directories are not cleaned.
 	SessionLifetime time.Duration
 }
 

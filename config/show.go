@@ -8,8 +8,7 @@ import (
 	"sandglass/backend"
 )
 
-// secretKey matches the names of values that are secrets wherever they stand; secretFlag the arguments that are
-// followed by one.
+// secretKey matches the names of values that are always secrets. secretFlag matches the arguments that a secret follows.
 var (
 	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature|authorization|cookie|auth)s?$`)
 	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(?:key|token|secret|passw(?:or)?d|credential|auth)$`)
@@ -17,8 +16,8 @@ var (
 
 const hidden = "‹masked›"
 
-// Show prints the configuration as it takes effect: defaults filled in, secrets hidden. Where it says which environment
-// variable, file or command a credential comes from, that is shown, because it is no secret.
+// Show prints the configuration as it takes effect: defaults filled in, secrets hidden. It shows the
+// environment variable, file or command that a credential comes from, which is not a secret.
 func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 	w := &writer{mask: func(key, value string) string {
 		if value != "" && (secretKey.MatchString(key) || secretFlag.MatchString(key)) {

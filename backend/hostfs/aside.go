@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Aside is what the name of a directory says that a clean-up has set aside: renamed in place, to be removed later, and
-// until then to be put back under its first name. The name is the whole record. Nothing else has to be written for it,
-// so it works on a full disk, survives the end of the process and of the machine, and can never disagree with what lies
-// there. The device is not part of it: the name lies on that device, whose number may change with the next boot.
+// Aside is the record of a directory that a clean-up has set aside: renamed in place, and removed later. Until then it can
+// get its first name back. The directory's new name is the whole record. It therefore needs no free disk space, survives
+// the end of the process and of the machine, and cannot contradict the directory. The device is not part of the record:
+// its number may change with the next boot.
 type Aside struct {
 	// Original is the name that the directory had in the same parent.
 	Original string
@@ -60,8 +60,8 @@ func (a Aside) Name() (string, error) {
 	return name, nil
 }
 
-// ParseAside reads a name that Aside.Name wrote. A name of any other shape is none: nothing that merely looks alike is
-// ever taken for something that was set aside.
+// ParseAside reads a name that Aside.Name wrote. It refuses any other name, so that a similar name is never taken for a
+// directory that was set aside.
 func ParseAside(name string) (Aside, bool) {
 	var a Aside
 	rest, waits := strings.CutPrefix(name, asideWaits)
@@ -100,8 +100,8 @@ func (a Aside) Is(s Stat) bool {
 	return s.Mode.IsDir() && s.ID.Ino == a.Ino && (a.Born.IsZero() || s.Born.IsZero() || s.Born.Equal(a.Born))
 }
 
-// NeverSetAside reports whether no name of Aside can match the pattern (path.Match syntax), whatever the directory's own
-// name is: the pattern begins with an ordinary character other than a dot.
+// NeverSetAside reports whether a pattern (path.Match syntax) can match no name of an Aside. That holds for a pattern that
+// begins with an ordinary character other than a dot.
 func NeverSetAside(pattern string) bool {
 	return pattern != "" && !strings.ContainsRune(`.*?[\`, rune(pattern[0]))
 }

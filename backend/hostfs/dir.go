@@ -21,7 +21,7 @@ type Dir struct {
 	stat Stat
 }
 
-// OpenDir opens a directory by its path. Links in the path are followed, since whoever configured the path chose them;
+// OpenDir opens a directory by its path. It follows links in the path, because the configuration names them.
 // Path then gives the path without links.
 func OpenDir(path string) (*Dir, error) {
 	real, err := filepath.EvalSymlinks(path)
@@ -74,9 +74,9 @@ func openTrusted(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 }
 
-// List gives the entries whose names match, without following links, in the order of the directory. It stops with an
-// error after limit matches, so that one directory can never fill the memory; what was found is returned with it. A
-// name that vanishes meanwhile is left out; any other failure of one name makes the list incomplete, which is an error.
+// List gives the entries whose names match, without following links, in the order of the directory. After
+// limit matches it returns them with an error, so that one directory cannot fill the memory. It leaves out names that
+// vanish meanwhile. Any other failure of one name makes the list incomplete, which is an error.
 func (d *Dir) List(ctx context.Context, match func(name string) bool, limit int) ([]Entry, error) {
 	if _, err := d.f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

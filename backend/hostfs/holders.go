@@ -47,11 +47,11 @@ type Users struct {
 	// Uses are by index of the target, in the order of process ids.
 	Uses [][]Use
 	// Processes is the number of processes looked at, Unreadable the number of those that exist but do not show what
-	// they use. Nobody can be said to use a directory unless Unreadable is 0 and Blind empty.
+	// they use. A directory counts as unused only if Unreadable is 0 and Blind empty.
 	Processes, Unreadable int
 	// Closed are the first of the unreadable ones, at most MaxClosed, with PID and Command only.
 	Closed []Use
-	// Blind says why there may be processes that were not seen at all, empty when there is no reason to think so.
+	// Blind says why some processes may not be visible at all; empty: no reason is known.
 	Blind string
 	// Unplaced are open objects on a target's device whose place no path tells (longer than the kernel prints, or on a
 	// mount that no table lists). Whether they lie in a target only a walk can tell: WalkOptions.Watch.

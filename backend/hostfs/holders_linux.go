@@ -62,13 +62,13 @@ type processScan struct {
 }
 
 // Users finds the processes that use a target or anything below it, in one pass over all processes for all targets.
-// Objects are recognised by device and inode, and by their place inside the file system: the mount that an object was
-// opened through leads from the path its process shows to that place, so that a process in another mount namespace,
-// where the directory has another path, is found too. So is one that has a socket bound there, and one of whose threads
-// has a working directory or descriptors of its own. What the kernel itself holds (loop devices, swap files, exports,
-// files registered with io_uring and closed) and descriptors in flight between processes are not seen.
+// It recognises objects by device and inode, and by their path inside the file system. For that path it needs the mount
+// that the object was opened through. It therefore also finds a process in another mount namespace, where the directory
+// has another path, a process with a socket bound there, and a thread with its own working directory or descriptors.
+// It does not see what the kernel itself holds (loop devices, swap files, exports, files registered with io_uring and
+// closed), nor descriptors in flight between processes.
 //
-// The context bounds the pass; when it ends, the result says that it is blind.
+// The context bounds the pass. When it ends, the result says that it is blind.
 func (p Proc) Users(ctx context.Context, targets []Target) (Users, error) {
 	f := &processScan{p: p, ctx: ctx, targets: targets, byPath: map[string]int{}, byPlace: map[devicePath]int{},
 		byID: map[FileID]int{}, devs: map[uint64]bool{}, tables: map[string]*table{}, mounts: map[uint64]knownMount{}, texts: map[uint64]bool{}, counted: map[FileID]bool{},
@@ -131,7 +131,7 @@ func hasCapability(capability int) bool {
 	return unix.Capget(&hdr, &data[0]) == nil && data[0].Effective&(1<<capability) != 0
 }
 
-// hidesProcesses reports whether a /proc mount leaves out other users' processes; at level 1 they are listed and only closed.
+// hidesProcesses reports whether a /proc mount omits other users' processes. At level 1 it lists them and denies access.
 func hidesProcesses(m Mount) bool {
 	v, set := m.SuperOption("hidepid")
 	return set && m.FSType == "proc" && v != "0" && v != "off" && v != "1" && v != "noaccess"
@@ -251,8 +251,8 @@ const (
 	flagKernel  = 0x00200000
 )
 
-// flags are the ninth field of the stat file, which is readable for everybody. gone: the task has ended and waits for its
-// parent; other threads of the process, if it has any left, go on with everything that it opened.
+// flags are the ninth field of the stat file, which every user may read. gone: the task has ended and waits for its
+// parent. The other threads of the process, if there are any, still have everything open that it opened.
 func (f *processScan) flags(id string) (flags uint64, gone bool) {
 	b, err := f.p.read(id, "stat")
 	if err != nil {

@@ -24,8 +24,8 @@ func (p Proc) Locks() ([]Lock, error) {
 }
 
 // ParseLocks reads the form of /proc/locks, whose device numbers are hexadecimal
-// (https://man7.org/linux/man-pages/man5/proc_locks.5.html). A line of another shape is an error that names it: a list
-// of which a part is guessed would call a locked file free.
+// (https://man7.org/linux/man-pages/man5/proc_locks.5.html). A line that it cannot read is an error that names it:
+// an incomplete list would call a locked file free.
 func ParseLocks(text string) ([]Lock, error) {
 	var out []Lock
 	n := 0

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// foreignMounts searches the mount table of a process that shows nothing else: tables are readable where descriptors
-// are not.
+// foreignMounts searches the mount table of a process whose descriptors cannot be read.
 func (f *processScan) foreignMounts(pid int, id string) {
 	b, err := f.p.read(id, "mountinfo")
 	if err != nil || f.texts[maphash.Bytes(f.seed, b)] {
@@ -37,7 +36,7 @@ func (f *processScan) searchMounts(t *table, pid int) {
 	}
 }
 
-// mountUse is the use that a mount makes of a target; of one in our own table no process is told, but where it is.
+// mountUse is the use that a mount makes of a target. For a mount in our own table it names its path instead of a process.
 func mountUse(m Mount, pid int) Use {
 	u := Use{PID: pid, How: HowMount}
 	if pid == 0 {
@@ -71,8 +70,8 @@ func (f *processScan) mountedOn(t *table, m Mount, pid int) {
 	f.add(i, u)
 }
 
-// mountedFrom finds targets that a mount is made of although its root does not say so: the layers of an overlay, and a
-// file or directory that a file system names as its source (an image without a loop device, a stacked file system).
+// mountedFrom finds targets that a mount uses although its root is another directory: the layers of an overlay, and the
+// file or directory that is the source of a file system (an image without a loop device, a stacked file system).
 func (f *processScan) mountedFrom(t *table, m Mount, pid int) {
 	for _, p := range append([]string{m.Source}, m.Layers...) {
 		if !path.IsAbs(p) || within(p, "/dev") {
@@ -92,8 +91,8 @@ func (f *processScan) mountedFrom(t *table, m Mount, pid int) {
 	}
 }
 
-// pathsTo are a path and what it leads to through links, as far as this process sees it and no other machine has to be
-// asked.
+// pathsTo are a path and the path without links. It resolves links only on local file systems, so that it asks no other
+// machine.
 func (f *processScan) pathsTo(p string) []string {
 	p = path.Clean(p)
 	if out, known := f.paths[p]; known {
@@ -109,7 +108,7 @@ func (f *processScan) pathsTo(p string) []string {
 	return out
 }
 
-// targetOfPath finds the target that a path of this process's own is, or lies in.
+// targetOfPath finds the target that contains a path of this process, or is that path.
 func (f *processScan) targetOfPath(p string) (int, bool) {
 	for ; p != "/" && p != "."; p = path.Dir(p) {
 		if i, ok := f.byPath[p]; ok {
@@ -119,7 +118,7 @@ func (f *processScan) targetOfPath(p string) (int, bool) {
 	return 0, false
 }
 
-// targetAt finds the target that a place is, or lies in.
+// targetAt finds the target that contains a path inside a file system, or is that path.
 func (f *processScan) targetAt(p devicePath) (int, bool) {
 	for {
 		if i, ok := f.byPlace[p]; ok {

@@ -19,15 +19,15 @@ type Mount struct {
 	FSType     string
 	Source     string
 	Super      string // options of the file system
-	// Layers are the directories that an overlay shows, and those it works in, as whoever mounted it named them.
+	// Layers are the directories that an overlay shows, and those it works in, as the mount command named them.
 	Layers []string
 }
 
 // Mounts is a mount table in the kernel's order: later mounts cover earlier ones.
 type Mounts []Mount
 
-// ParseMounts reads a mountinfo file. A line that does not have its shape is an error that names the line: a table of
-// which a part is guessed would call a mount absent.
+// ParseMounts reads a mountinfo file. A line that it cannot read is an error that names the line: an incomplete table would
+// call a mount absent.
 func ParseMounts(b []byte) (Mounts, error) {
 	var out Mounts
 	for n := 1; len(b) > 0; n++ {
@@ -94,8 +94,8 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// OverlayLayers finds the directories among the options of an overlay, which separate and escape them twice: the kernel writes
-// commas in octal here, and before that a colon or comma of a name was given with a backslash.
+// OverlayLayers finds the directories among the options of an overlay. They are escaped twice: the mount options have a
+// backslash before a colon or comma of a name, and the kernel then writes commas in octal.
 func OverlayLayers(super string) []string {
 	var out []string
 	for option := range strings.SplitSeq(super, ",") {
@@ -133,8 +133,8 @@ func (t Mounts) ByID(id uint64) (Mount, bool) {
 	return Mount{}, false
 }
 
-// LocalFilesystem reports whether a file system of this type is used by this machine's kernel alone: it lies on a disk or in
-// memory. What is not among them may be shared, or answer late.
+// LocalFilesystem reports whether only this machine's kernel uses a file system of this type, on a disk or in memory. Any
+// other may be shared, or answer late.
 func LocalFilesystem(fsType string) bool {
 	switch fsType {
 	case "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "jfs", "reiserfs", "tmpfs", "ramfs", "overlay":

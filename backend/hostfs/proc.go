@@ -108,7 +108,7 @@ func (p Proc) BootTime() (time.Time, error) {
 	return time.Unix(s, 0), nil
 }
 
-// BootID is a value that every boot draws anew.
+// BootID is a random value that changes with every boot.
 func (p Proc) BootID() (string, error) { return p.word("sys", "kernel", "random", "boot_id") }
 
 // Hostname is the name the kernel knows the host by.

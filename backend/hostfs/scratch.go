@@ -1,7 +1,7 @@
 package hostfs
 
-// Scratch says where scratch directories lie: what the source kind "tmpdir" was configured with. Its Source hands it to
-// whoever acts on such directories (method Scratch).
+// Scratch says where scratch directories are, as the configuration of a "tmpdir" source does. The Source gives it to the
+// actions on such directories (method Scratch).
 type Scratch struct {
 	Roots   []string // absolute and clean, as configured; a link in them is not resolved
 	Pattern string   // path.Match pattern of names directly below a root

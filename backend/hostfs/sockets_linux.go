@@ -35,8 +35,8 @@ func (f *processScan) boundSockets(id string) error {
 	return nil
 }
 
-// parseUnix reads a list of Unix sockets: those with a name in a file system, by inode. Names are printed as they are,
-// so that one with a line break goes on in the next line, which does not begin like an entry.
+// parseUnix reads a list of Unix sockets: those with a name in a file system, by inode. The kernel does not escape
+// names. A name with a line break continues in the next line, which does not begin like an entry.
 func parseUnix(text string) map[string]string {
 	out := map[string]string{}
 	last := ""
@@ -72,7 +72,7 @@ func (f *processScan) socket(t *table, pid int, text string) {
 	if path.IsAbs(name) && !strings.HasPrefix(name, "/proc/") && f.matchPath(t, path.Clean(name), 0, Use{PID: pid, How: HowSocket}) {
 		return
 	}
-	// Bound by a name relative to a directory that nobody remembers: only a walk can tell whether one of that name is here.
+	// Bound by a relative name: the kernel does not keep the directory, and only a walk finds a socket of that name.
 	base := path.Base(name)
 	if _, known := f.out.Unlocated[base]; known {
 		return

@@ -16,8 +16,8 @@ func statAt(dir int, name string) (Stat, error) { return statx(dir, name, unix.A
 // statOpen reads the object that the descriptor stands for.
 func statOpen(fd int) (Stat, error) { return statx(fd, "", unix.AT_EMPTY_PATH) }
 
-// statCached follows links and asks no server: only identity and mount are wanted, and a dead network file system must
-// not hold up whoever looks at a process.
+// statCached follows links and asks no server. It needs only identity and mount, and must not wait for a dead network file
+// system.
 func statCached(path string) (Stat, error) {
 	return statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC)
 }
@@ -127,7 +127,7 @@ func (d *Dir) Filesystem() (Filesystem, error) {
 	}, nil
 }
 
-// typeName names the usual file systems by the magic numbers of statfs(2); a mount table knows the others.
+// typeName names the usual file systems by the magic numbers of statfs(2); a mount table names the others.
 func typeName(magic int64) string {
 	switch uint32(magic) {
 	case unix.EXT4_SUPER_MAGIC:

@@ -14,7 +14,7 @@ func openRead(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 }
 
-// IDOf is the identity of the file at a path, of which os.Stat told info.
+// IDOf is the identity of the file at a path; info is what os.Stat returned.
 func IDOf(_ string, info fs.FileInfo) FileID {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return FileID{uint64(st.Dev), st.Ino}
@@ -22,7 +22,7 @@ func IDOf(_ string, info fs.FileInfo) FileID {
 	return FileID{}
 }
 
-// requireFilesystem returns a directory that was opened, unless it lies on another file system than like: then it is closed.
+// requireFilesystem returns an open directory. If it is on another file system than like, it closes it and fails.
 func requireFilesystem(fd int, like Stat) (int, error) {
 	st, err := statOpen(fd)
 	if err == nil && otherFilesystem(like, st) {

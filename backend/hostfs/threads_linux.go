@@ -17,9 +17,9 @@ const (
 	kcmpFS    = 3 // working directory and root, and with them the mount namespace
 )
 
-// threads looks at what the other threads of a process have for themselves, and returns how many there are. They share
-// everything with the first one unless they gave that up (unshare(2), as file servers and container tools do). alone:
-// the first one has ended, and they are all that is left.
+// threads looks at what the other threads of a process do not share with the first, and returns how many there are. They
+// share everything unless they called unshare(2), as file servers and container tools do. alone: the first thread has
+// ended.
 func (f *processScan) threads(pid int, id string, alone bool) (seen int, err error) {
 	entries, err := os.ReadDir(f.p.path(id, "task"))
 	if ended(err) {
@@ -67,11 +67,11 @@ func (f *processScan) thread(pid, tid int, id string, alone bool) error {
 	return err
 }
 
-// sharedByKernel asks the kernel whether two tasks share something. What it does not tell counts as not shared.
+// sharedByKernel asks the kernel whether two tasks share something. If the kernel does not say, it counts as not shared.
 func sharedByKernel(a, b int, what uintptr) bool {
 	order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(a), uintptr(b), what, 0, 0, 0)
 	return errno == 0 && order == 0
 }
 
-// ended reports whether what was looked at has gone meanwhile.
+// ended reports whether an error means that the process or file no longer exists.
 func ended(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Trusted refuses an open file that somebody else than root and the given users could have written: it must be a regular
-// file of theirs that neither its group nor others may write. It looks at the descriptor, not at a path, so that nothing
-// can be exchanged between the look and the reading.
+// Trusted refuses an open file that other users than root and the given ones could have written. It must be a regular file
+// of one of these users, and neither its group nor others may write it. Trusted checks the descriptor, not a path, so that
+// the file cannot be exchanged between the check and the reading.
 func Trusted(f *os.File, users ...uint32) error {
 	st, err := statOpen(int(f.Fd()))
 	if err != nil {
@@ -29,8 +29,8 @@ func Trusted(f *os.File, users ...uint32) error {
 	return nil
 }
 
-// TrustedPath is Trusted for a file that is still to be read, together with every directory above it: none of them may
-// let others exchange what lies in it. A directory with the sticky bit, such as /tmp, lets nobody but the owner do so.
+// TrustedPath is Trusted for a file that is still to be read, together with every directory above it: other users must not be
+// able to exchange an entry of any of them. In a directory with the sticky bit, such as /tmp, only owners can do that.
 func TrustedPath(path string, users ...uint32) (*os.File, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

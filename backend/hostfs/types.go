@@ -20,9 +20,9 @@ type Filesystem struct {
 type Account struct {
 	UID    uint32
 	Groups []uint32
-	// GroupsKnown is false for a user id that no user database knows; what depends on groups is then undecided.
+	// GroupsKnown is false for a user id that no user database has. Access that depends on groups is then undecided.
 	GroupsKnown bool
-	// Self says that this is the user that runs this program: then the kernel is asked instead.
+	// Self says that this is the user that runs this program: then the kernel decides.
 	Self bool
 }
 
@@ -76,5 +76,5 @@ type Tree struct {
 	Sockets map[string]bool
 }
 
-// Whole reports whether everything in the tree was looked at.
+// Whole reports whether the walk read everything in the tree.
 func (t *Tree) Whole() bool { return t.Cut == CutNone && t.Unreadable == 0 && t.Mounts == 0 }

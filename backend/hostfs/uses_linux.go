@@ -42,8 +42,8 @@ func (f *processScan) descriptors(t *table, pid int, id string, own bool) error 
 	}
 }
 
-// addLink looks at what one of the kernel's links leads to. own is set for this very process, whose open directories
-// are its walks.
+// addLink looks at what one of the kernel's links leads to. own is set for this process itself, whose open
+// directories belong to its walks.
 func (f *processScan) addLink(t *table, pid int, how UseKind, name string, own bool) error {
 	if f.p.deny != nil {
 		if err := f.p.deny(name); err != nil {
@@ -91,8 +91,8 @@ func (f *processScan) addLink(t *table, pid int, how UseKind, name string, own b
 	return nil
 }
 
-// matchPath adds the use to the target that the path lies in, and reports whether the path could be placed at all. The
-// target itself is known by its identity: a deleted object that had the target's own path is a predecessor.
+// matchPath adds the use to the target that contains the path, and reports whether the path's mount is known. The target
+// itself is recognised by its identity: a deleted object with the target's own path was there before it.
 func (f *processScan) matchPath(t *table, text string, mount uint64, u Use) (placed bool) {
 	if text == "" {
 		return false

@@ -23,9 +23,9 @@ const (
 
 var errCrossed = errors.New("something is mounted there")
 
-// otherFilesystem reports whether b lies on another mount than a. Where mount ids are known they decide; besides, a directory
-// with a device of its own (a btrfs subvolume) counts as another file system. A file with a device of its own does not:
-// overlay file systems give files the device of the layer they come from.
+// otherFilesystem reports whether b is on another mount than a. Known mount ids decide. A directory with its own device (a
+// btrfs subvolume) counts as another file system too. A file with its own device does not: overlay file systems give files
+// the device of their layer.
 func otherFilesystem(a, b Stat) bool {
 	if a.MountID == 0 || b.MountID == 0 {
 		return a.ID.Dev != b.ID.Dev
@@ -54,7 +54,7 @@ type walker struct {
 // Walk reads the tree under the directory called name in parent. It never follows a link, never enters a mount (a bind
 // mount of the same file system included, where the system tells mounts apart), uses no recursion, at most 16
 // descriptors, and memory for directory names and multiply linked files only. An error means that the directory itself
-// could not be read at all: it is gone (fs.ErrNotExist), no directory, itself a mount point, or closed to us.
+// could not be read: it does not exist (fs.ErrNotExist), is not a directory, is a mount point, or denies access.
 func Walk(ctx context.Context, parent *Dir, name string, o WalkOptions) (Tree, error) {
 	if o.MaxPending == 0 {
 		o.MaxPending = DefaultPending
@@ -222,8 +222,8 @@ func (w *walker) count(st Stat) {
 	w.t.Bytes += st.Bytes
 }
 
-// leave goes back to the directory above. When its descriptor was given up, ".." leads there, provided that it is
-// still the same directory.
+// leave goes back to the directory above. If its descriptor was closed to save descriptors, leave opens ".." and checks
+// that it is still the same directory.
 func (w *walker) leave() {
 	last := len(w.stack) - 1
 	child := &w.stack[last]

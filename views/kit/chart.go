@@ -20,7 +20,7 @@ func Sparkline(t *theme.Theme, values []float64, w int) string {
 	return sparkCells(t, known)
 }
 
-// sparkCells draws values as one cell each, scaled to the largest; what is not known has a sign of its own.
+// sparkCells draws values as one cell each, scaled to the largest; an unknown value has its own sign.
 func sparkCells(t *theme.Theme, values []backend.Value[float64]) string {
 	top := 0.0
 	for _, v := range values {

@@ -27,9 +27,9 @@ func (t *Table[K, R]) index() int {
 	return slices.Index(t.shown, it)
 }
 
-// placeCursor keeps the cursor's row at its height on the screen after the order changed, and puts the cursor on the first
-// row of a table that never had one. Who looks at the beginning goes on seeing it while the cursor's row is in sight there:
-// what is new at the top is not to be missed.
+// placeCursor keeps the cursor's row at its height on the screen after the order changed. It puts the cursor on the first
+// row of a table that never had one. A table that shows its first row keeps showing it while the cursor's row stays
+// visible, so that new rows at the top are seen.
 func (t *Table[K, R]) placeCursor() {
 	if !t.hasKey {
 		if len(t.shown) > 0 {
@@ -54,7 +54,7 @@ func (t *Table[K, R]) scroll() {
 	t.top = max(0, min(t.top, len(t.shown)-t.height))
 }
 
-// Move moves the cursor by n rows. When its row is gone it goes on from where that was.
+// Move moves the cursor by n rows. If its row is gone, the move starts where the row was.
 func (t *Table[K, R]) Move(n int) {
 	i := t.index()
 	switch {

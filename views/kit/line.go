@@ -51,7 +51,7 @@ func CutLeft(s string, w int) string {
 	return ansi.TruncateLeft(s, n-w+1, "…")
 }
 
-// Line draws one line of exactly width cells. What does not fit is cut; what is missing is filled up by String.
+// Line draws one line of exactly width cells. It cuts text that does not fit. String fills the rest with spaces.
 type Line struct {
 	theme    *theme.Theme
 	width    int
@@ -121,7 +121,7 @@ func (l *Line) Cell(tone theme.Tone, s string, w int, right bool) *Line {
 	return l
 }
 
-// End puts text at the right end, when it fits behind what is there with one cell between.
+// End puts text at the right end, if it fits there with one cell before it.
 func (l *Line) End(tone theme.Tone, s string) *Line {
 	if w := Width(s); w <= l.Left()-1 {
 		l.PadTo(l.width - w)

@@ -5,7 +5,7 @@ import (
 	"sandglass/views/theme"
 )
 
-// Plot is a chart of several lines: values oldest first, scaled to the largest, with what that is at its upper left.
+// Plot is a chart of several lines: values oldest first, scaled to the largest, whose value is at the upper left.
 type Plot struct {
 	Title  []Span
 	Values []backend.Value[float64]

@@ -2,9 +2,9 @@ package kit
 
 import "slices"
 
-// sortAll rates all rows and brings them into order: by the digits of their numbers, starting from the natural order, so
-// that what is equal in these is mostly in order already. Against comparing, that spares looking at every row some
-// seventeen times, and rows are rated in the order in which they lie in memory.
+// sortAll ranks all rows and sorts them with a radix sort, starting from the natural order, so that rows of equal rank are
+// mostly sorted already. A comparison sort of 100,000 rows would visit each row about seventeen times. Rows are ranked in
+// the order in which they are in memory.
 func (t *Table[K, R]) sortAll() {
 	t.restoreNaturalOrder()
 	ranks := slices.Grow(t.ranks[0][:0], len(t.all))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Order is what a row is sorted by: by Num, then by Text; what is unknown comes last whichever way round.
+// Order is what a row is sorted by: by Num, then by Text; unknown values come last in either direction.
 type Order struct {
 	Num     float64
 	Text    string
@@ -144,8 +144,8 @@ type Change[K comparable, R any] struct {
 // rechecked is how many unchanged rows are looked at again with every Apply: order and filter can depend on the time.
 const rechecked = 2000
 
-// Apply takes changes. Each costs a look at its row; the order is repaired in one pass. Besides, some unchanged rows
-// are judged again, in turn.
+// Apply takes changes. Each costs one visit to its row, and one pass repairs the order. Some unchanged rows are filtered
+// and ranked again, in turn.
 func (t *Table[K, R]) Apply(changes []Change[K, R]) {
 	t.step(len(t.all))
 	var fresh []*item[K, R]

@@ -36,7 +36,7 @@ const (
 	widest = 140
 )
 
-// Draw draws the dialog in at most w×h cells and says where the cursor stands.
+// Draw draws the dialog in at most w×h cells and returns the position of the cursor.
 func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	w = min(w, max(width, min(layOut(d.Plan.Targets, widest).natural()+4, widest)))
 	inner := w - 4
@@ -81,8 +81,8 @@ func (d *Dialog) title(w int) string {
 	return titleLine(what, where, w, plan+", "+valid, valid)
 }
 
-// titleLine puts the two ends of a frame's title apart; the right one is the first that leaves the left one some room. A long
-// subject is cut before the place is: where something happens matters as much.
+// titleLine sets a frame's title to the left and the first of rights that leaves it room to the right. It cuts a long
+// subject before the environment, which matters as much.
 func titleLine(what, where string, w int, rights ...string) string {
 	right := rights[len(rights)-1]
 	for _, r := range rights {
@@ -126,7 +126,7 @@ func Count(n int, of backend.Kind) string {
 	return backend.Counted(n, strings.TrimPrefix(spec.Name, "scratch "), strings.TrimPrefix(spec.Plural, "scratch "))
 }
 
-// body is what scrolls: what it does, the targets, what is left out.
+// body is the part that scrolls: the effect, the targets, the exclusions.
 func (d *Dialog) body(w int, t *theme.Theme) []string {
 	p := d.Plan
 	var lines []string
@@ -155,8 +155,8 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 // mostNamed is how many of those that are left out for one reason are named.
 const mostNamed = 6
 
-// excluded groups what is left out by its reason, in the order of the first of each. Where that is all there is, it is what
-// has to be read.
+// excluded groups excluded targets by their reason, in the order of the first of each. all: the plan has no other targets, so the
+// exclusions are not dimmed.
 func excluded(xs []actions.Exclusion, all bool, w int, t *theme.Theme) []string {
 	var reasons []backend.Safe
 	by := map[backend.Safe][]string{}
@@ -246,7 +246,7 @@ func lineAppender(lines *[]string, w int, t *theme.Theme) func(theme.Tone, strin
 	}
 }
 
-// footer is what stays in sight: who acts, and what is typed; typed is the cursor's place on the last line.
+// footer is the part that does not scroll: who acts, and the input. typed is the cursor's column on the last line.
 func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	p := d.Plan
 	put := lineAppender(&lines, w, t)
@@ -279,8 +279,7 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	return append(lines, l.String()), min(kit.Width(ask)+2+kit.Width(shown), w-1)
 }
 
-// longestFitting is the longest of the texts that is narrower than w and leaves room for so many cells more; the last one when
-// none is.
+// longestFitting is the first of the texts that leaves room for more cells within w, or else the last one.
 func longestFitting(texts []string, w, more int) string {
 	for _, s := range texts {
 		if kit.Width(s)+more < w {

@@ -92,7 +92,7 @@ func (v *Progress) end() time.Time {
 	return v.Now
 }
 
-// settled counts the targets of which nothing further is expected.
+// settled counts the targets whose result is final.
 func (v *Progress) settled() int {
 	return len(v.Lines) - v.Count(actions.ResultNone, actions.ResultIssued, actions.ResultAccepted, actions.ResultUnknown)
 }

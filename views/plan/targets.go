@@ -12,7 +12,7 @@ import (
 // columns are the widths of the table of targets; owner is 0 where no target has one.
 type columns struct{ name, owner, lost int }
 
-// layOut shares w cells among the columns: names up to two fifths, then owners, which give way only to what is lost.
+// layOut shares w cells among the columns: names up to two fifths, then owners, which shrink only for the losses.
 func layOut(ts []actions.Target, w int) columns {
 	c := columns{name: len("TARGET"), lost: len(lostTitle)}
 	for i := range ts {
@@ -40,7 +40,7 @@ func (c columns) lossColumn() int {
 
 const lostTitle = "WHAT IS LOST"
 
-// targets is a table: the target, whose it is, what is lost. What does not fit beside it follows on lines of its own.
+// targets is a table: the target, its owner, the losses. Losses that do not fit beside it follow on their own lines.
 func targets(ts []actions.Target, w int, t *theme.Theme) []string {
 	c := layOut(ts, w)
 	head := kit.NewLine(t, w).Cell(theme.Dim, "TARGET", c.name, false)
