@@ -31,6 +31,10 @@ const (
 	NamesPath                        // a directory that cannot be written
 	NamesReplaced                    // the container is another one now
 	NamesDestroy                     // destroying fails
+	NamesImage                       // an image that cannot be pulled or started
+	NamesDatabase                    // a database of the platform: D1
+	NamesNetwork                     // a connection that was refused, reset or not made
+	NamesEngine                      // a container engine that does not answer
 )
 
 const (
@@ -38,6 +42,8 @@ const (
 	NamesConfiguration = NamesSnapshot | NamesModule | NamesBinding | NamesSQLite | NamesPOSIX | NamesRuntime
 	// NamesPermanent is what no retry cures.
 	NamesPermanent = NamesConfiguration | NamesSchema | NamesStrict
+	// NamesReason is what says why something failed. The others say how it was noticed, and any reason can lead there.
+	NamesReason = NamesPermanent | NamesGone | NamesQuota | NamesStorage | NamesSpace | NamesMemory | NamesIsolate | NamesPath | NamesImage | NamesDatabase | NamesEngine
 )
 
 // phrase is a set of words one of which must occur, together with one of with and none of but, where these are given.
@@ -55,10 +61,21 @@ var phrases = [...]phrase{
 	{naming: NamesSnapshot, any: []string{"backupr2binding", "backup bucket"}, with: append([]string{"needs", "requires"}, absent[:]...)},
 	{naming: NamesSnapshot, any: []string{"snapshot", "snapshotter", "capabilities.snapshot"}, with: []string{"capability", "declared but", "requires", "needs"}},
 	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks", "undeclared"}, absent[:]...)},
-	{naming: NamesBinding, any: []string{"binding", "bindings", "env.sandbox"}, with: absent[:]},
+	{naming: NamesBinding, any: []string{"binding", "bindings", "env.sandbox", "env.files", "env.backup", "env.loader"}, with: absent[:]},
 	{naming: NamesSQLite, any: []string{"new_sqlite_classes"}},
+	{naming: NamesSQLite, any: []string{"storage.sql", "reading 'sql'", "reading 'exec'", "sql storage", "sqlite storage", "sqlite-backed"}, with: append([]string{"requires", "needs", "not a function"}, absent[:]...)},
 	{naming: NamesSQLite, any: []string{"sqlite"}, with: append([]string{"migration", "requires"}, absent[:]...)},
 	{naming: NamesPOSIX, any: []string{"posix", "win32", "windows"}, with: append([]string{"only", "requires"}, absent[:]...)},
+	{naming: NamesPOSIX, any: []string{"posix", "win32"}, with: []string{"needs", "must be", "found", "refused", "refuses", "detected"}},
+	{naming: NamesImage, any: []string{"imagepullbackoff", "errimagepull", "invalidimagename", "manifest unknown", "pull access denied", "no matching manifest", "exec format error",
+		"failed to pull", "cannot pull", "could not pull", "image pull", "unable to find image"}},
+	{naming: NamesImage, any: []string{"image", "manifest"}, with: []string{"not found", "no such", "does not exist", "cannot be started", "cannot be pulled", "unknown", "denied"},
+		but: []string{"enoent", "no such file", "permission denied", "eacces"}},
+	{naming: NamesDatabase, any: []string{"d1", "d1_error"}, but: []string{"new_sqlite_classes"}},
+	{naming: NamesNetwork, any: []string{"econnreset", "econnrefused", "econnaborted", "etimedout", "epipe", "ehostunreach", "enetunreach", "enotfound", "eai_again", "und_err_socket", "socket hang up",
+		"connection reset", "connection refused", "connection closed", "connection lost", "connection timed out", "broken pipe", "network error", "fetch failed",
+		"getaddrinfo", "no route to host", "tls handshake", "i/o timeout", "unexpected eof"}},
+	{naming: NamesEngine, any: []string{"docker daemon", "docker.sock", "containerd"}, with: append([]string{"cannot connect", "connect", "running", "refused"}, absent[:]...)},
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
 		"no container instance that can be provided", "no_container_instance_available", "too many instances", "quota exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot"}},

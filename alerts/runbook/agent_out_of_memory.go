@@ -165,7 +165,7 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	case storm && short:
 		d.conclude("Evictions churn open state, and that is what fills the memory: this is incident 7.")
 	case storm:
-		d.conclude("No reading shows that the agent ran out of memory. Its retries after evictions run out, which can lead there: see incident 7.")
+		d.deny("No reading shows that the agent ran out of memory. Its retries after evictions run out, which can lead there: see incident 7.")
 	case d.is("file-cap") && d.is("eager"):
 		d.conclude("%s. Large files and many opens at once are both allowed; either can fill the memory.", backend.Text(fell))
 	case d.is("file-cap"):
@@ -183,9 +183,9 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	case d.is("agent-oom"):
 		d.conclude("The agent ran out of memory; what filled it no reading tells.")
 	case d.is("memory"):
-		d.conclude("No reading shows that the agent ran out of memory, but what it uses grows.")
+		d.deny("No reading shows that the agent ran out of memory, but what it uses grows.")
 	default:
-		d.conclude("No reading shows that the agent ran out of memory.")
+		d.deny("No reading shows that the agent ran out of memory.")
 	}
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
 		d.do("Lower capabilities.fs.maxFileSizeMb; a write is held in memory whole.")

@@ -189,7 +189,7 @@ func (s *subjectView) stillWorks() Check {
 func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	switch {
 	case d.Mark("flood") == RuledOut:
-		d.conclude("Rejections are few; nothing floods.")
+		d.deny("Rejections are few; nothing floods.")
 	case d.Mark("loop") == RuledOut:
 		d.conclude("Many different commands are rejected: somebody or something probes the guards.")
 		d.do("Hand it to security as one level more urgent than a loop; keep the lines.")
@@ -204,7 +204,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.conclude("Commands are rejected at a rate; whether it is a loop or probing no reading tells.")
 		d.do("Read the rejected commands: one first word is a loop, many are probing.")
 	default:
-		d.conclude("Cannot tell: no rejection lines are read.")
+		d.deny("Cannot tell: no rejection lines are read.")
 		d.do("Configure a Logger in the framework and a log source here.")
 	}
 	if d.is("one-session") {

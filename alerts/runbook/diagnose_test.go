@@ -60,7 +60,7 @@ func TestFailed(t *testing.T) {
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),
-			map[string]Mark{"failed": Confirmed, "module": RuledOut}, "no check names", "Find the cause", "as a test", false},
+			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "Find the cause", "as a test", false},
 		{"failing without an error", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": CannotTell}, "", "", "", false},
 		{"old values rule nothing out", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, down: []string{"helix-eu"}}, wsKey("s1", "box"),
@@ -145,7 +145,7 @@ func TestMemory(t *testing.T) {
 			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.OOMKilled = backend.Known(true) })}}, wsKey("s1", "box"),
 			map[string]Mark{"sandbox-oom": Confirmed, "agent-oom": CannotTell, "file-cap": RuledOut, "host-memory": RuledOut}, "not the agent", "container more memory", "", false},
 		{"storm behind it", "3", world{workspaces: many, counts: lines("app-log", backend.MetricEvictionExhausted, "s1", 30)}, sessionKey("s1"),
-			map[string]Mark{"exhausted": Confirmed, "storm": Confirmed}, "incident 7", "runbook 7", "", false},
+			map[string]Mark{"exhausted": Confirmed, "storm": Confirmed}, "incident 7", "runbook 7", "Don't reset or restart yet", true},
 		{"restarted", "3", world{workspaces: many[:1], events: []backend.Event{event(backend.EventChange, "process-restarted", backend.Key{Kind: backend.KindSource, Source: "prom", ID: backend.MustID("prom")}, time.Minute, "process restarted")}}, sessionKey("s1"),
 			map[string]Mark{"restarted": Confirmed}, "", "", "", false},
 	} {
@@ -170,7 +170,7 @@ func TestSandboxWillNotEnd(t *testing.T) {
 		{"should have ended", "4", gone(func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) }), sbKey("b"), map[string]Mark{"destroy-on-close": Confirmed, "close-timeout": RuledOut}, "leaked", "Destroy", "age", false},
 		{"awaits sleep", "4", gone(func(w *backend.Workspace) { w.SleepAfter = backend.Known(10 * time.Minute) }), sbKey("b"), map[string]Mark{"awaiting-sleep": Confirmed, "destroy-on-close": CannotTell}, "fall asleep", "sleepAfter", "", false},
 		{"kept", "4", gone(func(w *backend.Workspace) { w.ShareAcrossSessions = backend.Known(true) }), sbKey("b"), map[string]Mark{"kept": Confirmed}, "on purpose", "owner", "", false},
-		{"other user", "4", shared, sbKey("b"), map[string]Mark{"other-users": Confirmed}, "shared", "", "one session", false},
+		{"other user", "4", shared, sbKey("b"), map[string]Mark{"other-users": Confirmed}, "shared", "", "one session", true},
 		{"asleep", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, sbKey("b"), map[string]Mark{"up": RuledOut, "over": Confirmed}, "sleeps", "", "wakes it", false},
 		{"cannot be removed", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxRemoving })}}, sbKey("b"), map[string]Mark{"destroy": Confirmed}, "Destroying it fails", "", "", false},
 		{"may wait to sleep", "4", gone(provider("cloudflare-sandbox")), sbKey("b"), map[string]Mark{"over": Confirmed, "up": Confirmed, "awaiting-sleep": CannotTell}, "cannot be told", "idle time", "before that", false},
@@ -216,7 +216,7 @@ func TestReferences(t *testing.T) {
 		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "reads 1", "", true},
 		{"histogram", "6", histogram, wsKey("s1", "box"), map[string]Mark{"versions": Confirmed, "stored": Confirmed}, "", "", "", true},
 		{"deleted", "6", world{workspaces: []*backend.Workspace{failed("s1", "box", "sandbox not found")}}, wsKey("s1", "box"), map[string]Mark{"deleted": Confirmed, "schema": RuledOut}, "files are lost", "fresh session", "reset", true},
-		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "No reading", "", "", false},
+		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "What was read shows no", "", "", false},
 		{"mixed releases", "6", world{sessions: []*backend.Session{session("s1", true, version("1.4")), session("s2", true, version("1.5"))}}, sessionKey("s1"), map[string]Mark{"mixed": Confirmed, "schema": CannotTell}, "", "", "", false},
 	} {
 		t.Run(c.name, c.run)

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,18 @@ type Check struct {
 	WouldTell backend.Safe `json:"would_tell,omitzero"` // with cannot tell: which reading would answer
 	Source    string       `json:"source,omitempty"`    // who reported the fact
 	At        time.Time    `json:"at,omitzero"`         // when it was read
+
+	named, errors int // how many of the reported errors name it; no errors: it rests on something else
 }
+
+// share notes how many of the reported errors name the cause.
+func (c Check) share(named, errors int) Check {
+	c.named, c.errors = named, errors
+	return c
+}
+
+// few reports whether a check rests on at most half of the reported errors: too few for a headline.
+func (c *Check) few() bool { return c.errors > 0 && 2*c.named <= c.errors }
 
 // Ending is the reason why files vanished.
 type Ending string
@@ -64,6 +76,8 @@ type Diagnosis struct {
 	Release Release `json:"release,omitzero"`
 	// Knobs are the page's knobs with the values that are declared for the subject.
 	Knobs []KnobValue `json:"knobs,omitempty"`
+
+	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
 }
 
 // MaxSessions bounds Diagnosis.Sessions.
@@ -119,8 +133,11 @@ func (c Case) Diagnose(incident string) Diagnosis {
 			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
 	s := newSubjectView(c)
+	s.led = s.leading(p.Number)
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
+	s.undenied(&d)
+	s.refuse(&d)
 	d.Knobs = p.values(s)
 	sortChecks(d.Checks)
 	return d
@@ -154,12 +171,23 @@ func (d *Diagnosis) Mark(name string) Mark {
 // is reports whether a check was confirmed.
 func (d *Diagnosis) is(name string) bool { return d.Mark(name) == Confirmed }
 
+// mainly reports whether a check was confirmed by more than a few of the errors: such a one is fit for a headline.
+func (d *Diagnosis) mainly(name string) bool {
+	return slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Name == name && c.Mark == Confirmed && !c.few() })
+}
+
 func (d *Diagnosis) do(l backend.Literal, args ...any) {
 	d.Do = append(d.Do, backend.Textf(l, args...))
 }
 
 func (d *Diagnosis) dont(l backend.Literal, args ...any) {
 	d.Dont = append(d.Dont, backend.Textf(l, args...))
+}
+
+// deny concludes that there is no such trouble as far as the checks tell. An alert that fires replaces it.
+func (d *Diagnosis) deny(l backend.Literal, args ...any) {
+	d.conclude(l, args...)
+	d.denies = true
 }
 
 // conclude writes the sentence, with what was confirmed in it when nothing better is known.

@@ -13,6 +13,7 @@ type ending struct {
 	word    Ending
 
 	conclude backend.Literal
+	denies   bool // the sentence says that there is no such trouble, or that nothing is known of it
 	quotes   bool // the sentence ends with the fact of the check that is confirmed
 	do, dont backend.Literal
 	noReset  backend.Literal
@@ -23,7 +24,7 @@ func (e *ending) holds(d *Diagnosis) (check string, ok bool) {
 	if e.without != "" && d.Mark(e.without) != RuledOut {
 		return "", false
 	}
-	if i := slices.IndexFunc(e.any, d.is); i >= 0 {
+	if i := slices.IndexFunc(e.any, d.mainly); i >= 0 {
 		return e.any[i], true
 	}
 	return "", len(e.any) == 0
@@ -37,7 +38,7 @@ func (d *Diagnosis) end(list []ending) {
 		if !ok {
 			continue
 		}
-		d.Ending, d.Conclusion = e.word, backend.Text(e.conclude)
+		d.Ending, d.Conclusion, d.denies = e.word, backend.Text(e.conclude), e.denies
 		if e.quotes {
 			d.Conclusion = backend.Textf("%s: %s.", backend.Text(e.conclude), d.fact(check))
 		}
@@ -51,8 +52,22 @@ func (d *Diagnosis) end(list []ending) {
 		}
 		if e.noReset != "" {
 			d.NoReset = backend.Text(e.noReset)
+		} else {
+			d.refuseFew(list)
 		}
 		return
+	}
+}
+
+// refuseFew says why some entries must not be reset, where the headline is about the others.
+func (d *Diagnosis) refuseFew(list []ending) {
+	for i := range list {
+		for _, c := range d.Checks {
+			if list[i].noReset != "" && c.Mark == Confirmed && c.few() && slices.Contains(list[i].any, c.Name) {
+				d.NoReset = backend.Textf("of %d of them %s", c.named, backend.Text(list[i].noReset))
+				return
+			}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	s := narrow.widen()
 	d := Diagnosis{Checks: s.answers(
 		s.stormNow(),
+		s.stayEvicted(),
 		s.retriesOnTop(),
 		s.byErrors(question{"quota", "Does a quota or an instance limit refuse new containers?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.storage(),
@@ -70,6 +71,25 @@ func (s *subjectView) stormNow() Check {
 	return q.unsure("%s, and no source counts evictions", told)
 }
 
+// stayEvicted asks for workspaces that are evicted and do not come back though they are tried.
+func (s *subjectView) stayEvicted() Check {
+	q := question{"evicted", "Do workspaces that are tried stay evicted?", "registry snapshots of running sessions, read for some minutes"}
+	n := 0
+	for _, w := range s.workspaces {
+		if w.Class == backend.ClassEvicted {
+			n++
+		}
+	}
+	switch all := plural(len(s.workspaces), "workspace"); {
+	case n > 0:
+		return q.unsure("%d of %s are evicted now; one that sleeps reads so too", n, all)
+	case len(s.workspaces) == 0:
+		return q.unsure("no workspace of this subject is listed")
+	default:
+		return s.settle(q.no(s.newest(), "none of %s is evicted", all), q)
+	}
+}
+
 // counted writes what a window counted; what no source counts is said, not given as a number.
 func counted(noun string, t tally, over time.Duration) backend.Safe {
 	in := backend.Textf("%s in %s", noun, spanText(over))
@@ -104,7 +124,7 @@ func (s *subjectView) retriesOnTop() Check {
 		if !ok || s.now.Sub(attempt) > time.Minute {
 			continue
 		}
-		if s.failing(w) {
+		if s.failing(w) || triedSince(w) && !w.LastError.IsEmpty() {
 			attempts++
 		} else if s.recoveredLately(w, over) {
 			recoveries++
@@ -120,6 +140,9 @@ func (s *subjectView) retriesOnTop() Check {
 	case vain:
 		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
+		if attempts == 0 {
+			return s.settle(q.no(s.newest(), "no attempt of the last minute is known to have failed; %s", plural(recoveries, "recovery")), q)
+		}
 		return s.settle(q.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), q)
 	}
 	return q.unsure("no attempt of the last minute is known")
@@ -262,7 +285,10 @@ func (s *subjectView) bounded() Check {
 func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 	storm := d.is("storm")
 	s.concludeStormCause(d)
-	if d.Mark("storm") == RuledOut && !d.Conclusion.IsEmpty() {
+	if !d.Conclusion.IsEmpty() {
+		s.concludeShares(d)
+	}
+	if d.Mark("storm") == RuledOut && !d.Conclusion.IsEmpty() && !d.is("evicted") && !d.is(AlertCheck) {
 		d.Conclusion = backend.Textf("No storm now. %s", d.Conclusion)
 	}
 	if d.Conclusion.IsEmpty() {
@@ -288,26 +314,26 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 // concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
 func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
-	case d.is("quota"):
+	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers; every retry asks again.")
 		d.do("Bound opens to max_instances, per session (workspaceMaxConcurrentOpens) and per provider (maxGlobalConcurrentOpens); free instances that no session uses.")
-	case d.is("permanent"):
+	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")
 		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")
 		d.dont("Don't raise transientRetryAttempts.")
-	case d.is("parent-restarts"):
+	case d.mainly("parent-restarts"):
 		d.conclude("What the workspaces live in restarts over and over; every start evicts them again.")
 		d.do("Stop the restarts first: look at exit codes and memory of the parent.")
-	case d.is("host-memory"), d.is("sandbox-oom"):
+	case d.mainly("host-memory"), d.mainly("sandbox-oom"):
 		d.conclude("Memory runs out where the sandboxes live.")
 		d.do("Free memory on the host or bound what runs on it, before anything is reset.")
-	case d.is("full"):
+	case d.mainly("full"):
 		d.conclude("The file system of scratch directories is full.")
 		d.do("Make room (runbook 5), then let the workspaces recover.")
-	case d.is("storage"):
+	case d.mainly("storage"):
 		d.conclude("Object storage is out of reach, as far as errors or the site's own check tell.")
 		d.do("Check the bucket and its binding; let retries be few meanwhile.")
-	case d.is("rollout"):
+	case d.mainly("rollout"):
 		d.conclude("It follows a change: many workspaces opened anew at once.")
 		d.do("Halt the rollout; let what is open settle; go on in smaller steps with opens bounded.")
 	}
@@ -319,10 +345,13 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	case d.is("storm"):
 		d.conclude("A storm is under way and no check names its cause.")
 		d.do("Limit opens, per session and per provider; that helps whatever the cause is.")
+	case d.is("evicted"):
+		d.conclude("%s, and no check names the cause.", sentence(d.fact("evicted")))
+		d.do("Read lastError of one of them; look at what it lives in.")
 	case d.Mark("storm") == RuledOut:
-		d.conclude("No storm now: evictions recover or are few.")
+		d.deny("No storm now: evictions recover or are few.")
 	default:
-		d.conclude("Cannot tell whether this is a storm: nobody counts evictions here.")
+		d.deny("Cannot tell whether this is a storm: no source counts evictions here.")
 		d.do("Configure a Logger or WorkspaceMetrics in the framework, and a source that reads it.")
 	}
 }

@@ -269,6 +269,6 @@ func filesVanishedEndings() []ending {
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
 			do: "Go back to one of the session's own checkpoints; where files must outlive a session, choose a durable provider or leave destroyOnClose off."},
 		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
-		{word: EndCannotTell, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
+		{word: EndCannotTell, denies: true, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
 	}
 }

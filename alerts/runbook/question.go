@@ -68,40 +68,52 @@ func sortChecks(checks []Check) {
 	slices.SortStableFunc(checks, func(a, b Check) int { return rank(a.Mark) - rank(b.Mark) })
 }
 
-// byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when
-// every workspace that fails gives an error and none does.
+// byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when every
+// workspace that fails gives an error and each of these names another reason.
 func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
-	n, first := 0, (*reportedError)(nil)
+	n, silent, first := 0, 0, (*reportedError)(nil)
 	for i := range s.errors {
-		if s.errors[i].cause&c != 0 {
-			n++
-			if first == nil {
-				first = &s.errors[i]
+		switch e := &s.errors[i]; {
+		case e.cause&c != 0:
+			if n++; first == nil {
+				first = e
 			}
+		case e.cause&alerts.NamesReason == 0:
+			silent++
 		}
 	}
 	total := len(s.errors)
 	switch {
+	case first != nil && n == 1 && total == 1:
+		return q.yes(first.from, "%s reports: %s", first.who, first.text).share(n, total)
 	case first != nil && n == 1:
-		return q.yes(first.from, "%s reports: %s", first.who, first.text)
+		return q.yes(first.from, "1 of %s names it, %s: %s", s.searched(), first.who, first.text).share(n, total)
 	case first != nil:
-		of := plural(total, "error")
-		if s.unread > 0 {
-			of = "the first " + of
-		}
-		return q.yes(first.from, "%d of %s name it, %s for one: %s", n, of, first.who, first.text)
+		return q.yes(first.from, "%d of %s name it, %s for one: %s", n, s.searched(), first.who, first.text).share(n, total)
 	case s.mute > 0:
 		return q.unsure("%s without giving an error", fails(s.mute))
 	case s.unread > 0:
-		return q.unsure("none of the first %d errors names it, %d more were not searched", total, s.unread)
+		return q.unsure("none of the first %s names it, %d more were not searched", plural(total, "error"), s.unread)
+	case total == 1 && silent == 1:
+		return q.unsure("the error matches no known reason: %s", s.errors[0].text)
+	case silent > 0:
+		return q.unsure("none of %s names it; %d of them match no known reason", plural(total, "error"), silent)
 	case total == 1:
-		return s.settle(q.no(s.errors[0].from, "%s reports another error", s.errors[0].who), q)
+		return s.settle(q.no(s.errors[0].from, "%s reports another reason: %s", s.errors[0].who, s.errors[0].text), q)
 	case total > 0:
-		return s.settle(q.no(s.errors[0].from, "none of %s names it", plural(total, "error")), q)
+		return s.settle(q.no(s.errors[0].from, "each of %s names another reason", plural(total, "error")), q)
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
 	return s.settle(q.no(s.newest(), "no workspace reports an error"), q)
+}
+
+// searched is how many errors were looked at.
+func (s *subjectView) searched() string {
+	if s.unread > 0 {
+		return "the first " + plural(len(s.errors), "error")
+	}
+	return plural(len(s.errors), "error")
 }
 
 // byLines answers from counted log lines of the last hour.

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 		w.histogram(),
 		w.mixed(),
 		s.byErrors(question{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
+		s.disagree(),
 		s.deleted(),
 		s.refsRead(),
 	)}
@@ -174,6 +176,25 @@ func (s *subjectView) deleted() Check {
 	return q.unsure("no sandbox of this subject is listed, which alone proves nothing")
 }
 
+// disagree asks whether a stored reference names another sandbox than the one that is there.
+func (s *subjectView) disagree() Check {
+	q := question{"disagree", "Do a stored reference and its container disagree?", "a source of persisted refs, and a container source that lists the sandboxes of that provider"}
+	read := 0
+	for _, r := range s.Refs {
+		if r.Resource.IsZero() || !s.sessionID.IsZero() && r.Session != s.sessionID || s.sessionID.IsZero() && !s.speaksHere(r.Source) {
+			continue
+		}
+		read++
+		if !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key.ID == r.Resource }) {
+			return q.unsure("the reference of %s names sandbox %s, which is not among those that are listed here", r.Session.Safe(), r.Resource.Safe())
+		}
+	}
+	if read == 0 {
+		return q.unsure("no stored reference that names a sandbox is read")
+	}
+	return s.settle(q.no(s.newest(), "the sandbox that each of %s names is listed", plural(read, "reference")), q)
+}
+
 // refsRead asks for the stored references of the subject's session.
 func (s *subjectView) refsRead() Check {
 	q := question{"stored", "Does the store still hold a reference for this session?", "a source of persisted refs"}
@@ -240,8 +261,14 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.conclude("The reference carries fields that this release refuses; %s affected.", plural(d.SessionCount, "session"))
 		d.do("Run the release that wrote it, or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
+	case d.is("disagree"):
+		d.NoReset = backend.Text("what the reference names is not there as it was stored")
+		d.conclude("%s.", sentence(d.fact("disagree")))
+		d.do("Find out whether it was removed, replaced, or runs where no source looks.")
+		d.do("Copy what is left before the session is opened again; a fresh sandbox starts without files.")
+		d.dont("Don't delete the stored reference: it says which sandbox had the files.")
 	default:
-		d.conclude("No reading shows that a reference and its container disagree.")
+		d.deny("What was read shows no reference that disagrees with its container.")
 		d.do("Read the stored references of the session (a refs source).")
 		d.dont("Don't roll back further to try: each step may refuse more references.")
 	}

@@ -47,7 +47,7 @@ func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 	}
 	x := s.firing("wont-terminate")
 	if x == nil {
-		d.conclude("No sandbox is known to run on after its session; ask about one of them by its id.")
+		d.deny("No sandbox is known to run on after its session; ask about one of them by its id.")
 		d.dont("Don't destroy by age: a long session is no leak.")
 		return
 	}
@@ -248,10 +248,10 @@ func (s *subjectView) restartPolicy() Check {
 func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	switch {
 	case d.Mark("over") == RuledOut:
-		d.conclude("It is in use: its session runs.")
+		d.deny("It is in use: its session runs.")
 		d.dont("Don't destroy it: the session would lose its files and be evicted.")
 	case d.Mark("up") == RuledOut:
-		d.conclude("It has ended or sleeps; nothing is left running.")
+		d.deny("It has ended or sleeps; nothing is left running.")
 		d.dont("Don't probe a sleeping one to see: that wakes it and starts the bill again.")
 	case d.is("other-users"):
 		d.conclude("Another session uses it: it is shared, not leaked.")
@@ -289,7 +289,7 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.do("Destroy it after a look at what is in it; set destroyOnClose for one-shot runs.")
 		d.dont("Don't set destroyOnClose where the next run needs the files.")
 	default:
-		d.conclude("Cannot tell whether it is leaked.")
+		d.deny("Cannot tell whether it is leaked.")
 		d.do("Join sandboxes to sessions by a label, and read a session list.")
 		d.dont("Don't destroy a sandbox whose session is not known.")
 	}

@@ -210,9 +210,9 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis) {
 	case d.is("pile"):
 		d.conclude("Directories are left behind, and no reading says why.")
 	case d.Mark("pile") == RuledOut:
-		d.conclude("Nothing is left behind: what is there is young or in use.")
+		d.deny("Nothing is left behind: what is there is young or in use.")
 	default:
-		d.conclude("Cannot tell whether anything is left behind.")
+		d.deny("Cannot tell whether anything is left behind.")
 	}
 	if d.is("pile") {
 		d.do("Remove only what is unchanged in its whole tree and held by nobody: sandglass clean --dry-run lists it.")

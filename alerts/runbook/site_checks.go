@@ -72,7 +72,9 @@ func (f siteAnswer) text() backend.Safe {
 }
 
 // answers completes checks before anything is concluded from them.
-func (s *subjectView) answers(checks ...Check) []Check { return s.withSiteChecks(s.fresh(checks)) }
+func (s *subjectView) answers(checks ...Check) []Check {
+	return s.startFrom(s.withSiteChecks(s.fresh(checks)))
+}
 
 // withSiteChecks lets the site's own checks answer. One that finds the cause outweighs readings that do not show it, because
 // it looked where they do not; one that does not find it proves nothing against a reading that does. Where a check does

@@ -48,7 +48,7 @@ func TestNoResetDuringAStorm(t *testing.T) {
 		t.Errorf("without a storm: %s", d.NoReset)
 	}
 	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring}}}
-	if d := w.diagnose("1", wsKey("s1", "box")); d.NoReset.IsEmpty() || !anyHas(d.Dont, "adds an open") {
+	if d := w.diagnose("1", wsKey("s1", "box")); d.NoReset.IsEmpty() || !anyHas(d.Dont, "adds opens") {
 		t.Errorf("in a storm: %q %v", d.NoReset, d.Dont)
 	}
 }

@@ -25,6 +25,8 @@ type subjectView struct {
 	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
 	wide       bool               // the subject is a source or the whole fleet
 
+	led []*alerts.Alert // the alerts that the diagnosis starts from, the most certain first
+
 	errors []reportedError
 	mute   int          // failing workspaces that give no error
 	unread int          // errors beyond maxErrors
@@ -111,7 +113,9 @@ func (s *subjectView) widen() *subjectView {
 	if s.home != "" {
 		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
 	}
-	return newSubjectView(c)
+	wide := newSubjectView(c)
+	wide.led = s.led
+	return wide
 }
 
 func (s *subjectView) fromSandbox(sb *backend.Sandbox) {

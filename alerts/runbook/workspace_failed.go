@@ -17,10 +17,15 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.byErrors(question{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
 		s.byErrors(question{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, alerts.NamesBinding),
 		s.byErrors(question{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
+		s.byErrors(question{"image", "Can the image not be pulled or started?", "the engine's or the platform's error when it starts the container"}, alerts.NamesImage),
+		s.byErrors(question{"engine", "Does the container engine not answer?", "the engine's own error"}, alerts.NamesEngine),
 		s.filestore(),
 		s.posix(),
 		s.rootsWritable(),
 		s.runtime(),
+		s.storage(),
+		s.byErrors(question{"database", "Is the platform's database (D1) in trouble?", "lastError, or a [[check]] that asks the database"}, alerts.NamesDatabase),
+		s.byErrors(question{"network", "Do connections to the provider break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
 		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
 		s.sharedCause(),
 	)}
@@ -28,31 +33,46 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 	return d
 }
 
+// failedEntry asks for entries that fail, by their state or by their times.
 func (s *subjectView) failedEntry() Check {
-	q := question{"failed", "Is an entry failed, and with which error?", "a registry snapshot of the session while it runs"}
-	n, evicted := 0, 0
+	q := question{"failed", "Does an entry fail, and with which error?", "a registry snapshot of the session while it runs"}
+	failed, tried, evicted := 0, 0, 0
 	var first *backend.Workspace
 	for _, w := range s.workspaces {
 		switch {
 		case w.Class == backend.ClassFailed:
-			if n++; first == nil || first.LastError.IsEmpty() {
-				first = w
-			}
+			failed++
 		case w.Class == backend.ClassEvicted:
 			evicted++
+			continue
+		case s.failing(w):
+			tried++
+		default:
+			continue
 		}
+		if first == nil || first.LastError.IsEmpty() {
+			first = w
+		}
+	}
+	all := plural(len(s.workspaces), "entry")
+	told := backend.Textf("%d of %s failed", failed, all)
+	switch {
+	case first != nil && failed == 0:
+		told = backend.Textf("%d of %s tried without success, reported %s", tried, all, reported(first))
+	case tried > 0:
+		told = backend.Textf("%s, %d more tried without success", told, tried)
 	}
 	switch {
 	case first != nil && !first.LastError.IsEmpty():
-		return q.yes(s.from(&first.Meta), "%d of %s failed, %s with: %s", n, plural(len(s.workspaces), "entry"), first.Key.Safe(), backend.Clean(first.LastError.String(), 200))
+		return q.yes(s.from(&first.Meta), "%s, %s with: %s", told, first.Key.Safe(), backend.Clean(first.LastError.String(), 200))
 	case first != nil:
-		return q.yes(s.from(&first.Meta), "%s is failed and gives no error", first.Key.Safe())
+		return q.yes(s.from(&first.Meta), "%s; %s gives no error", told, first.Key.Safe())
 	case len(s.workspaces) == 0:
 		return q.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
 	case evicted > 0:
 		return s.settle(q.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), q)
 	}
-	return s.settle(q.no(s.newest(), "none of %s is failed", plural(len(s.workspaces), "entry")), q)
+	return s.settle(q.no(s.newest(), "none of %s fails", all), q)
 }
 
 // recovered asks whether it works again: then advice would be about the past.
@@ -158,6 +178,14 @@ func (s *subjectView) sharedCause() Check {
 	for cause, n := range own.by {
 		same += all.by[cause] - n
 	}
+	if a := s.ledBy("failed-too-long", "hammered-and-failing", "error-burst", "capability-mismatch", "reset-loop"); a != nil {
+		if a.SubjectCount > 1 {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; it likely lies outside any one of them", about(a))
+		}
+		if own.failing == 1 && same == 0 && len(own.by) > 0 {
+			return s.settle(q.no(s.newest(), "%s of %d workspaces of this source, for this cause alone", fails(own.failing), all.total), q)
+		}
+	}
 	switch {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
@@ -213,7 +241,7 @@ func (s *subjectView) failingByCause() failures {
 // workspaceFailedEndings are what incident 1 can come to, the first that is true.
 func workspaceFailedEndings() []ending {
 	return []ending{
-		{any: []string{"recovered"}, without: "failed", conclude: "Nothing is failed now: the last attempts succeeded.",
+		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
 			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: it would be opened anew.", noReset: "it works"},
 		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
@@ -230,20 +258,30 @@ func workspaceFailedEndings() []ending {
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
 			do: "Make the root exist and writable for the agents' user, or set tmpdirRoot elsewhere; then reset.", dont: "Don't reset first: open fails again at once.",
 			noReset: "the root of scratch directories is still unusable"},
-		{any: []string{"failed"}, conclude: "An entry is failed for a cause that no check names; its error says what the provider met.",
+		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
+			do: "Check the image's name and tag, and the registry's access from where it is pulled; then reset the failed entries.", dont: "Don't reset before the image can be pulled: each open pulls it again.",
+			noReset: "the image cannot be pulled or started yet"},
+		{any: []string{"engine"}, conclude: "The container engine does not answer.",
+			do: "Start the engine on its host and look why it stopped; then reset the failed entries.", dont: "Don't reset first: without the engine every open fails.",
+			noReset: "the container engine does not answer"},
+		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
+			do: "Check the bucket, its binding and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the storage is out of reach: the open fails again."},
+		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
+			do: "Check the database and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the database fails: the open fails again."},
+		{any: []string{"network"}, conclude: "Connections to the provider break.",
+			do:   "Check the way from the agents to the provider: names, proxies, load, the platform's status. Let the provider mark such errors transient; then reset.",
+			dont: "Don't change what the workspace declares: the error says nothing against it."},
+		{any: []string{"failed"}, conclude: "The error matches no known cause. Read lastError: it says what the provider met.",
 			do:   "Find the cause in the error and fix it. Where it passes by itself, let the provider mark it transient and raise transientRetryAttempts; then reset.",
 			dont: "Don't reset as a test: when the cause is still there the entry fails again and its first error is overwritten."},
-		{conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs: an idle session has no registry to read.",
+		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs: an idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
 }
 
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(workspaceFailedEndings())
-	if s.firing("eviction-storm") != nil {
-		d.dont("Don't reset while the eviction storm of this source fires: each reset adds an open.")
-		d.NoReset = backend.Text("an eviction storm fires at this source; a reset adds opens")
-	}
+	s.concludeShares(d)
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: others of this source fail for the same cause.")
 	}

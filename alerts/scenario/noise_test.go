@@ -144,6 +144,7 @@ func (r *noisyRun) observe(st *fleet.State) {
 }
 
 func (r *noisyRun) fires(st *fleet.State, a *alerts.Alert) {
+	r.agrees(st, a)
 	for _, x := range r.on {
 		if !x.found && a.Rule == x.rule && x.about(a, x.name) {
 			x.found = true

@@ -59,7 +59,9 @@ func (f *File) Run(rules []alerts.Rule) ([]Result, error) {
 }
 
 // Run plays one scenario.
-func (s *Scenario) Run(rules []alerts.Rule) (Result, error) {
+func (s *Scenario) Run(rules []alerts.Rule) (Result, error) { return s.run(rules, nil) }
+
+func (s *Scenario) run(rules []alerts.Rule, seen func(*fleet.State, *alerts.Board)) (Result, error) {
 	var known []string
 	var chosen []alerts.Rule
 	for _, r := range rules {
@@ -72,7 +74,7 @@ func (s *Scenario) Run(rules []alerts.Rule) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &player{plan: p, engine: alerts.NewEngine(chosen, "scenario"), world: newWorld(p), history: newAlertHistory()}
+	y := &player{plan: p, engine: alerts.NewEngine(chosen, "scenario"), world: newWorld(p), history: newAlertHistory(), seen: seen}
 	y.reset()
 	for step := 0; step <= p.steps; step++ {
 		if err := y.step(step); err != nil {
@@ -99,6 +101,8 @@ type player struct {
 	dir          string // where a restart finds its state
 	folder       *fleet.Folder
 	totals       map[int]float64 // of counters, by their place
+
+	seen func(*fleet.State, *alerts.Board) // told of each pair, nil outside tests
 
 	history     *alertHistory
 	checked     int
@@ -266,8 +270,12 @@ func (p *player) zeros(s *Source) (counts []backend.Count) {
 
 // evaluate folds the answers and runs the rules on the State.
 func (p *player) evaluate(step int, answers []backend.Answer) {
-	board, events := p.engine.Next(p.board, p.folder.Fold(answers, p.instant()))
+	st := p.folder.Fold(answers, p.instant())
+	board, events := p.engine.Next(p.board, st)
 	p.board = board
+	if p.seen != nil {
+		p.seen(st, board)
+	}
 	p.history.note(time.Duration(step)*p.interval, board, events)
 }
 

@@ -75,6 +75,9 @@ func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 	names := map[runbook.Mark][]string{}
 	for i := range d.Checks {
 		c := &d.Checks[i]
+		if c.Name == runbook.AlertCheck { // the alert itself is beside it
+			continue
+		}
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
 			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+c.Fact.String()))

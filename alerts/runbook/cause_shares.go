@@ -1,0 +1,74 @@
+package runbook
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// causeShare is how many of the errors have one cause.
+type causeShare struct {
+	n       int
+	example backend.Safe
+}
+
+// causeShares groups the errors of what fails by their cause, the largest group first.
+func (s *subjectView) causeShares() (shares []causeShare, total int) {
+	at := map[string]int{}
+	known := map[backend.Safe]string{}
+	for i := range s.errors {
+		e := &s.errors[i]
+		if e.ws != nil && !s.failing(e.ws) && !bad(e.ws) {
+			continue
+		}
+		cause, had := known[e.text]
+		if !had {
+			cause = alerts.NormaliseCause(e.text.String())
+			known[e.text] = cause
+		}
+		n, had := at[cause]
+		if !had {
+			n = len(shares)
+			at[cause] = n
+			shares = append(shares, causeShare{example: e.text})
+		}
+		shares[n].n++
+		total++
+	}
+	slices.SortStableFunc(shares, func(a, b causeShare) int { return cmp.Compare(b.n, a.n) })
+	return shares, total
+}
+
+// mostShares is how many causes a headline names.
+const mostShares = 3
+
+// concludeShares puts the shares of the causes before a headline that stands for some of them only. Without a majority the
+// shares are the headline.
+func (s *subjectView) concludeShares(d *Diagnosis) {
+	shares, total := s.causeShares()
+	if len(shares) < 2 || d.denies {
+		return
+	}
+	var parts []string
+	for i, x := range shares[:min(len(shares), mostShares)] {
+		of := ""
+		if i == 0 {
+			of = " of " + plural(total, "error")
+		}
+		parts = append(parts, number(float64(x.n))+of+": "+backend.Clean(strings.TrimSuffix(x.example.String(), "."), 80).String())
+	}
+	if rest := len(shares) - mostShares; rest > 0 {
+		parts = append(parts, plural(rest, "other cause"))
+	}
+	told := backend.Clean(strings.Join(parts, "; "), 400)
+	recognised := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.errors > 0 && c.Mark == Confirmed && !c.few() })
+	if !recognised && 2*shares[0].n <= total {
+		d.conclude("No cause has a majority. %s.", told)
+		d.do("Treat each cause on its own: ask about one workspace of each.")
+		return
+	}
+	d.Conclusion = backend.Textf("%s. %s", told, d.Conclusion)
+}

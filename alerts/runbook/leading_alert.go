@@ -1,0 +1,245 @@
+package runbook
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// AlertCheck is the name of the check that repeats what the alerts of a page conclude.
+const AlertCheck = "alert"
+
+// leading lists the alerts about the subject that lead to a page, the most certain first. A diagnosis starts from them.
+func (s *subjectView) leading(page string) []*alerts.Alert {
+	if s.Board == nil {
+		return nil
+	}
+	var out []*alerts.Alert
+	for _, a := range s.Board.Alerts {
+		if a.Runbook == page && certainty(a.State) > 0 && s.isAbout(a) {
+			out = append(out, a)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *alerts.Alert) int {
+		return cmp.Or(cmp.Compare(certainty(b.State), certainty(a.State)), cmp.Compare(b2i(a.Hidden()), b2i(b.Hidden())))
+	})
+	return out
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ledBy is the first alert of the rules that fires and that the diagnosis starts from, nil when there is none.
+func (s *subjectView) ledBy(rules ...string) *alerts.Alert {
+	for _, a := range s.led {
+		if a.State == alerts.StateFiring && slices.Contains(rules, a.Rule) {
+			return a
+		}
+	}
+	return nil
+}
+
+// isAbout reports whether an alert names the subject, a part of it, or what it is a part of.
+func (s *subjectView) isAbout(a *alerts.Alert) bool {
+	if s.wide {
+		return s.Subject.Kind == "" || a.Source == s.Subject.Source || s.here(a.Source) && s.Subject.Kind != backend.KindSource || s.countedBy(a.Source)
+	}
+	return slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
+		k := x.Key
+		switch {
+		case x.State == alerts.StateEnded:
+			return false
+		case k == s.Subject, slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == k }):
+			return true
+		case k.Kind == backend.KindSource:
+			_, provider, part := strings.Cut(k.ID.Raw(), "/")
+			own := s.provider()
+			return s.home != "" && k.Source == s.home && (!part || own == "" || own == provider)
+		case k.Kind == backend.KindHost:
+			return s.Subject.Kind == backend.KindTmpdir && k.ID == s.Subject.Parent && k.Source == s.Subject.Source
+		case s.sessionID.IsZero() || s.home != "" && k.Source != s.home && !s.speaksHere(k.Source):
+			return false
+		case k.Kind == backend.KindSession:
+			return k.ID == s.sessionID
+		case k.Kind == backend.KindWorkspace, k.Kind == backend.KindRef:
+			name := s.oneWorkspace()
+			return k.Parent == s.sessionID && (name.IsZero() || k.ID == name)
+		}
+		return false
+	})
+}
+
+// affirmed are the checks that a rule's alert answers with yes. What fires is not denied beside it.
+func affirmed(a *alerts.Alert) []string {
+	switch a.Rule {
+	case "failed-too-long", "hammered-and-failing", "reset-loop", "error-burst", "error-chaos", "capability-mismatch":
+		return []string{"failed"}
+	case "eviction-storm":
+		return []string{"storm"}
+	case "evicted-sustained":
+		return []string{"evicted"}
+	case "capacity":
+		return []string{"quota"}
+	case "misclassified-transient":
+		return []string{"permanent"}
+	case "restart-storm":
+		return []string{"rollout"}
+	case "agent-oom":
+		return []string{"agent-oom"}
+	case "host-oom":
+		return []string{"host-memory"}
+	case "sandbox-oom":
+		return []string{"sandbox-oom"}
+	case "wont-terminate":
+		return runsOn(a.Cause.String())
+	case "tmpdir-pileup", "tmpdir-orphaned":
+		return []string{"pile"}
+	case "tmpdir-close-failed":
+		return []string{"close-failed"}
+	case "tmpdir-root-unusable":
+		return []string{"root"}
+	case "audit-saturation":
+		return []string{"flood"}
+	case "possible-leak":
+		return sharedPlace(a.Cause.String())
+	case "ref-mismatch":
+		switch n := alerts.NamesIn(a.Cause.String()); {
+		case n&alerts.NamesSchema != 0:
+			return []string{"schema"}
+		case n&alerts.NamesStrict != 0:
+			return []string{"strict"}
+		}
+		return []string{"disagree"}
+	}
+	return nil
+}
+
+// runsOn are the checks of page 4 that a cause of wont-terminate answers.
+func runsOn(cause string) []string {
+	switch {
+	case strings.Contains(cause, "waits to fall asleep"):
+		return []string{"over", "awaiting-sleep"}
+	case strings.Contains(cause, "ran into its deadline"):
+		return []string{"over", "close-timeout"}
+	case strings.Contains(cause, "should have been destroyed"):
+		return []string{"over", "destroy-on-close"}
+	}
+	return []string{"over"}
+}
+
+// sharedPlace are the checks of page 8 that a cause of possible-leak answers.
+func sharedPlace(cause string) []string {
+	switch {
+	case strings.Contains(cause, string(fleet.StorageNamespace)):
+		return []string{"namespace"}
+	case strings.Contains(cause, string(fleet.StorageScratch)):
+		return []string{"mount"}
+	}
+	return []string{"shared-id"}
+}
+
+// says is what an alert concludes, with its own counts.
+func says(a *alerts.Alert) backend.Safe {
+	how := backend.Literal("fires")
+	switch a.State {
+	case alerts.StatePending:
+		how = "is suspected"
+	case alerts.StateHeld:
+		how = "is held"
+	case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
+	}
+	about := about(a)
+	if about.IsEmpty() {
+		return backend.Textf("%s %s: %s", backend.Clean(a.Rule, 60), backend.Text(how), a.Cause)
+	}
+	return backend.Textf("%s %s for %s: %s", backend.Clean(a.Rule, 60), backend.Text(how), about, a.Cause)
+}
+
+// about counts the subjects of an alert and their sessions; empty where the alert is about a source as a whole.
+func about(a *alerts.Alert) backend.Safe {
+	if len(a.Subjects) == 0 || a.SubjectCount == 0 {
+		return backend.Safe{}
+	}
+	k := a.Subjects[0].Key
+	noun := k.Kind.Spec().Name
+	switch {
+	case k.Kind == backend.KindSource || noun == "":
+		return backend.Safe{}
+	case a.SubjectCount == 1:
+		return a.Subjects[0].Label
+	case k.Kind != backend.KindSession && a.Sessions > 0:
+		return backend.Textf("%s of %s", plural(a.SubjectCount, noun), plural(a.Sessions, "session"))
+	}
+	return backend.Textf("%s", plural(a.SubjectCount, noun))
+}
+
+// startFrom puts what the page's alerts conclude before what was read. A check that asks the same is confirmed, whatever
+// else was read.
+func (s *subjectView) startFrom(checks []Check) []Check {
+	if len(s.led) == 0 {
+		return checks
+	}
+	for _, a := range s.led {
+		if a.State != alerts.StateFiring {
+			continue
+		}
+		for _, name := range affirmed(a) {
+			affirm(checks, name, a)
+		}
+	}
+	var all []backend.Safe
+	for _, a := range s.led[:min(len(s.led), 3)] {
+		all = append(all, says(a))
+	}
+	if more := len(s.led) - 3; more > 0 {
+		all = append(all, backend.Textf("%d more", more))
+	}
+	q, a := question{AlertCheck, "Which alert is about it?", "the rules of this page"}, s.led[0]
+	if a.State == alerts.StateFiring {
+		return append([]Check{q.yes(origin{a.Source, a.Confirmed}, "%s", backend.Join(all, "; "))}, checks...)
+	}
+	return append([]Check{q.unsure("%s", beside(backend.Join(all, "; "), a.Why))}, checks...)
+}
+
+// affirm confirms a check by an alert that fires. What was read stays beside it.
+func affirm(checks []Check, name string, a *alerts.Alert) {
+	for i := range checks {
+		c := &checks[i]
+		if c.Name != name || c.Mark == Confirmed {
+			continue
+		}
+		c.Fact = beside(says(a), c.Fact)
+		c.Mark, c.WouldTell, c.Source, c.At = Confirmed, backend.Safe{}, a.Source, a.Confirmed
+	}
+}
+
+// undenied replaces a conclusion that denies what fires by what the alert concludes, with the first steps of its rule.
+func (s *subjectView) undenied(d *Diagnosis) {
+	if !d.denies || len(s.led) == 0 || s.led[0].State != alerts.StateFiring {
+		return
+	}
+	a := s.led[0]
+	d.Conclusion = backend.Textf("%s. No check tells what brought it about.", sentence(says(a)))
+	d.Do = nil
+	if rule := s.Board.Rule(a.Rule); rule != nil {
+		for _, step := range rule.Explain.First[:min(len(rule.Explain.First), 3)] {
+			d.Do = append(d.Do, backend.Clean(step, 300))
+		}
+	}
+}
+
+// sentence is a text without the full stop at its end.
+func sentence(t backend.Safe) backend.Safe {
+	if text, ok := strings.CutSuffix(t.String(), "."); ok {
+		return backend.Clean(text, 600)
+	}
+	return t
+}
