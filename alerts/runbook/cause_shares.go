@@ -42,10 +42,19 @@ func (s *subjectView) causeShares() (shares []causeShare, total int) {
 	return shares, total
 }
 
+// shortCause is the beginning of an error text without the name of its class.
+func shortCause(t backend.Safe) string {
+	text := strings.TrimSuffix(t.String(), ".")
+	if class, rest, ok := strings.Cut(text, ": "); ok && strings.HasSuffix(class, "Error") && !strings.Contains(class, " ") {
+		text = rest
+	}
+	return backend.Clean(text, 48).String()
+}
+
 // mostShares is how many causes a headline names.
 const mostShares = 3
 
-// concludeShares puts the shares of the causes before a headline that stands for some of them only. Without a majority the
+// concludeShares puts the shares of the causes after a headline that stands for some of them only. Without a majority the
 // shares are the headline.
 func (s *subjectView) concludeShares(d *Diagnosis) {
 	shares, total := s.causeShares()
@@ -58,17 +67,17 @@ func (s *subjectView) concludeShares(d *Diagnosis) {
 		if i == 0 {
 			of = " of " + plural(total, "error")
 		}
-		parts = append(parts, number(float64(x.n))+of+": "+backend.Clean(strings.TrimSuffix(x.example.String(), "."), 80).String())
+		parts = append(parts, number(float64(x.n))+of+": "+shortCause(x.example))
 	}
 	if rest := len(shares) - mostShares; rest > 0 {
 		parts = append(parts, plural(rest, "other cause"))
 	}
-	told := backend.Clean(strings.Join(parts, "; "), 400)
+	told := backend.Clean(strings.TrimSuffix(strings.Join(parts, "; "), "…"), 400)
 	recognised := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.errors > 0 && c.Mark == Confirmed && !c.few() })
 	if !recognised && 2*shares[0].n <= total {
 		d.conclude("No cause has a majority. %s.", told)
 		d.do("Treat each cause on its own: ask about one workspace of each.")
 		return
 	}
-	d.Conclusion = backend.Textf("%s. %s", told, d.Conclusion)
+	d.Conclusion = backend.Textf("%s %s.", d.Conclusion, told)
 }

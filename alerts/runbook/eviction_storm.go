@@ -51,6 +51,9 @@ func (s *subjectView) stormNow() Check {
 		if way := v.alert.Direction.Text(); !way.IsEmpty() {
 			told = backend.Textf("%s; %s", told, way)
 		}
+		if n := about(v.alert); !n.IsEmpty() {
+			told = backend.Textf("it is about %s; %s", n, told)
+		}
 		return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
 	}
 	if c, open := v.unproved(q, told); open {
