@@ -8,12 +8,12 @@ import (
 // diagnoseContainer answers the questions of Sandglass's own page about failing containers. It reads the containers of the
 // subject and nothing else, so that it never speaks of a platform which is not theirs.
 func diagnoseContainer(s *subjectView) Diagnosis {
-	d := Diagnosis{Checks: s.fresh([]Check{
+	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
 		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.sessionNeedsIt(),
-	})}
+	}))}
 	d.end(containerEndings)
 	for i := range d.Checks {
-		if d.Checks[i].Mark == Confirmed && d.Checks[i].Name != "session" {
+		if d.Checks[i].Mark == Confirmed && d.Checks[i].Name != "session" && d.Checks[i].Name != AlertCheck {
 			s.logLines(&d)
 			break
 		}
@@ -33,7 +33,7 @@ var containerEndings = []ending{
 		do: "Read the end of its log and correct what it names, then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
 		do: "Run the check by hand in it; correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
-	{conclude: "What was read shows no container of this subject that fails now.",
+	{denies: true, conclude: "What was read shows no container of this subject that fails now.",
 		do: "Read what the alert's evidence and the Timeline say of its containers.", dont: "Don't restart a container on suspicion: it loses its processes."},
 }
 

@@ -97,7 +97,9 @@ func affirmed(a *alerts.Alert) []string {
 	case "host-oom":
 		return []string{"host-memory"}
 	case "sandbox-oom":
-		return []string{"sandbox-oom"}
+		return []string{"sandbox-oom", "memory"}
+	case "sandbox-crash-loop":
+		return []string{"loop"}
 	case "wont-terminate":
 		return runsOn(a.Cause.String())
 	case "tmpdir-pileup", "tmpdir-orphaned":
