@@ -34,7 +34,7 @@ func (o *StormOptions) build() (alerts.Rule, error) {
 		exhausted: float64(o.Exhausted), evicted: o.Evicted, leave: o.Leave}
 	r.meta.Window, r.meta.OwnFor = r.over, true
 	r.meta.Inhibits = []alerts.Inhibition{{
-		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained"},
+		Rules: []string{"failed-too-long", "hammered-and-failing", "evicted-sustained", "intermittent-failure"},
 		Equal: []string{alerts.LabelSource, alerts.LabelProvider},
 	}}
 	return r, cmp.Or(

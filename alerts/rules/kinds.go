@@ -180,6 +180,7 @@ func Kinds() []Kind {
 		kind("audit-saturation", auditDefaults),
 		kind("source-down", sourceDownDefaults),
 		kind("registry-not-published", registryDefaults),
+		kind("intermittent-failure", intermittentDefaults),
 		kind("evicted-sustained", sustainedDefaults),
 		kind("reset-loop", loopDefaults),
 		kind("error-burst", burstDefaults),

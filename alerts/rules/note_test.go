@@ -27,6 +27,9 @@ var unread = map[string][]string{
 	"host-oom":       {"first"},         // each increment tells when the reading before was
 }
 
+// newer are the rules that the former version did not have.
+var newer = []string{"intermittent-failure"}
+
 // TestReadsTheNotesOfTheFormerVersion loads what the former version saved, and saves it again.
 func TestReadsTheNotesOfTheFormerVersion(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", formerNotes))
@@ -62,7 +65,7 @@ func TestReadsTheNotesOfTheFormerVersion(t *testing.T) {
 		}
 	}
 	for _, r := range Defaults() {
-		if _, takes := r.(alerts.NoteTaker); takes != seen[r.Meta().Name] {
+		if _, takes := r.(alerts.NoteTaker); takes != seen[r.Meta().Name] && !slices.Contains(newer, r.Meta().Name) {
 			t.Errorf("%s takes notes: %v; the file has some: %v", r.Meta().Name, takes, !takes)
 		}
 	}

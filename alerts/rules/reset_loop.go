@@ -21,6 +21,7 @@ func loopDefaults() *LoopOptions {
 
 func (o *LoopOptions) build() (alerts.Rule, error) {
 	r := &resetLoop{base: o.base("reset-loop", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), resets: o.Resets, over: o.Over.Std()}
+	r.meta.Inhibits = sameCause("intermittent-failure")
 	return r, cmp.Or(
 		refuse(o.Resets < 2, "resets", "must be at least 2: one reset in vain is failed-too-long"),
 		positive("over", o.Over),

@@ -20,6 +20,7 @@ import (
 var stories = map[string][5]string{
 	"evicted-sustained":       {"TestSustainedFiresAfterItsShareOfTheWindow", "TestSustainedDoesNotFire", "TestSustainedColdStartGapRestart", "TestSustainedColdStartGapRestart", "TestSustainedColdStartGapRestart"},
 	"reset-loop":              {"TestLoopFiresAfterThreeResetsInVain", "TestLoopDoesNotFire", "TestLoopColdStartGapRestart", "TestLoopColdStartGapRestart", "TestLoopColdStartGapRestart"},
+	"intermittent-failure":    {"TestIntermittentFiresAcrossSessionsThatEnd", "TestIntermittentDoesNotFire", "TestIntermittentColdStartGapRestart", "TestIntermittentColdStartGapRestart", "TestIntermittentColdStartGapRestart"},
 	"error-burst":             {"TestBurstFiresAtOnceAndHandsOver", "TestBurstDoesNotFire", "TestBurstGapRestart", "TestBurstColdStart", "TestBurstGapRestart"},
 	"error-chaos":             {"TestChaosFires", "TestChaosDoesNotFireForOneCauseNorOneSession", "TestChaosColdStartGapRestart", "TestChaosColdStartGapRestart", "TestChaosColdStartGapRestart"},
 	"files-vanished":          {"TestVanishedFires", "TestVanishedDoesNotFire", "TestVanishedColdStartGapRestart", "TestVanishedColdStartGapRestart", "TestVanishedColdStartGapRestart"},
