@@ -23,7 +23,6 @@ func failedDefaults() *FailedOptions {
 func (o *FailedOptions) build() (alerts.Rule, error) {
 	r := &failedTooLong{base: o.base("failed-too-long", backend.KindWorkspace, backend.InputRegistry, backend.InputRegistry), after: o.After.Std(), apart: o.Apart.Std()}
 	r.meta.Corroborate = o.Shared
-	r.meta.Inhibits = sameCause("intermittent-failure")
 	return r, cmp.Or(
 		positive("after", o.After),
 		refuse(o.Shared < 2, "shared", "must be at least 2: one workspace shares its cause with nobody"),
