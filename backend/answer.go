@@ -21,7 +21,7 @@ type SourceConfig struct {
 
 // Answer is everything that one step of watching a source adds to what is known: the source's configuration, what one
 // poll read or why it failed, or what an action proved. It holds no pointer into a running source, and its JSON form is
-// complete: whoever folds decoded Answers gets the States of the process that wrote them.
+// complete: decoded Answers fold into the same States as in the process that wrote them.
 type Answer struct {
 	Source         string
 	Started, Ended Instant // of the poll; zero for a configuration
@@ -45,7 +45,7 @@ type Answer struct {
 // Failure is why a poll read nothing.
 type Failure struct {
 	Kind       ErrorKind
-	Text       Safe          // cause and place, without the source's id, which stands beside it everywhere
+	Text       Safe          // cause and place, without the source's id, which is shown beside it everywhere
 	RetryAfter time.Duration // how long the source asked us to wait, 0 when it did not say
 }
 

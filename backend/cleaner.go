@@ -67,7 +67,7 @@ func (c *Cleaner) Mask(raw string) string {
 // Clean masks secrets and makes drawable text of at most limit characters.
 func (c *Cleaner) Clean(raw string, limit int) Safe {
 	if len(raw) > 8*limit+4096 {
-		raw = raw[:8*limit+4096] // what lies further back is cut anyway; masking must not cost more for it
+		raw = raw[:8*limit+4096] // the rest is cut anyway, and masking it would cost time
 	}
 	return Clean(c.Mask(raw), limit)
 }

@@ -8,8 +8,8 @@ type EventKind string
 // The kinds of events.
 const (
 	EventTransition EventKind = "transition" // an alert changed its state
-	EventAction     EventKind = "action"     // somebody did something through Sandglass
-	EventNote       EventKind = "note"       // somebody wrote something down
+	EventAction     EventKind = "action"     // a user acted through Sandglass
+	EventNote       EventKind = "note"       // a user wrote a note
 	EventPlatform   EventKind = "platform"   // a backend reported that something happened
 	EventChange     EventKind = "change"     // a process start, boot, new version: something that explains what follows
 )
@@ -34,8 +34,8 @@ const (
 	ChangeConfig = "config" // Sandglass itself runs with another configuration
 )
 
-// MayRestart reports whether an event is a change that may have opened workspaces anew: a rollout, a process or a host
-// that started, a change that the site told of.
+// MayRestart reports whether an event is a change that may have reopened workspaces: a rollout, a process or a host
+// that started, a change that the site reported.
 func (e *Event) MayRestart() bool {
 	return e.Kind == EventChange && e.Name != ChangeStart && e.Name != ChangeCheck && e.Name != ChangeConfig
 }

@@ -19,5 +19,5 @@ type Execution struct {
 	Work
 }
 
-// Alias is its id without what it runs in.
+// Alias is its id without that of its sandbox or session.
 func (x *Execution) Alias() string { return x.Key.ID.Raw() }

@@ -23,7 +23,7 @@ type Host struct {
 	Roots        []Root           `json:"roots,omitempty"`
 }
 
-// StatusWord is empty: nobody reports a host's status.
+// StatusWord is empty: no source reports a host's status.
 func (h *Host) StatusWord() Safe { return Safe{} }
 
 // Root is one directory below which scratch directories live, and the file system that holds it.
@@ -50,7 +50,7 @@ const MaxWaiting = 1000
 
 // Waiting is one scratch directory that was set aside.
 type Waiting struct {
-	// Key is the one that the directory had as a Tmpdir, so that whoever cleaned it can name it again.
+	// Key is the one that the directory had as a Tmpdir, so that a clean-up can name it again.
 	Key   Key          `json:"key"`
 	Path  Safe         `json:"path"`  // where it was
 	Aside Safe         `json:"aside"` // the name it has now, in the same root

@@ -16,5 +16,5 @@ type Job struct {
 	Work
 }
 
-// Alias is its id without what it runs in.
+// Alias is its id without that of its sandbox or session.
 func (x *Job) Alias() string { return x.Key.ID.Raw() }

@@ -19,9 +19,9 @@ type SubjectKind struct {
 	PathHasParent bool
 	// PartOfParent says that the subject ends with its parent, and is stale while the parent is.
 	PartOfParent bool
-	// InUse reports whether a subject works or may work, as far as it alone tells; nil: it is not counted as one in use.
+	// InUse reports whether a subject works or may work, by its own fields; nil: subjects of the kind are not counted as in use.
 	InUse func(Entity) bool
-	// Carry takes over into the newest value of an entity what only its earlier readings tell. old is nil for a new
+	// Carry copies into the newest value of an entity what only its earlier readings say. old is nil for a new
 	// entity. seen is between which two readings it took its newest value: the last one before, zero where there was none,
 	// and the present one. Forget clears what Carry set, so that two values can be compared. nil: nothing is carried.
 	Carry  func(next, old Entity, seen Bounds)

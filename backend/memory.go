@@ -11,11 +11,11 @@ type Memory struct {
 	Limit Value[int64] `json:"limit"`
 }
 
-// Process is one process whose memory a source reads, as far as the source tells processes apart.
+// Process is one process whose memory a source reads, as far as the source distinguishes processes.
 type Process struct {
 	Source  string `json:"source"`           // the source that read it
 	Name    string `json:"name"`             // of the metric or of the log pattern
-	Labels  Safe   `json:"labels,omitzero"`  // what tells several apart
+	Labels  Safe   `json:"labels,omitzero"`  // what distinguishes several
 	Session ID     `json:"session,omitzero"` // where the metric or the line names one
 }
 

@@ -2,7 +2,7 @@ package backend
 
 import "strings"
 
-// Nearest is the known word that somebody who wrote word probably meant; empty when none is near.
+// Nearest is the known word that is probably meant by word; empty if none is similar.
 func Nearest(word string, known []string) string {
 	word = strings.ToLower(word)
 	best, bestAt := "", 1+(len(word)+1)/2
@@ -21,7 +21,7 @@ func Nearest(word string, known []string) string {
 // distance counts the insertions, removals, replacements and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
-		return 1 << 20 // nobody mistypes a name of that length, and the table would grow
+		return 1 << 20 // a name of that length is not a typing error, and the table would be large
 	}
 	var two, one, row [65]int
 	for j := range len(b) {

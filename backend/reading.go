@@ -17,7 +17,7 @@ type Reading struct {
 	Started time.Time `json:"started"`
 	At      time.Time `json:"at"` // end of the poll
 	Scopes  []Scope   `json:"scopes"`
-	// Partial says that polling again at once would read more of what was never read yet. A console goes on at its
+	// Partial says that polling again at once would read more that is still unread. A console continues at its
 	// interval; a one-shot command polls on.
 	Partial bool `json:"partial,omitempty"`
 
@@ -82,7 +82,7 @@ type StaleMark struct {
 }
 
 // Fact is one thing that a check of the site's own ([[check]]) found out about what the agents depend on. A check that
-// could not tell gives no Fact: its poll fails, and its last Fact grows old.
+// could not say gives no Fact: its poll fails, and its last Fact grows old.
 type Fact struct {
 	Name  string    `json:"name"`  // what it states: r2.reachable
 	Holds bool      `json:"holds"` // whether that is so

@@ -23,7 +23,7 @@ type Ref struct {
 	// Sandbox is the raw id of the machine behind the ref, zero when nothing says where in the ref to find it.
 	Sandbox   ID `json:"sandbox,omitzero"`
 	Namespace ID `json:"namespace,omitzero"`
-	// SchemaVersion is not applicable when the ref carries none, unknown when it carries something that is no number.
+	// SchemaVersion is not applicable when the ref carries none, unknown when it carries something other than a number.
 	SchemaVersion Value[int] `json:"schema_version,omitzero"`
 	Capabilities  []Safe     `json:"capabilities,omitempty"` // sorted
 	// Status is the saved status of the session, empty when none is saved.

@@ -95,7 +95,7 @@ type HealthChecks struct {
 	Passed time.Time `json:"passed,omitzero"`
 }
 
-// Failing tells between which moments its health check began to fail, if it fails now. The earlier one is the last check
+// Failing is between which times its health check began to fail, if it fails now. The earlier one is the last check
 // that passed, else the start of its run, and zero when neither is known.
 func (b *Sandbox) Failing() (earliest, latest time.Time, is bool) {
 	c, known := b.HealthChecks.Get()
@@ -176,11 +176,11 @@ type Mount struct {
 // driver's options, whether or not a container was ever given it.
 type Volume struct {
 	Name      Safe
-	RawSource ID // an absolute path; zero: one that cannot be told
+	RawSource ID // an absolute path; zero: not known
 }
 
 // Broken reports whether a sandbox calls for eyes: dead, killed for memory, restarting, unhealthy, or observed not to
-// work. A machine that is no sandbox is never broken.
+// work. A machine that is not a sandbox is never broken.
 func (b *Sandbox) Broken() bool {
 	if o, tried := b.Observed.Get(); tried && !o.Works {
 		return b.IsSandbox

@@ -13,7 +13,7 @@ var sessionKind = SubjectKind{
 // Session is one agent run; it owns workspaces.
 type Session struct {
 	Meta
-	// Status is the word of the list route, empty when no route tells.
+	// Status is the word of the list route, empty when no route reports it.
 	Status Safe `json:"status,omitzero"`
 	// Running says whether a run loop is active now: known true when a list route says so or the health route
 	// answered 200, known false on the documented idle answer.

@@ -23,7 +23,7 @@ type Watcher interface {
 	Watch(ctx context.Context, changed func()) error
 }
 
-// Attention tells a source what people and rules look at now; a source spends its request budget there first.
+// Attention is what people and rules look at now. A source spends its request budget there first.
 type Attention struct {
 	Alerting []Key // subjects of alerts that are pending, firing or held
 	Visible  []Key // rows on some screen

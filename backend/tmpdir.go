@@ -49,7 +49,7 @@ type Tmpdir struct {
 // Alias is its path as the file system has it.
 func (t *Tmpdir) Alias() string { return t.RawPath.Raw() }
 
-// StatusWord is empty: nobody reports a directory's status.
+// StatusWord is empty: no source reports a directory's status.
 func (t *Tmpdir) StatusWord() Safe { return Safe{} }
 
 // Holder is a process that uses something inside a directory.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Value is a reading that may be known, unknown or not applicable. The zero Value is unknown: what nobody set is
+// Value is a reading that may be known, unknown or not applicable. The zero Value is unknown: a value that was not set is
 // never healthy and never zero.
 type Value[T any] struct {
 	v     T
@@ -73,7 +73,7 @@ func (v *Value[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// outcome and setOutcome serve the JSON form of an Answer, which tells the three outcomes apart.
+// outcome and setOutcome serve the JSON form of an Answer, which distinguishes the three outcomes.
 func (v Value[T]) outcome() (valueState, any) { return v.state, v.v }
 
 func (v *Value[T]) setOutcome(s valueState) any {
@@ -81,7 +81,7 @@ func (v *Value[T]) setOutcome(s valueState) any {
 	return &v.v
 }
 
-// EpochTime reads seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size. A number below
+// EpochTime reads seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their size. A number below
 // lowest is no time.
 func EpochTime(s string, lowest float64) (time.Time, bool) {
 	f, err := strconv.ParseFloat(s, 64)

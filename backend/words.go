@@ -3,7 +3,7 @@ package backend
 import "strings"
 
 // HoldsWord reports whether text has the phrase as whole words: "ref" is not in "refused". Both are lower case. An end of
-// the phrase that is no letter, digit or underscore may stand beside anything. An empty phrase is nowhere.
+// the phrase other than a letter, digit or underscore may be beside anything. An empty phrase matches nowhere.
 func HoldsWord(text, phrase string) bool {
 	for from := 0; phrase != ""; {
 		i := strings.Index(text[from:], phrase)

@@ -44,7 +44,7 @@ func (w *Work) StatusWord() Safe { return w.Reported }
 
 func (w *Work) work() *Work { return w }
 
-// carryWork bounds the times that the platform does not tell by those of the readings.
+// carryWork bounds the times that the platform does not report by those of the readings.
 func carryWork(next, old Entity, seen Bounds) {
 	w, was := next.(interface{ work() *Work }).work(), WorkClass("")
 	w.Seen = WorkSeen{Queued: seen}
@@ -96,7 +96,7 @@ const (
 	WorkRunning   WorkClass = "running"
 	WorkSucceeded WorkClass = "succeeded"
 	WorkFailed    WorkClass = "failed"    // also: it ran longer than it may
-	WorkCancelled WorkClass = "cancelled" // somebody ended it before its time
+	WorkCancelled WorkClass = "cancelled" // a user or the platform ended it early
 )
 
 // WorkClassOf is the meaning of the words that platforms use for the status of an execution or a job.

@@ -49,7 +49,7 @@ type Workspace struct {
 // clockWobble is how far a corrected time may move between two readings though nothing happened.
 const clockWobble = time.Minute
 
-// carry takes over what only earlier readings tell: a success that is not known any more, and when it last worked.
+// carry copies what only earlier readings say: a success that is no longer known, and when it last worked.
 func (w *Workspace) carry(old Entity, seen Bounds) {
 	was, ok := old.(*Workspace)
 	if !ok {

@@ -44,7 +44,7 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 }
 
 // asksOneByOne: a wide storm needs the provider of every workspace, which the
-// health route does not tell.
+// health route does not report.
 func (f *fleet) asksOneByOne() bool { return len(f.order[us]) <= fewSessions && !f.incidents.wide }
 
 // tokenPath is the file with the token that the routes for acting ask for.

@@ -67,7 +67,7 @@ func start(ctx context.Context, o Options, clock func() time.Duration) (*Demo, e
 	if err := checkSize(o.Workspaces); err != nil {
 		return nil, err
 	}
-	_ = Sweep() // what is left of killed predecessors is no reason not to start
+	_ = Sweep() // a demo starts even if the files of killed demos remain
 	dir, err := makeRoot(o.Dir)
 	if err != nil {
 		return nil, err

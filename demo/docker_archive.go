@@ -15,7 +15,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 )
 
-// statOf tells what a path in a container is; false when there is nothing.
+// statOf describes a path in a container; false if it does not exist.
 func (w world) statOf(b *fakeContainer, p string) (container.PathStat, bool) {
 	p = path.Clean("/" + p)
 	out := container.PathStat{Name: path.Base(p), Size: 4096, Mode: os.ModeDir | 0o755, Mtime: w.when(b.created)}

@@ -119,7 +119,7 @@ func (st *eventStream) run(r *http.Request) {
 	}
 }
 
-// found lists what happened since the last step. Deeds are told by their order and not by their time: one may be done at
+// found lists what happened since the last step. Client actions come in their order, not by their time: one may be done at
 // the very moment of a step.
 func (st *eventStream) found(world world) []containerEvent {
 	out := world.scriptEvents(st.from)

@@ -63,7 +63,7 @@ func (f dockerFilters) container(w world, b *fakeContainer, s containerState) bo
 }
 
 // event says whether an event belongs into a filtered stream. Actions with a
-// colon match by what stands before it, as in the engine.
+// colon match by the part before it, as in the engine.
 func (f dockerFilters) event(w world, e containerEvent) bool {
 	return f.labels(w.labels(e.container)) &&
 		f.oneOf("type", func(v string) bool { return v == "container" }) &&

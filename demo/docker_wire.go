@@ -154,7 +154,7 @@ func (w world) check(b *fakeContainer, at time.Duration) *container.HealthcheckR
 	case !w.checkFails(b, at):
 	case b.root == rootFine:
 		c.ExitCode, c.Output = 1, "sh: /workspace: Transport endpoint is not connected\n"
-	default: // the engine cannot even begin it, so that its words stand for the output
+	default: // the engine cannot start the command: its error replaces the output
 		_, c.Output, _ = w.At(at).command(&execution{container: b, argv: []string{"sh"}})
 		c.ExitCode, c.Output = -1, strings.TrimSpace(c.Output)
 	}

@@ -86,7 +86,7 @@ func (r rhythm) last(t time.Duration) (attempt, success time.Duration) {
 	return attempt, success
 }
 
-// entry tells what the registry says about a workspace.
+// entry is what the registry says about a workspace.
 func (w world) entry(i int32) entry {
 	space := &w.workspaces[i]
 	if space.trouble != noIndex {

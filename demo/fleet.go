@@ -34,7 +34,7 @@ type fleet struct {
 	names     naming
 	incidents incidentSet
 	start     time.Time // wall clock of t = 0
-	root      string    // directory of the demo, for paths that servers tell
+	root      string    // directory of the demo, for paths that servers report
 
 	sessions    []session
 	workspaces  []workspace

@@ -32,7 +32,7 @@ func (w world) status(slot int) string {
 	return words[below(w.random.value(saltSession, slot, 4), uint64(len(words)))]
 }
 
-// bareSession is what the list route tells.
+// bareSession is a session as the list route reports it.
 func (w world) bareSession(slot int) wireSession {
 	s := &w.sessions[slot]
 	h := w.random.value(saltSession, slot, 5)

@@ -129,7 +129,7 @@ func (w world) stamp(m moment, where instance) *stamp {
 	return &stamp{at: w.when(m.at), iso: where == us}
 }
 
-// wireOperatorEntry adds the facts that only operator routes tell.
+// wireOperatorEntry adds the facts that only operator routes report.
 func (w world) wireOperatorEntry(i int32) wireEntry {
 	out := w.wireEntry(i)
 	space := &w.workspaces[i]
@@ -158,5 +158,5 @@ func (w world) wireOperatorEntry(i int32) wireEntry {
 	return out
 }
 
-// otherSandboxID spells a resource id that no container stands behind.
+// otherSandboxID makes a sandbox id that belongs to no container.
 func (w world) otherSandboxID(h uint64) string { return strconv.FormatUint(h&0xffffffffff, 16) }

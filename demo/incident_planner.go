@@ -235,7 +235,7 @@ const (
 )
 
 func (c *incidentPlanner) planStorm(wide bool) {
-	// The narrow storm stays where a route tells the provider of a workspace.
+	// The narrow storm stays on the instance whose route reports providers.
 	members := c.take(c.scaled(26), in(eu, uses(cloudSandbox)))
 	if wide {
 		inUse := func(w *workspace, _ *session) bool { return w.behaviour != unused && w.provider == cloudSandbox }

@@ -21,8 +21,8 @@ const (
 // start time together, because numbers are used again.
 type owner struct {
 	PID     int    `json:"pid"`
-	Started string `json:"started"` // as the system counts it; empty where it does not tell
-	Boot    string `json:"boot"`    // boot id; empty where it does not tell
+	Started string `json:"started"` // as the system counts it; empty where it is not known
+	Boot    string `json:"boot"`    // boot id; empty where it is not known
 }
 
 // claim writes the owner file of this process and holds a lock on it for as
@@ -45,7 +45,7 @@ func claim(dir string) (*os.File, error) {
 }
 
 // alive says whether the process that wrote an owner file still runs. Where
-// the system does not tell start times, a process of that number counts.
+// the system reports no start times, a process of that number counts.
 func (o owner) alive() bool {
 	if o.Boot != bootID() {
 		return false

@@ -61,8 +61,8 @@ func (w world) healed(i int32) bool {
 	return ends && at >= gone
 }
 
-// reset tells what became of a failed workspace since its newest reset at the
-// given time: it opens anew, and works again or meets the cause of before.
+// reset is the state of a failed workspace after its newest reset at the given
+// time: it opens again, and works or fails for the same cause.
 func (w world) reset(i int32, tr *trouble, at time.Duration) entry {
 	if w.healed(i) {
 		e := w.undisturbed(&w.workspaces[i])

@@ -26,7 +26,7 @@ type session struct {
 type marks uint8
 
 const (
-	markLegacy  marks = 1 << iota // its server tells lastOpAt only
+	markLegacy  marks = 1 << iota // its server reports lastOpAt only
 	markHostile                   // its name tries to harm a terminal
 	markUnnamed                   // its session speaks the edition without names
 	markShared                    // its sandbox id is shared across sessions

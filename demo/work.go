@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// wireWork is an execution or a job of a session, as the operator routes tell
+// wireWork is an execution or a job of a session, as the operator routes report
 // it. A time is left out while it has not come to that.
 type wireWork struct {
 	ID        string   `json:"id"`
@@ -23,7 +23,7 @@ type wireWork struct {
 // shownExecutions is how many executions of a session the routes list.
 const shownExecutions = 4
 
-// works reports whether the routes tell the executions and jobs of a session:
+// works reports whether the routes list the executions and jobs of a session:
 // its operator wrote that down for a few of the busy ones.
 func (f *fleet) works(slot int) bool {
 	return f.sessions[slot].kind == lasting && slot < f.hot && percent(f.random.value(saltWork, slot, 0)) < 4
