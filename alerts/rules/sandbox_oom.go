@@ -11,19 +11,22 @@ import (
 // SandboxOOMOptions are the keys of `[rules.sandbox-oom]`.
 type SandboxOOMOptions struct {
 	Common
-	Recent  backend.Duration `toml:"recent" doc:"how long after the kill it stays an alert"`
+	Recent  backend.Duration `toml:"recent" doc:"how long after the kill it stays an alert when it runs again or its session is over"`
+	Down    backend.Duration `toml:"down" doc:"how long after the kill it stays an alert while it is down"`
 	Near    float64          `toml:"near" doc:"share of the memory limit from which a running sandbox is near it (0 to 1)"`
 	NearFor backend.Duration `toml:"near_for" doc:"how long it must stay that near"`
 }
 
 func sandboxOOMDefaults() *SandboxOOMOptions {
-	return &SandboxOOMOptions{Common: common(alerts.SeverityWarning), Recent: backend.Duration(time.Hour), Near: 0.95, NearFor: backend.Duration(2 * time.Minute)}
+	return &SandboxOOMOptions{Common: common(alerts.SeverityWarning), Recent: backend.Duration(time.Hour), Down: backend.Duration(youngTrouble), Near: 0.95, NearFor: backend.Duration(2 * time.Minute)}
 }
 
 func (o *SandboxOOMOptions) build() (alerts.Rule, error) {
-	r := &sandboxOOM{base: o.base("sandbox-oom", backend.KindSandbox, backend.InputContainers, backend.InputContainers), recent: o.Recent.Std(), near: o.Near, nearFor: o.NearFor.Std()}
+	r := &sandboxOOM{sandboxTrouble: troubleBase(&o.Common, "sandbox-oom"), recent: o.Recent.Std(), down: o.Down.Std(), near: o.Near, nearFor: o.NearFor.Std()}
+	r.meta.Inhibits = []alerts.Inhibition{{Rules: []string{"sandbox-crash-loop"}, Equal: []string{"source"}}}
 	return r, cmp.Or(
 		positive("recent", o.Recent),
+		positive("down", o.Down),
 		share("near", o.Near),
 	)
 }
@@ -35,13 +38,15 @@ type sandboxOOMNote struct {
 	LastKill    time.Time `json:"last,omitzero"`
 	Kills       int32     `json:"count,omitempty"` // how many were seen
 	NearSince   time.Time `json:"seen,omitzero"`   // since when it is near its limit
+	Used        int64     `json:"used,omitempty"`  // bytes in the newest sample, which may be before the kill
+	UsedAt      time.Time `json:"used_at,omitzero"`
 }
 
 type sandboxOOM struct {
-	base
+	sandboxTrouble
 	remembers[sandboxOOMNote]
-	recent, nearFor time.Duration
-	near            float64
+	recent, down, nearFor time.Duration
+	near                  float64
 }
 
 func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
@@ -53,10 +58,10 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 	n := r.noted(env, b, note)
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "container", Session: b.Session, Provider: b.Provider}
 	switch {
-	case !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= r.recent:
+	case !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= r.lasts(env, b):
 		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
 		v.Bounds = alerts.Bounds{Earliest: n.BeforeFirst, Latest: n.FirstKill}
-		v.Recheck = n.LastKill.Add(r.recent + 1)
+		v.Recheck = earlierOf(recheckOf(env, b.Key), n.LastKill.Add(r.lasts(env, b)+1))
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
 		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")
 		v.Suspected, v.Why = true, backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell")
@@ -73,11 +78,26 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 		v = alerts.Verdict{Outcome: alerts.False}
 		if !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= 24*time.Hour {
 			v.Note, v.Recheck = alerts.NoteOf(&n), n.LastKill.Add(24*time.Hour)
+		} else if n.Used > 0 {
+			v.Note = alerts.NoteOf(&n)
 		}
 		return v
 	}
 	v.Fingerprint = alerts.Fingerprint(v.Cause.String())
 	return v
+}
+
+// lasts is how long after a kill it is an alert: longest while the sandbox is down and its session is not known to be over.
+func (r *sandboxOOM) lasts(env *alerts.Env, b *backend.Sandbox) time.Duration {
+	if !b.Class.Ended() || b.Class == backend.SandboxRestarting {
+		return r.recent
+	}
+	for _, h := range env.HomesOf(b.Key.Source) {
+		if s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}); s != nil && !alerts.Runs(s) {
+			return r.recent
+		}
+	}
+	return max(r.recent, r.down)
 }
 
 // killedExit is the exit code of a process that SIGKILL ended: 128 and the signal's number.
@@ -120,6 +140,9 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOM
 	u, ok := b.Usage.Get()
 	used, ok2 := u.Mem.Get()
 	limit, ok3 := u.MemLimit.Get()
+	if ok && ok2 && ok3 && 2*used >= limit { // a sandbox that uses little needs no note
+		n.Used, n.UsedAt = used, env.Ours(u.At)
+	}
 	if ok && ok2 && ok3 && limit > 0 && b.Class == backend.SandboxRunning && float64(used) >= r.near*float64(limit) {
 		if n.NearSince.IsZero() {
 			n.NearSince = env.Ours(u.At)
@@ -152,36 +175,19 @@ func nearText(b *backend.Sandbox) backend.Safe {
 }
 
 func (r *sandboxOOM) killed(env *alerts.Env, b *backend.Sandbox, n *sandboxOOMNote) backend.Safe {
-	after := "is down"
+	after := backend.Text("is down")
 	if b.Class == backend.SandboxRunning {
-		after = "runs again"
+		after = backend.Text("runs again")
+	}
+	limit, used := backend.Text(""), backend.Text("")
+	if x, ok := b.MemLimit.Get(); ok {
+		limit = backend.Textf(" of %s", limitText(x))
+	}
+	if n.Used > 0 && !n.UsedAt.After(n.LastKill) {
+		used = backend.Textf("; it used %s at %s", bytesText(n.Used), env.Clock(n.UsedAt))
 	}
 	if n.Kills > 1 {
-		return backend.Textf("killed at its memory limit %d times, the last at %s; it %s", n.Kills, env.Clock(n.LastKill), backend.Clean(after, 20))
+		return backend.Textf("killed at its memory limit%s %d times, the last at %s%s; it %s", limit, n.Kills, env.Clock(n.LastKill), used, after)
 	}
-	return backend.Textf("killed at its memory limit at %s; it %s", env.Clock(n.LastKill), backend.Clean(after, 20))
-}
-
-func (r *sandboxOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
-	b, ok := oldest.(*backend.Sandbox)
-	if !ok {
-		return nil
-	}
-	src, at := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
-	out := []alerts.Evidence{{
-		Text: backend.Textf("%s: %s", plural(a.SubjectCount, "sandbox"), a.Cause), Value: backend.Known(float64(a.SubjectCount)), Unit: "sandboxes", Source: src, At: at,
-	}}
-	for _, s := range a.Subjects {
-		name := s.Label
-		if x := env.State.Sandbox(s.Key); x != nil && !x.Name.IsEmpty() {
-			name = x.Name
-		}
-		if out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", name, s.Detail), Source: src, At: at}); len(out) > maxListed {
-			break
-		}
-	}
-	if n, ok := b.RestartCount.Get(); ok && n > 0 {
-		out = append(out, alerts.Evidence{Text: backend.Textf("%s was restarted %s", b.Name, plural(n, "time")), Value: backend.Known(float64(n)), Unit: "restarts", Source: src, At: at})
-	}
-	return out
+	return backend.Textf("killed at its memory limit%s at %s%s; it %s", limit, env.Clock(n.LastKill), used, after)
 }

@@ -33,7 +33,10 @@ func TestSandboxOOMColdStart(t *testing.T) {
 	s := beginBoxes(t, boxOOMRule)
 	s.box("c1", "a", killedBefore(s, 41*time.Minute))
 	s.box("c2", "b", killedBefore(s, 5*time.Minute))
-	s.box("c3", "", killedBefore(s, 3*time.Hour)) // history
+	s.session("over", func(x *backend.Session) { x.Running, x.Answer = backend.Known(false), backend.AnswerIdle })
+	s.box("c3", "over", killedBefore(s, 3*time.Hour)) // history: its session is over
+	s.box("c5", "a", killedBefore(s, 25*time.Hour))   // history: more than a day ago
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
 	s.box("c4", "", nil)
 	s.box("other", "", func(b *backend.Sandbox) { killedBefore(s, time.Minute)(b); b.IsSandbox = false })
 	a := s.look().want(boxOOMRule, alerts.StateFiring)
@@ -42,9 +45,10 @@ func TestSandboxOOMColdStart(t *testing.T) {
 	}
 	wantEvidence(t, a, "2 sandboxes: killed at its memory limit", "helix-c1: killed at its memory limit at 11:19:00Z; it is down")
 	s.after(20 * time.Minute)
-	if a := s.want(boxOOMRule, alerts.StateFiring); a.SubjectCount != 1 {
+	if a := s.want(boxOOMRule, alerts.StateFiring); a.SubjectCount != 2 {
 		t.Errorf("after an hour %+v", a.Subjects)
 	}
+	s.boxGone("c1")
 	s.boxGone("c2")
 	s.after(time.Second).want(boxOOMRule, alerts.StateEnded)
 }

@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"cmp"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// CrashLoopOptions are the keys of `[rules.sandbox-crash-loop]`.
+type CrashLoopOptions struct {
+	Common
+	Restarts int              `toml:"restarts" doc:"how many times its restart policy must start it again"`
+	Over     backend.Duration `toml:"over" doc:"within how long"`
+}
+
+func crashLoopDefaults() *CrashLoopOptions {
+	return &CrashLoopOptions{Common: common(alerts.SeverityWarning), Restarts: 3, Over: backend.Duration(10 * time.Minute)}
+}
+
+func (o *CrashLoopOptions) build() (alerts.Rule, error) {
+	r := &crashLoop{sandboxTrouble: troubleBase(&o.Common, "sandbox-crash-loop"), restarts: o.Restarts, over: o.Over.Std()}
+	return r, cmp.Or(atLeast("restarts", o.Restarts, 2), positive("over", o.Over))
+}
+
+// restartPoint is a restart count and by when it was reached.
+type restartPoint struct {
+	At time.Time `json:"at"`
+	N  int       `json:"n"`
+}
+
+// crashLoopNote is what was seen of a container's restarts within the window, and when it was last seen to change.
+type crashLoopNote struct {
+	Points []restartPoint `json:"points"`
+}
+
+// maxRestartPoints bounds the note; the oldest point of the window stays.
+const maxRestartPoints = 16
+
+type crashLoop struct {
+	sandboxTrouble
+	remembers[crashLoopNote]
+	restarts int
+	over     time.Duration
+}
+
+// engineWaits is a wait before a restart that shows several quick ends in a row: Docker doubles it from 100 ms and begins
+// anew after a run of 10 s.
+const engineWaits = 5 * time.Second
+
+func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.IsSandbox {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	n, counted := b.RestartCount.Get()
+	if !counted {
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its restart count was not read yet"), Note: known}
+	}
+	if n == 0 {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	newest := endedAt(env, b)
+	note := r.noted(env, known, restartPoint{newest, n})
+	count, since := r.lately(env, b, note, newest)
+	wait := env.ReadAt(&b.Meta).Sub(newest)
+	gaveUp := b.Crashed() && b.Class != backend.SandboxRestarting
+	code := backend.Text("")
+	if x, ended := b.ExitCode.Get(); ended {
+		code = backend.Textf("; exit code %d", x)
+	}
+	detail := backend.Textf("restarted %s, %d of them between %s and %s%s", plural(n, "time"), count, env.Clock(since), env.Clock(newest), code)
+	v := failing(b, backend.Text("it ends and is started again and again"), alerts.Bounds{Earliest: since, Latest: newest}, detail)
+	v.Note, v.Recheck = alerts.NoteOf(note), newest.Add(r.over+time.Second)
+	switch {
+	case gaveUp && n >= r.restarts:
+		v.Cause = backend.Text("it ended again and again until its restart policy gave up")
+		v.Fingerprint = alerts.Fingerprint(v.Cause.String())
+		v.Detail = backend.Textf("restarted %s, then ended for good at %s%s", plural(n, "time"), env.Clock(newest), code)
+		return until(env, v, newest)
+	case b.Class != backend.SandboxRunning && b.Class != backend.SandboxRestarting:
+	case count >= r.restarts && env.Now.Sub(newest) <= r.over:
+		return v
+	case n >= r.restarts && b.Class == backend.SandboxRestarting && wait >= engineWaits:
+		v.Detail = backend.Textf("restarted %s; the engine has waited since %s to start it again%s", plural(n, "time"), env.Clock(newest), code)
+		return v
+	case n >= r.restarts && env.Now.Sub(newest) <= r.over:
+		v.Detail = backend.Textf("restarted %s since %s, the last at %s%s", plural(n, "time"), env.Clock(env.Time(&b.Meta, b.CreatedAt)), env.Clock(newest), code)
+		if b.Class == backend.SandboxRestarting {
+			v.Recheck = env.Now.Add(engineWaits)
+		}
+		v.Suspected, v.Why = true, backend.Textf("fires when %s fall within %s", plural(r.restarts, "restart"), text(r.over))
+		return v
+	}
+	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
+}
+
+// noted takes a count into the note. A count that fell was set back by a start by hand.
+func (r *crashLoop) noted(env *alerts.Env, known alerts.Note, p restartPoint) *crashLoopNote {
+	var out crashLoopNote
+	if old := alerts.NoteAs[crashLoopNote](known); old != nil {
+		for i, q := range old.Points {
+			inside := env.Now.Sub(q.At) <= r.over
+			if q.N > p.N {
+				out.Points = nil
+				break
+			}
+			// The newest point before the window says how many there were when it began.
+			if inside || i == len(old.Points)-1 || env.Now.Sub(old.Points[i+1].At) <= r.over {
+				out.Points = append(out.Points, q)
+			}
+		}
+	}
+	if n := len(out.Points); n == 0 || out.Points[n-1].N != p.N {
+		out.Points = append(out.Points, p)
+	}
+	if over := len(out.Points) - maxRestartPoints; over > 0 {
+		out.Points = append(out.Points[:1:1], out.Points[1+over:]...)
+	}
+	return &out
+}
+
+// lately is how many restarts certainly fell within the window before the newest, and since when. All of them did when the
+// container is younger than the window, and their mean tells as much when they are evenly many in all its life.
+func (r *crashLoop) lately(env *alerts.Env, b *backend.Sandbox, n *crashLoopNote, newest time.Time) (int, time.Time) {
+	last := n.Points[len(n.Points)-1]
+	count, since := 0, newest
+	for _, p := range n.Points {
+		if newest.Sub(p.At) <= r.over && last.N-p.N > count {
+			count, since = last.N-p.N, p.At
+		}
+	}
+	if made := env.Time(&b.Meta, b.CreatedAt); !made.IsZero() && newest.After(made) {
+		if life := newest.Sub(made); float64(last.N)*float64(r.over) >= float64(r.restarts)*float64(max(life, r.over)) && last.N > count {
+			return last.N, made
+		}
+	}
+	return count, since
+}

@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// ExitedOptions are the keys of `[rules.sandbox-exited]`.
+type ExitedOptions struct {
+	Common
+	Settle backend.Duration `toml:"settle" doc:"how long after the container's end its session must still run"`
+}
+
+func exitedDefaults() *ExitedOptions {
+	return &ExitedOptions{Common: common(alerts.SeverityWarning), Settle: backend.Duration(15 * time.Second)}
+}
+
+func (o *ExitedOptions) build() (alerts.Rule, error) {
+	return &sandboxExited{troubleBase(&o.Common, "sandbox-exited"), o.Settle.Std()}, nil
+}
+
+type sandboxExited struct {
+	sandboxTrouble
+	settle time.Duration
+}
+
+func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.IsSandbox || b.Session.IsZero() || len(env.HomesOf(b.Key.Source)) == 0 {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	if !b.Crashed() || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	again := recheckOf(env, b.Key)
+	for _, h := range env.HomesOf(b.Key.Source) {
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session})
+		if s == nil {
+			continue
+		}
+		if o, why, gap := env.Gap(h.Key.Source); gap {
+			return alerts.Verdict{Outcome: o, Why: why, Recheck: again}
+		}
+		if s.Stale {
+			return alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("its session could not be read: %s", s.StaleWhy), Recheck: again}
+		}
+		v := r.of(env, b, s, h)
+		if v.Recheck.IsZero() || again.Before(v.Recheck) {
+			v.Recheck = again
+		}
+		return v
+	}
+	return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list names its session"), Recheck: again}
+}
+
+// of judges a container that ended by itself, by its session.
+func (r *sandboxExited) of(env *alerts.Env, b *backend.Sandbox, s *backend.Session, home *fleet.SourceHealth) alerts.Verdict {
+	if !s.Running.Or(false) && !s.ListedRunning.Or(false) || r.replaced(env, b) {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	at, code := endedAt(env, b), b.ExitCode.Or(0)
+	v := failing(b, backend.Textf("ended with exit code %d while its session runs", code), alerts.Bounds{Earliest: at, Latest: at},
+		backend.Textf("exit code %d at %s", code, env.Clock(at)))
+	v.Tenant = s.Tenant
+	if env.Now.Sub(at) > youngTrouble {
+		v.Severity = alerts.SeverityInfo
+	}
+	if due := at.Add(max(r.settle, 2*home.Interval)); env.Now.Before(due) || env.ReadAt(&s.Meta).Before(at) {
+		v.Suspected, v.Why = true, backend.Textf("fires when its session still runs at %s", env.Clock(due))
+		v.Recheck = latestOf(due, env.Now.Add(time.Second))
+	}
+	return v
+}
+
+// replaced reports whether the session got another container since.
+func (r *sandboxExited) replaced(env *alerts.Env, b *backend.Sandbox) bool {
+	ended := endedAt(env, b)
+	for _, x := range env.State.SandboxesOf(b.Session) {
+		if x.IsSandbox && x.Key != b.Key && (x.Workspace.IsZero() || b.Workspace.IsZero() || x.Workspace == b.Workspace) && !x.Class.Ended() && !env.Time(&x.Meta, x.StartedAt).Before(ended) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,234 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+const (
+	startRule     = "sandbox-start-failed"
+	loopsRule     = "sandbox-crash-loop"
+	unhealthyRule = "sandbox-unhealthy"
+	exitedRule    = "sandbox-exited"
+)
+
+// refused is a container that the engine could not start.
+func refused(s *story, ago time.Duration) func(*backend.Sandbox) {
+	made := s.wall.Add(-ago)
+	return func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.StartedAt, b.CreatedAt = backend.SandboxCreated, backend.Text("created"), backend.NotApplicable[time.Time](), backend.Known(made)
+		b.StartError = backend.Text(`exec: "/bin/agent": stat /bin/agent: no such file or directory`)
+	}
+}
+
+func TestStartFailedFires(t *testing.T) {
+	s := beginBoxes(t, startRule)
+	s.box("c1", "a", nil)
+	s.look().quiet(startRule)
+	s.box("c2", "a", refused(s, 2*time.Second))
+	a := s.after(time.Second).want(startRule, alerts.StateFiring)
+	wantEvidence(t, a, `helix-c2: cannot start: exec: "/bin/agent": stat /bin/agent: no such file or directory`)
+	if a.Runbook != "container" {
+		t.Errorf("runbook %q", a.Runbook)
+	}
+	s.box("c2", "a", func(b *backend.Sandbox) { b.Class, b.StartError = backend.SandboxRunning, backend.Safe{} })
+	s.after(time.Second).quiet(startRule)
+}
+
+func TestStartFailedDoesNotFire(t *testing.T) {
+	s := beginBoxes(t, startRule)
+	s.box("made", "a", func(b *backend.Sandbox) { refused(s, time.Minute)(b); b.StartError = backend.Safe{} })
+	s.box("old", "a", refused(s, 25*time.Hour))
+	s.box("other", "", func(b *backend.Sandbox) { refused(s, time.Minute)(b); b.IsSandbox = false })
+	s.look().quiet(startRule)
+}
+
+func TestStartFailedColdStartGapRestart(t *testing.T) {
+	s := beginBoxes(t, startRule)
+	s.box("c1", "a", refused(s, time.Hour))
+	if a := s.look().want(startRule, alerts.StateFiring); a.Bounds.Latest != s.wall.Add(-time.Hour) {
+		t.Errorf("bounds %+v", a.Bounds)
+	}
+	s.wantHeldThenBack(startRule, "docker", func() { s.box("c1", "a", refused(s, time.Hour)) })
+	s.wantSameAfterRestart(startRule, "docker", func() { s.box("c1", "a", refused(s, time.Hour)) })
+}
+
+// restarted is a container that its policy started for the n-th time a moment ago, and that was made some time before.
+func restarted(s *story, n int, made time.Duration, edit func(*backend.Sandbox)) func(*backend.Sandbox) {
+	at := s.wall
+	return func(b *backend.Sandbox) {
+		b.RestartCount, b.RestartPolicy, b.CreatedAt = backend.Known(n), backend.Text("always"), backend.Known(at.Add(-made))
+		b.StartedAt, b.FinishedAt = backend.Known(at.Add(-time.Second)), backend.Known(at.Add(-2*time.Second))
+		if edit != nil {
+			edit(b)
+		}
+	}
+}
+
+func waiting(b *backend.Sandbox) {
+	b.Class, b.Reported, b.ExitCode = backend.SandboxRestarting, backend.Text("restarting"), backend.Known(3)
+	b.Log = backend.Known(backend.LogTail{At: noon, Lines: []backend.Safe{backend.Text("connecting"), backend.Text("cannot open db")}})
+}
+
+func TestCrashLoopFires(t *testing.T) {
+	s := beginBoxes(t, loopsRule)
+	s.box("c1", "a", restarted(s, 5, 720*time.Hour, nil))
+	s.look().want(loopsRule, alerts.StatePending)
+	for i := range 3 {
+		s.pass(time.Minute)
+		s.box("c1", "a", restarted(s, 6+i, 720*time.Hour, waiting))
+		s.look()
+	}
+	a := s.want(loopsRule, alerts.StateFiring)
+	wantEvidence(t, a, "restarted 8 times, 3 of them between 11:59:59Z and 12:02:59Z; exit code 3", "restart policy: always", "the log of helix-c1 ends: connecting | cannot open db", "ended with exit code 3 at 12:02:59Z")
+	s.box("c1", "a", restarted(s, 8, 720*time.Hour, func(b *backend.Sandbox) { b.Class = backend.SandboxRunning }))
+	s.after(11 * time.Minute).quiet(loopsRule)
+}
+
+func TestCrashLoopDoesNotFire(t *testing.T) {
+	s := beginBoxes(t, loopsRule)
+	s.box("often", "a", func(b *backend.Sandbox) { // long ago
+		restarted(s, 29, 720*time.Hour, nil)(b)
+		b.StartedAt, b.FinishedAt = backend.Known(s.wall.Add(-time.Hour)), backend.Known(s.wall.Add(-time.Hour))
+	})
+	s.box("none", "a", func(b *backend.Sandbox) { b.RestartCount = backend.Known(0) })
+	s.box("other", "", func(b *backend.Sandbox) { restarted(s, 29, time.Minute, waiting)(b); b.IsSandbox = false })
+	s.look().quiet(loopsRule)
+	for i := range 3 { // once in an hour
+		s.pass(time.Hour)
+		s.box("often", "a", restarted(s, 30+i, 720*time.Hour, nil))
+		s.look()
+		if len(s.alerts(loopsRule)) == 1 {
+			s.want(loopsRule, alerts.StatePending)
+		}
+	}
+	s.after(11 * time.Minute).quiet(loopsRule)
+	s.box("often", "a", restarted(s, 1, 720*time.Hour, nil)) // started by hand: the count begins anew
+	s.look().quiet(loopsRule)
+}
+
+func TestCrashLoopColdStartGapRestart(t *testing.T) {
+	s := beginBoxes(t, loopsRule)
+	s.box("c1", "a", restarted(s, 29, 25*time.Minute, nil))
+	wantEvidence(t, s.look().want(loopsRule, alerts.StateFiring), "restarted 29 times, 29 of them between 11:35:00Z and 11:59:59Z")
+	s.wantHeldThenBack(loopsRule, "docker", func() { s.box("c1", "a", restarted(s, 30, 26*time.Minute, nil)) })
+	s.wantSameAfterRestart(loopsRule, "docker", func() { s.box("c1", "a", restarted(s, 31, 27*time.Minute, nil)) })
+
+	s = beginBoxes(t, loopsRule) // an old container: the engine's wait shows the loop
+	s.box("c1", "a", func(b *backend.Sandbox) {
+		restarted(s, 29, 720*time.Hour, waiting)(b)
+		b.StartedAt, b.FinishedAt = backend.Known(s.wall.Add(-21*time.Second)), backend.Known(s.wall.Add(-20*time.Second))
+	})
+	wantEvidence(t, s.look().want(loopsRule, alerts.StateFiring), "restarted 29 times; the engine has waited since 11:59:40Z")
+
+	s = beginBoxes(t, loopsRule) // its policy gave up
+	s.box("c1", "a", restarted(s, 3, 720*time.Hour, func(b *backend.Sandbox) { waiting(b); b.Class = backend.SandboxExited }))
+	wantEvidence(t, s.look().want(loopsRule, alerts.StateFiring), "then ended for good at 11:59:59Z; exit code 3")
+}
+
+func failingHealth(s *story, since, period time.Duration) func(*backend.Sandbox) {
+	at := s.wall.Add(-since)
+	return func(b *backend.Sandbox) {
+		b.Health, b.HealthOutput, b.StartPeriod = backend.Known(backend.Text("unhealthy")), backend.Text("connection refused"), backend.Known(period)
+		b.HealthChecks = backend.Known(backend.HealthChecks{Checked: s.wall, ExitCode: 1, Failed: 7, FailingBy: at})
+	}
+}
+
+func TestUnhealthyFires(t *testing.T) {
+	s := beginBoxes(t, unhealthyRule)
+	s.box("c1", "a", failingHealth(s, time.Second, time.Minute))
+	s.look().want(unhealthyRule, alerts.StatePending)
+	s.after(50*time.Second).want(unhealthyRule, alerts.StatePending)
+	a := s.after(11*time.Second).want(unhealthyRule, alerts.StateFiring)
+	wantEvidence(t, a, "the health check of sandbox helix-c1 fails since 11:59:59Z at least, 7 times in a row: connection refused", "its checks may fail for 1m after its start")
+	s.box("c1", "a", func(b *backend.Sandbox) { b.Health = backend.Known(backend.Text("healthy")) })
+	s.after(time.Second).quiet(unhealthyRule)
+}
+
+func TestUnhealthyDoesNotFire(t *testing.T) {
+	s := beginBoxes(t, unhealthyRule)
+	s.box("starting", "a", func(b *backend.Sandbox) {
+		failingHealth(s, 10*time.Minute, time.Hour)(b)
+		b.Health = backend.Known(backend.Text("starting"))
+	})
+	s.box("paused", "a", func(b *backend.Sandbox) { failingHealth(s, time.Hour, 0)(b); b.Class = backend.SandboxPaused })
+	s.box("none", "a", func(b *backend.Sandbox) { b.Health = backend.NotApplicable[backend.Safe]() })
+	s.look().quiet(unhealthyRule)
+}
+
+func TestUnhealthyColdStartGapRestart(t *testing.T) {
+	s := beginBoxes(t, unhealthyRule)
+	s.box("c1", "a", failingHealth(s, 40*time.Minute, time.Minute))
+	if a := s.look().want(unhealthyRule, alerts.StateFiring); a.Bounds.Latest != s.wall.Add(-40*time.Minute) {
+		t.Errorf("bounds %+v", a.Bounds)
+	}
+	again := failingHealth(s, 40*time.Minute, time.Minute)
+	s.wantHeldThenBack(unhealthyRule, "docker", func() { s.box("c1", "a", again) })
+	s.wantSameAfterRestart(unhealthyRule, "docker", func() { s.box("c1", "a", again) })
+}
+
+// crashed is a container that ended by itself.
+func crashed(s *story, code int, ago time.Duration) func(*backend.Sandbox) {
+	at := s.wall.Add(-ago)
+	return func(b *backend.Sandbox) {
+		b.Class, b.Reported, b.ExitCode, b.FinishedAt = backend.SandboxExited, backend.Text("exited"), backend.Known(code), backend.Known(at)
+		b.MemLimit = backend.Known[int64](64 << 20)
+		b.Log = backend.Known(backend.LogTail{At: at, Why: backend.Text("it is empty")})
+	}
+}
+
+func beginRunning(t testing.TB) *story {
+	s := beginBoxes(t, exitedRule)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.box("c1", "a", nil)
+	s.look().quiet(exitedRule)
+	return s
+}
+
+func TestExitedFires(t *testing.T) {
+	s := beginRunning(t)
+	s.pass(time.Second)
+	s.box("c1", "a", crashed(s, 3, 0))
+	s.look().want(exitedRule, alerts.StatePending)
+	s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
+	a := s.want(exitedRule, alerts.StateFiring)
+	if a.Cause.String() != "ended with exit code 3 while its session runs" || a.Severity != alerts.SeverityWarning {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "exit code 3 at 12:00:01Z", "the memory limit of helix-c1 is 67.1 MB (64 MiB)", "the log of helix-c1 has no lines to show: it is empty")
+	s.box("c2", "a", func(b *backend.Sandbox) { b.StartedAt = backend.Known(s.wall) }) // takes its place
+	s.after(time.Minute).quiet(exitedRule)
+}
+
+func TestExitedDoesNotFire(t *testing.T) {
+	s := beginRunning(t)
+	s.session("over", func(x *backend.Session) { x.Running, x.Answer = backend.Known(false), backend.AnswerIdle })
+	for id, code := range map[string]int{"done": 0, "stopped": 137, "term": 143, "hung": 129, "typed": 130} {
+		s.box(id, "a", crashed(s, code, time.Hour))
+	}
+	s.box("harmless", "over", crashed(s, 1, time.Hour))
+	s.box("unknown", "nobody", crashed(s, 1, time.Hour))
+	s.box("nowhere", "", crashed(s, 1, time.Hour))
+	s.box("oom", "a", killedBefore(s, time.Hour))
+	s.box("paused", "a", func(b *backend.Sandbox) { b.Class = backend.SandboxPaused })
+	s.look().quiet(exitedRule)
+	s.every(10*time.Second, time.Minute, nil)
+	s.quiet(exitedRule)
+}
+
+func TestExitedColdStartGapRestart(t *testing.T) {
+	s := beginBoxes(t, exitedRule)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	again := crashed(s, 1, time.Hour)
+	s.box("c1", "a", again)
+	s.look().want(exitedRule, alerts.StateFiring)
+	s.wantHeldThenBack(exitedRule, "docker", func() { s.box("c1", "a", again) })
+	s.wantSameAfterRestart(exitedRule, "docker", func() { s.box("c1", "a", again) })
+	s.after(25 * time.Hour)
+	if a := s.want(exitedRule, alerts.StateFiring); a.Severity != alerts.SeverityInfo {
+		t.Errorf("after a day it is %s", a.Severity)
+	}
+}

@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// UnhealthyOptions are the keys of `[rules.sandbox-unhealthy]`.
+type UnhealthyOptions struct {
+	Common
+	Least backend.Duration `toml:"least" doc:"how long its health check must fail; its own start period where that is longer"`
+}
+
+func unhealthyDefaults() *UnhealthyOptions {
+	return &UnhealthyOptions{Common: common(alerts.SeverityWarning), Least: backend.Duration(30 * time.Second)}
+}
+
+func (o *UnhealthyOptions) build() (alerts.Rule, error) {
+	return &unhealthy{troubleBase(&o.Common, "sandbox-unhealthy"), o.Least.Std()}, nil
+}
+
+type unhealthy struct {
+	sandboxTrouble
+	least time.Duration
+}
+
+func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.IsSandbox || b.Health.IsNotApplicable() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	_, _, fails := b.Failing()
+	if b.Class != backend.SandboxRunning || b.Health.Or(backend.Safe{}).String() != "unhealthy" || !fails {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	bounds := failingBounds(env, b)
+	v := failing(b, backend.Text("its health check fails"), bounds, backend.Textf("unhealthy since %s at least", env.Clock(bounds.Latest)))
+	if due := bounds.Latest.Add(max(r.least, b.StartPeriod.Or(0))); env.Now.Before(due) {
+		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due.Add(time.Second)
+	}
+	return v
+}
+
+// Evidence adds since when the check fails, and what it prints.
+func (r *unhealthy) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	out := r.sandboxTrouble.Evidence(env, a, oldest)
+	if b, ok := oldest.(*backend.Sandbox); ok {
+		out = append(out, failingEvidence(env, b))
+		if p, ok := b.StartPeriod.Get(); ok && p > 0 {
+			out = append(out, alerts.Evidence{Text: backend.Textf("its checks may fail for %s after its start", text(p)), Value: backend.Known(p.Seconds()), Unit: "s",
+				Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
+		}
+	}
+	return out
+}
