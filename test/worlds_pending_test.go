@@ -2,10 +2,6 @@ package test
 
 // pendingWorlds are the worlds that the console does not judge as it should yet, with the class of what is missing.
 var pendingWorlds = map[string]string{
-	"a container in a crash loop":                                                      "Docker trouble",
-	"a container that cannot start":                                                    "Docker trouble",
-	"a container that exits non-zero while its session runs":                           "Docker trouble",
-	"a container that is unhealthy for longer than its start period":                   "Docker trouble",
 	"a container that its label gives to one session and a ref to another":             "Docker trouble",
 	"a container that was made after its ref was saved":                                "Docker trouble",
 	"a log in which nothing is written for hours":                                      "a newest timestamp that stands still is never alone",
