@@ -41,7 +41,8 @@ type worldSite struct {
 	date    time.Time // the Date of all answers; zero: the present
 	age     string    // header Age
 	answers map[string]worldAnswer
-	refuse  int // status of every answer of the agent server, 0: none
+	docker  http.HandlerFunc // in the place of the engine, nil: nothing is
+	refuse  int              // status of every answer of the agent server, 0: none
 	skew    time.Duration
 	runs    time.Time // its clock goes on by itself since then; zero: it does not
 	told    int       // answers so far that took the place of a route's
@@ -251,6 +252,10 @@ func (s *worldSite) serve(w http.ResponseWriter, r *http.Request) {
 	a, told := s.answers[r.URL.Path]
 	refuse := s.refuse
 	s.mu.Unlock()
+	if s.docker != nil && engineRoute(r) {
+		s.docker(w, r)
+		return
+	}
 	if told && a.delay > 0 {
 		select {
 		case <-time.After(a.delay):
@@ -265,7 +270,7 @@ func (s *worldSite) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(a.status)
 		fmt.Fprint(w, strings.ReplaceAll(a.body, "%d", strconv.Itoa(s.told)))
 		s.told++
-	case strings.HasPrefix(r.URL.Path, "/v1.") || r.URL.Path == "/_ping":
+	case engineRoute(r):
 		s.engine(w, r)
 	case refuse != 0:
 		w.WriteHeader(refuse)
@@ -283,6 +288,10 @@ func (s *worldSite) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+func engineRoute(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/v1.") || r.URL.Path == "/_ping"
 }
 
 func (s *worldSite) headers(w http.ResponseWriter) {

@@ -1,0 +1,200 @@
+package test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"sandglass/backend/backendtest/enginetest"
+)
+
+// realBox is one container of a real engine, and what has to be said of it: a line that matches, or nothing where it is empty.
+type realBox struct {
+	name   string
+	config container.Config
+	host   container.HostConfig
+	other  bool // it belongs to no session
+	after  func(*worldDocker, string)
+	find   string
+}
+
+// worldDocker is a real engine behind a front that gives the world's time.
+type worldDocker struct {
+	*enginetest.Engine
+	site *worldSite
+}
+
+func (d *worldDocker) do(err error) {
+	d.T.Helper()
+	if err != nil {
+		d.T.Fatal(err)
+	}
+}
+
+// front hands requests on to the engine; its answers carry the world's time.
+func (d *worldDocker) front(w http.ResponseWriter, r *http.Request) {
+	u, err := url.Parse(d.Host)
+	d.do(err)
+	network, address := u.Scheme, u.Path
+	if network == "tcp" {
+		address = u.Host
+	}
+	p := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.Out.URL.Scheme, p.Out.URL.Host = "http", "docker" },
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}},
+		ErrorLog: log.New(io.Discard, "", 0), // of requests that end with the console
+		ModifyResponse: func(r *http.Response) error {
+			r.Header.Set("Date", d.site.now().UTC().Format(http.TimeFormat))
+			return nil
+		}}
+	p.ServeHTTP(w, r)
+}
+
+// sh runs a script in a container.
+func sh(script string) container.Config {
+	return container.Config{Cmd: []string{enginetest.Busybox, "sh", "-c", script}}
+}
+
+func (d *worldDocker) stop(id string) {
+	seconds := 1
+	_, err := d.API.ContainerStop(d.T.Context(), id, client.ContainerStopOptions{Timeout: &seconds})
+	d.do(err)
+}
+
+func realBoxes() []realBox {
+	always := container.HostConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}}
+	checked := func(script string, startPeriod time.Duration) container.Config {
+		c := sh("sleep 1000")
+		c.Healthcheck = &container.HealthConfig{Test: []string{"CMD", enginetest.Busybox, "sh", "-c", script}, Interval: 300 * time.Millisecond, Timeout: time.Minute,
+			Retries: 2, StartPeriod: startPeriod}
+		return c
+	}
+	return []realBox{
+		{name: "at-work", config: sh("sleep 1000")},
+		{name: "job", config: sh("exit 0")},
+		{name: "stopped", config: sh("trap 'exit 0' TERM; sleep 1000 & wait"), after: (*worldDocker).stop},
+		{name: "stopped-hard", config: sh("sleep 1000"), after: (*worldDocker).stop},
+		{name: "paused", config: sh("sleep 1000"), after: func(d *worldDocker, id string) {
+			_, err := d.API.ContainerPause(d.T.Context(), id, client.ContainerPauseOptions{})
+			d.do(err)
+		}},
+		{name: "restarted", config: sh("trap 'exit 0' TERM; sleep 1000 & wait"), after: func(d *worldDocker, id string) {
+			_, err := d.API.ContainerRestart(d.T.Context(), id, client.ContainerRestartOptions{})
+			d.do(err)
+		}},
+		{name: "healthy", config: checked("true", 0)},
+		{name: "starting", config: checked("false", 2*time.Hour)},
+		{name: "database", config: sh("exit 1"), host: always, other: true},
+		{name: "no-program", config: container.Config{Cmd: []string{"agentd"}}, find: "agentd"},
+		{name: "crash-loop", config: sh("echo cannot reach the model; exit 1"), host: always, find: "(?i)restart"},
+		{name: "unhealthy", config: checked("echo connection refused; false", 0), find: "(?i)unhealthy"},
+		{name: "exits", config: sh("echo out of ideas; exit 3"), find: `\b3\b`},
+		{name: "limit", config: sh("tail /dev/zero"), host: container.HostConfig{Resources: container.Resources{Memory: 8 << 20, MemorySwap: 8 << 20}}, find: "(?i)(limit|memory)"},
+	}
+}
+
+// TestWorldOnRealDocker watches containers of a real engine whose sessions run: those that are in order, that ended well or that
+// somebody stopped raise nothing, and each that is broken is named. The engine's containers live for seconds; the world's clock
+// goes on by a minute a poll, so that for the console they have been so for a quarter of an hour.
+func TestWorldOnRealDocker(t *testing.T) {
+	t.Parallel()
+	e := enginetest.Real(t)
+	image := e.Image("world")
+	s := newWorldSite(t)
+	s.clock, s.began, s.runs = time.Now(), time.Now(), time.Now()
+	d := &worldDocker{e, s}
+	s.docker = d.front
+	names := map[string]string{}
+	for _, b := range realBoxes() {
+		id := d.make(b, image)
+		names[id] = b.name
+	}
+	w := world{reads: "helix docker"}
+	config := strings.Replace(s.configuration(w), "kind = \"docker\"\n", fmt.Sprintf("kind = \"docker\"\nselector = \"sandglass.world=%s\"\n", e.Run), 1)
+	x := s.console(config, t.TempDir())
+	defer x.Close()
+	pace := time.NewTicker(200 * time.Millisecond)
+	defer pace.Stop()
+	said := map[string]bool{}
+	for i := range 32 {
+		st := x.Poll(t.Context())
+		_, board := x.Alerts.Latest()
+		for _, line := range worldLines(st, board, true) {
+			for id, name := range names {
+				line = strings.ReplaceAll(line, id, name)
+			}
+			said[line] = true
+		}
+		<-pace.C
+		if i >= 20 {
+			s.advance(time.Minute)
+		}
+	}
+	d.judge(said)
+}
+
+// make makes the container, starts it and does to it what is to be done.
+func (d *worldDocker) make(b realBox, image string) (id string) {
+	d.T.Helper()
+	b.config.Image, b.host.NetworkMode = image, "none"
+	b.config.Labels = map[string]string{enginetest.Label: "1"}
+	if !b.other {
+		b.config.Labels["sandglass.world"], b.config.Labels["sandglass.session"], b.config.Labels["sandglass.workspace"] = d.Run, b.name, "box"
+		d.site.session(b.name, d.site.box())
+	}
+	made, err := d.API.ContainerCreate(d.T.Context(), client.ContainerCreateOptions{Name: d.Run + "world-" + b.name, Config: &b.config, HostConfig: &b.host})
+	d.do(err)
+	d.T.Cleanup(func() {
+		if _, err := d.API.ContainerRemove(context.Background(), made.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true}); err != nil {
+			d.T.Error(err)
+		}
+	})
+	if _, err = d.API.ContainerStart(d.T.Context(), made.ID, client.ContainerStartOptions{}); (err != nil) != (b.name == "no-program") {
+		d.T.Fatalf("%s: %v", b.name, err)
+	}
+	if b.after != nil {
+		b.after(d, made.ID)
+	}
+	return made.ID
+}
+
+// judge holds what was said against what had to be.
+func (d *worldDocker) judge(said map[string]bool) {
+	var lines []string
+	for line := range said {
+		if alarm.MatchString(line) && !strings.HasPrefix(line, "exit ") {
+			lines = append(lines, line)
+		}
+	}
+	slices.Sort(lines)
+	for _, b := range realBoxes() {
+		named := regexp.MustCompile(`\b` + regexp.QuoteMeta(d.Run) + `world-` + b.name + `(\b[^-]|$)`)
+		about := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !named.MatchString(line) })
+		good := b.find == "" && len(about) == 0 || b.find != "" && slices.ContainsFunc(about, regexp.MustCompile(b.find).MatchString)
+		switch why, waits := pendingWorlds["real "+b.name]; {
+		case waits && good:
+			d.T.Errorf("real %s: it passes: take it off the pending ones (%s)", b.name, why)
+		case waits:
+			d.T.Logf("real %s: pending, %s: it is said %q", b.name, why, about)
+		case !good:
+			d.T.Errorf("of %s is said %q, want %q", b.name, about, b.find)
+		}
+	}
+	if d.T.Failed() {
+		d.T.Logf("all:\n%s", strings.Join(lines, "\n"))
+	}
+}
