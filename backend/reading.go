@@ -2,6 +2,7 @@ package backend
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -135,6 +136,18 @@ const (
 type MissingInput struct {
 	Input Input `json:"input"`
 	Why   Safe  `json:"why"`
+}
+
+// saidSuffix marks counts of lines in which an agent said it.
+const saidSuffix = "-said"
+
+// Said counts lines whose words an agent wrote, or a command or tool that it ran: they prove nothing.
+func (m Metric) Said() Metric { return m + saidSuffix }
+
+// Unsaid is the metric of the same lines as a server writes them; is says that m counts what agents said.
+func (m Metric) Unsaid() (of Metric, is bool) {
+	text, is := strings.CutSuffix(string(m), saidSuffix)
+	return Metric(text), is
 }
 
 // Count is a number of things that happened at a time: an increase of a counter, or matched log lines. Adapters turn

@@ -56,12 +56,14 @@ type agentOOM struct {
 
 func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
 	named := map[backend.Key][]backend.Series{}
-	for s := range env.State.Windows.All(backend.MetricAgentOOM) {
-		key := namedBy(env, s)
-		if s.Session.IsZero() {
-			key = sourceKey(env.State, cmp.Or(env.HomeOf(s), s.Source))
+	for _, m := range []backend.Metric{backend.MetricAgentOOM, backend.MetricAgentOOM.Said()} {
+		for s := range env.State.Windows.All(m) {
+			key := namedBy(env, s)
+			if s.Session.IsZero() {
+				key = sourceKey(env.State, cmp.Or(env.HomeOf(s), s.Source))
+			}
+			named[key] = append(named[key], s)
 		}
-		named[key] = append(named[key], s)
 	}
 	for _, h := range env.State.Sources {
 		if h.Delivers(backend.InputRegistry) {
@@ -87,14 +89,17 @@ func (r *agentOOM) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Foun
 }
 
 func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Series, note *agentOOMNote) alerts.Verdict {
-	m := env.Rate(series, r.over)
+	all := series
+	series, said := saidOf(series)
+	m, words := env.Rate(series, r.over), env.Rate(said, r.over)
+	m.Samples += words.Samples // who counts one counts the other
 	n := note
 	if h := env.State.Source(key.Source); h != nil && h.Key == key {
 		n = r.signs(env, h, note)
 	}
 	v := alerts.Verdict{Outcome: alerts.False, Source: key.Source, Note: alerts.NoteOf(n), Runbook: "3"}
-	if len(series) > 0 {
-		v.Via = series[0].Source
+	if len(all) > 0 {
+		v.Via = all[0].Source
 	}
 	if o, why, gap := env.Gap(v.Via); gap && v.Via != "" {
 		v.Outcome, v.Why = o, why
@@ -104,7 +109,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Outcome, v.Why = alerts.SourceError, why
 		return v
 	}
-	if slices.ContainsFunc(series, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
+	if slices.ContainsFunc(all, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
 		v.Outcome, v.Why = alerts.NoData, backend.Text("the registries that it speaks about have not been read yet")
 		return v
 	}
@@ -120,6 +125,11 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Outcome, v.Suspected = alerts.True, true
 		v.Cause = backend.Text("the agent starts over and over")
 		v.Why = backend.Textf("%s within %s; fires when a log line or the kernel names memory", plural(starts, "start"), text(r.over))
+	case words.N > 0:
+		v.Outcome, v.Suspected, v.Confirmed, v.Session = alerts.True, true, env.Ours(words.Last), said[0].Session
+		v.Cause, v.Why, v.Fingerprint, v.Detail = saidCause, saidWhy, alerts.Fingerprint(saidCause.String()), saidCause
+		v.Evidence = []alerts.Evidence{{Text: backend.Textf("newest: %s", backend.Clean(words.Sample.String(), 300)), Source: said[0].Source, At: words.Last}}
+		return v
 	default:
 		if n != nil {
 			c := *n

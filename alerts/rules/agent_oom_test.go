@@ -88,6 +88,43 @@ func TestAgentOOMByTheKernelAndTheProcessStart(t *testing.T) {
 	s.quiet(agentRule)
 }
 
+// TestWhatTheAgentSaysIsSuspected: its words are marked, never fire, and the server's own line decides.
+func TestWhatTheAgentSaysIsSuspected(t *testing.T) {
+	s := beginAgent(t)
+	s.session("a", nil)
+	s.lines(backend.MetricAgentOOM.Said(), "a", 3, "tool output: JavaScript heap out of memory")
+	s.look()
+	for range 3 {
+		a := s.want(agentRule, alerts.StatePending)
+		if a.Cause.String() != "said by the agent" || !strings.Contains(a.Why.String(), "fires when the server's own log says so") {
+			t.Errorf("alert %+v", a)
+		}
+		wantEvidence(t, a, "newest: tool output: JavaScript heap")
+		s.every(time.Minute, 4*time.Minute, func() { s.lines(backend.MetricAgentOOM, "", 0, "") })
+	}
+	s.lines(backend.MetricAgentOOM, "a", 1, resetLine)
+	s.after(time.Second).want(agentRule, alerts.StateFiring)
+	s.every(time.Minute, 17*time.Minute, func() { s.lines(backend.MetricAgentOOM, "a", 0, "") })
+	s.quiet(agentRule)
+
+	for _, rule := range []string{"persist-failed", "hydrate-failed", "tmpdir-close-failed"} {
+		m := backend.Metric(rule)
+		s := begin(t, rule)
+		s.source("app", backend.InputEvictionLogs)
+		s.session("a", nil)
+		s.lines(m, "a", 0, "")
+		s.lines(m.Said(), "a", 2, "stdout: "+rule)
+		if a := s.look().want(rule, alerts.StatePending); a.Cause.String() != "said by the agent" {
+			t.Errorf("%s: %+v", rule, a)
+		}
+		s.pass(time.Second)
+		s.lines(m, "a", 1, "the disk is full")
+		if a := s.look().want(rule, alerts.StateFiring); a.Cause.String() != "the disk is full" {
+			t.Errorf("%s: %+v", rule, a)
+		}
+	}
+}
+
 // TestAgentOOMTakesNoOldKill: kills of a host that was not read for hours, of one that is read for the first time, and of a
 // sandbox at its own limit are none of the agent's, though it starts in that minute.
 func TestAgentOOMTakesNoOldKill(t *testing.T) {

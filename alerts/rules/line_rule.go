@@ -54,7 +54,7 @@ type lineRule struct {
 	runbook string
 }
 
-func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric} }
+func (r *lineRule) Metrics() []backend.Metric { return []backend.Metric{r.metric, r.metric.Said()} }
 
 func (r *lineRule) SubjectOf(env *alerts.Env, s backend.Series) backend.Key { return namedBy(env, s) }
 
@@ -67,23 +67,28 @@ func (r *lineRule) SeriesOf(note alerts.Note) []backend.Series {
 }
 
 func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backend.Series, known alerts.Note) alerts.Verdict {
-	m := env.Rate(series, r.over)
+	all := series
+	series, said := saidOf(series)
+	m, words := env.Rate(series, r.over), env.Rate(said, r.over)
 	v := alerts.Verdict{Outcome: alerts.False}
 	switch {
-	case m.N < r.lines && m.Samples == 0:
+	case m.N >= r.lines:
+	case words.N > 0:
+		return r.agents(env, key, words, all, said)
+	case m.Samples+words.Samples == 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
 		return v
 	case m.N == 0:
 		return v
-	case m.N < r.lines:
-		v.Note, v.Recheck = alerts.NoteOf(&lineNote{seriesNote: seriesNote{series}}), env.Now.Add(r.over)
+	default:
+		v.Note, v.Recheck = alerts.NoteOf(&lineNote{seriesNote: seriesNote{all}}), env.Now.Add(r.over)
 		return v
 	}
 	n := lineNote{}
 	if note := alerts.NoteAs[lineNote](known); note != nil {
 		n = *note
 	}
-	n.Series = series
+	n.Series = all
 	if n.Fingerprint == "" { // the alert keeps the cause that it began with; the newest line is evidence
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
 	}
@@ -102,6 +107,37 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	}
 	r.tell(env, m, series[0].Source, &v)
 	return v
+}
+
+// agents judges lines whose words an agent wrote: they are suspected at most, since agents can forge them.
+func (r *lineRule) agents(env *alerts.Env, key backend.Key, m alerts.Measure, all, said []backend.Series) alerts.Verdict {
+	v := alerts.Verdict{Outcome: alerts.True, Suspected: true, Runbook: r.runbook, Note: alerts.NoteOf(&lineNote{seriesNote: seriesNote{all}}), Recheck: env.Now.Add(30 * time.Second),
+		Confirmed: env.Ours(m.Last), Cause: saidCause, Why: saidWhy, Fingerprint: alerts.Fingerprint(saidCause.String())}
+	v.Source, _ = homeOf(env, said[0], "")
+	v.Detail = v.Cause
+	if key.Kind == backend.KindSession {
+		v.Session = key.ID
+	}
+	r.tell(env, m, said[0].Source, &v)
+	return v
+}
+
+// What is told of words that an agent, or a command or tool that it ran, wrote.
+var (
+	saidCause = backend.Text("said by the agent")
+	saidWhy   = backend.Text("the words stand in quotes or in the output of a command or tool: fires when the server's own log says so")
+)
+
+// saidOf parts the series of what a server wrote from those of what agents said.
+func saidOf(series []backend.Series) (server, said []backend.Series) {
+	for _, s := range series {
+		if _, is := s.Name.Unsaid(); is {
+			said = append(said, s)
+		} else {
+			server = append(server, s)
+		}
+	}
+	return server, said
 }
 
 func (r *lineRule) cause(env *alerts.Env, sample backend.Safe) (backend.Safe, string) {

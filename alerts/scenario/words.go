@@ -4,6 +4,7 @@ import "sandglass/backend"
 
 // knownMetric reports whether some source counts this: one that is misspelt would be judged by no rule.
 func knownMetric(m backend.Metric) bool {
+	m, _ = m.Unsaid()
 	switch m {
 	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
 		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,

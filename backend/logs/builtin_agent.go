@@ -23,7 +23,7 @@ func memoryLimits() []pattern {
 		},
 		{
 			name: "tail-exceeded-memory", contains: "exceededMemory", class: ClassAgentOOM, tier: tierError,
-			meaning: meaning, inError: true, event: true, also: regexp.MustCompile(`"?outcome"?\s*[:=]\s*"?exceededMemory`),
+			meaning: meaning, inError: true, event: true, quoted: true, also: regexp.MustCompile(`"?outcome"?\s*[:=]\s*"?exceededMemory`),
 			hits: []string{
 				`{"outcome":"exceededMemory","scriptName":"agent","exceptions":[],"logs":[],"eventTimestamp":1767225600000}`,
 				`  "outcome": "exceededMemory",`,
@@ -49,6 +49,25 @@ func memoryLimits() []pattern {
 	}
 }
 
+// kernelLog are the lines of a Linux kernel that killed a process because its control group was at its memory limit
+// (mm/oom_kill.c and mm/memcontrol.c). The first one names the container.
+func kernelLog() []pattern {
+	const meaning = "the kernel killed a process at the memory limit of its container"
+	return []pattern{
+		{
+			name: "kernel-limit-kill", contains: "oom-kill:constraint=CONSTRAINT_MEMCG", class: ClassLimitKill, tier: tierMessage, meaning: meaning, level: levelTrace, quoted: true,
+			cause:  regexp.MustCompile(`task_memcg=[^,]*?([0-9a-f]{64})`),
+			hits:   []string{`kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=c,mems_allowed=0,oom_memcg=/docker/c,task_memcg=/docker/c,task=node,pid=42,uid=0`},
+			misses: []string{`kernel: oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice,task=node,pid=42,uid=0`},
+		},
+		{
+			name: "kernel-limit-killed", contains: "Memory cgroup out of memory: Kill", class: ClassLimitKill, tier: tierMessage, meaning: meaning, level: levelTrace, quoted: true,
+			hits:   []string{`kernel: Memory cgroup out of memory: Killed process 42 (node) total-vm:900kB, anon-rss:800kB`},
+			misses: []string{`kernel: Out of memory: Killed process 42 (node) total-vm:900kB, anon-rss:800kB`},
+		},
+	}
+}
+
 // snapshots are the failures of the OpenAI Agents SDK to save and bring back what is in a workspace: its error codes,
 // class names and events (src/agents/sandbox/errors.py and session/events.py of github.com/openai/openai-agents-python).
 func snapshots() []pattern {
@@ -66,7 +85,7 @@ func snapshots() []pattern {
 		p := failure(class, name, op, meaning,
 			`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"`+op+`","phase":"finish","ok":false,"error_code":"`+code+
 				`","error_message":"failed to read archive for path: /workspace"}`)
-		p.also = notOK
+		p.also, p.quoted = notOK, true
 		p.misses = []string{`{"version":1,"ts":"2026-01-01T12:00:00Z","session_id":"s1","seq":9,"op":"` + op + `","phase":"finish","ok":true}`}
 		return p
 	}
@@ -95,13 +114,19 @@ func snapshots() []pattern {
 			`{"level":"error","message":"start failed","error":{"code":"mount_failed"}}`),
 		// Mounts are detached while a workspace is saved or brought back, and attached again. The context of the error
 		// says where that failed.
-		failure(ClassHydrateFailed, "remount-failed", markRemount, mounted,
+		inQuotes(failure(ClassHydrateFailed, "remount-failed", markRemount, mounted,
 			`ERROR persist failed: failed to read archive for path: /workspace {'snapshot_error_before_remount_corruption': {'message': 'timed out'}}`,
 			`{"level":"error","message":"hydrate failed: hydrate_error_before_remount_corruption: connection reset"}`,
 			`{"level":"error","message":"failed to write archive for path: /workspace","context":{"path":"/workspace","hydrate_error_before_remount_corruption":{"message":"connection reset"}}}`,
-			`{"level":"error","message":"run failed","error":{"message":"stop failed","cause":{"context":{"snapshot_error_before_remount_corruption":{"message":"timed out"}}}}}`),
-		failure(ClassHydrateFailed, "remounts-failed", markRemounts, mounted,
+			`{"level":"error","message":"run failed","error":{"message":"stop failed","cause":{"context":{"snapshot_error_before_remount_corruption":{"message":"timed out"}}}}}`)),
+		inQuotes(failure(ClassHydrateFailed, "remounts-failed", markRemounts, mounted,
 			`WARNING failed to read archive for path: /workspace context={'additional_remount_errors': [{'message': 'mount: /data: busy'}]}`,
-			`{"level":"error","message":"failed to read archive for path: /workspace","extra":{"context":{"details":[{"additional_remount_errors":[{"message":"mount: /data: busy"}]}]}}}`),
+			`{"level":"error","message":"failed to read archive for path: /workspace","extra":{"context":{"details":[{"additional_remount_errors":[{"message":"mount: /data: busy"}]}]}}}`)),
 	}
+}
+
+// inQuotes is a pattern whose text stands in quotes by its nature.
+func inQuotes(p pattern) pattern {
+	p.quoted = true
+	return p
 }

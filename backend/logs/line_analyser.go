@@ -39,8 +39,14 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
-	return &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: &refusedCommands{seen: map[string]map[string]*commandUse{}}, mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
+	a := &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: &refusedCommands{seen: map[string]map[string]*commandUse{}}, mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
+	for _, p := range opts.Pattern {
+		if p.Field != "" {
+			a.dec.follow(p.Field)
+		}
+	}
+	return a
 }
 
 // begin starts a poll that will bring about total bytes which came in during elapsed.
@@ -127,7 +133,7 @@ func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement
 
 // take counts what a line says. cut says that data is only the beginning of it.
 func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placement) {
-	marked := a.pats.marked(r.message)
+	marked := a.pats.marked(&r)
 	at, ok := p.place(r.at, &a.seen)
 	if !ok {
 		return
@@ -144,19 +150,29 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.tally.add(seriesKey{metric: backend.MetricNamed, session: k.session}, at, 1, false, nil)
 	}
 	a.memory(data, k, at)
-	p1 := a.pats.find(r.message, r.errText)
+	f := a.pats.find(&r)
+	p1 := f.pattern
 	if p1 == nil && !marked {
 		return
 	}
 	a.seen.matched++
+	if f.said {
+		if m, _ := p1.class.metric(); p1.class.accuses() {
+			a.tally.add(k.of(m.Said()), at, 1, false, data)
+		}
+		return
+	}
 	if marked {
 		a.rollup(p1, r, k, at, data)
 		return
 	}
 	if m, counts := p1.class.metric(); counts {
 		of := k.of(m)
-		if p1.class == ClassRead || p1.class == ClassWrite {
+		switch p1.class {
+		case ClassRead, ClassWrite:
 			of.sandbox = string(r.sandbox)
+		case ClassLimitKill: // the kernel knows the container, and no session
+			of = seriesKey{metric: m, sandbox: string(p1.causeIn(r.message, nil))}
 		}
 		a.tally.add(of, at, 1, false, p1.sampleOf(r, data))
 	}
@@ -178,7 +194,7 @@ func (k seriesKey) of(m backend.Metric) seriesKey {
 func (a *lineAnalyser) read(data []byte) record {
 	turn := a.seq%a.every == 0
 	a.seq++
-	if !turn && a.forced > 0 && a.pats.marked(data) {
+	if !turn && a.forced > 0 && a.pats.holds(data) {
 		turn = true
 		a.forced -= int64(len(data))
 	}

@@ -33,16 +33,23 @@ type Fields struct {
 	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup stands for"`
 	Command    []string `toml:"command" doc:"rejected command; its first word tells rollups of one workspace apart"`
 	Error      []string `toml:"error" doc:"error text or object; searched for error classes and causes"`
+	Logger     []string `toml:"logger" doc:"name of the logger that wrote the line"`
+	Output     []string `toml:"output" doc:"output of a command or tool: a line with such a field is the agent's word"`
+	Tool       []string `toml:"tool" doc:"tool or its call: what such a line says of the process's memory is the agent's word"`
 }
 
 // PatternOption is one [[source.pattern]].
 type PatternOption struct {
 	Name     string       `toml:"name" doc:"a short word for events and explanations"`
 	Contains string       `toml:"contains" doc:"literal text to look for in the message, case matters"`
-	Class    string       `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision, agent-oom, persist-failed, hydrate-failed, read or write (of a file, with its path as the cause: evidence of possible leaks), memory (bytes that the process uses: the number after the text, or the first group of cause) or note"`
+	Class    string       `toml:"class" doc:"eviction-exhausted, rejection, rollup, tmpdir-close-failed, workspace-failed, workspace-evicted, close-timeout, name-collision, agent-oom, persist-failed, hydrate-failed, limit-kill (the kernel killed a process at the limit of its container, whose id is the cause), read or write (of a file, with its path as the cause: evidence of possible leaks), memory (bytes that the process uses: the number after the text, or the first group of cause) or note"`
 	Meaning  string       `toml:"meaning" doc:"what the line means, in one sentence"`
 	Severity string       `toml:"severity" doc:"info, warning or critical; above info each line is also an event of the timeline"`
 	Limit    backend.Size `toml:"limit" doc:"for class memory: how much the process may use; 0B = not known"`
+	Level    string       `toml:"level" doc:"lowest level at which a line counts: trace, debug, info, warn, error or fatal; empty = warn, or every one for read, write, memory and note. A line without a level counts"`
+	Logger   string       `toml:"logger" doc:"only lines of this logger, or of one whose name goes on after it with a dot, colon or slash"`
+	Field    string       `toml:"field" doc:"the field that is searched in place of the message; dots reach into objects"`
+	Speaker  string       `toml:"speaker" doc:"whose words count: server, agent, or empty for both; what the agent says, in quotes or in the output of a command or tool, is at most suspected"`
 	Cause    string       `toml:"cause" doc:"regular expression whose first group is the cause"`
 }
 
@@ -59,7 +66,7 @@ func defaults() Options {
 		CloseTimeoutTexts: []string{"close timed out", "close exceeded"},
 		Fields: Fields{
 			Message:    []string{"msg", "message"},
-			Level:      []string{"level"},
+			Level:      []string{"level", "severity", "levelname", "severityText", "log.level"},
 			Time:       []string{"time", "timestamp", "ts"},
 			Session:    []string{"sessionId", "session", "session_id"},
 			Workspace:  []string{"workspace", "workspaceName"},
@@ -67,6 +74,9 @@ func defaults() Options {
 			Suppressed: []string{"suppressedCount"},
 			Command:    []string{"command", "cmd"},
 			Error:      []string{"err", "error", "cause"},
+			Logger:     []string{"logger", "name", "module", "component"},
+			Output:     []string{"stdout", "stderr", "output", "toolOutput", "tool_output", "toolResult", "tool_result"},
+			Tool:       []string{"tool", "toolName", "tool_name", "toolCallId", "tool_call_id"},
 		},
 	}
 }
@@ -125,6 +135,12 @@ func (p PatternOption) check(o backend.Options) error {
 		return o.Refuse("pattern.class", "pattern %q: %q is not a class", p.Name, p.Class)
 	case p.Severity != "" && p.Severity != "info" && p.Severity != "warning" && p.Severity != "critical":
 		return o.Refuse("pattern.severity", "pattern %q: %q is not a severity; write info, warning or critical", p.Name, p.Severity)
+	}
+	if _, known := levelWords[p.Level]; p.Level != "" && !known {
+		return o.Refuse("pattern.level", "pattern %q: %q is no level; write trace, debug, info, warn, error or fatal", p.Name, p.Level)
+	}
+	if p.Speaker != "" && p.Speaker != speakerServer && p.Speaker != speakerAgent {
+		return o.Refuse("pattern.speaker", "pattern %q: %q does not say whose words count; write server, agent or nothing", p.Name, p.Speaker)
 	}
 	if _, err := regexp.Compile(p.Cause); err != nil {
 		return o.Refuse("pattern.cause", "pattern %q: %v", p.Name, err)

@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"sandglass/backend"
 )
@@ -28,6 +29,7 @@ const (
 	ClassRead              Class = "read"
 	ClassWrite             Class = "write"
 	ClassMemory            Class = "memory"
+	ClassLimitKill         Class = "limit-kill"
 	ClassNote              Class = "note"
 )
 
@@ -65,6 +67,8 @@ func (c Class) metric() (backend.Metric, bool) {
 		return backend.MetricReads, true
 	case ClassWrite:
 		return backend.MetricWrites, true
+	case ClassLimitKill:
+		return backend.MetricLimitKills, true
 	case ClassMemory, ClassNote:
 	}
 	return "", false
@@ -94,22 +98,36 @@ type pattern struct {
 	cause    *regexp.Regexp // first group that is not empty = cause
 	limit    int64          // of memory: how many bytes the process may use, 0: not known
 	event    bool           // each line is an event of the timeline too
+	level    logLevel       // the lowest level at which a line counts; a line that has none counts
+	logger   string         // the logger that must have written the line, or one below it; empty: any
+	field    string         // the field that is searched in place of the message
+	speaker  string         // whose words count: speakerServer, speakerAgent, or both
+	quoted   bool           // it stands in quotes by its nature
 	hits     []string       // whole lines that match
 	misses   []string       // whole lines that do not
 }
+
+// Whose process speaks. Without either an agent's words count, as such.
+const (
+	speakerServer = "server"
+	speakerAgent  = "agent"
+)
 
 // patterns is the table a source works with.
 type patterns struct {
 	list    []pattern
 	markers []pattern
 	memory  []pattern
+	own     map[string]bool // the fields that the logger itself writes: of the message and the error
+	loggers []string        // the fields that name the logger
 }
 
 func newPatterns(opts *Options) *patterns {
 	var all []pattern
 	for _, p := range opts.Pattern {
 		made := pattern{name: p.Name, contains: p.Contains, class: Class(p.Class), tier: tierConfigured, meaning: p.Meaning, limit: int64(p.Limit),
-			event: p.Severity == "warning" || p.Severity == "critical" || Class(p.Class) == ClassNote}
+			event: p.Severity == "warning" || p.Severity == "critical" || Class(p.Class) == ClassNote,
+			level: levelWords[p.Level], logger: p.Logger, field: p.Field, speaker: p.Speaker}
 		if p.Cause != "" {
 			made.cause = regexp.MustCompile(p.Cause) // compiled once before, when the options were checked
 		}
@@ -118,8 +136,16 @@ func newPatterns(opts *Options) *patterns {
 	for _, text := range opts.CloseTimeoutTexts {
 		all = append(all, closeTimeoutPattern(text))
 	}
-	t := &patterns{}
+	t := &patterns{own: map[string]bool{}, loggers: opts.Fields.Logger}
+	for _, names := range [][]string{opts.Fields.Message, opts.Fields.Error, errorParts[:], {"log"}} {
+		for _, name := range names {
+			t.own[name[strings.LastIndexByte(name, '.')+1:]] = true
+		}
+	}
 	for _, p := range append(all, builtin()...) {
+		if p.level == levelNone {
+			p.level = p.class.level()
+		}
 		if p.class == ClassRollup {
 			p.tier = tierMarker
 			t.markers = append(t.markers, p)
@@ -134,27 +160,87 @@ func newPatterns(opts *Options) *patterns {
 	return t
 }
 
-// find returns the pattern that says what the texts are about, nil when none does. errText is searched only for the
-// patterns that may appear there.
-func (t *patterns) find(message, errText []byte) *pattern {
-	var best *pattern
+// level is the lowest level of the lines that count for a class. What is read, written, used or noted is no trouble, and
+// loggers tell it as information.
+func (c Class) level() logLevel {
+	switch c {
+	case ClassRead, ClassWrite, ClassMemory, ClassNote:
+		return levelTrace
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassTmpdirCloseFailed, ClassWorkspaceFailed, ClassWorkspaceEvicted,
+		ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassLimitKill:
+	}
+	return levelWarn
+}
+
+// accuses reports whether one line of a class is enough for an alert, so that it is kept also where an agent says it.
+func (c Class) accuses() bool {
+	switch c {
+	case ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
+		return true
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
+		ClassLimitKill, ClassRead, ClassWrite, ClassMemory, ClassNote:
+	}
+	return false
+}
+
+// found is a pattern that a line matches. said: an agent wrote the words.
+type found struct {
+	*pattern
+	said bool
+}
+
+// find returns the pattern that says what a line is about; its pattern is nil when none does. The error is searched only
+// for the patterns that may appear there.
+func (t *patterns) find(r *record) found {
+	var best found
 	bestAt := 0
 	for i := range t.list {
 		p := &t.list[i]
-		if best != nil && best.tier < p.tier {
+		if best.pattern != nil && best.tier < p.tier {
 			continue
 		}
-		at := p.in(message)
-		if at < 0 && p.inError && len(errText) > 0 {
-			if at = p.in(errText); at >= 0 {
-				at += len(message) // what the message says comes first
-			}
-		}
-		if at >= 0 && (best == nil || p.tier < best.tier || at < bestAt) {
-			best, bestAt = p, at
+		at, said := t.match(p, r)
+		if at >= 0 && (best.pattern == nil || p.tier < best.tier || at < bestAt) {
+			best, bestAt = found{p, said}, at
 		}
 	}
 	return best
+}
+
+// match is where a line holds what the pattern looks for, negative when it does not or is no evidence of it.
+func (t *patterns) match(p *pattern, r *record) (at int, said bool) {
+	text, shift := r.message, 0
+	if p.field != "" {
+		text = r.field(p.field)
+	}
+	if at = p.in(text); at < 0 && p.field == "" && p.inError && len(r.errText) > 0 {
+		text, shift = r.errText, len(r.message) // what the message says comes first
+		at = p.in(text)
+	}
+	if at < 0 {
+		return at, false
+	}
+	if l := r.levelAt(at, shift > 0); l != levelNone && l < p.level || !t.writtenBy(p, r) {
+		return -1, false
+	}
+	said = t.saidByAgent(p, text, at) || r.output || r.tool && p.tier == tierError && !p.inError
+	if said && p.speaker == speakerServer || !said && p.speaker == speakerAgent {
+		return -1, false
+	}
+	return at + shift, said
+}
+
+// writtenBy reports whether the pattern takes the lines of a logger.
+func (t *patterns) writtenBy(p *pattern, r *record) bool {
+	if p.logger == "" {
+		return true
+	}
+	logger := r.logger
+	for i := 0; r.plain && len(logger) == 0 && i < len(t.loggers); i++ {
+		logger = scanField(r.message, t.loggers[i])
+	}
+	rest, is := bytes.CutPrefix(logger, []byte(p.logger))
+	return is && (len(rest) == 0 || bytes.IndexByte([]byte(".:/"), rest[0]) >= 0)
 }
 
 // in is where the text holds what the pattern looks for, negative when it does not.
@@ -166,10 +252,20 @@ func (p *pattern) in(text []byte) int {
 	return at
 }
 
-// marked reports whether the text is of a rollup line.
-func (t *patterns) marked(message []byte) bool {
+// holds reports whether the text has the mark of a rollup line, wherever it stands.
+func (t *patterns) holds(text []byte) bool {
 	for i := range t.markers {
-		if bytes.Contains(message, []byte(t.markers[i].contains)) {
+		if bytes.Contains(text, []byte(t.markers[i].contains)) {
+			return true
+		}
+	}
+	return false
+}
+
+// marked reports whether a line is a rollup.
+func (t *patterns) marked(r *record) bool {
+	for i := range t.markers {
+		if at, said := t.match(&t.markers[i], r); at >= 0 && !said {
 			return true
 		}
 	}

@@ -16,8 +16,12 @@ type record struct {
 	session, workspace []byte
 	sandbox            []byte
 	command, level     []byte
-	at                 time.Time // the line's own time, zero without one
-	suppressed         float64   // -1: the line gives none
+	logger             []byte
+	plain              bool              // the line is no JSON; its level stands in the text
+	output, tool       bool              // it has a field of a command's or a tool's output, of a tool or a command
+	others             map[string][]byte // the fields that patterns name
+	at                 time.Time         // the line's own time, zero without one
+	suppressed         float64           // -1: the line gives none
 }
 
 type slot uint8
@@ -32,6 +36,9 @@ const (
 	slotSuppressed
 	slotCommand
 	slotError
+	slotLogger
+	slotOutput
+	slotTool
 	slotWrapped // the line inside a line of Docker's json-file driver
 	slotCount
 )
@@ -48,6 +55,7 @@ type decoder struct {
 	prefixes map[string]string   // objects to look into, each under its own name
 	plain    [slotCount][]string // last parts of the names, for text
 	loc      *time.Location      // of times without a zone
+	others   map[string][]byte   // the fields that patterns name, of the line that was read last
 
 	json  *jsontext.Decoder
 	opts  jsontext.Options
@@ -67,7 +75,7 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 	d.opts = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	d.json = jsontext.NewDecoder(&d.in, d.opts)
 	for s, names := range map[slot][]string{slotMessage: f.Message, slotLevel: f.Level, slotTime: f.Time, slotSession: f.Session,
-		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error} {
+		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error, slotLogger: f.Logger, slotOutput: f.Output, slotTool: f.Tool} {
 		for rank, name := range names {
 			d.refs[name] = fieldRef{s, rank * (len(errorParts) + 1)}
 			d.plain[s] = append(d.plain[s], name[strings.LastIndexByte(name, '.')+1:])
@@ -88,6 +96,19 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 		d.refs["log"] = fieldRef{slotWrapped, 0}
 	}
 	return d
+}
+
+// follow keeps the field of that name of each line, dots reaching into objects.
+func (d *decoder) follow(name string) {
+	if d.others == nil {
+		d.others = map[string][]byte{}
+	}
+	d.others[name] = nil
+	for i := range len(name) {
+		if name[i] == '.' {
+			d.prefixes[name[:i]] = name[:i]
+		}
+	}
 }
 
 // decode takes a whole line apart. It never fails: what is no JSON is text.
@@ -119,10 +140,20 @@ func (d *decoder) object(line []byte) (record, bool) {
 	if !d.found[slotMessage].set && d.found[slotWrapped].set {
 		return d.wrapped()
 	}
-	if !d.found[slotMessage].set && !d.found[slotError].set {
+	if !d.found[slotMessage].set && !d.found[slotError].set && !d.holdsOther() {
 		return record{}, false
 	}
 	return d.collect(), true
+}
+
+// holdsOther reports whether the line has a field that a pattern names.
+func (d *decoder) holdsOther() bool {
+	for _, v := range d.others {
+		if len(v) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // wrapped unpacks Docker's json-file form, {"log": line, "stream", "time"}.
@@ -150,6 +181,9 @@ func (d *decoder) walk(line []byte) {
 	d.arena = d.arena[:0]
 	for i := range d.found {
 		d.found[i].set = false
+	}
+	for name := range d.others {
+		d.others[name] = nil
 	}
 	d.in.Reset(line)
 	d.json.Reset(&d.in, d.opts)
@@ -197,15 +231,31 @@ func (d *decoder) member(prefix string, name []byte) bool {
 			return d.members(below)
 		}
 	case '"', '0':
-		if !wanted {
+		path, other := "", false
+		if len(d.others) > 0 {
+			path = string(name)
+			if prefix != "" {
+				path = prefix + "." + path
+			}
+			_, other = d.others[path]
+		}
+		if !other && (!wanted || ref.slot == slotOutput || ref.slot == slotTool) {
 			break
 		}
 		v, err := d.json.ReadValue()
 		if err != nil {
 			return false
 		}
-		d.keep(ref, v)
+		if other && v.Kind() == '"' {
+			d.others[path], _ = jsontext.AppendUnquote(nil, v)
+		}
+		if wanted {
+			d.keep(ref, v)
+		}
 		return true
+	}
+	if wanted && (ref.slot == slotOutput || ref.slot == slotTool) { // that there is one is all that matters
+		d.found[ref.slot].set = true
 	}
 	return d.json.SkipValue() == nil
 }
@@ -247,7 +297,8 @@ func (d *decoder) value(s slot) []byte {
 
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
-		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), suppressed: -1}
+		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), suppressed: -1,
+		logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
 	}
@@ -275,7 +326,7 @@ func suppressedIn(v []byte) float64 {
 
 // rough takes a line apart without decoding it: fields are looked for as name=value, name: value or "name":"value".
 func (d *decoder) rough(line []byte) record {
-	r := record{message: line, suppressed: -1}
+	r := record{message: line, suppressed: -1, plain: true}
 	r.session = bounded(d.scan(line, slotSession))
 	r.workspace = bounded(d.scan(line, slotWorkspace))
 	r.sandbox = bounded(d.scan(line, slotSandbox))
@@ -298,4 +349,23 @@ func (d *decoder) scan(line []byte, s slot) []byte {
 		}
 	}
 	return nil
+}
+
+// field is the text of a field that a pattern names.
+func (r *record) field(name string) []byte {
+	if r.plain {
+		return scanField(r.message, name[strings.LastIndexByte(name, '.')+1:])
+	}
+	return r.others[name]
+}
+
+// levelAt is the level of the line; at is where what was looked for begins, inError: in the error beside the message.
+func (r *record) levelAt(at int, inError bool) logLevel {
+	switch {
+	case len(r.level) > 0:
+		return levelOf(r.level)
+	case !r.plain || inError:
+		return levelNone
+	}
+	return levelIn(r.message, at)
 }

@@ -85,7 +85,7 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 			return c
 		}
 		return p.causeIn(line, line)
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassMemory, ClassNote:
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote:
 	}
 	return line
 }

@@ -119,7 +119,7 @@ func (in *intake) line(data []byte, size int, stamped, past bool) {
 		}
 	}
 	room := queueBytes
-	if in.held >= queueBytes && in.pats.marked(data) {
+	if in.held >= queueBytes && in.pats.holds(data) {
 		room *= 2
 	}
 	if in.held+len(data)+queueOverhead > room {
@@ -134,11 +134,12 @@ func (in *intake) line(data []byte, size int, stamped, past bool) {
 func (o *overflow) count(pats *patterns, data []byte, size int) {
 	o.lines++
 	o.bytes += size
-	if pats.marked(data) {
+	if pats.holds(data) {
 		o.lostRollups++
 		return
 	}
-	if p := pats.find(data, nil); p != nil {
+	if f := pats.find(&record{message: data, plain: true}); f.pattern != nil && !f.said {
+		p := f.pattern
 		if o.hits == nil {
 			o.hits, o.sample = map[*pattern]int{}, map[*pattern][]byte{}
 		}

@@ -124,10 +124,13 @@ func (t *tailLines) dated(r record, own time.Time) record {
 
 func (t *tailLines) line(l *tailLine) {
 	r := t.a.dec.decode(l.data)
+	if len(r.level) == 0 {
+		r.level = l.level
+	}
 	if len(r.session) == 0 {
 		r.session = t.session
 	}
-	if p := t.a.pats.find(r.message, r.errText); p != nil && p.class == ClassAgentOOM {
+	if f := t.a.pats.find(&r); f.pattern != nil && !f.said && f.class == ClassAgentOOM {
 		if t.dead {
 			return
 		}
@@ -138,22 +141,24 @@ func (t *tailLines) line(l *tailLine) {
 
 // tailLine is one console line or exception.
 type tailLine struct {
-	data []byte
-	at   time.Time
+	data  []byte
+	at    time.Time
+	level []byte // of the console call, empty where it is the plain one
 }
 
 func (e tailEvent) lines() []tailLine {
 	var out []tailLine
 	for l := range e.logs.Elements() {
 		if len(out) < maxTailLogs {
-			out = append(out, tailLine{consoleLine(l), epochMillis(l.Get("timestamp"), l.Get("TimestampMs"))})
+			level, _ := either(l, "level").Text()
+			out = append(out, tailLine{consoleLine(l), epochMillis(l.Get("timestamp"), l.Get("TimestampMs")), []byte(level)})
 		}
 	}
 	for x := range e.exceptions.Elements() {
 		if len(out) < maxTailLogs {
 			name, _ := either(x, "name").Text()
 			text, _ := either(x, "message").Text()
-			out = append(out, tailLine{[]byte(name + ": " + text), epochMillis(x.Get("timestamp"), x.Get("TimestampMs"))})
+			out = append(out, tailLine{[]byte(name + ": " + text), epochMillis(x.Get("timestamp"), x.Get("TimestampMs")), nil})
 		}
 	}
 	return out

@@ -161,7 +161,7 @@ func TestBlocksThatAreNoEvents(t *testing.T) {
 		"never closed":          "{\n  \"outcome\": \"ok\",\n" + rejection + "\n",
 		"a line inside":         "{\n  \"msg\": \"command not in allowlist\"\n}\n",
 		"opened twice":          "{\n{\n  \"a\": 1\n}\n" + rejection + "\n",
-		"the end is missing":    "{\n  \"x\": \"command not in allowlist\"\n",
+		"the end is missing":    "{\n  \"msg\": \"command not in allowlist\"\n",
 		"a brace by itself":     "}\n" + rejection + "\n",
 		"longer than one line":  "{\n" + strings.Repeat("  \"filler\": \""+strings.Repeat("x", 1000)+"\",\n", 1100) + rejection + "\n",
 		"carriage returns":      "{\r\n  \"a\": 1\r\n}\r\n" + rejection + "\r\n",
