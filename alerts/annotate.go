@@ -171,7 +171,7 @@ func (ev *evaluation) annotation(g *group, outages []outage) annotation {
 	}
 	c := &ev.next.clock
 	if len(o.about) > 0 {
-		x.acknowledged, x.lapsed = o.acknowledged(c, alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity, g.began, g.worse)
+		x.acknowledged, x.lapsed = o.acknowledged(c, a, g.began, g.worse)
 	}
 	if len(o.silences) > 0 {
 		x.silenced = o.silenceFor(c, g.labels(ev.e.environment))

@@ -147,7 +147,8 @@ type Acknowledgement struct {
 	At, Until     time.Time
 }
 
-// Lapse is an acknowledgement that does not hold any more, and why: its time is over, or the alert is more severe now.
+// Lapse is an acknowledgement that does not hold any more, and why: its time is over, or the alert is more severe or ten times as
+// large now.
 type Lapse struct {
 	Acknowledgement
 	Why backend.Safe

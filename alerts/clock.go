@@ -22,6 +22,8 @@ type clock struct {
 	Offsets map[string]time.Duration `json:"offsets,omitempty"`
 	// ResumedAt is the steady time of the first State after a restart; the zero time in a first run.
 	ResumedAt time.Time `json:"resumed_at,omitzero"`
+	// LeftAt is the steady time of the last State that the former process saved.
+	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
 // resume is where the clock goes on after a restart.
@@ -46,7 +48,7 @@ func (c clock) next(st *fleet.State, from *resume) clock {
 	switch {
 	case from != nil:
 		n.Steady = from.steady.Add(min(max(wall.Sub(from.wall), 0), maxLoadDelay))
-		n.ResumedAt = n.Steady
+		n.ResumedAt, n.LeftAt = n.Steady, c.Steady
 		if drift := from.wall.Sub(from.steady); (drift - n.JumpDrift).Abs() > jumpAt {
 			n.JumpDrift, n.JumpAt = drift, from.steady // between the runs: all that this one has read is of the clock after it
 		}

@@ -66,7 +66,7 @@ func (re *ruleEvaluation) regroup() map[groupID]*group {
 }
 
 // beginGrace is how long after its start a process takes what it finds for older than itself: its predecessor may have
-// died before it saved what was acknowledged since.
+// died before it saved.
 const beginGrace = 2 * time.Minute
 
 // begin notes when the alert's present episode began: what was said about an earlier one does not hold for it. An alert
@@ -76,10 +76,14 @@ func (re *ruleEvaluation) begin(was, g *group) {
 		return
 	}
 	g.worse = re.worseThan(g.id)
-	if start := latest(re.next.watching, re.next.clock.ResumedAt); re.env.Now.Sub(start) < beginGrace {
-		return // it may have been there before this process was
-	}
 	g.began = re.env.Now
+	if start := latest(re.next.watching, re.next.clock.ResumedAt); re.env.Now.Sub(start) < beginGrace {
+		// It may have been there before this process was, but not when the former one last saved, nor when it went off.
+		g.began = re.next.clock.LeftAt
+		if f, known := re.old.flaps[g.id]; known && !f.On {
+			g.began = latest(g.began, f.At)
+		}
+	}
 	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
 		id := g.id
 		id.severity = s

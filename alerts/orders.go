@@ -40,6 +40,7 @@ type Order struct {
 	Source      string   `json:"source,omitempty"`
 	Fingerprint string   `json:"cause_fingerprint,omitempty"`
 	Severity    Severity `json:"severity,omitempty"`
+	Subjects    int      `json:"subjects,omitempty"` // how many it had; 0 in orders of former versions
 
 	Matchers string `json:"matchers,omitempty"` // of a silence
 	Silence  string `json:"silence,omitempty"`  // the id of the silence that ends
@@ -147,9 +148,12 @@ func (o *Orders) silenceFor(c *clock, labels map[string]string) *Silence {
 	return best
 }
 
+// grownTimes is how many times as many subjects an alert has when it is another trouble than the one that was taken.
+const grownTimes = 10
+
 // acknowledged is what holds for an alert that began at a time and was worse since: an acknowledgement, or one that lapsed.
-func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began time.Time, was worse) (*Acknowledgement, *Lapse) {
-	about := o.about[k]
+func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse) (*Acknowledgement, *Lapse) {
+	about, severity := o.about[alertKey{a.Rule, a.Source, a.Fingerprint}], a.Severity
 	if len(about) == 0 {
 		return nil, nil
 	}
@@ -159,19 +163,21 @@ func (o *Orders) acknowledged(c *clock, k alertKey, severity Severity, began tim
 		return nil, nil
 	}
 	until := at.Add(x.For)
-	a := &Acknowledgement{Owner: x.Owner, Reason: x.Reason, At: c.display(at), Until: c.display(until)}
+	taken := Acknowledgement{Owner: x.Owner, Reason: x.Reason, At: c.display(at), Until: c.display(until)}
 	switch {
 	case severity.Rank() > x.Severity.Rank():
-		return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20)), false}
+		return nil, &Lapse{taken, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20)), false}
 	case !c.Steady.Before(until):
-		return nil, &Lapse{*a, backend.Textf("it was taken for %s", short(x.For)), false}
+		return nil, &Lapse{taken, backend.Textf("it was taken for %s", short(x.For)), false}
+	case x.Subjects > 0 && a.SubjectCount >= grownTimes*x.Subjects:
+		return nil, &Lapse{taken, backend.Textf("it had %s when it was acknowledged and has %d or more now", backend.Counted(x.Subjects, "subject", "subjects"), grownTimes*x.Subjects), false}
 	}
 	for _, s := range []Severity{SeverityCritical, SeverityWarning} {
 		if s.Rank() > x.Severity.Rank() && was[s.Rank()].After(at) {
-			return nil, &Lapse{*a, backend.Textf("it was acknowledged as %s and was %s since", backend.Clean(string(x.Severity), 20), backend.Clean(string(s), 20)), true}
+			return nil, &Lapse{taken, backend.Textf("it was acknowledged as %s and was %s since", backend.Clean(string(x.Severity), 20), backend.Clean(string(s), 20)), true}
 		}
 	}
-	return a, nil
+	return &taken, nil
 }
 
 // matters reports whether an order may still matter: until a week after its end.

@@ -87,6 +87,82 @@ func TestAnAcknowledgementIsForOneEpisodeAcrossARestart(t *testing.T) {
 	}
 }
 
+// A check that cron starts is a process of one State, always younger than the grace at its start.
+func TestAnAcknowledgementIsForOneEpisodeUnderCron(t *testing.T) {
+	for _, off := range []int{1, 40} {
+		l := newLamp(t, Meta{})
+		var orders []Order
+		check := func(word string) *Alert {
+			if l.board != nil {
+				l.now = l.now.Add(-time.Minute) // to the last State
+				l.restarted(t, time.Minute, nil)
+			}
+			l.minutes(word).order(orders...)
+			if len(l.board.Alerts) == 0 {
+				return nil
+			}
+			return l.board.Alerts[0]
+		}
+		check("off")
+		a := check("on")
+		orders = append(orders, ackOf(a, l.now.Add(-time.Minute+time.Second), 12*time.Hour))
+		for range 3 {
+			if a = check("on"); a.Acknowledged == nil {
+				t.Fatal("a check ends the acknowledgement")
+			}
+		}
+		for range off {
+			check("off")
+		}
+		if a = check("on"); a.Acknowledged != nil || a.Lapsed != nil {
+			t.Errorf("off for %d minutes: what came again is acknowledged: %+v", off, a.Acknowledged)
+		}
+	}
+}
+
+// A process that just started knows what it has seen itself.
+func TestAnAcknowledgementIsForOneEpisodeInAYoungProcess(t *testing.T) {
+	l := newLamp(t, Meta{})
+	step := func(word string) *Alert {
+		l.minutes(word)
+		l.now = l.now.Add(-50 * time.Second)
+		if len(l.board.Alerts) == 0 {
+			return nil
+		}
+		return l.board.Alerts[0]
+	}
+	a := step("on")
+	l.order(ackOf(a, l.now.Add(-5*time.Second), time.Hour))
+	if a = step("on"); a.Acknowledged == nil {
+		t.Fatal("not acknowledged")
+	}
+	step("off")
+	if a = step("on"); a.Acknowledged != nil {
+		t.Error("what came again is acknowledged")
+	}
+}
+
+func TestAnAcknowledgementLapsesWhenSubjectsGrowTenfold(t *testing.T) {
+	now := time.Unix(1e9, 0).UTC()
+	a := Alert{Rule: "lamp", Source: "s", Fingerprint: "v1:lamp", Severity: SeverityWarning, SubjectCount: 12}
+	ack := ackOf(&a, now, time.Hour)
+	c := clock{Wall: now, Steady: now.Add(time.Minute)}
+	holds := func(count int) (*Acknowledgement, *Lapse) {
+		a.SubjectCount = count
+		return ordered(t, ack).acknowledged(&c, &a, time.Time{}, worse{})
+	}
+	if taken, _ := holds(120); taken == nil {
+		t.Error("an order of a former version lapses")
+	}
+	ack.Subjects = 12
+	if taken, lapse := holds(119); taken == nil || lapse != nil {
+		t.Error("it lapses below ten times as many")
+	}
+	if taken, lapse := holds(120); taken != nil || lapse == nil || !strings.Contains(lapse.Why.String(), "had 12 subjects when it was acknowledged and has 120 or more now") {
+		t.Errorf("%+v, %+v", taken, lapse)
+	}
+}
+
 func TestWhatIsTakenBackDoesNotLapse(t *testing.T) {
 	l := settled(t, Meta{}).minutes("on")
 	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)

@@ -47,7 +47,7 @@ func (e *NoSuchAlertError) Error() string {
 }
 
 // Acknowledge says that owner has taken an alert, for a while (0: AcknowledgeFor). It holds on this host only, drops when
-// the alert becomes more severe, and is over when the alert is.
+// the alert becomes more severe or has ten times as many subjects, and is over when the alert is.
 func (w OrderWriter) Acknowledge(alertID string, owner, reason backend.Safe, lasting time.Duration) (Order, error) {
 	a, err := w.service.alert(alertID)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w OrderWriter) Unacknowledge(alertID string, owner backend.Safe) (Order, e
 }
 
 func (x *Order) about(a *Alert) {
-	x.Alert, x.Rule, x.Source, x.Fingerprint, x.Severity = a.ID, a.Rule, a.Source, a.Fingerprint, a.Severity
+	x.Alert, x.Rule, x.Source, x.Fingerprint, x.Severity, x.Subjects = a.ID, a.Rule, a.Source, a.Fingerprint, a.Severity, a.SubjectCount
 }
 
 // Silence mutes the alerts that matchers match, now and later, for a while (0: SilenceFor). A reason is required. Matched

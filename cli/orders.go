@@ -28,6 +28,14 @@ func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
 	o.named(cmd)
 }
 
+// lasting refuses an order that would not last.
+func (o *ordering) lasting() error {
+	if o.last < time.Second {
+		return usage("--for %s is too short: an order lasts for at least 1s; write it like 30m or 2h", o.last)
+	}
+	return nil
+}
+
 func (o *ordering) named(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who orders; default $SANDGLASS_USER, $SUDO_USER, $USER or $LOGNAME")
 }
@@ -81,8 +89,8 @@ func (p *Program) ackCommand(s *shared) *cobra.Command {
 		Long: `Take the alert with this id, as get alerts -o wide and check print it.
 
 It is known on this host only, to every sandglass with the same state directory.
-It lapses when its time is over or the alert becomes more severe. --back gives
-the alert back.`,
+It ends when the alert resolves, and lapses when its time is over or the alert
+becomes more severe or has ten times as many subjects. --back gives it back.`,
 		Args: oneArg("ack needs the id of one alert; sandglass get alerts -o wide lists them"),
 		RunE: func(c *cobra.Command, args []string) error {
 			owner, err := p.owner(o.by)
@@ -96,6 +104,9 @@ the alert back.`,
 				})
 			}
 			reason, err := p.reason(o.reason)
+			if err == nil {
+				err = o.lasting()
+			}
 			if err != nil {
 				return err
 			}
@@ -140,6 +151,9 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 				return err
 			}
 			reason, err := p.reason(o.reason)
+			if err == nil {
+				err = o.lasting()
+			}
 			if err != nil {
 				return err
 			}

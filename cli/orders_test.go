@@ -53,6 +53,10 @@ func TestOrdersHoldAcrossRuns(t *testing.T) {
 	s.run(64, "needs the id", "ack")
 	s.run(1, "no alert has the id nosuch", "ack", "nosuch", "--reason", "x")
 	s.run(1, "must not last longer than", "ack", id, "--reason", "x", "--for", "500h")
+	for _, short := range []string{"0s", "-1h", "10ms"} {
+		s.run(64, "at least 1s", "ack", id, "--reason", "x", "--for", short)
+		s.run(64, "at least 1s", "silence", "rule=failed-too-long", "--reason", "x", "--for", short)
+	}
 	s.run(0, "^failed-too-long on a is taken by mara for 30m", "ack", id, "--reason", "on it")
 	s.run(0, "taken by +mara, 30m left  on it", "why", id)
 	s.run(2, "failed-too-long", "check") // an acknowledged alert counts

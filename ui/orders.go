@@ -107,7 +107,7 @@ func (x *acknowledging) about() []string {
 	if a := x.alert.Acknowledged; a != nil {
 		s = append(s, "taken by "+a.Owner.String()+" already: "+a.Reason.String())
 	}
-	return append(s, "Known on this host only. It lapses when its time is over or the alert becomes more severe.")
+	return append(s, "Known on this host only. It lapses when its time is over, the alert becomes more severe or has ten times as many subjects.")
 }
 
 func (x *acknowledging) preview(*form) tea.Cmd { return nil }
