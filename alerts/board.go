@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // Severity orders alerts. The values are part of the documented JSON.
@@ -54,6 +55,7 @@ type Board struct {
 	Blind []Blindness
 
 	memory *memory          // the engine's own, serialisable
+	state  *fleet.State     // it was concluded from; nil after loading
 	rules  map[string]*Meta // those that were evaluated
 }
 

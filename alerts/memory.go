@@ -26,6 +26,7 @@ type memory struct {
 	orders   *Orders           // of operators; kept in a file of their own
 	markers  []marker          // changes of the last half hour, oldest first
 	config   string            // digest of the configuration
+	past     map[backend.Key]Past
 }
 
 // gap is a reason for which no subject of a source can be judged.

@@ -39,6 +39,7 @@ type savedState struct {
 	Blind       []Blindness          `json:"blind,omitempty"`
 	Markers     []marker             `json:"markers,omitempty"`
 	Config      string               `json:"config,omitempty"`
+	Past        []savedPast          `json:"past,omitempty"`
 }
 
 type savedRule struct {
@@ -72,7 +73,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Past: b.savedPasts(), Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -125,6 +126,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
 		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config,
+		past:   restorePast(s.Past, now.Wall),
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
 	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}

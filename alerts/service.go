@@ -160,7 +160,7 @@ func (svc *Service) Observe(st *fleet.State) {
 	}
 	svc.mu.Unlock()
 	board, events := svc.engine.NextWith(prev, withEvents(st, svc.timeline.done()), orders)
-	svc.addToTimeline(st.Events)
+	svc.addToTimeline(slices.Concat(st.Events, ends(st)))
 	svc.publish(st, board, events, &at)
 }
 

@@ -48,7 +48,7 @@ func (p *Program) bundle(ctx context.Context, r *reading, id backend.ID, out str
 	var err error
 	if a := alertWith(r.board, id.Raw()); a != nil {
 		key = views.AlertKey(a)
-	} else if key, err = subjectOf(r.state, id); err != nil {
+	} else if key, err = subjectOf(r, id); err != nil {
 		return err
 	}
 	saved, err := r.SaveEvidence(ctx, p.Who, key, out)

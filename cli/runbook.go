@@ -100,7 +100,7 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 		if a := alertWith(r.board, subject); a != nil {
 			asked, _ := subjects.Asked(a)
 			q.Subject, rule = asked.Subject, a.Rule
-		} else if q.Subject, err = subjectOf(r.state, id); err != nil {
+		} else if q.Subject, err = subjectOf(r, id); err != nil {
 			return err
 		}
 	}

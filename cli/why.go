@@ -8,7 +8,6 @@ import (
 
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
@@ -63,7 +62,7 @@ func (p *Program) why(r *reading, id backend.ID) error {
 		key = views.AlertKey(a)
 	} else {
 		var err error
-		if key, err = subjectOf(r.state, id); err != nil {
+		if key, err = subjectOf(r, id); err != nil {
 			return err
 		}
 	}
@@ -85,8 +84,8 @@ func (p *Program) why(r *reading, id backend.ID) error {
 }
 
 // subjectOf is the one thing that an id on the command line means.
-func subjectOf(st *fleet.State, id backend.ID) (backend.Key, error) {
-	keys := runbook.SubjectsOf(st, id)
+func subjectOf(r *reading, id backend.ID) (backend.Key, error) {
+	keys := runbook.SubjectsOf(r.state, r.board, id)
 	if len(keys) == 1 {
 		return keys[0], nil
 	}

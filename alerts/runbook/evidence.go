@@ -27,6 +27,10 @@ func (s *subjectView) over() sessionLife {
 		at := s.from(&s.session.Meta)
 		why, old := s.State.StaleWhy(&s.session.Meta)
 		switch {
+		case s.past != nil && !s.past.Left.IsZero():
+			return sessionLife{Confirmed, backend.Textf("session %s ended %s ago: %s", id, backend.Age(s.now.Sub(s.past.Left)), s.past.Why), at}
+		case s.past != nil:
+			return s.unlisted(id)
 		case !known:
 			return sessionLife{CannotTell, backend.Textf("session %s is listed and nothing says whether it runs", id), at}
 		case old:
@@ -36,6 +40,11 @@ func (s *subjectView) over() sessionLife {
 		}
 		return sessionLife{Confirmed, backend.Textf("session %s has no run loop, so its registry is closed", id), at}
 	}
+	return s.unlisted(id)
+}
+
+// unlisted says what it means that no list has the session.
+func (s *subjectView) unlisted(id backend.Safe) sessionLife {
 	h := s.delivers(backend.InputSessions)
 	if h == nil || h.Status != fleet.StatusOK {
 		return sessionLife{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}

@@ -21,8 +21,9 @@ func SubjectOfAlert(a *alerts.Alert) backend.Key {
 }
 
 // SubjectsOf finds what an id on a ticket means: the path of an entity or the id of a source, else the entities with that
-// alias, such as the name of a sandbox. An id that nothing has is taken for a session that is not listed any more.
-func SubjectsOf(st *fleet.State, id backend.ID) []backend.Key {
+// alias, such as the name of a sandbox; then what the Board remembers. An id that nothing has is taken for a session that is
+// not listed any more.
+func SubjectsOf(st *fleet.State, b *alerts.Board, id backend.ID) []backend.Key {
 	var called []backend.Key
 	for _, kind := range backend.SubjectKinds() {
 		rows := st.Rows(kind.Kind)
@@ -39,6 +40,16 @@ func SubjectsOf(st *fleet.State, id backend.ID) []backend.Key {
 	}
 	if h := st.Source(id.Raw()); h != nil {
 		return []backend.Key{h.Key}
+	}
+	if len(called) > 0 {
+		return called
+	}
+	for _, kind := range []backend.Kind{backend.KindSession, backend.KindWorkspace} {
+		for _, p := range b.PastOf(kind) {
+			if k := p.Entity.EntityMeta().Key; k.Path() == id {
+				called = append(called, k)
+			}
+		}
 	}
 	if len(called) > 0 {
 		return called

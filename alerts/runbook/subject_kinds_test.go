@@ -20,7 +20,7 @@ func TestSubjectOfEveryKind(t *testing.T) {
 	}
 	for text, want := range map[string]backend.Key{"s1/box": ref, "b1/exe_1": run, "exe_1": run, "s1/job_1": job, "job_1": job,
 		"else": {Kind: backend.KindSession, ID: backend.MustID("else")}} {
-		if got := SubjectsOf(st, backend.MustID(text)); len(got) != 1 || got[0] != want {
+		if got := SubjectsOf(st, nil, backend.MustID(text)); len(got) != 1 || got[0] != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}

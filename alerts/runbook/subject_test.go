@@ -16,7 +16,7 @@ func TestSubjectOf(t *testing.T) {
 		"s1": sessionKey("s1"), "s1/box": wsKey("s1", "box"), "b": sbKey("b"), "web-eval-12": sbKey("b"), "/tmp/helix-ws-a": d.Key, "build-3": hostKey(),
 		"docker": {Kind: backend.KindSource, Source: "docker", ID: backend.MustID("docker")}, "gone": {Kind: backend.KindSession, ID: backend.MustID("gone")},
 	} {
-		if got := SubjectsOf(st, backend.MustID(id)); len(got) != 1 || got[0] != want {
+		if got := SubjectsOf(st, nil, backend.MustID(id)); len(got) != 1 || got[0] != want {
 			t.Errorf("%s is %v, want %v", id, got, want)
 		}
 	}

@@ -25,6 +25,9 @@ type subjectView struct {
 	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
 	wide       bool               // the subject is a source or the whole fleet
 
+	past     *alerts.Past // the session as it was before it left; nil: it is listed, or nothing is remembered
+	recalled bool         // the workspaces are those of a registry that closed, as read last
+
 	led []*alerts.Alert // the alerts that the diagnosis starts from, the most certain first
 
 	errors []reportedError
@@ -49,7 +52,7 @@ const maxErrors = 4000
 func newSubjectView(c Case) *subjectView {
 	s := &subjectView{Case: c, now: c.State.Wall}
 	if s.Refs == nil {
-		s.Refs = storedRefs(c.State)
+		s.Refs = storedRefs(c.State, c.Board)
 	}
 	k := c.Subject
 	if e := c.State.Entity(k); e != nil && k.Kind != backend.KindWorkspace && k.Kind.Spec().PartOfParent {
@@ -145,13 +148,46 @@ func (s *subjectView) findSession() {
 		return
 	}
 	if s.home != "" {
-		s.session = s.State.Session(backend.Key{Kind: backend.KindSession, Source: s.home, ID: s.sessionID})
+		k := backend.Key{Kind: backend.KindSession, Source: s.home, ID: s.sessionID}
+		if s.session = s.State.Session(k); s.session == nil {
+			if p, ok := s.Board.Past(k); ok {
+				s.setPast(p)
+			}
+		}
 		return
 	}
 	for x := range s.State.Sessions.All() {
 		if x.Key.ID == s.sessionID {
 			s.session, s.home = x, x.Key.Source
 			return
+		}
+	}
+	for _, p := range s.Board.PastOf(backend.KindSession) {
+		if k := p.Entity.EntityMeta().Key; k.ID == s.sessionID {
+			s.home = k.Source
+			s.setPast(p)
+			return
+		}
+	}
+}
+
+// setPast takes a session that is not listed any more as it was read last.
+func (s *subjectView) setPast(p alerts.Past) {
+	if x, ok := p.Entity.(*backend.Session); ok {
+		s.session, s.past = x, &p
+	}
+}
+
+// recall takes the workspaces of a session that closed as they were read last.
+func (s *subjectView) recall() {
+	if s.wide || s.sessionID.IsZero() || len(s.workspaces) > 0 {
+		return
+	}
+	name := s.oneWorkspace()
+	for _, p := range s.Board.PastOf(backend.KindWorkspace) {
+		w, ok := p.Entity.(*backend.Workspace)
+		if ok && w.Key.Parent == s.sessionID && (s.home == "" || w.Key.Source == s.home) && (name.IsZero() || w.Key.ID == name) {
+			s.workspaces, s.home, s.recalled = append(s.workspaces, w), w.Key.Source, true
 		}
 	}
 }
@@ -180,6 +216,7 @@ func (s *subjectView) findWorkspaces() {
 			}
 		}
 	}
+	s.recall()
 	if len(s.workspaces) > 0 && s.home == "" && !s.wide {
 		s.home = s.workspaces[0].Key.Source
 	}

@@ -62,6 +62,9 @@ func (s *subjectView) failedEntry() Check {
 	case tried > 0:
 		told = backend.Textf("%s, %d more tried without success", told, tried)
 	}
+	if s.recalled {
+		told = backend.Textf("when read last, %s ago: %s", backend.Age(s.now.Sub(s.newest().at)), told)
+	}
 	switch {
 	case first != nil && !first.LastError.IsEmpty():
 		return q.yes(s.from(&first.Meta), "%s, %s with: %s", told, first.Key.Safe(), backend.Clean(first.LastError.String(), 200))

@@ -27,7 +27,7 @@ func Workspaces() *Set[*backend.Workspace] {
 		},
 		Stale: func(w row, c *views.Snapshot) bool { return w.Unreadable || c.Stale(&w.Meta) },
 		JSON: func(w row, c *views.Snapshot) ([]byte, error) {
-			return views.JSON(workspaceJSON{w, condition(w, c)})
+			return views.JSON(workspaceJSON{w, condition(w, c), w.Durability()})
 		},
 		DefaultSort: "works",
 		Columns: []Column[row]{
@@ -197,6 +197,7 @@ func (w *writer) facts(x *backend.Workspace) {
 	w.yes("shared", x.ShareAcrossSessions)
 	w.yes("inherited", x.InheritWorkspaces)
 	w.yes("destroy on close", x.DestroyOnClose)
+	w.durability(x)
 	w.duration("sleeps after", x.SleepAfter)
 	w.duration("close timeout", x.CloseTimeout)
 	w.duration("resets after", x.ResetAfter)
@@ -212,6 +213,54 @@ func (w *writer) facts(x *backend.Workspace) {
 	}
 }
 
+// durability writes what becomes of the files, where the provider is named.
+func (w *writer) durability(x *backend.Workspace) {
+	if x.Provider.IsEmpty() {
+		return
+	}
+	d := x.Durability()
+	var parts []string
+	for _, p := range []struct {
+		what string
+		fate backend.Fate
+	}{{"close", d.Close}, {"process restart", d.Restart}, {"reboot", d.Reboot}, {"sleep", d.Sleep}} {
+		if p.fate != backend.FateNone {
+			parts = append(parts, p.what+" "+string(p.fate))
+		}
+	}
+	if !x.DestroyOnClose.IsKnown() && d.Close == backend.FateUnknown && x.Provider.String() == "cloudflare-sandbox" {
+		parts = append(parts, "destroyOnClose is not declared")
+	}
+	w.Field("files after", normal(strings.Join(parts, " · ")))
+}
+
+// lastRead writes what is remembered of a workspace or a session that is no longer there.
+func (w *writer) lastRead(p alerts.Past) {
+	m := p.Entity.EntityMeta()
+	w.Field("last read", normal(backend.Age(w.f.Now.Sub(m.ReadAt))+" ago"), dim("  "+m.Key.Source))
+	if !p.Left.IsZero() {
+		w.Field("left", normal(backend.Age(w.f.Now.Sub(p.Left))+" ago: "+p.Why.String()))
+	}
+	switch x := p.Entity.(type) {
+	case *backend.Workspace:
+		w.text("reported", x.Reported)
+		w.text("last error", x.LastError)
+		w.text("provider", x.Provider)
+		w.at("last attempt", x.LastAttemptAt, "")
+		w.at("last success", x.LastSuccessAt, "")
+		w.facts(x)
+	case *backend.Session:
+		w.text("tenant", x.Tenant)
+		w.at("started", x.StartedAt, "")
+		for _, p := range w.f.Board.PastOf(backend.KindWorkspace) {
+			if k := p.Entity.EntityMeta().Key; k.Source == x.Key.Source && k.Parent == x.Key.ID {
+				w.Head("Workspace " + k.ID.Safe().String())
+				w.lastRead(p)
+			}
+		}
+	}
+}
+
 type workspaceKind struct{ base }
 
 func (workspaceKind) listing() Listing { return Workspaces().Listing() }
@@ -223,6 +272,9 @@ func (workspaceKind) details(w *writer, k backend.Key) bool {
 func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string) {
 	if x := f.State.Workspace(k); x != nil && condition(x, f.Snapshot) == backend.CondFailing {
 		return "1", "it fails"
+	}
+	if x, ok := f.Board.Past(k); ok && x.Entity.(*backend.Workspace).Class == backend.ClassFailed {
+		return "1", "it failed when it was read last"
 	}
 	return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
 }
@@ -246,8 +298,9 @@ func (workspaceKind) remark(e backend.Entity) (what string, text backend.Safe) {
 
 func (workspaceKind) day() fleet.LineName { return fleet.LineBroken }
 
-// workspaceJSON adds what is concluded from the timestamps.
+// workspaceJSON adds what is concluded from the timestamps, and what becomes of the files.
 type workspaceJSON struct {
 	*backend.Workspace
-	Condition backend.Condition `json:"condition"`
+	Condition  backend.Condition  `json:"condition"`
+	Durability backend.Durability `json:"durability"`
 }

@@ -52,6 +52,10 @@ func (w *writer) gone(key backend.Key) {
 		}
 	}
 	w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
+	if p, ok := w.f.Board.Past(key); ok {
+		w.Blank()
+		w.lastRead(p)
+	}
 }
 
 // text adds a labelled text unless it is empty.

@@ -1,0 +1,75 @@
+package alerts
+
+import (
+	"slices"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// The names of the events that say what ended.
+const (
+	EventSessionEnded     = "session-ended"
+	EventDirectoryRemoved = "directory-removed"
+)
+
+// mostEnds is how many ends of a kind one State tells one by one; more are told together.
+const mostEnds = 5
+
+// ends are the events that a State's departures make: sessions that ended, and scratch directories that were removed.
+func ends(st *fleet.State) []backend.Event {
+	ended, removed := map[string][]fleet.Departure{}, map[string][]fleet.Departure{}
+	var order []string
+	for _, g := range st.Delta.Gone {
+		into := ended
+		switch g.Key.Kind {
+		case backend.KindSession:
+		case backend.KindWorkspace: // a paused session stays listed, and its registry closes
+			owner := backend.Key{Kind: backend.KindSession, Source: g.Key.Source, ID: g.Key.Parent}
+			s := st.Session(owner)
+			if s == nil || s.Running.Or(true) || slices.ContainsFunc(ended[g.Key.Source], func(d fleet.Departure) bool { return d.Key == owner }) {
+				continue
+			}
+			g = fleet.Departure{Key: owner, Why: backend.Text("its registry closed"), At: g.At}
+		case backend.KindTmpdir:
+			into = removed
+		default:
+			continue
+		}
+		if len(ended[g.Key.Source])+len(removed[g.Key.Source]) == 0 {
+			order = append(order, g.Key.Source)
+		}
+		into[g.Key.Source] = append(into[g.Key.Source], g)
+	}
+	var out []backend.Event
+	for _, source := range order {
+		out = append(out, endEvents(st, EventSessionEnded, "session", "ended", ended[source])...)
+		out = append(out, endEvents(st, EventDirectoryRemoved, "scratch directory", "removed", removed[source])...)
+	}
+	return out
+}
+
+func endEvents(st *fleet.State, name, noun, verb string, all []fleet.Departure) []backend.Event {
+	if len(all) > mostEnds {
+		e := backend.Event{Kind: backend.EventPlatform, At: st.Wall, Source: all[0].Key.Source, Name: name,
+			Text: backend.Textf("%s %s: %s", backend.Counted(len(all), noun, backend.Plural(noun)), verb, all[0].Why)}
+		for _, g := range all[:min(len(all), 100)] {
+			e.About = append(e.About, g.Key)
+		}
+		return []backend.Event{e}
+	}
+	var out []backend.Event
+	for _, g := range all {
+		at := g.At
+		if at.IsZero() {
+			at = st.Wall
+		}
+		who := g.Key.Safe()
+		if t, ok := g.Last.(*backend.Tmpdir); ok {
+			who = t.Path
+		}
+		out = append(out, backend.Event{Kind: backend.EventPlatform, At: at, Source: g.Key.Source, Subject: g.Key, Name: name,
+			Text: backend.Textf("%s %s %s: %s", noun, who, verb, g.Why)})
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package alerts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// Bounds of what is remembered of entities that are gone.
+const (
+	maxPast  = 1000 // entities; those that left last stay
+	pastSpan = 24 * time.Hour
+)
+
+// Past is what was last read of an entity which is in the State no more.
+type Past struct {
+	Entity backend.Entity // marked as old
+	Left   time.Time      // when it left the State; zero: between two runs of Sandglass
+	Why    backend.Safe
+}
+
+// Past is what is remembered of an entity, false when that is nothing. What a State has is asked of the State.
+func (b *Board) Past(k backend.Key) (Past, bool) {
+	if b == nil || b.memory == nil {
+		return Past{}, false
+	}
+	p, ok := b.memory.past[k]
+	return p, ok
+}
+
+// PastOf lists what is remembered of a kind, in the order of the keys.
+func (b *Board) PastOf(kind backend.Kind) []Past {
+	if b == nil || b.memory == nil {
+		return nil
+	}
+	var out []Past
+	for k, p := range b.memory.past {
+		if k.Kind == kind {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b Past) int { return a.Entity.EntityMeta().Key.Compare(b.Entity.EntityMeta().Key) })
+	return out
+}
+
+// remembers reports whether an entity of a kind is remembered after it left: what says how its files were kept.
+func remembers(kind backend.Kind) bool {
+	return kind == backend.KindSession || kind == backend.KindWorkspace || kind == backend.KindRef
+}
+
+// remember carries on what is known of entities that left, and adds those that leave now.
+func (ev *evaluation) remember(deltas []fleet.Delta) {
+	ev.next.past = ev.old.past
+	own := false
+	change := func() {
+		if !own {
+			ev.next.past, own = maps.Clone(ev.old.past), true
+		}
+		if ev.next.past == nil {
+			ev.next.past = map[backend.Key]Past{}
+		}
+	}
+	for _, d := range deltas {
+		for _, k := range d.Changed {
+			if _, had := ev.next.past[k]; had {
+				change()
+				delete(ev.next.past, k)
+			}
+		}
+		for _, g := range d.Gone {
+			if g.Last == nil || !remembers(g.Key.Kind) {
+				continue
+			}
+			change()
+			at := g.At
+			if at.IsZero() {
+				at = ev.st.Wall
+			}
+			ev.next.past[g.Key] = Past{Entity: old(g.Last, g.Why), Left: at, Why: g.Why}
+		}
+	}
+	if own {
+		bounded(ev.next.past, ev.st.Wall)
+	}
+}
+
+// old is a copy of an entity's last value, without its history and marked as old.
+func old(e backend.Entity, why backend.Safe) backend.Entity {
+	if why.IsEmpty() {
+		why = backend.Text("it is not listed any more")
+	}
+	c := e.EntityMeta().Key.Kind.Spec().Copy(e)
+	m := c.EntityMeta()
+	m.Stale, m.StaleWhy = true, why
+	return c
+}
+
+// bounded drops what left too long ago, and the oldest of too many.
+func bounded(past map[backend.Key]Past, now time.Time) {
+	at := func(p Past) time.Time {
+		if p.Left.IsZero() {
+			return p.Entity.EntityMeta().ReadAt
+		}
+		return p.Left
+	}
+	maps.DeleteFunc(past, func(_ backend.Key, p Past) bool { return now.Sub(at(p)) > pastSpan })
+	if len(past) <= maxPast {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(past), func(a, b backend.Key) int { return cmp.Or(at(past[a]).Compare(at(past[b])), a.Compare(b)) })
+	for _, k := range keys[:len(keys)-maxPast] {
+		delete(past, k)
+	}
+}
+
+// savedPast is an entity in the state file: one that left, or one that may have left when the file is read.
+type savedPast struct {
+	Left      time.Time          `json:"left,omitzero"`
+	Why       backend.Safe       `json:"why,omitzero"`
+	Session   *backend.Session   `json:"session,omitempty"`
+	Workspace *backend.Workspace `json:"workspace,omitempty"`
+	Ref       *backend.Ref       `json:"ref,omitempty"`
+}
+
+func savePast(e backend.Entity, left time.Time, why backend.Safe) savedPast {
+	s := savedPast{Left: left, Why: why}
+	switch x := e.(type) {
+	case *backend.Session:
+		c := *x
+		c.History, c.Raw = nil, backend.Safe{}
+		s.Session = &c
+	case *backend.Workspace:
+		c := *x
+		c.History, c.Extra, c.Raw = nil, nil, backend.Safe{}
+		s.Workspace = &c
+	case *backend.Ref:
+		c := *x
+		c.History, c.Raw = nil, backend.Safe{}
+		s.Ref = &c
+	}
+	return s
+}
+
+// savedPasts are what left, and what is there now as far as the bound allows: what alerts are about comes first.
+func (b *Board) savedPasts() []savedPast {
+	var out []savedPast
+	seen := map[backend.Key]bool{}
+	add := func(e backend.Entity) {
+		if e == nil || len(out) >= 2*maxPast || seen[e.EntityMeta().Key] {
+			return
+		}
+		seen[e.EntityMeta().Key] = true
+		out = append(out, savePast(e, time.Time{}, backend.Safe{}))
+	}
+	for _, kind := range []backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef} {
+		for _, p := range b.PastOf(kind) {
+			out = append(out, savePast(p.Entity, p.Left, p.Why))
+		}
+	}
+	if b.state == nil {
+		return out
+	}
+	for _, a := range b.Alerts {
+		for i := range a.Subjects {
+			if k := a.Subjects[i].Key; remembers(k.Kind) {
+				add(b.state.Entity(k))
+			}
+		}
+	}
+	for w := range b.state.Workspaces.All() {
+		if len(out) >= 2*maxPast {
+			break
+		}
+		add(w)
+		if s := b.state.SessionOf(w); s != nil {
+			add(s)
+		}
+	}
+	for r := range b.state.Refs.All() {
+		add(r)
+	}
+	return out
+}
+
+// restorePast reads what savedPasts wrote. An entity that was there when the file was written left between the runs, if the
+// State does not have it.
+func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
+	out := make(map[backend.Key]Past, len(all))
+	for _, s := range all {
+		var e backend.Entity
+		switch {
+		case s.Session != nil:
+			e = s.Session
+		case s.Workspace != nil:
+			e = s.Workspace
+		case s.Ref != nil:
+			e = s.Ref
+		default:
+			continue
+		}
+		m := e.EntityMeta()
+		if !remembers(m.Key.Kind) {
+			continue
+		}
+		m.Stale = true
+		if m.StaleWhy = s.Why; s.Why.IsEmpty() {
+			m.StaleWhy = backend.Text("it was read before this console started")
+		}
+		out[m.Key] = Past{Entity: e, Left: s.Left, Why: s.Why}
+	}
+	bounded(out, now)
+	return out
+}

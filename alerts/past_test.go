@@ -1,0 +1,122 @@
+package alerts
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+var pastNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func pastWorkspace(session string) *backend.Workspace {
+	return &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID(session), ID: backend.MustID("box")}, ReadAt: pastNow},
+		Reported: backend.Text("open"), LastSuccessAt: backend.Known(pastNow.Add(-time.Minute)),
+		WorkspaceFacts: backend.WorkspaceFacts{Provider: backend.Text("cloudflare-sandbox"), ProviderID: backend.MustID("sbx-1"), DestroyOnClose: backend.Known(true)}}
+}
+
+// TestWhatLeftIsRemembered: also by another process on the same state directory, whether it was there or gone at the save.
+func TestWhatLeftIsRemembered(t *testing.T) {
+	e := NewEngine(nil, "test")
+	w, stays := pastWorkspace("s1"), pastWorkspace("s2")
+	first := &fleet.State{Number: 1, Wall: pastNow, Workspaces: fleet.NewTable(w, stays)}
+	b, _ := e.Next(nil, first)
+	if _, ok := b.Past(w.Key); ok {
+		t.Error("what is there is asked of the State")
+	}
+	second := &fleet.State{Number: 2, Wall: pastNow.Add(10 * time.Second), Mono: 10 * time.Second, Workspaces: fleet.NewTable(stays),
+		Delta: fleet.Delta{Gone: []fleet.Departure{{Key: w.Key, Last: w, Why: backend.Text("its session ended"), At: pastNow.Add(10 * time.Second)}}}}
+	b, _ = e.Next(b, second)
+	check := func(how string, b *Board, k backend.Key, left bool) {
+		t.Helper()
+		p, ok := b.Past(k)
+		x, _ := p.Entity.(*backend.Workspace)
+		if !ok || x == nil || x.Provider.String() != "cloudflare-sandbox" || !x.DestroyOnClose.Or(false) || x.ProviderID.Raw() != "sbx-1" || !x.LastSuccessAt.Or(time.Time{}).Equal(pastNow.Add(-time.Minute)) || !x.Stale {
+			t.Fatalf("%s: %+v %v", how, p, ok)
+		}
+		if p.Left.IsZero() == left {
+			t.Errorf("%s: it left at %v", how, p.Left)
+		}
+	}
+	check("in the same process", b, w.Key, true)
+	at := ClockReading{Wall: pastNow.Add(20 * time.Second), Boot: "b", SinceBoot: time.Hour}
+	data, err := b.encode("test", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := e.decode(data, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("in another process", l.Board, w.Key, true)
+	check("what was there at the save", l.Board, stays.Key, false)
+	var form map[string]json.RawMessage
+	if err := json.Unmarshal(data, &form); err != nil {
+		t.Fatal(err)
+	}
+	delete(form, "past")
+	data, _ = json.Marshal(form)
+	if l, err = e.decode(data, at); err != nil || len(l.Board.PastOf(backend.KindWorkspace)) != 0 {
+		t.Errorf("a state file of the former form: %v", err)
+	}
+	back := &fleet.State{Number: 3, Wall: pastNow.Add(time.Minute), Mono: time.Minute, Workspaces: fleet.NewTable(w, stays), Delta: fleet.Delta{Changed: []backend.Key{w.Key}}}
+	if b, _ = e.Next(b, back); len(b.PastOf(backend.KindWorkspace)) != 0 {
+		t.Error("what came back is remembered as gone")
+	}
+}
+
+func TestTheMemoryIsBounded(t *testing.T) {
+	e := NewEngine(nil, "test")
+	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow})
+	d := fleet.Delta{}
+	for i := range 3 * maxPast {
+		w := pastWorkspace(fmt.Sprint("s", i))
+		d.Gone = append(d.Gone, fleet.Departure{Key: w.Key, Last: w, At: pastNow.Add(time.Duration(i) * time.Millisecond)})
+	}
+	b, _ = e.Next(b, &fleet.State{Number: 2, Wall: pastNow.Add(time.Minute), Mono: time.Minute, Delta: d})
+	if all := b.PastOf(backend.KindWorkspace); len(all) != maxPast {
+		t.Errorf("%d are remembered", len(all))
+	}
+	if _, ok := b.Past(d.Gone[len(d.Gone)-1].Key); !ok {
+		t.Error("the newest was dropped")
+	}
+	w := pastWorkspace("late")
+	b, _ = e.Next(b, &fleet.State{Number: 3, Wall: pastNow.Add(pastSpan + time.Hour), Mono: pastSpan + time.Hour,
+		Delta: fleet.Delta{Gone: []fleet.Departure{{Key: w.Key, Last: w, At: pastNow.Add(pastSpan + time.Hour)}}}})
+	if all := b.PastOf(backend.KindWorkspace); len(all) != 1 {
+		t.Errorf("%d are remembered after a day", len(all))
+	}
+}
+
+// TestEndsAreEvents: of sessions, of registries that close, and of scratch directories; many at once are one event.
+func TestEndsAreEvents(t *testing.T) {
+	session := func(id string) backend.Key {
+		return backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID(id)}
+	}
+	dir := &backend.Tmpdir{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindTmpdir, Source: "host", Parent: backend.MustID("h"), ID: backend.MustID("8:1:/tmp/helix-ws-a")}}, Path: backend.Text("/tmp/helix-ws-a")}
+	paused := &backend.Session{Meta: backend.Meta{Key: session("s2")}, Running: backend.Known(false)}
+	w := pastWorkspace("s2")
+	st := &fleet.State{Number: 2, Wall: pastNow, Sessions: fleet.NewTable(paused), Delta: fleet.Delta{Gone: []fleet.Departure{
+		{Key: session("s1"), Last: &backend.Session{Meta: backend.Meta{Key: session("s1")}}, Why: backend.Text("its owner says that it ended")},
+		{Key: w.Key, Last: w, Why: backend.Text("its session ended")}, {Key: dir.Key, Last: dir, Why: backend.Text("absent from two complete lists")}}}}
+	var got []string
+	for _, e := range ends(st) {
+		got = append(got, e.Name+": "+e.Text.String())
+	}
+	want := "session-ended: session s1 ended: its owner says that it ended | session-ended: session s2 ended: its registry closed | directory-removed: scratch directory /tmp/helix-ws-a removed: absent from two complete lists"
+	if strings.Join(got, " | ") != want {
+		t.Errorf("%s", strings.Join(got, " | "))
+	}
+	st.Delta.Gone = nil
+	for i := range 400 {
+		k := session(fmt.Sprint("x", i))
+		st.Delta.Gone = append(st.Delta.Gone, fleet.Departure{Key: k, Last: &backend.Session{Meta: backend.Meta{Key: k}}, Why: backend.Text("its owner says that it ended")})
+	}
+	if all := ends(st); len(all) != 1 || len(all[0].About) != 100 || !strings.HasPrefix(all[0].Text.String(), "400 sessions ended") {
+		t.Errorf("%d events", len(all))
+	}
+}
