@@ -35,6 +35,9 @@ func (re *ruleEvaluation) depart(due []*record) {
 			if silent = silent && !g.Starting; silent {
 				v = Verdict{Outcome: g.Outcome, Why: g.Why}
 			}
+			if why, lost := re.lostSession(r.Key); lost {
+				v, silent = Verdict{Outcome: SourceError, Why: why}, true
+			}
 			if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
 				re.put(r, step(re.meta, r.Key, r, &v, re.env.Now, false))
 			}
@@ -60,6 +63,7 @@ const (
 func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 	k := r.Key
 	h := re.st.Source(k.Source)
+	_, lost := re.lostSession(k)
 	switch {
 	case len(re.st.Sources) == 0:
 		return backend.Safe{}, subjectHere
@@ -67,6 +71,8 @@ func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 		return backend.Text("its source is not configured any more"), subjectGone
 	case k.Kind == backend.KindSource || !r.Listed || re.st.Entity(k) != nil:
 		return backend.Safe{}, subjectHere // what only log lines name is never listed: nobody says when it ends
+	case lost:
+		return backend.Safe{}, subjectUnread
 	case re.evaluation.old.resume == nil && !re.evaluation.old.unread, re.listedWhole(k):
 		return backend.Text("not there any more"), subjectGone
 	}

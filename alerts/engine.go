@@ -105,6 +105,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	}
 	ev.causes()
 	ev.gaps()
+	ev.lists()
 	ev.marked = ev.noteChanges()
 	ev.reconfigured()
 	return ev

@@ -23,6 +23,7 @@ type Env struct {
 	homes  map[backend.Series]string
 	gaps   map[string]gap
 	live   map[string]Live
+	lists  map[string]listMemory
 	read   lastRead
 	owner  searchCursor // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.

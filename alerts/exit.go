@@ -14,14 +14,14 @@ const (
 // it is not about the console's own sight. An acknowledged alert counts.
 func (a *Alert) Counts() bool {
 	switch a.Rule {
-	case "source-down", "source-stale", "registry-not-published":
+	case "source-down", "source-degraded", "source-stale", "registry-not-published":
 		return false
 	}
 	return a.Silenced == nil && (a.State == StateFiring || a.State == StateHeld)
 }
 
-// ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down or its
-// workspaces are unknown, else 0. A source that has not answered yet counts as down; one that is absent does not.
+// ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down or does not tell
+// how its part of the fleet is, else 0. A source that has not answered yet counts as down; one that is absent does not.
 func ExitCode(b *Board, st *fleet.State) int {
 	worst := -1
 	for _, a := range b.Alerts {
@@ -36,9 +36,19 @@ func ExitCode(b *Board, st *fleet.State) int {
 		return ExitWarning
 	}
 	for _, h := range st.Sources {
-		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.WorkspacesUnknown {
+		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() {
+			return ExitUnknown
+		}
+		if l := b.lists(h.Key.Source); l.Lost > 0 {
 			return ExitUnknown
 		}
 	}
 	return ExitOK
+}
+
+func (b *Board) lists(source string) listMemory {
+	if b.memory == nil {
+		return listMemory{}
+	}
+	return b.memory.lists[source]
 }

@@ -27,6 +27,8 @@ type memory struct {
 	markers  []marker          // changes of the last half hour, oldest first
 	config   string            // digest of the configuration
 	past     map[backend.Key]Past
+	lists    map[string]listMemory // by source
+	ownLists map[string]bool       // sources whose list this process has read
 }
 
 // gap is a reason for which no subject of a source can be judged.

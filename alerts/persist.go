@@ -27,19 +27,20 @@ const (
 
 // savedState is what the state file holds.
 type savedState struct {
-	Schema      int                  `json:"schema"`
-	Environment string               `json:"environment"`
-	Saved       ClockReading         `json:"saved"`
-	Board       uint64               `json:"board"`
-	At          time.Time            `json:"at"`
-	Clock       clock                `json:"clock"`
-	Watching    time.Time            `json:"watching"`
-	Rules       map[string]savedRule `json:"rules"`
-	Folds       map[string]string    `json:"folds,omitempty"`
-	Blind       []Blindness          `json:"blind,omitempty"`
-	Markers     []marker             `json:"markers,omitempty"`
-	Config      string               `json:"config,omitempty"`
-	Past        []savedPast          `json:"past,omitempty"`
+	Schema      int                   `json:"schema"`
+	Environment string                `json:"environment"`
+	Saved       ClockReading          `json:"saved"`
+	Board       uint64                `json:"board"`
+	At          time.Time             `json:"at"`
+	Clock       clock                 `json:"clock"`
+	Watching    time.Time             `json:"watching"`
+	Rules       map[string]savedRule  `json:"rules"`
+	Folds       map[string]string     `json:"folds,omitempty"`
+	Blind       []Blindness           `json:"blind,omitempty"`
+	Markers     []marker              `json:"markers,omitempty"`
+	Config      string                `json:"config,omitempty"`
+	Past        []savedPast           `json:"past,omitempty"`
+	Lists       map[string]listMemory `json:"lists,omitempty"`
 }
 
 type savedRule struct {
@@ -73,7 +74,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Past: b.savedPasts(), Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Past: b.savedPasts(), Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -125,7 +126,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, lists: s.Lists,
 		past:   restorePast(s.Past, now.Wall),
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}

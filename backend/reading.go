@@ -45,6 +45,9 @@ type Reading struct {
 	Memory []Memory `json:"memory,omitempty"`
 
 	Problems []Problem `json:"problems,omitempty"`
+	// Unread are the sessions whose newest reading failed, counted by kind of error; Asked is of how many sessions.
+	Unread []Unread `json:"unread,omitempty"`
+	Asked  int      `json:"asked,omitempty"`
 	// Degraded is why the source is only partly usable, empty when it is not degraded.
 	Degraded Safe `json:"degraded,omitzero"`
 	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.
@@ -80,6 +83,13 @@ func (r *Reading) Whole(k Kind) bool {
 type StaleMark struct {
 	Key Key  `json:"key"`
 	Why Safe `json:"why"`
+}
+
+// Unread is how many sessions could not be read for one kind of error, and the error of one of them.
+type Unread struct {
+	Kind     ErrorKind `json:"kind"`
+	Sessions int       `json:"sessions"`
+	Example  Safe      `json:"example"` // the session's id and what is wrong
 }
 
 // Fact is one thing that a check of the site's own ([[check]]) found out about what the agents depend on. A check that
@@ -199,6 +209,10 @@ const (
 	MetricWrites            Metric = "writes"         // … or written
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )
+
+// LostAtOnce reports whether a list that named so many sessions before lost suspiciously many of them at once: an empty or
+// cut answer looks like the end of all.
+func LostAtOnce(before, lost int) bool { return before >= 10 && 2*lost >= before }
 
 // LogMetrics are counted by a source of logs from its first poll on, as 0 while no line matches.
 func LogMetrics() []Metric {

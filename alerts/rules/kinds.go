@@ -208,6 +208,7 @@ func Kinds() []Kind {
 		counting("persist-failed", alerts.SeverityCritical, backend.MetricPersistFailed, "the snapshot was not saved", "2"),
 		counting("hydrate-failed", alerts.SeverityCritical, backend.MetricHydrateFailed, "the snapshot was not restored", "2"),
 		kind("source-stale", staleDefaults),
+		kind("source-degraded", degradedDefaults),
 		kind("clock-skew", skewDefaults),
 	}
 }

@@ -233,6 +233,11 @@ func TestWontTerminateWhenItsSessionIsInNoList(t *testing.T) {
 	s.box("c1", "a", nil)
 	s.look().quiet(terminateRule) // the list was never whole
 	s.listed[backend.KindSession] = "helix"
+	s.every(20*time.Second, 20*time.Minute, nil)
+	s.quiet(terminateRule) // no list ever named its session: that is unknown, and not over
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.every(20*time.Second, time.Minute, nil)
+	s.sessionEnds("a")
 	s.every(20*time.Second, time.Minute, nil)
 	s.want(terminateRule, alerts.StatePending)
 	s.every(20*time.Second, 10*time.Minute, nil)
@@ -280,9 +285,13 @@ func TestWontTerminateCost(t *testing.T) {
 	s := beginWith(t, r)
 	s.source("docker", backend.InputContainers)
 	s.listed[backend.KindSession] = "helix"
-	s.box("c1", "a", nil)
-	s.box("c2", "b", nil)
+	for box, id := range map[string]string{"c1": "a", "c2": "b"} {
+		s.session(id, func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.box(box, id, nil)
+	}
 	s.look()
+	s.sessionEnds("a")
+	s.sessionEnds("b")
 	s.every(time.Minute, 2*time.Hour, nil)
 	wantEvidence(t, s.want(terminateRule, alerts.StateFiring), "at 0.5 an hour: ", "1 for each further hour")
 }

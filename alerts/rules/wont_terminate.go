@@ -101,6 +101,9 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	}
 	again := recheckOf(env, b.Key)
 	end, v := r.session(env, homes, b)
+	if v == nil && end.session == nil && (note == nil || note.Ran.IsZero() && note.Over.IsZero()) {
+		v = &alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list ever named its session: whether it is over is not known")}
+	}
 	if v != nil {
 		n := terminateNote{} // a new one, so that it is looked at again
 		if note != nil {
@@ -153,6 +156,12 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 	for _, h := range homes {
 		if o, why, gap := env.Gap(h.Key.Source); gap {
 			return sessionEnd{}, &alerts.Verdict{Outcome: o, Why: why}
+		}
+		if lost, of, is := env.LostSessions(h.Key.Source); is {
+			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("the list of %s lost %d of %d sessions since the last run", backend.Clean(h.Key.Source, 80), lost, of)}
+		}
+		if env.State.Forgotten(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}) {
+			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("nothing ever said that its session ended")}
 		}
 		listed := env.State.LastCompleteList(h.Key.Source, backend.KindSession)
 		if started, known := b.StartedAt.Get(); listed.IsZero() || known && listed.Before(started.Add(30*time.Second)) {

@@ -46,6 +46,7 @@ var stories = map[string][5]string{
 	"host-oom":                {"TestHostOOMFiresWhenTheCounterRises", "TestHostOOMMemoryMustStayLow", "TestHostOOMGapRestartAndBlind", "TestHostOOMColdStartIsNoNews", "TestHostOOMGapRestartAndBlind"},
 	"host-restarted":          {"TestHostRestartedWhileWatched", "TestHostRestartedDoesNotFireForAClockThatMoves", "TestHostRestartedColdStart", "TestHostRestartedColdStart", "TestHostRestartedIsAWarningWhereATmpfsLostItsContent"},
 	"source-stale":            {"TestSourceStaleRegistryBehindACache", "TestSourceStaleDoesNotFireForAQuietFleet", "TestSourceStaleRegistryBehindACache", "TestSourceStaleColdStartAndBlind", "TestSourceStaleRegistryBehindACache"},
+	"source-degraded":         {"TestSourceDegradedBySessionsThatCannotBeRead", "TestSourceDegradedDoesNotFireForFew", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart"},
 	"clock-skew":              {"TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew"},
 }
 

@@ -37,8 +37,9 @@ func (f *Folder) Fold(answers []backend.Answer, at backend.Instant) *State {
 		f.add(a, at.Wall)
 	}
 	health := make([]*SourceHealth, len(f.sources))
+	f.store.release(at.Wall)
 	for i, s := range f.sources {
-		health[i] = s.health(at.Wall)
+		health[i] = s.health(at.Wall, f.store.heldOf(s.h.Key.Source))
 	}
 	return f.store.build(at.Wall, at.Mono, health)
 }

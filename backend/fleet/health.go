@@ -39,7 +39,12 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.Status = StatusDegraded
 	}
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
-	h.WorkspacesUnknown = r.WorkspacesUnknown
+	h.WorkspacesUnknown, h.Unfinished = r.WorkspacesUnknown, r.Partial
+	if h.Unread, h.Asked = r.Unread, r.Asked; !TooManyUnread(h.UnreadSessions(), h.Asked) {
+		h.UnreadSince = time.Time{}
+	} else if h.UnreadSince.IsZero() {
+		h.UnreadSince = now
+	}
 	if r.Registry != h.Registry {
 		h.Registry, h.RegistrySince = r.Registry, now
 	}
@@ -67,8 +72,18 @@ func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
 }
 
 // health is the source's health as of now; the same pointer while nothing of it changed.
-func (s *sourceRecord) health(now time.Time) *SourceHealth {
+func (s *sourceRecord) health(now time.Time, held *HeldSessions) *SourceHealth {
 	h := s.h
+	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero()) {
+		h.Status = StatusDegraded
+	}
+	switch {
+	case !h.Error.IsEmpty():
+	case held != nil:
+		h.Error = backend.Textf("its list lost %d of %d sessions at once; %d of them are held", held.Lost, held.Of, held.Count)
+	case !h.UnreadSince.IsZero():
+		h.Error = backend.Textf("%d of %d sessions cannot be read", h.UnreadSessions(), h.Asked)
+	}
 	h.P50, h.P95 = s.load.latencies()
 	h.RequestsPerMin, h.BytesPerMin = s.load.perMinute(now)
 	if s.last != nil && sameHealth(s.last, &h) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"iter"
 	"reflect"
 	"time"
 
@@ -225,27 +226,8 @@ func (t *stagingTable[T, P]) partsOf(k backend.Key) []backend.Key {
 // absent marks what a complete scope does not name; it ends when the next complete one does not name it either. Spared
 // entities were not read at all, so that their absence says nothing.
 func (t *stagingTable[T, P]) absent(r *backend.Reading, scope backend.Scope, spared map[backend.Key]bool, s *store) {
-	named := *t.in(r) // sorted by key
-	rows := t.table.All()
-	if !scope.Parent.IsZero() {
-		rows = t.table.Of(t.spec.Kind, r.Source, scope.Parent)
-	}
-	for e := range rows {
-		if len(named) > 0 && named[0] == e {
-			named = named[1:]
-			continue
-		}
+	for e := range t.leftOut(r, scope) {
 		k := e.EntityMeta().Key
-		if k.Source != r.Source {
-			continue
-		}
-		for len(named) > 0 && named[0].EntityMeta().Key.Compare(k) < 0 {
-			named = named[1:]
-		}
-		if len(named) > 0 && named[0].EntityMeta().Key == k {
-			named = named[1:]
-			continue
-		}
 		if t.gone[k] || spared[k] || t.ownerSpared(e, spared) {
 			continue
 		}
@@ -255,6 +237,37 @@ func (t *stagingTable[T, P]) absent(r *backend.Reading, scope backend.Scope, spa
 		}
 		t.missed[k] = true
 		t.stale(k, backend.Text("absent from the newest list"), s)
+	}
+}
+
+// leftOut walks the entities of a scope that a reading does not name.
+func (t *stagingTable[T, P]) leftOut(r *backend.Reading, scope backend.Scope) iter.Seq[P] {
+	return func(yield func(P) bool) {
+		named := *t.in(r) // sorted by key
+		rows := t.table.All()
+		if !scope.Parent.IsZero() {
+			rows = t.table.Of(t.spec.Kind, r.Source, scope.Parent)
+		}
+		for e := range rows {
+			if len(named) > 0 && named[0] == e {
+				named = named[1:]
+				continue
+			}
+			k := e.EntityMeta().Key
+			if k.Source != r.Source {
+				continue
+			}
+			for len(named) > 0 && named[0].EntityMeta().Key.Compare(k) < 0 {
+				named = named[1:]
+			}
+			if len(named) > 0 && named[0].EntityMeta().Key == k {
+				named = named[1:]
+				continue
+			}
+			if !yield(e) {
+				return
+			}
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ type State struct {
 	Events []backend.Event
 
 	history   *changeLog
+	forgotten map[backend.Key]bool
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
 	running   map[versionedKind][]VersionCount
@@ -101,15 +102,41 @@ type SourceHealth struct {
 	WorkspacesUnknown bool
 	Registry          backend.RegistryState
 	RegistrySince     time.Time // when Registry took its value
-	Problems          []backend.Problem
-	Notes             []backend.Safe
-	Facts             []backend.Fact // as of the last successful poll
-	Rev               uint64
+	// Unread are the sessions whose newest reading failed, by kind of error, of Asked ones; UnreadSince is when they became
+	// so many that the source is degraded, zero while they are few.
+	Unread      []backend.Unread
+	Asked       int
+	UnreadSince time.Time
+	// Held are the sessions that its list lost suspiciously; nil without any.
+	Held *HeldSessions
+	// Unfinished says that what there is to read was never read to its end.
+	Unfinished bool
+	Problems   []backend.Problem
+	Notes      []backend.Safe
+	Facts      []backend.Fact // as of the last successful poll
+	Rev        uint64
 }
 
 // Starting reports whether some source has neither answered nor failed yet.
 func (s *State) Starting() bool {
 	return slices.ContainsFunc(s.Sources, func(h *SourceHealth) bool { return h.Status == StatusStarting })
+}
+
+// TooManyUnread reports whether so many of a source's sessions cannot be read that it is degraded: a fifth, or 5.
+func TooManyUnread(unread, of int) bool { return unread >= 5 || unread > 0 && 5*unread >= of }
+
+// UnreadSessions is the number of sessions whose newest reading failed.
+func (h *SourceHealth) UnreadSessions() int {
+	n := 0
+	for _, u := range h.Unread {
+		n += u.Sessions
+	}
+	return n
+}
+
+// Blurred reports whether the source answers, and what it answers does not tell how its part of the fleet is.
+func (h *SourceHealth) Blurred() bool {
+	return h.WorkspacesUnknown || !h.UnreadSince.IsZero() || h.Held != nil || h.Unfinished
 }
 
 // Delivers reports whether the source delivers the input now.

@@ -25,6 +25,11 @@ type store struct {
 	day            Day
 	memoryHistory  MemoryHistory
 
+	sessions  *stagingTable[backend.Session, *backend.Session] // one of kinds
+	held      map[backend.Key]heldSession
+	holding   map[string]sourceHolding // by source
+	forgotten map[backend.Key]bool     // replaced, never changed
+
 	changed []backend.Key
 	gone    []Departure
 	series  []backend.Series
@@ -45,10 +50,15 @@ func newStore(longest time.Duration) *store {
 		placeIndex:     newPlaceIndex(),
 		providerCounts: newProviderCounts(),
 		daySeries:      newDaySeries(),
+		held:           map[backend.Key]heldSession{},
+		holding:        map[string]sourceHolding{},
 	}
 	for i := range kinds {
 		s.kinds = append(s.kinds, kinds[i].staging())
 		switch t := s.kinds[i].(type) {
+		case *stagingTable[backend.Session, *backend.Session]:
+			s.sessions = t
+			t.swapped = func(old, x *backend.Session) { delete(s.held, cmp.Or(x, old).Key) }
 		case *stagingTable[backend.Workspace, *backend.Workspace]:
 			t.swapped = func(old, w *backend.Workspace) {
 				s.placeIndex.update(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
@@ -85,7 +95,7 @@ func (s *store) apply(r *backend.Reading) {
 		s.drop(k, backend.Text("its owner says that it ended"), r.At)
 	}
 	s.closeScopes(r)
-	s.dropParts(r)
+	s.dropParts(r.Source, r.At)
 	if counts := append(slices.Clip(r.Counts), kills(r.Events)...); len(counts) > 0 {
 		var changed []backend.Series
 		s.windows, changed = s.windows.with(counts, r.At.Add(-WindowSpan))
@@ -139,6 +149,12 @@ func (s *store) closeScopes(r *backend.Reading) {
 	for _, m := range r.Stale {
 		spared[m.Key] = true
 	}
+	if r.Whole(backend.KindSession) {
+		s.spareLost(r, spared)
+	}
+	for k := range s.held {
+		spared[k] = true
+	}
 	for _, c := range r.Scopes {
 		if t := s.of(c.Kind); t != nil && c.Complete {
 			t.absent(r, c, spared, s)
@@ -147,16 +163,16 @@ func (s *store) closeScopes(r *backend.Reading) {
 }
 
 // dropParts ends what was part of a subject that ended in this reading.
-func (s *store) dropParts(r *backend.Reading) {
+func (s *store) dropParts(source string, at time.Time) {
 	for i := 0; i < len(s.gone); i++ { // parts may have parts
 		d := s.gone[i]
-		if d.Key.Source != r.Source {
+		if d.Key.Source != source {
 			continue
 		}
 		spec := d.Key.Kind.Spec()
 		for _, part := range spec.Parts() {
 			for _, k := range s.of(part.Kind).partsOf(d.Key) {
-				s.drop(k, backend.Clean("its "+spec.Name+" ended", 60), r.At)
+				s.drop(k, backend.Clean("its "+spec.Name+" ended", 60), at)
 			}
 		}
 	}
@@ -182,6 +198,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 		}
 	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
+	st.forgotten = s.forgotten
 	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {

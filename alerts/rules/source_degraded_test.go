@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+const degradedRule = "source-degraded"
+
+// unreadSome has part of the sessions of helix not read.
+func (s *story) unreadSome(kinds ...backend.Unread) {
+	s.health("helix", func(h *fleet.SourceHealth) {
+		h.Status, h.Unread, h.Asked, h.LastOK = fleet.StatusDegraded, kinds, 40, s.wall
+		if h.UnreadSince.IsZero() {
+			h.UnreadSince = s.wall
+		}
+	})
+}
+
+func TestSourceDegradedBySessionsThatCannotBeRead(t *testing.T) {
+	s := begin(t, degradedRule)
+	s.look().quiet(degradedRule)
+	kinds := []backend.Unread{{Kind: backend.ErrTimeout, Sessions: 6, Example: backend.Text("s01: no complete answer")}, {Kind: backend.ErrUnauthorised, Sessions: 2, Example: backend.Text("s09: answered 401")}}
+	s.pass(5 * time.Second)
+	s.unreadSome(kinds...)
+	s.look().want(degradedRule, alerts.StatePending)
+	if code := alerts.ExitCode(s.board, s.lastState()); code != alerts.ExitUnknown {
+		t.Errorf("exit code %d", code)
+	}
+	s.pass(5 * time.Second)
+	s.unreadSome(kinds...)
+	a := s.look().want(degradedRule, alerts.StateFiring)
+	wantEvidence(t, a, "8 of 40 sessions cannot be read", "6 sessions did not answer in time (timeout), for example s01", "2 sessions refused the credential (unauthorised)")
+	if a.Severity != alerts.SeverityWarning || a.Counts() {
+		t.Errorf("alert %+v", a)
+	}
+	s.up("helix")
+	s.health("helix", func(h *fleet.SourceHealth) { h.Unread, h.UnreadSince = nil, time.Time{} })
+	s.after(5 * time.Second).quiet(degradedRule)
+}
+
+func TestSourceDegradedDoesNotFireForFew(t *testing.T) {
+	s := begin(t, degradedRule)
+	s.health("helix", func(h *fleet.SourceHealth) {
+		h.Unread, h.Asked = []backend.Unread{{Kind: backend.ErrTimeout, Sessions: 1}}, 40
+	})
+	s.every(5*time.Second, time.Minute, nil)
+	s.quiet(degradedRule)
+}
+
+// heldList is a list that lost its sessions before our eyes.
+func heldList(s *story) {
+	s.health("helix", func(h *fleet.SourceHealth) {
+		h.Status, h.Held = fleet.StatusDegraded, &fleet.HeldSessions{Count: 20, Lost: 20, Of: 20, Since: s.wall, Named: []backend.Safe{backend.Text("s00"), backend.Text("s01")}}
+	})
+}
+
+func TestSourceDegradedGapRestartColdStart(t *testing.T) {
+	s := begin(t, degradedRule)
+	heldList(s)
+	a := s.look().want(degradedRule, alerts.StateFiring)
+	wantEvidence(t, a, "its list lost 20 of 20 sessions at 12:00:00Z", "20 sessions are held until something says that they ended: s00, s01 and 18 more")
+	s.wantHeldThenBack(degradedRule, "helix", func() { heldList(s) })
+	s.wantSameAfterRestart(degradedRule, "helix", func() { heldList(s) })
+}
+
+// Between two runs of check a list that lost all is suspect too: what fired is neither ended nor healthy.
+func TestAListThatLostAllBetweenTwoRunsIsSuspect(t *testing.T) {
+	list := func(n int, gap time.Duration) *story {
+		s := begin(t, degradedRule, failedRule)
+		s.listed[backend.KindSession], s.listed[backend.KindWorkspace] = "helix", "helix"
+		for i := range 20 {
+			id := fmt.Sprintf("s%02d", i)
+			s.session(id, func(x *backend.Session) { x.Running = backend.Known(true) })
+			s.reads(id+"/box", reading{state: "failed", err: "max_instances reached", attempt: 20 * time.Minute, success: 40 * time.Minute})
+		}
+		s.look().want(failedRule, alerts.StateFiring)
+		s.off(gap)
+		for i := n; i < 20; i++ {
+			delete(s.sessions, sessionKey(fmt.Sprintf("s%02d", i)))
+			delete(s.workspaces, wsKey(fmt.Sprintf("s%02d/box", i)))
+		}
+		return s.after(time.Second)
+	}
+	s := list(0, 5*time.Minute)
+	s.want(failedRule, alerts.StateHeld)
+	wantEvidence(t, s.want(degradedRule, alerts.StateFiring), "its list lost at least 20 of 20 sessions since the last run")
+	if code := alerts.ExitCode(s.board, s.lastState()); code == alerts.ExitOK {
+		t.Error("it exits with 0")
+	}
+	s.off(5 * time.Minute)
+	s.after(time.Second).want(failedRule, alerts.StateHeld) // and at the next run
+	list(12, 5*time.Minute).quiet(degradedRule)
+	list(0, 3*time.Hour).quiet(degradedRule) // that is long enough for all of them to end
+}
