@@ -51,6 +51,7 @@ type Scenario struct {
 	Tmpdirs    []Tmpdir    `toml:"tmpdir"`
 	Refs       []Ref       `toml:"ref"`
 	Events     []Event     `toml:"event"`
+	Memories   []Memory    `toml:"memory"`
 	Restarts   []Restart   `toml:"restart"`
 	Expect     []Expect    `toml:"expect"`
 }
@@ -62,6 +63,7 @@ type Source struct {
 	About    []string        `toml:"about"`
 	Registry Words           `toml:"registry"` // words: answers, all-idle, no-route, wrong-path, none; the last one stays
 	Outages  []Outage        `toml:"outage"`
+	Troubles []Trouble       `toml:"trouble"`
 }
 
 // Outage is a span in which a source fails. From is the first failing poll, To the first that succeeds again; To zero:
@@ -84,6 +86,7 @@ type Session struct {
 	Ends   backend.Duration `toml:"ends"`   // its owner says that it ended, and its workspaces with it; zero: never
 	// Started is how long before the first step it began, zero: not known.
 	Started backend.Duration `toml:"started"`
+	SessionFacts
 }
 
 // Workspace is one entry of a session's registry.
@@ -99,6 +102,7 @@ type Workspace struct {
 	// Attempted and Succeeded are how long before the first step its last attempt and success were, zero: never.
 	Attempted backend.Duration `toml:"attempted"`
 	Succeeded backend.Duration `toml:"succeeded"`
+	WorkspaceFacts
 }
 
 // Sandbox is the machine behind a workspace.
@@ -110,17 +114,20 @@ type Sandbox struct {
 	States    Words  `toml:"states"` // words of backend.SandboxClass; the last one stays
 	ExitCode  int    `toml:"exit_code"`
 	OOMKilled bool   `toml:"oom_killed"` // once it is exited
+	SandboxFacts
 }
 
 // Count is what a source counts. Exactly one of Counter and Each is given.
 type Count struct {
-	Source   string         `toml:"source"`
-	Metric   backend.Metric `toml:"metric"`
-	Provider string         `toml:"provider"`
-	Session  string         `toml:"session"`
-	Counter  string         `toml:"counter"` // running total: what is counted is its increase, from the second sample on
-	Each     string         `toml:"each"`    // what is counted at each step: log lines
-	Sample   string         `toml:"sample"`  // a line behind the number
+	Source    string         `toml:"source"`
+	Metric    backend.Metric `toml:"metric"`
+	Provider  string         `toml:"provider"`
+	Session   string         `toml:"session"`
+	Workspace string         `toml:"workspace"`
+	Sandbox   string         `toml:"sandbox"`
+	Counter   string         `toml:"counter"` // running total: what is counted is its increase, from the second sample on
+	Each      string         `toml:"each"`    // what is counted at each step: log lines
+	Sample    string         `toml:"sample"`  // a line behind the number
 }
 
 // Restart ends the console after the step at At and starts another one at the first step after Down.

@@ -26,6 +26,7 @@ type plan struct {
 	tmpdir   []tmpdirPlan
 	ref      []refPlan
 	event    []eventPlan
+	memory   []memoryPlan
 	off      map[int]int      // restarts: the console stops after the key's step and starts at the value's
 	expect   map[int][]Expect // by step
 	subjects map[string]bool
@@ -46,8 +47,9 @@ type workspacePlan struct {
 
 type sandboxPlan struct {
 	Sandbox
-	key    backend.Key
-	states []string
+	key              backend.Key
+	states, health   []string
+	restarts, memory []sample
 }
 
 type countPlan struct {
@@ -88,6 +90,7 @@ func makePlan(s *Scenario, known []string) (*plan, error) {
 	p.counts(&f)
 	p.readWorks(&f)
 	p.readResources(&f)
+	p.readFacts(&f)
 	p.expectations(&f)
 	for _, e := range p.event {
 		if e.step > p.steps {
@@ -208,6 +211,7 @@ func (p *plan) workspaces(f *errorList) {
 		}
 		x.key = backend.Key{Kind: backend.KindWorkspace, Source: p.home(f, what, w.Source), Parent: p.id(f, what, session), ID: p.id(f, what, name)}
 		p.named(f, "workspace", w.ID)
+		p.readWorkspaceFacts(f, what, &x)
 		if w.Provider != "" {
 			p.subjects[x.key.Source+"/"+w.Provider] = true
 		}
@@ -237,6 +241,7 @@ func (p *plan) sandboxes(f *errorList) {
 				f.add("%s: %q is no state of a sandbox", what, w)
 			}
 		}
+		p.readSandboxFacts(f, what, &x)
 		p.sandbox = append(p.sandbox, x)
 	}
 }
@@ -248,6 +253,12 @@ func (p *plan) counts(f *errorList) {
 		if c.Session != "" {
 			x.series.Session = p.id(f, what, c.Session)
 			p.subjects[c.Session] = true
+		}
+		if c.Workspace != "" {
+			x.series.Workspace = p.id(f, what, c.Workspace)
+		}
+		if c.Sandbox != "" {
+			x.series.Sandbox = p.id(f, what, c.Sandbox)
 		}
 		if c.Provider != "" {
 			for _, s := range p.Sources {

@@ -208,6 +208,8 @@ func (p *player) poll(s *Source, step int) backend.Answer {
 			r.Scopes = append(r.Scopes, backend.Scope{Kind: kind, Complete: true})
 		}
 	}
+	r.Memory = p.memoryAt(s.ID, step, p.now)
+	s.put(r, time.Duration(step)*p.interval)
 	p.read(r)
 	a.Reading = r
 	return a

@@ -37,7 +37,7 @@ func newWorld(p *plan) *world {
 		w.work[i] = &attempts{before(x.Attempted), before(x.Succeeded)}
 	}
 	for i := range p.sandbox {
-		w.box[i] = &lifetime{}
+		w.box[i] = &lifetime{before(p.sandbox[i].Began), before(p.sandbox[i].Ended)}
 	}
 	return w
 }
@@ -107,7 +107,7 @@ func (w *world) addSandbox(i, step int, now time.Time) {
 			*life = lifetime{started: now}
 		}
 		was := *life
-		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, class, was) }
+		t.entity = func(m backend.Meta) backend.Entity { return x.entity(m, class, was, w.plan, step) }
 	}
 	w.entities = append(w.entities, t)
 }
@@ -138,6 +138,7 @@ func (s *sessionPlan) entity(m backend.Meta, word, answer string, start time.Tim
 	if s.Started > 0 {
 		e.StartedAt = backend.Known(start.Add(-s.Started.Std()))
 	}
+	s.SessionFacts.put(e)
 	return e
 }
 
@@ -148,10 +149,11 @@ func (x *workspacePlan) entity(m backend.Meta, word string, class backend.StateC
 	if class == backend.ClassFailed || class == backend.ClassEvicted || tried.attempt.After(tried.success) {
 		e.LastError = backend.Clean(x.Error, 4000)
 	}
+	x.WorkspaceFacts.put(e)
 	return e
 }
 
-func (x *sandboxPlan) entity(m backend.Meta, class backend.SandboxClass, life lifetime) backend.Entity {
+func (x *sandboxPlan) entity(m backend.Meta, class backend.SandboxClass, life lifetime, p *plan, step int) backend.Entity {
 	e := &backend.Sandbox{Meta: m, Name: backend.Clean(x.ID, 60), Provider: backend.Clean(x.Provider, 60), IsSandbox: true, Reported: backend.Clean(string(class), 40), Class: class,
 		StartedAt: known(life.started), CreatedAt: known(life.started), FinishedAt: known(life.finished)}
 	if x.Session != "" {
@@ -160,6 +162,7 @@ func (x *sandboxPlan) entity(m backend.Meta, class backend.SandboxClass, life li
 	if !life.finished.IsZero() {
 		e.ExitCode, e.OOMKilled = backend.Known(x.ExitCode), backend.Known(x.OOMKilled)
 	}
+	x.put(e, p, step)
 	return e
 }
 
