@@ -68,7 +68,9 @@ type Alert struct {
 	Severity    Severity
 	State       AlertState
 	Cause       backend.Safe
-	Fingerprint string // "v2:…", carries the version of the normalisation
+	Fingerprint string // "v3:…", carries the version of how causes are compared
+	// Variants are the live subjects by the values in their errors that differ; empty where they do not.
+	Variants Variants
 
 	Since  time.Time // when the alert took its state
 	Active time.Time // when its oldest finding became true

@@ -5,19 +5,47 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"sandglass/alerts/cause"
 	"sandglass/backend"
 )
 
-// causeVersion names the normalisation below. It is part of every fingerprint: when the algorithm changes, old
-// fingerprints are recognisably old instead of silently different.
-const causeVersion = "v2"
+// causeVersion names how causes are compared. It is part of every fingerprint: when that changes, old fingerprints are
+// recognisably old instead of silently different.
+const causeVersion = "v3"
 
 // maxCause bounds the text that is normalised and shown; a cause that differs only further back is the same cause.
-const maxCause = 400
+const maxCause = cause.Compared
 
-// Fingerprint identifies a cause: two texts that differ only in identifiers, numbers, paths, durations and quoted
-// values have the same one. It has the form "v2:" and 12 hexadecimal digits.
+// Fingerprint identifies a sentence of a rule's own: two that differ only in identifiers, numbers, paths, durations and
+// quoted values have the same one. It has the form "v3:" and 12 hexadecimal digits.
 func Fingerprint(text string) string { return fingerprint(NormaliseCause(text)) }
+
+// ErrorFingerprint identifies the cause of an error text of a backend. Texts of few listed words are compared as a whole; a
+// Board knows their templates too, see Board.CauseOf.
+func ErrorFingerprint(text string) string {
+	var r cause.Reader
+	r.Read(text)
+	return errorFingerprint(&r)
+}
+
+func errorFingerprint(r *cause.Reader) string {
+	if r.Weak {
+		return fingerprint("loose\x00" + string(r.Loose))
+	}
+	return fingerprint("words\x00" + string(r.Words))
+}
+
+// CauseOf identifies the cause of an error text as the alerts of this Board do.
+func (b *Board) CauseOf(text backend.Safe) string {
+	var r cause.Reader
+	r.Read(text.String())
+	if r.Weak && b != nil && b.memory != nil {
+		if id := b.memory.templates.Find(string(r.Loose)); id != "" {
+			return id
+		}
+	}
+	return errorFingerprint(&r)
+}
 
 func fingerprint(normalised string) string {
 	sum := sha256.Sum256([]byte(normalised))
@@ -79,6 +107,11 @@ func withoutRequest(s string) string {
 // varies stands for a number or an identifier. They are not told apart: of identifiers of eight hexadecimal digits every
 // fortieth has no letter and looks like a number, and would be a cause of its own.
 const varies = "<n>"
+
+// partly marks a text that goes on after what is compared.
+func partly(text backend.Safe) backend.Safe {
+	return backend.Textf("%s (its first %d characters are compared)", backend.Clean(text.String(), 120), maxCause)
+}
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since
 // they carry the meaning; a token is judged as a whole, so that "r2" and "schemaVersion" stay words.

@@ -95,7 +95,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	ev.open()
 	ev.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
 	ev.env = Env{State: st, Now: clk.Steady, Watching: ev.next.watching, clock: clk,
-		prints: map[string]string{}, homes: map[backend.Series]string{}}
+		prints: map[string]string{}, values: map[string]string{}, templates: old.templates, homes: map[backend.Series]string{}}
 	ev.deltas()
 	ev.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
 		if ev.all || ev.rebuild || len(ev.catchUp) > 0 || len(ev.moved) > 0 {
@@ -104,6 +104,8 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 		return ev.entities(kind), false
 	}
 	ev.causes()
+	ev.env.mine()
+	ev.next.templates = ev.env.templates
 	ev.gaps()
 	ev.lists()
 	ev.marked = ev.noteChanges()
@@ -117,7 +119,7 @@ func (ev *evaluation) causes() {
 	if ev.all { // most of what fails can have a text of its own
 		texts = min(ev.st.Workspaces.Len(), 1<<14)
 	}
-	ev.env.causes = causes{list: make([]cause, 0, texts), at: make(map[string]int, texts)}
+	ev.env.causes = causes{list: make([]causeText, 0, texts), at: make(map[string]int, texts)}
 	ev.spare = make([]change, 0, texts)
 	say := func(w *backend.Workspace) {
 		if !w.LastError.IsEmpty() {
@@ -265,7 +267,7 @@ func (ev *evaluation) evaluate(r Rule) {
 		l = &ruleState{}
 	}
 	dueKeys, due := l.due.take(ev.env.Now)
-	re := &ruleEvaluation{evaluation: ev, rule: r, meta: m, old: l, settling: ev.settling(m), cursor: recordCursor{rs: l.records}, changes: ev.spare[:0]}
+	re := &ruleEvaluation{evaluation: ev, rule: r, meta: m, old: l, settling: ev.settling(m), cursor: recordCursor{rs: l.records}, changes: ev.spare[:0], apart: l.apart}
 	late := re.due(dueKeys)
 	re.depart(late)
 	if s, ok := r.(SubjectRule); ok {
@@ -283,6 +285,7 @@ func (ev *evaluation) evaluate(r Rule) {
 	}
 	re.changes = sortChanges(re.changes)
 	n := &ruleState{groups: re.regroup(), buckets: re.buckets, flaps: re.flaps}
+	n.apart = re.stillApart(n.groups)
 	n.records = re.after(byFleet)
 	n.due = due.with(re.changes)
 	ev.spare = re.changes

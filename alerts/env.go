@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"sandglass/alerts/cause"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -17,15 +18,20 @@ type Env struct {
 
 	clock  clock
 	causes causes
+	reader cause.Reader
 	names  map[string]Naming // by fingerprint
-	prints map[string]string // fingerprints by normalised text
-	norm   []byte            // what is normalised
-	homes  map[backend.Series]string
-	gaps   map[string]gap
-	live   map[string]Live
-	lists  map[string]listMemory
-	read   lastRead
-	owner  searchCursor // among the State's sessions
+	prints map[string]string // fingerprints by the words that make the cause
+	values map[string]string // each list of values once
+	// templates are those of the Board before, or with what the workspaces of this State say; weak are the texts that need them.
+	templates *cause.Templates
+	weak      []weakText
+	mined     bool
+	homes     map[backend.Series]string
+	gaps      map[string]gap
+	live      map[string]Live
+	lists     map[string]listMemory
+	read      lastRead
+	owner     searchCursor // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }
@@ -51,15 +57,23 @@ func (e *Env) Silent(source string, inputs ...backend.Input) (why backend.Safe, 
 	return backend.Safe{}, false
 }
 
-type cause struct {
+// causeText is an error text that was read.
+type causeText struct {
 	raw, text   backend.Safe
 	fingerprint string
+	values      string // that tell variants apart, as cause.Values reads them
+}
+
+// weakText is a text of few listed words.
+type weakText struct {
+	at    int // in causes
+	loose string
 }
 
 // causes are the texts of one State that were normalised. Every rule asks for them in about the same order, so that the
 // next one asked for is mostly one of the next few, which needs no hashing.
 type causes struct {
-	list []cause
+	list []causeText
 	at   map[string]int // in list, by the raw text
 	next int            // in list, after the one that was asked for last
 }
@@ -67,8 +81,8 @@ type causes struct {
 // nearCauses is how many of the list are looked at before the map is.
 const nearCauses = 3
 
-func (c *causes) find(raw backend.Safe) (*cause, bool) {
-	for i := c.next; i < min(c.next+nearCauses, len(c.list)); i++ {
+func (c *causes) find(raw backend.Safe) (*causeText, bool) {
+	for i := max(c.next-1, 0); i < min(c.next+nearCauses, len(c.list)); i++ {
 		if c.list[i].raw == raw {
 			c.next = i + 1
 			return &c.list[i], true
@@ -82,7 +96,7 @@ func (c *causes) find(raw backend.Safe) (*cause, bool) {
 	return &c.list[i], true
 }
 
-func (c *causes) add(x cause) {
+func (c *causes) add(x causeText) {
 	c.at[x.raw.String()] = len(c.list)
 	c.list = append(c.list, x)
 	c.next = len(c.list)
@@ -151,21 +165,75 @@ func (e *Env) Clock(t time.Time) string {
 	return t.Format("2006-01-02 15:04Z")
 }
 
-// Cause normalises a cause text; equal texts of one State are normalised once.
+// Cause reads an error text: what is shown of it, and what identifies its cause. Equal texts of one State are read once.
 func (e *Env) Cause(raw backend.Safe) (backend.Safe, string) {
-	if c, ok := e.causes.find(raw); ok {
-		return c.text, c.fingerprint
-	}
-	e.norm = appendCause(e.norm[:0], raw.String())
-	fp, ok := e.prints[string(e.norm)]
-	if !ok {
-		norm := string(e.norm)
-		fp = fingerprint(norm)
-		e.prints[norm] = fp
-	}
-	c := cause{raw, CauseText(raw), fp}
-	e.causes.add(c)
+	c := e.readCause(raw)
 	return c.text, c.fingerprint
+}
+
+// Values are the values of an error text that may tell variants of its cause apart, see Verdict; none when its cause is not
+// the given one. An empty fingerprint is any.
+func (e *Env) Values(raw backend.Safe, fingerprint string) string {
+	if raw.IsEmpty() {
+		return ""
+	}
+	c := e.readCause(raw)
+	if fingerprint != "" && fingerprint != c.fingerprint {
+		return ""
+	}
+	return c.values
+}
+
+func (e *Env) readCause(raw backend.Safe) *causeText {
+	if c, ok := e.causes.find(raw); ok {
+		return c
+	}
+	r := &e.reader
+	r.Read(raw.String())
+	c := causeText{raw: raw, text: CauseText(raw), values: e.values[string(r.Values)]}
+	if c.values == "" && len(r.Values) > 0 {
+		c.values = string(r.Values)
+		e.values[c.values] = c.values
+	}
+	if r.Beyond {
+		c.text = partly(c.text)
+	}
+	if r.Weak {
+		loose := string(r.Loose)
+		if c.fingerprint = e.templates.Find(loose); c.fingerprint == "" {
+			c.fingerprint = errorFingerprint(r)
+		}
+		if !e.mined {
+			e.weak = append(e.weak, weakText{len(e.causes.list), loose})
+		}
+	} else if fp, ok := e.prints[string(r.Words)]; ok {
+		c.fingerprint = fp
+	} else {
+		c.fingerprint = errorFingerprint(r)
+		e.prints[string(r.Words)] = c.fingerprint
+	}
+	e.causes.add(c)
+	return &e.causes.list[len(e.causes.list)-1]
+}
+
+// mine finds the templates of the texts that need one. What the rules read later only looks for one.
+func (e *Env) mine() {
+	e.mined = true
+	if len(e.weak) == 0 {
+		return
+	}
+	texts := make([]string, len(e.weak))
+	for i, w := range e.weak {
+		texts[i] = w.loose
+	}
+	var ids map[string]string
+	e.templates, ids = e.templates.Mine(texts, e.Now, func(loose string) string { return fingerprint("loose\x00" + loose) })
+	for _, w := range e.weak {
+		if id := ids[w.loose]; id != "" {
+			e.causes.list[w.at].fingerprint = id
+		}
+	}
+	e.weak = nil
 }
 
 // Names is what the normalised text of a cause names; it is read once per fingerprint and State.

@@ -22,6 +22,7 @@ type ruleEvaluation struct {
 	promoted []change     // by corroboration
 	cursor   recordCursor // in the records before
 	flaps    map[groupID]flap
+	apart    map[apartID][]string
 }
 
 func (re *ruleEvaluation) put(was, next *record) {
@@ -132,6 +133,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 	if v.Confirmed.IsZero() {
 		v.Confirmed = re.env.ReadAt(meta)
 	}
+	re.old.lined(&v)
 	next := re.step(k, rec, &v)
 	if next != nil && next != rec {
 		next.Listed = true

@@ -22,47 +22,68 @@ func (re *ruleEvaluation) regroup() map[groupID]*group {
 	if groups == nil {
 		groups = make(map[groupID]*group, len(touched))
 	}
-	var promoted []change
 	flaps := make(map[groupID]flap, len(touched))
-	for _, id := range slices.SortedFunc(maps.Keys(touched), groupID.compare) {
-		was := re.old.groups[id]
-		g := &group{id: id}
-		if was != nil {
-			*g = *was
+	for own := touched; len(own) > 0; { // in the second round the variants that got lines of their own
+		var moved []change
+		for _, id := range slices.SortedFunc(maps.Keys(own), groupID.compare) {
+			moved = append(moved, re.update(groups, id, own[id], flaps)...)
 		}
-		g.change(touched[id])
-		if up := re.corroborate(g); len(up) > 0 {
-			g.change(up)
-			promoted = append(promoted, up...)
+		own = map[groupID][]change{}
+		for _, c := range moved {
+			id, _ := c.next.group()
+			own[id], touched[id] = append(own[id], change{next: c.next}), append(touched[id], change{next: c.next})
 		}
-		re.differs = true
-		moved := len(g.members) == 0 && re.movedOn(touched[id])
-		if g.flap = re.old.flaps[id]; !moved {
-			g.flap = re.flapOf(id, was, g)
-		}
-		flaps[id] = g.flap
-		switch {
-		case len(g.members) > 0:
-			re.begin(was, g)
-			re.write(g)
-		case was == nil:
-			continue
-		case g.flap.Flaps && !moved:
-			re.keep(g)
-		default:
-			delete(groups, id)
-			re.leave(was, touched[id])
-			continue
-		}
-		groups[id] = g
-		re.transition(was, g)
 	}
 	groups = re.report(re.settle(groups, flaps))
 	re.reportEnded(groups)
-	if re.promoted = promoted; len(promoted) > 0 {
-		re.changes = sortChanges(append(re.changes, promoted...))
+	if len(re.promoted) > 0 {
+		re.changes = sortChanges(append(re.changes, re.promoted...))
 	}
 	return re.refresh(groups, touched)
+}
+
+// update brings one group up to date. It returns the members that leave it for lines of their own.
+func (re *ruleEvaluation) update(groups map[groupID]*group, id groupID, changes []change, flaps map[groupID]flap) (moved []change) {
+	was := groups[id]
+	g := &group{id: id}
+	if was != nil {
+		*g = *was
+	}
+	g.change(changes)
+	if up := re.corroborate(g); len(up) > 0 {
+		g.change(up)
+		re.promoted = append(re.promoted, up...)
+	}
+	if moved = re.secede(g); len(moved) > 0 {
+		left := make([]change, len(moved))
+		for i, c := range moved {
+			left[i] = change{was: c.was}
+		}
+		g.change(left)
+		re.promoted = append(re.promoted, moved...)
+	}
+	re.differs = true
+	gone := len(g.members) == 0 && re.movedOn(changes)
+	if g.flap = re.old.flaps[id]; !gone {
+		g.flap = re.flapOf(id, was, g)
+	}
+	flaps[id] = g.flap
+	switch {
+	case len(g.members) > 0:
+		re.begin(was, g)
+		re.write(g)
+	case was == nil:
+		return moved
+	case g.flap.Flaps && !gone:
+		re.keep(g)
+	default:
+		delete(groups, id)
+		re.leave(was, changes)
+		return moved
+	}
+	groups[id] = g
+	re.transition(was, g)
+	return moved
 }
 
 // beginGrace is how long after its start a process takes what it finds for older than itself: its predecessor may have
@@ -217,6 +238,12 @@ func (re *ruleEvaluation) write(g *group) {
 	if a.Cause.IsEmpty() || m.Folds || said.Listing != nil {
 		a.Cause = o.Cause
 	}
+	if g.alert != nil && g.count.live.values.same(g.valued) {
+		a.Variants = g.alert.Variants
+	} else if g.count.live.values != nil {
+		a.Variants = VariantsOf(g.count.live.values.by)
+	}
+	g.valued = g.count.live.values
 	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, said.Trend, said.TrendSpan
 	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
 	if a.State != t.state {
@@ -228,6 +255,7 @@ func (re *ruleEvaluation) write(g *group) {
 	if said.Listing != nil && len(g.members) == 1 {
 		a.Subjects, a.SubjectCount = re.listed(said.Listing, a.State), said.Listing.Count
 		a.Sessions, a.Providers, a.Tenants = said.Listing.Sessions, said.Listing.Providers, said.Listing.Tenants
+		a.Variants = said.Listing.Variants
 	} else {
 		a.Subjects = re.list(g.members, t.live)
 	}

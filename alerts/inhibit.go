@@ -81,7 +81,11 @@ func (ev *evaluation) partOf(g *group, outages []outage) string {
 
 func equal(names []string, a, b map[string]string) bool {
 	for _, n := range names {
-		if a[n] == "" || a[n] != b[n] {
+		x, y := a[n], b[n]
+		if n == LabelFingerprint { // a variant's own line is part of its cause
+			x, y = baseFingerprint(x), baseFingerprint(y)
+		}
+		if x == "" || x != y {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"sandglass/alerts/cause"
 	"sandglass/backend"
 )
 
@@ -29,6 +30,8 @@ type memory struct {
 	past     map[backend.Key]Past
 	lists    map[string]listMemory // by source
 	ownLists map[string]bool       // sources whose list this process has read
+	// templates are the forms of error texts of few listed words.
+	templates *cause.Templates
 }
 
 // gap is a reason for which no subject of a source can be judged.
@@ -47,6 +50,7 @@ type ruleState struct {
 	due      *dueIndex
 	flaps    map[groupID]flap     // of alerts that changed lately, those that are gone included
 	buckets  map[string][]*record // of a Bucketer, by place; sorted by key
+	apart    map[apartID][]string // variants that are lines of their own
 }
 
 // record is one finding, or a note about a subject that is none. Notes are many, so they do without the rest.
@@ -65,6 +69,7 @@ type record struct {
 type finding struct {
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	Cause       backend.Safe  `json:"cause,omitzero"`
+	Values      string        `json:"values,omitempty"`   // of its error, that tell variants of the cause apart
 	Severity    Severity      `json:"severity,omitempty"` // empty: the rule's
 	Runbook     string        `json:"runbook,omitempty"`
 	Active      time.Time     `json:"active,omitzero"` // when it became true
@@ -163,6 +168,7 @@ type group struct {
 	began   time.Time // steady time at which the alert came; kept while its severity changes
 	worse   worse
 	flap    flap
+	valued  *valueCounts // of which the alert's variants are made
 	// unreported says that what changed during the start is not on the timeline yet; before is the group as of the start.
 	unreported bool
 	before     *group

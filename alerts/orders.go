@@ -153,9 +153,10 @@ const grownTimes = 10
 
 // acknowledged is what holds for an alert that began at a time and was worse since: an acknowledgement, or one that lapsed.
 func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse) (*Acknowledgement, *Lapse) {
-	about, severity := o.about[alertKey{a.Rule, a.Source, a.Fingerprint}], a.Severity
+	k, severity := alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity
+	about := o.about[k]
 	if len(about) == 0 {
-		return nil, nil
+		return nil, o.outdated(c, k, a.Active)
 	}
 	x := about[len(about)-1]
 	at := c.orderTime(x.At)
@@ -179,6 +180,34 @@ func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse) (*
 	}
 	return &taken, nil
 }
+
+// outdated is what a former version of this program kept: an acknowledgement of an alert of this rule and source that was
+// there then. It names the cause in another way, so which of the rule's alerts it meant is not known any more.
+func (o *Orders) outdated(c *clock, k alertKey, active time.Time) *Lapse {
+	var last *Order
+	for of, about := range o.about {
+		x := &about[len(about)-1]
+		at := c.orderTime(x.At)
+		if of.rule != k.rule || of.source != k.source || isCurrent(of.fingerprint) || x.Kind != OrderAcknowledge ||
+			c.display(at).Before(active) || !c.Steady.Before(at.Add(x.For)) {
+			continue
+		}
+		if last == nil || x.At.After(last.At) || x.At.Equal(last.At) && x.ID > last.ID {
+			last = x
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	at := c.orderTime(last.At)
+	version, _, _ := strings.Cut(last.Fingerprint, ":")
+	return &Lapse{Acknowledgement{Owner: last.Owner, Reason: last.Reason, At: c.display(at), Until: c.display(at.Add(last.For))},
+		backend.Textf("an alert of this rule was acknowledged when causes were compared in another way (%s, now %s): acknowledge again if it was this one",
+			backend.Clean(version, 10), causeVersion), false}
+}
+
+// isCurrent reports whether a fingerprint is of the present version.
+func isCurrent(fp string) bool { return strings.HasPrefix(fp, causeVersion+":") }
 
 // matters reports whether an order may still matter: until a week after its end.
 func (x *Order) matters(now time.Time) bool { return now.Sub(x.At.Add(x.For)) < 7*24*time.Hour }

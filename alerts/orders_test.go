@@ -475,3 +475,24 @@ func TestOutagesDoNotHideEachOther(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAcknowledgementOfAFormerVersionSaysSo(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on on")
+	a := l.board.Alerts[0]
+	ack := ackOf(a, l.now, time.Hour)
+	ack.Fingerprint = "v2:0123456789ab"
+	l.order(ack)
+	if a = l.board.Alerts[0]; a.Acknowledged != nil || a.Lapsed == nil || a.Lapsed.Owner.String() != "mara" ||
+		a.Lapsed.Why.String() != "an alert of this rule was acknowledged when causes were compared in another way (v2, now v3): acknowledge again if it was this one" {
+		t.Fatalf("%+v %+v", a.Acknowledged, a.Lapsed)
+	}
+	l.order(ack, ackOf(a, l.now.Add(time.Second), time.Hour))
+	if a = l.board.Alerts[0]; a.Acknowledged == nil || a.Lapsed != nil {
+		t.Errorf("acknowledged again: %+v %+v", a.Acknowledged, a.Lapsed)
+	}
+	l.minutes("off off on") // what began later was not meant
+	l.order(ack)
+	if a = l.board.Alerts[0]; a.Lapsed != nil {
+		t.Errorf("a later alert: %+v", a.Lapsed)
+	}
+}

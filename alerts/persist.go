@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"sandglass/alerts/cause"
 	"sandglass/backend/lockfile"
 )
 
@@ -41,12 +42,21 @@ type savedState struct {
 	Config      string                `json:"config,omitempty"`
 	Past        []savedPast           `json:"past,omitempty"`
 	Lists       map[string]listMemory `json:"lists,omitempty"`
+	Templates   []cause.Template      `json:"templates,omitempty"`
 }
 
 type savedRule struct {
 	Records []*record    `json:"records"`
 	Alerts  []savedAlert `json:"alerts,omitempty"`
 	Flaps   []savedFlap  `json:"flaps,omitempty"`
+	Apart   []savedApart `json:"apart,omitempty"`
+}
+
+// savedApart is a cause whose variants have lines of their own.
+type savedApart struct {
+	Source       string   `json:"source"`
+	Fingerprint  string   `json:"fingerprint"`
+	Combinations []string `json:"combinations"`
 }
 
 // savedFlap is one alert's history of results.
@@ -74,7 +84,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Past: b.savedPasts(), Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Templates: b.memory.templates.List(), Past: b.savedPasts(), Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -91,6 +101,12 @@ func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 		}
 		slices.SortFunc(r.Flaps, func(a, b savedFlap) int {
 			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint), strings.Compare(string(a.Severity), string(b.Severity)))
+		})
+		for id, c := range l.apart {
+			r.Apart = append(r.Apart, savedApart{id.source, id.fingerprint, c})
+		}
+		slices.SortFunc(r.Apart, func(a, b savedApart) int {
+			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint))
 		})
 		slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
 		s.Rules[name] = r
@@ -126,7 +142,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, lists: s.Lists,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists,
 		past:   restorePast(s.Past, now.Wall),
 		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
@@ -189,6 +205,12 @@ func restoreLedger(mem *memory, rule Rule, saved savedRule) (*ruleState, error) 
 			l.flaps = make(map[groupID]flap, len(saved.Flaps))
 		}
 		l.flaps[groupID{f.Source, f.Fingerprint, f.Severity}] = f.flap
+	}
+	for _, x := range saved.Apart {
+		if l.apart == nil {
+			l.apart = make(map[apartID][]string, len(saved.Apart))
+		}
+		l.apart[apartID{x.Source, x.Fingerprint}] = x.Combinations
 	}
 	lister := &ruleEvaluation{evaluation: &evaluation{env: Env{clock: mem.clock}}, meta: rule.Meta()}
 	for _, sa := range saved.Alerts {

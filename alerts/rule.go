@@ -147,6 +147,7 @@ type Verdict struct {
 	Bounds       Bounds
 	Cause        backend.Safe // readable
 	Fingerprint  string       // of the cause; required with True
+	Values       string       // of an error text that tell variants of the cause apart, from Env.Values
 	Severity     Severity     // where it differs from the rule's; empty: the rule's
 	Runbook      string
 	// Source is the source that is judged, Via another one that the verdict rests on, empty when there is none.
@@ -171,4 +172,5 @@ type Verdict struct {
 type Listing struct {
 	Subjects                            []Subject
 	Count, Sessions, Providers, Tenants int
+	Variants                            Variants `json:",omitzero"`
 }

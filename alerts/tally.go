@@ -58,10 +58,12 @@ type liveTotals struct {
 	confirmed          extreme // the latest
 	sessions           map[sessionID]int
 	providers, tenants map[backend.Safe]int
+	values             *valueCounts // replaced when they change
 }
 
 func (a *liveTotals) make() {
 	a.sessions, a.providers, a.tenants = map[sessionID]int{}, map[backend.Safe]int{}, map[backend.Safe]int{}
+	a.values = &valueCounts{map[string]int{}}
 }
 
 func (a *liveTotals) clone() {
@@ -87,9 +89,13 @@ func tally(members []*record) count {
 	for _, r := range members {
 		if c.add(r) {
 			run.add(&c.live, r)
+			run.count(&c.live, r.Values)
 		}
 	}
 	run.flush(&c.live)
+	if run.valued > 0 {
+		c.live.values.by[run.values] += run.valued
+	}
 	return c
 }
 
@@ -97,6 +103,8 @@ func tally(members []*record) count {
 type runs struct {
 	n      int
 	sample *record
+	valued int // how many have these values
+	values string
 }
 
 func (x *runs) add(a *liveTotals, r *record) {
@@ -113,6 +121,14 @@ func (x *runs) flush(a *liveTotals) {
 		a.owners(x.sample, x.n)
 	}
 	x.n = 0
+}
+
+func (x *runs) count(a *liveTotals, values string) {
+	if x.valued > 0 && values != x.values {
+		a.values.by[x.values] += x.valued
+		x.valued = 0
+	}
+	x.valued, x.values = x.valued+1, values
 }
 
 func sameOwners(a, b *record) bool {
@@ -198,12 +214,13 @@ func (c count) with(changes []change, members []*record) count {
 	if c.live.sessions == nil || 2*len(changes) > len(members) {
 		return tally(members)
 	}
-	cloned := false
+	cloned, revalued := false, false
 	for _, x := range changes { // what comes before what goes: the newest readings replace older ones
 		was, next := living(x.was), living(x.next)
 		if x.next != nil {
 			c.add(x.next)
 		}
+		c.live.revalue(was, next, &revalued)
 		if was == next || was != nil && next != nil && sameOwners(was, next) {
 			continue
 		}
@@ -228,6 +245,22 @@ func (c count) with(changes []change, members []*record) count {
 		return tally(members)
 	}
 	return c
+}
+
+// revalue counts the values of a member that came, went or changed them.
+func (a *liveTotals) revalue(was, next *record, cloned *bool) {
+	if was == next || was != nil && next != nil && was.Values == next.Values {
+		return
+	}
+	if !*cloned {
+		a.values, *cloned = &valueCounts{maps.Clone(a.values.by)}, true
+	}
+	if next != nil {
+		addCount(a.values.by, next.Values, 1)
+	}
+	if was != nil {
+		addCount(a.values.by, was.Values, -1)
+	}
 }
 
 func living(r *record) *record {

@@ -51,7 +51,7 @@ func Signals() (context.Context, context.CancelFunc) {
 }
 
 // CauseOf names the cause in an error text, as alerts do.
-func CauseOf(text backend.Safe) string { return alerts.Fingerprint(text.String()) }
+func CauseOf(text backend.Safe) string { return alerts.ErrorFingerprint(text.String()) }
 
 // Known is what a configuration file may name.
 func (a *App) Known() config.Catalog {

@@ -82,6 +82,8 @@ func checkShape() shape {
 				"id":   is("string"), "state": state, "since": is("time|null")})),
 			"evidence": listOf(object(map[string]shape{"text": is("string"), "value": is("number|null"), "unit": is("string"),
 				"source": is("string"), "at": is("time|null"), "trend": optional(listOf(is("number"))), "trend_seconds": optional(is("number"))})),
+			"variants": optional(object(map[string]shape{"count": is("number"), "text": is("string"), "list": listOf(object(map[string]shape{
+				"values": listOf(object(map[string]shape{"label": is("string"), "value": is("string")})), "subjects": is("number")}))})),
 			"why": optional(is("string")), "confirmed": optional(is("time")),
 			"lapsed": optional(object(map[string]shape{"owner": is("string"), "reason": is("string"), "at": is("time"), "until": is("time"),
 				"why": is("string")})),

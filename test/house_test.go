@@ -30,7 +30,8 @@ var mayImport = []struct {
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter"}}, // adapters
-	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile"}},
+	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},
+	{"alerts/cause", nil},
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},

@@ -112,6 +112,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 		Outcome: alerts.True, Source: home, Cause: n.Cause, Fingerprint: fp, Runbook: "1", Detail: n.Cause, Confirmed: latestOf(n.LastAttempt, n.Seen),
 		Bounds: alerts.Bounds{Earliest: b.success, Latest: b.first}, Listing: listingOf[failureNote](env, notes, home),
 	}
+	v.Listing.Variants = variantsOf(env, notes)
 	if what&alerts.NamesQuota != 0 {
 		v.Runbook = "7"
 	}

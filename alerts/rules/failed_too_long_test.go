@@ -23,7 +23,7 @@ func TestFailedWithOneAttemptFortyMinutesBackFiresAtOnce(t *testing.T) {
 	if !a.Bounds.Latest.Equal(s.wall.Add(-40*time.Minute)) || !a.Bounds.Earliest.Equal(s.wall.Add(-50*time.Minute)) {
 		t.Errorf("bounds %v", a.Bounds)
 	}
-	if a.Severity != alerts.SeverityCritical || a.Runbook != "1" || a.Cause.String() != quota || !strings.HasPrefix(a.Fingerprint, "v2:") {
+	if a.Severity != alerts.SeverityCritical || a.Runbook != "1" || a.Cause.String() != quota || !strings.HasPrefix(a.Fingerprint, "v3:") {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "1 workspace with this cause in 1 session", "lastError: "+quota, "a/box last succeeded at 11:10:00Z", "newest failed attempt was at 11:20:00Z")
@@ -235,8 +235,8 @@ func TestFailedRestartInTheMiddleChangesNothing(t *testing.T) {
 
 func TestFailedGoneWhileTheProgramDidNotRun(t *testing.T) {
 	s := begin(t, failedRule)
-	for _, path := range []string{"a/box", "b/box", "c/box"} {
-		s.reads(path, reading{state: "failed", err: "cause of " + path[:1], attempt: 40 * time.Minute, success: 50 * time.Minute})
+	for path, cause := range map[string]string{"a/box": "connection refused", "b/box": "database is locked", "c/box": "certificate has expired"} {
+		s.reads(path, reading{state: "failed", err: cause, attempt: 40 * time.Minute, success: 50 * time.Minute})
 	}
 	s.look()
 	s.restart()

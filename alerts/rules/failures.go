@@ -99,6 +99,15 @@ func unmentioned(env *alerts.Env, known alerts.Known, seen map[backend.Key]bool)
 	return out
 }
 
+// variantsOf are the variants of one cause among failures.
+func variantsOf(env *alerts.Env, notes alerts.Notes) alerts.Variants {
+	counts := map[string]int{}
+	for _, n := range each[failureNote](notes) {
+		counts[env.Values(cmp.Or(n.Raw, n.Cause), "")]++
+	}
+	return alerts.VariantsOf(counts)
+}
+
 // listable is a pointer to a workspace's note of type N that an alert about many lists.
 type listable[N any] interface {
 	*N

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -97,8 +98,9 @@ func (r *failureRun) earliest() time.Time {
 	return r.Success
 }
 
-// describe fills in whom a verdict is about.
+// describe fills in whom a verdict is about, and which variant of its cause it is.
 func describe(env *alerts.Env, w *backend.Workspace, v *alerts.Verdict) {
+	v.Values = env.Values(cmp.Or(w.LastError, v.Cause), v.Fingerprint)
 	v.Session = w.Key.Parent
 	v.Provider = w.Provider
 	if s := env.SessionOf(w); s != nil {
@@ -123,10 +125,7 @@ func causeOf[N any, P interface {
 	}
 	n = own(old, n)
 	c := n.errorCause()
-	if fp != c.Fingerprint {
-		c.Cause, c.Fingerprint = cause, fp
-	}
-	c.Raw = w.LastError
+	c.Cause, c.Fingerprint, c.Raw = cause, fp, w.LastError
 	return n, c.Cause, fp
 }
 

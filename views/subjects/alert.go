@@ -22,7 +22,7 @@ func Alerts() *Set[*alerts.Alert] {
 		Rows: func(_ *fleet.State, b *alerts.Board) iter.Seq[row] { return slices.Values(b.Alerts) },
 		Key:  views.AlertKey,
 		Text: func(a row) string {
-			return a.Rule + " " + a.Cause.String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
+			return a.Rule + " " + a.Cause.String() + " " + a.Variants.Text().String() + " " + a.Source + " " + string(a.Severity) + " " + string(a.State)
 		},
 		JSON: func(a row, _ *views.Snapshot) ([]byte, error) {
 			doc := NewAlertJSON(a)
@@ -171,6 +171,9 @@ func causeCell(a *alerts.Alert) Cell {
 			Tone: quiet(a, theme.Normal)}
 	}
 	c := errorCell(a.Cause)
+	if v := a.Variants; !v.IsZero() {
+		c = Cell{Text: backend.Textf("%s; %s", a.Cause, v.Text()), Short: backend.Textf("%d variants: %s", v.Count, BareError(a.Cause.String())), Tone: c.Tone}
+	}
 	c.Tone = quiet(a, c.Tone)
 	if a.Inhibits > 0 { // said where there is room; the details always list them
 		if c.Short.IsEmpty() {

@@ -26,6 +26,7 @@ type AlertJSON struct {
 	SubjectCount int               `json:"subject_count"`
 	Subjects     []SubjectJSON     `json:"subjects"`
 	Evidence     []EvidenceJSON    `json:"evidence"`
+	Variants     *VariantsJSON     `json:"variants,omitempty"` // left out where the errors of its subjects do not differ
 
 	// These are left out where there is nothing to say.
 	Why         backend.Safe   `json:"why,omitzero"`       // what decides while it is suspected, or what is missing while it is held
@@ -36,6 +37,13 @@ type AlertJSON struct {
 	Direction   *DirectionJSON `json:"direction,omitempty"`
 
 	Joined []string `json:"-"` // ids of the alerts that were joined with it
+}
+
+// VariantsJSON are the subjects by the values in their errors that differ.
+type VariantsJSON struct {
+	Count int              `json:"count"`
+	Text  backend.Safe     `json:"text"`
+	List  []alerts.Variant `json:"list"` // the most frequent first, at most 20
 }
 
 // LapseJSON is an acknowledgement that holds no more.
@@ -122,6 +130,9 @@ func NewAlertJSON(a *alerts.Alert) AlertJSON {
 			s := d.Time.Seconds()
 			c.Direction.Seconds = &s
 		}
+	}
+	if v := a.Variants; !v.IsZero() {
+		c.Variants = &VariantsJSON{Count: v.Count, Text: v.Text(), List: v.List}
 	}
 	if k := a.Acknowledged; k != nil {
 		c.Acknowledged = &AckJSON{Owner: k.Owner, Reason: k.Reason, At: views.At(k.At), Until: views.At(k.Until)}

@@ -46,6 +46,7 @@ func (w *writer) short(a *alerts.Alert, how string) {
 func (w *writer) alert(a *alerts.Alert) {
 	w.short(a, "tab goes through the subjects")
 	w.folded(a)
+	w.variants(a)
 	w.subjects(a, len(a.Subjects))
 	w.Head("Identity")
 	w.Field("id", normal(a.ID))
@@ -66,6 +67,24 @@ func (w *writer) headline(a *alerts.Alert) {
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
 		w.Field("cause", normal(a.Cause.String()))
+	}
+	if v := a.Variants; !v.IsZero() {
+		w.Field("errors", normal(v.Text().String()))
+		w.Keep(keepFact)
+	}
+}
+
+// variants lists all variants of the cause that the short form does not name.
+func (w *writer) variants(a *alerts.Alert) {
+	if len(a.Variants.List) <= alerts.ShownVariants {
+		return
+	}
+	w.Head("Variants of the cause")
+	for _, v := range a.Variants.List {
+		w.Line(normal("  "+v.Text(true).String()), dim("  "+kit.Number(v.Subjects)))
+	}
+	if rest := a.Variants.Count - len(a.Variants.List); rest > 0 {
+		w.Line(dim("  and " + kit.Number(rest) + " more"))
 	}
 }
 

@@ -93,6 +93,7 @@ func join(a, b subjects.AlertJSON) subjects.AlertJSON {
 	}
 	lead.Joined = append(slices.Concat(lead.Joined, other.Joined), other.ID)
 	lead.SubjectCount += other.SubjectCount
+	lead.Variants = nil // each of the two counts its own subjects
 	lead.Subjects = append(slices.Clone(lead.Subjects), other.Subjects...)
 	lead.Evidence = append(slices.Clone(lead.Evidence), other.Evidence...)
 	if e := other.SinceBounds.Earliest; !e.IsZero() && (lead.SinceBounds.Earliest.IsZero() || e.Before(lead.SinceBounds.Earliest.Time)) {

@@ -199,6 +199,9 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	if !a.Cause.IsEmpty() {
 		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
 	}
+	if a.Variants != nil {
+		fmt.Fprintf(b, "  %s\n", a.Variants.Text)
+	}
 	writeBounds(b, a.SinceBounds, now)
 	writeWhy(b, a, now)
 	if k := a.Acknowledged; k != nil {

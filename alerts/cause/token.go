@@ -1,0 +1,320 @@
+package cause
+
+import "strings"
+
+// token reads the token from i to end and returns where the next one begins.
+func (r *Reader) token(i, end int) int {
+	tok := r.text[i:end]
+	n := len(tok)
+	for n > 0 && strings.IndexByte(".:-/+~", tok[n-1]) >= 0 {
+		n--
+	}
+	if n == 0 {
+		return end
+	}
+	tail := tok[n:]
+	tok = tok[:n]
+	for len(tok) > 1 && (tok[0] == ':' || tok[0] == '.' && isLetter(tok[1]) && !strings.Contains(tok, "/") || tok[0] == '-' && isLetter(tok[1])) {
+		tok = tok[1:]
+	}
+	if end < len(r.text) && r.text[end] == '=' && tail == "" && !isBase64(tok) { // key=value
+		if end+1 < len(r.text) && r.text[end+1] != '=' && r.text[end+1] != ' ' {
+			r.keyed(tok)
+			return end + 1
+		}
+	}
+	key, spoke := r.take()
+	if key != "" && !spoke {
+		r.valueOf(key, tok, "")
+		return end
+	}
+	r.judge(tok, key)
+	return end
+}
+
+// judge decides what a token is. key is the key whose value it is, empty: none.
+func (r *Reader) judge(tok, key string) {
+	if plain, digits := shapeOf(tok); plain && !digits {
+		r.word(tok, key)
+		return
+	} else if plain { // letters and digits
+		r.mixed(tok, key)
+		return
+	}
+	switch {
+	case strings.Contains(tok, "://"):
+		r.value("", tok, "")
+	case isBase64(tok):
+		r.noise()
+	case strings.IndexByte(tok, '/') >= 0:
+		r.slashed(tok)
+	case isNumeric(tok) || isHex(tok) || isUUID(tok):
+		r.number(tok, key)
+	default:
+		r.compounds(tok, key)
+	}
+}
+
+// shapeOf reports whether a token holds nothing but letters, digits and apostrophes, and whether it holds digits.
+func shapeOf(tok string) (plain, digits bool) {
+	for i := range len(tok) {
+		switch c := tok[i]; {
+		case isDigit(c):
+			digits = true
+		case isLetter(c), c == '\'':
+		default:
+			return false, digits
+		}
+	}
+	return true, digits
+}
+
+// say adds a listed word.
+func (r *Reader) say(word string, is meaning) {
+	if len(r.Words) > 0 {
+		r.Words = append(r.Words, ' ')
+	}
+	r.before = r.last
+	r.last.from = len(r.Words)
+	r.Words = appendLower(r.Words, word)
+	r.last.to = len(r.Words)
+	if is != grammar {
+		r.counted++
+	}
+	r.loose(word)
+}
+
+func (r *Reader) loose(word string) {
+	if len(r.Loose) > 0 {
+		r.Loose = append(r.Loose, ' ')
+	}
+	r.Loose = appendLower(r.Loose, word)
+}
+
+func (r *Reader) noise() {
+	if n := len(r.Loose); n == 0 || r.Loose[n-1] != '*' {
+		r.loose("*")
+	}
+}
+
+// appendLower appends a word in lower case and without apostrophes.
+func appendLower(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case isUpper(c):
+			c |= 0x20
+		case c == '\'':
+			continue
+		case c == 0xe2 && i+2 < len(s) && s[i:i+3] == "’":
+			i += 2
+			continue
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+func (r *Reader) at(s span) string { return string(r.Words[s.from:s.to]) }
+
+// word reads a token of letters.
+func (r *Reader) word(tok, key string) {
+	if len(tok) == 1 && tok[0] < 0x80 {
+		return
+	}
+	is := r.known(tok)
+	switch {
+	case is == filler:
+		r.loose(tok)
+	case is == numeral, isUpper(tok[0]) && len(tok) < 10 && calendar[tok], is == unlisted && isRandom(tok):
+		r.noise()
+	case is != unlisted && is != outcome && len(tok) > 2 && allUpper(tok) && holders[r.label()]:
+		r.value("", tok, "")
+	case is != unlisted, isCode(tok):
+		r.say(tok, max(is, content))
+		if is == grammar {
+			r.counted--
+		}
+	case compound(tok) != unlisted:
+		r.say(tok, content)
+	default:
+		r.names++
+		r.loose(tok)
+		r.nameValue(tok, key)
+	}
+}
+
+// known looks a word up as it is, without its apostrophe.
+func (r *Reader) known(tok string) meaning {
+	var buf [24]byte
+	if len(tok) > len(buf) {
+		return unlisted
+	}
+	return lexicon[string(appendLower(buf[:0], tok))]
+}
+
+func allUpper(s string) bool {
+	for i := range len(s) {
+		if !isUpper(s[i]) && !isDigit(s[i]) && s[i] != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// mixed reads a token of letters and digits: r2 and sha256 are words, 137 and 10MB numbers, the others identifiers.
+func (r *Reader) mixed(tok, key string) {
+	switch is := r.known(tok); {
+	case is != unlisted:
+		r.say(tok, is)
+	case isNumeric(tok) || isHex(tok):
+		r.number(tok, key)
+	case isCode(tok):
+		r.say(tok, content)
+	case tok[0] == 'v' && isNumeric(tok[1:]):
+		r.noise()
+		r.rawValue(r.label(), tok)
+	case isRandom(tok):
+		r.noise()
+	default:
+		r.noise()
+		r.nameValue(tok, key)
+	}
+}
+
+// number reads a number: what it counts is left out, a status, an exit code or a port tells a variant.
+func (r *Reader) number(tok, key string) {
+	r.noise()
+	if ip, port, ok := strings.Cut(tok, ":"); ok && strings.Count(ip, ".") == 3 && !strings.Contains(port, ":") {
+		r.rawValue("port", port)
+		return
+	}
+	switch label := r.label(); {
+	case key != "":
+		r.valueOf(key, tok, "")
+	case tells[label] && len(tok) <= 12 && !strings.ContainsAny(tok, "%_"):
+		r.rawValue(label, tok)
+	case len(tok) == 3 && (tok[0] == '4' || tok[0] == '5') && isDigit(tok[1]) && isDigit(tok[2]) && answers[label]:
+		r.rawValue("status", tok)
+	}
+}
+
+// label is the last word that is not only grammar.
+func (r *Reader) label() string {
+	if r.last.to == 0 {
+		return ""
+	}
+	w := r.Words[r.last.from:r.last.to]
+	if lexicon[string(w)] == grammar && r.before.to > 0 {
+		w = r.Words[r.before.from:r.before.to]
+	}
+	return string(w)
+}
+
+// slashed reads what holds a slash: words of a pair, numbers, else a path, an image or a module.
+func (r *Reader) slashed(tok string) {
+	if len(tok) >= 4 && strings.EqualFold(tok[:4], "http") && isNumeric(tok[5:]) {
+		r.say("http", content)
+		return
+	}
+	words, numbers := true, true
+	for part := range strings.SplitSeq(tok, "/") {
+		numbers = numbers && part != "" && isNumeric(part)
+		words = words && part != "" && (len(part) == 1 || wordOf(part) != unlisted)
+	}
+	switch {
+	case numbers:
+		r.noise()
+	case words && strings.Count(tok, "/") == 1:
+		for part := range strings.SplitSeq(tok, "/") {
+			r.say(part, content)
+		}
+	default:
+		r.noise()
+		r.value("", tok, "")
+	}
+}
+
+// compounds reads tokens of several parts: error codes, hosts with their ports, kebab and snake names.
+func (r *Reader) compounds(tok, key string) {
+	if host, port, ok := strings.Cut(tok, ":"); ok {
+		r.colons(host, port, key)
+		return
+	}
+	if head, name, ok := strings.Cut(tok, "."); ok && holders[strings.ToLower(head)] && !strings.Contains(name, ".") {
+		r.say(head, content)
+		r.value("", name, "")
+		return
+	}
+	if isSpelledOut(tok) {
+		r.noise()
+		return
+	}
+	if tok[0] == 'v' && isNumeric(tok[1:]) {
+		r.noise()
+		r.rawValue(r.label(), tok)
+		return
+	}
+	if is := r.known(tok); is != unlisted {
+		r.say(tok, is)
+		return
+	}
+	if is := compound(tok); is != unlisted || isCode(tok) {
+		if classLen(tok) == len(tok) {
+			tok = tok[strings.LastIndexByte(tok, '.')+1:]
+		}
+		r.say(tok, content)
+		return
+	}
+	r.noise()
+	r.nameValue(tok, key)
+}
+
+func isSpelledOut(tok string) bool {
+	for part := range strings.SplitSeq(tok, "-") {
+		if wordOf(part) != numeral {
+			return false
+		}
+	}
+	return true
+}
+
+// colons reads what holds a colon: an address and its port, or words without the blank between them.
+func (r *Reader) colons(head, rest, key string) {
+	port, column, _ := strings.Cut(rest, ":")
+	switch {
+	case head == "" || isIPv6(head, rest):
+		r.noise()
+	case isNumeric(port) && strings.Contains(head, ".") && isLetter(head[len(head)-1]) && column != "", isNumeric(port) && column != "":
+		r.noise() // a place in a file
+		r.nameValue(head, key)
+	case isNumeric(port) && wordOf(head) != unlisted && tells[strings.ToLower(head)]:
+		r.say(head, content)
+		r.number(port, "")
+	case isNumeric(port):
+		r.noise()
+		if len(port) <= 5 {
+			r.rawValue("port", port)
+		}
+		if !isNumeric(head) {
+			r.value("", head, "")
+		}
+	case wordOf(head) != unlisted || classLen(head) == len(head) || compound(head) != unlisted:
+		r.judge(head, key)
+		if rest != "" {
+			r.judge(rest, "")
+		}
+	default:
+		r.noise()
+		r.value("", head+":"+rest, "")
+	}
+}
+
+// nameValue is a value that is a name. A key that says what went wrong may have one.
+func (r *Reader) nameValue(tok, key string) {
+	if key != "" {
+		r.valueOf(key, tok, "")
+		return
+	}
+	r.value("", tok, "")
+}

@@ -1,0 +1,160 @@
+package cause
+
+import (
+	"strings"
+)
+
+// The signs between values, and between a value and its label.
+const (
+	itemSign  = '\x1e'
+	labelSign = '\x1f'
+)
+
+// value adds a value with what varies in it starred; one that is nothing else is left out. An empty label is the last word.
+func (r *Reader) value(label, text, quote string) {
+	r.noise()
+	if r.values >= maxValues {
+		return
+	}
+	start := len(r.Values)
+	if label == "" {
+		label = r.label()
+	}
+	r.Values = r.open(r.Values, label)
+	from := len(r.Values)
+	switch quote {
+	case "", "`", `"`:
+	default:
+		quote = "'"
+	}
+	r.Values = append(r.Values, quote...)
+	body := len(r.Values)
+	r.Values = appendStarred(r.Values, text)
+	if plainStars(r.Values[body:]) {
+		r.Values = r.Values[:start]
+		return
+	}
+	r.Values = append(r.Values, quote...)
+	r.Values = clip(r.Values, from)
+	r.values++
+}
+
+// rawValue adds a number that tells.
+func (r *Reader) rawValue(label, text string) {
+	if r.values >= maxValues {
+		return
+	}
+	r.Values = append(r.open(r.Values, label), text...)
+	r.values++
+}
+
+// valueOf adds the value of a key: a number tells only under a key of which it does.
+func (r *Reader) valueOf(key, text, quote string) {
+	lower := strings.ToLower(key)
+	switch _, digits := shapeOf(text); {
+	case isNumeric(text) || isHex(text) && digits:
+		if tells[lower] && len(text) <= 12 {
+			r.rawValue(lower, text)
+		}
+	case isRandom(text) || isBase64(text) || isUUID(text):
+	default:
+		r.value(key, text, quote)
+	}
+}
+
+func (r *Reader) open(b []byte, label string) []byte {
+	if len(b) > 0 {
+		b = append(b, itemSign)
+	}
+	return append(append(b, label...), labelSign)
+}
+
+func clip(b []byte, from int) []byte {
+	if len(b)-from <= maxValue {
+		return b
+	}
+	return append([]byte(strings.ToValidUTF8(string(b[:from+maxValue]), "")), "…"...)
+}
+
+func plainStars(b []byte) bool {
+	for _, c := range b {
+		if c != '*' && c != '-' && c != '.' && c != '_' && c != ':' && c != '/' && c != ' ' && c != ',' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendStarred appends a name, a path or an address with * for what looks like an identifier or a number. Of an address
+// the query is left out; the tag of an image stays.
+func appendStarred(b []byte, s string) []byte {
+	start, at := len(b), 0
+	if i := strings.Index(s, "://"); i >= 0 {
+		if end := strings.IndexAny(s[i:], "?#"); end > 0 {
+			s = s[:i+end]
+		}
+	}
+	tag := len(s)
+	if i := strings.LastIndexByte(s, ':'); i > 0 && strings.Contains(s[:i], "/") && !strings.HasPrefix(s[i:], "://") && len(s)-i <= 16 && !isHex(s[i+1:]) {
+		tag = i
+	}
+	for at < len(s) {
+		c := s[at]
+		if at >= tag || !isLetter(c) && !isDigit(c) {
+			switch {
+			case c < 0x20:
+			case c == '-' && len(b) > start && b[len(b)-1] == '*' && at+1 < len(s) && s[at+1] == '-':
+			default:
+				b = append(b, c)
+			}
+			at++
+			continue
+		}
+		end := at + 1
+		for end < tag && (isLetter(s[end]) || isDigit(s[end])) {
+			end++
+		}
+		switch part := s[at:end]; {
+		case varies(part):
+			b = append(b, '*')
+			if n := len(b); n-start >= 3 && b[n-3] == '*' && (b[n-2] == '-' || b[n-2] == '_') {
+				b = b[:n-2]
+			}
+		default:
+			b = append(b, part...)
+		}
+		at = end
+	}
+	return b
+}
+
+// varies reports whether a part of a name looks like an identifier or a number. A version such as v1 does not.
+func varies(part string) bool {
+	_, digits := shapeOf(part)
+	switch {
+	case isHex(part):
+		return true
+	case !digits:
+		return wordOf(part) == unlisted && isRandom(part)
+	case len(part) <= 3 && (part[0] == 'v' || wordOf(part) != unlisted):
+		return false
+	}
+	return wordOf(part) == unlisted
+}
+
+// Value is one value with the word or key before it.
+type Value struct{ Label, Text string }
+
+// Values reads the values of a text in their order.
+func Values(s string) []Value {
+	if s == "" {
+		return nil
+	}
+	items := strings.Split(s, string(itemSign))
+	out := make([]Value, 0, len(items))
+	for _, item := range items {
+		label, text, _ := strings.Cut(item, string(labelSign))
+		out = append(out, Value{label, text})
+	}
+	return out
+}

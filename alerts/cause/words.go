@@ -1,0 +1,111 @@
+package cause
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed words.txt
+var wordList string
+
+// meaning is what a word of the list is for.
+type meaning uint8
+
+const (
+	unlisted meaning = iota // a name
+	grammar                 // kept, but no cause by itself
+	content                 // what an error is about
+	outcome                 // what went wrong
+	numeral                 // a number in words
+	filler                  // left out
+)
+
+// lexicon is the list of words with their regular forms.
+var lexicon = readWords(wordList)
+
+func readWords(list string) map[string]meaning {
+	all := make(map[string]meaning, 8192)
+	for _, line := range strings.Split(list, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		words, is := strings.Fields(line), content
+		switch words[0] {
+		case "grammar":
+			is, words = grammar, words[1:]
+		case "outcome":
+			is, words = outcome, words[1:]
+		case "numeral":
+			is, words = numeral, words[1:]
+		case "filler":
+			is, words = filler, words[1:]
+		}
+		for _, w := range words {
+			if is != content && is != outcome {
+				all[w] = is
+				continue
+			}
+			for _, f := range forms(w) {
+				if all[f] == unlisted || f == w && all[f] == content {
+					all[f] = is
+				}
+			}
+		}
+	}
+	return all
+}
+
+// forms are a word, its plural and the regular forms of a verb.
+func forms(w string) []string {
+	out := []string{w}
+	if len(w) < 3 {
+		return out
+	}
+	stem, last, before := w[:len(w)-1], w[len(w)-1], w[len(w)-2]
+	switch {
+	case last == 'e':
+		return append(out, w+"s", w+"d", w+"r", stem+"ing", stem+"able")
+	case last == 'y' && !vowel(before):
+		return append(out, stem+"ies", stem+"ied", w+"ing")
+	case last == 's' || last == 'x' || strings.HasSuffix(w, "ch") || strings.HasSuffix(w, "sh"):
+		return append(out, w+"es", w+"ed", w+"ing")
+	}
+	out = append(out, w+"s", w+"ed", w+"ing", w+"er", w+"able")
+	if !vowel(last) && last != 'w' && last != 'y' && vowel(before) && !vowel(w[len(w)-3]) { // stop, stopped
+		out = append(out, w+string(last)+"ed", w+string(last)+"ing")
+	}
+	return out
+}
+
+func vowel(c byte) bool {
+	return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u'
+}
+
+// calendar are the names in dates, as they are written there.
+var calendar = setOf("Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec GMT UTC CET CEST Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
+
+// tells are the words after which a number says which variant of a cause it is.
+var tells = setOf("http code status statuscode exit exited errno signal port version schemaversion schema error https")
+
+// answers are the words around an HTTP status that stands alone.
+var answers = setOf("http get post put patch delete head fetch response responded returned status server upstream replied answered received got")
+
+// holders are the words after which something in capitals is a name.
+var holders = setOf("binding bindings env variable var secret namespace class table queue bucket environment")
+
+// spoken are the keys whose value says what went wrong.
+var spoken = setOf("error err reason msg message cause code type kind state status errno level syscall op operation title detail details description signal")
+
+// units follow a number that counts.
+var units = setOf("ms s sec secs second seconds m min minute minutes h hour hours d day days b kb mb gb tb kib mib gib bytes byte times attempts retries percent")
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// Tells reports whether a number behind a word or key always says which variant it is.
+func Tells(label string) bool { return tells[label] }
