@@ -57,6 +57,8 @@ type Reading struct {
 	// Inputs are what this source delivers now, and Missing what it could deliver but does not, with the reason.
 	Inputs  []Input        `json:"inputs"`
 	Missing []MissingInput `json:"missing,omitempty"`
+	// Rejections are all rejected commands that a source of logs remembers, in a stable order.
+	Rejections []*Rejection `json:"rejections,omitempty"`
 	// Facts are what checks of the site's own found out, which no backend reports.
 	Facts []Fact `json:"facts,omitempty"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".

@@ -56,6 +56,8 @@ type floodNote struct {
 	Probing     bool         `json:"was_failed,omitempty"`  // it was probing at some time
 	Cause       backend.Safe `json:"cause,omitzero"`        // the one it began with
 	Fingerprint string       `json:"fingerprint,omitempty"` // empty: no flood
+	First       backend.Safe `json:"first,omitzero"`        // the first line that was written in full
+	FirstAt     time.Time    `json:"first_at,omitzero"`
 }
 
 type auditSaturation struct {
@@ -185,9 +187,31 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 			Value: backend.Known(bytes.PerSecond), Unit: "B/s", Source: logs, At: bytes.Last,
 		})
 	}
+	if n.First.IsEmpty() && counted {
+		n.First, n.FirstAt = firstRejection(env, n.Series)
+	}
+	if !n.First.IsEmpty() {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("first: %s", n.First), Source: logs, At: n.FirstAt})
+	}
 	if !rejections.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(rejections.Sample.String(), 300)), Source: logs, At: rejections.Last})
 	}
+}
+
+// firstRejection is the first line of a session that the log sources of the series read in full, empty when they read none.
+func firstRejection(env *alerts.Env, series []backend.Series) (first backend.Safe, at time.Time) {
+	for _, s := range series {
+		h := env.State.Source(s.Source)
+		if h == nil || s.Name != backend.MetricRejections {
+			continue
+		}
+		for _, x := range h.Rejections {
+			if x.Session == s.Session && !x.First.IsEmpty() && (first.IsEmpty() || x.FirstAt.Before(at)) {
+				first, at = x.First, x.FirstAt
+			}
+		}
+	}
+	return first, at
 }
 
 // began is since when it is a flood, as far as the counts reach back.

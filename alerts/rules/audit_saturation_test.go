@@ -177,3 +177,30 @@ func TestAuditIsBlindWithoutLogs(t *testing.T) {
 	s.down("app", "gone")
 	because("app is down")
 }
+
+// TestAuditKeepsTheFirstFullRejection: the first full line is evidence for as long as the flood is shown, also in the next
+// process, and when its log source has forgotten it.
+func TestAuditKeepsTheFirstFullRejection(t *testing.T) {
+	s := beginLogs(t)
+	s.rejects("c4f1", 0, 0, 0)
+	first := "first: " + `{"msg":"workspace tool: shell metacharacter rejected","command":"git log | head"}`
+	s.health("app", func(h *fleet.SourceHealth) {
+		for i, session := range []string{"other", "c4f1", "c4f1"} {
+			x := &backend.Rejection{Session: backend.MustID(session), FirstAt: s.wall.Add(time.Duration(i) * time.Second), First: backend.Text("a later line")}
+			if i == 1 {
+				x.First = backend.Clean(strings.TrimPrefix(first, "first: "), 300)
+			}
+			h.Rejections = append(h.Rejections, x)
+		}
+	})
+	s.look()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	wantEvidence(t, s.want(auditRule, alerts.StateFiring), first)
+	s.health("app", func(h *fleet.SourceHealth) { h.Rejections = nil })
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	s.restart()
+	s.every(5*time.Second, time.Minute, func() { s.rejects("c4f1", 100, 1, 200) })
+	wantEvidence(t, s.want(auditRule, alerts.StateFiring), first)
+	s.down("app", "permission denied")
+	wantEvidence(t, s.after(5*time.Second).want(auditRule, alerts.StateHeld), first)
+}

@@ -55,7 +55,9 @@ func (s *subjectView) flood() Check {
 		if t.in.N > 0 {
 			c.Fact = backend.Textf("%s; %s", c.Fact, told)
 		}
-		if !t.in.Sample.IsEmpty() {
+		if first := s.firstRejected(); first != nil {
+			c.Fact = backend.Textf("%s; the first line, %s ago: %s", c.Fact, backend.Age(s.now.Sub(first.FirstAt)), first.First)
+		} else if !t.in.Sample.IsEmpty() {
 			c.Fact = backend.Textf("%s; the newest line: %s", c.Fact, backend.Clean(t.in.Sample.String(), 160))
 		}
 		return c
@@ -71,6 +73,51 @@ func (s *subjectView) flood() Check {
 		return q.no(hour.from, "%s rejections in the last hour, none at a rate now", number(hour.in.N))
 	}
 	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
+}
+
+// rejected walks the rejected commands that speak about the subject, or about its session where it has one.
+func (s *subjectView) rejected(yield func(*backend.Rejection) bool) {
+	for _, h := range s.State.Sources {
+		if !s.speaksHere(h.Key.Source) {
+			continue
+		}
+		for _, x := range h.Rejections {
+			if (s.sessionID.IsZero() || x.Session == s.sessionID) && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// firstRejected is the row whose first full line is the oldest, nil when no full line was read.
+func (s *subjectView) firstRejected() *backend.Rejection {
+	var first *backend.Rejection
+	for x := range s.rejected {
+		if !x.First.IsEmpty() && (first == nil || x.FirstAt.Before(first.FirstAt)) {
+			first = x
+		}
+	}
+	return first
+}
+
+// unattributed says why lines that name no session are nobody's, empty where nothing more is known than that.
+func (s *subjectView) unattributed() backend.Safe {
+	rows, fits := 0, 0
+	for _, h := range s.State.Sources {
+		for _, x := range h.Rejections {
+			if s.speaksHere(h.Key.Source) && x.Session.IsZero() {
+				rows++
+				fits = max(fits, x.Fits)
+			}
+		}
+	}
+	switch {
+	case rows == 0:
+		return backend.Safe{}
+	case fits > 1:
+		return backend.Textf("and cannot be attributed: %d sessions have full lines of the same workspace and first word", fits)
+	}
+	return backend.Text("and cannot be attributed: no session has a full line of their workspace and first word")
 }
 
 // flooding lists the sessions about which the rule audit-saturation fires.
@@ -120,7 +167,10 @@ func (s *subjectView) oneSession() Check {
 	case len(flooding) == 1, by[top] == total:
 		return q.yes(o, "session %s has %s of %s rejections of the last %s", top.Safe(), number(by[top]), number(total), over)
 	case len(flooding) == 0 && unnamed > 0:
-		return q.unsure("%s of %s lines name no session", number(unnamed), number(total))
+		if why := s.unattributed(); !why.IsEmpty() {
+			return q.unsure("%s of %s rejections name no session %s", number(unnamed), number(total), why)
+		}
+		return q.unsure("%s of %s rejections name no session", number(unnamed), number(total))
 	}
 	return q.no(o, "%d sessions share them, %s with the most has %.0f %%", len(by), top.Safe(), 100*by[top]/total)
 }

@@ -114,6 +114,7 @@ type SourceHealth struct {
 	Problems   []backend.Problem
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
+	Rejections []*backend.Rejection
 	Rev        uint64
 }
 

@@ -14,6 +14,7 @@ const (
 	maxOwed       = 4096      // counts held back while the meaning of suppressedCount is undecided
 	maxSuppressed = 1e7       // of one rollup; more is no count
 	maxEvents     = 20        // events of one poll
+	maxRejections = 2000      // rows of rejected commands
 	maxProblems   = 20        // problems of one poll, the rest is summed up
 	maxSample     = 4 << 10   // raw bytes kept of the line behind a count
 	sampleRunes   = 300       // of them drawn

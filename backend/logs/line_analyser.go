@@ -18,6 +18,7 @@ type lineAnalyser struct {
 	tally   *tally
 	rolls   *rollups
 	words   *refusedCommands
+	refused *rejectionRows
 	mems    *memoryReadings
 	// sessionPaths are the names under which a session may stand in the event of a tail, dots reaching into objects.
 	sessionPaths []string
@@ -39,7 +40,7 @@ type lineStats struct {
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
-	a := &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: &refusedCommands{seen: map[string]map[string]*commandUse{}}, mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
+	a := &lineAnalyser{source: deps.ID, cleaner: deps.Cleaner, pats: newPatterns(opts), rolls: newRollups(), words: &refusedCommands{seen: map[string]map[string]*commandUse{}}, refused: newRejectionRows(), mems: newMemories(), sessionPaths: opts.Fields.Session, tally: newTally(covered),
 		dec: newDecoder(opts.Format, opts.Fields, covered.Location()), budget: float64(opts.ByteBudget), every: 1}
 	for _, p := range opts.Pattern {
 		if p.Field != "" {
@@ -179,6 +180,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	if p1.class == ClassRejection {
 		a.rolls.full(rollupName(p1, r), at)
 		a.word(r, k, at)
+		a.refused.full(r, data, at)
 	}
 	if p1.event {
 		a.event(p1, r, at)
@@ -207,23 +209,34 @@ func (a *lineAnalyser) read(data []byte) record {
 
 // rollup counts a line that stands for suppressed ones: those are what is counted, not the line.
 func (a *lineAnalyser) rollup(p *pattern, r record, k seriesKey, at time.Time, data []byte) {
-	a.tally.add(k.of(backend.MetricRollups), at, 1, false, data)
 	metric := backend.MetricRejections // the limiter wraps the guards' warnings
 	if p != nil {
 		if m, counts := p.class.metric(); counts {
 			metric = m
 		}
 	}
+	var row *rejectionRow
+	if metric == backend.MetricRejections {
+		if k.session == "" {
+			k.session = a.refused.ownerOf(r)
+			r.session = []byte(k.session)
+		}
+		row = a.refused.rolled(r, at)
+	}
+	a.tally.add(k.of(backend.MetricRollups), at, 1, false, data)
 	if r.suppressed < 0 {
 		a.tally.add(k.of(metric), at, 1, true, data)
+		row.add(1, true)
 		return
 	}
 	n, lower, undecided := a.rolls.observe(rollupName(p, r), k.of(metric), r.suppressed, at)
 	a.tally.add(k.of(metric), at, n, lower, data)
+	row.add(n, lower)
 	if metric == backend.MetricRejections {
 		a.word(r, k, at)
 	}
 	if undecided {
+		a.rolls.oweTo(row)
 		a.tally.undecided(k.of(metric), at)
 	}
 }
@@ -289,9 +302,12 @@ func oldest(events []backend.Event) int {
 func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	for _, o := range a.rolls.settle() {
 		a.tally.settle(o)
+		o.row.settle(o)
 	}
 	a.rolls.forget(now)
 	a.words.forget(now)
+	a.refused.forget(now)
+	r.Rejections = a.refused.list(a.cleaner)
 	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), sampleRunes) })
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events = a.events
@@ -318,6 +334,8 @@ func (a *lineAnalyser) notes() []backend.Safe {
 	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
 	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
 	note(a.mems.silent > 0, "%d lines should tell the memory of the process and hold no number of bytes; check the pattern", a.mems.silent)
+	note(a.refused.unowned > 0, "%d rollup lines name no session and cannot be attributed: full lines of their workspace and command come from no session or from several", a.refused.unowned)
+	note(a.refused.more > 0, "%d rejected lines are beyond the %d kinds of rejections that are kept; they are counted", a.refused.more, maxRejections)
 	note(a.seen.moreEvents > 0, "%d more events are only counted", a.seen.moreEvents)
 	note(a.ever.sampled > 0, "the tail said %d times that it leaves events out because there are too many: counts are lower bounds", a.ever.sampled)
 	note(a.ever.lines == 0, "no log line yet; the framework's default logger writes none, so a logger must be configured in the agent server")

@@ -32,6 +32,7 @@ type Fields struct {
 	Sandbox    []string `toml:"sandbox" doc:"id of the sandbox, in lines of class read and write"`
 	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup stands for"`
 	Command    []string `toml:"command" doc:"rejected command; its first word tells rollups of one workspace apart"`
+	Metachar   []string `toml:"metacharacter" doc:"the metacharacter that a guard refused; without it the first one in the command"`
 	Error      []string `toml:"error" doc:"error text or object; searched for error classes and causes"`
 	Logger     []string `toml:"logger" doc:"name of the logger that wrote the line"`
 	Output     []string `toml:"output" doc:"output of a command or tool: a line with such a field is the agent's word"`
@@ -73,6 +74,7 @@ func defaults() Options {
 			Sandbox:    []string{"sandboxId", "sandbox", "sandbox_id"},
 			Suppressed: []string{"suppressedCount"},
 			Command:    []string{"command", "cmd"},
+			Metachar:   []string{"metacharacter", "metachar"},
 			Error:      []string{"err", "error", "cause"},
 			Logger:     []string{"logger", "name", "module", "component"},
 			Output:     []string{"stdout", "stderr", "output", "toolOutput", "tool_output", "toolResult", "tool_result"},

@@ -16,7 +16,7 @@ type record struct {
 	session, workspace []byte
 	sandbox            []byte
 	command, level     []byte
-	logger             []byte
+	logger, metachar   []byte
 	plain              bool              // the line is no JSON; its level stands in the text
 	output, tool       bool              // it has a field of a command's or a tool's output, of a tool or a command
 	others             map[string][]byte // the fields that patterns name
@@ -35,6 +35,7 @@ const (
 	slotSandbox
 	slotSuppressed
 	slotCommand
+	slotMetachar
 	slotError
 	slotLogger
 	slotOutput
@@ -75,7 +76,7 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 	d.opts = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	d.json = jsontext.NewDecoder(&d.in, d.opts)
 	for s, names := range map[slot][]string{slotMessage: f.Message, slotLevel: f.Level, slotTime: f.Time, slotSession: f.Session,
-		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotError: f.Error, slotLogger: f.Logger, slotOutput: f.Output, slotTool: f.Tool} {
+		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotMetachar: f.Metachar, slotError: f.Error, slotLogger: f.Logger, slotOutput: f.Output, slotTool: f.Tool} {
 		for rank, name := range names {
 			d.refs[name] = fieldRef{s, rank * (len(errorParts) + 1)}
 			d.plain[s] = append(d.plain[s], name[strings.LastIndexByte(name, '.')+1:])
@@ -297,7 +298,7 @@ func (d *decoder) value(s slot) []byte {
 
 func (d *decoder) collect() record {
 	r := record{message: d.value(slotMessage), errText: d.value(slotError), level: d.value(slotLevel),
-		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), suppressed: -1,
+		session: bounded(d.value(slotSession)), workspace: bounded(d.value(slotWorkspace)), sandbox: bounded(d.value(slotSandbox)), command: d.value(slotCommand), metachar: d.value(slotMetachar), suppressed: -1,
 		logger: d.value(slotLogger), output: d.found[slotOutput].set, tool: d.found[slotTool].set || d.found[slotCommand].set, others: d.others}
 	if v := d.value(slotTime); v != nil {
 		r.at, _ = parseTime(v, d.loc)
@@ -331,6 +332,7 @@ func (d *decoder) rough(line []byte) record {
 	r.workspace = bounded(d.scan(line, slotWorkspace))
 	r.sandbox = bounded(d.scan(line, slotSandbox))
 	r.command = d.scan(line, slotCommand)
+	r.metachar = d.scan(line, slotMetachar)
 	if v := d.scan(line, slotSuppressed); v != nil {
 		r.suppressed = suppressedIn(v)
 	}

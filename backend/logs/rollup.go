@@ -41,6 +41,7 @@ type pendingCount struct {
 	at     time.Time
 	n      float64
 	before bool // a running total would hold an unknown number from before we looked
+	row    *rejectionRow
 }
 
 func newRollups() *rollups { return &rollups{keys: map[string]*rollupKey{}} }
@@ -89,6 +90,14 @@ func (r *rollups) observe(key string, s seriesKey, v float64, at time.Time) (n f
 		r.owed = append(r.owed, pendingCount{series: s, at: at, n: v - cumulative, before: lower})
 	}
 	return cumulative, false, true
+}
+
+// oweTo names the row that the count held back last belongs to.
+func (r *rollups) oweTo(row *rejectionRow) {
+	if n := len(r.owed); n > 0 && n < maxOwed && row != nil {
+		r.owed[n-1].row = row
+		row.owed++
+	}
 }
 
 func (r *rollups) key(key string) *rollupKey {

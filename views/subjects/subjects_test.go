@@ -49,7 +49,7 @@ func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
 		Jobs:       fleet.NewTable(&backend.Job{Meta: backend.Meta{Key: key(backend.KindJob)}}),
 		Refs:       fleet.NewTable(&backend.Ref{Meta: backend.Meta{Key: key(backend.KindRef)}}),
 		Tmpdirs:    fleet.NewTable(&backend.Tmpdir{Meta: backend.Meta{Key: key(backend.KindTmpdir)}}),
-		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource)}},
+		Sources:    []*fleet.SourceHealth{{Key: key(backend.KindSource), Rejections: []*backend.Rejection{{}}}},
 	}
 	board := &alerts.Board{Alerts: []*alerts.Alert{{}}}
 	ctx := views.NewSnapshot(noon, state, board)
@@ -60,7 +60,7 @@ func TestNothingKnownIsNeverZeroOrHealthy(t *testing.T) {
 			rows++
 			for i, h := range l.Heads {
 				cell, _ := r.Cell(i), r.SortKey(i)
-				counted := h.Name == "failures" || h.Name == "blind" || h.Name == "subjects" || h.Name == "interval"
+				counted := h.Name == "failures" || h.Name == "blind" || h.Name == "subjects" || h.Name == "interval" || l.Kind == "rejections"
 				switch cell.Text.String() {
 				case "0", "0 B", "0s", "0.0 %", "ok", "healthy", "running", "working", "nobody":
 					if !counted {
