@@ -118,7 +118,10 @@ func AddTo(f *fleet.Fleet, sources []Source) {
 }
 
 // Poll reads every source once. A source that hangs delays it until ctx ends and no longer.
-func (s *Station) Poll(ctx context.Context) *fleet.State { return s.Fleet.PollOnce(ctx) }
+func (s *Station) Poll(ctx context.Context) *fleet.State {
+	s.Fleet.Attend(s.Alerts.Attention()) // of the run before
+	return s.Fleet.PollOnce(ctx)
+}
 
 // Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
 func (s *Station) Observe(ctx context.Context) {

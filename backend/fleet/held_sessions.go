@@ -56,6 +56,12 @@ func (s *store) spareLost(r *backend.Reading, spared map[backend.Key]bool) {
 		return
 	}
 	before := sessionsOf(t.table, r.Source)
+	for _, k := range r.Ended { // the same list lost them, and their own word was heard at once
+		if k.Kind == backend.KindSession && t.gone[k] {
+			before++
+			fresh++
+		}
+	}
 	for _, known := range []map[backend.Key]bool{t.gone, t.missed} {
 		for k := range known {
 			if k.Source == r.Source {

@@ -170,8 +170,17 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 	w := s.agg.current
 	from := len(w.pages)
 	done, err := s.walk(ctx, slice, s.opt.AggregateURL, w)
+	if done && err == nil {
+		s.mu.Lock()
+		s.loseUnnamed(w)
+		s.mu.Unlock()
+	}
+	if len(s.lost) > 0 {
+		s.askLost(ctx, slice)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.addLost(r)
 	if err != nil {
 		s.agg.current, s.agg.goodReadings = nil, 0
 		if len(w.pages) == from {
@@ -209,6 +218,28 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 	}
 	s.judgeAggregate(r)
 	return nil
+}
+
+// loseUnnamed takes in the sessions that a complete walk left out. The caller holds the lock.
+func (s *Source) loseUnnamed(w *pageWalk) {
+	if !s.canAskLost() {
+		return
+	}
+	named := make(map[backend.ID]bool, w.count)
+	for _, p := range w.pages {
+		for _, x := range p.sessions {
+			named[x.id] = true
+			delete(s.lost, x.id)
+		}
+	}
+	var gone []*tracked
+	for id, x := range s.agg.byID {
+		if !named[id] {
+			gone = append(gone, &tracked{id: id, key: x.entity.Key, entity: x.entity})
+		}
+	}
+	s.lose(len(s.agg.byID), gone)
+	s.loseAlerting(func(id backend.ID) bool { return named[id] })
 }
 
 // addPages adds the sessions of pages to the reading, or only those that the fleet does not have yet. It reports whether

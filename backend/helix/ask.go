@@ -26,7 +26,10 @@ func (s *Source) pollSessions(ctx, slice context.Context, r *backend.Reading) er
 	for _, t := range s.sessions {
 		t.fresh, t.touch = false, false
 	}
-	plan := s.plan()
+	if complete {
+		s.loseAlerting(func(id backend.ID) bool { return s.sessions[id] != nil })
+	}
+	plan := append(s.dueLost(), s.plan()...)
 	s.mu.Unlock()
 	s.askAll(ctx, slice, plan)
 	if err := s.unreachable(ctx, slice); err != nil {
@@ -35,6 +38,8 @@ func (s *Source) pollSessions(ctx, slice context.Context, r *backend.Reading) er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fillReading(r, complete)
+	s.addLost(r)
+	s.countUnread(r)
 	return nil
 }
 

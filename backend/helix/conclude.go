@@ -191,10 +191,16 @@ func (s *Source) judgeAggregate(r *backend.Reading) {
 	}
 	var sessions, registries, running, known, bad int
 	var problem error
+	var unread unreadCount
 	for _, p := range last.pages {
+		for _, err := range p.bad {
+			unread.asked++
+			unread.add(s, backend.ID{}, err)
+		}
 		for _, x := range p.sessions {
 			sessions++
 			if x.bad != nil {
+				unread.add(s, x.id, x.bad)
 				bad, problem = bad+1, x.bad
 			} else if x.registry {
 				registries++
@@ -207,6 +213,8 @@ func (s *Source) judgeAggregate(r *backend.Reading) {
 			}
 		}
 	}
+	unread.asked += sessions
+	unread.fill(r)
 	r.Inputs = []backend.Input{backend.InputRegistry, backend.InputSessions}
 	switch {
 	case registries > 0:

@@ -99,15 +99,22 @@ func (s *Source) adopt() {
 		named[id] = true
 	}
 	for id := range named {
+		if t := s.lost[id]; t != nil && s.sessions[id] == nil {
+			s.sessions[id], t.unlisted = t, false
+			delete(s.lost, id)
+		}
 		if s.sessions[id] == nil {
 			s.sessions[id] = &tracked{id: id, key: backend.Key{Kind: backend.KindSession, Source: s.deps.ID, ID: id}}
 		}
 	}
-	for id := range s.sessions {
+	before, gone := len(s.sessions), []*tracked(nil)
+	for id, t := range s.sessions {
 		if !named[id] {
+			gone = append(gone, t)
 			delete(s.sessions, id)
 		}
 	}
+	s.lose(before, gone)
 }
 
 // readFile reads the file of ids when it changed.

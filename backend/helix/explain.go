@@ -41,6 +41,9 @@ func (s *Source) Routes() []backend.Route {
 	switch {
 	case s.opt.AggregateURL != "":
 		get(s.opt.AggregateURL, "all sessions with their workspaces, page by page (cursor, ETag)")
+		if s.canAskLost() {
+			get(s.opt.URL, "what became of sessions that the aggregate route suddenly no longer names")
+		}
 		return out
 	case s.opt.ListURL != "":
 		get(s.opt.ListURL, "which sessions there are and which run, page by page (cursor, ETag)")

@@ -14,7 +14,7 @@ type Options struct {
 	URL             string            `toml:"url" doc:"health route of one session; {session} is escaped into its path or query"`
 	Headers         map[string]string `toml:"headers" doc:"headers of every request; {session} is allowed and then sent to the health route only"`
 	ListURL         string            `toml:"list_url" doc:"operators' list route: which sessions there are and which run (docs/helix-operator-routes.md)"`
-	AggregateURL    string            `toml:"aggregate_url" doc:"operators' aggregate route: all sessions with their workspaces; replaces url and list_url"`
+	AggregateURL    string            `toml:"aggregate_url" doc:"operators' aggregate route: all sessions with their workspaces; replaces list_url, and url but for sessions that it suddenly no longer names"`
 	Sessions        []string          `toml:"sessions" doc:"fixed list of session ids"`
 	SessionsFile    string            `toml:"sessions_file" doc:"file with one session id a line, or a JSON array of them"`
 	SessionsCommand []string          `toml:"sessions_command" doc:"argv that prints the same"`

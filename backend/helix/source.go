@@ -35,8 +35,10 @@ type Source struct {
 	dec       *decoder
 	newest    newest
 	sessions  map[backend.ID]*tracked
-	pages     map[string]*page // by route and cursor
-	buffer    []byte           // for pages, which are read one at a time
+	lost      map[backend.ID]*tracked // a suspect list left them out: their own routes are asked
+	askedOnce map[backend.ID]bool     // alerting sessions that no list named
+	pages     map[string]*page        // by route and cursor
+	buffer    []byte                  // for pages, which are read one at a time
 	discovery discovery
 	agg       aggregate
 	tally     answerCounts
@@ -81,7 +83,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 		return nil, fmt.Errorf("helix source %s: %w", deps.ID, err)
 	}
 	s := &Source{deps: deps, opt: o, client: client, budget: budget, seed: maphash.MakeSeed(),
-		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, pages: map[string]*page{}}
+		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}}
 	for _, word := range o.RunningStatuses {
 		s.running[word] = true
 	}
@@ -170,8 +172,8 @@ func (s *Source) note(r *backend.Reading) {
 	if b := s.budget.State(); b.Current < b.Configured {
 		r.Notes = append(r.Notes, backend.Textf("request budget %.2g of %.2g a second: %v", b.Current, b.Configured, b.Why))
 	}
-	if s.opt.AggregateURL != "" && (s.opt.URL != "" || s.opt.ListURL != "") {
-		r.Notes = append(r.Notes, backend.Text("url and list_url are not used: the aggregate route tells everything"))
+	if s.opt.AggregateURL != "" && s.opt.ListURL != "" {
+		r.Notes = append(r.Notes, backend.Text("list_url is not used: the aggregate route tells everything"))
 	}
 }
 

@@ -30,6 +30,8 @@ type tracked struct {
 	shown  sessionView
 	entity *backend.Session
 	touch  bool // asked in this poll
+
+	unlisted bool // no list of this process ever named it
 }
 
 // outcome is what asking a session led to.

@@ -1,0 +1,120 @@
+package helix
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+// lossyServer lists sessions and serves their own routes.
+func lossyServer(t *testing.T, set func(*Options, string)) (*rig, *table, *pages) {
+	list, health := &pages{bodies: []string{listOf(20)}}, &table{m: routes{}}
+	for i := range 20 {
+		health.set(fmt.Sprintf("s%02d", i), say(200, open))
+	}
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/healthz/") {
+			health.serve(w, r)
+			return
+		}
+		list.serve(w, r)
+	}
+	return newRig(t, serve, func(o *Options, url string) {
+		o.ListURL, o.RequestsPerSec = url+"/operator/sessions", 1000
+		set(o, url)
+	}), health, list
+}
+
+func listOf(n int) string {
+	var ids []string
+	for i := range n {
+		ids = append(ids, fmt.Sprintf(`{"sessionId":"s%02d","status":"running","workspaces":[`+box+`]}`, i, 1767268790000))
+	}
+	return `{"sessions":[` + strings.Join(ids, ",") + `]}`
+}
+
+func aggregated(o *Options, url string) {
+	o.AggregateURL, o.ListURL = url+"/operator/workspaces", ""
+}
+
+// A session that a suspect list leaves out is asked itself: the documented 404 ends it, a snapshot shows that it runs.
+func TestSessionsThatASuspectListLeavesOutAreAsked(t *testing.T) {
+	for name, set := range map[string]func(*Options, string){"list": func(*Options, string) {}, "aggregate": aggregated} {
+		t.Run(name, func(t *testing.T) {
+			rig, health, list := lossyServer(t, set)
+			if r := rig.poll(); len(r.Sessions) != 20 {
+				t.Fatalf("%d sessions", len(r.Sessions))
+			}
+			for i := range 12 {
+				health.drop(fmt.Sprintf("s%02d", i)) // 404: no active session
+			}
+			health.set("s12", say(500, ""))
+			health.set("s13", say(404, "404 page not found"))
+			list.set(0, `{"sessions":[]}`)
+			r := rig.poll()
+			if len(r.Ended) != 12 || len(r.Sessions) != 6 || len(r.Workspaces) != 6 || staleWhy(r, "s12") == "" || staleWhy(r, "s13") == "" {
+				t.Errorf("ended %v, %d sessions, %d workspaces, stale %v", r.Ended, len(r.Sessions), len(r.Workspaces), r.Stale)
+			}
+			if s := sessionOf(r, "s19"); s == nil || !s.Running.Or(false) {
+				t.Errorf("a session that answers runs: %+v", s)
+			}
+			if r = rig.poll(); len(r.Ended) != 0 || len(r.Sessions) != 6 {
+				t.Errorf("then: ended %v, %d sessions", r.Ended, len(r.Sessions))
+			}
+			list.set(0, listOf(20))
+			if r = rig.poll(); len(r.Sessions) != 20 {
+				t.Errorf("named again: %d sessions", len(r.Sessions))
+			}
+		})
+	}
+}
+
+func TestSessionsThatFewLeaveOutAreNotAsked(t *testing.T) {
+	rig, _, list := lossyServer(t, func(*Options, string) {})
+	rig.poll()
+	asked := rig.asked("/healthz/s19")
+	list.set(0, listOf(11))
+	if r := rig.poll(); len(r.Sessions) != 11 || rig.asked("/healthz/s19") != asked {
+		t.Errorf("%d sessions, asked %d times", len(r.Sessions), rig.asked("/healthz/s19")-asked)
+	}
+}
+
+// What alerts since the run before and is on no list is asked once.
+func TestAlertingSessionsThatNoListNamesAreAskedOnce(t *testing.T) {
+	rig, health, list := lossyServer(t, func(*Options, string) {})
+	list.set(0, `{"sessions":[]}`)
+	health.drop("s00")
+	rig.source.Attend(backend.Attention{Alerting: []backend.Key{{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID("s00"), ID: backend.MustID("box")},
+		{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("s01")}}})
+	r := rig.poll()
+	if s := sessionOf(r, "s00"); s == nil || s.Answer != backend.AnswerIdle || workspace(r, "s01/box") == nil {
+		t.Errorf("sessions %+v", r.Sessions)
+	}
+	rig.poll()
+	if n := rig.asked("/healthz/s00"); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// Sessions that cannot be read are counted by kind of error; an undocumented 404 is none of these.
+func TestUnreadSessionsAreCountedByKind(t *testing.T) {
+	rig, health, _ := lossyServer(t, func(*Options, string) {})
+	rig.poll()
+	for i, h := range []http.HandlerFunc{say(500, ""), say(500, ""), say(401, ""), say(200, `{"workspaces":[{"name":"box","state":`), say(404, "not found")} {
+		health.set(fmt.Sprintf("s%02d", i), h)
+	}
+	rig.clock.Add(time.Minute)
+	r := rig.poll()
+	var got []string
+	for _, u := range r.Unread {
+		got = append(got, fmt.Sprintf("%s %d %s", u.Kind, u.Sessions, u.Example))
+	}
+	if text := strings.Join(got, "\n"); r.Asked != 20 || len(got) != 3 || !strings.Contains(text, "unreachable 2 s00: answered 500") ||
+		!strings.Contains(text, "unauthorised 1 s02: ") || !strings.Contains(text, "invalid 1 s03: ") {
+		t.Errorf("of %d:\n%s", r.Asked, text)
+	}
+}
