@@ -1,6 +1,10 @@
 package backend
 
-import "time"
+import (
+	"path"
+	"strings"
+	"time"
+)
 
 // KindSession is the kind of a Session.
 const KindSession Kind = "session"
@@ -50,6 +54,33 @@ type SessionFacts struct {
 	SDKVersion       Safe             `json:"sdk_version,omitzero"` // of the sandbox SDK beside it
 	WorkspaceRefs    []Safe           `json:"workspace_refs,omitempty"`
 	StartedAt        Value[time.Time] `json:"started_at"`
+	// Closing is what is declared of how its workspaces end, known before and after they are listed.
+	Closing []WorkspaceClosing `json:"closing,omitempty"`
+}
+
+// WorkspaceClosing is what is declared of how a session's workspaces of some names end.
+type WorkspaceClosing struct {
+	Workspace           string               `json:"workspace"` // a glob over names
+	DestroyOnClose      Value[bool]          `json:"destroy_on_close"`
+	ShareAcrossSessions Value[bool]          `json:"share_across_sessions"`
+	SleepAfter          Value[time.Duration] `json:"sleep_after"`
+	CloseTimeout        Value[time.Duration] `json:"close_timeout"`
+}
+
+// Of reports whether the declaration is about the workspace of a name; all of them are where the name is not known.
+func (c *WorkspaceClosing) Of(name ID) bool {
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x1f") } // a star crosses slashes
+	matched, err := path.Match(flat(c.Workspace), flat(name.Raw()))
+	return name.IsZero() || c.Workspace == "*" || matched && err == nil
+}
+
+// Completed reports whether the list says that the session is over for good: not merely paused, suspended or idle.
+func (s *Session) Completed() bool {
+	switch strings.ToLower(s.Status.String()) {
+	case "completed", "complete", "finished", "done", "ended", "failed", "cancelled", "canceled", "aborted", "terminated", "expired":
+		return !s.MayRun()
+	}
+	return false
 }
 
 // Versions is what a session runs: the framework's version, and that of its sandbox SDK where it is known.

@@ -101,6 +101,9 @@ func (r *registryNotPublished) running(env *alerts.Env, source string) (listed, 
 		return home == source
 	}
 	for s := range env.State.Sessions.All() {
+		if s.Key.Source == source && !s.ListedRunning.Or(true) {
+			seen[s.Key.ID] = true // its list says that it does not run: what it left behind proves nothing
+		}
 		if s.Key.Source == source && s.ListedRunning.Or(false) && s.Answer != backend.AnswerNone { // one that was not asked yet proves nothing
 			seen[s.Key.ID] = true
 			listed = append(listed, s.Key.ID)

@@ -234,15 +234,18 @@ func TestWontTerminateWhenItsSessionIsInNoList(t *testing.T) {
 	s.look().quiet(terminateRule) // the list was never whole
 	s.listed[backend.KindSession] = "helix"
 	s.every(20*time.Second, 20*time.Minute, nil)
-	s.quiet(terminateRule) // no list ever named its session: that is unknown, and not over
+	if a := s.want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityInfo || a.Cause.String() != "no list names its session" {
+		t.Errorf("of a session that no list ever named it says %s: %s", a.Severity, a.Cause)
+	}
 	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
 	s.every(20*time.Second, time.Minute, nil)
+	s.quiet(terminateRule)
 	s.sessionEnds("a")
 	s.every(20*time.Second, time.Minute, nil)
 	s.want(terminateRule, alerts.StatePending)
 	s.every(20*time.Second, 10*time.Minute, nil)
 	a := s.want(terminateRule, alerts.StateFiring)
-	if a.Cause.String() != "its session is in no list any more" {
+	if a.Cause.String() != "its session is in no list any more" || a.Severity != alerts.SeverityWarning {
 		t.Errorf("cause %q", a.Cause)
 	}
 	wantEvidence(t, a, "helix-c1 was started at 09:00:00Z")
@@ -294,4 +297,40 @@ func TestWontTerminateCost(t *testing.T) {
 	s.sessionEnds("b")
 	s.every(time.Minute, 2*time.Hour, nil)
 	wantEvidence(t, s.want(terminateRule, alerts.StateFiring), "at 0.5 an hour: ", "1 for each further hour")
+}
+
+// completed is a session that its list calls completed.
+func (s *story) completed(id string, closing ...backend.WorkspaceClosing) {
+	s.session(id, func(x *backend.Session) {
+		x.Status, x.Running, x.ListedRunning, x.Closing = backend.Text("completed"), backend.Known(false), backend.Known(false), closing
+	})
+}
+
+func TestWontTerminateColdStartOfACompletedSession(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	s.completed("a", backend.WorkspaceClosing{Workspace: "b*", DestroyOnClose: backend.Known(true)})
+	s.box("c1", "a", func(b *backend.Sandbox) { b.Workspace = backend.MustID("box") })
+	s.look().want(terminateRule, alerts.StatePending)
+	s.every(20*time.Second, time.Minute, nil)
+	if a := s.want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "it should have been destroyed when its session ended" {
+		t.Errorf("declared: %s: %s", a.Severity, a.Cause)
+	}
+	for name, closing := range map[string][]backend.WorkspaceClosing{
+		"nothing is declared": nil,
+		"of another name":     {{Workspace: "notes", DestroyOnClose: backend.Known(true)}},
+		"it is to stay":       {{Workspace: "*", DestroyOnClose: backend.Known(false)}},
+	} {
+		s = beginBoxes(t, terminateRule)
+		s.completed("a", closing...)
+		s.box("c1", "a", func(b *backend.Sandbox) { b.Workspace = backend.MustID("box") })
+		s.every(20*time.Second, 20*time.Minute, nil)
+		if a := s.want(terminateRule, alerts.StateFiring); a.Severity != alerts.SeverityInfo {
+			t.Errorf("%s: %s: %s", name, a.Severity, a.Cause)
+		}
+	}
+	s = beginBoxes(t, terminateRule) // one that merely rests keeps its container
+	s.session("a", func(x *backend.Session) { x.Status, x.Running = backend.Text("paused"), backend.Known(false) })
+	s.box("c1", "a", nil)
+	s.every(20*time.Second, 20*time.Minute, nil)
+	s.quiet(terminateRule)
 }

@@ -14,16 +14,17 @@ import (
 type TerminateOptions struct {
 	Common
 	Grace       backend.Duration `toml:"grace" doc:"how long after its session's end a sandbox that should be gone may still run; the close timeout where that is longer"`
+	Cold        backend.Duration `toml:"cold" doc:"the same where the session was over when the console began to watch"`
 	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list any more"`
 	CostPerHour float64          `toml:"cost_per_hour" doc:"what one running sandbox costs an hour, in your currency; 0: not told"`
 }
 
 func terminateDefaults() *TerminateOptions {
-	return &TerminateOptions{Common: common(alerts.SeverityWarning), Grace: backend.Duration(2 * time.Minute), Gone: backend.Duration(10 * time.Minute)}
+	return &TerminateOptions{Common: common(alerts.SeverityWarning), Grace: backend.Duration(2 * time.Minute), Cold: backend.Duration(30 * time.Second), Gone: backend.Duration(10 * time.Minute)}
 }
 
 func (o *TerminateOptions) build() (alerts.Rule, error) {
-	r := &wontTerminate{base: o.base("wont-terminate", backend.KindSandbox, backend.InputContainers, backend.InputContainers), grace: o.Grace.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
+	r := &wontTerminate{base: o.base("wont-terminate", backend.KindSandbox, backend.InputContainers, backend.InputContainers), grace: o.Grace.Std(), cold: o.Cold.Std(), gone: o.Gone.Std(), cost: o.CostPerHour}
 	r.meta.Window = fleet.WindowSpan
 	return r, cmp.Or(
 		positive("gone", o.Gone),
@@ -36,6 +37,8 @@ type terminateNote struct {
 	Ran     time.Time `json:"last,omitzero"` // when the session was last known to run
 	Over    time.Time `json:"seen,omitzero"` // when it was first known to be over
 	Closing *closing  `json:"closing,omitempty"`
+	// Unlisted says that no list named its session when it was last judged.
+	Unlisted bool `json:"unlisted,omitempty"`
 }
 
 // closing is what was known, while its session ran, of how a sandbox is meant to end.
@@ -50,8 +53,8 @@ type closing struct {
 type wontTerminate struct {
 	base
 	remembers[terminateNote]
-	grace, gone time.Duration
-	cost        float64
+	grace, cold, gone time.Duration
+	cost              float64
 }
 
 // Blind says for which containers nothing tells whether they are to end with their sessions.
@@ -101,9 +104,6 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	}
 	again := recheckOf(env, b.Key)
 	end, v := r.session(env, homes, b)
-	if v == nil && end.session == nil && (note == nil || note.Ran.IsZero() && note.Over.IsZero()) {
-		v = &alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list ever named its session: whether it is over is not known")}
-	}
 	if v != nil {
 		n := terminateNote{} // a new one, so that it is looked at again
 		if note != nil {
@@ -196,11 +196,40 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 	return c
 }
 
+// declaredClosing is what is declared of the end of a sandbox whose session was never seen to run.
+func declaredClosing(s *backend.Session, name backend.ID) *closing {
+	c := &closing{}
+	if s == nil {
+		return c
+	}
+	for i := range s.Closing {
+		x := &s.Closing[i]
+		if !x.Of(name) {
+			continue
+		}
+		if d, ok := x.DestroyOnClose.Get(); ok && (!c.Destroys.IsKnown() || name.IsZero() && !d) {
+			c.Destroys = x.DestroyOnClose
+		}
+		if !c.Shared.Or(false) && x.ShareAcrossSessions.IsKnown() {
+			c.Shared = x.ShareAcrossSessions
+		}
+		if d, ok := x.SleepAfter.Get(); ok && d > c.SleepAfter.Or(0) {
+			c.SleepAfter = x.SleepAfter
+		}
+		if d, ok := x.CloseTimeout.Get(); ok && d > c.Timeout.Or(0) {
+			c.Timeout = x.CloseTimeout
+		}
+	}
+	return c
+}
+
 // over judges a sandbox whose session does not run.
 func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd, n *terminateNote, again time.Time) alerts.Verdict {
+	unlisted := n.Unlisted
+	n.Unlisted = end.session == nil
 	c := n.Closing
 	if c == nil {
-		c = &closing{}
+		c = declaredClosing(end.session, b.Workspace)
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "4", Session: b.Session, Provider: b.Provider, Recheck: again,
 		Bounds: alerts.Bounds{Earliest: ranUntil(env, b, end.session, n), Latest: n.Over}}
@@ -209,7 +238,11 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	}
 	sleep, sleeps := c.SleepAfter.Get()
 	asleep := latestOf(c.Used, n.Ran).Add(sleep)
-	due := n.Over.Add(max(r.grace, c.Timeout.Or(0)))
+	grace := r.grace
+	if n.Ran.IsZero() {
+		grace = r.cold
+	}
+	due := n.Over.Add(max(grace, c.Timeout.Or(0)))
 	switch {
 	case c.Shared.Or(false) || keptOnPurpose(env, b):
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
@@ -223,8 +256,15 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Recheck = earlierOf(again, asleep.Add(time.Second))
 	case sleeps:
 		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
+	case end.session == nil && n.Ran.IsZero():
+		v.Cause, v.Severity, due = backend.Text("no list names its session"), alerts.SeverityInfo, n.Over.Add(grace)
+		v.Detail = backend.Textf("no list ever named session %s: whether it is over is not known", b.Session.Safe())
 	case end.session == nil:
 		v.Cause, due = backend.Text("its session is in no list any more"), n.Over.Add(r.gone)
+	case n.Ran.IsZero() && end.session.Completed():
+		v.Cause, v.Severity = backend.Text("its session is over, and nothing says whether it ends with it"), alerts.SeverityInfo
+	case unlisted: // a list names it again: what was said of it is disproved
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
 	default:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("nothing says whether it ends with its session"), Note: alerts.NoteOf(n), Recheck: again}
 	}

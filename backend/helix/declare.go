@@ -94,7 +94,20 @@ func (d *decoder) declareSession(id backend.ID, have *backend.SessionFacts) {
 			have.WorkspaceRefs = f.WorkspaceRefs
 		}
 		fill(&have.StartedAt, f.StartedAt)
+		if c := closingOf(x); c != nil {
+			have.Closing = append(have.Closing, *c)
+		}
 	}
+}
+
+// closingOf is what a declaration says of how workspaces end, nil when it says nothing.
+func closingOf(x *declaration) *backend.WorkspaceClosing {
+	f := &x.WorkspaceFacts
+	if !f.DestroyOnClose.IsKnown() && !f.ShareAcrossSessions.IsKnown() && !f.SleepAfter.IsKnown() && !f.CloseTimeout.IsKnown() {
+		return nil
+	}
+	return &backend.WorkspaceClosing{Workspace: cmp.Or(x.Workspace, "*"), DestroyOnClose: f.DestroyOnClose, ShareAcrossSessions: f.ShareAcrossSessions,
+		SleepAfter: f.SleepAfter, CloseTimeout: f.CloseTimeout}
 }
 
 func fill[T any](have *backend.Value[T], declared backend.Value[T]) {
