@@ -125,9 +125,10 @@ func quietSources() []world {
 			s.at(5*min1, func() { s.refuse = 503 })
 			s.at(5*min1+10*time.Second, func() { s.refuse = 0 })
 		}),
-		stumble("a list that is empty for one poll", func(s *worldSite) {
+		{name: "a list of 8 that is empty for one poll", proves: "a list of ten or more that loses half or more at once is suspect", lasts: 8 * min1, make: func(s *worldSite) {
+			s.fleet(8, "s")
 			broken(s, "/operator/workspaces", worldAnswer{status: 200, body: `{"sessions":[]}`}, 1)
-		}),
+		}},
 		{name: "two sessions of 30 whose health route fails", proves: "when a fifth of a source's sessions, or 5 of them, cannot be read it is degraded", reads: "health", lasts: 5 * min1, make: func(s *worldSite) {
 			s.fleet(30, "s")
 			for _, id := range []string{"s-3", "s-4"} {

@@ -50,6 +50,11 @@ func lostSources() []world {
 			of := s.fleet(30, "s")
 			s.at(5*min1, func() { vanish(of[:20]...) })
 		}, ends: []string{"^source helix degraded: .*20", "^exit 3$"}},
+		{name: "a list of 12 that is empty for one poll", proves: "held and named until the vanished sessions' own routes, or a second source, say that they ended", lasts: 8 * min1, make: func(s *worldSite) {
+			s.fleet(12, "s")
+			s.at(5*min1, func() { s.answers["/operator/workspaces"] = worldAnswer{status: 200, body: `{"sessions":[]}`} })
+			s.at(5*min1+5*time.Second, func() { delete(s.answers, "/operator/workspaces") })
+		}, finds: []string{"^source-degraded warning firing helix"}, ends: []string{"^exit 0$", "^source helix ok"}, never: []string{"^exit [12]$", " ended helix"}},
 		{name: "a session that no list ever named", proves: "a session that no list ever named is unknown, not over", reads: "helix docker", lasts: 20 * min1, make: func(s *worldSite) {
 			s.fleet(12, "s")
 			s.container("a1", "elsewhere")
