@@ -7,10 +7,6 @@ const pendingList = `
 a container that its label gives to one session and a ref to another | Docker trouble
 a container that was made after its ref was saved | Docker trouble
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
-a batch with containers that end after their sessions | containers and their sessions
-a container at a cold start whose session is completed and whose end is declared | containers and their sessions
-a container whose session completed just now | containers and their sessions
-containers at a cold start whose session is completed | containers and their sessions
 10 of 30 running sessions that lost their registry | missed alarms
 300 WorkspaceEvictedError lines without a metric | missed alarms
 a disk that will be full within two hours | missed alarms
@@ -31,14 +27,11 @@ sandboxes that sleep one after the other | old facts are old
 old failures behind a cache | onset needs evidence
 old failures on a server without a Date | onset needs evidence
 5 of 8 workspaces failed for 12 s by a Docker restart | restarts are no outage
-5 of 20 sessions answer 401 | sources that say too little
-5 of 20 sessions answer an invalid body | sources that say too little
 5 of 20 sessions time out | sources that say too little
 a Date that stands still | sources that say too little
 a cache that serves bodies of a minute ago | sources that say too little
 a lone surrogate in one session's error | sources that say too little
 a pagination that never ends | sources that say too little
-a quarter of the sessions answers 500 | sources that say too little
 `
 
 func pendingWorlds() map[string]string {
