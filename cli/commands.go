@@ -55,7 +55,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 		}
 		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
 	})
-	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.rulesCommand(&s))
+	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
 	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
 	group(root, "act", "Do something about it; each prints a plan first:", p.actingCommands(&s)...)
 	group(root, "prove", "What was done, and evidence:", p.auditCommand(&s), p.bundleCommand(&s))

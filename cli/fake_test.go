@@ -35,6 +35,7 @@ type fakeOptions struct {
 	Failing int      `toml:"failing" doc:"workspaces that failed 40 minutes ago"`
 	Working int      `toml:"working" doc:"workspaces that work"`
 	Hostile bool     `toml:"hostile" doc:"whether names attack whoever prints them"`
+	Refs    []int    `toml:"refs" doc:"schema versions of stored references, one a session; 0 = none"`
 	Token   string   `toml:"token" doc:"a secret"`
 	Roots   []string `toml:"roots" doc:"a list"`
 	Read    fakeRead `toml:"read" doc:"the reading credential"`
@@ -100,6 +101,17 @@ func (f *fakeSource) Poll(ctx context.Context) (backend.Reading, error) {
 			}
 		}
 		r.Workspaces = append(r.Workspaces, w)
+	}
+	for i, v := range f.o.Refs {
+		session := backend.MustID(fmt.Sprintf("ref-%d", i))
+		x := &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: f.id, Parent: session, ID: backend.MustID("box")}}, Session: session,
+			SchemaVersion: backend.Known(v)}
+		if v == 0 {
+			x.SchemaVersion = backend.NotApplicable[int]()
+		}
+		tenant := backend.Clean([]string{"acme", "globex"}[i%2], 20)
+		r.Refs, r.Inputs = append(r.Refs, x), append(r.Inputs, backend.InputRefs)
+		r.Sessions = append(r.Sessions, &backend.Session{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSession, Source: f.id, ID: session}}, SessionFacts: backend.SessionFacts{Tenant: tenant}})
 	}
 	return r, nil
 }

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+func (p *Program) refsCommand(s *shared) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "refs",
+		Short: "Look at the stored references to workspaces before a release changes",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(p.refsCheckCommand(s))
+	return cmd
+}
+
+func (p *Program) refsCheckCommand(s *shared) *cobra.Command {
+	var o oneShot
+	var reads string
+	var format *oneWord
+	cmd := &cobra.Command{
+		Use:   "check --reads LOW..HIGH",
+		Short: "Say which sessions a release could not open, by the versions that it reads",
+		Long: `Compare the schema version of every stored reference with the range that a
+release reads, before you roll back or forward. Nothing is changed.
+
+Exit codes: 0 every reference lies in the range, 2 at least one session could
+not be opened, 3 that is not known: no source of references is read whole, or
+references carry no version, 64 wrong flags, 78 wrong configuration.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			low, high, err := versionRange(reads)
+			if err != nil {
+				return err
+			}
+			return p.reading(c.Context(), *s, o, func(r *reading) error {
+				doc := newRollbackDoc(r.state, low, high)
+				if err := print(p, format, doc, func(d *rollbackDoc) error { return p.write(d.text()) }); err != nil {
+					return err
+				}
+				if doc.ExitCode != alerts.ExitOK {
+					return exit(doc.ExitCode)
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reads, "reads", "", "the `VERSIONS` that the release reads: 2..4")
+	format = p.output(cmd)
+	o.flags(cmd)
+	return cmd
+}
+
+// versionRange reads "2..4", or one version.
+func versionRange(text string) (low, high int, err error) {
+	first, last, ok := strings.Cut(text, "..")
+	if !ok {
+		last = first
+	}
+	low, errLow := strconv.Atoi(first)
+	high, errHigh := strconv.Atoi(last)
+	if errLow != nil || errHigh != nil || low < 0 || high < low {
+		return 0, 0, usage("--reads needs the versions that the release reads, such as 2..4, and got %q", text)
+	}
+	return low, high, nil
+}
+
+// rollbackDoc is what `refs check` prints.
+type rollbackDoc struct {
+	Schema   int          `json:"schema"`
+	ExitCode int          `json:"exit_code"`
+	Missing  backend.Safe `json:"missing,omitzero"` // why not all references are known
+	runbook.Rollback
+}
+
+func newRollbackDoc(st *fleet.State, low, high int) *rollbackDoc {
+	doc := &rollbackDoc{Schema: 1, Rollback: runbook.CheckRollback(st, low, high), Missing: unreadRefs(st)}
+	switch {
+	case len(doc.Refused) > 0:
+		doc.ExitCode = alerts.ExitCritical
+	case !doc.Missing.IsEmpty(), doc.Unversioned > 0, doc.Unreadable > 0:
+		doc.ExitCode = alerts.ExitUnknown
+	}
+	return doc
+}
+
+// unreadRefs says why not all stored references are known, empty when they are.
+func unreadRefs(st *fleet.State) backend.Safe {
+	read := false
+	for _, h := range st.Sources {
+		switch {
+		case !h.Watches(backend.InputRefs):
+		case h.Status != fleet.StatusOK:
+			return backend.Textf("source %s is %s: %s", backend.Clean(h.Key.Source, 80), backend.Clean(string(h.Status), 20), h.Error)
+		case h.Delivers(backend.InputRefs):
+			read = true
+		}
+	}
+	for x := range st.Sessions.All() {
+		read = read || len(x.WorkspaceRefs) > 0
+	}
+	if !read {
+		return backend.Text("no configured source reads stored references; add a source of kind refs, or workspaceRefs to the list route")
+	}
+	return backend.Safe{}
+}
+
+func (d *rollbackDoc) text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	switch n := len(d.Refused); {
+	case n > 0:
+		line("A release that reads versions %d to %d could not open %s of %d.", d.Low, d.High, backend.Counted(n, "session", "sessions"), d.Sessions)
+	case d.ExitCode != alerts.ExitOK:
+		line("Cannot tell whether a release that reads versions %d to %d could open every session.", d.Low, d.High)
+	default:
+		line("A release that reads versions %d to %d could open every session: %d of %d.", d.Low, d.High, d.Sessions, d.Sessions)
+	}
+	if !d.Missing.IsEmpty() {
+		line("  not known: %s", d.Missing)
+	}
+	if d.Unversioned > 0 {
+		line("  %s without a schemaVersion: a release before round 4 wrote them; what this release makes of them is not known", backend.Counted(d.Unversioned, "reference", "references"))
+	}
+	if d.Unreadable > 0 {
+		line("  %s with a schemaVersion that is no number", backend.Counted(d.Unreadable, "reference", "references"))
+	}
+	if len(d.Versions) > 0 {
+		line("\nVersions")
+	}
+	for _, v := range d.Versions {
+		word := "read"
+		if v.Version < d.Low || v.Version > d.High {
+			word = "not read"
+		}
+		line("  version %-4d %6d  %s", v.Version, v.Refs, word)
+	}
+	if len(d.Refused) == 0 {
+		return b.String()
+	}
+	line("\nSessions that could not be opened, by tenant")
+	i := 0
+	for _, t := range d.Tenants {
+		name := t.Tenant.String()
+		if t.Tenant.IsEmpty() {
+			name = "? (no tenant is named)"
+		}
+		line("  %s: %s", name, backend.Counted(t.Sessions, "session", "sessions"))
+		for range t.Sessions {
+			x := &d.Refused[i]
+			i++
+			line("    %s  version %d  (%s)", x.Session.Safe(), x.Version, x.Source)
+		}
+	}
+	return b.String()
+}
