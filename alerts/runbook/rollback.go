@@ -46,27 +46,27 @@ type TenantCount struct {
 	Sessions int          `json:"sessions"`
 }
 
-// version is one stored reference's version.
-type version struct {
+// storedVersion is one stored reference's version.
+type storedVersion struct {
 	source             string
 	session, workspace backend.ID
 	n                  backend.Value[int]
 }
 
 // storedVersions are the versions of all references: those that a refs source reads, else those that the list route gives.
-func storedVersions(st *fleet.State) []version {
-	var all []version
+func storedVersions(st *fleet.State) []storedVersion {
+	var all []storedVersion
 	read := map[backend.ID]bool{}
 	for r := range st.Refs.All() {
 		read[r.Session] = true
-		all = append(all, version{r.Key.Source, r.Session, r.Key.ID, r.SchemaVersion})
+		all = append(all, storedVersion{r.Key.Source, r.Session, r.Key.ID, r.SchemaVersion})
 	}
 	for x := range st.Sessions.All() {
 		if read[x.Key.ID] {
 			continue
 		}
 		for _, text := range x.WorkspaceRefs {
-			v := version{source: x.Key.Source, session: x.Key.ID, n: backend.NotApplicable[int]()}
+			v := storedVersion{source: x.Key.Source, session: x.Key.ID, n: backend.NotApplicable[int]()}
 			if n, ok := refVersion(text.String()); ok {
 				v.n = backend.Known(n)
 			}
@@ -132,7 +132,7 @@ func CheckRollback(st *fleet.State, low, high int) Rollback {
 // beyond is how far a version lies outside of a range.
 func beyond(n, low, high int) int { return max(low-n, n-high, 0) }
 
-func tenantOf(st *fleet.State, v version) backend.Safe {
+func tenantOf(st *fleet.State, v storedVersion) backend.Safe {
 	home := st.HomeOf(v.source, v.session)
 	if x := st.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: v.session}); x != nil {
 		return x.Tenant
