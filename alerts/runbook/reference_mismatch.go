@@ -3,7 +3,6 @@ package runbook
 import (
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -20,9 +19,11 @@ func diagnoseReferenceMismatch(s *subjectView) Diagnosis {
 		s.byErrors(question{"schema", "Does the reference carry a schema version that this release cannot read?", "lastError of the workspace while its session runs"}, alerts.NamesSchema),
 		w.direction(),
 		w.histogram(),
+		w.unversioned(),
 		w.mixed(),
 		s.byErrors(question{"strict", "Are fields of the reference refused?", "lastError of the workspace while its session runs"}, alerts.NamesStrict),
 		s.disagree(),
+		s.newer(),
 		s.deleted(),
 		s.refsRead(),
 	)}
@@ -81,56 +82,6 @@ func (s *subjectView) direction() Check {
 		return s.settle(q.no(s.errors[0].from, "no error names schemaVersion"), q)
 	}
 	return q.unsure("no error names schemaVersion")
-}
-
-// histogram counts the versions of references, from persisted references, session facts and errors.
-func (s *subjectView) histogram() Check {
-	q := question{"versions", "Are references of different versions stored?", "a source of persisted refs, or workspaceRefs in the list route"}
-	count := map[int]int{}
-	var o origin
-	for _, r := range s.Refs {
-		if v, ok := r.SchemaVersion.Get(); ok && s.speaksHere(r.Source) {
-			count[v]++
-			o = origin{r.Source, r.At}
-		}
-	}
-	if len(count) == 0 {
-		for x := range s.State.Sessions.All() {
-			if !s.here(x.Key.Source) {
-				continue
-			}
-			for _, ref := range x.WorkspaceRefs {
-				if v, ok := refVersion(ref.String()); ok {
-					count[v]++
-					o = s.from(&x.Meta)
-				}
-			}
-		}
-	}
-	named, inErrors := s.wanted()
-	if len(count) == 0 && inErrors {
-		return q.unsure("no stored reference is read; the errors name version %d", named)
-	}
-	if len(count) == 0 {
-		return q.unsure("no stored reference is read")
-	}
-	versions := make([]int, 0, len(count))
-	for v := range count {
-		versions = append(versions, v)
-	}
-	sort.Ints(versions)
-	parts := make([]string, 0, len(versions))
-	for _, v := range versions {
-		parts = append(parts, strconv.Itoa(count[v])+" of version "+strconv.Itoa(v))
-	}
-	all := backend.Clean(strings.Join(parts, ", "), 200)
-	if inErrors && count[named] == 0 {
-		return q.yes(o, "of the references that are read %s; the errors name version %d", all, named)
-	}
-	if len(versions) > 1 {
-		return q.yes(o, "%s", all)
-	}
-	return q.no(o, "all references read: %s", backend.Clean(parts[0], 60))
 }
 
 func refVersion(text string) (int, bool) {
@@ -261,6 +212,12 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.conclude("The reference carries fields that this release refuses; %s affected.", plural(d.SessionCount, "session"))
 		d.do("Run the release that wrote it, or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
+	case d.is("newer") && !d.is("disagree"):
+		d.NoReset = backend.Text("the container is not the one that the reference was written for")
+		d.conclude("%s.", sentence(d.fact("newer")))
+		d.do("Find out who made the new container, and when: a restart of its engine, a clean-up, a reset.")
+		d.do("Go back to a checkpoint of the same session; the new container starts without the old files.")
+		d.dont("Don't delete the stored reference: it says which sandbox had the files.")
 	case d.is("disagree"):
 		d.NoReset = backend.Text("what the reference names is not there as it was stored")
 		d.conclude("%s.", sentence(d.fact("disagree")))
@@ -272,4 +229,8 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.do("Read the stored references of the session (a refs source).")
 		d.dont("Don't roll back further to try: each step may refuse more references.")
 	}
+	if d.is("unversioned") {
+		d.do("Upgrade to round 4 or later: older releases store no schemaVersion, so nothing tells in advance which release reads their references.")
+	}
+	d.do("Before a rollback run sandglass refs check --reads 2..4, with the versions that the older release reads.")
 }
