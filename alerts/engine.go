@@ -165,6 +165,11 @@ func (ev *evaluation) deltas() {
 	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it
 		ev.changed[e.Subject.Kind] = append(ev.changed[e.Subject.Kind], e.Subject)
 	}
+	for _, k := range ev.changed[backend.KindSession] { // whether a session runs decides about its workspaces
+		for w := range ev.st.Workspaces.Of(backend.KindWorkspace, k.Source, k.ID) {
+			ev.changed[backend.KindWorkspace] = append(ev.changed[backend.KindWorkspace], w.Key)
+		}
+	}
 	for _, s := range ev.series {
 		if s.Name == backend.MetricLimitKills && !s.Sandbox.IsZero() {
 			for _, h := range ev.st.Sources {

@@ -235,7 +235,7 @@ func (re *ruleEvaluation) write(g *group) {
 	a.Since, a.Active = d.Display(g.since), d.Display(t.active)
 	a.Bounds = Bounds{d.Display(o.Bounds.Earliest), d.Display(o.Bounds.Latest)}
 	a.Confirmed = d.Display(t.confirmed)
-	if a.Cause.IsEmpty() || m.Folds || said.Listing != nil {
+	if a.Cause.IsEmpty() || m.Folds || said.Listing != nil || o.Detail == o.Cause { // else the text of the first stays
 		a.Cause = o.Cause
 	}
 	if g.alert != nil && g.count.live.values.same(g.valued) {

@@ -70,6 +70,10 @@ func judgeNamed(env *alerts.Env, w *backend.Workspace, known alerts.Note, sort f
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f := factsOf(env, w)
+	return whileUsed(env, w, f, func() alerts.Verdict { return nameFailure(env, w, f, note, sort, runbook) })
+}
+
+func nameFailure(env *alerts.Env, w *backend.Workspace, f facts, note *failureRun, sort func(alerts.Naming) bool, runbook string) alerts.Verdict {
 	if note != nil && f.advanced(note) {
 		note = nil
 	}

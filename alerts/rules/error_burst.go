@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type BurstOptions struct {
 
 func burstDefaults() *BurstOptions {
 	o := &BurstOptions{Common: common(alerts.SeverityCritical), Sessions: 5, Share: 0.01, Over: backend.Duration(10 * time.Minute), Settled: 3}
+	o.For = backend.Duration(time.Minute) // an ordinary restart is over by then
 	o.KeepFiringFor = backend.Duration(time.Minute)
 	return o
 }
@@ -27,7 +29,7 @@ func burstDefaults() *BurstOptions {
 func (o *BurstOptions) build() (alerts.Rule, error) {
 	f, err := newFailures("error-burst", &o.Common, o.Share, o.Over)
 	r := &errorBurst{failures: f, sessions: o.Sessions, settled: o.Settled}
-	r.meta.Inhibits = sameCause("failed-too-long", "hammered-and-failing")
+	r.meta.Inhibits, r.meta.OwnFor = sameCause("failed-too-long", "hammered-and-failing"), true
 	return r, cmp.Or(refuse(o.Sessions < 2, "sessions", "must be at least 2: one session is no burst"), atLeast("settled", o.Settled, 1), err)
 }
 
@@ -55,22 +57,23 @@ func (r *errorBurst) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 
 // burst is what the failures of one cause add up to.
 type burst struct {
-	sessions, young, settled int
-	success, first, last     time.Time // the earliest success, the first and the newest onset
-	newest                   *failureNote
+	young, settled, undated int
+	began                   []time.Time // of the young sessions, when each was proved to fail
+	success, first, last    time.Time   // the earliest success, the first and the newest onset
+	newest                  *failureNote
 }
 
 func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 	var b burst
-	var session, young backend.ID
+	var young backend.ID
 	for _, n := range each[failureNote](notes) {
-		at := n.proved()
-		if n.Session != session {
-			session = n.Session
-			b.sessions++
+		began, at, dated := n.onset()
+		if !dated {
+			b.undated++
+			continue
 		}
 		old := env.Now.Sub(at) > r.over
-		if old || !n.Success.IsZero() && env.Now.Sub(n.Success) > r.over {
+		if old || !began.IsZero() && env.Now.Sub(began) > r.over {
 			if b.settled++; b.settled >= r.settled {
 				break // it is over whatever the others say
 			}
@@ -81,6 +84,9 @@ func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 		if n.Session != young {
 			young = n.Session
 			b.young++
+			b.began = append(b.began, at)
+		} else if k := len(b.began) - 1; at.Before(b.began[k]) {
+			b.began[k] = at
 		}
 		if !n.Success.IsZero() && (b.success.IsZero() || n.Success.Before(b.success)) {
 			b.success = n.Success
@@ -104,6 +110,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	n := b.newest
+	held := nth(b.began, min(r.enough(env, home), b.young))
 	what := named(env, n.Cause)
 	if what&alerts.NamesPermanent != 0 {
 		return alerts.Verdict{Outcome: alerts.False}
@@ -124,15 +131,32 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 		{Text: backend.Textf("the first known failure was at %s, the newest began at %s", env.Clock(b.first), env.Clock(b.last)), Source: home, At: env.Display(b.last)},
 		{Text: backend.Textf("lastError: %s", n.Cause), Source: home, At: env.Display(latestOf(n.LastAttempt, n.Seen))},
 	}
-	v.Trend, v.TrendSpan = r.onsets(env, notes), r.over
+	if b.undated > 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("%s more fail with this cause; since when is not known", plural(b.undated, "workspace")),
+			Value: backend.Known(float64(b.undated)), Unit: "workspaces", Source: home, At: env.Display(env.Now)})
+	}
+	if env.Now.Sub(env.Watching) >= r.over { // readings show how it went; what one reading tells is no trend
+		v.Trend, v.TrendSpan = r.onsets(env, notes), r.over
+	}
+	if due := held.Add(r.meta.For); env.Now.Before(due) {
+		v.Suspected, v.Recheck = true, due
+		v.Why = backend.Textf("fires when they still fail at %s", env.Clock(due))
+	}
 	return v
+}
+
+// enough is how many sessions make a burst on a source.
+func (r *errorBurst) enough(env *alerts.Env, home string) int {
+	return max(r.sessions, int(math.Ceil(r.share*float64(ofSource(env, home)))))
 }
 
 // onsets is how many began to fail in each part of the window, oldest first.
 func (r *errorBurst) onsets(env *alerts.Env, notes alerts.Notes) []float64 {
 	out := make([]float64, trendParts)
 	for _, n := range each[failureNote](notes) {
-		if age := env.Now.Sub(n.proved()); age >= 0 && age < r.over {
+		if _, at, dated := n.onset(); !dated {
+			continue
+		} else if age := env.Now.Sub(at); age >= 0 && age < r.over {
 			out[trendParts-1-int(int64(age)*trendParts/int64(r.over))]++
 		}
 	}

@@ -58,7 +58,12 @@ func (r *evictedSustained) Judge(env *alerts.Env, e backend.Entity, known alerts
 	if w.Unreadable {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
-	f, evicted := factsOf(env, w), w.Class == backend.ClassEvicted
+	f := factsOf(env, w)
+	return whileUsed(env, w, f, func() alerts.Verdict { return r.judge(env, w, f, note) })
+}
+
+func (r *evictedSustained) judge(env *alerts.Env, w *backend.Workspace, f facts, note *sustainedNote) alerts.Verdict {
+	evicted := w.Class == backend.ClassEvicted
 	if note == nil && !evicted {
 		return alerts.Verdict{Outcome: alerts.False}
 	}

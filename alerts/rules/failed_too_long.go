@@ -45,6 +45,10 @@ func (r *failedTooLong) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its registry cannot be read any more"), Note: known}
 	}
 	f := factsOf(env, w)
+	return whileUsed(env, w, f, func() alerts.Verdict { return r.judge(env, w, f, note) })
+}
+
+func (r *failedTooLong) judge(env *alerts.Env, w *backend.Workspace, f facts, note *failureRun) alerts.Verdict {
 	if note != nil && f.advanced(note) {
 		note = nil
 	}

@@ -38,6 +38,13 @@ func (n *failureNote) subject() alerts.Subject {
 	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.proved()}, Detail: n.Cause}
 }
 
+// onset is when it began to fail, as far as that is proved: its attempts are dated by a clock that can be used, or a
+// reading before showed it working. began is the earliest moment at which that can have been; zero where one reading is
+// all there is. dated is false where nothing says when.
+func (n *failureNote) onset() (began, failed time.Time, dated bool) {
+	return n.earliest(), n.proved(), !n.FirstAttempt.IsZero() || !n.Worked.IsZero()
+}
+
 // failures is what the rules about many failures at once have in common: notes of the workspaces that fail, kept together
 // by cause, and how many of a fleet they must be.
 type failures struct {

@@ -15,10 +15,11 @@ const (
 	capacityRule = "capacity"
 )
 
-// failNow makes n sessions fail with causes made of their number; their last success was shortly before.
+// failNow makes n sessions fail with causes made of their number; their last success was shortly before. The failures have
+// lasted for longer than the rules' for.
 func failNow(s *story, n int, cause func(i int) string) {
 	for i := range n {
-		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: cause(i), attempt: 10 * time.Second, success: time.Minute, provider: "docker"})
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: cause(i), attempt: 70 * time.Second, success: 2 * time.Minute, provider: "docker"})
 	}
 }
 
@@ -47,6 +48,68 @@ func TestBurstFiresAtOnceAndHandsOver(t *testing.T) {
 	s.every(30*time.Second, 11*time.Minute, nil)
 	s.want(failedRule, alerts.StateFiring)
 	s.quiet(burstRule)
+}
+
+// TestBurstIsNoRestart: six of eight workspaces that fail for 12 seconds, polled every 5 seconds, and the same twice.
+func TestBurstIsNoRestart(t *testing.T) {
+	s := begin(t, burstRule)
+	works := func(i int) {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "open", attempt: time.Second, success: time.Millisecond})
+	}
+	for range 3 {
+		for _, lasts := range []int{12, 55} {
+			for i := range 8 {
+				works(i)
+			}
+			s.after(5 * time.Second).quiet(burstRule)
+			for d := 0; d < lasts; d += 5 {
+				for i := range 6 {
+					s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: "Cannot connect to the Docker daemon", attempt: time.Second, success: time.Duration(d+6) * time.Second})
+				}
+				if s.after(5 * time.Second); len(s.alerts(burstRule)) > 0 {
+					s.want(burstRule, alerts.StatePending)
+				}
+			}
+			for i := range 8 {
+				works(i)
+			}
+			s.every(5*time.Second, 5*time.Minute, nil).quiet(burstRule)
+		}
+	}
+	o := burstDefaults()
+	o.For = 0 // configured values are taken literally
+	r, err := o.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = beginWith(t, r)
+	for i := range 5 {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: oneCause(i), attempt: time.Second, success: time.Minute})
+	}
+	s.look().want(burstRule, alerts.StateFiring)
+}
+
+// TestBurstOnsetNeedsEvidence: without a clock that can be used one reading does not say when failures began, and no reading
+// alone shows a trend. What was seen to work before is evidence.
+func TestBurstOnsetNeedsEvidence(t *testing.T) {
+	undated := func(w *backend.Workspace) { w.LastAttemptAt, w.LastSuccessAt = backend.Unknown[time.Time](), backend.Unknown[time.Time]() }
+	s := begin(t, burstRule)
+	for i := range 12 {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: oneCause(i), edit: undated})
+	}
+	s.look().quiet(burstRule)
+	s.every(5*time.Second, 3*time.Minute, nil).quiet(burstRule)
+	for i := range 6 { // these worked when they were read before
+		s.reads(fmt.Sprintf("t%02d/box", i), reading{state: "failed", err: oneCause(i), edit: func(w *backend.Workspace) { undated(w); w.WorkedAt = s.wall.Add(-5 * time.Second) }})
+	}
+	s.look().want(burstRule, alerts.StatePending)
+	wantEvidence(t, s.after(time.Minute).want(burstRule, alerts.StateFiring), "6 sessions began to fail", "12 workspaces more fail with this cause; since when is not known")
+
+	s = begin(t, burstRule)
+	failNow(s, 8, oneCause)
+	if a := s.look().want(burstRule, alerts.StateFiring); len(a.Trend) > 0 || !a.Direction.Text().IsEmpty() {
+		t.Errorf("a trend of one reading: %v, %+v", a.Trend, a.Direction)
+	}
 }
 
 func TestBurstDoesNotFire(t *testing.T) {
@@ -92,7 +155,7 @@ func TestBurstAndChaosOfALargeFleetNeedTheirShare(t *testing.T) {
 		s.reads(fmt.Sprintf("ok%04d/box", i), reading{state: "open", attempt: time.Second, success: time.Second})
 	}
 	for i := range 12 {
-		s.reads(fmt.Sprintf("s%02d/one", i), reading{state: "failed", err: oneCause(i), attempt: time.Second, success: time.Minute})
+		s.reads(fmt.Sprintf("s%02d/one", i), reading{state: "failed", err: oneCause(i), attempt: 70 * time.Second, success: 2 * time.Minute})
 		s.reads(fmt.Sprintf("s%02d/many", i), reading{state: "failed", err: manyCauses(i), attempt: time.Second, success: time.Minute})
 	}
 	s.look().quiet(burstRule).quiet(chaosRule)

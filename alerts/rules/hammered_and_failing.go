@@ -45,6 +45,10 @@ func (r *hammered) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) a
 		return v
 	}
 	f := factsOf(env, w)
+	return whileUsed(env, w, f, func() alerts.Verdict { return r.judge(env, w, f, note) })
+}
+
+func (r *hammered) judge(env *alerts.Env, w *backend.Workspace, f facts, note *hammeredNote) alerts.Verdict {
 	if note != nil && f.advanced(note.run()) {
 		note = nil
 	}
@@ -92,13 +96,9 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	again := n.Attempts >= 2 || n.WasEvicted
 	stuck := !n.WasEvicted && longest > 0 && age > longest
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()}}
-	without := backend.Literal("attempts fail, no lastError is given")
+	runs := stuck && !(again && gap > r.after)
 	switch {
-	case again && gap > r.after:
-	case stuck && n.Attempts < 2:
-		without = "one attempt stuck: started and never finished"
-	case stuck:
-		without = "the newest attempt never finished"
+	case again && gap > r.after, stuck:
 	case again && gap > r.after/2:
 		v.Suspected = true
 		v.Why = backend.Textf("fires when an attempt fails more than %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
@@ -111,7 +111,17 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	if v.Outcome == alerts.False {
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: soon(env, v.Recheck)}
 	}
-	n, v.Cause, v.Fingerprint = causeOf(env, w, old, n, without)
+	n, v.Cause, v.Fingerprint = causeOf(env, w, old, n, "attempts fail, no lastError is given")
+	if runs && w.LastError.IsEmpty() {
+		which := "one attempt"
+		if n.Attempts > 1 {
+			which = "the newest attempt"
+		}
+		minutes := age.Truncate(time.Minute)
+		v.Recheck = n.LastAttempt.Add(minutes + time.Minute)
+		v.Cause = backend.Textf("%s runs for %s, longer than longest_operation %s", backend.Clean(which, 20), text(max(minutes, longest.Truncate(time.Minute))), text(longest))
+		v.Fingerprint, v.Detail = alerts.Fingerprint("an attempt runs longer than longest_operation"), v.Cause
+	}
 	v.Note = alerts.NoteOf(n)
 	describe(env, w, &v)
 	return v

@@ -73,7 +73,11 @@ func TestHammeredOneAttemptStuck(t *testing.T) {
 	s.look().quiet(hammeredRule)
 	s.after(299 * time.Second).quiet(hammeredRule) // exactly the longest operation
 	a := s.after(time.Second).want(hammeredRule, alerts.StateFiring)
-	if a.Cause.String() != "one attempt stuck: started and never finished" {
+	if a.Cause.String() != "one attempt runs for 5m, longer than longest_operation 5m" {
+		t.Errorf("cause %q", a.Cause)
+	}
+	id := a.ID
+	if a = s.after(2*time.Minute).want(hammeredRule, alerts.StateFiring); a.ID != id || a.Cause.String() != "one attempt runs for 7m, longer than longest_operation 5m" {
 		t.Errorf("cause %q", a.Cause)
 	}
 }

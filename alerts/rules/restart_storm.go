@@ -14,18 +14,23 @@ import (
 type RestartOptions struct {
 	Common
 	Opens      int              `toml:"opens" doc:"workspaces that must have been opened anew since the change"`
+	Sessions   int              `toml:"sessions" doc:"… and of how many sessions they must be: one that opens many is eager"`
 	Share      float64          `toml:"share" doc:"… and the share of all workspaces of the source that they must be (0 to 1)"`
 	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet, from which it is a storm and no smooth rollout (0 to 1)"`
 	Within     backend.Duration `toml:"within" doc:"how long after a change opens count"`
 }
 
 func restartDefaults() *RestartOptions {
-	return &RestartOptions{Common: common(alerts.SeverityWarning), Opens: 10, Share: 0.3, Unfinished: 0.25, Within: backend.Duration(10 * time.Minute)}
+	o := &RestartOptions{Common: common(alerts.SeverityWarning), Opens: 10, Sessions: 3, Share: 0.3, Unfinished: 0.25, Within: backend.Duration(10 * time.Minute)}
+	o.For = backend.Duration(time.Minute) // how long an open may take
+	return o
 }
 
 func (o *RestartOptions) build() (alerts.Rule, error) {
-	r := &restartStorm{base: o.base("restart-storm", "", backend.InputRegistry, backend.InputRegistry), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std()}
+	r := &restartStorm{base: o.base("restart-storm", "", backend.InputRegistry, backend.InputRegistry), opens: o.Opens, share: o.Share, unfinished: o.Unfinished, within: o.Within.Std(), sessions: o.Sessions}
+	r.meta.OwnFor = true
 	return r, cmp.Or(
+		atLeast("sessions", o.Sessions, 1),
 		refuse(o.Opens < 2, "opens", "must be at least 2: one open is no storm"),
 		refuse(o.Share <= 0 || o.Share > 1, "share", "must be more than 0 and at most 1"),
 		refuse(o.Unfinished <= 0 || o.Unfinished > 1, "unfinished", "must be more than 0 and at most 1"),
@@ -43,7 +48,7 @@ type changeNote struct {
 type restartStorm struct {
 	base
 	remembers[changeNote]
-	opens             int
+	opens, sessions   int
 	share, unfinished float64
 	within            time.Duration
 }
@@ -102,8 +107,10 @@ func (r *restartStorm) common(env *alerts.Env, home string) *changeNote {
 			starts = append(starts, at)
 		}
 	}
+	var last backend.ID
 	for w := range env.State.Workspaces.All() { // where nobody tells when sessions started, the first attempts do
-		if at := r.tried(env, w, home); !at.IsZero() {
+		if at := r.tried(env, w, home); !at.IsZero() && w.Key.Parent != last {
+			last = w.Key.Parent // in the order of their sessions: one that opens many started once
 			starts = append(starts, at)
 		}
 	}
@@ -167,7 +174,7 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 	if o, why, gap := env.Gap(h.Key.Source); gap {
 		return alerts.Verdict{Outcome: o, Why: why, Note: alerts.NoteOf(n)}
 	}
-	now := r.count(env, h, n.At)
+	now, sessions := r.count(env, h, n.At)
 	peak := [3]float64{}
 	if len(n.Peak) > 0 {
 		peak = n.Peak[0].N
@@ -178,7 +185,7 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 		n, peak = &c, now
 	}
 	v := alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Source: h.Key.Source}
-	if peak[0] < float64(r.opens) || peak[0] < r.share*peak[1] || now[2] < r.unfinished*peak[0] {
+	if sessions < r.sessions || peak[0] < float64(r.opens) || peak[0] < r.share*peak[1] || now[2] < r.unfinished*peak[0] {
 		return v
 	}
 	at := env.Display(env.Now)
@@ -199,37 +206,57 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 	return v
 }
 
-// count adds up a source's workspaces: opened since the change, all, and opened since but not working. It walks them all,
-// and is called only in the minutes after a change.
-func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time) (n [3]float64) {
+// count adds up a source's workspaces: opened since the change, all, and opened since but not working; and the sessions
+// of those that were opened. It walks them all, and is called only in the minutes after a change.
+func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time) (n [3]float64, sessions int) {
 	// What is read first just after the console's own start was there before.
 	news := env.State.Wall.Add(-env.State.Mono).Add(max(time.Minute, 3*h.Interval))
 	forgot := news.After(env.Display(change))
+	var last backend.ID
 	for w := range env.State.Workspaces.All() {
 		if w.Key.Source != h.Key.Source {
 			continue
 		}
 		n[1]++
 		f := factsOf(env, w)
-		works := w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassOpening && !f.failing()
-		if forgot && !works && (f.success.IsZero() || f.success.After(change)) {
+		at, opened := r.openedAt(env, w, f, change, news, forgot)
+		fails := !working(w, f) && env.Now.Sub(latestOf(at, latestOf(f.success, f.worked))) >= r.meta.For // else it is on its way
+		if forgot && fails && (f.success.IsZero() || f.success.After(change)) {
 			n[2]++ // a fresh registry knows no success from before the change
-		}
-		opened := w.FirstSeen.After(news) && !env.Ours(w.FirstSeen).Before(change)
-		if s := env.SessionOf(w); !opened && s != nil {
-			at := env.Time(&s.Meta, s.StartedAt)
-			opened = !at.IsZero() && !at.Before(change)
-		}
-		if !opened && forgot { // a registry that knows no success and tried after the change was made by it
-			opened = f.success.IsZero() && !f.attempt.IsZero() && !f.attempt.Before(change)
 		}
 		if !opened {
 			continue
 		}
 		n[0]++
-		if !forgot && !works {
+		if last != w.Key.Parent { // in the order of their sessions
+			last = w.Key.Parent
+			sessions++
+		}
+		if !forgot && fails {
 			n[2]++
 		}
 	}
-	return n
+	return n, sessions
+}
+
+func working(w *backend.Workspace, f facts) bool {
+	return w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted && w.Class != backend.ClassOpening && !f.failing()
+}
+
+// openedAt is when a workspace was opened, and whether that was after the change. What was not opened since has failed
+// since the change at most.
+func (r *restartStorm) openedAt(env *alerts.Env, w *backend.Workspace, f facts, change, news time.Time, forgot bool) (time.Time, bool) {
+	if seen := env.Ours(w.FirstSeen); w.FirstSeen.After(news) && !seen.Before(change) {
+		return seen, true
+	}
+	if s := env.SessionOf(w); s != nil {
+		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.Before(change) {
+			return at, true
+		}
+	}
+	// A registry that knows no success and tried after the change was made by it.
+	if forgot && f.success.IsZero() && !f.attempt.IsZero() && !f.attempt.Before(change) {
+		return f.attempt, true
+	}
+	return change, false
 }

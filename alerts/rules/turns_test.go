@@ -179,12 +179,13 @@ func TestRestartStormFires(t *testing.T) {
 	rollout(s)
 	s.after(time.Second).quiet(restartRule)
 	reopens(s, 30, 12)
-	a := s.want(restartRule, alerts.StateFiring)
+	s.quiet(restartRule) // an open takes its time
+	a := s.after(time.Minute).want(restartRule, alerts.StateFiring)
 	if !strings.Contains(a.Cause.String(), "agent-eu restarted") || a.Runbook != "7" {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "agent-eu restarted (14 of 14), at 12:10:00Z", "30 of 40 workspaces were opened anew since (alert from 10 and 30 %)", "12 of them do not work now")
-	s.every(time.Minute, 9*time.Minute, nil).want(restartRule, alerts.StateFiring)
+	s.every(time.Minute, 8*time.Minute, nil).want(restartRule, alerts.StateFiring)
 	s.every(time.Minute, 2*time.Minute, nil).quiet(restartRule)
 }
 
@@ -193,7 +194,8 @@ func TestRestartStormDoesNotFire(t *testing.T) {
 		s := watchedFleet(t, 40)
 		rollout(s)
 		s.look()
-		if reopens(s, c.opened, c.stuck); len(s.alerts(restartRule)) != 0 {
+		reopens(s, c.opened, c.stuck)
+		if s.every(30*time.Second, 5*time.Minute, nil); len(s.alerts(restartRule)) != 0 {
 			t.Errorf("%s: %s", name, summary(s.board))
 		}
 	}
@@ -202,6 +204,40 @@ func TestRestartStormDoesNotFire(t *testing.T) {
 	s.look()
 	reopens(s, 30, 30)
 	s.quiet(restartRule) // a single container's start, or nothing at all, explains no storm
+}
+
+// TestRestartStormIsNoBatch: sessions that began seconds ago are on their way, and one session that opens many is eager.
+func TestRestartStormIsNoBatch(t *testing.T) {
+	opening := func(s *story, path string, ago time.Duration) {
+		s.reads(path, reading{state: "opening", attempt: ago, edit: func(w *backend.Workspace) { w.Class = backend.ClassOpening }})
+	}
+	s := begin(t, restartRule)
+	for i := range 30 {
+		id := fmt.Sprintf("s%02d", i)
+		s.session(id, func(x *backend.Session) { x.StartedAt = backend.Known(noon.Add(-3 * time.Second)) })
+		opening(s, id+"/box", 3*time.Second)
+	}
+	s.look().quiet(restartRule)
+	s.pass(30 * time.Second)
+	for i := range 30 {
+		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "open", attempt: time.Second, success: time.Second})
+	}
+	s.look()
+	s.every(10*time.Second, 5*time.Minute, nil).quiet(restartRule)
+
+	for _, started := range []bool{true, false} {
+		s = begin(t, restartRule)
+		s.session("one", func(x *backend.Session) {
+			if started {
+				x.StartedAt = backend.Known(noon.Add(-5 * time.Second))
+			}
+		})
+		for i := range 12 {
+			opening(s, fmt.Sprintf("one/w%02d", i), 5*time.Second)
+		}
+		s.look().quiet(restartRule)
+		s.every(10*time.Second, 5*time.Minute, nil).quiet(restartRule)
+	}
 }
 
 func TestRestartStormColdStart(t *testing.T) {
@@ -248,5 +284,6 @@ func TestRestartStormGapRestart(t *testing.T) {
 	rollout(s)
 	s.look()
 	reopens(s, 30, 30)
+	s.after(time.Minute)
 	survives(s, restartRule, nil)
 }

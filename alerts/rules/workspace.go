@@ -19,6 +19,27 @@ func factsOf(env *alerts.Env, w *backend.Workspace) facts {
 	return facts{env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt), env.ReadAt(&w.Meta), env.Ours(w.WorkedAt)}
 }
 
+// restedAfter is how long after its newest attempt a workspace whose session does not run is history.
+const restedAfter = time.Hour
+
+// whileUsed judges a workspace, unless what it shows is history: its session does not run, and it was not tried for long.
+// What rests is not in use, and shows the same until somebody resumes it.
+func whileUsed(env *alerts.Env, w *backend.Workspace, f facts, judge func() alerts.Verdict) alerts.Verdict {
+	s := env.SessionOf(w)
+	if s == nil || s.Stale || s.MayRun() {
+		return judge()
+	}
+	over := f.attempt.Add(restedAfter)
+	if f.attempt.IsZero() && f.worked.IsZero() || !f.attempt.IsZero() && env.Now.After(over) {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	v := judge()
+	if !f.attempt.IsZero() && (v.Recheck.IsZero() || v.Recheck.After(over)) {
+		v.Recheck = over.Add(1)
+	}
+	return v
+}
+
 // failing reports whether there is an attempt that no success followed.
 func (f facts) failing() bool { return !f.attempt.IsZero() && f.attempt.After(f.success) }
 
