@@ -26,8 +26,8 @@ sandboxes asleep overnight in paused sessions | old facts are old
 sandboxes that sleep one after the other | old facts are old
 old failures behind a cache | onset needs evidence
 old failures on a server without a Date | onset needs evidence
+old failures under cron on a server without a Date | onset needs evidence
 5 of 8 workspaces failed for 12 s by a Docker restart | restarts are no outage
-5 of 20 sessions time out | sources that say too little
 a Date that stands still | sources that say too little
 a cache that serves bodies of a minute ago | sources that say too little
 a lone surrogate in one session's error | sources that say too little

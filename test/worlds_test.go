@@ -25,12 +25,15 @@ type world struct {
 	proves string // the sentence that it proves
 	reads  string // sources: helix, health, docker, host, metrics, logs, refs; empty: helix
 	config string // more of the configuration
+	limit  string // deadline of a request; empty: the usual one
 	lasts  time.Duration
 	step   time.Duration // zero: 5s
+	cron   bool          // every step is a process of its own
 	make   func(*worldSite)
 	// A trouble is found by lines that match, each at some step. What ends it must match at the last step; what never may
 	// be said must match at none. A line is "rule severity state source: cause; why; evidence; subjects", "source id status:
-	// error, problems", "blind rule source: why" or "exit code". An ordinary situation has none of these: nothing may fire.
+	// error, problems", "blind rule source: why", "exit code" or "lines" with the number of alerts. An ordinary situation has
+	// none of these: nothing may fire.
 	finds, ends, never []string
 	// Consoles are stopped at these times and started again after being off.
 	off []worldOff
@@ -68,6 +71,9 @@ func (s *worldSite) configuration(w world) string {
 	out.WriteString(top + "\n")
 	for _, r := range strings.Fields(reads) {
 		fmt.Fprintf(&out, "[[source]]\nid = %q\n%s", r, parts[r])
+		if w.limit != "" {
+			fmt.Fprintf(&out, "deadline = %q\n", w.limit)
+		}
 	}
 	if rest != "" {
 		out.WriteString("[" + rest)
@@ -138,6 +144,10 @@ func (w world) play(t *testing.T) outcome {
 		if len(off) > 0 && at+step > off[0].at {
 			x.Close()
 			by, off = off[0].long, off[1:]
+			s.advance(by)
+			x = s.console(config, state)
+		} else if w.cron {
+			x.Close()
 			s.advance(by)
 			x = s.console(config, state)
 		} else {
@@ -241,6 +251,7 @@ func worldLines(st *fleet.State, b *alerts.Board, alarms bool) []string {
 	if alarms {
 		return out
 	}
+	out = append(out, fmt.Sprintf("lines %d", len(out)-1))
 	for _, h := range st.Sources {
 		line := fmt.Sprintf("source %s %s: %s", h.Key.Source, h.Status, h.Error)
 		for _, p := range h.Problems {

@@ -8,7 +8,7 @@ import (
 
 // troubledWorlds are troubles that a console has to name.
 func troubledWorlds() []world {
-	return slices.Concat(lostSources(), lostWorkspaces(), failingWorkspaces(), brokenEngines(), brokenHosts(), brokenAgents(), brokenNames())
+	return slices.Concat(lostSources(), lostWorkspaces(), failingWorkspaces(), brokenEngines(), brokenHosts(), brokenAgents(), brokenNames(), notedWorlds(), troubledCron())
 }
 
 const (
@@ -62,7 +62,7 @@ func lostSources() []world {
 		fails("a quarter of the sessions answers 500", "", 5, worldAnswer{status: 500, body: "{}"}, "(5|five) (of|sessions).*500|500.*5 "),
 		fails("5 of 20 sessions answer 401", "", 5, worldAnswer{status: 401, body: "{}"}, "(?i)5 .*(401|unauthorised)"),
 		fails("5 of 20 sessions answer an invalid body", "", 5, worldAnswer{status: 200, body: `{"workspaces":[{"name":"box","state":7}]}`}, "(?i)5 .*invalid"),
-		{name: "5 of 20 sessions time out", proves: "500, timeout, 401, invalid body", reads: "health", step: 20 * time.Second, lasts: 2 * min1, make: func(s *worldSite) {
+		{name: "5 of 20 sessions time out", proves: "500, timeout, 401, invalid body", reads: "health", limit: "200ms", step: 20 * time.Second, lasts: 2 * min1, make: func(s *worldSite) {
 			for i, x := range s.fleet(20, "s") {
 				if i < 5 {
 					s.at(min1, func() { s.answers["/healthz/"+x.ID] = worldAnswer{status: 200, body: "{}", delay: time.Second} })

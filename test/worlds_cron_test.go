@@ -1,0 +1,60 @@
+package test
+
+import "time"
+
+// Cron worlds have no console that stays: each step is a process of its own that reads everything once, concludes, and leaves
+// its state to the next one.
+
+func quietCron() []world {
+	return []world{
+		{name: "a calm fleet under cron", proves: "no alarm on ordinary situations", reads: "helix docker host metrics logs", cron: true, step: 2 * min1, lasts: hour, make: func(s *worldSite) {
+			for i, x := range s.fleet(8, "s") {
+				if i < 3 {
+					s.container([]string{"a1", "b2", "c3"}[i], x.ID)
+				}
+			}
+			s.host.kills, s.counters[evictions], s.counters[retries] = 7, 900, 800
+			s.every(0, hour, min1, func() { s.writes(40, "s-1", "slow step") })
+		}},
+		{name: "a check in the middle of a Docker restart", proves: blip, cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
+			of := s.fleet(8, "s")
+			s.at(5*min1-5*time.Second, func() { all(of[:6], s.evicted) })
+			s.at(5*min1+5*time.Second, func() { all(of[:6], s.works) })
+		}},
+		{name: "kills between two checks that lie an hour apart", proves: watched, reads: "host", cron: true, step: hour, lasts: 5 * hour, make: func(s *worldSite) {
+			s.at(150*min1, func() { s.host.kills = 3 })
+		}},
+		{name: "evictions between two checks that lie half an hour apart", proves: watched, reads: "helix metrics", cron: true, step: 30 * min1, lasts: 3 * hour, make: func(s *worldSite) {
+			s.fleet(12, "s")
+			s.every(0, 3*hour, 30*min1, func() { s.counters[evictions] += 400; s.counters[retries] += 10 })
+		}},
+		{name: "old failures under cron on a server without a Date", proves: onset, cron: true, step: 2 * min1, lasts: 20 * min1, make: func(s *worldSite) {
+			s.noDate = true
+			s.fleet(20, "s")
+			for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+				s.session(id, s.old(9*24*hour, "failed", "WorkspaceFailedError: read ECONNRESET")).Status = "paused"
+			}
+		}},
+	}
+}
+
+func troubledCron() []world {
+	return []world{
+		{name: "a workspace that fails under cron", proves: "a cold start is the normal start", cron: true, step: 2 * min1, lasts: 30 * min1, make: func(s *worldSite) {
+			of := s.fleet(8, "s")
+			s.at(4*min1, func() { all(of[:1], s.fails("WorkspaceFailedError: disk I/O error")) })
+		}, ends: []string{"^failed-too-long critical firing helix.*s-0/box", "^exit 2$"}},
+		{name: "40 of 40 evicted under cron", proves: talksDown, reads: "helix metrics logs", cron: true, step: min1, lasts: 12 * min1, make: func(s *worldSite) {
+			of := s.fleet(40, "s")
+			s.counters[evictions], s.counters[retries] = 5, 5
+			s.at(3*min1, func() { all(of, s.evicted) })
+		}, ends: []string{"^eviction-storm critical firing helix", "^exit 2$"}},
+		{name: "a kill that a check every minute sees", proves: watched, reads: "host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
+			s.at(5*min1, func() { s.host.kills = 3 })
+		}, ends: []string{"^host-oom critical firing host", "^exit 2$"}},
+		{name: "an empty list under cron", proves: emptyBody, cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
+			of := s.fleet(20, "s")
+			s.at(8*min1, func() { vanish(of...) })
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing helix.*20"}},
+	}
+}
