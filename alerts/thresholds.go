@@ -29,7 +29,7 @@ func declared(rules []Rule) map[string]*Meta {
 // OpenedTogether is how near to each other attempts must lie to count as opens at one moment, and StartedTogether the same
 // for starts of sessions and sandboxes.
 const (
-	OpenedTogether  = 5 * time.Second
+	OpenedTogether  = time.Second
 	StartedTogether = 2 * time.Minute
 )
 

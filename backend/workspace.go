@@ -12,8 +12,10 @@ var workspaceKind = SubjectKind{
 		class := e.(*Workspace).Class
 		return class != ClassFailed && class != ClassEvicted && class != ClassClosed
 	},
-	Carry:  func(next, old Entity, seen Bounds) { next.(*Workspace).carry(old, seen) },
-	Forget: func(e Entity) { e.(*Workspace).LostSuccess, e.(*Workspace).WorkedAt = time.Time{}, time.Time{} },
+	Carry: func(next, old Entity, seen Bounds) { next.(*Workspace).carry(old, seen) },
+	Forget: func(e Entity) {
+		e.(*Workspace).LostSuccess, e.(*Workspace).WorkedAt, e.(*Workspace).Moved = time.Time{}, time.Time{}, ID{}
+	},
 }
 
 // Workspace is one entry of a session's registry.
@@ -42,6 +44,8 @@ type Workspace struct {
 	// WorkedAt is when the workspace was last read without a failure before its newest change: what fails now began after
 	// that. Zero: it was never read so. The fleet sets it.
 	WorkedAt time.Time `json:"worked_at,omitzero"`
+	// Moved is the namespace that an earlier reading named where the newest names another. The fleet sets it.
+	Moved ID `json:"moved,omitzero"`
 	WorkspaceFacts
 	Extra []Field `json:"extra,omitempty"`
 }
@@ -55,7 +59,10 @@ func (w *Workspace) carry(old Entity, seen Bounds) {
 	if !ok {
 		return
 	}
-	w.LostSuccess, w.WorkedAt = was.LostSuccess, was.WorkedAt
+	w.LostSuccess, w.WorkedAt, w.Moved = was.LostSuccess, was.WorkedAt, was.Moved
+	if !was.Namespace.IsZero() && !w.Namespace.IsZero() && was.Namespace != w.Namespace {
+		w.Moved = was.Namespace
+	}
 	before, had := was.LastSuccessAt.Get()
 	// A time that cannot be read is not lost.
 	if now, has := w.LastSuccessAt.Get(); had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {

@@ -41,7 +41,7 @@ func TestAgentOOMNamesTheCauseThatTheFactsSupport(t *testing.T) {
 		a.Cause.String() != "the agent ran out of memory; the facts support: exhausted retries, eager opens, large writes" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "log lines that name its memory in 15m: 1", resetLine, "retries were exhausted 12 times", "4 workspaces of one session were tried within 5s",
+	wantEvidence(t, a, "log lines that name its memory in 15m: 1", resetLine, "retries were exhausted 12 times", "4 workspaces of one session were tried within 1s",
 		"files of 50 MB may be written", "its session had 4 workspaces, 0 of them failed or evicted")
 	id := a.ID
 	s.pass(5 * time.Second)

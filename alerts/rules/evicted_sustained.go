@@ -176,7 +176,7 @@ func (r *evictedSustained) Evidence(env *alerts.Env, a *alerts.Alert, oldest bac
 		return out
 	}
 	return append(out, alerts.Evidence{
-		Text:   backend.Textf("evicted in %s %% or more of the polls of %s", number(100*r.leave), text(r.over)),
+		Text:   backend.Textf("evicted for %s %% or more of %s when it began; it ends below %s %%", number(100*r.share), text(r.over), number(100*r.leave)),
 		Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta)),
 	})
 }

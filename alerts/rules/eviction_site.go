@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -224,7 +225,10 @@ func number(f float64) string {
 	case f >= 1:
 		return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 	}
-	return strconv.FormatFloat(f, 'g', 2, 64)
+	if f > 0 && f < 0.001 {
+		return "less than 0.001"
+	}
+	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(f, 'f', max(2, 1-int(math.Floor(math.Log10(f)))), 64), "0"), ".")
 }
 
 func grouped(digits string) string {

@@ -216,11 +216,11 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 		add(p.Home, env.Display(v.Bounds.Earliest), "both run since %s, when the second of them started", env.Clock(v.Bounds.Earliest))
 	}
 	inherits, shares := p.Declared()
-	if inherits {
-		add(p.Home, now, "inheritWorkspaces is on for one of them: children see their parent's files")
+	if inherits > 0 {
+		add(p.Home, now, "inheritWorkspaces is on for %d of %d: children see their parent's files", inherits, len(p.Users))
 	}
-	if shares {
-		add(p.Home, now, "shareAcrossSessions is declared for one of them")
+	if shares > 0 {
+		add(p.Home, now, "shareAcrossSessions is declared for %d of %d", shares, len(p.Users))
 	}
 	r.tellUses(env, p, v)
 	if ruledOut > 0 {

@@ -208,7 +208,9 @@ func TestWontTerminateAfterACloseThatTimedOut(t *testing.T) {
 }
 
 func TestWontTerminateAwaitingSleepIsInfo(t *testing.T) {
-	s := beginSession(t, func(w *backend.Workspace) { w.SleepAfter = backend.Known(10 * time.Minute) })
+	s := beginSession(t, func(w *backend.Workspace) {
+		w.SleepAfter, w.Provider = backend.Known(10*time.Minute), backend.Text("cloudflare-sandbox")
+	})
 	s.pass(time.Second)
 	s.rests("a")
 	s.every(20*time.Second, time.Minute, nil)

@@ -33,7 +33,7 @@ func TestSustainedFiresAfterItsShareOfTheWindow(t *testing.T) {
 	s.look().quiet(sustainedRule)
 	s.every(10*time.Second, 7*time.Minute+50*time.Second, again).quiet(sustainedRule)
 	a := s.every(10*time.Second, 10*time.Second, again).want(sustainedRule, alerts.StateFiring)
-	wantEvidence(t, a, "polls of 10m", "lastError: sandbox is gone")
+	wantEvidence(t, a, "80 % or more of 10m when it began", "lastError: sandbox is gone")
 	if !a.Bounds.Latest.Equal(noon.Add(-time.Second)) || !a.Bounds.Earliest.Equal(noon.Add(-time.Minute)) {
 		t.Errorf("bounds %v", a.Bounds)
 	}

@@ -185,7 +185,7 @@ func closingOf(env *alerts.Env, s *backend.Session, name backend.ID) *closing {
 		if x, ok := w.ShareAcrossSessions.Get(); ok && (!c.Shared.IsKnown() || x) {
 			c.Shared = w.ShareAcrossSessions
 		}
-		if x, ok := w.SleepAfter.Get(); ok && x > c.SleepAfter.Or(0) {
+		if x, ok := w.SleepAfter.Get(); ok && x > c.SleepAfter.Or(0) && w.Provider.String() != "docker" { // an engine puts nothing to sleep
 			c.SleepAfter = w.SleepAfter
 		}
 		if x, ok := w.CloseTimeout.Get(); ok && x > c.Timeout.Or(0) {

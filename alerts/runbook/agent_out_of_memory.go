@@ -117,10 +117,10 @@ func (s *subjectView) eagerOpens() Check {
 		return q.unsure("no workspace of this subject is listed")
 	case most == 1:
 		return s.settle(q.no(s.newest(), "no session has more than one workspace"), q)
-	case float64(together) >= opens:
+	case float64(together) >= opens && together > 1:
 		return q.yes(s.from(&who.Meta), "a session has %d workspaces, and %d were tried within %s of each other", most, together, spanText(alerts.OpenedTogether))
 	}
-	return q.unsure("a session has %d workspaces; no bound of opens is declared", most)
+	return q.unsure("a session has %d workspaces, at most %d of them tried within %s of each other; no bound of opens is declared", most, max(together, 1), spanText(alerts.OpenedTogether))
 }
 
 // sameSession is all workspaces of the subject's session; those of the subject when it has no session.

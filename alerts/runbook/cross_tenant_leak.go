@@ -16,6 +16,7 @@ func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 		s.sharedID(places),
 		s.sharedNamespace(places),
 		s.sharedMount(places),
+		s.branchShares(),
 		s.inherits(),
 		s.acrossTenants(places),
 		s.nameCollision(),
@@ -30,11 +31,14 @@ func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 func (s *subjectView) sharedID(places []*fleet.SharedStorage) Check {
 	q := question{"shared-id", "Do two sessions use one sandbox id?", "the sandbox id of each workspace, in the aggregate route, in a declaration or by a refs source"}
 	if p := first(places, fleet.StorageSandbox); p != nil {
-		how := backend.Literal("nobody declares that this is wanted")
+		how := backend.Literal("that this is wanted is not declared")
 		if p.Intended() {
 			how = "it is declared as wanted"
 		}
 		return q.yes(s.from(p.Users[0].Evidence), "%s use sandbox %s; %s", users(p), p.ID.Safe(), backend.Text(how))
+	}
+	if other, id, o, ok := s.sharedBefore(); ok {
+		return q.yes(o, "sessions %s and %s named sandbox %s when they were read last", s.sessionID.Safe(), other.Safe(), id.Safe())
 	}
 	known := s.named(func(w *backend.Workspace) backend.ID { return w.ProviderID }, func(x *backend.Ref) backend.ID { return x.Sandbox })
 	if known > 0 && known == len(s.workspaces) {
@@ -83,7 +87,7 @@ func (s *subjectView) inherits() Check {
 	if known > 0 && known == len(s.workspaces) {
 		return q.no(s.newest(), "inheritWorkspaces is off")
 	}
-	return q.unsure("nobody declares it for %s", plural(len(s.workspaces)-known, "workspace"))
+	return q.unsure("it is not declared for %s", plural(len(s.workspaces)-known, "workspace"))
 }
 
 // acrossTenants asks whether what is shared is shared by different tenants.
@@ -120,7 +124,7 @@ func (s *subjectView) nameCollision() Check {
 }
 
 func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
-	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount"}, d.is)
+	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount", "branch-shares"}, d.is)
 	switch {
 	case shared && d.is("tenants"):
 		d.conclude("Two tenants share one place for files: treat it as a leak until the opposite is shown.")

@@ -85,18 +85,23 @@ func (s *subjectView) rollout() Check {
 	if !known {
 		return q.off(changeWithin)
 	}
+	end := s.now
 	if x := s.firing("eviction-storm"); x != nil && x.Bounds.Latest.Before(s.now) && !x.Bounds.Latest.IsZero() {
-		recent += s.now.Sub(x.Bounds.Latest) // what happened before the storm began
+		end = x.Bounds.Latest.Add(alerts.StartedTogether) // what came later did not bring the storm
+		if end.After(s.now) {
+			end = s.now
+		}
 	}
-	e := s.event(recent, func(e *backend.Event) bool {
+	begin := end.Add(-recent)
+	e := s.event(s.now.Sub(begin), func(e *backend.Event) bool {
 		// One container's start is daily life; several at once are counted below.
-		return e.MayRestart() && (e.Source == "" || s.speaksHere(e.Source))
+		return e.MayRestart() && !e.At.After(end) && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
 		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, backend.Age(s.now.Sub(e.At)))
 	}
 	starts, source := s.starts()
-	young := slices.DeleteFunc(slices.Clone(starts), func(at time.Time) bool { return s.now.Sub(at) > recent || at.After(s.now) })
+	young := slices.DeleteFunc(slices.Clone(starts), func(at time.Time) bool { return at.Before(begin) || at.After(end) })
 	share, _ := s.number(changeShare)
 	if n, newest := alerts.Together(young, alerts.StartedTogether); n > 1 && float64(n) >= share*float64(len(s.sandboxes)) {
 		return q.yes(origin{source, newest}, "%d of %s started within %s of each other, the last %s ago", n, plural(len(s.sandboxes), "sandbox"),

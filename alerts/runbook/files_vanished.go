@@ -11,6 +11,7 @@ import (
 // diagnoseFilesVanished says in one word why the files of a workspace are gone.
 func diagnoseFilesVanished(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
+		s.branchShares(),
 		s.branched(),
 		s.keepsNothing(),
 		s.cleaned(),
@@ -18,11 +19,119 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 		s.emptied(),
 		s.replaced(),
 		s.closedBetween(),
+		s.between(),
 		s.slept(),
 	)}
 	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
-	d.end(filesVanishedEndings())
+	d.end(s.filesVanishedEndings())
+	if earlier := s.earlierSession(); d.denies && !earlier.IsEmpty() {
+		d.Conclusion, d.denies = backend.Textf("Possibly closed between sessions: %s.", earlier), false
+	}
 	return d
+}
+
+// branchShares asks whether a branch uses the sandbox of its parent, as releases before round 4 let it.
+func (s *subjectView) branchShares() Check {
+	q := question{"branch-shares", "Does a branch use its parent's sandbox?", "branchedFrom in the list route, and the stored references of both sessions"}
+	if s.session == nil || s.session.BranchedFrom.IsZero() {
+		return q.unsure("no session is known that this one was branched from")
+	}
+	parent := s.session.BranchedFrom
+	own, theirs := s.placesOf(s.sessionID), s.placesOf(parent)
+	for id, x := range own {
+		if y, same := theirs[id]; same && x.sameProvider(y.provider) {
+			return q.yes(x.from, "session %s and the session %s that it was branched from both name sandbox %s: branches shared and corrupted it before round 4", s.sessionID.Safe(), parent.Safe(), id.Safe())
+		}
+	}
+	if len(own) > 0 && len(theirs) > 0 {
+		return q.no(s.from(&s.session.Meta), "the sandboxes that the two sessions name differ")
+	}
+	return q.unsure("the sandbox of %s is not read", parent.Safe())
+}
+
+// namedSandbox is a sandbox that a session names: by which provider, which may not be known, and who said so.
+type namedSandbox struct {
+	provider backend.Safe
+	from     origin
+}
+
+// sameProvider reports whether an id can be of the same provider: ids of different ones have nothing in common.
+func (n namedSandbox) sameProvider(p backend.Safe) bool {
+	return n.provider.IsEmpty() || p.IsEmpty() || n.provider == p
+}
+
+// placesOf are the sandboxes that the references and workspaces of a session name.
+func (s *subjectView) placesOf(session backend.ID) map[backend.ID]namedSandbox {
+	out := map[backend.ID]namedSandbox{}
+	for _, r := range s.Refs {
+		if r.Session == session && !r.Resource.IsZero() {
+			out[r.Resource] = namedSandbox{r.Provider, origin{r.Source, r.At}}
+		}
+	}
+	for w := range s.State.Workspaces.Of(backend.KindWorkspace, s.home, session) {
+		if !w.ProviderID.IsZero() {
+			out[w.ProviderID] = namedSandbox{w.Provider, s.from(&w.Meta)}
+		}
+	}
+	for _, p := range s.Board.PastOf(backend.KindWorkspace) {
+		if w, ok := p.Entity.(*backend.Workspace); ok && w.Key.Parent == session && w.Key.Source == s.home && !w.ProviderID.IsZero() {
+			out[w.ProviderID] = namedSandbox{w.Provider, origin{w.Key.Source, w.ReadAt}}
+		}
+	}
+	return out
+}
+
+// between asks for an earlier session that ended with a workspace of the same name: its files are not those of this one.
+func (s *subjectView) between() Check {
+	q := question{"between", "Did an earlier session with a workspace of this name end?", "sessions that ended while Sandglass read them"}
+	if earlier := s.earlierSession(); !earlier.IsEmpty() {
+		return q.unsure("%s; whether its files were meant to outlive it is not read", earlier)
+	}
+	return q.unsure("none was seen to end")
+}
+
+// earlierSession says which session with a workspace of the same name ended before the subject's began, empty when none did.
+func (s *subjectView) earlierSession() backend.Safe {
+	if s.wide {
+		return backend.Safe{}
+	}
+	var found *alerts.Past
+	var of *backend.Workspace
+	for _, w := range s.workspaces {
+		for _, p := range s.Board.PastOf(backend.KindWorkspace) {
+			x, ok := p.Entity.(*backend.Workspace)
+			if ok && s.followed(w, x, p.Left) && (found == nil || p.Left.After(found.Left)) {
+				found, of = &p, w
+			}
+		}
+	}
+	if found == nil {
+		return backend.Safe{}
+	}
+	was := found.Entity.EntityMeta().Key
+	return backend.Textf("session %s with a workspace %s ended %s ago, and session %s opened that name afresh", was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
+}
+
+// followed reports whether a workspace was opened by a later session of the same tenant than one that left.
+func (s *subjectView) followed(w, was *backend.Workspace, left time.Time) bool {
+	if was.Key.Source != w.Key.Source || was.Key.ID != w.Key.ID || was.Key.Parent == w.Key.Parent || left.IsZero() {
+		return false
+	}
+	began := w.FirstSeen
+	later := s.State.SessionOf(w)
+	if later != nil {
+		if at, ok := later.StartedAt.Get(); ok {
+			began = at
+		}
+	}
+	if began.IsZero() || began.Before(left) {
+		return false
+	}
+	p, ok := s.Board.Past(backend.Key{Kind: backend.KindSession, Source: was.Key.Source, ID: was.Key.Parent})
+	if earlier, is := p.Entity.(*backend.Session); ok && is && later != nil {
+		return earlier.Tenant.IsEmpty() || later.Tenant.IsEmpty() || earlier.Tenant == later.Tenant
+	}
+	return true
 }
 
 func (s *subjectView) branched() Check {
@@ -47,7 +156,7 @@ func (s *subjectView) keepsNothing() Check {
 	o := s.newest()
 	switch p := s.provider(); p {
 	case "":
-		return q.unsure("nobody names the provider")
+		return q.unsure("the provider is not named")
 	case "in-memory":
 		return q.yes(o, "provider in-memory keeps files in the process: a restart or a close loses them")
 	case "cloudflare-dynamic-worker":
@@ -131,6 +240,11 @@ func (s *subjectView) replaced() Check {
 	if c := s.byErrors(q, alerts.NamesReplaced); c.Mark == Confirmed {
 		return c
 	}
+	for _, w := range s.workspaces {
+		if moved := w.Moved; !moved.IsZero() {
+			return q.yes(s.from(&w.Meta), "%s was kept in %s and is kept in %s now: filestore data belongs to one Durable Object", w.Key.Safe(), moved.Safe(), w.Namespace.Safe())
+		}
+	}
 	last := s.lastSuccess()
 	var known *backend.Sandbox
 	for _, sb := range s.sandboxes {
@@ -200,7 +314,7 @@ func (s *subjectView) closedBetween() Check {
 	case "cloudflare-sandbox":
 		return s.closedSandbox(q, fact, o)
 	case "":
-		return q.unsure("%s; whether that loses files depends on the provider, which nobody names", fact)
+		return q.unsure("%s; whether that loses files depends on the provider, which is not named", fact)
 	default:
 		return q.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
 	}
@@ -225,7 +339,7 @@ func (s *subjectView) closedSandbox(q question, fact backend.Safe, o origin) Che
 			return q.no(o, "%s, but destroyOnClose is off: the container stays until it sleeps", fact)
 		}
 	}
-	return q.unsure("%s; whether destroyOnClose is set nobody declares", fact)
+	return q.unsure("%s; whether destroyOnClose is set is not declared", fact)
 }
 
 // slept asks whether the container went to sleep, which may or may not lose files: sources disagree.
@@ -254,21 +368,55 @@ func (s *subjectView) slept() Check {
 }
 
 // filesVanishedEndings are what incident 2 can come to: what was proved to have happened before what the design would explain.
-func filesVanishedEndings() []ending {
+func (s *subjectView) filesVanishedEndings() []ending {
+	branch := backend.Literal("Copy what it needs into the branch by a tool; the provider has no snapshots.")
+	switch p := s.provider(); {
+	case backend.CanSnapshot(p):
+		branch = "Snapshot the parent's workspace and restore it into the branch; it comes as a new reference."
+	case p == "":
+		branch = "Copy what it needs into the branch; a provider with snapshots can restore the parent's there."
+	}
 	return []ending{
+		{any: []string{"branch-shares"}, word: EndReplaced, conclude: "Not by design", quotes: true,
+			do: "Stop one of the two sessions and copy what is left; upgrade to round 4 or later (runbook 8).", dont: "Don't let both go on: each overwrites the other's files.",
+			noReset: "the branch and its parent use one sandbox"},
 		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
 			do: "Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session."},
 		{any: []string{"boot"}, word: EndCleaned, conclude: "Cleaned by a boot of the host", quotes: true, do: "Put tmpdirRoot on a disk if files must outlive a boot."},
 		{any: []string{"emptied"}, word: EndCleaned, conclude: "Cleaned from inside", quotes: true,
 			do: "Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone."},
 		{any: []string{"branch"}, word: EndByDesign, conclude: "By design", quotes: true,
-			do: "Snapshot the parent's workspace and restore it into the branch; it comes as a new reference."},
-		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: "Choose a provider that keeps files as long as they are needed."},
+			do: branch},
+		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
 		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
 			do: "Go back to one of the session's own checkpoints; find out why the old one went (incident 7, or memory)."},
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
-			do: "Go back to one of the session's own checkpoints; where files must outlive a session, choose a durable provider or leave destroyOnClose off."},
+			do: s.outliveClose()},
 		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
 		{word: EndCannotTell, denies: true, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
 	}
+}
+
+// durableChoice names the provider that keeps files where the session runs.
+func (s *subjectView) durableChoice() backend.Literal {
+	runtime := ""
+	if s.session != nil {
+		runtime = strings.ToLower(s.session.Runtime.String())
+	}
+	p := s.provider()
+	switch {
+	case strings.Contains(runtime, "durable") || strings.Contains(runtime, "cloudflare") || strings.HasPrefix(p, "cloudflare-"):
+		return "Choose cloudflare-filestore, which keeps files in the Durable Object."
+	case strings.Contains(runtime, "js") || strings.Contains(runtime, "node"):
+		return "Choose local-bash with tmpdirRoot on a disk, on a POSIX host."
+	}
+	return "Choose a provider that keeps files: cloudflare-filestore in a Durable Object, local-bash on a POSIX host."
+}
+
+// outliveClose says how files outlive a close at the subject's provider.
+func (s *subjectView) outliveClose() backend.Literal {
+	if s.provider() == "cloudflare-sandbox" {
+		return "Go back to one of the session's own checkpoints; where files must outlive a session, leave destroyOnClose off or take a snapshot before."
+	}
+	return "Go back to one of the session's own checkpoints; copy what must outlive a session to a durable place before it closes."
 }

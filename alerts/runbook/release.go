@@ -23,15 +23,25 @@ type Release struct {
 	Declared []backend.Safe `json:"declared,omitempty"`
 	From     string         `json:"source,omitempty"`
 	At       time.Time      `json:"at,omitzero"`
+
+	partly backend.Safe // how many of the sessions a proof is of, empty when it holds for all that were asked about
 }
 
 // release infers the framework's release from what only some releases write.
 func (s *subjectView) release() Release {
 	r := Release{Declared: s.versions()}
 	s.releaseFromRefs(&r)
+	if r.AtLeast > 0 && s.wide && s.State.Sessions.Len() > 1 {
+		r.partly = backend.Text("one session shows it")
+	}
 	s.releaseFromTimes(&r)
 	s.releaseFromLines(&r)
 	return r
+}
+
+// ofSession reports whether what a session shows says something of the subject: of itself, or of a whole source.
+func (s *subjectView) ofSession(id backend.ID) bool {
+	return s.wide || s.sessionID.IsZero() || id == s.sessionID
 }
 
 // raise notes a proof for a round; the sources of the newest round are kept.
@@ -44,20 +54,20 @@ func (r *Release) raise(round int, o origin, l backend.Literal, args ...any) {
 
 // releaseFromRefs: references carry a schemaVersion since round 4.
 func (s *subjectView) releaseFromRefs(r *Release) {
-	for _, e := range s.widen().errors {
+	for _, e := range s.errors {
 		if e.cause&alerts.NamesSchema != 0 {
 			r.raise(4, e.from, "an error names schemaVersion (%s), which references carry since round 4", e.who)
 			return
 		}
 	}
 	for _, ref := range s.Refs {
-		if v, ok := ref.SchemaVersion.Get(); ok && s.speaksHere(ref.Source) {
+		if v, ok := ref.SchemaVersion.Get(); ok && s.speaksHere(ref.Source) && s.ofSession(ref.Session) {
 			r.raise(4, origin{ref.Source, ref.At}, "a persisted reference carries schemaVersion %d: round 4 or later", v)
 			return
 		}
 	}
 	for x := range s.State.Sessions.All() {
-		if !s.here(x.Key.Source) {
+		if !s.here(x.Key.Source) || !s.ofSession(x.Key.ID) {
 			continue
 		}
 		for _, ref := range x.WorkspaceRefs {
@@ -71,20 +81,35 @@ func (s *subjectView) releaseFromRefs(r *Release) {
 
 // releaseFromTimes: snapshots give lastAttemptAt since round 5, and lastOpAt before it.
 func (s *subjectView) releaseFromTimes(r *Release) {
-	var legacy *backend.Workspace
-	for w := range s.State.Workspaces.All() {
-		if !s.here(w.Key.Source) {
+	var legacy, shows *backend.Workspace
+	shown, all := 0, 0
+	last := backend.ID{}
+	for w := range s.State.Workspaces.All() { // in the order of their sessions
+		if !s.here(w.Key.Source) || !s.ofSession(w.Key.Parent) {
 			continue
 		}
-		if w.LastAttemptAt.IsKnown() {
-			r.raise(5, s.from(&w.Meta), "snapshots carry lastAttemptAt: round 5 or later")
-			return
+		if w.Key.Parent != last {
+			all++
 		}
-		if w.LastOpAt.IsKnown() {
+		switch {
+		case w.LastAttemptAt.IsKnown():
+			if shows == nil || shows.Key.Parent != w.Key.Parent {
+				shown++
+			}
+			shows = w
+		case w.LastOpAt.IsKnown():
 			legacy = w
 		}
+		last = w.Key.Parent
 	}
-	if legacy != nil {
+	switch {
+	case shows != nil && shown < all:
+		r.raise(5, s.from(&shows.Meta), "snapshots carry lastAttemptAt: round 5 or later")
+		r.partly = backend.Textf("%d of %s show it", shown, plural(all, "session"))
+	case shows != nil:
+		r.partly = backend.Safe{}
+		r.raise(5, s.from(&shows.Meta), "snapshots carry lastAttemptAt: round 5 or later")
+	case legacy != nil:
 		r.Below = 5
 		r.Proof = append(r.Proof, backend.Textf("snapshots carry lastOpAt and no lastAttemptAt, which round 5 brought: older than round 5"))
 		if r.From == "" {
@@ -99,7 +124,7 @@ func (s *subjectView) releaseFromLines(r *Release) {
 	// The rate limiter writes repeats once in 60 s and a rollup every 5 s.
 	over, _ := s.span(floodOver)
 	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, over)
-	if n := rollups.in.N + rollups.elsewhere; n > 0 {
+	if n := rollups.in.N; n > 0 {
 		r.raise(5, rollups.from, "%s rollup lines in the last hour: round 5 or later", number(n))
 		return
 	}
@@ -138,6 +163,8 @@ func (r Release) check(q question, round int) Check {
 	o := origin{r.From, r.At}
 	proof := backend.Join(r.Proof, "; ")
 	switch {
+	case r.AtLeast >= round && !r.partly.IsEmpty():
+		return q.unsure("%s; %s, which tells nothing of the others", proof, r.partly)
 	case r.AtLeast >= round:
 		return q.no(o, "%s", proof)
 	case r.Below > 0 && r.Below <= round:

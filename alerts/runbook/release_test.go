@@ -29,7 +29,7 @@ func TestRelease(t *testing.T) {
 		{"times", world{workspaces: []*backend.Workspace{healthy("s1", "box")}}, 5, 0, false, "lastAttemptAt"},
 		{"legacy times", world{workspaces: []*backend.Workspace{old}}, 0, 5, false, "lastOpAt"},
 		{"schema in an error", world{workspaces: []*backend.Workspace{silent}}, 4, 0, false, "schemaVersion"},
-		{"schema in a ref", world{refs: []Ref{{SchemaVersion: backend.Known(2), Source: "helix-eu"}}}, 4, 0, false, "schemaVersion 2"},
+		{"schema in a ref", world{refs: []Ref{{Session: backend.MustID("s1"), SchemaVersion: backend.Known(2), Source: "helix-eu"}}}, 4, 0, false, "schemaVersion 2"},
 		{"schema in the list", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.WorkspaceRefs = []backend.Safe{backend.Text("box sbx schemaVersion=3")} })}}, 4, 0, false, "s1 carries"},
 		{"rollups", world{counts: lines("app-log", backend.MetricRollups, "s1", 6)}, 5, 0, false, "rollup"},
 		{"flood without rollups", world{counts: lines("app-log", backend.MetricRejections, "s1", 6000)}, 0, 0, true, "unmitigated"},

@@ -119,7 +119,7 @@ func (s *subjectView) destroysOnClose() Check {
 			return q.no(s.from(&w.Meta), "destroyOnClose is off for %s: it is meant to stay until it sleeps", w.Key.Safe())
 		}
 	}
-	return q.unsure("nobody declares destroyOnClose; the framework's default is off")
+	return q.unsure("destroyOnClose is not declared; the framework's default is off")
 }
 
 // awaitsSleep asks whether it merely waits for its idle time to pass.
@@ -130,7 +130,7 @@ func (s *subjectView) awaitsSleep() Check {
 			return q.yes(s.from(&sb.Meta), "%s sleeps already, which costs far less than running", sb.Name)
 		}
 	}
-	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" {
+	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" && !s.sleepDeclared() {
 		return q.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
 	}
 	var last time.Time
@@ -159,6 +159,11 @@ func (s *subjectView) awaitsSleep() Check {
 	return q.no(s.from(&of.Meta), "idle for %s, longer than sleepAfter (%s)", backend.Age(idle), known(of.SleepAfter, spanText))
 }
 
+// sleepDeclared reports whether a workspace declares when it sleeps and its provider may do so.
+func (s *subjectView) sleepDeclared() bool {
+	return slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return w.SleepAfter.IsKnown() && w.Provider.String() != "docker" })
+}
+
 // kept asks whether the sandbox is kept on purpose.
 func (s *subjectView) kept() Check {
 	q := question{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
@@ -185,7 +190,7 @@ func (s *subjectView) kept() Check {
 	if declared > 0 {
 		return q.no(s.newest(), "it is declared as not shared, and nothing paused it")
 	}
-	return q.unsure("nobody declares whether it is shared or kept alive")
+	return q.unsure("whether it is shared or kept alive is not declared")
 }
 
 // otherUsers asks whether another session uses the same machine.

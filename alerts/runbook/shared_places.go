@@ -33,6 +33,29 @@ func (s *subjectView) sharedPlaces() []*fleet.SharedStorage {
 	return out
 }
 
+// sharedBefore finds a sandbox that the subject's session and another one named, where one of them is listed no more.
+func (s *subjectView) sharedBefore() (other, id backend.ID, o origin, ok bool) {
+	if s.sessionID.IsZero() {
+		return other, id, o, false
+	}
+	own := s.placesOf(s.sessionID)
+	for _, r := range s.Refs {
+		if x, same := own[r.Resource]; same && r.Session != s.sessionID && x.sameProvider(r.Provider) {
+			return r.Session, r.Resource, x.from, true
+		}
+	}
+	for _, p := range s.Board.PastOf(backend.KindWorkspace) {
+		w, _ := p.Entity.(*backend.Workspace)
+		if w == nil || w.Key.Parent == s.sessionID || w.Key.Source != s.home {
+			continue
+		}
+		if x, same := own[w.ProviderID]; same && x.sameProvider(w.Provider) {
+			return w.Key.Parent, w.ProviderID, x.from, true
+		}
+	}
+	return other, id, o, false
+}
+
 // uses reports whether a user of a place is the subject.
 func (s *subjectView) uses(u fleet.StorageUser) bool {
 	w := s.oneWorkspace()

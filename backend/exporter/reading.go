@@ -70,7 +70,7 @@ func (u *Sums) Add(i Increase, at time.Time) {
 	}
 	c := &u.List[n]
 	if i.N > 0 && c.N == 0 { // the evidence is what rose, not what stood still
-		c.Sample = u.s.Cleaner.Clean(i.Metric.String()+" "+strconv.FormatFloat(float64(i.Value), 'g', -1, 64), 300)
+		c.Sample = u.s.Cleaner.Clean(i.Metric.String()+" "+strconv.FormatFloat(float64(i.Value), 'f', -1, 64), 300)
 	}
 	c.N += i.N
 	c.LowerBound = c.LowerBound || i.Lower

@@ -200,12 +200,17 @@ func (p *SharedStorage) Intended() bool {
 	return all
 }
 
-// Declared reports whether any user declares that it inherits workspaces, and whether any declares that it shares its own.
-func (p *SharedStorage) Declared() (inherits, shares bool) {
+// Declared counts the users that declare that they inherit workspaces, and those that declare that they share their own.
+func (p *SharedStorage) Declared() (inherits, shares int) {
 	for _, u := range p.Users {
-		if u.Entity != nil {
-			inherits = inherits || u.Entity.InheritWorkspaces.Or(false)
-			shares = shares || u.Entity.ShareAcrossSessions.Or(false)
+		if u.Entity == nil {
+			continue
+		}
+		if u.Entity.InheritWorkspaces.Or(false) {
+			inherits++
+		}
+		if u.Entity.ShareAcrossSessions.Or(false) {
+			shares++
 		}
 	}
 	return inherits, shares

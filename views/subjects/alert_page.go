@@ -166,6 +166,8 @@ func (w *writer) between(label string, e, l time.Time, more string) {
 		w.Field(label, normal("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"+more))
 	case l.Sub(e) < time.Second:
 		w.Field(label, normal("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
+	case backend.Age(w.f.Now.Sub(l)) == backend.Age(w.f.Now.Sub(e)):
+		w.Field(label, normal("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
 	default:
 		w.Field(label, normal("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
 			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"+more))

@@ -95,12 +95,12 @@ func WhyShared(p *fleet.SharedStorage, st *fleet.State, now time.Time) []backend
 		why = append(why, backend.Text("not all of their tenants are named"))
 	}
 	inherits, shares := p.Declared()
-	if inherits {
+	if inherits > 0 {
 		why = append(why, backend.Text("inheritWorkspaces: children see their parent's files"))
 	}
-	if shares {
+	if shares > 0 {
 		all := backend.Text("shareAcrossSessions is declared for some of them only")
-		if p.Intended() && !inherits {
+		if p.Intended() && inherits == 0 {
 			all = backend.Text("shareAcrossSessions is declared for all of them")
 		}
 		why = append(why, all)
