@@ -194,6 +194,7 @@ func (w *writer) facts(x *backend.Workspace) {
 	w.Doc = d
 	w.text("sandbox id", x.ProviderID.Safe())
 	w.text("namespace", x.Namespace.Safe())
+	w.text("namespace before", x.Moved.Safe())
 	w.yes("shared", x.ShareAcrossSessions)
 	w.yes("inherited", x.InheritWorkspaces)
 	w.yes("destroy on close", x.DestroyOnClose)

@@ -1,0 +1,61 @@
+package runbook
+
+import (
+	"strings"
+
+	"sandglass/backend"
+)
+
+// filesVanishedEndings are what incident 2 can come to: what was proved to have happened before what the design would explain.
+func (s *subjectView) filesVanishedEndings() []ending {
+	branch := backend.Literal("Copy what it needs into the branch by a tool; the provider has no snapshots.")
+	switch p := s.provider(); {
+	case backend.CanSnapshot(p):
+		branch = "Snapshot the parent's workspace and restore it into the branch; it comes as a new reference."
+	case p == "":
+		branch = "Copy what it needs into the branch; a provider with snapshots can restore the parent's there."
+	}
+	return []ending{
+		{any: []string{"branch-shares"}, word: EndReplaced, conclude: "Not by design", quotes: true,
+			do: "Stop one of the two sessions and copy what is left; upgrade to round 4 or later (runbook 8).", dont: "Don't let both go on: each overwrites the other's files.",
+			noReset: "the branch and its parent use one sandbox"},
+		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
+			do: "Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session."},
+		{any: []string{"boot"}, word: EndCleaned, conclude: "Cleaned by a boot of the host", quotes: true, do: "Put tmpdirRoot on a disk if files must outlive a boot."},
+		{any: []string{"emptied"}, word: EndCleaned, conclude: "Cleaned from inside", quotes: true,
+			do: "Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone."},
+		{any: []string{"branch"}, word: EndByDesign, conclude: "By design", quotes: true,
+			do: branch},
+		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
+		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
+			do: "Go back to one of the session's own checkpoints; find out why the old one went (incident 7, or memory)."},
+		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
+			do: s.outliveClose()},
+		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
+		{word: EndCannotTell, denies: true, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
+	}
+}
+
+// durableChoice names the provider that keeps files where the session runs.
+func (s *subjectView) durableChoice() backend.Literal {
+	runtime := ""
+	if s.session != nil {
+		runtime = strings.ToLower(s.session.Runtime.String())
+	}
+	p := s.provider()
+	switch {
+	case strings.Contains(runtime, "durable") || strings.Contains(runtime, "cloudflare") || strings.HasPrefix(p, "cloudflare-"):
+		return "Choose cloudflare-filestore, which keeps files in the Durable Object."
+	case strings.Contains(runtime, "js") || strings.Contains(runtime, "node"):
+		return "Choose local-bash with tmpdirRoot on a disk, on a POSIX host."
+	}
+	return "Choose a provider that keeps files: cloudflare-filestore in a Durable Object, local-bash on a POSIX host."
+}
+
+// outliveClose says how files outlive a close at the subject's provider.
+func (s *subjectView) outliveClose() backend.Literal {
+	if s.provider() == "cloudflare-sandbox" {
+		return "Go back to one of the session's own checkpoints; where files must outlive a session, leave destroyOnClose off or take a snapshot before."
+	}
+	return "Go back to one of the session's own checkpoints; copy what must outlive a session to a durable place before it closes."
+}
