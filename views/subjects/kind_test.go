@@ -104,7 +104,8 @@ var elsewhere = []string{
 	"id-of-tmpdir.key.id", "id-of-tmpdir.raw_path", "text-of-tmpdir.root", // all in its path
 	"id-of-host.roots.waiting.key.parent", "id-of-host.roots.waiting.key.id", // counted; `clean --list` names them
 	"text-of-host.roots.waiting.path", "text-of-host.roots.waiting.aside",
-	"id-of-ref.workspace", // the id in its key
+	"id-of-ref.workspace",   // the id in its key
+	"id-of-workspace.moved", // the fleet sets it, from two readings
 }
 
 // TestDetailsShowWhatIsKnown holds for every kind in backend's table that its details page exists and shows each text of an
