@@ -246,15 +246,19 @@ func (svc *Service) Attention() backend.Attention {
 	svc.mu.Lock()
 	defer svc.mu.Unlock()
 	var a backend.Attention
-	if svc.board != nil {
+	board := svc.board
+	if svc.adopted != nil {
+		board = svc.adopted // of the process before
+	}
+	if board != nil {
 		count := 0
-		for _, x := range svc.board.Alerts {
+		for _, x := range board.Alerts {
 			count = max(count, len(x.Subjects)) // alerts have most of their subjects in common
 		}
 		// By a hash, which needs an eighth of the memory of a key: 100,000 subjects are collected many times a minute.
 		seen := make(map[uint64]struct{}, count)
 		a.Alerting = make([]backend.Key, 0, count)
-		for _, x := range svc.board.Alerts {
+		for _, x := range board.Alerts {
 			if x.State == StateEnded {
 				continue
 			}

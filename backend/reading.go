@@ -22,6 +22,9 @@ type Reading struct {
 	// interval; a one-shot command polls on.
 	Partial bool `json:"partial,omitempty"`
 
+	// Unseen says that a part of what there is cannot be read, and that polling again does not change that.
+	Unseen bool `json:"unseen,omitempty"`
+
 	Sessions   []*Session   `json:"sessions,omitempty"`
 	Workspaces []*Workspace `json:"workspaces,omitempty"`
 	Sandboxes  []*Sandbox   `json:"sandboxes,omitempty"`

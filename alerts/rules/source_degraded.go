@@ -36,7 +36,8 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Ve
 		return alerts.Verdict{Outcome: o, Why: why}
 	}
 	lost, of, since := env.LostSessions(h.Key.Source)
-	if h.Held == nil && !since && h.UnreadSince.IsZero() {
+	unseen := h.Unfinished && h.Status == fleet.StatusDegraded
+	if h.Held == nil && !since && h.UnreadSince.IsZero() && !unseen {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Source: h.Key.Source, Confirmed: env.Ours(h.LastOK)}
@@ -52,6 +53,9 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Ve
 	case since:
 		v.Cause = backend.Text("its list lost half or more of its sessions at once")
 		tell("its list lost at least %d of %d sessions since the last run", lost, of)
+	case h.UnreadSince.IsZero():
+		v.Cause = backend.Text("a part of it is not read")
+		tell("%s", h.Error)
 	default:
 		v.Cause = backend.Text("part of its sessions cannot be read")
 		v.Bounds.Latest = env.Ours(h.UnreadSince)

@@ -53,6 +53,19 @@ func TestSourceDegradedDoesNotFireForFew(t *testing.T) {
 	s.quiet(degradedRule)
 }
 
+func TestSourceDegradedByAPartThatIsNotRead(t *testing.T) {
+	s := begin(t, degradedRule)
+	s.health("helix", func(h *fleet.SourceHealth) { h.Unfinished = true }) // the first walk goes on
+	s.look().quiet(degradedRule)
+	s.health("helix", func(h *fleet.SourceHealth) {
+		h.Status, h.Error = fleet.StatusDegraded, backend.Text("the pages do not end")
+	})
+	wantEvidence(t, s.after(time.Second).want(degradedRule, alerts.StateFiring), "the pages do not end")
+	if code := alerts.ExitCode(s.board, s.lastState()); code != alerts.ExitUnknown {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 // heldList is a list that lost its sessions before our eyes.
 func heldList(s *story) {
 	s.health("helix", func(h *fleet.SourceHealth) {

@@ -39,7 +39,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.Status = StatusDegraded
 	}
 	h.LastOK, h.Inputs, h.Missing, h.Problems, h.Notes, h.Facts = now, r.Inputs, r.Missing, r.Problems, r.Notes, r.Facts
-	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial, r.Rejections
+	h.WorkspacesUnknown, h.Unfinished, h.Rejections = r.WorkspacesUnknown, r.Partial || r.Unseen, r.Rejections
 	if h.Unread, h.Asked = r.Unread, r.Asked; !TooManyUnread(h.UnreadSessions(), h.Asked) {
 		h.UnreadSince = time.Time{}
 	} else if h.UnreadSince.IsZero() {

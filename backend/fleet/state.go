@@ -109,7 +109,7 @@ type SourceHealth struct {
 	UnreadSince time.Time
 	// Held are the sessions that its list lost suspiciously; nil without any.
 	Held *HeldSessions
-	// Unfinished says that what there is to read was never read to its end.
+	// Unfinished says that what there is to read was not read to its end, or cannot be.
 	Unfinished bool
 	Problems   []backend.Problem
 	Notes      []backend.Safe

@@ -105,6 +105,17 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	return nil
 }
 
+// badSession is a session of which nothing but its id can be read; its workspaces are those of the last good reading.
+func (s *Source) badSession(l listed, problem error, at time.Time) *session {
+	x := &session{id: l.id, clock: s.dec.clock, bad: problem}
+	if old := s.agg.byID[l.id]; old != nil {
+		x.workspaces = old.workspaces
+	}
+	s.makeEntity(s.dec, x, l, "", at)
+	s.agg.byID[l.id] = x
+	return x
+}
+
 // sameEntity reports whether a newer answer makes the same session entity, whatever its workspaces do. The fleet
 // recognises an unchanged entity by its address.
 func (x *session) sameEntity(newer *session) bool {
@@ -189,6 +200,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		s.problemErr(r, backend.Key{}, err)
 		s.stalePage(r, withCursor(s.opt.AggregateURL, w.cursor), err)
 		r.Degraded = s.degraded("a page of the aggregate route cannot be read, so that part of the fleet is not seen", err)
+		r.Unseen = true
 	}
 	switch {
 	case done && !w.changed && s.agg.goodReadings >= 2: // delivered twice: what is left out twice has ended
@@ -215,6 +227,7 @@ func (s *Source) pollAggregate(ctx, slice context.Context, r *backend.Reading) e
 		s.addPages(r, w.pages[from:], s.agg.goodReadings > 0) // the end of the walk confirms what did not change
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindSession}, backend.Scope{Kind: backend.KindWorkspace})
 		r.Partial = s.agg.previous == nil && err == nil
+		s.tellEndless(r, w)
 	}
 	s.judgeAggregate(r)
 	return nil

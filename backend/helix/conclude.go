@@ -80,6 +80,10 @@ func (s *Source) fillReading(r *backend.Reading, complete bool) {
 		r.Notes = append(r.Notes, backend.Textf("%d of %d sessions wait for their first reading", waiting, len(s.sessions)))
 	}
 	r.Partial = waiting > 0
+	if w := s.discovery.current; w != nil && !s.discovery.listed {
+		r.Partial = true
+		s.tellEndless(r, w)
+	}
 	s.inputs(r, c)
 }
 
@@ -170,6 +174,10 @@ func (s *Source) inputs(r *backend.Reading, c answerWindow) {
 	case s.opt.ListURL != "" && s.discovery.listErr != nil:
 		r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputSessions,
 			Why: s.degraded("the list route cannot be read", s.discovery.listErr)})
+		r.Unseen = true
+		if r.Degraded.IsEmpty() {
+			r.Degraded = s.degraded("the list route cannot be read, so that new sessions are not seen", s.discovery.listErr)
+		}
 	case s.opt.ListURL != "" && s.discovery.listed, s.opt.SessionsFile != "", len(s.opt.SessionsCommand) > 0:
 		r.Inputs = append(r.Inputs, backend.InputSessions)
 	case s.opt.ListURL != "":

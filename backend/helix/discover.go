@@ -279,6 +279,10 @@ func (f *discovery) fold(w *pageWalk, s *Source, r *backend.Reading) {
 	for _, p := range w.pages {
 		for i := range p.listed {
 			l := &p.listed[i]
+			if l.problem != nil {
+				s.problemErr(r, s.sessions[l.id].key, l.problem)
+				continue
+			}
 			s.sessions[l.id].list(l, maphash.String(s.seed, l.raw.String()), p.clock, s)
 		}
 	}

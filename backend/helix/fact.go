@@ -122,6 +122,7 @@ type listed struct {
 	facts   backend.SessionFacts
 	work    *work // nil: the route lists none
 	raw     backend.Safe
+	problem error // its text cannot be read; nothing but its id is known
 }
 
 // registryPart is where a session of the aggregate route carries its snapshot; the node is absent when it has none.

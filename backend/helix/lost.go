@@ -101,7 +101,10 @@ func (s *Source) addLost(r *backend.Reading) {
 		}
 	}
 	if unlisted > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d sessions run that no list names: the list is not whole", unlisted))
+		r.Unseen = true
+		if r.Degraded.IsEmpty() {
+			r.Degraded = backend.Textf("%s that no list names: the list is not whole", backend.Clean(backend.Counted(unlisted, "session runs", "sessions run"), 60))
+		}
 	}
 }
 

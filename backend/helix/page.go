@@ -3,8 +3,8 @@ package helix
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/wire"
@@ -89,7 +89,7 @@ func (s *Source) fetchPage(ctx context.Context, route, cursor string) (p *page, 
 }
 
 func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
-	doc, err := wire.Parse(resp.Body)
+	doc, broken, err := wire.ParseList(resp.Body, s.opt.Pointers.Sessions)
 	if err != nil {
 		return nil, at(resp.Where, err)
 	}
@@ -104,7 +104,13 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 	}
 	p := &page{}
 	d := s.ready()
+	index := -1
 	for n := range list.Elements() {
+		if index++; len(broken) > 0 && broken[0].Index == index {
+			s.readBroken(broken[0], resp, p, full)
+			broken = broken[1:]
+			continue
+		}
 		if full {
 			if err := s.readSession(d, n, resp, p); err != nil {
 				p.bad = append(p.bad, at(resp.Where, err))
@@ -133,19 +139,54 @@ func (s *Source) readPage(resp *wire.Response, full bool) (*page, error) {
 	return p, nil
 }
 
+// readBroken adds a session whose text is no valid JSON: it cannot be read, and the others can.
+func (s *Source) readBroken(e wire.BadElement, resp *wire.Response, p *page, full bool) {
+	problem := at(resp.Where, e.Err)
+	id, err := backend.NewID(e.Text(s.opt.Pointers.SessionID))
+	switch {
+	case err != nil || id.IsZero():
+		p.bad = append(p.bad, problem)
+	case full:
+		p.sessions = append(p.sessions, s.badSession(listed{id: id}, problem, resp.At))
+	default:
+		p.listed = append(p.listed, listed{id: id, problem: problem})
+	}
+}
+
 // pageWalk is one walk over all pages of a route. It may take several polls.
 type pageWalk struct {
 	cursor  string
 	pages   []*page
 	seen    map[string]bool
+	ids     map[backend.ID]bool
+	idle    int  // pages in a row that named no new session
 	changed bool // some page changed
 	count   int
+}
+
+// maxIdlePages is how many pages in a row may name no new session: pages that go on beyond that never end.
+const maxIdlePages = 20
+
+// add takes in a page.
+func (w *pageWalk) add(p *page) {
+	w.pages = append(w.pages, p)
+	w.count += len(p.listed) + len(p.sessions)
+	before := len(w.ids)
+	for i := range p.listed {
+		w.ids[p.listed[i].id] = true
+	}
+	for _, x := range p.sessions {
+		w.ids[x.id] = true
+	}
+	if w.idle++; len(w.ids) > before {
+		w.idle = 0
+	}
 }
 
 // walk goes on with a walk until its end or the end of the slice. done is true at the end; err ends the walk.
 func (s *Source) walk(ctx, slice context.Context, route string, w *pageWalk) (done bool, err error) {
 	if w.seen == nil {
-		w.seen = map[string]bool{"": true}
+		w.seen, w.ids = map[string]bool{"": true}, map[backend.ID]bool{}
 	}
 	from := len(w.pages)
 	for {
@@ -160,18 +201,29 @@ func (s *Source) walk(ctx, slice context.Context, route string, w *pageWalk) (do
 			return false, err
 		}
 		s.tally.list = true
-		w.pages, w.changed = append(w.pages, p), w.changed || fresh
-		w.count += len(p.listed) + len(p.sessions)
+		w.changed = w.changed || fresh
+		w.add(p)
 		switch {
 		case p.next == "":
 			return true, nil
 		case w.seen[p.next]:
-			return false, fmt.Errorf("the cursors go in a circle: %w",
-				backend.Errorf(backend.ErrInvalid, route, "a page names a page before it as the next one"))
+			return false, backend.Errorf(backend.ErrInvalid, route, "the cursors go in a circle: a page names a page before it as the next one")
+		case w.idle >= maxIdlePages:
+			return false, backend.Errorf(backend.ErrInvalid, route, "the pages do not end: the last %d name no new session and each names a next page", w.idle)
 		case len(w.pages) >= maxPages || w.count > maxSessions:
 			return false, backend.Errorf(backend.ErrInvalid, route, "more than %d pages or %d sessions", maxPages, maxSessions)
 		}
 		w.seen[p.next], w.cursor = true, p.next
+	}
+}
+
+// endlessAfter is how long the first walk may take before the source counts as degraded.
+const endlessAfter = 30 * time.Second
+
+// tellEndless says that the first walk goes on for long: what it did not come to is not known.
+func (s *Source) tellEndless(r *backend.Reading, w *pageWalk) {
+	if took := s.deps.Now().Sub(s.started); r.Partial && took > endlessAfter && r.Degraded.IsEmpty() {
+		r.Degraded = backend.Textf("the list of sessions was not read to its end: %d pages with %d sessions in %s", len(w.pages), len(w.ids), backend.Age(took))
 	}
 }
 
