@@ -110,7 +110,7 @@ const dependenciesPage = `# Dependencies
 
 This page is written by a test (` + "`go test ./test -run Dependencies -update`" + `) from what is linked into the Linux binary:
 %d modules, %d of them required directly. Versions are exact; ` + "`go.sum`" + ` holds their hashes. The static, stripped
-binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 23 MB; the CI script measures it.
+binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 26 MB; the CI script measures it.
 
 Modules that only tests use (terminal emulator, golden files, script tests, pseudo-terminals, leak checks) are in
 ` + "`go.mod`" + ` but not in the binary.
@@ -142,7 +142,7 @@ What a kept library could do instead of our code, what was tried on 22 November 
 
 | for | tried | what came of it |
 |---|---|---|
-| the API of a Prometheus server (` + "`backend/promapi`" + `) | ` + "`github.com/prometheus/client_golang/api/prometheus/v1`" + ` v1.25.0 | The binary grows from 21.9 to 26.9 MB, past the limit of 23, by 4 modules. The client reads bodies of any size, sends POST first, accepts duplicate members, and drops ` + "`Retry-After`" + `. The saving is about 40 lines: budgets, redirects and error kinds stay ours. Its sample types (` + "`prometheus/common/model`" + `) are used, for pages through ` + "`expfmt.ExtractSamples`" + ` too. |
+| the API of a Prometheus server (` + "`backend/promapi`" + `) | ` + "`github.com/prometheus/client_golang/api/prometheus/v1`" + ` v1.25.0 | The binary grows from 21.9 to 26.9 MB, a fifth more, by 4 modules. The client reads bodies of any size, sends POST first, accepts duplicate members, and drops ` + "`Retry-After`" + `. The saving is about 40 lines: budgets, redirects and error kinds stay ours. Its sample types (` + "`prometheus/common/model`" + `) are used, for pages through ` + "`expfmt.ExtractSamples`" + ` too. |
 | tailing logs (` + "`backend/logs`" + `) | ` + "`github.com/nxadm/tail`" + ` v1.4.11 | A file that was emptied and filled again between two looks is read from the old offset: a line comes in half and the one before it is lost. A line of 64 MB without an end takes 419 MB of heap. Each file costs two goroutines. It has no lookback by time and does not know a copy that rotation made. |
 | logfmt and other text lines (` + "`backend/logs`" + `) | ` + "`github.com/go-logfmt/logfmt`" + ` v0.6.1 | It ends at the first stray quote or equals sign, and an agent's command is full of them: the rest of the line is lost. Words without quotes become keys. Ours looks for named fields only and takes what it finds. |
 | JSON lines and bodies (` + "`backend/logs`, `backend/wire`" + `) | ` + "`github.com/tidwall/gjson`" + ` v1.20.1; maps of ` + "`jsontext.Value`" + ` | ` + "`go-json-experiment/json`" + ` does the parsing, checking and pointers of errors. Ours is 50 lines that step over values which it found valid: 10,000 entities take 20 allocations (130,027 with maps) in the same time. gjson is twice as fast and accepts duplicate members and invalid UTF-8, which are refused here. |
