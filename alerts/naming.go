@@ -35,11 +35,12 @@ const (
 	NamesDatabase                    // a database of the platform: D1
 	NamesNetwork                     // a connection that was refused, reset or not made
 	NamesEngine                      // a container engine that does not answer
+	NamesSharing                     // an explicit id of a sandbox without the flag that permits to share it
 )
 
 const (
 	// NamesConfiguration is what only another configuration or deployment cures.
-	NamesConfiguration = NamesSnapshot | NamesModule | NamesBinding | NamesSQLite | NamesPOSIX | NamesRuntime
+	NamesConfiguration = NamesSnapshot | NamesModule | NamesBinding | NamesSQLite | NamesPOSIX | NamesRuntime | NamesSharing
 	// NamesPermanent is what no retry cures.
 	NamesPermanent = NamesConfiguration | NamesSchema | NamesStrict
 	// NamesReason is what says why something failed. The others say how it was noticed, and any reason can lead there.
@@ -77,6 +78,7 @@ var phrases = [...]phrase{
 		"getaddrinfo", "no route to host", "tls handshake", "i/o timeout", "unexpected eof"}},
 	{naming: NamesEngine, any: []string{"docker daemon", "docker.sock", "containerd"}, with: append([]string{"cannot connect", "connect", "running", "refused"}, absent[:]...)},
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
+	{naming: NamesSharing, any: []string{"shareacrosssessions"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
 		"no container instance that can be provided", "no_container_instance_available", "too many instances", "quota exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot"}},
 	{naming: NamesQuota, any: []string{"limit reached", "quota"}, with: []string{"instance", "instances", "container", "containers", "sandbox", "sandboxes", "account"}},

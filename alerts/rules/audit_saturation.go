@@ -58,6 +58,7 @@ type floodNote struct {
 	Fingerprint string       `json:"fingerprint,omitempty"` // empty: no flood
 	First       backend.Safe `json:"first,omitzero"`        // the first line that was written in full
 	FirstAt     time.Time    `json:"first_at,omitzero"`
+	Line        time.Time    `json:"line,omitzero"` // its newest line; zero: it was suspected at most
 }
 
 type auditSaturation struct {
@@ -122,6 +123,13 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series [
 		return v
 	default:
 		v.Outcome = alerts.False
+		if !note.Line.IsZero() {
+			note.Line = latestOf(note.Line, lastLine(env, series, note.Line))
+			if why, is := logStopped(env, key, series[0].Source, note.Line); is {
+				v.Outcome, v.Why = alerts.NoData, why
+				return v
+			}
+		}
 		if rejections.N+bytes.N == 0 {
 			return alerts.Verdict{Outcome: alerts.False}
 		}
@@ -140,6 +148,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	}
 	if !v.Suspected {
 		v.Bounds = r.began(env, n)
+		n.Line = latestOf(n.Line, lastLine(env, n.Series, latestOf(n.Line, env.Now.Add(-fleet.WindowSpan))))
 	}
 	v.Cause, v.Fingerprint, v.Runbook = n.Cause, n.Fingerprint, "9"
 	if n.Probing {

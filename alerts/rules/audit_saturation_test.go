@@ -12,7 +12,7 @@ import (
 
 const auditRule = "audit-saturation"
 
-// rejects counts rejected commands of a session as rebuilt from its rollups.
+// rejects counts rejected commands of a session as rebuilt from its rollups. Where it rejects nothing other sessions write on.
 func (s *story) rejects(session string, n, rollups, bytes float64) {
 	of := func(c *backend.Count) {
 		c.Series.Session = backend.MustID(session)
@@ -21,6 +21,9 @@ func (s *story) rejects(session string, n, rollups, bytes float64) {
 	s.counted("app", backend.MetricRejections, n, of)
 	s.counted("app", backend.MetricRollups, rollups, of)
 	s.counted("app", backend.MetricLogBytes, bytes, of)
+	if n == 0 {
+		s.counted("app", backend.MetricLogLines, 1, func(c *backend.Count) { c.Series.Session = backend.MustID("other") })
+	}
 }
 
 func beginLogs(t testing.TB) *story {
@@ -203,4 +206,32 @@ func TestAuditKeepsTheFirstFullRejection(t *testing.T) {
 	wantEvidence(t, s.want(auditRule, alerts.StateFiring), first)
 	s.down("app", "permission denied")
 	wantEvidence(t, s.after(5*time.Second).want(auditRule, alerts.StateHeld), first)
+}
+
+func TestAFloodIsHeldWhileItsLogDoesNotGrow(t *testing.T) {
+	still := func(s *story) {
+		for _, m := range []backend.Metric{backend.MetricRejections, backend.MetricRollups, backend.MetricLogBytes} {
+			s.counted("app", m, 0, func(c *backend.Count) { c.Series.Session = backend.MustID("c4f1") })
+		}
+	}
+	stopped := func() *story {
+		s := beginFlood(t)
+		s.every(30*time.Second, 2*time.Hour, func() { still(s) })
+		if a := s.want(auditRule, alerts.StateHeld); !strings.Contains(a.Why.String(), "the log app has not grown since 12:01:00Z, in the middle of the flood, and c4f1 still runs") {
+			t.Errorf("why %q", a.Why)
+		}
+		return s
+	}
+	s := stopped()
+	s.every(5*time.Second, 10*time.Second, func() { s.rejects("c4f1", 0, 0, 0) }) // a line of another session
+	s.quiet(auditRule)
+	s = stopped()
+	s.pass(5 * time.Second)
+	still(s)
+	s.sessionEnds("c4f1")
+	s.look().want(auditRule, alerts.StateEnded)
+	s = stopped()
+	s.session("c4f1", func(x *backend.Session) { x.Running, x.ListedRunning = backend.Known(false), backend.Known(false) })
+	s.every(5*time.Second, 10*time.Second, func() { still(s) })
+	s.quiet(auditRule)
 }

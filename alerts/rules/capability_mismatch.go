@@ -51,6 +51,7 @@ func (r *capabilityMismatch) what(env *alerts.Env, w *backend.Workspace) []alert
 		{alerts.NamesSnapshot, "it names snapshots: they need a backup bucket that is bound (backupR2Binding) and a provider that makes them"},
 		{alerts.NamesSQLite, "it names SQLite storage: the Durable Object's class must be listed in new_sqlite_classes of a migration"},
 		{alerts.NamesPOSIX, "it names the host: local shells run on POSIX hosts only"},
+		{alerts.NamesSharing, "it names sharing: since round 4 an explicit sandbox id needs shareAcrossSessions: true, so remove the id or set the flag after a review of who shares it"},
 		{alerts.NamesRuntime, "it names the runtime: workspaces run in the JS runtime and in Durable Objects only"},
 		{alerts.NamesModule, "it names a capability or module that the provider does not have"},
 		{alerts.NamesBinding, "it names a binding that the deployment does not have"},

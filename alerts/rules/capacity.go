@@ -229,6 +229,14 @@ func worse(s alerts.Severity) alerts.Severity {
 	return alerts.SeverityCritical
 }
 
+// milder is one level below a severity.
+func milder(s alerts.Severity) alerts.Severity {
+	if s == alerts.SeverityCritical {
+		return alerts.SeverityWarning
+	}
+	return alerts.SeverityInfo
+}
+
 func (r *capacity) tell(env *alerts.Env, id siteID, x *fill, v *alerts.Verdict) {
 	now := env.Display(env.Now)
 	if x.limit > 0 {

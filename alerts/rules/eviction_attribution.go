@@ -23,7 +23,7 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 		return s
 	}
 	kept := keptSites(known)
-	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted} {
+	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricWorkspaceEvicted} {
 		for x := range env.State.Windows.All(m) {
 			id, ok := siteOfSeries(env, x, kept)
 			if !ok {
@@ -35,6 +35,8 @@ func (r *evictionStorm) sites(env *alerts.Env, known alerts.Known) map[siteID]*s
 				s.evictions = append(s.evictions, x)
 			case backend.MetricEvictionRetries:
 				s.retries = append(s.retries, x)
+			case backend.MetricWorkspaceEvicted:
+				s.lines = append(s.lines, x)
 			default:
 				s.exhausted = append(s.exhausted, x)
 			}
@@ -92,7 +94,7 @@ const maxKept = 500
 // remember is the note of a storm: the lines of sessions that were counted there.
 func (s *site) remember(was *stormNote, by stormInput) *stormNote {
 	var keep []backend.Series
-	for _, x := range s.exhausted {
+	for _, x := range slices.Concat(s.exhausted, s.lines) {
 		if x.Provider == "" && !x.Session.IsZero() && len(keep) < maxKept {
 			keep = append(keep, x)
 		}
@@ -125,6 +127,7 @@ func (s *site) take(from *site) {
 	s.evictions = append(s.evictions, from.evictions...)
 	s.retries = append(s.retries, from.retries...)
 	s.exhausted = append(s.exhausted, from.exhausted...)
+	s.lines = append(s.lines, from.lines...)
 	s.evicted = s.evicted.With(from.evicted)
 }
 

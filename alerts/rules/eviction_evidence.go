@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -29,7 +30,7 @@ type opinion struct {
 // It is over when all that proved it say so.
 func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool, proved stormInput) (alerts.Verdict, stormInput) {
 	m := storm{
-		evictions: env.Rate(s.evictions, r.over), retries: env.Rate(s.retries, r.over), exhausted: env.Rate(s.exhausted, r.over),
+		evictions: env.Rate(s.evictions, r.over), retries: env.Rate(s.retries, r.over), exhausted: env.Rate(s.exhausted, r.over), lines: env.Rate(s.lines, r.over),
 	}
 	opinions := [...]opinion{r.byCounters(env, s, &m, firing), r.byLines(env, s, &m), r.byStates(env, id, s, &m)}
 	v := alerts.Verdict{Outcome: alerts.False, Source: id.home, Via: s.via(id.home)}
@@ -60,6 +61,9 @@ func (r *evictionStorm) judge(env *alerts.Env, id siteID, s *site, firing bool, 
 	if (by|proved)&(stormCounters|stormLines) == 0 {
 		v.Via = "" // the registry alone shows it
 	}
+	if by == stormLines && m.exhausted.N < r.exhausted {
+		v.Severity = milder(r.meta.Severity) // nothing says how many were recovered
+	}
 	r.tell(env, id, s, &m, &v)
 	return v, by
 }
@@ -87,13 +91,13 @@ func (r *evictionStorm) byCounters(env *alerts.Env, s *site, m *storm, firing bo
 func (r *evictionStorm) byLines(env *alerts.Env, s *site, m *storm) opinion {
 	x := opinion{by: stormLines, outcome: alerts.NoData, why: backend.Textf("too little of the last %s was read", text(r.over))}
 	switch {
-	case m.exhausted.N >= r.exhausted:
+	case m.exhausted.N >= r.exhausted, len(s.evictions) == 0 && m.lines.N >= r.rate*r.over.Seconds():
 		x.outcome = alerts.True
 		return x
-	case m.exhausted.Known, len(s.exhausted) == 0:
+	case m.exhausted.Known || m.lines.Known, len(s.exhausted)+len(s.lines) == 0:
 		x.outcome = alerts.False
 	}
-	return x.unlessSilent(env, s.exhausted, backend.InputEvictionLogs)
+	return x.unlessSilent(env, slices.Concat(s.exhausted, s.lines), backend.InputEvictionLogs)
 }
 
 // unlessSilent takes back what an input says that its source does not deliver now.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type siteID struct{ home, provider string }
 // site is what is known of evictions there.
 type site struct {
 	evictions, retries, exhausted []backend.Series
+	lines                         []backend.Series // about single evictions
 	evicted                       alerts.Notes
 	// may are the sites of which lines that name no provider can speak, where they are several; unplaced are such lines,
 	// seen from one of these sites.
@@ -27,9 +29,9 @@ type site struct {
 
 // storm is what was measured.
 type storm struct {
-	evictions, retries, exhausted alerts.Measure
-	total, lost, churned          int  // workspaces in use, evicted ones of these, those that were seen to become so lately
-	least                         bool // the polls show it
+	evictions, retries, exhausted, lines alerts.Measure
+	total, lost, churned                 int  // workspaces in use, evicted ones of these, those that were seen to become so lately
+	least                                bool // the polls show it
 }
 
 // recovered is the share of evictions that retries recovered; a retry counter that does not exist yet has counted none.
@@ -68,7 +70,7 @@ func siteOf(k backend.Key) siteID {
 
 // via is the source that counts, when it is another than the one that is judged.
 func (s *site) via(home string) string {
-	for _, list := range [][]backend.Series{s.evictions, s.exhausted} {
+	for _, list := range [][]backend.Series{s.evictions, s.exhausted, s.lines} {
 		if len(list) > 0 && list[0].Source != home {
 			return list[0].Source
 		}
@@ -104,7 +106,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	v.Detail = v.Cause
 	v.Provider = backend.Clean(id.provider, 60)
 	v.Listing = s.listing(env, id)
-	v.Confirmed = latestOf(env.Ours(m.evictions.Last), env.Ours(m.exhausted.Last))
+	v.Confirmed = latestOf(env.Ours(m.evictions.Last), latestOf(env.Ours(m.exhausted.Last), env.Ours(m.lines.Last)))
 	if s.evicted.Len() > 0 && m.total == 0 {
 		m.total, m.lost = id.count(env), s.evicted.Len()
 	}
@@ -126,6 +128,12 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("%s × \"eviction retry exhausted\" in %s", number(m.exhausted.N), text(r.over)),
 			Value: backend.Known(m.exhausted.N), Unit: "lines", Source: s.exhausted[0].Source, At: m.exhausted.Last,
+		})
+	}
+	if m.lines.N > 0 && len(s.evictions) == 0 {
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("%s × WorkspaceEvictedError in the log in %s (alert from %s); no counter says how many of them were recovered", number(m.lines.N), text(r.over), number(r.rate*r.over.Seconds())),
+			Value: backend.Known(m.lines.N), Unit: "lines", Source: s.lines[0].Source, At: m.lines.Last,
 		})
 	}
 	if n := m.lost; n > 0 {
@@ -154,7 +162,7 @@ const (
 func trend(env *alerts.Env, s *site) ([]float64, time.Duration) {
 	series := s.evictions
 	if len(series) == 0 {
-		series = s.exhausted
+		series = slices.Concat(s.exhausted, s.lines)
 	}
 	if len(series) == 0 {
 		return nil, 0

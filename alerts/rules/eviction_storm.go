@@ -150,7 +150,7 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 		proved = note.By
 	}
 	v, by := r.judge(env, id, s, was == alerts.StateFiring || was == alerts.StateHeld, proved)
-	if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted) == 0 && !r.counts(env, via) {
+	if via := known.Via(key); v.Outcome == alerts.False && via != "" && len(s.evictions)+len(s.exhausted)+len(s.lines) == 0 && !r.counts(env, via) {
 		// what proved it has counted nothing since, not even zero: that is no proof of the contrary
 		v = alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s has counted nothing lately", backend.Clean(via, 80))}
 		if o, why, gap := env.Gap(via); gap {
@@ -166,7 +166,7 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 
 // counts reports whether a source counted evictions or lines lately, zero of them too.
 func (r *evictionStorm) counts(env *alerts.Env, source string) bool {
-	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted} {
+	for _, m := range []backend.Metric{backend.MetricEvictions, backend.MetricEvictionExhausted, backend.MetricWorkspaceEvicted} {
 		for x := range env.State.Windows.All(m) {
 			if x.Source == source && env.Rate([]backend.Series{x}, r.over).Known {
 				return true
@@ -184,7 +184,7 @@ func (r *evictionStorm) lasts(env *alerts.Env, s *site, by stormInput, v *alerts
 	}
 	age := env.Now.Sub(v.Bounds.Latest)
 	if by == stormLines { // lines stay in the window when what they tell of is over
-		age = min(age, spread(env, s.exhausted, r.over))
+		age = min(age, spread(env, slices.Concat(s.exhausted, s.lines), r.over))
 	}
 	if age >= r.meta.For {
 		return
@@ -228,8 +228,8 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by storm
 		}
 		least := r.rate * r.over.Seconds()
 		return heldSince(env, r.over, func(sums []float64) bool {
-			return sums[0] > least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted
-		}, s.evictions, s.retries, s.exhausted)
+			return sums[0] > least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || len(s.evictions) == 0 && sums[3] >= least
+		}, s.evictions, s.retries, s.exhausted, s.lines)
 	})
 	if !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {
 		v.Note = alerts.NoteOf(&c)

@@ -317,3 +317,48 @@ func TestStormMovesToTheRegistryOnceItShowsAndLeavesNothingBehind(t *testing.T) 
 		t.Errorf("%d storms fire:\n%s", firing, summary(s.board))
 	}
 }
+
+// Without a counter the lines of single evictions tell a storm, and nothing tells how many were recovered.
+func TestStormByLinesOfEvictions(t *testing.T) {
+	line := func(s *story) {
+		s.counted("app", backend.MetricWorkspaceEvicted, 1, func(c *backend.Count) { c.Series.Session = backend.MustID(fmt.Sprintf("s%d", int(s.wall.Unix())%7)) })
+	}
+	begun := func(inputs ...backend.Input) *story {
+		s := begin(t, stormRule)
+		s.plainly = true
+		s.source("app", append(inputs, backend.InputEvictionLogs)...)
+		return s.look()
+	}
+	s := begun()
+	s.every(3*time.Second, 2*time.Minute, func() { line(s) })
+	s.quiet(stormRule) // 40 lines
+	s.every(3*time.Second, 2*time.Minute, func() { line(s) })
+	a := s.want(stormRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityWarning {
+		t.Errorf("severity %s", a.Severity)
+	}
+	wantEvidence(t, a, "× WorkspaceEvictedError in the log in 5m (alert from 60); no counter says how many of them were recovered")
+	s.every(time.Minute, 10*time.Minute, func() {
+		for i := range 7 {
+			s.counted("app", backend.MetricWorkspaceEvicted, 0, func(c *backend.Count) { c.Series.Session = backend.MustID(fmt.Sprintf("s%d", i)) })
+		}
+	})
+	s.quiet(stormRule)
+
+	s = begun() // one restart logs many at once
+	for range 90 {
+		line(s)
+	}
+	s.every(5*time.Second, 6*time.Minute, nil)
+	if len(s.alerts(stormRule)) > 0 && s.alerts(stormRule)[0].State == alerts.StateFiring {
+		t.Error("one moment is a storm")
+	}
+
+	s = begun(backend.InputEvictions) // counters know that they recover
+	s.every(3*time.Second, 10*time.Minute, func() {
+		line(s)
+		s.counted("app", backend.MetricEvictions, 1, nil)
+		s.counted("app", backend.MetricEvictionRetries, 1, nil)
+	})
+	s.quiet(stormRule)
+}

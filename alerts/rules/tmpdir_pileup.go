@@ -17,16 +17,17 @@ type PileupOptions struct {
 	Over       backend.Duration `toml:"over" doc:"the window of the growth"`
 	Free       float64          `toml:"free" doc:"share of bytes or inodes below which a root counts as nearly full (0 to 1)"`
 	FullWithin backend.Duration `toml:"full_within" doc:"an alert when scratch directories fill the root within this time at their present growth"`
+	FullSoon   backend.Duration `toml:"full_soon" doc:"an alert when anything fills the root within this time at the rate of the last 10 minutes"`
 }
 
 func pileupDefaults() *PileupOptions {
 	return &PileupOptions{
-		Common: common(alerts.SeverityWarning), Count: 100, Growth: 30, Over: backend.Duration(30 * time.Minute), Free: 0.03, FullWithin: backend.Duration(4 * time.Hour),
+		Common: common(alerts.SeverityWarning), Count: 100, Growth: 30, Over: backend.Duration(30 * time.Minute), Free: 0.03, FullWithin: backend.Duration(4 * time.Hour), FullSoon: backend.Duration(2 * time.Hour),
 	}
 }
 
 func (o *PileupOptions) build() (alerts.Rule, error) {
-	r := &tmpdirPileup{base: o.base("tmpdir-pileup", backend.KindHost, backend.InputTmpdirs, backend.InputTmpdirs), count: o.Count, growth: float64(o.Growth), over: o.Over.Std(), free: o.Free, fullWithin: o.FullWithin.Std()}
+	r := &tmpdirPileup{base: o.base("tmpdir-pileup", backend.KindHost, backend.InputTmpdirs, backend.InputTmpdirs), count: o.Count, growth: float64(o.Growth), over: o.Over.Std(), free: o.Free, fullWithin: o.FullWithin.Std(), fullSoon: o.FullSoon.Std()}
 	r.meta.Window = r.over
 	return r, cmp.Or(
 		atLeast("count", o.Count, 1),
@@ -34,21 +35,23 @@ func (o *PileupOptions) build() (alerts.Rule, error) {
 		window("over", o.Over),
 		share("free", o.Free),
 		positive("full_within", o.FullWithin),
+		positive("full_soon", o.FullSoon),
 	)
 }
 
 // pileupNote is how the scratch directories of a host grew.
 type pileupNote struct {
 	Points []point   `json:"points,omitempty"` // count, bytes, open workspaces
+	Free   []point   `json:"free,omitempty"`   // bytes free below the first three roots
 	Since  time.Time `json:"seen,omitzero"`    // since when there are too many, zero: there are not
 }
 
 type tmpdirPileup struct {
 	base
 	remembers[pileupNote]
-	count            int
-	growth, free     float64
-	over, fullWithin time.Duration
+	count                      int
+	growth, free               float64
+	over, fullWithin, fullSoon time.Duration
 }
 
 // pile is the scratch directories of a host now, and how they grew.
@@ -62,6 +65,7 @@ type pile struct {
 	watched          time.Duration
 	more, moreBytes  float64
 	points           []point // count, bytes, open workspaces
+	space            []point // bytes free below the first three roots
 }
 
 const pointGap = 30 * time.Second
@@ -76,7 +80,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: known, Recheck: env.Now.Add(pointGap)}
 	}
 	p := r.measure(env, h, note)
-	n := &pileupNote{Points: p.points}
+	n := &pileupNote{Points: p.points, Free: p.space}
 	if note != nil {
 		n.Since = note.Since
 	}
@@ -106,6 +110,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 		v.Trend = append(v.Trend, x.N[0])
 	}
 	v.TrendSpan = p.watched
+	v.Evidence = r.tell(env, h, &p)
 	return v
 }
 
@@ -127,12 +132,9 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *pileupNot
 	read := env.ReadAt(&h.Meta)
 	now := point{At: read, N: [3]float64{float64(p.dirs), float64(p.bytes), float64(p.open)}}
 	if note != nil {
-		for _, x := range note.Points {
-			if read.Sub(x.At) <= r.over {
-				p.points = append(p.points, x)
-			}
-		}
+		p.points, p.space = r.since(read, note.Points), r.since(read, note.Free)
 	}
+	p.space = r.with(p.space, point{At: read, N: freeOf(h)})
 	if !workspacesListed(env, h.Key.Source) { // what is not listed yet would look like a rush of sessions
 		return p
 	}
@@ -142,10 +144,34 @@ func (r *tmpdirPileup) measure(env *alerts.Env, h *backend.Host, note *pileupNot
 		p.more = now.N[0] - first.N[0] - max(now.N[2]-first.N[2], 0)
 		p.moreBytes = now.N[1] - first.N[1]
 	}
-	if k := len(p.points); k == 0 || read.Sub(p.points[k-1].At) >= max(pointGap, r.over/maxPoints) {
-		p.points = append(p.points, now)
-	}
+	p.points = r.with(p.points, now)
 	return p
+}
+
+// since are the points of the window. A longer time without a reading than a third of it begins the window anew: what
+// happened meanwhile was not watched.
+func (r *tmpdirPileup) since(read time.Time, points []point) []point {
+	var out []point
+	for _, x := range points {
+		if k := len(out); k > 0 && x.At.Sub(out[k-1].At) > r.over/3 {
+			out = out[:0]
+		}
+		if read.Sub(x.At) <= r.over {
+			out = append(out, x)
+		}
+	}
+	if k := len(out); k > 0 && read.Sub(out[k-1].At) > r.over/3 {
+		return nil
+	}
+	return out
+}
+
+// with adds a point when it is not too near the one before.
+func (r *tmpdirPileup) with(points []point, now point) []point {
+	if k := len(points); k > 0 && now.At.Sub(points[k-1].At) < max(pointGap, r.over/maxPoints) {
+		return points
+	}
+	return append(points, now)
 }
 
 // wait adds what a clean-up has set aside: it has another name and occupies the disk as before.
@@ -210,6 +236,11 @@ func usesScratch(provider string) bool {
 
 // tight says which root is nearly full, or will be soon, and how long is left.
 func (r *tmpdirPileup) tight(h *backend.Host, p pile) (backend.Safe, time.Duration) {
+	for i := range h.Roots {
+		if f, is := p.filling(i); is && f.left <= r.fullSoon {
+			return backend.Textf("%s fills up", h.Roots[i].Path), f.left
+		}
+	}
 	if p.dirs == 0 {
 		return backend.Safe{}, 0
 	}
@@ -227,20 +258,16 @@ func (r *tmpdirPileup) tight(h *backend.Host, p pile) (backend.Safe, time.Durati
 			continue
 		}
 		left := time.Duration(float64(free) / p.moreBytes * float64(p.watched))
-		if left >= 0 && left < r.fullWithin {
+		if left >= 0 && left <= r.fullWithin {
 			return backend.Textf("%s fills up", root.Path), left
 		}
 	}
 	return backend.Safe{}, 0
 }
 
-func (r *tmpdirPileup) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
-	h, ok := oldest.(*backend.Host)
-	if !ok {
-		return nil
-	}
+// tell is the evidence of an alert about a host.
+func (r *tmpdirPileup) tell(env *alerts.Env, h *backend.Host, p *pile) []alerts.Evidence {
 	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
-	p := r.measure(env, h, nil)
 	least := ""
 	if p.atLeast {
 		least = "at least "
@@ -256,16 +283,42 @@ func (r *tmpdirPileup) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend
 			Value: backend.Known(float64(p.waiting)), Unit: "directories", Source: src, At: at,
 		})
 	}
-	if n := openWorkspaces(env, src); n > 0 {
-		out = append(out, alerts.Evidence{Text: backend.Textf("%s open now may own some of them", plural(n, "workspace")), Value: backend.Known(float64(n)), Unit: "workspaces", Source: src, At: at})
+	if p.open > 0 {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s open now may own some of them", plural(p.open, "workspace")), Value: backend.Known(float64(p.open)), Unit: "workspaces", Source: src, At: at})
 	}
-	if t := a.Trend; len(t) > 1 && a.TrendSpan > 0 {
-		if more := t[len(t)-1] - t[0]; more != 0 {
-			out = append(out, alerts.Evidence{Text: backend.Textf("%s more within %s", number(more), span(a.TrendSpan)), Value: backend.Known(more), Unit: "directories", Source: src, At: at})
+	if k := len(p.points); k > 1 {
+		more, bytes := p.points[k-1].N[0]-p.points[0].N[0], p.points[k-1].N[1]-p.points[0].N[1]
+		watched := p.points[k-1].At.Sub(p.points[0].At)
+		if more != 0 || bytes != 0 {
+			out = append(out, alerts.Evidence{Text: backend.Textf("%s more directories and %s in the %s that were watched: %s and %s (alert from %s more within %s)", number(more), moreBytes(bytes), span(watched),
+				pace(more, watched, number), pace(bytes, watched, moreBytes), number(r.growth), text(r.over)), Value: backend.Known(more), Unit: "directories", Source: src, At: at})
 		}
 	}
 	for i := range h.Roots {
 		out = append(out, spaceEvidence(&h.Roots[i], src, at)...)
+		if f, is := p.filling(i); is && f.left <= max(r.fullSoon, r.fullWithin) {
+			out = append(out, alerts.Evidence{Text: backend.Textf("free space below %s fell by %s in the %s that were watched, by whatever fills it: at this rate it is full in %s",
+				h.Roots[i].Path, bytesText(int64(f.lost)), span(f.watched), span(f.left)), Value: backend.Known(f.left.Seconds()), Unit: "s", Source: src, At: at})
+		}
 	}
 	return out
+}
+
+// moreBytes writes a difference of bytes.
+func moreBytes(n float64) string {
+	if n < 0 {
+		return "-" + bytesText(int64(-n))
+	}
+	return bytesText(int64(n))
+}
+
+// pace writes what happened in a time as a rate: a minute where that is at least one, else an hour.
+func pace(n float64, in time.Duration, write func(float64) string) string {
+	if in < time.Second {
+		return write(n)
+	}
+	if rate := n / in.Minutes(); rate >= 1 || rate <= -1 {
+		return write(float64(int64(rate*10))/10) + " a minute"
+	}
+	return write(float64(int64(n/in.Hours()*10))/10) + " an hour"
 }

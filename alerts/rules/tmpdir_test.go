@@ -44,7 +44,8 @@ func TestPileupByGrowth(t *testing.T) {
 	if a.Severity != alerts.SeverityWarning || a.Runbook != "5" || a.Cause.String() != "scratch directories pile up" || len(a.Trend) < 2 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "50 scratch directories on box-1, 50 MB in all, 0 of them in use now", "60 GB of 100 GB free below /tmp (ext4)", "900,000 inodes free")
+	wantEvidence(t, a, "30 more directories and 30 MB in the 1m that were watched: 30 a minute and 30 MB a minute (alert from 30 more within 30m)",
+		"50 scratch directories on box-1, 50 MB in all, 0 of them in use now", "60 GB of 100 GB free below /tmp (ext4)", "900,000 inodes free")
 	s.every(time.Minute, 31*time.Minute, func() { s.host(nil) })
 	s.quiet(pileupRule)
 }
@@ -118,6 +119,53 @@ func TestPileupByTheDisk(t *testing.T) {
 	if a := s.want(pileupRule, alerts.StateFiring); a.Severity != alerts.SeverityWarning || a.Cause.String() != "the disk below scratch directories fills up" {
 		t.Errorf("alert %+v", a)
 	}
+}
+
+// fills lets the free space below the root fall from 60 GB by so much a minute.
+func (s *story) fills(free *float64, perMinute float64, span time.Duration) {
+	s.every(5*time.Second, span, func() {
+		*free -= perMinute / 12
+		s.root(func(r *backend.Root) { r.BytesFree = backend.Known(int64(*free)) })
+	})
+}
+
+func TestPileupByADiskThatAnythingFills(t *testing.T) {
+	s, free := beginPile(t), 60e9
+	s.plainly = true
+	s.look()
+	s.fills(&free, 0.6e9, 9*time.Minute)
+	s.quiet(pileupRule) // the rate was not seen for 10 minutes
+	s.fills(&free, 0.6e9, 2*time.Minute)
+	a := s.want(pileupRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityWarning || a.Cause.String() != "the disk below scratch directories fills up" {
+		t.Errorf("alert %+v", a)
+	}
+	wantEvidence(t, a, "free space below /tmp fell by 6", "by whatever fills it: at this rate it is full in 8")
+	s.fills(&free, 0.6e9, 60*time.Minute)
+	if a := s.want(pileupRule, alerts.StateFiring); a.Severity != alerts.SeverityCritical {
+		t.Errorf("with less than half an hour left it is %s", a.Severity)
+	}
+	s.fills(&free, 0, 11*time.Minute)
+	s.quiet(pileupRule)
+
+	s, free = beginPile(t), 60e9 // one large write is no rate
+	s.plainly = true
+	s.look()
+	s.fills(&free, 0, 12*time.Minute)
+	s.fills(&free, 10e9, time.Minute)
+	s.fills(&free, 0, 15*time.Minute)
+	s.quiet(pileupRule)
+
+	s, free = beginPile(t), 60e9 // it fell while the source was out
+	s.plainly = true
+	s.look()
+	s.fills(&free, 0.1e9, 6*time.Minute)
+	s.down("scratch", "connection refused")
+	s.every(time.Minute, 20*time.Minute, nil)
+	s.up("scratch")
+	free -= 30e9
+	s.fills(&free, 0.1e9, 6*time.Minute)
+	s.quiet(pileupRule)
 }
 
 func running(s *story, since time.Duration) func(*backend.Session) {

@@ -42,7 +42,7 @@ func span(d time.Duration) string {
 	case d < 0:
 		return "0s"
 	case d < 2*time.Minute:
-		return d.Round(time.Second).String()
+		return text(d.Round(time.Second))
 	case d < 2*time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < 48*time.Hour:
