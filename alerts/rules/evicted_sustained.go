@@ -92,6 +92,9 @@ func (r *evictedSustained) judge(env *alerts.Env, w *backend.Workspace, f facts,
 	}
 	v.Outcome, v.Runbook, v.Detail = alerts.True, "7", detail(w)
 	n, v.Cause, v.Fingerprint = causeOf(env, w, note, n, "evicted without a lastError")
+	if w.LastError.IsEmpty() && !f.failing() { // nothing was tried since: it may sleep
+		v.Severity = alerts.SeverityInfo
+	}
 	v.Note = alerts.NoteOf(n)
 	v.Bounds = alerts.Bounds{Earliest: f.success, Latest: first}
 	if f.success.After(first) {

@@ -26,11 +26,11 @@ const restedAfter = time.Hour
 // What rests is not in use, and shows the same until somebody resumes it.
 func whileUsed(env *alerts.Env, w *backend.Workspace, f facts, judge func() alerts.Verdict) alerts.Verdict {
 	s := env.SessionOf(w)
-	if s == nil || s.Stale || s.MayRun() {
+	if s == nil || s.Stale || s.MayRun() && s.ListedRunning.Or(true) { // an aggregate route shows what rests too
 		return judge()
 	}
 	over := f.attempt.Add(restedAfter)
-	if f.attempt.IsZero() && f.worked.IsZero() || !f.attempt.IsZero() && env.Now.After(over) {
+	if f.attempt.IsZero() && f.worked.IsZero() && !s.MayRun() || !f.attempt.IsZero() && env.Now.After(over) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := judge()
