@@ -56,6 +56,9 @@ func classLen(s string) int {
 // error stands behind its frames.
 func withoutFrames(s string) string {
 	for _, mark := range [...]string{"goroutine ", "stack backtrace:", "note: run with `RUST_BACKTRACE"} {
+		if len(s) < 60 {
+			break // no room for frames
+		}
 		if i := strings.Index(s, mark); i > 0 && (mark[0] != 'g' || strings.Contains(s[i:min(len(s), i+40)], " [")) {
 			s = s[:i]
 		}

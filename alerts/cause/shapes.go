@@ -180,6 +180,9 @@ func isBase64(s string) bool {
 
 // isRandom accepts letters and digits that no name has: base64, base32 such as in a ULID, the suffix of a pod.
 func isRandom(s string) bool {
+	if len(s) < 5 {
+		return false
+	}
 	if isBase64(s) || isHex(s) {
 		return true
 	}

@@ -132,14 +132,12 @@ func appendStarred(b []byte, s string) []byte {
 func varies(part string) bool {
 	_, digits := shapeOf(part)
 	switch {
-	case isHex(part):
-		return true
 	case !digits:
-		return wordOf(part) == unlisted && isRandom(part)
+		return isRandom(part) && wordOf(part) == unlisted
 	case len(part) <= 3 && (part[0] == 'v' || wordOf(part) != unlisted):
 		return false
 	}
-	return wordOf(part) == unlisted
+	return isHex(part) || wordOf(part) == unlisted
 }
 
 // Value is one value with the word or key before it.
