@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sandglass/alerts/cause"
 	"sandglass/backend"
 )
 
@@ -122,4 +123,35 @@ func FuzzNormaliseCause(f *testing.F) {
 			t.Errorf("a blank in front makes another cause of %q", text)
 		}
 	})
+}
+
+// What the table of names looks for must be words of the list: else two causes that it tells apart were one.
+func TestNamesAreListedWords(t *testing.T) {
+	fillers := map[string]bool{}
+	for _, w := range strings.Fields("a an the this that these those of in on at by for with its as") {
+		fillers[w] = true
+	}
+	var r cause.Reader
+	for _, p := range phrases {
+		for _, phrase := range slices.Concat(p.any, p.with, p.but) {
+			if strings.Contains(phrase, "reading '") {
+				continue // Names looks at the value
+			}
+			want := 0
+			for w := range strings.FieldsSeq(phrase) {
+				if !fillers[w] && strings.Trim(w, "0123456789") != "" {
+					want++
+				}
+			}
+			r.Read(phrase)
+			got := len(strings.Fields(string(r.Words)))
+			if got == 0 { // codes are in capitals
+				r.Read(strings.ToUpper(phrase))
+				got = len(strings.Fields(string(r.Words)))
+			}
+			if got < want {
+				t.Errorf("%q reads %q", phrase, r.Words)
+			}
+		}
+	}
 }

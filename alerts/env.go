@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts/cause"
@@ -236,16 +237,26 @@ func (e *Env) mine() {
 	e.weak = nil
 }
 
-// Names is what the normalised text of a cause names; it is read once per fingerprint and State.
+// Names is what an error text names, none for an empty one; it is read once per cause and State.
 func (e *Env) Names(raw backend.Safe) Naming {
-	_, fp := e.Cause(raw)
-	n, ok := e.names[fp]
+	if raw.IsEmpty() {
+		return 0
+	}
+	c := e.readCause(raw)
+	key, byValue := c.fingerprint, strings.Contains(c.values, "reading\x1f") || strings.Contains(c.values, "\x1f137")
+	if byValue { // the property that is read, or the exit code, names it
+		key += c.values
+	}
+	n, ok := e.names[key]
 	if !ok {
 		n = NamesIn(NormaliseCause(raw.String()))
+		if byValue {
+			n |= (NamesSQLite | NamesMemory).In(raw.String())
+		}
 		if e.names == nil {
 			e.names = map[string]Naming{}
 		}
-		e.names[fp] = n
+		e.names[key] = n
 	}
 	return n
 }

@@ -19,7 +19,7 @@ func identity(text string) string {
 var oneCause = [][]string{
 	// Kubernetes and pods
 	{"pod web-7d4b9c-xkzqp was evicted: The node was low on resource: memory", "pod web-5f6d8b7c9d-abcde was evicted: The node was low on resource: memory", "pod api-xkzqp was evicted: The node was low on resource: memory"},
-	{"pod worker-qwert is not ready", "pod worker-yuiop is not ready", "pod nightly-crawler is not ready", "pod payments is not ready"},
+	{"pod worker-qwert is not ready", "pod worker-yuiop is not ready", "pod nightly-crawler is not ready", "pod checkout-eu is not ready"},
 	{"Back-off restarting failed container agent in pod agent-6c9f8d7b5-k2x9z", "Back-off restarting failed container agent in pod agent-6c9f8d7b5-q7w8r"},
 	{"Readiness probe failed: HTTP probe failed with statuscode: 503", "Readiness probe failed: HTTP probe failed with statuscode: 500"},
 	{"0/12 nodes are available: 12 Insufficient memory.", "0/3 nodes are available: 3 Insufficient memory."},

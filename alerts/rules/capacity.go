@@ -268,7 +268,7 @@ func speaksOfLimit(env *alerts.Env, err backend.Safe) bool {
 	if err.IsEmpty() {
 		return false
 	}
-	if named(env, err)&alerts.NamesQuota != 0 {
+	if env.Names(err)&alerts.NamesQuota != 0 {
 		return true
 	}
 	_, _, ok := usedOf(err.String())

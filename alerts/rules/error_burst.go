@@ -111,7 +111,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 	}
 	n := b.newest
 	held := nth(b.began, min(r.enough(env, home), b.young))
-	what := named(env, n.Cause)
+	what := env.Names(n.Cause)
 	if what&alerts.NamesPermanent != 0 {
 		return alerts.Verdict{Outcome: alerts.False}
 	}

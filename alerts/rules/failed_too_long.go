@@ -60,7 +60,7 @@ func (r *failedTooLong) judge(env *alerts.Env, w *backend.Workspace, f facts, no
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: alerts.NoteOf(n), Detail: detail(w),
 		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: n.proved()},
 	}
-	if named(env, cmp.Or(w.LastError, cause))&alerts.NamesSchema != 0 {
+	if env.Names(cmp.Or(w.LastError, cause))&alerts.NamesSchema != 0 {
 		v.Runbook = "6"
 	}
 	describe(env, w, &v)

@@ -149,7 +149,7 @@ func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
 		return false
 	}
 	bad := w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || factsOf(env, w).failing()
-	if !bad || named(env, w.LastError)&alerts.NamesCleaned == 0 {
+	if !bad || env.Names(w.LastError)&alerts.NamesCleaned == 0 {
 		return false
 	}
 	for t := range env.State.Tmpdirs.All() {

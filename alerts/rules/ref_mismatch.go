@@ -43,7 +43,7 @@ func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, known alerts.Note
 func (r *refMismatch) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	w, _ := oldest.(*backend.Workspace)
 	out := workspaceEvidence(env, a, w)
-	if w == nil || named(env, w.LastError)&alerts.NamesSchema == 0 {
+	if w == nil || env.Names(w.LastError)&alerts.NamesSchema == 0 {
 		return out
 	}
 	if e, ok := versions(env, w.Key.Source); ok {

@@ -75,7 +75,7 @@ func (r *resetLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) 
 	oldest := recent[len(recent)-r.resets].At
 	v.Recheck = oldest.Add(r.over + 1)
 	v.Outcome, v.Cause, v.Fingerprint, v.Runbook, v.Detail = alerts.True, n.Cause, n.Fingerprint, "1", detail(w)
-	if named(env, n.Cause)&alerts.NamesSchema != 0 {
+	if env.Names(n.Cause)&alerts.NamesSchema != 0 {
 		v.Runbook = "6"
 	}
 	v.Bounds = alerts.Bounds{Earliest: n.Seen, Latest: recent[0].At}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -26,7 +25,7 @@ func (s *subjectView) causeShares() (shares []causeShare, total int) {
 		}
 		cause, had := known[e.text]
 		if !had {
-			cause = alerts.NormaliseCause(e.text.String())
+			cause = s.Board.CauseOf(e.text)
 			known[e.text] = cause
 		}
 		n, had := at[cause]

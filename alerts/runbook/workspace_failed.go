@@ -231,7 +231,7 @@ func (s *subjectView) failingByCause() failures {
 		}
 		cause, had := known[e.text]
 		if !had {
-			cause = alerts.NormaliseCause(e.text.String())
+			cause = s.Board.CauseOf(e.text)
 			known[e.text] = cause
 		}
 		if f.by[cause]++; f.by[cause] > f.most {
