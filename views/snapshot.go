@@ -82,6 +82,9 @@ func (c *Snapshot) Twin(a *alerts.Alert) bool {
 func (c *Snapshot) SharedStorage(k backend.Key) *fleet.SharedStorage {
 	if c.shared == nil {
 		c.shared = make(map[backend.Key]*fleet.SharedStorage)
+		for p := range c.State.Explicit(c.State.HomeOf) {
+			c.shared[SharedStorageKey(p)] = p
+		}
 		for p := range c.State.Shared(c.State.HomeOf, true) {
 			c.shared[SharedStorageKey(p)] = p
 		}

@@ -15,12 +15,23 @@ import (
 	"sandglass/views/theme"
 )
 
-// Sharing are the sandbox ids, namespaces and scratch directories that more than one session or workspace uses.
+// Sharing are the sandbox ids, namespaces and scratch directories that more than one session or workspace uses, and the ids
+// and namespaces that are given explicitly.
 func Sharing() *Set[*fleet.SharedStorage] {
 	type row = *fleet.SharedStorage
 	return &Set[row]{
 		Kind: "sharing",
-		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] { return s.Shared(s.HomeOf, true) },
+		Rows: func(s *fleet.State, _ *alerts.Board) iter.Seq[row] {
+			return func(yield func(row) bool) {
+				for _, places := range []iter.Seq[row]{s.Shared(s.HomeOf, true), s.Explicit(s.HomeOf)} {
+					for p := range places {
+						if !yield(p) {
+							return
+						}
+					}
+				}
+			}
+		},
 		Key:  views.SharedStorageKey,
 		Text: func(p row) string {
 			var b strings.Builder
@@ -49,6 +60,9 @@ func Sharing() *Set[*fleet.SharedStorage] {
 					names, _ := p.Tenants(c.State)
 					return SortKey{Num: float64(len(names))}
 				}},
+			{Name: "flag", Title: "FLAG", Help: "shareAcrossSessions of its users: set, unset, set for some, not declared; inherited: inheritWorkspaces", Min: 5, Ideal: 12, Priority: 1,
+				Cell: flagCell,
+				Sort: func(p row, _ *views.Snapshot) SortKey { return sortText(string(p.Flag())) }},
 			{Name: "since", Title: "SINCE", Help: "how long two of the sessions have used it at once: since the second of them started", Align: Right,
 				Min: 5, Ideal: 5, Priority: 2,
 				Cell:    func(p row, c *views.Snapshot) Cell { return ageOf(BothSince(p, c.State), c.Now, theme.Normal) },
@@ -78,6 +92,8 @@ func ByDesign(p *fleet.SharedStorage, st *fleet.State) (yes bool, why backend.Sa
 	switch {
 	case len(tenants) > 1:
 		return false, backend.Textf("%d tenants", len(tenants))
+	case len(p.Users) == 1:
+		return true, backend.Text("one user")
 	case p.Sessions() < 2:
 		return true, backend.Text("one session")
 	case p.Intended():
@@ -108,6 +124,10 @@ func WhyShared(p *fleet.SharedStorage, st *fleet.State, now time.Time) []backend
 	switch named := p.NamedSession(); {
 	case p.What == fleet.StorageScratch:
 		why = append(why, backend.Text("the directory is mounted writable into several sandboxes"))
+	case len(p.Users) == 1 && p.What == fleet.StorageNamespace:
+		why = append(why, backend.Text("explicit namespace: every session of that declaration would use it"))
+	case len(p.Users) == 1:
+		why = append(why, backend.Text("explicit id: every session of that declaration would use it"))
 	case p.Sessions() < 2:
 		why = append(why, backend.Text("workspaces of one session share it"))
 	case named.IsZero():
@@ -147,6 +167,17 @@ func BothSince(p *fleet.SharedStorage, st *fleet.State) backend.Value[time.Time]
 		return backend.Known(at)
 	}
 	return backend.Unknown[time.Time]()
+}
+
+func flagCell(p *fleet.SharedStorage, _ *views.Snapshot) Cell {
+	switch f := p.Flag(); f {
+	case fleet.FlagNone:
+		return None()
+	case fleet.FlagSet, fleet.FlagUnknown:
+		return text(plain(string(f)), theme.Normal)
+	default:
+		return text(plain(string(f)), theme.Warn)
+	}
 }
 
 func designCell(p *fleet.SharedStorage, c *views.Snapshot) Cell {

@@ -17,6 +17,7 @@ type placeItem struct {
 	Tenants        []backend.Safe    `json:"tenants"`
 	TenantsUnknown bool              `json:"tenants_unknown"`
 	Since          *views.Time       `json:"since,omitempty"`
+	Flag           fleet.SharingFlag `json:"flag,omitempty"`
 	ByDesign       bool              `json:"by_design"`
 	Verdict        backend.Safe      `json:"verdict"`
 	Why            []backend.Safe    `json:"why"`
@@ -34,7 +35,7 @@ type placeUser struct {
 }
 
 func newPlaceItem(p *fleet.SharedStorage, ctx *views.Snapshot) *placeItem {
-	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Users: []placeUser{},
+	item := &placeItem{What: p.What, ID: p.ID, Source: p.Home, SessionCount: p.Sessions(), Flag: p.Flag(), Users: []placeUser{},
 		MoreUsers: len(p.Users) >= fleet.MaxStorageUsers, Why: views.List(WhyShared(p, ctx.State, ctx.Now))}
 	item.ByDesign, item.Verdict = ByDesign(p, ctx.State)
 	tenants, unknown := p.Tenants(ctx.State)

@@ -72,3 +72,38 @@ func TestSharing(t *testing.T) {
 		t.Error("a place that nothing shares was found")
 	}
 }
+
+// TestExplicitIDsAreListedWithOneUserToo: an id or namespace that a declaration gives is a row with its flag; defaults and the
+// ids that a platform made are not.
+func TestExplicitIDsAreListedWithOneUserToo(t *testing.T) {
+	ws := func(session, name, id, namespace string, share backend.Value[bool]) *backend.Workspace {
+		w := &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Source: "helix", Parent: backend.MustID(session), ID: backend.MustID(name)}}}
+		w.ProviderID, _ = backend.NewID(id)
+		w.Namespace, _ = backend.NewID(namespace)
+		w.ShareAcrossSessions = share
+		return w
+	}
+	none := backend.Unknown[bool]()
+	st := &fleet.State{Workspaces: fleet.NewTable(ws("s1", "a", "team-cache", "", backend.Known(true)), ws("s1", "b", "team-box", "", backend.Known(false)),
+		ws("s1", "c", "bare", "", none), ws("s1", "d", "", "shared-files", none), ws("s1", "e", "sbx-s1", "", none), ws("s1", "f", "4e5f60718293", "ns-s1", none)),
+		Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("4e5f60718293")}}})}
+	ctx := views.NewSnapshot(noon, st, nil)
+	var got []string
+	for r := range Sharing().Listing().Each(ctx) {
+		var cells []string
+		for _, name := range []string{"what", "id", "sessions", "flag", "why"} {
+			s, _ := r.Field(name)
+			cells = append(cells, s)
+		}
+		got = append(got, strings.Join(cells, " | "))
+	}
+	want := []string{
+		"namespace | shared-files | 1 | – | explicit namespace: every session of that declaration would use it",
+		"sandbox | bare | 1 | not declared | explicit id: every session of that declaration would use it",
+		"sandbox | team-box | 1 | unset | explicit id: every session of that declaration would use it",
+		"sandbox | team-cache | 1 | set | shareAcrossSessions is declared for all of them; explicit id: every session of that declaration would use it",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

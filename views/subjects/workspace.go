@@ -60,8 +60,26 @@ func Workspaces() *Set[*backend.Workspace] {
 				Sort: func(w row, c *views.Snapshot) SortKey { return sortText(versionOf(w, c).String()) }},
 			idColumn(Column[row]{Name: "sandbox-id", Title: "SANDBOX ID", Help: "the id the provider was given",
 				Min: 10, Ideal: 12, Priority: 8, Where: Extra}, theme.Normal, func(w row) backend.ID { return w.ProviderID }),
+			idColumn(Column[row]{Name: "namespace", Title: "NAMESPACE", Help: "the namespace the provider was given",
+				Min: 9, Ideal: 12, Priority: 8, Where: Reports}, theme.Normal, func(w row) backend.ID { return w.Namespace }),
+			textColumn(Column[row]{Name: "shares", Title: "SHARES", Help: "shareAcrossSessions: set or unset; inherited: inheritWorkspaces",
+				Min: 6, Ideal: 9, Priority: 8, Where: Reports}, theme.Normal, sharesText),
 		},
 	}
+}
+
+// sharesText is what a workspace declares about sharing, empty where nothing is declared.
+func sharesText(w *backend.Workspace) backend.Safe {
+	share, told := w.ShareAcrossSessions.Get()
+	switch {
+	case w.InheritWorkspaces.Or(false):
+		return backend.Text("inherited")
+	case told && share:
+		return backend.Text("set")
+	case told:
+		return backend.Text("unset")
+	}
+	return backend.Safe{}
 }
 
 func condition(w *backend.Workspace, c *views.Snapshot) backend.Condition {
