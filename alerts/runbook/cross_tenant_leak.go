@@ -12,12 +12,16 @@ import (
 func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 	r := s.release()
 	places := s.sharedPlaces()
+	explicit, known := s.explicitIDs()
 	d := Diagnosis{Release: r, Checks: s.answers(
 		s.sharedID(places),
 		s.sharedNamespace(places),
 		s.sharedMount(places),
 		s.branchShares(),
+		s.labelled(),
 		s.inherits(),
+		s.explicit(explicit, known),
+		s.assertion(),
 		s.acrossTenants(places),
 		s.nameCollision(),
 		r.check(question{"before-4", "Is the framework older than round 4, which let a bare id share a sandbox and gave commands the whole environment?",
@@ -25,6 +29,7 @@ func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 		s.touched(places),
 	)}
 	s.adviseCrossTenantLeak(&d)
+	s.adviseFlags(&d, places, explicit)
 	return d
 }
 
@@ -124,7 +129,7 @@ func (s *subjectView) nameCollision() Check {
 }
 
 func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
-	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount", "branch-shares"}, d.is)
+	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount", "branch-shares", "label"}, d.is)
 	switch {
 	case shared && d.is("tenants"):
 		d.conclude("Two tenants share one place for files: treat it as a leak until the opposite is shown.")
@@ -135,6 +140,8 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	case shared:
 		d.conclude("Sessions share one place for files; whether they belong to different tenants is not read.")
 		d.do("Find out the tenants of both sessions; until then treat it as a leak.")
+	case d.is("assertion"):
+		d.conclude("A provider refuses an explicit sandbox id because sharing it is not declared; nothing was shared by it.")
 	case d.is("inherit"):
 		d.conclude("Sub-agents see their parent's files because inheritWorkspaces is on.")
 		d.do("Check that a child never works for another tenant than its parent.")

@@ -125,7 +125,9 @@ func (s *subjectView) newer() Check {
 		if r.Sandbox.IsZero() {
 			own = by[r.Session]
 		}
-		i := slices.IndexFunc(own, func(b *backend.Sandbox) bool { return !r.Sandbox.IsZero() || r.Workspace.IsZero() || b.Workspace == r.Workspace })
+		i := slices.IndexFunc(own, func(b *backend.Sandbox) bool {
+			return !r.Sandbox.IsZero() || r.Workspace.IsZero() || b.Workspace == r.Workspace
+		})
 		if i < 0 {
 			continue
 		}
@@ -150,4 +152,6 @@ func (s *subjectView) newer() Check {
 const clockSlack = 5 * time.Second
 
 // stamp is a time with its day.
-func stamp(t time.Time) backend.Safe { return backend.Clean(t.UTC().Format("2006-01-02 15:04:05Z"), 30) }
+func stamp(t time.Time) backend.Safe {
+	return backend.Clean(t.UTC().Format("2006-01-02 15:04:05Z"), 30)
+}

@@ -32,7 +32,7 @@ func Sharing() *Set[*fleet.SharedStorage] {
 				}
 			}
 		},
-		Key:  views.SharedStorageKey,
+		Key: views.SharedStorageKey,
 		Text: func(p row) string {
 			var b strings.Builder
 			b.WriteString(p.Home + " " + string(p.What) + " " + p.ID.Safe().String())
