@@ -17,17 +17,6 @@ memory of an agent that rises to 94 % before a restart | missed alarms
 scratch directories that grow by 4 a minute | missed alarms
 box of docker and box of cloudflare | names and kinds
 one id in two namespaces | names and kinds
-30 sessions opened 3 seconds ago at a cold start | old facts are old
-a build of 7 minutes | old facts are old
-failed 9 days ago in completed sessions | old facts are old
-failed 9 days ago in paused sessions | old facts are old
-one failure of yesterday in an idle session | old facts are old
-sandboxes asleep overnight in paused sessions | old facts are old
-sandboxes that sleep one after the other | old facts are old
-old failures behind a cache | onset needs evidence
-old failures on a server without a Date | onset needs evidence
-old failures under cron on a server without a Date | onset needs evidence
-5 of 8 workspaces failed for 12 s by a Docker restart | restarts are no outage
 a Date that stands still | sources that say too little
 a cache that serves bodies of a minute ago | sources that say too little
 a lone surrogate in one session's error | sources that say too little
