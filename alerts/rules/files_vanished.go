@@ -105,6 +105,8 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 		l.severity = alerts.SeverityInfo
 	}
 	switch {
+	case madeAfterItsRef(env, w) != nil:
+		l.cause = backend.Text("opened afresh in a sandbox that was made after its reference was written: the files of the one before are not in it")
 	case provider == "in-memory":
 		l.cause = backend.Textf("provider in-memory was opened afresh%s: its files are gone", how)
 	case declared && destroys:
@@ -216,6 +218,11 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 	out := workspaceEvidence(env, a, w)
 	if !w.LostSuccess.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s had succeeded at %s; its registry does not know that any more", w.Key.Safe(), env.Clock(env.Ours(w.LostSuccess))), Source: src, At: at})
+	}
+	if x := madeAfterItsRef(env, w); x != nil {
+		b, made, saved := newerThan(env, x)
+		out = append(out, alerts.Evidence{Text: backend.Textf("its reference to %s was written at %s; that sandbox was made at %s", b.Name, env.Clock(saved), env.Clock(made)),
+			Source: b.Key.Source, At: env.Display(env.ReadAt(&b.Meta))})
 	}
 	if s := env.SessionOf(w); s != nil && !s.BranchedFrom.IsZero() {
 		out = append(out, alerts.Evidence{Text: backend.Textf("session %s was branched from %s: branches start without files", s.Key.Safe(), s.BranchedFrom.Safe()), Source: src, At: at})

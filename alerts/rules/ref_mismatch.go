@@ -93,6 +93,7 @@ func (r *refMismatch) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 	}
 	if env.State.Refs.Len() > 0 {
 		r.dangling(env, found)
+		r.newer(env, found)
 	}
 	out := make([]alerts.Found, 0, len(found))
 	for key, v := range found {
@@ -142,7 +143,7 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 	var others map[backend.ID][]*backend.Sandbox
 	for x := range env.State.Refs.All() {
 		list := proves[x.Provider]
-		if x.Sandbox.IsZero() || list == nil || list.has(x.Sandbox.Raw()) || x.Stale {
+		if x.Sandbox.IsZero() || list == nil || list.has(x.Sandbox.Raw()) || env.State.SandboxNamed(x.Sandbox, x.Provider) != nil || x.Stale {
 			continue
 		}
 		if _, why, gap := env.Gap(x.Key.Source); gap {

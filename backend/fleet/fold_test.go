@@ -38,7 +38,7 @@ func TestDecodedAnswersGiveTheSameStates(t *testing.T) {
 		})
 		w := &randomWorld{t: t, r: r, known: map[backend.Key]backend.Entity{}}
 		var changed, gone, stale int
-		for n := range 40 {
+		for n := range 60 {
 			at := backend.Instant{Wall: t0.Add(time.Duration(n) * 250 * time.Millisecond), Mono: time.Duration(n) * 250 * time.Millisecond}
 			written = nil
 			got := live.Fold(w.answers(n, at), at)

@@ -30,8 +30,9 @@ type placeIndex struct {
 	first map[placeName]backend.Key
 	more  map[placeName]map[backend.Key]struct{} // the others, where there are any
 
-	moved  bool // more changed since it was published
-	shared *sharedKeys
+	moved   bool // more changed since it was published
+	touched bool // anything changed since it was compared with the labels of sandboxes
+	shared  *sharedKeys
 }
 
 // sharedKeys are the sorted keys of the workspaces and refs that name a place which another of them names too.
@@ -57,6 +58,7 @@ func (n *placeIndex) update(k backend.Key, before, after [2]placeName) {
 }
 
 func (n *placeIndex) add(p placeName, k backend.Key) {
+	n.touched = true
 	if _, named := n.first[p]; !named {
 		n.first[p] = k
 		return
@@ -69,6 +71,7 @@ func (n *placeIndex) add(p placeName, k backend.Key) {
 }
 
 func (n *placeIndex) remove(p placeName, k backend.Key) {
+	n.touched = true
 	others := n.more[p]
 	n.moved = n.moved || len(others) > 0
 	if n.first[p] == k {

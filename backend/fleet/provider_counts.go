@@ -70,6 +70,7 @@ func (s *State) Followed() *State {
 		n.update(r.Key, placesOfRef(nil), placesOfRef(r))
 	}
 	c := *s
-	c.sharing, c.providers = n.publish(), p.publish()
+	c.byName = indexByName(s.Sandboxes)
+	c.sharing, c.elsewhere, c.providers = n.publish(), n.elsewhere(c.byName), p.publish()
 	return &c
 }

@@ -144,6 +144,7 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 		}
 	}
 	s.sharedMounts(homeOf, g)
+	s.sharedByLabel(homeOf, g)
 	for _, p := range g.many {
 		slices.SortStableFunc(p.Users, func(a, b StorageUser) int {
 			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))

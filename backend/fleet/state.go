@@ -38,9 +38,11 @@ type State struct {
 	forgotten map[backend.Key]bool
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
+	byName    map[backend.ID]*backend.Sandbox
 	running   map[versionedKind][]VersionCount
 	// Where these are nil, all entities are looked at.
 	sharing   *sharedKeys
+	elsewhere []labelledElsewhere // nothing without sharing
 	providers map[providerOf]int
 }
 
@@ -187,10 +189,10 @@ func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 	return s.Sessions.Get(backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent})
 }
 
-// WithSandboxes returns a copy of the State that knows its sandboxes by session. It serves tests and readers of recordings.
+// WithSandboxes returns a copy of the State that knows its sandboxes by session and by name. It serves tests and readers of recordings.
 func (s *State) WithSandboxes(t Table[backend.Sandbox, *backend.Sandbox]) *State {
 	c := *s
-	c.Sandboxes, c.sandboxes = t, indexBySession(t)
+	c.Sandboxes, c.sandboxes, c.byName = t, indexBySession(t), indexByName(t)
 	return &c
 }
 

@@ -18,6 +18,8 @@ type store struct {
 	confirmed      map[confirmation]time.Time
 	log            *changeLog
 	bySession      map[backend.ID][]*backend.Sandbox
+	byName         map[backend.ID]*backend.Sandbox
+	elsewhere      []labelledElsewhere
 	versionTracker *versionTracker
 	placeIndex     *placeIndex
 	providerCounts *providerCounts
@@ -194,10 +196,15 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	for i, t := range s.kinds {
 		if moved := t.publish(st); moved && kinds[i].kind == backend.KindSandbox {
-			s.bySession = indexBySession(st.Sandboxes)
+			s.bySession, s.byName = indexBySession(st.Sandboxes), indexByName(st.Sandboxes)
+			s.placeIndex.touched = true
 		}
 	}
+	if s.placeIndex.touched {
+		s.elsewhere, s.placeIndex.touched = s.placeIndex.elsewhere(s.byName), false
+	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
+	st.byName, st.elsewhere = s.byName, s.elsewhere
 	st.forgotten = s.forgotten
 	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))

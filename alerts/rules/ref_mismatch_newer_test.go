@@ -1,0 +1,45 @@
+package rules
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// beginNewer begins with a running session whose reference to its container, by id or name, was saved some time ago.
+func beginNewer(t testing.TB, rule, sandbox string, saved, made time.Duration) *story {
+	s := begin(t, rule)
+	s.source("docker", backend.InputContainers)
+	s.source("refs", backend.InputRefs)
+	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })
+	s.ref("a/box", func(x *backend.Ref) {
+		x.Sandbox, x.SavedAt = backend.MustID(sandbox), backend.Known(s.wall.Add(-saved))
+	})
+	s.box("c6c6c6c6c6c6c6", "a", func(b *backend.Sandbox) {
+		b.Name, b.CreatedAt = backend.Text("agent-a"), backend.Known(s.wall.Add(-made))
+	})
+	return s.look()
+}
+
+func TestRefMismatchOfASandboxThatIsNewerThanItsReference(t *testing.T) {
+	for _, sandbox := range []string{"c6c6c6c6c6c6c6", "c6c6c6c6c6c6", "agent-a"} {
+		s := beginNewer(t, "ref-mismatch", sandbox, 5*time.Hour, 10*time.Minute)
+		a := s.want("ref-mismatch", alerts.StateFiring)
+		wantEvidence(t, a, "the reference of a/box to sandbox "+sandbox+" was written at 07:00:00Z", "sandbox agent-a was made at 11:50:00Z")
+		s.session("a", func(x *backend.Session) { x.Running = backend.Known(false) })
+		s.after(time.Minute).quiet("ref-mismatch")
+	}
+	for _, c := range []struct{ saved, made time.Duration }{{10 * time.Minute, 3 * time.Hour}, {3 * time.Hour, 3*time.Hour - 30*time.Second}, {3 * time.Hour, time.Minute}} {
+		beginNewer(t, "ref-mismatch", "agent-a", c.saved, c.made).quiet("ref-mismatch")
+	}
+}
+
+func TestVanishedWithASandboxThatIsNewerThanItsReference(t *testing.T) {
+	s := beginNewer(t, "files-vanished", "agent-a", 5*time.Hour, 10*time.Minute)
+	s.reads("a/box", reading{state: "open", attempt: time.Minute, provider: "docker", edit: func(w *backend.Workspace) { w.LostSuccess = s.wall.Add(-time.Hour) }})
+	s.look()
+	a := s.want("files-vanished", alerts.StateFiring)
+	wantEvidence(t, a, "its reference to agent-a was written at 07:00:00Z; that sandbox was made at 11:50:00Z")
+}
