@@ -8,13 +8,6 @@ a container that its label gives to one session and a ref to another | Docker tr
 a container that was made after its ref was saved | Docker trouble
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
 10 of 30 running sessions that lost their registry | missed alarms
-300 WorkspaceEvictedError lines without a metric | missed alarms
-a disk that will be full within two hours | missed alarms
-a flood whose log stops | missed alarms
-a server that only has lastOpAt | missed alarms
-a sharing assertion of round 4 | missed alarms
-memory of an agent that rises to 94 % before a restart | missed alarms
-scratch directories that grow by 4 a minute | missed alarms
 box of docker and box of cloudflare | names and kinds
 one id in two namespaces | names and kinds
 a Date that stands still | sources that say too little

@@ -58,7 +58,7 @@ func (s *worldSite) configuration(w world) string {
 		"health":  fmt.Sprintf("kind = \"helix\"\nurl = %q\nlist_url = %q\nrequests_per_second = 1000.0\n", url+"/healthz/{session}", url+"/operator/sessions"),
 		"docker":  fmt.Sprintf("kind = \"docker\"\nhost = %q\n", "tcp://"+address),
 		"host":    fmt.Sprintf("kind = \"tmpdir\"\nroots = [%q]\n", s.scratch()),
-		"metrics": fmt.Sprintf("kind = \"prometheus\"\nurl = %q\n", url+"/metrics"),
+		"metrics": fmt.Sprintf("kind = \"prometheus\"\nurl = %q\nmemory_limit = \"1GiB\"\n", url+"/metrics"),
 		"logs":    fmt.Sprintf("kind = \"logs\"\nfiles = [%q]\nlookback = \"1h\"\n", s.logFile()),
 		"refs":    fmt.Sprintf("kind = \"refs\"\nfiles = [%q]\npointers = { sandbox = [\"/ref/containerId\"], saved_at = [\"/savedAt\"] }\n", s.refsFile()),
 	}

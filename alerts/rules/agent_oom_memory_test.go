@@ -127,3 +127,39 @@ func TestAgentOOMWithoutMemoryOfItsOwn(t *testing.T) {
 		t.Errorf("memory of a source that speaks about another:\n%s", evidence(a))
 	}
 }
+
+func TestAgentOOMByAStartAfterFullMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, step int64
+		fires      bool
+	}{
+		"94 % and rising":       {1000, 44, true},
+		"94 % all the time":     {1880, 0, false},
+		"rising, and half full": {500, 25, false},
+	} {
+		s := beginAgent(t)
+		mb := c.from
+		s.every(time.Minute, 20*time.Minute, func() {
+			s.lines(backend.MetricAgentOOM, "", 0, "")
+			mb += c.step
+			s.uses("prom", "", "", mb)
+		})
+		s.quiet(agentRule)
+		s.pass(time.Minute)
+		s.lines(backend.MetricAgentOOM, "", 0, "")
+		s.uses("prom", "", "", 150)
+		s.happened = append(s.happened, backend.Event{Kind: backend.EventChange, At: s.wall, Source: "prom", Name: "process-restarted", Text: backend.Text("process restarted")})
+		s.look()
+		if !c.fires {
+			s.quiet(agentRule)
+			continue
+		}
+		a := s.want(agentRule, alerts.StateFiring)
+		if a.Severity != alerts.SeverityWarning || a.Cause.String() != "the agent started anew with its memory nearly full and growing" {
+			t.Errorf("%s: %s, %s", name, a.Severity, a.Cause)
+		}
+		if text := trendOf(t, a).Text.String(); !strings.HasSuffix(text, "to 1.9 of 2.0 GB") {
+			t.Errorf("trend %q", text)
+		}
+	}
+}

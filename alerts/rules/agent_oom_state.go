@@ -19,6 +19,23 @@ func memoryBefore(env *alerts.Env, home string, session backend.ID, onset time.T
 	return alerts.MemoryBefore(env.State, func(source string) bool { return speaksAbout(env, source, home) }, session, onset)
 }
 
+// startedFull reports whether a process started anew whose memory was nearly full and had grown. A full memory that does not
+// grow is how some processes run.
+func (r *agentOOM) startedFull(env *alerts.Env, home string, n *agentOOMNote) bool {
+	if n == nil {
+		return false
+	}
+	for _, p := range n.Signs {
+		if p.N[0] == 0 {
+			continue
+		}
+		if m, read := memoryBefore(env, home, backend.ID{}, env.Display(p.At)); read && m.Full() && m.Grows() {
+			return true
+		}
+	}
+	return false
+}
+
 // lastState is how each workspace of a session was last read: after the reset nothing reports that any more.
 func (r *agentOOM) lastState(env *alerts.Env, home string, session backend.ID) []alerts.Evidence {
 	exhausted := map[backend.ID]float64{} // by workspace

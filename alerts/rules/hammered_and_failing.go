@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"sort"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // HammeredOptions are the keys of `[rules.hammered-and-failing]`.
@@ -71,6 +73,25 @@ func (r *hammered) judge(env *alerts.Env, w *backend.Workspace, f facts, note *h
 	}
 	return r.decide(env, w, note, n)
 }
+
+// Blind says that a server knows no attempts: it gives lastOpAt alone. It looks at the first workspaces only.
+func (r *hammered) Blind(st *fleet.State, h *fleet.SourceHealth) (backend.Safe, bool) {
+	all, old := st.Workspaces, 0
+	first := sort.Search(all.Len(), func(i int) bool { return all.At(i).Key.Source >= h.Key.Source })
+	for i := first; i < min(first+sampledWorkspaces, all.Len()) && all.At(i).Key.Source == h.Key.Source; i++ {
+		w := all.At(i)
+		if w.LastAttemptAt.IsKnown() || w.LastSuccessAt.IsKnown() {
+			return backend.Safe{}, false
+		}
+		if w.LastOpAt.IsKnown() {
+			old++
+		}
+	}
+	return backend.Textf("%s gives lastOpAt but no lastAttemptAt and lastSuccessAt, so attempts cannot be told from successes", backend.Clean(h.Key.Source, 80)), old > 0
+}
+
+// sampledWorkspaces is how many workspaces show which fields a server gives.
+const sampledWorkspaces = 50
 
 // unable covers what cannot be judged at all.
 func (r *hammered) unable(w *backend.Workspace, known alerts.Note) (alerts.Verdict, bool) {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -264,4 +265,28 @@ func states(b *alerts.Board) string {
 		}
 	}
 	return out
+}
+
+// A server of before round 5 gives lastOpAt alone: the rule is named as blind there.
+func TestHammeredIsBlindWhereOnlyLastOpAtIsGiven(t *testing.T) {
+	blind := func(edits ...func(*backend.Workspace)) []string {
+		s := begin(t, "hammered-and-failing")
+		for i, edit := range edits {
+			s.reads(fmt.Sprintf("s%d/box", i), reading{state: "open", err: hangUp, edit: edit})
+		}
+		return s.look().board.BlindOn("helix")
+	}
+	old := func(w *backend.Workspace) { w.LastOpAt = backend.Known(noon) }
+	if got := blind(old, old); len(got) != 1 {
+		t.Errorf("blind %v", got)
+	}
+	for name, edits := range map[string][]func(*backend.Workspace){
+		"never used":     {nil, nil},
+		"one tells both": {old, func(w *backend.Workspace) { w.LastAttemptAt = backend.Known(noon) }},
+		"none":           {},
+	} {
+		if got := blind(edits...); len(got) != 0 {
+			t.Errorf("%s: blind %v", name, got)
+		}
+	}
 }
