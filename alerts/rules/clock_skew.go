@@ -48,7 +48,7 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 			if offset < 0 {
 				way = "behind"
 			}
-			v.Outcome = alerts.True
+			v.Outcome, v.Runbook = alerts.True, "source"
 			v.Cause = backend.Textf("its clock is %s ours", backend.Clean(way, 20))
 			v.Fingerprint = alerts.Fingerprint("clock is " + way)
 			v.Detail, v.Confirmed = v.Cause, env.Ours(h.LastOK)

@@ -59,7 +59,7 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 	if !lowKnown && !h.OOMKills.IsKnown() {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("neither memory nor kills can be read on this host"), Note: known}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "3"}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "host"}
 	kills, first := r.unexplained(env, n)
 	by, until := mayBeExplained(env, first.At)
 	switch {

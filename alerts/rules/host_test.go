@@ -21,7 +21,7 @@ func TestHostOOMFiresWhenTheCounterRises(t *testing.T) {
 	s.pass(10 * time.Second)
 	s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](6) })
 	a := s.look().want(hostOOMRule, alerts.StateFiring)
-	if a.Severity != alerts.SeverityCritical || a.Runbook != "3" || !a.Bounds.Earliest.Equal(noon) || !a.Bounds.Latest.Equal(noon.Add(10*time.Second)) {
+	if a.Severity != alerts.SeverityCritical || a.Runbook != "host" || !a.Bounds.Earliest.Equal(noon) || !a.Bounds.Latest.Equal(noon.Add(10*time.Second)) {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "2 processes killed for lack of memory", "6 processes killed since box-1 booted", "8 GB of 16 GB memory available")

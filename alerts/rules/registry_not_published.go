@@ -68,7 +68,7 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) ale
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Source: h.Key.Source, Cause: cause, Fingerprint: alerts.Fingerprint("registry not published"),
+		Outcome: alerts.True, Source: h.Key.Source, Cause: cause, Fingerprint: alerts.Fingerprint("registry not published"), Runbook: "source",
 		Bounds:    alerts.Bounds{Latest: env.Ours(h.RegistrySince)},
 		Confirmed: env.Ours(h.LastOK), Detail: cause, Listing: sessionsOf(env, h.Key.Source, listed, joined, named),
 	}

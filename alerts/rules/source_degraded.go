@@ -40,7 +40,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Ve
 	if h.Held == nil && !since && h.UnreadSince.IsZero() && !unseen {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	v := alerts.Verdict{Outcome: alerts.True, Source: h.Key.Source, Confirmed: env.Ours(h.LastOK)}
+	v := alerts.Verdict{Outcome: alerts.True, Source: h.Key.Source, Runbook: "source", Confirmed: env.Ours(h.LastOK)}
 	tell := func(format backend.Literal, args ...any) {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf(format, args...), Source: h.Key.Source, At: h.LastOK})
 	}

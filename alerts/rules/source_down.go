@@ -51,7 +51,7 @@ func (r *sourceDown) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Verdic
 		cause = alerts.CauseText(h.Error)
 	}
 	v := alerts.Verdict{
-		Outcome: alerts.True, Source: h.Key.Source, Cause: cause,
+		Outcome: alerts.True, Source: h.Key.Source, Cause: cause, Runbook: "source",
 		Fingerprint: alerts.Fingerprint("source does not answer"), // the error's words may change while it is down
 		Bounds:      alerts.Bounds{Earliest: env.Ours(h.LastOK), Latest: env.Ours(h.DownFrom)},
 		Confirmed:   env.Ours(h.LastTry), Detail: cause,

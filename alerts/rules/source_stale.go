@@ -149,7 +149,7 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	if !old || int(n.Active) < r.active {
 		return
 	}
-	v.Outcome = alerts.True
+	v.Outcome, v.Runbook = alerts.True, "source"
 	who, what := "log lines name", "the newest attempt in its registries"
 	v.Cause = backend.Text("its registries do not move")
 	if !registry {

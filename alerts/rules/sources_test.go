@@ -27,7 +27,7 @@ func TestSourceDownAfterThreeFailedPolls(t *testing.T) {
 		}
 	}
 	a := s.want(downRule, alerts.StateFiring)
-	if a.Severity != alerts.SeverityWarning || a.Runbook != "" || a.Subjects[0].Key.Kind != backend.KindSource {
+	if a.Severity != alerts.SeverityWarning || a.Runbook != "source" || a.Subjects[0].Key.Kind != backend.KindSource {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "3 polls in a row failed", "it last answered at 12:00:00Z")
@@ -140,7 +140,7 @@ func TestRegistryNotPublishedWhenTheListSaysRunning(t *testing.T) {
 	s.session("c", func(x *backend.Session) { x.ListedRunning = backend.Known(true) }) // was not asked yet
 	allIdle(s, backend.RegistryAllIdle)
 	a := s.look().want(registryRule, alerts.StateFiring)
-	if a.SubjectCount != 1 || a.Subjects[0].Key != sessionKey("a") || a.Runbook != "" {
+	if a.SubjectCount != 1 || a.Subjects[0].Key != sessionKey("a") || a.Runbook != "source" {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "the list route calls 1 session running", "no session answered with a registry since")

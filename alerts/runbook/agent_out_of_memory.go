@@ -80,7 +80,16 @@ func (s *subjectView) fileCap() Check {
 // bigGreps has no input of ours: neither the registry nor the known log lines tell what a search reads.
 func (s *subjectView) bigGreps() Check {
 	return question{"greps", "Do searches read very large files?", "the agent's tool calls: grep results with skippedPaths, or a maxGrepFileSizeMb above its default of 10"}.
-		unsure("no source reports what searches read")
+		unsure("no source reports what searches read%s", s.readLines())
+}
+
+// readLines counts the lines that the operator's own patterns take for reads, with the newest.
+func (s *subjectView) readLines() backend.Safe {
+	t := s.tally(backend.MetricReads, time.Hour)
+	if t.in.N == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("; lines about reads in the last hour: %s, the newest: %s", number(t.in.N), backend.Clean(t.in.Sample.String(), 160))
 }
 
 // eagerOpens asks whether many workspaces of a session are opened at one moment.

@@ -48,7 +48,12 @@ func (s *subjectView) flood() Check {
 		if t.in.LowerBound {
 			least = "at least "
 		}
-		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, spanText(over))
+		watched := over
+		if since := s.now.Sub(t.in.First); since < over && since > time.Second {
+			watched = since.Round(time.Second)
+			rate = t.in.N / watched.Seconds()
+		}
+		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, spanText(watched))
 	}
 	if v.fires() {
 		c := q.saysAlert(v.alert)

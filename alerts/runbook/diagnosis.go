@@ -122,6 +122,8 @@ func diagnoses() map[string]func(*subjectView) Diagnosis {
 		"9": diagnoseAuditFlood,
 
 		"container": diagnoseContainer,
+		"source":    diagnoseSource,
+		"host":      diagnoseHost,
 	}
 }
 

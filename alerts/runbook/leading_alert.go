@@ -120,8 +120,12 @@ func affirmed(a *alerts.Alert) []string {
 			return []string{"strict"}
 		}
 		return []string{"disagree"}
+	case "intermittent-failure":
+		if a.Runbook == "1" {
+			return []string{"failed"}
+		}
 	}
-	return nil
+	return ownPages(a)
 }
 
 // runsOn are the checks of page 4 that a cause of wont-terminate answers.

@@ -28,9 +28,21 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.byErrors(question{"network", "Do connections to the provider break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
 		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
 		s.sharedCause(),
+		s.byLines(question{"lines", "Do log lines tell of failed operations?", "a log source that reads the agents' log"}, backend.MetricWorkspaceFailed, "WorkspaceFailedError lines"),
 	)}
+	if s.onEngine() { // its trouble is none of a cloud platform's
+		d.Checks = slices.DeleteFunc(d.Checks, func(c Check) bool {
+			return slices.Contains([]string{"sqlite", "storage", "database"}, c.Name) && c.Mark != Confirmed
+		})
+	}
 	s.adviseWorkspaceFailed(&d)
 	return d
+}
+
+// onEngine reports whether the subject lives in a local container engine.
+func (s *subjectView) onEngine() bool {
+	p := s.provider()
+	return p == "docker" || p == "" && len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker"
 }
 
 // failedEntry asks for entries that fail, by their state or by their times.

@@ -1,0 +1,237 @@
+package runbook
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// diagnoseSource answers the questions of Sandglass's own page about a source that cannot be read.
+func diagnoseSource(s *subjectView) Diagnosis {
+	id := s.home
+	if id == "" {
+		id = s.Subject.Source
+	}
+	h := s.State.Source(id)
+	d := Diagnosis{Checks: s.startFrom([]Check{
+		s.doesNotAnswer(h),
+		s.answersWith(h, question{"refused", "Does it refuse our credentials?", "its answer to a request with the configured credentials"}, backend.ErrUnauthorised),
+		s.answersWith(h, question{"throttled", "Does it get too many requests?", "its answer to the newest request"}, backend.ErrThrottled),
+		s.answersWith(h, question{"unreadable", "Is its answer unreadable?", "the body of its newest answer"}, backend.ErrInvalid),
+		s.partly(h),
+		s.oldAnswers(h),
+		s.registryRoute(h),
+		s.skewed(h),
+		s.failTogether(h),
+	})}
+	d.end(sourceEndings())
+	if d.is("together") {
+		d.do("Look first at what the sources share: the network, a proxy, this machine.")
+	}
+	return d
+}
+
+func sourceEndings() []ending {
+	return []ending{
+		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew or correct the token or the key in its table of the configuration.", dont: "Don't take its held alerts for resolved."},
+		{any: []string{"throttled"}, conclude: "It gets too many requests", quotes: true, do: "Lengthen its interval; see who else asks it.", dont: "Don't shorten its interval to see more."},
+		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask the address by hand and compare with what its kind expects: another route, a login page or a proxy answers.", dont: "Don't take its held alerts for resolved."},
+		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Ask its address from the machine of Sandglass; correct what the error names.", dont: "Don't take its held alerts for resolved: nothing reads them now."},
+		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
+			do: "Look at the executor: it has to pass on publishWorkspaceRegistry (pitfall 9 of the framework's upgrade guide), and the route has to be the one that is configured.", dont: "Don't take its silence for health."},
+		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times; see whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
+		{any: []string{"partly"}, conclude: "A part of it cannot be read", quotes: true, do: "Read the problems by kind of error; ask one of those sessions by hand.", dont: "Don't take what is missing for ended."},
+		{any: []string{"clock"}, conclude: "Its clock differs from ours", quotes: true, do: "Set the clock of that machine by its time service.", dont: "Don't compare its times with those of other sources."},
+		{denies: true, without: "down", conclude: "The source answers, and no check finds a fault.", do: "Read the Timeline for what happened before.", dont: "Don't restart anything for a fault that is over."},
+		{denies: true, conclude: "Nothing was read that tells how the source is.", do: "Ask about one source by its id.", dont: "Don't take silence for health."},
+	}
+}
+
+// answered is who said something about a source: the source itself, when it answered last.
+func answered(h *fleet.SourceHealth) origin { return origin{h.Key.Source, h.LastTry} }
+
+func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
+	q := question{"down", "Does it not answer?", "a poll of the source"}
+	switch {
+	case h == nil:
+		return q.unsure("no source of that name is configured")
+	case h.Status == fleet.StatusStarting:
+		return q.unsure("it was not read yet")
+	case h.Status == fleet.StatusDown && h.DownFrom.IsZero():
+		return q.yes(answered(h), "%s", h.Error)
+	case h.Status == fleet.StatusDown:
+		return q.yes(answered(h), "%s, since %s, %s: %s", plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)), h.Error)
+	case h.Status == fleet.StatusAbsent:
+		return q.unsure("it is not there, which is no failure: %s", h.Error)
+	case h.Overdue(s.now):
+		return q.yes(answered(h), "its last answer is %s old", backend.Age(s.now.Sub(h.LastOK)))
+	}
+	return q.no(origin{h.Key.Source, h.LastOK}, "it answered %s ago", backend.Age(s.now.Sub(h.LastOK)))
+}
+
+// answersWith asks for one kind of error in the newest answer.
+func (s *subjectView) answersWith(h *fleet.SourceHealth, q question, kind backend.ErrorKind) Check {
+	switch {
+	case h == nil || h.LastTry.IsZero():
+		return q.unsure("it was not read yet")
+	case !h.Error.IsEmpty() && h.ErrorKind == kind:
+		return q.yes(answered(h), "%s", h.Error)
+	case !h.Error.IsEmpty():
+		return q.unsure("its error is another one: %s", h.Error)
+	}
+	return q.no(origin{h.Key.Source, h.LastOK}, "its newest answer was read")
+}
+
+// partly asks for parts of the source that cannot be read while the rest is.
+func (s *subjectView) partly(h *fleet.SourceHealth) Check {
+	q := question{"partly", "Does a part of it fail?", "the problems of its newest poll"}
+	switch {
+	case h == nil || h.LastTry.IsZero():
+		return q.unsure("it was not read yet")
+	case len(h.Problems) > 0:
+		return q.yes(answered(h), "%s, the first: %s", plural(len(h.Problems), "problem"), h.Problems[0].What)
+	case h.Status == fleet.StatusOK:
+		return q.no(origin{h.Key.Source, h.LastOK}, "its newest poll names no problem")
+	}
+	return q.unsure("it was not read whole")
+}
+
+// oldAnswers asks what the rule source-stale concludes.
+func (s *subjectView) oldAnswers(h *fleet.SourceHealth) Check {
+	q := question{"old", "Does it answer with old data?", "a second source that shows its sessions at work"}
+	if h != nil {
+		if a := s.firingOn("source-stale", h.Key); a != nil {
+			return q.saysAlert(a)
+		}
+	}
+	return q.unsure("a body that is older than it says looks like a quiet fleet")
+}
+
+// registryRoute asks whether the registry is published where it is asked for.
+func (s *subjectView) registryRoute(h *fleet.SourceHealth) Check {
+	q := question{"unpublished", "Do its routes show no registry though sessions run?", "the health routes of sessions that another source shows at work"}
+	switch {
+	case h == nil || h.Registry == backend.RegistryNone:
+		return q.unsure("it has no health route")
+	case s.ledBy("registry-not-published") != nil:
+		return q.saysAlert(s.ledBy("registry-not-published"))
+	case h.Registry == backend.RegistryAnswers:
+		return q.no(origin{h.Key.Source, h.LastOK}, "a session answered with its registry")
+	}
+	return q.unsure("its routes answer: %s", backend.Clean(string(h.Registry), 40))
+}
+
+// skewed asks what the rule clock-skew concludes.
+func (s *subjectView) skewed(h *fleet.SourceHealth) Check {
+	q := question{"clock", "Does its clock differ from ours?", "a Date header, or the newest timestamp of a log"}
+	if h == nil {
+		return q.unsure("no source of that name is configured")
+	}
+	if a := s.firingOn("clock-skew", h.Key); a != nil {
+		return q.saysAlert(a)
+	}
+	offset, ok := h.ClockOffset.Get()
+	if !ok {
+		return q.unsure("its clock was not read")
+	}
+	if offset.Abs() < time.Second {
+		return q.no(origin{h.Key.Source, h.LastOK}, "it differs by less than a second")
+	}
+	return q.no(origin{h.Key.Source, h.LastOK}, "it differs by %s, which is corrected", spanText(offset.Abs().Round(time.Second)))
+}
+
+// failTogether asks whether other sources fail at the same time.
+func (s *subjectView) failTogether(h *fleet.SourceHealth) Check {
+	q := question{"together", "Do other sources fail at the same time?", "more than one source"}
+	down, others := 0, 0
+	var other *fleet.SourceHealth
+	for _, o := range s.State.Sources {
+		if h != nil && o.Key == h.Key || o.Status == fleet.StatusStarting || o.Status == fleet.StatusAbsent {
+			continue
+		}
+		if others++; other == nil || o.Status == fleet.StatusDown {
+			other = o
+		}
+		if o.Status == fleet.StatusDown {
+			down++
+		}
+	}
+	switch {
+	case others == 0:
+		return q.unsure("no other source is read")
+	case h != nil && h.Status != fleet.StatusDown:
+		return q.unsure("%d of %s do not answer", down, plural(others, "other source"))
+	case down > 0:
+		return q.yes(origin{other.Key.Source, s.now}, "%d of %s do not answer either", down, plural(others, "other source"))
+	}
+	return q.no(origin{other.Key.Source, s.now}, "%s answer", plural(others, "other source"))
+}
+
+// diagnoseHost answers the questions of Sandglass's own page about a host.
+func diagnoseHost(s *subjectView) Diagnosis {
+	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
+		s.hostMemory(),
+		s.fullRoots(question{"full", "Is a file system of scratch directories full?", "a tmpdir source on the host"}),
+		s.rootsWritable(),
+		s.inMemory(),
+		s.sandboxOOM(),
+		s.bootedLately(),
+	}))}
+	d.end([]ending{
+		{any: []string{"host-memory"}, conclude: "Memory runs out on the host", quotes: true,
+			do: "Free memory or move work away from the host before anything on it is started again.", dont: "Don't restart the host before its kernel log is saved: it names what was killed.",
+			noReset: "memory runs out on the host; a reset starts more on it"},
+		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room (runbook 5), then let the workspaces recover.", dont: "Don't delete by the age of the top directory alone."},
+		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back with it: containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
+		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log and the Timeline.", dont: "Don't restart the host on suspicion: what runs on it goes with it."},
+	})
+	if d.is("tmpfs") {
+		d.dont("Don't let scratch directories grow on a tmpfs: they take the host's memory.")
+	}
+	return d
+}
+
+// bootedLately asks whether the host started within the time for which a kill is news.
+func (s *subjectView) bootedLately() Check {
+	q := question{"boot", "Did the host start again lately?", "a tmpdir source on the host"}
+	recent, judged := s.span(memoryRecent)
+	if !judged {
+		return q.off(memoryRecent)
+	}
+	for _, h := range s.hosts() {
+		if at, ok := h.BootedAt.Get(); ok {
+			if s.now.Sub(at) <= recent {
+				return q.yes(s.from(&h.Meta), "%s booted %s ago", h.Name, backend.Age(s.now.Sub(at)))
+			}
+			return q.no(s.from(&h.Meta), "%s booted %s ago", h.Name, backend.Age(s.now.Sub(at)))
+		}
+	}
+	return q.unsure("no host's boot time is read")
+}
+
+// ownPages are the checks that alerts of Sandglass's own pages answer with yes.
+func ownPages(a *alerts.Alert) []string {
+	switch a.Rule {
+	case "source-down":
+		return []string{"down"}
+	case "source-degraded":
+		return []string{"partly"}
+	case "source-stale":
+		return []string{"old"}
+	case "clock-skew":
+		return []string{"clock"}
+	case "registry-not-published":
+		return []string{"unpublished"}
+	case "host-restarted":
+		return []string{"boot"}
+	case "sandbox-start-failed":
+		return []string{"start"}
+	case "sandbox-exited":
+		return []string{"ended"}
+	case "sandbox-unhealthy":
+		return []string{"unhealthy"}
+	}
+	return nil
+}
