@@ -150,7 +150,7 @@ func TestNamesAreListedWords(t *testing.T) {
 				got = len(strings.Fields(string(r.Words)))
 			}
 			if got < want {
-				t.Errorf("%q reads %q", phrase, r.Words)
+				t.Errorf("%q reads %q: add its words to cause/words.txt", phrase, r.Words)
 			}
 		}
 	}

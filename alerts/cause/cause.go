@@ -68,11 +68,35 @@ func (r *Reader) scan(text string) {
 			i = r.token(i, end)
 		case c == '"' || c == '`' || c == '\'' && !insideWord(text, i):
 			i = r.quoted(i, i+1, text[i:i+1])
+		case c == '(' || c == '[':
+			i = r.bracket(i)
 		default:
 			i++
 		}
 	}
 	r.text = outer
+}
+
+// bracket passes over brackets that hold nothing but an identifier or a count with the word for it.
+func (r *Reader) bracket(i int) int {
+	n := strings.IndexAny(r.text[i:min(len(r.text), i+80)], ")]")
+	if n < 0 {
+		return i + 1
+	}
+	in, carried := r.text[i+1:i+n], false
+	for w := range strings.FieldsFuncSeq(in, func(c rune) bool { return c == ' ' || c == ':' || c == '=' || c == '#' || c == '/' || c == '_' }) {
+		switch is := wordOf(w); {
+		case len(w) == 1:
+		case carriers[strings.ToLower(w)]:
+			carried = true
+		case is == content || is == outcome || is == grammar, isCode(w):
+			return i + 1
+		}
+	}
+	if !carried || strings.ContainsAny(in, "'\"([") {
+		return i + 1
+	}
+	return i + n + 1
 }
 
 // sign reads a sign of more than one byte: quotes, blanks, dashes.
@@ -134,7 +158,7 @@ func tokenEnd(s string, i int) int {
 		case inToken[c]:
 		case c == '\'' && at > i && insideWord(s, at):
 		default:
-			if c == '=' && at-i >= 12 && (at+1 == len(s) || s[at+1] == '=' || !inToken[s[at+1]] && s[at+1] != '"') {
+			if c == '=' && at-i >= 12 && (at+1 == len(s) || s[at+1] == '=' || s[at+1] == ':' || !inToken[s[at+1]] && s[at+1] != '"') {
 				continue
 			}
 			if at-i > 3 && strings.Contains(s[i:at], "://") && c != ' ' && strings.IndexByte("\"'`)>,;]}\t\n", c) < 0 {
@@ -171,7 +195,8 @@ func (r *Reader) quoted(open, begin int, closing string) int {
 	}
 	in, end := strings.TrimSpace(r.text[begin:begin+n]), begin+n+len(closing)
 	after := strings.TrimLeft(r.text[end:], " ")
-	if closing == `"` && strings.HasPrefix(after, ":") && len(in) > 0 && !strings.Contains(in, " ") {
+	before := strings.TrimRight(r.text[:open], " ")
+	if closing == `"` && strings.HasPrefix(after, ":") && (strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",")) && in != "" {
 		r.keyed(in)
 		return len(r.text) - len(after) + 1
 	}

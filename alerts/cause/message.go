@@ -110,7 +110,7 @@ func frameLen(s string) int {
 	}
 	end += open
 	switch in := s[open+1 : end]; {
-	case lines(in) > 0, in == "<anonymous>", in == "native", in == "Native Method", in == "Unknown Source":
+	case lines(in) > 0, in == "<anonymous>", in == "native", in == "Native Method", in == "Unknown Source", strings.HasPrefix(in, "index "):
 		return end + 1
 	}
 	if i := strings.Index(s[end:], ":line "); i > 0 && strings.HasPrefix(s[end:], ") in ") { // .NET

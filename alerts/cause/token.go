@@ -130,6 +130,8 @@ func (r *Reader) word(tok, key string) {
 		r.noise()
 	case is != unlisted && is != outcome && len(tok) > 2 && allUpper(tok) && holders[r.label()]:
 		r.value("", tok, "")
+	case is == content && named[r.label()] && roles[strings.ToLower(tok)]:
+		r.value("", tok, "")
 	case is != unlisted, isCode(tok):
 		r.say(tok, max(is, content))
 		if is == grammar {

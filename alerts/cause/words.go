@@ -93,6 +93,15 @@ var answers = setOf("http get post put patch delete head fetch response responde
 // holders are the words after which something in capitals is a name.
 var holders = setOf("binding bindings env variable var secret namespace class table queue bucket environment")
 
+// roles are listed words that worlds give as names to the things that named are.
+var (
+	roles = setOf("main primary default worker writer reader coder tester builder scheduler runner watcher manager controller router parser loader proxy")
+	named = setOf("agent pod session workspace sandbox tenant job bucket branch user by")
+)
+
+// carriers are the words that stand with an identifier or a count in brackets, as in (attempt 3) and [trace 4bf9].
+var carriers = setOf("attempt attempts try tries retry retries trace traceid request requestid req correlation correlationid span ray id pid tid ref of")
+
 // spoken are the keys whose value says what went wrong.
 var spoken = setOf("error err reason msg message cause code type kind state status errno level syscall op operation title detail details description signal")
 
