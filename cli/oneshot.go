@@ -103,7 +103,7 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 		x.Close()
 		return nil, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r := &reading{Station: x, local: app.LocalRunbook(x.Rules), events: x.Events(), now: p.Now()}
+	r := &reading{Station: x, local: app.LocalRunbook(x.Rules, x.Config), events: x.Events(), now: p.Now()}
 	r.state, r.board = x.Alerts.Latest()
 	return r, nil
 }

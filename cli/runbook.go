@@ -21,7 +21,7 @@ func (p *Program) sitesText(s shared, page *runbook.Page) runbook.Local {
 	if err == nil {
 		conditions, refused := app.MakeRules(c)
 		if len(refused) == 0 {
-			return app.LocalRunbook(conditions)[page.Number]
+			return runbook.LocalOf(app.LocalRunbook(conditions, c), page.Number)
 		}
 		err = refused
 	}

@@ -17,7 +17,7 @@ func (linked) Meta() *alerts.Meta {
 }
 
 func TestLinksOfTheSiteHaveTitles(t *testing.T) {
-	local := app.LocalRunbook([]alerts.Rule{linked{}})["eviction-storm"]
+	local := app.LocalRunbook([]alerts.Rule{linked{}}, nil)["eviction-storm"]
 	page, _ := runbook.Incident("7")
 	for _, want := range []string{`- [Escalation](<https`, `wiki\.example\/call`, `- [https\:\/\/wiki\.example\/storm](<https`} {
 		if text := page.Markdown(local); !strings.Contains(text, want) {

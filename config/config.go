@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,8 @@ type Config struct {
 	LongestOperation time.Duration
 	LongestOrder     time.Duration
 	Bell             string   // off, or the severity from which a new alert rings: warning, critical
+	DocsURL          string   // of the framework's documentation, to which the runbook's references lead
+	References       []string // other addresses of single references, each a title and an address
 	Sources          []Source // in the order of the file
 	Declarations     []Declaration
 	Actions          []Action // in the order of the file
@@ -67,6 +70,18 @@ type Source struct {
 	ActionOptions backend.Options
 }
 
+// defaultDocs is the public documentation of Helix Agents.
+const defaultDocs = "https://agents.open-source.onhelix.ai"
+
+// cutLast cuts a text at its last blank.
+func cutLast(text string) (before, after string, ok bool) {
+	i := strings.LastIndexAny(text, " \t")
+	if i < 0 {
+		return "", text, false
+	}
+	return strings.TrimSpace(text[:i]), text[i+1:], true
+}
+
 // general are the keys at the top of the file.
 type general struct {
 	Environment      string           `toml:"environment" doc:"shown in the header, and the name of the state directory"`
@@ -75,6 +90,8 @@ type general struct {
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
 	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that nobody has), warning (a new warning too), or off"`
+	DocsURL          string           `toml:"docs_url" doc:"the framework's documentation, to which the references at the end of each runbook page lead"`
+	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"knobs https://wiki.example/knobs\""`
 }
 
 // common are the keys of every [[source]].
@@ -88,7 +105,7 @@ type common struct {
 }
 
 func generalDefaults() *general {
-	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical"}
+	return &general{Environment: "local", LongestOperation: backend.Duration(300 * time.Second), LongestOrder: backend.Duration(24 * time.Hour), Bell: "critical", DocsURL: defaultDocs}
 }
 
 func commonDefaults() *common {
@@ -164,7 +181,7 @@ func Local() *Config {
 	d := commonDefaults()
 	c := &Config{Local: true, Environment: generalDefaults().Environment,
 		LongestOperation: generalDefaults().LongestOperation.Std(),
-		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell}
+		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, DocsURL: defaultDocs}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
 		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
@@ -232,6 +249,18 @@ func (p *parser) general(root *node) {
 		p.collect(o.Refuse("bell", "%q is no time to ring; write critical, warning or off", g.Bell))
 	}
 	p.config.Bell = g.Bell
+	p.config.DocsURL, p.config.References = g.DocsURL, g.References
+	for i, text := range append([]string{"documentation " + g.DocsURL}, g.References...) {
+		title, address, ok := cutLast(strings.TrimSpace(text))
+		if u, err := url.Parse(address); ok && title != "" && err == nil && u.Scheme != "" && u.Host != "" {
+			continue
+		}
+		if i == 0 {
+			p.collect(o.Refuse("docs_url", "%q is no address such as %s", g.DocsURL, defaultDocs))
+			continue
+		}
+		p.collect(o.Refuse("references", "%q is no title and address, such as \"knobs https://wiki.example/knobs\"", text))
+	}
 	p.config.Environment, p.config.Production, p.config.StateDir = g.Environment, g.Production, g.StateDir
 	p.config.LongestOperation, p.config.LongestOrder = g.LongestOperation.Std(), g.LongestOrder.Std()
 }

@@ -50,7 +50,8 @@ type Knob struct {
 	Cost      backend.Safe `json:"cost"` // of turning it that way
 }
 
-// The sections that every page has, in their order; Corrected follows on pages that correct common advice.
+// The sections that every page has, in their order; Corrected follows on pages that correct common advice, and References
+// ends each page.
 const (
 	SectionSymptom   = "Symptom"
 	SectionCheck     = "What to check"
@@ -58,6 +59,7 @@ const (
 	SectionDont      = "Don't"
 	SectionKnobs     = "Knobs"
 	SectionCorrected = "Common advice, corrected"
+	SectionRefs      = "References"
 )
 
 func required() []string {
@@ -169,6 +171,9 @@ func (p *Page) fill(name string) error {
 		if i >= len(p.Sections) || p.Sections[i].Title.String() != title || p.Sections[i].Body == "" {
 			return fmt.Errorf("%s: section %d must be %q and say something", name, i+1, title)
 		}
+	}
+	if last := p.Sections[len(p.Sections)-1]; last.Title.String() != SectionRefs || !strings.Contains(last.Body, docsScheme) {
+		return fmt.Errorf("%s: the last section must be %q with links", name, SectionRefs)
 	}
 	p.Do = parseActions(p.Section(SectionDo))
 	p.Dont = parseActions(p.Section(SectionDont))

@@ -85,7 +85,7 @@ func TestCorrectionsAreSaid(t *testing.T) {
 }
 
 func TestParseRefusesHalfAPage(t *testing.T) {
-	whole := "# 1 T\n\n## Symptom\n\ns\n\n## What to check\n\n- c\n\n## Do\n\n- d\n\n## Don't\n\n- Don't x\n\n## Knobs\n\n### `k`\n- Where: a\n- Default: b\n- Direction: c\n- Cost: d\n"
+	whole := "# 1 T\n\n## Symptom\n\ns\n\n## What to check\n\n- c\n\n## Do\n\n- d\n\n## Don't\n\n- Don't x\n\n## Knobs\n\n### `k`\n- Where: a\n- Default: b\n- Direction: c\n- Cost: d\n\n## References\n\n- [r](docs:x)\n"
 	if _, err := parse("01-t.md", whole); err != nil {
 		t.Fatalf("a whole page: %v", err)
 	}
@@ -97,6 +97,7 @@ func TestParseRefusesHalfAPage(t *testing.T) {
 		"knob half":      strings.Replace(whole, "- Cost: d\n", "", 1),
 		"knob odd":       strings.Replace(whole, "- Cost: d\n", "- Colour: d\n", 1),
 		"text at top":    strings.Replace(whole, "# 1 T\n", "# 1 T\nstray\n", 1),
+		"no references":  strings.Replace(whole, "\n## References\n\n- [r](docs:x)\n", "", 1),
 		"wrong sections": strings.Replace(whole, "## Do\n", "## Does\n", 1),
 	} {
 		if _, err := parse("01-t.md", bad); err == nil {
@@ -140,5 +141,37 @@ func TestLocalTextStaysInItsPlace(t *testing.T) {
 	}
 	if strings.Count(text, "\n# ") != 0 || strings.Contains(text, "\n===") {
 		t.Error("a heading of the site's text can pass for ours")
+	}
+}
+
+// TestEveryPageEndsInReferences: in page order, with the upgrade and error pages on all, and addresses that a site can set.
+func TestEveryPageEndsInReferences(t *testing.T) {
+	titles := []string{"transient errors and operator recovery", "lifecycle, durability and refs", "knobs", "cost", "local-bash", "schema drift and rollback", "restarts",
+		"prompt injection", "RateLimitedLogger"}
+	for i, p := range All() {
+		text := p.Markdown(Local{})
+		_, refs, ok := strings.Cut(text, "\n## References\n")
+		if !ok || strings.Contains(refs, "\n## ") {
+			t.Errorf("page %s does not end in references", p.Number)
+		}
+		want := []string{"[upgrade guide](<https", "[errors](<https"}
+		if i < len(titles) {
+			want = append([]string{"[" + escape(titles[i]) + "](<https"}, want...)
+		}
+		for at, w := range want {
+			if lines := strings.Split(strings.TrimSpace(refs), "\n"); len(lines) != len(want) || !strings.Contains(lines[at], w) {
+				t.Errorf("page %s: reference %d is not %s:\n%s", p.Number, at, w, refs)
+			}
+		}
+	}
+	p, _ := Incident("3")
+	text := p.Markdown(Local{References: References{Base: "https://mirror.example/docs/", Own: []Link{{"Knobs", "https://wiki.example/knobs"}}}})
+	for _, want := range []string{"[knobs](<" + escape("https://wiki.example/knobs"), "[errors](<" + escape("https://mirror.example/docs/guide/error-handling")} {
+		if !strings.Contains(text, want) {
+			t.Errorf("configured addresses: no %s in\n%s", want, text)
+		}
+	}
+	if !strings.Contains(p.Advice(Local{}), "## References") {
+		t.Error("the page beside a diagnosis has no references")
 	}
 }

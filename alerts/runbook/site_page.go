@@ -9,8 +9,52 @@ import (
 
 // Local is what the operators of a site add to a page.
 type Local struct {
-	Text  string // Markdown of theirs
-	Links []Link
+	Text       string // Markdown of theirs
+	Links      []Link
+	References References
+}
+
+// References say where the links at the end of the pages lead.
+type References struct {
+	Base string // address of the framework's documentation; empty: DefaultDocs
+	Own  []Link // by the title of a reference: addresses instead of those of the documentation
+}
+
+// DefaultDocs is the framework's public documentation.
+const DefaultDocs = "https://agents.open-source.onhelix.ai"
+
+// docsScheme begins the address of a page of the documentation in References.
+const docsScheme = "](docs:"
+
+// EveryPage is the name under which a site's additions hold what is the same on all pages.
+const EveryPage = ""
+
+// LocalOf is what a site adds to the page of a rule or a number.
+func LocalOf(all map[string]Local, name string) Local {
+	l := all[name]
+	l.References = all[EveryPage].References
+	return l
+}
+
+// links writes the section of references with their addresses.
+func (r References) links(body string) string {
+	base := r.Base
+	if base == "" {
+		base = DefaultDocs
+	}
+	lines := strings.Split(body, "\n")
+	for i, l := range lines {
+		title, path, ok := strings.Cut(strings.TrimPrefix(l, "- ["), docsScheme)
+		if !ok {
+			continue
+		}
+		address := strings.TrimRight(base, "/") + "/" + strings.TrimSuffix(path, ")")
+		if j := slices.IndexFunc(r.Own, func(x Link) bool { return strings.EqualFold(x.Title, title) }); j >= 0 {
+			address = r.Own[j].URL
+		}
+		lines[i] = "- [" + escape(title) + "](<" + escape(address) + ">)"
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Link is an address that a page points to.
@@ -80,8 +124,12 @@ func (p *Page) markdown(l Local, keep func(section string) bool) string {
 		}
 	}
 	for _, s := range p.Sections {
+		body := s.Body
+		if s.Title.String() == SectionRefs {
+			body = l.References.links(body)
+		}
 		if keep(s.Title.String()) {
-			b.WriteString("\n## " + s.Title.String() + "\n\n" + s.Body + "\n")
+			b.WriteString("\n## " + s.Title.String() + "\n\n" + body + "\n")
 		}
 	}
 	return b.String()

@@ -99,9 +99,9 @@ func (p Page) Markdown(f *views.Frame) string {
 		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
 	}
 	if p.Rule == "" {
-		return page.Advice(f.Local[page.Number]) // nobody knows which of its rules it is about
+		return page.Advice(runbook.LocalOf(f.Local, page.Number)) // nobody knows which of its rules it is about
 	}
-	return page.Advice(f.Local[p.Rule])
+	return page.Advice(runbook.LocalOf(f.Local, p.Rule))
 }
 
 // Checked writes what an alert's diagnosis confirmed, with its facts, and what it cannot tell and what would; nil while it is
