@@ -159,7 +159,25 @@ func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
 			return false // a file in it is missing, the directory is there
 		}
 	}
-	return true
+	if _, _, ours := setAside(env, w); ours || r.missesRoot(text) {
+		return true
+	}
+	for _, h := range env.State.Sources { // a file that is missing proves nothing of its directory; a whole list does
+		listed := env.State.LastCompleteList(h.Key.Source, backend.KindTmpdir)
+		if h.Delivers(backend.InputTmpdirs) && h.ReportsOn(w.Key.Source) && !listed.IsZero() && env.Ours(listed).After(factsOf(env, w).attempt) {
+			return true
+		}
+	}
+	return false
+}
+
+// missesRoot reports whether the path that an error misses is a scratch directory itself, and nothing below it.
+func (r *filesVanished) missesRoot(text string) bool {
+	_, rest, _ := strings.Cut(text, r.scratch)
+	if i := strings.IndexAny(rest, "'\"` ,;:)"); i >= 0 {
+		rest = rest[:i]
+	}
+	return !strings.Contains(strings.TrimSuffix(rest, "/"), "/")
 }
 
 func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *lossNote) alerts.Verdict {

@@ -86,14 +86,34 @@ func TestVanishedWeighsTheProvider(t *testing.T) {
 	}
 }
 
+// TestVanishedByTheDirectoryItself: an error that misses the directory itself needs no list; one below it proves nothing.
+func TestVanishedByTheDirectoryItself(t *testing.T) {
+	for text, want := range map[string]bool{
+		"ENOENT: no such file or directory, chdir '/tmp/helix-ws-a1b2c3'":                 true,
+		"spawn bash ENOENT: no such file or directory, stat '/tmp/helix-ws-a1b2c3/'":      true,
+		"ENOENT: no such file or directory, open '/tmp/helix-ws-a1b2c3/config.json'":      false,
+		"ENOENT: no such file or directory, stat '/tmp/helix-ws-a1b2c3/node_modules/pad'": false,
+	} {
+		s := begin(t, vanishedRule)
+		s.reads("a/box", reading{state: "failed", err: text, attempt: time.Minute, success: time.Hour, provider: "local-bash"})
+		s.look()
+		if got := len(s.alerts(vanishedRule)) > 0; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
 func TestVanishedSeesACleaner(t *testing.T) {
 	missing := "ENOENT: no such file or directory, open '/tmp/helix-ws-a1b2c3/notes.txt'"
 	s := begin(t, vanishedRule)
 	s.source("scratch", backend.InputTmpdirs)
 	s.reads("a/box", reading{state: "failed", err: missing, attempt: time.Minute, success: time.Hour, provider: "local-bash"})
+	s.look().quiet(vanishedRule) // an agent may miss a file: whether the directory is there only a whole list tells
+	s.listed[backend.KindTmpdir] = "scratch"
+	s.reads("a/box", reading{state: "failed", err: missing, attempt: time.Minute, success: time.Hour, provider: "local-bash"})
 	s.reads("b/box", reading{state: "failed", err: "ENOENT: no such file or directory, mkdtemp '/srv/helix-ws-XXXXXX'", attempt: time.Minute, success: time.Hour})
 	s.reads("c/box", reading{state: "failed", err: "ENOENT: no such file or directory, open '/home/x/notes.txt'", attempt: time.Minute, success: time.Hour})
-	a := s.look().want(vanishedRule, alerts.StateFiring)
+	a := s.after(time.Second).want(vanishedRule, alerts.StateFiring)
 	if a.SubjectCount != 1 || !strings.Contains(a.Cause.String(), "a cleaner of the host") {
 		t.Errorf("alert %+v", a)
 	}
@@ -123,12 +143,14 @@ func TestVanishedNamesOurOwnCleanUp(t *testing.T) {
 	}
 	wantEvidence(t, a, "/tmp/helix-ws-a1b2c3 was set aside at 11:55:00Z; undo puts it back until 12:10:00Z")
 	s.host(func(h *backend.Host) { h.Roots[0].Waiting = nil })
+	s.listed[backend.KindTmpdir] = "scratch"
 	fails("/tmp/helix-ws-a1b2c3")
 	if a := s.after(15*time.Minute).want(vanishedRule, alerts.StateFiring); !strings.HasPrefix(a.Cause.String(), "Sandglass set") {
 		t.Errorf("afterwards the cause is %s", a.Cause)
 	}
 	other := beginHost(t, vanishedRule)
 	s = other
+	s.listed[backend.KindTmpdir] = "scratch"
 	fails("/tmp/helix-ws-a1b2c3-not")
 	if a := s.look().want(vanishedRule, alerts.StateFiring); strings.HasPrefix(a.Cause.String(), "Sandglass") {
 		t.Errorf("another directory: %s", a.Cause)

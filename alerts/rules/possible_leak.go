@@ -110,7 +110,11 @@ func tellOthers(all []alerts.Found) {
 }
 
 func sharedPlaceID(p *fleet.SharedStorage) backend.ID {
-	id, err := backend.NewID(p.Home + "/" + string(p.What) + "/" + p.ID.Raw())
+	name := p.Home + "/" + string(p.What) + "/" + p.ID.Raw()
+	if p.Of != "" {
+		name += "/" + p.Of
+	}
+	id, err := backend.NewID(name)
 	if err != nil { // longer than any identifier may be: the place's own id is enough
 		id = backend.MustID(string(p.What) + "/" + alerts.Fingerprint(p.ID.Raw()))
 	}
@@ -135,7 +139,7 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.SharedStorage, note alert
 	case len(tenants) > 1: // each is an incident of its own, with tenants of its own
 		v.Severity = worse(r.meta.Severity)
 		v.Cause = backend.Textf("%s %s is behind sessions of different tenants", what, backend.Clean(p.ID.Raw(), 80))
-		v.Fingerprint = alerts.Fingerprint("shared across tenants "+string(p.What)) + "-" + alerts.Fingerprint(p.ID.Raw())
+		v.Fingerprint = alerts.Fingerprint("shared across tenants "+string(p.What)) + "-" + alerts.Fingerprint(p.ID.Raw()+p.Of)
 	case unknown:
 		v.Cause = backend.Textf("one %s behind several sessions; whose tenants they are is not named", what)
 	}

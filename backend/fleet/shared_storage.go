@@ -59,6 +59,7 @@ type SharedStorage struct {
 	Home  string // the source whose sessions use it
 	What  StorageKind
 	ID    backend.ID
+	Of    string        // the provider and namespace, where things of others have the same id; else empty
 	Users []StorageUser // by session and workspace; more than MaxStorageUsers are left out
 }
 
@@ -68,6 +69,8 @@ type StorageUser struct {
 	Workspace backend.ID         // zero where only the session is known
 	Entity    *backend.Workspace // nil where only a reference or a mount names it
 	Evidence  *backend.Meta      // of the workspace, reference or sandbox that says so
+	Provider  backend.Safe       // empty where it is not known
+	Namespace backend.ID         // zero where none is named
 }
 
 // Isolated reports whether a counted line about a name collision says that this user got a workspace of its own.
@@ -127,7 +130,7 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 		workspaces, refs = s.Workspaces.withKeys(s.sharing.workspaces), s.Refs.withKeys(s.sharing.refs)
 	}
 	for w := range workspaces {
-		u := StorageUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Evidence: &w.Meta}
+		u := StorageUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Evidence: &w.Meta, Provider: w.Provider, Namespace: w.Namespace}
 		for _, p := range placesOfWorkspace(w) {
 			g.add(w.Key.Source, p.what, p.id, u)
 		}
@@ -137,7 +140,7 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 			continue
 		}
 		home := homeOf(x.Key.Source, x.Session)
-		u := StorageUser{Session: x.Session, Workspace: x.Key.ID, Evidence: &x.Meta,
+		u := StorageUser{Session: x.Session, Workspace: x.Key.ID, Evidence: &x.Meta, Provider: x.Provider, Namespace: x.Namespace,
 			Entity: s.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: x.Session, ID: x.Key.ID})}
 		for _, p := range placesOfRef(x) {
 			g.add(home, p.what, p.id, u)
@@ -145,14 +148,65 @@ func (s *State) Shared(homeOf func(source string, session backend.ID) string, wi
 	}
 	s.sharedMounts(homeOf, g)
 	s.sharedByLabel(homeOf, g)
+	var out []*SharedStorage
 	for _, p := range g.many {
 		slices.SortStableFunc(p.Users, func(a, b StorageUser) int {
 			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
 		})
+		out = append(out, p.apart(within)...)
 	}
-	return slices.Values(slices.SortedFunc(maps.Values(g.many), func(a, b *SharedStorage) int {
-		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID))
-	}))
+	slices.SortFunc(out, func(a, b *SharedStorage) int {
+		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID), strings.Compare(a.Of, b.Of))
+	})
+	return slices.Values(out)
+}
+
+// apart parts users whose equal ids name different things: an id means something within one provider and namespace only.
+// A user that does not say which belongs to the only one that others say.
+func (p *SharedStorage) apart(within bool) []*SharedStorage {
+	of := func(u StorageUser) string {
+		if p.What == StorageScratch {
+			return ""
+		}
+		if p.What == StorageSandbox && !u.Namespace.IsZero() {
+			return u.Provider.String() + "/" + u.Namespace.Raw()
+		}
+		return u.Provider.String()
+	}
+	groups := map[string][]StorageUser{}
+	for _, u := range p.Users {
+		groups[of(u)] = append(groups[of(u)], u)
+	}
+	names := slices.Sorted(maps.Keys(groups))
+	slices.Reverse(names) // the longer ones first: what says less joins what says more
+	for _, name := range names {
+		users := groups[name]
+		var wider []string
+		for other := range groups {
+			if other != name && (name == "" || strings.HasPrefix(other, name+"/")) {
+				wider = append(wider, other)
+			}
+		}
+		if len(wider) == 1 {
+			groups[wider[0]] = append(groups[wider[0]], users...)
+			delete(groups, name)
+		}
+	}
+	if len(groups) == 1 {
+		return []*SharedStorage{p}
+	}
+	var out []*SharedStorage
+	for name, users := range groups {
+		one := *p
+		one.Of, one.Users = name, users
+		slices.SortStableFunc(one.Users, func(a, b StorageUser) int {
+			return cmp.Or(a.Session.Compare(b.Session), a.Workspace.Compare(b.Workspace))
+		})
+		if one.Sessions() > 1 || within && len(one.Users) > 1 {
+			out = append(out, &one)
+		}
+	}
+	return out
 }
 
 // sharedMounts looks at scratch directories that are mounted writable; other mounts are shared on purpose all the time.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,52 @@ func TestShared(t *testing.T) {
 	for p := range st.Shared(st.HomeOf, false) {
 		if p.ID.Raw() == "all-of-m00007" && (len(p.Users) != MaxStorageUsers || p.NamedSession().Raw() != "m00007" || !p.Intended()) {
 			t.Errorf("%d users, named %s, wanted %v", len(p.Users), p.NamedSession().Raw(), p.Intended())
+		}
+	}
+}
+
+// TestIDsMeanSomethingWithinOneProviderAndNamespace: equal ids of others name other things; who does not say which belongs to
+// the only one that is said.
+func TestIDsMeanSomethingWithinOneProviderAndNamespace(t *testing.T) {
+	type user struct{ provider, namespace string }
+	for name, x := range map[string]struct {
+		users []user
+		want  string
+	}{
+		"one provider":                  {[]user{{"docker", ""}, {"docker", ""}}, "s0 s1"},
+		"two providers":                 {[]user{{"docker", ""}, {"cloudflare-sandbox", ""}}, ""},
+		"two of each":                   {[]user{{"docker", ""}, {"e2b", ""}, {"docker", ""}, {"e2b", ""}}, "s0 s2; s1 s3"},
+		"two namespaces":                {[]user{{"docker", "a"}, {"docker", "b"}}, ""},
+		"one namespace":                 {[]user{{"docker", "a"}, {"docker", "a"}}, "s0 s1"},
+		"one names no namespace":        {[]user{{"docker", ""}, {"docker", "a"}}, "s0 s1"},
+		"one names no provider":         {[]user{{"", ""}, {"docker", ""}}, "s0 s1"},
+		"none names a provider":         {[]user{{"", ""}, {"", ""}}, "s0 s1"},
+		"which of two it is, is unsaid": {[]user{{"", ""}, {"docker", ""}, {"e2b", ""}}, ""},
+		"in steps":                      {[]user{{"", ""}, {"docker", ""}, {"docker", "a"}}, "s0 s1 s2"},
+	} {
+		var r backend.Reading
+		for i, u := range x.users {
+			w := ws(fmt.Sprint("s", i), "box", "open")
+			w.ProviderID, w.Provider = backend.MustID("box"), backend.Clean(u.provider, 40)
+			if u.namespace != "" {
+				w.Namespace = backend.MustID(u.namespace)
+			}
+			r.Workspaces = append(r.Workspaces, w)
+		}
+		st := step(newStore(0), t0, r)
+		var got []string
+		for p := range st.Shared(st.HomeOf, false) {
+			if p.What == StorageSandbox {
+				var of []string
+				for _, u := range p.Users {
+					of = append(of, u.Session.Raw())
+				}
+				got = append(got, strings.Join(of, " "))
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, "; ") != x.want {
+			t.Errorf("%s: shared by %q, want %q", name, got, x.want)
 		}
 	}
 }
