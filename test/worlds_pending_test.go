@@ -8,8 +8,6 @@ a container that its label gives to one session and a ref to another | Docker tr
 a container that was made after its ref was saved | Docker trouble
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
 10 of 30 running sessions that lost their registry | missed alarms
-box of docker and box of cloudflare | names and kinds
-one id in two namespaces | names and kinds
 a Date that stands still | sources that say too little
 a cache that serves bodies of a minute ago | sources that say too little
 a lone surrogate in one session's error | sources that say too little
