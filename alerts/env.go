@@ -32,6 +32,8 @@ type Env struct {
 	live      map[string]Live
 	lists     map[string]listMemory
 	read      lastRead
+	past      map[backend.Key]Past
+	left      map[backend.Key]bool // sessions of which past has workspaces
 	owner     searchCursor // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
@@ -145,6 +147,19 @@ func (e *Env) SessionOf(w *backend.Workspace) *backend.Session {
 		return all.At(i)
 	}
 	return nil
+}
+
+// HadWorkspaces reports whether workspaces of a session were read that left, as far as is remembered.
+func (e *Env) HadWorkspaces(s *backend.Session) bool {
+	if e.left == nil {
+		e.left = make(map[backend.Key]bool, len(e.past))
+		for k := range e.past {
+			if k.Kind == backend.KindWorkspace {
+				e.left[backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}] = true
+			}
+		}
+	}
+	return e.left[s.Key]
 }
 
 // Changed are the entities of a kind that changed since the Board before; all says that any may have changed.

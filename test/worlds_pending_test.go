@@ -7,7 +7,6 @@ const pendingList = `
 a container that its label gives to one session and a ref to another | Docker trouble
 a container that was made after its ref was saved | Docker trouble
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
-10 of 30 running sessions that lost their registry | missed alarms
 a Date that stands still | sources that say too little
 a cache that serves bodies of a minute ago | sources that say too little
 a lone surrogate in one session's error | sources that say too little

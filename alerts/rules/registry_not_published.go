@@ -13,24 +13,31 @@ import (
 type RegistryOptions struct {
 	Common
 	Named backend.Duration `toml:"named" doc:"a log line that names a session this recently shows that it runs"`
+	Lost  int              `toml:"lost" doc:"running sessions that had a registry, or have references, and answer 404 for 2 minutes"`
+	Share float64          `toml:"share" doc:"… and the share of the running sessions of the source that these must be (0 to 1)"`
 }
 
 func registryDefaults() *RegistryOptions {
-	return &RegistryOptions{Common: common(alerts.SeverityWarning), Named: backend.Duration(5 * time.Minute)}
+	return &RegistryOptions{Common: common(alerts.SeverityWarning), Named: backend.Duration(5 * time.Minute), Lost: 3, Share: 0.1}
 }
 
 func (o *RegistryOptions) build() (alerts.Rule, error) {
-	r := &registryNotPublished{base: o.base("registry-not-published", "", backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs), named: o.Named.Std()}
+	r := &registryNotPublished{base: o.base("registry-not-published", backend.KindSession, backend.InputRegistry, backend.InputSessions, backend.InputContainers, backend.InputRejections, backend.InputEvictionLogs), named: o.Named.Std(), lost: o.Lost, share: o.Share}
 	r.meta.Window = r.named
 	return r, cmp.Or(
 		positive("named", o.Named),
+		atLeast("lost", o.Lost, 1),
+		share("share", o.Share),
 		refuse(o.Named.Std() > fleet.WindowSpan, "named", "counts are kept for an hour only"),
 	)
 }
 
 type registryNotPublished struct {
 	base
+	remembers[lostRegistryNote]
 	named time.Duration
+	lost  int
+	share float64
 }
 
 func (r *registryNotPublished) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
@@ -39,12 +46,12 @@ func (r *registryNotPublished) JudgeFleet(env *alerts.Env, known alerts.Known) [
 		if h.Registry == backend.RegistryNone && known.Finding(h.Key) == "" {
 			continue
 		}
-		out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h)})
+		out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h, known)})
 	}
 	return out
 }
 
-func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Verdict {
+func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth, known alerts.Known) alerts.Verdict {
 	if o, why, gap := env.Gap(h.Key.Source); gap {
 		return alerts.Verdict{Outcome: o, Why: why}
 	}
@@ -56,7 +63,9 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth) ale
 		cause = backend.Text("running sessions answer 404: the health route is not there")
 	case backend.RegistryNone:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no health route has been asked yet")}
-	case backend.RegistryAnswers, backend.RegistryWrongPath:
+	case backend.RegistryAnswers:
+		return r.judgeLost(env, h, known)
+	case backend.RegistryWrongPath:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	listed, joined, named, unsure := r.running(env, h.Key.Source)
