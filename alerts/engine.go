@@ -236,6 +236,8 @@ func (ev *evaluation) gapOf(h *fleet.SourceHealth) (gap, bool) {
 		return gap{Outcome: SourceError, Why: why}, true
 	case h.Status == fleet.StatusAbsent:
 		return gap{Outcome: NoData, Why: backend.Textf("%s is not there", id)}, true
+	case h.Copied():
+		return gap{Outcome: SourceError, Why: backend.Textf("%s serves a copy: its data is of %s", id, ev.env.Clock(ev.env.Ours(h.DataAt())))}, true
 	case !h.LastOK.IsZero() && h.Interval > 0 && ev.env.Now.Sub(ev.env.Ours(h.LastOK)) > 2*h.Interval+h.Deadline:
 		return gap{Outcome: SourceError, Why: backend.Textf("%s has not answered for two intervals", id)}, true
 	}

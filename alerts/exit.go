@@ -23,8 +23,9 @@ func (a *Alert) Counts() bool {
 // ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down or does not tell
 // how its part of the fleet is, else 0. A source that has not answered yet counts as down; one that is absent does not.
 func ExitCode(b *Board, st *fleet.State) int {
-	worst := -1
+	worst, stale := -1, false
 	for _, a := range b.Alerts {
+		stale = stale || a.Rule == "source-stale" && (a.State == StateFiring || a.State == StateHeld)
 		if a.Counts() {
 			worst = max(worst, a.Severity.Rank())
 		}
@@ -34,6 +35,9 @@ func ExitCode(b *Board, st *fleet.State) int {
 		return ExitCritical
 	case worst == SeverityWarning.Rank():
 		return ExitWarning
+	}
+	if stale {
+		return ExitUnknown
 	}
 	for _, h := range st.Sources {
 		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() {

@@ -117,6 +117,11 @@ type Load struct {
 	Bytes    int64 `json:"bytes"` // received, decoded
 	// Latencies are the times of single requests, at most 64 of them.
 	Latencies []time.Duration `json:"latencies,omitempty"`
+	// BodyAge is how old what was received is: by an Age header, or since when the Date header stands still. BodyWhere is the
+	// route, BodyDate its Date header.
+	BodyAge   time.Duration `json:"body_age,omitempty"`
+	BodyWhere string        `json:"body_where,omitempty"`
+	BodyDate  string        `json:"body_date,omitempty"`
 }
 
 // RegistryState is what the health routes of a source answer as a whole.

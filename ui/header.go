@@ -163,7 +163,7 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 func headerEnd(w int, f *views.Frame) []kit.Span {
 	var spans []kit.Span
 	if h := views.Lagging(f.Snapshot); h != nil {
-		age := "data " + backend.Age(f.Now.Sub(h.LastOK))
+		age := "data " + backend.Age(f.Now.Sub(h.DataAt()))
 		if w >= modeFrom {
 			age += " old"
 		}

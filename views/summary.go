@@ -79,10 +79,10 @@ func (s *Summary) countAlerts(b *alerts.Board) {
 func Lagging(c *Snapshot) *fleet.SourceHealth {
 	var worst *fleet.SourceHealth
 	for _, h := range c.State.Sources {
-		if h.LastOK.IsZero() || h.Interval <= 0 || h.Status == fleet.StatusAbsent || c.Now.Sub(h.LastOK) <= 2*h.Interval {
+		if h.LastOK.IsZero() || h.Interval <= 0 || h.Status == fleet.StatusAbsent || c.Now.Sub(h.DataAt()) <= 2*h.Interval {
 			continue
 		}
-		if worst == nil || h.LastOK.Before(worst.LastOK) {
+		if worst == nil || h.DataAt().Before(worst.DataAt()) {
 			worst = h
 		}
 	}

@@ -42,6 +42,8 @@ type staleNote struct {
 	Newest time.Time `json:"last,omitzero"`        // its newest data; of a silent log, since when it is watched
 	Silent bool      `json:"was_failed,omitempty"` // its log was watched and wrote no line
 	Active int32     `json:"count,omitempty"`      // its sessions that another source shows at work
+	Date   string    `json:"date,omitempty"`       // the Date header of its newest answer
+	Dated  time.Time `json:"dated,omitzero"`       // when that Date was first seen
 }
 
 type sourceStale struct {
@@ -56,10 +58,18 @@ func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 	var work map[string]*atWork
 	for _, h := range env.State.Sources {
 		registry, log := h.Delivers(backend.InputRegistry), h.Kind == "logs" || h.Delivers(backend.InputRejections)
-		if !registry && !log {
+		v := alerts.Verdict{Source: h.Key.Source, Note: known.Note(h.Key)}
+		if r.copied(env, h, &v) {
+			out = append(out, alerts.Found{Key: h.Key, Verdict: v})
 			continue
 		}
-		v := alerts.Verdict{Source: h.Key.Source, Note: known.Note(h.Key)}
+		if !registry && !log {
+			if known.Finding(h.Key) != "" || !v.Note.IsZero() {
+				v.Outcome = alerts.False
+				out = append(out, alerts.Found{Key: h.Key, Verdict: v})
+			}
+			continue
+		}
 		if o, why, gap := env.Gap(h.Key.Source); gap {
 			v.Outcome, v.Why = o, why
 			out = append(out, alerts.Found{Key: h.Key, Verdict: v})
@@ -70,13 +80,52 @@ func (r *sourceStale) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 			if work == nil {
 				work = newestWork(env)
 			}
-			n = r.sweep(env, h, registry, work)
+			was := n
+			if n = r.sweep(env, h, registry, work); was != nil {
+				n.Date, n.Dated = was.Date, was.Dated
+			}
 			v.Note = alerts.NoteOf(n)
 		}
 		r.judge(env, h, registry, n, &v)
 		out = append(out, alerts.Found{Key: h.Key, Verdict: v})
 	}
 	return out
+}
+
+// copied judges by the answers themselves: a Date that does not advance, or an Age, is that of a copy. The note keeps the
+// Date, so that two runs of check compare theirs.
+func (r *sourceStale) copied(env *alerts.Env, h *fleet.SourceHealth, v *alerts.Verdict) bool {
+	if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusAbsent || h.Interval <= 0 {
+		return false
+	}
+	n := alerts.NoteAs[staleNote](v.Note)
+	if h.BodyDate != "" && (n == nil || n.Date != h.BodyDate) && (h.BodyAge > 0 || n == nil || env.Now.Sub(n.Dated) >= staleSweep) {
+		c := staleNote{}
+		if n != nil {
+			c = *n
+		}
+		c.Date, c.Dated = h.BodyDate, env.Ours(h.DataAt())
+		n = &c
+		v.Note = alerts.NoteOf(n)
+	}
+	age := h.BodyAge
+	if n != nil && h.BodyDate != "" && n.Date == h.BodyDate {
+		age = max(age, env.Ours(h.LastOK).Sub(n.Dated)) // since a run before this one
+	}
+	if age <= 2*h.Interval {
+		return false
+	}
+	v.Outcome, v.Cause = alerts.True, backend.Text("it serves a copy")
+	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
+	v.Bounds, v.Confirmed = alerts.Bounds{Latest: env.Ours(h.LastOK).Add(-age)}, env.Ours(h.LastOK)
+	if v.Suspected = age <= 3*h.Interval; v.Suspected {
+		v.Why = backend.Textf("fires when its answers are more than %s old", text(3*h.Interval))
+	}
+	v.Evidence = []alerts.Evidence{{
+		Text:  backend.Textf("it answers, and what %s answers is of %s: its Date does not advance, or its Age says so", h.BodyWhere, env.Clock(v.Bounds.Latest)),
+		Value: backend.Known(age.Seconds()), Unit: "s", Source: h.Key.Source, At: h.LastOK,
+	}}
+	return true
 }
 
 // atWork is what the registries of one source say of who works.
@@ -152,6 +201,10 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	v.Outcome, v.Runbook = alerts.True, "source"
 	who, what := "log lines name", "the newest attempt in its registries"
 	v.Cause = backend.Text("its registries do not move")
+	if registry {
+		v.Suspected = true
+		v.Why = backend.Text("a newest attempt that stands still is a hint only: it fires when the Date of its answers stands still, or their Age is too high")
+	}
 	if !registry {
 		v.Cause = backend.Text("its log is silent")
 		who, what = "registries show attempts of", "the newest line"

@@ -45,7 +45,7 @@ var stories = map[string][5]string{
 	"tmpdir-root-unusable":    {"TestRootUnusable", "TestRootUnusableDoesNotJudgeWhatCannotBeDecided", "TestRootUnusableGapColdStartRestart", "TestRootUnusableGapColdStartRestart", "TestRootUnusableGapColdStartRestart"},
 	"host-oom":                {"TestHostOOMFiresWhenTheCounterRises", "TestHostOOMMemoryMustStayLow", "TestHostOOMGapRestartAndBlind", "TestHostOOMColdStartIsNoNews", "TestHostOOMGapRestartAndBlind"},
 	"host-restarted":          {"TestHostRestartedWhileWatched", "TestHostRestartedDoesNotFireForAClockThatMoves", "TestHostRestartedColdStart", "TestHostRestartedColdStart", "TestHostRestartedIsAWarningWhereATmpfsLostItsContent"},
-	"source-stale":            {"TestSourceStaleRegistryBehindACache", "TestSourceStaleDoesNotFireForAQuietFleet", "TestSourceStaleRegistryBehindACache", "TestSourceStaleColdStartAndBlind", "TestSourceStaleRegistryBehindACache"},
+	"source-stale":            {"TestSourceStaleServesACopy", "TestSourceStaleDoesNotFireForAQuietFleet", "TestSourceStaleServesACopy", "TestSourceStaleColdStartAndBlind", "TestSourceStaleAcrossRuns"},
 	"source-degraded":         {"TestSourceDegradedBySessionsThatCannotBeRead", "TestSourceDegradedDoesNotFireForFew", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart", "TestSourceDegradedGapRestartColdStart"},
 	"clock-skew":              {"TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew", "TestClockSkew"},
 }

@@ -61,6 +61,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 	}
 	if a.Reading != nil {
 		r := *a.Reading
+		r.At = r.At.Add(-a.Load.BodyAge) // ages are those of the body
 		sortReading(&r)
 		f.addProved(&r, now)
 		f.store.apply(&r)

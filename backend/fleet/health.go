@@ -33,6 +33,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		return
 	}
 	r := a.Reading
+	h.BodyAge, h.BodyWhere, h.BodyDate = a.Load.BodyAge, backend.Clean(a.Load.BodyWhere, 200), a.Load.BodyDate
 	h.Failures, h.DownFrom, h.ErrorKind, h.Error = 0, time.Time{}, "", r.Degraded
 	h.Status = StatusOK
 	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
@@ -74,13 +75,15 @@ func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
 // health is the source's health as of now; the same pointer while nothing of it changed.
 func (s *sourceRecord) health(now time.Time, held *HeldSessions) *SourceHealth {
 	h := s.h
-	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero()) {
+	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero() || h.Copied()) {
 		h.Status = StatusDegraded
 	}
 	switch {
 	case !h.Error.IsEmpty():
 	case held != nil:
 		h.Error = backend.Textf("its list lost %d of %d sessions at once; %d of them are held", held.Lost, held.Of, held.Count)
+	case h.Copied():
+		h.Error = backend.Textf("it serves a copy that is %s old", backend.Age(h.BodyAge))
 	case !h.UnreadSince.IsZero():
 		h.Error = backend.Textf("%d of %d sessions cannot be read", h.UnreadSessions(), h.Asked)
 	}

@@ -104,6 +104,11 @@ type SourceHealth struct {
 	WorkspacesUnknown bool
 	Registry          backend.RegistryState
 	RegistrySince     time.Time // when Registry took its value
+	// BodyAge is how old the newest answer's body is: a cache serves a copy, or the Date stands still. BodyWhere is the route
+	// without credentials, BodyDate its Date header.
+	BodyAge   time.Duration
+	BodyWhere backend.Safe
+	BodyDate  string
 	// Unread are the sessions whose newest reading failed, by kind of error, of Asked ones; UnreadSince is when they became
 	// so many that the source is degraded, zero while they are few.
 	Unread      []backend.Unread
@@ -137,9 +142,20 @@ func (h *SourceHealth) UnreadSessions() int {
 	return n
 }
 
+// Copied reports whether the source serves copies: its newest body is older than three intervals.
+func (h *SourceHealth) Copied() bool { return h.Interval > 0 && h.BodyAge > 3*h.Interval }
+
+// DataAt is when what the source told last was so: its last success, or earlier where it serves copies.
+func (h *SourceHealth) DataAt() time.Time {
+	if h.LastOK.IsZero() {
+		return h.LastOK
+	}
+	return h.LastOK.Add(-h.BodyAge)
+}
+
 // Blurred reports whether the source answers, and what it answers does not tell how its part of the fleet is.
 func (h *SourceHealth) Blurred() bool {
-	return h.WorkspacesUnknown || !h.UnreadSince.IsZero() || h.Held != nil || h.Unfinished
+	return h.WorkspacesUnknown || !h.UnreadSince.IsZero() || h.Held != nil || h.Unfinished || h.Copied()
 }
 
 // Delivers reports whether the source delivers the input now.

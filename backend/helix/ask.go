@@ -120,7 +120,7 @@ func (s *Source) request(ctx context.Context, t *tracked) (*wire.Response, error
 		etag = t.etag
 	}
 	s.mu.Unlock()
-	return s.client.Get(ctx, wire.Request{URL: url, Header: headers, ETag: etag})
+	return s.client.Get(ctx, wire.Request{URL: url, Header: headers, ETag: etag, Route: s.target(s.opt.URL)})
 }
 
 // judge says what an answer means. With an error the answer says nothing about the workspaces.

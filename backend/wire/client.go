@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type Client struct {
 	mu    sync.Mutex
 	load  backend.Load
 	clock Clock
+	dates map[string]*routeDates // by route
 }
 
 // Request is one GET.
@@ -53,6 +55,8 @@ type Request struct {
 	Header http.Header // sent as they are
 	Accept string      // the Accept header; empty means application/json
 	ETag   string      // sent as If-None-Match
+	// Route names what is asked for when many URLs are one route; empty means the URL without its query.
+	Route string
 	// MaxBody overrides the client's limit when it is above zero.
 	MaxBody int64
 	// Buffer is reused for the body when it is large enough; the body is then valid until its owner reuses it.
@@ -66,7 +70,7 @@ type Response struct {
 	Body        []byte // decoded
 	ETag        string
 	NotModified bool
-	At          time.Time     // our clock when the answer was complete
+	At          time.Time     // our clock when the answer was complete, or when the body was made that is served again
 	Latency     time.Duration // from sending to the end of the body
 	Where       string        // the URL, fit for error texts: without query values
 }
@@ -165,7 +169,11 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	end := c.deps.Now()
 	resp.At, resp.Latency = end, end.Sub(start)
 	c.count(int64(len(resp.Body)), resp.Latency)
-	c.dated(answer.Header, start, headed)
+	if age := c.aged(cmp.Or(r.Route, where), answer.Header, headed); age > 0 {
+		resp.At = end.Add(-age)
+	} else {
+		c.dated(answer.Header, start, headed)
+	}
 	retry := retryAfter(answer.Header, end)
 	c.observe(answer.StatusCode, resp.Latency, retry)
 	if err != nil {
@@ -218,6 +226,7 @@ func (c *Client) TakeLoad() backend.Load {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.load
+	l.BodyAge, l.BodyWhere, l.BodyDate = c.oldestBody()
 	c.load = backend.Load{}
 	return l
 }

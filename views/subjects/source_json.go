@@ -102,7 +102,7 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 		s.Error = &why
 	}
 	if !h.LastOK.IsZero() {
-		age := max(0, now.Sub(h.LastOK).Round(time.Millisecond).Seconds())
+		age := max(0, now.Sub(h.DataAt()).Round(time.Millisecond).Seconds())
 		s.AgeSeconds = &age
 	}
 	return s
