@@ -126,6 +126,12 @@ func NoWorkDir(text string) bool {
 	return strings.Contains(low, "chdir") && strings.Contains(low, "no such file or directory")
 }
 
+// NoContainer reports whether a container engine says that a container does not exist. The words are Docker's: "No such
+// container: 4f1c".
+func NoContainer(text string) bool {
+	return strings.Contains(strings.ToLower(text), "no such container")
+}
+
 // SandboxClass is the meaning of a platform's status word.
 type SandboxClass string
 

@@ -67,6 +67,9 @@ func resetPart(o *HelixOptions, deps backend.Deps, fingerprint func(backend.Safe
 func resettable(w *backend.Workspace) backend.Safe {
 	switch w.Class {
 	case backend.ClassFailed:
+		if backend.NoContainer(w.LastError.String()) {
+			return backend.Text("its container was deleted: a reset looks for the same one and fails again; start a fresh session")
+		}
 		return backend.Safe{}
 	case backend.ClassEvicted:
 		return backend.Text("evicted, not failed: the registry recovers it by itself at its next use; help where it was evicted (capacity, quota, memory)")

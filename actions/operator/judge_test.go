@@ -27,8 +27,11 @@ func TestWhatCanBeReset(t *testing.T) {
 		set  func(*backend.Workspace)
 		want string // empty: eligible
 	}{
-		"failed":        {nil, ""},
-		"evicted":       {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassEvicted, backend.Text("evicted") }, "recovers it by itself"},
+		"failed":  {nil, ""},
+		"evicted": {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassEvicted, backend.Text("evicted") }, "recovers it by itself"},
+		"deleted": {func(w *backend.Workspace) {
+			w.LastError = backend.Text("WorkspaceFailedError: No such container: c6c6c6c6c6c6")
+		}, "its container was deleted"},
 		"open":          {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassHealthy, backend.Text("open") }, "it is reported open, and only a failed one"},
 		"a strange one": {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassUnknown, backend.Text("zorp") }, "nothing says what its state zorp means"},
 		"no state":      {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassUnknown, backend.Safe{} }, "without a state"},

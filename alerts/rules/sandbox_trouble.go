@@ -11,6 +11,9 @@ import (
 // youngTrouble is how long a failure that is over stays an alert.
 const youngTrouble = 24 * time.Hour
 
+// evidenceOf is of how many containers of one alert the evidence tells more than a line.
+const evidenceOf = 3
+
 // evidenceLines is how many of the last lines of a log stand in the evidence.
 const evidenceLines = 5
 
@@ -43,7 +46,7 @@ func endedAt(env *alerts.Env, b *backend.Sandbox) time.Time {
 	return latestOf(env.Time(&b.Meta, b.StartedAt), env.Time(&b.Meta, b.FinishedAt))
 }
 
-// Evidence names each container with what is wrong, and of the oldest one its limit, policy and last lines.
+// Evidence names each container with what is wrong, and of the first ones limit, policy and last lines.
 func (r *sandboxTrouble) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	b, ok := oldest.(*backend.Sandbox)
 	if !ok {
@@ -62,7 +65,12 @@ func (r *sandboxTrouble) Evidence(env *alerts.Env, a *alerts.Alert, oldest backe
 			break
 		}
 	}
-	return append(out, containerEvidence(env, b)...)
+	for _, s := range a.Subjects[:min(len(a.Subjects), evidenceOf)] {
+		if x := env.State.Sandbox(s.Key); x != nil {
+			out = append(out, containerEvidence(env, x)...)
+		}
+	}
+	return out
 }
 
 // containerEvidence states how a container was limited, how it ended, what starts it again, and how its log ends.

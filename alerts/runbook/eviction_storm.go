@@ -204,7 +204,7 @@ func (s *subjectView) parentRestarts() Check {
 	}
 	var calm *backend.Sandbox
 	for sb := range s.State.Sandboxes.All() {
-		if !s.speaksHere(sb.Key.Source) {
+		if !sb.IsSandbox || !s.speaksHere(sb.Key.Source) {
 			continue
 		}
 		n, ok := sb.RestartCount.Get()

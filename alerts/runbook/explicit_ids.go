@@ -103,7 +103,7 @@ func (s *subjectView) labelled() Check {
 	q := question{"label", "Is a container labelled for one session under another's reference?", "a container source with session labels, and a source of persisted refs that names sandboxes"}
 	byID := map[backend.ID]*backend.Sandbox{}
 	for b := range s.State.Sandboxes.All() {
-		if !b.Session.IsZero() {
+		if b.IsSandbox && !b.Session.IsZero() {
 			byID[b.Key.ID] = b
 		}
 	}

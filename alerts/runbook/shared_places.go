@@ -94,7 +94,7 @@ func (s *subjectView) mounted(home func(string, backend.ID) string) *fleet.Share
 	for sb := range s.State.Sandboxes.All() {
 		for _, m := range sb.Mounts {
 			x, ok := first[m.RawSource]
-			if !ok || m.ReadOnly || sb.Session.IsZero() || sb.Session == x.Session || sb.Key.Source != x.Key.Source {
+			if !ok || !sb.IsSandbox || m.ReadOnly || sb.Session.IsZero() || sb.Session == x.Session || sb.Key.Source != x.Key.Source {
 				continue
 			}
 			return &fleet.SharedStorage{Home: cmp.Or(home(sb.Key.Source, x.Session), sb.Key.Source), What: fleet.StorageScratch, ID: m.RawSource,

@@ -135,7 +135,7 @@ func (s *subjectView) mountOf(t *backend.Tmpdir) *backend.Sandbox {
 		return nil
 	}
 	for sb := range s.State.Sandboxes.All() {
-		if slices.ContainsFunc(sb.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath }) {
+		if sb.IsSandbox && slices.ContainsFunc(sb.Mounts, func(m backend.Mount) bool { return m.RawSource == t.RawPath }) {
 			return sb
 		}
 	}

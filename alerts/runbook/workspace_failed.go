@@ -27,6 +27,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.byErrors(question{"database", "Is the platform's database (D1) in trouble?", "lastError, or a [[check]] that asks the database"}, alerts.NamesDatabase),
 		s.byErrors(question{"network", "Do connections to the provider break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
 		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
+		s.deleted(),
 		s.sharedCause(),
 		s.byLines(question{"lines", "Do log lines tell of failed operations?", "a log source that reads the agents' log"}, backend.MetricWorkspaceFailed, "WorkspaceFailedError lines"),
 	)}
@@ -261,6 +262,9 @@ func workspaceFailedEndings() []ending {
 		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
+		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: this is incident 6.",
+			do: "Start a fresh session, and find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
+			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
 		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
 			do: "Run the agent on the JS runtime or in a Durable Object, or take its workspaces out.", dont: "Don't retry or reset: there is no registry that could open anything.",
 			noReset: "this runtime has no workspaces"},
