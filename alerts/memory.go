@@ -28,8 +28,9 @@ type memory struct {
 	markers  []marker          // changes of the last half hour, oldest first
 	config   string            // digest of the configuration
 	past     map[backend.Key]Past
-	lists    map[string]listMemory // by source
-	ownLists map[string]bool       // sources whose list this process has read
+	proved   map[backend.Key]backend.Observation // loaded: what probes proved before this process
+	lists    map[string]listMemory               // by source
+	ownLists map[string]bool                     // sources whose list this process has read
 	// templates are the forms of error texts of few listed words.
 	templates *cause.Templates
 }

@@ -54,7 +54,7 @@ func remembers(kind backend.Kind) bool {
 
 // remember carries on what is known of entities that left, and adds those that leave now.
 func (ev *evaluation) remember(deltas []fleet.Delta) {
-	ev.next.past = ev.old.past
+	ev.next.past, ev.next.proved = ev.old.past, ev.old.proved
 	own := false
 	change := func() {
 		if !own {
@@ -214,4 +214,43 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 	}
 	bounded(out, now)
 	return out
+}
+
+// proofs are what probes proved about the sandboxes that are there; at most maxPast.
+func (b *Board) proofs() []backend.Proof {
+	if b.state == nil {
+		return nil
+	}
+	var out []backend.Proof
+	for x := range b.state.Sandboxes.All() {
+		if o, ok := x.Observed.Get(); ok && len(out) < maxPast {
+			out = append(out, backend.Proof{Sandbox: x.Key, Observation: o})
+		}
+	}
+	for k, o := range b.memory.proved { // of sources that were not read yet
+		if b.state.Sandbox(k) == nil && len(out) < maxPast {
+			out = append(out, backend.Proof{Sandbox: k, Observation: o})
+		}
+	}
+	slices.SortFunc(out, func(a, b backend.Proof) int { return a.Sandbox.Compare(b.Sandbox) })
+	return out
+}
+
+func restoreProofs(all []backend.Proof) map[backend.Key]backend.Observation {
+	out := make(map[backend.Key]backend.Observation, len(all))
+	for _, p := range all {
+		p.Observation.Past = false // the newest start tells again
+		out[p.Sandbox] = p.Observation
+	}
+	return out
+}
+
+// Proved is what a former process proved about sandboxes. It is empty once this process has evaluated a State.
+func (svc *Service) Proved() map[backend.Key]backend.Observation {
+	svc.mu.Lock()
+	defer svc.mu.Unlock()
+	if svc.adopted == nil || svc.adopted.memory == nil {
+		return nil
+	}
+	return svc.adopted.memory.proved
 }

@@ -120,3 +120,26 @@ func TestEndsAreEvents(t *testing.T) {
 		t.Errorf("%d events", len(all))
 	}
 }
+
+// TestWhatAProbeProvedIsKnownToTheNextProcess on the same state directory.
+func TestWhatAProbeProvedIsKnownToTheNextProcess(t *testing.T) {
+	e := NewEngine(nil, "test")
+	k := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("b1")}
+	x := &backend.Sandbox{Meta: backend.Meta{Key: k}, Observed: backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: pastNow, Past: true})}
+	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow, Sandboxes: fleet.NewTable(x)})
+	for range 2 { // the second process reads nothing of it
+		data, err := b.encode("test", ClockReading{Wall: pastNow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := e.decode(data, ClockReading{Wall: pastNow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		svc := &Service{adopted: l.Board}
+		if o, ok := svc.Proved()[k]; !ok || o.What.String() != "has no /workspace" || o.Past || !o.At.Equal(pastNow) {
+			t.Errorf("%+v %v", o, ok)
+		}
+		b, _ = e.Next(l.Board, &fleet.State{Number: 1, Wall: pastNow})
+	}
+}

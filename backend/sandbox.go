@@ -112,7 +112,7 @@ func (b *Sandbox) Failing() (earliest, latest time.Time, is bool) {
 // other command begins in it either. It is false once a newer observation proved that it works.
 func (b *Sandbox) WorkDirGone() bool {
 	c, known := b.HealthChecks.Get()
-	if o, tried := b.Observed.Get(); tried && o.Works && o.At.After(c.Checked) {
+	if o, tried := b.Proved(); tried && o.Works && o.At.After(c.Checked) {
 		return false
 	}
 	out := b.HealthOutput.String()
@@ -158,6 +158,14 @@ type Observation struct {
 	Works bool      `json:"works"`
 	What  Safe      `json:"what"`
 	At    time.Time `json:"at"`
+	// Past says that the sandbox was started again since: it was proved about its run before, and says nothing of this one.
+	Past bool `json:"past,omitempty"`
+}
+
+// Proved is what was proved about the present run, false when nothing was.
+func (b *Sandbox) Proved() (Observation, bool) {
+	o, ok := b.Observed.Get()
+	return o, ok && !o.Past
 }
 
 // Usage is one sample of what a sandbox uses. It has an age of its own, since samples are taken rarely.
@@ -188,7 +196,7 @@ type Volume struct {
 // Broken reports whether a sandbox calls for eyes: dead, killed for memory, restarting, unhealthy, or observed not to
 // work. A machine that is not a sandbox is never broken.
 func (b *Sandbox) Broken() bool {
-	if o, tried := b.Observed.Get(); tried && !o.Works {
+	if o, tried := b.Proved(); tried && !o.Works {
 		return b.IsSandbox
 	}
 	return b.IsSandbox && (b.Class == SandboxDead || b.Class == SandboxRestarting ||

@@ -216,7 +216,7 @@ func (s *subjectView) emptied() Check {
 		if _, late, failing := sb.Failing(); failing && sb.WorkDirGone() && sb.Class == backend.SandboxRunning {
 			return q.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, hourOf(late))
 		}
-		o, ok := sb.Observed.Get()
+		o, ok := sb.Proved()
 		text := strings.ToLower(o.What.String())
 		switch {
 		case ok && !o.Works && (strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")):

@@ -63,7 +63,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 		r := *a.Reading
 		r.At = r.At.Add(-a.Load.BodyAge) // ages are those of the body
 		sortReading(&r)
-		f.addProved(&r, now)
+		f.addProved(&r)
 		f.store.apply(&r)
 	}
 }

@@ -2,17 +2,16 @@ package fleet
 
 import (
 	"slices"
-	"time"
 
 	"sandglass/backend"
 )
 
-// ObservedFor is how long what was proved about a sandbox is worth showing.
-const ObservedFor = time.Hour
+// maxProved bounds the sandboxes of which what was proved is kept; the oldest goes first.
+const maxProved = 1000
 
-// Observe takes what an action proved about a sandbox. It is shown beside what the platform reports, with its own age, and
-// forgotten after an hour, or as soon as the sandbox was started again since. It asks for a poll of the source, whose
-// reading carries it.
+// Observe takes what an action proved about a sandbox. It is shown beside what the platform reports, with its own age, until
+// a newer one, and marked once the sandbox was started again since. It asks for a poll of the source, whose reading
+// carries it.
 func (f *Fleet) Observe(k backend.Key, o backend.Observation) {
 	now := f.opt.instant()
 	f.queue(backend.Answer{Source: k.Source, Started: now, Ended: now, Proved: &backend.Proof{Sandbox: k, Observation: o}})
@@ -20,11 +19,15 @@ func (f *Fleet) Observe(k backend.Key, o backend.Observation) {
 }
 
 // addProved adds what was proved to a reading. Entities and lists may be shared, so that it changes copies.
-func (f *Folder) addProved(r *backend.Reading, now time.Time) {
-	for k, o := range f.proved {
-		if now.Sub(o.At) > ObservedFor {
-			delete(f.proved, k)
+func (f *Folder) addProved(r *backend.Reading) {
+	for len(f.proved) > maxProved {
+		var oldest backend.Key
+		for k, o := range f.proved {
+			if at := f.proved[oldest].At; oldest.Kind == "" || o.At.Before(at) {
+				oldest = k
+			}
 		}
+		delete(f.proved, oldest)
 	}
 	if len(f.proved) == 0 {
 		return
@@ -36,8 +39,7 @@ func (f *Folder) addProved(r *backend.Reading, now time.Time) {
 			continue
 		}
 		if started, known := b.StartedAt.Get(); known && started.After(o.At) {
-			delete(f.proved, b.Key) // it was proved about the run before
-			continue
+			o.Past = true // it was proved about the run before
 		}
 		c := *b
 		c.Observed = backend.Known(o)

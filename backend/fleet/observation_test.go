@@ -11,13 +11,13 @@ import (
 )
 
 // What a probe proved stands beside what the platform says, whatever readings come after it, until it says nothing about
-// the present any more.
-func TestWhatWasProvedIsShownAndForgotten(t *testing.T) {
+// the present any more; then it is marked as said of a run before.
+func TestWhatWasProvedIsShown(t *testing.T) {
 	for name, c := range map[string]struct {
 		restart bool
 		wait    time.Duration
 		shown   bool
-	}{"fresh": {false, time.Minute, true}, "almost an hour old": {false, 59 * time.Minute, true}, "older": {false, 62 * time.Minute, false}, "started again": {true, time.Minute, false}} {
+	}{"fresh": {false, time.Minute, true}, "almost an hour old": {false, 59 * time.Minute, true}, "older": {false, 62 * time.Minute, true}, "started again": {true, time.Minute, true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				key := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("b1")}
@@ -49,8 +49,12 @@ func TestWhatWasProvedIsShownAndForgotten(t *testing.T) {
 					started.Store(time.Now().UnixNano())
 				}
 				time.Sleep(c.wait)
-				if got := f.State().Sandbox(key).Observed.IsKnown(); got != c.shown {
-					t.Errorf("shown %t after %s", got, c.wait)
+				o, got := f.State().Sandbox(key).Observed.Get()
+				if got != c.shown || o.Past != c.restart {
+					t.Errorf("shown %t after %s: %+v", got, c.wait, o)
+				}
+				if _, now := f.State().Sandbox(key).Proved(); now == c.restart {
+					t.Error("what was proved about one run is taken for another")
 				}
 				cancel()
 				<-done

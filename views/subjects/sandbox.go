@@ -162,7 +162,7 @@ func sandboxRank(b *backend.Sandbox) float64 {
 			rank = 8.5
 		}
 	}
-	if o, ok := b.Observed.Get(); ok && !o.Works {
+	if o, ok := b.Proved(); ok && !o.Works {
 		rank = 10
 	}
 	if !b.IsSandbox {
@@ -181,6 +181,8 @@ func observedCell(b *backend.Sandbox, now time.Time) Cell {
 		return None()
 	case !ok:
 		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
+	case o.Past:
+		return Cell{Text: backend.Textf("before its restart, %s ago: %s", backend.Age(now.Sub(o.At)), o.What), Tone: theme.Dim}
 	case now.Sub(o.At) > observedFresh:
 		mark := theme.MarkBad
 		if o.Works {
