@@ -224,7 +224,7 @@ func silence(h *fleet.SourceHealth) string {
 }
 
 func (ev *evaluation) gapOf(h *fleet.SourceHealth) (gap, bool) {
-	id := backend.Clean(h.Key.Source, 80)
+	id, since := backend.Clean(h.Key.Source, 80), ev.env.Ours(h.LastOK)
 	switch {
 	case h.Status == fleet.StatusStarting:
 		return gap{Outcome: NoData, Why: backend.Textf("%s has not been read yet", id), Starting: true}, true
@@ -233,13 +233,14 @@ func (ev *evaluation) gapOf(h *fleet.SourceHealth) (gap, bool) {
 		if !h.Error.IsEmpty() {
 			why = backend.Textf("%s is down: %s", id, backend.Clean(h.Error.String(), 160))
 		}
-		return gap{Outcome: SourceError, Why: why}, true
+		return gap{Outcome: SourceError, Since: since, Why: why}, true
 	case h.Status == fleet.StatusAbsent:
-		return gap{Outcome: NoData, Why: backend.Textf("%s is not there", id)}, true
+		return gap{Outcome: NoData, Since: since, Why: backend.Textf("%s is not there", id)}, true
 	case h.Copied():
-		return gap{Outcome: SourceError, Why: backend.Textf("%s serves a copy: its data is of %s", id, ev.env.Clock(ev.env.Ours(h.DataAt())))}, true
+		data := ev.env.Ours(h.DataAt())
+		return gap{Outcome: SourceError, Since: data, Why: backend.Textf("%s serves a copy: its data is of %s", id, ev.env.Clock(data))}, true
 	case !h.LastOK.IsZero() && h.Interval > 0 && ev.env.Now.Sub(ev.env.Ours(h.LastOK)) > 2*h.Interval+h.Deadline:
-		return gap{Outcome: SourceError, Why: backend.Textf("%s has not answered for two intervals", id)}, true
+		return gap{Outcome: SourceError, Since: since, Why: backend.Textf("%s has not answered for two intervals", id)}, true
 	}
 	return gap{}, false
 }

@@ -250,3 +250,19 @@ func TestSubjectsAreCutAndCountedExactly(t *testing.T) {
 		t.Errorf("its transition is about %+v", events)
 	}
 }
+
+// Time after the last answer of a source that is out does not count towards `for`.
+func TestTimeOfAnOutageDoesNotCount(t *testing.T) {
+	l := newLamp(t, Meta{For: 4 * time.Minute}).minutes("on on") // 1m is proved
+	st := l.state("error")
+	st.Sources[0].LastOK = l.now.Add(-time.Minute)
+	l.board, _ = l.engine.Next(l.board, st) // it answered last at the State before
+	l.now = l.now.Add(time.Minute)
+	l.minutes("on on on") // the clock goes on: 1m, 2m, 3m
+	if a := l.board.Alerts[0]; a.State != StatePending {
+		t.Errorf("after 3m that were read it is %s", a.State)
+	}
+	if a := l.minutes("on").board.Alerts[0]; a.State != StateFiring {
+		t.Errorf("after 4m that were read it is %s", a.State)
+	}
+}

@@ -112,7 +112,7 @@ func (re *ruleEvaluation) judge(rule SubjectRule, k backend.Key, e backend.Entit
 		case rec == nil && !meta.Stale: // a stale entity is a changed one once it is read again
 			re.next.missed[k.Source] = true
 		case rec != nil && !g.Starting:
-			re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}))
+			re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why, Confirmed: g.Since}))
 		}
 		return
 	}
@@ -221,7 +221,7 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	for _, s := range known {
 		if g, is := re.next.gaps[s.Source]; is {
 			if !g.Starting && rec != nil {
-				re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why}))
+				re.put(rec, re.step(k, rec, &Verdict{Outcome: g.Outcome, Why: g.Why, Confirmed: g.Since}))
 			}
 			return
 		}
@@ -295,7 +295,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 			}
 		}
 		if !g.Starting {
-			re.put(r, re.step(k, r, &Verdict{Outcome: g.Outcome, Why: g.Why}))
+			re.put(r, re.step(k, r, &Verdict{Outcome: g.Outcome, Why: g.Why, Confirmed: g.Since}))
 		}
 	}
 }

@@ -156,8 +156,11 @@ func stepGap(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, s
 			return rec
 		}
 		n := rec.clone()
-		if !n.Tick.IsZero() {
-			n.Ran += now.Sub(n.Tick)
+		if until := now; !n.Tick.IsZero() { // what was true is known up to the last answer
+			if !v.Confirmed.IsZero() && v.Confirmed.Before(now) {
+				until = v.Confirmed
+			}
+			n.Ran += max(until.Sub(n.Tick), 0)
 		}
 		n.Paused, n.Tick, n.Why, n.Note, n.Due = true, time.Time{}, v.Why, note, v.Recheck
 		return n

@@ -39,7 +39,8 @@ type memory struct {
 type gap struct {
 	Outcome  Outcome
 	Why      backend.Safe
-	Starting bool // not read yet: everything stays as it was
+	Starting bool      // not read yet: everything stays as it was
+	Since    time.Time // steady, of the last answer: what was true is not known to go on after it. Zero: not known
 }
 
 // ruleState is one rule's records and their groups.
