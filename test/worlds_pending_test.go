@@ -6,8 +6,6 @@ import "strings"
 const pendingList = `
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
 old failures under cron on a server without a Date | onset needs evidence
-a Date that stands still | sources that say too little
-a cache that serves bodies of a minute ago | sources that say too little
 `
 
 func pendingWorlds() map[string]string {
