@@ -22,7 +22,7 @@ func document() string {
 	funcs := template.FuncMap{"inc": func(i int) int { return i + 1 }, "needs": needsText}
 	var b strings.Builder
 	err := template.Must(template.New("alerts.md").Funcs(funcs).Parse(read("testdata/alerts.md.tmpl"))).
-		Execute(&b, map[string]any{"Rules": all, "Figures": read("testdata/figures.md")})
+		Execute(&b, map[string]any{"Rules": all, "Figures": read("testdata/figures.md") + "\n" + read("testdata/figures-sizes.md")})
 	if err != nil {
 		panic("template of docs/alerts.md: " + err.Error()) // a test executes it
 	}

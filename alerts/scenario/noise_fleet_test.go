@@ -24,13 +24,15 @@ type noisyFleet struct {
 	now      time.Time
 	step     time.Duration
 	sessions []*noisySession
+	size     int // workspaces, about
 	born     int // sessions so far
 	boxes    int // containers so far
 	dirs     int // scratch directories so far
 	version  int // of the application
 	kills    int64
 	booted   time.Time
-	rooted   bool // the root of the scratch directories can be written
+	free     float64 // share of the root
+	rooted   bool    // the root of the scratch directories can be written
 
 	// What the next poll of each source reports.
 	helix, docker, host, refs backend.Reading
@@ -68,6 +70,7 @@ type noisyWork struct {
 	phase            phase
 	idle             time.Time
 	box, dir         string
+	made             time.Time // when its container was
 	edit             func(*backend.Workspace)
 }
 
@@ -80,14 +83,15 @@ const (
 	phaseEvicted
 )
 
-func newNoisyFleet(seed uint64, step time.Duration) *noisyFleet {
+func newNoisyFleet(seed uint64, step time.Duration, size int) *noisyFleet {
 	f := &noisyFleet{rnd: rand.New(rand.NewPCG(seed, 24)), now: time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC), step: step, version: 1, rooted: true, kills: 3,
 		evictions: map[string]float64{}, recoveries: map[string]float64{}, lost: map[string]int{}, offset: map[string]time.Duration{}}
 	f.booted = f.now.Add(-31 * 24 * time.Hour)
-	for n := 0; n < 1140; { // about a twelfth of them rests at any time
+	for n := 0; n < size*114/100; { // about a twelfth of them rests at any time
 		n += len(f.begin(nil).work)
 	}
-	for range 14 { // leftovers of former crashes, which a nightly job removes before they are a day old
+	f.size = size
+	for range min(size, 14) { // leftovers of former crashes, which a nightly job removes before they are a day old
 		f.leftover(f.hours(0, 20))
 	}
 	return f
@@ -130,7 +134,7 @@ func (f *noisyFleet) open(s *noisySession) {
 	for _, w := range s.work {
 		k := workKey(w)
 		f.helix.Ended = slices.DeleteFunc(f.helix.Ended, func(x backend.Key) bool { return x == k })
-		*w = noisyWork{in: s, name: w.name, state: "open", box: w.box, dir: w.dir, idle: f.now.Add(f.between(0, 40*time.Minute)), edit: w.edit}
+		*w = noisyWork{in: s, name: w.name, state: "open", box: w.box, made: w.made, dir: w.dir, idle: f.now.Add(f.between(0, 40*time.Minute)), edit: w.edit}
 		if w.attempt = f.now.Add(-f.between(0, f.step)); w.attempt.Add(f.between(2*time.Second, 35*time.Second)).Before(f.now) {
 			w.success = w.attempt
 		} else {

@@ -99,7 +99,7 @@ func workspaceTroubles() []trouble {
 				}
 			}
 		}, also: []string{"failed-too-long", "hammered-and-failing", "misclassified-transient"}},
-		{rule: "error-burst", begin: func(f *noisyFleet, name string) func() {
+		{rule: "error-burst", after: time.Minute, begin: func(f *noisyFleet, name string) func() {
 			return f.outage(name, 16, func(int) string { return "WorkspaceFailedError: bucket agents-prod is not reachable" })
 		}, also: []string{"failed-too-long", "hammered-and-failing", "error-chaos"}},
 		{rule: "error-chaos", begin: func(f *noisyFleet, name string) func() {
@@ -155,7 +155,7 @@ func workspaceTroubles() []trouble {
 				})
 			}
 			return nil
-		}, after: time.Minute, wide: true},
+		}, after: 2 * time.Minute, wide: true},
 	}
 }
 
@@ -218,7 +218,7 @@ func groundTroubles() []trouble {
 			f.dir("/tmp/helix-ws-"+name, f.now.Add(-24*time.Hour-time.Minute), 5_000_000, false)
 			return nil
 		}},
-		{rule: "host-oom", begin: func(f *noisyFleet, _ string) func() { f.kills += 2; f.hostNow(); return nil }},
+		{rule: "host-oom", polls: 1, begin: func(f *noisyFleet, _ string) func() { f.kills += 2; f.hostNow(); return nil }},
 		{rule: "host-restarted", begin: func(f *noisyFleet, _ string) func() { f.booted, f.kills = f.now, 0; f.hostNow(); return nil }, wide: true},
 		{rule: "source-down", polls: 2, begin: func(f *noisyFleet, _ string) func() { // the third poll that fails
 			f.lost["metrics"] = 20

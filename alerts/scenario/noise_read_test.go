@@ -78,7 +78,7 @@ func (f *noisyFleet) tell(w *noisyWork) {
 // startBox creates the container of a workspace. The reference to it is saved up to a minute later.
 func (f *noisyFleet) startBox(w *noisyWork) {
 	f.boxes++
-	w.box = fmt.Sprintf("%064d", f.boxes)
+	w.box, w.made = fmt.Sprintf("%064d", f.boxes), f.now
 	f.makeDir(w) // it is mounted into the container
 	f.box(w, backend.SandboxRunning)
 	box := w.box
@@ -108,7 +108,7 @@ func (f *noisyFleet) container(w *noisyWork, class backend.SandboxClass) *backen
 	limit := int64(4 << 30)
 	return &backend.Sandbox{Meta: backend.Meta{Key: noisyBoxKey(w.box)}, Name: backend.Clean(w.in.id+"-"+w.name, 60), Provider: backend.Text("docker"), IsSandbox: true,
 		Image: backend.Text("agents/box:7"), Reported: backend.Clean(string(class), 20), Class: class, Session: backend.MustID(w.in.id), Workspace: backend.MustID(w.name),
-		CreatedAt: backend.Known(f.now), StartedAt: backend.Known(f.now), FinishedAt: backend.NotApplicable[time.Time](), OOMKilled: backend.Known(false), RestartCount: backend.Known(0),
+		CreatedAt: backend.Known(w.made), StartedAt: backend.Known(f.now), FinishedAt: backend.NotApplicable[time.Time](), OOMKilled: backend.Known(false), RestartCount: backend.Known(0),
 		Usage: backend.Known(backend.Usage{At: f.now, CPU: backend.Known(f.rnd.Float64()), Mem: backend.Known(int64(float64(limit) * (0.2 + 0.6*f.rnd.Float64()))), MemLimit: backend.Known(limit)})}
 }
 
@@ -162,8 +162,9 @@ func (f *noisyFleet) leftover(age time.Duration) {
 // hostNow is the host as it is read at every poll.
 func (f *noisyFleet) hostNow() {
 	total := int64(256 << 30)
+	f.free = min(max(f.free+0.002*(f.rnd.Float64()-0.5), 0.4), 0.5) // builds fill it and are cleaned up
 	root := backend.Root{Path: backend.Text("/tmp"), Exists: backend.Known(true), Writable: backend.Known(f.rooted), ReadOnly: backend.Known(!f.rooted), FSType: backend.Text("ext4"),
-		Bytes: backend.Known(total), BytesFree: backend.Known(int64(float64(total) * (0.4 + 0.1*f.rnd.Float64()))), Inodes: backend.Known[int64](10_000_000), InodesFree: backend.Known[int64](9_000_000)}
+		Bytes: backend.Known(total), BytesFree: backend.Known(int64(float64(total) * f.free)), Inodes: backend.Known[int64](10_000_000), InodesFree: backend.Known[int64](9_000_000)}
 	k := backend.Key{Kind: backend.KindHost, Source: "host", ID: backend.MustID(noisyHost)}
 	f.host.Hosts = []*backend.Host{{Meta: backend.Meta{Key: k}, Name: backend.Text(noisyHost), BootedAt: backend.Known(f.booted), MemTotal: backend.Known(total),
 		MemAvailable: backend.Known(int64(float64(total) * (0.1 + 0.5*f.rnd.Float64()))), OOMKills: backend.Known(f.kills), Roots: []backend.Root{root}}}

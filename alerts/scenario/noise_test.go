@@ -73,9 +73,9 @@ type noisyRun struct {
 	figures
 }
 
-func playNoise(t *testing.T, seed uint64, step, day time.Duration, list []trouble) figures {
+func playNoise(t *testing.T, seed uint64, step, day time.Duration, size int, list []trouble) figures {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the day is many short-lived States
-	f := newNoisyFleet(seed, step)
+	f := newNoisyFleet(seed, step, size)
 	r := &noisyRun{t: t, fleet: f, engine: alerts.NewEngine(rules.Defaults(), "test"), firing: map[string]bool{}, pending: map[string]bool{}}
 	r.step = step
 	began := f.now
@@ -182,7 +182,7 @@ func TestNoisyDay(t *testing.T) {
 	if raced {
 		day = min(day, 2*time.Hour)
 	}
-	r := playNoise(t, *noisySeed, *noisyPoll, day, troubles())
+	r := playNoise(t, *noisySeed, *noisyPoll, day, 1000, troubles())
 	if r.states > 0 && r.seen/r.states < 1000 {
 		t.Errorf("only %d workspaces on average", r.seen/r.states)
 	}
@@ -202,9 +202,38 @@ func TestNoisyDay(t *testing.T) {
 	}
 }
 
+// consolePoll is the console's own interval.
+const consolePoll = 5 * time.Second
+
+// TestNoiseOfEachSize plays fleets of four sizes without any incident, polled as the console polls. The largest is played for
+// an hour, which is as many workspace-hours as the others' days and takes as long.
+func TestNoiseOfEachSize(t *testing.T) {
+	if testing.Short() || raced {
+		t.Skip("takes half a minute")
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, "The same work without any incident, polled every 5 seconds, on fleets of four sizes:\n\n"+
+		"| Workspaces | Played | Workspace-days | False alarms | Suspected and never fired | Info |\n|---|---|---|---|---|---|\n")
+	for _, x := range []struct {
+		size int
+		day  time.Duration
+	}{{3, 24 * time.Hour}, {10, 24 * time.Hour}, {50, 12 * time.Hour}, {1000, time.Hour}} {
+		r := playNoise(t, *noisySeed, consolePoll, x.day, x.size, nil)
+		if len(r.alarms) > 0 {
+			t.Errorf("%d workspaces: %d false alarms:\n%s", x.size, len(r.alarms), strings.Join(r.alarms, "\n"))
+		}
+		fmt.Fprintf(&b, "| %d | %s | %.1f | %d | %d | %d |\n", x.size, x.day.String()[:strings.Index(x.day.String(), "h")+1], r.workspaceDays, len(r.alarms), r.suspected, r.infos)
+	}
+	if !t.Failed() {
+		writtenTo(t, "figures-sizes.md", "TestNoiseOfEachSize", b.String())
+	}
+}
+
 // written holds the figures in the file that docs/alerts.md takes them from.
-func written(t *testing.T, want string) {
-	path := filepath.Join("..", "rules", "testdata", "figures.md")
+func written(t *testing.T, want string) { writtenTo(t, "figures.md", "TestNoisyDay", want) }
+
+func writtenTo(t *testing.T, name, test, want string) {
+	path := filepath.Join("..", "rules", "testdata", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -215,7 +244,7 @@ func written(t *testing.T, want string) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("the figures in %s are stale; run: go test ./alerts/scenario -run TestNoisyDay -update, then go test ./alerts/rules -run TestDocument -update\n%s", path, want)
+		t.Errorf("the figures in %s are stale; run: go test ./alerts/scenario -run %s -update, then go test ./alerts/rules -run TestDocument -update\n%s", path, test, want)
 	}
 }
 
