@@ -5,7 +5,6 @@ import "strings"
 // pendingList are the worlds that the console does not judge as it should yet, one a line, with the class of what is missing.
 const pendingList = `
 a log in which nothing is written for hours | a newest timestamp that stands still is never alone
-old failures under cron on a server without a Date | onset needs evidence
 `
 
 func pendingWorlds() map[string]string {

@@ -30,7 +30,7 @@ func whileUsed(env *alerts.Env, w *backend.Workspace, f facts, judge func() aler
 		return judge()
 	}
 	over := f.attempt.Add(restedAfter)
-	if f.attempt.IsZero() && f.worked.IsZero() && !s.MayRun() || !f.attempt.IsZero() && env.Now.After(over) {
+	if f.attempt.IsZero() && f.worked.IsZero() || !f.attempt.IsZero() && env.Now.After(over) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := judge()
