@@ -9,10 +9,12 @@ import (
 
 // diagnoseAgentOutOfMemory is for an agent whose own process or Durable Object runs out of memory.
 func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
-	d := Diagnosis{Checks: s.answers(
+	r := s.release()
+	d := Diagnosis{Release: r, Checks: s.answers(
 		s.agentOOM(),
 		s.agentMemory(),
 		s.fileCap(),
+		s.writeGuard(r),
 		s.bigGreps(),
 		s.byLines(question{"exhausted", "Do eviction retries run out?", "a log source that reads the agent's log"}, backend.MetricEvictionExhausted, "exhausted retries"),
 		s.eagerOpens(),
@@ -199,7 +201,11 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
 		d.do("Lower capabilities.fs.maxFileSizeMb; a write is held in memory whole.")
 	}
+	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
+		d.do("Let the agent write large files in chunks.")
+	}
 	if d.Mark("greps") == CannotTell {
+		d.do("An agent that raises maxGrepFileSizeMb again and again has a design fault: tell its owner.")
 		d.do("Cap searches with maxGrepFileSizeMb; what is skipped is listed in the result.")
 	}
 	if d.is("eager") || d.Mark("eager") == CannotTell {

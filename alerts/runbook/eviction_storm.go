@@ -20,13 +20,17 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 		s.storage(),
 		s.fullRoots(question{"full", "Is a root of scratch directories full?", "a tmpdir source on the hosts that run the agents"}),
 		s.hostMemory(),
+		s.kernelKills(),
 		s.sandboxOOM(),
 		s.parentRestarts(),
 		s.permanent(),
 		s.rollout(),
 		s.bounded(),
+		s.openedTogether(),
+		s.nextReset(),
 	)}
 	s.adviseEvictionStorm(&d)
+	s.recommend(&d)
 	return d
 }
 

@@ -24,6 +24,9 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 	)}
 	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
 	d.end(s.filesVanishedEndings())
+	if d.is("branch") && d.Ending == EndByDesign {
+		d.do("Tell the user: a branch starts with an empty workspace; the files are still in the session that it was branched from.")
+	}
 	if earlier := s.earlierSession(); d.denies && !earlier.IsEmpty() {
 		d.Conclusion, d.denies = backend.Textf("Possibly closed between sessions: %s.", earlier), false
 	}

@@ -25,6 +25,7 @@ func diagnoseSandboxWillNotEnd(s *subjectView) Diagnosis {
 		s.kept(),
 		s.otherUsers(),
 		s.destroyFails(),
+		s.imageOf(),
 		s.restartPolicy(),
 	)}
 	if s.wide && len(s.sandboxes) != 1 {
@@ -232,6 +233,22 @@ func (s *subjectView) destroyFails() Check {
 	return q.unsure("no error of this subject names destroy")
 }
 
+// imageOf names the image of a sandbox that runs on, for the release notes of its SDK.
+func (s *subjectView) imageOf() Check {
+	q := question{"image-version", "Which image does the stuck sandbox run?", "a container source, or the platform's list of instances"}
+	for _, sb := range s.sandboxes {
+		if sb.Image.IsEmpty() {
+			continue
+		}
+		sdk := backend.Safe{}
+		if s.session != nil && !s.session.SDKVersion.IsEmpty() {
+			sdk = backend.Textf("; its session declares sandbox SDK %s", s.session.SDKVersion)
+		}
+		return q.yes(s.from(&sb.Meta), "%s runs image %s%s", sb.Name, sb.Image, sdk)
+	}
+	return q.unsure("no image of this subject's sandboxes is read")
+}
+
 func (s *subjectView) restartPolicy() Check {
 	q := question{"restarts", "Does the platform start it again each time it ends?", "a container source"}
 	var seen *backend.Sandbox
@@ -297,5 +314,8 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.deny("Cannot tell whether it is leaked.")
 		d.do("Join sandboxes to sessions by a label, and read a session list.")
 		d.dont("Don't destroy a sandbox whose session is not known.")
+	}
+	if d.is("image-version") && (d.is("close-timeout") || d.is("destroy") || d.is("over")) {
+		d.do("Read the release notes of that image's SDK about destroy: %s.", sentence(d.fact("image-version")))
 	}
 }

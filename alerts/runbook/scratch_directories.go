@@ -14,6 +14,7 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 		p.piled(s),
 		s.byLines(question{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
 		s.byLines(question{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		s.closeCause(),
 		p.crashed(s),
 		p.inUse(s),
 		s.network(),
@@ -23,6 +24,21 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 	)}
 	s.adviseScratchDirectories(&d)
 	return d
+}
+
+// closeCause asks whether the lines of failed closes carry a cause, as they do since round 3.
+func (s *subjectView) closeCause() Check {
+	q := question{"before-3", "Is the framework older than round 3, whose lines of failed closes carry no cause?", "the line tmpdir close failed in the agent's log"}
+	t := s.tally(backend.MetricTmpdirCloseFailed, time.Hour)
+	switch {
+	case t.in.N == 0:
+		return q.unsure("no line of a failed close was read in the last hour")
+	case t.in.Sample.IsEmpty():
+		return q.unsure("the newest line is not kept")
+	case strings.Contains(t.in.Sample.String(), "tmpdir close failed"): // a line with a cause is kept as its cause
+		return q.yes(t.from, "the newest line carries no cause: a release before round 3 wrote it")
+	}
+	return q.no(t.from, "the newest line carries its cause: %s", backend.Clean(t.in.Sample.String(), 200))
 }
 
 // pile is the scratch directories that speak about the subject.
@@ -216,6 +232,16 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis) {
 	}
 	if d.is("pile") {
 		d.do("Remove only what is unchanged in its whole tree and held by nobody: sandglass clean --dry-run lists it.")
+	}
+	if d.is("before-3") {
+		d.do("Upgrade to round 3 or later: its lines of failed closes carry the cause.")
+	}
+	switch d.Mark("tmpfs") {
+	case Confirmed:
+		d.do("Leftovers on a tmpfs do not survive a reboot, and live workspaces do not either: sessions that must outlive a reboot need another tmpdirRoot, on a disk.")
+	case RuledOut:
+		d.do("Leftovers on a disk survive a reboot: remove them, or put tmpdirRoot on a tmpfs where no session must outlive a reboot.")
+	case CannotTell:
 	}
 	if d.is("held") {
 		d.do("End the processes that hold directories, if they are stray: space returns only when their last file is closed.")

@@ -12,6 +12,7 @@ import (
 func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),
+		s.undeclared(),
 		s.recovered(),
 		s.byErrors(question{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
 		s.byErrors(question{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
@@ -301,6 +302,9 @@ func workspaceFailedEndings() []ending {
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(workspaceFailedEndings())
 	s.concludeShares(d)
+	if d.is("failed") {
+		d.do("Tell the user: the workspace cannot be used until its cause is fixed; what they ask of it now is not done, and trying again does not help.")
+	}
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: others of this source fail for the same cause.")
 	}

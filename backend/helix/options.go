@@ -74,7 +74,7 @@ func Kind() backend.SourceKind {
 
 // elsewhere says where to look for runtimes that have no workspaces to poll: they refuse at run start.
 var elsewhere = map[string]string{
-	"temporal":             "the Temporal web interface or `temporal workflow list`",
+	"temporal":             "Temporal's own web UI and metrics, or with `temporal workflow list`",
 	"dbos":                 "the DBOS console or its workflow tables",
 	"cloudflare-workflows": "`wrangler workflows instances list`",
 }

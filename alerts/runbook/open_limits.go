@@ -1,0 +1,120 @@
+package runbook
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+var instancesText = regexp.MustCompile(`(?i)max_instances\D{0,16}(\d{1,6})`)
+
+// instanceLimit is the platform's limit of instances, as an error names it.
+func (s *subjectView) instanceLimit() (int, bool) {
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesQuota == 0 {
+			continue
+		}
+		if m := instancesText.FindStringSubmatch(e.text.String()); m != nil {
+			if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// openedTogether asks how many workspaces of how many sessions were opened at one moment.
+func (s *subjectView) openedTogether() Check {
+	q := question{"opened", "How many workspaces of how many sessions open at once?", "lastAttemptAt in the snapshots of running sessions"}
+	var all []time.Time
+	for _, w := range s.workspaces {
+		if at, ok := w.LastAttemptAt.Get(); ok {
+			all = append(all, at)
+		}
+	}
+	n, newest := alerts.Together(all, time.Second)
+	sessions := map[backend.ID]int{}
+	for _, w := range s.workspaces {
+		if at, ok := w.LastAttemptAt.Get(); ok && !at.After(newest) && newest.Sub(at) <= time.Second {
+			sessions[w.Key.Parent]++
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return q.unsure("no attempt is known")
+	case n > 1:
+		return q.yes(s.newest(), "%s of %s were tried within one second, at %s", plural(n, "workspace"), plural(len(sessions), "session"), stamp(newest))
+	}
+	return s.settle(q.no(s.newest(), "no two attempts fall within one second"), q)
+}
+
+// nextReset counts down to the next automatic reset of a failed entry.
+func (s *subjectView) nextReset() Check {
+	q := question{"auto-reset", "When does the next automatic reset come?", "resetAfterMs in the aggregate route or in a declaration, and lastAttemptAt of the failed entries"}
+	failed, declared := 0, 0
+	var next time.Time
+	var of *backend.Workspace
+	for _, w := range s.workspaces {
+		if w.Class != backend.ClassFailed {
+			continue
+		}
+		failed++
+		after, ok := w.ResetAfter.Get()
+		at, tried := w.LastAttemptAt.Get()
+		if !ok || after <= 0 || !tried {
+			continue
+		}
+		declared++
+		if due := at.Add(after); due.After(s.now) && (next.IsZero() || due.Before(next)) {
+			next, of = due, w
+		}
+	}
+	switch {
+	case of != nil:
+		return q.yes(s.from(&of.Meta), "in %s at the latest, %s: resetAfterMs is %s", backend.Age(next.Sub(s.now)), of.Key.Safe(), known(of.ResetAfter, spanText))
+	case failed == 0 && len(s.workspaces) > 0:
+		return s.settle(q.no(s.newest(), "no entry is failed"), q)
+	case declared > 0:
+		return q.unsure("resetAfterMs has passed for each failed entry since its last attempt")
+	}
+	return q.unsure("resetAfterMs is not declared; take it as off")
+}
+
+// recommend gives a number for each knob of opens where a limit is known, and says why both are needed.
+func (s *subjectView) recommend(d *Diagnosis) {
+	if limit, ok := s.instanceLimit(); ok {
+		running := map[backend.ID]bool{}
+		for _, w := range s.workspaces {
+			running[w.Key.Parent] = true
+		}
+		d.do("The limit is %d instances: set maxGlobalConcurrentOpens to %d and workspaceMaxConcurrentOpens to %d (%d over %s).",
+			limit, limit, max(1, limit/max(1, len(running))), limit, plural(len(running), "session"))
+	} else if d.is("quota") {
+		d.do("Read max_instances of the platform: set maxGlobalConcurrentOpens to it, and workspaceMaxConcurrentOpens to it divided by the running sessions.")
+	}
+	d.do("Set both limits: the session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")
+}
+
+// kernelKills reads the kernel's own counter of kills for memory.
+func (s *subjectView) kernelKills() Check {
+	q := question{"kernel-kills", "Does the kernel kill processes for memory?", "a tmpdir source on the host that runs the agents"}
+	for _, h := range s.hosts() {
+		if x := s.firingOn("host-oom", h.Key); x != nil {
+			return q.saysAlert(x)
+		}
+	}
+	for _, h := range s.hosts() {
+		n, ok := h.OOMKills.Get()
+		switch {
+		case !ok:
+		case n == 0:
+			return q.no(s.from(&h.Meta), "the kernel of %s has killed nothing for memory since it booted", h.Name)
+		default:
+			return q.unsure("the kernel of %s has killed %d processes for memory since it booted; when is not known", h.Name, n)
+		}
+	}
+	return q.unsure("no host's counter of kills is read")
+}

@@ -1,0 +1,120 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/backend"
+)
+
+func TestPage1TellsTheUserAndOffersThatNoWorkspaceIsDeclared(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, counts: lines("app-log", backend.MetricWorkspaceFailed, "s1", 12)}
+	d := w.diagnose("1", wsKey("s1", "box"))
+	want(t, d, map[string]Mark{"lines": Confirmed, "undeclared": RuledOut})
+	if !strings.Contains(factOf(t, d, "lines"), "WorkspaceFailedError lines in the last hour: 12") || !anyHas(d.Do, "Tell the user") {
+		t.Errorf("%s, %v", factOf(t, d, "lines"), d.Do)
+	}
+	always404 := world{sessions: []*backend.Session{session("s1", false, func(s *backend.Session) {
+		s.ListedRunning, s.Answer = backend.Known(true), backend.AnswerIdle
+	})}}.diagnose("1", sessionKey("s1"))
+	if fact := factOf(t, always404, "undeclared"); !strings.Contains(fact, "the agent declares no workspace, or the server does not publish") {
+		t.Error(fact)
+	}
+}
+
+func TestPage2HasASentenceForTheUserOfABranch(t *testing.T) {
+	d := world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s0") })}}.diagnose("2", sessionKey("s1"))
+	if !anyHas(d.Do, "Tell the user: a branch starts with an empty workspace") {
+		t.Error(d.Do)
+	}
+}
+
+func TestPage3KnowsWhereWritesAreGuarded(t *testing.T) {
+	none := backend.NotApplicable[time.Time]()
+	times := func(w *backend.Workspace) { w.LastAttemptAt, w.LastSuccessAt = none, none }
+	for _, c := range []struct {
+		provider backend.Literal
+		edit     func(*backend.Workspace)
+		mark     Mark
+		says     string
+	}{
+		{"cloudflare-filestore", nil, Confirmed, "guards writes since rounds 2 to 4"},
+		{"cloudflare-sandbox", nil, Confirmed, "guards writes since rounds 2 to 4"},
+		{"cloudflare-sandbox", times, CannotTell, "the release is not known"},
+		{"local-bash", nil, RuledOut, "only cloudflare-filestore and cloudflare-sandbox"},
+		{"", nil, CannotTell, "not named"},
+	} {
+		w := healthy("s1", "box", provider(c.provider))
+		if c.edit != nil {
+			c.edit(w)
+		}
+		d := world{sessions: []*backend.Session{session("s1", true)}, workspaces: []*backend.Workspace{w}}.diagnose("3", wsKey("s1", "box"))
+		want(t, d, map[string]Mark{"write-guard": c.mark})
+		if fact := factOf(t, d, "write-guard"); !strings.Contains(fact, string(c.says)) {
+			t.Errorf("%s: %s", c.provider, fact)
+		}
+		if !anyHas(d.Do, "in chunks") || !anyHas(d.Do, "a design fault: tell its owner") {
+			t.Error(d.Do)
+		}
+	}
+}
+
+func TestPage4NamesTheImageAndItsReleaseNotes(t *testing.T) {
+	w := world{sessions: []*backend.Session{session("s1", false)}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Image = backend.Text("cloudflare/sandbox:0.8.11") })}}
+	d := w.diagnose("4", sbKey("b"))
+	want(t, d, map[string]Mark{"image-version": Confirmed})
+	if !anyHas(d.Do, "release notes of that image's SDK about destroy: b runs image cloudflare/sandbox:0.8.11") {
+		t.Error(d.Do)
+	}
+}
+
+func TestPage5ReadsTheReleaseFromACloseWithoutACause(t *testing.T) {
+	with := func(sample string) Diagnosis {
+		c := lines("app-log", backend.MetricTmpdirCloseFailed, "", 3)
+		for i := range c {
+			c[i].Sample = backend.Clean(sample, 200)
+		}
+		return world{counts: c, hosts: []*backend.Host{host()}}.diagnose("5", sourceKeyOf("app-log"))
+	}
+	d := with("workspace: tmpdir close failed")
+	want(t, d, map[string]Mark{"before-3": Confirmed})
+	if !anyHas(d.Do, "Upgrade to round 3 or later") {
+		t.Error(d.Do)
+	}
+	want(t, with("EBUSY: resource busy or locked"), map[string]Mark{"before-3": RuledOut})
+	want(t, world{}.diagnose("5", sourceKeyOf("helix-eu")), map[string]Mark{"before-3": CannotTell})
+}
+
+func TestPage5SaysWhatARebootLeaves(t *testing.T) {
+	for kind, says := range map[backend.Literal]string{"ext4": "Leftovers on a disk survive a reboot", "tmpfs": "need another tmpdirRoot"} {
+		w := world{hosts: []*backend.Host{host(func(h *backend.Host) { h.Roots[0].FSType = backend.Text(kind) })}}
+		if d := w.diagnose("5", hostKey()); !anyHas(d.Do, says) {
+			t.Errorf("%s: %v", kind, d.Do)
+		}
+	}
+}
+
+func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
+	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
+	d := w.diagnose("7", sourceKeyOf("helix-eu"))
+	if !anyHas(d.Do, "The limit is 20 instances: set maxGlobalConcurrentOpens to 20 and workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "fairness among its workspaces") {
+		t.Error(d.Do)
+	}
+	soon := func(w *backend.Workspace) {
+		w.ResetAfter, w.LastAttemptAt = backend.Known(5*time.Minute), at(2*time.Minute)
+	}
+	d = world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "boom", soon)}}.diagnose("7", sourceKeyOf("helix-eu"))
+	want(t, d, map[string]Mark{"auto-reset": Confirmed})
+	if fact := factOf(t, d, "auto-reset"); !strings.Contains(fact, "in 3m at the latest, s1/box: resetAfterMs is 5m") {
+		t.Error(fact)
+	}
+	together := world{workspaces: []*backend.Workspace{healthy("s1", "a"), healthy("s1", "b"), healthy("s2", "a")}}.diagnose("7", sourceKeyOf("helix-eu"))
+	if fact := factOf(t, together, "opened"); !strings.Contains(fact, "3 workspaces of 2 sessions were tried within one second") {
+		t.Error(fact)
+	}
+	kills := world{hosts: []*backend.Host{host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](4) })}}.diagnose("7", hostKey())
+	if fact := factOf(t, kills, "kernel-kills"); !strings.Contains(fact, "has killed 4 processes for memory since it booted") {
+		t.Error(fact)
+	}
+}
