@@ -302,10 +302,10 @@ func workspaceFailedEndings() []ending {
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(workspaceFailedEndings())
 	s.concludeShares(d)
-	if d.is("failed") {
-		d.do("Tell the user: the workspace cannot be used until its cause is fixed; what they ask of it now is not done, and trying again does not help.")
-	}
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: others of this source fail for the same cause.")
+	}
+	if d.is("failed") {
+		d.do("Tell the user: the workspace cannot be used until its cause is fixed; what they ask of it now is not done, and trying again does not help.")
 	}
 }
