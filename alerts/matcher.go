@@ -204,6 +204,15 @@ func (ms Matchers) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Outdated reports whether a matcher names a cause as a former version of this program compared it: no alert has such a
+// fingerprint any more.
+func (ms Matchers) Outdated() bool {
+	return slices.ContainsFunc(ms, func(m Matcher) bool {
+		version, _, found := strings.Cut(m.Value, ":")
+		return m.Label == LabelFingerprint && m.Op == "=" && found && version != causeVersion
+	})
+}
+
 // Match reports whether all matchers match.
 func (ms Matchers) Match(labels map[string]string) bool {
 	for _, m := range ms {

@@ -92,3 +92,13 @@ func FuzzMatchers(f *testing.F) {
 		}
 	})
 }
+
+func TestMatchersOfAFormerVersion(t *testing.T) {
+	for text, want := range map[string]bool{`cause_fingerprint="v2:0123456789ab"`: true, `cause_fingerprint="v3:0123456789ab"`: false,
+		`rule="x"`: false, `cause_fingerprint=~"v2:.*"`: false, `rule="x", cause_fingerprint="v1:0123456789ab"`: true} {
+		ms, err := ParseMatchers(text)
+		if err != nil || ms.Outdated() != want {
+			t.Errorf("%s is outdated: %v, %v", text, ms.Outdated(), err)
+		}
+	}
+}

@@ -193,6 +193,9 @@ func writeSilences(w io.Writer, r *reading) error {
 	for _, s := range list {
 		fmt.Fprintf(&b, "%s  %s left  %s\n  mutes %s now; %s: %s\n", s.ID, backend.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
 			plural(s.Matches, "alert"), s.Owner, s.Reason)
+		if s.Matchers.Outdated() {
+			b.WriteString("  it names a cause as a former version of sandglass did: silence again\n")
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

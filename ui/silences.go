@@ -126,6 +126,9 @@ func (v *silences) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		matches := kit.Span{Text: "mutes " + alertsCount(s.Matches)}
 		if s.Matches == 0 {
 			matches = kit.Span{Tone: theme.Warn, Text: "matches nothing now"}
+			if s.Matchers.Outdated() {
+				matches.Text = "matches nothing: it names a cause as a former version did; silence again"
+			}
 		}
 		if i > 0 {
 			doc.Blank()

@@ -92,7 +92,9 @@ func TestBurstIsNoRestart(t *testing.T) {
 // TestBurstOnsetNeedsEvidence: without a clock that can be used one reading does not say when failures began, and no reading
 // alone shows a trend. What was seen to work before is evidence.
 func TestBurstOnsetNeedsEvidence(t *testing.T) {
-	undated := func(w *backend.Workspace) { w.LastAttemptAt, w.LastSuccessAt = backend.Unknown[time.Time](), backend.Unknown[time.Time]() }
+	undated := func(w *backend.Workspace) {
+		w.LastAttemptAt, w.LastSuccessAt = backend.Unknown[time.Time](), backend.Unknown[time.Time]()
+	}
 	s := begin(t, burstRule)
 	for i := range 12 {
 		s.reads(fmt.Sprintf("s%02d/box", i), reading{state: "failed", err: oneCause(i), edit: undated})
