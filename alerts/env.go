@@ -34,7 +34,7 @@ type Env struct {
 	read      lastRead
 	past      map[backend.Key]Past
 	left      map[backend.Key]bool // sessions of which past has workspaces
-	owner     searchCursor // among the State's sessions
+	owner     searchCursor         // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }

@@ -41,7 +41,9 @@ func (r *registryNotPublished) Judge(env *alerts.Env, e backend.Entity, known al
 }
 
 // hadRegistry reports whether a session had workspaces, or has references.
-func hadRegistry(env *alerts.Env, s *backend.Session) bool { return env.HadWorkspaces(s) || hasRefs(env, s) }
+func hadRegistry(env *alerts.Env, s *backend.Session) bool {
+	return env.HadWorkspaces(s) || hasRefs(env, s)
+}
 
 // hasRefs reports whether a source of references has one of a session.
 func hasRefs(env *alerts.Env, s *backend.Session) bool {
