@@ -50,7 +50,7 @@ func nineIncidents() []incident {
 				Provider: "cloudflare-sandbox", Attempt: s.ms(incidentAge), Success: s.ms(incidentAge + 5*time.Minute)})
 		}, "capability-mismatch", "backupR2Binding", "snapshot", "capability-mismatch firing", "capability-mismatch firing"},
 		{"2", "files vanished", func(s *incidentSite) {
-			s.session("s2", incidentWorkspace{Name: "box", State: "open", LastError: "ENOENT: no such file or directory, open '" + s.scratch + "/helix-ws-Qq12Zz/main.py'",
+			s.session("s2", incidentWorkspace{Name: "box", State: "open", LastError: "ENOENT: no such file or directory, scandir '" + s.scratch + "/helix-ws-Qq12Zz'",
 				Provider: "local-bash", Attempt: s.ms(30 * time.Second), Success: s.ms(incidentAge)})
 		}, "files-vanished", "scratch directory", "cleaned", "files-vanished firing", "files-vanished firing"},
 		{"3", "the Durable Object runs out of memory", func(s *incidentSite) {

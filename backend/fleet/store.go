@@ -143,7 +143,7 @@ func (s *store) drop(k backend.Key, why backend.Safe, at time.Time) {
 // closeScopes concludes what complete scopes do not name.
 func (s *store) closeScopes(r *backend.Reading) {
 	for _, c := range append(slices.Clone(r.Scopes), r.Confirmed...) {
-		if c.Complete && c.Parent.IsZero() {
+		if c.Complete && (c.Parent.IsZero() || c.Kind == backend.KindTmpdir) { // a source of scratch directories reads one host
 			s.confirmed[confirmation{r.Source, c.Kind}] = r.At
 		}
 	}
