@@ -4,7 +4,6 @@ import "strings"
 
 // pendingList are the worlds that the console does not judge as it should yet, one a line, with the class of what is missing.
 const pendingList = `
-a log in which nothing is written for hours | a newest timestamp that stands still is never alone
 `
 
 func pendingWorlds() map[string]string {

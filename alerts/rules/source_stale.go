@@ -194,18 +194,17 @@ func (r *sourceStale) sweep(env *alerts.Env, h *fleet.SourceHealth, registry boo
 
 func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry bool, n *staleNote, v *alerts.Verdict) {
 	v.Outcome = alerts.False
-	old := !n.Newest.IsZero() && env.Now.Sub(n.Newest) > r.after || n.Silent
+	old := !n.Newest.IsZero() && env.Now.Sub(n.Newest) >= r.after || n.Silent
 	if !old || int(n.Active) < r.active {
 		return
 	}
 	v.Outcome, v.Runbook = alerts.True, "source"
 	who, what := "log lines name", "the newest attempt in its registries"
 	v.Cause = backend.Text("its registries do not move")
-	if registry {
-		v.Suspected = true
-		v.Why = backend.Text("a newest attempt that stands still is a hint only: it fires when the Date of its answers stands still, or their Age is too high")
-	}
+	v.Suspected = true // a newest timestamp that stands still is a hint, never alone a proof
+	v.Why = backend.Text("a newest attempt that stands still is a hint only: it fires when the Date of its answers stands still, or their Age is too high")
 	if !registry {
+		v.Why = backend.Text("a log without new lines is a hint only: nothing may have happened that it would tell")
 		v.Cause = backend.Text("its log is silent")
 		who, what = "registries show attempts of", "the newest line"
 	}
