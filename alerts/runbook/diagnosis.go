@@ -77,6 +77,9 @@ type Diagnosis struct {
 	// Knobs are the page's knobs with the values that are declared for the subject.
 	Knobs []KnobValue `json:"knobs,omitempty"`
 
+	// OnEngine says that the subject lives on hosts of one's own: the page then tells nothing of Durable Objects.
+	OnEngine bool `json:"-"`
+
 	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
 }
 
@@ -138,6 +141,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.led = s.leading(p.Number)
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
+	d.OnEngine = s.onEngine()
 	s.undenied(&d)
 	s.refuse(&d)
 	d.Knobs = p.values(s)

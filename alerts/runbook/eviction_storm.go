@@ -312,7 +312,6 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 		d.NoReset = backend.Text("a storm is suspected; a reset adds opens")
 	}
 	if storm {
-		d.do("Set resetAfterMs to about 5 minutes, so that entries come back one by one when the cause is gone.")
 		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
 	}
 	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")

@@ -95,7 +95,46 @@ func (s *subjectView) recommend(d *Diagnosis) {
 	} else if d.is("quota") {
 		d.do("Read max_instances of the platform: set maxGlobalConcurrentOpens to it, and workspaceMaxConcurrentOpens to it divided by the running sessions.")
 	}
+	s.recommendTimes(d)
 	d.do("Set both limits: the session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")
+}
+
+// What the framework's documentation gives for knobs of retries, resets and closes.
+const (
+	defaultRetries = 3
+	advisedReset   = 5 * time.Minute
+)
+
+// recommendTimes gives numbers for retries, the automatic reset and the close, or says how to work them out.
+func (s *subjectView) recommendTimes(d *Diagnosis) {
+	retries, reset, end := 0, time.Duration(0), time.Duration(0)
+	for _, w := range s.workspaces {
+		retries = max(retries, w.RetryAttempts.Or(0))
+		if at := w.ResetAfter.Or(0); at > 0 && (reset == 0 || at < reset) {
+			reset = at
+		}
+		end = max(end, w.CloseTimeout.Or(0))
+	}
+	switch {
+	case d.is("permanent"):
+		d.do("Set transientRetryAttempts to 0 until the provider throws that error as permanent: no retry cures it.")
+	case retries > defaultRetries && (d.is("retries") || d.is("quota") || d.is("storm")):
+		d.do("transientRetryAttempts is %d: set it to %d, its default, about 10s of waiting.", retries, defaultRetries)
+	case d.is("retries"):
+		d.do("Work transientRetryAttempts out from the errors: its default %d waits about 10s; what does not pass within that gains nothing by more.", defaultRetries)
+	}
+	switch {
+	case reset > 0 && reset < advisedReset:
+		d.do("resetAfterMs is %d (%s): set it to %d (%s).", reset.Milliseconds(), spanText(reset), advisedReset.Milliseconds(), spanText(advisedReset))
+	case reset == 0 && d.is("storm"):
+		d.do("Set resetAfterMs to %d (%s), so that entries come back one by one when the cause is gone.", advisedReset.Milliseconds(), spanText(advisedReset))
+	}
+	if t := s.tally(backend.MetricCloseTimeout, time.Hour); t.in.N > 0 {
+		if end == 0 {
+			end = defaultCloseTimeout
+		}
+		d.do("Closes ran over closeTimeoutMs (%d). Work it out: the slowest close that ended, and half as much again; a close that hangs needs no larger number.", end.Milliseconds())
+	}
 }
 
 // kernelKills reads the kernel's own counter of kills for memory.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 )
 
@@ -117,4 +118,29 @@ func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	if fact := factOf(t, kills, "kernel-kills"); !strings.Contains(fact, "has killed 4 processes for memory since it booted") {
 		t.Error(fact)
 	}
+}
+
+func TestPage7GivesANumberForEachKnob(t *testing.T) {
+	d := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached"), board: storming()}.diagnose("7", sourceKeyOf("helix-eu"))
+	if !anyHas(d.Do, "Set resetAfterMs to 300000 (5m)") {
+		t.Error(d.Do)
+	}
+	knobs := func(w *backend.Workspace) {
+		w.ResetAfter, w.RetryAttempts, w.CloseTimeout = backend.Known(30*time.Second), backend.Known(9), backend.Known(20*time.Second)
+	}
+	w := world{board: storming(), counts: lines("app-log", backend.MetricCloseTimeout, "", 6)}
+	for _, x := range evicted("WorkspaceFailedError: max_instances (20) reached") {
+		knobs(x)
+		w.workspaces = append(w.workspaces, x)
+	}
+	d = w.diagnose("7", sourceKeyOf("helix-eu"))
+	for _, says := range []string{"transientRetryAttempts is 9: set it to 3", "resetAfterMs is 30000 (30s): set it to 300000 (5m)", "closeTimeoutMs (20000)"} {
+		if !anyHas(d.Do, says) {
+			t.Errorf("no %q in %v", says, d.Do)
+		}
+	}
+}
+
+func storming() *alerts.Board {
+	return &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring, Confirmed: now}}}
 }

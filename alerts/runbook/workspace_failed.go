@@ -41,12 +41,6 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 	return d
 }
 
-// onEngine reports whether the subject lives in a local container engine.
-func (s *subjectView) onEngine() bool {
-	p := s.provider()
-	return p == "docker" || p == "" && len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker"
-}
-
 // failedEntry asks for entries that fail, by their state or by their times.
 func (s *subjectView) failedEntry() Check {
 	q := question{"failed", "Does an entry fail, and with which error?", "a registry snapshot of the session while it runs"}
@@ -256,7 +250,7 @@ func (s *subjectView) failingByCause() failures {
 }
 
 // workspaceFailedEndings are what incident 1 can come to, the first that is true.
-func workspaceFailedEndings() []ending {
+func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
 			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: it would be opened anew.", noReset: "it works"},
@@ -264,7 +258,7 @@ func workspaceFailedEndings() []ending {
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
 		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
-			do: "Run the agent on the JS runtime or in a Durable Object, or take its workspaces out.", dont: "Don't retry or reset: there is no registry that could open anything.",
+			do: s.otherRuntime(), dont: "Don't retry or reset: there is no registry that could open anything.",
 			noReset: "this runtime has no workspaces"},
 		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
 			do: "Free instances or raise max_instances first, bound opens to that number, then reset.", dont: "Don't reset before there is room: every reset asks for one more instance.",
@@ -300,7 +294,7 @@ func workspaceFailedEndings() []ending {
 }
 
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
-	d.end(workspaceFailedEndings())
+	d.end(s.workspaceFailedEndings())
 	s.concludeShares(d)
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: others of this source fail for the same cause.")

@@ -98,6 +98,7 @@ func (p Page) Markdown(f *views.Frame) string {
 	if !ok {
 		page = &runbook.Page{Title: backend.Clean(p.Rule, 80)}
 	}
+	page = page.Fitting(f.Diagnoses[p.Question])
 	if p.Rule == "" {
 		return page.Advice(runbook.LocalOf(f.Local, page.Number)) // nobody knows which of its rules it is about
 	}
