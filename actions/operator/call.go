@@ -17,7 +17,7 @@ import (
 
 // Call is what is done to one target: a request or a command.
 type Call struct {
-	URL      string            `toml:"url" doc:"request: where it goes; {session} {workspace} {sandbox} {name} {id} {provider} {source} are escaped into path and query"`
+	URL      string            `toml:"url" doc:"request: where it goes; {session} {workspace} {sandbox} {name} {id} {provider} {ref} {source} are escaped into path and query"`
 	Method   string            `toml:"method" doc:"request: POST, PUT, PATCH or DELETE"`
 	Headers  map[string]string `toml:"headers" doc:"request: plain headers, placeholders allowed; the credential belongs into the table act"`
 	Body     string            `toml:"body" doc:"request: a JSON document; placeholders stand inside its strings"`
@@ -47,6 +47,9 @@ func targetNames(of backend.Kind) []string {
 
 func knownNames(of backend.Kind) []string {
 	names := append(targetNames(of), "source", "session", "provider")
+	if of == backend.KindWorkspace {
+		names = append(names, factRef)
+	}
 	if of == backend.KindSandbox {
 		names = append(names, "workspace")
 	}
@@ -167,6 +170,7 @@ const (
 	factProvider  = "provider"
 	factSuccess   = "last success"
 	factRequest   = "sends"
+	factRef       = "ref" // the sandbox that the stored reference names
 )
 
 // values gives the placeholders of a target. Everything comes from what the plan was made of.

@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 		{head + "url = \"http://h/{session}\"\nact.env = \"A\"\nact.file = \"b\"", `"act" in [[action]] "stop": give exactly one of env, file and command`},
 		{head + "url = \"http://h/{session}\"\nconfirm = \"enter\"", `f.toml:6:11: "confirm" in [[action]] "stop": "enter" is no gesture; write twice, yes, name or count`},
 		{head + "url = \"http://h/{session}\"\nverify = \"success advances\"", `only workspaces report a last success`},
-		{head + "url = \"http://h/{session}\"\nverify = \"state = failed\"", `is no condition; write none, gone, success advances, state == WORD or state != WORD`},
+		{head + "url = \"http://h/{session}\"\nverify = \"state = failed\"", `is no condition; write none, gone, success advances, ref == planned, state == WORD or state != WORD`},
 		{head + "url = \"http://h/{session}\"\nper_minute = 0", `0 is outside 1 to 600`},
 		{head + "url = \"http://h/{session}\"\ndeadline = \"0s\"", `must be longer than 0s and at most 2m0s`},
 		{head + "url = \"http://h/{session}\"\ndeadline = \"1h\"", `at most 2m0s`},

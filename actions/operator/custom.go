@@ -19,7 +19,7 @@ type Block struct {
 	States    []string `toml:"states" doc:"reported states that it is for; empty: any"`
 	Confirm   string   `toml:"confirm" doc:"the lightest gesture for one target: twice (its key), yes, name or count; several targets and production always ask for the count"`
 	PerMinute int      `toml:"per_minute" doc:"how many targets are acted on in a minute, at most"`
-	Verify    string   `toml:"verify" doc:"what a later reading must show: success advances, state == WORD, state != WORD, gone, or none"`
+	Verify    string   `toml:"verify" doc:"what a later reading must show: success advances, ref == planned, state == WORD, state != WORD, gone, or none"`
 	Call
 	Act wire.Credential `toml:"act" doc:"the acting credential, sent to the url only and read only while a confirmed plan runs"`
 }
@@ -90,7 +90,8 @@ func NewVerb(name string, opts backend.Options) (*Verb, error) {
 
 // Part performs the verb on a source of any kind. fingerprint identifies the cause of a failure, as in alerts.
 func (v *Verb) Part(deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
-	l := &targetReader{of: v.spec.Of, call: &v.block.Call, credential: v.block.Act.Header, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States}
+	l := &targetReader{of: v.spec.Of, call: &v.block.Call, credential: v.block.Act.Header, loses: backend.Clean(v.block.Loses, maxText), only: v.block.States,
+		ref: v.cond.kind == condRef || slices.Contains(v.block.uses(), factRef)}
 	if v.cond.kind == condSuccess {
 		l.fingerprint = fingerprint // the verdict compares causes, so a target with another one is another target
 	}

@@ -23,11 +23,11 @@ func Examples() []Example {
 			b.Effect = "its run stops at the next step and can be resumed"
 			b.Undo = "resume the session in your application"
 		}),
-		make("restore-checkpoint", "A verb of your own: brings the files of a workspace back.", func(b *Block) {
-			b.Of, b.URL, b.Verify, b.Confirm = "workspace", base+"/workspaces/{workspace}/restore", condSuccess, "name"
-			b.Body = `{"checkpoint": "latest"}`
-			b.Effect = "its files become those of the newest checkpoint of the same session"
-			b.Loses = "what was written since that checkpoint"
+		make("restore-checkpoint", "A verb of your own: brings the files of a workspace back. It is verified only on the sandbox of the reference that the plan named.", func(b *Block) {
+			b.Of, b.URL, b.Verify, b.Confirm = "workspace", base+"/workspaces/{workspace}/restore", condRef, "name"
+			b.Body = `{"ref": "{ref}"}`
+			b.Effect = "it is opened again on the sandbox that its stored reference names"
+			b.Loses = "what was written in another sandbox since that reference was stored"
 		}),
 		make("close-workspace", "A verb of your own: closes a workspace that nobody uses any more.", func(b *Block) {
 			b.Of, b.URL, b.Method, b.Verify, b.Confirm = "workspace", base+"/workspaces/{workspace}", http.MethodDelete, condGone, "name"

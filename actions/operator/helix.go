@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -55,7 +56,7 @@ func resetSpec() actions.Spec {
 
 func resetPart(o *HelixOptions, deps backend.Deps, fingerprint func(backend.Safe) string) actions.Part {
 	return actions.Part{
-		Targets:  &targetReader{of: backend.KindWorkspace, call: &o.Reset, credential: o.Act.Header, judge: resettable, fingerprint: fingerprint},
+		Targets:  &targetReader{of: backend.KindWorkspace, call: &o.Reset, credential: o.Act.Header, judge: resettable, fingerprint: fingerprint, ref: slices.Contains(o.Reset.uses(), factRef)},
 		Verifier: condition{kind: condSuccess}.verifier(fingerprint),
 		Open: func(ctx context.Context) (actions.Effect, error) {
 			return o.Reset.open(ctx, deps, o.Act)

@@ -20,6 +20,8 @@ type targetReader struct {
 	loses backend.Safe
 	// only are the reported states that the verb is for; empty: any.
 	only []string
+	// ref makes the stored reference a part of the identity.
+	ref bool
 	// judge excludes workspaces that the verb is not for; nil: none.
 	judge func(*backend.Workspace) backend.Safe
 	// fingerprint identifies the cause of a failure; nil: causes are no part of an identity.
@@ -29,13 +31,17 @@ type targetReader struct {
 // Look judges each key by the newest State.
 func (l *targetReader) Look(_ context.Context, q actions.Question) []actions.Candidate {
 	out := make([]actions.Candidate, 0, len(q.Keys))
+	var refs map[backend.ID][]*backend.Ref
+	if l.ref {
+		refs = refsBySession(q.State)
+	}
 	for _, k := range q.Keys {
-		out = append(out, l.candidate(k, q.State))
+		out = append(out, l.candidate(k, q.State, refs))
 	}
 	return out
 }
 
-func (l *targetReader) candidate(k backend.Key, s *fleet.State) actions.Candidate {
+func (l *targetReader) candidate(k backend.Key, s *fleet.State, refs map[backend.ID][]*backend.Ref) actions.Candidate {
 	c := actions.Candidate{Key: k, Label: k.Safe(), Name: k.Path().Raw()}
 	e := s.Entity(k)
 	if e == nil || k.Kind != l.of {
@@ -49,7 +55,7 @@ func (l *targetReader) candidate(k backend.Key, s *fleet.State) actions.Candidat
 	c.Identity = []actions.Fact{{Name: "id", Value: k.Path().Raw()}, {Name: "state", Value: e.StatusWord().String()}}
 	switch e := e.(type) {
 	case *backend.Workspace:
-		l.workspace(&c, e, s)
+		l.workspace(&c, e, s, refs)
 	case *backend.Session:
 		l.session(&c, e)
 	case *backend.Sandbox:
@@ -65,7 +71,7 @@ func (l *targetReader) candidate(k backend.Key, s *fleet.State) actions.Candidat
 	return c
 }
 
-func (l *targetReader) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State) {
+func (l *targetReader) workspace(c *actions.Candidate, w *backend.Workspace, s *fleet.State, refs map[backend.ID][]*backend.Ref) {
 	// The newest attempt is no part of the identity: what keeps trying and failing would be another one every time.
 	addFact(c, factSuccess, moment(w.LastSuccessAt))
 	if l.fingerprint != nil && !w.LastError.IsEmpty() {
@@ -73,6 +79,13 @@ func (l *targetReader) workspace(c *actions.Candidate, w *backend.Workspace, s *
 	}
 	addFact(c, factSandbox, sandboxOf(w, s).Raw())
 	addFact(c, factProvider, w.Provider.String())
+	if l.ref {
+		ref := storedRef(w, refs[w.Key.Parent])
+		addFact(c, factRef, ref.Raw())
+		if ref.IsZero() {
+			c.Why = backend.Text("no stored reference that is read names its sandbox, so no plan can name what to restore")
+		}
+	}
 	c.Useless = w.Class == backend.ClassFailed
 	if at, ok := w.LastAttemptAt.Get(); ok && w.Class == backend.ClassFailed {
 		c.CauseSeen = at
@@ -84,6 +97,7 @@ func (l *targetReader) workspace(c *actions.Candidate, w *backend.Workspace, s *
 	switch {
 	case w.Unreadable:
 		c.Why = backend.Text("its registry cannot be read any more")
+	case !c.Why.IsEmpty():
 	case w.Named && !l.call.namesWorkspace():
 		c.Why = backend.Text("the configured call says which session, but not which of its workspaces; put {workspace} into it")
 	case l.judge != nil:
@@ -140,6 +154,30 @@ func sandboxOf(w *backend.Workspace, s *fleet.State) backend.ID {
 			return backend.ID{}
 		}
 		found = box.Key.ID
+	}
+	return found
+}
+
+// refsBySession are the stored references, by their session.
+func refsBySession(s *fleet.State) map[backend.ID][]*backend.Ref {
+	out := map[backend.ID][]*backend.Ref{}
+	for r := range s.Refs.All() {
+		out[r.Session] = append(out[r.Session], r)
+	}
+	return out
+}
+
+// storedRef is the sandbox that a workspace's references name, among those of its session; zero when none does or two differ.
+func storedRef(w *backend.Workspace, refs []*backend.Ref) backend.ID {
+	var found backend.ID
+	for _, r := range refs {
+		if r.Workspace != w.Key.ID && (w.Named || !r.Workspace.IsZero()) || r.Sandbox.IsZero() {
+			continue
+		}
+		if !found.IsZero() && found != r.Sandbox {
+			return backend.ID{}
+		}
+		found = r.Sandbox
 	}
 	return found
 }

@@ -13,7 +13,7 @@ import (
 
 // condition is what later readings must show. The texts are those of the configuration.
 type condition struct {
-	kind string // none, gone, success, is, not
+	kind string // none, gone, success, ref, is, not
 	word string // a state
 }
 
@@ -21,16 +21,19 @@ const (
 	condNone    = "none"
 	condGone    = "gone"
 	condSuccess = "success advances"
+	condRef     = "ref == planned"
 )
 
-// parseCondition reads "none", "gone", "success advances", "state == X" and "state != X".
+// parseCondition reads "none", "gone", "success advances", "ref == planned", "state == X" and "state != X".
 func parseCondition(s string, of backend.Kind) (condition, error) {
 	s = strings.Join(strings.Fields(s), " ")
 	switch {
 	case s == condNone || s == condGone:
 		return condition{kind: s}, nil
-	case s == condSuccess && of == backend.KindWorkspace:
+	case (s == condSuccess || s == condRef) && of == backend.KindWorkspace:
 		return condition{kind: s}, nil
+	case s == condRef:
+		return condition{}, fmt.Errorf("only workspaces have a stored reference")
 	case s == condSuccess:
 		return condition{}, fmt.Errorf("only workspaces report a last success")
 	}
@@ -40,7 +43,7 @@ func parseCondition(s string, of backend.Kind) (condition, error) {
 			return condition{kind: op, word: word}, nil
 		}
 	}
-	return condition{}, fmt.Errorf("%q is no condition; write none, gone, success advances, state == WORD or state != WORD", s)
+	return condition{}, fmt.Errorf("%q is no condition; write none, gone, success advances, ref == planned, state == WORD or state != WORD", s)
 }
 
 // verifier returns what judges the condition; nil when nothing can.
@@ -76,6 +79,8 @@ func (v verifier) Verify(t actions.Target, issued time.Time, s *fleet.State) act
 		return accepted("it was not read since")
 	case stale, isWorkspace && w.Unreadable:
 		return accepted("it cannot be read now")
+	case v.cond.kind == condRef && isWorkspace:
+		return v.restored(t, issued, w, s)
 	case v.cond.kind == condSuccess && isWorkspace:
 		return v.success(t, issued, w)
 	case isState(e, v.cond.word) == (v.cond.kind == "=="):
@@ -117,6 +122,34 @@ func (v verifier) success(t actions.Target, issued time.Time, w *backend.Workspa
 		return actions.Verdict{Result: actions.ResultFailedAgain, Why: backend.Textf("the same cause: %v", said(w))}
 	}
 	return actions.Verdict{Result: actions.ResultFailed, Why: backend.Textf("with another cause: %v", said(w))}
+}
+
+// restored waits for a success on the sandbox that the plan's reference names. A success on another one is no restore.
+func (v verifier) restored(t actions.Target, issued time.Time, w *backend.Workspace, s *fleet.State) actions.Verdict {
+	i := slices.IndexFunc(t.Identity, func(f actions.Fact) bool { return f.Name == factRef })
+	if i < 0 {
+		return accepted("the plan named no reference")
+	}
+	out := v.success(t, issued, w)
+	if out.Result != actions.ResultVerified {
+		return out
+	}
+	planned, is := backend.MustID(t.Identity[i].Value), w.ProviderID
+	var refs []*backend.Ref
+	for r := range s.Refs.All() {
+		if r.Session == w.Key.Parent && s.ReadAt(&r.Meta).After(issued) {
+			refs = append(refs, r)
+		}
+	}
+	switch ref := storedRef(w, refs); {
+	case is.IsZero():
+		return accepted("it succeeded since; its registry does not say on which sandbox")
+	case is != planned:
+		return actions.Verdict{Result: actions.ResultFailed, Why: backend.Textf("it runs on %s; the plan named %s", is.Safe(), planned.Safe())}
+	case !ref.IsZero() && ref != planned:
+		return actions.Verdict{Result: actions.ResultFailed, Why: backend.Textf("its stored reference names %s; the plan named %s", ref.Safe(), planned.Safe())}
+	}
+	return actions.Verdict{Result: actions.ResultVerified, Why: backend.Textf("it succeeded since on %s, which the plan named", planned.Safe())}
 }
 
 // registryTick is how finely registries write times: what happened just after the issue carries the millisecond it began in.
