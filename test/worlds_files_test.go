@@ -185,7 +185,6 @@ type worldContainer struct {
 	startPeriod         time.Duration
 	memory, usage       int64
 	output              []string
-	checked             bool
 }
 
 type worldProbe struct {

@@ -94,7 +94,7 @@ func frameLen(s string) int {
 	s = s[:min(len(s), 400)]
 	open := strings.IndexByte(s, '(')
 	plain := strings.TrimPrefix(s, "async ")
-	word := strings.IndexAny(plain, " \t\n\xe2")
+	word := strings.IndexFunc(plain, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r >= 0x2000 && r < 0x3000 }) // punctuation too
 	if word < 0 {
 		word = len(plain)
 	}

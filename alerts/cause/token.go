@@ -115,8 +115,6 @@ func appendLower(b []byte, s string) []byte {
 	return b
 }
 
-func (r *Reader) at(s span) string { return string(r.Words[s.from:s.to]) }
-
 // word reads a token of letters.
 func (r *Reader) word(tok, key string) {
 	if len(tok) == 1 && tok[0] < 0x80 {

@@ -105,9 +105,6 @@ var carriers = setOf("attempt attempts try tries retry retries trace traceid req
 // spoken are the keys whose value says what went wrong.
 var spoken = setOf("error err reason msg message cause code type kind state status errno level syscall op operation title detail details description signal")
 
-// units follow a number that counts.
-var units = setOf("ms s sec secs second seconds m min minute minutes h hour hours d day days b kb mb gb tb kib mib gib bytes byte times attempts retries percent")
-
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {
