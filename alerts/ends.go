@@ -22,18 +22,16 @@ func ends(st *fleet.State) []backend.Event {
 	var order []string
 	for _, g := range st.Delta.Gone {
 		into := ended
-		switch g.Key.Kind {
-		case backend.KindSession:
-		case backend.KindWorkspace: // a paused session stays listed, and its registry closes
+		if g.Key.Kind == backend.KindWorkspace { // a paused session stays listed, and its registry closes
 			owner := backend.Key{Kind: backend.KindSession, Source: g.Key.Source, ID: g.Key.Parent}
 			s := st.Session(owner)
 			if s == nil || s.Running.Or(true) || slices.ContainsFunc(ended[g.Key.Source], func(d fleet.Departure) bool { return d.Key == owner }) {
 				continue
 			}
 			g = fleet.Departure{Key: owner, Why: backend.Text("its registry closed"), At: g.At}
-		case backend.KindTmpdir:
+		} else if g.Key.Kind == backend.KindTmpdir {
 			into = removed
-		default:
+		} else if g.Key.Kind != backend.KindSession {
 			continue
 		}
 		if len(ended[g.Key.Source])+len(removed[g.Key.Source]) == 0 {

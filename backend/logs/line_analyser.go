@@ -169,10 +169,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	}
 	if m, counts := p1.class.metric(); counts {
 		of := k.of(m)
-		switch p1.class {
-		case ClassRead, ClassWrite:
+		if p1.class == ClassRead || p1.class == ClassWrite {
 			of.sandbox = string(r.sandbox)
-		case ClassLimitKill: // the kernel knows the container, and no session
+		} else if p1.class == ClassLimitKill { // the kernel knows the container, and no session
 			of = seriesKey{metric: m, sandbox: string(p1.causeIn(r.message, nil))}
 		}
 		a.tally.add(of, at, 1, false, p1.sampleOf(r, data))

@@ -175,9 +175,9 @@ func flagCell(p *fleet.SharedStorage, _ *views.Snapshot) Cell {
 		return None()
 	case fleet.FlagSet, fleet.FlagUnknown:
 		return text(plain(string(f)), theme.Normal)
-	default:
-		return text(plain(string(f)), theme.Warn)
+	case fleet.FlagUnset, fleet.FlagPartly, fleet.FlagInherit:
 	}
+	return text(plain(string(p.Flag())), theme.Warn)
 }
 
 func designCell(p *fleet.SharedStorage, c *views.Snapshot) Cell {
