@@ -40,6 +40,31 @@ func TestNoInputTalksAnotherDown(t *testing.T) {
 	s.quiet(stormRule)
 }
 
+// The alert names the providers that are evicted from, with how many of each.
+func TestAStormNamesItsProviders(t *testing.T) {
+	s := begin(t, stormRule)
+	look := func(lost int) {
+		for i := range 12 {
+			state, attempt, provider := "open", time.Second, "cloudflare-sandbox"
+			if i < lost {
+				state = "evicted"
+			}
+			if i >= 10 {
+				provider = "docker"
+			}
+			success := attempt
+			if state == "evicted" {
+				success = 10 * time.Minute
+			}
+			s.reads(fmt.Sprintf("s%02d/box", i), reading{state: state, attempt: attempt, success: success, provider: provider})
+		}
+	}
+	look(0)
+	s.every(5*time.Second, 10*time.Minute, func() { look(0) })
+	s.every(5*time.Second, 2*time.Minute, func() { look(11) })
+	wantEvidence(t, s.want(stormRule, alerts.StateFiring), "evicted now by provider: cloudflare-sandbox 10, docker 1")
+}
+
 // What a counter proved is not disproved by a registry that shows little of it.
 func TestARegistryDoesNotTalkACounterDown(t *testing.T) {
 	s := beginMetrics(t)

@@ -134,6 +134,9 @@ func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts
 			if slices.ContainsFunc(s.may, func(o siteID) bool { return storms[o] }) {
 				v = alerts.Verdict{Outcome: alerts.False} // one of them tells it
 			}
+			if v.Outcome == alerts.True {
+				v.Evidence = append(v.Evidence, r.byProvider(env, sites, id.home)...)
+			}
 			if key := s.key(id); v.Outcome == alerts.True || known.Finding(key) != "" {
 				out = append(out, alerts.Found{Key: key, Verdict: v})
 			}
