@@ -170,6 +170,14 @@ func (m Metric) Unsaid() (of Metric, is bool) {
 	return Metric(text), is
 }
 
+// CloseErrnos are the errors of failed closes that are counted apart.
+func CloseErrnos() []string {
+	return []string{"EACCES", "EBUSY", "EIO", "EMFILE", "ENFILE", "ENOENT", "ENOSPC", "ENOTDIR", "ENOTEMPTY", "EPERM", "EROFS", "ESTALE"}
+}
+
+// CloseFailedWith counts the failed closes that name an errno.
+func CloseFailedWith(errno string) Metric { return MetricTmpdirCloseFailed + Metric(":"+errno) }
+
 // Count is a number of things that happened at a time: an increase of a counter, or matched log lines. Adapters turn
 // cumulative counters into increases; the fleet keeps them in windows. A Count of 0 says that the source looked and
 // nothing happened: without any Count a window knows nothing.
@@ -216,6 +224,7 @@ const (
 	MetricHydrateFailed     Metric = "hydrate-failed" // lines: saved content could not be brought back, or a mount not be made
 	MetricRejectedWords     Metric = "rejected-words" // first words of rejected commands, each counted once for as long as its session goes on using it, at least once an hour
 	MetricReads             Metric = "reads"          // log lines that say that files of a workspace were read; no pattern is built in
+	MetricReadBytes         Metric = "read-bytes"     // what lines about reads name as their bytes
 	MetricWrites            Metric = "writes"         // … or written
 	MetricNamed             Metric = "session-named"  // log lines that name the session: it is known to run
 )

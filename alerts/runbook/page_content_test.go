@@ -144,3 +144,31 @@ func TestPage7GivesANumberForEachKnob(t *testing.T) {
 func storming() *alerts.Board {
 	return &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring, Confirmed: now}}}
 }
+
+func TestPage5CountsTheErrnosOfOneSession(t *testing.T) {
+	var c []backend.Count
+	for errno, n := range map[string]float64{"EACCES": 12, "ENOTEMPTY": 6} {
+		c = append(c, lines("app-log", backend.CloseFailedWith(errno), "s1", n)...)
+	}
+	c = append(c, lines("app-log", backend.CloseFailedWith("EBUSY"), "s2", 6)...)
+	w := world{sessions: []*backend.Session{session("s1", true), session("s2", true)}, counts: c}
+	for subject, says := range map[backend.Key]string{
+		sessionKey("s1"):        "session s1: EACCES 12, ENOTEMPTY 6",
+		sessionKey("s2"):        "session s2: EBUSY 6",
+		sourceKeyOf("helix-eu"): "session s1 has the most of 2 sessions: EACCES 12, ENOTEMPTY 6",
+	} {
+		d := w.diagnose("5", subject)
+		if fact := factOf(t, d, "close-errnos"); fact != says {
+			t.Errorf("%s: %q, want %q", subject.ID, fact, says)
+		}
+	}
+	want(t, world{}.diagnose("5", sourceKeyOf("helix-eu")), map[string]Mark{"close-errnos": CannotTell})
+}
+
+func TestPage3AddsUpTheBytesOfReads(t *testing.T) {
+	c := append(lines("app-log", backend.MetricReads, "s1", 6), lines("app-log", backend.MetricReadBytes, "s1", 600e6)...)
+	d := world{sessions: []*backend.Session{session("s1", true)}, counts: c}.diagnose("3", sessionKey("s1"))
+	if fact := factOf(t, d, "greps"); !strings.Contains(fact, "lines about reads in the last hour: 6 (together they name 600 MB)") {
+		t.Error(fact)
+	}
+}

@@ -14,6 +14,7 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 		p.piled(s),
 		s.byLines(question{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
 		s.byLines(question{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
+		s.closeErrnos(),
 		s.closeCause(),
 		p.crashed(s),
 		p.inUse(s),

@@ -5,11 +5,16 @@ import "sandglass/backend"
 // knownMetric reports whether some source counts this: one that is misspelt would be judged by no rule.
 func knownMetric(m backend.Metric) bool {
 	m, _ = m.Unsaid()
+	for _, e := range backend.CloseErrnos() {
+		if m == backend.CloseFailedWith(e) {
+			return true
+		}
+	}
 	switch m {
 	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
 		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,
 		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed,
-		backend.MetricRejectedWords, backend.MetricReads, backend.MetricWrites, backend.MetricNamed, backend.MetricLimitKills:
+		backend.MetricRejectedWords, backend.MetricReads, backend.MetricReadBytes, backend.MetricWrites, backend.MetricNamed, backend.MetricLimitKills:
 		return true
 	}
 	return false

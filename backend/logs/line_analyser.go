@@ -174,7 +174,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		} else if p1.class == ClassLimitKill { // the kernel knows the container, and no session
 			of = seriesKey{metric: m, sandbox: string(p1.causeIn(r.message, nil))}
 		}
-		a.tally.add(of, at, 1, false, p1.sampleOf(r, data))
+		sample := p1.sampleOf(r, data)
+		a.tally.add(of, at, 1, false, sample)
+		a.numbers(p1, of, at, data, sample)
 	}
 	if p1.class == ClassRejection {
 		a.rolls.full(rollupName(p1, r), at)
