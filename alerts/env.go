@@ -338,17 +338,17 @@ func (e *Env) Rate(series []backend.Series, window time.Duration) Measure {
 	return m
 }
 
-// Exceeds judges a rate against a threshold: certain either way once enough of the window was watched, suspected
+// Reaches judges a rate against a threshold, which counts itself: certain either way once enough of the window was watched, suspected
 // before that, no data when nothing can be said.
-func (m Measure) Exceeds(perSecond float64) (o Outcome, suspected bool) {
+func (m Measure) Reaches(perSecond float64) (o Outcome, suspected bool) {
 	switch {
-	case m.Samples > 0 && m.Least > perSecond:
+	case m.Samples > 0 && m.Least >= perSecond:
 		return True, false
 	case !m.Known:
 		return NoData, false
 	case m.Whole:
 		return False, false
-	case m.N >= 5 && m.PerSecond > perSecond:
+	case m.N >= 5 && m.PerSecond >= perSecond:
 		return True, true
 	case m.Half:
 		return False, false

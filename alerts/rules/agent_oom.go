@@ -17,7 +17,7 @@ type AgentOOMOptions struct {
 	Over     backend.Duration `toml:"over" doc:"the window of all counts, and how long the alert lasts after the newest sign"`
 	Restarts int              `toml:"restarts" doc:"process starts within the window that make memory suspect where nothing names it"`
 	Opens    int              `toml:"opens" doc:"workspaces of one session tried at one moment that count as eager opens"`
-	File     backend.Size     `toml:"file" doc:"a permitted file size above this counts as large writes"`
+	File     backend.Size     `toml:"file" doc:"a permitted file size from this counts as large writes"`
 }
 
 func agentOOMDefaults() *AgentOOMOptions {
@@ -337,7 +337,7 @@ func (r *agentOOM) before(env *alerts.Env, home string, session backend.ID, onse
 		supported = append(supported, backend.Text("eager opens"))
 		keep("before: %d workspaces of one session were tried within %s of each other", o.together, text(alerts.OpenedTogether))
 	}
-	if o.largest > r.file {
+	if o.largest >= r.file {
 		supported = append(supported, backend.Text("large writes"))
 		keep("before: files of %s may be written", bytesText(o.largest))
 	} else if read && trend.Sudden() {

@@ -107,8 +107,8 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series [
 	if note.Fingerprint != "" {
 		factor = r.leave // it is true already: it ends only well below the threshold
 	}
-	byCount, maybeCount := rejections.Exceeds(r.rejections * factor)
-	byBytes, maybeBytes := bytes.Exceeds(r.bytes * factor)
+	byCount, maybeCount := rejections.Reaches(r.rejections * factor)
+	byBytes, maybeBytes := bytes.Reaches(r.bytes * factor)
 	v := alerts.Verdict{Source: key.Source, Recheck: env.Now.Add(10 * time.Second), Note: alerts.NoteOf(&note)}
 	switch {
 	case byCount == alerts.True || byBytes == alerts.True:
@@ -177,7 +177,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 			least = "at least "
 		}
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("%s: %s%s rejected commands/s over %s (alert above %s)", who, least, number(rejections.PerSecond), text(r.over), number(r.rejections)),
+			Text:  backend.Textf("%s: %s%s rejected commands/s over %s (alert from %s)", who, least, number(rejections.PerSecond), text(r.over), number(r.rejections)),
 			Value: backend.Known(rejections.PerSecond), Unit: "1/s", Source: logs, At: rejections.Last,
 		})
 	}
@@ -192,7 +192,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	}
 	if bytes.N > 0 {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("%s: %s kB/s of log over %s (alert above %s kB/s)", who, number(bytes.PerSecond/1000), text(r.over), number(r.bytes/1000)),
+			Text:  backend.Textf("%s: %s kB/s of log over %s (alert from %s kB/s)", who, number(bytes.PerSecond/1000), text(r.over), number(r.bytes/1000)),
 			Value: backend.Known(bytes.PerSecond), Unit: "B/s", Source: logs, At: bytes.Last,
 		})
 	}
@@ -237,7 +237,7 @@ func (r *auditSaturation) began(env *alerts.Env, n *floodNote) alerts.Bounds {
 		}
 		seconds := r.over.Seconds()
 		return heldSince(env, r.over, func(sums []float64) bool {
-			return sums[0] > r.rejections*seconds || sums[1] > r.bytes*seconds
+			return sums[0] >= r.rejections*seconds || sums[1] >= r.bytes*seconds
 		}, rejections, bytes)
 	})
 }

@@ -10,7 +10,7 @@ import (
 // SkewOptions are the keys of `[rules.clock-skew]`.
 type SkewOptions struct {
 	Common
-	Beyond backend.Duration `toml:"beyond" doc:"by how much a source's clock may differ from ours"`
+	Beyond backend.Duration `toml:"beyond" doc:"from which difference between a source's clock and ours it is told"`
 }
 
 func skewDefaults() *SkewOptions {
@@ -33,7 +33,7 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 	var out []alerts.Found
 	for _, h := range env.State.Sources {
 		offset, is := h.ClockOffset.Get()
-		if known.Finding(h.Key) == "" && (!is || offset.Abs() <= r.beyond) {
+		if known.Finding(h.Key) == "" && (!is || offset.Abs() < r.beyond) {
 			continue
 		}
 		v := alerts.Verdict{Outcome: alerts.False, Source: h.Key.Source}
@@ -43,7 +43,7 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 			v.Outcome, v.Why = o, why
 		case !is:
 			v.Outcome, v.Why = alerts.NoData, backend.Text("its clock cannot be read now")
-		case offset.Abs() > r.beyond:
+		case offset.Abs() >= r.beyond:
 			way := "ahead of"
 			if offset < 0 {
 				way = "behind"
@@ -53,7 +53,7 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 			v.Fingerprint = alerts.Fingerprint("clock is " + way)
 			v.Detail, v.Confirmed = v.Cause, env.Ours(h.LastOK)
 			v.Evidence = []alerts.Evidence{{
-				Text:  backend.Textf("its clock is %s %s ours (alert beyond %s)", span(offset.Abs()), backend.Clean(way, 20), text(r.beyond)),
+				Text:  backend.Textf("its clock is %s %s ours (alert from %s)", span(offset.Abs()), backend.Clean(way, 20), text(r.beyond)),
 				Value: backend.Known(offset.Seconds()), Unit: "s", Source: h.Key.Source, At: h.LastOK,
 			}}
 			if others := r.alike(env, h.Key.Source, offset); others > 0 {
@@ -71,7 +71,7 @@ func (r *clockSkew) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fou
 func (r *clockSkew) alike(env *alerts.Env, source string, offset time.Duration) int {
 	n := 0
 	for _, h := range env.State.Sources {
-		if o, ok := h.ClockOffset.Get(); ok && h.Key.Source != source && o.Abs() > r.beyond && (o-offset).Abs() < r.beyond {
+		if o, ok := h.ClockOffset.Get(); ok && h.Key.Source != source && o.Abs() >= r.beyond && (o-offset).Abs() < r.beyond {
 			n++
 		}
 	}

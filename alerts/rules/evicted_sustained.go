@@ -14,7 +14,7 @@ type SustainedOptions struct {
 	Over   backend.Duration `toml:"over" doc:"the window that is looked at"`
 	Share  float64          `toml:"share" doc:"share of the window's polls that must find it evicted (0 to 1)"`
 	Leave  float64          `toml:"leave" doc:"the alert ends below this share"`
-	Failed backend.Duration `toml:"failed" doc:"attempts that fail for longer than this are left to hammered-and-failing; keep it equal to that rule's after"`
+	Failed backend.Duration `toml:"failed" doc:"attempts that fail for at least this long are left to hammered-and-failing; keep it equal to that rule's after"`
 }
 
 func sustainedDefaults() *SustainedOptions {
@@ -81,7 +81,7 @@ func (r *evictedSustained) judge(env *alerts.Env, w *backend.Workspace, f facts,
 	if n.Sustained {
 		limit = r.leave
 	}
-	sustained := share >= limit && !(f.failing() && f.attempt.Sub(base) > r.failed)
+	sustained := share >= limit && !(f.failing() && f.attempt.Sub(base) >= r.failed)
 	if n.Sustained != sustained {
 		n = own(note, n)
 		n.Sustained = sustained

@@ -187,7 +187,7 @@ func (r *evictionStorm) rages(env *alerts.Env, known alerts.Known, sites map[sit
 	if len(named) == 0 {
 		named = nameless
 	}
-	storms, _ := env.Rate(sites[id].evictions, r.over).Exceeds(r.rate)
+	storms, _ := env.Rate(sites[id].evictions, r.over).Reaches(r.rate)
 	if len(named) != 1 || len(homes) < 2 || storms != alerts.True {
 		return siteID{}, false
 	}

@@ -78,7 +78,7 @@ func (r *evictionStorm) byCounters(env *alerts.Env, s *site, m *storm, firing bo
 		x.outcome = alerts.False
 		return x
 	}
-	if x.outcome, x.suspected = m.evictions.Exceeds(limit); x.outcome == alerts.True && m.recovered() >= r.recovery {
+	if x.outcome, x.suspected = m.evictions.Reaches(limit); x.outcome == alerts.True && m.recovered() >= r.recovery {
 		x.outcome = alerts.False
 	}
 	if x.outcome == alerts.True {
@@ -155,7 +155,7 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 		return x
 	}
 	m.least, x.outcome = true, alerts.True
-	if float64(m.churned)/r.over.Seconds() <= r.rate && 2*m.churned < m.lost {
+	if float64(m.churned)/r.over.Seconds() < r.rate && 2*m.churned < m.lost {
 		x.suspected = true
 		x.why = backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
 			m.lost, m.total, m.churned)

@@ -118,7 +118,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 		})
 	case len(s.evictions) > 0:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text: backend.Textf("evictions %s/s, recovered by retry %s %% (storm above %s/s and below %s %%)",
+			Text: backend.Textf("evictions %s/s, recovered by retry %s %% (storm from %s/s and below %s %%)",
 				number(m.evictions.PerSecond), number(100*m.recovered()), number(r.rate), number(100*r.recovery)),
 			Value: backend.Known(m.evictions.PerSecond), Unit: "1/s", Source: s.evictions[0].Source, At: m.evictions.Last,
 		})

@@ -231,7 +231,7 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by storm
 		}
 		least := r.rate * r.over.Seconds()
 		return heldSince(env, r.over, func(sums []float64) bool {
-			return sums[0] > least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || len(s.evictions) == 0 && sums[3] >= least
+			return sums[0] >= least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || len(s.evictions) == 0 && sums[3] >= least
 		}, s.evictions, s.retries, s.exhausted, s.lines)
 	})
 	if !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {

@@ -51,7 +51,7 @@ func TestStormByRateAndRecovery(t *testing.T) {
 	if a.Source != "helix" || a.Runbook != "7" || a.Severity != alerts.SeverityCritical || !strings.HasPrefix(a.Cause.String(), "cloudflare-sandbox: ") || a.Providers != 1 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "evictions 1.6/s, recovered by retry 0 % (storm above 0.2/s and below 50 %)")
+	wantEvidence(t, a, "evictions 1.6/s, recovered by retry 0 % (storm from 0.2/s and below 50 %)")
 	if len(a.Trend) == 0 || a.TrendSpan != 15*time.Minute {
 		t.Error("no trend")
 	}
@@ -64,7 +64,7 @@ func TestStormDoesNotFireBelowTheRateOrWhenRetriesRecover(t *testing.T) {
 	s := beginMetrics(t)
 	s.evicts(0, 0)
 	s.look()
-	s.every(5*time.Second, 10*time.Minute, func() { s.evicts(1, 0) }) // exactly 0.2/s
+	s.every(6*time.Second, 10*time.Minute, func() { s.evicts(1, 0) }) // below 0.2/s
 	s.quiet(stormRule)
 	s = beginMetrics(t)
 	s.evicts(0, 0)

@@ -88,20 +88,20 @@ func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *failur
 // decide says whether the bounds prove that it has failed for longer than `after`.
 func (r *failedTooLong) decide(env *alerts.Env, n *failureRun, v *alerts.Verdict) {
 	early, late := v.Bounds.Earliest, v.Bounds.Latest
-	longer := !early.IsZero() && env.Now.Sub(early) > r.after
+	longer := !early.IsZero() && env.Now.Sub(early) >= r.after
 	goesOn := n.Attempts >= 2 && n.LastAttempt.Sub(n.FirstAttempt) >= r.apart
 	v.Corroborable = longer
-	if env.Now.Sub(late) > r.after || longer && goesOn {
+	if env.Now.Sub(late) >= r.after || longer && goesOn {
 		return
 	}
 	v.Suspected = true
-	v.Recheck = late.Add(r.after + 1)
+	v.Recheck = late.Add(r.after)
 	switch {
 	case longer:
 		v.Why = backend.Textf("one failed attempt is known, of %s: fires after another one at least %s later, when %d workspaces share the cause, or at %s",
 			env.Clock(late), text(r.apart), r.meta.Corroborate, env.Clock(late.Add(r.after)))
 	case !early.IsZero():
-		v.Recheck = early.Add(r.after + 1)
+		v.Recheck = early.Add(r.after)
 		v.Why = backend.Textf("failed, not yet for %s: it last worked at %s", text(r.after), env.Clock(early))
 	default:
 		v.Why = backend.Textf("when it began is not known: fires at %s unless it succeeds", env.Clock(late.Add(r.after)))

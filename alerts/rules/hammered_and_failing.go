@@ -115,19 +115,19 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	}
 	gap, age, longest := n.LastAttempt.Sub(base), env.Now.Sub(n.LastAttempt), env.State.LongestOperation
 	again := n.Attempts >= 2 || n.WasEvicted
-	stuck := !n.WasEvicted && longest > 0 && age > longest
+	stuck := !n.WasEvicted && longest > 0 && age >= longest
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()}}
-	runs := stuck && !(again && gap > r.after)
+	runs := stuck && !(again && gap >= r.after)
 	switch {
-	case again && gap > r.after, stuck:
-	case again && gap > r.after/2:
+	case again && gap >= r.after, stuck:
+	case again && gap >= r.after/2:
 		v.Suspected = true
-		v.Why = backend.Textf("fires when an attempt fails more than %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
+		v.Why = backend.Textf("fires when an attempt fails at least %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
 	default:
 		v.Outcome = alerts.False
 	}
 	if longest > 0 && !stuck && !n.WasEvicted {
-		v.Recheck = n.LastAttempt.Add(longest + 1)
+		v.Recheck = n.LastAttempt.Add(longest)
 	}
 	if v.Outcome == alerts.False {
 		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: soon(env, v.Recheck)}

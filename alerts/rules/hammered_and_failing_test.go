@@ -72,7 +72,7 @@ func TestHammeredOneAttemptStuck(t *testing.T) {
 	s := begin(t, hammeredRule)
 	s.reads("a/box", reading{state: "open", attempt: time.Second, success: 10 * time.Second})
 	s.look().quiet(hammeredRule)
-	s.after(299 * time.Second).quiet(hammeredRule) // exactly the longest operation
+	s.after(298 * time.Second).quiet(hammeredRule) // a second less than the longest operation
 	a := s.after(time.Second).want(hammeredRule, alerts.StateFiring)
 	if a.Cause.String() != "one attempt runs for 5m, longer than longest_operation 5m" {
 		t.Errorf("cause %q", a.Cause)
@@ -93,7 +93,7 @@ func TestHammeredWithoutAnySuccessCountsFromTheFirstSeen(t *testing.T) {
 	s := begin(t, hammeredRule)
 	s.attempts("a/box", "open", time.Time{})
 	s.look()
-	s.every(10*time.Second, 5*time.Minute, func() { s.attempts("a/box", "open", time.Time{}) })
+	s.every(10*time.Second, 5*time.Minute-10*time.Second, func() { s.attempts("a/box", "open", time.Time{}) })
 	s.want(hammeredRule, alerts.StatePending)
 	s.every(10*time.Second, 10*time.Second, func() { s.attempts("a/box", "open", time.Time{}) })
 	s.want(hammeredRule, alerts.StateFiring)

@@ -12,7 +12,7 @@ import (
 type HostOOMOptions struct {
 	Common
 	Recent    backend.Duration `toml:"recent" doc:"how long a kill by the kernel stays an alert, and how far apart two readings may lie that prove one"`
-	Available float64          `toml:"available" doc:"share of memory below which the host counts as nearly out of it (0 to 1)"`
+	Available float64          `toml:"available" doc:"share of memory at or below which the host counts as nearly out of it (0 to 1)"`
 	Pressure  float64          `toml:"pressure" doc:"share of the time that some task waits for memory, above which diagnoses call memory short; it raises no alert (0 to 1)"`
 	LowFor    backend.Duration `toml:"low_for" doc:"how long so little memory must be available"`
 }
@@ -149,7 +149,7 @@ func (r *hostOOM) lowMemory(h *backend.Host) (low, known bool) {
 	if !ok || !ok2 || total <= 0 {
 		return false, false
 	}
-	return float64(free) < r.available*float64(total), true
+	return float64(free) <= r.available*float64(total), true
 }
 
 func (r *hostOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

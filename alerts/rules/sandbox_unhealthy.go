@@ -38,7 +38,7 @@ func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) aler
 	bounds := failingBounds(env, b)
 	v := failing(b, backend.Text("its health check fails"), bounds, backend.Textf("unhealthy since %s at least", env.Clock(bounds.Latest)))
 	if due := bounds.Latest.Add(max(r.least, b.StartPeriod.Or(0))); env.Now.Before(due) {
-		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due.Add(time.Second)
+		v.Suspected, v.Why, v.Recheck = true, backend.Textf("fires when it still fails at %s", env.Clock(due)), due
 	}
 	return v
 }

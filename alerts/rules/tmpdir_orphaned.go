@@ -51,8 +51,8 @@ func (r *tmpdirOrphaned) Judge(env *alerts.Env, e backend.Entity, note alerts.No
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("when it last changed is not known"), Note: note}
 	}
 	ripe := newest.Add(r.after)
-	if !ripe.Before(env.Now) {
-		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&orphanNote{Newest: newest}), Recheck: ripe.Add(time.Second)}
+	if ripe.After(env.Now) {
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&orphanNote{Newest: newest}), Recheck: ripe}
 	}
 	if !known {
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Textf("%s could not be read: one of them may use it", plural(t.Unreadable, "process")), Note: note}

@@ -15,7 +15,7 @@ type PileupOptions struct {
 	Count      int              `toml:"count" doc:"scratch directories of a host beyond those that workspaces known to be open explain"`
 	Growth     int              `toml:"growth" doc:"how many more of them within the window"`
 	Over       backend.Duration `toml:"over" doc:"the window of the growth"`
-	Free       float64          `toml:"free" doc:"share of bytes or inodes below which a root counts as nearly full (0 to 1)"`
+	Free       float64          `toml:"free" doc:"share of bytes or inodes at or below which a root counts as nearly full (0 to 1)"`
 	FullWithin backend.Duration `toml:"full_within" doc:"an alert when scratch directories fill the root within this time at their present growth"`
 	FullSoon   backend.Duration `toml:"full_soon" doc:"an alert when anything fills the root within this time at the rate of the last 10 minutes"`
 }
@@ -247,11 +247,11 @@ func (r *tmpdirPileup) tight(h *backend.Host, p pile) (backend.Safe, time.Durati
 	for i := range h.Roots {
 		root := &h.Roots[i]
 		free, ok := root.BytesFree.Get()
-		if total, known := root.Bytes.Get(); ok && known && total > 0 && float64(free) < r.free*float64(total) {
+		if total, known := root.Bytes.Get(); ok && known && total > 0 && float64(free) <= r.free*float64(total) {
 			return backend.Textf("%s: %s of %s free", root.Path, bytesText(free), bytesText(total)), 0
 		}
 		inodes, ok2 := root.InodesFree.Get()
-		if total, known := root.Inodes.Get(); ok2 && known && total > 0 && float64(inodes) < r.free*float64(total) {
+		if total, known := root.Inodes.Get(); ok2 && known && total > 0 && float64(inodes) <= r.free*float64(total) {
 			return backend.Textf("%s: %s of %s inodes free", root.Path, number(float64(inodes)), number(float64(total))), 0
 		}
 		if !ok || p.moreBytes <= 0 || p.watched < 5*time.Minute {

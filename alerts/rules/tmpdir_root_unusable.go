@@ -11,8 +11,8 @@ import (
 // RootOptions are the keys of `[rules.tmpdir-root-unusable]`.
 type RootOptions struct {
 	Common
-	Bytes  backend.Size `toml:"bytes" doc:"a root with less free space than this is full"`
-	Inodes int64        `toml:"inodes" doc:"a root with fewer free inodes than this is full"`
+	Bytes  backend.Size `toml:"bytes" doc:"a root with this much free space or less is full"`
+	Inodes int64        `toml:"inodes" doc:"a root with this many free inodes or fewer is full"`
 }
 
 func rootDefaults() *RootOptions {
@@ -119,9 +119,9 @@ func (r *rootUnusable) wrong(root *backend.Root) (why backend.Safe, full, known 
 		return backend.Text("the file system is read-only"), false, true
 	case !root.Writable.Or(true):
 		return backend.Text("the agent's user may not write there"), false, true
-	case root.BytesFree.IsKnown() && root.BytesFree.Or(0) < r.bytes:
+	case root.BytesFree.IsKnown() && root.BytesFree.Or(0) <= r.bytes:
 		return backend.Text("the file system is full"), true, true
-	case root.InodesFree.IsKnown() && root.InodesFree.Or(0) < r.inodes:
+	case root.InodesFree.IsKnown() && root.InodesFree.Or(0) <= r.inodes:
 		return backend.Text("no inodes are left"), true, true
 	}
 	return backend.Safe{}, false, ok

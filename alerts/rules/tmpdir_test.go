@@ -224,9 +224,9 @@ func TestOrphanedBecomesSoWithTime(t *testing.T) {
 	s := beginHost(t, orphanRule)
 	s.dir("d", 23*time.Hour, nil)
 	s.look().quiet(orphanRule)
-	s.every(10*time.Minute, 59*time.Minute, nil)
+	s.every(10*time.Minute, 50*time.Minute, nil)
 	s.quiet(orphanRule)
-	s.after(2*time.Minute).want(orphanRule, alerts.StateFiring)
+	s.after(10*time.Minute).want(orphanRule, alerts.StateFiring)
 }
 
 func TestOrphanedGapRestartAndBlind(t *testing.T) {

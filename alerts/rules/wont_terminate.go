@@ -250,10 +250,10 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Cause = backend.Text("it should have been destroyed when its session ended")
 	case !closeTimedOut(env, b).IsZero():
 		v.Cause = backend.Text("closing it ran into its deadline and was abandoned")
-	case sleeps && !asleep.Before(env.Now):
+	case sleeps && asleep.After(env.Now):
 		v.Cause, v.Severity = backend.Text("it waits to fall asleep"), alerts.SeverityInfo
 		v.Detail, due = backend.Textf("asleep at %s, in %s", env.Clock(asleep), timeLeft(asleep.Sub(env.Now))), time.Time{}
-		v.Recheck = earlierOf(again, asleep.Add(time.Second))
+		v.Recheck = earlierOf(again, asleep)
 	case sleeps:
 		v.Cause, due = backend.Text("it did not fall asleep when it was due"), asleep.Add(r.grace)
 	case end.session == nil && n.Ran.IsZero():
@@ -274,7 +274,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 	}
 	if env.Now.Before(due) {
 		v.Suspected, v.Why = true, backend.Textf("fires when it still runs at %s", env.Clock(due))
-		v.Recheck = earlierOf(again, due.Add(time.Second))
+		v.Recheck = earlierOf(again, due)
 	}
 	return v
 }
