@@ -107,7 +107,8 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 	switch {
 	case madeAfterItsRef(env, w) != nil:
 		l.cause = backend.Text("opened afresh in a sandbox that was made after its reference was written: the files of the one before are not in it")
-	case provider == "in-memory":
+	case provider == "in-memory": // it keeps nothing by design, whatever its session did
+		l.severity = alerts.SeverityInfo
 		l.cause = backend.Textf("provider in-memory was opened afresh%s: its files are gone", how)
 	case declared && destroys:
 		l.cause = backend.Textf("opened afresh%s with destroyOnClose: the sandbox ended with its files", how)

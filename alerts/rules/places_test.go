@@ -25,7 +25,7 @@ func TestVanishedFires(t *testing.T) {
 	lost := noon.Add(-20 * time.Minute)
 	reopenedAt(s, "a/box", "in-memory", lost)
 	a := s.look().want(vanishedRule, alerts.StateFiring)
-	if a.Runbook != "2" || a.Severity != alerts.SeverityWarning || !a.Bounds.Earliest.Equal(lost) || !a.Bounds.Latest.Equal(noon) {
+	if a.Runbook != "2" || a.Severity != alerts.SeverityInfo || !a.Bounds.Earliest.Equal(lost) || !a.Bounds.Latest.Equal(noon) {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "a/box had succeeded at 11:40:00Z; its registry does not know that any more")
@@ -58,6 +58,7 @@ func TestVanishedWeighsTheProvider(t *testing.T) {
 	}{
 		"in-memory in a new run":  {provider: "in-memory", session: restarted(false), state: alerts.StateFiring, severity: alerts.SeverityInfo, says: "by a new start of its session"},
 		"in-memory in a branch":   {provider: "in-memory", session: restarted(true), state: alerts.StateFiring, severity: alerts.SeverityInfo, says: "in a branch"},
+		"in-memory":               {provider: "in-memory", state: alerts.StateFiring, severity: alerts.SeverityInfo, says: "its files are gone"}, // nothing says when its session began
 		"local-bash in a new run": {provider: "local-bash", session: restarted(false), state: alerts.StateFiring, severity: alerts.SeverityInfo, says: "closing removes its files"},
 		"local-bash":              {provider: "local-bash", state: alerts.StatePending, severity: alerts.SeverityWarning, says: "a restart of the process keeps them"},
 		"cloudflare-sandbox":      {provider: "cloudflare-sandbox", state: alerts.StatePending, severity: alerts.SeverityWarning, says: "may be lost: sources disagree"},
