@@ -108,7 +108,7 @@ func counted(noun string, t tally, over time.Duration) backend.Safe {
 	case t.in.Samples == 1 && t.in.N == 0:
 		return backend.Textf("%s: read once, so not known yet", in)
 	}
-	return backend.Textf("%s: %s", in, number(t.in.N))
+	return backend.Textf("%s: %s", in, atLeast(t.in))
 }
 
 // retriesOnTop asks whether retries feed the storm: many attempts for few recoveries.

@@ -172,3 +172,18 @@ func TestPage3AddsUpTheBytesOfReads(t *testing.T) {
 		t.Error(fact)
 	}
 }
+
+func TestCountsNameTheSpanAndTheirBound(t *testing.T) {
+	c := lines("app-log", backend.MetricCloseTimeout, "", 6)
+	for i := range c {
+		c[i].LowerBound = true
+	}
+	x := world{counts: c, hosts: []*backend.Host{host()}}.about(sourceKeyOf("app-log"))
+	if d := x.Diagnose("5"); !strings.Contains(factOf(t, d, "close-timeout"), "in the last hour: at least 6") {
+		t.Error(factOf(t, d, "close-timeout"))
+	}
+	x.State.Source("app-log").FirstTry = before(10 * time.Minute)
+	if d := x.Diagnose("5"); !strings.Contains(factOf(t, d, "close-timeout"), "in the last 10m, watched that long: at least 6") {
+		t.Error(factOf(t, d, "close-timeout"))
+	}
+}

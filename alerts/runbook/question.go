@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // question is one check of a diagnosis before it is answered.
@@ -116,14 +117,46 @@ func (s *subjectView) searched() string {
 	return plural(len(s.errors), "error")
 }
 
+// watched is the span that a count is really of: the window, or since its source was first read where that is shorter.
+func (s *subjectView) watched(t tally, window time.Duration) backend.Safe {
+	h := s.State.Source(t.from.source)
+	if h == nil || h.FirstTry.IsZero() || t.in.First.IsZero() {
+		return windowText(window)
+	}
+	since := h.FirstTry
+	if t.in.First.Before(since) { // the source read back
+		since = t.in.First
+	}
+	if span := s.now.Sub(since); span < window-time.Minute {
+		return backend.Textf("%s, watched that long", backend.Age(span))
+	}
+	return windowText(window)
+}
+
+func windowText(d time.Duration) backend.Safe {
+	if d == time.Hour {
+		return backend.Text("hour")
+	}
+	return backend.Textf("%s", spanText(d))
+}
+
+// atLeast writes a count, and that more may have happened than was seen.
+func atLeast(in fleet.Increase) string {
+	if in.LowerBound {
+		return "at least " + number(in.N)
+	}
+	return number(in.N)
+}
+
 // byLines answers from counted log lines of the last hour.
 func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal) Check {
 	t := s.tally(m, time.Hour)
+	over := s.watched(t, time.Hour)
 	switch {
 	case t.in.N > 0 && !t.in.Sample.IsEmpty():
-		return q.yes(t.from, "%s in the last hour: %s, the newest: %s", backend.Text(what), number(t.in.N), backend.Clean(t.in.Sample.String(), 200))
+		return q.yes(t.from, "%s in the last %s: %s, the newest: %s", backend.Text(what), over, atLeast(t.in), backend.Clean(t.in.Sample.String(), 200))
 	case t.in.N > 0:
-		return q.yes(t.from, "%s in the last hour: %s", backend.Text(what), number(t.in.N))
+		return q.yes(t.from, "%s in the last %s: %s", backend.Text(what), over, atLeast(t.in))
 	case t.elsewhere > 0:
 		return q.unsure("%s in the last hour: %s, none with this session's id", backend.Text(what), number(t.elsewhere))
 	case t.looked:
