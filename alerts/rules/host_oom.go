@@ -62,29 +62,31 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(n), Runbook: "host"}
 	kills, first := r.unexplained(env, n)
 	by, until := mayBeExplained(env, first.At)
+	if !low {
+		n.LowSince = time.Time{}
+	} else if n.LowSince.IsZero() {
+		n.LowSince = env.ReadAt(&h.Meta)
+	}
+	lasts := low && env.Now.Sub(n.LowSince) >= r.lowFor
 	switch {
-	case kills > 0 && by != nil:
+	case kills > 0 && by != nil && !lasts: // low memory that lasts is proved, whatever killed
 		v.Suspected = true
 		v.Why = backend.Textf("the next reading of %s tells whether a container reached its own limit; fires at %s otherwise", backend.Clean(by.Key.Source, 80), env.Clock(until))
 		fallthrough
-	case kills > 0:
+	case kills > 0 && (by == nil || !lasts):
 		v.Cause = backend.Text("the kernel killed processes for lack of memory")
 		v.Bounds = alerts.Bounds{Earliest: first.At.Add(-time.Duration(first.N[2] * float64(time.Second))), Latest: first.At}
 		v.Recheck = env.Now.Add(1) // a later reading of another source may explain it
 		v.Detail = backend.Textf("%s killed for lack of memory", plural(int(kills), "process"))
 	case low:
-		if n.LowSince.IsZero() {
-			n.LowSince = env.ReadAt(&h.Meta)
-		}
 		v.Cause = backend.Text("memory is nearly exhausted")
 		v.Bounds = alerts.Bounds{Latest: n.LowSince}
 		v.Detail = v.Cause
-		if env.Now.Sub(n.LowSince) < r.lowFor {
+		if !lasts {
 			v.Suspected, v.Recheck = true, n.LowSince.Add(r.lowFor)
 			v.Why = backend.Textf("fires when it lasts until %s", env.Clock(v.Recheck))
 		}
 	default:
-		n.LowSince = time.Time{}
 		v.Outcome = alerts.False
 		return v
 	}

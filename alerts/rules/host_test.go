@@ -162,6 +162,22 @@ func TestHostOOMMemoryMustStayLow(t *testing.T) {
 	}
 }
 
+// TestHostOOMLowMemoryNeedsNoOtherSource: a kill that a container's limit may still explain talks proved lack of memory not down.
+func TestHostOOMLowMemoryNeedsNoOtherSource(t *testing.T) {
+	s := beginHost(t, hostOOMRule)
+	s.source("docker", backend.InputContainers)
+	s.box("c1", "a", nil)
+	low := func(h *backend.Host) { h.MemAvailable = backend.Known[int64](3e8) }
+	s.lag = time.Second
+	s.every(10*time.Second, 2*time.Minute, func() { s.host(low) })
+	s.want(hostOOMRule, alerts.StateFiring)
+	s.pass(5 * time.Second)
+	s.host(func(h *backend.Host) { low(h); h.OOMKills = backend.Known[int64](5) })
+	if a := s.look().want(hostOOMRule, alerts.StateFiring); a.Cause.String() != "memory is nearly exhausted" {
+		t.Errorf("cause %q", a.Cause)
+	}
+}
+
 // TestHostOOMPressureIsNoAlert: tasks that wait for memory are evidence for a diagnosis and page nobody.
 func TestHostOOMPressureIsNoAlert(t *testing.T) {
 	s := beginHost(t, hostOOMRule)
