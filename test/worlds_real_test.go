@@ -107,7 +107,9 @@ func realBoxes() []realBox {
 			return c.State.Health != nil && c.State.Health.Status == container.Unhealthy
 		}},
 		{name: "exits", config: sh("echo out of ideas; exit 3"), find: `\b3\b`, ready: ended},
-		{name: "limit", config: sh("tail /dev/zero"), host: container.HostConfig{Resources: container.Resources{Memory: 8 << 20, MemorySwap: 8 << 20}}, find: "(?i)(limit|memory)", ready: ended},
+		{name: "limit", config: sh("tail /dev/zero"), host: container.HostConfig{Resources: container.Resources{Memory: 8 << 20, MemorySwap: 8 << 20}}, find: "(?i)(limit|memory)", ready: func(c container.InspectResponse) bool {
+			return ended(c) && c.State.OOMKilled
+		}},
 	}
 }
 
@@ -166,6 +168,10 @@ func (d *worldDocker) await(waits map[string]func(container.InspectResponse) boo
 		d.do(err)
 		if ready(c.Container) {
 			delete(waits, id)
+		} else if c.Container.State.ExitCode == 137 && !c.Container.State.OOMKilled && c.Container.State.Status == container.StateExited {
+			// The engine missed the kernel's word about the kill, as it does on a busy machine: once more.
+			_, err := d.API.ContainerStart(d.T.Context(), id, client.ContainerStartOptions{})
+			d.do(err)
 		}
 	}
 }
