@@ -125,6 +125,13 @@ type Subject struct {
 	Detail backend.Safe // what is true of it: "failed 41m, lastError …"
 }
 
+// About reports whether one of the alert's subjects is the thing. A session that only a log names is the one of the alert's
+// source.
+func (a *Alert) About(i int, k backend.Key) bool {
+	s := a.Subjects[i].Key
+	return s == k || s.Kind == backend.KindSession && k.Kind == backend.KindSession && s.ID == k.ID && a.Source == k.Source
+}
+
 // Evidence is one traced statement behind an alert. Value and Unit repeat the number in Text, where there is one. Trend
 // is how that number went until At, oldest first in equal parts of TrendSpan; empty where that is not known.
 type Evidence struct {

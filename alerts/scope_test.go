@@ -95,3 +95,19 @@ func TestFleetRuleCountsOnlyItsScope(t *testing.T) {
 		}
 	}
 }
+
+// A session that a log names is the one of the alert's own source, and no other.
+func TestAboutASessionThatALogNames(t *testing.T) {
+	key := func(kind backend.Kind, source, id string) backend.Key {
+		return backend.Key{Kind: kind, Source: source, ID: backend.MustID(id)}
+	}
+	a := &Alert{Source: "helix", Subjects: []Subject{{Key: key(backend.KindSession, "log", "s1")}}}
+	for k, want := range map[backend.Key]bool{
+		key(backend.KindSession, "helix", "s1"): true, key(backend.KindSession, "log", "s1"): true, key(backend.KindSession, "other", "s1"): false,
+		key(backend.KindSession, "helix", "s2"): false, key(backend.KindSandbox, "helix", "s1"): false,
+	} {
+		if got := a.About(0, k); got != want {
+			t.Errorf("%v: %t", k, got)
+		}
+	}
+}

@@ -50,8 +50,12 @@ func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
 		c.naming = make(map[backend.Key]*alerts.Alert)
 		for _, a := range c.Board.Alerts { // worst first, so the first one stays
 			for i := range a.Subjects {
-				if _, named := c.naming[a.Subjects[i].Key]; !named {
-					c.naming[a.Subjects[i].Key] = a
+				k := a.Subjects[i].Key
+				if k.Kind == backend.KindSession { // a log names it, the alert's source lists it
+					k.Source = a.Source
+				}
+				if _, named := c.naming[k]; !named {
+					c.naming[k] = a
 				}
 			}
 		}

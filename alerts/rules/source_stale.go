@@ -115,7 +115,7 @@ func (r *sourceStale) copied(env *alerts.Env, h *fleet.SourceHealth, v *alerts.V
 	if age <= 2*h.Interval {
 		return false
 	}
-	v.Outcome, v.Cause = alerts.True, backend.Text("it serves a copy")
+	v.Outcome, v.Runbook, v.Cause = alerts.True, "source", backend.Text("it serves a copy")
 	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
 	v.Bounds, v.Confirmed = alerts.Bounds{Latest: env.Ours(h.LastOK).Add(-age)}, env.Ours(h.LastOK)
 	if v.Suspected = age <= 3*h.Interval; v.Suspected {

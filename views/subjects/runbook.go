@@ -29,15 +29,21 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		}
 		return p, a.Runbook != "" || local
 	}
+	var part Page // of the worst alert about a part of it
 	for _, a := range f.Board.Alerts { // worst first
-		if a.Runbook == "" {
-			continue
-		}
 		for i := range a.Subjects {
-			if a.Subjects[i].Key == key {
+			k := a.Subjects[i].Key
+			switch {
+			case a.Runbook == "":
+			case a.About(i, key):
 				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule}, true
+			case part.Rule == "" && key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID:
+				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "an alert names its " + k.Kind.Spec().Name + " " + k.ID.Safe().String()}
 			}
 		}
+	}
+	if part.Rule != "" {
+		return part, true
 	}
 	incident, why := kindOf(key.Kind).page(key, f)
 	why = "no alert names it; this page because " + why + "; [ and ] turn to others"

@@ -136,7 +136,7 @@ func (w *writer) naming(key backend.Key) {
 	first := true
 	for _, a := range w.f.Board.Alerts {
 		for i := range a.Subjects {
-			if a.Subjects[i].Key != key {
+			if !a.About(i, key) {
 				continue
 			}
 			if first {
