@@ -49,3 +49,12 @@ func TestRecognisedErrorTexts(t *testing.T) {
 		}
 	}
 }
+
+// A quota of storage is no shortage of instances.
+func TestQuotasOfStorageAreNotThoseOfInstances(t *testing.T) {
+	for _, text := range []string{"D1_ERROR: database storage quota exceeded", "R2: daily write quota exceeded for account", "bucket quota of the account reached"} {
+		if got := NamesIn(text); got&NamesQuota != 0 {
+			t.Errorf("%q names a shortage of instances", text)
+		}
+	}
+}

@@ -8,12 +8,13 @@ import (
 // agentPrefix is what loggers and tools write before the output of a command or a tool, which agents make. The output
 // streams need a sign after them: container runtimes begin each line with the bare word.
 var agentPrefix = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:` +
-	`std(?:out|err)\s*[\])]?\s*[:=>|]|` +
+	`std(?:out|err)\s*[\])]?\s*[:=>|]|\[std(?:out|err)\]|` +
 	`(?:tool|command|cmd|shell|bash|exec|process|script|agent|assistant|user|model|sandbox)[\s_-]*(?:output|result|response|stdout|stderr|said|says|wrote|prompt|message)s?\b|` +
 	`(?:output|result)s?\s*[:=]|` +
 	`(?:ba|z|da|k)?sh:|` +
-	`\[(?:tool|exec|command|shell|bash|assistant|user)\b[^\]]*\]|` +
-	`(?:assistant|user)\s*[:>]|npm ERR!)`)
+	`\[(?:tool|exec|command|shell|bash|assistant|user)\b[^\]]*\]|\[sandbox\s[^\]]+\]|` +
+	`(?:tool|exec|command|cmd|shell|bash)\s*>|` +
+	`(?:assistant|user)\s*[:>]|npm ERR!)|(?:^|[\s\]])[>$]\s`)
 
 // failedCommand stands before what a failed command printed, and before the framework's own errors about a command too.
 var failedCommand = regexp.MustCompile(`(?i)\b(?:command|cmd|shell|exec|script)\s+(?:\S+\s+){0,3}?(?:failed|exited|returned|ended)\b`)

@@ -55,6 +55,11 @@ func TestALineIsEvidenceAtItsLevelAndShape(t *testing.T) {
 		{`{"level":"weird","msg":"` + heapText + `"}`, 1, 0},
 		{`{"severity":"CRITICAL","message":"` + heapText + `"}`, 1, 0},
 
+		{"2026-01-01T12:00:00Z [stdout] " + heapText, 0, 1},
+		{"2026-01-01T12:00:00Z tool> " + heapText, 0, 1},
+		{"2026-01-01T12:00:00Z > " + heapText, 0, 1},
+		{"2026-01-01T12:00:00Z [sandbox s1] " + heapText, 0, 1},
+		{"2026-01-01T12:00:00Z [s1/box] $ " + heapText, 0, 1},
 		{`{"level":30,"msg":"` + heapText + `"}`, 0, 0},
 		{`{"level":"info","msg":"` + heapText + `"}`, 0, 0},
 		{`{"level":"debug","msg":"` + heapText + `"}`, 0, 0},
