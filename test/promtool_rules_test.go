@@ -74,8 +74,8 @@ func TestExportedTestsCanFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, with := range []string{"> 20", "> 0.02"} {
-		changed := strings.Replace(string(text), "> 0.2", with, 1)
+	for _, with := range []string{">= 20", ">= 0.02"} {
+		changed := strings.Replace(string(text), ">= 0.2", with, 1)
 		if changed == string(text) {
 			t.Fatal("nothing was changed")
 		}

@@ -29,7 +29,7 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		}
 		return p, a.Runbook != "" || local
 	}
-	var part Page // of the worst alert about a part of it
+	var part Page                      // of the worst alert about a part of it
 	for _, a := range f.Board.Alerts { // worst first
 		for i := range a.Subjects {
 			k := a.Subjects[i].Key
