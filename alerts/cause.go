@@ -217,7 +217,7 @@ func appendToken(b []byte, tok string) []byte {
 		b = append(b, "<url>"...)
 	case slash:
 		b = append(b, "<path>"...)
-	case isHex(core), digit && isNumeric(core):
+	case cause.IsHex(core), digit && cause.IsNumeric(core):
 		b = append(b, varies...)
 	default:
 		b = appendParts(b, core)
@@ -241,8 +241,8 @@ func appendLower(b []byte, s string) []byte {
 // is one part: some of its groups can look like words.
 func appendParts(b []byte, s string) []byte {
 	for len(s) > 0 {
-		if len(s) >= uuidLength && isUUID(s[:uuidLength]) {
-			b, s = append(b, varies...), s[uuidLength:]
+		if len(s) >= cause.UUIDLength && cause.IsUUID(s[:cause.UUIDLength]) {
+			b, s = append(b, varies...), s[cause.UUIDLength:]
 			continue
 		}
 		n, digits := 0, 0
@@ -253,7 +253,7 @@ func appendParts(b []byte, s string) []byte {
 			n++
 		}
 		switch part := s[:n]; {
-		case digits == 0 && !isHex(part):
+		case digits == 0 && !cause.IsHex(part):
 			b = appendLower(b, part)
 		case digits == 1 && len(part) <= 3 && isLetter(part[0]) && isDigit(part[len(part)-1]):
 			b = appendLower(b, part) // r2, s3, ip6, h2: names, not numbers
@@ -267,50 +267,4 @@ func appendParts(b []byte, s string) []byte {
 		s = s[n+1:]
 	}
 	return b
-}
-
-// isNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and
-// units of at most three letters that follow digits.
-func isNumeric(s string) bool {
-	if !isDigit(s[0]) && !((s[0] == '-' || s[0] == '+' || s[0] == '.') && len(s) > 1 && isDigit(s[1])) {
-		return false
-	}
-	letters := 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case isDigit(c), c == '.', c == '-', c == '+', c == ':', c == '%', c == '_':
-			letters = 0
-		case isLetter(c):
-			if letters++; letters > 3 {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// isHex accepts hexadecimal strings of six or more digits, with or without 0x. Some of them hold no decimal digit; hardly
-// any word is one of them.
-func isHex(s string) bool {
-	s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
-	if len(s) < 6 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if !isDigit(s[i]) && !(s[i]|0x20 >= 'a' && s[i]|0x20 <= 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-const uuidLength = 36
-
-func isUUID(s string) bool {
-	if len(s) != uuidLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return false
-	}
-	return isHex(strings.ReplaceAll(s, "-", ""))
 }

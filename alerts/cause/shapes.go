@@ -75,9 +75,9 @@ func isCode(tok string) bool {
 		strings.HasPrefix(tok, "SSL_") || strings.HasPrefix(tok, "UND_ERR_") || strings.HasPrefix(tok, "CERT_")
 }
 
-// isNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and
+// IsNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and
 // units of at most three letters that follow digits.
-func isNumeric(s string) bool {
+func IsNumeric(s string) bool {
 	if s == "" || !isDigit(s[0]) && !((s[0] == '-' || s[0] == '+' || s[0] == '.') && len(s) > 1 && isDigit(s[1])) {
 		return false
 	}
@@ -97,9 +97,9 @@ func isNumeric(s string) bool {
 	return true
 }
 
-// isHex accepts hexadecimal strings of six or more digits, with or without 0x. Some of them hold no decimal digit; hardly
+// IsHex accepts hexadecimal strings of six or more digits, with or without 0x. Some of them hold no decimal digit; hardly
 // any word is one of them.
-func isHex(s string) bool {
+func IsHex(s string) bool {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
 	if len(s) < 6 {
 		return false
@@ -112,10 +112,12 @@ func isHex(s string) bool {
 	return true
 }
 
-const uuidLength = 36
+// UUIDLength is how many characters a UUID has.
+const UUIDLength = 36
 
-func isUUID(s string) bool {
-	if len(s) != uuidLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+// IsUUID accepts the 36 characters of a UUID (RFC 9562).
+func IsUUID(s string) bool {
+	if len(s) != UUIDLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return false
 	}
 	for i := range len(s) {
@@ -183,7 +185,7 @@ func isRandom(s string) bool {
 	if len(s) < 5 {
 		return false
 	}
-	if isBase64(s) || isHex(s) {
+	if isBase64(s) || IsHex(s) {
 		return true
 	}
 	var digits, vowels, upper, lower, turns int

@@ -48,7 +48,7 @@ func (r *Reader) judge(tok, key string) {
 		r.noise()
 	case strings.IndexByte(tok, '/') >= 0:
 		r.slashed(tok)
-	case isNumeric(tok) || isHex(tok) || isUUID(tok):
+	case IsNumeric(tok) || IsHex(tok) || IsUUID(tok):
 		r.number(tok, key)
 	default:
 		r.compounds(tok, key)
@@ -167,11 +167,11 @@ func (r *Reader) mixed(tok, key string) {
 	switch is := r.known(tok); {
 	case is != unlisted:
 		r.say(tok, is)
-	case isNumeric(tok) || isHex(tok):
+	case IsNumeric(tok) || IsHex(tok):
 		r.number(tok, key)
 	case isCode(tok):
 		r.say(tok, content)
-	case tok[0] == 'v' && isNumeric(tok[1:]):
+	case tok[0] == 'v' && IsNumeric(tok[1:]):
 		r.noise()
 		r.rawValue(r.label(), tok)
 	case isRandom(tok):
@@ -213,13 +213,13 @@ func (r *Reader) label() string {
 
 // slashed reads what holds a slash: words of a pair, numbers, else a path, an image or a module.
 func (r *Reader) slashed(tok string) {
-	if len(tok) >= 4 && strings.EqualFold(tok[:4], "http") && isNumeric(tok[5:]) {
+	if len(tok) >= 4 && strings.EqualFold(tok[:4], "http") && IsNumeric(tok[5:]) {
 		r.say("http", content)
 		return
 	}
 	words, numbers := true, true
 	for part := range strings.SplitSeq(tok, "/") {
-		numbers = numbers && part != "" && isNumeric(part)
+		numbers = numbers && part != "" && IsNumeric(part)
 		words = words && part != "" && (len(part) == 1 || wordOf(part) != unlisted)
 	}
 	switch {
@@ -250,7 +250,7 @@ func (r *Reader) compounds(tok, key string) {
 		r.noise()
 		return
 	}
-	if tok[0] == 'v' && isNumeric(tok[1:]) {
+	if tok[0] == 'v' && IsNumeric(tok[1:]) {
 		r.noise()
 		r.rawValue(r.label(), tok)
 		return
@@ -285,18 +285,18 @@ func (r *Reader) colons(head, rest, key string) {
 	switch {
 	case head == "" || isIPv6(head, rest):
 		r.noise()
-	case isNumeric(port) && strings.Contains(head, ".") && isLetter(head[len(head)-1]) && column != "", isNumeric(port) && column != "":
+	case IsNumeric(port) && strings.Contains(head, ".") && isLetter(head[len(head)-1]) && column != "", IsNumeric(port) && column != "":
 		r.noise() // a place in a file
 		r.nameValue(head, key)
-	case isNumeric(port) && wordOf(head) != unlisted && tells[strings.ToLower(head)]:
+	case IsNumeric(port) && wordOf(head) != unlisted && tells[strings.ToLower(head)]:
 		r.say(head, content)
 		r.number(port, "")
-	case isNumeric(port):
+	case IsNumeric(port):
 		r.noise()
 		if len(port) <= 5 {
 			r.rawValue("port", port)
 		}
-		if !isNumeric(head) {
+		if !IsNumeric(head) {
 			r.value("", head, "")
 		}
 	case wordOf(head) != unlisted || classLen(head) == len(head) || compound(head) != unlisted:

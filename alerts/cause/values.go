@@ -52,11 +52,11 @@ func (r *Reader) rawValue(label, text string) {
 func (r *Reader) valueOf(key, text, quote string) {
 	lower := strings.ToLower(key)
 	switch _, digits := shapeOf(text); {
-	case isNumeric(text) || isHex(text) && digits:
+	case IsNumeric(text) || IsHex(text) && digits:
 		if tells[lower] && len(text) <= 12 {
 			r.rawValue(lower, text)
 		}
-	case isRandom(text) || isBase64(text) || isUUID(text):
+	case isRandom(text) || isBase64(text) || IsUUID(text):
 	default:
 		r.value(key, text, quote)
 	}
@@ -95,7 +95,7 @@ func appendStarred(b []byte, s string) []byte {
 		}
 	}
 	tag := len(s)
-	if i := strings.LastIndexByte(s, ':'); i > 0 && strings.Contains(s[:i], "/") && !strings.HasPrefix(s[i:], "://") && len(s)-i <= 16 && !isHex(s[i+1:]) {
+	if i := strings.LastIndexByte(s, ':'); i > 0 && strings.Contains(s[:i], "/") && !strings.HasPrefix(s[i:], "://") && len(s)-i <= 16 && !IsHex(s[i+1:]) {
 		tag = i
 	}
 	for at < len(s) {
@@ -137,7 +137,7 @@ func varies(part string) bool {
 	case len(part) <= 3 && (part[0] == 'v' || wordOf(part) != unlisted):
 		return false
 	}
-	return isHex(part) || wordOf(part) == unlisted
+	return IsHex(part) || wordOf(part) == unlisted
 }
 
 // Value is one value with the word or key before it.

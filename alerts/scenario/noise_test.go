@@ -209,7 +209,7 @@ const consolePoll = 5 * time.Second
 // an hour, which is as many workspace-hours as the others' days and takes as long.
 func TestNoiseOfEachSize(t *testing.T) {
 	if testing.Short() || raced {
-		t.Skip("takes half a minute")
+		t.Skip("takes half a minute: the run without -short and without the race detector plays it")
 	}
 	var b strings.Builder
 	fmt.Fprint(&b, "The same work without any incident, polled every 5 seconds, on fleets of four sizes:\n\n"+
