@@ -104,6 +104,7 @@ func compareRecording(t *testing.T, file string, live []concluded, rules []alert
 	engine, folder := alerts.NewEngine(rules, "demo"), fleet.NewFolder(5*time.Minute)
 	var board *alerts.Board
 	var answers []backend.Answer
+	same := backendtest.NewComparison()
 	n := 0
 	scan := bufio.NewScanner(in)
 	scan.Buffer(nil, 64<<20)
@@ -122,9 +123,9 @@ func compareRecording(t *testing.T, file string, live []concluded, rules []alert
 		board, told = engine.Next(board, st)
 		answers = nil
 		what := fmt.Sprintf("after %s: ", st.Mono)
-		backendtest.Same(t, what+"the State", st, want.state)
-		backendtest.Same(t, what+"the Board", board, want.board)
-		backendtest.Same(t, what+"the events", told, want.events)
+		same.Same(t, what+"the State", st, want.state)
+		same.Same(t, what+"the Board", board, want.board)
+		same.Same(t, what+"the events", told, want.events)
 		if st.Mono%time.Minute == 0 {
 			if got, want := checkDocument(t, st, board), checkDocument(t, want.state, want.board); got != want {
 				t.Errorf("%scheck -o json prints\n%s\nwant\n%s", what, got, want)
