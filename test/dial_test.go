@@ -32,6 +32,7 @@ func (r *recorder) dial(ctx context.Context, network, address string) (net.Conn,
 // TestNoAddressOutsideTheConfiguration reads a whole fleet through a recording dialler: everything that is dialled
 // stands in the configuration.
 func TestNoAddressOutsideTheConfiguration(t *testing.T) {
+	t.Parallel()
 	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -199,6 +199,7 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 // TestTheTerminalIsLostMidPlan takes the terminal of a console away while a target is being acted on: that one finishes,
 // no other begins, and the journal says how far it came.
 func TestTheTerminalIsLostMidPlan(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(p *onTerminal) error{
 		"closed":  func(p *onTerminal) error { return p.tty.Close() },
 		"hang-up": func(p *onTerminal) error { return p.cmd.Process.Signal(syscall.SIGHUP) },

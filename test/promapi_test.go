@@ -73,6 +73,7 @@ func counted(r backend.Reading, metric backend.Metric) (past, present float64) {
 // server scrapes. The server lags by a scrape, so each poll waits until the server knows what the page had before, and the
 // page is read again right after it.
 func TestPrometheusAPIAgreesWithTheDemo(t *testing.T) {
+	t.Parallel()
 	page := demoMetrics(t)
 	address := realPrometheus(t, strings.TrimSuffix(strings.TrimPrefix(page, "http://"), "/metrics"))
 	const evictions = "helix_workspace_evictions_total"

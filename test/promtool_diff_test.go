@@ -233,6 +233,7 @@ func statesOnAPage(t *testing.T, c counterShape) []string {
 
 // TestAPageIsCountedAsPrometheusDoes polls the same counters from a real page and lets promtool judge what was concluded.
 func TestAPageIsCountedAsPrometheusDoes(t *testing.T) {
+	t.Parallel()
 	var cases []string
 	for _, c := range counterShapes() {
 		fires := map[int]bool{}

@@ -95,6 +95,7 @@ func realPrometheus(t *testing.T, target string) string {
 }
 
 func TestRealPrometheusScrapesTheDemo(t *testing.T) {
+	t.Parallel()
 	address := realPrometheus(t, strings.TrimSuffix(strings.TrimPrefix(demoMetrics(t), "http://"), "/metrics"))
 	until(t, "Prometheus has scraped the demo", func() bool {
 		n, _, err := atPrometheus(address, "helix_workspace_evictions_total")

@@ -237,6 +237,7 @@ func (x *shared) resets(v *stationViewer) {
 // Two viewers of other sizes, colours and permissions share one Station. One acts; the other sees it, cannot steer it, and arms
 // itself alone.
 func TestTwoViewersOnOneStation(t *testing.T) {
+	t.Parallel()
 	x := shareStation(t)
 	mara := x.connect("mara", 120, 40, colorprofile.ANSI256, actions.Everything())
 	jo := x.connect("jo", 80, 24, colorprofile.ASCII, mayHold)
@@ -277,6 +278,7 @@ func TestTwoViewersOnOneStation(t *testing.T) {
 // A viewer whose program or terminal panics, whose terminal takes nothing more, and who is killed in a dialog end alone: the one
 // who acts goes on, and so does the Station.
 func TestAViewerOfAStationEndsAlone(t *testing.T) {
+	t.Parallel()
 	x := shareStation(t)
 	mara := x.connect("mara", 120, 40, colorprofile.ANSI256, actions.Everything())
 	x.resets(mara)
