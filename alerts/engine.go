@@ -108,6 +108,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	ev.next.templates = ev.env.templates
 	ev.gaps()
 	ev.lists()
+	ev.bookmarks()
 	ev.marked = ev.noteChanges()
 	ev.reconfigured()
 	return ev

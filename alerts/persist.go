@@ -45,6 +45,8 @@ type savedState struct {
 	Proved      []backend.Proof       `json:"proved,omitempty"`
 	Lists       map[string]listMemory `json:"lists,omitempty"`
 	Templates   []cause.Template      `json:"templates,omitempty"`
+
+	Bookmarks map[string][]backend.Bookmark `json:"bookmarks,omitempty"`
 }
 
 type savedRule struct {
@@ -86,7 +88,7 @@ type savedAlert struct {
 func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Templates: b.memory.templates.List(), Past: b.savedPasts(), Proved: b.proofs(), Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Past: b.savedPasts(), Proved: b.proofs(), Rules: make(map[string]savedRule, len(b.memory.rules)),
 	}
 	for name, l := range b.memory.rules {
 		r := savedRule{Records: l.records}
@@ -145,9 +147,10 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
 		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists,
-		past:   restorePast(s.Past, now.Wall),
-		proved: restoreProofs(s.Proved),
-		resume: &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
+		past:      restorePast(s.Past, now.Wall),
+		proved:    restoreProofs(s.Proved),
+		bookmarks: restoreBookmarks(s.Bookmarks, now.Wall.Add(-out.Elapsed).Sub(s.Saved.Wall)),
+		resume:    &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}
 	b := &Board{Number: s.Board, At: s.At, Blind: s.Blind, memory: mem}
 	for _, r := range e.rules {

@@ -70,6 +70,7 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }})
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.observe})
 	AddTo(s.Fleet, sources)
+	s.Fleet.Resume(s.Alerts.Bookmarks())
 	for k, o := range s.Alerts.Proved() {
 		s.Fleet.Observe(k, o)
 	}

@@ -64,6 +64,10 @@ type Reading struct {
 	Rejections []*Rejection `json:"rejections,omitempty"`
 	// Facts are what checks of the site's own found out, which no backend reports.
 	Facts []Fact `json:"facts,omitempty"`
+	// Bookmarks are where a source of files stands in each.
+	Bookmarks []Bookmark `json:"bookmarks,omitempty"`
+	// Undated says which log lines matched and were not counted, since nothing tells when they were written; empty: none.
+	Undated Safe `json:"undated,omitzero"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".
 	Notes []Safe `json:"notes,omitempty"`
 	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.

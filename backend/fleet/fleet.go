@@ -72,6 +72,15 @@ func (f *Fleet) Attend(a backend.Attention) {
 	}
 }
 
+// Resume tells the sources where a former process stopped, by source. It must be called before the Fleet polls.
+func (f *Fleet) Resume(marks map[string][]backend.Bookmark) {
+	for _, p := range f.pollers {
+		if s, ok := p.src.(backend.Resumer); ok && len(marks[p.src.ID()]) > 0 {
+			s.Resume(marks[p.src.ID()])
+		}
+	}
+}
+
 // Wake asks for a poll of one source now, out of turn. A source that fails keeps to its back-off.
 func (f *Fleet) Wake(source string) {
 	for _, p := range f.pollers {

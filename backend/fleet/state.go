@@ -119,6 +119,8 @@ type SourceHealth struct {
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
 	Unfinished bool
 	Problems   []backend.Problem
+	Bookmarks  []backend.Bookmark
+	Undated    backend.Safe // matching log lines that were not counted, since nothing tells when they were written
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll
 	Rejections []*backend.Rejection

@@ -24,6 +24,9 @@ type files struct {
 	// refused are paths that could not be opened in the poll before: when they open later their content is old.
 	refused map[string]bool
 	polled  bool
+	// marks are the bookmarks of a former process, the newest of resumed.
+	marks   map[string]backend.Bookmark
+	resumed time.Time
 
 	problems []backend.Problem
 	hidden   int // problems beyond the bound
@@ -139,7 +142,7 @@ func (f *files) take(path string, info fs.FileInfo, now time.Time, lookback time
 
 // open decides where reading a newly found file begins.
 func (f *files) open(path string, file *os.File, info fs.FileInfo, now time.Time, lookback time.Duration) (*tail, error) {
-	t := &tail{id: hostfs.IDOf(path, info), path: path, file: file, listed: true, size: info.Size(), caughtUp: now, cutAt: -1}
+	t := &tail{id: hostfs.IDOf(path, info), path: path, file: file, listed: true, size: info.Size(), written: info.ModTime(), caughtUp: now, cutAt: -1}
 	t.learnHead()
 	if packed(t.head) {
 		return nil, errPacked
@@ -153,13 +156,17 @@ func (f *files) open(path string, file *os.File, info fs.FileInfo, now time.Time
 		}
 	}
 	t.placement = placement{lo: now.Add(-lookback), hi: now, past: true}
-	if f.polled && !f.refused[path] {
-		t.placement.whenUntimed = now // it appeared since the last poll, so it was written since
-	}
 	t.pastUntil = t.size
-	var err error
-	t.offset, err = historyStart(file, t.size, &t.placement, f.dec)
-	return t, err
+	start, dated, err := historyStart(file, t.size, &t.placement, f.dec)
+	if err != nil {
+		return nil, err
+	}
+	t.offset, t.undated = start, !dated
+	if f.polled && !f.refused[path] {
+		t.spans = []span{{to: t.size, at: now}} // it appeared since the last poll, so it was written since
+		return t, nil
+	}
+	return t, f.bound(t, info.ModTime(), now)
 }
 
 // read feeds what is new to the analyst, at most maxPerPoll bytes, and closes files that rotation left behind.

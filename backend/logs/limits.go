@@ -6,6 +6,9 @@ import "time"
 const (
 	maxLine       = 1 << 20   // kept of one line; the rest is counted and not searched
 	maxHistory    = 32 << 20  // read backwards in one file for the lookback
+	maxUndated    = 4 << 20   // read backwards in a file whose lines carry no time
+	maxBookmarks  = 100       // files whose sizes are kept for the next process
+	sizesKept     = 15        // sizes of one file in a lookback
 	readBlock     = 256 << 10 // one read
 	maxPerPoll    = 64 << 20  // read from files in one poll; what is left waits for the next
 	maxFiles      = 512       // tailed at a time, newest first
@@ -33,5 +36,6 @@ const (
 	firstWait    = 2 * time.Second  // the first poll waits this long for a stream's first lines
 	retryFirst   = time.Second      // pause before a stream is opened again; doubles, with jitter
 	retryMax     = 60 * time.Second
-	quietPolls   = 2 // a rotated file is closed after this many polls without growth
+	undatedSpan  = 5 * time.Minute // between two looks: lines without a time in between are counted at the first
+	quietPolls   = 2               // a rotated file is closed after this many polls without growth
 )

@@ -34,9 +34,9 @@ type lineAnalyser struct {
 }
 
 type lineStats struct {
-	lines, matched, decoded, cut, offClock, untimed, moreEvents, sampled int
-	bytes                                                                int64
-	earliest                                                             time.Time // of history: since when it is covered
+	lines, matched, decoded, cut, offClock, untimed, bounded, undated, moreEvents, sampled int
+	bytes                                                                                  int64
+	earliest                                                                               time.Time // of history: since when it is covered
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
@@ -66,8 +66,9 @@ type placement struct {
 	// past: the line is from before we looked. It counts only with a time of its own after lo, or that of the line
 	// before it. Otherwise it was written between lo and hi, whatever its own clock says.
 	past bool
-	// whenUntimed is where lines of the past without any time go; zero drops them.
+	// whenUntimed is where lines of the past without any time go; zero drops them. old: they are older than lo.
 	whenUntimed time.Time
+	old         bool
 	before      time.Time // own time of the line before
 }
 
@@ -78,9 +79,16 @@ func (p *placement) place(own time.Time, stats *lineStats) (time.Time, bool) {
 		} else {
 			p.before = own
 		}
-		if own.IsZero() {
+		switch {
+		case !own.IsZero():
+		case p.old:
+			return time.Time{}, false
+		case p.whenUntimed.IsZero():
 			stats.untimed++
-			return p.whenUntimed, !p.whenUntimed.IsZero()
+			return time.Time{}, false
+		default:
+			stats.bounded++
+			return p.whenUntimed, true
 		}
 		if stats.earliest.IsZero() || own.Before(stats.earliest) {
 			stats.earliest = own
@@ -135,8 +143,12 @@ func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement
 // take counts what a line says. cut says that data is only the beginning of it.
 func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placement) {
 	marked := a.pats.marked(&r)
+	untimed := a.seen.untimed
 	at, ok := p.place(r.at, &a.seen)
 	if !ok {
+		if a.seen.untimed > untimed && (marked || a.pats.evidence(&r)) {
+			a.seen.undated++
+		}
 		return
 	}
 	a.seen.lines++

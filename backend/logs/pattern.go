@@ -207,6 +207,21 @@ func (t *patterns) find(r *record) found {
 	return best
 }
 
+// evidence reports whether a line would count for some alert.
+func (t *patterns) evidence(r *record) bool {
+	f := t.find(r)
+	if f.pattern == nil || f.said {
+		return false
+	}
+	switch f.class {
+	case ClassRead, ClassWrite, ClassMemory, ClassNote:
+		return false
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision,
+		ClassLimitKill, ClassAgentOOM, ClassPersistFailed, ClassHydrateFailed, ClassTmpdirCloseFailed:
+	}
+	return true
+}
+
 // match is where a line holds what the pattern looks for, negative when it does not or is no evidence of it.
 func (t *patterns) match(p *pattern, r *record) (at int, said bool) {
 	text, shift := r.message, 0

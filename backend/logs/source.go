@@ -21,6 +21,9 @@ type source struct {
 	lastPoll time.Time
 	stream   streamReading
 
+	undated      backend.Safe // what was said of lines that could not be dated,
+	undatedUntil time.Time    // until they are older than the lookback
+
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the stream's goroutine, nil before it runs
 	done   chan struct{}
@@ -68,6 +71,13 @@ func (s *source) Routes() []backend.Route {
 		out = append(out, backend.Route{Verb: "read", Target: g, Why: "log lines"})
 	}
 	return out
+}
+
+// Resume takes where a former process stopped in each file.
+func (s *source) Resume(marks []backend.Bookmark) {
+	if s.files != nil {
+		s.files.resume(marks)
+	}
 }
 
 // Poll reads what is new.
@@ -123,6 +133,15 @@ func (s *source) pollFiles(ctx context.Context, r *backend.Reading, now time.Tim
 	note(f.emptied > 0, "%d files were emptied in place; lines written just before that may be missing", f.emptied)
 	note(f.behind > 0, "%d kB wait for the next poll", f.behind/1000)
 	note(s.analyst.seen.untimed > 0, "%d lines of the past carry no time and are not counted", s.analyst.seen.untimed)
+	note(s.analyst.seen.bounded > 0, "%d lines of the past carry no time and are counted as of the look before them, or of the file's last change", s.analyst.seen.bounded)
+	if u := s.analyst.undated(); !u.IsEmpty() {
+		s.undated, s.undatedUntil = u, now.Add(s.opts.Lookback.Std())
+	}
+	if now.Before(s.undatedUntil) {
+		r.Undated = s.undated
+		r.Notes = append(r.Notes, s.undated)
+	}
+	r.Bookmarks = f.bookmarks(now, s.opts.Lookback.Std())
 }
 
 // reason names the globs without a match, or the first problem.

@@ -9,18 +9,20 @@ import (
 	"os"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/backend/hostfs"
 )
 
 // tail is one open file and how far it was read. The open descriptor keeps the inode from being used again, so that
 // device and inode identify the file for as long as it is tailed.
 type tail struct {
-	id     hostfs.FileID
-	path   string
-	file   *os.File
-	offset int64
-	size   int64 // when last measured
-	listed bool  // some glob leads to it
+	id      hostfs.FileID
+	path    string
+	file    *os.File
+	offset  int64
+	size    int64     // when last measured
+	written time.Time // when it was last written to, as of then
+	listed  bool      // some glob leads to it
 
 	head []byte // first bytes, to notice that other content took their place
 	last []byte // the bytes before offset, to recognise a copy
@@ -28,7 +30,10 @@ type tail struct {
 	split     splitter
 	block     block
 	placement placement
-	pastUntil int64     // what lies before this offset is history
+	pastUntil int64  // what lies before this offset is history
+	spans     []span // of the history: when lines without a time were written
+	undated   bool   // no line of the history carries a time
+	sizes     []backend.SizeAt
 	caughtUp  time.Time // when it was last read to its end
 
 	cutAt  int64 // where reading stood when the content was replaced, -1 when it was not in this poll
@@ -52,7 +57,7 @@ func (t *tail) measure() {
 	if err != nil {
 		return
 	}
-	t.size = info.Size()
+	t.size, t.written = info.Size(), info.ModTime()
 	now := make([]byte, len(t.head))
 	n, err := t.file.ReadAt(now, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -88,7 +93,7 @@ func (t *tail) follow(o *tail) bool {
 		t.offset, t.copyOf = o.cutAt, nil
 		t.split, o.split = o.split, splitter{}
 		t.block, o.block = o.block, block{}
-		t.placement, t.caughtUp, t.pastUntil = o.placement, o.caughtUp, o.pastUntil
+		t.placement, t.caughtUp, t.pastUntil, t.spans = o.placement, o.caughtUp, o.pastUntil, o.spans
 		return true
 	case t.size >= o.offset: // a complete copy: nothing in it is new
 		t.offset = t.size
@@ -102,7 +107,7 @@ func (t *tail) follow(o *tail) bool {
 
 // restart begins a file anew whose content was replaced.
 func (t *tail) restart() {
-	t.offset, t.pastUntil, t.last = 0, 0, nil
+	t.offset, t.pastUntil, t.last, t.spans, t.sizes = 0, 0, nil, nil, nil
 	t.split, t.block = splitter{}, block{}
 	t.learnHead()
 }
@@ -121,7 +126,7 @@ func (t *tail) read(ctx context.Context, a *lineAnalyser, buf []byte, limit int6
 	for total < limit && ctx.Err() == nil {
 		block, use := buf[:min(int64(len(buf)), limit-total)], present
 		if t.offset < t.pastUntil {
-			block, use = block[:min(int64(len(block)), t.pastUntil-t.offset)], past
+			block, use = block[:min(int64(len(block)), t.enter()-t.offset)], past
 		}
 		n, err := t.file.ReadAt(block, t.offset)
 		if n > 0 {
@@ -141,7 +146,9 @@ func (t *tail) read(ctx context.Context, a *lineAnalyser, buf []byte, limit int6
 			return total, err
 		}
 	}
-	t.size = max(t.size, t.offset)
+	if t.offset > t.size { // it grew since it was measured
+		t.size, t.written = t.offset, time.Time{}
+	}
 	if len(t.head) < headBytes && total > 0 {
 		t.learnHead()
 	}
@@ -190,16 +197,15 @@ func packed(head []byte) bool {
 }
 
 // historyStart looks backwards, block by block, for the place where the lines of the lookback begin: the first block
-// whose first dated line is older. It goes back at most maxHistory. A file without any dated line is read from its
-// end, because nothing tells when its lines were written, unless p knows better.
-func historyStart(file io.ReaderAt, size int64, p *placement, d *decoder) (int64, error) {
+// whose first dated line is older. It goes back at most maxHistory. dated: some line carries a time.
+func historyStart(file io.ReaderAt, size int64, p *placement, d *decoder) (start int64, dated bool, err error) {
 	buf := make([]byte, readBlock)
-	start, dated := size, false
+	start = size
 	for start > 0 && size-start < maxHistory {
 		start = max(0, start-readBlock)
 		n, err := file.ReadAt(buf[:min(readBlock, size-start)], start)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+			return 0, false, err
 		}
 		first, ok := firstTime(d, buf[:n], start == 0)
 		dated = dated || ok
@@ -207,17 +213,21 @@ func historyStart(file io.ReaderAt, size int64, p *placement, d *decoder) (int64
 			break
 		}
 	}
-	if !dated && p.whenUntimed.IsZero() {
-		return size, nil
+	start, err = lineFrom(file, start, size)
+	return start, dated, err
+}
+
+// lineFrom is where the first whole line from an offset on begins.
+func lineFrom(file io.ReaderAt, offset, size int64) (int64, error) {
+	if offset <= 0 {
+		return 0, nil
 	}
-	if start > 0 { // not in the middle of a line
-		n, err := file.ReadAt(buf[:min(readBlock, size-start)], start)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		start += int64(bytes.IndexByte(buf[:n], '\n') + 1)
+	buf := make([]byte, min(readBlock, size-offset))
+	n, err := file.ReadAt(buf, offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
 	}
-	return start, nil
+	return offset + int64(bytes.IndexByte(buf[:n], '\n')+1), nil
 }
 
 // firstTime is the time of the first dated line among the first lines of a block; a line that the block only has the

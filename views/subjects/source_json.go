@@ -18,6 +18,8 @@ type SourceJSON struct {
 	Error      *backend.Safe `json:"error"`
 	AgeSeconds *float64      `json:"age_seconds"` // since the last successful poll, null: never
 	Blind      []string      `json:"blind"`
+	// Undated says which matching log lines were not counted, since nothing tells when they were written.
+	Undated backend.Safe `json:"undated,omitzero"`
 
 	Absent bool `json:"-"` // not there, and that is no failure
 }
@@ -75,7 +77,7 @@ func NewSourceItem(h *fleet.SourceHealth, ctx *views.Snapshot) *SourceItem {
 
 // NewSourceJSON is what `check` says of a source.
 func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) SourceJSON {
-	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source)}
+	s := SourceJSON{ID: backend.Clean(h.Key.Source, 200), Kind: backend.Clean(h.Kind, 200), Blind: board.BlindOn(h.Key.Source), Undated: h.Undated}
 	if s.Blind == nil {
 		s.Blind = []string{}
 	}

@@ -222,3 +222,19 @@ func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
 		t.Errorf("what counts hides behind a silenced outage:\n%s", got)
 	}
 }
+
+// TestCheckNamesLinesThatCouldNotBeDated: matching lines without a time are not silently left out.
+func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
+	st := state(fleet.StatusOK)
+	st.Sources[0].Undated = backend.Text("31 matching lines without a time: not counted")
+	doc := text.MakeCheck("test", st, &alerts.Board{}, noon)
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 source with log lines that could not be dated", "\n            31 matching lines without a time: not counted\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}

@@ -48,6 +48,9 @@ func WriteCheck(w io.Writer, c *Check) error {
 		if len(s.Blind) > 0 {
 			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
 		}
+		if !s.Undated.IsEmpty() {
+			fmt.Fprintf(&b, "            %s\n", s.Undated)
+		}
 	}
 	writeNotWatched(&b, c.notWatched)
 	_, err := io.WriteString(w, b.String())
@@ -157,8 +160,11 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	if len(parts) == 0 {
 		parts = append(parts, "nothing is wrong that can be seen")
 	}
-	ok, blind := 0, map[string]bool{}
+	ok, undated, blind := 0, 0, map[string]bool{}
 	for _, s := range c.Sources {
+		if !s.Undated.IsEmpty() {
+			undated++
+		}
 		if s.Status == "ok" {
 			ok++
 		}
@@ -171,6 +177,9 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		workspaces += n
 	}
 	tail := fmt.Sprintf("; %s, %d of %s ok", plural(workspaces, "workspace"), ok, plural(len(c.Sources), "source"))
+	if undated > 0 {
+		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
+	}
 	if len(blind) > 0 {
 		tail += fmt.Sprintf(", %s blind somewhere", plural(len(blind), "rule"))
 	}
