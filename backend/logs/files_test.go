@@ -26,11 +26,11 @@ func TestFirstPollReadsTheLookback(t *testing.T) {
 	for i := range 8000 {
 		old.WriteString(rejected(t0.Add(-2*time.Hour+time.Duration(i)*time.Millisecond), "old"))
 	}
-	appendTo(t, path, old.String()+rejected(t0.Add(-14*time.Minute), "a")+rejected(t0.Add(-time.Second), "a")+"  at stack command not in allowlist\n")
+	appendTo(t, path, old.String()+rejected(t0.Add(-14*time.Minute), "a")+rejected(t0.Add(-time.Second), "a")+"  at stack WorkspaceEvictedError: gone\n")
 	got := r.poll(0)
 	r.want(got, backend.MetricRejections, "old", 0)
 	r.want(got, backend.MetricRejections, "a", 2)
-	r.want(got, backend.MetricRejections, "", 1)
+	r.want(got, backend.MetricWorkspaceEvicted, "", 1)
 	if got.Load.Bytes > 3*readBlock {
 		t.Errorf("%d bytes read for a few lines", got.Load.Bytes)
 	}

@@ -25,7 +25,7 @@ func FuzzLine(f *testing.F) {
 		a.every = max(1, every)
 		p := placement{lo: t0.Add(-time.Second), hi: t0}
 		for range 3 {
-			a.line(line, len(line)+1, time.Time{}, &p)
+			a.line(line, len(line)+1, time.Time{}, &p, nil)
 		}
 		sums := map[seriesKey]float64{}
 		for k, s := range a.tally.series {
@@ -70,6 +70,6 @@ func BenchmarkLine(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		a.line(line, len(line)+1, time.Time{}, &p)
+		a.line(line, len(line)+1, time.Time{}, &p, nil)
 	}
 }

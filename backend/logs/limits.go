@@ -25,6 +25,8 @@ const (
 	queueOverhead = 64        // bookkeeping of one waiting line
 	headBytes     = 1 << 10   // of a file, to recognise it again
 	tailBytes     = 256       // before the read position, to recognise a copy
+	maxContinued  = 1000      // lines without the usual beginning of their log, until they are lines of their own
+	maxTags       = 50        // programs in one system log
 	stderrBytes   = 2 << 10   // kept of a command's complaints
 	maxFieldBytes = 512       // of a session or workspace name in a line
 

@@ -34,9 +34,9 @@ type lineAnalyser struct {
 }
 
 type lineStats struct {
-	lines, matched, decoded, cut, offClock, untimed, bounded, undated, moreEvents, sampled int
-	bytes                                                                                  int64
-	earliest                                                                               time.Time // of history: since when it is covered
+	lines, matched, decoded, cut, offClock, untimed, bounded, undated, continued, moreEvents, sampled int
+	bytes                                                                                             int64
+	earliest                                                                                          time.Time // of history: since when it is covered
 }
 
 func newAnalyst(opts *Options, deps backend.Deps, covered time.Time) *lineAnalyser {
@@ -124,8 +124,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // line takes one line into account. stamp is the time the transport gave it, zero without one; size counts all its
-// bytes, of which data may be only the beginning.
-func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement) {
+// bytes, of which data may be only the beginning. of follows the log that the line is of; nil: it stands alone.
+func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement, of *lineage) {
 	data = bytes.TrimRight(data, "\r")
 	if len(data) == 0 {
 		return
@@ -137,6 +137,7 @@ func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement
 	if !stamp.IsZero() {
 		r.at = stamp
 	}
+	r.part = of.of(data, &r)
 	a.take(r, data, size, size > len(data)+2, p)
 }
 
@@ -170,6 +171,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	}
 	a.seen.matched++
 	if f.said {
+		if r.part.continues {
+			a.seen.continued++
+		}
 		if m, _ := p1.class.metric(); p1.class.accuses() {
 			a.tally.add(k.of(m.Said()), at, 1, false, data)
 		}
@@ -345,6 +349,7 @@ func (a *lineAnalyser) notes() []backend.Safe {
 	}
 	note(a.seen.cut > 0, "%d lines longer than 1 MiB: only their beginning was searched", a.seen.cut)
 	note(a.seen.offClock > 0, "%d lines carry a time that cannot be right: they are counted at the time they were read", a.seen.offClock)
+	note(a.seen.continued > 0, "%d matching lines do not begin as the lines of this log do: they are taken for text that an agent or a tool wrote", a.seen.continued)
 	note(a.tally.folded > 0, "more than %d series: further sessions are counted together", maxSeries)
 	note(a.mems.silent > 0, "%d lines should tell the memory of the process and hold no number of bytes; check the pattern", a.mems.silent)
 	note(a.refused.unowned > 0, "%d rollup lines name no session and cannot be attributed: full lines of their workspace and command come from no session or from several", a.refused.unowned)

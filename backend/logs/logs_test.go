@@ -130,8 +130,9 @@ func lines(t *testing.T, change func(*Options), text ...string) (*lineAnalyser, 
 	a := newAnalyst(&opts, testDeps(t, func() time.Time { return t0 }), t0)
 	a.begin(0, time.Second)
 	p := placement{lo: t0.Add(-5 * time.Second), hi: t0}
+	var log lineage
 	for _, l := range text {
-		a.line([]byte(l), len(l)+1, time.Time{}, &p)
+		a.line([]byte(l), len(l)+1, time.Time{}, &p, &log)
 	}
 	var r backend.Reading
 	a.finish(&r, t0)

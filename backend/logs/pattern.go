@@ -235,10 +235,14 @@ func (t *patterns) match(p *pattern, r *record) (at int, said bool) {
 	if at < 0 {
 		return at, false
 	}
-	if l := r.levelAt(at, shift > 0); l != levelNone && l < p.level || !t.writtenBy(p, r) {
+	l := r.levelAt(at, shift > 0)
+	if r.part.continues {
+		l, said = t.disowned(p, r.part)
+	}
+	if l != levelNone && l < p.level || !t.writtenBy(p, r) {
 		return -1, false
 	}
-	said = t.saidByAgent(p, text, at) || r.output || r.tool && p.tier == tierError && !p.inError
+	said = said || t.saidByAgent(p, text, at) || r.output || r.tool && p.tier == tierError && !p.inError
 	if said && p.speaker == speakerServer || !said && p.speaker == speakerAgent {
 		return -1, false
 	}

@@ -22,6 +22,7 @@ type record struct {
 	others             map[string][]byte // the fields that patterns name
 	at                 time.Time         // the line's own time, zero without one
 	suppressed         float64           // -1: the line gives none
+	part               part              // what it is of its log
 }
 
 type slot uint8

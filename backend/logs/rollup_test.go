@@ -84,7 +84,7 @@ func TestALowerBoundEndsWhenTheModeIsFound(t *testing.T) {
 	}
 	p := placement{lo: t0, hi: t0.Add(5 * time.Second)}
 	for _, v := range []string{"39}", "41}", "38}"} {
-		a.line([]byte(line+v), 1, time.Time{}, &p)
+		a.line([]byte(line+v), 1, time.Time{}, &p, nil)
 	}
 	var next backend.Reading
 	a.finish(&next, p.hi)

@@ -33,6 +33,9 @@ func (t *patterns) saidByAgent(p *pattern, text []byte, at int) bool {
 		text, at = text[open+1:], at-open-1
 	}
 	before := text[:at]
+	if p.tier == tierMessage && (bytes.IndexByte(before, '\n') >= 0 || open >= 0 && bytes.Contains(before, []byte(`\n`))) {
+		return true // a logger's message begins its line
+	}
 	return agentPrefix.Match(before) || p.class != ClassWorkspaceFailed && p.class != ClassWorkspaceEvicted && failedCommand.Match(before)
 }
 

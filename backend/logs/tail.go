@@ -108,7 +108,7 @@ func (t *tail) follow(o *tail) bool {
 // restart begins a file anew whose content was replaced.
 func (t *tail) restart() {
 	t.offset, t.pastUntil, t.last, t.spans, t.sizes = 0, 0, nil, nil, nil
-	t.split, t.block = splitter{}, block{}
+	t.split, t.block = splitter{}, block{log: t.block.log}
 	t.learnHead()
 }
 

@@ -249,6 +249,7 @@ func (e tailEvent) summary() string {
 // a line that is only an opening brace to one that is only a closing brace. Whatever turns out to be no event goes on
 // line by line.
 type block struct {
+	log  lineage
 	held []heldLine
 	data []byte
 	size int
@@ -270,7 +271,7 @@ func (b *block) feed(a *lineAnalyser, data []byte, size int, stamp time.Time, p 
 		}
 	}
 	if len(b.held) == 0 && !opens {
-		a.line(data, size, stamp, p)
+		a.line(data, size, stamp, p, &b.log)
 		return
 	}
 	from := len(b.data)
@@ -291,7 +292,7 @@ func (b *block) release(a *lineAnalyser, p *placement) {
 	held, data := b.held, b.data
 	b.held, b.data, b.size = nil, nil, 0
 	for _, h := range held {
-		a.line(data[h.from:h.to], h.size, h.stamp, p)
+		a.line(data[h.from:h.to], h.size, h.stamp, p, &b.log)
 	}
 }
 

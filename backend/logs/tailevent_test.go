@@ -182,7 +182,7 @@ func TestTailEventsAboveTheByteBudget(t *testing.T) {
 	p := placement{lo: t0.Add(-time.Minute), hi: t0}
 	line := event("exceededMemory", room)
 	for range 3 {
-		a.line([]byte(line), len(line)+1, time.Time{}, &p)
+		a.line([]byte(line), len(line)+1, time.Time{}, &p, nil)
 	}
 	var r backend.Reading
 	a.finish(&r, t0)
