@@ -13,7 +13,7 @@ func TestAnotherConfigurationIsAChangeMarker(t *testing.T) {
 	l.engine = with("a")
 	l.minutes("off off").want("- -", "")
 	restart := func(digest string) {
-		data, err := l.board.encode("test", ClockReading{Wall: l.now})
+		data, err := encoded(l.board, ClockReading{Wall: l.now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,10 @@ func (l lineFile) compact(size int, keep func([]byte) bool) error {
 			out = out[len(out)-size:]
 			out = out[bytes.IndexByte(out, '\n')+1:]
 		}
-		err = writeAtomically(l.path, out)
+		err = writeAtomically(l.path, func(to io.Writer) error {
+			_, err := to.Write(out)
+			return err
+		})
 	}
 	return errors.Join(err, f.Close())
 }

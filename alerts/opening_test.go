@@ -73,7 +73,7 @@ func TestStartAfterARestart(t *testing.T) {
 	l := newLamp(t, Meta{})
 	again := func(change string) {
 		t.Helper()
-		data, err := l.board.encode("test", moment(l))
+		data, err := encoded(l.board, moment(l))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func TestWhatLeftIsRemembered(t *testing.T) {
 	}
 	check("in the same process", b, w.Key, true)
 	at := ClockReading{Wall: pastNow.Add(20 * time.Second), Boot: "b", SinceBoot: time.Hour}
-	data, err := b.encode("test", at)
+	data, err := encoded(b, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestWhatAProbeProvedIsKnownToTheNextProcess(t *testing.T) {
 	x := &backend.Sandbox{Meta: backend.Meta{Key: k}, Observed: backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: pastNow, Past: true})}
 	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow, Sandboxes: fleet.NewTable(x)})
 	for range 2 { // the second process reads nothing of it
-		data, err := b.encode("test", ClockReading{Wall: pastNow})
+		data, err := encoded(b, ClockReading{Wall: pastNow})
 		if err != nil {
 			t.Fatal(err)
 		}

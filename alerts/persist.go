@@ -1,11 +1,14 @@
 package alerts
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +39,7 @@ type savedState struct {
 	At          time.Time             `json:"at"`
 	Clock       clock                 `json:"clock"`
 	Watching    time.Time             `json:"watching"`
-	Rules       map[string]savedRule  `json:"rules"`
+	Rules       map[string]savedRule  `json:"rules,omitempty"`
 	Folds       map[string]string     `json:"folds,omitempty"`
 	Blind       []Blindness           `json:"blind,omitempty"`
 	Markers     []marker              `json:"markers,omitempty"`
@@ -84,42 +87,77 @@ type savedAlert struct {
 	Alert      *Alert `json:"alert"`
 }
 
-// encode writes a Board's memory; at is the moment of its State.
-func (b *Board) encode(environment string, at ClockReading) ([]byte, error) {
+// encode writes a Board's memory as one savedState, part by part: a large fleet's is never in memory whole. at is the moment
+// of its State.
+func (b *Board) encode(to io.Writer, environment string, at ClockReading) error {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Past: b.savedPasts(), Proved: b.proofs(), Rules: make(map[string]savedRule, len(b.memory.rules)),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(),
 	}
-	for name, l := range b.memory.rules {
-		r := savedRule{Records: l.records}
-		for _, g := range l.groups {
-			a := *g.alert
-			kept := len(g.members) == 0
-			if !kept {
-				a.Subjects = nil
-			}
-			r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.worse, g.marks, g.changedState(), &a})
-		}
-		for id, f := range l.flaps {
-			r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
-		}
-		slices.SortFunc(r.Flaps, func(a, b savedFlap) int {
-			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint), strings.Compare(string(a.Severity), string(b.Severity)))
-		})
-		for id, c := range l.apart {
-			r.Apart = append(r.Apart, savedApart{id.source, id.fingerprint, c})
-		}
-		slices.SortFunc(r.Apart, func(a, b savedApart) int {
-			return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint))
-		})
-		slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
-		s.Rules[name] = r
-	}
-	out, err := json.Marshal(s)
+	out := bufio.NewWriterSize(to, 64<<10)
+	head, err := json.Marshal(s)
 	if err != nil {
-		return nil, fmt.Errorf("alert state: %w", err)
+		return fmt.Errorf("alert state: %w", err)
 	}
-	return out, nil
+	_, _ = out.Write(head[:len(head)-1]) // Flush tells of errors
+	part := func(before string, v any) error {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("alert state: %w", err)
+		}
+		_, _ = out.WriteString(before)
+		_, _ = out.Write(data)
+		return nil
+	}
+	before := `,"past":[`
+	for _, p := range b.savedPasts() {
+		if err := part(before, p); err != nil {
+			return err
+		}
+		before = ","
+	}
+	if before == "," {
+		_ = out.WriteByte(']')
+	}
+	before = `,"rules":{`
+	for _, name := range slices.Sorted(maps.Keys(b.memory.rules)) {
+		if err := part(before+backend.QuoteJSON(name)+":", savedRuleOf(b.memory.rules[name])); err != nil {
+			return err
+		}
+		before = ","
+	}
+	if before == "," {
+		_ = out.WriteByte('}')
+	}
+	_ = out.WriteByte('}')
+	return out.Flush()
+}
+
+// savedRuleOf is what the state file holds of one rule.
+func savedRuleOf(l *ruleState) savedRule {
+	r := savedRule{Records: l.records}
+	for _, g := range l.groups {
+		a := *g.alert
+		kept := len(g.members) == 0
+		if !kept {
+			a.Subjects = nil
+		}
+		r.Alerts = append(r.Alerts, savedAlert{g.since, g.began, kept, g.worse, g.marks, g.changedState(), &a})
+	}
+	for id, f := range l.flaps {
+		r.Flaps = append(r.Flaps, savedFlap{id.source, id.fingerprint, id.severity, f})
+	}
+	slices.SortFunc(r.Flaps, func(a, b savedFlap) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint), strings.Compare(string(a.Severity), string(b.Severity)))
+	})
+	for id, c := range l.apart {
+		r.Apart = append(r.Apart, savedApart{id.source, id.fingerprint, c})
+	}
+	slices.SortFunc(r.Apart, func(a, b savedApart) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	slices.SortFunc(r.Alerts, func(a, b savedAlert) int { return compareAlerts(a.Alert, b.Alert) })
+	return r
 }
 
 // Loaded is what a former process left.
@@ -350,11 +388,8 @@ func (s *StateStore) Save(b *Board, at ClockReading) (saved bool, err error) {
 	if !s.Locked() {
 		return false, nil
 	}
-	data, err := b.encode(s.engine.environment, at)
-	if err != nil {
-		return false, err
-	}
-	if err := writeAtomically(filepath.Join(s.dir, stateFile), data); err != nil {
+	write := func(to io.Writer) error { return b.encode(to, s.engine.environment, at) }
+	if err := writeAtomically(filepath.Join(s.dir, stateFile), write); err != nil {
 		return false, fmt.Errorf("alert state: %w", err)
 	}
 	return true, nil
@@ -385,12 +420,12 @@ func (s *StateStore) Close() error {
 }
 
 // writeAtomically writes a temporary file beside path, syncs it and renames it, then syncs the directory.
-func writeAtomically(path string, data []byte) error {
+func writeAtomically(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -224,7 +225,7 @@ func TestUnreadableStatesAreErrors(t *testing.T) {
 
 func FuzzDecodeState(f *testing.F) {
 	l := newLamp(f, Meta{For: time.Hour}).minutes("on on dark")
-	good, err := l.board.encode("test", moment(l))
+	good, err := encoded(l.board, moment(l))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -241,4 +242,11 @@ func FuzzDecodeState(f *testing.F) {
 			t.Error("no Board")
 		}
 	})
+}
+
+// encoded is what the state file of the environment "test" would hold.
+func encoded(b *Board, at ClockReading) ([]byte, error) {
+	var out bytes.Buffer
+	err := b.encode(&out, "test", at)
+	return out.Bytes(), err
 }
