@@ -61,8 +61,9 @@ var phrases = [...]phrase{
 	{naming: NamesStrict, any: []string{"unrecognized key", "unrecognized keys", "unrecognised key", "unknown field", "unexpected field"}, with: []string{"ref", "refs", "reference", "workspaceref"}},
 	{naming: NamesSnapshot, any: []string{"backupr2binding", "backup bucket"}, with: append([]string{"needs", "requires"}, absent[:]...)},
 	{naming: NamesSnapshot, any: []string{"snapshot", "snapshotter", "capabilities.snapshot"}, with: []string{"capability", "declared but", "requires", "needs"}},
-	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks", "undeclared"}, absent[:]...)},
-	{naming: NamesBinding, any: []string{"binding", "bindings", "env.sandbox", "env.files", "env.backup", "env.loader"}, with: absent[:]},
+	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks", "undeclared"}, absent[:]...),
+		but: []string{"backupr2binding", "backup bucket"}}, // the provider has the module; its bucket is not bound
+	{naming: NamesBinding, any: []string{"binding", "bindings", "backupr2binding", "env.sandbox", "env.files", "env.backup", "env.loader"}, with: absent[:]},
 	{naming: NamesSQLite, any: []string{"new_sqlite_classes"}},
 	{naming: NamesSQLite, any: []string{"storage.sql", "reading 'sql'", "reading 'exec'", "sql storage", "sqlite storage", "sqlite-backed"}, with: append([]string{"requires", "needs", "not a function"}, absent[:]...)},
 	{naming: NamesSQLite, any: []string{"sqlite"}, with: append([]string{"migration", "requires"}, absent[:]...)},

@@ -52,6 +52,9 @@ func (t *Tmpdir) Alias() string { return t.RawPath.Raw() }
 // StatusWord is empty: no source reports a directory's status.
 func (t *Tmpdir) StatusWord() Safe { return Safe{} }
 
+// HeldByConsole ends How where the holder is the process that reads: Sandglass itself.
+const HeldByConsole = ", this console"
+
 // Holder is a process that uses something inside a directory.
 type Holder struct {
 	PID     int  `json:"pid"`

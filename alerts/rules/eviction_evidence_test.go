@@ -32,7 +32,7 @@ func TestNoInputTalksAnotherDown(t *testing.T) {
 	s.want(stormRule, alerts.StatePending)
 	s.every(5*time.Second, time.Minute, func() { zeros(); evictedFleet(s, 40, 40, time.Second) })
 	a := s.want(stormRule, alerts.StateFiring)
-	wantEvidence(t, a, "40 of 40 workspaces are evicted now", "a lower bound", "prom counted no eviction in 5m")
+	wantEvidence(t, a, "40 of 40 workspaces of cloudflare-sandbox are evicted now", "a lower bound", "prom counted no eviction in 5m")
 	s.every(5*time.Second, 20*time.Minute, zeros) // they stay evicted, and no more are tried
 	s.want(stormRule, alerts.StateFiring)
 	evictedFleet(s, 40, 0, time.Second)

@@ -93,6 +93,22 @@ func ofSource(env *alerts.Env, source string) int {
 	return sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).Key.Source > source })
 }
 
+// watchedOf is the span that a count is really of: the window, or the part of it that was watched.
+func watchedOf(m alerts.Measure, window time.Duration) string {
+	if m.Whole || m.Covered < time.Second {
+		return text(window)
+	}
+	return text(m.Covered.Round(time.Second))
+}
+
+// ofProvider names whose workspaces a count is of, where the provider is known.
+func ofProvider(p string) backend.Safe {
+	if p == "" {
+		return backend.Safe{}
+	}
+	return backend.Textf(" of %s", backend.Clean(p, 60))
+}
+
 // tell fills in cause, subjects and evidence of a storm.
 func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *alerts.Verdict) {
 	now := env.Display(env.Now)
@@ -118,8 +134,8 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 		})
 	case len(s.evictions) > 0:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text: backend.Textf("evictions %s/s, recovered by retry %s %% (storm from %s/s and below %s %%)",
-				number(m.evictions.PerSecond), number(100*m.recovered()), number(r.rate), number(100*r.recovery)),
+			Text: backend.Textf("%s in %s (%s/s), %s %% recovered by retry (storm from %s/s and below %s %%)", plural(int(m.evictions.N+0.5), "eviction"),
+				watchedOf(m.evictions, r.over), number(m.evictions.PerSecond), number(100*m.recovered()), number(r.rate), number(100*r.recovery)),
 			Value: backend.Known(m.evictions.PerSecond), Unit: "1/s", Source: s.evictions[0].Source, At: m.evictions.Last,
 		})
 	}
@@ -139,7 +155,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 	if n := m.lost; n > 0 {
 		v.Confirmed = latestOf(v.Confirmed, env.Now)
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text:  backend.Textf("%d of %s are evicted now, in %s", n, plural(m.total, "workspace"), plural(v.Listing.Sessions, "session")),
+			Text:  backend.Textf("%d of %s%s are evicted now, in %s", n, plural(m.total, "workspace"), ofProvider(id.provider), plural(v.Listing.Sessions, "session")),
 			Value: backend.Known(float64(n)), Unit: "workspaces", Source: id.home, At: now,
 		})
 	}

@@ -51,7 +51,7 @@ func TestStormByRateAndRecovery(t *testing.T) {
 	if a.Source != "helix" || a.Runbook != "7" || a.Severity != alerts.SeverityCritical || !strings.HasPrefix(a.Cause.String(), "cloudflare-sandbox: ") || a.Providers != 1 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "evictions 1.6/s, recovered by retry 0 % (storm from 0.2/s and below 50 %)")
+	wantEvidence(t, a, "64 evictions in 40s (1.6/s), 0 % recovered by retry (storm from 0.2/s and below 50 %)")
 	if len(a.Trend) == 0 || a.TrendSpan != 15*time.Minute {
 		t.Error("no trend")
 	}
@@ -181,7 +181,7 @@ func TestStormSeenBetweenPollsIsALowerBound(t *testing.T) {
 	if a.SubjectCount != 30 || a.Sessions != 30 || !strings.Contains(a.Cause.String(), "cloudflare-sandbox: max_instances reached") {
 		t.Errorf("%d subjects in %d sessions, cause %q", a.SubjectCount, a.Sessions, a.Cause)
 	}
-	wantEvidence(t, a, "30 of 40 workspaces are evicted now, in 30 sessions", "at least 30 evictions in 5m", "a lower bound")
+	wantEvidence(t, a, "30 of 40 workspaces of cloudflare-sandbox are evicted now, in 30 sessions", "at least 30 evictions in 5m", "a lower bound")
 	s.pass(time.Minute)
 	evictedFleet(s, 40, 0, time.Second)
 	s.look().want(stormRule, alerts.StateFiring) // kept for a minute
@@ -267,7 +267,7 @@ func TestStormCountedForSeveralRegistriesIsThatOfTheOneWithEvictedWorkspaces(t *
 		if !strings.HasPrefix(a.Cause.String(), "cloudflare-sandbox: max_instances reached") {
 			t.Errorf("cause %q", a.Cause)
 		}
-		wantEvidence(t, a, "evictions ", "recovered by retry 5 %", "are evicted now")
+		wantEvidence(t, a, " evictions in ", "5 % recovered by retry", "are evicted now")
 	}
 	one(3)
 	s.restart()

@@ -209,7 +209,7 @@ func TestLeakAcrossTenantsIsCritical(t *testing.T) {
 	if want := noon.Add(-time.Hour + 'b'*time.Second); !a.Bounds.Earliest.Equal(want) {
 		t.Errorf("the overlap begins %v, want %v", a.Bounds.Earliest, want)
 	}
-	wantEvidence(t, a, "sandbox team-cache is used by 2 sessions", "acme, umbrella", "given explicitly", "both run since", "shareAcrossSessions is declared")
+	wantEvidence(t, a, "sandbox team-cache is used by 2 sessions", "acme, umbrella", "given explicitly", "the sessions run side by side since", "shareAcrossSessions is declared")
 	s.sessionEnds("b")
 	s.after(time.Second).quiet(leakRule)
 }

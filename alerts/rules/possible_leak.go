@@ -23,8 +23,11 @@ func (o *LeakOptions) build() (alerts.Rule, error) {
 	return r, nil
 }
 
-// leakNote keeps the log lines that say of a place that its users are isolated.
-type leakNote struct{ seriesNote }
+// leakNote keeps the log lines that say of a place that its users are isolated, and when the sharing was first read.
+type leakNote struct {
+	seriesNote
+	Seen time.Time `json:"seen,omitzero"`
+}
 
 type possibleLeak struct {
 	base
@@ -128,11 +131,12 @@ func (r *possibleLeak) judge(env *alerts.Env, p *fleet.SharedStorage, note alert
 	p, note, out := r.ruleOut(env, p, note)
 	tenants, unknown := p.Tenants(env.State)
 	if p.Sessions() < 2 || p.Intended() && len(tenants) < 2 {
-		return alerts.Verdict{Outcome: alerts.False, Note: note}
+		return alerts.Verdict{Outcome: alerts.False, Note: unseen(note)}
 	}
+	note, seen := r.seen(env, p, note)
 	what := backend.Clean(string(p.What), 40)
 	v := alerts.Verdict{
-		Outcome: alerts.True, Source: p.Home, Runbook: "8", Note: note, Bounds: r.overlap(env, p),
+		Outcome: alerts.True, Source: p.Home, Runbook: "8", Note: note, Bounds: r.overlap(env, p, seen),
 		Cause: backend.Textf("one %s behind several sessions", what), Fingerprint: alerts.Fingerprint("shared " + string(p.What)),
 	}
 	switch {
@@ -159,7 +163,11 @@ func (r *possibleLeak) ruleOut(env *alerts.Env, p *fleet.SharedStorage, note ale
 		said = n.Series
 	}
 	if now := sharing(env).Isolated(p, said); len(now) > len(said) {
-		said, note = now, alerts.NoteOf(&leakNote{seriesNote{now}})
+		x := leakNote{seriesNote: seriesNote{now}}
+		if n := alerts.NoteAs[leakNote](note); n != nil {
+			x.Seen = n.Seen
+		}
+		said, note = now, alerts.NoteOf(&x)
 	}
 	left := alerts.WithoutIsolated(p, said)
 	return left, note, len(p.Users) - len(left.Users)
@@ -172,14 +180,38 @@ func sharing(env *alerts.Env) alerts.Sharing {
 	}}
 }
 
-// overlap says since when two of the sessions use the place at the same time: the second start that is known.
-func (r *possibleLeak) overlap(env *alerts.Env, p *fleet.SharedStorage) alerts.Bounds {
-	var read time.Time
-	for _, u := range p.Users {
-		if at := env.ReadAt(u.Evidence); read.IsZero() || at.Before(read) {
-			read = at
-		}
+// seen remembers when the sharing was first read: later readings prove no later onset.
+func (r *possibleLeak) seen(env *alerts.Env, p *fleet.SharedStorage, note alerts.Note) (alerts.Note, time.Time) {
+	x := leakNote{}
+	if n := alerts.NoteAs[leakNote](note); n != nil {
+		x = *n
 	}
+	if x.Seen.IsZero() {
+		for _, u := range p.Users {
+			if at := env.ReadAt(u.Evidence); x.Seen.IsZero() || at.Before(x.Seen) {
+				x.Seen = at
+			}
+		}
+		note = alerts.NoteOf(&x)
+	}
+	return note, x.Seen
+}
+
+// unseen forgets when a sharing was first read that is over.
+func unseen(note alerts.Note) alerts.Note {
+	n := alerts.NoteAs[leakNote](note)
+	switch {
+	case n == nil || n.Seen.IsZero():
+		return note
+	case len(n.Series) == 0:
+		return alerts.Note{}
+	}
+	return alerts.NoteOf(&leakNote{seriesNote: n.seriesNote})
+}
+
+// overlap says since when two of the sessions use the place at the same time: from the second start that is known to when that
+// was first read.
+func (r *possibleLeak) overlap(env *alerts.Env, p *fleet.SharedStorage, read time.Time) alerts.Bounds {
 	second := p.SecondStart(env.State, func(s *backend.Session) time.Time { return env.Time(&s.Meta, s.StartedAt) })
 	if second.IsZero() {
 		return alerts.Bounds{Latest: read}
@@ -196,7 +228,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 		if u.Workspace.IsZero() {
 			k = backend.Key{Kind: backend.KindSession, Source: p.Home, ID: u.Session}
 		}
-		l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: env.Now, Bounds: v.Bounds, Detail: v.Detail})
+		l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: v.Bounds.Latest, Bounds: v.Bounds, Detail: v.Detail})
 	}
 	v.Listing = l
 	add := func(from string, at time.Time, format backend.Literal, args ...any) {
@@ -217,7 +249,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 		add(p.Home, now, "the id is the one of session %s: another session was given it", named.Safe())
 	}
 	if !v.Bounds.Earliest.IsZero() {
-		add(p.Home, env.Display(v.Bounds.Earliest), "both run since %s, when the second of them started", env.Clock(v.Bounds.Earliest))
+		add(p.Home, env.Display(v.Bounds.Earliest), "the sessions run side by side since %s; this console first read the sharing at %s", env.Clock(v.Bounds.Earliest), env.Clock(v.Bounds.Latest))
 	}
 	inherits, shares := p.Declared()
 	if inherits > 0 {

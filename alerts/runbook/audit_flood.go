@@ -57,8 +57,8 @@ func (s *subjectView) flood() Check {
 	}
 	if v.fires() {
 		c := q.saysAlert(v.alert)
-		if t.in.N > 0 {
-			c.Fact = backend.Textf("%s; %s", c.Fact, told)
+		if len(v.alert.Evidence) > 0 { // its own rate: another would be counted over another span
+			c.Fact = backend.Textf("%s; %s", c.Fact, v.alert.Evidence[0].Text)
 		}
 		if first := s.firstRejected(); first != nil {
 			c.Fact = backend.Textf("%s; the first line, %s ago: %s", c.Fact, backend.Age(s.now.Sub(first.FirstAt)), first.First)
@@ -244,31 +244,31 @@ func (s *subjectView) stillWorks() Check {
 func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	switch {
 	case d.Mark("flood") == RuledOut:
-		d.deny("Rejections are few; nothing floods.")
+		d.deny("Rejections are few; there is no flood.")
 	case d.Mark("loop") == RuledOut:
-		d.conclude("Many different commands are rejected: somebody or something probes the guards.")
-		d.do("Hand it to security as one level more urgent than a loop; keep the lines.")
+		d.conclude("The guards reject many different commands: this looks like probing.")
+		d.do("Hand it to security: probing is more urgent than a loop. Keep the lines.")
 		d.dont("Don't raise securityWindowMs: different commands are not collected by it anyway, and evidence gets thinner.")
 	case d.is("before-5"):
 		d.conclude("This release writes one line per rejection; a loop fills the log.")
 		d.do("Upgrade to round 5 or later, which collects repeats.")
 	case d.is("loop"):
-		d.conclude("A loop: one rejected command is tried again and again.")
-		d.do("Look at the prompt and the tool's description: the agent does not learn from the rejection.")
+		d.conclude("A loop: the agent repeats one rejected command.")
+		d.do("Look at the prompt and the tool's description: the agent ignores the rejection.")
 	case d.is("flood"):
-		d.conclude("Commands are rejected at a rate; whether it is a loop or probing no reading tells.")
+		d.conclude("The guards reject commands at a high rate; a loop and probing look alike so far.")
 		d.do("Read the rejected commands: one first word is a loop, many are probing.")
 	default:
-		d.deny("Cannot tell: no rejection lines are read.")
+		d.deny("Cannot tell: no source reads rejection lines.")
 		d.do("Configure a Logger in the framework and a log source here.")
 	}
 	if d.is("one-session") {
-		d.do("Stop or pause that one session; the others go on.")
+		d.Do = append([]backend.Safe{backend.Text("Pause or stop that one session; the others go on.")}, d.Do...)
 	}
-	if d.is("flood") {
-		d.do("Alert on rollups: since round 5 a flood is one line in five seconds.")
+	if d.is("flood") && d.Mark("before-5") == RuledOut {
+		d.do("Alert on rollup lines: this release writes one every 5 s, however large the flood is.")
 	}
-	d.dont("Don't silence the logger or filter these lines away: they are the only trace of an attack.")
-	d.dont("Don't widen the allowlist to make them stop.")
+	d.dont("Don't silence the logger or drop these lines: they are the only trace of an attack.")
+	d.dont("Don't widen the allowlist to stop them.")
 	d.NoReset = backend.Text("the workspace works; a reset does not change what the agent asks for")
 }

@@ -8,6 +8,17 @@ import (
 	"sandglass/backend"
 )
 
+// closeErrno is the errno of most failed closes of the last hour, empty where no line names one.
+func (s *subjectView) closeErrno() string {
+	best, most := "", 0.0
+	for _, e := range backend.CloseErrnos() {
+		if n := s.tally(backend.CloseFailedWith(e), time.Hour).in.N; n > most {
+			best, most = e, n
+		}
+	}
+	return best
+}
+
 // closeErrnos counts the errors of one session's failed closes: the subject's own, else the one with the most.
 func (s *subjectView) closeErrnos() Check {
 	q := question{"close-errnos", "Which errors do the failed closes of a session give?", "the cause in the line tmpdir close failed, in the agent's log"}

@@ -53,14 +53,14 @@ func TestFailed(t *testing.T) {
 		{"schema", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "ref schemaVersion 4 is outside the supported range 1-3")}}, wsKey("s1", "box"),
 			map[string]Mark{"schema": Confirmed}, "incident 6", "runbook 6", "same reference", true},
 		{"bucket missing", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "snapshot needs backupR2Binding"), failed("s2", "box", "snapshot needs backupR2Binding")}}, wsKey("s1", "box"),
-			map[string]Mark{"snapshot": Confirmed, "shared": Confirmed}, "configuration cannot work", "redeploy", "permanent", true},
+			map[string]Mark{"snapshot": Confirmed, "shared": Confirmed}, "Snapshots are declared", "redeploy", "permanent", true},
 		{"unwritable root", "1", world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "mkdtemp failed", provider("local-bash"))},
 			hosts: []*backend.Host{host(func(h *backend.Host) { h.Roots[0].Writable = backend.Known(false) })}}, wsKey("s1", "box"),
 			map[string]Mark{"root": Confirmed, "posix": RuledOut, "sqlite": RuledOut}, "cannot create", "writable", "", true},
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),
-			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "Find the cause", "as a test", false},
+			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "Read lastError", "copy it before", false},
 		{"failing without an error", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": CannotTell}, "", "", "", false},
 		{"old values rule nothing out", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, down: []string{"helix-eu"}}, wsKey("s1", "box"),
@@ -188,7 +188,7 @@ func TestScratchDirectories(t *testing.T) {
 	busy := []backend.Holder{{PID: 7, Command: backend.Text("node"), How: backend.Text("cwd")}}
 	for _, c := range []story{
 		{"left behind", "5", world{hosts: []*backend.Host{host()}, tmpdirs: []*backend.Tmpdir{dir("/tmp/helix-ws-a", 30*time.Hour, none), dir("/tmp/helix-ws-b", time.Hour, busy)}}, hostKey(),
-			map[string]Mark{"pile": Confirmed, "held": Confirmed, "crash": CannotTell, "network-fs": RuledOut, "full": RuledOut, "tmpfs": RuledOut, "close-failed": RuledOut}, "no reading says why", "clean --dry-run", "-mtime +1", false},
+			map[string]Mark{"pile": Confirmed, "held": Confirmed, "crash": CannotTell, "network-fs": RuledOut, "full": RuledOut, "tmpfs": RuledOut, "close-failed": RuledOut}, "cause is not known yet", "clean --dry-run", "-mtime +1", false},
 		{"before the boot", "5", world{hosts: []*backend.Host{host()}, tmpdirs: []*backend.Tmpdir{dir("/tmp/helix-ws-a", 200*time.Hour, none)}}, hostKey(),
 			map[string]Mark{"crash": Confirmed, "held": RuledOut}, "without closing", "", "open file", false},
 		{"close fails", "5", world{hosts: []*backend.Host{host()}, tmpdirs: []*backend.Tmpdir{dir("/tmp/helix-ws-a", 30*time.Hour, none)}, counts: lines("app-log", backend.MetricTmpdirCloseFailed, "", 6)}, hostKey(),
@@ -212,7 +212,7 @@ func TestReferences(t *testing.T) {
 	histogram := mismatch
 	histogram.refs = []Ref{{Session: backend.MustID("s1"), SchemaVersion: backend.Known(4), Source: "helix-eu", At: now}, {Session: backend.MustID("s3"), SchemaVersion: backend.Known(3), Source: "helix-eu", At: now}}
 	for _, c := range []story{
-		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "2 sessions affected", "reads 4", "Don't reset", true},
+		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "reads 4", "Don't reset", true},
 		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "reads 1", "", true},
 		{"histogram", "6", histogram, wsKey("s1", "box"), map[string]Mark{"versions": Confirmed, "stored": Confirmed}, "", "", "", true},
 		{"deleted", "6", world{workspaces: []*backend.Workspace{failed("s1", "box", "sandbox not found")}}, wsKey("s1", "box"), map[string]Mark{"deleted": Confirmed, "schema": RuledOut}, "files are lost", "fresh session", "reset", true},
@@ -255,7 +255,7 @@ func TestStorm(t *testing.T) {
 	for _, c := range []story{
 		{"quota", "7", world{workspaces: evicted("max_instances reached"), counts: storm[:6]}, wsKey("s1", "box"),
 			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "per provider", "adds an open", true},
-		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "no check names", "transientRetryAttempts", "", true},
+		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "cause is not known yet", "transientRetryAttempts", "", true},
 		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": CannotTell}, "Object storage", "", "", true},
 		{"site's own check", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Holds: true, Text: backend.Text("answered 200"), At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},
 		{"site's own check finds the cause", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Text: backend.Text("answered 503"), At: now}}}, source, map[string]Mark{"storage": Confirmed}, "Object storage", "bucket", "", true},
@@ -266,7 +266,7 @@ func TestStorm(t *testing.T) {
 		{"parent restarts", "7", world{workspaces: evicted("gone"), sandboxes: []*backend.Sandbox{restarting}}, source, map[string]Mark{"parent-restarts": Confirmed}, "restarts over and over", "", "", true},
 		{"process restarts", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "process-restarted", prom, 9*time.Minute, "one"), event(backend.EventChange, "process-restarted", prom, 5*time.Minute, "two"), event(backend.EventChange, "process-restarted", prom, time.Minute, "three")}}, source, map[string]Mark{"parent-restarts": Confirmed}, "", "", "", true},
 		{"permanent", "7", world{workspaces: evicted("new_sqlite_classes is missing")}, source, map[string]Mark{"permanent": Confirmed}, "no retry cures", "as permanent", "transientRetryAttempts", true},
-		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "follows a change", "Halt", "", true},
+		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "A change came first", "Halt", "", true},
 		{"one start is no rollout", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "start", sbKey("z"), time.Minute, "container z started")}}, source, map[string]Mark{"rollout": CannotTell}, "", "", "", true},
 		{"quiet", "7", quiet, source, map[string]Mark{"storm": RuledOut, "rollout": RuledOut, "retries": RuledOut, "full": RuledOut, "permanent": RuledOut}, "No storm now", "", "restart the agents", false},
 		{"metrics are down", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 0), down: []string{"prom"}}, source, map[string]Mark{"storm": CannotTell}, "Cannot tell", "", "", false},
@@ -315,11 +315,11 @@ func TestFlood(t *testing.T) {
 	for _, c := range []story{
 		{"loop", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: loop}, sessionKey("s1"),
 			map[string]Mark{"flood": Confirmed, "one-session": Confirmed, "loop": Confirmed, "before-5": RuledOut, "volume": Confirmed, "works": Confirmed, "window": CannotTell}, "A loop", "prompt", "only trace", true},
-		{"probing", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: flood}, sessionKey("s1"), map[string]Mark{"loop": RuledOut, "before-5": RuledOut}, "probes the guards", "security", "", true},
+		{"probing", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: flood}, sessionKey("s1"), map[string]Mark{"loop": RuledOut, "before-5": RuledOut}, "looks like probing", "security", "", true},
 		{"unmitigated", "9", world{workspaces: []*backend.Workspace{legacy}, counts: flood}, sessionKey("s1"), map[string]Mark{"before-5": Confirmed, "loop": CannotTell, "volume": CannotTell}, "one line per rejection", "Upgrade", "", true},
 		{"quiet", "9", world{workspaces: []*backend.Workspace{failed("s1", "box", "x")}, counts: lines("app-log", backend.MetricRejections, "s1", 6)}, sessionKey("s1"), map[string]Mark{"flood": RuledOut, "works": RuledOut}, "few", "", "", true},
 		{"several sessions", "9", world{counts: append(lines("app-log", backend.MetricRejections, "s1", 1200), lines("app-log", backend.MetricRejections, "s2", 1200)...)}, backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}, map[string]Mark{"one-session": RuledOut, "before-5": Confirmed}, "", "", "", true},
-		{"no log", "9", world{without: []string{"app-log"}}, sessionKey("s1"), map[string]Mark{"flood": CannotTell, "before-5": CannotTell, "one-session": CannotTell}, "no rejection lines", "Logger", "", true},
+		{"no log", "9", world{without: []string{"app-log"}}, sessionKey("s1"), map[string]Mark{"flood": CannotTell, "before-5": CannotTell, "one-session": CannotTell}, "no source reads rejection lines", "Logger", "", true},
 	} {
 		t.Run(c.name, c.run)
 	}

@@ -68,6 +68,8 @@ type Diagnosis struct {
 	Dont []backend.Safe `json:"dont"`
 	// NoReset says why a reset is not to be offered; empty when nothing speaks against one.
 	NoReset backend.Safe `json:"no_reset,omitzero"`
+	// NoDestroy says why a sandbox is not to be destroyed now; empty when nothing speaks against it.
+	NoDestroy backend.Safe `json:"no_destroy,omitzero"`
 	// Sessions are the sessions that share the cause, where the cause asks for a list; at most MaxSessions.
 	// SessionCount is exact.
 	Sessions     []backend.Key `json:"sessions,omitempty"`

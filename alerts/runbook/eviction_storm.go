@@ -51,9 +51,12 @@ func (s *subjectView) stormNow() Check {
 	if known {
 		told = backend.Textf("%s; %s; %s", told, counted("evictions", evictions, over), counted("exhausted retries", exhausted, over))
 	}
-	if v.fires() {
+	if v.fires() { // its own figures: others would be counted over another span
+		if own := figures(v.alert); !own.IsEmpty() {
+			told = own
+		}
 		if way := v.alert.Direction.Text(); !way.IsEmpty() {
-			told = backend.Textf("%s; %s", told, way)
+			told = beside(told, way)
 		}
 		if n := about(v.alert); !n.IsEmpty() {
 			told = backend.Textf("it is about %s; %s", n, told)
@@ -67,7 +70,7 @@ func (s *subjectView) stormNow() Check {
 	rate, read := evictions.in.Rate(over)
 	switch {
 	case read && rate > limit:
-		return q.no(evictions.from, "%.1f evictions a second, and retries for %.0f %% of them: they recover", rate, 100*min(1, retries.in.N/evictions.in.N))
+		return q.no(evictions.from, "%.1f evictions a second; retries recover %.0f %% of them", rate, 100*min(1, retries.in.N/evictions.in.N))
 	case read:
 		return q.no(evictions.from, "%s; the alert needs %s evictions a second", told, number(limit))
 	case exhausted.looked:
@@ -89,11 +92,11 @@ func (s *subjectView) stayEvicted() Check {
 	}
 	switch all := plural(len(s.workspaces), "workspace"); {
 	case n > 0:
-		return q.unsure("%d of %s are evicted now; one that sleeps reads so too", n, all)
+		return q.unsure("%d of %s are evicted now; a workspace that sleeps reads evicted too", n, all)
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	default:
-		return s.settle(q.no(s.newest(), "none of %s is evicted", all), q)
+		return s.settle(q.no(s.newest(), "0 of %s are evicted", all), q)
 	}
 }
 
@@ -143,12 +146,12 @@ func (s *subjectView) retriesOnTop() Check {
 	vain := float64(attempts) >= many && float64(recoveries) < recovery*float64(attempts+recoveries)
 	switch {
 	case vain && watched < time.Minute:
-		return q.unsure("%d workspaces failed an attempt in the last minute; for recoveries this console watched %s only", attempts, backend.Age(watched))
+		return q.unsure("%d workspaces failed an attempt in the last minute; this console watched for recoveries for %s only", attempts, backend.Age(watched))
 	case vain:
 		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
 	case dated > 0:
 		if attempts == 0 {
-			return s.settle(q.no(s.newest(), "no attempt of the last minute is known to have failed; %s", plural(recoveries, "recovery")), q)
+			return s.settle(q.no(s.newest(), "no attempt failed in the last minute; %s", plural(recoveries, "recovery")), q)
 		}
 		return s.settle(q.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), q)
 	}
@@ -250,9 +253,9 @@ func (s *subjectView) permanent() Check {
 		}
 	}
 	if failed > 0 {
-		return s.settle(q.no(s.newest(), "%s failed for such an error, which is right, and none is tried again with one", plural(failed, "workspace")), q)
+		return s.settle(q.no(s.newest(), "%s stopped at such an error, as they should; none is tried again", plural(failed, "workspace")), q)
 	}
-	return q.unsure("%s; that it is retried was not seen", c.Fact)
+	return q.unsure("%s; no retry of it was seen", c.Fact)
 }
 
 // triedSince reports whether a workspace was tried after its last success.
@@ -265,7 +268,7 @@ func triedSince(w *backend.Workspace) bool {
 // reported is the state as the registry words it.
 func reported(w *backend.Workspace) backend.Safe {
 	if w.Reported.IsEmpty() {
-		return backend.Text("in no state that is told")
+		return backend.Text("in an unnamed state")
 	}
 	return w.Reported
 }
@@ -314,7 +317,7 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 	if storm {
 		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
 	}
-	d.dont("Don't restart the agents to get rid of it: that opens every workspace at once.")
+	d.dont("Don't restart the agents: a restart opens every workspace at once.")
 }
 
 // concludeStormCause concludes from the causes of storms, the nearest to what engineers can change first.
@@ -328,7 +331,7 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")
 		d.dont("Don't raise transientRetryAttempts.")
 	case d.mainly("parent-restarts"):
-		d.conclude("What the workspaces live in restarts over and over; every start evicts them again.")
+		d.conclude("The process or container around the workspaces restarts over and over; each start evicts them again.")
 		d.do("Stop the restarts first: look at exit codes and memory of the parent.")
 	case d.mainly("host-memory"), d.mainly("sandbox-oom"):
 		d.conclude("Memory runs out where the sandboxes live.")
@@ -337,10 +340,10 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 		d.conclude("The file system of scratch directories is full.")
 		d.do("Make room (runbook 5), then let the workspaces recover.")
 	case d.mainly("storage"):
-		d.conclude("Object storage is out of reach, as far as errors or the site's own check tell.")
-		d.do("Check the bucket and its binding; let retries be few meanwhile.")
+		d.conclude("Object storage does not answer; errors or the site's own check say so.")
+		d.do("Check the bucket and its binding; keep retries few until it answers.")
 	case d.mainly("rollout"):
-		d.conclude("It follows a change: many workspaces opened anew at once.")
+		d.conclude("A change came first: many workspaces opened again at once.")
 		d.do("Halt the rollout; let what is open settle; go on in smaller steps with opens bounded.")
 	}
 }
@@ -349,11 +352,11 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
-		d.conclude("A storm is under way and no check names its cause.")
-		d.do("Limit opens, per session and per provider; that helps whatever the cause is.")
+		d.conclude("A storm is under way; its cause is not known yet.")
+		d.do("Limit opens per session and per provider: that helps with any cause.")
 	case d.is("evicted"):
-		d.conclude("%s, and no check names the cause.", sentence(d.fact("evicted")))
-		d.do("Read lastError of one of them; look at what it lives in.")
+		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))
+		d.do("Read lastError of one of them; look at the container or process around it.")
 	case d.Mark("storm") == RuledOut:
 		d.deny("No storm now: evictions recover or are few.")
 	default:

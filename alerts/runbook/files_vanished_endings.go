@@ -20,10 +20,10 @@ func (s *subjectView) filesVanishedEndings() []ending {
 			do: "Stop one of the two sessions and copy what is left; upgrade to round 4 or later (runbook 8).", dont: "Don't let both go on: each overwrites the other's files.",
 			noReset: "the branch and its parent use one sandbox"},
 		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
-			do: "Find out what selected it and stop that job before the next one goes; recreate the files from a checkpoint of the same session."},
+			do: "Find the job that removed it and stop it. Then restore the files from a checkpoint of the same session."},
 		{any: []string{"boot"}, word: EndCleaned, conclude: "Cleaned by a boot of the host", quotes: true, do: "Put tmpdirRoot on a disk if files must outlive a boot."},
 		{any: []string{"emptied"}, word: EndCleaned, conclude: "Cleaned from inside", quotes: true,
-			do: "Recreate the directory (runbook of the provider), then restore a checkpoint; what was in it is gone."},
+			do: "Copy what is left in the container. Then make the directory again (repair) and restore a checkpoint of the session."},
 		{any: []string{"branch"}, word: EndByDesign, conclude: "By design", quotes: true,
 			do: branch},
 		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
@@ -32,7 +32,7 @@ func (s *subjectView) filesVanishedEndings() []ending {
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
 			do: s.outliveClose()},
 		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
-		{word: EndCannotTell, denies: true, conclude: "Cannot tell: no reading proves what became of the files.", do: "Add what the open checks name, then ask again."},
+		{word: EndCannotTell, denies: true, conclude: "Cannot tell what happened to the files: the evidence is not enough.", do: "Add what the open checks name, then ask again."},
 	}
 }
 

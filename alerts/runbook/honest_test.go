@@ -19,9 +19,9 @@ func TestOthersThatFailForOtherReasonsAreNoSharedCause(t *testing.T) {
 	unlike := []*backend.Workspace{failed("s1", "box", "r2 unreachable"), failed("s2", "box", "capability snapshot is declared but not there"), healthy("s3", "box")}
 	mute := []*backend.Workspace{failed("s1", "box", ""), failed("s2", "box", "boom")}
 	for _, c := range []story{
-		{"alike", "1", world{workspaces: alike}, wsKey("s1", "box"), map[string]Mark{"shared": Confirmed}, "", "one outage", "", false},
-		{"unlike", "1", world{workspaces: unlike}, wsKey("s1", "box"), map[string]Mark{"shared": RuledOut}, "", "", "", false},
-		{"all of a source, alike", "1", world{workspaces: alike}, sourceKeyOf("helix-eu"), map[string]Mark{"shared": Confirmed}, "", "one outage", "", false},
+		{"alike", "1", world{workspaces: alike}, wsKey("s1", "box"), map[string]Mark{"shared": Confirmed}, "", "one outage", "", true},
+		{"unlike", "1", world{workspaces: unlike}, wsKey("s1", "box"), map[string]Mark{"shared": RuledOut}, "", "", "", true},
+		{"all of a source, alike", "1", world{workspaces: alike}, sourceKeyOf("helix-eu"), map[string]Mark{"shared": Confirmed}, "", "one outage", "", true},
 		{"all of a source, unlike", "1", world{workspaces: unlike}, sourceKeyOf("helix-eu"), map[string]Mark{"shared": RuledOut}, "", "", "", true},
 		{"no error to compare", "1", world{workspaces: mute}, wsKey("s1", "box"), map[string]Mark{"shared": CannotTell}, "", "", "", false},
 	} {
@@ -168,7 +168,7 @@ func TestProbingIsNotALoop(t *testing.T) {
 		return append(lines("app-log", backend.MetricRejectedWords, "s1", n), counts...)
 	}
 	for _, c := range []story{
-		{"many commands", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(12)}, sessionKey("s1"), map[string]Mark{"loop": RuledOut}, "probes the guards", "security", "", true},
+		{"many commands", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(12)}, sessionKey("s1"), map[string]Mark{"loop": RuledOut}, "looks like probing", "security", "", true},
 		{"one command", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: words(1)}, sessionKey("s1"), map[string]Mark{"loop": Confirmed}, "A loop", "", "", true},
 		{"one command, before round 5", "9", world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) {
 			w.LastAttemptAt, w.LastSuccessAt, w.LastOpAt = backend.NotApplicable[time.Time](), backend.NotApplicable[time.Time](), at(time.Minute)

@@ -187,6 +187,15 @@ func about(a *alerts.Alert) backend.Safe {
 	return backend.Textf("%s", plural(a.SubjectCount, noun))
 }
 
+// figures are the alert's own evidence in one line.
+func figures(a *alerts.Alert) backend.Safe {
+	var all []backend.Safe
+	for _, e := range a.Evidence[:min(len(a.Evidence), 3)] {
+		all = append(all, e.Text)
+	}
+	return backend.Join(all, "; ")
+}
+
 // startFrom puts what the page's alerts conclude before what was read. A check that asks the same is confirmed, whatever
 // else was read.
 func (s *subjectView) startFrom(checks []Check) []Check {
@@ -215,14 +224,18 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 	return append([]Check{q.unsure("%s", beside(backend.Join(all, "; "), a.Why))}, checks...)
 }
 
-// affirm confirms a check by an alert that fires. What was read stays beside it.
+// affirm confirms a check by an alert that fires. What was read stays beside it, unless it denies the alert.
 func affirm(checks []Check, name string, a *alerts.Alert) {
 	for i := range checks {
 		c := &checks[i]
 		if c.Name != name || c.Mark == Confirmed {
 			continue
 		}
-		c.Fact = beside(says(a), c.Fact)
+		if c.Mark == RuledOut {
+			c.Fact = says(a)
+		} else {
+			c.Fact = beside(says(a), c.Fact)
+		}
 		c.Mark, c.WouldTell, c.Source, c.At = Confirmed, backend.Safe{}, a.Source, a.Confirmed
 	}
 }

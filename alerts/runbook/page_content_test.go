@@ -88,7 +88,7 @@ func TestPage5ReadsTheReleaseFromACloseWithoutACause(t *testing.T) {
 }
 
 func TestPage5SaysWhatARebootLeaves(t *testing.T) {
-	for kind, says := range map[backend.Literal]string{"ext4": "Leftovers on a disk survive a reboot", "tmpfs": "need another tmpdirRoot"} {
+	for kind, says := range map[backend.Literal]string{"ext4": "Leftovers on a disk survive a reboot", "tmpfs": "need a tmpdirRoot on a disk"} {
 		w := world{hosts: []*backend.Host{host(func(h *backend.Host) { h.Roots[0].FSType = backend.Text(kind) })}}
 		if d := w.diagnose("5", hostKey()); !anyHas(d.Do, says) {
 			t.Errorf("%s: %v", kind, d.Do)

@@ -187,29 +187,42 @@ func (s *subjectView) wanted() (int, bool) {
 	return best, found
 }
 
+// readable is the range of versions that the running release reads, where an error tells that it is the older one.
+func (s *subjectView) readable() (low, high int, ok bool) {
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesSchema == 0 {
+			continue
+		}
+		if have, from, to, told := versionGap(e.text.String()); told && have > to {
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
 func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 	switch {
 	case d.is("schema"), d.SessionCount > 0 && !d.is("deleted") && !d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
-		d.conclude("Stored references cannot be read by this release; %s affected.", plural(d.SessionCount, "session"))
+		d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
 		if v, ok := s.wanted(); ok {
 			d.do("Roll forward to a version that reads %d; a release reads one version below and one above its own.", v)
 		} else {
 			d.do("Roll forward to the release that wrote the references.")
 		}
-		d.do("Take the list of affected sessions from here before anything changes it: %s.", plural(d.SessionCount, "session id"))
-		d.do("What no release reads any more must be recreated: those workspaces start without files.")
-		d.dont("Don't reset: it resolves the same reference and fails the same way.")
-		d.dont("Don't delete stored references to make the error go away: they are the only way back to the files.")
+		d.do("Save the list of the %s below first; it changes with every step.", plural(d.SessionCount, "session id"))
+		d.do("Recreate what no release can read: those workspaces start without files.")
+		d.dont("Don't reset: a reset reads the same reference and fails again.")
+		d.dont("Don't delete stored references: they are the only way back to the files.")
 	case d.is("deleted"):
-		d.NoReset = backend.Text("what the reference names does not exist any more")
-		d.conclude("What the reference names is gone; the session's files are lost.")
+		d.NoReset = backend.Text("the sandbox that the reference names does not exist any more")
+		d.conclude("The sandbox that the reference names is gone; the session's files are lost.")
 		d.do("Start a fresh session; tell its owner what is lost.")
 		d.do("Find out who deleted it: the platform's tooling, a clean-up job, a person.")
-		d.dont("Don't retry or reset: nothing is there to attach to.")
+		d.dont("Don't retry or reset: the sandbox does not exist any more.")
 	case d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
-		d.conclude("The reference carries fields that this release refuses; %s affected.", plural(d.SessionCount, "session"))
+		d.conclude("This release refuses fields in the stored references of %s.", plural(d.SessionCount, "session"))
 		d.do("Run the release that wrote it, or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
 	case d.is("newer") && !d.is("disagree"):
@@ -219,7 +232,7 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.do("Go back to a checkpoint of the same session; the new container starts without the old files.")
 		d.dont("Don't delete the stored reference: it says which sandbox had the files.")
 	case d.is("disagree"):
-		d.NoReset = backend.Text("what the reference names is not there as it was stored")
+		d.NoReset = backend.Text("the sandbox that the reference names is not listed")
 		d.conclude("%s.", sentence(d.fact("disagree")))
 		d.do("Find out whether it was removed, replaced, or runs where no source looks.")
 		d.do("Copy what is left before the session is opened again; a fresh sandbox starts without files.")
@@ -232,5 +245,9 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 	if d.is("unversioned") {
 		d.do("Upgrade to round 4 or later: older releases store no schemaVersion, so nothing tells in advance which release reads their references.")
 	}
-	d.do("Before a rollback run sandglass refs check --reads 2..4, with the versions that the older release reads.")
+	if low, high, ok := s.readable(); ok {
+		d.do("Before the next rollback to this release run sandglass refs check --reads %d..%d: it reads these versions.", low, high)
+	} else {
+		d.do("Before a rollback run sandglass refs check --reads LOW..HIGH. LOW and HIGH are the oldest and newest version that the older release reads.")
+	}
 }

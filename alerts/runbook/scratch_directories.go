@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 		s.rootsWritable(),
 		s.inMemory(),
 	)}
-	s.adviseScratchDirectories(&d)
+	s.adviseScratchDirectories(&d, s.closeErrno(), p.stray > 0)
 	return d
 }
 
@@ -49,7 +50,8 @@ type pile struct {
 	dirs                                []*backend.Tmpdir
 	still, beforeBoot, free, held, dark int // not changed for after; older than the boot; of still: no holder; held; holders unknown
 	bytes                               int64
-	sample                              *backend.Tmpdir // one that is held
+	sample                              *backend.Tmpdir // one that is held, by another process where there is one
+	stray                               int             // of held: by a process other than this console
 	ages                                int             // directories whose newest change is known
 }
 
@@ -86,7 +88,12 @@ func (p *pile) add(s *subjectView, t *backend.Tmpdir, boot time.Time) {
 	switch {
 	case known && len(holders) > 0:
 		p.held++
-		p.sample = t
+		if !onlyConsole(holders) {
+			p.stray++
+			p.sample = t
+		} else if p.sample == nil {
+			p.sample = t
+		}
 	case !known:
 		p.dark++
 	}
@@ -136,7 +143,7 @@ func (p *pile) piled(s *subjectView) Check {
 func (p *pile) crashed(s *subjectView) Check {
 	q := question{"crash", "Are they left over from a crash?", "the host's boot time, and events that say when the agents' process started"}
 	if p.beforeBoot > 0 {
-		return q.yes(p.origin(s), "%s lie unchanged since before the host's last boot", plural(p.beforeBoot, "directory"))
+		return q.yes(p.origin(s), "%s are unchanged since before the host's last boot", plural(p.beforeBoot, "directory"))
 	}
 	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
 		return e.Name == "process-restarted" && s.speaksHere(e.Source)
@@ -161,13 +168,26 @@ func (p *pile) crashed(s *subjectView) Check {
 func (p *pile) inUse(s *subjectView) Check {
 	q := question{"held", "Do processes still use them?", "a tmpdir source that runs as the agents' user or as root"}
 	if p.sample != nil {
-		h := p.sample.Holders.Or(nil)[0]
+		holders := p.sample.Holders.Or(nil)
+		if p.stray == 0 {
+			return q.yes(s.from(&p.sample.Meta), "%s are in use by this console itself (pid %d)", plural(p.held, "directory"), holders[0].PID)
+		}
+		h := holders[max(slices.IndexFunc(holders, func(h backend.Holder) bool { return !byConsole(h) }), 0)]
 		return q.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", plural(p.held, "directory"), p.sample.Path, h.Command, h.PID, h.How)
 	}
 	if p.dark > 0 || len(p.dirs) == 0 {
 		return q.unsure("the processes of other users could not be read")
 	}
 	return q.no(p.origin(s), "no process uses any of them")
+}
+
+func byConsole(h backend.Holder) bool {
+	return strings.HasSuffix(h.How.String(), backend.HeldByConsole)
+}
+
+// onlyConsole reports whether no process but this console uses a directory.
+func onlyConsole(holders []backend.Holder) bool {
+	return !slices.ContainsFunc(holders, func(h backend.Holder) bool { return !byConsole(h) })
 }
 
 // network asks for the one kind of file system on which open files do keep a directory from being removed.
@@ -211,47 +231,66 @@ func (s *subjectView) inMemory() Check {
 	return q.unsure("the kind of file system is not read")
 }
 
-func (s *subjectView) adviseScratchDirectories(d *Diagnosis) {
+// closeCure is what removes the cause of a failed close, by its errno.
+func closeCure(errno string) backend.Literal {
+	switch errno {
+	case "EBUSY":
+		return "EBUSY: something is mounted inside the directory. Find it with findmnt, unmount it, then remove the directory."
+	case "ENOTEMPTY":
+		return "ENOTEMPTY: a process writes while the directory is removed. End the agent's subprocesses before the close."
+	case "EACCES", "EPERM":
+		return "EACCES or EPERM: the owner may not write a directory inside; package caches leave such. Run chmod -R u+w before the close."
+	case "EROFS":
+		return "EROFS: the file system is mounted read-only. Find out why in the kernel's log; mount it writable again."
+	case "EMFILE", "ENFILE":
+		return "EMFILE or ENFILE: too many files are open. Raise the limit, or close fewer sessions at once."
+	case "EIO", "ESTALE":
+		return "EIO or ESTALE: the storage below answers with errors. Check the disk or the NFS server."
+	}
+	return "Fix what the line names: mostly a subprocess that still writes, or files that their owner may not write."
+}
+
+func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
 	case d.is("root"):
 		d.conclude("The root itself cannot be used; new agents fail to open.")
 		d.do("Make the root writable first.")
 	case d.is("close-failed"):
 		d.conclude("Agents fail to remove their directories; the log line says why.")
-		d.do("Fix what the line names: mostly a subprocess that goes on writing, or files without write permission for their owner.")
+		d.do(closeCure(errno))
 	case d.is("close-timeout"):
 		d.conclude("Closes take longer than their deadline and leave the directory behind.")
 		d.do("Find what hangs at close; end the agent's subprocesses with it.")
 	case d.is("crash"):
-		d.conclude("They are left over from a process that ended without closing.")
+		d.conclude("A process ended without closing and left them behind.")
 	case d.is("pile"):
-		d.conclude("Directories are left behind, and no reading says why.")
+		d.conclude("Directories are left behind; the cause is not known yet.")
 	case d.Mark("pile") == RuledOut:
 		d.deny("Nothing is left behind: what is there is young or in use.")
 	default:
 		d.deny("Cannot tell whether anything is left behind.")
 	}
 	if d.is("pile") {
-		d.do("Remove only what is unchanged in its whole tree and held by nobody: sandglass clean --dry-run lists it.")
+		d.do("Remove only directories that are unchanged for a day and unused: sandglass clean --dry-run lists them.")
 	}
 	if d.is("before-3") {
 		d.do("Upgrade to round 3 or later: its lines of failed closes carry the cause.")
 	}
 	switch d.Mark("tmpfs") {
 	case Confirmed:
-		d.do("Leftovers on a tmpfs do not survive a reboot, and live workspaces do not either: sessions that must outlive a reboot need another tmpdirRoot, on a disk.")
+		d.do("A reboot empties a tmpfs, live workspaces too: sessions that must outlive a reboot need a tmpdirRoot on a disk.")
 	case RuledOut:
 		d.do("Leftovers on a disk survive a reboot: remove them, or put tmpdirRoot on a tmpfs where no session must outlive a reboot.")
 	case CannotTell:
 	}
-	if d.is("held") {
-		d.do("End the processes that hold directories, if they are stray: space returns only when their last file is closed.")
+	if d.is("held") && stray {
+		d.do("End the process that the check held names if its session has ended: its space returns when its last file is closed.")
 	}
 	if d.is("full") {
 		d.do("Make room now: agents fail to open on a full file system.")
 	}
-	d.dont("Don't run find with -mtime +1: it looks at the top directory only, waits two days instead of one, and deletes workspaces in use.")
-	d.dont("Don't take an open file for the reason why a directory stays: on a local file system it is removed all the same.")
+	d.dont("Don't run find with -mtime +1: it checks only the top directory and deletes workspaces in use.")
+	d.dont("Don't blame open files: a local file system removes the directory in spite of them.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs: the host runs out of memory before the disk does.")
 	}

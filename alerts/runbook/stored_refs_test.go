@@ -28,7 +28,7 @@ func TestPage6HasAHistogramOfVersions(t *testing.T) {
 	if fact := factOf(t, d, "unversioned"); fact != "1 of 4 references without a schemaVersion: a release before round 4 wrote them" {
 		t.Error(fact)
 	}
-	if !anyHas(d.Do, "Upgrade to round 4 or later") || !anyHas(d.Do, "sandglass refs check --reads 2..4") {
+	if !anyHas(d.Do, "Upgrade to round 4 or later") || !anyHas(d.Do, "sandglass refs check --reads LOW..HIGH") {
 		t.Error(d.Do)
 	}
 	d = world{saved: []*backend.Ref{savedRef("s1", backend.Known(3))}}.diagnose("6", sourceKeyOf("helix-eu"))

@@ -16,13 +16,17 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.recovered(),
 		s.byErrors(question{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
 		s.byErrors(question{"module", "Does the provider lack a module that the agent declares?", "the text of the error at session start"}, alerts.NamesModule),
-		s.byErrors(question{"binding", "Is the sandbox binding missing?", "the deployment's bindings"}, alerts.NamesBinding),
+		s.byErrors(question{"binding", "Is a binding missing in the deployment?", "the deployment's bindings"}, alerts.NamesBinding),
+		s.byErrors(question{"sharing", "Is a sandbox id shared without permission?", "the declaration: an explicit id needs shareAcrossSessions"}, alerts.NamesSharing),
 		s.byErrors(question{"quota", "Is the limit of instances reached?", "the platform's count of running instances against max_instances"}, alerts.NamesQuota),
 		s.byErrors(question{"image", "Can the image not be pulled or started?", "the engine's or the platform's error when it starts the container"}, alerts.NamesImage),
 		s.byErrors(question{"engine", "Does the container engine not answer?", "the engine's own error"}, alerts.NamesEngine),
 		s.filestore(),
 		s.posix(),
 		s.rootsWritable(),
+		s.byErrors(question{"full", "Is a file system full?", "the text of the error, or a tmpdir source on the host"}, alerts.NamesSpace),
+		s.killedForMemory(),
+		s.sandboxTrouble(),
 		s.runtime(),
 		s.storage(),
 		s.byErrors(question{"database", "Is the platform's database (D1) in trouble?", "lastError, or a [[check]] that asks the database"}, alerts.NamesDatabase),
@@ -83,7 +87,7 @@ func (s *subjectView) failedEntry() Check {
 	case evicted > 0:
 		return s.settle(q.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), q)
 	}
-	return s.settle(q.no(s.newest(), "none of %s fails", all), q)
+	return s.settle(q.no(s.newest(), "the registry reports no failure of %s", all), q)
 }
 
 // recovered asks whether it works again: then advice would be about the past.
@@ -108,28 +112,34 @@ func (s *subjectView) recovered() Check {
 	case works == known:
 		return q.unsure("the last attempts known succeeded, but these values are old: %s", s.old)
 	}
-	return s.settle(q.no(s.newest(), "%d of %d entries have had no success since their last attempt", known-works, known), q)
+	return s.settle(q.no(s.newest(), "%s without success since the last attempt", backend.Counted(known-works, "entry", "entries")), q)
 }
 
 func (s *subjectView) filestore() Check {
 	q := question{"sqlite", "Is the Durable Object's SQLite storage not set up?", "the migrations of the deployment: the class must be in new_sqlite_classes"}
-	if p := s.provider(); p != "" && p != "cloudflare-filestore" {
+	c := s.byErrors(q, alerts.NamesSQLite)
+	if p := s.provider(); c.Mark != Confirmed && p != "" && p != "cloudflare-filestore" {
 		return q.no(s.newest(), "the provider is %s, which does not use it", backend.Clean(p, 60))
 	}
-	return s.byErrors(q, alerts.NamesSQLite)
+	return c
 }
 
 func (s *subjectView) posix() Check {
 	q := question{"posix", "Is the host not a POSIX system?", "the provider's error on open"}
-	if h := s.hosts(); len(h) > 0 {
+	c := s.byErrors(q, alerts.NamesPOSIX)
+	if h := s.hosts(); c.Mark != Confirmed && len(h) > 0 {
 		return q.no(s.from(&h[0].Meta), "%s was read through POSIX calls", h[0].Name)
 	}
-	return s.byErrors(q, alerts.NamesPOSIX)
+	return c
 }
 
 // rootsWritable asks whether the agents can create their scratch directories.
 func (s *subjectView) rootsWritable() Check {
 	q := question{"root", "Is the root of scratch directories unusable?", "a tmpdir source on the agents' host, with agent_user set"}
+	named := s.byErrors(q, alerts.NamesPath)
+	if named.Mark == Confirmed && s.namesRoot() { // what the error says outweighs what a provider mostly has
+		return named
+	}
 	if p := s.provider(); strings.HasPrefix(p, "cloudflare-") || p == "in-memory" {
 		return q.no(s.newest(), "the provider is %s, which has no scratch directory on a host", backend.Clean(p, 60))
 	}
@@ -152,13 +162,20 @@ func (s *subjectView) rootsWritable() Check {
 			}
 		}
 	}
-	if c := s.byErrors(q, alerts.NamesPath); c.Mark == Confirmed {
-		return c
+	if named.Mark == Confirmed {
+		return named
 	}
 	if !usable.at.IsZero() {
 		return q.no(usable, "the roots that are read are there and writable")
 	}
 	return q.unsure("no root is read whose rights are known")
+}
+
+// namesRoot reports whether an error names the root of scratch directories itself, not only missing permission.
+func (s *subjectView) namesRoot() bool {
+	return slices.ContainsFunc(s.errors, func(e reportedError) bool {
+		return e.cause&alerts.NamesPath != 0 && strings.Contains(strings.ToLower(e.text.String()), "tmpdirroot")
+	})
 }
 
 // runtime asks for a runtime that refuses workspaces when a run starts.
@@ -203,7 +220,7 @@ func (s *subjectView) sharedCause() Check {
 	case s.wide && own.most > 1:
 		return q.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, all.total, own.example)
 	case s.wide && all.total > 1:
-		return s.settle(q.no(s.newest(), "%d of %d workspaces of this source fail, no two for one cause", all.failing, all.total), q)
+		return s.settle(q.no(s.newest(), "%d of %d workspaces of this source fail, each for another cause", all.failing, all.total), q)
 	case same > 0:
 		return q.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: it likely lies outside this one", same, all.total)
 	case others > 0 && own.failing > 0 && len(own.by) == 0:
@@ -249,11 +266,16 @@ func (s *subjectView) failingByCause() failures {
 	return f
 }
 
+const (
+	noRetry    backend.Literal = "Don't raise transientRetryAttempts: the error is permanent, retries only make failing slower."
+	stillWrong backend.Literal = "the configuration is still wrong"
+)
+
 // workspaceFailedEndings are what incident 1 can come to, the first that is true.
 func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
-			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: it would be opened anew.", noReset: "it works"},
+			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
 		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
@@ -263,12 +285,30 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
 			do: "Free instances or raise max_instances first, bound opens to that number, then reset.", dont: "Don't reset before there is room: every reset asks for one more instance.",
 			noReset: "the instance limit is reached; a reset asks for one more"},
-		{any: []string{"snapshot", "module", "binding", "sqlite", "posix"}, conclude: "The configuration cannot work; no retry cures that.",
-			do:   "Fix what the confirmed check names, redeploy, then reset the failed entries.",
-			dont: "Don't raise transientRetryAttempts: the error is permanent, retries only make failing slower.", noReset: "the configuration is still wrong"},
+		{any: []string{"snapshot"}, conclude: "Snapshots are declared, and the deployment cannot store them.",
+			do:   "Bind a backup bucket (backupR2Binding), or remove the capability snapshot; redeploy; then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
+		{any: []string{"module"}, conclude: "The agent declares a capability that its provider does not have.",
+			do:   "Add the module to the provider, or remove the capability; redeploy; then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
+		{any: []string{"binding"}, conclude: "The deployment lacks a binding that the provider needs.",
+			do:   "Add the binding that the error names; redeploy; then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
+		{any: []string{"sharing"}, conclude: "The declaration gives an explicit sandbox id, and does not permit sharing.",
+			do:   "Remove the explicit id, or set shareAcrossSessions: true after a review of its threat model (runbook 8); then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
+		{any: []string{"sqlite"}, conclude: "The class of the Durable Object has no SQLite storage.",
+			do:   "Add the class to new_sqlite_classes in a migration; redeploy; then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
+		{any: []string{"posix"}, conclude: "The provider needs a POSIX host, and this host is none.",
+			do:   "Run the agent on Linux or macOS, or choose another provider; then reset the failed entries.",
+			dont: noRetry, noReset: stillWrong},
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
 			do: "Make the root exist and writable for the agents' user, or set tmpdirRoot elsewhere; then reset.", dont: "Don't reset first: open fails again at once.",
 			noReset: "the root of scratch directories is still unusable"},
+		{any: []string{"full"}, conclude: "A file system is full.",
+			do: "Make room on that file system (runbook 5); then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
+			noReset: "the file system is still full"},
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
 			do: "Check the image's name and tag, and the registry's access from where it is pulled; then reset the failed entries.", dont: "Don't reset before the image can be pulled: each open pulls it again.",
 			noReset: "the image cannot be pulled or started yet"},
@@ -276,18 +316,26 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: "Start the engine on its host and look why it stopped; then reset the failed entries.", dont: "Don't reset first: without the engine every open fails.",
 			noReset: "the container engine does not answer"},
 		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
-			do: "Check the bucket, its binding and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the storage is out of reach: the open fails again."},
+			do: "Check the bucket, its binding and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the storage is out of reach: the open fails again.",
+			noReset: "object storage does not answer yet"},
 		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
-			do: "Check the database and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the database fails: the open fails again."},
+			do: "Check the database and the platform's status; when it answers, reset the failed entries.", dont: "Don't reset while the database fails: the open fails again.",
+			noReset: "the database fails"},
 		{any: []string{"network"}, conclude: "Connections to the provider break.",
 			do:   "Check the way from the agents to the provider: names, proxies, load, the platform's status. Let the provider mark such errors transient; then reset.",
 			dont: "Don't change what the workspace declares: the error says nothing against it."},
 		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: this is incident 6.",
 			do: "Start a fresh session, and find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
 			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
+		{any: []string{"memory"}, conclude: "Its process was killed for lack of memory", quotes: true,
+			do: "See what ran in it; raise its memory limit, or bound that command.", dont: "Don't reset or start it again first: what needs more than the limit is killed again.",
+			noReset: "what needs more memory than the limit is killed again"},
+		{any: []string{"sandbox"}, conclude: "Its sandbox is in trouble", quotes: true,
+			do: "Repair the sandbox first: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails as long as the sandbox does.",
+			noReset: "its sandbox does not work yet"},
 		{any: []string{"failed"}, conclude: "The error matches no known cause. Read lastError: it says what the provider met.",
-			do:   "Find the cause in the error and fix it. Where it passes by itself, let the provider mark it transient and raise transientRetryAttempts; then reset.",
-			dont: "Don't reset as a test: when the cause is still there the entry fails again and its first error is overwritten."},
+			do:   "Read lastError and fix its cause; then reset. If such errors pass by themselves, mark them transient in the provider.",
+			dont: "Don't lose lastError: copy it before a reset overwrites it."},
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs: an idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
@@ -297,9 +345,9 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(s.workspaceFailedEndings())
 	s.concludeShares(d)
 	if d.is("shared") && d.is("failed") {
-		d.do("Treat it as one outage: others of this source fail for the same cause.")
+		d.do("Treat it as one outage: other workspaces of this source fail for the same cause.")
 	}
 	if d.is("failed") {
-		d.do("Tell the user: the workspace cannot be used until its cause is fixed; what they ask of it now is not done, and trying again does not help.")
+		d.do("Tell the user: the workspace does not work until the cause is fixed; trying again does not help.")
 	}
 }

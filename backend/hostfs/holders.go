@@ -31,6 +31,7 @@ type Use struct {
 	How     UseKind
 	// Deleted says that the object has no name any more: its space returns when the process lets go of it.
 	Deleted bool
+	Own     bool // it is this process itself
 	// Bytes are allocated by such objects together, each counted once; of mapped files it is not known.
 	Bytes int64
 	Since time.Time // when the process started, to the second; zero: unknown

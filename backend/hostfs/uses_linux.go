@@ -68,7 +68,7 @@ func (f *processScan) addLink(t *table, pid int, how UseKind, name string, own b
 	if own && how == HowFD && st.Mode.IsDir() {
 		return nil
 	}
-	use := Use{PID: pid, How: how, Deleted: st.Links == 0}
+	use := Use{PID: pid, How: how, Deleted: st.Links == 0, Own: own}
 	if use.Deleted && !f.counted[st.ID] && len(f.counted) < maxUnplaced {
 		f.counted[st.ID], use.Bytes = true, st.Bytes
 	}

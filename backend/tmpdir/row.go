@@ -80,6 +80,9 @@ func (r *row) holders(s *Source, u hostfs.Users, uses []hostfs.Use) backend.Valu
 		if x.Deleted {
 			how += " (deleted)"
 		}
+		if x.Own {
+			how += backend.HeldByConsole
+		}
 		out = append(out, backend.Holder{PID: x.PID, Command: s.deps.Cleaner.Clean(x.Command, 200), How: backend.Clean(how, 40)})
 	}
 	if len(out) == 0 && !sure {

@@ -212,11 +212,7 @@ func until(t, now time.Time) string {
 func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how string) {
 	live := a.State == alerts.StateFiring || a.State == alerts.StatePending
 	if w.headed && live {
-		noReset := backend.Safe{}
-		if d != nil {
-			noReset = d.NoReset
-		}
-		w.offers(subjectsOf(a), noReset)
+		w.offers(subjectsOf(a), d)
 	}
 	step := how
 	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {

@@ -127,6 +127,9 @@ func (w *writer) diagnosis(d *runbook.Diagnosis) {
 	if !d.NoReset.IsEmpty() {
 		w.Field("no reset", kit.Span{Tone: theme.Warn, Text: d.NoReset.String()})
 	}
+	if !d.NoDestroy.IsEmpty() {
+		w.Field("no destroy", kit.Span{Tone: theme.Warn, Text: d.NoDestroy.String()})
+	}
 	w.Blank()
 	w.answers(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
 	w.release(&d.Release)

@@ -28,9 +28,9 @@ func (w *writer) section(title string) {
 	}
 }
 
-// offers writes which verbs this console has for the subjects, and why not where it has them not; noReset says why a reset
-// is not to be offered now. Where nobody can act from here at all, nothing is written.
-func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
+// offers writes which verbs this console has for the subjects, and why not where it has them not; the diagnosis says which of them
+// are unsafe now. Where this console cannot act at all, nothing is written.
+func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 	if w.f.Acting.Abilities == nil {
 		return
 	}
@@ -55,12 +55,24 @@ func (w *writer) offers(subjects []backend.Key, noReset backend.Safe) {
 			}
 			seen[x.Spec.Verb] = true
 			n++
-			w.offer(label(n, "act"), &x, many, noReset)
+			w.offer(label(n, "act"), &x, many, notNow(x.Spec.Verb, d))
 		}
 	}
 }
 
-func (w *writer) offer(label string, x *actions.Ability, many int, noReset backend.Safe) {
+// notNow is why a diagnosis refuses a verb, empty where it does not.
+func notNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
+	switch {
+	case d == nil:
+	case v == "reset":
+		return d.NoReset
+	case v == "destroy":
+		return d.NoDestroy
+	}
+	return backend.Safe{}
+}
+
+func (w *writer) offer(label string, x *actions.Ability, many int, refused backend.Safe) {
 	key := cmp.Or(keys.OfVerb(string(x.Spec.Verb)), " ")
 	text := backend.Clean(x.Spec.Effect, 300).String()
 	if many > 1 {
@@ -69,8 +81,8 @@ func (w *writer) offer(label string, x *actions.Ability, many int, noReset backe
 	switch {
 	case !x.Denied.IsEmpty():
 		w.Field(label, dim(key+" "+string(x.Spec.Verb)+"  not available: "+x.Denied.String()))
-	case x.Spec.Verb == "reset" && !noReset.IsEmpty():
-		w.Field(label, dim(key+" reset  "), kit.Span{Tone: theme.Warn, Text: "not now: " + noReset.String()})
+	case !refused.IsEmpty():
+		w.Field(label, dim(key+" "+string(x.Spec.Verb)+"  "), kit.Span{Tone: theme.Warn, Text: "not now: " + refused.String()})
 	default:
 		w.Field(label, kit.Span{Tone: theme.Accent, Text: key}, kit.Span{Tone: theme.Strong, Text: " " + string(x.Spec.Verb)}, normal("  "+text))
 	}
@@ -105,11 +117,7 @@ func (w *writer) doable(key backend.Key) {
 	}
 	w.Head(headDo)
 	before := w.Len()
-	noReset := backend.Safe{}
-	if d := w.f.Diagnoses[page.Question]; d != nil {
-		noReset = d.NoReset
-	}
-	w.offers([]backend.Key{key}, noReset)
+	w.offers([]backend.Key{key}, w.f.Diagnoses[page.Question])
 	if w.Len() == before && w.f.Acting.Abilities != nil {
 		w.Field("act", dim("nothing: Sandglass has no verb for a "+noun(key.Kind)+" of this source"))
 	}

@@ -1,0 +1,155 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// TestOneErrorTextHasOneVerdict: what an error says does not depend on the provider or on the neighbours.
+func TestOneErrorTextHasOneVerdict(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		marks map[string]Mark
+	}{
+		{"WorkspaceFailedError: tmpdirRoot /srv/agents/tmp does not exist", map[string]Mark{"root": Confirmed, "module": RuledOut}},
+		{"WorkspaceFailedError: capability snapshot is declared but backupR2Binding is not bound", map[string]Mark{"snapshot": Confirmed, "binding": Confirmed, "module": RuledOut}},
+		{"capability snapshot is declared but the provider lacks it", map[string]Mark{"module": Confirmed, "binding": RuledOut}},
+		{"sandbox id given: requires shareAcrossSessions: true", map[string]Mark{"sharing": Confirmed, "binding": RuledOut}},
+		{"local-bash: posix host needed, found win32", map[string]Mark{"posix": Confirmed}},
+		{"ctx.storage.sql is undefined", map[string]Mark{"sqlite": Confirmed}},
+		{"write /tmp/x: ENOSPC: no space left on device", map[string]Mark{"full": Confirmed}},
+	} {
+		for _, p := range []backend.Literal{"", "local-bash", "cloudflare-filestore", "cloudflare-sandbox", "docker"} {
+			w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, c.text, provider(p))}, hosts: []*backend.Host{host()}}
+			d := w.diagnose("1", wsKey("s1", "box"))
+			want(t, d, c.marks)
+			if strings.Contains(d.Conclusion.String(), "matches no known cause") {
+				t.Errorf("%s with provider %q: %s", c.text, p, d.Conclusion)
+			}
+		}
+	}
+}
+
+// TestDontResetMeansNoReset: what a page warns of is not offered beside the warning without its reason.
+func TestDontResetMeansNoReset(t *testing.T) {
+	for _, e := range (&subjectView{}).workspaceFailedEndings() {
+		if strings.HasPrefix(string(e.dont), "Don't reset") && e.noReset == "" {
+			t.Errorf("%q is said, and a reset is offered", e.dont)
+		}
+	}
+}
+
+// TestAKillIsExplainedByItsSandbox: exit code 137 beside an alert about the same sandbox has a known cause.
+func TestAKillIsExplainedByItsSandbox(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassEvicted, "WorkspaceEvictedError: container 9570fccacd90 exited with code 137", provider("docker"))}}
+	d := w.diagnose("1", wsKey("s1", "box"))
+	want(t, d, map[string]Mark{"memory": CannotTell, "sandbox": CannotTell})
+	w.sandboxes = []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
+		b.Class, b.Reported = backend.SandboxExited, backend.Text("exited")
+	})}
+	firing := func(rule string, cause backend.Literal) *alerts.Board {
+		return &alerts.Board{Alerts: []*alerts.Alert{{Rule: rule, Source: "docker", Runbook: "container", State: alerts.StateFiring, Confirmed: now, Cause: backend.Text(cause),
+			Subjects: []alerts.Subject{{Key: sbKey("b"), State: alerts.StateFiring}}, SubjectCount: 1}}}
+	}
+	w.board = firing("sandbox-oom", "killed at its memory limit")
+	d = w.diagnose("1", wsKey("s1", "box"))
+	want(t, d, map[string]Mark{"memory": Confirmed})
+	if !strings.Contains(d.Conclusion.String(), "killed at its memory limit") || d.NoReset.IsEmpty() {
+		t.Errorf("%s; %s", d.Conclusion, d.NoReset)
+	}
+	w.board = firing("sandbox-crash-loop", "restarts over and over")
+	d = w.diagnose("1", wsKey("s1", "box"))
+	want(t, d, map[string]Mark{"sandbox": Confirmed})
+	if !strings.Contains(d.Conclusion.String(), "restarts over and over") {
+		t.Error(d.Conclusion)
+	}
+}
+
+// TestARemedyIsNotRefusedByItsOwnAlert: another page's advice is, with the reason why it is unsafe.
+func TestARemedyIsNotRefusedByItsOwnAlert(t *testing.T) {
+	emptied := func(b *backend.Sandbox) {
+		b.Health = backend.Known(backend.Text("unhealthy"))
+	}
+	w := world{sandboxes: []*backend.Sandbox{box("b", "s1", emptied)}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "files-vanished", Source: "docker", Runbook: "2", State: alerts.StateFiring,
+		Confirmed: now, Cause: backend.Text("the working directory is gone"), Subjects: []alerts.Subject{{Key: sbKey("b"), State: alerts.StateFiring}}, SubjectCount: 1}}}}
+	d := w.diagnose("2", sbKey("b"))
+	if anyHas(d.Do, "Not yet") {
+		t.Errorf("its own remedy is refused: %v", d.Do)
+	}
+	if !strings.Contains(d.NoDestroy.String(), "deletes the files that are left") {
+		t.Errorf("a destroy is offered: %q", d.NoDestroy)
+	}
+	if other := w.diagnose("4", sbKey("b")); anyHas(other.Do, "Destroy") && !anyHas(other.Do, "Not yet: files-vanished fires, and this deletes") {
+		t.Errorf("page 4 says to destroy without the reason against it: %v", other.Do)
+	}
+}
+
+// TestAnotherProvidersShortageRefusesNothing: a workspace on the host needs no instance of a cloud's platform.
+func TestAnotherProvidersShortageRefusesNothing(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{
+		broken("s1", "box", backend.ClassFailed, "boom", provider("local-bash")), broken("s2", "box", backend.ClassEvicted, "max_instances reached", provider("cloudflare-sandbox")),
+	}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now,
+		Subjects: []alerts.Subject{{Key: wsKey("s2", "box"), State: alerts.StateFiring}}, SubjectCount: 1}}}}
+	if d := w.diagnose("1", wsKey("s1", "box")); !d.NoReset.IsEmpty() {
+		t.Error(d.NoReset)
+	}
+	if d := w.diagnose("1", wsKey("s2", "box")); d.NoReset.IsEmpty() {
+		t.Error("a reset asks for one more instance, and is offered")
+	}
+}
+
+// TestTheAdviceForAFailedCloseFitsItsErrno: a mount inside is no subprocess that writes.
+func TestTheAdviceForAFailedCloseFitsItsErrno(t *testing.T) {
+	for errno, says := range map[string]string{"EBUSY": "unmount it", "ENOTEMPTY": "subprocesses", "EACCES": "chmod", "EROFS": "read-only", "": "Fix what the line names"} {
+		counts := lines("app-log", backend.MetricTmpdirCloseFailed, "s1", 6)
+		if errno != "" {
+			counts = append(counts, lines("app-log", backend.CloseFailedWith(errno), "s1", 6)...)
+		}
+		if d := (world{counts: counts}).diagnose("5", sourceKeyOf("helix-eu")); !anyHas(d.Do, says) {
+			t.Errorf("%s: %v", errno, d.Do)
+		}
+	}
+}
+
+// TestThisConsoleIsNoStrayProcess: an operator is not told to end the console that says so.
+func TestThisConsoleIsNoStrayProcess(t *testing.T) {
+	k := backend.Key{Kind: backend.KindTmpdir, Source: "host-a", Parent: backend.MustID("build-3"), ID: backend.MustID("helix-ws-1")}
+	dir := &backend.Tmpdir{Meta: meta(k), Path: backend.Text("/tmp/helix-ws-1"), Newest: at(0)}
+	for _, c := range []struct {
+		how  backend.Literal
+		says string
+		end  bool
+	}{{"fd, this console", "by this console itself", false}, {"fd", "by node (pid 7, fd)", true}} {
+		dir.Holders = backend.Known([]backend.Holder{{PID: 7, Command: backend.Text("node"), How: backend.Text(c.how)}})
+		d := world{tmpdirs: []*backend.Tmpdir{dir}, hosts: []*backend.Host{host()}}.diagnose("5", hostKey())
+		if fact := factOf(t, d, "held"); !strings.Contains(fact, c.says) || anyHas(d.Do, "End the process") != c.end {
+			t.Errorf("%s; %v", fact, d.Do)
+		}
+	}
+}
+
+// TestTheRangeOfARollbackIsFromTheData: an older release that reads 1 to 3 is not asked about 2 to 4.
+func TestTheRangeOfARollbackIsFromTheData(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{failed("s1", "box", "ref schemaVersion 4 is outside the supported range 1-3 (ref wsr_1)")}}
+	if d := w.diagnose("6", wsKey("s1", "box")); !anyHas(d.Do, "--reads 1..3") || anyHas(d.Do, "LOW") {
+		t.Error(d.Do)
+	}
+	w.workspaces[0].LastError = backend.Text("schemaVersion mismatch")
+	if d := w.diagnose("6", wsKey("s1", "box")); !anyHas(d.Do, "--reads LOW..HIGH. LOW and HIGH are the oldest and newest version") {
+		t.Error(d.Do)
+	}
+}
+
+// TestAPageHasTheFiguresOfItsAlert: one figure for one fact, counted over one span.
+func TestAPageHasTheFiguresOfItsAlert(t *testing.T) {
+	w := world{workspaces: evicted("gone"), counts: append(lines("app-log", backend.MetricEvictionExhausted, "", 43), lines("prom", backend.MetricEvictionExhausted, "", 43)...)}
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now,
+		Evidence: []alerts.Evidence{{Text: backend.Text("27 evictions in 8s (3.4/s)")}, {Text: backend.Text("31 of 113 workspaces of cloudflare-sandbox are evicted now")}}}}}
+	fact := factOf(t, w.diagnose("7", sourceKeyOf("helix-eu")), "storm")
+	if !strings.Contains(fact, "27 evictions in 8s (3.4/s); 31 of 113") || strings.Contains(fact, "86") {
+		t.Error(fact)
+	}
+}
