@@ -35,7 +35,7 @@ func (re *ruleEvaluation) depart(due []*record) {
 			if silent = silent && !g.Starting; silent {
 				v = Verdict{Outcome: g.Outcome, Why: g.Why}
 			}
-			if why, lost := re.lostSession(r.Key); lost {
+			for _, why := range re.doubts(r) {
 				v, silent = Verdict{Outcome: SourceError, Why: why}, true
 			}
 			if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
@@ -63,7 +63,7 @@ const (
 func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 	k := r.Key
 	h := re.st.Source(k.Source)
-	_, lost := re.lostSession(k)
+	lost := len(re.doubts(r)) > 0
 	switch {
 	case len(re.st.Sources) == 0:
 		return backend.Safe{}, subjectHere
@@ -90,6 +90,17 @@ func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 		return backend.Text("its session is idle"), subjectGone
 	}
 	return backend.Safe{}, subjectUnread
+}
+
+// doubts are why the absence of a subject does not prove its end.
+func (re *ruleEvaluation) doubts(r *record) (out []backend.Safe) {
+	if why, is := re.lostFromList(r.Key); is {
+		out = append(out, why)
+	}
+	if why, is := re.emptyRegistry(r); is {
+		out = append(out, why)
+	}
+	return out
 }
 
 // listedWhole reports whether everything of the key's kind and source was read completely at least once.

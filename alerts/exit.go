@@ -1,6 +1,9 @@
 package alerts
 
-import "sandglass/backend/fleet"
+import (
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
 
 // The exit codes of a check, those of monitoring plug-ins (https://nagios-plugins.org/doc/guidelines.html).
 const (
@@ -23,9 +26,8 @@ func (a *Alert) Counts() bool {
 // ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down or does not tell
 // how its part of the fleet is, else 0. A source that has not answered yet counts as down; one that is absent does not.
 func ExitCode(b *Board, st *fleet.State) int {
-	worst, stale := -1, false
+	worst := -1
 	for _, a := range b.Alerts {
-		stale = stale || a.Rule == "source-stale" && (a.State == StateFiring || a.State == StateHeld)
 		if a.Counts() {
 			worst = max(worst, a.Severity.Rank())
 		}
@@ -36,23 +38,34 @@ func ExitCode(b *Board, st *fleet.State) int {
 	case worst == SeverityWarning.Rank():
 		return ExitWarning
 	}
-	if stale {
-		return ExitUnknown
-	}
 	for _, h := range st.Sources {
 		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() {
 			return ExitUnknown
 		}
-		if l := b.lists(h.Key.Source); l.Lost > 0 {
+		if _, is := b.Doubted(h.Key.Source); is {
 			return ExitUnknown
 		}
 	}
 	return ExitOK
 }
 
-func (b *Board) lists(source string) listMemory {
-	if b.memory == nil {
-		return listMemory{}
+// Doubted reports whether what a source answers does not tell how its part of the fleet is, by its own answers and by those that
+// runs before this one read, and why.
+func (b *Board) Doubted(source string) (why backend.Safe, is bool) {
+	for _, a := range b.Alerts {
+		if a.Source == source && (a.Rule == "source-degraded" || a.Rule == "source-stale") && (a.State == StateFiring || a.State == StateHeld) {
+			return a.Cause, true
+		}
 	}
-	return b.memory.lists[source]
+	if b.memory == nil {
+		return why, false
+	}
+	l := b.memory.lists[source]
+	switch {
+	case l.Lost > 0:
+		return backend.Textf("its list lost %d of %d %s since the last run", l.Lost, l.Running, backend.Clean(l.kind().Spec().Plural, 40)), true
+	case len(l.Emptied) > 0:
+		return backend.Textf("the registries of %s that run are empty since the last run", backend.Clean(backend.Counted(len(l.Emptied), "session", "sessions"), 40)), true
+	}
+	return why, false
 }

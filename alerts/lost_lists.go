@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -11,16 +12,63 @@ import (
 const (
 	// lostWithin is how long ago a former process must have read a list at most for its loss to be one "at once".
 	lostWithin = 15 * time.Minute
-	// lostFor is how long a list that lost its sessions between two processes stays suspect.
+	// lostFor is how long a list that lost its entities between two processes stays suspect.
 	lostFor = 24 * time.Hour
+	// listedNames bounds the names that are kept of a list; those of a longer one are not asked for one by one.
+	listedNames = 1000
 )
 
-// listMemory is what is kept of a source's list of sessions for the next process: a list that lost half or more between two
-// runs is suspect as one that does so before our eyes.
+// listMemory is what is kept of a source's list for the next process: a list that lost half or more between two runs is suspect
+// as one that does so before our eyes.
 type listMemory struct {
-	Running int       `json:"running"` // sessions that may have run
-	At      time.Time `json:"at"`      // steady
-	Lost    int       `json:"lost,omitempty"`
+	Kind    backend.Kind `json:"kind,omitempty"` // of what is listed; empty: sessions
+	Running int          `json:"running"`        // entities that may have run
+	At      time.Time    `json:"at"`             // steady
+	Lost    int          `json:"lost,omitempty"`
+	// Names are those that may have run; of a list that lost them, those of which nothing says what became of them.
+	Names []backend.ID `json:"names,omitempty"`
+	Cut   bool         `json:"cut,omitempty"` // Names are not all
+	// Full are sessions whose registry must not be empty while they run: it named several workspaces, or one in trouble.
+	Full    []backend.ID `json:"full,omitempty"`
+	Emptied []backend.ID `json:"emptied,omitempty"` // of Full: those whose registry is empty
+	Since   time.Time    `json:"since,omitzero"`    // steady, when the first of Emptied was found
+}
+
+func (l *listMemory) kind() backend.Kind {
+	if l.Kind == "" {
+		return backend.KindSession
+	}
+	return l.Kind
+}
+
+// whole reports whether all that ran is known by name.
+func (l *listMemory) whole() bool { return !l.Cut && len(l.Names) > 0 }
+
+// missing counts what ran and is neither listed nor known to have ended, and keeps the names of these.
+func (l *listMemory) missing(st *fleet.State, source string) int {
+	if !l.whole() {
+		first, end := spanOf(st.Rows(l.kind()), source)
+		return l.Running - (end - first)
+	}
+	var left []backend.ID
+	for _, id := range l.Names {
+		if k := (backend.Key{Kind: l.kind(), Source: source, ID: id}); st.Entity(k) == nil && !st.SaidToHaveEnded(k) {
+			left = append(left, id)
+		}
+	}
+	if len(left) < len(l.Names) {
+		l.Names = left
+	}
+	return len(left)
+}
+
+// listKinds are the kinds of which a list is remembered, and which of them matter.
+var listKinds = [...]struct {
+	kind  backend.Kind
+	alive func(backend.Entity) bool
+}{
+	{backend.KindSession, func(e backend.Entity) bool { return e.(*backend.Session).MayRun() }},
+	{backend.KindSandbox, func(e backend.Entity) bool { return e.(*backend.Sandbox).Class == backend.SandboxRunning }},
 }
 
 // lists compares the list of each source with what the process before read of it, and remembers it.
@@ -28,72 +76,193 @@ func (ev *evaluation) lists() {
 	ev.next.lists, ev.next.ownLists = make(map[string]listMemory, len(ev.st.Sources)), make(map[string]bool, len(ev.st.Sources))
 	ev.env.lists = ev.next.lists
 	for _, h := range ev.st.Sources {
-		id := h.Key.Source
-		was, known := ev.old.lists[id]
-		own := ev.old.ownLists[id] && ev.old.resume == nil
-		if ev.st.LastCompleteList(id, backend.KindSession).IsZero() || h.Status == fleet.StatusDown {
-			if known {
-				ev.next.lists[id], ev.next.ownLists[id] = was, own
+		ev.list(h)
+	}
+}
+
+func (ev *evaluation) list(h *fleet.SourceHealth) {
+	id := h.Key.Source
+	was, known := ev.old.lists[id]
+	own := ev.old.ownLists[id] && ev.old.resume == nil
+	i := slices.IndexFunc(listKinds[:], func(l struct {
+		kind  backend.Kind
+		alive func(backend.Entity) bool
+	}) bool {
+		return !ev.st.LastCompleteList(id, l.kind).IsZero()
+	})
+	if i < 0 || h.Status == fleet.StatusDown {
+		if known {
+			ev.next.lists[id], ev.next.ownLists[id] = was, own
+		}
+		return
+	}
+	ev.next.ownLists[id] = true
+	age := ev.env.Now.Sub(was.At)
+	if known && was.kind() == listKinds[i].kind && age < lostFor {
+		ran := len(was.Names)
+		if !was.whole() {
+			ran = was.Running
+		}
+		l := was
+		switch lost := l.missing(ev.st, id); {
+		case was.Lost > 0 && was.whole() && lost > 0, was.Lost > 0 && !was.whole() && backend.LostAtOnce(was.Running, lost),
+			!own && was.Lost == 0 && age < lostWithin && backend.LostAtOnce(ran, lost):
+			ev.moved[id] = ev.moved[id] || was.Lost != lost
+			l.Lost = lost
+			ev.next.lists[id] = l
+			return
+		}
+		ev.moved[id] = ev.moved[id] || was.Lost > 0
+	}
+	if known && own && was.Lost == 0 && len(was.Emptied) == 0 && len(ev.changed[backend.KindWorkspace]) == 0 && len(ev.changed[listKinds[i].kind]) == 0 && len(ev.gone) == 0 && !ev.all {
+		was.At = ev.env.Now
+		ev.next.lists[id] = was
+		return
+	}
+	l := listMemory{Kind: listKinds[i].kind, At: ev.env.Now, Full: was.Full, Emptied: was.Emptied, Since: was.Since}
+	rows := ev.st.Rows(l.Kind)
+	for i, end := spanOf(rows, id); i < end; i++ {
+		if e := rows.Entity(i); listKindOf(l.Kind, e) {
+			if l.Running++; len(l.Names) < listedNames {
+				l.Names = append(l.Names, e.EntityMeta().Key.ID)
+			} else {
+				l.Cut = true
 			}
-			continue
-		}
-		ev.next.ownLists[id] = true
-		listed := sessionsOf(ev.st, id)
-		age := ev.env.Now.Sub(was.At)
-		switch {
-		case was.Lost > 0 && age < lostFor && backend.LostAtOnce(was.Running, was.Running-listed):
-			was.Lost = was.Running - listed
-			ev.next.lists[id] = was
-		case !own && was.Lost == 0 && age < lostWithin && backend.LostAtOnce(was.Running, was.Running-listed):
-			was.Lost = was.Running - listed
-			ev.next.lists[id] = was
-			ev.moved[id] = true
-		case known && own && len(ev.changed[backend.KindSession]) == 0 && len(ev.gone) == 0 && !ev.all:
-			was.At = ev.env.Now
-			ev.next.lists[id] = was
-		default:
-			ev.next.lists[id] = listMemory{Running: runningOf(ev.st, id), At: ev.env.Now}
 		}
 	}
+	if l.Kind == backend.KindSession {
+		ev.registries(&l, id)
+	}
+	ev.next.lists[id] = l
 }
 
-// sessionsOf is the number of sessions of a source, which are neighbours.
-func sessionsOf(st *fleet.State, source string) int {
-	first, end := sessionSpan(st, source)
-	return end - first
-}
-
-func sessionSpan(st *fleet.State, source string) (first, end int) {
-	all := st.Sessions
-	first = sort.Search(all.Len(), func(i int) bool { return all.At(i).Key.Source >= source })
-	return first, first + sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).Key.Source > source })
-}
-
-func runningOf(st *fleet.State, source string) int {
-	n := 0
-	for i, end := sessionSpan(st, source); i < end; i++ {
-		if st.Sessions.At(i).MayRun() {
+// registries finds the sessions whose registry a former process found full, and that go on with an empty one.
+func (ev *evaluation) registries(l *listMemory, source string) {
+	before := l.Full
+	l.Full, l.Emptied = nil, nil
+	for _, id := range l.Names {
+		n, troubled := 0, false
+		for w := range ev.st.Workspaces.Of(backend.KindWorkspace, source, id) {
 			n++
+			troubled = troubled || w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || !w.LastError.IsEmpty()
+		}
+		if n > 1 || troubled {
+			l.Full = append(l.Full, id)
 		}
 	}
-	return n
+	if !l.Since.IsZero() && ev.env.Now.Sub(l.Since) > lostFor {
+		before = nil
+	}
+	for _, id := range before {
+		k := backend.Key{Kind: backend.KindSession, Source: source, ID: id}
+		if s := ev.st.Session(k); s == nil || !s.MayRun() || s.Answer == backend.AnswerIdle {
+			continue // it ended, or its list lost it
+		}
+		if ev.withoutWorkspaces(k) {
+			l.Emptied = append(l.Emptied, id)
+		}
+		if _, full := slices.BinarySearchFunc(l.Full, id, backend.ID.Compare); !full && ev.noWorkspaces(k) {
+			l.Full = append(l.Full, id)
+		}
+	}
+	slices.SortFunc(l.Full, backend.ID.Compare)
+	switch {
+	case len(l.Emptied) == 0:
+		l.Since = time.Time{}
+	case l.Since.IsZero():
+		l.Since = ev.env.Now
+	}
 }
 
-// LostSessions reports how many sessions a source's list lost since the last run, of how many, when these are suspiciously
-// many.
-func (e *Env) LostSessions(source string) (lost, of int, is bool) {
+func (ev *evaluation) noWorkspaces(session backend.Key) bool {
+	for range ev.st.Workspaces.Of(backend.KindWorkspace, session.Source, session.ID) {
+		return false
+	}
+	return true
+}
+
+// withoutWorkspaces reports whether the registry of a session was read and is empty.
+func (ev *evaluation) withoutWorkspaces(session backend.Key) bool {
+	s := ev.st.Session(session)
+	read := s.Answer == backend.AnswerOK || s.Answer == backend.AnswerNone && !ev.st.LastCompleteList(session.Source, backend.KindWorkspace).IsZero()
+	return read && ev.noWorkspaces(session)
+}
+
+// EmptiedSince lists the sessions of a source whose registry a former run found full and that go on with an empty one.
+func (e *Env) EmptiedSince(source string) (sessions []backend.ID, since time.Time) {
+	l := e.lists[source]
+	return l.Emptied, l.Since
+}
+
+func listKindOf(kind backend.Kind, e backend.Entity) bool {
+	for _, l := range listKinds {
+		if l.kind == kind {
+			return l.alive(e)
+		}
+	}
+	return false
+}
+
+// spanOf finds the entities of a source, which are neighbours.
+func spanOf(rows fleet.Rows, source string) (first, end int) {
+	first = sort.Search(rows.Len(), func(i int) bool { return rows.Entity(i).EntityMeta().Key.Source >= source })
+	return first, first + sort.Search(rows.Len()-first, func(i int) bool { return rows.Entity(first+i).EntityMeta().Key.Source > source })
+}
+
+// LostSince reports how much a source's list lost since the last run, of how much, when that is suspiciously much.
+func (e *Env) LostSince(source string) (lost, of int, is bool) {
 	l := e.lists[source]
 	return l.Lost, l.Running, l.Lost > 0
 }
 
-// lostSession is why nothing is known of a subject's session: its list lost it between two runs.
-func (re *ruleEvaluation) lostSession(k backend.Key) (backend.Safe, bool) {
-	lost, of, is := re.env.LostSessions(k.Source)
+// ListKind is the kind of what a source lists.
+func (e *Env) ListKind(source string) backend.Kind {
+	l := e.lists[source]
+	return l.kind()
+}
+
+// lostFromList is why nothing is known of a subject, or of its session: its list lost it between two runs.
+func (re *ruleEvaluation) lostFromList(k backend.Key) (backend.Safe, bool) {
+	lost, of, is := re.env.LostSince(k.Source)
+	l := re.env.lists[k.Source]
 	if k.Kind == backend.KindWorkspace {
 		k = backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}
 	}
-	if !is || k.Kind != backend.KindSession || re.st.Session(k) != nil {
+	if !is || k.Kind != l.kind() || re.st.Entity(k) != nil || l.whole() && !slices.Contains(l.Names, k.ID) {
 		return backend.Safe{}, false
 	}
-	return backend.Textf("the list of %s lost %d of %d sessions since the last run: whether its session ended is not known", backend.Clean(k.Source, 80), lost, of), true
+	return backend.Textf("the list of %s lost %d of %d %s since the last run: whether it ended is not known", backend.Clean(k.Source, 80), lost, of, backend.Clean(k.Kind.Spec().Plural, 40)), true
+}
+
+// emptyRegistry is why nothing is known of a workspace of which a former process read trouble: the registry of its session
+// names none any more, and the session goes on.
+func (re *ruleEvaluation) emptyRegistry(r *record) (backend.Safe, bool) {
+	k := r.Key
+	if k.Kind != backend.KindWorkspace || r.State != StateFiring && r.State != StateHeld && r.State != StatePending || re.evaluation.old.resume == nil && !re.evaluation.old.unread {
+		return backend.Safe{}, false
+	}
+	owner := backend.Key{Kind: backend.KindSession, Source: k.Source, ID: k.Parent}
+	s := re.st.Session(owner)
+	if s == nil || !s.MayRun() || s.Answer == backend.AnswerIdle || !re.withoutWorkspaces(owner) || !r.Confirmed.IsZero() && re.env.Now.Sub(r.Confirmed) > lostFor {
+		return backend.Safe{}, false
+	}
+	return backend.Text("the registry of its session is empty since the last run while the session runs: whether it ended is not known"), true
+}
+
+// Expected are what former processes found on the lists, which may have lost them since: sources ask for these by name.
+func (b *Board) expected() []backend.Key {
+	if b == nil || b.memory == nil || b.memory.resume == nil {
+		return nil
+	}
+	var out []backend.Key
+	for source, l := range b.memory.lists {
+		age := b.memory.resume.steady.Sub(l.At)
+		if l.whole() && (age < lostWithin || l.Lost > 0 && age < lostFor) {
+			for _, id := range l.Names {
+				out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: id})
+			}
+		}
+	}
+	slices.SortFunc(out, backend.Key.Compare)
+	return out
 }

@@ -274,6 +274,7 @@ func (svc *Service) Attention() backend.Attention {
 	for _, keys := range svc.visible {
 		a.Visible = append(a.Visible, keys...)
 	}
+	a.Listed = board.expected()
 	slices.SortFunc(a.Visible, backend.Key.Compare)
 	a.Visible = slices.Compact(a.Visible)
 	return a

@@ -130,6 +130,7 @@ func (s *Station) Poll(ctx context.Context) *fleet.State {
 // Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
 func (s *Station) Observe(ctx context.Context) {
 	s.started = true
+	s.Fleet.Attend(s.Alerts.Attention()) // of the run before
 	s.Fleet.Run(ctx)
 }
 

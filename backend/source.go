@@ -27,6 +27,8 @@ type Watcher interface {
 type Attention struct {
 	Alerting []Key // subjects of alerts that are pending, firing or held
 	Visible  []Key // rows on some screen
+	// Listed is what a former run found on the list. Where the list lost much of it, the own routes tell what ended.
+	Listed []Key
 }
 
 // Attentive is a source that can spend its budget where attention is. Attend is cheap and safe to call at any time.

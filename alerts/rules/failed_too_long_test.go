@@ -257,15 +257,19 @@ func TestFailedGoneWhileTheProgramDidNotRun(t *testing.T) {
 	s.session("a", func(x *backend.Session) { x.Answer = backend.AnswerOK })
 	s.session("b", func(x *backend.Session) { x.Answer = backend.AnswerIdle })
 	s.session("c", func(x *backend.Session) { x.Answer = backend.AnswerFailed })
-	if s.after(time.Second); count(alerts.StateEnded) != 2 || count(alerts.StateFiring) != 1 {
-		t.Fatalf("two sessions answered without their workspace:\n%s", summary(s.board))
+	if s.after(time.Second); count(alerts.StateEnded) != 1 || count(alerts.StateHeld) != 1 || count(alerts.StateFiring) != 1 {
+		t.Fatalf("one session is idle; the registry of another is empty while it runs, which proves no end:\n%s", summary(s.board))
 	}
-	if s.after(11 * time.Minute); count(alerts.StateHeld) != 1 {
+	if s.after(11 * time.Minute); count(alerts.StateHeld) != 2 {
 		t.Fatalf("the third is held when it is not read for long:\n%s", summary(s.board))
 	}
 	s.reads("c/box", reading{state: "failed", err: "cause of c", attempt: 51 * time.Minute, success: 61 * time.Minute})
 	if s.after(time.Second); count(alerts.StateFiring) != 1 {
 		t.Fatalf("read again:\n%s", summary(s.board))
+	}
+	s.session("a", func(x *backend.Session) { x.Answer = backend.AnswerIdle })
+	if s.after(time.Second); count(alerts.StateHeld) != 0 {
+		t.Fatalf("the session with the empty registry is idle by now:\n%s", summary(s.board))
 	}
 }
 

@@ -69,7 +69,7 @@ func TestSourceDegradedByAPartThatIsNotRead(t *testing.T) {
 // heldList is a list that lost its sessions before our eyes.
 func heldList(s *story) {
 	s.health("helix", func(h *fleet.SourceHealth) {
-		h.Status, h.Held = fleet.StatusDegraded, &fleet.HeldSessions{Count: 20, Lost: 20, Of: 20, Since: s.wall, Named: []backend.Safe{backend.Text("s00"), backend.Text("s01")}}
+		h.Status, h.Held = fleet.StatusDegraded, []fleet.Held{{Kind: backend.KindSession, Count: 20, Lost: 20, Of: 20, Since: s.wall, Named: []backend.Safe{backend.Text("s00"), backend.Text("s01")}}}
 	})
 }
 

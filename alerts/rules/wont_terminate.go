@@ -157,7 +157,7 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 		if o, why, gap := env.Gap(h.Key.Source); gap {
 			return sessionEnd{}, &alerts.Verdict{Outcome: o, Why: why}
 		}
-		if lost, of, is := env.LostSessions(h.Key.Source); is {
+		if lost, of, is := env.LostSince(h.Key.Source); is {
 			return sessionEnd{}, &alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("the list of %s lost %d of %d sessions since the last run", backend.Clean(h.Key.Source, 80), lost, of)}
 		}
 		if env.State.Forgotten(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}) {

@@ -23,6 +23,7 @@ type cachedContainer struct {
 	// mark is what the list said when ins was made; another mark means that ins is old.
 	mark      string
 	dirty     bool // an event named it
+	unlisted  bool // a suspect list left it out, or no list of this process named it: it is asked for by its id
 	inspected time.Time
 	readAt    time.Time // when what is shown was read
 

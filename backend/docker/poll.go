@@ -115,24 +115,78 @@ func (p *poll) list() error {
 		if e.sum == nil && e.ins != nil && e.ins.state == c.state && e.ins.name == c.name {
 			e.mark = markOf(c) // the inspection was newer than the list before this one
 		}
-		if e.sum = c; e.fails == 0 {
+		if e.sum, e.unlisted = c, false; e.fails == 0 {
 			e.readAt = now
 		}
 	}
-	for id := range p.s.entries {
-		if !named[id] {
-			delete(p.s.entries, id)
-		}
+	if p.leaveOut(named); p.s.listed.IsZero() {
+		p.expect(named)
 	}
 	p.s.listed, p.listed = now, true
 	return nil
+}
+
+// expect adds containers that the first list does not name: those that alert, and all that a former run listed where this list
+// lost half or more of them.
+func (p *poll) expect(named map[string]bool) {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	ask := slices.Clone(p.s.alerting)
+	var lost []backend.ID
+	for _, id := range p.s.known {
+		if !named[id.Raw()] {
+			lost = append(lost, id)
+		}
+	}
+	if backend.LostAtOnce(len(p.s.known), len(lost)) {
+		ask = append(ask, lost...)
+	}
+	for _, id := range ask {
+		if !named[id.Raw()] && p.s.entries[id.Raw()] == nil {
+			p.s.entries[id.Raw()] = &cachedContainer{id: id, unlisted: true, dirty: true}
+		}
+	}
+}
+
+// leaveOut forgets the containers that the list does not name. Where these are suspiciously many, each is asked for by its id
+// first: an empty or cut list looks like the end of all.
+func (p *poll) leaveOut(named map[string]bool) {
+	var lost []*cachedContainer
+	alive := false
+	before := 0
+	for raw, e := range p.s.entries {
+		if !e.unlisted {
+			before++
+		}
+		switch {
+		case named[raw]:
+		case e.unlisted:
+			e.dirty, e.sum = true, nil
+		default:
+			lost = append(lost, e)
+			alive = alive || classOf(e.state()) == backend.SandboxRunning
+		}
+	}
+	suspect := alive && backend.LostAtOnce(before, len(lost))
+	for _, e := range lost {
+		if !suspect {
+			delete(p.s.entries, e.id.Raw())
+			continue
+		}
+		e.unlisted, e.dirty = true, true
+		if e.ins != nil {
+			e.sum = nil
+		}
+	}
 }
 
 // firstList is what the list alone tells. What only an inspection tells is unknown, and no absence is concluded from it.
 func (p *poll) firstList() backend.Reading {
 	r := backend.Reading{Started: p.r.Started, At: p.s.listed, Scopes: []backend.Scope{{Kind: backend.KindSandbox}}}
 	for _, e := range p.s.sorted() {
-		r.Sandboxes = append(r.Sandboxes, p.s.sandbox(e, p.offset))
+		if e.sum != nil {
+			r.Sandboxes = append(r.Sandboxes, p.s.sandbox(e, p.offset))
+		}
 	}
 	return r
 }
@@ -261,7 +315,16 @@ func (p *poll) words(sandboxes, failing int) {
 	s.mu.Lock()
 	at, api := s.at, s.api
 	s.mu.Unlock()
-	all := len(s.entries)
+	all, unlisted := len(s.entries), 0
+	for _, e := range s.entries {
+		if e.unlisted && e.ins != nil {
+			unlisted++
+		}
+	}
+	if unlisted > 0 {
+		p.r.Unseen = true
+		p.r.Degraded = backend.Textf("its list leaves out %s that the engine still has: the list is not whole", backend.Clean(backend.Counted(unlisted, "container", "containers"), 40))
+	}
 	p.note("API %s at %s (%s)", s.clean(api, 20), s.clean(at.url, 200), s.clean(at.why, 100))
 	p.note("%d containers, %d of them sandboxes", all, sandboxes)
 	if !p.pend.open && p.pend.failure != nil && !errors.Is(p.pend.failure, context.Canceled) {

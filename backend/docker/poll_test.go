@@ -365,3 +365,55 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{StatusCode: 200, Header: http.Header{"Api-Version": {"1.41"}}, Body: io.NopCloser(strings.NewReader(string(body))), Request: r}, nil
 }
+
+// An engine that lists nothing although it has 20 running containers is asked for each by its id.
+func TestAListThatLosesHalfAtOnceIsNotBelieved(t *testing.T) {
+	f := newFake(t)
+	for i := range 20 {
+		id := fmt.Sprintf("c%02d", i)
+		f.add(&fakeContainer{id: id, name: id, labels: map[string]string{"sandglass.session": "s1"}})
+	}
+	s, c := f.source(nil)
+	mustPoll(t, s)
+	order := f.order
+	f.change(func() { f.order = nil }) // the list is empty, the containers are there
+	for range 3 {
+		c.Add(time.Minute)
+		r := mustPoll(t, s)
+		if len(r.Sandboxes) != 20 || len(r.Ended) != 0 || !r.Unseen || !strings.Contains(r.Degraded.String(), "leaves out 20 containers that the engine still has") {
+			t.Fatalf("%d sandboxes, %d ended, degraded %q", len(r.Sandboxes), len(r.Ended), r.Degraded)
+		}
+	}
+	f.change(func() { f.order = order[:15]; delete(f.containers, order[19]) }) // named again, and one is removed
+	c.Add(time.Minute)
+	if r := mustPoll(t, s); len(r.Sandboxes) != 19 || len(r.Ended) != 1 {
+		t.Fatalf("%d sandboxes, %d ended", len(r.Sandboxes), len(r.Ended))
+	}
+	f.change(func() { clear(f.containers) }) // all are really removed
+	c.Add(time.Minute)
+	if r := mustPoll(t, s); len(r.Sandboxes) != 0 || len(r.Ended) != 19 || r.Unseen {
+		t.Fatalf("%d sandboxes, %d ended, unseen %v", len(r.Sandboxes), len(r.Ended), r.Unseen)
+	}
+}
+
+// What a former run listed is asked for where the first list lost half or more of it, and what alerts in any case.
+func TestTheFirstListIsComparedWithThatOfAFormerRun(t *testing.T) {
+	f := newFake(t)
+	key := func(id string) backend.Key {
+		return backend.Key{Kind: backend.KindSandbox, Source: "d", ID: backend.MustID(id)}
+	}
+	for listed, want := range map[int]int{12: 12, 9: 1} {
+		s, _ := f.source(nil)
+		var a backend.Attention
+		for i := range listed {
+			k := key(fmt.Sprintf("c%02d", i))
+			k.Source = s.ID()
+			a.Listed = append(a.Listed, k)
+		}
+		a.Alerting = a.Listed[:1]
+		s.Attend(a)
+		if r := mustPoll(t, s); len(r.Ended) != want || len(r.Sandboxes) != 0 {
+			t.Errorf("%d listed before: %d ended, want %d", listed, len(r.Ended), want)
+		}
+	}
+}

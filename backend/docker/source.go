@@ -31,6 +31,8 @@ type Source struct {
 	api  string
 	pend pendingEvents
 	attn map[backend.ID]bool // containers that are looked at
+	// alerting are containers that alert, known those that a former run listed.
+	alerting, known []backend.ID
 	// changed is the open watch's, nil without one.
 	changed func()
 	batch   sampleBatch
@@ -69,8 +71,17 @@ func (s *Source) Attend(a backend.Attention) {
 			}
 		}
 	}
+	ids := func(keys []backend.Key) (out []backend.ID) {
+		for _, k := range keys {
+			if k.Kind == backend.KindSandbox && k.Source == s.deps.ID {
+				out = append(out, k.ID)
+			}
+		}
+		return out
+	}
+	alerting, known := ids(a.Alerting), ids(a.Listed)
 	s.mu.Lock()
-	s.attn = seen
+	s.attn, s.alerting, s.known = seen, alerting, known
 	s.mu.Unlock()
 }
 

@@ -74,7 +74,7 @@ func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
 }
 
 // health is the source's health as of now; the same pointer while nothing of it changed.
-func (s *sourceRecord) health(now time.Time, held *HeldSessions) *SourceHealth {
+func (s *sourceRecord) health(now time.Time, held []Held) *SourceHealth {
 	h := s.h
 	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero() || h.Copied()) {
 		h.Status = StatusDegraded
@@ -82,7 +82,7 @@ func (s *sourceRecord) health(now time.Time, held *HeldSessions) *SourceHealth {
 	switch {
 	case !h.Error.IsEmpty():
 	case held != nil:
-		h.Error = backend.Textf("its list lost %d of %d sessions at once; %d of them are held", held.Lost, held.Of, held.Count)
+		h.Error = backend.Textf("%s: %d of %d; %s held", held[0].Cause(), held[0].Lost, held[0].Of, held[0].Word(held[0].Count, "is", "are"))
 	case h.Copied():
 		h.Error = backend.Textf("it serves a copy that is %s old", backend.Age(h.BodyAge))
 	case !h.UnreadSince.IsZero():

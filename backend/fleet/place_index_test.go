@@ -62,9 +62,12 @@ func TestChangesAreFollowed(t *testing.T) {
 	if shared < 100 {
 		t.Fatalf("places were shared %d times only", shared)
 	}
-	for i := range 2 { // two complete lists without anything
-		step(s, t0.Add(time.Duration(1000+i)*time.Second), backend.Reading{Scopes: []backend.Scope{whole(backend.KindWorkspace), whole(backend.KindRef)}})
+	end := backend.Reading{Scopes: []backend.Scope{whole(backend.KindWorkspace), whole(backend.KindRef)}}
+	for i := range 12 { // their owners say that they ended
+		session, name := backend.MustID(fmt.Sprint("s", i/3)), backend.MustID(fmt.Sprint("w", i%3))
+		end.Ended = append(end.Ended, wsKey(session.Raw(), name.Raw()), backend.Key{Kind: backend.KindRef, Source: "h", Parent: session, ID: name})
 	}
+	step(s, t0.Add(1000*time.Second), end)
 	if len(s.placeIndex.first)+len(s.placeIndex.more)+len(s.providerCounts.counts) > 0 {
 		t.Errorf("what is gone still names %v and %v, and counts %v", s.placeIndex.first, s.placeIndex.more, s.providerCounts.counts)
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"iter"
 	"reflect"
+	"sort"
 	"time"
 
 	"sandglass/backend"
@@ -16,6 +17,14 @@ type staging interface {
 	absent(r *backend.Reading, scope backend.Scope, spared map[backend.Key]bool, s *store)
 	stale(k backend.Key, why backend.Safe, s *store)
 	drop(k backend.Key, why backend.Safe, at time.Time, s *store)
+	// lacks walks what a reading does not name of a scope.
+	lacks(r *backend.Reading, scope backend.Scope) iter.Seq[backend.Entity]
+	// leaving reports whether one complete list did not name an entity, and whether it is gone.
+	leaving(k backend.Key) (missed, gone bool)
+	// keep forgets that a list did not name an entity.
+	keep(k backend.Key)
+	// present counts a source's entities that the newest list named.
+	present(source string) int
 	// partsOf lists the entities that are part of a subject.
 	partsOf(k backend.Key) []backend.Key
 	// before is an entity as the newest State has it, after as the next State will have it; nil where it is not there.
@@ -240,6 +249,36 @@ func (t *stagingTable[T, P]) absent(r *backend.Reading, scope backend.Scope, spa
 	}
 }
 
+func (t *stagingTable[T, P]) lacks(r *backend.Reading, scope backend.Scope) iter.Seq[backend.Entity] {
+	return func(yield func(backend.Entity) bool) {
+		for e := range t.leftOut(r, scope) {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (t *stagingTable[T, P]) leaving(k backend.Key) (missed, gone bool) {
+	return t.missed[k], t.gone[k]
+}
+
+func (t *stagingTable[T, P]) keep(k backend.Key) { delete(t.missed, k) }
+
+func (t *stagingTable[T, P]) present(source string) int {
+	all := t.table
+	first := sort.Search(all.Len(), func(i int) bool { return all.At(i).EntityMeta().Key.Source >= source })
+	n := sort.Search(all.Len()-first, func(i int) bool { return all.At(first+i).EntityMeta().Key.Source > source })
+	for _, known := range []map[backend.Key]bool{t.gone, t.missed} {
+		for k := range known {
+			if k.Source == source {
+				n--
+			}
+		}
+	}
+	return n
+}
+
 // leftOut walks the entities of a scope that a reading does not name.
 func (t *stagingTable[T, P]) leftOut(r *backend.Reading, scope backend.Scope) iter.Seq[P] {
 	return func(yield func(P) bool) {
@@ -247,6 +286,8 @@ func (t *stagingTable[T, P]) leftOut(r *backend.Reading, scope backend.Scope) it
 		rows := t.table.All()
 		if !scope.Parent.IsZero() {
 			rows = t.table.Of(t.spec.Kind, r.Source, scope.Parent)
+			first := backend.Key{Kind: t.spec.Kind, Source: r.Source, Parent: scope.Parent}
+			named = named[sort.Search(len(named), func(i int) bool { return named[i].EntityMeta().Key.Compare(first) >= 0 }):]
 		}
 		for e := range rows {
 			if len(named) > 0 && named[0] == e {

@@ -36,6 +36,7 @@ type State struct {
 
 	history   *changeLog
 	forgotten map[backend.Key]bool
+	ended     map[backend.Key]bool
 	confirmed map[confirmation]time.Time
 	sandboxes map[backend.ID][]*backend.Sandbox
 	byName    map[backend.ID]*backend.Sandbox
@@ -114,8 +115,8 @@ type SourceHealth struct {
 	Unread      []backend.Unread
 	Asked       int
 	UnreadSince time.Time
-	// Held are the sessions that its list lost suspiciously; nil without any.
-	Held *HeldSessions
+	// Held is what its answers lost suspiciously, by kind; nil without any.
+	Held []Held
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
 	Unfinished bool
 	Problems   []backend.Problem

@@ -28,9 +28,11 @@ type store struct {
 	memoryHistory  MemoryHistory
 
 	sessions  *stagingTable[backend.Session, *backend.Session] // one of kinds
-	held      map[backend.Key]heldSession
-	holding   map[string]sourceHolding // by source
-	forgotten map[backend.Key]bool     // replaced, never changed
+	held      map[backend.Key]heldEntity
+	holding   map[holding]sourceHolding
+	blind     map[string]bool      // sources that cannot tell whether their workspaces exist
+	forgotten map[backend.Key]bool // replaced, never changed
+	ended     map[backend.Key]bool // replaced, never changed
 
 	changed []backend.Key
 	gone    []Departure
@@ -52,8 +54,9 @@ func newStore(longest time.Duration) *store {
 		placeIndex:     newPlaceIndex(),
 		providerCounts: newProviderCounts(),
 		daySeries:      newDaySeries(),
-		held:           map[backend.Key]heldSession{},
-		holding:        map[string]sourceHolding{},
+		held:           map[backend.Key]heldEntity{},
+		holding:        map[holding]sourceHolding{},
+		blind:          map[string]bool{},
 	}
 	for i := range kinds {
 		s.kinds = append(s.kinds, kinds[i].staging())
@@ -61,13 +64,17 @@ func newStore(longest time.Duration) *store {
 		case *stagingTable[backend.Session, *backend.Session]:
 			s.sessions = t
 			t.swapped = func(old, x *backend.Session) { delete(s.held, cmp.Or(x, old).Key) }
+		case *stagingTable[backend.Sandbox, *backend.Sandbox]:
+			t.swapped = func(old, b *backend.Sandbox) { delete(s.held, cmp.Or(b, old).Key) }
 		case *stagingTable[backend.Workspace, *backend.Workspace]:
 			t.swapped = func(old, w *backend.Workspace) {
+				delete(s.held, cmp.Or(w, old).Key)
 				s.placeIndex.update(cmp.Or(w, old).Key, placesOfWorkspace(old), placesOfWorkspace(w))
 				s.providerCounts.update(old, w)
 			}
 		case *stagingTable[backend.Ref, *backend.Ref]:
 			t.swapped = func(old, r *backend.Ref) {
+				delete(s.held, cmp.Or(r, old).Key)
 				s.placeIndex.update(cmp.Or(r, old).Key, placesOfRef(old), placesOfRef(r))
 			}
 		}
@@ -94,6 +101,7 @@ func (s *store) apply(r *backend.Reading) {
 		s.markStale(m)
 	}
 	for _, k := range r.Ended {
+		s.noteEnd(k)
 		s.drop(k, backend.Text("its owner says that it ended"), r.At)
 	}
 	s.closeScopes(r)
@@ -151,9 +159,9 @@ func (s *store) closeScopes(r *backend.Reading) {
 	for _, m := range r.Stale {
 		spared[m.Key] = true
 	}
-	if r.Whole(backend.KindSession) {
-		s.spareLost(r, spared)
-	}
+	s.blind[r.Source] = r.WorkspacesUnknown
+	s.spareLost(r, spared)
+	s.spareEmptied(r, spared)
 	for k := range s.held {
 		spared[k] = true
 	}
@@ -205,7 +213,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
 	st.byName, st.elsewhere = s.byName, s.elsewhere
-	st.forgotten = s.forgotten
+	st.forgotten, st.ended = s.forgotten, s.ended
 	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))
 	for k, v := range s.confirmed {

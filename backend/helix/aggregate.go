@@ -82,7 +82,7 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 			x.workspaces = old.workspaces
 		}
 	}
-	if x.registry && x.bad == nil {
+	if x.registry && x.bad == nil && (len(entries) > 0 || l.running.Or(true)) { // an empty one does not contradict its status
 		x.running = backend.Known(true)
 	}
 	rest := n.RawWithout(registry.node, "[...]")
@@ -92,7 +92,8 @@ func (s *Source) readSession(d *decoder, n wire.Node, resp *wire.Response, p *pa
 	} else {
 		s.makeEntity(d, x, l, rest, resp.At)
 	}
-	if !x.registry && old != nil && !x.running.Or(true) {
+	idle := registry.node.Exists() && !x.running.IsKnown() // null, where no status tells whether it runs
+	if !x.registry && old != nil && (idle || !x.running.Or(true)) {
 		for i := range old.workspaces {
 			x.ended = append(x.ended, old.workspaces[i].w.Key)
 		}

@@ -24,14 +24,16 @@ func (s *Source) lose(before int, gone []*tracked) {
 // canAskLost reports whether a session that no list names may be asked: asking keeps a Durable Object awake and billed.
 func (s *Source) canAskLost() bool { return s.opt.URL != "" && s.opt.Runtime != runtimeDurableObject }
 
-// loseAlerting adds sessions that alert and that no list names: they vanished while the console was off. Each is asked once.
+// loseAlerting adds sessions that alert and that no list names, and all that a former run listed where the list lost half or
+// more of them: they vanished while the console was off. Each is asked once.
 // The caller holds the lock.
 func (s *Source) loseAlerting(listed func(backend.ID) bool) {
 	if !s.canAskLost() {
 		return
 	}
 	s.attention.Lock()
-	alerting := s.alerting
+	alerting, known := s.alerting, s.known
+	s.known = nil
 	s.attention.Unlock()
 	for id := range s.askedOnce {
 		if !alerting[id] {
@@ -39,10 +41,26 @@ func (s *Source) loseAlerting(listed func(backend.ID) bool) {
 		}
 	}
 	for id := range alerting {
-		if !listed(id) && s.lost[id] == nil && !s.askedOnce[id] {
-			s.askedOnce[id] = true
-			s.lost[id] = &tracked{id: id, key: backend.Key{Kind: backend.KindSession, Source: s.deps.ID, ID: id}, unlisted: true}
+		s.loseUnlisted(id, listed)
+	}
+	lost := 0
+	for _, id := range known {
+		if !listed(id) {
+			lost++
 		}
+	}
+	if backend.LostAtOnce(len(known), lost) {
+		for _, id := range known {
+			s.loseUnlisted(id, listed)
+		}
+	}
+}
+
+// loseUnlisted adds a session that no list of this process named. The caller holds the lock.
+func (s *Source) loseUnlisted(id backend.ID, listed func(backend.ID) bool) {
+	if !listed(id) && s.lost[id] == nil && !s.askedOnce[id] {
+		s.askedOnce[id] = true
+		s.lost[id] = &tracked{id: id, key: backend.Key{Kind: backend.KindSession, Source: s.deps.ID, ID: id}, unlisted: true}
 	}
 }
 
@@ -96,6 +114,8 @@ func (s *Source) addLost(r *backend.Reading) {
 				w := t.workspaces[i]
 				r.Workspaces = append(r.Workspaces, &w)
 			}
+		case t.asked.IsZero():
+			r.Partial = true // a one-shot command polls on
 		case t.bad():
 			r.Stale = append(r.Stale, backend.StaleMark{Key: t.key, Why: t.text})
 		}

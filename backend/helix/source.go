@@ -47,6 +47,7 @@ type Source struct {
 	attention sync.Mutex
 	alerting  map[backend.ID]bool // sessions
 	visible   map[backend.ID]bool
+	known     []backend.ID // sessions that a former run listed; until the first list is read
 }
 
 // answerCounts counts what the health routes answered during one poll.
@@ -118,6 +119,12 @@ func (s *Source) Attend(a backend.Attention) {
 	s.attention.Lock()
 	defer s.attention.Unlock()
 	s.alerting, s.visible = alerting, visible
+	if len(a.Listed) > 0 {
+		s.known = nil
+		for id := range sessionsOf(a.Listed) {
+			s.known = append(s.known, id)
+		}
+	}
 }
 
 func sessionsOf(keys []backend.Key) map[backend.ID]bool {

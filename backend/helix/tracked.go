@@ -162,6 +162,9 @@ func (t *tracked) running() (running, listed backend.Value[bool]) {
 	}
 	switch t.answer {
 	case backend.AnswerOK:
+		if len(t.workspaces) == 0 && !listed.Or(true) { // an empty registry does not contradict its status
+			return listed, listed
+		}
 		return backend.Known(true), listed
 	case backend.AnswerIdle:
 		if !listed.Or(false) {

@@ -100,6 +100,12 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 			why = backend.Text("is not there")
 		}
 	}
+	if doubt, is := board.Doubted(h.Key.Source); is && s.Status == "ok" {
+		s.Status = "degraded"
+		if why.IsEmpty() {
+			why = doubt
+		}
+	}
 	if !why.IsEmpty() {
 		s.Error = &why
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,8 +57,8 @@ func many(n int) (out []*backend.Session) {
 func wantHeld(t *testing.T, st *State, sessions, held int) {
 	t.Helper()
 	h, got := st.Source("h"), 0
-	if h.Held != nil {
-		got = h.Held.Count
+	for _, x := range h.Held {
+		got += x.Count
 	}
 	if st.Sessions.Len() != sessions || got != held || (held > 0) != (h.Status == StatusDegraded) || h.Blurred() != (held > 0) {
 		t.Errorf("State %d: %d sessions, %d held, %s %s; want %d and %d", st.Number, st.Sessions.Len(), got, h.Status, h.Error, sessions, held)
@@ -117,10 +118,13 @@ func TestHeldSessionsEndByTheWordOfAnother(t *testing.T) {
 	over.Running = backend.Known(false)
 	f.poll("other", 0, nil, over)
 	st = f.poll("h", 5*time.Second, nil)
-	wantHeld(t, st, 5, 4) // and the one of the other source
-	for range 2 {
-		f.poll("docker", 5*time.Second, func(r *backend.Reading) { r.Scopes = []backend.Scope{whole(backend.KindSandbox)} })
-	}
+	wantHeld(t, st, 5, 4)                                      // and the one of the other source
+	f.poll("docker", 5*time.Second, func(r *backend.Reading) { // its engine calls them gone
+		r.Scopes = []backend.Scope{whole(backend.KindSandbox)}
+		for i := range 12 {
+			r.Ended = append(r.Ended, backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID(fmt.Sprint(i))})
+		}
+	})
 	wantHeld(t, f.poll("h", 5*time.Second, nil), 1, 0)
 
 	f, _ = begin()
@@ -158,6 +162,106 @@ func TestUnreadSessionsDegradeTheirSource(t *testing.T) {
 		}, many(3)...)
 		if h := st.Source("h"); h.Blurred() != c.degraded || (h.Status == StatusDegraded) != c.degraded {
 			t.Errorf("%d of %d: %s, %s", c.unread, c.asked, h.Status, h.Error)
+		}
+	}
+}
+
+// registry folds one answer about a session that runs and the workspaces that it names, "-" before those that fail.
+func (f *listFleet) registry(edit func(*backend.Reading), names ...string) *State {
+	f.now = f.now.Add(5 * time.Second)
+	s := runningSession("h", "s")
+	r := &backend.Reading{Source: "h", At: f.now, Sessions: []*backend.Session{s}, Scopes: []backend.Scope{whole(backend.KindSession), {Kind: backend.KindWorkspace, Parent: s.Key.ID, Complete: true}}}
+	for _, n := range names {
+		name, fails := strings.CutPrefix(n, "-")
+		k := wsKey("s", name)
+		k.Source = "h"
+		w := &backend.Workspace{Meta: backend.Meta{Key: k}}
+		if fails {
+			w.Class, w.LastError = backend.ClassFailed, backend.Text("boom")
+		}
+		r.Workspaces = append(r.Workspaces, w)
+	}
+	if edit != nil {
+		edit(r)
+	}
+	at := backend.Instant{Wall: f.now, Mono: f.now.Sub(t0)}
+	return f.folder.Fold([]backend.Answer{{Source: "h", Started: at, Ended: at, Reading: r}}, at)
+}
+
+// An empty registry of a session that goes on running proves nothing about the workspaces that it named.
+func TestAnEmptyRegistryOfARunningSessionIsSuspect(t *testing.T) {
+	many := strings.Split("a b c d e f g h i j k l", " ")
+	idle := func(r *backend.Reading) { r.Sessions[0].Answer = backend.AnswerIdle }
+	paused := func(r *backend.Reading) { r.Sessions[0].Running = backend.Known(false) }
+	reset := func(r *backend.Reading) {
+		r.Workspaces[0].ResetAfter, r.Workspaces[0].LastAttemptAt = backend.Known(time.Second), backend.Known(r.At.Add(-time.Minute))
+	}
+	for name, c := range map[string]struct {
+		before, after []string
+		declared      func(*backend.Reading)
+		then          func(*backend.Reading) // what the next answers say
+		held, kept    int
+	}{
+		"a failing workspace":                       {before: []string{"-a"}, held: 1, kept: 1},
+		"several, all well":                         {before: []string{"a", "b"}, held: 2, kept: 2},
+		"one that is well":                          {before: []string{"a"}},
+		"one of several":                            {before: []string{"a", "-b", "c"}, after: []string{"a", "c"}, kept: 2},
+		"half and more of several, one fails":       {before: []string{"a", "-b", "c"}, after: []string{"a"}, held: 2, kept: 3},
+		"half of many":                              {before: many, after: many[:6], held: 6, kept: 12},
+		"its session is idle afterwards":            {before: []string{"-a", "b"}, then: idle},
+		"its session is paused afterwards":          {before: []string{"-a", "b"}, then: paused},
+		"its session is listed as paused at once":   {before: []string{"-a", "b"}, then: paused},
+		"its declared automatic reset was due":      {before: []string{"-a"}, declared: reset},
+		"a session that never had any has none now": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newListFleet("h")
+			f.registry(c.declared, c.before...)
+			var st *State
+			for range 4 {
+				st = f.registry(c.then, c.after...)
+			}
+			held := 0
+			for _, h := range st.Source("h").Held {
+				held += h.Count
+			}
+			if held != c.held || st.Workspaces.Len() != c.kept || st.Source("h").Blurred() != (held > 0) {
+				t.Errorf("%d held of %d workspaces, %s; want %d of %d", held, st.Workspaces.Len(), st.Source("h").Error, c.held, c.kept)
+			}
+		})
+	}
+	f := newListFleet("h")
+	f.registry(nil, "-a", "b", "c")
+	f.registry(nil)
+	if st := f.registry(nil, "a"); len(st.Source("h").Held) > 0 || st.Workspaces.Len() != 3 {
+		t.Errorf("its registry was opened again: %d workspaces, held %v", st.Workspaces.Len(), st.Source("h").Held)
+	}
+	if st := f.registry(nil, "a"); st.Workspaces.Len() != 1 {
+		t.Errorf("two more answers do not name the others: %d workspaces", st.Workspaces.Len())
+	}
+}
+
+// References of running sessions that vanish at once are held, those of sessions that are over are tidied up.
+func TestReferencesThatVanishAtOnceAreHeld(t *testing.T) {
+	for running, held := range map[bool]int{true: 12, false: 0} {
+		f := newListFleet("h", "refs")
+		sessions := many(12)
+		for _, s := range sessions {
+			s.Running = backend.Known(running)
+		}
+		f.poll("h", 0, nil, sessions...)
+		f.poll("refs", 0, func(r *backend.Reading) {
+			r.Scopes = []backend.Scope{whole(backend.KindRef)}
+			for _, s := range sessions {
+				r.Refs = append(r.Refs, &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "refs", Parent: s.Key.ID, ID: backend.MustID("box")}}, Session: s.Key.ID})
+			}
+		})
+		var st *State
+		for range 3 {
+			st = f.poll("refs", time.Second, func(r *backend.Reading) { r.Scopes = []backend.Scope{whole(backend.KindRef)} })
+		}
+		if st.Refs.Len() != held || (len(st.Source("refs").Held) > 0) != (held > 0) {
+			t.Errorf("running %v: %d references, held %v", running, st.Refs.Len(), st.Source("refs").Held)
 		}
 	}
 }

@@ -1,0 +1,150 @@
+package test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const emptyRegistry = "an empty 200 is not health: what vanishes from the registry of a running session is held until something positive says that it ended"
+
+// emptied lets sessions go on with an empty registry: an explicit empty list on their own routes, none in the list.
+func emptied(of ...*worldSession) {
+	for _, x := range of {
+		x.Workspaces = []*worldWorkspace{}
+	}
+}
+
+// emptyAggregate is an aggregate route that lists running sessions with empty registries.
+func emptyAggregate(s *worldSite) {
+	var rows []string
+	for _, x := range s.sessions {
+		rows = append(rows, fmt.Sprintf(`{"sessionId":%q,"status":"running","workspaces":[]}`, x.ID))
+	}
+	s.answers["/operator/workspaces"] = worldAnswer{status: 200, body: `{"sessions":[` + strings.Join(rows, ",") + `]}`}
+}
+
+// quietLists are lists that become shorter for a good reason.
+func quietLists() []world {
+	several := func(s *worldSite, n int) []*worldSession {
+		var out []*worldSession
+		for i := range n {
+			a, b := s.box(), s.box()
+			a.Name, b.Name = "a", "b"
+			out = append(out, s.session(fmt.Sprintf("s-%d", i), a, b))
+		}
+		return out
+	}
+	return []world{
+		{name: "a session that closes one of its workspaces", proves: emptyRegistry, reads: "health", lasts: 10 * min1, make: func(s *worldSite) {
+			of := several(s, 12)
+			s.at(5*min1, func() { of[0].Workspaces, of[1].Workspaces = of[0].Workspaces[:1], of[1].Workspaces[1:] })
+		}},
+		{name: "a session that closes its only workspace and goes on", proves: emptyRegistry, reads: "health", lasts: 10 * min1, make: func(s *worldSite) {
+			of := s.fleet(12, "s")
+			s.at(5*min1, func() { emptied(of[0]) })
+		}},
+		{name: "sessions that never had a workspace", proves: emptyRegistry, reads: "health", lasts: 10 * min1, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			for i := range 12 {
+				s.session(fmt.Sprintf("bare-%d", i)).Workspaces = []*worldWorkspace{}
+			}
+		}},
+		{name: "a framework restart that empties all registries for half a minute", proves: emptyRegistry, reads: "health", lasts: 10 * min1, make: func(s *worldSite) {
+			of := several(s, 12)
+			full := make([][]*worldWorkspace, len(of))
+			s.at(5*min1, func() {
+				for i, x := range of {
+					full[i] = x.Workspaces
+				}
+				emptied(of...)
+			})
+			s.at(5*min1+30*time.Second, func() {
+				for i, x := range of {
+					x.Workspaces = full[i]
+				}
+			})
+		}},
+		{name: "a finished batch with failures whose sessions answer the documented 404", proves: "a finished batch whose sessions answer the documented 404 has ended", reads: "health", cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
+			of := s.fleet(20, "s")
+			s.at(8*min1, func() { vanish(of...) })
+		}},
+		{name: "20 containers that are removed at once", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", lasts: 10 * min1, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			for i := range 20 {
+				s.container(fmt.Sprintf("%02x", i+16), "")
+			}
+			s.at(5*min1, func() { s.boxes = nil })
+		}},
+		{name: "20 containers that are removed between two checks", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", cron: true, step: 2 * min1, lasts: 10 * min1, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			for i := range 20 {
+				s.container(fmt.Sprintf("%02x", i+16), "")
+			}
+			s.at(5*min1, func() { s.boxes = nil })
+		}},
+	}
+}
+
+// troubledLists are answers that say nothing about what they said before.
+func troubledLists() []world {
+	const find = "^failed-too-long critical firing"
+	broken := func(name, reads string, n int, empty func(*worldSite, []*worldSession), ends ...string) world {
+		return world{name: name, proves: emptyRegistry, reads: reads, lasts: 20 * min1, make: func(s *worldSite) {
+			of := s.fleet(n, "s")
+			all(of[:n/3], s.fails("WorkspaceFailedError: Cannot find module 'x'"))
+			s.at(15*min1, func() { empty(s, of) })
+		}, finds: []string{find}, ends: append(ends, "^exit 2$", "^failed-too-long critical held", "^source-degraded warning firing .*workspaces? (is|are) held.*s-0/box", "^source [a-z]+ degraded"), never: []string{"^[a-z-]+ [a-z]+ ended "}}
+	}
+	some := func(s *worldSite, of []*worldSession) { emptied(of...) }
+	failing := func(s *worldSite, of []*worldSession) { emptied(of[:len(of)/3]...) }
+	worlds := []world{
+		broken("3 running sessions with an empty registry on their routes", "health", 3, func(_ *worldSite, of []*worldSession) { emptied(of[0]) }),
+		broken("30 running sessions with an empty registry on their routes", "health", 30, some),
+		broken("10 failing sessions of 30 whose registries become empty", "health", 30, failing),
+		broken("30 running sessions with an empty registry in the aggregate", "helix", 30, func(s *worldSite, _ []*worldSession) { emptyAggregate(s) }),
+		broken("30 running sessions without a registry in the aggregate", "helix", 30, some),
+		broken("3 running sessions without a registry in the aggregate", "helix", 3, some),
+	}
+	cron := func(name, reads string, empty func(*worldSite, []*worldSession)) world {
+		w := broken(name, reads, 30, empty)
+		w.cron, w.step, w.lasts = true, min1, 20*min1
+		w.ends = []string{"^exit 2$", "^failed-too-long critical held", "^source-degraded warning firing .*empty since the last run: s-0", "^source [a-z]+ "}
+		return w
+	}
+	return append(worlds, []world{
+		cron("empty registries on their routes under cron", "health", some),
+		cron("empty registries in the aggregate under cron", "helix", func(s *worldSite, _ []*worldSession) { emptyAggregate(s) }),
+		{name: "held workspaces end with their session", proves: emptyRegistry, reads: "health", lasts: 25 * min1, make: func(s *worldSite) {
+			of := s.fleet(20, "s")
+			all(of[:5], s.fails("WorkspaceFailedError: Cannot find module 'x'"))
+			s.at(12*min1, func() { emptied(of...) })
+			s.at(20*min1, func() {
+				for _, x := range of[:5] {
+					x.Status, x.unpublished = "completed", true
+				}
+				for _, x := range of[5:] {
+					x.Workspaces = []*worldWorkspace{s.box()}
+				}
+			})
+		}, finds: []string{find, "^failed-too-long critical held"}, ends: []string{"^exit 0$", "^source health ok"}},
+		{name: "an engine that lists nothing for 20 running containers", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", lasts: 10 * min1, make: func(s *worldSite) {
+			of := s.fleet(20, "s")
+			for i, x := range of {
+				s.container(fmt.Sprintf("%02x", i+16), x.ID)
+			}
+			s.at(5*min1, func() { s.answers["/v1.41/containers/json"] = worldAnswer{status: 200, body: "[]"} })
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing docker: .*leaves out 20 containers", "^source docker degraded"}, never: []string{"^exit [12]$"}},
+		{name: "an engine that lists nothing between two checks", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", cron: true, step: min1, lasts: 10 * min1, make: func(s *worldSite) {
+			of := s.fleet(20, "s")
+			for i, x := range of {
+				s.container(fmt.Sprintf("%02x", i+16), x.ID)
+			}
+			s.at(5*min1, func() { s.answers["/v1.41/containers/json"] = worldAnswer{status: 200, body: "[]"} })
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing docker: .*leaves out 20 containers"}, never: []string{"^exit [12]$"}},
+		{name: "an empty list under cron that the sessions' own routes contradict", proves: "held until the vanished sessions' own routes say that they ended", reads: "health", cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
+			s.fleet(20, "s")
+			s.at(8*min1, func() { s.answers["/operator/sessions"] = worldAnswer{status: 200, body: `{"sessions":[]}`} })
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing health: .*20 sessions run that no list names"}},
+	}...)
+}
