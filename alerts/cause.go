@@ -30,21 +30,29 @@ func ErrorFingerprint(text string) string {
 
 func errorFingerprint(r *cause.Reader) string {
 	if r.Weak {
-		return fingerprint("loose\x00" + string(r.Loose))
+		return looseFingerprint(string(r.Loose))
 	}
 	return fingerprint("words\x00" + string(r.Words))
 }
 
-// CauseOf identifies the cause of an error text as the alerts of this Board do.
+// CauseOf identifies the cause of an error text as the alerts of this Board do, except that one without a line of its own has its own here.
 func (b *Board) CauseOf(text backend.Safe) string {
 	var r cause.Reader
 	r.Read(text.String())
 	if r.Weak && b != nil && b.memory != nil {
-		if id := b.memory.templates.Find(string(r.Loose)); id != "" {
-			return id
-		}
+		return looseIn(b.memory.templates, string(r.Loose))
 	}
 	return errorFingerprint(&r)
+}
+
+func looseFingerprint(loose string) string { return fingerprint("loose\x00" + loose) }
+
+// looseIn identifies a text of few listed words.
+func looseIn(t *cause.Templates, loose string) string {
+	if id := t.Find(loose); id != "" {
+		return id
+	}
+	return looseFingerprint(loose)
 }
 
 func fingerprint(normalised string) string {

@@ -104,7 +104,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 		return ev.entities(kind), false
 	}
 	ev.causes()
-	ev.env.mine()
+	ev.env.mine(old.rules)
 	ev.next.templates = ev.env.templates
 	ev.gaps()
 	ev.lists()

@@ -27,6 +27,7 @@ type Env struct {
 	templates *cause.Templates
 	weak      []weakText
 	mined     bool
+	others    map[string]bool // fingerprints of causes without a line of their own
 	homes     map[backend.Series]string
 	gaps      map[string]gap
 	live      map[string]Live
@@ -65,6 +66,7 @@ type causeText struct {
 	raw, text   backend.Safe
 	fingerprint string
 	values      string // that tell variants apart, as cause.Values reads them
+	subjects    int    // that have it, as far as they were looked at before the rules
 }
 
 // weakText is a text of few listed words.
@@ -202,11 +204,12 @@ func (e *Env) Values(raw backend.Safe, fingerprint string) string {
 
 func (e *Env) readCause(raw backend.Safe) *causeText {
 	if c, ok := e.causes.find(raw); ok {
+		c.subjects++
 		return c
 	}
 	r := &e.reader
 	r.Read(raw.String())
-	c := causeText{raw: raw, text: CauseText(raw), values: e.values[string(r.Values)]}
+	c := causeText{raw: raw, text: CauseText(raw), values: e.values[string(r.Values)], subjects: 1}
 	if c.values == "" && len(r.Values) > 0 {
 		c.values = string(r.Values)
 		e.values[c.values] = c.values
@@ -216,10 +219,9 @@ func (e *Env) readCause(raw backend.Safe) *causeText {
 	}
 	if r.Weak {
 		loose := string(r.Loose)
-		if c.fingerprint = e.templates.Find(loose); c.fingerprint == "" {
-			c.fingerprint = errorFingerprint(r)
-		}
-		if !e.mined {
+		if e.mined {
+			c.fingerprint = looseIn(e.templates, loose)
+		} else {
 			e.weak = append(e.weak, weakText{len(e.causes.list), loose})
 		}
 	} else if fp, ok := e.prints[string(r.Words)]; ok {
@@ -228,28 +230,11 @@ func (e *Env) readCause(raw backend.Safe) *causeText {
 		c.fingerprint = errorFingerprint(r)
 		e.prints[string(r.Words)] = c.fingerprint
 	}
+	if e.others[c.fingerprint] {
+		c.amongOthers()
+	}
 	e.causes.add(c)
 	return &e.causes.list[len(e.causes.list)-1]
-}
-
-// mine finds the templates of the texts that need one. What the rules read later only looks for one.
-func (e *Env) mine() {
-	e.mined = true
-	if len(e.weak) == 0 {
-		return
-	}
-	texts := make([]string, len(e.weak))
-	for i, w := range e.weak {
-		texts[i] = w.loose
-	}
-	var ids map[string]string
-	e.templates, ids = e.templates.Mine(texts, e.Now, func(loose string) string { return fingerprint("loose\x00" + loose) })
-	for _, w := range e.weak {
-		if id := ids[w.loose]; id != "" {
-			e.causes.list[w.at].fingerprint = id
-		}
-	}
-	e.weak = nil
 }
 
 // Names is what an error text names, none for an empty one; it is read once per cause and State.
@@ -259,6 +244,9 @@ func (e *Env) Names(raw backend.Safe) Naming {
 	}
 	c := e.readCause(raw)
 	key, byValue := c.fingerprint, strings.Contains(c.values, "reading\x1f") || strings.Contains(c.values, "\x1f137")
+	if key == otherTexts {
+		key += "\x00" + raw.String()
+	}
 	if byValue { // the property that is read, or the exit code, names it
 		key += c.values
 	}

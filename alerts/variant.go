@@ -106,14 +106,16 @@ func spreadOf(counts map[string]int) spread {
 		return s
 	}
 	texts := make(map[string]map[place]string, len(counts))
-	values, present := map[place]map[string]int{}, map[place]int{}
+	values, present, telling := map[place]map[string]int{}, map[place]int{}, map[place]cause.Telling{}
 	for v, n := range counts {
 		s.total += n
 		texts[v] = placed(v)
 		for p, x := range texts[v] {
+			how := cause.Value{Label: p.label, Text: x}.Tells()
 			if values[p] == nil {
-				values[p] = map[string]int{}
+				values[p], telling[p] = map[string]int{}, how
 			}
+			telling[p] = min(telling[p], how)
 			values[p][x] += n
 			present[p] += n
 		}
@@ -123,7 +125,7 @@ func spreadOf(counts map[string]int) spread {
 		if present[p] < s.total {
 			n++
 		}
-		if tells(p.label, n, s.total) {
+		if tells(telling[p], n, s.total) {
 			s.at = append(s.at, p)
 		}
 	}
@@ -139,15 +141,20 @@ func spreadOf(counts map[string]int) spread {
 	return s
 }
 
-// tells reports whether a value with n different forms among the subjects says more than which subject it is.
-func tells(label string, n, subjects int) bool {
+// tells reports whether values with n different forms among the subjects say more than which subject it is.
+func tells(how cause.Telling, n, subjects int) bool {
+	often := 2*n <= subjects
 	switch {
 	case n < 2:
 		return false
-	case cause.Tells(label):
+	case how == cause.TellsAll:
 		return true
+	case how == cause.TellsNumber:
+		return n <= maxVariants || often
+	case how == cause.TellsThing:
+		return n <= 3 || n <= 8 && n < subjects || n <= 50 && often
 	}
-	return n <= 3 || n <= 8 && n < subjects || n <= 50 && 2*n <= subjects
+	return n <= maxVariants && often
 }
 
 // combine writes the values where they differ; an absent one is left out.

@@ -41,14 +41,11 @@ const (
 // Read reads one error text.
 func (r *Reader) Read(text string) {
 	*r = Reader{Words: r.Words[:0], Loose: r.Loose[:0], Values: r.Values[:0]}
-	text, class := message(text)
+	text = message(text)
 	if len(text) > Compared {
 		text, r.Beyond = strings.ToValidUTF8(text[:Compared], ""), true
 	}
 	r.scan(text)
-	if class != "" {
-		r.value("error", class, "")
-	}
 	r.Weak = r.counted == 0 || r.names > r.counted+1
 }
 

@@ -3,8 +3,8 @@ package cause
 import "strings"
 
 // message is the part of an error text that says what went wrong: without stack frames, without what Python writes before
-// the last line, and without the class of the error in front. class is that class, empty for a plain Error.
-func message(text string) (rest, class string) {
+// the last line, and without the class of the error in front.
+func message(text string) string {
 	text = strings.TrimSpace(text)
 	if i := strings.Index(text, "Traceback (most recent call last)"); i >= 0 {
 		text = lastError(text[i:])
@@ -13,7 +13,7 @@ func message(text string) (rest, class string) {
 	for {
 		n := classLen(text)
 		if n == 0 {
-			return text, class
+			return text
 		}
 		after := strings.TrimLeft(text[n:], " ")
 		code := ""
@@ -23,17 +23,14 @@ func message(text string) (rest, class string) {
 			}
 		}
 		if !strings.HasPrefix(after, ":") {
-			return text, class
+			return text
 		}
 		if after = strings.TrimLeft(after[1:], " "); after == "" {
-			return text, class
-		}
-		if name := text[:n]; name != "Error" {
-			class = name[strings.LastIndexByte(name, '.')+1:]
+			return text
 		}
 		text = after
 		if code != "" {
-			return code + " " + text, class
+			return code + " " + text
 		}
 	}
 }

@@ -10,40 +10,46 @@ import (
 // Template is a form that texts of few listed words share. It keeps the identity of the text that it was made of.
 type Template struct {
 	ID    string    `json:"id"`
-	Words string    `json:"words"` // * stands for what differs
+	Words string    `json:"words"` // without those that differ
 	Seen  time.Time `json:"seen"`
+	Texts int       `json:"texts,omitempty"` // how many were read, at most maxTexts
 }
 
-// maxTemplates bounds what is kept; the ones that were not seen for the longest time are forgotten first.
-const maxTemplates = 256
+const (
+	// maxTemplates bounds what is kept; the ones that were not seen for the longest time are forgotten first, of equals the rarest.
+	maxTemplates = 512
+	// maxMined bounds the templates while texts are mined. Further texts of their own have none.
+	maxMined = 4 * maxTemplates
+	maxTexts = 1000
+)
 
-// Templates are mined as Drain does (He et al., ICWS 2017): a tree of fixed depth leads from the number of words and the
-// first listed word to a few templates, of which the most similar one takes the text. Templates are immutable.
+// Templates are mined as Drain and Spell do (He et al., ICWS 2017; Du and Li, ICDM 2016): the listed words lead to a few templates, of which
+// the one with the longest common subsequence takes the text. Templates are immutable.
 type Templates struct {
-	list   []Template // by ID
-	leaves map[leaf][]mined
+	list []Template // by ID
+	by   map[string]*kinship
 }
 
-// leaf is where the tree ends.
-type leaf struct {
-	words int
-	first string
+// kinship are the templates of texts with the same listed words.
+type kinship struct {
+	forms    []form
+	postings map[string][]int32 // of a word, in forms
 }
 
-type mined struct {
-	id    string
-	words []string
+type form struct {
+	at     int // in the list
+	words  []string
+	weight int
 }
 
 // NewTemplates takes up templates that were kept.
 func NewTemplates(list []Template) *Templates {
-	t := &Templates{list: slices.Clone(list), leaves: map[leaf][]mined{}}
+	t := &Templates{list: slices.Clone(list), by: map[string]*kinship{}}
 	slices.SortFunc(t.list, func(a, b Template) int { return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Words, b.Words)) })
 	t.list = slices.CompactFunc(t.list, func(a, b Template) bool { return a.ID == b.ID })
-	for _, x := range t.list {
-		words := strings.Fields(x.Words)
-		at := leafOf(words)
-		t.leaves[at] = append(t.leaves[at], mined{x.ID, words})
+	for i := range t.list {
+		words, listed := split(t.list[i].Words)
+		t.kin(listed).add(i, words)
 	}
 	return t
 }
@@ -56,13 +62,23 @@ func (t *Templates) List() []Template {
 	return t.list
 }
 
-func leafOf(words []string) leaf {
-	for _, w := range words {
-		if is := lexicon[w]; is == content || is == outcome {
-			return leaf{len(words), w}
+func (t *Templates) kin(listed string) *kinship {
+	k := t.by[listed]
+	if k == nil {
+		k = &kinship{postings: map[string][]int32{}}
+		t.by[listed] = k
+	}
+	return k
+}
+
+func (k *kinship) add(at int, words []string) {
+	f := int32(len(k.forms))
+	k.forms = append(k.forms, form{at, words, weigh(words)})
+	for i, w := range words {
+		if !slices.Contains(words[:i], w) {
+			k.postings[w] = append(k.postings[w], f)
 		}
 	}
-	return leaf{words: len(words)}
 }
 
 // Find is the id of the template that a text is of, empty when there is none.
@@ -70,76 +86,55 @@ func (t *Templates) Find(loose string) string {
 	if t == nil {
 		return ""
 	}
-	words := strings.Fields(loose)
-	if i := best(t.leaves[leafOf(words)], words); i >= 0 {
-		return t.leaves[leafOf(words)][i].id
+	words, listed := split(loose)
+	k := t.by[listed]
+	if k == nil {
+		return ""
+	}
+	var m matcher
+	if i, _ := m.best(k, words); i >= 0 {
+		return t.list[k.forms[i].at].ID
 	}
 	return ""
 }
 
-// best is the template of a leaf that is most like a text: at least half of all words are the same. -1: none is.
-func best(in []mined, words []string) int {
-	found, most := -1, 0
-	for i := range in {
-		same, fits := 0, true
-		for k, w := range in[i].words {
-			switch {
-			case w == words[k]:
-				if w != "*" {
-					same++
-				}
-			case lexicon[w] != unlisted || lexicon[words[k]] != unlisted: // listed words make the cause
-				fits = false
-			}
-		}
-		if fits && same > most && 2*same >= len(words) {
-			found, most = i, same
-		}
-	}
-	return found
-}
-
-// Mine finds the templates of texts, making what is missing, and returns all templates and the template's id of each text. The order of the
-// texts does not matter. identity names a template after the text that it is made of.
-func (t *Templates) Mine(texts []string, now time.Time, identity func(string) string) (*Templates, map[string]string) {
+// Mine finds the templates of texts, making what is missing, and returns all templates. The order of the texts does not matter.
+// identity names a template after the text that it is made of.
+func (t *Templates) Mine(texts []string, now time.Time, identity func(string) string) *Templates {
 	next := NewTemplates(t.List())
-	index := make(map[string]int, len(next.list))
+	index := make(map[string]bool, len(next.list))
 	for i := range next.list {
-		index[next.list[i].ID] = i
+		index[next.list[i].ID] = true
 	}
-	ids := make(map[string]string, len(texts))
-	for _, text := range slices.Compact(slices.Sorted(slices.Values(texts))) {
-		words := strings.Fields(text)
-		at := leafOf(words)
-		in := next.leaves[at]
-		i := best(in, words)
-		if i < 0 {
-			if len(next.list) >= 2*maxTemplates || len(words) == 0 {
-				continue // it is a cause by itself
-			}
-			id := identity(text)
-			if _, taken := index[id]; !taken {
-				index[id] = len(next.list)
-				next.list = append(next.list, Template{id, text, now})
-				next.leaves[at] = append(in, mined{id, words})
-			}
-			ids[text] = id
+	var m matcher
+	for _, x := range slices.Compact(slices.Sorted(slices.Values(texts))) {
+		words, listed := split(x)
+		k := next.kin(listed)
+		if i, common := m.best(k, words); i >= 0 {
+			next.join(&k.forms[i], common, now)
 			continue
 		}
-		x := &next.list[index[in[i].id]]
-		general := slices.Clone(in[i].words)
-		for k := range general {
-			if general[k] != words[k] {
-				general[k] = "*"
-			}
+		if id := identity(x); !index[id] && len(next.list) < maxMined && len(words) > 0 {
+			index[id] = true
+			k.add(len(next.list), words)
+			next.list = append(next.list, Template{id, strings.Join(words, " "), now, 1})
 		}
-		x.Words, x.Seen = strings.Join(general, " "), now
-		in[i].words = general
-		ids[text] = x.ID
 	}
 	if len(next.list) > maxTemplates {
-		slices.SortFunc(next.list, func(a, b Template) int { return cmp.Or(b.Seen.Compare(a.Seen), strings.Compare(a.ID, b.ID)) })
+		slices.SortFunc(next.list, func(a, b Template) int {
+			return cmp.Or(b.Seen.Compare(a.Seen), cmp.Compare(b.Texts, a.Texts), strings.Compare(a.ID, b.ID))
+		})
 		next.list = next.list[:maxTemplates]
 	}
-	return NewTemplates(next.list), ids
+	return NewTemplates(next.list)
+}
+
+// join leaves of a form what a further text has in common with it.
+func (t *Templates) join(f *form, common []string, now time.Time) {
+	x := &t.list[f.at]
+	x.Seen, x.Texts = now, min(x.Texts+1, maxTexts)
+	if len(common) < len(f.words) {
+		f.words, f.weight = common, weigh(common)
+		x.Words = strings.Join(common, " ")
+	}
 }

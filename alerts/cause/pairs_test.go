@@ -257,7 +257,8 @@ func TestValuesThatTellVariantsApart(t *testing.T) {
 		"node v20.1.0 is not supported":                                    "node=v20.1.0",
 		`{"errors":[{"code":10007,"message":"Container not found"}]}`:      "code=10007",
 		"gave up after three attempts at Sun, 22 Nov 2026 16:15:18 GMT":    "",
-		"TypeError: fetch failed":                                          "error=TypeError",
+		"TypeError: fetch failed":                                          "",
+		"WorkspaceFailedError: Error: lease AbXcDeFgHk lost":               "",
 		"HTTPSConnectionPool(host='api.example.com', port=443): timed out": "host=api.example.com port=443",
 	} {
 		var r Reader

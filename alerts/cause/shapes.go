@@ -188,7 +188,7 @@ func isRandom(s string) bool {
 	if isBase64(s) || IsHex(s) {
 		return true
 	}
-	var digits, vowels, upper, lower, turns int
+	var digits, vowels, upper, lower, turns, cases int
 	for i := range len(s) {
 		c := s[i]
 		switch {
@@ -207,11 +207,16 @@ func isRandom(s string) bool {
 		if i > 0 && isDigit(c) != isDigit(s[i-1]) {
 			turns++
 		}
+		if i > 0 && isUpper(c) != isUpper(s[i-1]) {
+			cases++
+		}
 	}
 	switch {
 	case len(s) >= 5 && vowels == 0 && (upper == 0 || digits > 0): // Kubernetes leaves out vowels
 		return true
 	case len(s) >= 5 && digits > 0 && turns >= 2:
+		return true
+	case len(s) >= 8 && lower > 1 && upper > 1 && 5*cases >= 2*len(s): // base64 of letters
 		return true
 	}
 	return len(s) >= 10 && digits >= 2 && turns >= 2 || len(s) >= 6 && upper > 1 && lower > 1 && digits > 0

@@ -140,6 +140,20 @@ func varies(part string) bool {
 	return IsHex(part) || wordOf(part) == unlisted
 }
 
+// wholeLabel is the label of a whole text.
+const wholeLabel = "error text"
+
+// WholeText is a text as its only value, in the form that Values reads.
+func WholeText(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if c < 0x20 {
+			return ' '
+		}
+		return c
+	}, text)
+	return string(clip([]byte(wholeLabel+string(labelSign)+text), len(wholeLabel)+1))
+}
+
 // Value is one value with the word or key before it.
 type Value struct{ Label, Text string }
 

@@ -113,5 +113,36 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// Tells reports whether a number behind a word or key always says which variant it is.
-func Tells(label string) bool { return tells[label] }
+// things are the words and keys whose values an engineer tells apart, unlike the names of sessions and of who uses them.
+var things = setOf(`binding bindings env environment variable var secret namespace class table column constraint index queue bucket database schema module package
+	library image tag repository registry host hostname server domain zone region endpoint url path file filename directory dir folder mount device
+	capability capabilities provider plugin extension property reading field header option flag parameter argument command executable exec open mkdir mkdtemp
+	unlink stat lookup syscall role resource cluster migration format`)
+
+// Telling is how much a value says about which variant of a cause an error is.
+type Telling uint8
+
+// From the least telling on.
+const (
+	TellsName   Telling = iota // a name, that may be the subject's own
+	TellsThing                 // what an engineer knows by its name: a binding, an image, a path, a host
+	TellsNumber                // a status, an exit code, a port
+	TellsAll                   // a whole text
+)
+
+// Tells is how much a value behind a word or key says.
+func (v Value) Tells() Telling {
+	switch {
+	case v.Label == wholeLabel:
+		return TellsAll
+	case tells[v.Label]:
+		return TellsNumber
+	case things[v.Label], strings.ContainsAny(v.Text, "/\\"):
+		return TellsThing
+	}
+	dot := strings.IndexByte(v.Text, '.')
+	if text := strings.Trim(v.Text, "'"); dot > 0 && dot < len(v.Text)-1 || len(text) > 1 && allUpper(text) && isLetter(text[0]) {
+		return TellsThing
+	}
+	return TellsName
+}

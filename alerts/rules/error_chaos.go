@@ -36,6 +36,9 @@ type errorChaos struct {
 	causes, sessions int
 }
 
+// restartPasses is how long so few causes must last: by then an ordinary restart is over.
+const restartPasses = time.Minute
+
 // kindOfError is one cause with what has it.
 type kindOfError struct {
 	cause  backend.Safe
@@ -55,7 +58,7 @@ func (r *errorChaos) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Fo
 	var out []alerts.Found
 	for home, n := range places {
 		key := sourceKey(env.State, home)
-		if n < r.causes && known.Finding(key) == "" {
+		if n < min(r.causes, r.sessions) && known.Finding(key) == "" {
 			continue
 		}
 		seen[key] = true
@@ -116,9 +119,6 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 	if v, gap := gapOf(env, home); gap {
 		return v
 	}
-	if len(causes) < r.causes {
-		return alerts.Verdict{Outcome: alerts.False}
-	}
 	var all alerts.Notes
 	var newest time.Time
 	var worked, failed []time.Time
@@ -127,17 +127,20 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		newest = latestOf(newest, k.newest)
 		worked, failed = append(worked, k.worked), append(failed, k.failed)
 	}
-	apart := sessionsOfCauses(causes)
-	if apart < r.sessions || r.few(env, home, apart) {
+	apart, enough := sessionsOfCauses(causes), r.causes
+	if len(causes) < r.causes && 2*all.Len() >= ofSource(env, home) { // on a small fleet
+		enough = min(r.causes, r.sessions)
+	}
+	if len(causes) < enough || apart < r.sessions || r.few(env, home, apart) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	l := listingOf[failureNote](env, all, home)
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
 		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,
-		Detail: backend.Text("many different causes"), Bounds: alerts.Bounds{Earliest: nth(worked, r.causes), Latest: nth(failed, r.causes)},
+		Detail: backend.Text("many different causes"), Bounds: alerts.Bounds{Earliest: nth(worked, enough), Latest: nth(failed, enough)},
 		Evidence: []alerts.Evidence{{
-			Text:  backend.Textf("%d different causes in %s began in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), text(r.over), r.causes),
+			Text:  backend.Textf("%d different causes in %s began in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), text(r.over), enough),
 			Value: backend.Known(float64(len(causes))), Unit: "causes", Source: home, At: env.Display(newest),
 		}},
 	}
@@ -145,6 +148,11 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text: backend.Textf("%d × %s", k.young.Len(), k.cause), Value: backend.Known(float64(k.young.Len())), Unit: "workspaces", Source: home, At: env.Display(k.newest),
 		})
+	}
+	long := !v.Bounds.Earliest.IsZero() && env.Now.Sub(v.Bounds.Earliest) >= r.over // none succeeded for so long
+	if due := v.Bounds.Latest.Add(restartPasses); enough < r.causes && !long && env.Now.Before(due) {
+		v.Suspected, v.Recheck = true, due
+		v.Why = backend.Textf("fires when they still fail at %s", env.Clock(due))
 	}
 	return v
 }
