@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -82,7 +83,7 @@ type lineCursor struct {
 }
 
 // since reads the whole lines added since the cursor and moves it. anew says that the file is another one than before,
-// so that these lines are all there is; of such a file only the last tail bytes are read.
+// so that these lines are all there is; of such a file only the newest lines of so many bytes are returned.
 func (l lineFile) since(c *lineCursor, tail int64) (lines [][]byte, anew bool, err error) {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,29 +101,54 @@ func (l lineFile) since(c *lineCursor, tail int64) (lines [][]byte, anew bool, e
 	}
 	skip := false
 	if c.info == nil || !os.SameFile(c.info, info) || info.Size() < c.offset {
-		anew, c.offset = true, max(info.Size()-tail, 0)
-		skip = c.offset > 0
+		anew, c.offset = true, max(info.Size()-farthest, 0)
+		skip = c.offset > 0 // what is read first began before
+	} else {
+		tail = math.MaxInt64
 	}
 	c.info = info
-	if info.Size() == c.offset {
-		return nil, anew, nil
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, c.offset, info.Size()-c.offset))
-	if err != nil {
-		return nil, anew, err
-	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	c.offset += int64(whole)
-	for line := range bytes.Lines(data[:whole]) {
-		if skip { // the beginning of this one lies before the tail
+	kept := int64(0)
+	whole, err := eachLine(io.NewSectionReader(f, c.offset, info.Size()-c.offset), func(line []byte) {
+		if skip || len(line) == 0 {
 			skip = false
-			continue
+			return
 		}
-		if line = bytes.TrimRight(line, "\n"); len(line) > 0 {
-			lines = append(lines, line)
+		lines, kept = append(lines, bytes.Clone(line)), kept+int64(len(line))
+		for ; kept > tail; lines = lines[1:] {
+			kept -= int64(len(lines[0]))
+		}
+	})
+	c.offset += whole
+	return lines, anew, err
+}
+
+// longestLine is the longest line in bytes that is read whole, and farthest how far back a file is read.
+const (
+	longestLine = 1 << 20
+	farthest    = 64 << 20
+)
+
+// eachLine calls do with each whole line without its end, and returns how many bytes they take. Of a line that is too long
+// do gets the first bytes only: these are no document, and are left out as one that cannot be read.
+func eachLine(from io.Reader, do func(line []byte)) (whole int64, err error) {
+	var line []byte
+	size := int64(0)
+	for r := bufio.NewReaderSize(from, 64<<10); ; {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		if line = append(line, part...); size > longestLine {
+			line = line[:80]
+		}
+		switch {
+		case err == nil:
+			do(bytes.TrimRight(line, "\n"))
+			whole, line, size = whole+size, line[:0], 0
+		case errors.Is(err, io.EOF):
+			return whole, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return whole, err
 		}
 	}
-	return lines, anew, nil
 }
 
 // oldest is the first line of the file, within its first MiB, that a test accepts, nil when there is none; and the file's

@@ -395,17 +395,35 @@ func (s *StateStore) Save(b *Board, at ClockReading) (saved bool, err error) {
 	return true, nil
 }
 
-// SetAside keeps an unreadable state file under another name, so that the next Save does not destroy it.
-func (s *StateStore) SetAside() error {
+// SetAside keeps an unreadable state file under another name, so that the next Save does not destroy it. It returns the
+// new path; without the lock it does nothing and returns none.
+func (s *StateStore) SetAside() (path string, err error) {
 	if !s.Locked() {
-		return nil
+		return "", nil
 	}
-	path := filepath.Join(s.dir, stateFile)
-	if err := os.Rename(path, path+".unreadable"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("alert state: %w", err)
+	path = filepath.Join(s.dir, stateFile)
+	aside := path + ".unreadable"
+	if err := os.Rename(path, aside); err != nil {
+		return "", fmt.Errorf("alert state: %w", err)
 	}
-	return nil
+	return aside, nil
 }
+
+// SetAsideError means that the saved alerts could not be read, and that the file was renamed. The process goes on without
+// them.
+type SetAsideError struct {
+	cause error
+	path  string
+}
+
+// Error says what is lost, what is kept, and that the operator has to do nothing.
+func (e *SetAsideError) Error() string {
+	return fmt.Sprintf("the saved alerts cannot be read (%v). Alerts start again: the time before they fire counts from now. "+
+		"Acknowledgements and silences are kept. The file is now %s; delete it when you do not need it", e.cause, e.path)
+}
+
+// Unwrap is why.
+func (e *SetAsideError) Unwrap() error { return e.cause }
 
 // Close gives the lock back.
 func (s *StateStore) Close() error {

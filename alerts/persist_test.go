@@ -129,7 +129,7 @@ func TestOneProcessHoldsTheLock(t *testing.T) {
 	if ok, err := guest.Save(l.board, moment(l)); ok || err != nil {
 		t.Errorf("saved %v, %v without the lock", ok, err)
 	}
-	if err := guest.SetAside(); err != nil {
+	if _, err := guest.SetAside(); err != nil {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, stateFile)); err != nil || string(after) != string(before) {
@@ -214,8 +214,8 @@ func TestUnreadableStatesAreErrors(t *testing.T) {
 		if _, err := s.Load(moment(l)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.SetAside(); err != nil {
-			t.Error(err)
+		if path, err := s.SetAside(); err != nil || path != filepath.Join(dir, stateFile+".unreadable") {
+			t.Errorf("%s: set aside as %q, %v", name, path, err)
 		}
 		if kept, err := os.ReadFile(filepath.Join(dir, stateFile+".unreadable")); err != nil || string(kept) != c.text {
 			t.Errorf("%s: the unreadable state is lost: %v", name, err)
@@ -249,4 +249,21 @@ func encoded(b *Board, at ClockReading) ([]byte, error) {
 	var out bytes.Buffer
 	err := b.encode(&out, "test", at)
 	return out.Bytes(), err
+}
+
+// Saved alerts that cannot be read are kept, and whoever starts is told what that costs and what to do.
+func TestUnreadableStateIsTold(t *testing.T) {
+	l := newLamp(t, Meta{})
+	dir := t.TempDir()
+	s := openStore(t, dir, l.engine)
+	if err := os.WriteFile(filepath.Join(dir, stateFile), []byte("no JSON"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told []error
+	svc := NewService(l.engine, ServiceOptions{Store: s, Problem: func(err error) { told = append(told, err) }, ReadClock: func() ClockReading { return moment(l) }})
+	defer svc.Close()
+	aside := (*SetAsideError)(nil)
+	if len(told) != 1 || !errors.As(told[0], &aside) || !strings.Contains(told[0].Error(), "The file is now "+filepath.Join(dir, stateFile+".unreadable")) {
+		t.Errorf("told %v", told)
+	}
 }

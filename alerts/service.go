@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -98,10 +99,12 @@ func (svc *Service) trim() {
 func (svc *Service) load() {
 	l, err := svc.opt.Store.Load(svc.opt.ReadClock())
 	if err != nil {
-		svc.problem(err)
-		if err := svc.opt.Store.SetAside(); err != nil {
-			svc.problem(err)
+		if aside, failed := svc.opt.Store.SetAside(); failed != nil {
+			err = errors.Join(err, failed)
+		} else if aside != "" {
+			err = &SetAsideError{err, aside}
 		}
+		svc.problem(err)
 		return
 	}
 	if l.Board == nil {

@@ -276,7 +276,7 @@ func TestTimelineIsReloadedAndBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := l.service(t, s, noted)
-	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 lines of") {
+	if got := again.Timeline(10); len(got) != 3 || got[0].Text.String() != "mara: after the torn line" || len(problems) != 1 || !strings.Contains(problems[0].Error(), "1 line of") {
 		t.Errorf("reloaded: %v; problems %v", got, problems)
 	}
 	if got := again.Timeline(1); len(got) != 1 {

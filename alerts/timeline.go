@@ -173,7 +173,8 @@ type unreadLinesError struct {
 
 // Error counts them.
 func (e *unreadLinesError) Error() string {
-	return fmt.Sprintf("%d lines of %s are not understood and left out", e.lines, e.path)
+	return fmt.Sprintf("%s of %s cannot be read as an event and shown nowhere: another version or another program wrote there. The other events are complete",
+		backend.Counted(e.lines, "line", "lines"), e.path)
 }
 
 // trim drops what is older than a week, and the oldest when the file is too large.

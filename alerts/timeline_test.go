@@ -1,6 +1,9 @@
 package alerts
 
 import (
+	"bytes"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,5 +39,39 @@ func TestMarkersThatAreToldAgainStandOnTheTimelineOnce(t *testing.T) {
 	}
 	if got := svc.Timeline(10); len(got) != 4 {
 		t.Errorf("what carries no time of its own happened as often as it was told; got %d events", len(got))
+	}
+}
+
+// A line of 5 MB that something else wrote hides no event, before or after it, and is told.
+func TestALongLineHidesNoEvent(t *testing.T) {
+	at := time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC)
+	file := &lineFile{filepath.Join(t.TempDir(), timelineFile)}
+	note := func(text string) []backend.Event {
+		return []backend.Event{{Kind: backend.EventNote, At: at, Name: "note", Text: backend.Textf("%s", text)}}
+	}
+	texts := func(tl *timeline) string {
+		var out []string
+		for _, e := range tl.written {
+			out = append(out, e.Text.String())
+		}
+		return strings.Join(out, ",")
+	}
+	first := timeline{file: file}
+	first.take(true, note("before"))
+	if err := first.write(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.add(false, bytes.Repeat([]byte("x"), 5<<20)); err != nil {
+		t.Fatal(err)
+	}
+	first.take(true, note("after"))
+	second := timeline{file: file}
+	for _, tl := range []*timeline{&first, &second} {
+		if err := tl.write(); err == nil || !strings.Contains(err.Error(), "1 line of "+file.path) {
+			t.Errorf("told %v", err)
+		}
+		if got := texts(tl); got != "before,after" {
+			t.Errorf("events %q", got)
+		}
 	}
 }

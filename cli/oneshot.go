@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -74,6 +75,10 @@ func (p *Program) open(s shared, o opening) (*app.Station, error) {
 
 // forgets says what it costs that the state directory cannot be used.
 func (p *Program) forgets(err error) {
+	if aside := (*alerts.SetAsideError)(nil); errors.As(err, &aside) {
+		p.notice("%v", err)
+		return
+	}
 	p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
 }
 
