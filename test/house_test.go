@@ -32,6 +32,7 @@ var mayImport = []struct {
 	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},
 	{"alerts/cause", nil},
+	{"alerts/runbook/runbooktest", []string{"backend", "backend/fleet", "alerts", "alerts/runbook"}}, // of tests
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
@@ -89,7 +90,7 @@ func sources(t *testing.T) []sourceFile {
 }
 
 // ofTests are the packages that only tests import.
-var ofTests = []string{"internal/skip", "backend/backendtest", "backend/backendtest/enginetest"}
+var ofTests = []string{"internal/skip", "backend/backendtest", "backend/backendtest/enginetest", "alerts/runbook/runbooktest"}
 
 func TestImportsPointOneWay(t *testing.T) {
 	for _, f := range sources(t) {

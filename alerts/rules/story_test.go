@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook/runbooktest"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -41,7 +42,8 @@ type story struct {
 	memory     []backend.Memory
 	delta      fleet.Delta
 	last       *fleet.State
-	plainly    bool // without the double evaluation, for benchmarks and long runs
+	seen       map[string]int // how many States each alert was compared in
+	plainly    bool           // without the double evaluation, for benchmarks and long runs
 }
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -70,7 +72,7 @@ func beginWith(t testing.TB, rules ...alerts.Rule) *story {
 	s := &story{
 		t: t, engine: alerts.NewEngine(rules, "test"), wall: noon, sources: map[string]*fleet.SourceHealth{},
 		workspaces: map[backend.Key]*backend.Workspace{}, sessions: map[backend.Key]*backend.Session{}, sandboxes: map[backend.Key]*backend.Sandbox{},
-		tmpdirs: map[backend.Key]*backend.Tmpdir{}, hosts: map[backend.Key]*backend.Host{}, listed: map[backend.Kind]string{},
+		tmpdirs: map[backend.Key]*backend.Tmpdir{}, hosts: map[backend.Key]*backend.Host{}, listed: map[backend.Kind]string{}, seen: map[string]int{},
 	}
 	s.source("helix", backend.InputRegistry)
 	return s
@@ -263,7 +265,24 @@ func (s *story) look() *story {
 	}
 	s.board = board
 	s.events = append(s.events, events...)
+	if !s.plainly {
+		s.agrees()
+	}
 	return s
+}
+
+// agrees compares the page of each alert with it: as it is, without the other sources, and after its session ended.
+func (s *story) agrees() {
+	s.t.Helper()
+	for _, a := range s.board.Alerts {
+		entered := a.ID + string(a.State)
+		if s.seen[entered]++; s.last.Workspaces.Len() > 2000 || s.seen[entered]&(s.seen[entered]-1) != 0 {
+			continue // 1st, 2nd, 4th, 8th, … State of each alert
+		}
+		for _, what := range runbooktest.Differences(s.last, s.board, a) {
+			s.t.Errorf("at %s: %s", s.wall.Format("15:04:05"), what)
+		}
+	}
 }
 
 // compare evaluates the same State again, once more from the delta and once from scratch.

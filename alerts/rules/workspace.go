@@ -201,7 +201,11 @@ func workspaceEvidence(env *alerts.Env, a *alerts.Alert, w *backend.Workspace) [
 		out = append(out, alerts.Evidence{Text: backend.Textf("log lines name its failures since then: %s, the first at %s", number(n), env.Clock(first)),
 			Value: backend.Known(n), Unit: "lines", Source: from, At: env.Display(first)})
 	}
-	if f.failing() {
+	switch {
+	case !f.failing():
+	case w.LastError.IsEmpty() && w.Class != backend.ClassFailed && w.Class != backend.ClassEvicted: // it may still succeed
+		out = append(out, alerts.Evidence{Text: backend.Textf("its newest attempt began at %s and has no outcome yet", env.Clock(f.attempt)), Source: src, At: env.Display(f.attempt)})
+	default:
 		out = append(out, alerts.Evidence{Text: backend.Textf("its newest failed attempt was at %s", env.Clock(f.attempt)), Source: src, At: env.Display(f.attempt)})
 	}
 	if b := sickSandbox(env, w); b != nil {

@@ -95,7 +95,7 @@ func (s *subjectView) readLines() backend.Safe {
 	if n := s.tally(backend.MetricReadBytes, time.Hour).in.N; n > 0 {
 		named = " (together they name " + bytesText(int64(n)) + ")"
 	}
-	return backend.Textf("; lines about reads in the last hour: %s%s, the newest: %s", number(t.in.N), named, backend.Clean(t.in.Sample.String(), 160))
+	return backend.Textf("; lines about reads in the last %s: %s%s, the newest: %s", s.watched(t, time.Hour), number(t.in.N), named, backend.Clean(t.in.Sample.String(), 160))
 }
 
 // eagerOpens asks whether many workspaces of a session are opened at one moment.

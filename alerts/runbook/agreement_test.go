@@ -147,7 +147,7 @@ func TestTheRangeOfARollbackIsFromTheData(t *testing.T) {
 func TestAPageHasTheFiguresOfItsAlert(t *testing.T) {
 	w := world{workspaces: evicted("gone"), counts: append(lines("app-log", backend.MetricEvictionExhausted, "", 43), lines("prom", backend.MetricEvictionExhausted, "", 43)...)}
 	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now,
-		Evidence: []alerts.Evidence{{Text: backend.Text("27 evictions in 8s (3.4/s)")}, {Text: backend.Text("31 of 113 workspaces of cloudflare-sandbox are evicted now")}}}}}
+		Evidence: []alerts.Evidence{{Text: backend.Text("27 evictions in 8s (3.4/s)"), Value: backend.Known(3.4)}, {Text: backend.Text("31 of 113 workspaces of cloudflare-sandbox are evicted now"), Value: backend.Known(31.0)}}}}}
 	fact := factOf(t, w.diagnose("7", sourceKeyOf("helix-eu")), "storm")
 	if !strings.Contains(fact, "27 evictions in 8s (3.4/s); 31 of 113") || strings.Contains(fact, "86") {
 		t.Error(fact)

@@ -2,10 +2,13 @@ package runbook
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // diagnoseAuditFlood is for rejected commands that flood the agents' audit log.
@@ -42,23 +45,14 @@ func (s *subjectView) flood() Check {
 	}
 	t := s.tally(backend.MetricRejections, over)
 	rate, read := t.in.Rate(over)
-	told := backend.Textf("%s rejections in %s", number(t.in.N), spanText(over))
+	told := backend.Textf("%s rejections in %s", number(t.in.N), s.watched(t, over))
 	if read {
-		least := ""
-		if t.in.LowerBound {
-			least = "at least "
-		}
-		watched := over
-		if since := s.now.Sub(t.in.First); since < over && since > time.Second {
-			watched = since.Round(time.Second)
-			rate = t.in.N / watched.Seconds()
-		}
-		told = backend.Textf("%s%.1f rejections a second over %s", backend.Clean(least, 20), rate, spanText(watched))
+		told = s.rejectedRate(t, over, v.alert)
 	}
 	if v.fires() {
 		c := q.saysAlert(v.alert)
-		if len(v.alert.Evidence) > 0 { // its own rate: another would be counted over another span
-			c.Fact = backend.Textf("%s; %s", c.Fact, v.alert.Evidence[0].Text)
+		if t.in.N > 0 {
+			c.Fact = beside(c.Fact, told)
 		}
 		if first := s.firstRejected(); first != nil {
 			c.Fact = backend.Textf("%s; the first line, %s ago: %s", c.Fact, backend.Age(s.now.Sub(first.FirstAt)), first.First)
@@ -72,12 +66,41 @@ func (s *subjectView) flood() Check {
 	}
 	limit, _ := s.number(floodRejections)
 	switch hour := s.tally(backend.MetricRejections, time.Hour); {
-	case read:
+	case read && rate < limit:
 		return q.no(t.from, "%s; the alert needs %s a second of one session", told, number(limit))
+	case read:
+		return q.unsure("%s; no alert judges it for this subject", told)
 	case hour.looked:
-		return q.no(hour.from, "%s rejections in the last hour, none at a rate now", number(hour.in.N))
+		return q.no(hour.from, "%s rejections in the last %s, none at a rate now", number(hour.in.N), s.watched(hour, time.Hour))
 	}
 	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
+}
+
+// rejectedRate is the rate of rejections: the alert's where it measured this subject, else that of the span that was watched.
+func (s *subjectView) rejectedRate(t tally, over time.Duration, a *alerts.Alert) backend.Safe {
+	if a != nil {
+		if e := measured(a, "1/s"); e != nil && (a.SubjectCount <= 1 || strings.HasPrefix(e.Text.String(), s.Subject.Safe().String()+":")) {
+			return e.Text
+		}
+		return backend.Textf("%s%s rejections a second over %s", leastWord(t.in), rateText(t.in.N/over.Seconds()), spanText(over))
+	}
+	span := s.spanOf(t, over)
+	if span < time.Second {
+		span = over
+	}
+	return backend.Textf("%s%s rejections a second over %s", leastWord(t.in), rateText(t.in.N/span.Seconds()), spanText(span.Round(time.Second)))
+}
+
+func leastWord(in fleet.Increase) backend.Safe {
+	if in.LowerBound {
+		return backend.Text("at least ")
+	}
+	return backend.Safe{}
+}
+
+// rateText writes events a second as rules do.
+func rateText(f float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
 // rejected walks the rejected commands that speak about the subject, or about its session where it has one.

@@ -54,7 +54,7 @@ func (s *subjectView) closeErrnos() Check {
 	}
 	c := sessions[most]
 	if c == nil {
-		return q.unsure("no line of the last hour names one")
+		return q.unsure("no line that was read names one")
 	}
 	errnos := slices.DeleteFunc(backend.CloseErrnos(), func(e string) bool { return c.by[e] == 0 })
 	slices.SortStableFunc(errnos, func(a, b string) int { return cmp.Compare(c.by[b], c.by[a]) })

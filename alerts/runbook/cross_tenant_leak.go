@@ -121,9 +121,9 @@ func (s *subjectView) nameCollision() Check {
 	t := s.tally(backend.MetricNameCollision, time.Hour)
 	switch {
 	case t.in.N > 0:
-		return q.no(t.from, "%s of equal names in the last hour: each says that the child got a workspace of its own", plural(int(t.in.N), "warning"))
+		return q.no(t.from, "%s of equal names in the last %s: each says that the child got a workspace of its own", plural(int(t.in.N), "warning"), s.watched(t, time.Hour))
 	case t.looked:
-		return q.no(t.from, "no warning of equal names in the last hour")
+		return q.no(t.from, "no warning of equal names in the last %s", s.watched(t, time.Hour))
 	}
 	return q.unsure("no log source is read")
 }

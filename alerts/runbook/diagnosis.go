@@ -140,7 +140,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
 	s := newSubjectView(c)
-	s.led = s.leading(p.Number)
+	s.lead(s.leading(p.Number))
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
 	d.OnEngine = s.onEngine()

@@ -1,8 +1,6 @@
 package runbook
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -34,7 +32,7 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	return d
 }
 
-// stormNow asks what the rule eviction-storm concludes, and which way the storm goes.
+// stormNow asks what the rule eviction-storm concludes, and which way the storm goes. The figures are those of its alert.
 func (s *subjectView) stormNow() Check {
 	q := question{"storm", "Is a storm under way?", "eviction metrics, or a log source that reads the agents' log"}
 	v := s.verdict("eviction-storm")
@@ -47,136 +45,93 @@ func (s *subjectView) stormNow() Check {
 			evicted++
 		}
 	}
-	told := backend.Textf("%d of %s are evicted now", evicted, plural(len(s.workspaces), "workspace"))
-	if known {
-		told = backend.Textf("%s; %s; %s", told, counted("evictions", evictions, over), counted("exhausted retries", exhausted, over))
+	told := backend.Safe{}
+	if len(s.workspaces) > 0 {
+		told = backend.Textf("%d of %s evicted now", evicted, plural(len(s.workspaces), "workspace"))
 	}
-	if v.fires() { // its own figures: others would be counted over another span
+	if known {
+		told = beside(told, beside(s.counted("evictions", evictions, over), s.counted("exhausted retries", exhausted, over)))
+	}
+	if told.IsEmpty() {
+		told = backend.Text("no workspace is listed and no source counts evictions")
+	}
+	if v.alert != nil {
 		if own := figures(v.alert); !own.IsEmpty() {
 			told = own
 		}
-		if way := v.alert.Direction.Text(); !way.IsEmpty() {
-			told = beside(told, way)
+		told = beside(beside(about(v.alert), told), v.alert.Direction.Text())
+		if v.fires() {
+			return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
 		}
-		if n := about(v.alert); !n.IsEmpty() {
-			told = backend.Textf("it is about %s; %s", n, told)
-		}
-		return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
 	}
 	if c, open := v.unproved(q, told); open {
 		return c
 	}
 	limit, _ := s.number(stormRate)
+	many, _ := s.number(stormEvicted)
 	rate, read := evictions.in.Rate(over)
 	switch {
+	case float64(evicted) >= many:
+		return q.unsure("%s; those that may sleep do not count for the alert", told)
 	case read && rate > limit:
 		return q.no(evictions.from, "%.1f evictions a second; retries recover %.0f %% of them", rate, 100*min(1, retries.in.N/evictions.in.N))
-	case read:
+	case read && s.spanOf(evictions, over) == over:
 		return q.no(evictions.from, "%s; the alert needs %s evictions a second", told, number(limit))
-	case exhausted.looked:
-		return q.no(exhausted.from, "%s", told)
 	case len(s.workspaces) > 0:
-		return s.settle(q.no(s.newest(), "%s", told), q)
+		return s.settle(q.no(s.newest(), "%s; the alert needs %s", told, number(many)), q)
 	}
-	return q.unsure("%s, and no source counts evictions", told)
+	return q.unsure("%s", told)
 }
 
 // stayEvicted asks for workspaces that are evicted and do not come back though they are tried.
 func (s *subjectView) stayEvicted() Check {
 	q := question{"evicted", "Do workspaces that are tried stay evicted?", "registry snapshots of running sessions, read for some minutes"}
-	n := 0
+	n, tried, used := 0, 0, 0
+	over, _ := s.span(stormOver)
 	for _, w := range s.workspaces {
-		if w.Class == backend.ClassEvicted {
-			n++
-		}
-	}
-	switch all := plural(len(s.workspaces), "workspace"); {
-	case n > 0:
-		return q.unsure("%d of %s are evicted now; a workspace that sleeps reads evicted too", n, all)
-	case len(s.workspaces) == 0:
-		return q.unsure("no workspace of this subject is listed")
-	default:
-		return s.settle(q.no(s.newest(), "0 of %s are evicted", all), q)
-	}
-}
-
-// counted writes what a window counted; what no source counts is said, not given as a number.
-func counted(noun string, t tally, over time.Duration) backend.Safe {
-	in := backend.Textf("%s in %s", noun, spanText(over))
-	switch {
-	case !t.looked:
-		return backend.Textf("%s: not counted by any source", in)
-	case t.in.Samples == 0:
-		return backend.Textf("%s: none counted", in)
-	case t.in.Samples == 1 && t.in.N == 0:
-		return backend.Textf("%s: read once, so not known yet", in)
-	}
-	return backend.Textf("%s: %s", in, atLeast(t.in))
-}
-
-// retriesOnTop asks whether retries feed the storm: many attempts for few recoveries.
-func (s *subjectView) retriesOnTop() Check {
-	q := question{"retries", "Do retries on top make it worse?", "eviction metrics, or attempt and success times of the workspaces"}
-	over, judged := s.span(stormOver)
-	if !judged {
-		return q.off(stormOver)
-	}
-	evictions, retries := s.tally(backend.MetricEvictions, over), s.tally(backend.MetricEvictionRetries, over)
-	if evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0 {
-		return q.yes(retries.from, "%s retries for %s evictions in %s: more than one for each", number(retries.in.N), number(evictions.in.N), spanText(over))
-	}
-	attempts, recoveries, dated := 0, 0, 0
-	for _, w := range s.workspaces {
-		attempt, ok := w.LastAttemptAt.Get()
-		if ok {
-			dated++
-		}
-		if !ok || s.now.Sub(attempt) > time.Minute {
+		if w.Class != backend.ClassEvicted {
 			continue
 		}
-		if s.failing(w) || triedSince(w) && !w.LastError.IsEmpty() {
-			attempts++
-		} else if s.recoveredLately(w, over) {
-			recoveries++
+		n++
+		last := w.LastAttemptAt.Or(time.Time{})
+		if at := w.LastSuccessAt.Or(time.Time{}); at.After(last) {
+			last = at
+		}
+		switch {
+		case triedSince(w):
+			tried++
+		case s.now.Sub(last) < over:
+			used++
 		}
 	}
-	watched := s.now.Sub(s.firstTry())
-	many, _ := s.number(stormEvicted)
-	recovery, _ := s.number(stormRecovery)
-	vain := float64(attempts) >= many && float64(recoveries) < recovery*float64(attempts+recoveries)
+	now := backend.Textf("%d of %s evicted now", n, plural(len(s.workspaces), "workspace"))
+	if a := s.verdict("eviction-storm").alert; a != nil {
+		if e := measured(a, "workspaces"); e != nil {
+			now = e.Text
+		}
+	}
 	switch {
-	case vain && watched < time.Minute:
-		return q.unsure("%d workspaces failed an attempt in the last minute; this console watched for recoveries for %s only", attempts, backend.Age(watched))
-	case vain:
-		return q.yes(s.newest(), "at least %.2f attempts/s without success against %.2f recoveries/s in the last minute", float64(attempts)/60, float64(recoveries)/60)
-	case dated > 0:
-		if attempts == 0 {
-			return s.settle(q.no(s.newest(), "no attempt failed in the last minute; %s", plural(recoveries, "recovery")), q)
-		}
-		return s.settle(q.no(s.newest(), "%s and %s in the last minute", plural(attempts, "failed attempt"), plural(recoveries, "recovery")), q)
+	case tried > 0:
+		return q.yes(s.newest(), "%s; %d of them tried since their last success", now, tried)
+	case used > 0:
+		return q.unsure("%s; %d of them used within the last %s, and not tried since", now, used, spanText(over))
+	case n > 0:
+		return q.unsure("%s; a workspace that sleeps reads evicted too", now)
+	case len(s.workspaces) == 0:
+		return q.unsure("no workspace of this subject is listed")
 	}
-	return q.unsure("no attempt of the last minute is known")
+	return s.settle(q.no(s.newest(), "none of %s is evicted", plural(len(s.workspaces), "workspace")), q)
 }
 
-// recoveredLately reports whether a workspace that works now was seen evicted or failed within the last minutes, and has
-// succeeded since. One that never was broken has not recovered.
-func (s *subjectView) recoveredLately(w *backend.Workspace, over time.Duration) bool {
-	success, ok := w.LastSuccessAt.Get()
-	if !ok || s.now.Sub(success) > time.Minute {
-		return false
+// counted writes what a window counted, over the span that was watched; empty where no source counts it.
+func (s *subjectView) counted(noun string, t tally, over time.Duration) backend.Safe {
+	switch {
+	case !t.looked:
+		return backend.Safe{}
+	case t.in.N == 0 && t.in.Samples == 1 && t.in.First.Equal(t.in.Last):
+		return backend.Textf("%s in %s: read once, so not known yet", noun, spanText(over))
 	}
-	return slices.ContainsFunc(w.History, func(c backend.StatusChange) bool {
-		word := strings.ToLower(c.Status.String())
-		return (word == "evicted" || word == "failed") && s.now.Sub(c.At) <= over && !c.At.After(success)
-	})
-}
-
-// firstTry is since when the registry of the subject is read, now when it is not.
-func (s *subjectView) firstTry() time.Time {
-	if h := s.delivers(backend.InputRegistry); h != nil && !h.FirstTry.IsZero() {
-		return h.FirstTry
-	}
-	return s.now
+	return backend.Textf("%s in %s: %s", noun, s.watched(t, over), atLeast(t.in))
 }
 
 func (s *subjectView) storage() Check {
@@ -353,6 +308,9 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
 		d.conclude("A storm is under way; its cause is not known yet.")
+		d.do("Limit opens per session and per provider: that helps with any cause.")
+	case s.verdict("eviction-storm").alert != nil:
+		d.conclude("An eviction storm is suspected; its cause is not known yet.")
 		d.do("Limit opens per session and per provider: that helps with any cause.")
 	case d.is("evicted"):
 		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))

@@ -50,7 +50,8 @@ func (s *subjectView) ledBy(rules ...string) *alerts.Alert {
 // isAbout reports whether an alert names the subject, a part of it, or what it is a part of.
 func (s *subjectView) isAbout(a *alerts.Alert) bool {
 	if s.wide {
-		return s.Subject.Kind == "" || a.Source == s.Subject.Source || s.here(a.Source) && s.Subject.Kind != backend.KindSource || s.countedBy(a.Source)
+		return s.Subject.Kind == "" || a.Source == s.Subject.Source || s.here(a.Source) && s.Subject.Kind != backend.KindSource || s.countedBy(a.Source) ||
+			slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == s.Subject })
 	}
 	return slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
 		k := x.Key
@@ -81,6 +82,9 @@ func (s *subjectView) isAbout(a *alerts.Alert) bool {
 func affirmed(a *alerts.Alert) []string {
 	switch a.Rule {
 	case "failed-too-long", "hammered-and-failing", "reset-loop", "error-burst", "error-chaos", "capability-mismatch":
+		if runsLong(a) {
+			return []string{"long-attempt"}
+		}
 		return []string{"failed"}
 	case "eviction-storm":
 		return []string{"storm"}
@@ -126,6 +130,11 @@ func affirmed(a *alerts.Alert) []string {
 		}
 	}
 	return ownPages(a)
+}
+
+// runsLong reports whether an alert is about attempts that run on: none of them has failed.
+func runsLong(a *alerts.Alert) bool {
+	return strings.Contains(a.Cause.String(), "longer than longest_operation")
 }
 
 // runsOn are the checks of page 4 that a cause of wont-terminate answers.
@@ -181,19 +190,41 @@ func about(a *alerts.Alert) backend.Safe {
 		return backend.Safe{}
 	case a.SubjectCount == 1:
 		return a.Subjects[0].Label
+	case slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key.Kind != k.Kind }): // sessions, and workspaces of others
+		return backend.Textf("%s of %s", plural(a.SubjectCount, "subject"), plural(a.Sessions, "session"))
 	case k.Kind != backend.KindSession && a.Sessions > 0:
 		return backend.Textf("%s of %s", plural(a.SubjectCount, noun), plural(a.Sessions, "session"))
 	}
 	return backend.Textf("%s", plural(a.SubjectCount, noun))
 }
 
-// figures are the alert's own evidence in one line.
+// mostFigures is how many figures of an alert a page repeats.
+const mostFigures = 3
+
+// figures are the counts and rates of an alert as its rule measured them, without the count of its subjects: that is told.
 func figures(a *alerts.Alert) backend.Safe {
-	var all []backend.Safe
-	for _, e := range a.Evidence[:min(len(a.Evidence), 3)] {
-		all = append(all, e.Text)
+	var out []backend.Safe
+	counted := slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return e.Value.IsKnown() })
+	for i := range a.Evidence {
+		e := &a.Evidence[i]
+		if len(out) < mostFigures && e.Value.IsKnown() == counted && !strings.Contains(e.Text.String(), " with this cause in ") {
+			out = append(out, e.Text)
+		}
 	}
-	return backend.Join(all, "; ")
+	if !counted && a.State != alerts.StateFiring {
+		return backend.Safe{}
+	}
+	return backend.Join(out, "; ")
+}
+
+// measured is the evidence of an alert in a unit, nil where it has none: a page does not measure anew what the alert did.
+func measured(a *alerts.Alert, unit string) *alerts.Evidence {
+	for i := range a.Evidence {
+		if e := &a.Evidence[i]; e.Unit == unit && e.Value.IsKnown() {
+			return e
+		}
+	}
+	return nil
 }
 
 // startFrom puts what the page's alerts conclude before what was read. A check that asks the same is confirmed, whatever
@@ -212,7 +243,7 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 	}
 	var all []backend.Safe
 	for _, a := range s.led[:min(len(s.led), 3)] {
-		all = append(all, says(a))
+		all = append(all, beside(says(a), figures(a)))
 	}
 	if more := len(s.led) - 3; more > 0 {
 		all = append(all, backend.Textf("%d more", more))
@@ -232,10 +263,9 @@ func affirm(checks []Check, name string, a *alerts.Alert) {
 			continue
 		}
 		if c.Mark == RuledOut {
-			c.Fact = says(a)
-		} else {
-			c.Fact = beside(says(a), c.Fact)
+			c.Fact = figures(a)
 		}
+		c.Fact = beside(says(a), c.Fact)
 		c.Mark, c.WouldTell, c.Source, c.At = Confirmed, backend.Safe{}, a.Source, a.Confirmed
 	}
 }

@@ -79,7 +79,7 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 			if n++; first == nil {
 				first = e
 			}
-		case e.cause&alerts.NamesReason == 0:
+		case !e.reason():
 			silent++
 		}
 	}
@@ -93,6 +93,8 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 		return q.yes(first.from, "%d of %s name it, %s for one: %s", n, s.searched(), first.who, first.text).share(n, total)
 	case s.mute > 0:
 		return q.unsure("%s without giving an error", fails(s.mute))
+	case s.running > 0:
+		return q.unsure("%s on and %s no error so far", backend.Counted(s.running, "attempt runs", "attempts run"), backend.Clean(gives(s.running), 8))
 	case s.unread > 0:
 		return q.unsure("none of the first %s names it, %d more were not searched", plural(total, "error"), s.unread)
 	case total == 1 && silent == 1:
@@ -106,7 +108,17 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
+	if s.watchesAlert() {
+		return q.unsure("no workspace reports an error, which disproves nothing while an alert fires")
+	}
 	return s.settle(q.no(s.newest(), "no workspace reports an error"), q)
+}
+
+func gives(n int) string {
+	if n == 1 {
+		return "gives"
+	}
+	return "give"
 }
 
 // searched is how many errors were looked at.
@@ -119,18 +131,26 @@ func (s *subjectView) searched() string {
 
 // watched is the span that a count is really of: the window, or since its source was first read where that is shorter.
 func (s *subjectView) watched(t tally, window time.Duration) backend.Safe {
-	h := s.State.Source(t.from.source)
-	if h == nil || h.FirstTry.IsZero() || t.in.First.IsZero() {
-		return windowText(window)
-	}
-	since := h.FirstTry
-	if t.in.First.Before(since) { // the source read back
-		since = t.in.First
-	}
-	if span := s.now.Sub(since); span < window-time.Minute {
+	if span := s.spanOf(t, window); span < window {
 		return backend.Textf("%s, watched that long", backend.Age(span))
 	}
 	return windowText(window)
+}
+
+// spanOf is how much of a window a source watched. Less than a sixtieth of it does not matter.
+func (s *subjectView) spanOf(t tally, window time.Duration) time.Duration {
+	h := s.State.Source(t.from.source)
+	if h == nil || h.FirstTry.IsZero() {
+		return window
+	}
+	since := h.FirstTry
+	if !t.in.First.IsZero() && t.in.First.Before(since) { // the source read back
+		since = t.in.First
+	}
+	if span := s.now.Sub(since); span < window-window/60 {
+		return max(span, 0)
+	}
+	return window
 }
 
 func windowText(d time.Duration) backend.Safe {
@@ -150,17 +170,20 @@ func atLeast(in fleet.Increase) string {
 
 // byLines answers from counted log lines of the last hour.
 func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal) Check {
-	t := s.tally(m, time.Hour)
+	t, said := s.tally(m, time.Hour), s.tally(m.Said(), time.Hour)
 	over := s.watched(t, time.Hour)
 	switch {
 	case t.in.N > 0 && !t.in.Sample.IsEmpty():
 		return q.yes(t.from, "%s in the last %s: %s, the newest: %s", backend.Text(what), over, atLeast(t.in), backend.Clean(t.in.Sample.String(), 200))
 	case t.in.N > 0:
 		return q.yes(t.from, "%s in the last %s: %s", backend.Text(what), over, atLeast(t.in))
+	case said.in.N > 0:
+		return q.unsure("%s in the last %s, said by the agent: %s, the newest %s ago: %s", backend.Text(what), s.watched(said, time.Hour), atLeast(said.in),
+			backend.Age(s.now.Sub(said.in.Last)), backend.Clean(said.in.Sample.String(), 200))
 	case t.elsewhere > 0:
-		return q.unsure("%s in the last hour: %s, none with this session's id", backend.Text(what), number(t.elsewhere))
+		return q.unsure("%s in the last %s: %s, none with this session's id", backend.Text(what), over, number(t.elsewhere))
 	case t.looked:
-		return q.no(t.from, "no such line in the last hour")
+		return q.no(t.from, "no such line in the last %s", over)
 	}
 	return q.unsure("no log source is read, or it says nothing; the framework writes no lines unless a Logger is configured")
 }

@@ -125,7 +125,7 @@ func (s *subjectView) releaseFromLines(r *Release) {
 	over, _ := s.span(floodOver)
 	rollups, rejected := s.tally(backend.MetricRollups, time.Hour), s.tally(backend.MetricRejections, over)
 	if n := rollups.in.N; n > 0 {
-		r.raise(5, rollups.from, "%s rollup lines in the last hour: round 5 or later", number(n))
+		r.raise(5, rollups.from, "%s in the last %s: round 5 or later", plural(int(n), "rollup line"), s.watched(rollups, time.Hour))
 		return
 	}
 	flood, judged := s.number(floodRejections)
@@ -133,25 +133,29 @@ func (s *subjectView) releaseFromLines(r *Release) {
 	if !ok || !judged || rate < flood {
 		return
 	}
+	told := backend.Textf("%s rejections a second", rateText(rate))
+	if a := s.ledBy("audit-saturation"); a != nil {
+		told = s.rejectedRate(rejected, over, a)
+	}
 	// Only repeats are collected: what never repeats is written line by line by every release.
 	commands := s.tally(backend.MetricRejectedWords, time.Hour).in.N
 	if most, _ := s.number(floodLoop); commands > most {
-		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup, of %s different commands: nothing repeats, so this tells no release from another", rate, number(commands)))
+		r.Proof = append(r.Proof, backend.Textf("%s and no rollup, of %s different commands: nothing repeats, so this tells no release from another", told, number(commands)))
 		return
 	}
 	r.Unmitigated = true
 	identical := commands > 0
 	switch {
 	case identical && r.AtLeast >= 5:
-		r.Proof = append(r.Proof, backend.Textf("%.1f identical rejections a second and not one rollup: this logger is not rate-limited", rate))
+		r.Proof = append(r.Proof, backend.Textf("%s, identical, and not one rollup: this logger is not rate-limited", told))
 		return
 	case r.AtLeast >= 5:
-		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and no rollup: either every rejection differs, which looks like probing, or this logger is not rate-limited", rate))
+		r.Proof = append(r.Proof, backend.Textf("%s and no rollup: either every rejection differs, which looks like probing, or this logger is not rate-limited", told))
 		return
 	case identical:
-		r.Proof = append(r.Proof, backend.Textf("%.1f identical rejections a second and not one rollup: unmitigated, as before round 5", rate))
+		r.Proof = append(r.Proof, backend.Textf("%s, identical, and not one rollup: unmitigated, as before round 5", told))
 	default:
-		r.Proof = append(r.Proof, backend.Textf("%.1f rejections a second and not one rollup: unmitigated, as before round 5, unless every rejection differs", rate))
+		r.Proof = append(r.Proof, backend.Textf("%s and not one rollup: unmitigated, as before round 5, unless every rejection differs", told))
 	}
 	if r.From == "" {
 		r.From, r.At = rejected.from.source, rejected.from.at

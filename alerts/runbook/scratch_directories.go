@@ -34,7 +34,7 @@ func (s *subjectView) closeCause() Check {
 	t := s.tally(backend.MetricTmpdirCloseFailed, time.Hour)
 	switch {
 	case t.in.N == 0:
-		return q.unsure("no line of a failed close was read in the last hour")
+		return q.unsure("no line of a failed close was read")
 	case t.in.Sample.IsEmpty():
 		return q.unsure("the newest line is not kept")
 	case strings.Contains(t.in.Sample.String(), "tmpdir close failed"): // a line with a cause is kept as its cause

@@ -177,9 +177,9 @@ func (s *subjectView) touched(places []*fleet.SharedStorage) Check {
 	case len(places) == 0:
 		return q.unsure("nothing shared was found in which it could have happened")
 	case len(seen) > 0:
-		return q.unsure("%s in the last hour; that the other side read or wrote there no line says", backend.Join(seen[:min(len(seen), 3)], ", "))
+		return q.unsure("%s; no line says that the other side read or wrote there", backend.Join(seen[:min(len(seen), 3)], ", "))
 	}
-	return q.unsure("no line of the last hour says which files were touched there")
+	return q.unsure("no line that was read says which files were touched there")
 }
 
 func useText(u *alerts.FileUse) backend.Safe {

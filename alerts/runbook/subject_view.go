@@ -28,22 +28,16 @@ type subjectView struct {
 	past     *alerts.Past // the session as it was before it left; nil: it is listed, or nothing is remembered
 	recalled bool         // the workspaces are those of a registry that closed, as read last
 
-	led []*alerts.Alert // the alerts that the diagnosis starts from, the most certain first
+	led   []*alerts.Alert      // the alerts that the diagnosis starts from, the most certain first
+	ledOn map[backend.Key]bool // the subjects of those that fire
 
 	errors []reportedError
-	mute   int          // failing workspaces that give no error
-	unread int          // errors beyond maxErrors
-	old    backend.Safe // why the workspaces' values are old, empty when they are not
-}
-
-// reportedError is one reported error, searched for causes.
-type reportedError struct {
-	who   backend.Safe
-	key   backend.Key
-	text  backend.Safe
-	cause alerts.Naming
-	from  origin
-	ws    *backend.Workspace // nil when the error is the session's
+	mute   int // failing workspaces that give no error
+	// running are attempts that give neither an error nor a success so far: those that take longer than any operation may, and
+	// all of them where an alert fires.
+	running int
+	unread  int          // errors beyond maxErrors
+	old     backend.Safe // why the workspaces' values are old, empty when they are not
 }
 
 // maxErrors bounds the errors that are searched: a diagnosis must not cost more than a frame.
@@ -83,7 +77,21 @@ func newSubjectView(c Case) *subjectView {
 	s.findSession()
 	s.findWorkspaces()
 	s.findSandboxes()
+	return s
+}
+
+// lead sets the alerts that the diagnosis starts from, and reads the errors behind them.
+func (s *subjectView) lead(led []*alerts.Alert) *subjectView {
+	s.led, s.ledOn = led, map[backend.Key]bool{}
+	for _, a := range led {
+		for i := range a.Subjects {
+			if x := &a.Subjects[i]; a.State == alerts.StateFiring && x.State == alerts.StateFiring {
+				s.ledOn[x.Key] = true
+			}
+		}
+	}
 	s.readErrors()
+	s.readAlerts()
 	return s
 }
 
@@ -116,9 +124,7 @@ func (s *subjectView) widen() *subjectView {
 	if s.home != "" {
 		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
 	}
-	wide := newSubjectView(c)
-	wide.led = s.led
-	return wide
+	return newSubjectView(c).lead(s.led)
 }
 
 func (s *subjectView) fromSandbox(sb *backend.Sandbox) {
@@ -258,44 +264,24 @@ func (s *subjectView) speaksHere(source string) bool {
 	return slices.ContainsFunc(s.about, h.ReportsOn)
 }
 
-// readErrors searches what the registries report, and the answer of the session's own route.
-func (s *subjectView) readErrors() {
-	known := map[backend.Safe]alerts.Naming{}
-	for _, w := range s.workspaces {
-		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
-			s.old = why
-		}
-		if w.LastError.IsEmpty() {
-			if bad(w) {
-				s.mute++
-			}
-			continue
-		}
-		c, seen := known[w.LastError]
-		if !seen && len(known) >= maxErrors {
-			s.unread++
-			continue
-		}
-		if !seen {
-			c = alerts.NamesIn(w.LastError.String())
-			known[w.LastError] = c
-		}
-		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
-	}
-	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
-		s.errors = append(s.errors, reportedError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
-			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
-	}
-}
-
 // bad reports whether the registry itself calls the workspace broken.
 func bad(w *backend.Workspace) bool {
 	return w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted
 }
 
-// failing reports whether the workspace does not work, by its state or its times.
+// failing reports whether the workspace does not work, by its state, its times, or an alert that fires about it.
 func (s *subjectView) failing(w *backend.Workspace) bool {
-	return w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing
+	return !s.runsLong(w) && w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing || triedSince(w) && !w.LastError.IsEmpty() && s.ledOn[w.Key]
+}
+
+// runsLong reports whether the newest attempt takes longer than any operation may and gives no error: it has not failed yet.
+func (s *subjectView) runsLong(w *backend.Workspace) bool {
+	return !bad(w) && w.LastError.IsEmpty() && triedSince(w) && w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing
+}
+
+// watchesAlert reports whether an alert fires about the subject's source, so that attempts under way are a part of a trouble.
+func (s *subjectView) watchesAlert() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.State == alerts.StateFiring }) || s.Board != nil && slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return a.State == alerts.StateFiring && s.here(a.Source) })
 }
 
 // from is who reported an entity, and when it was last read.

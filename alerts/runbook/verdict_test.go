@@ -83,7 +83,7 @@ func TestDiagnosesHoldNoThresholds(t *testing.T) {
 			world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 300)}, helix, "storm", Confirmed, CannotTell},
 		{"eviction-storm.rate = 3", "eviction-storm", func(o rules.Options) { o.(*rules.StormOptions).Rate = 3 }, "3",
 			world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 300)}, sessionKey("s1"), "storm", Confirmed, CannotTell},
-		{"eviction-storm.evicted = 9", "", func(o rules.Options) { o.(*rules.StormOptions).Evicted = 9 }, "7", world{workspaces: evicted("gone")}, helix, "retries", Confirmed, RuledOut},
+		{"eviction-storm.evicted = 9", "", func(o rules.Options) { o.(*rules.StormOptions).Evicted = 9 }, "7", world{workspaces: evicted("gone")}, helix, "retries", Confirmed, CannotTell},
 		{"audit-saturation.rejections = 50", "audit-saturation", func(o rules.Options) { o.(*rules.AuditOptions).Rejections = 50 }, "9",
 			world{workspaces: many(1), counts: flood}, sessionKey("s1"), "flood", Confirmed, RuledOut},
 		{"audit-saturation.probing = 4", "", func(o rules.Options) { o.(*rules.AuditOptions).Probing = 4 }, "9", world{workspaces: many(1), counts: append(lines("app-log", backend.MetricRollups, "s1", 6), flood...)}, sessionKey("s1"), "loop", Confirmed, RuledOut},

@@ -12,6 +12,8 @@ import (
 func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.answers(
 		s.failedEntry(),
+		s.longAttempt(),
+		s.evictedTogether(),
 		s.undeclared(),
 		s.recovered(),
 		s.byErrors(question{"snapshot", "Is snapshot declared without a bucket to put backups in?", "the provider's configuration: snapshot needs backupR2Binding"}, alerts.NamesSnapshot),
@@ -32,7 +34,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.byErrors(question{"database", "Is the platform's database (D1) in trouble?", "lastError, or a [[check]] that asks the database"}, alerts.NamesDatabase),
 		s.byErrors(question{"network", "Do connections to the provider break?", "lastError, or the agents' log"}, alerts.NamesNetwork),
 		s.byErrors(question{"schema", "Does a stored reference have another schema version?", "lastError, or a source of persisted refs"}, alerts.NamesSchema|alerts.NamesStrict),
-		s.byErrors(question{"deleted", "Was the sandbox behind it deleted?", "the text of the error"}, alerts.NamesGone),
+		s.deletedBehind(question{"deleted", "Was the sandbox behind it deleted?", "the text of the error"}),
 		s.sharedCause(),
 		s.byLines(question{"lines", "Do log lines tell of failed operations?", "a log source that reads the agents' log"}, backend.MetricWorkspaceFailed, "WorkspaceFailedError lines"),
 	)}
@@ -48,17 +50,20 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 // failedEntry asks for entries that fail, by their state or by their times.
 func (s *subjectView) failedEntry() Check {
 	q := question{"failed", "Does an entry fail, and with which error?", "a registry snapshot of the session while it runs"}
-	failed, tried, evicted := 0, 0, 0
+	failed, tried, evicted, long := 0, 0, 0, 0
 	var first *backend.Workspace
 	for _, w := range s.workspaces {
 		switch {
 		case w.Class == backend.ClassFailed:
 			failed++
-		case w.Class == backend.ClassEvicted:
+		case w.Class == backend.ClassEvicted && !(triedSince(w) && s.ledOn[w.Key]):
 			evicted++
 			continue
 		case s.failing(w):
 			tried++
+		case s.runsLong(w):
+			long++
+			continue
 		default:
 			continue
 		}
@@ -86,6 +91,8 @@ func (s *subjectView) failedEntry() Check {
 		return q.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
 	case evicted > 0:
 		return s.settle(q.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), q)
+	case long > 0:
+		return s.settle(q.no(s.newest(), "none of %s has failed; an attempt still runs", all), q)
 	}
 	return s.settle(q.no(s.newest(), "the registry reports no failure of %s", all), q)
 }
@@ -207,11 +214,14 @@ func (s *subjectView) sharedCause() Check {
 		same += all.by[cause] - n
 	}
 	if a := s.ledBy("failed-too-long", "hammered-and-failing", "error-burst", "capability-mismatch", "reset-loop"); a != nil {
-		if a.SubjectCount > 1 {
+		switch {
+		case runsLong(a) && a.SubjectCount > 1:
+			return q.yes(origin{a.Source, a.Confirmed}, "%s have such an attempt; the reason likely lies outside any one of them", about(a))
+		case a.SubjectCount > 1:
 			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; it likely lies outside any one of them", about(a))
 		}
 		if own.failing == 1 && same == 0 && len(own.by) > 0 {
-			return s.settle(q.no(s.newest(), "%s of %d workspaces of this source, for this cause alone", fails(own.failing), all.total), q)
+			return s.settle(q.no(s.newest(), "1 of %s of this source fails for this cause", plural(all.total, "workspace")), q)
 		}
 	}
 	switch {
@@ -228,7 +238,7 @@ func (s *subjectView) sharedCause() Check {
 	case others > 0:
 		return s.settle(q.no(s.newest(), "%d others of %d workspaces of this source fail, none for this cause", others, all.total), q)
 	case all.total > len(s.workspaces):
-		return s.settle(q.no(s.newest(), "the other %d workspaces of this source do not fail", all.total-len(s.workspaces)), q)
+		return s.settle(q.no(s.newest(), "%s of this source: none fails", backend.Counted(all.total-len(s.workspaces), "other workspace", "other workspaces")), q)
 	}
 	return q.unsure("no other workspace of this source is listed")
 }
@@ -276,6 +286,9 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
 			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
+		{any: []string{"storm"}, conclude: "It was evicted together with others: this is incident 7.",
+			do: "Go to runbook 7: limit opens until the evictions stop, then let the workspaces come back.", dont: "Don't reset: each reset adds an open to the storm.",
+			noReset: "it was evicted together with others; a reset adds opens"},
 		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
@@ -333,6 +346,10 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"sandbox"}, conclude: "Its sandbox is in trouble", quotes: true,
 			do: "Repair the sandbox first: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails as long as the sandbox does.",
 			noReset: "its sandbox does not work yet"},
+		{any: []string{"long-attempt"}, without: "failed", conclude: "Nothing has failed yet: an attempt runs longer than longest_operation.",
+			do:      "See what it does: an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
+			dont:    "Don't reset while it runs: that cuts the attempt off, and what it did is lost.",
+			noReset: "an attempt still runs and has not failed"},
 		{any: []string{"failed"}, conclude: "The error matches no known cause. Read lastError: it says what the provider met.",
 			do:   "Read lastError and fix its cause; then reset. If such errors pass by themselves, mark them transient in the provider.",
 			dont: "Don't lose lastError: copy it before a reset overwrites it."},
@@ -346,6 +363,9 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	s.concludeShares(d)
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage: other workspaces of this source fail for the same cause.")
+	}
+	if d.is("long-attempt") && !d.is("failed") {
+		d.do("Tell the user: what the workspace was asked for still runs, longer than usual; nothing failed so far.")
 	}
 	if d.is("failed") {
 		d.do("Tell the user: the workspace does not work until the cause is fixed; trying again does not help.")

@@ -260,7 +260,7 @@ func TestStormOfASourceThatOnlyCounts(t *testing.T) {
 		if len(c.about) == 1 && c.about[0] == "helix-us" {
 			hurt = 0
 		}
-		says := backend.Textf("%d of %s are evicted now; evictions in 5m: not counted by any source; exhausted retries in 5m: 6", hurt, plural(c.workspace, "workspace")).String()
+		says := backend.Textf("%d of %s evicted now; exhausted retries in 5m: 6", hurt, plural(c.workspace, "workspace")).String()
 		if i := slices.IndexFunc(d.Checks, func(x Check) bool { return x.Name == "storm" }); !strings.Contains(d.Checks[i].Fact.String(), says) || d.Checks[i].Source != "app-log" {
 			t.Errorf("about %v: %q of %s, want %q", c.about, d.Checks[i].Fact, d.Checks[i].Source, says)
 		}
