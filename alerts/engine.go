@@ -107,6 +107,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	ev.env.mine(old.rules)
 	ev.next.templates = ev.env.templates
 	ev.gaps()
+	ev.returns()
 	ev.lists()
 	ev.bookmarks()
 	ev.marked = ev.noteChanges()

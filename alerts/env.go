@@ -32,6 +32,7 @@ type Env struct {
 	gaps      map[string]gap
 	live      map[string]Live
 	lists     map[string]listMemory
+	back      map[string]time.Time
 	read      lastRead
 	past      map[backend.Key]Past
 	left      map[backend.Key]bool // sessions of which past has workspaces

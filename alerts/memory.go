@@ -31,6 +31,7 @@ type memory struct {
 	proved   map[backend.Key]backend.Observation // loaded: what probes proved before this process
 	lists    map[string]listMemory               // by source
 	ownLists map[string]bool                     // sources whose list this process has read
+	back     map[string]time.Time                // by source: since when it answers again after an outage, zero while it is out
 	// bookmarks are where sources of files stand; by source, their times by the wall clock.
 	bookmarks map[string][]backend.Bookmark
 	// templates are the forms of error texts of few listed words.

@@ -47,6 +47,7 @@ type savedState struct {
 	Past        []savedPast           `json:"past,omitempty"`
 	Proved      []backend.Proof       `json:"proved,omitempty"`
 	Lists       map[string]listMemory `json:"lists,omitempty"`
+	Back        map[string]time.Time  `json:"back,omitempty"`
 	Templates   []cause.Template      `json:"templates,omitempty"`
 
 	Bookmarks map[string][]backend.Bookmark `json:"bookmarks,omitempty"`
@@ -92,7 +93,7 @@ type savedAlert struct {
 func (b *Board) encode(to io.Writer, environment string, at ClockReading) error {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Back: b.memory.back, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(),
 	}
 	out := bufio.NewWriterSize(to, 64<<10)
 	head, err := json.Marshal(s)
@@ -184,7 +185,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	out := Loaded{}
 	out.Elapsed, out.ByWall = now.Since(s.Saved)
 	mem := &memory{
-		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists,
+		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists, back: s.Back,
 		past:      restorePast(s.Past, now.Wall),
 		proved:    restoreProofs(s.Proved),
 		bookmarks: restoreBookmarks(s.Bookmarks, now.Wall.Add(-out.Elapsed).Sub(s.Saved.Wall)),

@@ -101,19 +101,14 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	if len(all) > 0 {
 		v.Via = all[0].Source
 	}
-	if o, why, gap := env.Gap(v.Via); gap && v.Via != "" {
-		v.Outcome, v.Why = o, why
-		return v
-	}
-	if why, is := env.Silent(v.Via, backend.InputEvictionLogs); is {
-		v.Outcome, v.Why = alerts.SourceError, why
-		return v
-	}
-	if slices.ContainsFunc(all, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
-		v.Outcome, v.Why = alerts.NoData, backend.Text("the registries that it speaks about have not been read yet")
-		return v
-	}
 	starts, kills, together := weigh(env, n)
+	full := r.startedFull(env, v.Source, n)
+	if !together && !full { // a log that cannot be read disproves nothing that others show
+		if o, why, is := r.unread(env, v.Via, all); is {
+			v.Outcome, v.Why = o, why
+			return v
+		}
+	}
 	switch {
 	case m.N > 0:
 		v.Outcome, v.Confirmed = alerts.True, env.Ours(m.Last)
@@ -121,7 +116,7 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	case together:
 		v.Outcome = alerts.True
 		v.Cause = backend.Text("the agent started anew when the kernel killed for lack of memory")
-	case r.startedFull(env, v.Source, n):
+	case full:
 		v.Outcome, v.Severity = alerts.True, milder(r.meta.Severity) // it may have been restarted on purpose
 		v.Cause = backend.Text("the agent started anew with its memory nearly full and growing")
 	case starts >= r.restarts:
@@ -146,6 +141,20 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 	}
 	r.tell(env, series, m, kills, starts, n, &v)
 	return v
+}
+
+// unread says why the log that counted lines, or what it speaks about, cannot be judged now.
+func (r *agentOOM) unread(env *alerts.Env, via string, all []backend.Series) (o alerts.Outcome, why backend.Safe, is bool) {
+	if o, why, is = env.Gap(via); is && via != "" {
+		return o, why, true
+	}
+	if why, is = env.Silent(via, backend.InputEvictionLogs); is {
+		return alerts.SourceError, why, true
+	}
+	if slices.ContainsFunc(all, func(s backend.Series) bool { return env.HomeOf(s) == "" }) {
+		return alerts.NoData, backend.Text("the registries that it speaks about have not been read yet"), true
+	}
+	return o, why, false
 }
 
 // gap turns "not true" into "not known" where what would say so is silent.

@@ -117,6 +117,7 @@ type fill struct {
 	at          time.Time // of the newest error that names both
 	working     int
 	refused     alerts.Notes
+	silent      int // of refused: they do not say how much is used
 	sessions    int
 	newest      *startNote
 }
@@ -185,6 +186,9 @@ func (r *capacity) measure(env *alerts.Env, provider string, notes alerts.Notes)
 		if x.newest == nil || n.Attempt.After(x.newest.Attempt) {
 			x.newest = n
 		}
+		if len(n.Usage) == 0 {
+			x.silent++
+		}
 		if len(n.Usage) > 0 && n.Usage[0].At.After(x.at) {
 			x.at, x.used, x.limit = n.Usage[0].At, int(n.Usage[0].N[0]), int(n.Usage[0].N[1])
 		}
@@ -199,7 +203,7 @@ func (r *capacity) judge(env *alerts.Env, id siteID, x *fill) alerts.Verdict {
 	if v, gap := gapOf(env, id.home); gap {
 		return v
 	}
-	full := x.limit > 0 && x.used >= x.limit || x.at.IsZero() && x.refused.Len() >= r.refused
+	full := x.limit > 0 && x.used >= x.limit || x.silent >= r.refused // another limit may have room
 	if !full && (x.limit == 0 || float64(x.used) < r.warn*float64(x.limit)) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}

@@ -73,6 +73,9 @@ func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 			continue
 		}
 		old := env.Now.Sub(at) > r.over
+		if env.Now.Sub(at) > 2*r.over {
+			continue // another outage with the same cause, that failed-too-long has told for long
+		}
 		if old || !began.IsZero() && env.Now.Sub(began) > r.over {
 			if b.settled++; b.settled >= r.settled {
 				break // it is over whatever the others say
@@ -138,7 +141,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 	if env.Now.Sub(env.Watching) >= r.over { // readings show how it went; what one reading tells is no trend
 		v.Trend, v.TrendSpan = r.onsets(env, notes), r.over
 	}
-	if due := held.Add(r.meta.For); env.Now.Before(due) {
+	if due := env.Now.Add(r.meta.For - env.Watched(home, held)); env.Now.Before(due) {
 		v.Suspected, v.Recheck = true, due
 		v.Why = backend.Textf("fires when they still fail at %s", env.Clock(due))
 	}

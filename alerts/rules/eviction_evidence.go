@@ -91,7 +91,7 @@ func (r *evictionStorm) byCounters(env *alerts.Env, s *site, m *storm, firing bo
 func (r *evictionStorm) byLines(env *alerts.Env, s *site, m *storm) opinion {
 	x := opinion{by: stormLines, outcome: alerts.NoData, why: backend.Textf("too little of the last %s was read", text(r.over))}
 	switch {
-	case m.exhausted.N >= r.exhausted, len(s.evictions) == 0 && m.lines.N >= r.rate*r.over.Seconds():
+	case m.exhausted.N >= r.exhausted, m.lines.N >= r.rate*r.over.Seconds() && uncounted(m.evictions.N, m.lines.N):
 		x.outcome = alerts.True
 		return x
 	case m.exhausted.Known || m.lines.Known, len(s.exhausted)+len(s.lines) == 0:
@@ -99,6 +99,10 @@ func (r *evictionStorm) byLines(env *alerts.Env, s *site, m *storm) opinion {
 	}
 	return x.unlessSilent(env, slices.Concat(s.exhausted, s.lines), backend.InputEvictionLogs)
 }
+
+// uncounted reports whether a counter knows nothing of most evictions that lines tell of. Where it does, it also says how many
+// of them were recovered.
+func uncounted(counted, lines float64) bool { return 2*counted < lines }
 
 // unlessSilent takes back what an input says that its source does not deliver now.
 func (x opinion) unlessSilent(env *alerts.Env, series []backend.Series, in backend.Input) opinion {

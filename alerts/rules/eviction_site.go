@@ -146,7 +146,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Value: backend.Known(m.exhausted.N), Unit: "lines", Source: s.exhausted[0].Source, At: m.exhausted.Last,
 		})
 	}
-	if m.lines.N > 0 && len(s.evictions) == 0 {
+	if m.lines.N > 0 && uncounted(m.evictions.N, m.lines.N) {
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text:  backend.Textf("%s × WorkspaceEvictedError in the log in %s (alert from %s); no counter says how many of them were recovered", number(m.lines.N), text(r.over), number(r.rate*r.over.Seconds())),
 			Value: backend.Known(m.lines.N), Unit: "lines", Source: s.lines[0].Source, At: m.lines.Last,

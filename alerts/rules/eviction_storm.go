@@ -162,7 +162,7 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 	}
 	if v.Outcome == alerts.True {
 		r.began(env, s, note, by|proved, &v)
-		r.lasts(env, s, by, &v)
+		r.lasts(env, id, s, by, &v)
 	}
 	return v
 }
@@ -181,11 +181,14 @@ func (r *evictionStorm) counts(env *alerts.Env, source string) bool {
 
 // lasts leaves a storm suspected that is younger than the rule's `for`: one restart evicts many at once, and is over soon.
 // It goes by the evidence, so that a console that starts later need not wait.
-func (r *evictionStorm) lasts(env *alerts.Env, s *site, by stormInput, v *alerts.Verdict) {
+func (r *evictionStorm) lasts(env *alerts.Env, id siteID, s *site, by stormInput, v *alerts.Verdict) {
 	if v.Suspected || r.meta.For <= 0 {
 		return
 	}
 	age := env.Now.Sub(v.Bounds.Latest)
+	if by == stormStates {
+		age = min(age, env.Watched(id.home, v.Bounds.Latest))
+	}
 	if by == stormLines { // lines stay in the window when what they tell of is over
 		age = min(age, spread(env, slices.Concat(s.exhausted, s.lines), r.over))
 	}
@@ -231,7 +234,7 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by storm
 		}
 		least := r.rate * r.over.Seconds()
 		return heldSince(env, r.over, func(sums []float64) bool {
-			return sums[0] >= least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || len(s.evictions) == 0 && sums[3] >= least
+			return sums[0] >= least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || sums[3] >= least && uncounted(sums[0], sums[3])
 		}, s.evictions, s.retries, s.exhausted, s.lines)
 	})
 	if !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {

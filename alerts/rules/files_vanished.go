@@ -156,7 +156,7 @@ func (r *filesVanished) cleaned(env *alerts.Env, w *backend.Workspace) bool {
 		return false
 	}
 	for t := range env.State.Tmpdirs.All() {
-		if backend.HoldsPath(text, t.RawPath.Raw()) {
+		if _, _, gap := env.Gap(t.Key.Source); !gap && !t.Stale && backend.HoldsPath(text, t.RawPath.Raw()) {
 			return false // a file in it is missing, the directory is there
 		}
 	}

@@ -140,7 +140,10 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 		}
 		minutes := age.Truncate(time.Minute)
 		v.Recheck = n.LastAttempt.Add(minutes + time.Minute)
-		v.Cause = backend.Textf("%s runs for %s, longer than longest_operation %s", backend.Clean(which, 20), text(max(minutes, longest.Truncate(time.Minute))), text(longest))
+		v.Cause = backend.Textf("%s runs for %s, longer than longest_operation %s", backend.Clean(which, 20), text(minutes), text(longest))
+		if minutes <= longest { // exactly at the limit, or the seconds beyond it are not told
+			v.Cause = backend.Textf("%s runs for %s or longer, longest_operation is %s", backend.Clean(which, 20), text(longest), text(longest))
+		}
 		v.Fingerprint, v.Detail = alerts.Fingerprint("an attempt runs longer than longest_operation"), v.Cause
 	}
 	v.Note = alerts.NoteOf(n)

@@ -74,7 +74,7 @@ func TestHammeredOneAttemptStuck(t *testing.T) {
 	s.look().quiet(hammeredRule)
 	s.after(298 * time.Second).quiet(hammeredRule) // a second less than the longest operation
 	a := s.after(time.Second).want(hammeredRule, alerts.StateFiring)
-	if a.Cause.String() != "one attempt runs for 5m, longer than longest_operation 5m" {
+	if a.Cause.String() != "one attempt runs for 5m or longer, longest_operation is 5m" {
 		t.Errorf("cause %q", a.Cause)
 	}
 	id := a.ID

@@ -34,7 +34,8 @@ func (o *HostOOMOptions) build() (alerts.Rule, error) {
 type hostOOMNote struct {
 	killCount
 	Increments []point      `json:"points,omitempty"` // N: kills seen since, of these at limits, seconds since the reading before
-	LowSince   time.Time    `json:"seen,omitzero"`    // since when memory is low
+	LowSince   time.Time    `json:"seen,omitzero"`    // since when memory is low, without the time in which it was not read
+	LowRead    time.Time    `json:"low_read,omitzero"`
 	Unwatched  backend.Safe `json:"unwatched,omitzero"`
 }
 
@@ -63,9 +64,9 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 	kills, first := r.unexplained(env, n)
 	by, until := mayBeExplained(env, first.At)
 	if !low {
-		n.LowSince = time.Time{}
-	} else if n.LowSince.IsZero() {
-		n.LowSince = env.ReadAt(&h.Meta)
+		n.LowSince, n.LowRead = time.Time{}, time.Time{}
+	} else {
+		n.LowSince, n.LowRead = watchedSince(env, h.Key.Source, n.LowSince, n.LowRead, env.ReadAt(&h.Meta))
 	}
 	lasts := low && env.Now.Sub(n.LowSince) >= r.lowFor
 	switch {
@@ -139,6 +140,17 @@ func (r *hostOOM) unexplained(env *alerts.Env, n *hostOOMNote) (kills float64, f
 		kills += left
 	}
 	return kills, first
+}
+
+// watchedSince moves since when something holds by the time in which it was not read; last and now are two readings.
+func watchedSince(env *alerts.Env, source string, since, last, now time.Time) (time.Time, time.Time) {
+	switch unread := now.Sub(last); {
+	case since.IsZero():
+		return now, now
+	case !last.IsZero() && unread > readPatience(env, source):
+		since = since.Add(unread)
+	}
+	return since, now
 }
 
 // maxPoints bounds what a note remembers of measurements.

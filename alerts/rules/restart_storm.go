@@ -62,7 +62,7 @@ func (r *restartStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.
 			continue
 		}
 		if n := r.marker(env, h, note); n != nil {
-			out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h, n)})
+			out = append(out, alerts.Found{Key: h.Key, Verdict: r.judge(env, h, n, known.Finding(h.Key) == alerts.StateFiring || known.Finding(h.Key) == alerts.StateHeld)})
 		} else if note != nil {
 			out = append(out, alerts.Found{Key: h.Key, Verdict: alerts.Verdict{Outcome: alerts.False}})
 		}
@@ -170,11 +170,15 @@ func (r *restartStorm) tried(env *alerts.Env, w *backend.Workspace, home string)
 	return at
 }
 
-func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNote) alerts.Verdict {
+func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNote, fires bool) alerts.Verdict {
 	if o, why, gap := env.Gap(h.Key.Source); gap {
 		return alerts.Verdict{Outcome: o, Why: why, Note: alerts.NoteOf(n)}
 	}
-	now, sessions := r.count(env, h, n.At)
+	lasts := env.Now.Sub
+	if !fires { // what it was seen to last
+		lasts = func(since time.Time) time.Duration { return env.Watched(h.Key.Source, since) }
+	}
+	now, sessions := r.count(env, h, n.At, lasts)
 	peak := [3]float64{}
 	if len(n.Peak) > 0 {
 		peak = n.Peak[0].N
@@ -207,8 +211,8 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 }
 
 // count adds up a source's workspaces: opened since the change, all, and opened since but not working; and the sessions
-// of those that were opened. It walks them all, and is called only in the minutes after a change.
-func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time) (n [3]float64, sessions int) {
+// of those that were opened; lasts is how long something lasts. It walks them all, and is called only in the minutes after a change.
+func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time, lasts func(since time.Time) time.Duration) (n [3]float64, sessions int) {
 	// What is read first just after the console's own start was there before.
 	news := env.State.Wall.Add(-env.State.Mono).Add(max(time.Minute, 3*h.Interval))
 	forgot := news.After(env.Display(change))
@@ -220,7 +224,7 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 		n[1]++
 		f := factsOf(env, w)
 		at, opened := r.openedAt(env, w, f, change, news, forgot)
-		fails := !working(w, f) && env.Now.Sub(latestOf(at, latestOf(f.success, f.worked))) >= r.meta.For // else it is on its way
+		fails := !working(w, f) && lasts(latestOf(at, latestOf(f.success, f.worked))) >= r.meta.For // else it is on its way
 		if forgot && fails && (f.success.IsZero() || f.success.After(change)) {
 			n[2]++ // a fresh registry knows no success from before the change
 		}

@@ -132,7 +132,7 @@ func (r *crashLoop) lately(env *alerts.Env, b *backend.Sandbox, n *crashLoopNote
 		}
 	}
 	if made := env.Time(&b.Meta, b.CreatedAt); !made.IsZero() && newest.After(made) {
-		if life := newest.Sub(made); float64(last.N)*float64(r.over) >= float64(r.restarts)*float64(max(life, r.over)) && last.N > count {
+		if life := newest.Sub(made); life <= youngTrouble && float64(last.N)*float64(r.over) >= float64(r.restarts)*float64(max(life, r.over)) && last.N > count {
 			return last.N, made
 		}
 	}

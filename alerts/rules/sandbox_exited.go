@@ -36,16 +36,19 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	again := recheckOf(env, b.Key)
+	out := alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list names its session"), Recheck: again}
 	for _, h := range env.HomesOf(b.Key.Source) {
 		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session})
 		if s == nil {
 			continue
 		}
 		if o, why, gap := env.Gap(h.Key.Source); gap {
-			return alerts.Verdict{Outcome: o, Why: why, Recheck: again}
+			out.Outcome, out.Why = o, why
+			continue
 		}
 		if s.Stale {
-			return alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("its session could not be read: %s", s.StaleWhy), Recheck: again}
+			out.Outcome, out.Why = alerts.SourceError, backend.Textf("its session could not be read: %s", s.StaleWhy)
+			continue
 		}
 		v := r.of(env, b, s, h)
 		if v.Recheck.IsZero() || again.Before(v.Recheck) {
@@ -53,7 +56,7 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 		}
 		return v
 	}
-	return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list names its session"), Recheck: again}
+	return out
 }
 
 // of judges a container that ended by itself, by its session.

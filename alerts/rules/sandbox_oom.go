@@ -37,8 +37,9 @@ type sandboxOOMNote struct {
 	BeforeFirst time.Time `json:"worked,omitzero"` // when it was not killed yet
 	LastKill    time.Time `json:"last,omitzero"`
 	Kills       int32     `json:"count,omitempty"` // how many were seen
-	NearSince   time.Time `json:"seen,omitzero"`   // since when it is near its limit
-	Used        int64     `json:"used,omitempty"`  // bytes in the newest sample, which may be before the kill
+	NearSince   time.Time `json:"seen,omitzero"`   // since when it is near its limit, without the time in which it was not read
+	NearRead    time.Time `json:"near_read,omitzero"`
+	Used        int64     `json:"used,omitempty"` // bytes in the newest sample, which may be before the kill
 	UsedAt      time.Time `json:"used_at,omitzero"`
 }
 
@@ -70,7 +71,10 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 	case !n.NearSince.IsZero():
 		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
 		v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.StartedAt), Latest: n.NearSince}
-		u, _ := b.Usage.Get()
+		u, sampled := b.Usage.Get()
+		if _, known := u.Mem.Get(); !sampled || !known {
+			return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("its memory was not sampled"), Note: v.Note}
+		}
 		if env.Ours(u.At).Sub(n.NearSince) < r.nearFor {
 			v.Suspected, v.Why = true, backend.Textf("fires when a sample after %s is as near", env.Clock(n.NearSince.Add(r.nearFor)))
 		}
@@ -143,12 +147,14 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOM
 	if ok && ok2 && ok3 && 2*used >= limit { // a sandbox that uses little needs no note
 		n.Used, n.UsedAt = used, env.Ours(u.At)
 	}
-	if ok && ok2 && ok3 && limit > 0 && b.Class == backend.SandboxRunning && float64(used) >= r.near*float64(limit) {
-		if n.NearSince.IsZero() {
-			n.NearSince = env.Ours(u.At)
-		}
-	} else {
-		n.NearSince = time.Time{}
+	switch {
+	case b.Class != backend.SandboxRunning:
+		n.NearSince, n.NearRead = time.Time{}, time.Time{}
+	case !ok || !ok2 || !ok3: // no sample disproves nothing
+	case limit > 0 && float64(used) >= r.near*float64(limit):
+		n.NearSince, n.NearRead = watchedSince(env, b.Key.Source, n.NearSince, n.NearRead, env.Ours(u.At))
+	default:
+		n.NearSince, n.NearRead = time.Time{}, time.Time{}
 	}
 	return n
 }

@@ -77,7 +77,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if why, is := env.Silent(h.Key.Source, backend.InputTmpdirs); is { // what cannot be listed is not empty, nor what it was
-		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: known, Recheck: env.Now.Add(pointGap)}
+		return r.unlisted(env, h, known, why)
 	}
 	p := r.measure(env, h, note)
 	n := &pileupNote{Points: p.points, Free: p.space}
@@ -89,11 +89,7 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	excess := p.dirs - p.held - p.open
 	switch {
 	case !tight.IsEmpty():
-		v.Cause, v.Fingerprint = backend.Text("the disk below scratch directories fills up"), alerts.Fingerprint("the disk below scratch directories fills up")
-		v.Detail = tight
-		if left < 30*time.Minute && r.meta.Severity.Rank() < alerts.SeverityCritical.Rank() {
-			v.Severity = alerts.SeverityCritical
-		}
+		r.fills(&v, tight, left)
 	case p.more >= r.growth, excess >= r.count:
 		v.Cause, v.Fingerprint = backend.Text("scratch directories pile up"), alerts.Fingerprint("scratch directories pile up")
 		v.Detail = backend.Textf("%s on %s", plural(p.dirs, "directory"), h.Name)
@@ -112,6 +108,36 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	v.TrendSpan = p.watched
 	v.Evidence = r.tell(env, h, &p)
 	return v
+}
+
+// unlisted judges a host whose scratch directories cannot be listed: its free space says all the same how fast it fills.
+func (r *tmpdirPileup) unlisted(env *alerts.Env, h *backend.Host, known alerts.Note, why backend.Safe) alerts.Verdict {
+	n := pileupNote{}
+	if note := alerts.NoteAs[pileupNote](known); note != nil {
+		n = *note
+	}
+	read := env.ReadAt(&h.Meta)
+	n.Free = r.with(r.since(read, n.Free), point{At: read, N: freeOf(h)})
+	p := pile{space: n.Free}
+	tight, left := r.tight(h, p)
+	if tight.IsEmpty() {
+		return alerts.Verdict{Outcome: alerts.SourceError, Why: why, Note: alerts.NoteOf(&n), Recheck: env.Now.Add(pointGap)}
+	}
+	if n.Since.IsZero() {
+		n.Since = read
+	}
+	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "5", Recheck: env.Now.Add(pointGap), Bounds: alerts.Bounds{Latest: n.Since}, Evidence: r.space(env, h, &p)}
+	r.fills(&v, tight, left)
+	return v
+}
+
+// fills makes a verdict one about the disk.
+func (r *tmpdirPileup) fills(v *alerts.Verdict, tight backend.Safe, left time.Duration) {
+	v.Cause, v.Fingerprint = backend.Text("the disk below scratch directories fills up"), alerts.Fingerprint("the disk below scratch directories fills up")
+	v.Detail = tight
+	if left < 30*time.Minute && r.meta.Severity.Rank() < alerts.SeverityCritical.Rank() {
+		v.Severity = alerts.SeverityCritical
+	}
 }
 
 // measure counts the scratch directories of a host and compares them with those before.
@@ -294,6 +320,12 @@ func (r *tmpdirPileup) tell(env *alerts.Env, h *backend.Host, p *pile) []alerts.
 				pace(more, watched, number), pace(bytes, watched, moreBytes), number(r.growth), text(r.over)), Value: backend.Known(more), Unit: "directories", Source: src, At: at})
 		}
 	}
+	return append(out, r.space(env, h, p)...)
+}
+
+// space is the evidence about the disk.
+func (r *tmpdirPileup) space(env *alerts.Env, h *backend.Host, p *pile) (out []alerts.Evidence) {
+	src, at := h.Key.Source, env.Display(env.ReadAt(&h.Meta))
 	for i := range h.Roots {
 		out = append(out, spaceEvidence(&h.Roots[i], src, at)...)
 		if f, is := p.filling(i); is && f.left <= max(r.fullSoon, r.fullWithin) {
