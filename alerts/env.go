@@ -244,7 +244,11 @@ func (e *Env) Names(raw backend.Safe) Naming {
 		return 0
 	}
 	c := e.readCause(raw)
-	key, byValue := c.fingerprint, strings.Contains(c.values, "reading\x1f") || strings.Contains(c.values, "\x1f137")
+	key, byValue := c.fingerprint, strings.Contains(c.values, "reading\x1f") || strings.Contains(c.values, "\x1f137") || strings.Contains(c.values, "\x1f28")
+	if strings.Contains(raw.String(), "win32") || strings.Contains(raw.String(), "storage.sql") {
+		byValue = true
+		key += "\x00" + raw.String()
+	}
 	if key == otherTexts {
 		key += "\x00" + raw.String()
 	}
@@ -255,7 +259,7 @@ func (e *Env) Names(raw backend.Safe) Naming {
 	if !ok {
 		n = NamesIn(NormaliseCause(raw.String()))
 		if byValue {
-			n |= (NamesSQLite | NamesMemory).In(raw.String())
+			n |= (NamesSQLite | NamesMemory | NamesSpace | NamesPOSIX).In(raw.String())
 		}
 		if e.names == nil {
 			e.names = map[string]Naming{}

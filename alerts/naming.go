@@ -61,35 +61,50 @@ var phrases = [...]phrase{
 	{naming: NamesStrict, any: []string{"unrecognized key", "unrecognized keys", "unrecognised key", "unknown field", "unexpected field"}, with: []string{"ref", "refs", "reference", "workspaceref"}},
 	{naming: NamesSnapshot, any: []string{"backupr2binding", "backup bucket"}, with: append([]string{"needs", "requires"}, absent[:]...)},
 	{naming: NamesSnapshot, any: []string{"snapshot", "snapshotter", "capabilities.snapshot"}, with: []string{"capability", "declared but", "requires", "needs"}},
-	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks", "undeclared"}, absent[:]...),
+	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks"}, absent[:]...),
 		but: []string{"backupr2binding", "backup bucket"}}, // the provider has the module; its bucket is not bound
-	{naming: NamesBinding, any: []string{"binding", "bindings", "backupr2binding", "env.sandbox", "env.files", "env.backup", "env.loader"}, with: absent[:]},
+	{naming: NamesModule, any: []string{"capability", "capabilities"}, with: []string{"unavailable", "not support", "refused"}, but: []string{"backupr2binding", "backup bucket"}},
+	{naming: NamesBinding, any: []string{"binding", "bindings", "backupr2binding", "env.", "env["}, with: append([]string{"unbound", "could not find", "cannot find", "not be found", "cannot be found"}, absent[:]...)},
 	{naming: NamesSQLite, any: []string{"new_sqlite_classes"}},
 	{naming: NamesSQLite, any: []string{"storage.sql", "reading 'sql'", "reading 'exec'", "sql storage", "sqlite storage", "sqlite-backed"}, with: append([]string{"requires", "needs", "not a function"}, absent[:]...)},
-	{naming: NamesSQLite, any: []string{"sqlite"}, with: append([]string{"migration", "requires"}, absent[:]...)},
-	{naming: NamesPOSIX, any: []string{"posix", "win32", "windows"}, with: append([]string{"only", "requires"}, absent[:]...)},
-	{naming: NamesPOSIX, any: []string{"posix", "win32"}, with: []string{"needs", "must be", "found", "refused", "refuses", "detected"}},
+	{naming: NamesSQLite, any: []string{"sqlite"}, with: append([]string{"migration", "requires", "not configured to use"}, absent[:]...)},
+	{naming: NamesSQLite, any: []string{"not sqlite-backed", "not a sqlite-backed"}},
+	{naming: NamesPOSIX, any: []string{"posix", "win32", "windows"}, with: append([]string{"only", "requires", "not run on"}, absent[:]...)},
+	{naming: NamesPOSIX, any: []string{"posix", "win32"}, with: []string{"needs", "must be", "found", "refused", "refuses", "detected", "required", "not posix", "not a posix", "platform is"}},
 	{naming: NamesImage, any: []string{"imagepullbackoff", "errimagepull", "invalidimagename", "manifest unknown", "pull access denied", "no matching manifest", "exec format error",
-		"failed to pull", "cannot pull", "could not pull", "image pull", "unable to find image"}},
-	{naming: NamesImage, any: []string{"image", "manifest"}, with: []string{"not found", "no such", "does not exist", "cannot be started", "cannot be pulled", "unknown", "denied"},
+		"failed to pull", "cannot pull", "could not pull", "image pull", "image_pull_failed", "pulling image", "pull image", "pull the image", "fetch image", "unable to find image",
+		"invalid reference format", "repository does not exist", "pull rate limit", "failed to resolve reference", "image registry"}},
+	{naming: NamesImage, any: []string{"image", "manifest"}, with: []string{"not found", "no such", "does not exist", "cannot be started", "cannot be pulled", "not be pulled", "not be found", "cannot be found", "platform", "unknown", "denied"},
 		but: []string{"enoent", "no such file", "permission denied", "eacces"}},
-	{naming: NamesDatabase, any: []string{"d1", "d1_error"}, but: []string{"new_sqlite_classes"}},
+	{naming: NamesDatabase, any: []string{"d1", "d1_error", "d1_exec_error", "d1_type_error", "d1_column_notfound", "d1_dump_error"}, but: []string{"new_sqlite_classes"}},
 	{naming: NamesNetwork, any: []string{"econnreset", "econnrefused", "econnaborted", "etimedout", "epipe", "ehostunreach", "enetunreach", "enotfound", "eai_again", "und_err_socket", "socket hang up",
-		"connection reset", "connection refused", "connection closed", "connection lost", "connection timed out", "broken pipe", "network error", "fetch failed",
-		"getaddrinfo", "no route to host", "tls handshake", "i/o timeout", "unexpected eof"}},
+		"connection reset", "connection was reset", "connection refused", "connection was refused", "connection closed", "connection was closed", "connection has been closed", "connection lost",
+		"connection was lost", "connection aborted", "connection timed out", "connection timeout", "und_err_connect_timeout", "socket disconnected", "server disconnected", "other side closed",
+		"closed connection", "broken pipe", "premature close", "err_stream_premature_close", "rst_stream", "goaway", "stream was reset", "network error", "network unreachable",
+		"network is unreachable", "host is unreachable", "fetch failed", "could not connect", "unable to connect", "no route to host", "i/o timeout", "unexpected eof"}},
+	{naming: NamesNetwork, any: []string{"getaddrinfo", "no such host", "name resolution", "name or service not known", "nodename nor servname", "nxdomain", "servfail", "could not resolve host",
+		"cannot resolve host", "dns lookup", "dns error", "failed to lookup address"}},
+	{naming: NamesNetwork, any: []string{"tls handshake", "handshake failure", "handshake failed", "self-signed certificate", "self signed certificate", "certificate_verify_failed", "wrong version number",
+		"cert_has_expired", "depth_zero_self_signed_cert", "self_signed_cert_in_chain", "unable_to_verify_leaf_signature", "err_tls_cert_altname_invalid"}},
+	{naming: NamesNetwork, any: []string{"certificate", "certificates", "x509"}, with: []string{"expired", "unknown authority", "verify", "bad", "not valid", "not yet valid", "invalid", "not trusted", "untrusted", "not match"}},
 	{naming: NamesEngine, any: []string{"docker daemon", "docker.sock", "containerd"}, with: append([]string{"cannot connect", "connect", "running", "refused"}, absent[:]...)},
+	{naming: NamesEngine, any: []string{"docker desktop", "docker engine"}, with: []string{"not running", "not reach", "cannot reach", "not connect", "cannot connect"}},
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
 	{naming: NamesSharing, any: []string{"shareacrosssessions"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
-		"no container instance that can be provided", "no_container_instance_available", "too many instances", "quota exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot", "storage", "database", "d1", "r2", "write quota", "bucket"}},
+		"no container instance that can be provided", "no_container_instance_available", "too many instances", "too many containers", "too many running containers", "too many sandboxes", "maxinstances",
+		"container limit exceeded", "container limit reached", "sandbox limit", "no free instance", "out of instances", "quota exceeded", "quota_exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot", "storage", "database", "d1", "r2", "write quota", "bucket"}},
 	{naming: NamesQuota, any: []string{"limit reached", "quota"}, with: []string{"instance", "instances", "container", "containers", "sandbox", "sandboxes", "account"}, but: []string{"storage", "database", "d1", "r2", "write quota", "bucket"}},
+	{naming: NamesQuota, any: []string{"number of instances", "number of containers", "number of sandboxes"}, with: []string{"reached", "exceeded"}},
+	{naming: NamesQuota, any: []string{"no capacity"}, with: []string{"instance", "instances", "container", "containers", "sandbox", "sandboxes"}},
 	{naming: NamesGone, any: []string{"sandbox", "container", "instance", "ref", "reference", "durable object", "snapshot", "backup", "Namespace"},
 		with: []string{"not found", "no such", "does not exist", "no longer exists", "is gone", "was deleted", "was destroyed", "was removed"},
 		but:  []string{"image", "manifest", "binding", "capability", "command", "module"}},
 	{naming: NamesCleaned, any: []string{"enoent", "no such file"}},
-	{naming: NamesStorage, any: []string{"r2", "bucket", "object storage", "s3"}, but: []string{"backup bucket"}},
-	{naming: NamesSpace, any: []string{"enospc", "no space left", "no_space", "disk full", "edquot", "inodes"}},
-	{naming: NamesMemory, any: []string{"out of memory", "oom", "oomkilled", "enomem", "cannot allocate memory", "heap limit", "exit code 137", "exited with 137"}},
+	{naming: NamesStorage, any: []string{"r2", "r2_error", "bucket", "nosuchbucket", "object storage", "object store", "s3"}, but: []string{"backup bucket"}},
+	{naming: NamesSpace, any: []string{"enospc", "no space left", "no_space", "disk full", "disk is full", "disk quota", "edquot", "inodes", "file system full", "file system is full", "filesystem full",
+		"filesystem is full", "volume is full", "volume full", "out of disk space", "insufficient disk space", "not enough disk space", "not enough space", "sqlite_full", "errno 28"}},
+	{naming: NamesMemory, any: []string{"out of memory", "oom", "oomkilled", "enomem", "cannot allocate memory", "heap limit", "exit code 137", "exited with 137", "exited with code 137", "exit status 137"}},
 	{naming: NamesIsolate, any: []string{"exceeded its memory limit", "exceededmemory", "memory limit exceeded", "heap out of memory"}},
 	{naming: NamesPath, any: []string{"eacces", "erofs", "read-only file system", "permission denied", "tmpdirroot"}},
 	{naming: NamesReplaced, any: []string{"container_replaced", "runtime_replaced", "sandbox_lifetime_changed", "replaced"}},
@@ -97,8 +112,12 @@ var phrases = [...]phrase{
 }
 
 // absent are the words for what is not there or not usable.
-var absent = [...]string{"missing", "not bound", "not found", "undefined", "not defined", "not configured", "not set", "not enabled", "unknown", "unsupported",
-	"not supported", "not available", "not implemented", "does not exist", "does not provide", "no such", "no"}
+var absent = [...]string{"missing", "undefined", "undeclared", "unknown", "unsupported", "unset", "no", "no such", "not found", "not bound", "not declared", "not been declared",
+	"not defined", "not configured", "not been configured", "not set", "not enabled", "not provided", "not support", "not supported", "not available", "not implemented",
+	"does not exist", "does not provide"}
+
+// contractions are written out, so that phrases need no second form.
+var contractions = strings.NewReplacer("can't", "cannot", "n't", " not")
 
 // NamesIn reads an error text, whole or in normalised form.
 func NamesIn(text string) Naming { return (^Naming(0)).In(text) }
@@ -106,6 +125,9 @@ func NamesIn(text string) Naming { return (^Naming(0)).In(text) }
 // In is what of a set an error text names.
 func (set Naming) In(text string) Naming {
 	text = strings.ToLower(text)
+	if strings.ContainsAny(text, "'\u2019") {
+		text = contractions.Replace(strings.ReplaceAll(text, "\u2019", "'"))
+	}
 	var out Naming
 	for i := range phrases {
 		p := &phrases[i]
