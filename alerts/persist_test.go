@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
