@@ -30,7 +30,7 @@ func (s Severity) Rank() int {
 	return 0
 }
 
-// AlertState is where in its life an alert or a finding is. Pending is shown as "suspected".
+// AlertState is where in its life an alert or a finding is.
 type AlertState string
 
 // The states of alerts. Held: it fired, and its data is gone. Ended: its subjects are no more. Resolved alerts leave

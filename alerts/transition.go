@@ -66,10 +66,10 @@ func (ev *evaluation) transition(was, is *group) {
 	switch a.State {
 	case StatePending:
 		if was != nil && (was.alert.State == StateFiring || was.alert.State == StateHeld) {
-			ev.emit(a, string(StateResolved), first(a), describe(a, "resolved, but still suspected"))
+			ev.emit(a, string(StateResolved), first(a), describe(a, "resolved, but still pending"))
 			return
 		}
-		ev.emit(a, string(StatePending), first(a), describe(a, "suspected"))
+		ev.emit(a, string(StatePending), first(a), describe(a, "pending"))
 	case StateHeld:
 		ev.emit(a, string(StateHeld), first(a), backend.Textf("%s: %s", describe(a, "held"), a.Why))
 	case StateEnded:
@@ -90,7 +90,7 @@ func (ev *evaluation) leave(was *group, changes []change) {
 	a := was.alert
 	switch {
 	case a.State == StatePending:
-		ev.emit(a, "cleared", first(a), describe(a, "no longer suspected"))
+		ev.emit(a, "cleared", first(a), describe(a, "no longer pending"))
 	case ev.movedOn(changes):
 		ev.emit(a, "moved", first(a), describe(a, "goes on with another cause"))
 	default:

@@ -32,22 +32,22 @@ const mostUnfinished = 3
 
 // wording is one way to write the header: what is said, and in how many words.
 type wording struct {
-	long      bool // whole words
-	name      bool // the program's name
-	counts    bool // how many workspaces and sandboxes there are
-	states    bool // and how many of them are in trouble
-	suspected bool
-	tight     bool // one space between
+	long    bool // whole words
+	name    bool // the program's name
+	counts  bool // how many workspaces and sandboxes there are
+	states  bool // and how many of them are in trouble
+	pending bool
+	tight   bool // one space between
 }
 
 // wordings are tried in this order until one fits. What hurts most is in all of them.
 func wordings() []wording {
 	return []wording{
-		{long: true, name: true, counts: true, states: true, suspected: true},
-		{name: true, counts: true, states: true, suspected: true},
+		{long: true, name: true, counts: true, states: true, pending: true},
+		{name: true, counts: true, states: true, pending: true},
 		{name: true, counts: true, states: true},
-		{name: true, counts: true, suspected: true},
-		{name: true, suspected: true},
+		{name: true, counts: true, pending: true},
+		{name: true, pending: true},
 		{name: true},
 		{tight: true},
 	}
@@ -127,9 +127,9 @@ func counts(s *views.Summary, gap string, f wording) []kit.Span {
 }
 
 func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
-	crit, warn, susp := " crit", " warn", " susp"
+	crit, warn, blind := " crit", " warn", kit.Number(s.BlindRule)+" not evaluated"
 	if f.long {
-		crit, warn, susp = " critical", " warning", " suspected"
+		crit, warn, blind = " critical", " warning", kit.Count(s.BlindRule, "rule", "rules")+" not evaluated"
 	}
 	between := "  "
 	if f.tight {
@@ -147,14 +147,19 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	}
 	add(theme.Critical, s.Critical, crit)
 	add(theme.Warn, s.Warning, warn)
-	if len(spans) == 0 && s.SourcesUp > 0 {
+	add(theme.Normal, s.Info, " info")
+	switch {
+	case len(spans) > 0 || s.SourcesUp == 0:
+	case s.Pending > 0:
+		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "none firing"})
+	default:
 		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "no alert"})
 	}
-	if f.suspected {
-		add(theme.Normal, s.Suspected, susp)
+	if f.pending {
+		add(theme.Normal, s.Pending, " pending")
 	}
-	if s.BlindRule > 0 {
-		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: fmt.Sprintf("blind %d", s.BlindRule)})
+	if s.BlindRule > 0 && !f.tight {
+		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: blind})
 	}
 	return spans
 }

@@ -115,7 +115,7 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 		{theme.MarkCritical, theme.Critical, "critical"}, {theme.MarkWarn, theme.Warn, "warning, or needs a look"},
 		{theme.MarkBad, theme.Bad, "broken"}, {theme.MarkGood, theme.Good, "works"}, {theme.MarkBusy, theme.Normal, "under way"},
 		{theme.MarkIdle, theme.Dim, "at rest"}, {theme.MarkHeld, theme.Normal, "held or stale: true when last seen, newer readings failed"},
-		{theme.MarkSuspect, theme.Normal, "suspected: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: nobody could read it"},
+		{theme.MarkSuspect, theme.Normal, "pending: not decided yet"}, {theme.MarkUnknown, theme.Dim, "unknown: could not be read"},
 	} {
 		d.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
 	}

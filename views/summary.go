@@ -8,14 +8,15 @@ import (
 
 // Summary counts what the header shows. It is worked out once per State.
 type Summary struct {
-	Sources, SourcesUp   int // without absent ones
-	Starting             int // sources that have not answered yet
-	Workspaces, Failing  int
-	WorkspacesUnknown    int
-	Sandboxes, Broken    int // without machines that are no sandboxes
-	Tmpdirs              int
-	Critical, Warning    int // firing and held, neither silenced nor behind another line
-	Suspected, BlindRule int
+	Sources, SourcesUp  int // without absent ones
+	Starting            int // sources that have not answered yet
+	Workspaces, Failing int
+	WorkspacesUnknown   int
+	Sandboxes, Broken   int // without machines that are no sandboxes
+	Tmpdirs             int
+	Critical, Warning   int // firing and held, neither silenced nor behind another line
+	Info                int // likewise
+	Pending, BlindRule  int
 }
 
 // Summarise counts a State and a Board.
@@ -59,12 +60,14 @@ func (s *Summary) countAlerts(b *alerts.Board) {
 		switch {
 		case a.Silenced != nil || a.Hidden(): // hidden ones stand behind the line of their source or outage
 		case a.State == alerts.StatePending:
-			s.Suspected++
+			s.Pending++
 		case a.State != alerts.StateFiring && a.State != alerts.StateHeld:
 		case a.Severity == alerts.SeverityCritical:
 			s.Critical++
 		case a.Severity == alerts.SeverityWarning:
 			s.Warning++
+		default:
+			s.Info++
 		}
 	}
 	rules := map[string]struct{}{}

@@ -30,8 +30,13 @@ type Check struct {
 	Source    string       `json:"source,omitempty"`    // who reported the fact
 	At        time.Time    `json:"at,omitzero"`         // when it was read
 
+	echo bool // it repeats an alert's own cause and figures
+
 	named, errors int // how many of the reported errors name it; no errors: it rests on something else
 }
+
+// Echoes reports whether the check only repeats what the alert beside it says.
+func (c *Check) Echoes() bool { return c.echo }
 
 // share notes how many of the reported errors name the cause.
 func (c Check) share(named, errors int) Check {

@@ -61,7 +61,9 @@ func (s *subjectView) stormNow() Check {
 		}
 		told = beside(beside(about(v.alert), told), v.alert.Direction.Text())
 		if v.fires() {
-			return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
+			c := q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
+			c.echo = true
+			return c
 		}
 	}
 	if c, open := v.unproved(q, told); open {
@@ -267,7 +269,7 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
 	case s.verdict("eviction-storm").alert != nil:
 		storm = true
-		d.NoReset = backend.Text("a storm is suspected; a reset adds opens")
+		d.NoReset = backend.Text("a storm alert is pending; a reset adds opens")
 	}
 	if storm {
 		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")

@@ -166,7 +166,7 @@ func says(a *alerts.Alert) backend.Safe {
 	how := backend.Literal("fires")
 	switch a.State {
 	case alerts.StatePending:
-		how = "is suspected"
+		how = "is pending"
 	case alerts.StateHeld:
 		how = "is held"
 	case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
@@ -263,7 +263,7 @@ func affirm(checks []Check, name string, a *alerts.Alert) {
 			continue
 		}
 		if c.Mark == RuledOut {
-			c.Fact = figures(a)
+			c.Fact, c.echo = figures(a), true
 		}
 		c.Fact = beside(says(a), c.Fact)
 		c.Mark, c.WouldTell, c.Source, c.At = Confirmed, backend.Safe{}, a.Source, a.Confirmed

@@ -82,7 +82,7 @@ func (v verdict) unproved(q question, told backend.Safe) (Check, bool) {
 	case v.alert != nil && v.alert.State == alerts.StateHeld:
 		return q.unsure("the alert is held, %s; %s", v.alert.Why, told), true
 	case v.alert != nil:
-		return q.unsure("it is suspected, %s; %s", v.alert.Why, told), true
+		return q.unsure("the alert is pending, %s; %s", v.alert.Why, told), true
 	case !v.blind.IsEmpty():
 		return q.unsure("%s; beyond that: %s", told, v.blind), true
 	case v.off:
@@ -184,5 +184,7 @@ func (s *subjectView) blindWhy(rule string) backend.Safe {
 
 // saysAlert confirms a question with an alert that fires.
 func (q question) saysAlert(a *alerts.Alert) Check {
-	return q.yes(origin{a.Source, a.Confirmed}, "the alert fires: %s", a.Cause)
+	c := q.yes(origin{a.Source, a.Confirmed}, "the alert fires: %s", a.Cause)
+	c.echo = true
+	return c
 }

@@ -39,6 +39,7 @@ type part struct {
 	spans []Span
 	link  int // what it leads to, as the writer counts; 0: nothing
 	keep  int // rank where the document has to be cut, 0: the first to go
+	least int // lines that are enough where the document has to be cut; 0: all of them or none
 	chart *Chart
 }
 
@@ -74,9 +75,17 @@ func (d *Doc) Keep(rank int) {
 	}
 }
 
+// KeepCut is Keep for foreign text: where the document has to be cut, its first lines are enough.
+func (d *Doc) KeepCut(rank, lines int) {
+	d.Keep(rank)
+	if n := len(d.parts); n > 0 {
+		d.parts[n-1].least = lines
+	}
+}
+
 // Fit is Layout in at most h lines. Where that is too few, parts of the lowest rank go first and among equals the later
-// ones; the order of what stays does not change. A part that has a rank gets one line before any of a lower rank gets
-// its second. more is how many lines were left out.
+// ones; the order of what stays does not change. A part stays whole or goes, unless it was kept by KeepCut. more is how many
+// lines were left out.
 func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 	full := make([][]string, len(d.parts))
 	total, top := 0, 0
@@ -84,22 +93,30 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 		full[i] = d.drawPart(t, w, &d.parts[i], false, 0)
 		total, top = total+len(full[i]), max(top, d.parts[i].keep)
 	}
-	left, cut := max(h, 0), total > max(h, 0)
+	left, shown := max(h, 0), 0
+	cut := total > left
 	give := make([]int, len(d.parts))
-	share := func(rank, most int) {
+	for rank := top; rank >= 0; rank-- {
 		for i := range d.parts {
-			if d.parts[i].keep == rank {
-				n := min(len(full[i]), most, give[i]+left)
-				left -= n - give[i]
-				give[i] = n
+			if d.parts[i].keep != rank {
+				continue
 			}
+			n := len(full[i])
+			if least := d.parts[i].least; least > 0 && cut {
+				n = min(n, least)
+			}
+			if n > left {
+				break // a later step without the one before it misleads
+			}
+			give[i] = n
+			left, shown = left-n, shown+n
 		}
 	}
-	for rank := top; rank > 0; rank-- {
-		share(rank, 1)
-	}
-	for rank := top; rank >= 0; rank-- {
-		share(rank, total)
+	for i := range d.parts { // what is left completes what was shortened
+		more := min(len(full[i])-give[i], left)
+		if give[i] > 0 && more > 0 {
+			give[i], left, shown = give[i]+more, left-more, shown+more
+		}
 	}
 	for i := range d.parts {
 		switch {
@@ -113,7 +130,7 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 	if !cut {
 		return lines, 0
 	}
-	return lines, total - max(h, 0)
+	return lines, total - shown
 }
 
 // Head begins a section.

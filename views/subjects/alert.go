@@ -64,7 +64,7 @@ func Alerts() *Set[*alerts.Alert] {
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
 			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 8, Priority: 1},
 				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
-			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), suspected or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
+			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), pending or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
 				Cell: alertStateCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
 			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 9, Priority: 2, Where: WideScreens,
@@ -184,13 +184,8 @@ func causeCell(a *alerts.Alert) Cell {
 	return c
 }
 
-// StateWord is the word for an alert's state: pending is shown as suspected.
-func StateWord(s alerts.AlertState) string {
-	if s == alerts.StatePending {
-		return "suspected"
-	}
-	return string(s)
-}
+// StateWord is the word for an alert's state, as in JSON.
+func StateWord(s alerts.AlertState) string { return string(s) }
 
 // silenceEnds is when a silence's end is counted down in the table.
 const silenceEnds = 10 * time.Minute
@@ -241,7 +236,7 @@ func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	case a.State == alerts.StateFiring:
 		return Cell{Text: plain(age), Tone: tone}
 	case a.State == alerts.StatePending:
-		return Cell{Text: plain("susp " + age), Tone: tone}
+		return Cell{Text: plain("pending " + age), Short: backend.Text("pending"), Tone: tone}
 	}
 	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
 }

@@ -29,10 +29,9 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.section(headWhat)
 	w.cause(a)
 	w.whole(a)
+	w.between("since", a.Bounds.Earliest, a.Bounds.Latest, "")
+	w.Keep(keepSince)
 	w.others(a)
-	w.between("began", a.Bounds.Earliest, a.Bounds.Latest, "")
-	w.evidence(a)
-	w.section(headWhy)
 	w.whys(a)
 	d, asked := w.concluded(a)
 	w.section(headDo)
@@ -40,6 +39,11 @@ func (w *writer) short(a *alerts.Alert, how string) {
 		w.advice(d)
 	}
 	w.next(a, d, asked, how)
+	w.section(headWhy)
+	w.evidence(a)
+	if d != nil {
+		w.checked(d)
+	}
 }
 
 // alert writes everything.
@@ -57,7 +61,7 @@ func (w *writer) alert(a *alerts.Alert) {
 
 func (w *writer) headline(a *alerts.Alert) {
 	c := SeverityCell(a)
-	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + life(a, w.f.Now))}
+	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + life(a, w.f.Now, ", seen for "))}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
 		spans = append(spans, dim("  last confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
@@ -67,10 +71,11 @@ func (w *writer) headline(a *alerts.Alert) {
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
 		w.Field("cause", normal(a.Cause.String()))
+		w.KeepCut(keepCause, 2)
 	}
 	if v := a.Variants; !v.IsZero() {
 		w.Field("errors", normal(v.Text().String()))
-		w.Keep(keepFact)
+		w.KeepCut(keepFact, 1)
 	}
 }
 
@@ -88,11 +93,11 @@ func (w *writer) variants(a *alerts.Alert) {
 	}
 }
 
-// life says the state and, for a firing alert, how long it was suspected before.
-func life(a *alerts.Alert, now time.Time) string {
-	s := StateWord(a.State) + " " + backend.Age(now.Sub(a.Since))
+// life says the state, how long this console has seen it and, for a firing alert, how long it was pending before.
+func life(a *alerts.Alert, now time.Time, seen string) string {
+	s := StateWord(a.State) + seen + backend.Age(now.Sub(a.Since))
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
-		s += ", suspected " + backend.Age(a.Since.Sub(a.Active)) + " before"
+		s += ", pending " + backend.Age(a.Since.Sub(a.Active)) + " before"
 	}
 	return s
 }
@@ -107,8 +112,8 @@ func (w *writer) evidence(a *alerts.Alert) {
 			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+backend.Age(e.TrendSpan)))
 		}
 		w.Field(label(i+1, "evidence"), spans...)
-		if i == 0 {
-			w.Keep(keepFact)
+		if i < mostKept {
+			w.KeepCut(keepEvidence, 2)
 		}
 	}
 	if len(a.Trend) > 1 {
@@ -145,7 +150,8 @@ func (w *writer) whole(a *alerts.Alert) {
 	if a.Inhibits > 0 {
 		spans = append(spans, normal("  +"+number(a.Inhibits, "alert")+" of the same outage"))
 	}
-	w.Field("about", spans...)
+	w.Field("scope", spans...)
+	w.Keep(keepScope)
 	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
 		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
 	}
@@ -285,7 +291,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 	if len(a.Subjects) == 0 {
 		return
 	}
-	w.Head("Subjects")
+	w.Head("Subjects, with their state and how long this console has seen it")
 	shown := a.Subjects[:min(most, len(a.Subjects))]
 	name, state := column{}, column{}
 	for i := range shown {

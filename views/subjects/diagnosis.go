@@ -2,7 +2,6 @@ package subjects
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -13,14 +12,18 @@ import (
 	"sandglass/views/theme"
 )
 
-// The ranks of what stays where the pane is short. What must not be done outranks what to do: half of an advice is
-// worse than none.
+// The ranks of what stays where the pane is short: what is broken, where, since when, what to do first and what not.
 const (
 	keepNext = iota + 1
 	keepConfirmed
+	keepEvidence
+	keepMore // steps and warnings after the first
 	keepFact
-	keepDo
 	keepDont
+	keepSince
+	keepScope
+	keepDo
+	keepCause
 	keepHead
 )
 
@@ -54,8 +57,8 @@ func (w *writer) hasPage(a *alerts.Alert) bool {
 
 func pageName(incident string) string { return strings.TrimSpace("runbook " + incident) }
 
-// concluded writes the diagnosis beside an alert: the sentence, what was confirmed with its facts, the rest by name. It gives
-// the diagnosis, nil while it is worked out, and whether there is one for this alert.
+// concluded writes the sentence of the diagnosis beside an alert. It gives the diagnosis, nil while it is worked out, and whether
+// there is one for this alert.
 func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 	q, ok := Asked(a)
 	if !ok {
@@ -71,28 +74,33 @@ func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 		return nil, true
 	}
 	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
-	w.Keep(keepFact)
-	names := map[runbook.Mark][]string{}
+	w.KeepCut(keepFact, 2)
+	return d, true
+}
+
+// checked writes what was confirmed, with its facts, and the rest by name.
+func (w *writer) checked(d *runbook.Diagnosis) {
+	names, echoes := map[runbook.Mark][]string{}, 0
 	for i := range d.Checks {
 		c := &d.Checks[i]
-		if c.Name == runbook.AlertCheck { // the alert itself is beside it
+		if c.Name == runbook.AlertCheck || c.Echoes() { // the alert itself is beside it
+			echoes++
 			continue
 		}
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
 			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+c.Fact.String()))
 			if n < mostKept {
-				w.Keep(keepConfirmed)
+				w.KeepCut(keepConfirmed, 2)
 			}
 		}
 		names[c.Mark] = append(names[c.Mark], c.Name)
 	}
-	if len(names[runbook.Confirmed]) == 0 {
+	if len(names[runbook.Confirmed])+echoes == 0 {
 		w.Field("confirmed", dim("nothing"))
 	}
 	w.list("ruled out", theme.Normal, names[runbook.RuledOut])
 	w.list("cannot tell", theme.Dim, names[runbook.CannotTell])
-	return d, true
 }
 
 func (w *writer) list(label string, tone theme.Tone, names []string) {
@@ -102,17 +110,23 @@ func (w *writer) list(label string, tone theme.Tone, names []string) {
 }
 
 func (w *writer) advice(d *runbook.Diagnosis) {
-	for _, s := range d.Dont {
-		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
-		w.Keep(keepDont)
+	keep := func(i, first int) {
+		if i > 0 {
+			first = keepMore
+		}
+		w.Keep(first)
 	}
 	for i, s := range d.Do {
-		step := ""
-		if len(d.Do) > 1 {
-			step = strconv.Itoa(i+1) + "  "
+		step := "first"
+		if i > 0 {
+			step = "then"
 		}
-		w.Field(label(i+1, "do"), dim(step), normal(s.String()))
-		w.Keep(keepDo)
+		w.Field(step, normal(s.String()))
+		keep(i, keepDo)
+	}
+	for i, s := range d.Dont {
+		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
+		keep(i, keepDont)
 	}
 }
 

@@ -145,7 +145,7 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	for _, s := range []struct {
 		state alerts.AlertState
 		word  string
-	}{{alerts.StateFiring, "firing"}, {alerts.StateHeld, "held"}, {alerts.StatePending, "suspected"}, {alerts.StateEnded, "ended"}} {
+	}{{alerts.StateFiring, "firing"}, {alerts.StateHeld, "held"}, {alerts.StatePending, "pending"}, {alerts.StateEnded, "ended"}} {
 		if n := counts[s.state]; n > 0 {
 			parts = append(parts, plural(n, "alert")+" "+s.word)
 		}
@@ -181,7 +181,7 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
 	}
 	if len(blind) > 0 {
-		tail += fmt.Sprintf(", %s blind somewhere", plural(len(blind), "rule"))
+		tail += fmt.Sprintf(", %s not evaluated on some source", plural(len(blind), "rule"))
 	}
 	return strings.Join(parts, ", ") + tail
 }
@@ -192,11 +192,7 @@ func plural(n int, noun string) string {
 }
 
 func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
-	state := string(a.State)
-	if a.State == alerts.StatePending {
-		state = "suspected"
-	}
-	fmt.Fprintf(b, "\n%s %s on %s, %s", a.Severity, a.Rule, a.Source, state)
+	fmt.Fprintf(b, "\n%s %s on %s, %s", a.Severity, a.Rule, a.Source, a.State)
 	if held := now.Sub(a.Since.Time); held >= time.Second {
 		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
