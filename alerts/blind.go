@@ -27,7 +27,7 @@ func (ev *evaluation) blind() []Blindness {
 			if b, ok := r.(Blinder); ok && !blind {
 				why, blind = b.Blind(ev.st, h)
 			}
-			if blind {
+			if blind && !ev.firesOn(m.Name, h.Key) {
 				out = append(out, Blindness{Rule: m.Name, Source: h.Key.Source, Why: m.still(ev.st, h.Key.Source, why)})
 			}
 		}
@@ -41,6 +41,16 @@ func (ev *evaluation) blind() []Blindness {
 		return ev.prev.Blind
 	}
 	return out
+}
+
+// firesOn reports whether a rule fires about a source itself: it sees something there, whatever it lacks.
+func (ev *evaluation) firesOn(rule string, source backend.Key) bool {
+	l := ev.next.rules[rule]
+	if l == nil {
+		return false
+	}
+	r := l.get(source)
+	return r != nil && r.State == StateFiring
 }
 
 // Blinder is a rule whose inputs arrive with an input that it needs, but not always: it says itself where it cannot see.

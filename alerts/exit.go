@@ -13,12 +13,20 @@ const (
 	ExitUnknown  = 3
 )
 
+// RegistriesLost is the cause of registry-not-published where running sessions lost a registry that they had. It is about these
+// sessions, while the others see to the console's own sight only.
+const RegistriesLost = "running sessions lost their registry: they answer 404"
+
 // Counts reports whether an alert counts towards the exit codes 1 and 2: it fires or is held, nobody silenced it, and
 // it is not about the console's own sight. An acknowledged alert counts.
 func (a *Alert) Counts() bool {
 	switch a.Rule {
-	case "source-down", "source-degraded", "source-stale", "registry-not-published":
+	case "source-down", "source-degraded", "source-stale":
 		return false
+	case "registry-not-published":
+		if a.Cause.String() != RegistriesLost {
+			return false
+		}
 	}
 	return a.Silenced == nil && (a.State == StateFiring || a.State == StateHeld)
 }

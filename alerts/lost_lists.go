@@ -114,8 +114,11 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 		}
 		ev.moved[id] = ev.moved[id] || was.Lost > 0
 	}
-	if known && own && was.Lost == 0 && len(was.Emptied) == 0 && len(ev.changed[backend.KindWorkspace]) == 0 && len(ev.changed[listKinds[i].kind]) == 0 && len(ev.gone) == 0 && !ev.all {
+	if known && own && was.Lost == 0 && len(ev.changed[listKinds[i].kind]) == 0 && len(ev.gone) == 0 && !ev.all {
 		was.At = ev.env.Now
+		if was.Kind == backend.KindSession && (len(was.Emptied) > 0 || len(ev.changed[backend.KindWorkspace]) > 0) {
+			ev.registries(&was, id)
+		}
 		ev.next.lists[id] = was
 		return
 	}
@@ -140,9 +143,15 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 func (ev *evaluation) registries(l *listMemory, source string) {
 	before := l.Full
 	l.Full, l.Emptied = nil, nil
-	for _, id := range l.Names {
+	ws := ev.st.Workspaces
+	at, _ := spanOf(&ws, source)
+	for _, id := range l.Names { // both are sorted by session
+		for at < ws.Len() && ws.At(at).Key.Source == source && ws.At(at).Key.Parent.Compare(id) < 0 {
+			at++
+		}
 		n, troubled := 0, false
-		for w := range ev.st.Workspaces.Of(backend.KindWorkspace, source, id) {
+		for ; at < ws.Len() && ws.At(at).Key.Source == source && ws.At(at).Key.Parent == id; at++ {
+			w := ws.At(at)
 			n++
 			troubled = troubled || w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || !w.LastError.IsEmpty()
 		}

@@ -94,13 +94,6 @@ type StaleMark struct {
 	Why Safe `json:"why"`
 }
 
-// Unread is how many sessions could not be read for one kind of error, and the error of one of them.
-type Unread struct {
-	Kind     ErrorKind `json:"kind"`
-	Sessions int       `json:"sessions"`
-	Example  Safe      `json:"example"` // the session's id and what is wrong
-}
-
 // Fact is one thing that a check of the site's own ([[check]]) found out about what the agents depend on. A check that
 // could not say gives no Fact: its poll fails, and its last Fact grows old.
 type Fact struct {
@@ -124,6 +117,7 @@ type Load struct {
 	// BodyAge is how old what was received is: by an Age header, or since when the Date header stands still. BodyWhere is the
 	// route, BodyDate its Date header.
 	BodyAge   time.Duration `json:"body_age,omitempty"`
+	BodyBy    string        `json:"body_by,omitempty"` // the header that proves the age: Age or Date
 	BodyWhere string        `json:"body_where,omitempty"`
 	BodyDate  string        `json:"body_date,omitempty"`
 }

@@ -115,6 +115,13 @@ func troubledLists() []world {
 	return append(worlds, []world{
 		cron("empty registries on their routes under cron", "health", some),
 		cron("empty registries in the aggregate under cron", "helix", func(s *worldSite, _ []*worldSession) { emptyAggregate(s) }),
+		{name: "5 of 20 sessions that answer 500 under cron", proves: "a finding names them by kind of error, and check exits 3", reads: "health", cron: true, step: min1, lasts: 5 * min1, make: func(s *worldSite) {
+			for i, x := range s.fleet(20, "s") {
+				if i < 5 {
+					s.answers["/healthz/"+x.ID] = worldAnswer{status: 500, body: "{}"}
+				}
+			}
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing health: .*5 sessions failed"}},
 		{name: "held workspaces end with their session", proves: emptyRegistry, reads: "health", lasts: 25 * min1, make: func(s *worldSite) {
 			of := s.fleet(20, "s")
 			all(of[:5], s.fails("WorkspaceFailedError: Cannot find module 'x'"))

@@ -100,7 +100,12 @@ func lostSources() []world {
 					s.at(5*min1, func() { x.unpublished = true })
 				}
 			}
-		}, finds: []string{"(?i)^[a-z-]+ (warning|critical) firing health: .*registr.*10 "}},
+		}, ends: []string{"(?i)^registry-not-published warning firing health: .*10 of 30 ", "^exit 1$"}},
+		{name: "30 of 30 running sessions that lost their registry", proves: "10 of 30 running sessions that had a registry, or have refs, and lost it", reads: "health", lasts: 15 * min1, make: func(s *worldSite) {
+			for _, x := range s.fleet(30, "s") {
+				s.at(5*min1, func() { x.unpublished = true })
+			}
+		}, ends: []string{"^registry-not-published warning firing health: .*30 of 30 ", "^exit 1$"}},
 		{name: "a server that only has lastOpAt", proves: "the rule is listed as not evaluated", lasts: 10 * min1, make: func(s *worldSite) {
 			for i := range 5 {
 				s.session(fmt.Sprintf("s-%d", i), &worldWorkspace{Name: "box", State: "open", LastError: "WorkspaceFailedError: x", does: func(w *worldWorkspace) { w.Op = s.ms(0) }})

@@ -263,6 +263,16 @@ func copies(s *story, age time.Duration, date string) {
 	})
 }
 
+// Exactly at three intervals an Age decides.
+func TestSourceStaleByItsAge(t *testing.T) {
+	for age, state := range map[time.Duration]alerts.AlertState{14 * time.Second: alerts.StatePending, 15 * time.Second: alerts.StateFiring} {
+		s := begin(t, staleRule)
+		copies(s, age, "Sat, 14 Mar 2026 12:00:00 GMT")
+		s.health("helix", func(h *fleet.SourceHealth) { h.BodyBy = "Age" })
+		wantEvidence(t, s.look().want(staleRule, state), "its Age header says "+text(age))
+	}
+}
+
 func TestSourceStaleServesACopy(t *testing.T) {
 	s := begin(t, staleRule)
 	copies(s, 0, "Sat, 14 Mar 2026 12:00:00 GMT")
@@ -270,7 +280,7 @@ func TestSourceStaleServesACopy(t *testing.T) {
 	for _, step := range []struct {
 		age   time.Duration
 		state alerts.AlertState
-	}{{5 * time.Second, ""}, {10 * time.Second, ""}, {15 * time.Second, alerts.StatePending}, {20 * time.Second, alerts.StateFiring}} {
+	}{{5 * time.Second, ""}, {10 * time.Second, ""}, {15 * time.Second, alerts.StateFiring}, {20 * time.Second, alerts.StateFiring}} {
 		s.pass(5 * time.Second)
 		copies(s, step.age, "Sat, 14 Mar 2026 12:00:00 GMT")
 		if s.look(); step.state == "" {
@@ -280,7 +290,12 @@ func TestSourceStaleServesACopy(t *testing.T) {
 		}
 	}
 	a := s.want(staleRule, alerts.StateFiring)
-	wantEvidence(t, a, "what http://helix/sessions answers is of 12:00:00Z")
+	wantEvidence(t, a, "what http://helix/sessions answers is of", "its Date header stands still at Sat, 14 Mar 2026 12:00:00 GMT for 20s")
+	for _, b := range s.board.Blind {
+		if b.Rule == staleRule {
+			t.Errorf("it fires, and is listed as blind: %s", b.Why)
+		}
+	}
 	if a.Counts() || alerts.ExitCode(s.board, s.lastState()) != alerts.ExitUnknown {
 		t.Errorf("exit code %d", alerts.ExitCode(s.board, s.lastState()))
 	}

@@ -42,6 +42,9 @@ func (r *registryNotPublished) Judge(env *alerts.Env, e backend.Entity, known al
 
 // hadRegistry reports whether a session had workspaces, or has references.
 func hadRegistry(env *alerts.Env, s *backend.Session) bool {
+	for range env.State.Workspaces.Of(backend.KindWorkspace, s.Key.Source, s.Key.ID) { // read before, and kept since nothing is read
+		return true
+	}
 	return env.HadWorkspaces(s) || hasRefs(env, s)
 }
 
@@ -86,7 +89,7 @@ func (r *registryNotPublished) judgeLost(env *alerts.Env, h *fleet.SourceHealth,
 	if float64(len(lost)) < r.share*float64(running) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	cause := backend.Text("some running sessions lost their registry: they answer 404, others do not")
+	cause := backend.Text(alerts.RegistriesLost)
 	return alerts.Verdict{
 		Outcome: alerts.True, Source: h.Key.Source, Cause: cause, Detail: cause, Fingerprint: alerts.Fingerprint("some registries not published"),
 		Bounds: alerts.Bounds{Latest: since}, Confirmed: env.Ours(h.LastOK), Listing: sessionsOf(env, h.Key.Source, lost),

@@ -56,6 +56,11 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth, kno
 		return alerts.Verdict{Outcome: o, Why: why}
 	}
 	var cause backend.Safe
+	if h.Registry != backend.RegistryNone {
+		if v := r.judgeLost(env, h, known); v.Outcome == alerts.True {
+			return v
+		}
+	}
 	switch h.Registry {
 	case backend.RegistryAllIdle:
 		cause = backend.Text("running sessions answer 404: no registry is published")
@@ -63,9 +68,7 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth, kno
 		cause = backend.Text("running sessions answer 404: the health route is not there")
 	case backend.RegistryNone:
 		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no health route has been asked yet")}
-	case backend.RegistryAnswers:
-		return r.judgeLost(env, h, known)
-	case backend.RegistryWrongPath:
+	case backend.RegistryAnswers, backend.RegistryWrongPath:
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	listed, joined, named, unsure := r.running(env, h.Key.Source)

@@ -86,7 +86,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 	if !h.UnreadSince.IsZero() {
 		tell("%d of %s cannot be read", h.UnreadSessions(), plural(h.Asked, "session"))
 		for _, u := range h.Unread {
-			tell("%s %s, for example %s", plural(u.Sessions, "session"), kindWords(u.Kind), u.Example)
+			tell("%s", u.Text())
 		}
 	}
 	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
@@ -153,22 +153,4 @@ func firstIDs(ids []backend.ID) backend.Safe {
 		names = append(names, id.Safe())
 	}
 	return firstOf(names, len(ids))
-}
-
-// kindWords says of a kind of error what happened to what was asked.
-func kindWords(k backend.ErrorKind) backend.Safe {
-	switch k {
-	case backend.ErrTimeout:
-		return backend.Text("did not answer in time (timeout)")
-	case backend.ErrUnauthorised:
-		return backend.Text("refused the credential (unauthorised)")
-	case backend.ErrInvalid:
-		return backend.Text("answered what cannot be read (invalid)")
-	case backend.ErrThrottled:
-		return backend.Text("refused for load (throttled)")
-	case backend.ErrUnreachable:
-		return backend.Text("failed (unreachable, or a server error)")
-	case backend.ErrGone, backend.ErrAbsent:
-	}
-	return backend.Textf("failed (%s)", k)
 }

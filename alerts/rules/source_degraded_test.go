@@ -44,6 +44,23 @@ func TestSourceDegradedBySessionsThatCannotBeRead(t *testing.T) {
 	s.after(5 * time.Second).quiet(degradedRule)
 }
 
+// Two runs of check are two polls: what neither can read fires, since the first of them.
+func TestSourceDegradedAcrossRuns(t *testing.T) {
+	s := begin(t, degradedRule)
+	kinds := backend.Unread{Kind: backend.ErrTimeout, Sessions: 6, Example: backend.Text("s01: no complete answer")}
+	s.unreadSome(kinds)
+	s.look().want(degradedRule, alerts.StatePending)
+	began := s.board.Alerts[0].Bounds.Latest
+	for range 2 {
+		s.off(2 * time.Minute)
+		s.health("helix", func(h *fleet.SourceHealth) { h.UnreadSince = time.Time{} })
+		s.unreadSome(kinds)
+		if a := s.look().want(degradedRule, alerts.StateFiring); !a.Bounds.Latest.Equal(began) {
+			t.Errorf("began %s, want %s", a.Bounds.Latest, began)
+		}
+	}
+}
+
 func TestSourceDegradedDoesNotFireForFew(t *testing.T) {
 	s := begin(t, degradedRule)
 	s.health("helix", func(h *fleet.SourceHealth) {

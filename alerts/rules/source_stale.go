@@ -108,9 +108,11 @@ func (r *sourceStale) copied(env *alerts.Env, h *fleet.SourceHealth, v *alerts.V
 		n = &c
 		v.Note = alerts.NoteOf(n)
 	}
-	age := h.BodyAge
+	age, by := h.BodyAge, h.BodyBy
 	if n != nil && h.BodyDate != "" && n.Date == h.BodyDate {
-		age = max(age, env.Ours(h.LastOK).Sub(n.Dated)) // since a run before this one
+		if stood := env.Ours(h.LastOK).Sub(n.Dated).Round(time.Second); stood > age { // since a run before this one
+			age, by = stood, "Date"
+		}
 	}
 	if age <= 2*h.Interval {
 		return false
@@ -118,14 +120,22 @@ func (r *sourceStale) copied(env *alerts.Env, h *fleet.SourceHealth, v *alerts.V
 	v.Outcome, v.Runbook, v.Cause = alerts.True, "source", backend.Text("it serves a copy")
 	v.Fingerprint, v.Detail = alerts.Fingerprint(v.Cause.String()), v.Cause
 	v.Bounds, v.Confirmed = alerts.Bounds{Latest: env.Ours(h.LastOK).Add(-age)}, env.Ours(h.LastOK)
-	if v.Suspected = age <= 3*h.Interval; v.Suspected {
-		v.Why = backend.Textf("fires when its answers are more than %s old", text(3*h.Interval))
+	if v.Suspected = age < 3*h.Interval; v.Suspected {
+		v.Why = backend.Textf("fires when its answers are %s old", text(3*h.Interval))
 	}
 	v.Evidence = []alerts.Evidence{{
-		Text:  backend.Textf("it answers, and what %s answers is of %s: its Date does not advance, or its Age says so", h.BodyWhere, env.Clock(v.Bounds.Latest)),
+		Text:  backend.Textf("it answers, and what %s answers is of %s: %s", h.BodyWhere, env.Clock(v.Bounds.Latest), proof(h, by, age)),
 		Value: backend.Known(age.Seconds()), Unit: "s", Source: h.Key.Source, At: h.LastOK,
 	}}
 	return true
+}
+
+// proof says which header proves how old an answer is.
+func proof(h *fleet.SourceHealth, by string, age time.Duration) backend.Safe {
+	if by == "Age" {
+		return backend.Textf("its Age header says %s", text(age))
+	}
+	return backend.Textf("its Date header stands still at %s for %s", backend.Clean(h.BodyDate, 40), text(age))
 }
 
 // atWork is what the registries of one source say of who works.

@@ -113,10 +113,12 @@ func (s *subjectView) oldAnswers(h *fleet.SourceHealth) Check {
 func (s *subjectView) registryRoute(h *fleet.SourceHealth) Check {
 	q := question{"unpublished", "Do its routes show no registry though sessions run?", "the health routes of sessions that another source shows at work"}
 	switch {
-	case h == nil || h.Registry == backend.RegistryNone:
-		return q.unsure("it has no health route")
+	case h == nil || h.Kind != "helix":
+		return q.unsure("a source of its kind has no health route")
 	case s.ledBy("registry-not-published") != nil:
 		return q.saysAlert(s.ledBy("registry-not-published"))
+	case h.Registry == backend.RegistryNone:
+		return q.unsure("no session's registry was asked for: its list names none that could be asked")
 	case h.Registry == backend.RegistryAnswers:
 		return q.no(origin{h.Key.Source, h.LastOK}, "a session answered with its registry")
 	}

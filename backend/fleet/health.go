@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -33,7 +34,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		return
 	}
 	r := a.Reading
-	h.BodyAge, h.BodyWhere, h.BodyDate = a.Load.BodyAge, backend.Clean(a.Load.BodyWhere, 200), a.Load.BodyDate
+	h.BodyAge, h.BodyBy, h.BodyWhere, h.BodyDate = a.Load.BodyAge, a.Load.BodyBy, backend.Clean(a.Load.BodyWhere, 200), a.Load.BodyDate
 	h.Failures, h.DownFrom, h.ErrorKind, h.Error = 0, time.Time{}, "", r.Degraded
 	h.Status = StatusOK
 	if !r.Degraded.IsEmpty() || r.WorkspacesUnknown {
@@ -46,6 +47,9 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.UnreadSince = time.Time{}
 	} else if h.UnreadSince.IsZero() {
 		h.UnreadSince = now
+	}
+	if len(h.Unread) > 0 {
+		h.Notes = append(slices.Clip(h.Notes), backend.Textf("of %d sessions: %s", h.Asked, backend.UnreadText(h.Unread)))
 	}
 	if r.Registry != h.Registry {
 		h.Registry, h.RegistrySince = r.Registry, now

@@ -108,6 +108,7 @@ type SourceHealth struct {
 	// BodyAge is how old the newest answer's body is: a cache serves a copy, or the Date stands still. BodyWhere is the route
 	// without credentials, BodyDate its Date header.
 	BodyAge   time.Duration
+	BodyBy    string // the header that proves the age: Age or Date
 	BodyWhere backend.Safe
 	BodyDate  string
 	// Unread are the sessions whose newest reading failed, by kind of error, of Asked ones; UnreadSince is when they became
@@ -136,17 +137,19 @@ func (s *State) Starting() bool {
 // TooManyUnread reports whether so many of a source's sessions cannot be read that it is degraded: a fifth, or 5.
 func TooManyUnread(unread, of int) bool { return unread >= 5 || unread > 0 && 5*unread >= of }
 
-// UnreadSessions is the number of sessions whose newest reading failed.
+// UnreadSessions is the number of sessions whose newest reading failed; an undocumented 404 is no failure.
 func (h *SourceHealth) UnreadSessions() int {
 	n := 0
 	for _, u := range h.Unread {
-		n += u.Sessions
+		if u.Kind != backend.ErrAbsent {
+			n += u.Sessions
+		}
 	}
 	return n
 }
 
-// Copied reports whether the source serves copies: its newest body is older than three intervals.
-func (h *SourceHealth) Copied() bool { return h.Interval > 0 && h.BodyAge > 3*h.Interval }
+// Copied reports whether the source serves copies: its newest body is three intervals old, or older.
+func (h *SourceHealth) Copied() bool { return h.Interval > 0 && h.BodyAge >= 3*h.Interval }
 
 // DataAt is when what the source told last was so: its last success, or earlier where it serves copies.
 func (h *SourceHealth) DataAt() time.Time {

@@ -137,10 +137,15 @@ type unreadCount struct {
 
 // add counts a session that cannot be read. The example is the one with the least id, so that it stays the same.
 func (c *unreadCount) add(s *Source, id backend.ID, problem error) {
+	kind, _, _ := explain(problem)
+	c.addAs(s, kind, id, problem)
+}
+
+func (c *unreadCount) addAs(s *Source, kind backend.ErrorKind, id backend.ID, problem error) {
 	if c.kinds == nil {
 		c.kinds, c.first = map[backend.ErrorKind]*backend.Unread{}, map[backend.ErrorKind]backend.ID{}
 	}
-	kind, _, what := explain(problem)
+	_, _, what := explain(problem)
 	u := c.kinds[kind]
 	if u == nil {
 		u = &backend.Unread{Kind: kind}
@@ -163,15 +168,19 @@ func (c *unreadCount) fill(r *backend.Reading) {
 	slices.SortFunc(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that nobody documented says where to
-// look, not that something failed. The caller holds the lock.
+// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that is not the
+// documented one is named, and does not count as a failure. The caller holds the lock.
 func (s *Source) countUnread(r *backend.Reading) {
 	var c unreadCount
 	for _, t := range s.sessions {
 		if t.answer != backend.AnswerNone {
 			c.asked++
 		}
-		if t.bad() && t.answer != backend.AnswerNoRoute && t.problem != nil {
+		switch {
+		case !t.bad() || t.problem == nil:
+		case t.answer == backend.AnswerNoRoute:
+			c.addAs(s, backend.ErrAbsent, t.id, t.problem)
+		default:
 			c.add(s, t.id, t.problem)
 		}
 	}

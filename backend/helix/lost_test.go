@@ -100,7 +100,7 @@ func TestAlertingSessionsThatNoListNamesAreAskedOnce(t *testing.T) {
 	}
 }
 
-// Sessions that cannot be read are counted by kind of error; an undocumented 404 is none of these.
+// Sessions that cannot be read are counted by kind of error; an undocumented 404 is named beside them.
 func TestUnreadSessionsAreCountedByKind(t *testing.T) {
 	rig, health, _ := lossyServer(t, func(*Options, string) {})
 	rig.poll()
@@ -113,7 +113,7 @@ func TestUnreadSessionsAreCountedByKind(t *testing.T) {
 	for _, u := range r.Unread {
 		got = append(got, fmt.Sprintf("%s %d %s", u.Kind, u.Sessions, u.Example))
 	}
-	if text := strings.Join(got, "\n"); r.Asked != 20 || len(got) != 3 || !strings.Contains(text, "unreachable 2 s00: answered 500") ||
+	if text := strings.Join(got, "\n"); r.Asked != 20 || len(got) != 4 || !strings.Contains(text, "absent 1 s04: ") || !strings.Contains(text, "unreachable 2 s00: answered 500") ||
 		!strings.Contains(text, "unauthorised 1 s02: ") || !strings.Contains(text, "invalid 1 s03: ") {
 		t.Errorf("of %d:\n%s", r.Asked, text)
 	}

@@ -226,7 +226,7 @@ func (c *Client) TakeLoad() backend.Load {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.load
-	l.BodyAge, l.BodyWhere, l.BodyDate = c.oldestBody()
+	l.BodyAge, l.BodyBy, l.BodyWhere, l.BodyDate = c.oldestBody()
 	c.load = backend.Load{}
 	return l
 }

@@ -19,6 +19,7 @@ type routeDates struct {
 	seen   []seenDate // the one that was seen last comes last
 	polled bool       // answered since the last TakeLoad
 	age    time.Duration
+	by     string // the header that proves the age, empty while it is 0
 	date   string // the newest body's, of those since the last TakeLoad
 }
 
@@ -30,8 +31,9 @@ type seenDate struct {
 // observe takes one answer and returns how old its body is: by its Age, or since its Date was first seen.
 func (d *routeDates) observe(h http.Header, now time.Time) time.Duration {
 	var age time.Duration
+	by := ""
 	if s, err := strconv.ParseInt(strings.TrimSpace(h.Get("Age")), 10, 32); err == nil && s > 0 {
-		age = time.Duration(s) * time.Second
+		age, by = time.Duration(s)*time.Second, "Age"
 	}
 	date := h.Get("Date")
 	if date != "" {
@@ -43,12 +45,12 @@ func (d *routeDates) observe(h http.Header, now time.Time) time.Duration {
 			d.seen = slices.Delete(d.seen, 0, 1)
 		}
 		d.seen = append(d.seen, seenDate{date, first})
-		if stood := now.Sub(first); stood > dateStep {
-			age = max(age, stood)
+		if stood := now.Sub(first).Round(time.Second); stood > dateStep && stood > age { // the headers have whole seconds
+			age, by = stood, "Date"
 		}
 	}
 	if !d.polled || age < d.age {
-		d.age, d.date = age, date
+		d.age, d.by, d.date = age, by, date
 	}
 	d.polled = true
 	return age
@@ -74,12 +76,12 @@ func (c *Client) aged(route string, h http.Header, now time.Time) time.Duration 
 
 // oldestBody is the age of the newest body of the route whose newest body is oldest, of the answers since it was asked last.
 // The caller holds the lock.
-func (c *Client) oldestBody() (age time.Duration, route, date string) {
+func (c *Client) oldestBody() (age time.Duration, by, route, date string) {
 	for r, d := range c.dates {
 		if d.polled && (d.age > age || route == "" || d.age == age && r < route) {
-			age, route, date = d.age, r, d.date
+			age, by, route, date = d.age, d.by, r, d.date
 		}
 		d.polled = false
 	}
-	return age, route, date
+	return age, by, route, date
 }

@@ -18,6 +18,7 @@ type SourceJSON struct {
 	Error      *backend.Safe `json:"error"`
 	AgeSeconds *float64      `json:"age_seconds"` // since the last successful poll, null: never
 	Blind      []string      `json:"blind"`
+	Unread     backend.Safe  `json:"unread,omitzero"` // sessions that cannot be read, by kind of error
 	// Undated says which matching log lines were not counted, since nothing tells when they were written.
 	Undated backend.Safe `json:"undated,omitzero"`
 
@@ -109,6 +110,7 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 	if !why.IsEmpty() {
 		s.Error = &why
 	}
+	s.Unread = backend.UnreadText(h.Unread)
 	if !h.LastOK.IsZero() {
 		age := max(0, now.Sub(h.DataAt()).Round(time.Millisecond).Seconds())
 		s.AgeSeconds = &age

@@ -223,6 +223,19 @@ func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
 	}
 }
 
+// TestCheckNamesSessionsThatCannotBeRead: also those that are too few to degrade their source.
+func TestCheckNamesSessionsThatCannotBeRead(t *testing.T) {
+	st := state(fleet.StatusOK)
+	st.Sources[0].Asked, st.Sources[0].Unread = 40, []backend.Unread{{Kind: backend.ErrTimeout, Sessions: 2, Example: backend.Text("s-1: no answer")}, {Kind: backend.ErrAbsent, Sessions: 1, Example: backend.Text("s-7: a 404")}}
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n            2 sessions did not answer in time (timeout), for example s-1: no answer; 1 session answered a 404 that is not the documented one, for example s-7: a 404\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("%q is missing in\n%s", want, out.String())
+	}
+}
+
 // TestCheckNamesLinesThatCouldNotBeDated: matching lines without a time are not silently left out.
 func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
 	st := state(fleet.StatusOK)

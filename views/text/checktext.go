@@ -45,6 +45,9 @@ func WriteCheck(w io.Writer, c *Check) error {
 			fmt.Fprintf(&b, ": %s", *s.Error)
 		}
 		b.WriteByte('\n')
+		if !s.Unread.IsEmpty() {
+			fmt.Fprintf(&b, "            %s\n", s.Unread)
+		}
 		if len(s.Blind) > 0 {
 			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
 		}
