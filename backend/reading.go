@@ -66,6 +66,8 @@ type Reading struct {
 	Facts []Fact `json:"facts,omitempty"`
 	// Bookmarks are where a source of files stands in each.
 	Bookmarks []Bookmark `json:"bookmarks,omitempty"`
+	// Stopped are the sessions whose log file has not grown since their newest line, sorted, where the source reads several.
+	Stopped []ID `json:"stopped,omitempty"`
 	// Undated says which log lines matched and were not counted, since nothing tells when they were written; empty: none.
 	Undated Safe `json:"undated,omitzero"`
 	// Notes are remarks for the Sources screen: "1 in 20 lines decoded", "no socket at …".

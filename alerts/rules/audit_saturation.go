@@ -124,8 +124,8 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series [
 	default:
 		v.Outcome = alerts.False
 		if !note.Line.IsZero() {
-			note.Line = latestOf(note.Line, lastLine(env, series, note.Line))
-			if why, is := logStopped(env, key, series[0].Source, note.Line); is {
+			note.Line = newestLine(env, series, note.Line)
+			if why, is := logStopped(env, key.Source, series, note.Line); is {
 				v.Outcome, v.Why = alerts.NoData, why
 				return v
 			}
@@ -148,7 +148,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	}
 	if !v.Suspected {
 		v.Bounds = r.began(env, n)
-		n.Line = latestOf(n.Line, lastLine(env, n.Series, latestOf(n.Line, env.Now.Add(-fleet.WindowSpan))))
+		n.Line = newestLine(env, n.Series, n.Line)
 	}
 	v.Cause, v.Fingerprint, v.Runbook = n.Cause, n.Fingerprint, "9"
 	if n.Probing {

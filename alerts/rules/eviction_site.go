@@ -42,6 +42,9 @@ func (m *storm) recovered() float64 {
 	return min(m.retries.N/m.evictions.N, 1)
 }
 
+// told are the log lines about evictions there.
+func (s *site) told() []backend.Series { return slices.Concat(s.exhausted, s.lines) }
+
 // key identifies the finding; it is about a part of a source.
 func (s *site) key(id siteID) backend.Key {
 	raw := id.home

@@ -70,6 +70,7 @@ type stormNote struct {
 	onsetNote
 	By         stormInput `json:"by,omitempty"` // what proved it so far: these have to disprove it
 	seriesNote            // the log lines of sessions that were counted there
+	Line       time.Time  `json:"line,omitzero"` // when the newest of them was written
 }
 
 type evictionStorm struct {
@@ -160,11 +161,30 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 			v.Outcome, v.Why = o, why
 		}
 	}
+	if v.Outcome == alerts.False && note != nil && proved&stormLines != 0 && !r.recovered(env, id, s, note.Line) {
+		if why, is := logStopped(env, id.home, s.told(), newestLine(env, s.told(), note.Line)); is {
+			v.Outcome, v.Why, v.Note = alerts.NoData, why, known.Note(key)
+		}
+	}
 	if v.Outcome == alerts.True {
 		r.began(env, s, note, by|proved, &v)
 		r.lasts(env, id, s, by, &v)
 	}
 	return v
+}
+
+// recovered reports whether the registry shows that the workspaces there work again: none is evicted, and one of them succeeded
+// since the newest line.
+func (r *evictionStorm) recovered(env *alerts.Env, id siteID, s *site, line time.Time) bool {
+	if s.evicted.Len() > 0 {
+		return false
+	}
+	for w := range env.State.Workspaces.All() {
+		if w.Key.Source == id.home && factsOf(env, w).success.After(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // counts reports whether a source counted evictions or lines lately, zero of them too.
@@ -228,6 +248,9 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by storm
 		return // a rate that is not proved yet began at no moment
 	}
 	c := *n
+	if by&stormLines != 0 {
+		c.Line = newestLine(env, s.told(), c.Line)
+	}
 	v.Bounds = onset(env, &c.onsetNote, func() alerts.Bounds {
 		if !counted {
 			return s.evictedSince(env, r.evicted, r.over)
@@ -237,7 +260,7 @@ func (r *evictionStorm) began(env *alerts.Env, s *site, was *stormNote, by storm
 			return sums[0] >= least && sums[1] < r.recovery*sums[0] || sums[2] >= r.exhausted || sums[3] >= least && uncounted(sums[0], sums[3])
 		}, s.evictions, s.retries, s.exhausted, s.lines)
 	})
-	if !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {
+	if !c.Line.Equal(n.Line) || !c.Held.Equal(n.Held) || !c.HeldNot.Equal(n.HeldNot) || !c.Sought.Equal(n.Sought) {
 		v.Note = alerts.NoteOf(&c)
 	}
 }

@@ -39,6 +39,7 @@ type lineNote struct {
 	seriesNote
 	Cause       backend.Safe `json:"cause,omitzero"` // the one the alert began with
 	Fingerprint string       `json:"fingerprint,omitempty"`
+	Line        time.Time    `json:"line,omitzero"`  // when the newest of a flood of them was written
 	Home        string       `json:"home,omitempty"` // the source that listed the session when it was last listed
 }
 
@@ -78,6 +79,8 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	case m.Samples+words.Samples == 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("nothing was counted in the last %s", text(r.over))
 		return v
+	case r.stopped(env, series, known, &v):
+		return v
 	case m.N == 0:
 		return v
 	default:
@@ -91,6 +94,9 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	n.Series = all
 	if n.Fingerprint == "" { // the alert keeps the cause that it began with; the newest line is evidence
 		n.Cause, n.Fingerprint = r.cause(env, m.Sample)
+	}
+	if m.N >= floodOfLines {
+		n.Line = newestLine(env, series, n.Line)
 	}
 	v.Bounds = onset(env, &n.onsetNote, func() alerts.Bounds {
 		return heldSince(env, r.over, func(sums []float64) bool { return sums[0] >= r.lines }, series)
@@ -107,6 +113,24 @@ func (r *lineRule) JudgeSeries(env *alerts.Env, key backend.Key, series []backen
 	}
 	r.tell(env, m, series[0].Source, &v)
 	return v
+}
+
+// floodOfLines is how many lines of one class within the window are a flood: that they end is told by the log, not by its
+// silence.
+const floodOfLines = 10
+
+// stopped holds an alert whose log has not grown since a flood of such lines.
+func (r *lineRule) stopped(env *alerts.Env, series []backend.Series, known alerts.Note, v *alerts.Verdict) bool {
+	note := alerts.NoteAs[lineNote](known)
+	if note == nil || note.Line.IsZero() || len(series) == 0 {
+		return false
+	}
+	home, _ := homeOf(env, series[0], note.Home)
+	why, is := logStopped(env, home, series, newestLine(env, series, note.Line))
+	if is {
+		v.Outcome, v.Why, v.Note, v.Recheck = alerts.NoData, why, known, env.Now.Add(30*time.Second)
+	}
+	return is
 }
 
 // agents judges lines whose words an agent wrote: they are suspected at most, since agents can forge them.

@@ -122,6 +122,7 @@ type SourceHealth struct {
 	Unfinished bool
 	Problems   []backend.Problem
 	Bookmarks  []backend.Bookmark
+	Stopped    []backend.ID // sessions whose log file has not grown since their newest line
 	Undated    backend.Safe // matching log lines that were not counted, since nothing tells when they were written
 	Notes      []backend.Safe
 	Facts      []backend.Fact // as of the last successful poll

@@ -27,6 +27,7 @@ const (
 	tailBytes     = 256       // before the read position, to recognise a copy
 	maxContinued  = 1000      // lines without the usual beginning of their log, until they are lines of their own
 	maxTags       = 50        // programs in one system log
+	maxStopped    = 1000      // sessions of which it is known in which file they write
 	stderrBytes   = 2 << 10   // kept of a command's complaints
 	maxFieldBytes = 512       // of a session or workspace name in a line
 
@@ -39,5 +40,6 @@ const (
 	retryFirst   = time.Second      // pause before a stream is opened again; doubles, with jitter
 	retryMax     = 60 * time.Second
 	undatedSpan  = 5 * time.Minute // between two looks: lines without a time in between are counted at the first
+	stoppedFor   = 24 * time.Hour  // how long it is told that the file of a session stopped growing
 	quietPolls   = 2               // a rotated file is closed after this many polls without growth
 )

@@ -28,6 +28,10 @@ type lineAnalyser struct {
 	seq    int   // lines since the start, to pick them
 	forced int64 // bytes of rollup lines that may still be decoded out of turn in this poll
 
+	file  *tail     // that is read now, nil for a stream
+	now   time.Time // when this poll began
+	wrote map[string]lastWritten
+
 	events []backend.Event
 	seen   lineStats // of this poll
 	ever   lineStats // since the start
@@ -161,6 +165,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	a.tally.add(k.of(backend.MetricLogLines), at, 1, false, nil)
 	a.tally.add(k.of(backend.MetricLogBytes), at, float64(size), false, nil)
 	if k.session != "" {
+		a.wroteIn(k.session)
 		a.tally.add(seriesKey{metric: backend.MetricNamed, session: k.session}, at, 1, false, nil)
 	}
 	a.memory(data, k, at)

@@ -141,6 +141,7 @@ func (s *source) pollFiles(ctx context.Context, r *backend.Reading, now time.Tim
 		r.Undated = s.undated
 		r.Notes = append(r.Notes, s.undated)
 	}
+	r.Stopped = s.analyst.stopped(len(f.tails), now)
 	r.Bookmarks = f.bookmarks(now, s.opts.Lookback.Std())
 }
 

@@ -36,9 +36,10 @@ type tail struct {
 	sizes     []backend.SizeAt
 	caughtUp  time.Time // when it was last read to its end
 
-	cutAt  int64 // where reading stood when the content was replaced, -1 when it was not in this poll
-	copyOf *tail // it looks like a copy of that file, and what the original gave is not read again
-	waited int   // polls spent on deciding that
+	cutAt  int64     // where reading stood when the content was replaced, -1 when it was not in this poll
+	copyOf *tail     // it looks like a copy of that file, and what the original gave is not read again
+	grew   time.Time // the poll in which it last grew
+	waited int       // polls spent on deciding that
 	closed bool
 	quiet  int // polls without growth since no glob leads to it
 }
@@ -123,6 +124,8 @@ func (t *tail) read(ctx context.Context, a *lineAnalyser, buf []byte, limit int6
 		return func(data []byte, size int) { t.block.feed(a, data, size, time.Time{}, p) }
 	}
 	past, present := emit(&t.placement), emit(&live)
+	a.file, a.now = t, now
+	defer func() { a.file = nil }()
 	for total < limit && ctx.Err() == nil {
 		block, use := buf[:min(int64(len(buf)), limit-total)], present
 		if t.offset < t.pastUntil {
@@ -134,6 +137,7 @@ func (t *tail) read(ctx context.Context, a *lineAnalyser, buf []byte, limit int6
 			t.remember(block[:n])
 			t.offset += int64(n)
 			total += int64(n)
+			t.grew = now
 		}
 		if errors.Is(err, io.EOF) {
 			if n == 0 || t.offset >= t.size {
