@@ -169,12 +169,14 @@ func (s *subjectView) oneSession() Check {
 	var top backend.ID
 	var o origin
 	by := map[backend.ID]float64{}
+	var whole fleet.Increase
 	for x := range s.State.Windows.All(backend.MetricRejections) {
 		in := s.State.Windows.Over(x, s.now, s.rejectionWindow())
 		if in.N == 0 || !s.speaksHere(x.Source) {
 			continue
 		}
 		total += in.N
+		whole = whole.Add(in)
 		o = origin{x.Source, in.Last}
 		if x.Session.IsZero() {
 			unnamed += in.N
@@ -184,7 +186,7 @@ func (s *subjectView) oneSession() Check {
 			top = x.Session
 		}
 	}
-	over := spanText(s.rejectionWindow())
+	over := s.watched(tally{in: whole, from: o}, s.rejectionWindow())
 	flooding := s.flooding()
 	if len(flooding) == 1 {
 		top = flooding[0]
@@ -211,17 +213,20 @@ func (s *subjectView) looping(r Release) Check {
 		return q.off(floodProbing)
 	}
 	window := s.rejectionWindow()
-	over := spanText(window)
 	most, _ := s.number(floodLoop)
 	rollups, rejected, words := s.tally(backend.MetricRollups, window), s.tally(backend.MetricRejections, window), s.tally(backend.MetricRejectedWords, window)
+	over, newest := s.watched(rejected, window), backend.Safe{}
+	if !words.in.Sample.IsEmpty() {
+		newest = backend.Textf(", the newest begins with %s", words.in.Sample)
+	}
 	v := s.verdict("audit-saturation", s.namesSession)
 	switch {
 	case words.in.N >= probing:
-		return q.no(words.from, "%s different commands in %s, the newest begins with %s: that looks like probing", number(words.in.N), over, words.in.Sample)
+		return q.no(words.from, "%s different commands in %s%s: that looks like probing", number(words.in.N), over, newest)
 	case words.in.N > 0 && s.tally(backend.MetricRejectedWords, time.Hour).in.N <= most && rejected.in.N > words.in.N:
-		return q.yes(words.from, "%s rejections in %s of %s, the newest begins with %s", number(rejected.in.N), over, plural(int(words.in.N), "command"), words.in.Sample)
+		return q.yes(words.from, "%s rejections in %s of %s%s", number(rejected.in.N), over, plural(int(words.in.N), "command"), newest)
 	case rollups.in.N > 0:
-		return q.yes(rollups.from, "%s rollups for %s rejections in %s: the same command again and again", number(rollups.in.N), number(rejected.in.N), over)
+		return q.yes(rollups.from, "%s for %s rejections in %s: the same command again and again", plural(int(rollups.in.N), "rollup"), number(rejected.in.N), over)
 	case v.fires() && r.AtLeast >= 5:
 		return q.no(rejected.from, "%s rejections in %s and no rollup, though this release collects repeats: the commands differ, which looks like probing", number(rejected.in.N), over)
 	case rejected.in.N > 0:

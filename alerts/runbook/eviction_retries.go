@@ -19,8 +19,11 @@ func (s *subjectView) retriesOnTop() Check {
 	switch {
 	case evictions.in.Samples > 1 && retries.in.N > evictions.in.N && evictions.in.N > 0:
 		return q.yes(retries.from, "%s retries for %s evictions in %s: more than one for each", number(retries.in.N), number(evictions.in.N), s.watched(retries, over))
+	case s.toldOf("retry exhausted") != nil:
+		e := s.toldOf("retry exhausted")
+		return q.yes(origin{e.Source, e.At}, "%s: each of these evictions was retried in vain to the end", e.Text)
 	case exhausted.in.N > 0:
-		return q.yes(exhausted.from, "retries were exhausted %s in %s: each eviction was retried in vain to the end", times(exhausted.in.N), s.watched(exhausted, over))
+		return q.yes(exhausted.from, "retries were exhausted %s in %s: each of these evictions was retried in vain to the end", times(exhausted.in.N), s.watched(exhausted, over))
 	}
 	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {

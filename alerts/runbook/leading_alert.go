@@ -227,6 +227,18 @@ func measured(a *alerts.Alert, unit string) *alerts.Evidence {
 	return nil
 }
 
+// toldOf is the figure that names something, of the alerts that the diagnosis starts from; nil where there is none.
+func (s *subjectView) toldOf(words string) *alerts.Evidence {
+	for _, a := range s.led {
+		for i := range a.Evidence {
+			if e := &a.Evidence[i]; e.Value.IsKnown() && strings.Contains(e.Text.String(), words) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
 // startFrom puts what the page's alerts conclude before what was read. A check that asks the same is confirmed, whatever
 // else was read.
 func (s *subjectView) startFrom(checks []Check) []Check {

@@ -160,6 +160,9 @@ func windowText(d time.Duration) backend.Safe {
 	return backend.Textf("%s", spanText(d))
 }
 
+// leastWatched is how long a log is watched before its silence rules anything out.
+const leastWatched = time.Minute
+
 // atLeast writes a count, and that more may have happened than was seen.
 func atLeast(in fleet.Increase) string {
 	if in.LowerBound {
@@ -182,6 +185,8 @@ func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal
 			backend.Age(s.now.Sub(said.in.Last)), backend.Clean(said.in.Sample.String(), 200))
 	case t.elsewhere > 0:
 		return q.unsure("%s in the last %s: %s, none with this session's id", backend.Text(what), over, number(t.elsewhere))
+	case t.looked && s.spanOf(t, time.Hour) < leastWatched:
+		return q.unsure("no such line yet; the log is watched for %s only", backend.Age(s.spanOf(t, time.Hour)))
 	case t.looked:
 		return q.no(t.from, "no such line in the last %s", over)
 	}
