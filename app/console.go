@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
@@ -27,6 +28,10 @@ type ConsoleOptions struct {
 func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
+	}
+	if t := a.Getenv("TERM"); runtime.GOOS != "windows" && (t == "" || t == "dumb") {
+		return fmt.Errorf("this terminal cannot show a screen: TERM is %q. For output without a screen use sandglass check; "+
+			"where the terminal can do more than TERM says, set it, for example: TERM=xterm-256color sandglass", t)
 	}
 	s.onState = boundedGarbage(a.Getenv)
 	var problems problemList

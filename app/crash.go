@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"sandglass/actions"
@@ -23,6 +26,7 @@ type Crash struct {
 
 	mu      sync.Mutex
 	screens map[*screen]struct{} // those that are up
+	watched bool                 // signals that end the process are waited for
 	dir     string               // where a crash file goes; empty: the temporary directory
 	control *actions.Control     // nil: nothing can act
 }
@@ -39,7 +43,33 @@ func (c *Crash) screenUp(s *screen, dir string, control *actions.Control) {
 	}
 	c.screens[s] = struct{}{}
 	c.dir, c.control = dir, control
+	if !c.watched {
+		c.watched = true
+		ended := make(chan os.Signal, 1)
+		signal.Notify(ended, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL)
+		backend.NewSpawner(nil).Go("signals that end the process", func() { c.signalled(<-ended) })
+	}
 }
+
+// signalled ends the process on a signal whose default is a dump of every goroutine, which a screen would garble: that goes
+// into a crash file. The exit code is a shell's, 128 and the number of the signal.
+func (c *Crash) signalled(s os.Signal) {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.restore()
+	fmt.Fprintf(os.Stderr, "sandglass: ended by the signal %q, %s\nnext: start it again. What it was doing is in %s\n",
+		s, changed(c.acts()), c.write(c.dir, "signal", s, stacks))
+	code := ExitCrash
+	if n, ok := s.(syscall.Signal); ok {
+		code = 128 + int(n)
+	}
+	os.Exit(code)
+}
+
+// acts reports whether a plan is being carried out.
+func (c *Crash) acts() bool { return c.control != nil && carriesOut(c.control) }
 
 // screenDown says that the terminal is restored. It does not return while the process crashes: Handle sets the exit code.
 func (c *Crash) screenDown(s *screen) {
@@ -52,6 +82,13 @@ func (c *Crash) screenDown(s *screen) {
 func (c *Crash) Handle(name string, reason any, stack []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.restore()
+	lastWords(c.acts(), reason, c.write(c.dir, name, reason, stack))
+	os.Exit(ExitCrash)
+}
+
+// restore restores every terminal.
+func (c *Crash) restore() {
 	var restored sync.WaitGroup
 	for s := range c.screens { // at the same time: a stalled one takes seconds
 		restored.Add(1)
@@ -61,9 +98,6 @@ func (c *Crash) Handle(name string, reason any, stack []byte) {
 		})
 	}
 	restored.Wait()
-	acting := c.control != nil && carriesOut(c.control)
-	lastWords(acting, reason, c.write(c.dir, name, reason, stack))
-	os.Exit(ExitCrash)
 }
 
 // mostCrashes is how many crash files of one second are kept.
@@ -99,13 +133,17 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// changed says whether something outside may be half changed.
+func changed(acting bool) string {
+	if acting {
+		return "while a plan was being carried out; sandglass audit show says how far it came"
+	}
+	return "nothing outside it was being changed"
+}
+
 // lastWords tell of a panic on a terminal that is restored.
 func lastWords(acting bool, reason any, where string) {
-	changed := "nothing outside it was being changed"
-	if acting {
-		changed = "while a plan was being carried out; sandglass audit show says how far it came"
-	}
-	fmt.Fprintf(os.Stderr, "sandglass: it crashed, %s: %s\nnext: please report what is in %s\n", changed, backend.Textf("%v", reason), where)
+	fmt.Fprintf(os.Stderr, "sandglass: it crashed, %s: %s\nnext: please report what is in %s\n", changed(acting), backend.Textf("%v", reason), where)
 }
 
 // CrashError says that the program of one viewer panicked, after its terminal was restored.

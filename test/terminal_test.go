@@ -191,6 +191,49 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 	}
 }
 
+// A terminal that can move no cursor gets no screen but a sentence.
+func TestADumbTerminalGetsNoScreen(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"TERM=dumb", "TERM="} {
+		p := startOnTerminal(t, []string{set}, "demo", "--workspaces", "40", "--state-dir", t.TempDir())
+		if code := p.ended(t); code == 0 {
+			t.Errorf("%s: exit status 0", set)
+		}
+		if out := p.text(); !strings.Contains(out, "use sandglass check") || strings.Contains(out, "\x1b") {
+			t.Errorf("%s: %q", set, out)
+		}
+	}
+}
+
+// A signal from outside whose default is a dump of goroutines leaves the terminal clean, and the dump in a file.
+func TestSignalsRestoreTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV} {
+		t.Run(sig.String(), func(t *testing.T) {
+			state := t.TempDir()
+			p := startOnTerminal(t, nil, "demo", "--workspaces", "40", "--scenario", "calm", "--state-dir", state)
+			p.waitFor(t, "Workspaces")
+			if err := p.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			if code := p.ended(t); code != 128+int(sig) {
+				t.Errorf("exit status %d, want %d", code, 128+int(sig))
+			}
+			p.clean(t)
+			if out := p.text(); !strings.Contains(out, "ended by the signal") || strings.Contains(out, "goroutine 1 ") {
+				t.Errorf("the last words: %q", out[max(0, len(out)-400):])
+			}
+			files, err := filepath.Glob(filepath.Join(state, "crash-*.txt"))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("crash files: %v %v", files, err)
+			}
+			if dump, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(dump), "goroutine 1 ") {
+				t.Errorf("the crash file holds %.200q, %v", dump, err)
+			}
+		})
+	}
+}
+
 func panicsOnTerminal(t *testing.T, variable string) {
 	state := t.TempDir()
 	pipe := filepath.Join(t.TempDir(), "now")
