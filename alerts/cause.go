@@ -13,8 +13,8 @@ import (
 // recognisably old instead of silently different.
 const causeVersion = "v3"
 
-// maxCause bounds the text that is normalised and shown; a cause that differs only further back is the same cause.
-const maxCause = cause.Compared
+// maxCause bounds the text that is normalised and shown, in bytes.
+const maxCause = 400
 
 // Fingerprint identifies a sentence of a rule's own: two that differ only in identifiers, numbers, paths, durations and
 // quoted values have the same one. It has the form "v3:" and 12 hexadecimal digits.
@@ -118,7 +118,7 @@ const varies = "<n>"
 
 // partly marks a text that goes on after what is compared.
 func partly(text backend.Safe) backend.Safe {
-	return backend.Textf("%s (its first %d characters are compared)", backend.Clean(text.String(), 120), maxCause)
+	return backend.Textf("%s (it goes on: its first %d known words are compared)", backend.Clean(text.String(), 110), cause.Compared)
 }
 
 // NormaliseCause replaces what varies between occurrences of one cause. Words keep their spelling in lower case, since

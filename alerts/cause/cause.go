@@ -2,11 +2,19 @@
 package cause
 
 import (
+	"bytes"
 	"strings"
 )
 
-// Compared is how many bytes of an error's message are compared. What follows them makes no other cause.
-const Compared = 400
+// Compared is how many listed words of an error's message are compared. What follows them makes no other cause. Names do not count: a
+// longer one in front moves no word out of the comparison.
+const Compared = 40
+
+// The bounds of what is looked at for that: bytes of a message, and all its words.
+const (
+	maxRead  = 1600
+	maxLoose = 120
+)
 
 // Reader reads one text at a time and uses its memory again. What it returns is valid until the next text is read.
 type Reader struct {
@@ -23,6 +31,7 @@ type Reader struct {
 
 	text           string
 	last, before   span // the last words, in Words
+	said           int  // words in Words
 	counted, names int  // words that say something, and names
 	values         int
 	depth          int
@@ -42,12 +51,18 @@ const (
 func (r *Reader) Read(text string) {
 	*r = Reader{Words: r.Words[:0], Loose: r.Loose[:0], Values: r.Values[:0]}
 	text = message(text)
-	if len(text) > Compared {
-		text, r.Beyond = strings.ToValidUTF8(text[:Compared], ""), true
+	if len(text) > maxRead {
+		text, r.Beyond = strings.ToValidUTF8(text[:maxRead], ""), true
 	}
 	r.scan(text)
-	r.Weak = r.counted == 0 || r.names > r.counted+1
+	r.Words = once(r.Words, r.last, r.Beyond)
+	if r.Weak = r.counted == 0 || r.names > r.counted+1; r.Weak {
+		r.Loose = once(r.Loose, span{bytes.LastIndexByte(r.Loose, ' ') + 1, len(r.Loose)}, r.Beyond)
+	}
 }
+
+// full reports whether enough was read.
+func (r *Reader) full() bool { return r.said >= Compared || r.names >= maxLoose }
 
 // scan reads the words, quotes and values of a text.
 func (r *Reader) scan(text string) {
@@ -55,6 +70,10 @@ func (r *Reader) scan(text string) {
 	r.text = text
 	for i := 0; i < len(text); {
 		c := text[i]
+		if inToken[c] && r.full() {
+			r.Beyond = true
+			break
+		}
 		switch {
 		case inToken[c]:
 			if n := strange(text, i); n > 0 {

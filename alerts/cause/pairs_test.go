@@ -15,6 +15,10 @@ func identity(text string) string {
 	return string(r.Words)
 }
 
+// longText goes on beyond what is compared.
+var longText = strings.Repeat("the container runtime refused to mount the volume because the lease is held, and the scheduler gave up after the deadline, since no node has memory; ", 1) +
+	"the registry answered with a checksum mismatch while the snapshot was restored from the bucket, so the workspace stays closed until an operator resets its quota, and the network policy denies the proxy"
+
 // Texts of one cause: they differ in what a world puts into them, not in what went wrong.
 var oneCause = [][]string{
 	// Kubernetes and pods
@@ -62,6 +66,13 @@ var oneCause = [][]string{
 	{"agent wendy crashed", "agent writer crashed", "agent main crashed (attempt 3)", "agent crashed [trace Hc1Wclyi52XgY-YL]", "agent crashed (request 0a1b2c3d)"},
 	{"\"qwlmx\": connection reset by peer", "atlas: connection reset by peer", "u2xiVU/wF23Ks+E=: connection reset by peer", "Tue, 31 Aug 2027 05:25:24 GMT: connection reset by peer"},
 	{"box is gone\n    at async Promise.all (index 0)", "box is gone"},
+	// texts that grow with each attempt, and long ones whose names differ in length
+	{"connection refused; connection refused", "connection refused; connection refused; connection refused", "connection refused"},
+	{"open failed: attempt 1: connect ECONNREFUSED 10.0.0.1:80; attempt 2: connect ECONNREFUSED 10.0.0.2:80", "open failed: attempt 1: connect ECONNREFUSED 10.0.0.1:80; attempt 2: connect ECONNREFUSED 10.0.0.2:80; attempt 3: connect ECONNREFUSED 10.0.0.3:80",
+		"open failed: " + strings.Repeat("attempt 7: connect ECONNREFUSED 10.0.0.1:80; ", 30), "open failed: " + strings.Repeat("attempt 12: connect ECONNREFUSED 10.0.0.1:80; ", 200)},
+	{"Kanal zu anna zerrissen; Kanal zu anna zerrissen", "Kanal zu anna zerrissen; Kanal zu anna zerrissen; Kanal zu anna zerrissen"},
+	{"sandbox ann failed: " + strings.Repeat("node 12 of pool west is not ready since 12:01 and its volume cannot be mounted; ", 9), "sandbox nightly-crawler-of-the-report-team-europe failed: " + strings.Repeat("node 7 of pool west is not ready since 12:01 and its volume cannot be mounted; ", 11)},
+	{"pod " + strings.Repeat("x", 3) + " lost: " + longText, "pod " + strings.Repeat("checkout-", 12) + "eu lost: " + longText, "pod web-7d4b9c-xkzqp lost: " + longText + " and then some more of it, request 12"},
 	// identifiers
 	{"object QmFzZVNpeHR5Rm91cg== was not found", "object aGVsbG8gd29ybGQhISE= was not found", "object kJhGfDsAqWeRtYuI was not found"},
 	{"ref 01ARZ3NDEKTSV4RRFFQ69G5FAV is stale", "ref 01BX5ZZKBKACTAV9WEVGEMMVRZ is stale"},

@@ -78,6 +78,7 @@ func (r *Reader) say(word string, is meaning) {
 	r.last.from = len(r.Words)
 	r.Words = appendLower(r.Words, word)
 	r.last.to = len(r.Words)
+	r.said++
 	if is != grammar {
 		r.counted++
 	}

@@ -375,7 +375,7 @@ func TestNewNoiseMovesNoAlert(t *testing.T) {
 func TestATextThatGoesOnSaysSo(t *testing.T) {
 	s := begin(t, failedRule)
 	s.reads("a/box", reading{state: "failed", err: "connection refused by proxy " + strings.Repeat("and then some more trouble ", 40), attempt: 40 * time.Minute, success: 50 * time.Minute})
-	if a := s.look().want(failedRule, alerts.StateFiring); !strings.HasSuffix(a.Cause.String(), "(its first 400 characters are compared)") {
+	if a := s.look().want(failedRule, alerts.StateFiring); !strings.HasSuffix(a.Cause.String(), "(it goes on: its first 40 known words are compared)") {
 		t.Errorf("cause %q", a.Cause)
 	}
 }
