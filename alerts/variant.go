@@ -120,12 +120,17 @@ func spreadOf(counts map[string]int) spread {
 			present[p] += n
 		}
 	}
-	for p, different := range values {
-		n := len(different)
+	for p, different := range values { // a name is at another place where an identifier before it is left out
+		n, most := len(different), 0
+		for _, k := range different {
+			most = max(most, k)
+		}
 		if present[p] < s.total {
 			n++
 		}
-		if tells(telling[p], n, s.total) {
+		seldom := 10*present[p] < s.total && n > 2 // noise of a few texts
+		shifted := telling[p] == cause.TellsName && (present[p] < s.total || 5*most > 4*s.total)
+		if !seldom && !shifted && tells(telling[p], n, s.total) {
 			s.at = append(s.at, p)
 		}
 	}

@@ -146,7 +146,7 @@ func isBase64(s string) bool {
 		return false
 	}
 	bare := strings.TrimRight(s, "=")
-	var upper, lower, digit, turns, slashes int
+	var upper, lower, digit, turns, slashes, plus int
 	was := byte(0)
 	for i := range len(bare) {
 		c, kind := bare[i], byte(0)
@@ -162,7 +162,9 @@ func isBase64(s string) bool {
 			kind = '0'
 		case c == '/':
 			slashes++
-		case c == '+', c == '-', c == '_':
+		case c == '+':
+			plus++
+		case c == '-', c == '_':
 		default:
 			return false
 		}
@@ -174,6 +176,8 @@ func isBase64(s string) bool {
 	switch {
 	case len(bare) < len(s):
 		return upper > 0 && lower > 0
+	case slashes > 0 && plus > 0:
+		return upper > 1 && lower > 1
 	case slashes > 0 && (len(s) < 20 || bare[0] == '/'):
 		return false
 	}

@@ -129,7 +129,7 @@ func (r *Reader) word(tok, key string) {
 		r.noise()
 	case is != unlisted && is != outcome && len(tok) > 2 && allUpper(tok) && holders[r.label()]:
 		r.value("", tok, "")
-	case is == content && named[r.label()] && roles[strings.ToLower(tok)]:
+	case is == content && r.last.to > 0 && (named[r.label()] && roles[strings.ToLower(tok)] || string(r.Words[r.last.from:r.last.to]) == "spawn"):
 		r.value("", tok, "")
 	case is != unlisted, isCode(tok):
 		r.say(tok, max(is, content))

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"bytes"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func (r *Reader) value(label, text, quote string) {
 	}
 	r.Values = append(r.Values, quote...)
 	r.Values = clip(r.Values, from)
-	r.values++
+	r.counts(start)
 }
 
 // rawValue adds a number that tells.
@@ -44,7 +45,20 @@ func (r *Reader) rawValue(label, text string) {
 	if r.values >= maxValues {
 		return
 	}
+	start := len(r.Values)
 	r.Values = append(r.open(r.Values, label), text...)
+	r.counts(start)
+}
+
+// counts keeps the value that begins at start, unless it was there before: attempts that are alike say the same.
+func (r *Reader) counts(start int) {
+	item := bytes.TrimLeft(r.Values[start:], string(itemSign))
+	for was := range bytes.SplitSeq(r.Values[:start], []byte{itemSign}) {
+		if bytes.Equal(was, item) {
+			r.Values = r.Values[:start]
+			return
+		}
+	}
 	r.values++
 }
 

@@ -107,3 +107,29 @@ func TestNamesInOtherLanguages(t *testing.T) {
 		}
 	}
 }
+
+// What only says where a name stands, or which attempts there were, is no variant.
+func TestRubbishIsNoVariant(t *testing.T) {
+	for name, text := range map[string]func(int) string{
+		"class": func(i int) string { return [...]string{"", "WorkspaceFailedError: ", "Error: "}[i%3] + "lease lost" },
+		"id": func(i int) string {
+			return "lease " + [...]string{"QmFsZXhBbmQ", "kJhGfDsAqW", "XnYbZcAdBe"}[i%3] + " lost"
+		},
+		"names": func(i int) string { return "agent " + []string{"anna", "bruno", "carla"}[min(i, 2)] + " crashed" },
+		"attempts": func(i int) string {
+			return "open failed" + strings.Repeat("; attempt: connect ECONNRESET 10.0.0.1:443", 1+i%7)
+		},
+	} {
+		s := begin(t, failedRule)
+		n := 10
+		if name == "names" {
+			n = 3
+		}
+		for i := range n {
+			s.reads(fmt.Sprintf("s%d/box", i), reading{state: "failed", err: text(i), attempt: 40 * time.Minute, success: 50 * time.Minute})
+		}
+		if a := s.look().want(failedRule, alerts.StateFiring); a.SubjectCount != n || !a.Variants.IsZero() {
+			t.Errorf("%s: %d workspaces, %s", name, a.SubjectCount, a.Variants.Text())
+		}
+	}
+}
