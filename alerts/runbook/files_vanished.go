@@ -103,7 +103,14 @@ func (s *subjectView) earlierSession() backend.Safe {
 	for _, w := range s.workspaces {
 		for _, p := range s.Board.PastOf(backend.KindWorkspace) {
 			x, ok := p.Entity.(*backend.Workspace)
-			if ok && s.followed(w, x, p.Left) && (found == nil || p.Left.After(found.Left)) {
+			if !ok {
+				continue
+			}
+			if p.Left.IsZero() && s.unlisted(x.Key.Parent.Safe()).mark == Confirmed &&
+				s.State.Session(backend.Key{Kind: backend.KindSession, Source: x.Key.Source, ID: x.Key.Parent}) == nil {
+				p.Left = x.ReadAt // it left between two runs
+			}
+			if s.followed(w, x, p.Left) && (found == nil || p.Left.After(found.Left)) {
 				found, of = &p, w
 			}
 		}
@@ -112,6 +119,10 @@ func (s *subjectView) earlierSession() backend.Safe {
 		return backend.Safe{}
 	}
 	was := found.Entity.EntityMeta().Key
+	if found.Left.Equal(found.Entity.EntityMeta().ReadAt) {
+		return backend.Textf("session %s with a workspace %s was read last %s ago and is not listed any more, and session %s opened that name afresh",
+			was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
+	}
 	return backend.Textf("session %s with a workspace %s ended %s ago, and session %s opened that name afresh", was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
 }
 
