@@ -76,6 +76,16 @@ func quietLists() []world {
 			}
 			s.at(5*min1, func() { s.boxes = nil })
 		}},
+		{name: "an agent server whose counters begin anew without series", proves: "absence in one answer is no proof", reads: "helix metrics", lasts: 10 * min1, make: func(s *worldSite) {
+			s.fleet(10, "s")
+			s.counters["process_start_time_seconds"] = float64(worldStart.Add(-3 * hour).Unix())
+			s.counters[evictions], s.counters[retries] = 7, 7
+			s.at(5*min1, func() {
+				s.counters["process_start_time_seconds"] = float64(s.clock.Unix())
+				delete(s.counters, evictions)
+				delete(s.counters, retries)
+			})
+		}},
 		{name: "20 containers that are removed between two checks", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", cron: true, step: 2 * min1, lasts: 10 * min1, make: func(s *worldSite) {
 			s.fleet(3, "s")
 			for i := range 20 {
@@ -122,6 +132,25 @@ func troubledLists() []world {
 				}
 			}
 		}, ends: []string{"^exit 3$", "^source-degraded warning firing health: .*5 sessions failed"}},
+		{name: "a metrics page whose series are suddenly gone", proves: "absence in one answer is no proof", reads: "helix metrics", lasts: 20 * min1, make: func(s *worldSite) {
+			s.fleet(40, "s")
+			s.counters["process_start_time_seconds"] = float64(worldStart.Add(-3 * hour).Unix())
+			s.counters[evictions], s.counters[retries] = 7, 7
+			s.every(2*min1, 8*min1, 5*time.Second, func() { s.counters[evictions] += 5 })
+			s.at(8*min1+5*time.Second, func() { delete(s.counters, evictions); delete(s.counters, retries) })
+		}, finds: []string{"^eviction-storm critical firing"}, ends: []string{"^exit 2$", "^eviction-storm critical held", "^source-degraded warning firing metrics: .*are gone, and the process is the same"}},
+		{name: "a metrics page that is empty", proves: "absence in one answer is no proof", reads: "helix metrics", lasts: 20 * min1, make: func(s *worldSite) {
+			s.fleet(40, "s")
+			s.counters[evictions], s.counters[retries] = 7, 7
+			s.every(2*min1, 8*min1, 5*time.Second, func() { s.counters[evictions] += 5 })
+			s.at(8*min1+5*time.Second, func() { s.answers["/metrics"] = worldAnswer{status: 200} })
+		}, finds: []string{"^eviction-storm critical firing"}, ends: []string{"^exit 2$", "^eviction-storm critical held", "^source-down warning firing metrics"}},
+		{name: "references of running sessions that vanish at once", proves: "absence in one answer is no proof", reads: "health refs", lasts: 10 * min1, make: func(s *worldSite) {
+			for _, x := range s.fleet(20, "s") {
+				s.refs = append(s.refs, worldRef{Session: x.ID, Status: "running", Name: "box", Sandbox: "c-" + x.ID, Schema: 3, Saved: s.clock.Add(-2 * hour)})
+			}
+			s.at(5*min1, func() { s.refs = nil })
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing refs: .*20 of 20"}, never: []string{"^exit [12]$"}},
 		{name: "held workspaces end with their session", proves: emptyRegistry, reads: "health", lasts: 25 * min1, make: func(s *worldSite) {
 			of := s.fleet(20, "s")
 			all(of[:5], s.fails("WorkspaceFailedError: Cannot find module 'x'"))

@@ -32,6 +32,8 @@ type source struct {
 	evictions, retries exporter.Tracker
 	starts             []float64 // start times of the processes that answered, the last one last, in epoch seconds
 	lastPage           time.Time
+	// counted is the start time of the process whose page had series of evictions, 0 where the page tells none.
+	counted float64
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
@@ -105,6 +107,10 @@ func (s *source) count(m *metrics, r *backend.Reading) {
 		Proof: func(exporter.Target) exporter.Proof { return exporter.Proof{Restarted: restarted} }}
 	s.metric(m, r, round, s.opts.Evictions, backend.MetricEvictions, &s.evictions)
 	why, found := s.found(m, s.opts.Evictions)
+	if s.vanished(m) {
+		r.Unseen, found = true, false
+		why = backend.Textf("the series of metric %s are gone, and the process is the same", s.opts.Evictions)
+	}
 	s.out.Evictions(r, why, found)
 	why, found = s.found(m, s.opts.Retries)
 	s.out.Retries(r, why, found)
@@ -115,6 +121,20 @@ func (s *source) count(m *metrics, r *backend.Reading) {
 		r.Notes = append(r.Notes, backend.Textf("more than %d samples on the page: only the configured metrics are taken apart", s.opts.MaxSeries))
 	}
 	exporter.SortCounts(r.Counts)
+}
+
+// vanished reports whether the page of a process had series of evictions and has none now: a counter of a process that goes on
+// does not vanish.
+func (s *source) vanished(m *metrics) bool {
+	now, ok := m.started()
+	if f := m.families[s.opts.Evictions]; f != nil && len(f.GetMetric()) > 0 {
+		s.counted = 0
+		if ok {
+			s.counted = now
+		}
+		return false
+	}
+	return m.complete && ok && s.counted > 0 && math.Abs(now-s.counted) <= exporter.RestartJump
 }
 
 // metric follows one metric and adds its counts, summed over label sets of the same series.
