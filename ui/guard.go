@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -22,6 +23,30 @@ type guard struct {
 	model   *Model
 	failure *PanicError
 	last    tea.View
+	burst   burst
+}
+
+// burst draws once a frame while keys come faster than that, so that the last of thousands is not late.
+type burst struct {
+	now   func() time.Time
+	key   time.Time // when the newest key came
+	waits bool      // a frame is due
+}
+
+// frameDue asks for the frame that a burst of keys waits for.
+type frameDue struct{}
+
+const frame = time.Second / framesPerSec
+
+// keyPressed returns what asks for the frame when this key belongs to a burst that does not wait for one yet.
+func (b *burst) keyPressed() tea.Cmd {
+	now := b.now()
+	before := b.key
+	if b.key = now; b.waits || now.Sub(before) >= frame || now.Before(before) {
+		return nil
+	}
+	b.waits = true
+	return tea.Tick(frame, func(time.Time) tea.Msg { return frameDue{} })
 }
 
 func (g *guard) Init() (cmd tea.Cmd) {
@@ -38,12 +63,20 @@ func (g *guard) Update(msg tea.Msg) (same tea.Model, cmd tea.Cmd) {
 		return g, tea.Quit
 	}
 	defer g.recover(&cmd)
+	switch msg.(type) {
+	case frameDue:
+		g.burst.waits = false
+		return g, nil
+	case tea.KeyPressMsg:
+		_, cmd = g.model.Update(msg)
+		return g, guarded(tea.Batch(cmd, g.burst.keyPressed()))
+	}
 	_, cmd = g.model.Update(msg)
 	return g, guarded(cmd)
 }
 
 func (g *guard) View() tea.View {
-	if g.failure == nil {
+	if g.failure == nil && !g.burst.waits {
 		g.draw()
 	}
 	return g.last

@@ -41,7 +41,7 @@ const (
 func Run(ctx context.Context, v Viewer, feed Feed, term Terminal) error {
 	m := New(v, feed)
 	defer m.Close()
-	g := &guard{model: m}
+	g := &guard{model: m, burst: burst{now: v.Now}}
 	x := &program{spawn: term.Spawn, out: newOutput(term.Out, term.Spawn), done: make(chan struct{})}
 	defer x.out.giveUp()
 	term.Out = x.out.terminal()
