@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // maxGroups bounds the control groups that LimitKills reads; a host has about ten at the top.
@@ -17,7 +19,8 @@ const maxEventsFile = 4096
 // LimitKills is how many processes the kernel killed since boot because a control group reached its memory limit. It reads
 // memory.events of the groups at the top of the unified hierarchy below sys, which count for all groups below them, also
 // for those that are gone (docs.kernel.org/admin-guide/cgroup-v2, "Memory Interface Files"). oom_kill counts a kill for
-// want of the host's memory too, so that no more count than the limit was reached, but where whole groups are killed.
+// want of the host's memory too, so that no more count than the limit was reached, but where whole groups are killed. Of the
+// first version of control groups it reads memory.oom_control and memory.failcnt of each group, which go with the group.
 func LimitKills(sys string) (int64, error) {
 	top := filepath.Join(sys, "fs", "cgroup")
 	d, err := os.Open(top)
@@ -29,7 +32,7 @@ func LimitKills(sys string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sum, read := int64(0), false
+	sum, read := limitKillsOf1(filepath.Join(top, "memory"))
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -50,9 +53,35 @@ func LimitKills(sys string) (int64, error) {
 		sum += killed
 	}
 	if !read {
-		return 0, fmt.Errorf("no control group below %s has memory.events: %w", top, fs.ErrNotExist)
+		return 0, fmt.Errorf("no control group below %s has memory.events or memory.oom_control: %w", top, fs.ErrNotExist)
 	}
 	return sum, nil
+}
+
+// limitKillsOf1 adds up the groups of a hierarchy of the first version (docs.kernel.org/admin-guide/cgroup-v1/memory). A group
+// that never failed to charge did not reach its limit.
+func limitKillsOf1(top string) (sum int64, read bool) {
+	groups := 0
+	_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() || path == top {
+			return nil // a group that is gone
+		}
+		if groups++; groups > maxGroups {
+			return filepath.SkipAll
+		}
+		control, err1 := head(filepath.Join(path, "memory.oom_control"))
+		failed, err2 := head(filepath.Join(path, "memory.failcnt"))
+		if err1 != nil || err2 != nil {
+			return nil
+		}
+		killed, err1 := labelledNumber(control, "oom_kill")
+		reached, err2 := strconv.ParseInt(strings.TrimSpace(string(failed)), 10, 64)
+		if err1 == nil && err2 == nil {
+			sum, read = sum+min(killed, reached), true
+		}
+		return nil
+	})
+	return sum, read
 }
 
 func head(path string) ([]byte, error) {

@@ -29,3 +29,32 @@ func TestLimitKillsAreThoseOfControlGroups(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// TestLimitKillsOfTheFirstVersion: a group tells of its own kills only, and those of a group that never reached its limit are
+// the host's.
+func TestLimitKillsOfTheFirstVersion(t *testing.T) {
+	sys := t.TempDir()
+	write := func(group, control, failed string) {
+		t.Helper()
+		dir := filepath.Join(sys, "fs", "cgroup", "memory", group)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"memory.oom_control": control, "memory.failcnt": failed} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("docker", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", "0\n")
+	if n, err := LimitKills(sys); err != nil || n != 0 {
+		t.Errorf("%d, %v: no kill is known to be none", n, err)
+	}
+	write("docker/c1", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "812\n")
+	write("docker/c2", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "0\n")
+	write("kubepods/burstable/p1", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", "40\n")
+	write("old", "oom_kill_disable 0\nunder_oom 0\n", "9\n") // kernels before 4.13 count no kills
+	if n, err := LimitKills(sys); err != nil || n != 4 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
