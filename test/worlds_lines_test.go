@@ -148,3 +148,68 @@ func quietBlips() []world {
 		}},
 	}
 }
+
+const clocks = "a clock that is set, and a machine that sleeps, are no news"
+
+// sets sets the clock of the machine, on which the server runs too.
+func (s *worldSite) sets(at, by time.Duration) {
+	s.at(at, func() { s.set += by; s.skew += by })
+}
+
+// sleeps lets the machine sleep: its wall clock jumps when it wakes, and the clock of the process stood still.
+func (s *worldSite) sleeps(at, long time.Duration) {
+	s.at(at, func() { s.clock = s.clock.Add(long); s.slept += long })
+}
+
+// quietClocks are ordinary days on which a clock jumps.
+func quietClocks() []world {
+	day := func(name string, jump func(*worldSite)) world {
+		return world{name: name, proves: clocks, reads: "helix docker logs", lasts: 25 * min1, make: func(s *worldSite) {
+			for i, x := range s.fleet(8, "s") {
+				if i < 3 {
+					s.container([]string{"a1", "b2", "c3"}[i], x.ID)
+				}
+			}
+			s.every(0, 10*hour, min1, func() { s.writes(40, "s-1", "slow step") })
+			jump(s)
+		}}
+	}
+	return []world{
+		day("a laptop that sleeps for eight hours", func(s *worldSite) { s.sleeps(5*min1, 8*hour) }),
+		day("a clock that is set back by two minutes", func(s *worldSite) { s.sets(5*min1, -2*min1) }),
+		day("a clock that is set ahead by two minutes", func(s *worldSite) { s.sets(5*min1, 2*min1) }),
+	}
+}
+
+// clockTroubles are troubles that a jump of the clock must not hide.
+func clockTroubles() []world {
+	fails := func(name string, jump func(*worldSite)) world {
+		return world{name: name, proves: "a jump of the clock hides no trouble", lasts: 16 * min1, finds: []string{"^failed-too-long critical firing helix"}, make: func(s *worldSite) {
+			of := s.fleet(8, "s")
+			s.at(2*min1, func() { all(of[:4], s.fails("WorkspaceFailedError: read ECONNRESET")) })
+			jump(s)
+		}}
+	}
+	return []world{
+		fails("failures on a laptop that sleeps", func(s *worldSite) { s.sleeps(5*min1, 8*hour) }),
+		fails("failures while the clock is set back", func(s *worldSite) { s.sets(5*min1, -2*min1) }),
+		fails("failures while the clock is set ahead", func(s *worldSite) { s.sets(5*min1, 2*min1) }),
+		{name: "a flood whose log is rotated by renaming", proves: "a rotation hides no flood", reads: "helix logs", lasts: 8 * min1, finds: []string{"^audit-saturation warning firing"}, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
+			s.every(2*min1, 8*min1, min1, s.rotate)
+		}},
+		{name: "a flood whose log is copied and truncated", proves: "a rotation hides no flood", reads: "helix logs", lasts: 8 * min1, finds: []string{"^audit-saturation warning firing"}, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
+			s.every(2*min1, 8*min1, min1, s.truncate)
+		}},
+	}
+}
+
+// floods writes rejected commands of one session.
+func (s *worldSite) floods(n int) {
+	for range n * 5 {
+		s.writes(40, "s-1", "workspace tool: shell metacharacter rejected", "workspace", `"box"`, "command", `"ls; id"`)
+	}
+}

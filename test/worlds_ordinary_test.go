@@ -9,7 +9,7 @@ import (
 // ordinaryWorlds are situations that every installation meets. None of them may raise a warning or worse.
 func ordinaryWorlds() []world {
 	return slices.Concat(quietHosts(), quietCounters(), quietStarts(), quietLines(), quietBlips(), quietFleets(), quietOld(), quietNames(), quietEngines(),
-		quietFiles(), quietSources(), quietLists(), quietCron())
+		quietClocks(), quietFiles(), quietSources(), quietLists(), quietCron())
 }
 
 const (

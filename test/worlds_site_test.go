@@ -37,15 +37,16 @@ type worldSite struct {
 	saved    string   // what the file of references holds
 	log      *os.File
 
-	noDate  bool
-	date    time.Time // the Date of all answers; zero: the present
-	age     string    // header Age
-	answers map[string]worldAnswer
-	docker  http.HandlerFunc // in the place of the engine, nil: nothing is
-	refuse  int              // status of every answer of the agent server, 0: none
-	skew    time.Duration
-	runs    time.Time // its clock goes on by itself since then; zero: it does not
-	told    int       // answers so far that took the place of a route's
+	noDate     bool
+	date       time.Time // the Date of all answers; zero: the present
+	age        string    // header Age
+	answers    map[string]worldAnswer
+	docker     http.HandlerFunc // in the place of the engine, nil: nothing is
+	refuse     int              // status of every answer of the agent server, 0: none
+	skew       time.Duration
+	set, slept time.Duration // by how much the console's wall clock was set, and how long its machine slept
+	runs       time.Time     // its clock goes on by itself since then; zero: it does not
+	told       int           // answers so far that took the place of a route's
 }
 
 // worldAnswer takes the place of what a route would answer. Delay holds it back, in the machine's time.
@@ -119,9 +120,9 @@ func (s *worldSite) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.runs.IsZero() {
-		return s.clock
+		return s.clock.Add(s.set)
 	}
-	return s.clock.Add(time.Since(s.runs))
+	return s.clock.Add(s.set + time.Since(s.runs))
 }
 
 // ms is a moment before now, as the framework writes it by the server's clock.

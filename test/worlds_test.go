@@ -85,10 +85,11 @@ func (s *worldSite) configuration(w world) string {
 func (s *worldSite) console(config, state string) *app.Station {
 	s.t.Helper()
 	p := testProgram(s.now)
-	began := s.now()
-	p.Mono = func() time.Duration { return s.now().Sub(began) }
+	steady := func() time.Time { return s.now().Add(-s.set) } // what nobody can set
+	began := steady().Add(-s.slept)
+	p.Mono = func() time.Duration { return steady().Add(-s.slept).Sub(began) }
 	p.ReadClock = func() alerts.ClockReading {
-		return alerts.ClockReading{Wall: s.now(), Boot: "boot", SinceBoot: s.now().Sub(worldStart.Add(-40 * 24 * time.Hour))}
+		return alerts.ClockReading{Wall: s.now(), Boot: "boot", SinceBoot: steady().Sub(worldStart.Add(-40 * 24 * time.Hour))}
 	}
 	p.Kinds = slices.Clone(p.Kinds)
 	for i, k := range p.Kinds {

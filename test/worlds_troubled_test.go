@@ -8,7 +8,7 @@ import (
 
 // troubledWorlds are troubles that a console has to name.
 func troubledWorlds() []world {
-	return slices.Concat(lostSources(), troubledLists(), lostWorkspaces(), failingWorkspaces(), brokenEngines(), brokenHosts(), brokenAgents(), brokenNames(), notedWorlds(), troubledCron())
+	return slices.Concat(lostSources(), troubledLists(), lostWorkspaces(), failingWorkspaces(), brokenEngines(), brokenHosts(), brokenAgents(), brokenNames(), clockTroubles(), notedWorlds(), troubledCron())
 }
 
 const (
