@@ -147,7 +147,7 @@ type UncertainError struct{ Err error }
 
 // Error says why the outcome is unknown.
 func (e *UncertainError) Error() string {
-	return "sent, but what became of it is not known: " + e.Err.Error()
+	return "sent, but its result is not known: " + e.Err.Error()
 }
 
 // Unwrap returns the cause.

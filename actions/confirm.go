@@ -30,7 +30,7 @@ func (c Confirmed) Plan() *Plan { return c.plan }
 // Why a gesture does not confirm.
 var (
 	ErrTooEarly = errors.New("the dialog has only just appeared: read it, then confirm")
-	ErrExpired  = errors.New("the plan is older than 60 s: it has to be made anew")
+	ErrExpired  = errors.New("the plan is older than 60 s: make a new one")
 	ErrTwice    = errors.New("press the key of the verb twice")
 )
 
@@ -192,7 +192,7 @@ func (c *Confirming) confirm(now time.Time) (Confirmed, error) {
 func confirm(p *Plan, now time.Time) (Confirmed, error) {
 	switch open := p.Open(); {
 	case !p.intact():
-		return Confirmed{}, errors.New("the plan is not what its digest says: make it anew")
+		return Confirmed{}, errors.New("the plan is not what its digest says: make a new one")
 	case p.Expired(now):
 		return Confirmed{}, ErrExpired
 	case len(open) > 0:

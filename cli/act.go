@@ -164,7 +164,7 @@ func (p *Program) doCommand(s *shared) *cobra.Command {
 // actingCommands are the commands that can change something.
 func (p *Program) actingCommands(s *shared) []*cobra.Command {
 	return []*cobra.Command{
-		p.verbCommand(s, actions.Reset, "Reset failed workspaces, so that they open anew"),
+		p.verbCommand(s, actions.Reset, "Reset failed workspaces, so that they open again"),
 		p.verbCommand(s, actions.Destroy, "Destroy sandboxes"),
 		p.verbCommand(s, actions.Stop, "Stop sandboxes; their files stay"),
 		p.verbCommand(s, actions.Pause, "Freeze sandboxes until they are resumed"),

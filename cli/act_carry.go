@@ -110,7 +110,7 @@ func (p *Program) follow(ctx context.Context, o *actions.Operator) actions.Progr
 			defer t.Stop()
 			limit = t.C
 		case <-limit:
-			p.notice("the target under way has not finished within %s; nobody knows what became of it", backend.Age(longestEnd))
+			p.notice("the target under way has not finished within %s; its result is not known", backend.Age(longestEnd))
 			return run.Progress()
 		}
 	}

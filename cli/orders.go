@@ -85,7 +85,7 @@ func (p *Program) ackCommand(s *shared) *cobra.Command {
 	back := false
 	cmd := &cobra.Command{
 		Use:   "ack ID",
-		Short: "Take an alert, so that others know that somebody is on it",
+		Short: "Take an alert, so that others know that you work on it",
 		Long: `Take the alert with this id, as get alerts -o wide and check print it.
 
 It is known on this host only, to every sandglass with the same state directory.

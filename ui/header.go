@@ -22,7 +22,7 @@ func unfinished(w int, t *theme.Theme, plans []backend.Safe) []string {
 		}
 	}
 	if len(out) > 0 {
-		out = append(out, kit.NewLine(t, w).Put(theme.Dim, " read what became of its targets before anything is done again; esc: read").String())
+		out = append(out, kit.NewLine(t, w).Put(theme.Dim, " check each target before you act again; esc: read").String())
 	}
 	return out
 }
@@ -48,6 +48,7 @@ func wordings() []wording {
 		{name: true, counts: true, states: true},
 		{name: true, counts: true, pending: true},
 		{name: true, pending: true},
+		{pending: true},
 		{name: true},
 		{tight: true},
 	}

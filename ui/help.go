@@ -121,6 +121,6 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 	}
 	words("Short words", [2]string{"ws se sb", "workspaces, sessions, sandboxes"}, [2]string{"td ho so", "scratch directories, hosts, sources"},
 		[2]string{"40m+ <41m", "for at least, for at most that long: what is known about the beginning"},
-		[2]string{"blind 1", "so many rules lack what they read on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; nobody could read it"})
+		[2]string{"1 not evaluated", "so many rules lack an input on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; could not be read"})
 	return out
 }

@@ -68,7 +68,7 @@ func (x *scope) order(in keys.Intent) reply {
 		return f.open(1)
 	}
 	if a.Acknowledged == nil {
-		return reply{Say: "nobody has taken " + a.Rule}
+		return reply{Say: a.Rule + " is not acknowledged"}
 	}
 	return reply{Cmd: func() tea.Msg {
 		_, err := orders.Unacknowledge(a.ID, owner)

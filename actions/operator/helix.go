@@ -50,7 +50,7 @@ func (o *HelixOptions) check(opts backend.Options) error {
 
 func resetSpec() actions.Spec {
 	return actions.Spec{Verb: actions.Reset, Of: backend.KindWorkspace, Title: "reset",
-		Effect:  "the registry forgets the failure and opens the workspace anew at its next use",
+		Effect:  "the registry forgets the failure and opens the workspace again at its next use",
 		Gesture: actions.GestureYes, Cap: actions.CapAbsolute}
 }
 

@@ -95,9 +95,9 @@ func departed(t actions.Target, issued time.Time, s *fleet.State) actions.Verdic
 	if v := actions.Gone(t, issued, s); v.Result != actions.ResultVerified {
 		return v
 	}
-	why := backend.Text("it ended, so nobody can tell")
+	why := backend.Text("it ended, so the result is not known")
 	if t.Key.Kind == backend.KindWorkspace {
-		why = backend.Text("its session closed it or ended, so nobody can tell")
+		why = backend.Text("its session closed it or ended, so the result is not known")
 	}
 	return actions.Verdict{Result: actions.ResultEnded, Why: why}
 }
@@ -115,7 +115,7 @@ func (v verifier) success(t actions.Target, issued time.Time, w *backend.Workspa
 	attempt, tried := w.LastAttemptAt.Get()
 	switch {
 	case !tried:
-		return accepted("it is still failed, and nobody knows whether it was tried again")
+		return accepted("it is still failed; whether it was tried again is not known")
 	case attempt.Before(issued.Truncate(registryTick)) || !attempt.After(t.CauseSeen):
 		return accepted("it is still failed and was not tried again yet")
 	case v.cause(w) == t.Cause:

@@ -316,7 +316,7 @@ func (r *agentOOM) tell(env *alerts.Env, series []backend.Series, m alerts.Measu
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the kernel killed %s for lack of memory meanwhile", plural(kills, "process")), Value: backend.Known(float64(kills)), Unit: "processes", Source: v.Source, At: now})
 	}
 	if starts > 0 {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the agent's process started anew %s in %s", plural(starts, "time"), text(r.over)), Value: backend.Known(float64(starts)), Unit: "starts", Source: v.Source, At: now})
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("the agent's process restarted %s in %s", plural(starts, "time"), text(r.over)), Value: backend.Known(float64(starts)), Unit: "starts", Source: v.Source, At: now})
 	}
 	v.Evidence = append(v.Evidence, n.Before...)
 }

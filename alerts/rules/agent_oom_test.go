@@ -68,7 +68,7 @@ func TestAgentOOMByTheKernelAndTheProcessStart(t *testing.T) {
 	s.pass(20 * time.Second)
 	restarted(s)
 	a := s.look().want(agentRule, alerts.StateFiring)
-	wantEvidence(t, a, "the kernel killed 1 process for lack of memory", "started anew 1 time in 15m")
+	wantEvidence(t, a, "the kernel killed 1 process for lack of memory", "restarted 1 time in 15m")
 	s.lines(backend.MetricAgentOOM, "", 0, "")
 	s.restart()
 	s.after(time.Second).want(agentRule, alerts.StateFiring)

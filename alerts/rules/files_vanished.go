@@ -122,7 +122,7 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 		l.why = backend.Text("after sleep they may be lost: sources disagree; a look into the sandbox would tell, and wakes it")
 	case provider == "":
 		l.suspected, l.cause = true, backend.Text("opened afresh: its files may be gone")
-		l.why = backend.Text("whether files outlive that depends on the provider, which nobody names")
+		l.why = backend.Text("the provider decides whether files survive this, and its name is not known")
 	default:
 		l.suspected, l.cause = true, backend.Textf("provider %s was opened afresh: its files may be gone", backend.Clean(provider, 60))
 		l.why = backend.Textf("what provider %s keeps is not documented", backend.Clean(provider, 60))

@@ -64,7 +64,7 @@ func TestVanishedWeighsTheProvider(t *testing.T) {
 		"cloudflare-sandbox":      {provider: "cloudflare-sandbox", state: alerts.StatePending, severity: alerts.SeverityWarning, says: "may be lost: sources disagree"},
 		"destroyOnClose":          {provider: "cloudflare-sandbox", destroys: true, state: alerts.StateFiring, severity: alerts.SeverityWarning, says: "the sandbox ended with its files"},
 		"cloudflare-filestore":    {provider: "cloudflare-filestore"},
-		"nobody names it":         {state: alerts.StatePending, severity: alerts.SeverityWarning, says: "which nobody names"},
+		"nobody names it":         {state: alerts.StatePending, severity: alerts.SeverityWarning, says: "its name is not known"},
 		"one of one's own":        {provider: "e2b", state: alerts.StatePending, severity: alerts.SeverityWarning, says: "what provider e2b keeps is not documented"},
 	} {
 		s := begin(t, vanishedRule)

@@ -13,7 +13,7 @@ import (
 // RestartOptions are the keys of `[rules.restart-storm]`.
 type RestartOptions struct {
 	Common
-	Opens      int              `toml:"opens" doc:"workspaces that must have been opened anew since the change"`
+	Opens      int              `toml:"opens" doc:"workspaces that must have opened again since the change"`
 	Sessions   int              `toml:"sessions" doc:"… and of how many sessions they must be: one that opens many is eager"`
 	Share      float64          `toml:"share" doc:"… and the share of all workspaces of the source that they must be (0 to 1)"`
 	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet, from which it is a storm and no smooth rollout (0 to 1)"`
@@ -199,7 +199,7 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 	v.Evidence = []alerts.Evidence{
 		{Text: backend.Textf("%s, at %s", n.Cause, env.Clock(n.At)), Source: h.Key.Source, At: env.Display(n.At)},
 		{
-			Text:  backend.Textf("%s of %s workspaces were opened anew since (alert from %d and %s %%)", number(peak[0]), number(peak[1]), r.opens, number(100*r.share)),
+			Text:  backend.Textf("%s of %s workspaces opened again since (alert from %d and %s %%)", number(peak[0]), number(peak[1]), r.opens, number(100*r.share)),
 			Value: backend.Known(peak[0]), Unit: "workspaces", Source: h.Key.Source, At: env.Display(n.Peak[0].At),
 		},
 		{

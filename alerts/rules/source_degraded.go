@@ -64,7 +64,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 		r.held(env, h, &v)
 	case since:
 		v.Cause = backend.Textf("its list lost half or more of its %s at once", backend.Clean(env.ListKind(h.Key.Source).Spec().Plural, 40))
-		tell("its list lost at least %d of %d %s since the last run, and nothing says what became of them", lost, of, backend.Clean(env.ListKind(h.Key.Source).Spec().Plural, 40))
+		tell("its list lost at least %d of %d %s since the last run, and where they went is not known", lost, of, backend.Clean(env.ListKind(h.Key.Source).Spec().Plural, 40))
 	case len(emptied) > 0:
 		v.Cause = (&fleet.Held{Kind: backend.KindWorkspace}).Cause()
 		r.reopen(env, emptySince, &v)

@@ -119,7 +119,7 @@ func (r *tmpdirOrphaned) Evidence(env *alerts.Env, a *alerts.Alert, oldest backe
 		least = "at least "
 	}
 	out := []alerts.Evidence{{
-		Text:  backend.Textf("%s that nobody uses, %s%s in all", plural(a.SubjectCount, "directory"), backend.Clean(least, 20), bytesText(total)),
+		Text:  backend.Textf("%s not in use, %s%s in all", plural(a.SubjectCount, "directory"), backend.Clean(least, 20), bytesText(total)),
 		Value: backend.Known(float64(a.SubjectCount)), Unit: "directories", Source: src, At: at,
 	}, {
 		Text: backend.Textf("%s: nothing in it changed since %s", t.Path, env.Clock(env.Time(&t.Meta, t.Newest))), Source: src, At: at,

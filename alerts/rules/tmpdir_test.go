@@ -188,7 +188,7 @@ func TestOrphanedWhenNoSessionCanOwnIt(t *testing.T) {
 	if a.SubjectCount != 2 || a.Runbook != "5" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "2 directories that nobody uses, 3 GB in all", "of 1 session that run the oldest began at 11:00:00Z")
+	wantEvidence(t, a, "2 directories not in use, 3 GB in all", "of 1 session that run the oldest began at 11:00:00Z")
 	s.pass(time.Minute)
 	s.dirGone("old1")
 	s.dirGone("old2")

@@ -184,7 +184,7 @@ func TestRestartStormFires(t *testing.T) {
 	if !strings.Contains(a.Cause.String(), "agent-eu restarted") || a.Runbook != "7" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "agent-eu restarted (14 of 14), at 12:10:00Z", "30 of 40 workspaces were opened anew since (alert from 10 and 30 %)", "12 of them do not work now")
+	wantEvidence(t, a, "agent-eu restarted (14 of 14), at 12:10:00Z", "30 of 40 workspaces opened again since (alert from 10 and 30 %)", "12 of them do not work now")
 	s.every(time.Minute, 8*time.Minute, nil).want(restartRule, alerts.StateFiring)
 	s.every(time.Minute, 2*time.Minute, nil).quiet(restartRule)
 }
@@ -275,7 +275,7 @@ func TestRestartStormColdStartFromAProcessStartAndFromAttempts(t *testing.T) {
 			s.happened = append(s.happened, backend.Event{Kind: backend.EventChange, At: s.wall.Add(-2 * time.Minute), Source: "prom", Name: "process-started", Text: backend.Text("process started")})
 		}
 		a := s.look().want(restartRule, alerts.StateFiring)
-		wantEvidence(t, a, map[bool]string{true: "process started", false: "many sessions started together"}[processStart], "20 of 20 workspaces were opened anew")
+		wantEvidence(t, a, map[bool]string{true: "process started", false: "many sessions started together"}[processStart], "20 of 20 workspaces opened again")
 	}
 }
 

@@ -154,7 +154,7 @@ func (s *subjectView) sameSession() []*backend.Workspace {
 
 // agentRestarted asks whether the agent's process started again, as it does after it ran out of memory.
 func (s *subjectView) agentRestarted() Check {
-	q := question{"restarted", "Did the agent's process start anew?", "process_start_time_seconds on a metrics page, or change events"}
+	q := question{"restarted", "Did the agent's process restart?", "process_start_time_seconds on a metrics page, or change events"}
 	e := s.event(time.Hour, func(e *backend.Event) bool {
 		return e.Kind == backend.EventChange && (e.Name == "process-restarted" || e.Name == "boot") && s.speaksHere(e.Source)
 	})
@@ -196,7 +196,7 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	case d.is("agent-oom") && d.is("memory"):
 		d.conclude("The agent ran out of memory, which grew step by step: what is kept open adds up, one large file does not do that. No reading tells what it was.")
 	case d.is("agent-oom"):
-		d.conclude("The agent ran out of memory; what filled it no reading tells.")
+		d.conclude("The agent ran out of memory; what filled it is not known yet.")
 	case d.is("memory"):
 		d.deny("No reading shows that the agent ran out of memory, but what it uses grows.")
 	default:

@@ -52,7 +52,7 @@ func (s *subjectView) container(q question, is func(*backend.Sandbox) (backend.S
 	case fine != nil && len(s.sandboxes) == 1:
 		return s.aged(q, fine, q.no(s.from(&fine.Meta), "%s %s", fine.Name, backend.Text(not)))
 	case fine != nil:
-		return q.unsure("none of the %d containers that are listed shows it", len(s.sandboxes))
+		return q.unsure("the %d listed containers do not show it", len(s.sandboxes))
 	}
 	return q.unsure("no container of this subject is listed")
 }

@@ -122,7 +122,7 @@ func (s *subjectView) stayEvicted() Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
-	return s.settle(q.no(s.newest(), "none of %s is evicted", plural(len(s.workspaces), "workspace")), q)
+	return s.settle(q.no(s.newest(), "no eviction among %s", plural(len(s.workspaces), "workspace")), q)
 }
 
 // counted writes what a window counted, over the span that was watched; empty where no source counts it.
@@ -272,7 +272,7 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 		d.NoReset = backend.Text("a storm alert is pending; a reset adds opens")
 	}
 	if storm {
-		d.dont("Don't reset now: each reset adds an open to the queue that is already too long.")
+		d.dont("Don't reset now: each reset adds an open to the queue.")
 	}
 	d.dont("Don't restart the agents: a restart opens every workspace at once.")
 }
@@ -282,7 +282,7 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers; every retry asks again.")
-		d.do("Bound opens to max_instances, per session (workspaceMaxConcurrentOpens) and per provider (maxGlobalConcurrentOpens); free instances that no session uses.")
+		d.do("Free unused instances. Limit opens to max_instances: workspaceMaxConcurrentOpens per session, maxGlobalConcurrentOpens per provider.")
 	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")
 		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")

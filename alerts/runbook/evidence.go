@@ -281,7 +281,7 @@ func (s *subjectView) sandboxOOM() Check {
 		return q.unsure("%s ended with exit code %d, which is a kill; whether memory was the reason its engine does not say", killed.Name, exitKilled)
 	}
 	if known > 0 {
-		return q.no(s.from(&s.sandboxes[0].Meta), "none of %s was killed for memory", plural(known, "sandbox"))
+		return q.no(s.from(&s.sandboxes[0].Meta), "the engine reports no OOM kill for %s", plural(known, "sandbox"))
 	}
 	return q.unsure("no sandbox of this subject is listed")
 }

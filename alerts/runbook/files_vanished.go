@@ -281,7 +281,7 @@ func (s *subjectView) replaced() Check {
 	for _, w := range s.workspaces {
 		for _, c := range w.History {
 			if strings.EqualFold(c.Status.String(), "evicted") && w.Class != backend.ClassEvicted {
-				return q.yes(s.from(&w.Meta), "%s was evicted at %s and has been resolved anew since", w.Key.Safe(), hourOf(c.At))
+				return q.yes(s.from(&w.Meta), "%s was evicted at %s and was resolved again since", w.Key.Safe(), hourOf(c.At))
 			}
 		}
 	}
@@ -307,7 +307,7 @@ func (s *subjectView) closedBetween() Check {
 			closed, fact, o = true, backend.Textf("%s is reported closed", w.Key.Safe()), s.from(&w.Meta)
 		case again && !closed:
 			closed, o = true, s.from(&w.Meta)
-			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more, and its session began anew at %s",
+			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more, and its session began again at %s",
 				w.Key.Safe(), hourOf(w.LostSuccess), hourOf(began))
 		case !w.LostSuccess.IsZero() && !closed:
 			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more; whether it was closed or its process began anew the start of its session would tell",

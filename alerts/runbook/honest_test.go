@@ -252,8 +252,8 @@ func TestWhoCleaned(t *testing.T) {
 		"it waits": {world{workspaces: lost, hosts: []*backend.Host{host(func(h *backend.Host) {
 			h.Roots[0].Waiting = []backend.Waiting{{Key: tmp, Path: backend.Text("/tmp/helix-ws-Ab12cd"), Moved: before(time.Minute), Due: now.Add(14 * time.Minute)}}
 		})}}, "can be put back until 12:14Z"},
-		"another was cleaned": {world{workspaces: lost, events: []backend.Event{event(backend.EventAction, "clean", other, time.Hour, "clean verified: set aside")}}, "cleaner of the host"},
-		"it failed":           {world{workspaces: lost, events: []backend.Event{event(backend.EventAction, "clean", tmp, time.Hour, "clean failed: busy")}}, "cleaner of the host"},
+		"another was cleaned": {world{workspaces: lost, events: []backend.Event{event(backend.EventAction, "clean", other, time.Hour, "clean verified: set aside")}}, "clean-up job of the host"},
+		"it failed":           {world{workspaces: lost, events: []backend.Event{event(backend.EventAction, "clean", tmp, time.Hour, "clean failed: busy")}}, "clean-up job of the host"},
 	}
 	for name, c := range cases {
 		d := c.world.diagnose("2", wsKey("s1", "box"))

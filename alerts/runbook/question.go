@@ -50,7 +50,7 @@ func (s *subjectView) settle(c Check, q question) Check {
 	}
 	c.Mark = CannotTell
 	c.Fact = backend.Textf("%s, but these values are old: %s", c.Fact, s.old)
-	c.WouldTell = backend.Textf("%s, read anew", backend.Text(q.needs))
+	c.WouldTell = backend.Textf("%s, read again", backend.Text(q.needs))
 	return c
 }
 
@@ -96,15 +96,15 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 	case s.running > 0:
 		return q.unsure("%s on and %s no error so far", backend.Counted(s.running, "attempt runs", "attempts run"), backend.Clean(gives(s.running), 8))
 	case s.unread > 0:
-		return q.unsure("none of the first %s names it, %d more were not searched", plural(total, "error"), s.unread)
+		return q.unsure("the first %s do not name it; %d more were not searched", plural(total, "error"), s.unread)
 	case total == 1 && silent == 1:
 		return q.unsure("the error matches no known reason: %s", s.errors[0].text)
 	case silent > 0:
-		return q.unsure("none of %s names it; %d of them match no known reason", plural(total, "error"), silent)
+		return q.unsure("%s do not name it; %d of them match no known reason", plural(total, "error"), silent)
 	case total == 1:
 		return s.settle(q.no(s.errors[0].from, "%s reports another reason: %s", s.errors[0].who, s.errors[0].text), q)
 	case total > 0:
-		return s.settle(q.no(s.errors[0].from, "each of %s names another reason", plural(total, "error")), q)
+		return s.settle(q.no(s.errors[0].from, "%s name other reasons", plural(total, "error")), q)
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}

@@ -176,7 +176,7 @@ func (r Release) check(q question, round int) Check {
 	case round == 5 && r.Unmitigated:
 		return q.yes(o, "%s", proof)
 	case len(r.Declared) > 0:
-		return q.unsure("declared: %s; which round that is nobody states", backend.Join(r.Declared, ", "))
+		return q.unsure("declared: %s; its round is not known", backend.Join(r.Declared, ", "))
 	case len(r.Proof) > 0:
 		return q.unsure("%s", proof)
 	}

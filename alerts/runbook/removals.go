@@ -11,7 +11,7 @@ import (
 
 // cleaned asks whether a directory or a sandbox was removed, and by whom.
 func (s *subjectView) cleaned() Check {
-	q := question{"cleaned", "Did somebody remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
+	q := question{"cleaned", "Did a person or a job remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
 	if w, h := s.waiting(); w != nil {
 		return q.yes(s.from(&h.Meta), "through Sandglass: %s was set aside %s ago, and can be put back until %s", w.Path, backend.Age(s.now.Sub(w.Moved)), hourOf(w.Due))
 	}
@@ -23,11 +23,11 @@ func (s *subjectView) cleaned() Check {
 	case e.Kind == backend.EventAction:
 		return q.yes(origin{e.Source, e.At}, "through Sandglass: %s", e.Text)
 	default:
-		return q.yes(origin{e.Source, e.At}, "by the platform or somebody at it: %s", e.Text)
+		return q.yes(origin{e.Source, e.At}, "by the platform or a person: %s", e.Text)
 	}
 	if h := s.delivers(backend.InputTmpdirs); h != nil {
 		if x := s.missed(); x != nil {
-			return q.yes(x.from, "by a cleaner of the host (systemd-tmpfiles, tmpreaper or a find job), nobody noted which: %s", x.text)
+			return q.yes(x.from, "by a clean-up job of the host (systemd-tmpfiles, tmpreaper or find): %s", x.text)
 		}
 		if n := s.mountedDirs(); n > 0 {
 			return q.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")

@@ -170,7 +170,7 @@ func (s *subjectView) kept() Check {
 	q := question{"kept", "Is it kept on purpose?", "shareAcrossSessions in a declaration, keepAlive or pause_on_exit in a stored reference, or a keep-alive label"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxPaused {
-			return q.yes(s.from(&sb.Meta), "%s is paused, which somebody did", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s is paused by hand", sb.Name)
 		}
 		switch by, f := alerts.KeptOnPurpose(s.State, sb); by {
 		case nil:
@@ -199,7 +199,7 @@ func (s *subjectView) otherUsers() Check {
 	q := question{"other-users", "Does another session use it?", "the sandbox id of each workspace, in the aggregate route or in a declaration"}
 	ids := s.resourceIDs()
 	if len(ids) == 0 {
-		return q.unsure("its id is in no reading of workspaces")
+		return q.unsure("no workspace names its id")
 	}
 	for w := range s.State.Workspaces.All() {
 		if ids[w.ProviderID] && w.Key.Parent != s.sessionID {
@@ -280,12 +280,12 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.dont("Don't destroy it for one session's sake.")
 	case d.is("kept"):
 		d.conclude("It is kept on purpose.")
-		d.do("Ask its owner whether it is still wanted; end it by hand when not.")
+		d.do("Ask the session's owner if it is still needed; if not, end it by hand.")
 		d.dont("Don't call it a leak: nothing failed.")
 	case d.is("awaiting-sleep"):
 		d.conclude("It waits to fall asleep, which ends most of the cost by itself.")
 		d.do("Lower sleepAfter if that wait costs too much.")
-		d.dont("Don't touch it meanwhile: every request to it starts the wait anew.")
+		d.dont("Don't touch it meanwhile: every request restarts the wait.")
 	case d.is("close-timeout"):
 		d.conclude("Its close ran over the deadline (%s unless set) and was given up: it is leaked.", spanText(defaultCloseTimeout))
 		d.do("Destroy it, then find out why destroy takes longer than closeTimeoutMs.")
@@ -305,7 +305,7 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	case d.is("over") && d.is("up") && d.Mark("awaiting-sleep") == CannotTell:
 		d.conclude("Its session is over; whether it only waits to fall asleep cannot be told.")
 		d.do("Look again when its idle time must have passed; declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
-		d.dont("Don't destroy it before that, unless nobody needs its files.")
+		d.dont("Don't destroy it before that if its files are still needed.")
 	case d.is("over") && d.is("up"):
 		d.conclude("Its session is over and nothing was told to end it.")
 		d.do("Destroy it after a look at what is in it; set destroyOnClose for one-shot runs.")

@@ -38,7 +38,7 @@ func sourceEndings() []ending {
 		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew or correct the token or the key in its table of the configuration.", dont: "Don't take its held alerts for resolved."},
 		{any: []string{"throttled"}, conclude: "It gets too many requests", quotes: true, do: "Lengthen its interval; see who else asks it.", dont: "Don't shorten its interval to see more."},
 		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask the address by hand and compare with what its kind expects: another route, a login page or a proxy answers.", dont: "Don't take its held alerts for resolved."},
-		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Ask its address from the machine of Sandglass; correct what the error names.", dont: "Don't take its held alerts for resolved: nothing reads them now."},
+		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Send a request to its address from this machine; fix what the error names.", dont: "Don't take its held alerts for resolved: nothing reads them now."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Look at the executor: it has to pass on publishWorkspaceRegistry (pitfall 9 of the framework's upgrade guide), and the route has to be the one that is configured.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times; see whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},

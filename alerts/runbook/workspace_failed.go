@@ -216,9 +216,9 @@ func (s *subjectView) sharedCause() Check {
 	if a := s.ledBy("failed-too-long", "hammered-and-failing", "error-burst", "capability-mismatch", "reset-loop"); a != nil {
 		switch {
 		case runsLong(a) && a.SubjectCount > 1:
-			return q.yes(origin{a.Source, a.Confirmed}, "%s have such an attempt; the reason likely lies outside any one of them", about(a))
+			return q.yes(origin{a.Source, a.Confirmed}, "%s have such an attempt; so look at what they share", about(a))
 		case a.SubjectCount > 1:
-			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; it likely lies outside any one of them", about(a))
+			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; so look at what they share", about(a))
 		}
 		if own.failing == 1 && same == 0 && len(own.by) > 0 {
 			return s.settle(q.no(s.newest(), "1 of %s of this source fails for this cause", plural(all.total, "workspace")), q)
@@ -232,7 +232,7 @@ func (s *subjectView) sharedCause() Check {
 	case s.wide && all.total > 1:
 		return s.settle(q.no(s.newest(), "%d of %d workspaces of this source fail, each for another cause", all.failing, all.total), q)
 	case same > 0:
-		return q.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: it likely lies outside this one", same, all.total)
+		return q.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: look at what they share", same, all.total)
 	case others > 0 && own.failing > 0 && len(own.by) == 0:
 		return q.unsure("%d others fail, and this one gives no error to compare", others)
 	case others > 0:
@@ -277,7 +277,7 @@ func (s *subjectView) failingByCause() failures {
 }
 
 const (
-	noRetry    backend.Literal = "Don't raise transientRetryAttempts: the error is permanent, retries only make failing slower."
+	noRetry    backend.Literal = "Don't raise transientRetryAttempts: retries only delay the failure."
 	stillWrong backend.Literal = "the configuration is still wrong"
 )
 
@@ -296,7 +296,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: s.otherRuntime(), dont: "Don't retry or reset: there is no registry that could open anything.",
 			noReset: "this runtime has no workspaces"},
 		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
-			do: "Free instances or raise max_instances first, bound opens to that number, then reset.", dont: "Don't reset before there is room: every reset asks for one more instance.",
+			do: "Free instances or raise max_instances; limit opens to that number; then reset.", dont: "Don't reset before there is room: a reset asks for an instance.",
 			noReset: "the instance limit is reached; a reset asks for one more"},
 		{any: []string{"snapshot"}, conclude: "Snapshots are declared, and the deployment cannot store them.",
 			do:   "Bind a backup bucket (backupR2Binding), or remove the capability snapshot; redeploy; then reset the failed entries.",
@@ -323,7 +323,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: "Make room on that file system (runbook 5); then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
 			noReset: "the file system is still full"},
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
-			do: "Check the image's name and tag, and the registry's access from where it is pulled; then reset the failed entries.", dont: "Don't reset before the image can be pulled: each open pulls it again.",
+			do: "Check the image's name and tag, and the registry's access from where it is pulled; then reset the failed entries.", dont: "Don't reset before the image can be pulled: the open fails again.",
 			noReset: "the image cannot be pulled or started yet"},
 		{any: []string{"engine"}, conclude: "The container engine does not answer.",
 			do: "Start the engine on its host and look why it stopped; then reset the failed entries.", dont: "Don't reset first: without the engine every open fails.",
@@ -341,10 +341,10 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: "Start a fresh session, and find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
 			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
 		{any: []string{"memory"}, conclude: "Its process was killed for lack of memory", quotes: true,
-			do: "See what ran in it; raise its memory limit, or bound that command.", dont: "Don't reset or start it again first: what needs more than the limit is killed again.",
+			do: "See what ran in it; raise its memory limit or limit that command.", dont: "Don't reset it first: it is killed at its limit again.",
 			noReset: "what needs more memory than the limit is killed again"},
 		{any: []string{"sandbox"}, conclude: "Its sandbox is in trouble", quotes: true,
-			do: "Repair the sandbox first: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails as long as the sandbox does.",
+			do: "Repair the sandbox first: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails while the sandbox is broken.",
 			noReset: "its sandbox does not work yet"},
 		{any: []string{"long-attempt"}, without: "failed", conclude: "Nothing has failed yet: an attempt runs longer than longest_operation.",
 			do:      "See what it does: an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",

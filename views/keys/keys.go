@@ -161,7 +161,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(SilenceTable, []string{"G", "end"}, Intent{Action: Bottom}, "", "the last", ""),
 		bind(SilenceTable, []string{"x"}, Intent{Action: Expire}, "end it", "end the silence under the cursor; asked for twice", ""),
 		bind(SilenceTable, []string{"esc", "left"}, Intent{Action: Back}, "back", "back to the table", ""),
-		bind(Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make it anew", ""),
+		bind(Plan, []string{"enter"}, Intent{Action: Accept}, "confirm", "with what was typed: go ahead; on an expired plan: make a new one", ""),
 		bind(Plan, []string{"down"}, Intent{Action: Down}, "", "one line down", ""),
 		bind(Plan, []string{"up"}, Intent{Action: Up}, "", "one line up", ""),
 		bind(Plan, []string{"pgdown"}, Intent{Action: PageDown}, "more", "one page down", ""),

@@ -135,7 +135,7 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 		put(theme.Warn, a.String())
 	}
 	for _, x := range d.Diff {
-		put(theme.Accent, "made anew: "+x.String())
+		put(theme.Accent, "a new plan: "+x.String())
 	}
 	put(theme.Dim, backend.Clean(p.Effect, 400).String())
 	if len(p.Targets) > 0 {
@@ -299,7 +299,7 @@ func (d *Dialog) prompt() (texts []string, input bool) {
 	case (len(p.Targets) == 0 || len(p.Open()) > 0 && len(words) == 0) && !hidden:
 		return []string{"esc leaves"}, false
 	case p.Expired(d.Now):
-		return []string{"the plan has expired; enter makes it anew, esc leaves", "expired; enter makes it anew"}, false
+		return []string{"the plan has expired; enter makes a new one, esc leaves", "expired; enter makes a new one"}, false
 	case len(words) > 0:
 		return []string{"type the words to go on, esc leaves:", "type the words:"}, true
 	case !d.Ready:

@@ -25,7 +25,7 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		_, local := f.Local[a.Rule]
 		p := Page{Question: q, Rule: a.Rule}
 		if stands(a) {
-			p.Why = "it stands for " + kit.Number(a.SubjectCount) + " with the same cause"
+			p.Why = "the first of " + kit.Number(a.SubjectCount) + " with the same cause"
 		}
 		return p, a.Runbook != "" || local
 	}

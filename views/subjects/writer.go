@@ -119,7 +119,7 @@ func (w *writer) read(m *backend.Meta) {
 	}
 	w.Field("source", spans...)
 	if why, stale := w.f.State.StaleWhy(m); stale {
-		w.tone("stale", theme.Warn, why.String()+". What stands here is the last that was read.")
+		w.tone("stale", theme.Warn, why.String()+". These are the values read last.")
 	}
 }
 
