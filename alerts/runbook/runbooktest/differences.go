@@ -80,6 +80,9 @@ func (p *page) spans() {
 	}
 }
 
+// more ends a list that is not told whole.
+var more = regexp.MustCompile(`; \d+ more`)
+
 // leads wants the alert, its cause, its subjects and its figures as the first fact.
 func (p *page) leads() {
 	a := p.alert
@@ -93,7 +96,7 @@ func (p *page) leads() {
 			told = p.Checks[i].Fact.String()
 		}
 	}
-	crowded := regexp.MustCompile(`; \d+ more`).MatchString(told)
+	crowded := more.MatchString(told)
 	switch {
 	case told == "":
 		p.say("the alert is not among the facts")
@@ -160,31 +163,39 @@ var (
 	evicted = regexp.MustCompile(`(\d+) of (\d+) workspaces? (is|are) evicted now|(\d+) of (\d+) are evicted now`)
 )
 
-// figures wants figures of the kinds that the alert measured to be those of the alert.
+// figures wants figures of the kinds that an alert measured to be those of an alert.
 func (p *page) figures() {
-	var own strings.Builder
-	for _, a := range p.board.Alerts {
-		for i := range a.Evidence {
-			own.WriteString(a.Evidence[i].Text.String() + " ")
-		}
-		own.WriteString(a.Cause.String() + " " + a.Why.String() + " ")
-	}
-	told := own.String()
+	told := ""
 	for i := range p.Checks {
 		c := &p.Checks[i]
 		for _, find := range []*regexp.Regexp{rate, evicted} {
-			if !find.MatchString(told) {
-				continue
-			}
 			for _, m := range find.FindAllStringSubmatch(limits.ReplaceAllString(c.Fact.String(), ""), -1) {
+				if told == "" { // few pages have such figures
+					told = toldBy(p.board)
+				}
+				if !find.MatchString(told) {
+					break
+				}
 				for _, n := range m[1:] {
-					if n != "" && strings.Trim(n, "isare") != "" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(n)+`\b`).MatchString(told) {
+					if n != "" && strings.Trim(n, "isare") != "" && !backend.HoldsWord(told, n) {
 						p.say("check %s has %q, which the alert does not: %s", c.Name, m[0], c.Fact)
 					}
 				}
 			}
 		}
 	}
+}
+
+// toldBy is what all alerts say.
+func toldBy(b *alerts.Board) string {
+	var out strings.Builder
+	for _, a := range b.Alerts {
+		for i := range a.Evidence {
+			out.WriteString(a.Evidence[i].Text.String() + " ")
+		}
+		out.WriteString(a.Cause.String() + " " + a.Why.String() + " ")
+	}
+	return out.String()
 }
 
 // unread is how facts say that something was not read.
