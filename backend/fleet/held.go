@@ -189,20 +189,15 @@ func (s *store) release(now time.Time) {
 // over is what says that a held entity ended: another source lists its session as over, or its sandboxes are gone. Empty:
 // nothing does.
 func (s *store) over(k backend.Key, h heldEntity) backend.Safe {
-	switch k.Kind {
-	case backend.KindSession:
-		if s.elsewhereOver(k) {
-			return backend.Text("another source says that it ended")
-		}
-		if h.machine && !s.runs(k.ID) {
-			return backend.Text("its sandboxes ended after its list left it out")
-		}
-	case backend.KindWorkspace:
+	switch {
+	case k.Kind == backend.KindSession && s.elsewhereOver(k):
+		return backend.Text("another source says that it ended")
+	case k.Kind == backend.KindSession && h.machine && !s.runs(k.ID):
+		return backend.Text("its sandboxes ended after its list left it out")
+	case k.Kind == backend.KindWorkspace:
 		return s.workspaceOver(k, h)
-	case backend.KindRef:
-		if !s.mayRun(k.Parent) {
-			return backend.Text("its session ended")
-		}
+	case k.Kind == backend.KindRef && !s.mayRun(k.Parent):
+		return backend.Text("its session ended")
 	}
 	return backend.Safe{}
 }

@@ -15,10 +15,9 @@ func Less(st *fleet.State, b *alerts.Board, a *alerts.Alert) (out []string) {
 	for i := range a.Subjects {
 		k := a.Subjects[i].Key
 		sources = append(sources, k.Source)
-		switch k.Kind {
-		case backend.KindSession:
+		if k.Kind == backend.KindSession {
 			sessions = append(sessions, k.ID)
-		case backend.KindWorkspace, backend.KindRef:
+		} else if k.Kind == backend.KindWorkspace || k.Kind == backend.KindRef {
 			sessions = append(sessions, k.Parent)
 		}
 	}
