@@ -16,7 +16,10 @@ func TestEveryPageIsLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
-	pages := []string{"README.md"}
+	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+	if words := len(strings.Fields(string(readme))); words > 1100 {
+		t.Errorf("README.md has %d words, at most 1,100 are read", words)
+	}
 	err = filepath.WalkDir("docs", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(p) != ".md" {
 			return err
