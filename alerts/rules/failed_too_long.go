@@ -58,53 +58,64 @@ func (r *failedTooLong) judge(env *alerts.Env, w *backend.Workspace, f facts, no
 	n, cause, fp := causeOf(env, w, note, withLogFailures(env, w, f, note, noted(f, note)), "failed without a lastError")
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: fp, Runbook: "1", Note: alerts.NoteOf(n), Detail: detail(w),
-		Bounds: alerts.Bounds{Earliest: r.earlier(env, w, n), Latest: n.proved()},
+		Bounds: alerts.Bounds{Latest: n.proved()},
 	}
+	early, dated := r.earlier(env, w, n)
+	v.Bounds.Earliest = early
 	if env.Names(cmp.Or(w.LastError, cause))&alerts.NamesSchema != 0 {
 		v.Runbook = "6"
 	}
 	describe(env, w, &v)
-	r.decide(env, n, &v)
+	r.decide(env, n, w.Key.Source, dated, &v)
 	return v
 }
 
 // earlier is the earliest moment at which it can have begun: the last success or a later reading without a failure; without either the start of its session, or
-// the moment it appeared under our eyes. Zero: unknown, which proves nothing.
-func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *failureRun) time.Time {
+// the moment it appeared under our eyes. Zero: unknown, which proves nothing. dated: the server says that it did not work since.
+func (r *failedTooLong) earlier(env *alerts.Env, w *backend.Workspace, n *failureRun) (at time.Time, dated bool) {
 	if at := n.earliest(); !at.IsZero() {
-		return at
+		return at, at.Equal(n.Success)
 	}
 	if s := env.SessionOf(w); s != nil {
 		if at := env.Time(&s.Meta, s.StartedAt); !at.IsZero() && !at.After(n.proved()) {
-			return at
+			return at, w.LastSuccessAt.IsNotApplicable()
 		}
 	}
 	if seen := env.Ours(w.FirstSeen); seen.After(env.Watching) && !seen.After(n.proved()) {
-		return seen
+		return seen, false
 	}
-	return time.Time{}
+	return time.Time{}, false
 }
 
-// decide says whether the bounds prove that it has failed for longer than `after`.
-func (r *failedTooLong) decide(env *alerts.Env, n *failureRun, v *alerts.Verdict) {
+// decide says whether the bounds prove that it has failed for longer than `after`. What only readings bound did not last
+// while the source was out.
+func (r *failedTooLong) decide(env *alerts.Env, n *failureRun, source string, dated bool, v *alerts.Verdict) {
+	lasted := func(since time.Time, dated bool) time.Duration {
+		if dated {
+			return env.Now.Sub(since)
+		}
+		return env.Watched(source, since)
+	}
 	early, late := v.Bounds.Earliest, v.Bounds.Latest
-	longer := !early.IsZero() && env.Now.Sub(early) >= r.after
+	most, least := lasted(early, dated), lasted(late, late.Equal(n.FirstAttempt))
+	longer := !early.IsZero() && most >= r.after
 	goesOn := n.Attempts >= 2 && n.LastAttempt.Sub(n.FirstAttempt) >= r.apart
 	v.Corroborable = longer
-	if env.Now.Sub(late) >= r.after || longer && goesOn {
+	if least >= r.after || longer && goesOn {
 		return
 	}
+	due := env.Now.Add(r.after - least)
 	v.Suspected = true
-	v.Recheck = late.Add(r.after)
+	v.Recheck = due
 	switch {
 	case longer:
 		v.Why = backend.Textf("one failed attempt is known, of %s: fires after another one at least %s later, when %d workspaces share the cause, or at %s",
-			env.Clock(late), text(r.apart), r.meta.Corroborate, env.Clock(late.Add(r.after)))
+			env.Clock(late), text(r.apart), r.meta.Corroborate, env.Clock(due))
 	case !early.IsZero():
-		v.Recheck = early.Add(r.after)
+		v.Recheck = earlierOf(due, env.Now.Add(r.after-most))
 		v.Why = backend.Textf("failed, not yet for %s: it last worked at %s", text(r.after), env.Clock(early))
 	default:
-		v.Why = backend.Textf("when it began is not known: fires at %s unless it succeeds", env.Clock(late.Add(r.after)))
+		v.Why = backend.Textf("when it began is not known: fires at %s unless it succeeds", env.Clock(due))
 	}
 	v.Recheck = soon(env, v.Recheck)
 }

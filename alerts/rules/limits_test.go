@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,11 +11,35 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// limits play each rule just below its main threshold, and exactly at it.
-var limits = []struct {
+// A limit plays a rule just below one of its thresholds, and exactly at it.
+type limit struct {
 	rule string
 	play func(t *testing.T, at bool) *story
-}{
+}
+
+// limits are the thresholds that decide whether a rule fires.
+var limits = slices.Concat(fleetLimits, causeLimits, sandboxLimits, lineLimits("tmpdir-close-failed", "persist-failed", "hydrate-failed"))
+
+// withoutLimit are the rules of which one fact decides, and which.
+var withoutLimit = map[string]string{
+	capabilityRule:  "the error text",
+	vanishedRule:    "a registry that was opened afresh, or a directory that is gone",
+	refRule:         "a reference and a container or version that disagree",
+	leakRule:        "two sessions in one place",
+	hostRestartRule: "a boot while it was watched",
+}
+
+// TestEveryRuleHasItsLimits holds that each rule is played at its limit, or named as one that has none.
+func TestEveryRuleHasItsLimits(t *testing.T) {
+	for _, k := range Kinds() {
+		_, none := withoutLimit[k.Name]
+		if played := slices.ContainsFunc(limits, func(l limit) bool { return l.rule == k.Name }); played == none {
+			t.Errorf("%s: played at a limit: %v; named as one without: %v", k.Name, played, none)
+		}
+	}
+}
+
+var fleetLimits = []limit{
 	{failedRule, func(t *testing.T, at bool) *story {
 		s := begin(t, failedRule)
 		s.reads("a/box", reading{state: "failed", err: quota, attempt: short(10*time.Minute, at), success: time.Hour})
@@ -94,6 +119,45 @@ var limits = []struct {
 	{pileupRule, func(t *testing.T, at bool) *story {
 		s := beginHost(t, pileupRule)
 		s.dirs(0, int(below(float64(defaultOf[*PileupOptions](t, pileupRule).Count), at)))
+		return s.look()
+	}},
+	{pileupRule, func(t *testing.T, at bool) *story {
+		s := beginPile(t)
+		s.dirs(0, 20)
+		s.look()
+		s.pass(time.Minute)
+		s.dirs(20, 20+int(below(float64(defaultOf[*PileupOptions](t, pileupRule).Growth), at)))
+		s.host(nil)
+		return s.look()
+	}},
+	{registryRule, func(t *testing.T, at bool) *story { // sessions that lost their registry
+		return lostRegistries(t, int(below(3, at)), 20, 2*time.Minute)
+	}},
+	{registryRule, func(t *testing.T, at bool) *story { // a tenth of those that run
+		return lostRegistries(t, int(below(4, at)), 40, 2*time.Minute)
+	}},
+	{registryRule, func(t *testing.T, at bool) *story { return lostRegistries(t, 3, 20, short(2*time.Minute, at)) }},
+	{staleRule, func(t *testing.T, at bool) *story {
+		s := begin(t, staleRule)
+		copies(s, short(15*time.Second, at), "Sat, 14 Mar 2026 12:00:00 GMT")
+		s.health("helix", func(h *fleet.SourceHealth) { h.BodyBy = "Age" })
+		return s.look()
+	}},
+	{degradedRule, func(t *testing.T, at bool) *story { // registries that a restarted framework opens again
+		s := begin(t, degradedRule)
+		s.health("helix", func(h *fleet.SourceHealth) {
+			h.Held = []fleet.Held{{Kind: backend.KindWorkspace, Lost: 20, Of: 20, Count: 20, Since: noon}}
+		})
+		return s.look().after(short(reopenWithin, at))
+	}},
+	{agentRule, func(t *testing.T, at bool) *story { // a kill by the kernel and a start that belong together
+		s := beginAgent(t)
+		s.look()
+		s.pass(time.Minute)
+		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](5) })
+		s.look()
+		s.pass(2*time.Minute + beyond(at))
+		s.happened = append(s.happened, backend.Event{Kind: backend.EventChange, At: s.wall, Source: "prom", Name: "process-restarted", Text: backend.Text("process restarted")})
 		return s.look()
 	}},
 	{orphanRule, func(t *testing.T, at bool) *story {

@@ -64,9 +64,13 @@ func hasRefs(env *alerts.Env, s *backend.Session) bool {
 func (r *registryNotPublished) judgeLost(env *alerts.Env, h *fleet.SourceHealth, known alerts.Known) alerts.Verdict {
 	var lost []backend.ID
 	var since time.Time
+	lasts := env.Now.Sub
+	if f := known.Finding(h.Key); f != alerts.StateFiring && f != alerts.StateHeld { // what it was seen to last
+		lasts = func(since time.Time) time.Duration { return env.Watched(h.Key.Source, since) }
+	}
 	for k, n := range known.All {
 		x := alerts.NoteAs[lostRegistryNote](n)
-		if x == nil || k.Kind != backend.KindSession || k.Source != h.Key.Source || env.Now.Sub(x.Since) < lostFor {
+		if x == nil || k.Kind != backend.KindSession || k.Source != h.Key.Source || lasts(x.Since) < lostFor {
 			continue
 		}
 		if s := env.State.Session(k); !x.Had && (s == nil || !hadRegistry(env, s)) {

@@ -110,7 +110,7 @@ func (r *sourceStale) copied(env *alerts.Env, h *fleet.SourceHealth, v *alerts.V
 	}
 	age, by := h.BodyAge, h.BodyBy
 	if n != nil && h.BodyDate != "" && n.Date == h.BodyDate {
-		if stood := env.Ours(h.LastOK).Sub(n.Dated).Round(time.Second); stood > age { // since a run before this one
+		if stood := env.Ours(h.LastOK).Sub(n.Dated).Truncate(time.Second); stood > age { // since a run before this one
 			age, by = stood, "Date"
 		}
 	}
