@@ -369,3 +369,33 @@ func TestLeakIsBlindWhereNothingNamesIds(t *testing.T) {
 		t.Errorf("before anything was read nobody knows: %v", s.board.Blind)
 	}
 }
+
+// TestVanishedDoesNotTrustAStaleList: an entry that was read before its source went out does not show that the directory is there.
+func TestVanishedDoesNotTrustAStaleList(t *testing.T) {
+	missing := "ENOENT: no such file or directory, chdir '/tmp/helix-ws-a1b2c3'"
+	for name, old := range map[string]func(*story, *backend.Tmpdir){
+		"the source is out":     func(s *story, _ *backend.Tmpdir) { s.down("scratch", "timeout") },
+		"the entry is stale":    func(_ *story, d *backend.Tmpdir) { d.Stale = true },
+		"the directory is read": nil,
+	} {
+		s := begin(t, vanishedRule)
+		s.source("scratch", backend.InputTmpdirs)
+		k := backend.Key{Kind: backend.KindTmpdir, Source: "scratch", Parent: backend.MustID("box-1"), ID: backend.MustID("1:2:/tmp/helix-ws-a1b2c3")}
+		d := &backend.Tmpdir{Meta: backend.Meta{Key: k, ReadAt: s.wall}, RawPath: backend.MustID("/tmp/helix-ws-a1b2c3")}
+		s.tmpdirs[k] = d
+		s.reads("a/box", reading{state: "open", attempt: time.Second, success: time.Second, provider: "local-bash"})
+		s.look()
+		s.pass(time.Minute)
+		if old != nil {
+			c := *d
+			old(s, &c)
+			s.tmpdirs[k] = &c
+			s.delta.Changed = append(s.delta.Changed, k)
+		}
+		s.reads("a/box", reading{state: "failed", err: missing, attempt: time.Second, success: time.Minute, provider: "local-bash"})
+		s.look()
+		if fires := len(s.alerts(vanishedRule)) == 1; fires != (old != nil) {
+			t.Errorf("%s: %s", name, summary(s.board))
+		}
+	}
+}

@@ -232,3 +232,38 @@ func TestExitedColdStartGapRestart(t *testing.T) {
 		t.Errorf("after a day it is %s", a.Severity)
 	}
 }
+
+// TestExitedAsksEachHome: two sources may list the session, and the first one cannot be read.
+func TestExitedAsksEachHome(t *testing.T) {
+	runs := func(x *backend.Session) { x.Running = backend.Known(true) }
+	in := func(source string, edit func(*backend.Session)) func(*backend.Session) {
+		return func(x *backend.Session) { x.Key.Source = source; edit(x) }
+	}
+	for name, first := range map[string]func(*story){
+		"its source is down":         func(s *story) { s.down("helix", "timeout") },
+		"its session cannot be read": func(s *story) { s.session("a", func(x *backend.Session) { runs(x); x.Stale = true }) },
+	} {
+		s := beginBoxes(t, exitedRule)
+		s.source("second", backend.InputSessions)
+		s.session("a", runs)
+		k := sessionKey("a")
+		other := *s.sessions[k]
+		in("second", runs)(&other)
+		s.sessions[other.Key] = &other
+		s.delta.Changed = append(s.delta.Changed, other.Key)
+		s.box("c1", "a", nil)
+		s.look()
+		s.pass(time.Second)
+		first(s)
+		s.box("c1", "a", crashed(s, 3, 0))
+		s.every(5*time.Second, 40*time.Second, func() {
+			x := other
+			x.ReadAt = s.wall
+			s.sessions[x.Key] = &x
+			s.delta.Changed = append(s.delta.Changed, x.Key)
+		})
+		if as := s.alerts(exitedRule); len(as) != 1 || as[0].State != alerts.StateFiring {
+			t.Errorf("%s, and the second source says that it runs: %s", name, summary(s.board))
+		}
+	}
+}
