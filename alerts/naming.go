@@ -61,8 +61,10 @@ var phrases = [...]phrase{
 	{naming: NamesStrict, any: []string{"unrecognized key", "unrecognized keys", "unrecognised key", "unknown field", "unexpected field"}, with: []string{"ref", "refs", "reference", "workspaceref"}},
 	{naming: NamesSnapshot, any: []string{"backupr2binding", "backup bucket"}, with: append([]string{"needs", "requires"}, absent[:]...)},
 	{naming: NamesSnapshot, any: []string{"snapshot", "snapshotter", "capabilities.snapshot"}, with: []string{"capability", "declared but", "requires", "needs"}},
-	{naming: NamesModule, any: []string{"capability", "capabilities", "module"}, with: append([]string{"mismatch", "declared but", "lacks"}, absent[:]...),
-		but: []string{"backupr2binding", "backup bucket"}}, // the provider has the module; its bucket is not bound
+	{naming: NamesModule, any: []string{"capability", "capabilities", "module", "modules"}, with: append([]string{"mismatch", "declared but", "lacks", "lacking", "not implement", "without", "not offer",
+		"not offered", "not have", "not has", "not expose", "not provide", "not provided", "not part of", "unimplemented", "unavailable"}, absent[:]...),
+		but: []string{"backupr2binding", "backup bucket", // the provider has the module; its bucket is not bound
+			"no module named", "cannot find module", "module not found", "module_not_found", "err_module_not_found", "cannot find package", "node_modules", "export named", "import", "kernel module"}}, // modules of a language
 	{naming: NamesModule, any: []string{"capability", "capabilities"}, with: []string{"unavailable", "not support", "refused"}, but: []string{"backupr2binding", "backup bucket"}},
 	{naming: NamesBinding, any: []string{"binding", "bindings", "backupr2binding", "env.", "env["}, with: append([]string{"unbound", "could not find", "cannot find", "not be found", "cannot be found"}, absent[:]...)},
 	{naming: NamesSQLite, any: []string{"new_sqlite_classes"}},
@@ -92,11 +94,16 @@ var phrases = [...]phrase{
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
 	{naming: NamesSharing, any: []string{"shareacrosssessions"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
-		"no container instance that can be provided", "no_container_instance_available", "too many instances", "too many containers", "too many running containers", "too many sandboxes", "maxinstances",
-		"container limit exceeded", "container limit reached", "sandbox limit", "no free instance", "out of instances", "quota exceeded", "quota_exceeded", "quota reached", "quota exhausted", "instance limit"}, but: []string{"disk", "edquot", "storage", "database", "d1", "r2", "write quota", "bucket"}},
-	{naming: NamesQuota, any: []string{"limit reached", "quota"}, with: []string{"instance", "instances", "container", "containers", "sandbox", "sandboxes", "account"}, but: []string{"storage", "database", "d1", "r2", "write quota", "bucket"}},
-	{naming: NamesQuota, any: []string{"number of instances", "number of containers", "number of sandboxes"}, with: []string{"reached", "exceeded"}},
-	{naming: NamesQuota, any: []string{"no capacity"}, with: []string{"instance", "instances", "container", "containers", "sandbox", "sandboxes"}},
+		"no container instance that can be provided", "no_container_instance_available", "maxinstances", "no free instance", "no instance left", "no instances left", "out of instances"}},
+	{naming: NamesQuota, any: []string{"too many instances", "too many containers", "too many sandboxes", "too many running instances", "too many running containers", "too many running sandboxes",
+		"too many concurrent instances", "too many concurrent containers", "too many concurrent sandboxes", "too many active instances", "too many active containers", "too many active sandboxes",
+		"instance limit", "container limit", "sandbox limit", "instance quota", "container quota", "sandbox quota", "limit reached for container", "limit reached for sandbox", "limit reached for instance"},
+		but: resources[:]},
+	{naming: NamesQuota, any: []string{"quota", "quota_exceeded", "limit reached", "limit exceeded", "limit is reached", "concurrency limit", "maximum number of concurrent"}, with: machines[:],
+		but: append([]string{"tokens", "token quota", "token limit", "llm", "api", "rate", "requests", "request quota", "request limit", "queries", "pulls", "write quota", "size limit"}, resources[:]...)},
+	{naming: NamesQuota, any: []string{"number of instances", "number of containers", "number of sandboxes", "number of running instances", "number of running containers", "number of running sandboxes",
+		"number of concurrent instances", "number of concurrent containers", "number of concurrent sandboxes"}, with: []string{"reached", "exceeded"}},
+	{naming: NamesQuota, any: []string{"no capacity", "out of capacity"}, with: append([]string{"instance", "container", "sandbox"}, machines[:]...)},
 	{naming: NamesGone, any: []string{"sandbox", "container", "instance", "ref", "reference", "durable object", "snapshot", "backup", "Namespace"},
 		with: []string{"not found", "no such", "does not exist", "no longer exists", "is gone", "was deleted", "was destroyed", "was removed"},
 		but:  []string{"image", "manifest", "binding", "capability", "command", "module"}},
@@ -110,6 +117,12 @@ var phrases = [...]phrase{
 	{naming: NamesReplaced, any: []string{"container_replaced", "runtime_replaced", "sandbox_lifetime_changed", "replaced"}},
 	{naming: NamesDestroy, any: []string{"destroy failed", "destroy()", "failed to destroy", "destroy timed out"}},
 }
+
+// machines are what a limit of instances counts. One alone may be the workspace that met another limit.
+var machines = [...]string{"instances", "containers", "sandboxes", "microvms", "pods"}
+
+// resources are what a limit of one machine, or of an account, may also be about.
+var resources = [...]string{"storage", "database", "d1", "r2", "bucket", "disk", "edquot", "memory", "cpu", "bandwidth", "egress"}
 
 // absent are the words for what is not there or not usable.
 var absent = [...]string{"missing", "undefined", "undeclared", "unknown", "unsupported", "unset", "no", "no such", "not found", "not bound", "not declared", "not been declared",

@@ -19,7 +19,6 @@ func TestRecognisedErrorTexts(t *testing.T) {
 		"no matching manifest for linux/arm64/v8 in the manifest list entries": NamesImage,
 		"max_instances reached":                                  NamesQuota,
 		"Maximum number of running container instances exceeded": NamesQuota,
-		"account quota exceeded":                                 NamesQuota,
 		"R2: internal error (10001)":                             NamesStorage,
 		"put failed: bucket agents-prod answered 503":            NamesStorage,
 		"D1_ERROR: no such table: refs":                          NamesDatabase,
@@ -50,9 +49,15 @@ func TestRecognisedErrorTexts(t *testing.T) {
 	}
 }
 
-// A quota of storage is no shortage of instances.
-func TestQuotasOfStorageAreNotThoseOfInstances(t *testing.T) {
-	for _, text := range []string{"D1_ERROR: database storage quota exceeded", "R2: daily write quota exceeded for account", "bucket quota of the account reached"} {
+// A quota of something else, or of nothing named, is no shortage of instances.
+func TestQuotasOfOtherThingsAreNotThoseOfInstances(t *testing.T) {
+	for _, text := range []string{
+		"D1_ERROR: database storage quota exceeded", "R2: daily write quota exceeded for account", "bucket quota of the account reached",
+		"quota exceeded", "account quota exceeded", "quota reached", "session=x tenant=acme quota exceeded", "LLM token quota exceeded for tenant acme", "quota exceeded for GitHub API",
+		"API rate limit: quota exceeded for quota metric 'Read requests'", "Account storage quota exceeded", "OpenAI: insufficient_quota, you exceeded your current quota",
+		"sandbox sbx_1: quota exceeded", "container c1: token quota exhausted", "sandboxes of acme: quota of requests exceeded", "tenant quota exceeded for acme", "rate limit reached for sandboxes",
+		"container memory limit reached: quota of containers", "QUOTA_EXCEEDED: tokens per minute", "maximum number of retries exceeded", "too many open files in containers", "email quota exceeded",
+	} {
 		if got := NamesIn(text); got&NamesQuota != 0 {
 			t.Errorf("%q names a shortage of instances", text)
 		}

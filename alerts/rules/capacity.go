@@ -207,7 +207,7 @@ func (r *capacity) judge(env *alerts.Env, id siteID, x *fill) alerts.Verdict {
 	if !full && (x.limit == 0 || float64(x.used) < r.warn*float64(x.limit)) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
-	who := "a provider that nobody names"
+	who := "an unnamed provider"
 	if id.provider != "" {
 		who = backend.Clean(id.provider, 60).String()
 	}
@@ -279,7 +279,20 @@ func speaksOfLimit(env *alerts.Env, err backend.Safe) bool {
 	return ok
 }
 
-// usedOf finds "60/60 in use", "60 of 60 instances", "used 60/60" in a text.
+// isUse reports whether words say that something is in use.
+func isUse(words []string) bool {
+	return len(words) > 0 && (words[0] == "used" || words[0] == "running" || words[0] == "in" && len(words) > 1 && words[1] == "use")
+}
+
+func isMachine(w string) bool {
+	switch w {
+	case "instance", "instances", "container", "containers", "sandbox", "sandboxes", "max_instances", "maxinstances":
+		return true
+	}
+	return false
+}
+
+// usedOf finds "60 of 60 instances", "container limit (60/60 in use)", "sandboxes used 60/60" in a text. Tokens and requests have limits, too.
 func usedOf(text string) (used, limit int, ok bool) {
 	if !strings.Contains(text, "/") && !strings.Contains(text, " of ") {
 		return 0, 0, false
@@ -301,12 +314,7 @@ func usedOf(text string) (used, limit int, ok bool) {
 			continue
 		}
 		near := rest[:min(len(rest), 3)]
-		if i > 0 {
-			near = append(slices.Clone(near), words[i-1])
-		}
-		if slices.ContainsFunc(near, func(w string) bool {
-			return slices.Contains([]string{"use", "used", "instances", "containers", "sandboxes", "running"}, w)
-		}) {
+		if slices.ContainsFunc(near, isMachine) || (isUse(near) || i > 0 && words[i-1] == "used") && slices.ContainsFunc(words, isMachine) {
 			return u, l, true
 		}
 	}

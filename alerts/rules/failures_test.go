@@ -213,7 +213,10 @@ func TestUsedOf(t *testing.T) {
 	for in, want := range map[string][2]int{
 		full(1):                                  {60, 60},
 		"48 of 60 instances":                     {48, 60},
-		"limit: used 3/10":                       {3, 10},
+		"container limit: used 3/10":             {3, 10},
+		"limit: used 3/10":                       {},
+		"tokens of tenant acme: 60/60 used":      {},
+		"container box: 60/60 tokens used":       {},
 		"see /var/60/60 in use":                  {},
 		"attempt 2/3 failed":                     {},
 		"on 2026/11/21 in use":                   {},
@@ -225,6 +228,28 @@ func TestUsedOf(t *testing.T) {
 		if used != want[0] || limit != want[1] || ok != (want[1] != 0) {
 			t.Errorf("%q: %d of %d, %v", in, used, limit, ok)
 		}
+	}
+}
+
+// TestOtherQuotasAreNoCapacity: what refuses tokens, requests or storage refuses no instance.
+func TestOtherQuotasAreNoCapacity(t *testing.T) {
+	for _, err := range []string{
+		"session=x tenant=acme quota exceeded", "Error: LLM token quota exceeded for tenant acme", "API rate limit: quota exceeded for quota metric 'Read requests'",
+		"Account storage quota exceeded", "quota exceeded for GitHub API", "quota exceeded for namespace acme", "tokens of tenant acme: 60/60 used", "sandbox sbx_1: quota exceeded",
+	} {
+		s := begin(t, capacityRule)
+		for i := range 6 {
+			s.reads(fmt.Sprintf("s%d/box", i), reading{state: "failed", err: err, attempt: time.Minute, success: time.Hour})
+		}
+		s.look().quiet(capacityRule)
+	}
+	s := begin(t, capacityRule)
+	for i := range 6 {
+		s.reads(fmt.Sprintf("s%d/box", i), reading{state: "failed", err: "sandbox quota exceeded", attempt: time.Minute, success: time.Hour})
+	}
+	s.look()
+	if a := s.alerts(capacityRule); len(a) != 1 || a[0].Cause.String() != "an unnamed provider has no instance left" {
+		t.Errorf("%v", a)
 	}
 }
 

@@ -33,6 +33,18 @@ func TestOneErrorTextHasOneVerdict(t *testing.T) {
 	}
 }
 
+// TestOtherQuotasLeaveAllOpen: a quota of something else, or of nothing named, proves and disproves no reason.
+func TestOtherQuotasLeaveAllOpen(t *testing.T) {
+	for _, text := range []string{"quota exceeded for namespace acme", "LLM token quota exceeded for tenant acme", "quota exceeded for GitHub API"} {
+		w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, text)}}
+		d := w.diagnose("1", wsKey("s1", "box"))
+		want(t, d, map[string]Mark{"quota": CannotTell, "image": CannotTell, "engine": CannotTell, "sqlite": CannotTell, "posix": CannotTell, "memory": CannotTell, "database": CannotTell, "network": CannotTell})
+		if !strings.Contains(d.Conclusion.String(), "matches no known cause") {
+			t.Errorf("%s: %s", text, d.Conclusion)
+		}
+	}
+}
+
 // TestDontResetMeansNoReset: what a page warns of is not offered beside the warning without its reason.
 func TestDontResetMeansNoReset(t *testing.T) {
 	for _, e := range (&subjectView{}).workspaceFailedEndings() {
