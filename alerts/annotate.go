@@ -36,9 +36,9 @@ func (e *Engine) Apply(b *Board, o *Orders) (*Board, []backend.Event) {
 	ev := &evaluation{e: e, prev: b, old: b.memory, next: &next, env: Env{Now: next.clock.Steady, clock: next.clock}}
 	ev.annotate()
 	if !ev.differs {
-		return &Board{Number: b.Number, At: b.At, Alerts: b.Alerts, Blind: b.Blind, memory: &next, rules: e.declared}, ev.events
+		return &Board{Number: b.Number, At: b.At, Alerts: b.Alerts, Blind: b.Blind, memory: &next, state: b.state, rules: e.declared}, ev.events
 	}
-	return &Board{Number: b.Number, At: b.At, Alerts: ev.collect(), Blind: b.Blind, memory: &next, rules: e.declared}, ev.events
+	return &Board{Number: b.Number, At: b.At, Alerts: ev.collect(), Blind: b.Blind, memory: &next, state: b.state, rules: e.declared}, ev.events
 }
 
 // labels are what matchers see of an alert.

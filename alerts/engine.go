@@ -96,6 +96,10 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	ev.rebuild = clk.JumpDrift != old.clock.JumpDrift && prev != nil
 	ev.env = Env{State: st, Now: clk.Steady, Watching: ev.next.watching, clock: clk,
 		prints: map[string]string{}, values: map[string]string{}, templates: old.templates, homes: map[backend.Series]string{}}
+	if prev != nil {
+		ev.env.prior = prev.state
+	}
+	ev.next.former, ev.env.former = old.former, old.former
 	ev.deltas()
 	ev.env.changed = func(kind backend.Kind) ([]backend.Entity, bool) {
 		if ev.all || ev.rebuild || len(ev.catchUp) > 0 || len(ev.moved) > 0 {

@@ -35,6 +35,8 @@ type Env struct {
 	back      map[string]time.Time
 	read      lastRead
 	past      map[backend.Key]Past
+	prior     *fleet.State         // before State; nil at a start
+	former    map[string]*former   // by source, of the process before
 	left      map[backend.Key]bool // sessions of which past has workspaces
 	owner     searchCursor         // among the State's sessions
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.

@@ -49,6 +49,7 @@ type savedState struct {
 	Lists       map[string]listMemory `json:"lists,omitempty"`
 	Back        map[string]time.Time  `json:"back,omitempty"`
 	Templates   []cause.Template      `json:"templates,omitempty"`
+	Former      map[string]*former    `json:"former,omitempty"`
 
 	Bookmarks map[string][]backend.Bookmark `json:"bookmarks,omitempty"`
 }
@@ -93,7 +94,7 @@ type savedAlert struct {
 func (b *Board) encode(to io.Writer, environment string, at ClockReading) error {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Back: b.memory.back, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Back: b.memory.back, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(), Former: b.formers(),
 	}
 	out := bufio.NewWriterSize(to, 64<<10)
 	head, err := json.Marshal(s)
@@ -188,6 +189,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists, back: s.Back,
 		past:      restorePast(s.Past, now.Wall),
 		proved:    restoreProofs(s.Proved),
+		former:    restoreFormers(s.Former),
 		bookmarks: restoreBookmarks(s.Bookmarks, now.Wall.Add(-out.Elapsed).Sub(s.Saved.Wall)),
 		resume:    &resume{steady: s.Clock.Steady.Add(out.Elapsed), wall: plain(now.Wall)},
 	}

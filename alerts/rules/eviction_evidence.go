@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -142,8 +143,15 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 			}
 		}
 		m.lost++
-		if !n.Evicted.IsZero() && env.Now.Sub(n.Evicted) <= r.over {
+		if n.Evicted.IsZero() || env.Now.Sub(n.Evicted) > r.gap() {
+			continue
+		}
+		m.seen++
+		at := cmp.Or(n.After, n.Evicted)
+		if env.Now.Sub(at) <= r.over {
 			m.churned++
+		} else if m.since.IsZero() || at.Before(m.since) {
+			m.since = at
 		}
 	}
 	m.total = id.count(env) - s.evicted.Len() + m.lost + unread
@@ -159,10 +167,10 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 		return x
 	}
 	m.least, x.outcome = true, alerts.True
-	if float64(m.churned)/r.over.Seconds() < r.rate && 2*m.churned < m.lost {
+	if float64(m.churned)/r.over.Seconds() < r.rate && 2*m.seen < m.lost {
 		x.suspected = true
 		x.why = backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
-			m.lost, m.total, m.churned)
+			m.lost, m.total, m.seen)
 	}
 	return x
 }

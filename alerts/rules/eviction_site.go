@@ -30,8 +30,10 @@ type site struct {
 // storm is what was measured.
 type storm struct {
 	evictions, retries, exhausted, lines alerts.Measure
-	total, lost, churned                 int  // workspaces in use, evicted ones of these, those that were seen to become so lately
-	least                                bool // the polls show it
+	total, lost, seen                    int       // workspaces in use, evicted ones of these, those that were seen to become so
+	churned                              int       // of seen, within the window
+	since                                time.Time // after which the others of seen became so
+	least                                bool      // the polls show it
 }
 
 // recovered is the share of evictions that retries recovered; a retry counter that does not exist yet has counted none.
@@ -162,7 +164,13 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Value: backend.Known(float64(n)), Unit: "workspaces", Source: id.home, At: now,
 		})
 	}
-	if m.least {
+	switch {
+	case m.least && m.seen > m.churned:
+		v.Evidence = append(v.Evidence, alerts.Evidence{
+			Text:  backend.Textf("at least %s since %s, seen between readings: a lower bound", plural(m.seen, "eviction"), env.Clock(m.since)),
+			Value: backend.Known(float64(m.seen)), Unit: "evictions", Source: id.home, At: now,
+		})
+	case m.least:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
 			Text: backend.Textf("at least %s evictions in %s, seen between polls: a lower bound",
 				number(float64(m.churned)), text(r.over)),

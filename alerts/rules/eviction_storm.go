@@ -53,6 +53,7 @@ type evictedNote struct {
 	Seen    time.Time `json:"seen,omitzero"`  // when it was first read as evicted
 	Attempt time.Time `json:"last,omitzero"`  // the newest attempt
 	Evicted time.Time `json:"first,omitzero"` // when it was last seen to become evicted, or to be tried while it was
+	After   time.Time `json:"after,omitzero"` // the reading before Evicted, where that is more than `over` earlier
 	causeNote
 	owner
 }
@@ -99,19 +100,41 @@ func (r *evictionStorm) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	f := factsOf(env, w)
 	n := evictedNote{Success: f.success, Seen: f.read, Attempt: f.attempt, owner: ownerOf(env, w)}
 	if note != nil {
-		n.Seen, n.Evicted = note.Seen, note.Evicted
-		if f.attempt.After(note.Attempt) {
-			n.Evicted = f.read
-		}
-	} else if seen := env.Ours(w.FirstSeen); !seen.IsZero() && seen.Before(f.read) && env.Now.After(env.Watching) && !r.asleep(env, w, f) {
-		n.Evicted = f.read // it was something else when it was read before
+		n.Seen, n.Evicted, n.After = note.Seen, note.Evicted, note.After
 	}
+	r.watch(env, w, f, note, &n)
 	if n.Raw = w.LastError; note != nil && note.Raw == n.Raw {
 		n.Cause, n.Fingerprint = note.Cause, note.Fingerprint
 	} else {
 		n.Cause, n.Fingerprint = env.Cause(w.LastError)
 	}
 	return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&n)}
+}
+
+// gap is how far apart two readings of a source lie at most that watch what happens between them, also when two processes took
+// them.
+func (r *evictionStorm) gap() time.Duration { return 3 * r.over }
+
+// watch notes that a workspace was seen to become evicted, or to be tried in vain: the reading before this one shows it.
+func (r *evictionStorm) watch(env *alerts.Env, w *backend.Workspace, f facts, note, n *evictedNote) {
+	if note != nil && !f.attempt.After(note.Attempt) {
+		return
+	}
+	before := env.Earlier(w)
+	apart := f.read.Sub(before.At)
+	switch watched := !before.At.IsZero() && apart > 0 && apart <= r.gap(); {
+	case note != nil && !watched:
+		if env.Now.Sub(f.attempt) <= r.over { // it says itself that it was tried lately
+			n.Evicted, n.After = f.attempt, time.Time{}
+		}
+		return
+	case note == nil && (!watched || r.asleep(env, w, f) || !f.attempt.After(before.At) && (!before.Read || before.Evicted)):
+		return
+	}
+	n.Evicted, n.After = f.read, time.Time{}
+	if apart > r.over {
+		n.After = before.At
+	}
 }
 
 func (r *evictionStorm) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {

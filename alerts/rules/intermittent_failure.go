@@ -142,7 +142,7 @@ func (r *intermittent) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 
 // seenToBegin reports whether a workspace that fails did not fail already when the console started.
 func seenToBegin(env *alerts.Env, w *backend.Workspace, f facts) bool {
-	return !f.worked.IsZero() || env.Ours(w.FirstSeen).Sub(env.Watching) > startupSpan
+	return !f.worked.IsZero() || env.Appeared(w).Sub(env.Watching) > startupSpan
 }
 
 // failsNow reports whether a workspace fails. An attempt without a success may be one that goes on, so it proves a failure only
