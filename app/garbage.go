@@ -9,11 +9,8 @@ import (
 // garbagePercent is how much garbage, in percent of what is in use, a console of so many workspaces lets gather. Go's 100
 // costs 100 MB at 100,000 workspaces; 35 costs a small console a tenth more processor time for nothing.
 func garbagePercent(workspaces int) int {
-	switch {
-	case workspaces > 12_000:
+	if workspaces > 8_000 {
 		return 35
-	case workspaces > 4_000:
-		return 40
 	}
 	return 60
 }
