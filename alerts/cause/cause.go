@@ -31,6 +31,7 @@ type Reader struct {
 
 	text           string
 	last, before   span // the last words, in Words
+	told           span // the word whose number was read: further numbers are not its own
 	said           int  // words in Words
 	counted, names int  // words that say something, and names
 	values         int
@@ -79,6 +80,14 @@ func (r *Reader) scan(text string) {
 			if n := strange(text, i); n > 0 {
 				i = r.sign(i, n)
 				continue
+			}
+			if beginsDate[c] {
+				if end := dateEnd(text, i, r.coded); end > 0 {
+					r.take()
+					r.noise()
+					i = end
+					continue
+				}
 			}
 			end := tokenEnd(text, i)
 			i = r.token(i, end)
@@ -218,6 +227,8 @@ func (r *Reader) quoted(open, begin int, closing string) int {
 	}
 	switch key, spoke := r.take(); {
 	case in == "":
+	case beginsDate[in[0]] && dateEnd(in, 0, r.coded) == len(in):
+		r.noise()
 	case r.phrase(in), spoke && saysSomething(in), isCode(in):
 		if r.depth++; r.depth <= 3 {
 			r.scan(in)

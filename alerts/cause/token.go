@@ -183,6 +183,9 @@ func (r *Reader) mixed(tok, key string) {
 	}
 }
 
+// isShort reports whether a number can be a code: seconds since 1970 cannot.
+func isShort(tok string) bool { return len(tok) <= 12 && digitsAt(tok, 0) < 9 }
+
 // number reads a number: what it counts is left out, a status, an exit code or a port tells a variant.
 func (r *Reader) number(tok, key string) {
 	r.noise()
@@ -193,23 +196,28 @@ func (r *Reader) number(tok, key string) {
 	switch label := r.label(); {
 	case key != "":
 		r.valueOf(key, tok, "")
-	case tells[label] && len(tok) <= 12 && !strings.ContainsAny(tok, "%_"):
+	case tells[label] && r.told != r.labelled() && isShort(tok) && !strings.ContainsAny(tok, "%_"):
+		r.told = r.labelled()
 		r.rawValue(label, tok)
 	case len(tok) == 3 && (tok[0] == '4' || tok[0] == '5') && isDigit(tok[1]) && isDigit(tok[2]) && answers[label]:
 		r.rawValue("status", tok)
 	}
 }
 
+// coded reports whether a number that comes next would be a value of the last word.
+func (r *Reader) coded() bool { return tells[r.label()] && r.told != r.labelled() }
+
 // label is the last word that is not only grammar.
 func (r *Reader) label() string {
-	if r.last.to == 0 {
-		return ""
+	at := r.labelled()
+	return string(r.Words[at.from:at.to])
+}
+
+func (r *Reader) labelled() span {
+	if lexicon[string(r.Words[r.last.from:r.last.to])] == grammar && r.before.to > 0 {
+		return r.before
 	}
-	w := r.Words[r.last.from:r.last.to]
-	if lexicon[string(w)] == grammar && r.before.to > 0 {
-		w = r.Words[r.before.from:r.before.to]
-	}
-	return string(w)
+	return r.last
 }
 
 // slashed reads what holds a slash: words of a pair, numbers, else a path, an image or a module.

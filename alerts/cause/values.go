@@ -67,7 +67,7 @@ func (r *Reader) valueOf(key, text, quote string) {
 	lower := strings.ToLower(key)
 	switch _, digits := shapeOf(text); {
 	case IsNumeric(text) || IsHex(text) && digits:
-		if tells[lower] && len(text) <= 12 {
+		if tells[lower] && isShort(text) {
 			r.rawValue(lower, text)
 		}
 	case isRandom(text) || isBase64(text) || IsUUID(text):
