@@ -37,7 +37,9 @@ func Summarise(c *Snapshot) *Summary {
 	for w := range c.State.Workspaces.All() {
 		switch w.Condition(c.Now, c.State.LongestOperation) {
 		case backend.CondFailing:
-			s.Failing++
+			if !w.RunsLong(c.Now, c.State.LongestOperation) {
+				s.Failing++
+			}
 		case backend.CondUnknown:
 			s.WorkspacesUnknown++
 		case backend.CondWorking, backend.CondBusy, backend.CondUnused:

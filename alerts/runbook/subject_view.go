@@ -276,7 +276,7 @@ func (s *subjectView) failing(w *backend.Workspace) bool {
 
 // runsLong reports whether the newest attempt takes longer than any operation may and gives no error: it has not failed yet.
 func (s *subjectView) runsLong(w *backend.Workspace) bool {
-	return !bad(w) && w.LastError.IsEmpty() && triedSince(w) && w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing
+	return w.RunsLong(s.now, s.State.LongestOperation)
 }
 
 // watchesAlert reports whether an alert fires about the subject's source, so that attempts under way are a part of a trouble.

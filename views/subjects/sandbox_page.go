@@ -114,7 +114,7 @@ func (w *writer) workspaceOf(session, name backend.ID) {
 	for x := range w.f.State.Workspaces.All() {
 		if x.Key.Parent == session && x.Key.ID == name {
 			w.to(x.Key)
-			w.Field("workspace", normal(x.Key.Safe().String()+"  "), w.state(ConditionCell(condition(x, w.f.Snapshot))),
+			w.Field("workspace", normal(x.Key.Safe().String()+"  "), w.state(WorksCell(x, w.f.Snapshot)),
 				dim("  the registry says "+x.Reported.String()))
 			return
 		}

@@ -88,7 +88,7 @@ func (w *writer) session(s *backend.Session) {
 		if n++; n <= 12 {
 			w.to(x.Key)
 			w.Field(label(n, "workspace"), normal(x.Key.ID.Safe().String()+"  "),
-				w.state(ConditionCell(condition(x, w.f.Snapshot))), dim("  "+x.LastError.String()))
+				w.state(WorksCell(x, w.f.Snapshot)), dim("  "+x.LastError.String()))
 		}
 	}
 	if n > 12 {
@@ -108,8 +108,30 @@ func (sessionKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Session(k), w.session)
 }
 
-func (sessionKind) page(backend.Key, *views.Frame) (incident, why string) {
+func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string) {
+	if !lists(f, k) {
+		var failed []backend.Key
+		for _, p := range f.Board.PastOf(backend.KindWorkspace) {
+			if x := p.Entity.(*backend.Workspace); x.Key.Source == k.Source && x.Key.Parent == k.ID && x.Class == backend.ClassFailed {
+				failed = append(failed, x.Key)
+			}
+		}
+		switch {
+		case len(failed) == 1:
+			return "1", "its workspace " + failed[0].ID.Safe().String() + " failed when it was read last"
+		case len(failed) > 1:
+			return "1", kit.Number(len(failed)) + " of its workspaces failed when they were read last"
+		}
+	}
 	return "2", "that files are missing is what no state shows"
+}
+
+// lists reports whether a registry lists workspaces of a session now.
+func lists(f *views.Frame, session backend.Key) bool {
+	for range f.State.Workspaces.Of(backend.KindWorkspace, session.Source, session.ID) {
+		return true
+	}
+	return false
 }
 
 func (sessionKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {

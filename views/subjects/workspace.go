@@ -31,10 +31,10 @@ func Workspaces() *Set[*backend.Workspace] {
 		},
 		DefaultSort: "works",
 		Columns: []Column[row]{
-			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, busy, working, unused or unknown",
+			{Name: "works", Title: "WORKS", Help: "concluded from the timestamps: failing, attempting (for longer than longest_operation), busy, working, unused or unknown",
 				Min: 9, Ideal: 10, Priority: 0, Descending: true,
-				Cell: func(w row, c *views.Snapshot) Cell { return ConditionCell(condition(w, c)) },
-				Sort: func(w row, c *views.Snapshot) SortKey { return SortKey{Num: conditionRank(condition(w, c))} }},
+				Cell: func(w row, c *views.Snapshot) Cell { return WorksCell(w, c) },
+				Sort: func(w row, c *views.Snapshot) SortKey { return SortKey{Num: worksRank(w, c)} }},
 			{Name: "state", Title: "STATE", Help: "the registry's own word",
 				Min: 7, Ideal: 9, Priority: 3,
 				Cell: func(w row, _ *views.Snapshot) Cell { return stateCell(w) },
@@ -104,6 +104,32 @@ func ConditionCell(c backend.Condition) Cell {
 	return cell
 }
 
+// attempting is the word for an attempt that runs longer than any operation may: it has not failed yet.
+const attempting = "attempting"
+
+func runsLong(w *backend.Workspace, c *views.Snapshot) bool {
+	return w.RunsLong(c.Now, c.State.LongestOperation)
+}
+
+// WorksCell is how it is shown whether a workspace works.
+func WorksCell(w *backend.Workspace, c *views.Snapshot) Cell {
+	if runsLong(w, c) {
+		return Cell{Text: plain(attempting), Tone: theme.Warn, Mark: theme.MarkBusy}
+	}
+	return ConditionCell(condition(w, c))
+}
+
+// worksRank sorts what needs eyes first when descending.
+func worksRank(w *backend.Workspace, c *views.Snapshot) float64 {
+	if runsLong(w, c) {
+		return longRank
+	}
+	return conditionRank(condition(w, c))
+}
+
+// longRank is between failing and unknown.
+const longRank = 3.5
+
 // conditionRank sorts what needs eyes first when descending.
 func conditionRank(c backend.Condition) float64 {
 	switch c {
@@ -162,7 +188,7 @@ func versionOf(w *backend.Workspace, c *views.Snapshot) backend.Safe {
 }
 
 func (w *writer) workspace(x *backend.Workspace) {
-	cond := ConditionCell(condition(x, w.f.Snapshot))
+	cond := WorksCell(x, w.f.Snapshot)
 	reported := x.Reported.String()
 	if reported == "" {
 		reported = "no state"
@@ -197,7 +223,7 @@ func (w *writer) siblings(x *backend.Workspace) {
 			continue
 		}
 		n++
-		if condition(o, w.f.Snapshot) == backend.CondFailing {
+		if condition(o, w.f.Snapshot) == backend.CondFailing && !runsLong(o, w.f.Snapshot) {
 			bad++
 		}
 	}
@@ -289,7 +315,11 @@ func (workspaceKind) details(w *writer, k backend.Key) bool {
 }
 
 func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string) {
-	if x := f.State.Workspace(k); x != nil && condition(x, f.Snapshot) == backend.CondFailing {
+	x := f.State.Workspace(k)
+	if x != nil && runsLong(x, f.Snapshot) {
+		return "1", "its newest attempt runs longer than longest_operation"
+	}
+	if x != nil && condition(x, f.Snapshot) == backend.CondFailing {
 		return "1", "it fails"
 	}
 	if x, ok := f.Board.Past(k); ok && x.Entity.(*backend.Workspace).Class == backend.ClassFailed {
@@ -304,7 +334,7 @@ func (workspaceKind) related(k backend.Key, s *views.Snapshot, add func(backend.
 
 func (workspaceKind) summary(e backend.Entity, s *views.Snapshot, quote func(backend.Safe) string) []string {
 	x := e.(*backend.Workspace)
-	lines := []string{fmt.Sprintf("reported %s (%s by its times)", quote(x.Reported), condition(x, s))}
+	lines := []string{fmt.Sprintf("reported %s (%s by its times)", quote(x.Reported), WorksCell(x, s).Text)}
 	if !x.LastError.IsEmpty() {
 		lines = append(lines, "last error: "+quote(x.LastError))
 	}
