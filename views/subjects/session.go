@@ -112,7 +112,7 @@ func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string) {
 	if !lists(f, k) {
 		var failed []backend.Key
 		for _, p := range f.Board.PastOf(backend.KindWorkspace) {
-			if x := p.Entity.(*backend.Workspace); x.Key.Source == k.Source && x.Key.Parent == k.ID && x.Class == backend.ClassFailed {
+			if x := p.Entity.(*backend.Workspace); (k.Source == "" || x.Key.Source == k.Source) && x.Key.Parent == k.ID && x.Class == backend.ClassFailed {
 				failed = append(failed, x.Key)
 			}
 		}

@@ -70,5 +70,10 @@ func TestTheSessionOfAFailureThatIsRemembered(t *testing.T) {
 		if got := p.Incident + p.Why; !strings.Contains(strings.Replace(got, "no alert names it; this page", " ", 1), strings.Replace(want, " because", "  because", 1)) {
 			t.Errorf("page %s %q, want %s", p.Incident, p.Why, want)
 		}
+		nowhere := session.Key // when nothing remembers the session itself
+		nowhere.Source = ""
+		if q, _ := PageOf(nowhere, f); q.Incident != p.Incident || q.Why != p.Why {
+			t.Errorf("without its source: page %s %q", q.Incident, q.Why)
+		}
 	}
 }
