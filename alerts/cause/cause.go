@@ -34,7 +34,9 @@ type Reader struct {
 	told           span // the word whose number was read: further numbers are not its own
 	said           int  // words in Words
 	counted, names int  // words that say something, and names
-	values         int
+	values, bares  int  // kept: of quotes, keys and numbers, and of bare names
+	bare           bool // the value is a bare name
+	at             int  // where the token begins
 	depth          int
 	spoke          bool // the next word is the value of a key that says what went wrong
 	key            string
@@ -45,6 +47,7 @@ type span struct{ from, to int }
 // The bounds of what is kept of one text.
 const (
 	maxValues = 6
+	maxBares  = 6
 	maxValue  = 64
 )
 

@@ -11,6 +11,7 @@ func message(text string) string {
 	}
 	text = withoutFrames(text)
 	for {
+		text = caught(text)
 		n := classLen(text)
 		if n == 0 {
 			return text
@@ -33,6 +34,23 @@ func message(text string) string {
 			return code + " " + text
 		}
 	}
+}
+
+// reporters are what a runtime writes in front of an error that nothing caught.
+var reporters = [...]string{"Uncaught exception: ", "Uncaught Exception: ", "uncaughtException: ", "Uncaught (in promise) ", "Uncaught (in promise): ", "Uncaught: ", "Uncaught ", "Unhandled promise rejection: ",
+	"Unhandled Promise Rejection: ", "Unhandled rejection: ", "Unhandled Rejection: ", "unhandledRejection: ", "UnhandledPromiseRejectionWarning: ", "Unhandled exception. "}
+
+// caught is an error without what says that nothing caught it.
+func caught(text string) string {
+	if text == "" || text[0]|0x20 != 'u' {
+		return text
+	}
+	for _, r := range reporters {
+		if rest, ok := strings.CutPrefix(text, r); ok && strings.TrimSpace(rest) != "" {
+			return strings.TrimLeft(rest, " ")
+		}
+	}
+	return text
 }
 
 // classLen is the length of the name of an error class at the start, 0 when there is none.

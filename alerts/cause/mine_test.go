@@ -156,6 +156,53 @@ func TestTemplatesOfTextsWithoutListedWords(t *testing.T) {
 	}
 }
 
+// TestNamesDoNotSplitCauses: neither vowels of a name nor how many bare words a sentence has decide what is one cause and which values tell.
+func TestNamesDoNotSplitCauses(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	name := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte('a' + r.IntN(26))
+		}
+		return string(b)
+	}
+	bindings := []string{"SANDBOX", "FILES", "CACHE"}
+	for _, c := range []struct {
+		text    func(i int) string
+		binding bool
+	}{
+		{func(i int) string { return fmt.Sprintf("binding '%s' no declarado en %s", bindings[i%3], name(7)) }, true},
+		{func(i int) string {
+			return fmt.Sprintf("No se pudo abrir el espacio “%s”: binding '%s' no declarado", name(7), bindings[i%3])
+		}, true},
+		{func(i int) string {
+			return fmt.Sprintf("cannot open %s: binding '%s' is not declared", name(7), bindings[i%3])
+		}, true},
+		{func(int) string { return fmt.Sprintf("X%s Y%s is not a member of %s", name(5), name(6), name(8)) }, false},
+		{func(int) string { return fmt.Sprintf("Verbindung zu %s wurde von %s getrennt", name(6), name(7)) }, false},
+	} {
+		for _, n := range []int{30, 400} {
+			var texts []string
+			var reader Reader
+			for i := range n {
+				x := c.text(i)
+				texts = append(texts, x)
+				if reader.Read(x); c.binding && !strings.Contains(string(reader.Values), "binding\x1f'"+bindings[i%3]+"'") {
+					t.Fatalf("%q has the values %q", x, reader.Values)
+				}
+			}
+			_, ids := mined(nil, texts, minedAt)
+			causes := map[string]int{}
+			for _, x := range texts {
+				causes[ids[x]]++
+			}
+			if len(causes) != 1 {
+				t.Errorf("%q: %v", texts[0], causes)
+			}
+		}
+	}
+}
+
 // randomText is a text that has nothing in common with others.
 func randomText(r *rand.Rand) string {
 	words := make([]string, 3+r.IntN(6))

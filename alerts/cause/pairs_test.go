@@ -37,6 +37,8 @@ var oneCause = [][]string{
 	{"R2 bucket 'agents-eu' unreachable", "R2 bucket 'agents-us' unreachable", "R2 bucket archive-eu unreachable"},
 	// classes in front, dots behind
 	{"WorkspaceFailedError: sandbox is gone", "sandbox is gone", "sandbox is gone.", "Error: sandbox is gone", "Error: WorkspaceFailedError: sandbox is gone", "agents.errors.WorkspaceFailedError: sandbox is gone"},
+	{"Uncaught disk is gone", "Error: disk is gone", "Uncaught Error: disk is gone", "Uncaught (in promise) TypeError: disk is gone", "UnhandledPromiseRejectionWarning: Error: disk is gone", "disk is gone"},
+	{"TypeError: sync is not a function", "TypeError: abcd is not a function", "open is not a function", "TypeError: xqzw is not a function"},
 	{"TypeError: fetch failed", "fetch failed", "TypeError [ERR_X]: fetch failed"[:0] + "TypeError: fetch failed."},
 	{"asyncio.exceptions.TimeoutError: deadline exceeded", "TimeoutError: deadline exceeded", "deadline exceeded"},
 	// key=value

@@ -4,6 +4,7 @@ import "strings"
 
 // token reads the token from i to end and returns where the next one begins.
 func (r *Reader) token(i, end int) int {
+	r.at = i
 	tok := r.text[i:end]
 	n := len(tok)
 	for n > 0 && strings.IndexByte(".:-/+~", tok[n-1]) >= 0 {
@@ -125,8 +126,15 @@ func (r *Reader) word(tok, key string) {
 	switch {
 	case is == filler:
 		r.loose(tok)
-	case is == numeral, isUpper(tok[0]) && len(tok) < 10 && calendar[tok], is == unlisted && isRandom(tok):
+	case is == numeral, isUpper(tok[0]) && len(tok) < 10 && calendar[tok]:
 		r.noise()
+	case is == unlisted && isRandom(tok):
+		r.names++ // whether a name has vowels decides nothing
+		r.noise()
+	case is != unlisted && r.called(tok):
+		r.names++
+		r.loose(tok)
+		r.nameValue(tok, key)
 	case is != unlisted && is != outcome && len(tok) > 2 && allUpper(tok) && holders[r.label()]:
 		r.value("", tok, "")
 	case is == content && r.last.to > 0 && (named[r.label()] && roles[strings.ToLower(tok)] || string(r.Words[r.last.from:r.last.to]) == "spawn"):
@@ -143,6 +151,16 @@ func (r *Reader) word(tok, key string) {
 		r.loose(tok)
 		r.nameValue(tok, key)
 	}
+}
+
+// called reports whether what follows a word makes it the name of something in a program, as in "open is not a function".
+func (r *Reader) called(tok string) bool {
+	at := r.at + len(tok)
+	if at >= len(r.text) || r.at > 0 && r.text[r.at-1] == '.' || !strings.HasPrefix(r.text[at:], " is not ") {
+		return false
+	}
+	rest := r.text[at+len(" is not "):]
+	return strings.HasPrefix(rest, "a function") || strings.HasPrefix(rest, "a constructor") || strings.HasPrefix(rest, "iterable")
 }
 
 // known looks a word up as it is, without its apostrophe.
@@ -325,5 +343,7 @@ func (r *Reader) nameValue(tok, key string) {
 		r.valueOf(key, tok, "")
 		return
 	}
+	r.bare = true
 	r.value("", tok, "")
+	r.bare = false
 }

@@ -14,7 +14,7 @@ const (
 // value adds a value with what varies in it starred; one that is nothing else is left out. An empty label is the last word.
 func (r *Reader) value(label, text, quote string) {
 	r.noise()
-	if r.values >= maxValues {
+	if r.spent() {
 		return
 	}
 	start := len(r.Values)
@@ -59,7 +59,19 @@ func (r *Reader) counts(start int) {
 			return
 		}
 	}
+	if r.bare {
+		r.bares++
+		return
+	}
 	r.values++
+}
+
+// spent reports whether enough values were kept. Bare names, such as the words of another language, take no place of others.
+func (r *Reader) spent() bool {
+	if r.bare {
+		return r.bares >= maxBares
+	}
+	return r.values >= maxValues
 }
 
 // valueOf adds the value of a key: a number tells only under a key of which it does.
