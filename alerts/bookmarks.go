@@ -29,7 +29,7 @@ func (ev *evaluation) bookmarks() {
 func restoreBookmarks(saved map[string][]backend.Bookmark, set time.Duration) map[string][]backend.Bookmark {
 	for _, marks := range saved {
 		for i := range marks {
-			marks[i].Sizes = slices.Clone(marks[i].Sizes)
+			marks[i].Sizes, marks[i].Counters = slices.Clone(marks[i].Sizes), marks[i].Counters.Moved(set)
 			for j := range marks[i].Sizes {
 				s := &marks[i].Sizes[j]
 				if s.At = s.At.Add(set); !s.Written.IsZero() {

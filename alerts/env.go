@@ -312,10 +312,15 @@ func (e *Env) Rate(series []backend.Series, window time.Duration) Measure {
 	var m Measure
 	stale := time.Minute
 	for _, s := range series {
-		if h := e.State.Source(s.Source); h != nil {
+		h := e.State.Source(s.Source)
+		if h != nil {
 			stale = max(stale, 3*h.Interval+h.Deadline)
 		}
-		m.Increase = m.Add(e.Over(s, window))
+		x := e.Over(s, window)
+		if h != nil && e.readBefore(h, s, window) && x.Samples > 0 {
+			x.First, x.Samples = e.clock.display(e.Now.Add(-window)), x.Samples+1
+		}
+		m.Increase = m.Add(x)
 	}
 	if m.Samples == 0 {
 		return m
@@ -331,6 +336,15 @@ func (e *Env) Rate(series []backend.Series, window time.Duration) Measure {
 		m.PerSecond = m.Least
 	}
 	return m
+}
+
+// readBefore reports whether a log was read without a gap since before the window: all lines between two looks are read.
+func (e *Env) readBefore(h *fleet.SourceHealth, s backend.Series, window time.Duration) bool {
+	if h.Kind != "logs" || window >= fleet.WindowSpan || e.clock.JumpDrift != 0 && e.Now.Sub(e.clock.JumpAt) < fleet.WindowSpan {
+		return false
+	}
+	all := e.State.Windows.Over(s, e.clock.Wall, fleet.WindowSpan)
+	return all.Samples > 0 && !e.clock.ours(all.First).After(e.Now.Add(-window))
 }
 
 // Reaches judges a rate against a threshold, which counts itself: certain either way once enough of the window was watched, suspected

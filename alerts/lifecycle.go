@@ -165,7 +165,7 @@ func stepGap(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time, s
 		n.Paused, n.Tick, n.Why, n.Note, n.Due = true, time.Time{}, v.Why, note, v.Recheck
 		return n
 	case StateFiring:
-		if settling && v.Outcome == NoData {
+		if settling && v.Outcome == NoData && !v.Stopped {
 			return rec
 		}
 		n := rec.clone()

@@ -64,6 +64,13 @@ func (m MemoryTrend) Full() bool {
 	return known && share >= memoryFull
 }
 
+// FullAt reports whether nearly all of its limit was used at a time soon after the last reading, as far as its newest rise
+// went on; false when the limit is not known.
+func (m MemoryTrend) FullAt(at time.Time) bool {
+	limit, known := m.Limit.Get()
+	return known && limit > 0 && float64(m.At(at)) >= memoryFull*float64(limit)
+}
+
 // Watched reports whether it was read for long enough to say that it does not grow.
 func (m MemoryTrend) Watched() bool {
 	_, in := m.Grew()
@@ -75,9 +82,9 @@ func (m MemoryTrend) Text() backend.Safe {
 	grew, in := m.Grew()
 	var s backend.Safe
 	switch {
-	case !m.Grows() && in < backend.MemoryGrain:
+	case !m.Rises() && in < backend.MemoryGrain:
 		s = backend.Textf("%s, read once", m.last())
-	case !m.Grows():
+	case !m.Rises():
 		s = backend.Textf("%s, hardly more than %s before", m.last(), backend.Age(in))
 	case m.Sudden():
 		s = backend.Textf("grew %s in %s, most of it in the last %s, to %s", backend.Bytes(grew), backend.Age(in), backend.Age(m.Last.At().Sub(m.Before.At())), m.last())

@@ -144,12 +144,14 @@ type Verdict struct {
 	// suspicion (Meta.Corroborate) counts as proof where Corroborable is set.
 	Suspected    bool
 	Corroborable bool
-	Bounds       Bounds
-	Cause        backend.Safe // readable
-	Fingerprint  string       // of the cause; required with True
-	Values       string       // of an error text that tell variants of the cause apart, from Env.Values
-	Severity     Severity     // where it differs from the rule's; empty: the rule's
-	Runbook      string
+	// Stopped says with NoData that what told of the subject stopped, so that more counts do not come: it is held at once.
+	Stopped     bool
+	Bounds      Bounds
+	Cause       backend.Safe // readable
+	Fingerprint string       // of the cause; required with True
+	Values      string       // of an error text that tell variants of the cause apart, from Env.Values
+	Severity    Severity     // where it differs from the rule's; empty: the rule's
+	Runbook     string
 	// Source is the source that is judged, Via another one that the verdict rests on, empty when there is none.
 	Source, Via      string
 	Detail           backend.Safe // what is true of the subject; no text that changes with time alone

@@ -2,12 +2,15 @@ package backend
 
 import "time"
 
-// Bookmark says how long a file was at some moments, so that a later process knows between which of them a byte was written.
+// Bookmark is where a source stands for a later process. It says how long a file was at some moments, so that this process
+// knows between which of them a byte was written; of a page of counters it says where these stood.
 type Bookmark struct {
-	File  string   `json:"file"`  // device and inode
+	File  string   `json:"file"`  // device and inode, or a hash of what the page is
 	Head  uint64   `json:"head"`  // hash of its first bytes
 	Bytes int      `json:"bytes"` // how many those are
-	Sizes []SizeAt `json:"sizes"` // the oldest first, at least one
+	Sizes []SizeAt `json:"sizes"` // of a file: the oldest first, at least one
+
+	Counters *CounterMarks `json:"counters,omitempty"` // of a page of counters
 }
 
 // SizeAt is how long a file was at a moment.

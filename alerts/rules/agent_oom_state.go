@@ -29,7 +29,8 @@ func (r *agentOOM) startedFull(env *alerts.Env, home string, n *agentOOMNote) bo
 		if p.N[0] == 0 {
 			continue
 		}
-		if m, read := memoryBefore(env, home, backend.ID{}, env.Display(p.At)); read && m.Full() && m.Grows() {
+		at := env.Display(p.At)
+		if m, read := memoryBefore(env, home, backend.ID{}, at); read && m.FullAt(at) && m.Rises() {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,10 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series [
 	case byCount == alerts.NoData && len(by[backend.MetricRejections]) > 0, byBytes == alerts.NoData && len(by[backend.MetricLogBytes]) > 0:
 		v.Outcome, v.Why = alerts.NoData, backend.Textf("too little of the last %s was read", text(r.over))
 		if rejections.Samples+bytes.Samples+rollups.Samples == 0 {
+			if why, is := logStopped(env, key.Source, series, note.Line); is { // a file that was rotated is not read any more
+				v.Why, v.Stopped = why, true
+				return v
+			}
 			v.Note, v.Recheck = alerts.Note{}, time.Time{} // nothing is left in the windows
 			v.Why = backend.Textf("nothing was counted in the last %s", text(r.over))
 		}
@@ -124,9 +129,9 @@ func (r *auditSaturation) JudgeSeries(env *alerts.Env, key backend.Key, series [
 	default:
 		v.Outcome = alerts.False
 		if !note.Line.IsZero() {
-			note.Line = newestLine(env, series, note.Line)
+			note.Line = newestLine(env, by[backend.MetricRejections], note.Line)
 			if why, is := logStopped(env, key.Source, series, note.Line); is {
-				v.Outcome, v.Why = alerts.NoData, why
+				v.Outcome, v.Why, v.Stopped = alerts.NoData, why, true
 				return v
 			}
 		}
@@ -148,7 +153,11 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 	}
 	if !v.Suspected {
 		v.Bounds = r.began(env, n)
-		n.Line = newestLine(env, n.Series, n.Line)
+		flood := n.Series
+		if counted { // another line of the session shows that its log goes on
+			flood = slices.DeleteFunc(slices.Clone(flood), func(s backend.Series) bool { return s.Name != backend.MetricRejections })
+		}
+		n.Line = newestLine(env, flood, n.Line)
 	}
 	v.Cause, v.Fingerprint, v.Runbook = n.Cause, n.Fingerprint, "9"
 	if n.Probing {

@@ -186,7 +186,7 @@ func (r *evictionStorm) judgeSite(env *alerts.Env, known alerts.Known, id siteID
 	}
 	if v.Outcome == alerts.False && note != nil && proved&stormLines != 0 && !r.recovered(env, id, s, note.Line) {
 		if why, is := logStopped(env, id.home, s.told(), newestLine(env, s.told(), note.Line)); is {
-			v.Outcome, v.Why, v.Note = alerts.NoData, why, known.Note(key)
+			v.Outcome, v.Why, v.Stopped, v.Note = alerts.NoData, why, true, known.Note(key)
 		}
 	}
 	if v.Outcome == alerts.True {

@@ -128,7 +128,7 @@ func (r *lineRule) stopped(env *alerts.Env, series []backend.Series, known alert
 	home, _ := homeOf(env, series[0], note.Home)
 	why, is := logStopped(env, home, series, newestLine(env, series, note.Line))
 	if is {
-		v.Outcome, v.Why, v.Note, v.Recheck = alerts.NoData, why, known, env.Now.Add(30*time.Second)
+		v.Outcome, v.Why, v.Stopped, v.Note, v.Recheck = alerts.NoData, why, true, known, env.Now.Add(30*time.Second)
 	}
 	return is
 }

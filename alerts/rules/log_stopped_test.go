@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -66,5 +67,31 @@ func TestALogThatStopsInAFloodHoldsItsAlert(t *testing.T) {
 			s.every(30*time.Second, 2*time.Minute, func() { count(0, 1) })
 			s.quiet(x.rule)
 		})
+	}
+}
+
+// TestAFloodEndsForProcessesThatLookOnce: each reads the past of the log and one moment of its own. A flood that is over ends
+// when other lines of its session go on, and is held when the log stops.
+func TestAFloodEndsForProcessesThatLookOnce(t *testing.T) {
+	for _, goesOn := range []bool{true, false} {
+		s := beginFlood(t)
+		s.health("app", func(h *fleet.SourceHealth) { h.Kind = "logs" })
+		for range 12 {
+			s.off(15 * time.Second)
+			s.counts = slices.DeleteFunc(s.counts, func(c backend.Count) bool { return c.N == 0 }) // of a former process
+			lines := 0.0
+			if goesOn {
+				lines = 1
+			}
+			for m, n := range map[backend.Metric]float64{backend.MetricRejections: 0, backend.MetricLogBytes: 80 * lines, backend.MetricLogLines: lines} {
+				s.counted("app", m, n, func(c *backend.Count) { c.Series.Session = backend.MustID("c4f1") })
+			}
+			s.look()
+		}
+		if goesOn {
+			s.quiet(auditRule)
+		} else {
+			s.want(auditRule, alerts.StateHeld)
+		}
 	}
 }

@@ -77,6 +77,29 @@ func (c MemoryGrowth) Grows() bool {
 	return grew > 0 && grew >= c.Last.Bytes/10
 }
 
+// Rises reports whether it grew by a tenth of itself, or steadily by a third of the room that it had below its limit.
+func (c MemoryGrowth) Rises() bool {
+	limit, known := c.Limit.Get()
+	if c.Grows() || !known {
+		return c.Grows()
+	}
+	grew, _ := c.Grew()
+	fell := int64(0)
+	for i := 1; i < len(c.points); i++ {
+		fell += max(c.points[i-1].Bytes-c.points[i].Bytes, 0)
+	}
+	return grew >= limit/50 && grew*3 >= limit-c.From.Bytes && fell <= grew/2
+}
+
+// At is the use that its newest rise leads to at a time soon after the last reading: as far as that rise goes on.
+func (c MemoryGrowth) At(at time.Time) int64 {
+	in, since := c.Last.at-c.Before.at, min(at.UnixMilli()-c.Last.at, c.Last.at-c.Before.at)
+	if in <= 0 || since <= 0 || c.Last.Bytes <= c.Before.Bytes {
+		return c.Last.Bytes
+	}
+	return c.Last.Bytes + (c.Last.Bytes-c.Before.Bytes)*since/in
+}
+
 // Sudden reports whether most of the growth came at once, in the last minute or between the last two readings.
 func (c MemoryGrowth) Sudden() bool {
 	grew, in := c.Grew()

@@ -34,6 +34,9 @@ type source struct {
 	lastPage           time.Time
 	// counted is the start time of the process whose page had series of evictions, 0 where the page tells none.
 	counted float64
+
+	kept    exporter.Kept
+	resumed bool // the first reading tells what a former process counted
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
@@ -86,6 +89,7 @@ func (s *source) Poll(ctx context.Context) (backend.Reading, error) {
 	}
 	s.count(&m, &r)
 	s.memory(&m, &r)
+	s.keep(&r)
 	return r, nil
 }
 
