@@ -1,7 +1,7 @@
 package backend
 
 // Unread is how many sessions could not be read for one kind of error, and the error of one of them. ErrAbsent stands for a 404
-// that is not the documented one: it says where to look, not that something failed.
+// that is not the documented one, of a session that may run.
 type Unread struct {
 	Kind     ErrorKind `json:"kind"`
 	Sessions int       `json:"sessions"`

@@ -50,6 +50,19 @@ type Workspace struct {
 	Extra []Field `json:"extra,omitempty"`
 }
 
+// attemptTolerance is how far the two times of one successful attempt may lie apart: a registry writes one after the other.
+const attemptTolerance = time.Second
+
+// TriedSince reports whether the newest attempt is another one than that of the last success.
+func (w *Workspace) TriedSince() bool {
+	attempt, tried := w.LastAttemptAt.Get()
+	success, worked := w.LastSuccessAt.Get()
+	if worked && w.Class != ClassFailed && w.Class != ClassEvicted && w.LastError.IsEmpty() {
+		success = success.Add(attemptTolerance)
+	}
+	return tried && (!worked || attempt.After(success))
+}
+
 // clockWobble is how far a corrected time may move between two readings though nothing happened.
 const clockWobble = time.Minute
 
@@ -68,9 +81,9 @@ func (w *Workspace) carry(old Entity, seen Bounds) {
 	if now, has := w.LastSuccessAt.Get(); had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {
 		w.LostSuccess = before
 	}
-	attempt, tried := was.LastAttemptAt.Get()
+	tried := was.LastAttemptAt.IsKnown()
 	switch {
-	case was.Class == ClassFailed, was.Class == ClassEvicted, was.Unreadable, tried && attempt.After(was.LastSuccessAt.Or(time.Time{})),
+	case was.Class == ClassFailed, was.Class == ClassEvicted, was.Unreadable, was.TriedSince(),
 		!tried && !was.LastAttemptAt.IsNotApplicable():
 	default:
 		w.WorkedAt = seen.Earliest
@@ -130,7 +143,7 @@ func (w *Workspace) Condition(now time.Time, longest time.Duration) Condition {
 	}
 	bad := w.Class == ClassFailed || w.Class == ClassEvicted
 	attempt, attempted := w.LastAttemptAt.Get()
-	success, succeeded := w.LastSuccessAt.Get()
+	succeeded := w.LastSuccessAt.IsKnown()
 	switch {
 	case !attempted && !succeeded:
 		switch {
@@ -146,7 +159,7 @@ func (w *Workspace) Condition(now time.Time, longest time.Duration) Condition {
 		return CondFailing
 	case !attempted:
 		return CondWorking
-	case succeeded && !attempt.After(success):
+	case !w.TriedSince():
 		return CondWorking
 	case now.Sub(attempt) < longest:
 		return CondBusy

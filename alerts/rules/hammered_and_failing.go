@@ -115,7 +115,7 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	}
 	gap, age, longest := n.LastAttempt.Sub(base), env.Now.Sub(n.LastAttempt), env.State.LongestOperation
 	again := n.Attempts >= 2 || n.WasEvicted
-	stuck := !n.WasEvicted && longest > 0 && age >= longest
+	stuck := !n.WasEvicted && longest > 0 && age >= longest && !rests(env, w)
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()}}
 	runs := stuck && !(again && gap >= r.after)
 	switch {

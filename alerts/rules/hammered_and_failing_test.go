@@ -89,6 +89,19 @@ func TestHammeredStuckIsSeenOnAColdStart(t *testing.T) {
 	s.look().want(hammeredRule, alerts.StateFiring)
 }
 
+// Registries write the two times of one successful attempt one after the other.
+func TestHammeredTwoTimesOfOneAttempt(t *testing.T) {
+	for lag, state := range map[time.Duration]alerts.AlertState{time.Millisecond: "", time.Second: "", 2 * time.Second: alerts.StateFiring} {
+		s := begin(t, hammeredRule)
+		s.reads("a/box", reading{state: "open", attempt: 20 * time.Hour, success: 20*time.Hour + lag})
+		if s.look(); state == "" {
+			s.quiet(hammeredRule)
+		} else {
+			s.want(hammeredRule, state)
+		}
+	}
+}
+
 func TestHammeredWithoutAnySuccessCountsFromTheFirstSeen(t *testing.T) {
 	s := begin(t, hammeredRule)
 	s.attempts("a/box", "open", time.Time{})

@@ -16,17 +16,26 @@ type facts struct {
 }
 
 func factsOf(env *alerts.Env, w *backend.Workspace) facts {
-	return facts{env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt), env.ReadAt(&w.Meta), env.Ours(w.WorkedAt)}
+	f := facts{env.Time(&w.Meta, w.LastAttemptAt), env.Time(&w.Meta, w.LastSuccessAt), env.ReadAt(&w.Meta), env.Ours(w.WorkedAt)}
+	if !w.TriedSince() && f.attempt.After(f.success) {
+		f.attempt = f.success // the two times of one attempt
+	}
+	return f
 }
 
 // restedAfter is how long after its newest attempt a workspace whose session does not run is history.
 const restedAfter = time.Hour
 
+// rests reports whether the session of a workspace is known not to run; an aggregate route shows what rests too.
+func rests(env *alerts.Env, w *backend.Workspace) bool {
+	s := env.SessionOf(w)
+	return s != nil && !s.Stale && (!s.MayRun() || !s.ListedRunning.Or(true))
+}
+
 // whileUsed judges a workspace, unless what it shows is history: its session does not run, and it was not tried for long.
 // What rests is not in use, and shows the same until somebody resumes it.
 func whileUsed(env *alerts.Env, w *backend.Workspace, f facts, judge func() alerts.Verdict) alerts.Verdict {
-	s := env.SessionOf(w)
-	if s == nil || s.Stale || s.MayRun() && s.ListedRunning.Or(true) { // an aggregate route shows what rests too
+	if !rests(env, w) {
 		return judge()
 	}
 	over := f.attempt.Add(restedAfter)

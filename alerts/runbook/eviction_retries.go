@@ -34,7 +34,7 @@ func (s *subjectView) retriesOnTop() Check {
 		if !ok || s.now.Sub(attempt) > time.Minute {
 			continue
 		}
-		if s.failing(w) || triedSince(w) && !w.LastError.IsEmpty() {
+		if s.failing(w) || w.TriedSince() && !w.LastError.IsEmpty() {
 			attempts++
 		} else if s.recoveredLately(w, over) {
 			recoveries++

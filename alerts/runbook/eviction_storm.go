@@ -100,7 +100,7 @@ func (s *subjectView) stayEvicted() Check {
 			last = at
 		}
 		switch {
-		case triedSince(w):
+		case w.TriedSince():
 			tried++
 		case s.now.Sub(last) < over:
 			used++
@@ -205,7 +205,7 @@ func (s *subjectView) permanent() Check {
 		case e.cause&alerts.NamesPermanent == 0 || e.ws == nil:
 		case e.ws.Class == backend.ClassFailed:
 			failed++
-		case triedSince(e.ws):
+		case e.ws.TriedSince():
 			return q.yes(e.from, "%s is %s and tried again with an error that no retry cures: %s", e.who, reported(e.ws), e.text)
 		}
 	}
@@ -213,13 +213,6 @@ func (s *subjectView) permanent() Check {
 		return s.settle(q.no(s.newest(), "%s stopped at such an error, as they should; none is tried again", plural(failed, "workspace")), q)
 	}
 	return q.unsure("%s; no retry of it was seen", c.Fact)
-}
-
-// triedSince reports whether a workspace was tried after its last success.
-func triedSince(w *backend.Workspace) bool {
-	attempt, tried := w.LastAttemptAt.Get()
-	success, worked := w.LastSuccessAt.Get()
-	return tried && (!worked || attempt.After(success))
 }
 
 // reported is the state as the registry words it.

@@ -43,12 +43,12 @@ func (s *subjectView) readErrors() {
 			switch {
 			case bad(w):
 				s.mute++
-			case s.runsLong(w), triedSince(w) && s.watchesAlert():
+			case s.runsLong(w), w.TriedSince() && s.watchesAlert():
 				s.running++
 			}
 			continue
 		}
-		if s.wide && !s.ledOn[w.Key] && !bad(w) && !triedSince(w) && w.LastSuccessAt.IsKnown() {
+		if s.wide && !s.ledOn[w.Key] && !bad(w) && !w.TriedSince() && w.LastSuccessAt.IsKnown() {
 			continue // it works again: its error is history
 		}
 		c, seen := known[w.LastError]

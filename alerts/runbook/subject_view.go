@@ -271,7 +271,7 @@ func bad(w *backend.Workspace) bool {
 
 // failing reports whether the workspace does not work, by its state, its times, or an alert that fires about it.
 func (s *subjectView) failing(w *backend.Workspace) bool {
-	return !s.runsLong(w) && w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing || triedSince(w) && !w.LastError.IsEmpty() && s.ledOn[w.Key]
+	return !s.runsLong(w) && w.Condition(s.now, s.State.LongestOperation) == backend.CondFailing || w.TriedSince() && !w.LastError.IsEmpty() && s.ledOn[w.Key]
 }
 
 // runsLong reports whether the newest attempt takes longer than any operation may and gives no error: it has not failed yet.

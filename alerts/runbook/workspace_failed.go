@@ -56,7 +56,7 @@ func (s *subjectView) failedEntry() Check {
 		switch {
 		case w.Class == backend.ClassFailed:
 			failed++
-		case w.Class == backend.ClassEvicted && !(triedSince(w) && s.ledOn[w.Key]):
+		case w.Class == backend.ClassEvicted && !(w.TriedSince() && s.ledOn[w.Key]):
 			evicted++
 			continue
 		case s.failing(w):

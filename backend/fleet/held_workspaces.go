@@ -123,7 +123,7 @@ func (s *store) workspaceOver(k backend.Key, h heldEntity) backend.Safe {
 		return backend.Text("its session ended")
 	case !x.MayRun():
 		return backend.Text("its session does not run any more")
-	case x.Answer == backend.AnswerIdle && !s.blind[k.Source]:
+	case x.Answer == backend.AnswerIdle && !x.ListedRunning.Or(false) && !s.blind[k.Source]:
 		return backend.Text("its session is idle")
 	case s.elsewhereOver(owner):
 		return backend.Text("another source says that its session ended")

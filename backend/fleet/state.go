@@ -138,13 +138,11 @@ func (s *State) Starting() bool {
 // TooManyUnread reports whether so many of a source's sessions cannot be read that it is degraded: a fifth, or 5.
 func TooManyUnread(unread, of int) bool { return unread >= 5 || unread > 0 && 5*unread >= of }
 
-// UnreadSessions is the number of sessions whose newest reading failed; an undocumented 404 is no failure.
+// UnreadSessions is the number of sessions whose newest reading failed.
 func (h *SourceHealth) UnreadSessions() int {
 	n := 0
 	for _, u := range h.Unread {
-		if u.Kind != backend.ErrAbsent {
-			n += u.Sessions
-		}
+		n += u.Sessions
 	}
 	return n
 }

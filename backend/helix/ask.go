@@ -103,6 +103,9 @@ func (s *Source) ask(ctx context.Context, t *tracked) {
 		return
 	}
 	t.fails, t.good = 0, t.asked
+	if t.answer == backend.AnswerOK {
+		t.snapshot = t.asked
+	}
 }
 
 func (s *Source) request(ctx context.Context, t *tracked) (*wire.Response, error) {

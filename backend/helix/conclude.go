@@ -99,6 +99,10 @@ func (s *Source) addWorkspaces(r *backend.Reading, t *tracked, c answerWindow, n
 			r.Workspaces = append(r.Workspaces, &w)
 		}
 		r.Scopes = append(r.Scopes, backend.Scope{Kind: backend.KindWorkspace, Parent: t.id, Complete: true})
+	case c.ok > 0 && t.contradicted(now):
+		for i := range t.workspaces {
+			r.Stale = append(r.Stale, backend.StaleMark{Key: t.workspaces[i].Key, Why: backend.Text("its session answers 404 and its list calls it running: whether it ended is not known")})
+		}
 	case t.answer == backend.AnswerIdle && (c.ok > 0 || t.listed != nil && !t.listed.running.Or(true)), t.retired:
 		// Its owner says that the run is over: by the documented 404 while others are answered, or on the list.
 		for i := range t.workspaces {

@@ -123,7 +123,7 @@ func sessionOf(r backend.Reading, id string) *backend.Session {
 
 func staleWhy(r backend.Reading, id string) string {
 	for _, m := range r.Stale {
-		if m.Key.ID.Raw() == id {
+		if m.Key.ID.Raw() == id || m.Key.Parent.Raw() == id {
 			return m.Why.String()
 		}
 	}

@@ -168,8 +168,8 @@ func (c *unreadCount) fill(r *backend.Reading) {
 	slices.SortFunc(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that is not the
-// documented one is named, and does not count as a failure. The caller holds the lock.
+// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that is not the documented one counts
+// where the session may run: a list does not call it over, or its registry was read before. The caller holds the lock.
 func (s *Source) countUnread(r *backend.Reading) {
 	var c unreadCount
 	for _, t := range s.sessions {
@@ -178,6 +178,7 @@ func (s *Source) countUnread(r *backend.Reading) {
 		}
 		switch {
 		case !t.bad() || t.problem == nil:
+		case t.answer == backend.AnswerNoRoute && (t.listed == nil && len(t.workspaces) == 0 || t.listed != nil && !t.listed.running.Or(true)):
 		case t.answer == backend.AnswerNoRoute:
 			c.addAs(s, backend.ErrAbsent, t.id, t.problem)
 		default:

@@ -100,7 +100,7 @@ func TestAlertingSessionsThatNoListNamesAreAskedOnce(t *testing.T) {
 	}
 }
 
-// Sessions that cannot be read are counted by kind of error; an undocumented 404 is named beside them.
+// Sessions that cannot be read are counted by kind of error, an undocumented 404 among them.
 func TestUnreadSessionsAreCountedByKind(t *testing.T) {
 	rig, health, _ := lossyServer(t, func(*Options, string) {})
 	rig.poll()
@@ -116,5 +116,47 @@ func TestUnreadSessionsAreCountedByKind(t *testing.T) {
 	if text := strings.Join(got, "\n"); r.Asked != 20 || len(got) != 4 || !strings.Contains(text, "absent 1 s04: ") || !strings.Contains(text, "unreachable 2 s00: answered 500") ||
 		!strings.Contains(text, "unauthorised 1 s02: ") || !strings.Contains(text, "invalid 1 s03: ") {
 		t.Errorf("of %d:\n%s", r.Asked, text)
+	}
+}
+
+// A 404 that is not the documented one tells nothing of a session that may run; of one that its list calls over it says nothing new.
+func TestAnUndocumented404OfARunningSessionIsUnread(t *testing.T) {
+	for _, body := range []string{"", "<html>nginx 404</html>", `{"error":"Not Found"}`, `{"error":"unauthorized"}`} {
+		rig, health, list := lossyServer(t, func(*Options, string) {})
+		for i := range 5 {
+			health.set(fmt.Sprintf("s%02d", i), say(404, body))
+		}
+		r := rig.poll()
+		if len(r.Unread) != 1 || r.Unread[0].Kind != backend.ErrAbsent || r.Unread[0].Sessions != 5 {
+			t.Errorf("%q: running: %+v", body, r.Unread)
+		}
+		list.set(0, strings.ReplaceAll(listOf(20), "running", "completed"))
+		rig.clock.Add(time.Minute)
+		if r = rig.poll(); len(r.Unread) != 0 {
+			t.Errorf("%q: completed: %+v", body, r.Unread)
+		}
+	}
+}
+
+// Where a session answers the documented 404 and its list calls it running, one of them is wrong: what fails is kept until the
+// list says otherwise, what works for 2 minutes.
+func TestADocumented404OfASessionThatItsListCallsRunning(t *testing.T) {
+	rig, health, list := lossyServer(t, func(*Options, string) {})
+	health.set("s00", say(200, `{"workspaces":[{"name":"box","state":"failed","lastError":"boom","lastAttemptAt":1767268790000}]}`))
+	rig.poll()
+	health.drop("s00")
+	health.drop("s01")
+	r := rig.poll()
+	if len(r.Ended) != 0 || staleWhy(r, "s00") == "" || staleWhy(r, "s01") == "" {
+		t.Errorf("ended %v, stale %v", r.Ended, r.Stale)
+	}
+	rig.clock.Add(2 * time.Minute)
+	if r = rig.poll(); len(r.Ended) != 1 || r.Ended[0].Parent.Raw() != "s01" || staleWhy(r, "s00") == "" {
+		t.Errorf("after 2m: ended %v, stale %v", r.Ended, r.Stale)
+	}
+	list.set(0, strings.Replace(listOf(20), "running", "completed", 1))
+	rig.clock.Add(time.Minute)
+	if r = rig.poll(); len(r.Ended) != 1 || r.Ended[0].Parent.Raw() != "s00" {
+		t.Errorf("not running: ended %v, stale %v", r.Ended, r.Stale)
 	}
 }

@@ -24,6 +24,7 @@ type tracked struct {
 	clock      clockCorrection
 	workspaces []backend.Workspace // last good snapshot, our own copy: entities handed out belong to the fleet
 	fresh      bool                // workspaces were read in this poll
+	snapshot   time.Time           // when workspaces were last confirmed
 	future     int                 // of them carry a time in the future
 	retired    bool                // the list route no longer calls it running: its snapshot is to be ended
 
@@ -85,6 +86,9 @@ func (t *tracked) due(interval, idle time.Duration) time.Time {
 		}
 		return t.asked.Add(interval * 9 / 10) // a poll a little early must not skip a turn
 	case backend.AnswerIdle:
+		if t.contradicted(t.asked) {
+			return t.asked.Add(interval * 9 / 10)
+		}
 		return t.asked.Add(idle)
 	case backend.AnswerFailed, backend.AnswerInvalid, backend.AnswerNoRoute, backend.AnswerWrongPath:
 	}
@@ -183,6 +187,28 @@ func (t *tracked) bad() bool {
 	case backend.AnswerNone, backend.AnswerOK, backend.AnswerIdle:
 	}
 	return false
+}
+
+const (
+	// contradictedFor is how long a list may call a session running whose route answers the documented 404: it may lag.
+	contradictedFor = 2 * time.Minute
+	// troubledFor is the same for a session with a workspace that failed, was evicted or is in error.
+	troubledFor = 24 * time.Hour
+)
+
+// contradicted reports whether the list calls a session running whose registry was read before and answers the documented
+// 404: one of them is wrong.
+func (t *tracked) contradicted(now time.Time) bool {
+	if t.answer != backend.AnswerIdle || len(t.workspaces) == 0 || t.listed == nil || !t.listed.running.Or(false) || t.retired {
+		return false
+	}
+	span := contradictedFor
+	if slices.ContainsFunc(t.workspaces, func(w backend.Workspace) bool {
+		return w.Class == backend.ClassFailed || w.Class == backend.ClassEvicted || !w.LastError.IsEmpty()
+	}) {
+		span = troubledFor
+	}
+	return now.Sub(t.snapshot) < span
 }
 
 // show returns the session's entity; the same one while nothing about it changed.
