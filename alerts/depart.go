@@ -9,12 +9,15 @@ import (
 // depart ends the findings of subjects that are gone, and drops those that have been listed as ended long enough.
 func (re *ruleEvaluation) depart(due []*record) {
 	for _, r := range due {
-		if r.State == StateEnded {
+		switch {
+		case r.State == StateEnded:
 			re.put(r, unlist(r, re.env.Now))
+		case !re.full && !re.evaluation.old.unread && re.heldVanished(r):
+			re.end(r, vanishedText)
 		}
 	}
 	for k, why := range re.gone {
-		if r := re.old.get(k); r != nil {
+		if r := re.old.get(k); r != nil && !re.vanish(r) {
 			re.end(r, why)
 		}
 	}
@@ -38,7 +41,9 @@ func (re *ruleEvaluation) depart(due []*record) {
 			for _, why := range re.doubts(r) {
 				v, silent = Verdict{Outcome: SourceError, Why: why}, true
 			}
-			if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
+			if why, is := re.leftUnseen(r); is && len(re.doubts(r)) == 1 {
+				re.put(r, re.held(r, why))
+			} else if r.State != StateEnded && (silent || re.env.Now.Sub(re.next.clock.ResumedAt) > unreadPatience) {
 				re.put(r, step(re.meta, r.Key, r, &v, re.env.Now, false))
 			}
 		case subjectHere:
@@ -97,8 +102,10 @@ func (re *ruleEvaluation) doubts(r *record) (out []backend.Safe) {
 	if why, is := re.lostFromList(r.Key); is {
 		out = append(out, why)
 	}
-	if why, is := re.emptyRegistry(r); is {
-		out = append(out, why)
+	for _, doubt := range []func(*record) (backend.Safe, bool){re.emptyRegistry, re.contradicted, re.leftUnseen} {
+		if why, is := doubt(r); is {
+			out = append(out, why)
+		}
 	}
 	return out
 }

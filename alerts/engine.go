@@ -66,6 +66,7 @@ type evaluation struct {
 	changed map[backend.Kind][]backend.Key
 	found   map[backend.Kind][]backend.Entity // of changed, looked up
 	gone    map[backend.Key]backend.Safe
+	unseen  map[backend.Key]bool // sessions of gone whose end nothing told
 	series  []backend.Series
 	moved   map[string]bool // sources whose gap changed
 	catchUp map[string]bool // sources all of whose subjects are looked at, since changes were missed
@@ -86,7 +87,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	if prev != nil && prev.memory != nil {
 		old = prev.memory
 	}
-	ev := &evaluation{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
+	ev := &evaluation{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, unseen: map[backend.Key]bool{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
 	clk := old.clock.next(st, old.resume)
 	ev.next = &memory{clock: clk, watching: old.watching, orders: old.orders, rules: make(map[string]*ruleState, len(e.rules)), folds: map[string]string{}}
 	if ev.next.watching.IsZero() {
@@ -164,6 +165,9 @@ func (ev *evaluation) deltas() {
 		}
 		for _, g := range d.Gone {
 			ev.gone[g.Key] = g.Why
+			if ev.endUnseen(&g) {
+				ev.unseen[g.Key] = true
+			}
 		}
 		ev.series = append(ev.series, d.Series...)
 	}

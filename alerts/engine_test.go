@@ -67,6 +67,12 @@ func (l *lamp) state(word string) *fleet.State {
 	case "gone":
 		st.Delta.Gone = []fleet.Departure{{Key: k, Why: backend.Text("closed")}}
 		return st
+	case "vanished":
+		last := &backend.Session{Meta: backend.Meta{Key: k}, ListedRunning: backend.Known(true)}
+		st.Delta.Gone = []fleet.Departure{{Key: k, Last: last, Why: backend.Text("absent from two complete lists"), Absent: true}}
+		return st
+	case "away":
+		return st
 	case "error":
 		h.Status, h.Error = fleet.StatusDown, backend.Text("refused")
 		word = "on"

@@ -23,6 +23,7 @@ type ruleEvaluation struct {
 	cursor   recordCursor // in the records before
 	flaps    map[groupID]flap
 	apart    map[apartID][]string
+	vanished int // findings held whose session left its list unseen
 }
 
 func (re *ruleEvaluation) put(was, next *record) {
@@ -194,6 +195,9 @@ func (re *ruleEvaluation) judgeCounted(rule SeriesRule, k backend.Key, series []
 	if rec != nil && rec.State == StateEnded && (len(series) == 0 && rec.Note.IsZero() || re.st.Entity(k) == nil) {
 		return // what is left in the windows of an ended subject does not start it anew
 	}
+	if rec != nil && re.heldVanished(rec) {
+		return
+	}
 	for _, c := range re.ended {
 		if c.key() == k {
 			return
@@ -285,7 +289,7 @@ func (re *ruleEvaluation) fleetWide(rule FleetRule) {
 		re.put(rec, next)
 	}
 	for k, r := range pending {
-		if _, gone := re.gone[k]; gone {
+		if _, gone := re.gone[k]; gone || re.heldVanished(r) {
 			continue
 		}
 		g := gap{Outcome: NoData, Why: backend.Text("nothing was read that could confirm it")}

@@ -86,7 +86,8 @@ type finding struct {
 	Bounds      Bounds        `json:"bounds,omitzero"`
 	Confirmed   time.Time     `json:"confirmed,omitzero"`
 	Suspected   bool          `json:"suspected,omitempty"`
-	Paused      bool          `json:"paused,omitempty"` // pending, and its data is missing
+	Vanished    time.Time     `json:"vanished,omitzero"` // when its session left its list though nothing said that it ended
+	Paused      bool          `json:"paused,omitempty"`  // pending, and its data is missing
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Why         backend.Safe  `json:"why,omitzero"`
 	Detail      backend.Safe  `json:"detail,omitzero"`

@@ -242,6 +242,7 @@ func (t *stagingTable[T, P]) absent(r *backend.Reading, scope backend.Scope, spa
 		}
 		if t.missed[k] {
 			t.drop(k, backend.Text("absent from two complete lists"), r.At, s)
+			s.gone[len(s.gone)-1].Absent = true
 			continue
 		}
 		t.missed[k] = true

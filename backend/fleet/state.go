@@ -58,10 +58,11 @@ type Delta struct {
 
 // Departure is an entity that left the State.
 type Departure struct {
-	Key  backend.Key
-	Last backend.Entity // its last value
-	Why  backend.Safe
-	At   time.Time
+	Key    backend.Key
+	Last   backend.Entity // its last value
+	Why    backend.Safe
+	At     time.Time
+	Absent bool // complete lists did not name it, or what it was part of; nothing said that it ended
 }
 
 // SourceStatus is the health of a source in one word.
