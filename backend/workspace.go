@@ -169,8 +169,6 @@ func (w *Workspace) Condition(now time.Time, longest time.Duration) Condition {
 
 // RunsLong reports whether the newest attempt has no outcome after longest: no error and no state says that it failed.
 func (w *Workspace) RunsLong(now time.Time, longest time.Duration) bool {
-	attempt, attempted := w.LastAttemptAt.Get()
-	success, succeeded := w.LastSuccessAt.Get()
 	return !w.Unreadable && w.Class != ClassFailed && w.Class != ClassEvicted && w.LastError.IsEmpty() &&
-		attempted && !(succeeded && !attempt.After(success)) && now.Sub(attempt) >= longest
+		w.TriedSince() && now.Sub(w.LastAttemptAt.Or(now)) >= longest
 }
