@@ -11,7 +11,7 @@ func memoryLimits() []pattern {
 		{
 			name: "isolate-out-of-memory", contains: "isolate exceeded its memory limit", class: ClassAgentOOM, tier: tierError,
 			meaning: meaning, inError: true, event: true,
-			also: regexp.MustCompile(`(?:^|[^B]'s |[^s] )isolate exceeded`), // a D1 database has an isolate too
+			also: regexp.MustCompile(`(?:^|[^B]['’]s |[^s] )isolate exceeded`), // a D1 database has an isolate too
 			hits: []string{
 				`{"level":50,"msg":"run failed","sessionId":"s1","err":{"name":"Error","message":"Durable Object's isolate exceeded its memory limit and was reset."}}`,
 				`(error) Durable Object's isolate exceeded its memory limit and was reset.`,
@@ -42,7 +42,7 @@ func memoryLimits() []pattern {
 		},
 		{
 			name: "heap-out-of-memory", contains: "JavaScript heap out of memory", class: ClassAgentOOM, tier: tierError,
-			meaning: meaning, event: true,
+			meaning: meaning, event: true, begins: true,
 			hits:   []string{`FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory`},
 			misses: []string{`{"level":30,"msg":"tool done","output":"FATAL ERROR: JavaScript heap out of memory"}`},
 		},

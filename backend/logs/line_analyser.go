@@ -131,7 +131,8 @@ func earlier(a, b time.Time) time.Time {
 // bytes, of which data may be only the beginning. of follows the log that the line is of; nil: it stands alone.
 func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement, of *lineage) {
 	data = bytes.TrimRight(data, "\r")
-	if len(data) == 0 {
+	cut := size > len(data)+2
+	if data = uncoloured(data); len(data) == 0 {
 		return
 	}
 	if a.tail(data, size, stamp, p) {
@@ -142,7 +143,7 @@ func (a *lineAnalyser) line(data []byte, size int, stamp time.Time, p *placement
 		r.at = stamp
 	}
 	r.part = of.of(data, &r)
-	a.take(r, data, size, size > len(data)+2, p)
+	a.take(r, data, size, cut, p)
 }
 
 // take counts what a line says. cut says that data is only the beginning of it.

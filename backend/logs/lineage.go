@@ -139,5 +139,5 @@ func (t *patterns) disowned(p *pattern, of part) (level logLevel, said bool) {
 	if p.class != ClassAgentOOM { // a runtime writes its last words without its logger
 		level = levelIn(of.head, len(of.head))
 	}
-	return level, agentPrefix.Match(of.head) || p.class != ClassWorkspaceFailed && p.class != ClassWorkspaceEvicted && failedCommand.Match(of.head)
+	return level, p.reported(of.head)
 }

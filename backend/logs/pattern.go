@@ -103,6 +103,7 @@ type pattern struct {
 	field    string         // the field that is searched in place of the message
 	speaker  string         // whose words count: speakerServer, speakerAgent, or both
 	quoted   bool           // it stands in quotes by its nature
+	begins   bool           // a runtime writes it at the beginning of its line: after a sentence somebody else reports it
 	hits     []string       // whole lines that match
 	misses   []string       // whole lines that do not
 }

@@ -367,7 +367,7 @@ func (r *record) levelAt(at int, inError bool) logLevel {
 	switch {
 	case len(r.level) > 0:
 		return levelOf(r.level)
-	case !r.plain || inError:
+	case inError:
 		return levelNone
 	}
 	return levelIn(r.message, at)

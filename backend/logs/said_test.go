@@ -84,6 +84,30 @@ func TestALineIsEvidenceAtItsLevelAndShape(t *testing.T) {
 		{`ERROR command failed command="grep -c 'JavaScript heap out of memory' log"`, 0, 1},
 		{`ERROR grep 'JavaScript heap out of memory' found nothing`, 0, 1},
 		{"assistant: the build died of JavaScript heap out of memory", 0, 1},
+		{"2026-01-01T12:00:00Z error: bash tool exited with code 134: " + heapText, 0, 1},
+		{`{"level":"error","msg":"bash tool exited with code 134: ` + heapText + `"}`, 0, 1},
+		{`{"level":"error","msg":"workspace tool run failed: exit 134: ` + heapText + `"}`, 0, 1},
+		{`{"level":"error","msg":"shell.run: npm run build failed (134): ` + heapText + `"}`, 0, 1},
+		{"2026-01-01T12:00:00Z ERROR docker exec sandbox-1: " + heapText, 0, 1},
+		{"ERROR process 12 in the sandbox died: " + heapText, 0, 1},
+		{"ERROR vitest crashed: " + heapText, 0, 1},
+		{"ERROR bash tool exited with code 1: Durable Object's isolate exceeded its memory limit and was reset.", 0, 1},
+		{`{"level":"error","msg":"user asked about “` + heapText + `”"}`, 0, 1},
+		{`{"level":"error","msg":"utilisateur : « ` + heapText + ` »"}`, 0, 1},
+		{`{"level":"error","msg":"„` + heapText + `“"}`, 0, 1},
+		{`{"level":"error","msg":"質問「` + heapText + `」"}`, 0, 1},
+		{`{"level":"error","msg":"『` + heapText + `』"}`, 0, 1},
+		{"ERROR asked: `" + heapText + "`", 0, 1},
+		{`level=error msg="user asked about “` + heapText + `”"`, 0, 1},
+		{`level=error msg="note: \"` + heapText + `\""`, 0, 1},
+
+		{"Jan  1 12:00:00 host node[1]: " + heapText, 1, 0},
+		{"2026-01-01T12:00:00+0000 host node[1]: " + heapText, 1, 0},
+		{"[Nest] 1  - 01/01/2026, 8:50:04 PM   ERROR [Agent] " + heapText, 1, 0},
+		{"\x1b[31m[Nest] 1  - \x1b[39m01/01/2026, 8:50:04 PM \x1b[31m  ERROR\x1b[39m \x1b[33m[Agent] \x1b[39m\x1b[31m" + heapText + "\x1b[39m", 1, 0},
+		{"\x1b[31merror\x1b[39m: " + heapText, 1, 0},
+		{"ERROR the agent server crashed: " + heapText, 1, 0},
+		{"ERROR run failed: Durable Object’s isolate exceeded its memory limit and was reset.", 1, 0},
 	} {
 		if server, said := evidenceOf(t, backend.MetricAgentOOM, nil, x.line); server != x.server || said != x.said {
 			t.Errorf("%s\n  counted %v and said %v, want %v and %v", x.line, server, said, x.server, x.said)
@@ -102,6 +126,10 @@ func TestAnAgentCannotForgeAStorm(t *testing.T) {
 		`{"level":50,"msg":"command exited with 1: echo ` + exhText + `"}`:                                                0,
 		`{"level":40,"msg":"done","err":"sh: ` + exhText + `: not found"}`:                                                0,
 		`WARN refused command="echo eviction retry exhausted"`:                                                            0,
+		"2026-01-01T12:00:00Z \x1b[34mDEBUG\x1b[39m " + exhText + " session=s1":                                           0,
+		"2026-01-01T12:00:00Z \x1b[31mERROR\x1b[39m " + exhText + " session=s1":                                           1,
+		`{"level":50,"msg":"bash tool exited with code 1: ` + exhText + `"}`:                                              0,
+		`{"level":50,"msg":"user wrote «` + exhText + `»"}`:                                                               0,
 	} {
 		if got, _ := evidenceOf(t, backend.MetricEvictionExhausted, nil, line); got != want {
 			t.Errorf("%s\n  counted %v, want %v", line, got, want)
