@@ -74,7 +74,9 @@ type Reading struct {
 	Notes []Safe `json:"notes,omitempty"`
 	// ClockOffset is the source's clock minus ours; unknown when nothing showed it.
 	ClockOffset Value[time.Duration] `json:"clock_offset"`
-	Load        Load                 `json:"load"`
+	// ClockGuessed says that no answer told the source's clock: ClockOffset is a guess from the newest times that it wrote.
+	ClockGuessed bool `json:"clock_guessed,omitempty"`
+	Load         Load `json:"load"`
 }
 
 // Scope names a set of entities that a reading covered: all of Kind of the source, or those whose key's Parent is

@@ -131,6 +131,15 @@ func quietStarts() []world {
 	}
 	return []world{
 		{name: "old failures on a server without a Date", proves: onset, lasts: 5 * min1, make: func(s *worldSite) { s.noDate = true; failures(s, "paused", 9*24*hour) }},
+		{name: "failures on a server without a Date whose clock is ahead", proves: onset, lasts: 5 * min1, make: func(s *worldSite) {
+			s.noDate = true
+			for i := range 6 {
+				s.session(fmt.Sprintf("a-old-%d", i), s.old(3*time.Second, "failed", "WorkspaceFailedError: boom"))
+			}
+			for i := range 60 {
+				s.session(fmt.Sprintf("s-%d", i), s.old(-2*hour, "open", ""))
+			}
+		}},
 		{name: "old failures behind a cache", proves: onset, lasts: 2 * min1, make: func(s *worldSite) { s.age = "8"; failures(s, "paused", 9*24*hour) }},
 		{name: "calm behind a cache of a few seconds", proves: "an Age above three intervals", lasts: 10 * min1, make: func(s *worldSite) { s.age = "8"; s.fleet(10, "s") }},
 		{name: "failed 9 days ago in completed sessions", proves: "old facts are old", lasts: 5 * min1, make: func(s *worldSite) { failures(s, "completed", 9*24*hour) }},

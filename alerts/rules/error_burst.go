@@ -91,8 +91,8 @@ func (r *errorBurst) add(env *alerts.Env, notes alerts.Notes) burst {
 		} else if k := len(b.began) - 1; at.Before(b.began[k]) {
 			b.began[k] = at
 		}
-		if !n.Success.IsZero() && (b.success.IsZero() || n.Success.Before(b.success)) {
-			b.success = n.Success
+		if worked := n.worked(); !worked.IsZero() && (b.success.IsZero() || worked.Before(b.success)) {
+			b.success = worked
 		}
 		if b.first.IsZero() || at.Before(b.first) {
 			b.first = at

@@ -12,6 +12,9 @@ import (
 // left to eviction-storm. A workspace that is still being retried becomes failed within a retry cycle.
 func noteFailure(env *alerts.Env, w *backend.Workspace, note *failureNote) *failureNote {
 	f := factsOf(env, w)
+	if h := env.State.Source(w.Key.Source); h != nil && h.ClockGuessed {
+		f.attempt = time.Time{} // a guessed clock dates no attempt
+	}
 	if note != nil && f.advanced(note.run()) {
 		note = nil
 	}
@@ -35,14 +38,25 @@ type failureNote struct {
 }
 
 func (n *failureNote) subject() alerts.Subject {
-	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.Success, Latest: n.proved()}, Detail: n.Cause}
+	return alerts.Subject{Since: n.Seen, Bounds: alerts.Bounds{Earliest: n.worked(), Latest: n.proved()}, Detail: n.Cause}
+}
+
+// worked is when it last worked: where its attempts are not dated its success is not either, and an earlier reading says so.
+func (n *failureNote) worked() time.Time {
+	if n.FirstAttempt.IsZero() {
+		return n.Worked
+	}
+	return n.Success
 }
 
 // onset is when it began to fail, as far as that is proved: its attempts are dated by a clock that can be used, or a
 // reading before showed it working. began is the earliest moment at which that can have been; zero where one reading is
 // all there is. dated is false where nothing says when.
 func (n *failureNote) onset() (began, failed time.Time, dated bool) {
-	return n.earliest(), n.proved(), !n.FirstAttempt.IsZero() || !n.Worked.IsZero()
+	if n.FirstAttempt.IsZero() {
+		return n.Worked, n.Seen, !n.Worked.IsZero()
+	}
+	return n.earliest(), n.proved(), true
 }
 
 // failures is what the rules about many failures at once have in common: notes of the workspaces that fail, kept together

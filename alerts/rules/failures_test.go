@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 const (
@@ -103,6 +104,17 @@ func TestBurstOnsetNeedsEvidence(t *testing.T) {
 	s.every(5*time.Second, 3*time.Minute, nil).quiet(burstRule)
 	for i := range 6 { // these worked when they were read before
 		s.reads(fmt.Sprintf("t%02d/box", i), reading{state: "failed", err: oneCause(i), edit: func(w *backend.Workspace) { undated(w); w.WorkedAt = s.wall.Add(-5 * time.Second) }})
+	}
+	s.look().want(burstRule, alerts.StatePending)
+	wantEvidence(t, s.after(time.Minute).want(burstRule, alerts.StateFiring), "6 sessions began to fail", "12 workspaces more fail with this cause; since when is not known")
+
+	s = begin(t, burstRule) // a clock that is only guessed dates nothing
+	s.health("helix", func(h *fleet.SourceHealth) { h.ClockGuessed = true })
+	failNow(s, 12, oneCause)
+	s.look().quiet(burstRule)
+	s.every(5*time.Second, 3*time.Minute, nil).quiet(burstRule)
+	for i := range 6 {
+		s.reads(fmt.Sprintf("t%02d/box", i), reading{state: "failed", err: oneCause(i), attempt: time.Hour, success: 2 * time.Hour, edit: func(w *backend.Workspace) { w.WorkedAt = s.wall.Add(-5 * time.Second) }})
 	}
 	s.look().want(burstRule, alerts.StatePending)
 	wantEvidence(t, s.after(time.Minute).want(burstRule, alerts.StateFiring), "6 sessions began to fail", "12 workspaces more fail with this cause; since when is not known")

@@ -55,7 +55,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 		h.Registry, h.RegistrySince = r.Registry, now
 	}
 	if r.ClockOffset.IsKnown() {
-		h.ClockOffset = r.ClockOffset
+		h.ClockOffset, h.ClockGuessed = r.ClockOffset, r.ClockGuessed
 	}
 }
 

@@ -101,6 +101,7 @@ type SourceHealth struct {
 	BytesPerMin    float64
 
 	ClockOffset       backend.Value[time.Duration]
+	ClockGuessed      bool // from the newest times of its entries
 	Inputs            []backend.Input
 	Missing           []backend.MissingInput
 	WorkspacesUnknown bool

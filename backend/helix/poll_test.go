@@ -168,8 +168,9 @@ func TestServerWithoutDate(t *testing.T) {
 	}
 	m.set("s", dateless(noon))
 	rig.poll()
-	if w := workspace(rig.poll(), "s/box"); !w.LastAttemptAt.IsKnown() {
-		t.Errorf("a time around now does not vouch for the clock: %+v", w)
+	r = rig.poll()
+	if w := workspace(r, "s/box"); !w.LastAttemptAt.IsKnown() || !r.ClockGuessed {
+		t.Errorf("a time around now lets guess the clock: %+v, guessed %v", w, r.ClockGuessed)
 	}
 }
 

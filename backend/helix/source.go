@@ -166,7 +166,7 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.epoch(); c.known {
-		r.ClockOffset = backend.Known(c.offset)
+		r.ClockOffset, r.ClockGuessed = backend.Known(c.offset), !s.client.Offset().IsKnown()
 	} else if r.Load.Requests > 0 && err == nil {
 		s.problem(&r, backend.ErrInvalid, "", "the server sends no Date header and none of its times is near ours: its "+
 			"clock is unknown, so its times are not used")
