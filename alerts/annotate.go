@@ -171,12 +171,37 @@ func (ev *evaluation) annotation(g *group, outages []outage) annotation {
 	}
 	c := &ev.next.clock
 	if len(o.about) > 0 {
-		x.acknowledged, x.lapsed = o.acknowledged(c, a, g.began, g.worse)
+		x.acknowledged, x.lapsed = o.acknowledged(c, a, g.began, g.worse, ev.lapsed(g))
 	}
 	if len(o.silences) > 0 {
 		x.silenced = o.silenceFor(c, g.labels(ev.e.environment))
 	}
 	return x
+}
+
+// lapsed is the acknowledgement of an alert that does not hold any more, whatever severity the alert had then.
+func (ev *evaluation) lapsed(g *group) *Lapse {
+	if g.alert.Lapsed != nil {
+		return g.alert.Lapsed
+	}
+	l := ev.old.rules[g.alert.Rule]
+	for _, s := range []Severity{"", SeverityInfo, SeverityWarning, SeverityCritical} {
+		if l == nil {
+			break
+		}
+		if was := l.groups[groupID{g.id.source, g.id.fingerprint, s}]; was != nil && was.alert.Lapsed != nil {
+			return was.alert.Lapsed
+		}
+	}
+	return nil
+}
+
+// asksAgain is the line that a lapsed acknowledgement has on the timeline.
+func asksAgain(a *Alert, x *Lapse) backend.Safe {
+	if x.grown > 0 {
+		return backend.Textf("%s asks again: %d subjects, acknowledged at %d by %s", a.Rule, a.SubjectCount, x.grown, x.Owner)
+	}
+	return backend.Textf("%s asks again: %s; %s had acknowledged it", a.Rule, x.Why, x.Owner)
 }
 
 // mark replaces the alerts whose annotation changed.
@@ -189,7 +214,7 @@ func (ev *evaluation) mark(marks map[string]map[groupID]annotation) {
 			x, c := marks[name][id], *l.groups[id]
 			a := *c.alert
 			if x.lapsed != nil && a.Lapsed == nil && !x.lapsed.told && a.State != StateEnded {
-				ev.emit(&a, "unacknowledged", first(&a), backend.Textf("%s is nobody's again: %s took it; %s", a.Rule, x.lapsed.Owner, x.lapsed.Why))
+				ev.emit(&a, "unacknowledged", first(&a), asksAgain(&a, x.lapsed))
 			}
 			a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
 			c.alert = &a

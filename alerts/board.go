@@ -159,12 +159,14 @@ type Acknowledgement struct {
 }
 
 // Lapse is an acknowledgement that does not hold any more, and why: its time is over, or the alert is more severe or ten times as
-// large now.
+// large now. It is final: only another acknowledgement holds after it.
 type Lapse struct {
 	Acknowledgement
-	Why backend.Safe
+	Why     backend.Safe
+	Ordered time.Time // when the order was given that lapsed, as the order says
 
-	told bool // when the alert became more severe
+	told  bool // when the alert became more severe
+	grown int  // from how many subjects
 }
 
 // Silence says that an alert is muted.

@@ -152,7 +152,8 @@ func (o *Orders) silenceFor(c *clock, labels map[string]string) *Silence {
 const grownTimes = 10
 
 // acknowledged is what holds for an alert that began at a time and was worse since: an acknowledgement, or one that lapsed.
-func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse) (*Acknowledgement, *Lapse) {
+// One that lapsed before stays so.
+func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse, former *Lapse) (*Acknowledgement, *Lapse) {
 	k, severity := alertKey{a.Rule, a.Source, a.Fingerprint}, a.Severity
 	about := o.about[k]
 	if len(about) == 0 {
@@ -165,18 +166,29 @@ func (o *Orders) acknowledged(c *clock, a *Alert, began time.Time, was worse) (*
 	}
 	until := at.Add(x.For)
 	taken := Acknowledgement{Owner: x.Owner, Reason: x.Reason, At: c.display(at), Until: c.display(until)}
+	lapse := &Lapse{Acknowledgement: taken, Ordered: plain(x.At)}
 	switch {
 	case severity.Rank() > x.Severity.Rank():
-		return nil, &Lapse{taken, backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20)), false}
+		lapse.Why = backend.Textf("it was acknowledged as %s and is %s now", backend.Clean(string(x.Severity), 20), backend.Clean(string(severity), 20))
+		return nil, lapse
 	case !c.Steady.Before(until):
-		return nil, &Lapse{taken, backend.Textf("it was taken for %s", short(x.For)), false}
+		lapse.Why = backend.Textf("it was taken for %s", short(x.For))
+		return nil, lapse
 	case x.Subjects > 0 && a.SubjectCount >= grownTimes*x.Subjects:
-		return nil, &Lapse{taken, backend.Textf("it had %s when it was acknowledged and has %d or more now", backend.Counted(x.Subjects, "subject", "subjects"), grownTimes*x.Subjects), false}
+		lapse.grown = x.Subjects
+		lapse.Why = backend.Textf("it had %s when it was acknowledged and %d or more since", backend.Counted(x.Subjects, "subject", "subjects"), grownTimes*x.Subjects)
+		return nil, lapse
 	}
 	for _, s := range []Severity{SeverityCritical, SeverityWarning} {
 		if s.Rank() > x.Severity.Rank() && was[s.Rank()].After(at) {
-			return nil, &Lapse{taken, backend.Textf("it was acknowledged as %s and was %s since", backend.Clean(string(x.Severity), 20), backend.Clean(string(s), 20)), true}
+			lapse.Why = backend.Textf("it was acknowledged as %s and was %s since", backend.Clean(string(x.Severity), 20), backend.Clean(string(s), 20))
+			lapse.told = true
+			return nil, lapse
 		}
+	}
+	if former != nil && former.Ordered.Equal(x.At) {
+		lapse.Why, lapse.told = former.Why, true
+		return nil, lapse
 	}
 	return &taken, nil
 }
@@ -201,9 +213,9 @@ func (o *Orders) outdated(c *clock, k alertKey, active time.Time) *Lapse {
 	}
 	at := c.orderTime(last.At)
 	version, _, _ := strings.Cut(last.Fingerprint, ":")
-	return &Lapse{Acknowledgement{Owner: last.Owner, Reason: last.Reason, At: c.display(at), Until: c.display(at.Add(last.For))},
-		backend.Textf("an alert of this rule was acknowledged when causes were compared in another way (%s, now %s): acknowledge again if it was this one",
-			backend.Clean(version, 10), causeVersion), false}
+	return &Lapse{Acknowledgement: Acknowledgement{Owner: last.Owner, Reason: last.Reason, At: c.display(at), Until: c.display(at.Add(last.For))},
+		Why: backend.Textf("an alert of this rule was acknowledged when causes were compared in another way (%s, now %s): acknowledge again if it was this one",
+			backend.Clean(version, 10), causeVersion)}
 }
 
 // isCurrent reports whether a fingerprint is of the present version.

@@ -149,7 +149,7 @@ func TestAnAcknowledgementLapsesWhenSubjectsGrowTenfold(t *testing.T) {
 	c := clock{Wall: now, Steady: now.Add(time.Minute)}
 	holds := func(count int) (*Acknowledgement, *Lapse) {
 		a.SubjectCount = count
-		return ordered(t, ack).acknowledged(&c, &a, time.Time{}, worse{})
+		return ordered(t, ack).acknowledged(&c, &a, time.Time{}, worse{}, nil)
 	}
 	if taken, _ := holds(120); taken == nil {
 		t.Error("an order of a former version lapses")
@@ -158,8 +158,48 @@ func TestAnAcknowledgementLapsesWhenSubjectsGrowTenfold(t *testing.T) {
 	if taken, lapse := holds(119); taken == nil || lapse != nil {
 		t.Error("it lapses below ten times as many")
 	}
-	if taken, lapse := holds(120); taken != nil || lapse == nil || !strings.Contains(lapse.Why.String(), "had 12 subjects when it was acknowledged and has 120 or more now") {
+	if taken, lapse := holds(120); taken != nil || lapse == nil || !strings.Contains(lapse.Why.String(), "had 12 subjects when it was acknowledged and 120 or more since") {
 		t.Errorf("%+v, %+v", taken, lapse)
+	}
+}
+
+// TestALapseIsFinal: an alert that shrinks again asks on, also for the next process.
+func TestALapseIsFinal(t *testing.T) {
+	l := settled(t, Meta{}).minutes("on")
+	ack := ackOf(l.board.Alerts[0], l.now, time.Hour)
+	ack.Subjects = 4
+	many := func(n int) {
+		for _, g := range l.board.memory.rules["lamp"].groups {
+			a := *g.alert
+			a.SubjectCount = n
+			g.alert = &a
+		}
+	}
+	many(4)
+	if a := l.order(ack).board.Alerts[0]; a.Acknowledged == nil {
+		t.Fatalf("%+v", a)
+	}
+	many(40)
+	board, events := l.engine.Apply(l.board, ordered(t, ack))
+	if len(events) != 1 || events[0].Text.String() != "lamp asks again: 40 subjects, acknowledged at 4 by mara" {
+		t.Errorf("events %v", events)
+	}
+	l.board = board
+	lapsed := func(when string) {
+		t.Helper()
+		many(4)
+		if a := l.order(ack).board.Alerts[0]; a.Acknowledged != nil || a.Lapsed == nil || !strings.Contains(a.Lapsed.Why.String(), "it had 4 subjects when it was acknowledged and 40 or more since") {
+			t.Errorf("%s: %+v", when, a)
+		}
+	}
+	lapsed("4 again")
+	lapsed("and later")
+	l.restarted(t, time.Minute, nil)
+	lapsed("in another process")
+	again := ack
+	again.ID, again.At = "0000000b", l.now
+	if a := l.order(ack, again).board.Alerts[0]; a.Acknowledged == nil {
+		t.Errorf("taken again: %+v", a)
 	}
 }
 
