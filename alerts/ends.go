@@ -13,6 +13,11 @@ const (
 	EventDirectoryRemoved = "directory-removed"
 )
 
+// isEnd reports whether an event says what ended: it follows from two readings, so only the timeline keeps it.
+func isEnd(e backend.Event) bool {
+	return e.Kind == backend.EventPlatform && (e.Name == EventSessionEnded || e.Name == EventDirectoryRemoved)
+}
+
 // mostEnds is how many ends of a kind one State tells one by one; more are told together.
 const mostEnds = 5
 

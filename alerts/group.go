@@ -246,8 +246,11 @@ func (re *ruleEvaluation) write(g *group) {
 	g.valued = g.count.live.values
 	a.Runbook, a.Why, a.Trend, a.TrendSpan = o.Runbook, o.Why, said.Trend, said.TrendSpan
 	a.SubjectCount, a.Sessions, a.Providers, a.Tenants = t.count, t.sessions, t.providers, t.tenants
-	if a.State != t.state {
+	switch {
+	case a.State != t.state:
 		a.Why = g.flap.why()
+	case a.State == StateFiring && o.Corroborate && o.Clear.IsZero() && g.count.live.n >= m.Corroborate:
+		a.Why = backend.Textf("%d subjects share the cause: it fires from %d", t.count, m.Corroborate)
 	}
 	if a.State == StateHeld {
 		a.FoldedUnder = re.fold(g.id.source, o.Via, a.ID)

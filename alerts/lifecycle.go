@@ -47,6 +47,9 @@ func stepTrue(m *Meta, key backend.Key, rec *record, v *Verdict, now time.Time) 
 		}
 	default: // firing or held: what is once proved stays until it is disproved
 		n.Active, n.Since, n.State, n.Suspected = rec.Active, rec.Since, StateFiring, false
+		if v.Suspected {
+			n.Why = backend.Safe{} // what a suspicion waits for is not why it fires
+		}
 		if rec.State == StateHeld {
 			n.Since = now
 		}

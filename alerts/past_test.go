@@ -143,3 +143,23 @@ func TestWhatAProbeProvedIsKnownToTheNextProcess(t *testing.T) {
 		b, _ = e.Next(l.Board, &fleet.State{Number: 1, Wall: pastNow})
 	}
 }
+
+// TestTheTimelineKeepsEnds: another process on the same state directory reads them; one that may not save leaves them to the holder.
+func TestTheTimelineKeepsEnds(t *testing.T) {
+	l := newLamp(t, Meta{})
+	dir := t.TempDir()
+	end := backend.Event{Kind: backend.EventPlatform, At: l.now, Source: "helix", Name: EventSessionEnded, Text: backend.Text("session s1 ended: its owner says that it ended")}
+	s := openStore(t, dir, l.engine)
+	svc := l.service(t, s, nil)
+	svc.addToTimeline([]backend.Event{end})
+	if got := svc.Timeline(10); len(got) != 1 {
+		t.Errorf("in the same process: %+v", got)
+	}
+	svc.Close()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.service(t, openStore(t, dir, l.engine), nil).Timeline(10); len(got) != 1 || got[0].Text != end.Text {
+		t.Errorf("in another process: %+v", got)
+	}
+}

@@ -69,7 +69,7 @@ func (t *timeline) notice(e backend.Event) {
 	}
 }
 
-// take adds what happened. Only the process that holds the alert state writes transitions and markers down; for others
+// take adds what happened. Only the process that holds the alert state writes transitions, markers and ends down; for others
 // they come back out of the file.
 func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 	t.mu.Lock()
@@ -77,6 +77,12 @@ func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 	for _, e := range events {
 		switch e.Kind {
 		case backend.EventPlatform:
+			if t.file != nil && isEnd(e) { // a backend does not tell it again
+				if holder {
+					t.waiting = append(t.waiting, e)
+				}
+				continue
+			}
 			t.platform = newest(append(t.platform, e), timelineEvents)
 		case backend.EventTransition, backend.EventChange:
 			if (holder || t.file == nil) && !t.holds(e) {

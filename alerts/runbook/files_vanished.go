@@ -106,9 +106,8 @@ func (s *subjectView) earlierSession() backend.Safe {
 			if !ok {
 				continue
 			}
-			if p.Left.IsZero() && s.unlisted(x.Key.Parent.Safe()).mark == Confirmed &&
-				s.State.Session(backend.Key{Kind: backend.KindSession, Source: x.Key.Source, ID: x.Key.Parent}) == nil {
-				p.Left = x.ReadAt // it left between two runs
+			if p.Left.IsZero() && s.leftBetween(x) {
+				p.Left = x.ReadAt
 			}
 			if s.followed(w, x, p.Left) && (found == nil || p.Left.After(found.Left)) {
 				found, of = &p, w
@@ -119,11 +118,28 @@ func (s *subjectView) earlierSession() backend.Safe {
 		return backend.Safe{}
 	}
 	was := found.Entity.EntityMeta().Key
+	if owner := s.State.Session(sessionOf(found.Entity.(*backend.Workspace))); owner != nil && found.Left.Equal(found.Entity.EntityMeta().ReadAt) {
+		return backend.Textf("session %s with a workspace %s was read running last %s ago and is %s now, and session %s opened that name afresh",
+			was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), owner.Status, of.Key.Parent.Safe())
+	}
 	if found.Left.Equal(found.Entity.EntityMeta().ReadAt) {
 		return backend.Textf("session %s with a workspace %s was read last %s ago and is not listed any more, and session %s opened that name afresh",
 			was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
 	}
 	return backend.Textf("session %s with a workspace %s ended %s ago, and session %s opened that name afresh", was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
+}
+
+func sessionOf(w *backend.Workspace) backend.Key {
+	return backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}
+}
+
+// leftBetween reports whether a workspace left between two runs of Sandglass: its session is not listed any more, or is
+// listed as one that does not run.
+func (s *subjectView) leftBetween(w *backend.Workspace) bool {
+	if x := s.State.Session(sessionOf(w)); x != nil {
+		return s.State.Workspace(w.Key) == nil && !x.Running.Or(true)
+	}
+	return s.unlisted(w.Key.Parent.Safe()).mark == Confirmed
 }
 
 // followed reports whether a workspace was opened by a later session of the same tenant than one that left.
