@@ -9,6 +9,7 @@ const (
 	FateLost    Fate = "lost"
 	FateOnDisk  Fate = "kept on disk, lost on tmpfs"
 	FateUnknown Fate = "unknown"
+	FateDispute Fate = "kept as the framework says, lost as the platform says"
 	FateNone    Fate = "not applicable"
 )
 
@@ -21,7 +22,7 @@ type Durability struct {
 }
 
 // Durability follows the provider's documentation (https://agents.open-source.onhelix.ai, workspaces) and what is declared.
-// Sources disagree on whether the files of a cloudflare-sandbox outlive its sleep.
+// The framework says that a cloudflare-sandbox hibernates with its files, the platform that a fresh container starts.
 func (f *WorkspaceFacts) Durability() Durability {
 	switch f.Provider.String() {
 	case "in-memory", "cloudflare-dynamic-worker":
@@ -33,7 +34,7 @@ func (f *WorkspaceFacts) Durability() Durability {
 	case "cloudflare-filestore":
 		return Durability{FateKept, FateKept, FateNone, FateKept}
 	case "cloudflare-sandbox":
-		d := Durability{FateUnknown, FateKept, FateNone, FateUnknown}
+		d := Durability{FateUnknown, FateKept, FateNone, FateDispute}
 		if destroys, ok := f.DestroyOnClose.Get(); ok && destroys {
 			d.Close = FateLost
 		} else if ok {

@@ -170,10 +170,9 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 			Text:  backend.Textf("at least %s since %s, seen between readings: a lower bound", plural(m.seen, "eviction"), env.Clock(m.since)),
 			Value: backend.Known(float64(m.seen)), Unit: "evictions", Source: id.home, At: now,
 		})
-	case m.least:
+	case m.least && m.churned > 0:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text: backend.Textf("at least %s evictions in %s, seen between polls: a lower bound",
-				number(float64(m.churned)), text(r.over)),
+			Text: backend.Textf("at least %s in %s, seen between polls: a lower bound", plural(m.churned, "eviction"), text(r.over)),
 			Value: backend.Known(float64(m.churned) / r.over.Seconds()), Unit: "1/s", Source: id.home, At: now,
 		})
 	}

@@ -243,6 +243,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 	}
 	switch named := p.NamedSession(); {
 	case p.What == fleet.StorageScratch:
+	case named.IsZero() && !fleet.ExplicitID(p.ID, backend.ID{}):
 	case named.IsZero():
 		add(p.Home, now, "the id names no session, so it was given explicitly: every session of that declaration shares it")
 	default:

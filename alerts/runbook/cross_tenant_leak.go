@@ -10,8 +10,9 @@ import (
 
 // diagnoseCrossTenantLeak is for a tenant that may have seen another tenant's files.
 func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
-	r := s.release()
 	places := s.sharedPlaces()
+	concerned := s.concerned(places)
+	r := s.releaseOf(concerned)
 	explicit, known := s.explicitIDs()
 	d := Diagnosis{Release: r, Checks: s.answers(
 		s.sharedID(places),
@@ -21,7 +22,7 @@ func diagnoseCrossTenantLeak(s *subjectView) Diagnosis {
 		s.labelled(),
 		s.inherits(),
 		s.explicit(explicit, known),
-		s.assertion(),
+		s.assertion(concerned),
 		s.acrossTenants(places),
 		s.nameCollision(),
 		r.check(question{"before-4", "Is the framework older than round 4, which let a bare id share a sandbox and gave commands the whole environment?",

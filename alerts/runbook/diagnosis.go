@@ -56,6 +56,7 @@ const (
 	EndClosed     Ending = "closed"
 	EndCleaned    Ending = "cleaned"
 	EndReplaced   Ending = "replaced"
+	EndShared     Ending = "shared with the parent"
 	EndAsleep     Ending = "asleep"
 	EndCannotTell Ending = "cannot tell"
 )

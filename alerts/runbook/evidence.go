@@ -199,6 +199,9 @@ func (s *subjectView) hostMemory() Check {
 
 // fullRoots asks whether the file systems below the scratch directories are full.
 func (s *subjectView) fullRoots(q question) Check {
+	if s.provider() == filestore {
+		return s.byErrors(s.fullQuestion(), alerts.NamesSpace)
+	}
 	var calm origin
 	var calmText backend.Safe
 	for _, h := range s.hosts() {

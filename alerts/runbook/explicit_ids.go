@@ -34,20 +34,31 @@ func (s *subjectView) explicitIDs() (all []explicitID, known int) {
 	for b := range s.State.Sandboxes.All() {
 		made[b.Key.ID] = true
 	}
+	stored := map[backend.Key]*backend.Ref{}
+	for r := range s.State.Refs.All() {
+		stored[backend.Key{Parent: r.Session, ID: r.Key.ID}] = r
+	}
 	seen := map[explicitID]bool{}
 	for _, w := range s.workspaces {
-		if !w.ProviderID.IsZero() || !w.Namespace.IsZero() {
+		sandbox, namespace, from := w.ProviderID, w.Namespace, s.from(&w.Meta)
+		if r := stored[backend.Key{Parent: w.Key.Parent, ID: w.Key.ID}]; r != nil && sandbox.IsZero() && namespace.IsZero() {
+			sandbox, from = r.Sandbox, s.from(&r.Meta)
+			if sandbox.IsZero() {
+				namespace = r.Namespace
+			}
+		}
+		if !sandbox.IsZero() || !namespace.IsZero() {
 			known++
 		}
-		for what, id := range map[fleet.StorageKind]backend.ID{fleet.StorageSandbox: w.ProviderID, fleet.StorageNamespace: w.Namespace} {
-			if id.IsZero() || made[id] || backend.HoldsWord(strings.ToLower(id.Raw()), strings.ToLower(w.Key.Parent.Raw())) {
+		for what, id := range map[fleet.StorageKind]backend.ID{fleet.StorageSandbox: sandbox, fleet.StorageNamespace: namespace} {
+			if id.IsZero() || made[id] || !fleet.ExplicitID(id, w.Key.Parent) {
 				continue
 			}
 			p := fleet.SharedStorage{What: what, Users: []fleet.StorageUser{{Entity: w}}}
 			x := explicitID{what: what, id: id, flag: p.Flag()}
 			if !seen[x] {
 				seen[x] = true
-				x.from = s.from(&w.Meta)
+				x.from = from
 				all = append(all, x)
 			}
 		}
@@ -58,7 +69,7 @@ func (s *subjectView) explicitIDs() (all []explicitID, known int) {
 
 // explicit asks for ids and namespaces that every session of a declaration would use, also with one user.
 func (s *subjectView) explicit(all []explicitID, known int) Check {
-	q := question{"explicit", "Are sandbox ids or namespaces given explicitly?", "the sandbox id and namespace of each workspace, in the aggregate route or in a declaration"}
+	q := question{"explicit", "Are sandbox ids or namespaces given explicitly?", "the sandbox id and namespace of each workspace, in the aggregate route, in a declaration or by a refs source"}
 	var texts []backend.Safe
 	for _, x := range all[:min(len(all), 5)] {
 		texts = append(texts, x.text())
@@ -75,7 +86,7 @@ func (s *subjectView) explicit(all []explicitID, known int) Check {
 }
 
 // assertion asks for the refusal of round 4: an explicit id without the flag that permits to share it.
-func (s *subjectView) assertion() Check {
+func (s *subjectView) assertion(concerned []backend.ID) Check {
 	q := question{"assertion", "Does a provider refuse an id whose sharing is not declared?", "lastError of the workspace while its session runs"}
 	n, first := 0, (*reportedError)(nil)
 	for i := range s.errors {
@@ -95,7 +106,24 @@ func (s *subjectView) assertion() Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
-	return s.settle(q.no(s.newest(), "no error of %s names shareAcrossSessions", plural(len(s.workspaces), "workspace")), q)
+	read := len(s.workspaces)
+	for _, id := range concerned {
+		if id == s.sessionID || s.wide {
+			continue
+		}
+		own := 0
+		for w := range s.State.Workspaces.Of(backend.KindWorkspace, s.home, id) {
+			own++
+			if backend.HoldsWord(strings.ToLower(w.LastError.String()), "shareacrosssessions") {
+				return q.yes(s.from(&w.Meta), "%s reports: %s", w.Key.Safe(), backend.Clean(w.LastError.String(), 200))
+			}
+		}
+		if own == 0 {
+			return q.unsure("the errors of session %s are not read", id.Safe())
+		}
+		read += own
+	}
+	return s.settle(q.no(s.newest(), "no error of %s names shareAcrossSessions", plural(read, "workspace")), q)
 }
 
 // labelled asks for a container that its label gives to one session and a stored reference to another.

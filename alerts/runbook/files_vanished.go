@@ -43,7 +43,11 @@ func (s *subjectView) branchShares() Check {
 	own, theirs := s.placesOf(s.sessionID), s.placesOf(parent)
 	for id, x := range own {
 		if y, same := theirs[id]; same && x.sameProvider(y.provider) {
-			return q.yes(x.from, "session %s and the session %s that it was branched from both name sandbox %s: branches shared and corrupted it before round 4", s.sessionID.Safe(), parent.Safe(), id.Safe())
+			why := backend.Literal("releases before round 4 let branches share and corrupt it")
+			if s.allShow(4, s.sessionID, parent) {
+				why = "their release is round 4 or later, which starts branches empty: something else gave the branch this id"
+			}
+			return q.yes(x.from, "session %s and the session %s that it was branched from both name sandbox %s: %s", s.sessionID.Safe(), parent.Safe(), id.Safe(), backend.Text(why))
 		}
 	}
 	if len(own) > 0 && len(theirs) > 0 {
@@ -197,7 +201,10 @@ func (s *subjectView) keepsNothing() Check {
 		return q.no(o, "provider %s keeps files until close, and across a restart of the process", backend.Clean(p, 60))
 	case "cloudflare-sandbox":
 		return q.no(o, "provider cloudflare-sandbox keeps files while its container lives")
+	case "docker":
+		return q.no(o, "provider docker keeps files in a directory of the host that its containers mount at /workspace; whether its clean-up removes the directory is not documented")
 	default:
+		q.needs = "the documentation of the provider"
 		return q.unsure("what provider %s keeps is not documented", backend.Clean(p, 60))
 	}
 }
@@ -346,6 +353,7 @@ func (s *subjectView) closedBetween() Check {
 	case "":
 		return q.unsure("%s; whether that loses files depends on the provider, which is not named", fact)
 	default:
+		q.needs = "the documentation of the provider"
 		return q.unsure("%s; what closing does to the files of %s is not documented", fact, backend.Clean(p, 60))
 	}
 }

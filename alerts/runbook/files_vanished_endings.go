@@ -15,9 +15,13 @@ func (s *subjectView) filesVanishedEndings() []ending {
 	case p == "":
 		branch = "Copy what it needs into the branch; a provider with snapshots can restore the parent's there."
 	}
+	shares := backend.Literal("Stop one of the two sessions and copy what is left. Upgrade to round 4 or later if the release is older (runbook 8).")
+	if s.session != nil && s.allShow(4, s.sessionID, s.session.BranchedFrom) {
+		shares = "Stop one of the two sessions and copy what is left. Find out which declaration or copy gave the branch this id (runbook 8)."
+	}
 	return []ending{
-		{any: []string{"branch-shares"}, word: EndReplaced, conclude: "Not by design", quotes: true,
-			do: "Stop one of the two sessions and copy what is left; upgrade to round 4 or later (runbook 8).", dont: "Don't let both go on: each overwrites the other's files.",
+		{any: []string{"branch-shares"}, word: EndShared, conclude: "Not by design", quotes: true,
+			do: shares, dont: "Don't let both go on: each overwrites the other's files.",
 			noReset: "the branch and its parent use one sandbox"},
 		{any: []string{"cleaned"}, word: EndCleaned, conclude: "Cleaned", quotes: true,
 			do: "Find the job that removed it and stop it. Then restore the files from a checkpoint of the same session."},

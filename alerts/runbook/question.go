@@ -185,7 +185,7 @@ func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal
 	case t.elsewhere > 0:
 		return q.unsure("%s in the last %s: %s, none with this session's id", backend.Text(what), over, number(t.elsewhere))
 	case t.looked && s.spanOf(t, time.Hour) < leastWatched:
-		return q.unsure("no such line yet; the log is watched for %s only", backend.Age(s.spanOf(t, time.Hour)))
+		return q.unsure("no such line yet; too little of the log is read to rule it out")
 	case t.looked:
 		return q.no(t.from, "no such line in the last %s", over)
 	}

@@ -24,7 +24,7 @@ type Release struct {
 	From     string         `json:"source,omitempty"`
 	At       time.Time      `json:"at,omitzero"`
 
-	partly backend.Safe // how many of the sessions a proof is of, empty when it holds for all that were asked about
+	partly backend.Safe // why a proof does not hold for all sessions that were asked about, empty when it does
 }
 
 // release infers the framework's release from what only some releases write.
@@ -32,7 +32,7 @@ func (s *subjectView) release() Release {
 	r := Release{Declared: s.versions()}
 	s.releaseFromRefs(&r)
 	if r.AtLeast > 0 && s.wide && s.State.Sessions.Len() > 1 {
-		r.partly = backend.Text("one session shows it")
+		r.partly = onlySome("one session shows it")
 	}
 	s.releaseFromTimes(&r)
 	s.releaseFromLines(&r)
@@ -105,7 +105,7 @@ func (s *subjectView) releaseFromTimes(r *Release) {
 	switch {
 	case shows != nil && shown < all:
 		r.raise(5, s.from(&shows.Meta), "snapshots carry lastAttemptAt: round 5 or later")
-		r.partly = backend.Textf("%d of %s show it", shown, plural(all, "session"))
+		r.partly = onlySome("%d of %s show it", shown, plural(all, "session"))
 	case shows != nil:
 		r.partly = backend.Safe{}
 		r.raise(5, s.from(&shows.Meta), "snapshots carry lastAttemptAt: round 5 or later")
@@ -168,7 +168,7 @@ func (r Release) check(q question, round int) Check {
 	proof := backend.Join(r.Proof, "; ")
 	switch {
 	case r.AtLeast >= round && !r.partly.IsEmpty():
-		return q.unsure("%s; %s, which tells nothing of the others", proof, r.partly)
+		return q.unsure("%s; %s", proof, r.partly)
 	case r.AtLeast >= round:
 		return q.no(o, "%s", proof)
 	case r.Below > 0 && r.Below <= round:

@@ -13,7 +13,7 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 	p := s.pile()
 	d := Diagnosis{Checks: s.answers(
 		p.piled(s),
-		s.byLines(question{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}, backend.MetricTmpdirCloseFailed, "directories could not be removed"),
+		s.closeFailed(),
 		s.byLines(question{"close-timeout", "Did closes run into their deadline?", "a log source that reads the agents' log, with close_timeout_texts set to its words"}, backend.MetricCloseTimeout, "closes over their deadline"),
 		s.closeErrnos(),
 		s.closeCause(),
@@ -28,6 +28,22 @@ func diagnoseScratchDirectories(s *subjectView) Diagnosis {
 	return d
 }
 
+// closeFailed counts the lines of failed closes: as the alert about them did, over its window, where one fires.
+func (s *subjectView) closeFailed() Check {
+	q := question{"close-failed", "Do agents fail to remove their directories?", "a log source that reads the agents' log"}
+	if a := s.ledBy("tmpdir-close-failed"); a != nil && !s.wide {
+		if e := measured(a, "lines"); e != nil {
+			return q.yes(origin{e.Source, e.At}, "directories could not be removed: %s", e.Text)
+		}
+	}
+	return s.byLines(q, backend.MetricTmpdirCloseFailed, "directories could not be removed")
+}
+
+// causeless reports whether a line of a failed close carries no cause: one with a cause is kept as its cause.
+func causeless(sample backend.Safe) bool {
+	return strings.Contains(sample.String(), "tmpdir close failed")
+}
+
 // closeCause asks whether the lines of failed closes carry a cause, as they do since round 3.
 func (s *subjectView) closeCause() Check {
 	q := question{"before-3", "Is the framework older than round 3, whose lines of failed closes carry no cause?", "the line tmpdir close failed in the agent's log"}
@@ -37,7 +53,7 @@ func (s *subjectView) closeCause() Check {
 		return q.unsure("no line of a failed close was read")
 	case t.in.Sample.IsEmpty():
 		return q.unsure("the newest line is not kept")
-	case strings.Contains(t.in.Sample.String(), "tmpdir close failed"): // a line with a cause is kept as its cause
+	case causeless(t.in.Sample):
 		return q.yes(t.from, "the newest line carries no cause: a release before round 3 wrote it")
 	}
 	return q.no(t.from, "the newest line carries its cause: %s", backend.Clean(t.in.Sample.String(), 200))
@@ -255,6 +271,12 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 	case d.is("root"):
 		d.conclude("The root itself cannot be used; new agents fail to open.")
 		d.do("Make the root writable first.")
+	case d.is("close-failed") && errno == "" && d.is("before-3"):
+		d.conclude("Agents fail to remove their directories; the log does not say why.")
+		d.do("Look for processes of the agent that still write, and for files that their owner may not write.")
+	case d.is("close-failed") && errno == "" && d.Mark("before-3") != RuledOut:
+		d.conclude("Agents fail to remove their directories; the cause is not read.")
+		d.do("Read the newest line of the log that says tmpdir close failed: since round 3 it carries the cause.")
 	case d.is("close-failed"):
 		d.conclude("Agents fail to remove their directories; the log line says why.")
 		d.do(closeCure(errno))

@@ -26,7 +26,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.filestore(),
 		s.posix(),
 		s.rootsWritable(),
-		s.byErrors(question{"full", "Is a file system full?", "the text of the error, or a tmpdir source on the host"}, alerts.NamesSpace),
+		s.byErrors(s.fullQuestion(), alerts.NamesSpace),
 		s.killedForMemory(),
 		s.sandboxTrouble(),
 		s.runtime(),
@@ -282,6 +282,9 @@ const (
 )
 
 // workspaceFailedEndings are what incident 1 can come to, the first that is true.
+// filestore is the provider whose files are in the agent's Durable Object.
+const filestore = "cloudflare-filestore"
+
 func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
@@ -319,9 +322,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
 			do: "Make the root exist and writable for the agents' user, or set tmpdirRoot elsewhere; then reset.", dont: "Don't reset first: open fails again at once.",
 			noReset: "the root of scratch directories is still unusable"},
-		{any: []string{"full"}, conclude: "A file system is full.",
-			do: "Make room on that file system (runbook 5); then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
-			noReset: "the file system is still full"},
+		s.full(),
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
 			do: "Check the image's name and tag, and the registry's access from where it is pulled; then reset the failed entries.", dont: "Don't reset before the image can be pulled: the open fails again.",
 			noReset: "the image cannot be pulled or started yet"},
@@ -356,6 +357,26 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs: an idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
+}
+
+// fullQuestion asks for the store of the subject's provider: a filestore is in the SQLite storage of one Durable Object.
+func (s *subjectView) fullQuestion() question {
+	if s.provider() == filestore {
+		return question{"full", "Is the storage of the Durable Object full?", "the text of the error"}
+	}
+	return question{"full", "Is a file system full?", "the text of the error, or a tmpdir source on the host"}
+}
+
+// full is what a full store comes to.
+func (s *subjectView) full() ending {
+	if s.provider() != filestore {
+		return ending{any: []string{"full"}, conclude: "A file system is full.",
+			do: "Make room on that file system (runbook 5); then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
+			noReset: "the file system is still full"}
+	}
+	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full: each object has a limit of its own.",
+		do:   "Remove files that the workspace does not need, or set r2Binding, so that large files go to R2; then reset the failed entries.",
+		dont: "Don't make room on a host: the files are in the Durable Object. Don't reset first: the open fails again.", noReset: "the storage of its Durable Object is still full"}
 }
 
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {

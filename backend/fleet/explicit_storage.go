@@ -9,7 +9,8 @@ import (
 	"sandglass/backend"
 )
 
-// Explicit finds the sandbox ids and namespaces that a declaration gives and that one workspace alone uses. Every other
+// Explicit finds the sandbox ids and namespaces that a declaration or a stored reference gives explicitly and that one
+// workspace alone uses. Every other
 // session of that declaration would use the same. Ids that hold the session's own id are defaults, and those of listed
 // sandboxes were made by their platform.
 func (s *State) Explicit(homeOf func(source string, session backend.ID) string) iter.Seq[*SharedStorage] {
@@ -26,20 +27,51 @@ func (s *State) Explicit(homeOf func(source string, session backend.ID) string) 
 		shared[place{p.Home, string(p.What), p.ID}] = true
 	}
 	var out []*SharedStorage
+	add := func(home string, what StorageKind, id backend.ID, u StorageUser) {
+		at := place{home, string(what), id}
+		if home == "" || id.IsZero() || made[id] || shared[at] || !ExplicitID(id, u.Session) {
+			return
+		}
+		shared[at] = true
+		out = append(out, &SharedStorage{Home: home, What: what, ID: id, Users: []StorageUser{u}})
+	}
 	for w := range s.Workspaces.All() {
 		for _, p := range placesOfWorkspace(w) {
-			if p.id.IsZero() || made[p.id] || shared[place{w.Key.Source, string(p.what), p.id}] ||
-				backend.HoldsWord(strings.ToLower(p.id.Raw()), strings.ToLower(w.Key.Parent.Raw())) {
-				continue
-			}
-			out = append(out, &SharedStorage{Home: w.Key.Source, What: p.what, ID: p.id,
-				Users: []StorageUser{{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Evidence: &w.Meta}}})
+			add(w.Key.Source, p.what, p.id, StorageUser{Session: w.Key.Parent, Workspace: w.Key.ID, Entity: w, Evidence: &w.Meta})
+		}
+	}
+	for x := range s.Refs.All() {
+		if x.Sandbox.IsZero() && x.Namespace.IsZero() || x.Session.IsZero() {
+			continue
+		}
+		home := homeOf(x.Key.Source, x.Session)
+		u := StorageUser{Session: x.Session, Workspace: x.Key.ID, Evidence: &x.Meta, Provider: x.Provider, Namespace: x.Namespace,
+			Entity: s.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: home, Parent: x.Session, ID: x.Key.ID})}
+		for _, p := range placesOfRef(x) {
+			add(home, p.what, p.id, u)
 		}
 	}
 	slices.SortFunc(out, func(a, b *SharedStorage) int {
 		return cmp.Or(strings.Compare(a.Home, b.Home), strings.Compare(string(a.What), string(b.What)), a.ID.Compare(b.ID))
 	})
 	return slices.Values(out)
+}
+
+// generatedDigits is from how many hexadecimal digits on an id counts as made by a platform.
+const generatedDigits = 16
+
+// ExplicitID reports whether an id was given by a person: a default holds the id of its session, and one that a platform
+// made is a long number.
+func ExplicitID(id, session backend.ID) bool {
+	raw := strings.ToLower(id.Raw())
+	hex := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789abcdef-", r) {
+			return -1
+		}
+		return r
+	}, raw)
+	generated := hex == "" && len(raw)-strings.Count(raw, "-") >= generatedDigits
+	return !generated && !backend.HoldsWord(raw, strings.ToLower(session.Raw()))
 }
 
 // SharingFlag is what a storage's users declare about sharing it.

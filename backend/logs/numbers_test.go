@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"slices"
 	"testing"
 
 	"sandglass/backend"
@@ -29,6 +30,23 @@ func TestBytesThatALineNames(t *testing.T) {
 	} {
 		if got, ok := bytesIn([]byte(line)); got != want || ok != (want > 0) {
 			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// TestACauseIsOneText: a message that begins with its code is not doubled, and a line without a cause is its message.
+func TestACauseIsOneText(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"msg":"tmpdir close failed","sessionId":"a","err":{"code":"EBUSY","message":"EBUSY: resource busy"}}`: "EBUSY: resource busy",
+		`{"msg":"tmpdir close failed","sessionId":"a","err":{"message":"EBUSY: resource busy","code":"EBUSY"}}`: "EBUSY: resource busy",
+		`{"msg":"tmpdir close failed","sessionId":"a","err":{"code":"EBUSY","message":"resource busy"}}`:        "EBUSY: resource busy",
+		`{"level":"error","msg":"tmpdir close failed","sessionId":"a"}`:                                         "tmpdir close failed",
+	} {
+		_, r := lines(t, nil, line)
+		if !slices.ContainsFunc(r.Counts, func(c backend.Count) bool {
+			return c.Series.Name == backend.MetricTmpdirCloseFailed && c.Sample.String() == want
+		}) {
+			t.Errorf("%s: no sample is %q", line, want)
 		}
 	}
 }

@@ -270,7 +270,8 @@ func (d *decoder) keep(ref fieldRef, v jsontext.Value) {
 		return
 	}
 	from := len(d.arena)
-	if f.set && ref.slot == slotError {
+	joined := f.set && ref.slot == slotError
+	if joined {
 		if f.to != len(d.arena) { // something else was kept in between
 			d.arena = append(d.arena, d.arena[f.from:f.to]...)
 		} else {
@@ -278,6 +279,7 @@ func (d *decoder) keep(ref fieldRef, v jsontext.Value) {
 		}
 		d.arena = append(d.arena, ": "...)
 	}
+	part := len(d.arena)
 	if v.Kind() == '"' {
 		unquoted, err := jsontext.AppendUnquote(d.arena, v)
 		if err != nil && unquoted == nil {
@@ -286,6 +288,15 @@ func (d *decoder) keep(ref fieldRef, v jsontext.Value) {
 		d.arena = unquoted
 	} else {
 		d.arena = append(d.arena, v...)
+	}
+	if joined { // a message often begins with its own code
+		before, now := d.arena[from:part-len(": ")], d.arena[part:]
+		switch {
+		case bytes.HasPrefix(now, before):
+			from = part
+		case bytes.HasPrefix(before, now):
+			d.arena = d.arena[:part-len(": ")]
+		}
 	}
 	f.from, f.to, f.rank, f.set = from, len(d.arena), ref.rank, true
 }

@@ -80,6 +80,9 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 		if c := p.causeIn(r.message, r.errText); len(c) > 0 {
 			return c
 		}
+		if len(r.message) > 0 {
+			return r.message
+		}
 	case ClassRead, ClassWrite: // loggers give the path a field of its own
 		if c := p.causeIn(r.message, nil); len(c) > 0 {
 			return c

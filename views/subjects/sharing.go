@@ -130,6 +130,7 @@ func WhyShared(p *fleet.SharedStorage, st *fleet.State, now time.Time) []backend
 		why = append(why, backend.Text("explicit id: every session of that declaration would use it"))
 	case p.Sessions() < 2:
 		why = append(why, backend.Text("workspaces of one session share it"))
+	case named.IsZero() && !fleet.ExplicitID(p.ID, backend.ID{}):
 	case named.IsZero():
 		why = append(why, backend.Text("explicit id: every session of that declaration uses it"))
 	default:

@@ -87,6 +87,11 @@ func TestExplicitIDsAreListedWithOneUserToo(t *testing.T) {
 	st := &fleet.State{Workspaces: fleet.NewTable(ws("s1", "a", "team-cache", "", backend.Known(true)), ws("s1", "b", "team-box", "", backend.Known(false)),
 		ws("s1", "c", "bare", "", none), ws("s1", "d", "", "shared-files", none), ws("s1", "e", "sbx-s1", "", none), ws("s1", "f", "4e5f60718293", "ns-s1", none)),
 		Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("4e5f60718293")}}})}
+	ref := func(session, sandbox string) *backend.Ref {
+		return &backend.Ref{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindRef, Source: "helix", Parent: backend.MustID(session), ID: backend.MustID("box")}},
+			Session: backend.MustID(session), Sandbox: backend.MustID(sandbox)}
+	}
+	st.Refs = fleet.NewTable(ref("s2", "b1"), ref("s3", "box-s3"), ref("s4", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"))
 	ctx := views.NewSnapshot(noon, st, nil)
 	var got []string
 	for r := range Sharing().Listing().Each(ctx) {
@@ -99,6 +104,7 @@ func TestExplicitIDsAreListedWithOneUserToo(t *testing.T) {
 	}
 	want := []string{
 		"namespace | shared-files | 1 | – | explicit namespace: every session of that declaration would use it",
+		"sandbox | b1 | 1 | not declared | explicit id: every session of that declaration would use it",
 		"sandbox | bare | 1 | not declared | explicit id: every session of that declaration would use it",
 		"sandbox | team-box | 1 | unset | explicit id: every session of that declaration would use it",
 		"sandbox | team-cache | 1 | set | shareAcrossSessions is declared for all of them; explicit id: every session of that declaration would use it",

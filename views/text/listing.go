@@ -138,8 +138,10 @@ func line(b *strings.Builder, cols []tableColumn, o TableOptions, cell func(int)
 	pending := 0
 	for i, c := range cols {
 		s, tone := cell(i)
-		s = kit.Cut(s, c.width)
-		fill := c.width - kit.Width(s)
+		if !o.Wide || o.Width > 0 || c.Flex == 0 { // what is whole there overflows its column
+			s = kit.Cut(s, c.width)
+		}
+		fill := max(c.width-kit.Width(s), 0)
 		if c.Align == subjects.Right {
 			pending += fill
 			fill = 0

@@ -62,6 +62,16 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	if strings.Contains(out.String(), "…") || strings.Contains(out.String(), "\x1b") || !strings.Contains(out.String(), "世界世界世界") {
 		t.Errorf("without a terminal:\n%s", out.String())
 	}
+	for w := range ctx.State.Workspaces.All() {
+		w.LastError = backend.Clean(strings.Repeat("a long line ", 50)+"its end", 1000)
+	}
+	out.Reset()
+	if err := text.WriteTable(&out, l, ctx, filter.Filter{}, text.TableOptions{Wide: true}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "…") || !strings.Contains(out.String(), "its end") {
+		t.Errorf("wide without a terminal:\n%s", out.String())
+	}
 }
 
 func TestCSVHasEveryColumn(t *testing.T) {
