@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,4 +165,15 @@ func TestAStormOfUnreadableSessionsIsHeld(t *testing.T) {
 	}
 	s.every(5*time.Second, 10*time.Minute, nil)
 	s.want(stormRule, alerts.StateHeld)
+}
+
+// A storm that was there at the first reading counts no eviction, and no evidence says that it did.
+func TestNoEvictionSeenIsNotCounted(t *testing.T) {
+	s := beginStorm(t)
+	evictedFleet(s, 40, 40, time.Second)
+	for _, e := range s.look().want(stormRule, alerts.StatePending).Evidence {
+		if strings.Contains(e.Text.String(), "at least 0") {
+			t.Error(e.Text)
+		}
+	}
 }

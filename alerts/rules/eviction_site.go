@@ -172,7 +172,7 @@ func (r *evictionStorm) tell(env *alerts.Env, id siteID, s *site, m *storm, v *a
 		})
 	case m.least && m.churned > 0:
 		v.Evidence = append(v.Evidence, alerts.Evidence{
-			Text: backend.Textf("at least %s in %s, seen between polls: a lower bound", plural(m.churned, "eviction"), text(r.over)),
+			Text:  backend.Textf("at least %s in %s, seen between polls: a lower bound", plural(m.churned, "eviction"), text(r.over)),
 			Value: backend.Known(float64(m.churned) / r.over.Seconds()), Unit: "1/s", Source: id.home, At: now,
 		})
 	}
