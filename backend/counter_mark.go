@@ -21,8 +21,8 @@ type CounterMark struct {
 
 // CounterLast is the last value of one label set.
 type CounterLast struct {
-	Labels uint64    `json:"labels"`          // hash of them
-	Target [2]string `json:"target,omitzero"` // what was scraped, by the two labels that Prometheus puts on everything
+	Labels uint64    `json:"labels"`           // hash of them
+	Target []string  `json:"target,omitempty"` // what was scraped, by the two labels that Prometheus puts on everything
 	Value  float64   `json:"value"`
 	At     time.Time `json:"at"` // when it was last read
 }

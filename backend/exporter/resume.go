@@ -25,7 +25,7 @@ func (t *Tracker) Mark() backend.CounterMark {
 		return backend.CounterMark{}
 	}
 	for id, c := range t.known {
-		out.Values = append(out.Values, backend.CounterLast{Labels: uint64(id), Target: [2]string{string(c.target.Job), string(c.target.Instance)}, Value: c.last, At: c.seenAt})
+		out.Values = append(out.Values, backend.CounterLast{Labels: uint64(id), Target: []string{string(c.target.Job), string(c.target.Instance)}, Value: c.last, At: c.seenAt})
 	}
 	slices.SortFunc(out.Values, func(a, b backend.CounterLast) int { return cmp.Compare(a.Labels, b.Labels) })
 	return out
@@ -38,7 +38,11 @@ func (t *Tracker) Resume(m backend.CounterMark) {
 	}
 	t.at, t.watched, t.known = m.At, m.Complete, map[model.Fingerprint]*Counter{}
 	for _, v := range m.Values {
-		t.known[model.Fingerprint(v.Labels)] = &Counter{last: v.Value, seenAt: v.At, target: Target{model.LabelValue(v.Target[0]), model.LabelValue(v.Target[1])}}
+		c := &Counter{last: v.Value, seenAt: v.At}
+		if len(v.Target) == 2 {
+			c.target = Target{model.LabelValue(v.Target[0]), model.LabelValue(v.Target[1])}
+		}
+		t.known[model.Fingerprint(v.Labels)] = c
 	}
 }
 
