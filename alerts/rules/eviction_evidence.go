@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -143,15 +142,17 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 			}
 		}
 		m.lost++
-		if n.Evicted.IsZero() || env.Now.Sub(n.Evicted) > r.gap() {
-			continue
-		}
-		m.seen++
-		at := cmp.Or(n.After, n.Evicted)
-		if env.Now.Sub(at) <= r.over {
+		ago := env.Now.Sub(n.Evicted)
+		switch {
+		case n.Evicted.IsZero() || ago > r.gap() || ago > r.over && n.After.IsZero():
+		case n.After.IsZero():
+			m.seen++
 			m.churned++
-		} else if m.since.IsZero() || at.Before(m.since) {
-			m.since = at
+		default: // readings far apart: some time after the former
+			m.seen++
+			if m.since.IsZero() || n.After.Before(m.since) {
+				m.since = n.After
+			}
 		}
 	}
 	m.total = id.count(env) - s.evicted.Len() + m.lost + unread

@@ -133,6 +133,10 @@ func (r *evictionStorm) watch(env *alerts.Env, w *backend.Workspace, f facts, no
 	}
 	n.Evicted, n.After = f.read, time.Time{}
 	if apart > r.over {
+		if !f.attempt.After(f.success) { // used until it slept, as far as such readings tell
+			n.Evicted = time.Time{}
+			return
+		}
 		n.After = before.At
 	}
 }
