@@ -80,6 +80,8 @@ func fitsDate(s string, kind datePart, to int, seen, last datePart) bool {
 		return seen&(dateTime|dateWhole) != 0
 	case dateWeekday:
 		return last == 0
+	case dateTime:
+		return true
 	}
 	return true
 }
