@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -110,6 +111,53 @@ func TestAnotherProvidersShortageRefusesNothing(t *testing.T) {
 	}
 	if d := w.diagnose("1", wsKey("s2", "box")); d.NoReset.IsEmpty() {
 		t.Error("a reset asks for one more instance, and is offered")
+	}
+}
+
+// TestOnlyAnAlertAboutTheSubjectIsUsed: an alert about other workspaces of the source gives no line on a page, also while
+// their providers are not known yet.
+func TestOnlyAnAlertAboutTheSubjectIsUsed(t *testing.T) {
+	about := func(rule, page, session string) *alerts.Alert {
+		return &alerts.Alert{Rule: rule, Source: "helix-eu", Runbook: page, State: alerts.StateFiring, Confirmed: now, Cause: backend.Textf("cause of %s", backend.Clean(rule, 40)),
+			Subjects: []alerts.Subject{{Key: wsKey(session, "box"), State: alerts.StateFiring}}, SubjectCount: 1}
+	}
+	w := world{workspaces: []*backend.Workspace{
+		broken("s1", "box", backend.ClassFailed, "WorkspaceFailedError: tmpdirRoot /srv/agents/tmp does not exist"),
+		broken("s2", "box", backend.ClassEvicted, "max_instances reached"),
+		broken("s3", "box", backend.ClassEvicted, "WorkspaceEvictedError: gone"),
+	}}
+	others := []*alerts.Alert{about("capacity", "7", "s2"), about("eviction-storm", "7", "s2"), about("possible-leak", "8", "s2"), about("ref-mismatch", "6", "s2"), about("agent-oom", "3", "s2")}
+	asked := append([]*alerts.Alert{about("failed-too-long", "1", "s1")}, others...)
+	for _, page := range []string{"1", "2", "3", "6", "9"} {
+		for _, k := range []backend.Key{wsKey("s1", "box"), wsKey("s3", "box")} {
+			w.board = &alerts.Board{Alerts: asked[:1]}
+			alone := w.diagnose(page, k)
+			w.board = &alerts.Board{Alerts: asked}
+			if beside := w.diagnose(page, k); !reflect.DeepEqual(alone, beside) {
+				t.Errorf("page %s about %s differs beside alerts about another workspace:\n%+v\n%+v", page, k.Safe(), alone, beside)
+			}
+		}
+	}
+	// A page that is asked about the source starts from its own alerts: those of others refuse nothing on it.
+	w.board = &alerts.Board{Alerts: append([]*alerts.Alert{about("ref-mismatch", "6", "s1")}, others[:2]...)}
+	if d := w.diagnose("6", sourceKeyOf("helix-eu")); anyHas(d.Do, "capacity fires") || anyHas(d.Dont, "capacity fires") || anyHas(d.Dont, "eviction-storm fires") {
+		t.Errorf("page 6: %v %v", d.Do, d.Dont)
+	}
+}
+
+// TestOneLineAgainstAReset: a page whose own advice is against a reset does not repeat it.
+func TestOneLineAgainstAReset(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "WorkspaceFailedError: tmpdirRoot /srv/agents/tmp does not exist")},
+		board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now,
+			Subjects: []alerts.Subject{{Key: wsKey("s1", "box"), State: alerts.StateFiring}}, SubjectCount: 1}}}}
+	d, n := w.diagnose("1", wsKey("s1", "box")), 0
+	for _, l := range d.Dont {
+		if strings.Contains(l.String(), "reset") {
+			n++
+		}
+	}
+	if n != 1 || !anyHas(d.Dont, "Don't restart yet: capacity fires") {
+		t.Errorf("%d lines against a reset: %v", n, d.Dont)
 	}
 }
 

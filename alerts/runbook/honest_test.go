@@ -153,7 +153,8 @@ func TestAContainerOutOfMemoryIsNoHost(t *testing.T) {
 func TestFreshDirectoriesPileUpToo(t *testing.T) {
 	w := world{hosts: []*backend.Host{host()}, tmpdirs: []*backend.Tmpdir{dir("/tmp/helix-ws-a", time.Hour, []backend.Holder{}), dir("/tmp/helix-ws-b", time.Hour, []backend.Holder{})}}
 	want(t, w.diagnose("5", hostKey()), map[string]Mark{"pile": RuledOut})
-	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "tmpdir-pileup", Source: "host-a", State: alerts.StateFiring, Confirmed: now, Cause: backend.Text("scratch directories pile up")}}}
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "tmpdir-pileup", Source: "host-a", State: alerts.StateFiring, Confirmed: now, Cause: backend.Text("scratch directories pile up"),
+		Subjects: []alerts.Subject{{Key: hostKey(), State: alerts.StateFiring}}, SubjectCount: 1}}}
 	d := w.diagnose("5", hostKey())
 	want(t, d, map[string]Mark{"pile": Confirmed})
 	if strings.Contains(d.Conclusion.String(), "Nothing is left behind") {

@@ -14,7 +14,7 @@ type refusal struct {
 	page  string // whose own advice already goes by the rule
 	verbs []string
 	why   backend.Literal
-	wide  bool // it concerns all of the source
+	wide  bool // it concerns all of a provider
 }
 
 func refusals() []refusal {
@@ -27,24 +27,28 @@ func refusals() []refusal {
 	}
 }
 
-// sameProvider reports whether an alert about a provider can be about the subject's: unless both are known and differ.
-func (s *subjectView) sameProvider(a *alerts.Alert) bool {
+// sharesProvider reports whether an alert is about the provider that the subject is known to use. Providers that are not known
+// share nothing.
+func (s *subjectView) sharesProvider(a *alerts.Alert) bool {
 	own := s.provider()
-	if own == "" {
-		return true
+	return own != "" && s.here(a.Source) && slices.ContainsFunc(a.Subjects[:min(len(a.Subjects), 20)], func(x alerts.Subject) bool {
+		w := s.State.Workspace(x.Key)
+		return w != nil && w.Provider.String() == own
+	})
+}
+
+// refusedBy reports whether what an alert warns of concerns the subject of the page. A page of a whole source that starts from
+// alerts is about their subjects, not about everything of the source.
+func (s *subjectView) refusedBy(r *refusal, a *alerts.Alert) bool {
+	if a.Rule != r.rule || a.State != alerts.StateFiring {
+		return false
 	}
-	other := false
-	for i := range a.Subjects[:min(len(a.Subjects), 20)] {
-		p := ""
-		if w := s.State.Workspace(a.Subjects[i].Key); w != nil {
-			p = w.Provider.String()
-		}
-		if p == "" || p == own {
-			return true
-		}
-		other = true
+	if !s.wide || len(s.ledOn) == 0 {
+		return s.isAbout(a) || r.wide && s.sharesProvider(a)
 	}
-	return !other
+	return s.isAbout(a) && (slices.Contains(s.led, a) || slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
+		return x.State != alerts.StateEnded && (s.ledOn[x.Key] || x.Key.Kind == backend.KindSource)
+	}))
 }
 
 // refuse puts the reason of another page beside each line of advice that this page's neighbours refuse.
@@ -53,14 +57,15 @@ func (s *subjectView) refuse(d *Diagnosis) {
 		return
 	}
 	for _, r := range refusals() {
-		fires := slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool {
-			return a.Rule == r.rule && a.State == alerts.StateFiring && (s.isAbout(a) || r.wide && s.here(a.Source) && s.sameProvider(a))
-		})
-		if !fires {
+		if !slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return s.refusedBy(&r, a) }) {
 			continue
 		}
 		if r.wide && d.Incident != "7" {
-			d.dont("Don't reset or restart yet: %s.", backend.Text(r.why))
+			verbs := backend.Literal("reset or restart")
+			if slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.HasPrefix(l.String(), "Don't reset") }) {
+				verbs = "restart" // one line against a reset is enough
+			}
+			d.dont("Don't %s yet: %s.", backend.Text(verbs), backend.Text(r.why))
 		}
 		for i, line := range d.Do {
 			if d.Incident == r.page {

@@ -47,7 +47,9 @@ func TestNoResetDuringAStorm(t *testing.T) {
 	if d := w.diagnose("1", wsKey("s1", "box")); !d.NoReset.IsEmpty() {
 		t.Errorf("without a storm: %s", d.NoReset)
 	}
-	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring}}}
+	source := backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", State: alerts.StateFiring,
+		Subjects: []alerts.Subject{{Key: source, State: alerts.StateFiring}}, SubjectCount: 1}}}
 	if d := w.diagnose("1", wsKey("s1", "box")); d.NoReset.IsEmpty() || !anyHas(d.Dont, "adds opens") {
 		t.Errorf("in a storm: %q %v", d.NoReset, d.Dont)
 	}

@@ -279,9 +279,10 @@ func (s *subjectView) runsLong(w *backend.Workspace) bool {
 	return w.RunsLong(s.now, s.State.LongestOperation)
 }
 
-// watchesAlert reports whether an alert fires about the subject's source, so that attempts under way are a part of a trouble.
+// watchesAlert reports whether an alert fires about the subject, so that attempts under way are a part of a trouble.
 func (s *subjectView) watchesAlert() bool {
-	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.State == alerts.StateFiring }) || s.Board != nil && slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return a.State == alerts.StateFiring && s.here(a.Source) })
+	fires := func(a *alerts.Alert) bool { return a.State == alerts.StateFiring }
+	return slices.ContainsFunc(s.led, fires) || s.Board != nil && slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return fires(a) && s.isAbout(a) })
 }
 
 // from is who reported an entity, and when it was last read.

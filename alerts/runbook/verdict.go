@@ -91,7 +91,8 @@ func (v verdict) unproved(q question, told backend.Safe) (Check, bool) {
 	return Check{}, false
 }
 
-// verdict finds what a rule says of the subject's source; about narrows it to some of the rule's alerts.
+// verdict finds what a rule says of the subject, or of its source where the subject is one; about narrows it to some of the
+// rule's alerts. An alert about others of the source says nothing of the subject.
 func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) verdict {
 	if s.Board == nil {
 		return verdict{off: true}
@@ -101,7 +102,7 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 	for _, a := range s.Board.Alerts {
 		weight := certainty(a.State)
 		own := s.wide && a.Source == s.Subject.Source
-		if a.Rule != rule || weight == 0 || !own && !s.here(a.Source) && !s.countedBy(a.Source) {
+		if a.Rule != rule || weight == 0 || !own && !s.here(a.Source) && !s.countedBy(a.Source) || !s.wide && !s.mayBeAbout(a) {
 			continue
 		}
 		if own {
@@ -112,6 +113,11 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 		}
 	}
 	return v
+}
+
+// mayBeAbout reports whether an alert names the subject, or names more subjects than are kept.
+func (s *subjectView) mayBeAbout(a *alerts.Alert) bool {
+	return s.isAbout(a) || a.SubjectCount > len(a.Subjects) && s.here(a.Source)
 }
 
 // countedBy reports whether a source of metrics or logs is configured to speak about the source that the subject is.
