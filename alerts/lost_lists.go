@@ -28,10 +28,18 @@ type listMemory struct {
 	// Names are those that may have run; of a list that lost them, those of which nothing says what became of them.
 	Names []backend.ID `json:"names,omitempty"`
 	Cut   bool         `json:"cut,omitempty"` // Names are not all
+	// Left are sessions of Names that left a whole list within the last minutes; nothing says that they ended.
+	Left []leftList `json:"left,omitempty"`
 	// Full are sessions whose registry must not be empty while they run: it named several workspaces, or one in trouble.
 	Full    []backend.ID `json:"full,omitempty"`
 	Emptied []backend.ID `json:"emptied,omitempty"` // of Full: those whose registry is empty
 	Since   time.Time    `json:"since,omitzero"`    // steady, when the first of Emptied was found
+}
+
+// leftList is a session that a list names no more.
+type leftList struct {
+	ID backend.ID `json:"id"`
+	At time.Time  `json:"at"` // steady, when that was found
 }
 
 func (l *listMemory) kind() backend.Kind {
@@ -135,8 +143,29 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 	}
 	if l.Kind == backend.KindSession {
 		ev.registries(&l, id)
+		l.Left = ev.leftLists(&was, id, !own || len(ev.gone) > 0)
 	}
 	ev.next.lists[id] = l
+}
+
+// leftLists are the sessions that left a list within the last minutes, so that one which shrinks from run to run is suspect too.
+func (ev *evaluation) leftLists(was *listMemory, source string, more bool) []leftList {
+	unknown := func(id backend.ID) bool {
+		k := backend.Key{Kind: backend.KindSession, Source: source, ID: id}
+		return ev.st.Session(k) == nil && !ev.st.SaidToHaveEnded(k)
+	}
+	left := slices.DeleteFunc(slices.Clone(was.Left), func(l leftList) bool {
+		return ev.env.Now.Sub(l.At) >= lostWithin || !unknown(l.ID)
+	})
+	if !more || !was.whole() || ev.env.Now.Sub(was.At) >= lostWithin {
+		return left
+	}
+	for _, id := range was.Names {
+		if len(left) < listedNames && unknown(id) && !slices.ContainsFunc(left, func(l leftList) bool { return l.ID == id }) {
+			left = append(left, leftList{id, ev.env.Now})
+		}
+	}
+	return left
 }
 
 // registries finds the sessions whose registry a former process found full, and that go on with an empty one.
@@ -269,6 +298,11 @@ func (b *Board) expected() []backend.Key {
 		if l.whole() && (age < lostWithin || l.Lost > 0 && age < lostFor) {
 			for _, id := range l.Names {
 				out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: id})
+			}
+			for _, x := range l.Left {
+				if b.memory.resume.steady.Sub(x.At) < lostWithin {
+					out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: x.ID})
+				}
 			}
 		}
 	}

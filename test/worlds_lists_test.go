@@ -8,6 +8,36 @@ import (
 
 const emptyRegistry = "an empty 200 is not health: what vanishes from the registry of a running session is held until something positive says that it ended"
 
+const gradually = "a list that loses half or more within minutes is suspect, also a few at a time: who left it is asked"
+
+// shrinks lets a list of 30 lose five sessions on each of three steps.
+func shrinks(w world, lose func(...*worldSession)) world {
+	w.proves, w.reads, w.lasts = gradually, "health", 10*min1
+	step := max(w.step, worldStepLength)
+	w.make = func(s *worldSite) {
+		of, n := s.fleet(30, "s"), 0
+		all(of[:3], s.fails("WorkspaceFailedError: Cannot find module 'x'"))
+		s.every(3*min1, 3*min1+2*step, step, func() {
+			lose(of[n : n+5]...)
+			n += 5
+		})
+	}
+	return w
+}
+
+// comeAndGo lets sessions of a minute follow one another, 20 at a time; a list names none that ended.
+func (s *worldSite) comeAndGo(lasts time.Duration) {
+	n := 0
+	var now []*worldSession
+	s.every(0, lasts, 3*time.Second, func() {
+		if now = append(now, s.session(fmt.Sprintf("s-%d", n), s.box())); len(now) > 20 {
+			vanish(now[0])
+			now = now[1:]
+		}
+		n++
+	})
+}
+
 // emptied lets sessions go on with an empty registry: an explicit empty list on their own routes, none in the list.
 func emptied(of ...*worldSession) {
 	for _, x := range of {
@@ -69,6 +99,10 @@ func quietLists() []world {
 			of := s.fleet(20, "s")
 			s.at(8*min1, func() { vanish(of...) })
 		}},
+		shrinks(world{name: "a batch that ends little by little, each session with the documented 404"}, vanish),
+		shrinks(world{name: "a batch that ends little by little under cron", cron: true, step: min1}, vanish),
+		{name: "sessions of a minute that come and go", proves: gradually, reads: "health", lasts: 12 * min1, make: func(s *worldSite) { s.comeAndGo(12 * min1) }},
+		{name: "sessions of a minute that come and go under cron", proves: gradually, reads: "health", cron: true, step: min1, lasts: 12 * min1, make: func(s *worldSite) { s.comeAndGo(12 * min1) }},
 		{name: "20 containers that are removed at once", proves: "absence in one answer is no proof: each container is asked for by its id", reads: "helix docker", lasts: 10 * min1, make: func(s *worldSite) {
 			s.fleet(3, "s")
 			for i := range 20 {
@@ -122,7 +156,10 @@ func troubledLists() []world {
 		w.ends = []string{"^exit 2$", "^failed-too-long critical held", "^source-degraded warning firing .*empty since the last run: s-0", "^source [a-z]+ "}
 		return w
 	}
+	suspect := []string{"^exit 2$", "^source-degraded warning firing health: .* sessions run that no list names", "^failed-too-long critical firing health: .*s-0/box"}
 	return append(worlds, []world{
+		shrinks(world{name: "a list that shrinks little by little while what left it still answers", ends: suspect}, unlist),
+		shrinks(world{name: "a list that shrinks from check to check while what left it still answers", cron: true, step: min1, ends: suspect}, unlist),
 		cron("empty registries on their routes under cron", "health", some),
 		cron("empty registries in the aggregate under cron", "helix", func(s *worldSite, _ []*worldSession) { emptyAggregate(s) }),
 		{name: "5 of 20 sessions that answer 500 under cron", proves: "a finding names them by kind of error, and check exits 3", reads: "health", cron: true, step: min1, lasts: 5 * min1, make: func(s *worldSite) {

@@ -73,6 +73,7 @@ type worldSession struct {
 	Workspaces  []*worldWorkspace `json:"workspaces,omitempty"`
 	unpublished bool
 	unlisted    bool
+	unnamed     bool
 }
 
 // worldWorkspace is one entry of a registry. Does moves it on before each poll.
@@ -238,7 +239,14 @@ func ends(of ...*worldSession) {
 	}
 }
 
-// vanish takes sessions out of every list.
+// unlist takes sessions out of the list; their own routes answer as before.
+func unlist(of ...*worldSession) {
+	for _, x := range of {
+		x.unnamed = true
+	}
+}
+
+// vanish takes sessions out of every list, and closes their registries.
 func vanish(of ...*worldSession) {
 	for _, x := range of {
 		x.unlisted = true
@@ -323,7 +331,7 @@ func (s *worldSite) health(w http.ResponseWriter, id string) {
 func (s *worldSite) list(w http.ResponseWriter, workspaces bool) {
 	rows := []worldSession{}
 	for _, x := range s.sessions {
-		if x.unlisted {
+		if x.unlisted || x.unnamed {
 			continue
 		}
 		row := *x

@@ -239,9 +239,12 @@ func (s *Source) loseUnnamed(w *pageWalk) {
 	if !s.canAskLost() {
 		return
 	}
-	named := make(map[backend.ID]bool, w.count)
+	named, running := make(map[backend.ID]bool, w.count), 0
 	for _, p := range w.pages {
 		for _, x := range p.sessions {
+			if !named[x.id] && x.entity.MayRun() {
+				running++
+			}
 			named[x.id] = true
 			delete(s.lost, x.id)
 		}
@@ -253,7 +256,9 @@ func (s *Source) loseUnnamed(w *pageWalk) {
 		}
 	}
 	s.lose(len(s.agg.byID), gone)
-	s.loseAlerting(func(id backend.ID) bool { return named[id] })
+	listed := func(id backend.ID) bool { return named[id] }
+	s.loseAlerting(listed)
+	s.loseGradually(listed, running)
 }
 
 // addPages adds the sessions of pages to the reading, or only those that the fleet does not have yet. It reports whether

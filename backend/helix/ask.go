@@ -27,7 +27,9 @@ func (s *Source) pollSessions(ctx, slice context.Context, r *backend.Reading) er
 		t.fresh, t.touch = false, false
 	}
 	if complete {
-		s.loseAlerting(func(id backend.ID) bool { return s.sessions[id] != nil })
+		listed := func(id backend.ID) bool { return s.sessions[id] != nil }
+		s.loseAlerting(listed)
+		s.loseGradually(listed, s.mayRun())
 	}
 	plan := append(s.dueLost(), s.plan()...)
 	s.mu.Unlock()

@@ -11,8 +11,11 @@ import (
 // lose takes in sessions that a whole list no longer names. When these are suspiciously many, their own routes are asked
 // what became of them. The caller holds the lock, or is the constructor.
 func (s *Source) lose(before int, gone []*tracked) {
-	alive := slices.ContainsFunc(gone, func(t *tracked) bool { return t.entity == nil || t.entity.MayRun() })
-	if !alive || !backend.LostAtOnce(before, len(gone)) || !s.canAskLost() {
+	if !s.canAskLost() {
+		return
+	}
+	if !slices.ContainsFunc(gone, (*tracked).mayRun) || !backend.LostAtOnce(before, len(gone)) {
+		s.leave(gone)
 		return
 	}
 	for _, t := range gone {
@@ -75,7 +78,7 @@ func (s *Source) dueLost() []*tracked {
 		}
 	}
 	slices.SortFunc(out, func(a, b *tracked) int { return cmp.Or(a.asked.Compare(b.asked), a.id.Compare(b.id)) })
-	return out
+	return s.fewLeft(out)
 }
 
 // askLost asks the own routes of lost sessions.
@@ -95,7 +98,7 @@ func (s *Source) addLost(r *backend.Reading) {
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, backend.ID.Compare)
-	unlisted := 0
+	var unlisted []backend.ID
 	for _, id := range ids {
 		t := s.lost[id]
 		switch {
@@ -106,8 +109,9 @@ func (s *Source) addLost(r *backend.Reading) {
 		case t.answer == backend.AnswerIdle:
 			r.Ended = append(r.Ended, t.key)
 			delete(s.lost, id)
+			delete(s.left, id)
 		case t.answer == backend.AnswerOK:
-			unlisted++
+			unlisted = append(unlisted, id)
 			e, _ := t.show(d, now)
 			r.Sessions = append(r.Sessions, e)
 			for i := range t.workspaces {
@@ -116,74 +120,16 @@ func (s *Source) addLost(r *backend.Reading) {
 			}
 		case t.asked.IsZero():
 			r.Partial = true // a one-shot command polls on
+		case s.givenUp(t):
+			delete(s.lost, id)
 		case t.bad():
 			r.Stale = append(r.Stale, backend.StaleMark{Key: t.key, Why: t.text})
 		}
 	}
-	if unlisted > 0 {
+	if n := len(unlisted); n > 0 {
 		r.Unseen = true
 		if r.Degraded.IsEmpty() {
-			r.Degraded = backend.Textf("%s that no list names: the list is not whole", backend.Clean(backend.Counted(unlisted, "session runs", "sessions run"), 60))
+			r.Degraded = backend.Textf("%s that no list names (%s): the list is not whole", backend.Clean(backend.Counted(n, "session runs", "sessions run"), 60), firstNames(unlisted))
 		}
 	}
-}
-
-// unreadCount counts the sessions that cannot be read by kind of error.
-type unreadCount struct {
-	asked int
-	kinds map[backend.ErrorKind]*backend.Unread
-	first map[backend.ErrorKind]backend.ID
-}
-
-// add counts a session that cannot be read. The example is the one with the least id, so that it stays the same.
-func (c *unreadCount) add(s *Source, id backend.ID, problem error) {
-	kind, _, _ := explain(problem)
-	c.addAs(s, kind, id, problem)
-}
-
-func (c *unreadCount) addAs(s *Source, kind backend.ErrorKind, id backend.ID, problem error) {
-	if c.kinds == nil {
-		c.kinds, c.first = map[backend.ErrorKind]*backend.Unread{}, map[backend.ErrorKind]backend.ID{}
-	}
-	_, _, what := explain(problem)
-	u := c.kinds[kind]
-	if u == nil {
-		u = &backend.Unread{Kind: kind}
-		c.kinds[kind] = u
-	}
-	if u.Sessions++; u.Sessions == 1 || !id.IsZero() && id.Compare(c.first[kind]) < 0 {
-		c.first[kind] = id
-		u.Example = backend.Textf("%s: %s", id.Safe(), s.client.Cleaner().Clean(what, 160))
-		if id.IsZero() {
-			u.Example = s.client.Cleaner().Clean(what, 160)
-		}
-	}
-}
-
-func (c *unreadCount) fill(r *backend.Reading) {
-	r.Asked = c.asked
-	for _, u := range c.kinds {
-		r.Unread = append(r.Unread, *u)
-	}
-	slices.SortFunc(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
-}
-
-// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that is not the documented one counts
-// where the session may run: a list does not call it over, or its registry was read before. The caller holds the lock.
-func (s *Source) countUnread(r *backend.Reading) {
-	var c unreadCount
-	for _, t := range s.sessions {
-		if t.answer != backend.AnswerNone {
-			c.asked++
-		}
-		switch {
-		case !t.bad() || t.problem == nil:
-		case t.answer == backend.AnswerNoRoute && (t.listed == nil && len(t.workspaces) == 0 || t.listed != nil && !t.listed.running.Or(true)):
-		case t.answer == backend.AnswerNoRoute:
-			c.addAs(s, backend.ErrAbsent, t.id, t.problem)
-		default:
-			c.add(s, t.id, t.problem)
-		}
-	}
-	c.fill(r)
 }

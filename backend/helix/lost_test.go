@@ -83,6 +83,76 @@ func TestSessionsThatFewLeaveOutAreNotAsked(t *testing.T) {
 	}
 }
 
+// A list that shrinks a little on every poll is suspect once half or more left it within minutes: who still answers is named.
+func TestSessionsThatLeaveTheirListLittleByLittleAreAsked(t *testing.T) {
+	for name, set := range map[string]func(*Options, string){"list": func(*Options, string) {}, "aggregate": aggregated} {
+		t.Run(name, func(t *testing.T) {
+			rig, health, list := lossyServer(t, set)
+			health.drop("s19") // ended: the documented 404
+			rig.poll()
+			var r backend.Reading
+			shrink := func() {
+				for n := 17; n > 4; n -= 3 {
+					list.set(0, listOf(n))
+					r = rig.poll()
+				}
+			}
+			shrink()
+			if len(r.Sessions) != 5 || r.Unseen {
+				t.Errorf("a list may be ahead of its registries by %v: %d sessions, %v", leftLag, len(r.Sessions), r.Degraded)
+			}
+			rig.clock.Add(leftLag)
+			r = rig.poll()
+			if len(r.Sessions) != 19 || !r.Unseen || !strings.Contains(r.Degraded.String(), "14 sessions run that no list names (s05, s06, s07, s08, s09 and 9 more)") {
+				t.Errorf("%d sessions, %v", len(r.Sessions), r.Degraded)
+			}
+			if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != "s19" {
+				t.Errorf("ended %v", r.Ended)
+			}
+			rig.clock.Add(leftFor)
+			if r = rig.poll(); sessionOf(r, "s05") == nil || !r.Unseen {
+				t.Errorf("while they answer: %v, %v", r.Sessions, r.Degraded)
+			}
+			list.set(0, listOf(20))
+			if r = rig.poll(); len(r.Sessions) != 20 || r.Unseen {
+				t.Errorf("named again: %d sessions, %v", len(r.Sessions), r.Degraded)
+			}
+			for i := range 20 {
+				health.drop(fmt.Sprintf("s%02d", i))
+			}
+			shrink()
+			rig.clock.Add(leftLag)
+			for range 3 {
+				if r = rig.poll(); r.Unseen {
+					t.Errorf("a batch that ended: %v", r.Degraded)
+				}
+			}
+		})
+	}
+}
+
+// What a session answers that left its list and is not asked to the end is forgotten.
+func TestSessionsThatLeftAndNeverTellAreForgotten(t *testing.T) {
+	rig, health, list := lossyServer(t, func(*Options, string) {})
+	rig.poll()
+	for i := 5; i < 20; i++ {
+		health.set(fmt.Sprintf("s%02d", i), say(500, ""))
+	}
+	for n := 17; n > 4; n -= 3 {
+		list.set(0, listOf(n))
+		rig.poll()
+	}
+	rig.clock.Add(leftLag)
+	if r := rig.poll(); r.Unseen || len(rig.source.lost) != 15 {
+		t.Errorf("%v, %d asked", r.Degraded, len(rig.source.lost))
+	}
+	rig.clock.Add(leftFor)
+	rig.poll()
+	if len(rig.source.lost)+len(rig.source.left) != 0 {
+		t.Errorf("still asked: %d, remembered: %d", len(rig.source.lost), len(rig.source.left))
+	}
+}
+
 // What alerts since the run before and is on no list is asked once.
 func TestAlertingSessionsThatNoListNamesAreAskedOnce(t *testing.T) {
 	rig, health, list := lossyServer(t, func(*Options, string) {})

@@ -36,6 +36,7 @@ type Source struct {
 	newest    newest
 	sessions  map[backend.ID]*tracked
 	lost      map[backend.ID]*tracked // a suspect list left them out: their own routes are asked
+	left      map[backend.ID]*tracked // they left their list within the last minutes, a few at a time
 	askedOnce map[backend.ID]bool     // alerting sessions that no list named
 	pages     map[string]*page        // by route and cursor
 	buffer    []byte                  // for pages, which are read one at a time
@@ -84,7 +85,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 		return nil, fmt.Errorf("helix source %s: %w", deps.ID, err)
 	}
 	s := &Source{deps: deps, opt: o, client: client, budget: budget, seed: maphash.MakeSeed(),
-		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}}
+		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, left: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}}
 	for _, word := range o.RunningStatuses {
 		s.running[word] = true
 	}

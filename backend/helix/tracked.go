@@ -32,7 +32,9 @@ type tracked struct {
 	entity *backend.Session
 	touch  bool // asked in this poll
 
-	unlisted bool // no list of this process ever named it
+	unlisted bool      // no list of this process ever named it
+	left     time.Time // when its list left it out; zero: it did not, or all at once with others
+	gradual  bool      // it is lost because its list shrinks
 }
 
 // outcome is what asking a session led to.
