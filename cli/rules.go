@@ -246,10 +246,10 @@ func (d *ruleDoc) text(clean func(string) string) string {
 	}
 	fmt.Fprintf(&b, "%s (%s): %s\n", d.Rule, state, d.Summary)
 	part := func(title, body string) { fmt.Fprintf(&b, "\n%s\n%s", title, wrap(body, 2)) }
-	part("What it says", d.Means)
-	part("What it reads", d.Inputs)
+	part("Fires when", d.Means)
+	part("Needs", d.Inputs)
 	part("When data is missing", d.Missing)
-	part("What it cannot tell", d.Limits)
+	part("Limits", d.Limits)
 	part("Runbook", d.Runbook)
 	b.WriteString("\nWhat to do first\n")
 	for i, f := range d.First {

@@ -10,7 +10,7 @@ import (
 // SkewOptions are the keys of `[rules.clock-skew]`.
 type SkewOptions struct {
 	Common
-	Beyond backend.Duration `toml:"beyond" doc:"from which difference between a source's clock and ours it is told"`
+	Beyond backend.Duration `toml:"beyond" doc:"least difference between a source's clock and ours"`
 }
 
 func skewDefaults() *SkewOptions {

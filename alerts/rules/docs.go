@@ -29,7 +29,7 @@ func mustRead(name string) string {
 func page(name string) (summary string, e alerts.Explain) {
 	parts := strings.Split(mustRead(strings.ReplaceAll(name, "-", "_")+".md"), "\n## ")
 	_, summary, _ = strings.Cut(parts[0], "\n")
-	sections := map[string]*string{"Means": &e.Means, "Reads": &e.Inputs, "When data is missing": &e.Missing, "Limits": &e.Limits, "Runbook": &e.Runbook}
+	sections := map[string]*string{"Fires when": &e.Means, "Needs": &e.Inputs, "When data is missing": &e.Missing, "Limits": &e.Limits, "Runbook": &e.Runbook}
 	for _, part := range parts[1:] {
 		title, body, _ := strings.Cut(part, "\n")
 		if into := sections[title]; into != nil {

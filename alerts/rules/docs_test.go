@@ -2,10 +2,13 @@ package rules
 
 import (
 	"os"
-	"sandglass/alerts"
-	"sandglass/backend"
+	"reflect"
+	"slices"
 	"strings"
 	"text/template"
+
+	"sandglass/alerts"
+	"sandglass/backend"
 )
 
 // document writes docs/alerts.md from the rules' pages and options.
@@ -14,19 +17,37 @@ func document() string {
 		Kind
 		Meta    *alerts.Meta
 		Options []Option
+		For     string
+	}
+	shared := fields(reflect.ValueOf(Common{}))
+	for i, o := range shared {
+		if d, own := map[string]string{"enabled": "true", "gap": `"pause"`, "severity": "", "for": ""}[o.Key]; own {
+			shared[i].Default = d // the zero value is no rule's default; severity and for stand with each rule
+		}
 	}
 	var all []rule
 	for _, k := range Kinds() {
-		all = append(all, rule{k, metaOf(k), OptionList(k.Defaults())})
+		own := slices.DeleteFunc(OptionList(k.Defaults()), func(o Option) bool { return isShared(shared, o.Key) })
+		r := rule{Kind: k, Meta: metaOf(k), Options: own}
+		if r.Meta.For > 0 {
+			r.For = text(r.Meta.For)
+		}
+		all = append(all, r)
 	}
-	funcs := template.FuncMap{"inc": func(i int) int { return i + 1 }, "needs": needsText}
+	funcs := template.FuncMap{"needs": needsText}
+	figures, _, _ := strings.Cut(read("testdata/figures.md"), "\n| Rule |")
 	var b strings.Builder
 	err := template.Must(template.New("alerts.md").Funcs(funcs).Parse(read("testdata/alerts.md.tmpl"))).
-		Execute(&b, map[string]any{"Rules": all, "Figures": read("testdata/figures.md") + "\n" + read("testdata/figures-sizes.md")})
+		Execute(&b, map[string]any{"Rules": all, "Common": shared, "Figures": strings.TrimSpace(figures)})
 	if err != nil {
 		panic("template of docs/alerts.md: " + err.Error()) // a test executes it
 	}
 	return b.String()
+}
+
+// isShared reports whether a key is one that every rule has.
+func isShared(shared []Option, key string) bool {
+	return slices.ContainsFunc(shared, func(o Option) bool { return o.Key == key })
 }
 
 // needsText names the inputs without which a rule is blind.

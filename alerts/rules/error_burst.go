@@ -14,9 +14,9 @@ import (
 type BurstOptions struct {
 	Common
 	Sessions int              `toml:"sessions" doc:"sessions that must fail with one cause"`
-	Share    float64          `toml:"share" doc:"… and the share of the source's workspaces that these sessions must be: a large fleet always has some (0 to 1; 0: any)"`
-	Over     backend.Duration `toml:"over" doc:"how young their failures must be; what lasts longer is failed-too-long's line"`
-	Settled  int              `toml:"settled" doc:"from this many workspaces that have failed for longer than that, failed-too-long tells the outage and the burst is over"`
+	Share    float64          `toml:"share" doc:"… and their share of the source's workspaces (0 to 1; 0: any)"`
+	Over     backend.Duration `toml:"over" doc:"how young their failures must be; older ones belong to failed-too-long"`
+	Settled  int              `toml:"settled" doc:"when this many workspaces failed for longer than over, failed-too-long takes over"`
 }
 
 func burstDefaults() *BurstOptions {

@@ -12,8 +12,8 @@ import (
 // VanishedOptions are the keys of `[rules.files-vanished]`.
 type VanishedOptions struct {
 	Common
-	Listed  backend.Duration `toml:"listed" doc:"how long a loss stays listed; nothing ever brings the files back"`
-	Scratch string           `toml:"scratch" doc:"what the path of a scratch directory contains; an error that misses such a path is a cleaner's work"`
+	Listed  backend.Duration `toml:"listed" doc:"how long a loss stays listed"`
+	Scratch string           `toml:"scratch" doc:"text in the path of every scratch directory; an error about a missing path with it means a cleaner removed it"`
 }
 
 func vanishedDefaults() *VanishedOptions {

@@ -12,7 +12,7 @@ import (
 // HammeredOptions are the keys of `[rules.hammered-and-failing]`.
 type HammeredOptions struct {
 	Common
-	After backend.Duration `toml:"after" doc:"how far the last attempt may lie behind the last success"`
+	After backend.Duration `toml:"after" doc:"how much newer than the last success the last attempt may be"`
 }
 
 func hammeredDefaults() *HammeredOptions {

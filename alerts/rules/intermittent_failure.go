@@ -15,7 +15,7 @@ type IntermittentOptions struct {
 	Episodes int              `toml:"episodes" doc:"how often one workspace must fail and work again, or how many sessions must fail, within the window"`
 	Time     float64          `toml:"time" doc:"share of its watched time that such a workspace must have failed (0 to 1)"`
 	Attempts float64          `toml:"attempts" doc:"… or share of its attempts that failed, or of evictions that no retry recovered (0 to 1)"`
-	Share    float64          `toml:"share" doc:"share of all watched workspace time of the providers concerned that must have failed where sessions come and go (0 to 1); from 0.5 on the alert is one level more severe"`
+	Share    float64          `toml:"share" doc:"share of the providers' watched workspace time that failed where sessions come and go (0 to 1); from 0.5 on one level more severe"`
 	Lost     int              `toml:"lost" doc:"evictions within an hour that no retry recovered"`
 }
 

@@ -16,12 +16,12 @@ type Common struct {
 	Enabled       bool             `toml:"enabled" doc:"false switches the rule off"`
 	Severity      alerts.Severity  `toml:"severity" doc:"info, warning or critical"`
 	For           backend.Duration `toml:"for" doc:"how long the condition must hold before the alert fires"`
-	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert goes on after the condition ended"`
-	Gap           alerts.GapPolicy `toml:"gap" doc:"what the clock of a suspicion does while data is missing: pause, reset or count"`
-	Only          []string         `toml:"only" doc:"what the rule judges: matchers of source, provider, tenant and session, such as 'tenant=\"acme\", source=~\"helix-.*\"'; one of them must match; empty: everything"`
-	Except        []string         `toml:"except" doc:"what it leaves out: matchers of the same form; whatever one of them matches is not judged"`
-	RunbookText   string           `toml:"runbook_text" doc:"what this site adds to the runbook's page about it, as Markdown"`
-	RunbookLinks  []string         `toml:"runbook_links" doc:"addresses that the page points to, each with a title before it or not: \"Escalation https://wiki.example/escalation\""`
+	KeepFiringFor backend.Duration `toml:"keep_firing_for" doc:"how long the alert continues after the condition ended"`
+	Gap           alerts.GapPolicy `toml:"gap" doc:"the pending clock while data is missing: pause, reset or count"`
+	Only          []string         `toml:"only" doc:"matchers of source, provider, tenant and session, such as 'tenant=\"acme\", source=~\"helix-.*\"'; one must match; empty: everything"`
+	Except        []string         `toml:"except" doc:"matchers of the same form; what one of them matches is not judged"`
+	RunbookText   string           `toml:"runbook_text" doc:"Markdown that this site adds to the rule's runbook page"`
+	RunbookLinks  []string         `toml:"runbook_links" doc:"links for that page, with or without a title: \"Escalation https://wiki.example/escalation\""`
 }
 
 // check refuses unknown words. TOML decoders assign any string to a string type, so decoding does not refuse them.

@@ -12,7 +12,7 @@ import (
 type TransientOptions struct {
 	Common
 	Attempts int              `toml:"attempts" doc:"failed attempts that must be seen for one permanent cause"`
-	Apart    backend.Duration `toml:"apart" doc:"how far the first and the last of them must lie apart; one retry cycle takes about 10s"`
+	Apart    backend.Duration `toml:"apart" doc:"least time between the first and the last of them; one retry cycle takes about 10s"`
 }
 
 func transientDefaults() *TransientOptions {

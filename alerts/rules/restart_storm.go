@@ -14,9 +14,9 @@ import (
 type RestartOptions struct {
 	Common
 	Opens      int              `toml:"opens" doc:"workspaces that must have opened again since the change"`
-	Sessions   int              `toml:"sessions" doc:"… and of how many sessions they must be: one that opens many is eager"`
+	Sessions   int              `toml:"sessions" doc:"… and in how many sessions"`
 	Share      float64          `toml:"share" doc:"… and the share of all workspaces of the source that they must be (0 to 1)"`
-	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet, from which it is a storm and no smooth rollout (0 to 1)"`
+	Unfinished float64          `toml:"unfinished" doc:"share of these opens that do not work yet (0 to 1)"`
 	Within     backend.Duration `toml:"within" doc:"how long after a change opens count"`
 }
 

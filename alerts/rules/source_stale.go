@@ -13,7 +13,7 @@ import (
 type StaleOptions struct {
 	Common
 	After  backend.Duration `toml:"after" doc:"how old the newest data of a source that answers may be"`
-	Active int              `toml:"active" doc:"sessions that another source shows at work meanwhile: fewer prove nothing"`
+	Active int              `toml:"active" doc:"least sessions that another source shows at work"`
 }
 
 func staleDefaults() *StaleOptions {

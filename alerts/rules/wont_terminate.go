@@ -14,9 +14,9 @@ import (
 type TerminateOptions struct {
 	Common
 	Grace       backend.Duration `toml:"grace" doc:"how long after its session's end a sandbox that should be gone may still run; the close timeout where that is longer"`
-	Cold        backend.Duration `toml:"cold" doc:"the same where the session was over when the console began to watch"`
+	Cold        backend.Duration `toml:"cold" doc:"the same where the session was over when Sandglass started"`
 	Gone        backend.Duration `toml:"gone" doc:"how long a sandbox may run whose session is in no list any more"`
-	CostPerHour float64          `toml:"cost_per_hour" doc:"what one running sandbox costs an hour, in your currency; 0: not told"`
+	CostPerHour float64          `toml:"cost_per_hour" doc:"cost of one running sandbox per hour, in your currency; 0: not shown"`
 }
 
 func terminateDefaults() *TerminateOptions {

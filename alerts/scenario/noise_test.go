@@ -212,8 +212,8 @@ func TestNoiseOfEachSize(t *testing.T) {
 		t.Skip("takes half a minute: the run without -short and without the race detector plays it")
 	}
 	var b strings.Builder
-	fmt.Fprint(&b, "The same work without any incident, polled every 5 seconds, on fleets of four sizes:\n\n"+
-		"| Workspaces | Played | Workspace-days | False alarms | Suspected and never fired | Info |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(&b, "The same work without incidents, polled every 5 seconds, on fleets of four sizes:\n\n"+
+		"| Workspaces | Played | Workspace-days | False alarms | Stayed pending | Info |\n|---|---|---|---|---|---|\n")
 	for _, x := range []struct {
 		size int
 		day  time.Duration
@@ -229,7 +229,7 @@ func TestNoiseOfEachSize(t *testing.T) {
 	}
 }
 
-// written holds the figures in the file that docs/alerts.md takes them from.
+// written holds the figures; docs/alerts.md shows their first table.
 func written(t *testing.T, want string) { writtenTo(t, "figures.md", "TestNoisyDay", want) }
 
 func writtenTo(t *testing.T, name, test, want string) {
@@ -267,9 +267,8 @@ func page(r figures) string {
 			without = append(without, k.Name)
 		}
 	}
-	fmt.Fprintf(&b, `A simulated day of %d workspaces at work, polled every minute, with every rule at its defaults: sessions that begin, rest, branch and end, first operations after
-hours of rest, long builds, errors that go away, evictions that recover, a provider that hiccups, two rollouts, containers that sleep, lost polls, leftovers of crashes, loops of
-rejected commands. Into it %d incidents were laid, one for a rule.
+	fmt.Fprintf(&b, `A simulated day of %d workspaces, polled every minute, every rule at its defaults, with ordinary trouble: long rests and builds, passing errors,
+recovered evictions, rollouts, sleep, lost polls, crash leftovers. %d incidents, one for a rule.
 
 | | |
 |---|---|
@@ -284,14 +283,14 @@ rejected commands. Into it %d incidents were laid, one for a rule.
 	row := func(what, format string, args ...any) {
 		fmt.Fprintf(&b, "| %s | "+format+" |\n", append([]any{what}, args...)...)
 	}
-	row("workspace-days, without those of the incidents that concern the whole fleet", "%.0f", r.workspaceDays)
+	row("workspace-days without fleet-wide incidents", "%.0f", r.workspaceDays)
 	row("false alarms per 1,000 workspace-days", "%.1f", float64(len(r.alarms))*1000/r.workspaceDays)
-	row("lines that were suspected and never fired", "%d", r.suspected)
-	row("lines of severity info", "%d", r.infos)
-	row("incidents found, of those laid", "%d of %d", len(found), len(found)+len(r.missed))
+	row("alerts that stayed pending", "%d", r.suspected)
+	row("alerts of severity info", "%d", r.infos)
+	row("incidents found", "%d of %d", len(found), len(found)+len(r.missed))
 	row("time to detection, median and worst", "%s and %s", short(took[len(took)/2]), short(took[len(took)-1]))
-	row("beyond what the rule itself waits for, median and worst (one poll is allowed)", "%s and %s", short(max(beyond[len(beyond)/2], 0)), short(max(beyond[len(beyond)-1], 0)))
-	row("rules without an incident in it", "%s", strings.Join(without, ", "))
+	row("of these beyond the rule's own wait", "%s and %s", short(max(beyond[len(beyond)/2], 0)), short(max(beyond[len(beyond)-1], 0)))
+	row("rules without an incident", "%s", strings.Join(without, ", "))
 	b.WriteString("\n| Rule | The rule waits for | Found after | Allowed |\n|---|---|---|---|\n")
 	for _, d := range found {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.rule, short(d.threshold), short(d.took), short(d.limit))
