@@ -146,7 +146,7 @@ func (m *worldMachine) Poll(ctx context.Context) (backend.Reading, error) {
 	}
 	for _, x := range r.Hosts {
 		x.BootedAt, x.MemTotal, x.MemAvailable = backend.Known(h.booted), backend.Known(h.total), backend.Known(int64(float64(h.total)*h.available))
-		x.OOMKills, x.MemPressure = backend.Known(h.kills), backend.Known(0.0)
+		x.OOMKills, x.LimitKills, x.MemPressure = backend.Known(h.kills), backend.Known[int64](0), backend.Known(0.0)
 		for i := range x.Roots {
 			x.Roots[i].Bytes, x.Roots[i].BytesFree = backend.Known(h.size), backend.Known(int64(float64(h.size)*h.free))
 			x.Roots[i].Inodes, x.Roots[i].InodesFree = backend.Known[int64](1e7), backend.Known[int64](9e6)

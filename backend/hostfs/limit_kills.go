@@ -16,52 +16,88 @@ const maxGroups = 1000
 // maxEventsFile bounds what is read of one memory.events file.
 const maxEventsFile = 4096
 
-// LimitKills is how many processes the kernel killed since boot because a control group reached its memory limit. It reads
-// memory.events of the groups at the top of the unified hierarchy below sys, which count for all groups below them, also
-// for those that are gone (docs.kernel.org/admin-guide/cgroup-v2, "Memory Interface Files"). oom_kill counts a kill for
-// want of the host's memory too, so that no more count than the limit was reached, but where whole groups are killed. Of the
-// first version of control groups it reads memory.oom_control and memory.failcnt of each group, which go with the group.
-func LimitKills(sys string) (int64, error) {
+// LimitKills counts the processes that the kernel killed since boot because a control group reached its memory limit. Below Sys,
+// it reads memory.events of the groups at the top of the unified hierarchy, which count for all groups below them, also for
+// those that are gone (docs.kernel.org/admin-guide/cgroup-v2, "Memory Interface Files"). Of the first version of control groups
+// it reads memory.failcnt and memory.oom_control of each group, which go with the group.
+type LimitKills struct {
+	Sys    string // where sysfs is mounted
+	read   bool
+	all    int64 // kills of the host at the last pass
+	sum    int64
+	groups map[string]int64 // groups with kills at the last pass, by path
+}
+
+// Count brings the number up to date. all is the host's number of kills: while it does not rise, no group is read again.
+func (l *LimitKills) Count(all int64) (int64, error) {
+	if l.read && l.all == all {
+		return l.sum, nil
+	}
+	groups, err := limitKills(l.Sys)
+	if err != nil {
+		return 0, err
+	}
+	for path, n := range groups {
+		if before := l.groups[path]; before <= n {
+			n -= before // else another group of the same name
+		}
+		l.sum += n
+	}
+	l.read, l.all, l.groups = true, all, groups
+	return l.sum, nil
+}
+
+// limitKills reads the groups that have kills.
+func limitKills(sys string) (map[string]int64, error) {
 	top := filepath.Join(sys, "fs", "cgroup")
 	d, err := os.Open(top)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { _ = d.Close() }() // opened for reading: nothing is lost
 	entries, err := d.ReadDir(maxGroups)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	sum, read := limitKillsOf1(filepath.Join(top, "memory"))
+	out, read := limitKillsOf1(filepath.Join(top, "memory"))
 	for _, e := range entries {
-		if !e.IsDir() {
-			continue
+		path := filepath.Join(top, e.Name())
+		if n, is := limitKillsOf2(path); e.IsDir() && is {
+			read = true
+			if n > 0 {
+				out[path] = n
+			}
 		}
-		b, err := head(filepath.Join(top, e.Name(), "memory.events"))
-		if err != nil {
-			continue // a group without the memory controller, or one that is gone
-		}
-		reached, err1 := labelledNumber(b, "oom")
-		killed, err2 := labelledNumber(b, "oom_kill")
-		if err1 != nil || err2 != nil {
-			continue
-		}
-		read = true
-		if whole, err := labelledNumber(b, "oom_group_kill"); err != nil || whole == 0 {
-			killed = min(killed, reached)
-		}
-		sum += killed
 	}
 	if !read {
-		return 0, fmt.Errorf("no control group below %s has memory.events or memory.oom_control: %w", top, fs.ErrNotExist)
+		return nil, fmt.Errorf("no control group below %s has memory.events or memory.oom_control: %w", top, fs.ErrNotExist)
 	}
-	return sum, nil
+	return out, nil
 }
 
-// limitKillsOf1 adds up the groups of a hierarchy of the first version (docs.kernel.org/admin-guide/cgroup-v1/memory). A group
+// limitKillsOf2 reads one group of the unified hierarchy. oom_kill counts a kill for want of the host's memory too, so that no
+// more count than the limit was reached, but where whole groups are killed.
+func limitKillsOf2(path string) (int64, bool) {
+	b, err := head(filepath.Join(path, "memory.events"))
+	if err != nil {
+		return 0, false // a group without the memory controller, or one that is gone
+	}
+	reached, err1 := labelledNumber(b, "oom")
+	killed, err2 := labelledNumber(b, "oom_kill")
+	if err1 != nil || err2 != nil {
+		return 0, false
+	}
+	if whole, err := labelledNumber(b, "oom_group_kill"); err != nil || whole == 0 {
+		killed = min(killed, reached)
+	}
+	return killed, true
+}
+
+// limitKillsOf1 reads the groups of a hierarchy of the first version (docs.kernel.org/admin-guide/cgroup-v1/memory). A group
 // that never failed to charge did not reach its limit.
-func limitKillsOf1(top string) (sum int64, read bool) {
+func limitKillsOf1(top string) (out map[string]int64, read bool) {
 	groups := 0
+	out = map[string]int64{}
 	_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() || path == top {
 			return nil // a group that is gone
@@ -69,19 +105,27 @@ func limitKillsOf1(top string) (sum int64, read bool) {
 		if groups++; groups > maxGroups {
 			return filepath.SkipAll
 		}
-		control, err1 := head(filepath.Join(path, "memory.oom_control"))
-		failed, err2 := head(filepath.Join(path, "memory.failcnt"))
-		if err1 != nil || err2 != nil {
+		failed, err := head(filepath.Join(path, "memory.failcnt"))
+		if err != nil {
 			return nil
 		}
-		killed, err1 := labelledNumber(control, "oom_kill")
-		reached, err2 := strconv.ParseInt(strings.TrimSpace(string(failed)), 10, 64)
-		if err1 == nil && err2 == nil {
-			sum, read = sum+min(killed, reached), true
+		reached, err := strconv.ParseInt(strings.TrimSpace(string(failed)), 10, 64)
+		if err != nil || reached == 0 && read {
+			return nil
+		}
+		control, err := head(filepath.Join(path, "memory.oom_control"))
+		if err != nil {
+			return nil
+		}
+		if killed, err := labelledNumber(control, "oom_kill"); err == nil {
+			read = true
+			if n := min(killed, reached); n > 0 {
+				out[path] = n
+			}
 		}
 		return nil
 	})
-	return sum, read
+	return out, read
 }
 
 func head(path string) ([]byte, error) {

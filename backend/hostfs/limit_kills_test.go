@@ -18,14 +18,15 @@ func TestLimitKillsAreThoseOfControlGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := LimitKills(sys); err == nil {
+	l := LimitKills{Sys: sys}
+	if _, err := l.Count(0); err == nil {
 		t.Error("without a hierarchy it is not known")
 	}
 	write("system.slice", "low 0\nhigh 0\nmax 40\noom 3\noom_kill 3\noom_group_kill 0\n")
 	write("user.slice", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 2\n") // for want of the host's memory
 	write("kubepods.slice", "low 0\nhigh 0\nmax 7\noom 1\noom_kill 9\noom_group_kill 1\n")
 	write("broken", "oom many\n")
-	if n, err := LimitKills(sys); err != nil || n != 12 {
+	if n, err := l.Count(14); err != nil || n != 12 {
 		t.Errorf("%d, %v", n, err)
 	}
 }
@@ -47,14 +48,29 @@ func TestLimitKillsOfTheFirstVersion(t *testing.T) {
 		}
 	}
 	write("docker", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", "0\n")
-	if n, err := LimitKills(sys); err != nil || n != 0 {
+	l := LimitKills{Sys: sys}
+	if n, err := l.Count(0); err != nil || n != 0 {
 		t.Errorf("%d, %v: no kill is known to be none", n, err)
 	}
 	write("docker/c1", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "812\n")
 	write("docker/c2", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "0\n")
 	write("kubepods/burstable/p1", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", "40\n")
 	write("old", "oom_kill_disable 0\nunder_oom 0\n", "9\n") // kernels before 4.13 count no kills
-	if n, err := LimitKills(sys); err != nil || n != 4 {
+	if n, err := l.Count(0); err != nil || n != 0 {
+		t.Errorf("%d, %v: the groups are read again only when the host has more kills", n, err)
+	}
+	if n, err := l.Count(6); err != nil || n != 4 {
 		t.Errorf("%d, %v", n, err)
+	}
+	if err := os.RemoveAll(filepath.Join(sys, "fs", "cgroup", "memory", "docker", "c1")); err != nil {
+		t.Fatal(err)
+	}
+	write("docker/c3", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", "9\n")
+	if n, err := l.Count(7); err != nil || n != 5 {
+		t.Errorf("%d, %v: the kills of a group that is gone still count", n, err)
+	}
+	write("docker/c3", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "9\n")
+	if n, err := l.Count(9); err != nil || n != 7 {
+		t.Errorf("%d, %v: a group's kills count once", n, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sandglass/backend"
-	"sandglass/backend/hostfs"
 )
 
 // hostFacts reads what /proc tells about the machine. missing says why memory is unknown, empty when it is known.
@@ -40,9 +39,9 @@ func (s *Source) hostFacts(now time.Time) (h *backend.Host, missing string) {
 	}
 	if v, err := s.proc.OOMKills(); err == nil {
 		h.OOMKills = backend.Known(v)
-	}
-	if v, err := hostfs.LimitKills(s.sys); err == nil { // after the kills that it explains
-		h.LimitKills = backend.Known(v)
+		if n, err := s.limits.Count(v); err == nil { // after the kills that it explains
+			h.LimitKills = backend.Known(n)
+		}
 	}
 	if v, err := s.proc.BootTime(); err == nil {
 		h.BootedAt = backend.Known(v)

@@ -28,7 +28,7 @@ func make1(t *testing.T, set func(*Options)) (*Source, *backendtest.Clock) {
 	if !ok {
 		t.Fatalf("%T is not the source", src)
 	}
-	s.proc, s.sys = hostfs.Proc{Root: fixture(t)}, t.TempDir()
+	s.proc, s.limits.Sys = hostfs.Proc{Root: fixture(t)}, t.TempDir()
 	return s, c
 }
 

@@ -18,7 +18,7 @@ type Source struct {
 	deps    backend.Deps
 	account hostfs.Account
 	proc    hostfs.Proc
-	sys     string // where sysfs is mounted
+	limits  hostfs.LimitKills
 	roots   []*root
 	owners  userNames
 	users   callGate // the pass over all processes
@@ -38,7 +38,7 @@ type Source struct {
 }
 
 func newSource(o Options, a hostfs.Account, deps backend.Deps) *Source {
-	s := &Source{o: o, deps: deps, account: a, proc: hostfs.Proc{Root: "/proc"}, sys: "/sys", rows: map[backend.Key]*row{}, asides: map[string]*row{},
+	s := &Source{o: o, deps: deps, account: a, proc: hostfs.Proc{Root: "/proc"}, limits: hostfs.LimitKills{Sys: "/sys"}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
 		open: hostfs.OpenDir, walk: hostfs.Walk}
 	for _, p := range o.Roots {
 		s.roots = append(s.roots, &root{path: p})
