@@ -36,9 +36,10 @@ func (f *fleet) config(scenario string, seed uint64, at addresses) string {
 	}
 	fmt.Fprintf(&b, "\n[[source]]\nid = \"agent-log\"\nkind = \"logs\"\ninterval = \"1s\"\nabout = [\"helix-eu\", \"helix-us\"]\nfiles = [%s]\n", strings.Join(files, ", "))
 	fmt.Fprintf(&b, "\n[[source]]\nid = \"scratch\"\nkind = \"tmpdir\"\ninterval = \"10s\"\nabout = [\"helix-eu\"]\nroots = [%s]\npattern = \"helix-ws-*\"\nwalk_interval = \"10s\"\n"+
+		"host_tree = %s # demo: no figure is of this machine\n"+
 		"actions = [\"clean\", \"purge\", \"undo\"]\nsession_lifetime = \"10m\" # demo: sessions that can be continued live longer\n"+
 		"clean_older_than = \"10m\" # demo: the default is 48h\nengine_sockets = [] # demo: no engine of this machine uses these directories\n",
-		quote(f.scratchRoot()))
+		quote(f.scratchRoot()), quote(f.root))
 	b.WriteString("\n[rules.eviction-storm]\nover = \"1m\" # demo: the default is 5m\n")
 	return b.String()
 }

@@ -139,6 +139,9 @@ func (d *Demo) build(o Options, s script, clock func() time.Duration) error {
 			return fmt.Errorf("demo: make directory: %w", err)
 		}
 	}
+	if err := f.writeHost(); err != nil {
+		return err
+	}
 	if err := d.openGates(); err != nil {
 		return err
 	}
@@ -240,7 +243,7 @@ func (d *Demo) Close() error {
 		for _, l := range d.logs {
 			errs = append(errs, l.close())
 		}
-		errs = append(errs, d.scratch.close(), os.RemoveAll(d.dir))
+		errs = append(errs, os.RemoveAll(d.dir))
 		if d.claimed != nil {
 			errs = append(errs, d.claimed.Close())
 		}

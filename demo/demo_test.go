@@ -42,6 +42,7 @@ type sourceRead struct {
 	Actions             []string
 	SessionLifetime     string   `toml:"session_lifetime"`
 	CleanOlderThan      string   `toml:"clean_older_than"`
+	HostTree            string   `toml:"host_tree"`
 	EngineSockets       []string `toml:"engine_sockets"`
 	MemoryLimit         string   `toml:"memory_limit"`
 	Act                 struct{ File string }

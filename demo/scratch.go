@@ -13,7 +13,7 @@ type scratchDir struct {
 	age     time.Duration // how long before the start its newest change was
 	files   int
 	size    int64 // bytes of each file
-	held    bool  // a process of ours keeps a file in it open
+	held    bool  // an agent works in it
 	grows   bool
 	mounted bool // a container bind-mounts it
 }

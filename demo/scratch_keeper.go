@@ -13,7 +13,7 @@ import (
 type scratchKeeper struct {
 	made  int // directories made so far, in the order of fleet.dirs
 	grown int64
-	held  []*os.File
+	held  int // directories that a process uses
 }
 
 // step makes what is due and appends to the growing files.
@@ -67,14 +67,14 @@ func (k *scratchKeeper) make(w world, d *scratchDir) error {
 		}
 		paths = append(paths, path)
 	}
+	changed := w.when(max(d.made, 0) - d.age)
 	if d.held {
-		f, err := os.Open(paths[0])
-		if err != nil {
+		if err := w.writeAgent(k.held, changed.Add(-time.Minute), dir, paths[0]); err != nil {
 			return err
 		}
-		k.held = append(k.held, f)
+		k.held++
 	}
-	return age(append(paths, sub, dir), w.when(max(d.made, 0)-d.age))
+	return age(append(paths, sub, dir), changed)
 }
 
 // age sets the times of a whole tree; parents come last, because making files
@@ -86,13 +86,4 @@ func age(paths []string, at time.Time) error {
 		}
 	}
 	return nil
-}
-
-func (k *scratchKeeper) close() error {
-	var err error
-	for _, f := range k.held {
-		err = errors.Join(err, f.Close())
-	}
-	k.held = nil
-	return err
 }

@@ -8,15 +8,10 @@ import (
 	"time"
 )
 
-// keep runs a scratch keeper over some moments and closes it with the test.
+// keep runs a scratch keeper over some moments.
 func keep(t *testing.T, f *fleet, moments ...time.Duration) {
 	t.Helper()
 	k := &scratchKeeper{}
-	t.Cleanup(func() {
-		if err := k.close(); err != nil {
-			t.Error(err)
-		}
-	})
 	for _, at := range moments {
 		if err := k.step(f.At(at)); err != nil {
 			t.Fatal(err)

@@ -83,7 +83,8 @@ func newTool(site actions.Site, o Options) (t *tool, why backend.Safe) {
 	if !ok {
 		return nil, backend.Text("the source does not say where its scratch directories lie")
 	}
-	t = &tool{site: site, o: o, scratch: s.Scratch(), proc: hostfs.Proc{Root: "/proc"}, sys: "/sys"}
+	t = &tool{site: site, o: o, scratch: s.Scratch()}
+	t.proc, t.sys = t.scratch.Host.Proc(), t.scratch.Host.Sys()
 	if !hostfs.NeverSetAside(t.scratch.Pattern) {
 		return nil, backend.Textf("the pattern %s could match the names of directories that were set aside: let it begin with a letter or digit, as helix-ws-* does",
 			backend.Clean(t.scratch.Pattern, 100))

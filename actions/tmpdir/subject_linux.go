@@ -91,7 +91,7 @@ func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *hostS
 		r := &root{}
 		if r.dir, r.err = hostfs.OpenDirBare(p); r.err == nil {
 			var err error
-			r.fs, r.err = r.dir.Filesystem()
+			r.fs, r.err = t.scratch.Host.Filesystem(r.dir)
 			if r.above, err = chain(p); r.err == nil {
 				r.err = err
 			}
@@ -194,7 +194,7 @@ func (s *subject) walk() (*hostfs.Tree, error) {
 			watch[hostfs.FileID{Dev: s.stat.ID.Dev, Ino: l.Ino}] = true
 		}
 	}
-	s.tree, s.noTree = hostfs.Walk(s.w.ctx, s.root.dir, filepath.Base(s.at), hostfs.WalkOptions{Now: s.w.now, Watch: watch})
+	s.tree, s.noTree = hostfs.Walk(s.w.ctx, s.root.dir, filepath.Base(s.at), hostfs.WalkOptions{Now: s.w.now, Host: s.w.t.scratch.Host, Watch: watch})
 	return &s.tree, s.noTree
 }
 

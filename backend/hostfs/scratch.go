@@ -6,4 +6,5 @@ type Scratch struct {
 	Roots   []string // absolute and clean, as configured; a link in them is not resolved
 	Pattern string   // path.Match pattern of names directly below a root
 	Owner   Account  // the user that agents run as
+	Host    Host     // the host that they are on
 }

@@ -34,7 +34,8 @@ type WalkOptions struct {
 	MaxEntries int64 // 0: no bound
 	MaxPending int   // bytes of names of sub-directories that wait; 0: DefaultPending
 	// Now is the present. A modification time after it was set by hand and does not count as a change.
-	Now time.Time
+	Now  time.Time
+	Host Host // whose directory it is
 	// Watch are objects to look out for; Tree.Seen tells which lie in the tree.
 	Watch map[FileID]bool
 

@@ -193,6 +193,9 @@ func (w *walker) entry(dir int, name string, names *strings.Builder) {
 func (w *walker) count(st Stat) {
 	w.t.Entries++
 	newest := st.Changed
+	if w.o.Host.Recorded() {
+		newest = time.Time{}
+	}
 	if st.Modified.After(newest) {
 		if !w.o.Now.IsZero() && st.Modified.After(w.o.Now) {
 			w.t.Future++

@@ -21,6 +21,7 @@ type Options struct {
 	Pattern      string           `toml:"pattern" doc:"glob on the names of scratch directories directly below a root"`
 	AgentUser    string           `toml:"agent_user" doc:"user name or id that must be able to write into the roots; empty: the user that runs Sandglass"`
 	MaxEntries   int64            `toml:"max_entries" doc:"entries read per scratch directory; beyond it size and count are lower bounds"`
+	HostTree     string           `toml:"host_tree" doc:"directory of a recorded host, as the demo writes one: its proc and sys trees; the roots must be below it; empty: this host"`
 	WalkInterval backend.Duration `toml:"walk_interval" doc:"an unchanged scratch directory is read in full at most this often, at least 1s"`
 }
 
@@ -32,6 +33,9 @@ func defaults() Options {
 		WalkInterval: backend.Duration(time.Minute),
 	}
 }
+
+// on is the host that the roots are on.
+func (o *Options) on() hostfs.Host { return hostfs.Host{Tree: o.HostTree} }
 
 const mostEntries = 100_000_000
 
@@ -60,6 +64,16 @@ func (o *Options) check(opts backend.Options) (hostfs.Account, error) {
 		o.Roots[i] = filepath.Clean(r)
 		if slices.Contains(o.Roots[:i], o.Roots[i]) {
 			return hostfs.Account{}, opts.Refuse("roots", "%q is listed twice", r)
+		}
+	}
+	if o.HostTree != "" {
+		if o.HostTree = filepath.Clean(o.HostTree); !filepath.IsAbs(o.HostTree) || o.HostTree == "/" {
+			return hostfs.Account{}, opts.Refuse("host_tree", "%q is not the absolute path of a directory below /", o.HostTree)
+		}
+		for _, r := range o.Roots {
+			if !o.on().Holds(r) {
+				return hostfs.Account{}, opts.Refuse("host_tree", "root %q is not below it: a recorded host tells nothing about other directories", r)
+			}
 		}
 	}
 	if _, err := path.Match(o.Pattern, ""); err != nil || o.Pattern == "" || strings.Contains(o.Pattern, "/") {

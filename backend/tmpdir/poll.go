@@ -231,7 +231,7 @@ func (p *poll) jobs(rows []*row) []walkJob {
 			}
 		}
 		out[i] = walkJob{r: r, name: r.entry.Name, top: r.entry.Stat,
-			o: hostfs.WalkOptions{MaxEntries: p.s.o.MaxEntries, Now: p.now, Watch: watch}}
+			o: hostfs.WalkOptions{MaxEntries: p.s.o.MaxEntries, Now: p.now, Host: p.s.o.on(), Watch: watch}}
 	}
 	return out
 }

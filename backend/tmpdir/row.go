@@ -112,10 +112,10 @@ func (r *row) entity(s *Source, now time.Time, holders backend.Value[[]backend.H
 		Mode:    backend.Clean(st.Mode.String(), 20),
 		Holders: holders, Unreadable: unreadable,
 	}
-	if !st.Born.IsZero() {
-		t.Born = backend.Known(st.Born)
+	if born := s.o.on().Born(st); !born.IsZero() {
+		t.Born = backend.Known(born)
 	}
-	top := seen(st, now) // the top is looked at in every poll
+	top := seen(s.o.on(), st, now) // the top is looked at in every poll
 	if now.Sub(top) < recent {
 		t.Newest = backend.Known(top)
 	}
@@ -148,11 +148,11 @@ func (r *row) entity(s *Source, now time.Time, holders backend.Value[[]backend.H
 }
 
 // seen is the newest change that the top itself shows; a time set by hand to later than now is none.
-func seen(st hostfs.Stat, now time.Time) time.Time {
+func seen(host hostfs.Host, st hostfs.Stat, now time.Time) time.Time {
 	if st.Modified.After(now) {
 		return st.Changed
 	}
-	return st.Newest()
+	return host.Newest(st)
 }
 
 // why says in words what a walk did not see, empty when it saw everything.

@@ -38,7 +38,7 @@ type Source struct {
 }
 
 func newSource(o Options, a hostfs.Account, deps backend.Deps) *Source {
-	s := &Source{o: o, deps: deps, account: a, proc: hostfs.Proc{Root: "/proc"}, limits: hostfs.LimitKills{Sys: "/sys"}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
+	s := &Source{o: o, deps: deps, account: a, proc: o.on().Proc(), limits: hostfs.LimitKills{Sys: o.on().Sys()}, rows: map[backend.Key]*row{}, asides: map[string]*row{},
 		open: hostfs.OpenDir, walk: hostfs.Walk}
 	for _, p := range o.Roots {
 		s.roots = append(s.roots, &root{path: p})
@@ -51,7 +51,7 @@ func (s *Source) ID() string { return s.deps.ID }
 
 // Scratch says which directories the source looks at, for whoever acts on them.
 func (s *Source) Scratch() hostfs.Scratch {
-	return hostfs.Scratch{Roots: slices.Clone(s.o.Roots), Pattern: s.o.Pattern, Owner: s.account}
+	return hostfs.Scratch{Roots: slices.Clone(s.o.Roots), Pattern: s.o.Pattern, Owner: s.account, Host: s.o.on()}
 }
 
 // Attend makes walks of these directories come first.

@@ -90,7 +90,7 @@ func (s *Source) look(ctx context.Context, r *root) rootSurvey {
 // disk fills in what holds the root and who may write there.
 func (s *Source) disk(d *hostfs.Dir, r *backend.Root) {
 	var problems []backend.Safe
-	if fsys, err := d.Filesystem(); err != nil {
+	if fsys, err := s.o.on().Filesystem(d); err != nil {
 		problems = append(problems, s.deps.Cleaner.Clean("file system figures: "+err.Error(), 200))
 	} else {
 		r.ReadOnly = backend.Known(fsys.ReadOnly)
