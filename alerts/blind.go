@@ -1,7 +1,9 @@
 package alerts
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/fleet"
@@ -32,8 +34,13 @@ func (ev *evaluation) blind() []Blindness {
 			}
 		}
 		if judged == 0 && !starting && len(ev.st.Sources) > 0 {
-			if group := ev.undelivered(m); group != nil {
+			group := ev.undelivered(m)
+			why, once := ev.readOnce(m)
+			switch {
+			case group != nil:
 				out = append(out, Blindness{Rule: m.Name, Why: m.still(ev.st, "", noSource(group))})
+			case once:
+				out = append(out, Blindness{Rule: m.Name, Why: why})
 			}
 		}
 	}
@@ -70,6 +77,40 @@ func (ev *evaluation) undelivered(m *Meta) []backend.Input {
 		}
 	}
 	return nil
+}
+
+// readOnce reports whether all that a rule has to go by is a counter that was read once: one reading gives no rate.
+func (ev *evaluation) readOnce(m *Meta) (backend.Safe, bool) {
+	window := min(cmp.Or(m.Window, fleet.WindowSpan), fleet.WindowSpan)
+	for _, group := range m.Needs {
+		if !slices.Contains(group, backend.InputEvictions) {
+			continue
+		}
+		var once []backend.Safe
+		for _, h := range ev.st.Sources {
+			switch counts := h.Delivers(backend.InputEvictions); {
+			case counts && !ev.readTwice(h.Key.Source, window):
+				once = append(once, backend.Clean(h.Key.Source, 80))
+			case counts, slices.ContainsFunc(group, h.Delivers):
+				return backend.Safe{}, false
+			}
+		}
+		if len(once) > 0 {
+			return backend.Textf("%s was read once in the last %s, and a rate needs two readings: check again before then, or watch with --observe",
+				backend.Join(once, ", "), backend.Clean(backend.Age(window), 40)), true
+		}
+	}
+	return backend.Safe{}, false
+}
+
+// readTwice reports whether some counter of evictions was read at least twice within a window.
+func (ev *evaluation) readTwice(source string, window time.Duration) bool {
+	for s := range ev.st.Windows.All(backend.MetricEvictions) {
+		if s.Source == source && ev.env.Over(s, window).Samples >= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // still adds to why a rule is blind what it sees all the same. source empty: anywhere.

@@ -24,7 +24,7 @@ type CounterLast struct {
 	Labels uint64    `json:"labels"`           // hash of them
 	Target []string  `json:"target,omitempty"` // what was scraped, by the two labels that Prometheus puts on everything
 	Value  float64   `json:"value"`
-	At     time.Time `json:"at"` // when it was last read
+	At     time.Time `json:"at,omitzero"` // when it was last read; zero: when the metric was
 }
 
 // Moved are the marks with all times of our clock moved by d.
@@ -36,7 +36,9 @@ func (m *CounterMarks) Moved(d time.Duration) *CounterMarks {
 	for _, x := range m.Metrics {
 		values := make([]CounterLast, 0, len(x.Values))
 		for _, v := range x.Values {
-			v.At = v.At.Add(d)
+			if !v.At.IsZero() {
+				v.At = v.At.Add(d)
+			}
 			values = append(values, v)
 		}
 		out.Metrics = append(out.Metrics, CounterMark{x.At.Add(d), x.Complete, values})

@@ -49,6 +49,13 @@ func troubledCron() []world {
 			s.counters[evictions], s.counters[retries] = 5, 5
 			s.at(3*min1, func() { all(of, s.evicted) })
 		}, ends: []string{"^eviction-storm critical firing helix", "^exit 2$"}},
+		{name: "one look at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, make: func(s *worldSite) {
+			s.counters[evictions], s.counters[retries] = 7, 7
+		}, ends: []string{"^exit 0$", "^blind eviction-storm : metrics was read once in the last 5m, and a rate needs two readings"}},
+		{name: "two looks at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, step: min1, lasts: 3 * min1, make: func(s *worldSite) {
+			s.counters[evictions], s.counters[retries] = 7, 7
+			s.every(min1, 3*min1, min1, func() { s.counters[evictions] += 60 })
+		}, finds: []string{"^blind eviction-storm "}, ends: []string{"^exit 2$", "^eviction-storm critical firing metrics"}},
 		{name: "a kill that a check every minute sees", proves: watched, reads: "host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
 			s.at(5*min1, func() { s.host.kills = 3 })
 		}, ends: []string{"^host-oom critical firing host", "^exit 2$"}},

@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxMarks is how many label sets of a metric are remembered for the next process; of more none are.
-	maxMarks = 2000
+	maxMarks = 20_000
 	// maxKept is how many counts, and how many readings of memory, are.
 	maxKept = 2000
 	keptFor = time.Hour
@@ -25,7 +25,14 @@ func (t *Tracker) Mark() backend.CounterMark {
 		return backend.CounterMark{}
 	}
 	for id, c := range t.known {
-		out.Values = append(out.Values, backend.CounterLast{Labels: uint64(id), Target: []string{string(c.target.Job), string(c.target.Instance)}, Value: c.last, At: c.seenAt})
+		v := backend.CounterLast{Labels: uint64(id), Value: c.last}
+		if c.target != (Target{}) {
+			v.Target = []string{string(c.target.Job), string(c.target.Instance)}
+		}
+		if !c.seenAt.Equal(t.at) {
+			v.At = c.seenAt
+		}
+		out.Values = append(out.Values, v)
 	}
 	slices.SortFunc(out.Values, func(a, b backend.CounterLast) int { return cmp.Compare(a.Labels, b.Labels) })
 	return out
@@ -39,6 +46,9 @@ func (t *Tracker) Resume(m backend.CounterMark) {
 	t.at, t.watched, t.known = m.At, m.Complete, map[model.Fingerprint]*Counter{}
 	for _, v := range m.Values {
 		c := &Counter{last: v.Value, seenAt: v.At}
+		if v.At.IsZero() {
+			c.seenAt = m.At
+		}
 		if len(v.Target) == 2 {
 			c.target = Target{model.LabelValue(v.Target[0]), model.LabelValue(v.Target[1])}
 		}
@@ -86,7 +96,7 @@ func (k *Kept) Add(r *backend.Reading) {
 		counts = append(counts, c)
 	}
 	slices.SortStableFunc(counts, func(a, b backend.Count) int { return a.At.Compare(b.At) })
-	k.counts = newest(counts)
+	k.counts = newest(fewer(counts))
 	grains := map[backend.Process]int{}
 	var memory []backend.Memory
 	for _, m := range slices.Concat(k.memory, r.Memory) {
@@ -106,8 +116,41 @@ func (k *Kept) Add(r *backend.Reading) {
 	k.memory = newest(memory)
 }
 
-// Mark adds what is kept to marks.
-func (k *Kept) Mark(to *backend.CounterMarks) { to.Counts, to.Memory = k.counts, k.memory }
+// Mark adds what is kept to marks. Where the counters of a metric are not remembered, its counts are none either: a process
+// that begins anew with these must not pass for one that watched.
+func (k *Kept) Mark(to *backend.CounterMarks, of ...*Tracker) {
+	to.Counts, to.Memory = k.counts, k.memory
+	for _, t := range of {
+		if to.Metrics = append(to.Metrics, t.Mark()); len(t.known) > maxMarks {
+			to.Counts = nil
+		}
+	}
+}
+
+// fewer sums the counts of more series than can be kept up by metric and provider.
+func fewer(counts []backend.Count) []backend.Count {
+	if len(counts) <= maxKept {
+		return counts
+	}
+	at := map[cell]int{}
+	var out []backend.Count
+	for _, c := range counts {
+		c.Series.Session, c.Series.Workspace = backend.ID{}, backend.ID{}
+		id := cell{c.Series, c.At.UnixNano()}
+		i, known := at[id]
+		if !known {
+			at[id] = len(out)
+			out = append(out, c)
+			continue
+		}
+		if out[i].N == 0 {
+			out[i].Sample = c.Sample
+		}
+		out[i].N += c.N
+		out[i].LowerBound = out[i].LowerBound || c.LowerBound
+	}
+	return out
+}
 
 func quiet(c backend.Count) bool { return c.N == 0 && !c.LowerBound }
 

@@ -40,7 +40,7 @@ func (s *source) keep(r *backend.Reading) {
 	}
 	s.kept.Add(r)
 	kept.Tell(r)
-	c := &backend.CounterMarks{At: r.At, Starts: s.starts, Metrics: []backend.CounterMark{s.evictions.Mark(), s.retries.Mark()}}
-	s.kept.Mark(c)
+	c := &backend.CounterMarks{At: r.At, Starts: s.starts}
+	s.kept.Mark(c, &s.evictions, &s.retries)
 	r.Bookmarks = []backend.Bookmark{{File: s.page(), Sizes: []backend.SizeAt{}, Counters: c}}
 }
