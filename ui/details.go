@@ -28,6 +28,7 @@ type details struct {
 // rendered is a page's text as it was last laid out. Parsing it for every frame takes too long.
 type rendered struct {
 	page  subjects.Page
+	at    string // platform
 	theme *theme.Theme
 	width int
 	lines []string
@@ -136,8 +137,8 @@ func (d *details) doc(f *views.Frame) (doc *kit.Doc, links []backend.Key, title 
 
 // prose is the page's text.
 func (d *details) prose(w int, f *views.Frame) []string {
-	if r := &d.text; r.page != *d.page || r.theme != f.Theme || r.width != w {
-		*r = rendered{*d.page, f.Theme, w, markdown.Render(f.Theme, d.page.Markdown(f), w)}
+	if r, at := &d.text, d.page.Platform(f); r.page != *d.page || r.at != at || r.theme != f.Theme || r.width != w {
+		*r = rendered{*d.page, at, f.Theme, w, markdown.Render(f.Theme, d.page.Markdown(f), w)}
 	}
 	return d.text.lines
 }

@@ -56,7 +56,7 @@ func TestFailed(t *testing.T) {
 			map[string]Mark{"snapshot": Confirmed, "shared": Confirmed}, "Snapshots are declared", "redeploy", "delay the failure", true},
 		{"unwritable root", "1", world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "mkdtemp failed", provider("local-bash"))},
 			hosts: []*backend.Host{host(func(h *backend.Host) { h.Roots[0].Writable = backend.Known(false) })}}, wsKey("s1", "box"),
-			map[string]Mark{"root": Confirmed, "posix": RuledOut, "sqlite": RuledOut}, "cannot create", "writable", "", true},
+			map[string]Mark{"root": Confirmed, "posix": RuledOut}, "cannot create", "writable", "", true},
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),

@@ -85,8 +85,7 @@ type Diagnosis struct {
 	// Knobs are the page's knobs with the values that are declared for the subject.
 	Knobs []KnobValue `json:"knobs,omitempty"`
 
-	// OnEngine says that the subject lives on hosts of one's own: the page then tells nothing of Durable Objects.
-	OnEngine bool `json:"-"`
+	platform platform // where all of the subject runs, as far as it is known
 
 	denies bool // the conclusion says that there is no such trouble, or that nothing is known of it
 }
@@ -149,10 +148,10 @@ func (c Case) Diagnose(incident string) Diagnosis {
 	s.lead(s.leading(p.Number))
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
-	d.OnEngine = s.onEngine()
+	s.fit(&d)
 	s.undenied(&d)
 	s.refuse(&d)
-	d.Knobs = p.values(s)
+	d.Knobs = p.Fitting(&d).values(s)
 	sortChecks(d.Checks)
 	return d
 }

@@ -50,7 +50,7 @@ func (s *subjectView) durableChoice() backend.Literal {
 	switch {
 	case strings.Contains(runtime, "durable") || strings.Contains(runtime, "cloudflare") || strings.HasPrefix(p, "cloudflare-"):
 		return "Choose cloudflare-filestore, which keeps files in the Durable Object."
-	case s.onEngine() || strings.Contains(runtime, "js") || strings.Contains(runtime, "node"):
+	case s.platform() == ownHosts || strings.Contains(runtime, "js") || strings.Contains(runtime, "node"):
 		return "Choose local-bash with tmpdirRoot on a disk, on a POSIX host."
 	}
 	return "Choose a provider that keeps files: cloudflare-filestore in a Durable Object, local-bash on a POSIX host."

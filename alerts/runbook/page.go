@@ -26,6 +26,8 @@ type Page struct {
 	Sections []Section
 	Do, Dont []Action
 	Knobs    []Knob
+
+	file string // that it is embedded from
 }
 
 // Section is one part of a page.
@@ -82,20 +84,22 @@ func All() []*Page {
 	}
 	out := make([]*Page, len(names))
 	for i, f := range names {
-		out[i] = embedded(f.Name())
+		out[i] = embedded(f.Name(), anywhere)
 	}
 	return out
 }
 
-func embedded(name string) *Page {
+// embedded is the page of a file, as it concerns a platform.
+func embedded(name string, at platform) *Page {
 	text, err := files.ReadFile(name)
 	if err != nil {
 		panic("embedded page " + name + ": " + err.Error())
 	}
-	p, err := parse(name, string(text))
+	p, err := parse(name, textOn(string(text), at))
 	if err != nil {
 		panic("embedded page: " + err.Error()) // a test parses them all
 	}
+	p.file = name
 	return p
 }
 
@@ -108,7 +112,7 @@ func Incident(number string) (*Page, bool) {
 	}
 	for _, name := range names { // only the one is parsed: a screen asks with every frame
 		if number != "" && numberOf(name) == number {
-			return embedded(name), true
+			return embedded(name, anywhere), true
 		}
 	}
 	return nil, false
@@ -163,6 +167,7 @@ func parse(name, text string) (*Page, error) {
 	for i := range p.Sections {
 		p.Sections[i].Body = strings.TrimSpace(p.Sections[i].Body)
 	}
+	p.Sections = slices.DeleteFunc(p.Sections, func(s Section) bool { return s.Title.String() == SectionCorrected && s.Body == "" })
 	return p, p.fill(name)
 }
 

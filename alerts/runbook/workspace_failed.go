@@ -38,11 +38,6 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.sharedCause(),
 		s.byLines(question{"lines", "Do log lines tell of failed operations?", "a log source that reads the agents' log"}, backend.MetricWorkspaceFailed, "WorkspaceFailedError lines"),
 	)}
-	if s.onEngine() { // its trouble is none of a cloud platform's
-		d.Checks = slices.DeleteFunc(d.Checks, func(c Check) bool {
-			return slices.Contains([]string{"sqlite", "storage", "database"}, c.Name) && c.Mark != Confirmed
-		})
-	}
 	s.adviseWorkspaceFailed(&d)
 	return d
 }

@@ -45,6 +45,7 @@ func New() views.Screen {
 // prose is the text of the runbook's page as it was last laid out: parsing it for every frame would be felt.
 type prose struct {
 	page  subjects.Page
+	at    string // platform
 	theme *theme.Theme
 	width int
 	lines []string
@@ -57,8 +58,8 @@ func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 		lines = append(doc.Layout(f.Theme, w), kit.NewLine(f.Theme, w).String())
 	}
 	if page, ok := subjects.PageOf(views.AlertKey(a), f); ok {
-		if p.page != page || p.theme != f.Theme || p.width != w {
-			*p = prose{page, f.Theme, w, markdown.Render(f.Theme, page.Markdown(f), w)}
+		if at := page.Platform(f); p.page != page || p.at != at || p.theme != f.Theme || p.width != w {
+			*p = prose{page, at, f.Theme, w, markdown.Render(f.Theme, page.Markdown(f), w)}
 		}
 		lines = append(lines, p.lines...)
 	}

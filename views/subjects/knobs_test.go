@@ -28,7 +28,7 @@ func TestKnobsAreCards(t *testing.T) {
 	}
 	card, _, _ := strings.Cut(cards[1], "maxGlobalConcurrentOpens")
 	at := 0
-	for _, part := range []string{"executor", "default", "unset", "current", "4 (2 not declared)", "direction", "down to the share", "cost", "start slower"} {
+	for _, part := range []string{"executor", "default", "unset", "current", "4 (2 not declared)", "direction", "lower it to the number", "cost", "start slower"} {
 		i := strings.Index(card[at:], part)
 		if i < 0 {
 			t.Fatalf("%q is missing, or stands elsewhere, in the card%s", part, card)
@@ -36,7 +36,7 @@ func TestKnobsAreCards(t *testing.T) {
 		at += i
 	}
 	if !strings.Contains(text, runbook.NotDeclared) {
-		t.Errorf("nothing says which values nobody declares:\n%s", text)
+		t.Errorf("nothing says which values are not declared:\n%s", text)
 	}
 }
 

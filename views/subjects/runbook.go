@@ -106,9 +106,17 @@ func (p Page) Markdown(f *views.Frame) string {
 	}
 	page = page.Fitting(f.Diagnoses[p.Question])
 	if p.Rule == "" {
-		return page.Advice(runbook.LocalOf(f.Local, page.Number)) // nobody knows which of its rules it is about
+		return page.Advice(runbook.LocalOf(f.Local, page.Number)) // its rule is not known
 	}
 	return page.Advice(runbook.LocalOf(f.Local, p.Rule))
+}
+
+// Platform is where the page's subject runs, as far as its diagnosis tells: Markdown leaves out what concerns others.
+func (p Page) Platform(f *views.Frame) string {
+	if d := f.Diagnoses[p.Question]; d != nil {
+		return d.Platform()
+	}
+	return ""
 }
 
 // Checked writes what an alert's diagnosis confirmed, with its facts, and what it cannot tell and what would; nil while it is

@@ -1,0 +1,100 @@
+package runbook
+
+import (
+	"strings"
+	"testing"
+
+	"sandglass/backend"
+)
+
+// TestTroubleOfALocalEngineNamesNoDurableObject: neither in the text of a page, nor in its checks and advice.
+func TestTroubleOfALocalEngineNamesNoDurableObject(t *testing.T) {
+	said := func(d Diagnosis, page *Page) string {
+		all := []string{page.Fitting(&d).Advice(Local{}), d.Conclusion.String()}
+		for _, c := range d.Checks {
+			all = append(all, c.Question.String(), c.Fact.String(), c.WouldTell.String())
+		}
+		for _, l := range append(d.Do, d.Dont...) {
+			all = append(all, l.String())
+		}
+		return strings.Join(strings.Fields(strings.Join(all, " ")), " ")
+	}
+	local := func(p backend.Literal) world {
+		return world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("js") })},
+			workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "boom", provider(p))},
+			sandboxes:  []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}}
+	}
+	for _, number := range []string{"1", "2", "3"} {
+		page, _ := Incident(number)
+		for _, p := range []backend.Literal{"docker", "local-bash", ""} {
+			if text := said(local(p).diagnose(number, wsKey("s1", "box")), page); strings.Contains(text, "Durable") {
+				i := strings.Index(text, "Durable")
+				t.Errorf("page %s, provider %q: …%s", number, p, text[max(0, i-80):i+40])
+			}
+		}
+		cloud := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "boom", provider("cloudflare-filestore"))}}
+		if text := said(cloud.diagnose(number, wsKey("s1", "box")), page); !strings.Contains(text, "Durable Object") {
+			t.Errorf("page %s of a cloud platform does not name them", number)
+		}
+	}
+}
+
+// TestAPageFitsItsPlatform: a page of local containers asks nothing about a cloud's storage, and the other way round. Where the
+// platform is not known all is asked.
+func TestAPageFitsItsPlatform(t *testing.T) {
+	clouds := []string{"R2", "D1", "Durable", "max_instances", "backupR2Binding", "sleepAfter", "new_sqlite_classes"}
+	hosts := []string{"POSIX", "tmpfs", "systemd-tmpfiles", "kernel"}
+	for _, number := range []string{"1", "2", "3", "4", "7", "8"} {
+		page, _ := Incident(number)
+		for _, c := range []struct {
+			provider backend.Literal
+			never    []string
+			lost     platform
+		}{{"docker", clouds, cloudflare}, {"local-bash", clouds, cloudflare}, {"cloudflare-sandbox", hosts, ownHosts}, {"", nil, anywhere}, {"acme", nil, anywhere}} {
+			w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassEvicted, "boom", provider(c.provider))}, without: []string{"docker"}}
+			for _, k := range []backend.Key{wsKey("s1", "box"), sourceKeyOf("helix-eu")} {
+				d := w.diagnose(number, k)
+				fitting := page.Fitting(&d)
+				text := fitting.Section(SectionCheck) + fitting.Section(SectionDo) + fitting.Section(SectionKnobs)
+				for _, x := range d.Checks {
+					if only := onlyOn()[x.Name]; c.lost != anywhere && only == c.lost {
+						t.Errorf("page %s asks %s about %q", number, x.Name, c.provider)
+					}
+				}
+				for _, word := range c.never {
+					if i := strings.Index(text, word); i >= 0 {
+						t.Errorf("page %s about %q: …%s", number, c.provider, text[max(0, i-60):min(len(text), i+40)])
+					}
+				}
+				for _, v := range d.Knobs {
+					if !strings.Contains(text, v.Knob.Name.String()) {
+						t.Errorf("page %s about %q has a card of %s", number, c.provider, v.Knob.Name)
+					}
+				}
+				if full := page.Markdown(Local{}); c.lost == anywhere && fitting.Markdown(Local{}) != full || strings.Contains(full, "<!--") {
+					t.Errorf("page %s about %q: %s", number, c.provider, full)
+				}
+			}
+		}
+	}
+	mixed := world{workspaces: []*backend.Workspace{failed("s1", "box", "boom"), failed("s2", "box", "boom")}}
+	mixed.workspaces[0].Provider, mixed.workspaces[1].Provider = backend.Text("docker"), backend.Text("cloudflare-sandbox")
+	d := mixed.diagnose("7", sourceKeyOf("helix-eu"))
+	want(t, d, map[string]Mark{"storage": CannotTell, "quota": CannotTell})
+	found := failed("s1", "box", "D1_ERROR: Network connection lost")
+	found.Provider = backend.Text("docker")
+	want(t, world{workspaces: []*backend.Workspace{found}}.diagnose("1", wsKey("s1", "box")), map[string]Mark{"database": Confirmed})
+}
+
+func TestTextOfAPlatform(t *testing.T) {
+	text := "## A\n\n- one\n  more <!-- cloudflare -->\n- two\n\nlines\nof it <!-- host -->\n\n### `k` <!-- cloudflare -->\n- Where: x\n\n### `l`\n- Where: y\n"
+	for at, want := range map[platform]string{
+		anywhere:   "## A\n\n- one\n  more\n- two\n\nlines\nof it\n\n### `k`\n- Where: x\n\n### `l`\n- Where: y\n",
+		ownHosts:   "## A\n\n- two\n\nlines\nof it\n\n### `l`\n- Where: y\n",
+		cloudflare: "## A\n\n- one\n  more\n- two\n\n\n### `k`\n- Where: x\n\n### `l`\n- Where: y\n",
+	} {
+		if got := textOn(text, at); got != want {
+			t.Errorf("%q:\n%s\nwant\n%s", at, got, want)
+		}
+	}
+}
