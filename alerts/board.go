@@ -57,6 +57,7 @@ type Board struct {
 	memory *memory          // the engine's own, serialisable
 	state  *fleet.State     // it was concluded from; nil after loading
 	rules  map[string]*Meta // those that were evaluated
+	ended  []backend.Event  // sessions that ended between two processes
 }
 
 // Alert is the findings of one rule, source and cause.

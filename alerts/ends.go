@@ -76,3 +76,35 @@ func endEvents(st *fleet.State, name, noun, verb string, all []fleet.Departure) 
 	}
 	return out
 }
+
+// endedBetween are the ends of sessions that a former process read as running: no State of this one shows them leave.
+func (ev *evaluation) endedBetween(was *listMemory, source string) []backend.Event {
+	since := backend.Clean(ev.env.Clock(was.At), 40)
+	by := map[backend.Safe][]fleet.Departure{}
+	var order []backend.Safe
+	for _, id := range was.Names {
+		k := backend.Key{Kind: backend.KindSession, Source: source, ID: id}
+		why := backend.Safe{}
+		switch s := ev.st.Session(k); {
+		case s == nil && ev.st.SaidToHaveEnded(k):
+			why = backend.Text("its owner says that it ended")
+		case s == nil:
+			why = backend.Text("its list names it no more")
+		case s.MayRun():
+			continue
+		case s.Answer == backend.AnswerIdle:
+			why = backend.Text("its registry closed")
+		default:
+			why = backend.Textf("its list says %s", s.Status)
+		}
+		if why = backend.Textf("%s; it ran at %s, at the run before", why, since); by[why] == nil {
+			order = append(order, why)
+		}
+		by[why] = append(by[why], fleet.Departure{Key: k, Why: why})
+	}
+	var out []backend.Event
+	for _, why := range order {
+		out = append(out, endEvents(ev.st, EventSessionEnded, "session", "ended", by[why])...)
+	}
+	return out
+}

@@ -75,6 +75,7 @@ type evaluation struct {
 	// regrouped holds the subjects of the rule at hand whose findings changed their group.
 	regrouped map[backend.Key]bool
 	events    []backend.Event
+	ended     []backend.Event
 	opening   bool      // the start goes on
 	start     time.Time // steady time of the start that goes on or is just over; zero later
 	marked    bool      // the State reports changes

@@ -122,6 +122,9 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 		}
 		ev.moved[id] = ev.moved[id] || was.Lost > 0
 	}
+	if known && (!own || was.Lost > 0) && was.kind() == backend.KindSession && was.kind() == listKinds[i].kind {
+		ev.ended = append(ev.ended, ev.endedBetween(&was, id)...)
+	}
 	if known && own && was.Lost == 0 && len(ev.changed[listKinds[i].kind]) == 0 && len(ev.gone) == 0 && !ev.all {
 		was.At = ev.env.Now
 		if was.Kind == backend.KindSession && (len(was.Emptied) > 0 || len(ev.changed[backend.KindWorkspace]) > 0) {

@@ -163,7 +163,7 @@ func (svc *Service) Observe(st *fleet.State) {
 	}
 	svc.mu.Unlock()
 	board, events := svc.engine.NextWith(prev, withEvents(st, svc.timeline.done()), orders)
-	svc.addToTimeline(slices.Concat(st.Events, ends(st)))
+	svc.addToTimeline(slices.Concat(st.Events, ends(st), board.ended))
 	svc.publish(st, board, events, &at)
 }
 

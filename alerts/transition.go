@@ -130,7 +130,7 @@ func (re *ruleEvaluation) reportEnded(groups map[groupID]*group) {
 
 // finish puts the alerts of all rules into a Board.
 func (ev *evaluation) finish() (*Board, []backend.Event) {
-	b := &Board{Number: ev.st.Number, At: plain(ev.st.Wall), Blind: ev.blind(), memory: ev.next, rules: ev.e.declared, state: ev.st}
+	b := &Board{Number: ev.st.Number, At: plain(ev.st.Wall), Blind: ev.blind(), memory: ev.next, rules: ev.e.declared, state: ev.st, ended: ev.ended}
 	ev.annotate()
 	if ev.prev != nil && !ev.differs && ev.sameRules() {
 		b.Alerts = ev.prev.Alerts
