@@ -23,6 +23,7 @@ func realDocker(t *testing.T, tag string) (image, host string) {
 
 // TestDemoAndRealDockerOnOneScreen reads the demo's fleet and a real engine side by side.
 func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
+	t.Parallel()
 	image, _ := realDocker(t, "screen")
 	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
 	if _, err := enginetest.Docker(t, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",

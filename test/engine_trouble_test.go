@@ -17,6 +17,7 @@ import (
 // TestRealDockerTrouble makes containers on a real engine that do not do what they should, beside others that do, and reads
 // what check says about them.
 func TestRealDockerTrouble(t *testing.T) {
+	t.Parallel()
 	image, host := realDocker(t, "trouble")
 	run := fmt.Sprint("sandglass-trouble-", os.Getpid(), "-")
 	docker := func(fails bool, args ...string) {

@@ -91,6 +91,7 @@ func TestExportedTestsCanFail(t *testing.T) {
 // TestExportedRulesAnswerAsSandglassDoes lets Prometheus' own evaluation and the engine judge the same counters, which
 // have no gap and are older than the window, while a storm begins.
 func TestExportedRulesAnswerAsSandglassDoes(t *testing.T) {
+	t.Parallel()
 	dir := exported(t, "")
 	var tests strings.Builder
 	tests.WriteString("rule_files: [sandglass.rules.yml]\nevaluation_interval: 15s\ntests:\n")

@@ -37,6 +37,7 @@ type concluded struct {
 // TestTenMinutesOfTheDemoFoldedAgain writes the Answers of ten minutes of the demo as JSON lines, folds what was written
 // once more, and gets the same States, Boards, events, saved alerts and documents of check.
 func TestTenMinutesOfTheDemoFoldedAgain(t *testing.T) {
+	t.Parallel()
 	const step, minutes = 5 * time.Second, 10
 	start := time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC)
 	at := time.Duration(0)

@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -38,6 +39,13 @@ func TestMain(m *testing.M) {
 	}
 	if err := os.Chdir(".."); err != nil { // the tests name files from the top of the tree
 		panic(err)
+	}
+	debug.SetGCPercent(400) // worlds are many short-lived States
+	flag.Parse()
+	if limit := flag.Lookup("test.parallel"); limit.Value.String() == limit.DefValue { // most tests wait: for engines, scrapes, terminals
+		if err := limit.Value.Set("6"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

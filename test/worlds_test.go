@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -269,8 +268,7 @@ func worldLines(st *fleet.State, b *alerts.Board, alarms bool) []string {
 // TestWorlds plays at least 66 ordinary situations, in which nothing may alarm, and at least 34 troubles, all of which must be
 // found.
 func TestWorlds(t *testing.T) {
-	old := debug.SetGCPercent(400) // many short-lived States
-	t.Cleanup(func() { debug.SetGCPercent(old) })
+	t.Parallel()
 	t.Run("ordinary", func(t *testing.T) { playWorlds(t, ordinaryWorlds(), 66) })
 	t.Run("troubled", func(t *testing.T) { playWorlds(t, troubledWorlds(), 34) })
 }
