@@ -141,19 +141,44 @@ func (set Naming) In(text string) Naming {
 	if strings.ContainsAny(text, "'\u2019") {
 		text = contractions.Replace(strings.ReplaceAll(text, "\u2019", "'"))
 	}
+	r := newPhraseReader(text)
 	var out Naming
 	for i := range phrases {
 		p := &phrases[i]
-		if p.naming&set&^out != 0 && holdsAny(text, p.any) && (p.with == nil || holdsAny(text, p.with)) && !holdsAny(text, p.but) {
+		if p.naming&set&^out != 0 && r.holdsAny(p.any) && (p.with == nil || r.holdsAny(p.with)) && !r.holdsAny(p.but) {
 			out |= p.naming
 		}
 	}
 	return out
 }
 
-func holdsAny(text string, words []string) bool {
+// phraseReader looks for many phrases in one text. It searches only for those whose first and last two bytes are in the text.
+type phraseReader struct {
+	text  string
+	pairs [64]uint64 // a bit for each pair of neighbouring bytes, by pairBit
+}
+
+func newPhraseReader(text string) *phraseReader {
+	r := &phraseReader{text: text}
+	for i := 1; i < len(text); i++ {
+		b := pairBit(text[i-1], text[i])
+		r.pairs[b/64] |= 1 << (b % 64)
+	}
+	return r
+}
+
+// pairBit spreads pairs of bytes over 4,096 bits.
+func pairBit(a, b byte) uint { return (uint(a)<<6 ^ uint(b)) % 4096 }
+
+func (r *phraseReader) hasPair(a, b byte) bool {
+	i := pairBit(a, b)
+	return r.pairs[i/64]&(1<<(i%64)) != 0
+}
+
+func (r *phraseReader) holdsAny(words []string) bool {
 	for _, w := range words {
-		if backend.HoldsWord(text, w) {
+		n := len(w)
+		if (n < 2 || r.hasPair(w[0], w[1]) && r.hasPair(w[n-2], w[n-1])) && backend.HoldsWord(r.text, w) {
 			return true
 		}
 	}
