@@ -51,8 +51,15 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 func rulesNamed(t testing.TB, names ...string) []alerts.Rule {
 	t.Helper()
 	var out []alerts.Rule
-	for _, r := range Defaults() {
-		if len(names) == 0 || slices.Contains(names, r.Meta().Name) {
+	for _, k := range Kinds() {
+		if len(names) > 0 && !slices.Contains(names, k.Name) {
+			continue
+		}
+		r, err := k.New(k.Defaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r != nil {
 			out = append(out, r)
 		}
 	}
