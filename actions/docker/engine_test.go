@@ -20,6 +20,7 @@ import (
 )
 
 func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	dir := t.TempDir()
@@ -75,6 +76,7 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 }
 
 func TestRealEngineTellsWhatChanged(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	id := y.Container("changes", container.Config{Image: image}, container.HostConfig{})
@@ -107,6 +109,7 @@ func TestRealEngineTellsWhatChanged(t *testing.T) {
 
 // A container that crashes in a loop is another run at every look, and can be stopped and destroyed all the same.
 func TestRealEngineEndsACrashLoop(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	config := container.Config{Image: image, Cmd: []string{enginetest.Busybox, "false"}}
@@ -123,6 +126,7 @@ func TestRealEngineEndsACrashLoop(t *testing.T) {
 }
 
 func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	p := y.place()
@@ -153,6 +157,7 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 
 // What the container's user may not make, nobody makes for it: the path is that user's to bend.
 func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	p := y.place()
 	for name, image := range map[string]string{"mkdir": y.full(), "bare": y.Image("bare", "rm", "rmdir", "ln", "ls")} {
@@ -171,6 +176,7 @@ func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
 }
 
 func TestRealEngineRepairOfLinks(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	p := y.place()
@@ -203,6 +209,7 @@ func TestRealEngineRepairOfLinks(t *testing.T) {
 }
 
 func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	p := y.place()
@@ -252,6 +259,7 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 
 // Where nothing can be seen from outside, the repair tries a command first and leaves alone what it cannot help.
 func TestRealEngineRepairUnseen(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	image := y.full()
 	p := y.place()
@@ -300,6 +308,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 
 // An image without programs: the directory is unpacked, and the engine's own words prove it.
 func TestRealEngineRepairWithoutMkdir(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	bare := y.Image("bare", "rm", "stat")
 	p := y.place()

@@ -134,6 +134,7 @@ func (c *control) verified(v actions.Verb, id string) *actions.Plan {
 }
 
 func TestRealEngineFromIntentToVerified(t *testing.T) {
+	t.Parallel()
 	y := realEngine(t)
 	id := y.Container("whole", container.Config{Image: y.full(), WorkingDir: "/home/ws"}, container.HostConfig{})
 	c := y.control()

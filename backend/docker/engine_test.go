@@ -98,6 +98,7 @@ func until(t *testing.T, s *Source, id, what string, ok func(*backend.Sandbox) b
 }
 
 func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	w, host := realEngine(t)
 	scratch := t.TempDir()
 	sleep := []string{"sleep", "1000"}
@@ -143,6 +144,7 @@ func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
 }
 
 func TestRealEngineShowsOOMKill(t *testing.T) {
+	t.Parallel()
 	w, host := realEngine(t)
 	eat := container.Config{Cmd: []string{"sh", "-c", "sleep 1; exec tail /dev/zero"}}
 	if !w.memoryLimits() {
@@ -171,6 +173,7 @@ func TestRealEngineShowsOOMKill(t *testing.T) {
 }
 
 func TestRealEngineEvents(t *testing.T) {
+	t.Parallel()
 	w, host := realEngine(t)
 	s := realSource(t, host)
 	mustPoll(t, s)
@@ -202,6 +205,7 @@ func TestRealEngineEvents(t *testing.T) {
 // A container whose working directory goes: the engine's log shows between which moments that was, while it still reaches
 // back so far, and since when at least afterwards. A restart begins anew, though the log keeps the old results.
 func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
+	t.Parallel()
 	w, host := realEngine(t)
 	id := w.container("health", container.Config{Cmd: []string{"sleep", "1000"}, WorkingDir: "/work/ws", Healthcheck: &container.HealthConfig{
 		Test: []string{"CMD", "true"}, Interval: 400 * time.Millisecond, Timeout: 5 * time.Second, Retries: 2}}, container.HostConfig{})
@@ -249,6 +253,7 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 
 // The client library's transport is replaced by ours; that it still greets a real engine over TCP shows on loopback.
 func TestRealEngineOverTCP(t *testing.T) {
+	t.Parallel()
 	_, host := realEngine(t)
 	path, ok := strings.CutPrefix(host, "unix://")
 	if !ok {

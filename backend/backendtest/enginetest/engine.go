@@ -8,6 +8,7 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/url"
 	"os"
@@ -34,7 +35,7 @@ type Engine struct {
 	T    *testing.T
 	API  *client.Client
 	Host string
-	Run  string // begins every name, so that two runs on one engine do not meet
+	Run  string // begins every name, so that two runs or tests on one engine do not meet
 }
 
 // Missing skips the test with a reason, or fails it where the environment variable SANDGLASS_REQUIRE demands docker.
@@ -46,7 +47,7 @@ func (e *Engine) Missing(format string, args ...any) {
 // Real finds the engine, or skips with the reason.
 func Real(t *testing.T) *Engine {
 	t.Helper()
-	e := &Engine{T: t, Host: cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"), Run: fmt.Sprint("sgtest-", os.Getpid(), "-")}
+	e := &Engine{T: t, Host: cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"), Run: fmt.Sprintf("sgtest-%d-%08x-", os.Getpid(), crc32.ChecksumIEEE([]byte(t.Name())))}
 	if u, err := url.Parse(e.Host); err != nil || u.Scheme != "unix" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
 		e.Missing("DOCKER_HOST=%s is not on this machine", e.Host)
 	}
@@ -103,7 +104,7 @@ func (e *Engine) Image(name string, programs ...string) string {
 	if err := w.Close(); err != nil {
 		e.T.Fatal(err)
 	}
-	ref := fmt.Sprint("sandglass-test-", name, ":", os.Getpid())
+	ref := e.Run + name + ":test"
 	out, err := e.API.ImageImport(e.T.Context(), client.ImageImportSource{Source: &tree, SourceName: "-"}, ref, client.ImageImportOptions{})
 	if err != nil {
 		e.T.Fatalf("import: %v", err)
