@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -215,10 +214,6 @@ func TestCleanByPolicy(t *testing.T) {
 }
 
 func TestWaitingJSON(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "plan-json.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	waiting := object(map[string]shape{"schema": is("number"), "time": is("time"), "environment": is("string"),
 		"waiting": listOf(object(map[string]shape{"id": is("string"), "path": is("string"), "name": is("string"), "moved": is("time"), "due": is("time"),
 			"begun": is("bool"), "plan": is("string|null")}))})
@@ -233,9 +228,5 @@ func TestWaitingJSON(t *testing.T) {
 			t.Error(bad)
 		}
 	})
-	for _, name := range fieldsOf("", waiting) {
-		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/plan-json.md does not name `%s`", name)
-		}
-	}
+	documentsFields(t, "Document of actions", waiting)
 }

@@ -236,10 +236,6 @@ func TestLocalModeActsOnlyOnWhatIsAllowed(t *testing.T) {
 }
 
 func TestPlanJSON(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "plan-json.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, actConfig, "w1", "w2")
 		s.registry.entries["w2"].state = "ready"
@@ -264,11 +260,7 @@ func TestPlanJSON(t *testing.T) {
 			}
 		}
 	})
-	for _, name := range fieldsOf("", planShape()) {
-		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/plan-json.md does not name `%s`", name)
-		}
-	}
+	documentsFields(t, "Document of actions", planShape())
 }
 
 func planShape() shape {

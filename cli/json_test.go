@@ -191,13 +191,24 @@ func TestCheckJSONShape(t *testing.T) {
 
 // TestCheckJSONIsDocumented holds that the page names every field.
 func TestCheckJSONIsDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "check-json.md"))
+	documentsFields(t, "Document of check", checkShape())
+}
+
+// documentsFields holds that a section of docs/json.md names every field of a shape.
+func documentsFields(t *testing.T, section string, s shape) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "json.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range fieldsOf("", checkShape()) {
-		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/check-json.md does not name `%s`", name)
+	_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
+	if !found {
+		t.Fatalf("docs/json.md has no section %q", section)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, name := range fieldsOf("", s) {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/json.md, %s: `%s` is not documented", section, name)
 		}
 	}
 }

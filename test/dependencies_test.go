@@ -85,11 +85,11 @@ func TestDependenciesPageIsCurrent(t *testing.T) {
 		how := ""
 		for _, line := range strings.Split(string(goMod), "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), p+" ") && !strings.Contains(line, "// indirect") {
-				how = "direct"
+				how = ", direct"
 				direct++
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p, m.Version, licenceOf(t, m.Dir), how)
+		fmt.Fprintf(&b, "- %s %s %s%s\n", p, m.Version, licenceOf(t, m.Dir), how)
 	}
 	page := fmt.Sprintf(dependenciesPage, len(mods), direct, b.String())
 	if *update {
@@ -108,43 +108,24 @@ func TestDependenciesPageIsCurrent(t *testing.T) {
 
 const dependenciesPage = `# Dependencies
 
-This page is written by a test (` + "`go test ./test -run Dependencies -update`" + `) from what is linked into the Linux binary:
+After this page you know what is linked into the Linux binary, with its licence. A test writes it (` + "`go test ./test -run Dependencies -update`" + `):
 %d modules, %d of them required directly. Versions are exact; ` + "`go.sum`" + ` holds their hashes. The static, stripped
 binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 26 MB; the CI script measures it.
 
 Modules that only tests use (terminal emulator, golden files, script tests, pseudo-terminals, leak checks) are in
 ` + "`go.mod`" + ` but not in the binary.
 
-| module | version | licence | |
-|---|---|---|---|
 %s
-## Components of the Charm libraries that are not used
+## Libraries that were tried
 
-The theme's styles and borders, the table of keys, the footer's keys, text fields, the bar of a run and the sign that turns are the
-libraries'. These were tried on a screen of 120x40 and stay our own, because each costs more than a whole key may (0.2 ms). The machine was busy with other work; the ratios count:
+Our own code stays where a library costs more than a key press may (0.2 ms) or loses data. Tried on 22 November 2026:
 
-| component | for | theirs | ours |
-|---|---|---|---|
-| ` + "`viewport`, `View`" + ` | a runbook page of 300 lines | 24 ms | 0.01 ms |
-| ` + "`viewport`, `SetContentLines`" + ` alone | the same, drawn by us: it measures every line | 4.0 ms | 0.01 ms |
-| ` + "`lipgloss.JoinHorizontal`" + ` | a table with its pane beside it | 0.84 ms | 0.04 ms |
-| ` + "`lipgloss.JoinVertical`" + ` | header, body and footer | 0.72 ms | 0.02 ms |
-| ` + "`lipgloss` layers" + ` | a dialog over the screen | 5.6 ms | 0.29 ms |
-| ` + "`bubbles/table`" + ` | the tables | 4.5 ms a key | 0.2 ms |
-
-` + "`JoinHorizontal`" + ` joins the columns of the help, which is laid out once. ` + "`help.FullHelpView`" + ` does not wrap: lines of the
-help would be cut at 80 columns. The borders of ` + "`lipgloss`" + ` styles have colours but no bold and no title, so a box takes the characters
-and styles from the library and is put together by us.
-
-## Tried and not taken
-
-What a kept library could do instead of our code, what was tried on 22 November 2026, and why ours stayed.
-
-| for | tried | what came of it |
+| For | Tried | Result |
 |---|---|---|
-| the API of a Prometheus server (` + "`backend/promapi`" + `) | ` + "`github.com/prometheus/client_golang/api/prometheus/v1`" + ` v1.25.0 | The binary grows from 21.9 to 26.9 MB, a fifth more, by 4 modules. The client reads bodies of any size, sends POST first, accepts duplicate members, and drops ` + "`Retry-After`" + `. The saving is about 40 lines: budgets, redirects and error kinds stay ours. Its sample types (` + "`prometheus/common/model`" + `) are used, for pages through ` + "`expfmt.ExtractSamples`" + ` too. |
-| tailing logs (` + "`backend/logs`" + `) | ` + "`github.com/nxadm/tail`" + ` v1.4.11 | A file that was emptied and filled again between two looks is read from the old offset: a line comes in half and the one before it is lost. A line of 64 MB without an end takes 419 MB of heap. Each file costs two goroutines. It has no lookback by time and does not know a copy that rotation made. |
-| logfmt and other text lines (` + "`backend/logs`" + `) | ` + "`github.com/go-logfmt/logfmt`" + ` v0.6.1 | It ends at the first stray quote or equals sign, and an agent's command is full of them: the rest of the line is lost. Words without quotes become keys. Ours looks for named fields only and takes what it finds. |
-| JSON lines and bodies (` + "`backend/logs`, `backend/wire`" + `) | ` + "`github.com/tidwall/gjson`" + ` v1.20.1; maps of ` + "`jsontext.Value`" + ` | ` + "`go-json-experiment/json`" + ` does the parsing, checking and pointers of errors. Ours is 50 lines that step over values which it found valid: 10,000 entities take 20 allocations (130,027 with maps) in the same time. gjson is twice as fast and accepts duplicate members and invalid UTF-8, which are refused here. |
-| positions in TOML (` + "`config/tree.go`" + `) | ` + "`github.com/BurntSushi/toml`" + ` v1.6.0 | It gives the positions of errors, not of values that are sound by its own rules and refused by ours. ` + "`go-toml/v2/unstable`" + ` gives both and is what the tree is built with. |
+| pages, tables, layers | ` + "`viewport`" + `, ` + "`bubbles/table`" + `, ` + "`lipgloss`" + ` joins and layers | 0.7 to 24 ms each, ours 0.01 to 0.3 ms |
+| a Prometheus server's API | ` + "`client_golang`" + ` v1.25.0 | 5 MB more; unbounded bodies, POST first, no ` + "`Retry-After`" + ` |
+| tailing logs | ` + "`nxadm/tail`" + ` v1.4.11 | loses a line after copy and truncate; 64 MB lines take 419 MB |
+| logfmt | ` + "`go-logfmt/logfmt`" + ` v0.6.1 | ends at the first stray quote |
+| JSON | ` + "`tidwall/gjson`" + ` v1.20.1 | accepts duplicate members and invalid UTF-8 |
+| positions in TOML | ` + "`BurntSushi/toml`" + ` v1.6.0 | no positions of valid values |
 `

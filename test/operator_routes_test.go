@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,26 +21,8 @@ import (
 	"sandglass/internal/skip"
 )
 
-// documented writes the files of the handler that the documentation prints.
-func documented(t *testing.T) (dir string) {
-	t.Helper()
-	text, err := os.ReadFile("docs/helix-operator-routes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir = t.TempDir()
-	var names []string
-	for _, m := range regexp.MustCompile("(?s)```js\n// file: (\\S+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		names = append(names, m[1])
-		if err := os.WriteFile(filepath.Join(dir, m[1]), []byte(m[2]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := strings.Join(names, " "); got != "operator-routes.mjs node-server.mjs agent-object.mjs worker.mjs" {
-		t.Fatalf("the documentation prints %s", got)
-	}
-	return dir
-}
+// documented is the folder of the handlers that the documentation names.
+const documented = "examples/helix-operator-routes"
 
 // serveDocumented runs the documented handlers, which end with the test, and returns their addresses.
 func serveDocumented(t *testing.T) (at struct{ Node, Object int }) {
@@ -51,7 +31,7 @@ func serveDocumented(t *testing.T) (at struct{ Node, Object int }) {
 	if err != nil {
 		skip.Without(t, "node", err.Error())
 	}
-	cmd := exec.Command(node, "test/testdata/operator_routes.mjs", documented(t))
+	cmd := exec.Command(node, "test/testdata/operator_routes.mjs", documented)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

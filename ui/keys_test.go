@@ -3,7 +3,9 @@ package ui
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,17 +49,39 @@ func TestScreenNumbers(t *testing.T) {
 	}
 }
 
-// keysMarkdown is docs/keys.md.
+// keysMarkdown is docs/keys.md. A key that does the same in several places is listed once, with all of them.
 func keysMarkdown(bindings []keys.Binding) string {
-	var s strings.Builder
-	s.WriteString("# Keys\n\nGenerated from the table in `views/keys`; a test compares it.\n")
-	for _, c := range []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu} {
-		fmt.Fprintf(&s, "\n## %s\n\n| Key | What it does |\n|---|---|\n", c.Name())
+	contexts := []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu}
+	line := func(b keys.Binding) string {
+		return fmt.Sprintf("- `%s` %s\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
+	}
+	places := map[string][]string{}
+	for _, c := range contexts {
 		for _, b := range bindings {
 			if b.Context == c {
-				fmt.Fprintf(&s, "| `%s` | %s |\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
+				places[line(b)] = append(places[line(b)], c.Name())
 			}
 		}
+	}
+	var s strings.Builder
+	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A test writes this page from the table in `views/keys`.\n")
+	shared := map[string][]string{} // by the places
+	for _, c := range contexts {
+		fmt.Fprintf(&s, "\n## %s\n\n", c.Name())
+		for _, b := range bindings {
+			l := line(b)
+			switch in := places[l]; {
+			case b.Context != c:
+			case len(in) == 1:
+				s.WriteString(l)
+			case in[0] == c.Name():
+				key := strings.Join(in, ", ")
+				shared[key] = append(shared[key], l)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(shared)) {
+		fmt.Fprintf(&s, "\n## Shared: %s\n\n%s", key, strings.Join(shared[key], ""))
 	}
 	return s.String()
 }

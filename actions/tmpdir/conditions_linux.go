@@ -18,7 +18,7 @@ import (
 // does not hold.
 type condition struct {
 	name string
-	rule string // the line of docs/backends/tmpdir-clean.md
+	rule string // the line of docs/backends/tmpdir.md
 	// again says that the condition must hold once more before what was set aside is removed.
 	again bool
 	check func(*subject) backend.Safe

@@ -5,7 +5,7 @@
 // block or inode, and nothing is freed. purge removes what waits; the wiring does so when the grace period is over
 // (Keeper). undo gives a directory its name back.
 //
-// What may be cleaned is decided by one written list, conditions, of which docs/backends/tmpdir-clean.md is the text.
+// What may be cleaned is decided by one written list, conditions, of which docs/backends/tmpdir.md is the text.
 // Every condition must hold when the plan is made and again just before the rename; what cannot be read does not hold.
 //
 // Removing is relative to open directories, opens each directory in one step with openat2 (beneath, no symbolic links,

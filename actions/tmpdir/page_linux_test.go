@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the list in docs/backends/tmpdir-clean.md")
+var update = flag.Bool("update", false, "rewrite the list in docs/backends/tmpdir.md")
 
 // TestThePageHasTheList holds the written list and the code together.
 func TestThePageHasTheList(t *testing.T) {
-	const page, end = "../../docs/backends/tmpdir-clean.md", "<!-- end of conditions -->"
+	const page, end = "../../docs/backends/tmpdir.md", "<!-- end of conditions -->"
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

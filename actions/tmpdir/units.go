@@ -8,7 +8,7 @@ import (
 )
 
 // unitsTemplate is the policy, a systemd service and its timer, each with where it goes, and why they replace the usual
-// line in a crontab; docs/backends/tmpdir-clean.md says at length what is wrong with that line. The service runs as root, because only root sees who uses a directory, and in the host's own mount
+// line in a crontab; docs/backends/tmpdir.md says at length what is wrong with that line. The service runs as root, because only root sees who uses a directory, and in the host's own mount
 // and process namespaces, because from another one neither mounts nor processes are seen.
 //
 //go:embed units.tmpl

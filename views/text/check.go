@@ -12,7 +12,7 @@ import (
 	"sandglass/views/subjects"
 )
 
-// Check is the document of `sandglass check -o json`; docs/check-json.md describes it. Its shape is stable.
+// Check is the document of `sandglass check -o json`; docs/json.md describes it. Its shape is stable.
 type Check struct {
 	Schema      int                   `json:"schema"`
 	Time        Time                  `json:"time"`

@@ -14,7 +14,7 @@ type Document struct {
 	Time        time.Time
 	Environment string
 	Kinds       []string            // in their order
-	Rows        map[string][][]byte // by kind; docs/reading-json.md describes each
+	Rows        map[string][][]byte // by kind; docs/json.md describes each
 }
 
 // MarshalJSON writes the fields in their order.

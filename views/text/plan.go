@@ -8,7 +8,7 @@ import (
 	"sandglass/views"
 )
 
-// Plan is the document that the commands which act print with `-o json`; docs/plan-json.md describes it. Its shape is
+// Plan is the document that the commands which act print with `-o json`; docs/json.md describes it. Its shape is
 // stable.
 type Plan struct {
 	Schema      int          `json:"schema"`
