@@ -223,6 +223,49 @@ func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
 	}
 }
 
+// TestCheckDetailsTheWorstOfManyAlerts: the others have a line each, and none is left out.
+func TestCheckDetailsTheWorstOfManyAlerts(t *testing.T) {
+	list := []*alerts.Alert{}
+	for i := range 200 {
+		a := alert(fmt.Sprint("rule-", i), alerts.StateFiring, alerts.SeverityCritical)
+		a.ID, a.Fingerprint, a.Cause, a.Why = fmt.Sprintf("%010d", i), fmt.Sprint("v1:", i), backend.Clean("cause "+strings.Repeat("x", 200), 300), backend.Text("why")
+		switch i {
+		case 0:
+			a.Acknowledged = &alerts.Acknowledgement{Owner: backend.Text("mara")}
+		case 1:
+			a.Silenced = &alerts.Silence{Owner: backend.Text("ana")}
+		case 199:
+			a.State = alerts.StatePending
+		}
+		list = append(list, a)
+	}
+	print := func(n int) string {
+		var out bytes.Buffer
+		if err := text.WriteCheck(&out, text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list[:n]}, noon)); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	got := print(200)
+	lines := strings.Split(got, "\n")
+	if len(lines) > 250 || strings.Count(got, "  now: why\n") != 3 {
+		t.Errorf("%d lines, %d alerts in detail", len(lines), strings.Count(got, "  now: why\n"))
+	}
+	for i, a := range list {
+		if strings.Count(got, " "+a.Rule+" on ") != 1 || strings.Count(got, "alert "+a.ID) != 1 {
+			t.Errorf("alert %d is not there once:\n%s", i, got)
+		}
+	}
+	for _, want := range []string{"\n197 more alerts, one line each. sandglass why ID shows one in full; check -o json shows all.\n", "alert 0000000000, acknowledged: cause xxx", "alert 0000000001, silenced: cause xxx", "critical rule-199 on a, pending"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if few := print(8); strings.Contains(few, "one line each") || strings.Count(few, ": why\n") != 8 {
+		t.Errorf("eight alerts are not all detailed:\n%s", few)
+	}
+}
+
 // TestCheckNamesSessionsThatCannotBeRead: also those that are too few to degrade their source.
 func TestCheckNamesSessionsThatCannotBeRead(t *testing.T) {
 	st := state(fleet.StatusOK)

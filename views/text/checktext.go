@@ -22,10 +22,12 @@ func WriteCheck(w io.Writer, c *Check) error {
 	var b strings.Builder
 	stand, behind := folded(c.Alerts)
 	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c, stand, behind))
-	for _, a := range stand {
+	whole, brief := parted(stand)
+	for _, a := range whole {
 		writeAlert(&b, a, c.Time.Time)
 		writeExplained(&b, behind[a.ID])
 	}
+	writeBrief(&b, brief, behind, c.Time.Time)
 	fmt.Fprintf(&b, "\nSources of %s\n", c.Environment)
 	if len(c.Sources) == 0 {
 		b.WriteString("  none is configured; see sandglass config check\n")
@@ -58,6 +60,54 @@ func WriteCheck(w io.Writer, c *Check) error {
 	writeNotWatched(&b, c.notWatched)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Of more alerts than fewAlerts, the text form details the worst wholeAlerts.
+const (
+	fewAlerts   = 8
+	wholeAlerts = 3
+)
+
+// parted chooses the alerts that are detailed: the first that are neither silenced nor acknowledged. The rest keep their order.
+func parted(stand []subjects.AlertJSON) (whole, brief []subjects.AlertJSON) {
+	if len(stand) <= fewAlerts {
+		return stand, nil
+	}
+	for _, a := range stand {
+		if len(whole) < wholeAlerts && a.Silenced == nil && a.Acknowledged == nil {
+			whole = append(whole, a)
+		} else {
+			brief = append(brief, a)
+		}
+	}
+	return whole, brief
+}
+
+// briefCause bounds a cause, in bytes, on an alert's only line.
+const briefCause = 80
+
+// writeBrief gives each alert one line.
+func writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string][]subjects.AlertJSON, now time.Time) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s, one line each. sandglass why ID shows one in full; check -o json shows all.\n", plural(len(list), "more alert"))
+	for _, a := range list {
+		writeHead(b, a, now)
+		if a.Acknowledged != nil {
+			b.WriteString(", acknowledged")
+		}
+		if a.Silenced != nil {
+			b.WriteString(", silenced")
+		}
+		if n := len(behind[a.ID]); n > 0 {
+			fmt.Fprintf(b, ", explains %d more", n)
+		}
+		if !a.Cause.IsEmpty() {
+			fmt.Fprintf(b, ": %s", backend.Clean(a.Cause.String(), briefCause))
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // folded parts the alerts that have lines of their own from those that an outage among these explains, by its id. What
@@ -194,8 +244,9 @@ func plural(n int, noun string) string {
 	return backend.Counted(n, noun, backend.Plural(noun))
 }
 
-func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
-	fmt.Fprintf(b, "\n%s %s on %s, %s", a.Severity, a.Rule, a.Source, a.State)
+// writeHead begins an alert's first line.
+func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
+	fmt.Fprintf(b, "%s %s on %s, %s", a.Severity, a.Rule, a.Source, a.State)
 	if held := now.Sub(a.Since.Time); held >= time.Second {
 		fmt.Fprintf(b, " for %s", backend.Age(held))
 	}
@@ -203,7 +254,13 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	if a.Runbook != nil {
 		fmt.Fprintf(b, ", runbook %s", *a.Runbook)
 	}
-	fmt.Fprintf(b, ", alert %s\n", a.ID)
+	fmt.Fprintf(b, ", alert %s", a.ID)
+}
+
+func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
+	b.WriteByte('\n')
+	writeHead(b, a, now)
+	b.WriteByte('\n')
 	if !a.Cause.IsEmpty() {
 		fmt.Fprintf(b, "  cause: %s\n", a.Cause)
 	}
