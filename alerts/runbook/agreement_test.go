@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -142,6 +143,35 @@ func TestOnlyAnAlertAboutTheSubjectIsUsed(t *testing.T) {
 	w.board = &alerts.Board{Alerts: append([]*alerts.Alert{about("ref-mismatch", "6", "s1")}, others[:2]...)}
 	if d := w.diagnose("6", sourceKeyOf("helix-eu")); anyHas(d.Do, "capacity fires") || anyHas(d.Dont, "capacity fires") || anyHas(d.Dont, "eviction-storm fires") {
 		t.Errorf("page 6: %v %v", d.Do, d.Dont)
+	}
+}
+
+// TestAContainerOfAnotherSessionExplainsNoStorm: neither its restarts, nor its kill, nor its start.
+func TestAContainerOfAnotherSessionExplainsNoStorm(t *testing.T) {
+	w := world{board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "eviction-storm", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now}}}}
+	storm := w.board.Alerts[0]
+	for _, id := range []string{"s1", "s2", "s3"} {
+		w.workspaces = append(w.workspaces, broken(id, "box", backend.ClassEvicted, "WorkspaceEvictedError: sandbox instance is gone", provider("cloudflare-sandbox")))
+		storm.Subjects = append(storm.Subjects, alerts.Subject{Key: wsKey(id, "box"), State: alerts.StateFiring})
+	}
+	storm.SubjectCount = len(storm.Subjects)
+	trouble := func(b *backend.Sandbox) {
+		b.Provider, b.RestartCount, b.StartedAt = backend.Text("docker"), backend.Known(13), at(time.Minute)
+		b.OOMKilled, b.Class = backend.Known(true), backend.SandboxRestarting
+	}
+	for _, c := range []struct {
+		session string
+		mark    Mark
+	}{{"other", CannotTell}, {"s1", Confirmed}, {"", CannotTell}} {
+		w.sandboxes = []*backend.Sandbox{box("a", c.session, trouble), box("b", c.session, trouble)}
+		w.events = []backend.Event{event(backend.EventChange, "process-restarted", sbKey("a"), time.Minute, "a restarted"), event(backend.EventChange, "process-restarted", sbKey("a"), time.Minute, "a restarted"), event(backend.EventChange, "process-restarted", sbKey("a"), time.Minute, "a restarted")}
+		for _, k := range []backend.Key{sourceKeyOf("helix-eu"), wsKey("s1", "box"), {}} {
+			d := w.diagnose("7", k)
+			want(t, d, map[string]Mark{"parent-restarts": c.mark, "sandbox-oom": c.mark})
+			if c.mark == CannotTell && (d.is("rollout") || strings.Contains(d.Conclusion.String(), "restarts")) {
+				t.Errorf("a container of session %q: %s", c.session, d.Conclusion)
+			}
+		}
 	}
 }
 

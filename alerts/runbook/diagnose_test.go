@@ -263,7 +263,7 @@ func TestStorm(t *testing.T) {
 			h.Roots[0].FSType, h.Roots[0].BytesFree = backend.Text("tmpfs"), backend.Known[int64](0)
 		})}}, source, map[string]Mark{"full": Confirmed, "host-memory": RuledOut}, "full", "Make room", "", true},
 		{"memory", "7", world{workspaces: evicted("gone"), hosts: []*backend.Host{host(func(h *backend.Host) { h.MemAvailable = backend.Known[int64](1e9) })}}, source, map[string]Mark{"host-memory": Confirmed}, "Memory runs out", "", "", true},
-		{"parent restarts", "7", world{workspaces: evicted("gone"), sandboxes: []*backend.Sandbox{restarting}}, source, map[string]Mark{"parent-restarts": Confirmed}, "restarts over and over", "", "", true},
+		{"parent restarts", "7", world{workspaces: evicted("gone"), sandboxes: []*backend.Sandbox{restarting}}, source, map[string]Mark{"parent-restarts": Confirmed}, "restarts repeatedly", "", "", true},
 		{"process restarts", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "process-restarted", prom, 9*time.Minute, "one"), event(backend.EventChange, "process-restarted", prom, 5*time.Minute, "two"), event(backend.EventChange, "process-restarted", prom, time.Minute, "three")}}, source, map[string]Mark{"parent-restarts": Confirmed}, "", "", "", true},
 		{"permanent", "7", world{workspaces: evicted("new_sqlite_classes is missing")}, source, map[string]Mark{"permanent": Confirmed}, "no retry cures", "as permanent", "transientRetryAttempts", true},
 		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "A change came first", "Halt", "", true},

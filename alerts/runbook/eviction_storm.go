@@ -146,9 +146,9 @@ func (s *subjectView) storage() Check {
 	return c
 }
 
-// parentRestarts asks whether what the workspaces live in starts over and over.
+// parentRestarts asks whether what the workspaces live in restarts repeatedly.
 func (s *subjectView) parentRestarts() Check {
-	q := question{"parent-restarts", "Does a parent process restart over and over?", "a container source, or process_start_time_seconds on a metrics page"}
+	q := question{"parent-restarts", "Does a parent process restart repeatedly?", "a container source, or process_start_time_seconds on a metrics page"}
 	many, judged := s.number(agentRestarts)
 	if !judged {
 		return q.off(agentRestarts)
@@ -158,7 +158,7 @@ func (s *subjectView) parentRestarts() Check {
 	var last *backend.Event
 	for i := range s.Events {
 		e := &s.Events[i]
-		if e.Name == "process-restarted" && s.speaksHere(e.Source) && s.now.Sub(e.At) <= within {
+		if e.Name == "process-restarted" && s.speaksHere(e.Source) && !s.foreign(e) && s.now.Sub(e.At) <= within {
 			starts++
 			last = e
 		}
@@ -167,15 +167,12 @@ func (s *subjectView) parentRestarts() Check {
 		return q.yes(origin{last.Source, last.At}, "%d starts within %s, the last: %s", starts, spanText(within), last.Text)
 	}
 	var calm *backend.Sandbox
-	for sb := range s.State.Sandboxes.All() {
-		if !sb.IsSandbox || !s.speaksHere(sb.Key.Source) {
-			continue
-		}
+	for _, sb := range s.sandboxes {
 		n, ok := sb.RestartCount.Get()
 		started, _ := sb.StartedAt.Get()
 		switch {
 		case sb.Class == backend.SandboxRestarting:
-			return q.yes(s.from(&sb.Meta), "%s is restarting, for the %dth time", sb.Name, n)
+			return q.yes(s.from(&sb.Meta), "%s is restarting, restart %d", sb.Name, n)
 		case float64(n) >= many && s.now.Sub(started) <= within:
 			return q.yes(s.from(&sb.Meta), "%s was restarted %d times, the last %s ago", sb.Name, n, backend.Age(s.now.Sub(started)))
 		case ok:
@@ -281,7 +278,10 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")
 		d.dont("Don't raise transientRetryAttempts.")
 	case d.mainly("parent-restarts"):
-		d.conclude("The process or container around the workspaces restarts over and over; each start evicts them again.")
+		d.conclude("The process or container around the workspaces restarts repeatedly.")
+		if d.is("storm") || d.is("evicted") {
+			d.conclude("The process or container around the workspaces restarts repeatedly; each start evicts them again.")
+		}
 		d.do("Stop the restarts first: look at exit codes and memory of the parent.")
 	case d.mainly("host-memory"), d.mainly("sandbox-oom"):
 		d.conclude("Memory runs out where the sandboxes live.")

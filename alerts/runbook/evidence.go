@@ -95,7 +95,7 @@ func (s *subjectView) rollout() Check {
 	begin := end.Add(-recent)
 	e := s.event(s.now.Sub(begin), func(e *backend.Event) bool {
 		// One container's start is daily life; several at once are counted below.
-		return e.MayRestart() && !e.At.After(end) && (e.Source == "" || s.speaksHere(e.Source))
+		return e.MayRestart() && !e.At.After(end) && !s.foreign(e) && (e.Source == "" || s.speaksHere(e.Source))
 	})
 	if e != nil {
 		return q.yes(origin{e.Source, e.At}, "%s, %s before this State", e.Text, backend.Age(s.now.Sub(e.At)))

@@ -91,7 +91,7 @@ func TestNoStormIsSaidFirst(t *testing.T) {
 		sandboxes: []*backend.Sandbox{box("a", "s1", func(b *backend.Sandbox) { b.RestartCount, b.StartedAt = backend.Known(9), at(time.Minute) })}}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
 	want(t, d, map[string]Mark{"storm": RuledOut, "parent-restarts": Confirmed})
-	if !strings.HasPrefix(d.Conclusion.String(), "No storm now") || !strings.Contains(d.Conclusion.String(), "restarts over and over") {
+	if !strings.HasPrefix(d.Conclusion.String(), "No storm now") || !strings.Contains(d.Conclusion.String(), "restarts repeatedly") {
 		t.Errorf("%s", d.Conclusion)
 	}
 }

@@ -90,9 +90,47 @@ func (s *subjectView) lead(led []*alerts.Alert) *subjectView {
 			}
 		}
 	}
+	s.narrowSandboxes()
 	s.readErrors()
 	s.readAlerts()
 	return s
+}
+
+// narrowSandboxes leaves out the sandboxes that have nothing to do with the alerts that a page of a whole source starts from:
+// those of other sessions, and those without a session on another platform.
+func (s *subjectView) narrowSandboxes() {
+	if !s.wide || len(s.ledOn) == 0 {
+		return
+	}
+	sessions, at := map[backend.ID]bool{}, map[platform]bool{}
+	for k := range s.ledOn {
+		switch k.Kind {
+		case backend.KindSession:
+			sessions[k.ID] = true
+		case backend.KindWorkspace, backend.KindRef:
+			sessions[k.Parent] = true
+		}
+		if w := s.State.Workspace(k); w != nil {
+			at[platformOf(w.Provider.String())] = true
+		}
+	}
+	cut := slices.ContainsFunc(s.led, func(a *alerts.Alert) bool { return a.SubjectCount > len(a.Subjects) })
+	s.sandboxes = slices.DeleteFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+		switch p := platformOf(b.Provider.String()); {
+		case sessions[b.Session], s.ledOn[b.Key], len(sessions) == 0:
+			return false
+		case !b.Session.IsZero() && !cut:
+			return true
+		default:
+			return p != anywhere && len(at) > 0 && !at[p] && !at[anywhere]
+		}
+	})
+}
+
+// foreign reports whether an event is about a sandbox that the page does not look at.
+func (s *subjectView) foreign(e *backend.Event) bool {
+	return e.Subject.Kind == backend.KindSandbox && s.wide && len(s.ledOn) > 0 &&
+		!slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key == e.Subject })
 }
 
 // onlyCounts reports whether a source counts or reads what happens to the workspaces of other sources and has none
