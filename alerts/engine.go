@@ -172,6 +172,7 @@ func (ev *evaluation) deltas() {
 		}
 		ev.series = append(ev.series, d.Series...)
 	}
+	ev.rememberMoves(deltas)
 	ev.remember(deltas)
 	ev.env.past = ev.next.past
 	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it

@@ -28,6 +28,7 @@ type memory struct {
 	markers  []marker          // changes of the last half hour, oldest first
 	config   string            // digest of the configuration
 	past     map[backend.Key]Past
+	moves    map[backend.Key]Move                // of workspaces and references to another place
 	former   map[string]*former                  // loaded: by source, what the process before read
 	proved   map[backend.Key]backend.Observation // loaded: what probes proved before this process
 	lists    map[string]listMemory               // by source

@@ -45,6 +45,7 @@ type savedState struct {
 	Markers     []marker              `json:"markers,omitempty"`
 	Config      string                `json:"config,omitempty"`
 	Past        []savedPast           `json:"past,omitempty"`
+	Moves       []Move                `json:"moves,omitempty"`
 	Proved      []backend.Proof       `json:"proved,omitempty"`
 	Lists       map[string]listMemory `json:"lists,omitempty"`
 	Back        map[string]time.Time  `json:"back,omitempty"`
@@ -94,7 +95,7 @@ type savedAlert struct {
 func (b *Board) encode(to io.Writer, environment string, at ClockReading) error {
 	s := savedState{
 		Schema: stateSchema, Environment: environment, Saved: at, Board: b.Number, At: b.At, Clock: b.memory.clock,
-		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Back: b.memory.back, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(), Former: b.formers(),
+		Watching: b.memory.watching, Folds: b.memory.folds, Blind: b.Blind, Markers: b.memory.markers, Config: b.memory.config, Lists: b.memory.lists, Back: b.memory.back, Bookmarks: b.memory.bookmarks, Templates: b.memory.templates.List(), Proved: b.proofs(), Former: b.formers(), Moves: b.savedMoves(),
 	}
 	out := bufio.NewWriterSize(to, 64<<10)
 	head, err := json.Marshal(s)
@@ -188,6 +189,7 @@ func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	mem := &memory{
 		clock: s.Clock, watching: s.Watching, rules: make(map[string]*ruleState, len(s.Rules)), gaps: map[string]gap{}, folds: s.Folds, markers: s.Markers, config: s.Config, templates: cause.NewTemplates(s.Templates), lists: s.Lists, back: s.Back,
 		past:      restorePast(s.Past, now.Wall),
+		moves:     restoreMoves(s.Moves, now.Wall),
 		proved:    restoreProofs(s.Proved),
 		former:    restoreFormers(s.Former),
 		bookmarks: restoreBookmarks(s.Bookmarks, now.Wall.Add(-out.Elapsed).Sub(s.Saved.Wall)),

@@ -281,6 +281,9 @@ func (s *subjectView) replaced() Check {
 		if moved := w.Moved; !moved.IsZero() {
 			return q.yes(s.from(&w.Meta), "%s was kept in %s and is kept in %s now: filestore data belongs to one Durable Object", w.Key.Safe(), moved.Safe(), w.Namespace.Safe())
 		}
+		if moves := s.Board.MovesOf(w.Key.Parent, w.Key.ID); len(moves) > 0 {
+			return q.yes(origin{moves[0].Key.Source, moves[0].At}, "%s", movedText(w.Key, &moves[0]))
+		}
 	}
 	last := s.lastSuccess()
 	var known *backend.Sandbox
@@ -311,10 +314,25 @@ func (s *subjectView) replaced() Check {
 	if known != nil && !last.IsZero() {
 		return q.no(s.from(&known.Meta), "%s is older than the last success", known.Name)
 	}
-	if p := s.provider(); p != "" && known == nil && !alerts.HasMachine(p) {
+	switch p := s.provider(); {
+	case p == filestore:
+		q.needs = "namespace in the aggregate route or in a declaration, or a source of persisted refs, read before and after"
+		return q.unsure("no change of its namespace was read, and an earlier one would not show")
+	case p != "" && known == nil && !alerts.HasMachine(p):
 		return q.no(s.newest(), "provider %s has no sandbox", backend.Clean(p, 60))
 	}
 	return q.unsure("no sandbox of this subject gives its age and a success to compare it with")
+}
+
+// movedText says where the files of a workspace were and are kept.
+func movedText(k backend.Key, m *alerts.Move) backend.Safe {
+	switch {
+	case m.Sandbox && m.Key.Kind == backend.KindRef:
+		return backend.Textf("the stored reference of %s named sandbox %s and names %s now", k.Safe(), m.Before.Safe(), m.Now.Safe())
+	case m.Sandbox:
+		return backend.Textf("%s used sandbox %s and uses %s now", k.Safe(), m.Before.Safe(), m.Now.Safe())
+	}
+	return backend.Textf("%s was kept in %s and is kept in %s now: filestore data belongs to one Durable Object", k.Safe(), m.Before.Safe(), m.Now.Safe())
 }
 
 // closedBetween asks whether the workspace was closed where a close loses its files. That a run goes on now says nothing

@@ -168,3 +168,32 @@ func TestAHeadlineNeedsAMajority(t *testing.T) {
 		t.Errorf("%s", s)
 	}
 }
+
+// TestAFilestoreThatMovedIsReplaced: as a former process or a stored reference told; without either nothing is disproved.
+func TestAFilestoreThatMovedIsReplaced(t *testing.T) {
+	w := world{workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-filestore"))}}
+	want(t, w.diagnose("2", wsKey("s1", "box")), map[string]Mark{"replaced": CannotTell})
+	w = world{workspaces: []*backend.Workspace{healthy("s1", "box")}, refs: []Ref{{Session: backend.MustID("s1"), Workspace: backend.MustID("box"), Provider: backend.Text("cloudflare-filestore"), Source: "refs"}}}
+	for page, check := range map[string]string{"2": "durability", "3": "write-guard"} {
+		if fact := factOf(t, w.diagnose(page, wsKey("s1", "box")), check); strings.Contains(fact, "not named") {
+			t.Errorf("page %s: %s", page, fact)
+		}
+	}
+	ref := func(sandbox string) *backend.Ref {
+		return &backend.Ref{Meta: meta(backend.Key{Kind: backend.KindRef, Source: "refs", Parent: backend.MustID("s1"), ID: backend.MustID("box")}),
+			Session: backend.MustID("s1"), Workspace: backend.MustID("box"), Sandbox: backend.MustID(sandbox)}
+	}
+	w.saved = []*backend.Ref{ref("sb1")}
+	engine := alerts.NewEngine(nil, "test")
+	st := w.state()
+	b, _ := engine.Next(nil, st)
+	w.saved[0] = ref("sb1-new")
+	next := w.state()
+	next.Number, next.Delta.Changed = st.Number+1, []backend.Key{w.saved[0].Key}
+	b, _ = engine.Next(b, next)
+	d := Case{State: next, Board: b, Subject: wsKey("s1", "box"), Refs: w.refs}.Diagnose("2")
+	want(t, d, map[string]Mark{"replaced": Confirmed})
+	if !strings.Contains(d.Conclusion.String(), "named sandbox sb1 and names sb1-new now") {
+		t.Error(d.Conclusion)
+	}
+}

@@ -65,6 +65,9 @@ func (s *subjectView) platforms() []platform {
 	}
 	for _, w := range s.workspaces {
 		p := w.Provider.String()
+		if p == "" && !s.wide {
+			p = s.savedProvider(w)
+		}
 		switch at := platformOf(p); {
 		case at != anywhere:
 			add(at)

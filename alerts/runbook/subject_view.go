@@ -341,11 +341,30 @@ func (s *subjectView) newest() origin {
 func (s *subjectView) provider() string {
 	p := ""
 	for _, w := range s.workspaces {
-		switch {
-		case w.Provider.IsEmpty() || p != "" && p != w.Provider.String():
+		own := w.Provider.String()
+		if own == "" && !s.wide {
+			own = s.savedProvider(w)
+		}
+		if own == "" || p != "" && p != own {
 			return ""
 		}
-		p = w.Provider.String()
+		p = own
+	}
+	return p
+}
+
+// savedProvider is the provider that the stored references of a workspace name; empty where none does or they differ.
+func (s *subjectView) savedProvider(w *backend.Workspace) string {
+	p := ""
+	for i := range s.Refs {
+		r := &s.Refs[i]
+		if r.Session != w.Key.Parent || r.Provider.IsEmpty() || !r.Workspace.IsZero() && r.Workspace != w.Key.ID {
+			continue
+		}
+		if p != "" && p != r.Provider.String() {
+			return ""
+		}
+		p = r.Provider.String()
 	}
 	return p
 }
