@@ -115,18 +115,22 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	}
 	gap, age, longest := n.LastAttempt.Sub(base), env.Now.Sub(n.LastAttempt), env.State.LongestOperation
 	again := n.Attempts >= 2 || n.WasEvicted
-	stuck := !n.WasEvicted && longest > 0 && age >= longest && !rests(env, w)
+	stuck := w.LastError.IsEmpty() && !n.WasEvicted && longest > 0 && age >= longest && !rests(env, w)
 	v := alerts.Verdict{Outcome: alerts.True, Runbook: "1", Detail: detail(w), Bounds: alerts.Bounds{Earliest: n.earliest(), Latest: n.proved()}}
 	runs := stuck && !(again && gap >= r.after)
 	switch {
 	case again && gap >= r.after, stuck:
-	case again && gap >= r.after/2:
+	case !again && r.lately(env, w, age):
+		v.Suspected = true
+		v.Why = backend.Textf("one failed attempt is known since the last success, %s ago: fires when another one fails", text(age.Truncate(time.Minute)))
+		v.Recheck = n.LastAttempt.Add(restedAfter + 1)
+	case again && (gap >= r.after/2 || r.lately(env, w, age)):
 		v.Suspected = true
 		v.Why = backend.Textf("fires when an attempt fails at least %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
 	default:
 		v.Outcome = alerts.False
 	}
-	if longest > 0 && !stuck && !n.WasEvicted {
+	if longest > 0 && !stuck && !n.WasEvicted && v.Recheck.IsZero() {
 		v.Recheck = n.LastAttempt.Add(longest)
 	}
 	if v.Outcome == alerts.False {
@@ -149,6 +153,12 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	v.Note = alerts.NoteOf(n)
 	describe(env, w, &v)
 	return v
+}
+
+// lately reports whether the newest attempt failed, and is over, but did so within the last hour.
+func (r *hammered) lately(env *alerts.Env, w *backend.Workspace, age time.Duration) bool {
+	longest := env.State.LongestOperation
+	return !w.LastError.IsEmpty() && longest > 0 && age >= longest && age <= restedAfter && !rests(env, w)
 }
 
 func (r *hammered) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

@@ -83,6 +83,24 @@ func TestHammeredOneAttemptStuck(t *testing.T) {
 	}
 }
 
+// One failed attempt is over: it hammers nothing, also at a cold start.
+func TestHammeredOneFailedAttempt(t *testing.T) {
+	for _, state := range []string{"open", "ready", "closed"} {
+		for age, want := range map[time.Duration]alerts.AlertState{4 * time.Minute: "", 10 * time.Minute: alerts.StatePending, 2 * time.Hour: "", 72 * time.Hour: ""} {
+			s := begin(t, hammeredRule)
+			s.reads("a/box", reading{state: state, err: "WorkspaceFailedError: x", attempt: age, success: age + time.Minute})
+			if s.look(); want == "" {
+				s.quiet(hammeredRule)
+				continue
+			}
+			if a := s.want(hammeredRule, want); a.Why.String() != "one failed attempt is known since the last success, 10m ago: fires when another one fails" {
+				t.Errorf("%s: why %q", state, a.Why)
+			}
+			s.after(51 * time.Minute).quiet(hammeredRule)
+		}
+	}
+}
+
 func TestHammeredStuckIsSeenOnAColdStart(t *testing.T) {
 	s := begin(t, hammeredRule)
 	s.reads("a/box", reading{state: "open", attempt: 40 * time.Minute, success: 41 * time.Minute})

@@ -40,6 +40,9 @@ func (s *Source) leave(gone []*tracked) {
 	}
 }
 
+// mostLeft reports whether half or more of what ran left the list. Their own routes are asked then, however few they are.
+func mostLeft(before, gone int) bool { return 2*gone >= before }
+
 // loseGradually takes in the sessions that left their list within the last minutes, when these are half or more of what ran.
 // The caller holds the lock.
 func (s *Source) loseGradually(listed func(backend.ID) bool, running int) {
@@ -55,7 +58,7 @@ func (s *Source) loseGradually(listed func(backend.ID) bool, running int) {
 			gone++
 		}
 	}
-	if len(s.left) == 0 || !backend.LostAtOnce(running+gone, gone) {
+	if len(s.left) == 0 || !mostLeft(running+gone, gone) {
 		return
 	}
 	for id, t := range s.left {

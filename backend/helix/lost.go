@@ -52,7 +52,7 @@ func (s *Source) loseAlerting(listed func(backend.ID) bool) {
 			lost++
 		}
 	}
-	if backend.LostAtOnce(len(known), lost) {
+	if lost > 0 && mostLeft(len(known), lost) {
 		for _, id := range known {
 			s.loseUnlisted(id, listed)
 		}

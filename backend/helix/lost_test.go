@@ -131,6 +131,37 @@ func TestSessionsThatLeaveTheirListLittleByLittleAreAsked(t *testing.T) {
 	}
 }
 
+// A short list is no proof either: who left it is asked, in the same process and in the next one.
+func TestSessionsThatAShortListLeavesOutAreAsked(t *testing.T) {
+	for name, set := range map[string]func(*Options, string){"list": func(*Options, string) {}, "aggregate": aggregated} {
+		for _, n := range []int{1, 3, 9} {
+			rig, health, list := lossyServer(t, set)
+			list.set(0, listOf(n))
+			rig.poll()
+			list.set(0, `{"sessions":[]}`)
+			rig.poll()
+			rig.clock.Add(leftLag)
+			if r := rig.poll(); len(r.Sessions) != n || !r.Unseen {
+				t.Errorf("%s: %d of %d sessions, %v", name, len(r.Sessions), n, r.Degraded)
+			}
+			next := build(t, rig.deps(), func(o *Options) {
+				o.URL, o.ListURL = rig.url+"/healthz/{session}", rig.url+"/operator/sessions"
+				set(o, rig.url)
+			})
+			var known []backend.Key
+			for i := range n {
+				known = append(known, backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID(fmt.Sprintf("s%02d", i))})
+			}
+			health.drop("s00")
+			next.Attend(backend.Attention{Listed: known})
+			r, err := next.Poll(t.Context())
+			if err != nil || len(r.Sessions) != n || len(r.Workspaces) != n-1 || r.Unseen != (n > 1) {
+				t.Errorf("%s, another process: %d of %d sessions, %d workspaces, %v, %v", name, len(r.Sessions), n, len(r.Workspaces), r.Degraded, err)
+			}
+		}
+	}
+}
+
 // What a session answers that left its list and is not asked to the end is forgotten.
 func TestSessionsThatLeftAndNeverTellAreForgotten(t *testing.T) {
 	rig, health, list := lossyServer(t, func(*Options, string) {})
