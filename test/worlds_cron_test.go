@@ -1,6 +1,10 @@
 package test
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Cron worlds have no console that stays: each step is a process of its own that reads everything once, concludes, and leaves
 // its state to the next one.
@@ -56,6 +60,16 @@ func troubledCron() []world {
 			s.counters[evictions], s.counters[retries] = 7, 7
 			s.every(min1, 3*min1, min1, func() { s.counters[evictions] += 60 })
 		}, finds: []string{"^blind eviction-storm "}, ends: []string{"^exit 2$", "^eviction-storm critical firing metrics"}},
+		{name: "a stored reference under cron that names a removed container", proves: "console and check agree", reads: "health docker refs", cron: true, step: 20 * time.Second, lasts: min1, make: func(s *worldSite) {
+			for i, x := range s.fleet(12, "s") {
+				c := s.container(fmt.Sprintf("%02x", i+16), x.ID)
+				id := c.id
+				if i == 0 {
+					id = strings.Repeat("c6", 32)
+				}
+				s.refs = append(s.refs, worldRef{Session: x.ID, Status: "running", Name: "box", Sandbox: id, Schema: 3, Saved: s.clock.Add(-hour)})
+			}
+		}, ends: []string{"^exit 2$", "^ref-mismatch critical firing .*s-0/box"}},
 		{name: "a kill that a check every minute sees", proves: watched, reads: "host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
 			s.at(5*min1, func() { s.host.kills = 3 })
 		}, ends: []string{"^host-oom critical firing host", "^exit 2$"}},

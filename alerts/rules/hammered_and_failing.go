@@ -120,17 +120,19 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 	runs := stuck && !(again && gap >= r.after)
 	switch {
 	case again && gap >= r.after, stuck:
-	case !again && r.lately(env, w, age):
+	case !again && r.lately(env, w, n, age):
 		v.Suspected = true
 		v.Why = backend.Textf("one failed attempt is known since the last success, %s ago: fires when another one fails", text(age.Truncate(time.Minute)))
-		v.Recheck = n.LastAttempt.Add(restedAfter + 1)
-	case again && (gap >= r.after/2 || r.lately(env, w, age)):
+	case again && (gap >= r.after/2 || r.lately(env, w, n, age)):
 		v.Suspected = true
 		v.Why = backend.Textf("fires when an attempt fails at least %s after the last success, now %s", text(r.after), text(gap.Round(time.Second)))
 	default:
 		v.Outcome = alerts.False
 	}
-	if longest > 0 && !stuck && !n.WasEvicted && v.Recheck.IsZero() {
+	switch {
+	case r.lately(env, w, n, age):
+		v.Recheck = n.LastAttempt.Add(restedAfter + 1)
+	case longest > 0 && !stuck && !n.WasEvicted:
 		v.Recheck = n.LastAttempt.Add(longest)
 	}
 	if v.Outcome == alerts.False {
@@ -156,9 +158,9 @@ func (r *hammered) decide(env *alerts.Env, w *backend.Workspace, old, n *hammere
 }
 
 // lately reports whether the newest attempt failed, and is over, but did so within the last hour.
-func (r *hammered) lately(env *alerts.Env, w *backend.Workspace, age time.Duration) bool {
+func (r *hammered) lately(env *alerts.Env, w *backend.Workspace, n *hammeredNote, age time.Duration) bool {
 	longest := env.State.LongestOperation
-	return !w.LastError.IsEmpty() && longest > 0 && age >= longest && age <= restedAfter && !rests(env, w)
+	return !w.LastError.IsEmpty() && !n.WasEvicted && longest > 0 && age >= longest && age <= restedAfter && !rests(env, w)
 }
 
 func (r *hammered) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

@@ -8,6 +8,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // RefOptions are the keys of `[rules.ref-mismatch]`.
@@ -25,9 +26,21 @@ func (o *RefOptions) build() (alerts.Rule, error) {
 	return r, nil
 }
 
-type refMismatch struct {
-	base
-	remembers[failureRun]
+type refMismatch struct{ base }
+
+// danglingNote is since when a reference of a running session was read that names a sandbox which is not listed. What one look
+// cannot prove, since it reads lists, references and sessions one after the other, the next one does, also of another process.
+type danglingNote struct {
+	Sandbox backend.ID `json:"sandbox"`
+	Seen    time.Time  `json:"seen"` // steady
+}
+
+// NewNote is about a workspace or a reference.
+func (r *refMismatch) NewNote(key backend.Key) alerts.Note {
+	if key.Kind == backend.KindRef {
+		return alerts.NoteOf(new(danglingNote))
+	}
+	return alerts.NoteOf(new(failureRun))
 }
 
 func (r *refMismatch) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
@@ -92,12 +105,17 @@ func (r *refMismatch) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.F
 		}
 	}
 	if env.State.Refs.Len() > 0 {
-		r.dangling(env, found)
+		for key, note := range known.All {
+			if _, is := found[key]; key.Kind == backend.KindRef && !is && !note.IsZero() {
+				found[key] = alerts.Verdict{Outcome: alerts.False}
+			}
+		}
+		r.dangling(env, known, found)
 		r.newer(env, found)
 	}
 	out := make([]alerts.Found, 0, len(found))
 	for key, v := range found {
-		if v.Outcome != alerts.True && known.Finding(key) == "" {
+		if v.Outcome != alerts.True && known.Finding(key) == "" && v.Note.IsZero() && known.Note(key).IsZero() {
 			continue
 		}
 		out = append(out, alerts.Found{Key: key, Verdict: v})
@@ -119,7 +137,7 @@ func (s *sandboxes) has(id string) bool {
 }
 
 // dangling finds the references of running sessions that lead nowhere.
-func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Verdict) {
+func (r *refMismatch) dangling(env *alerts.Env, known alerts.Known, found map[backend.Key]alerts.Verdict) {
 	lists, why := r.lists(env)
 	for key := range found {
 		if len(lists) == 0 {
@@ -150,12 +168,6 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 			found[x.Key] = alerts.Verdict{Outcome: alerts.NoData, Why: why}
 			continue
 		}
-		// The fleet knows when the reference was first read, and the store when it was last saved.
-		written := latestOf(env.Ours(x.FirstSeen), env.Time(&x.Meta, x.SavedAt))
-		if h := env.State.Source(list.source); env.Ours(h.LastOK).Before(written.Add(h.Interval)) {
-			delete(found, x.Key) // the list may be older than the sandbox: the next one tells
-			continue
-		}
 		if others == nil {
 			others = sandboxesBySession(env)
 		}
@@ -165,17 +177,49 @@ func (r *refMismatch) dangling(env *alerts.Env, found map[backend.Key]alerts.Ver
 		}
 		home := env.HomeOf(backend.Series{Source: x.Key.Source, Session: x.Session})
 		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: home, ID: x.Session})
-		if s != nil && (s.Running.Or(false) || s.ListedRunning.Or(false)) {
-			if n := len(s.History); n > 0 && env.State.Source(list.source).LastOK.Before(s.History[n-1].At) {
-				delete(found, x.Key) // it went on running after the list was read, maybe with a new sandbox
-				continue
-			}
-			if _, had := found[x.Key]; !had && env.ReadAt(&s.Meta).Before(env.Ours(env.State.Source(list.source).LastOK)) {
-				continue // it may have ended meanwhile, and its sandbox with it: its next reading tells
-			}
-			found[x.Key] = r.lost(env, x, s, home, list.source)
+		if s == nil || !s.Running.Or(false) && !s.ListedRunning.Or(false) {
+			continue
+		}
+		listed := env.State.Source(list.source)
+		note := dangles(env, x, alerts.NoteAs[danglingNote](known.Note(x.Key)))
+		switch {
+		case proved(env, x, s, listed, known.Finding(x.Key) == ""), note.again(env, x, s, listed):
+			v := r.lost(env, x, s, home, list.source)
+			v.Note = alerts.NoteOf(note)
+			found[x.Key] = v
+		case known.Finding(x.Key) != "":
+			delete(found, x.Key) // it stays as it is
+		default:
+			found[x.Key] = alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(note)}
 		}
 	}
+}
+
+// dangles notes that a reference leads nowhere, since the first look that shows it.
+func dangles(env *alerts.Env, x *backend.Ref, note *danglingNote) *danglingNote {
+	if note == nil || note.Sandbox != x.Sandbox {
+		return &danglingNote{x.Sandbox, env.Now}
+	}
+	return note
+}
+
+// again reports whether list, reference and session were all read anew since a look that showed the same.
+func (n *danglingNote) again(env *alerts.Env, x *backend.Ref, s *backend.Session, list *fleet.SourceHealth) bool {
+	return !env.Ours(list.LastOK).Before(n.Seen.Add(list.Interval)) && env.ReadAt(&x.Meta).After(n.Seen) && env.ReadAt(&s.Meta).After(n.Seen)
+}
+
+// proved reports whether the order of this look's readings proves that the sandbox is gone: the list was read after the reference
+// was written, and the session ran after that.
+func proved(env *alerts.Env, x *backend.Ref, s *backend.Session, list *fleet.SourceHealth, first bool) bool {
+	// The fleet knows when the reference was first read, and the store when it was last saved.
+	written := latestOf(env.Ours(x.FirstSeen), env.Time(&x.Meta, x.SavedAt))
+	if env.Ours(list.LastOK).Before(written.Add(list.Interval)) {
+		return false // the list may be older than the sandbox
+	}
+	if n := len(s.History); n > 0 && list.LastOK.Before(s.History[n-1].At) {
+		return false // it went on running after the list was read, maybe with a new sandbox
+	}
+	return !first || !env.ReadAt(&s.Meta).Before(env.Ours(list.LastOK)) // else it may have ended meanwhile, and its sandbox with it
 }
 
 // saveLag is how long the reference to a new sandbox may take until it is saved and read again.

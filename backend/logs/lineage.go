@@ -136,8 +136,10 @@ func (t *patterns) disowned(p *pattern, of part) (level logLevel, said bool) {
 	if of.head == nil {
 		return levelNone, false
 	}
-	if p.class != ClassAgentOOM { // a runtime writes its last words without its logger
-		level = levelIn(of.head, len(of.head))
+	level = levelIn(of.head, len(of.head))
+	if p.class != ClassAgentOOM {
+		return level, p.reported(of.head)
 	}
-	return level, p.reported(of.head)
+	said = p.reported(of.head) || level <= levelInfo && announced.Match(bytes.TrimRight(of.head, "\r\n"))
+	return levelNone, said // a runtime writes its last words without its logger
 }

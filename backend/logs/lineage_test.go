@@ -6,6 +6,22 @@ import (
 	"sandglass/backend"
 )
 
+// TestWhatAnInformationAnnouncesIsTheAgentsWord: a heading at level info, and below it what the agent's command printed. Ordinary
+// lines of the server announce nothing: its runtime's last words follow them.
+func TestWhatAnInformationAnnouncesIsTheAgentsWord(t *testing.T) {
+	for _, head := range []string{"command printed:", "LLM response:", "exec npm test", "npm run build", "read_file build.log:", "agent step observation:", "workspace__box__run result",
+		"workspace_run done", "model completion for s1", "[s1] node build.js"} {
+		if server, said := evidenceOf(t, backend.MetricAgentOOM, nil, "2026-01-01T12:00:00Z INFO "+head, heapText); server != 0 || said != 1 {
+			t.Errorf("%s: %v of the server and %v of the agent", head, server, said)
+		}
+	}
+	for _, head := range []string{"INFO server listening on 3000", "INFO request done", "INFO session s1 started", "ERROR run failed:", "INFO agent server ready", "INFO opened workspace s1/box in 30ms"} {
+		if server, said := evidenceOf(t, backend.MetricAgentOOM, nil, "2026-01-01T12:00:00Z "+head, heapText); server != 1 || said != 0 {
+			t.Errorf("%s: %v of the server and %v of the agent", head, server, said)
+		}
+	}
+}
+
 // TestANewlineForgesNoLine: text that a tool or an agent wrote with newlines in it is the continuation of the line before,
 // wherever the log's own lines can be told by how they begin.
 func TestANewlineForgesNoLine(t *testing.T) {

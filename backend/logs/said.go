@@ -26,6 +26,12 @@ var failedCommand = regexp.MustCompile(`(?i)\b(?:command|cmd|shell|exec|script|n
 var endedCommand = regexp.MustCompile(`(?i)\b(?:tool|process|subprocess|child|bash|node|python\d?|task|job|build|step)\s+(?:\S+\s+){0,3}?(?:exited|returned|ended|died|crashed)\b|` +
 	`\bexit(?:ed)?(?:\s+(?:with|code|status))*\s*[:=]?\s*\d{1,3}\b|\b(?:shell|exec|bash|sandbox|subprocess|child_process|terminal)\.\w+:`)
 
+// announced is how a line of level info or below announces a text that a command, a tool or a model made and that follows it on
+// lines of its own: it ends with a colon, or names a command, a tool by its name in the framework, or what a model wrote.
+var announced = regexp.MustCompile(`(?i):\s*$|\b(?:workspace_{1,2}|(?:read|write|edit|list|run|exec|search|grep|web|fetch)_)[a-z]\w*|` +
+	`(?:^|[\s\]>:])(?:exec|npm|npx|yarn|pnpm|pytest|jest|vitest|cargo|gradle|mvn|tsc|make|pip|node|python\d?)\s+[\w./-]|` +
+	`\b(?:llm|agent|assistant|model|tool|step|command|script)\b.*\b(?:observation|response|reply|answer|completion|thought|print(?:ed|s)?|output|result)s?\b`)
+
 // A runtime's last words begin their line: somebody else reports them after a sentence. ownDeath is how a supervisor of the
 // agent's server begins.
 var (
