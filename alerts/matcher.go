@@ -213,6 +213,14 @@ func (ms Matchers) Outdated() bool {
 	})
 }
 
+// Selects reports whether a value is one that the matcher names, also where it names what does not match.
+func (m Matcher) Selects(value string) bool {
+	if m.re != nil {
+		return m.re.MatchString(value)
+	}
+	return m.Value == value
+}
+
 // Match reports whether all matchers match.
 func (ms Matchers) Match(labels map[string]string) bool {
 	for _, m := range ms {

@@ -16,7 +16,7 @@ const maxEndedEvents = 50
 const maxAbout = 50
 
 func (ev *evaluation) emit(a *Alert, name string, subject backend.Key, text backend.Safe) {
-	e := backend.Event{Kind: backend.EventTransition, At: ev.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text}
+	e := backend.Event{Kind: backend.EventTransition, At: ev.next.clock.Wall, Source: a.Source, Subject: subject, Name: name, Text: text, Alert: a.ID}
 	if subject == (backend.Key{}) { // once the alert is over, nothing else tells whom it was about
 		for i := range a.Subjects[:min(len(a.Subjects), maxAbout)] {
 			e.About = append(e.About, a.Subjects[i].Key)

@@ -23,7 +23,8 @@ type Event struct {
 	Subject  Key       `json:"subject,omitzero"`
 	// About are the subjects of what concerns several, which has no Subject; of very many only the first.
 	About []Key  `json:"about,omitempty"`
-	Name  string `json:"name"` // short machine word: die, oom, firing, …
+	Alert string `json:"alert,omitempty"` // the id of the alert that changed its state
+	Name  string `json:"name"`            // short machine word: die, oom, firing, …
 	Text  Safe   `json:"text"`
 }
 

@@ -1,6 +1,9 @@
 package backend
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest is the known word that is probably meant by word; empty if none is similar.
 func Nearest(word string, known []string) string {
@@ -18,9 +21,24 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
+// NearestOf are at most n known words that are probably meant by word, the nearest first.
+func NearestOf(word string, known []string, n int) []string {
+	known = slices.Clone(known)
+	var near []string
+	for len(near) < n {
+		best := Nearest(word, known)
+		if best == "" {
+			return near
+		}
+		near = append(near, best)
+		known = slices.DeleteFunc(known, func(k string) bool { return k == best })
+	}
+	return near
+}
+
 // distance counts the insertions, removals, replacements and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
+	if len(a) > 64 || len(b) > 64 || len(b) > 2*len(a)+2 {
 		return 1 << 20 // a name of that length is not a typing error, and the table would be large
 	}
 	var two, one, row [65]int

@@ -131,6 +131,9 @@ func unsafeRune(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// Unsafe reports whether a character must not reach a terminal as it is.
+func Unsafe(r rune) bool { return r < 0x20 || unsafeRune(r) }
+
 func unquoteJSON(b []byte) (string, error) {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {

@@ -58,12 +58,8 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
 	permitFlags(cmd, s)
 	p.complete(cmd, "override", []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved})
-	p.completeFrom(cmd, "source", s, func(c *config.Config) (ids []string) {
-		for _, x := range c.Sources {
-			ids = append(ids, x.ID)
-		}
-		return ids
-	})
+	p.completeFrom(cmd, "source", s, sourceIDs)
+	p.completeWith(cmd, "filter", p.completeFilter(s, func([]string) string { return a.kind() }))
 	if cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
@@ -129,8 +125,21 @@ func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra
 		Long:  short + ".\n" + strings.ReplaceAll(actingHelp, "%[1]s", string(verb)),
 		RunE:  func(c *cobra.Command, args []string) error { return p.act(c, *s, a, args) },
 	}
+	cmd.ValidArgsFunction = p.completeIDs(s, verbTargets[verb])
 	a.flags(p, cmd, s)
 	return cmd
+}
+
+// verbTargets are the kinds that Sandglass's own verbs act on.
+var verbTargets = map[actions.Verb]backend.Kind{actions.Reset: backend.KindWorkspace, actions.Clean: backend.KindTmpdir, actions.Destroy: backend.KindSandbox,
+	actions.Stop: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox}
+
+// kind is the name of the rows that the command acts on; empty: they can be of any kind.
+func (a *acting) kind() string {
+	if len(a.verbs) == 0 {
+		return ""
+	}
+	return verbTargets[a.verbs[0]].Spec().List
 }
 
 // doCommand is the command of the verbs that operators define.
@@ -149,7 +158,11 @@ func (p *Program) doCommand(s *shared) *cobra.Command {
 			return p.act(c, *s, a, args[1:])
 		},
 	}
-	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) (verbs []string, _ cobra.ShellCompDirective) {
+	ids := p.completeIDs(s)
+	cmd.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) (verbs []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return ids(c, args, begun)
+		}
 		if c, err := p.load(*s); err == nil && len(args) == 0 {
 			for _, x := range c.Actions {
 				verbs = append(verbs, x.Name)
@@ -273,8 +286,8 @@ func nameless() error {
 func (p *Program) printed(doc *text.Plan, format *oneWord) error {
 	var err error
 	switch {
-	case format.word == "json":
-		err = text.WriteJSON(p.Stdout, doc)
+	case format.word != formatText:
+		err = print(p, format, doc, nil)
 	case doc.Run == nil || doc.DryRun:
 		if err = text.WritePlan(p.Stdout, doc); err == nil && doc.Run != nil {
 			err = text.WriteRun(p.Stdout, doc)

@@ -189,7 +189,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 	doc := text.MakePlan(plan, nil, p.Now())
 	switch {
 	case len(plan.Targets) == 0:
-		if a.format.word == "json" || a.dryRun {
+		if a.format.word != formatText || a.dryRun {
 			return errors.Join(p.printed(doc, a.format), failed)
 		}
 		return p.nothingToClean(plan.Excluded, failed)

@@ -49,7 +49,7 @@ func (x *actingStation) watch(ctx context.Context) (stop func()) {
 // available says why the verb cannot be done at all, before anything is read for it.
 func (x *actingStation) available(verb actions.Verb, source string) error {
 	if source != "" && x.Config.Source(source) == nil {
-		return usage("there is no source %q in the configuration", source)
+		return usage("there is no source %q%s", source, didYouMean(source, sourceIDs(x.Config)))
 	}
 	var denied []string
 	var custom []string

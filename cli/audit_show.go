@@ -44,12 +44,12 @@ func (p *Program) filterOf(f auditFilter) (audit.Filter, error) {
 	out := audit.Filter{User: f.user, Digest: f.plan, Verbs: words[string](f.verbs), Phases: words[audit.Phase](f.phases), Results: words[audit.Result](f.results)}
 	for _, x := range out.Phases {
 		if !slices.Contains(audit.Phases(), x) {
-			return out, usage("--phase %q is not known; it is one of %v", string(x), audit.Phases())
+			return out, usage("--phase %q is not known%s", string(x), didYouMean(string(x), asStrings(audit.Phases())))
 		}
 	}
 	for _, x := range out.Results {
 		if !slices.Contains(audit.Results(), x) {
-			return out, usage("--result %q is not known; it is one of %v", string(x), audit.Results())
+			return out, usage("--result %q is not known%s", string(x), didYouMean(string(x), asStrings(audit.Results())))
 		}
 	}
 	if f.last < 0 {
@@ -167,8 +167,8 @@ type auditDocument struct {
 func (p *Program) showRecords(records []*audit.Record, format *oneWord) error {
 	ctx := views.NewSnapshot(p.Now(), nil, nil)
 	switch format.word {
-	case "json":
-		return text.WriteJSON(p.Stdout, auditDocument{audit.Schema, append([]*audit.Record{}, records...)})
+	case formatJSON, formatYAML:
+		return print(p, format, auditDocument{audit.Schema, append([]*audit.Record{}, records...)}, nil)
 	case "jsonl":
 		for _, r := range records {
 			if err := text.WriteJSONLine(p.Stdout, r); err != nil {

@@ -98,7 +98,7 @@ func TestAuditShow(t *testing.T) {
 	s.run(0, "1 of 3 done", "audit", "show", file)
 
 	s.run(64, `--since "soon" is no time; write for example 24h`, "audit", "show", "--since", "soon")
-	s.run(64, `--phase "later" is not known; it is one of \[armed`, "audit", "show", "--phase", "later")
+	s.run(64, `--phase "later" is not known; .*nown are armed`, "audit", "show", "--phase", "later")
 	s.run(64, `--result "fine" is not known`, "audit", "show", "--result", "fine")
 	s.run(64, "--last must not be negative", "audit", "show", "--last", "-1")
 	s.run(64, "at most one file", "audit", "show", "a", "b")

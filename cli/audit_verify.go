@@ -59,14 +59,10 @@ Exit codes: 0 intact, 1 not what was written, 2 intact but unanchored, with
 			if err != nil {
 				return unread(err)
 			}
-			if format.word == "json" {
-				err = text.WriteJSON(p.Stdout, verdictOf(j, &r, why))
-			} else {
-				err = p.writeVerdict(j, &r, why)
-			}
+			err = print(p, format, verdictOf(j, &r, why), func(verdict) error { return p.writeVerdict(j, &r, why) })
 			switch {
 			case err != nil:
-				return unwritten(err)
+				return err
 			case !r.Intact():
 				return exit(ExitChanged)
 			case from.need && r.Anchored == 0:

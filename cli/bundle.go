@@ -7,35 +7,31 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"sandglass/backend"
-	"sandglass/views"
 )
 
 func (p *Program) bundleCommand(s *shared) *cobra.Command {
 	var o oneShot
+	var f finding
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "bundle ID",
 		Short: "Write down the evidence about one thing or alert, ready to be a vendor's issue",
 		Long: paragraph("Write one Markdown file with all that is known about one %s, and what is joined to it: full ids, evidence, "+
-			"events, raw readings, trace ids, the diagnosis. ID is what check and get print. Secrets are masked; names and paths are not.", anySubject("alert")) + `
+			"events, raw readings, trace ids, the diagnosis. ID is an id as check and get print it, or a unique part of one. Secrets are masked; names and paths are not.", anySubject("alert")) + `
 
 The file goes to bundles/ in the state directory, or to --out, with its SHA-256 in
 the audit journal. Actions that destroy what a possible leak left behind ask for it.
 
 Exit codes: 0 written, 1 not written, 3 written, but a source is down, so that
 something may be missing.`,
-		Args: oneArg("bundle needs one id, as check and get print it"),
+		ValidArgsFunction: p.completeIDs(s),
+		Args:              oneArg("bundle needs one id, as check and get print it"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := backend.NewID(args[0])
-			if err != nil {
-				return usage("%v", err)
-			}
-			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.bundle(c.Context(), r, id, out) })
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.bundle(c.Context(), r, args[0], f, out) })
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write this `FILE`, which must not exist")
+	f.flags(p, cmd, s)
 	o.flags(cmd)
 	return cmd
 }
@@ -43,12 +39,9 @@ something may be missing.`,
 // maxListed bounds the things that the command names.
 const maxListed = 10
 
-func (p *Program) bundle(ctx context.Context, r *reading, id backend.ID, out string) error {
-	var key backend.Key
-	var err error
-	if a := alertWith(r.board, id.Raw()); a != nil {
-		key = views.AlertKey(a)
-	} else if key, err = subjectOf(r, id); err != nil {
+func (p *Program) bundle(ctx context.Context, r *reading, id string, f finding, out string) error {
+	key, err := r.find(id, f)
+	if err != nil {
 		return err
 	}
 	saved, err := r.SaveEvidence(ctx, p.Who, key, out)

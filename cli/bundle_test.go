@@ -51,7 +51,12 @@ func TestBundle(t *testing.T) {
 	s.run(0, "^wrote "+regexp.QuoteMeta(own), "bundle", "s1/w0001", "--out", own)
 	s.run(1, "(?s)not written.*file exists", "bundle", "s1/w0001", "--out", own)
 	s.run(64, "bundle needs one id", "bundle")
-	s.run(0, "about session nosuch", "bundle", "nosuch") // what nobody shows any more may be in the timeline
+	s.run(64, `no id matches "nosuch"`, "bundle", "nosuch")
+	s.run(64, `the nearest:\n  s1/w0001`, "bundle", "s1/x0001")
+	s.run(64, `"w000" means 3 subjects:\n  workspace s1/w0000 on a`, "bundle", "w000")
+	if written, err := os.ReadDir(s.dir + "/state/bundles"); err != nil || len(written) != 1 {
+		t.Errorf("what was refused left files: %v, %v", written, err)
+	}
 }
 
 func TestABundleOfAnAlertIsAboutItsSubjects(t *testing.T) {

@@ -2,14 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"sandglass/app"
 	"sandglass/config"
@@ -27,6 +29,7 @@ type shared struct {
 // root makes the command tree anew, so that no flag outlives its command line.
 func (p *Program) root() *cobra.Command {
 	var s shared
+	version := false
 	root := &cobra.Command{
 		Use:   "sandglass",
 		Short: "See what is broken in the places where AI agents work, why, and what can be done",
@@ -37,9 +40,13 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(c *cobra.Command, _ []string) error { return p.console(c.Context(), s) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return unwrittenIf(p.write(p.versionLine()))
+			}
+			return p.console(c.Context(), s)
+		},
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
@@ -47,23 +54,28 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the thing of this `ID`, as check and get print it")
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	permitFlags(root, &s)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		var said *failure
-		if errors.As(err, &said) { // the flag says what it takes
-			return said
-		}
-		return &failure{code: ExitUsage, what: err.Error(), next: c.CommandPath() + " --help"}
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = noEmpty
 	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
 	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
 	group(root, "act", "Do something about it; each prints a plan first:", p.actingCommands(&s)...)
 	group(root, "prove", "What was done, and evidence:", p.auditCommand(&s), p.bundleCommand(&s))
-	group(root, "set", "Set it up:", p.configCommand(&s), p.versionCommand())
+	group(root, "set", "Set it up:", p.configCommand(&s), p.manCommand(), p.versionCommand())
 	root.SetHelpCommandGroupID("set")
 	root.SetCompletionCommandGroupID("set")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // the argument makes cobra add it although nothing was typed yet
+	for _, c := range root.Commands() {
+		switch c.Name() { // cobra's own, which take any word and exit 0
+		case "help":
+			c.Args = helpTopic
+		case "completion":
+			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+	exemplify(root)
 	return root
 }
 
@@ -74,20 +86,6 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 		c.GroupID = id
 	}
 	root.AddCommand(commands...)
-}
-
-// noArgs says what is meant when somebody mistypes a command.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	what := fmt.Sprintf("there is no command %q", args[0])
-	if c.HasParent() {
-		what = fmt.Sprintf("%s takes no argument, but got %q", c.CommandPath(), args[0])
-	} else if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		what += fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return &failure{code: ExitUsage, what: what, next: c.CommandPath() + " --help"}
 }
 
 // load reads the configuration that the flags and the environment name.
@@ -126,7 +124,7 @@ func (p *Program) demoCommand(s *shared) *cobra.Command {
 			case d.Workspaces < 1 || d.Workspaces > app.MaxDemoWorkspaces:
 				return usage("--workspaces must be from 1 to %d, not %d", app.MaxDemoWorkspaces, d.Workspaces)
 			case !slices.Contains(p.Scenarios, d.Scenario):
-				return usage("there is no scenario %q; the scenarios are %s", d.Scenario, strings.Join(p.Scenarios, ", "))
+				return usage("there is no scenario %q%s", d.Scenario, didYouMean(d.Scenario, p.Scenarios))
 			case s.config != "":
 				return usage("demo writes its own configuration and takes no --config; to use a demo that runs already, " +
 					"start it with --headless --write-config FILE")
@@ -154,14 +152,40 @@ func (p *Program) complete(cmd *cobra.Command, flag string, words []string) {
 	}
 }
 
+// versionLine says what this program is.
+func (p *Program) versionLine() string {
+	return fmt.Sprintf("sandglass %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func (p *Program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.Stdout, "sandglass %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+		RunE:  func(*cobra.Command, []string) error { return unwrittenIf(p.write(p.versionLine())) },
+	}
+}
+
+// manCommand writes the manual pages, one for each command.
+func (p *Program) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write the manual pages into a directory",
+		Long: `Write a manual page of section 1 for every command into DIR, which must exist. Read
+one with: man DIR/sandglass-why.1`,
+		Args: oneArg("man needs one directory that exists; sandglass man /usr/local/share/man/man1"),
+		RunE: func(c *cobra.Command, args []string) error {
+			now := p.Now()
+			head := &doc.GenManHeader{Section: "1", Source: "Sandglass " + p.Version, Manual: "Sandglass", Date: &now}
+			root := c.Root()
+			root.DisableAutoGenTag = true
+			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
+				return usage("man needs a directory that exists; %s is none", args[0])
+			}
+			if err := doc.GenManTree(root, head, args[0]); err != nil {
+				return failed("the manual pages were not written", err)
+			}
+			return unwrittenIf(p.write(fmt.Sprintf("wrote the manual pages into %s; read one with: man %s\n", p.clean(args[0]), p.clean(filepath.Join(args[0], "sandglass.1")))))
 		},
 	}
 }

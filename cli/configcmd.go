@@ -54,6 +54,9 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			if err != nil {
 				return err
 			}
+			if len(cfg.Sources) == 0 {
+				return noSources(p.clean(cfg.File))
+			}
 			x, err := p.Open(app.StationOptions{Config: cfg, Stateless: true})
 			if err != nil {
 				return err
@@ -101,9 +104,6 @@ func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
 		fmt.Fprintf(b, "State directory: %s\n", p.clean(dir))
 	} else {
 		fmt.Fprintf(b, "State directory: none; %s\n", p.clean(err.Error()))
-	}
-	if len(c.Sources) == 0 {
-		b.WriteString("No [[source]] is configured, so there is nothing to see. Every key is listed by: sandglass config init -\n")
 	}
 }
 

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/filter"
@@ -16,45 +18,81 @@ import (
 	"sandglass/views/theme"
 )
 
-var getFormats = [...]string{"table", "wide", "json", "jsonl", "csv"}
+var getFormats = [...]string{"table", "wide", "json", "yaml", "jsonl", "csv"}
 
 const kindAll = "all"
 
+// getting are the flags of get.
+type getting struct {
+	oneShot
+	filter string
+	sort   string
+	watch  bool
+	format *oneWord
+}
+
 func (p *Program) getCommand(s *shared) *cobra.Command {
-	var o oneShot
-	var expression string
-	var format *oneWord
+	var g getting
 	kinds := append(listingKinds(), kindAll)
 	cmd := &cobra.Command{
-		Use:   "get KIND",
-		Short: "Print what the screens show, as a table, JSON or CSV",
-		Long: "Print the rows of one kind, or of all, as they are right now.\n\nKIND is one of\n  " + strings.Join(kinds, ", ") + `
+		Use:   "get [KIND]",
+		Short: "Print what the screens show, as a table, JSON, YAML or CSV",
+		Long: "Print the rows of one kind, or of all, as they are right now. Without a kind: the list of kinds.\n\nKIND is one of\n  " + strings.Join(kinds, ", ") + `
+or its singular, or a usual short name such as ws, sb, se or containers.
 
 Filters are those of the screens' /:  word  "two words"  field:part  field=value
-field!=value  field>10m  !term. Fields are the names in the header of -o csv.
+field!=value  field>10m  !term. Fields are the names in the header of -o csv, and
+--sort-by takes the same; - before the name turns the order round.
+
+With --watch a terminal shows the table as it changes. Elsewhere the rows are
+printed once, and again as each of them changes.
 Exit code 3 says that a source is down, so that rows may be missing.`,
-		ValidArgs: kinds,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(kinds, args[0]) {
-				return usage("get needs one of: %s", strings.Join(kinds, ", "))
+		ValidArgsFunction: cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &failure{code: ExitUsage, what: fmt.Sprintf("get takes one kind, but got %q too", args[1]), next: c.CommandPath() + " --help"}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if format.word == "csv" && args[0] == kindAll {
-				return usage("csv has one header line, so name one kind: %s", strings.Join(listingKinds(), ", "))
+			if len(args) == 0 {
+				return p.listKinds()
 			}
-			listings, filters, err := pickListings(args[0], expression)
+			kind, err := kindMeant(args[0])
 			if err != nil {
 				return err
 			}
-			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.get(r, format, listings, filters) })
+			if g.format.word == "csv" && kind == kindAll {
+				return usage("csv has one header line, so name one kind: %s", strings.Join(listingKinds(), ", "))
+			}
+			listings, filters, err := pickListings(kind, g.filter)
+			if err == nil {
+				err = g.order(listings)
+			}
+			if err != nil {
+				return err
+			}
+			if g.watch {
+				return p.watchRows(c.Context(), *s, g, listings, filters)
+			}
+			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error { return p.get(r, g.format, listings, filters) })
 		},
 	}
-	format = p.tables(cmd)
-	cmd.Flags().StringVar(&expression, "filter", "", "print only rows that match `EXPRESSION`")
-	o.flags(cmd)
+	g.format = p.tables(cmd)
+	cmd.Flags().StringVar(&g.filter, "filter", "", "print only rows that match `EXPRESSION`")
+	cmd.Flags().StringVar(&g.sort, "sort-by", "", "order the rows by this `FIELD`; - before it turns the order round")
+	cmd.Flags().BoolVarP(&g.watch, "watch", "w", false, "go on printing what changes, until interrupted")
+	p.completeWith(cmd, "filter", p.completeFilter(s, func(args []string) string { return firstOf(args) }))
+	p.completeWith(cmd, "sort-by", completeFields)
+	g.flags(cmd)
 	return cmd
+}
+
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 func listingKinds() []string {
@@ -63,6 +101,76 @@ func listingKinds() []string {
 		kinds = append(kinds, l.Kind)
 	}
 	return kinds
+}
+
+// usualNames are further names of kinds, as other tools and people have them.
+var usualNames = map[string]string{"ws": "workspaces", "wo": "workspaces", "container": "sandboxes", "containers": "sandboxes", "box": "sandboxes", "boxes": "sandboxes",
+	"sb": "sandboxes", "vm": "sandboxes", "vms": "sandboxes", "run": "sessions", "runs": "sessions", "exec": "executions", "execs": "executions", "al": "alerts",
+	"dir": "tmpdirs", "dirs": "tmpdirs", "scratch": "tmpdirs", "reference": "refs", "references": "refs", "src": "sources", "ev": "events", "timeline": "events",
+	"share": "sharing", "shares": "sharing", "rejects": "rejections"}
+
+// kindMeant is the kind of that name, its singular, its short form or a usual name.
+func kindMeant(given string) (string, error) {
+	kinds := append(listingKinds(), kindAll)
+	word := strings.ToLower(given)
+	if slices.Contains(kinds, word) {
+		return word, nil
+	}
+	if k := usualNames[word]; k != "" {
+		return k, nil
+	}
+	for _, l := range subjects.Listings() {
+		if spec := l.Of.Spec(); word == string(l.Of) || backend.Plural(word) == l.Kind || word == spec.Short && spec.Short != "" {
+			return l.Kind, nil
+		}
+	}
+	return "", usage("there is no kind %q%s", given, didYouMean(word, kinds))
+}
+
+// listKinds prints the kinds with their fields.
+func (p *Program) listKinds() error {
+	var b strings.Builder
+	b.WriteString("The kinds that get prints, and the fields of each for --filter and --sort-by:\n")
+	for _, l := range subjects.Listings() {
+		b.WriteString("\n" + l.Kind + "\n" + wrap(strings.Join(fieldsOf(l), ", "), 2))
+	}
+	b.WriteString("\n" + kindAll + "\n  all of them\n")
+	return unwrittenIf(p.write(b.String()))
+}
+
+func fieldsOf(l subjects.Listing) []string {
+	var names []string
+	for _, h := range l.Heads {
+		if h.Where != subjects.NarrowOnly && h.Where != subjects.WideScreens {
+			names = append(names, h.Name)
+		}
+	}
+	return names
+}
+
+// order makes the listings walk their rows by the field of --sort-by. Listings without it keep their order.
+func (g *getting) order(listings []subjects.Listing) error {
+	if g.sort == "" {
+		return nil
+	}
+	field, turned := strings.CutPrefix(g.sort, "-")
+	found := false
+	var known []string
+	for i, l := range listings {
+		known = append(known, fieldsOf(l)...)
+		at := slices.IndexFunc(l.Heads, func(h subjects.Head) bool { return h.Name == strings.ToLower(field) })
+		if at < 0 {
+			continue
+		}
+		found = true
+		listings[i].Each = func(s *views.Snapshot) iter.Seq[subjects.Record] {
+			return l.Sorted(s, at, l.Heads[at].Descending != turned)
+		}
+	}
+	if !found {
+		return usage("--sort-by: there is no field %q%s", field, didYouMean(field, distinct(known)))
+	}
+	return nil
 }
 
 // pickListings are the kinds to print, each with the filter. Of all kinds, those that lack a field of the filter have
@@ -98,8 +206,8 @@ func (p *Program) get(r *reading, format *oneWord, listings []subjects.Listing, 
 	slices.Reverse(ctx.Events)
 	var err error
 	switch format.word {
-	case "json":
-		err = p.getJSON(r, ctx, listings, filters)
+	case formatJSON, formatYAML:
+		err = p.getDocument(r, ctx, listings, filters, format)
 	case "jsonl":
 		for i, l := range listings {
 			if err == nil {
@@ -127,7 +235,7 @@ func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.
 	o := text.TableOptions{Wide: wide}
 	if p.Output.Terminal {
 		o.Width = p.Output.Width
-		o.Colour = p.Getenv("NO_COLOR") == "" && p.Output.Colours != theme.NoColours
+		o.Colour = p.coloured()
 		o.Theme = theme.New(p.Output.Colours, p.Output.Glyphs)
 		if wide {
 			o.Width = 0
@@ -150,7 +258,7 @@ func (p *Program) getTables(ctx *views.Snapshot, wide bool, listings []subjects.
 	return nil
 }
 
-func (p *Program) getJSON(r *reading, ctx *views.Snapshot, listings []subjects.Listing, filters []filter.Filter) error {
+func (p *Program) getDocument(r *reading, ctx *views.Snapshot, listings []subjects.Listing, filters []filter.Filter, format *oneWord) error {
 	d := text.Document{Time: r.now, Environment: r.Config.Environment, Rows: make(map[string][][]byte)}
 	for i, l := range listings {
 		d.Kinds = append(d.Kinds, l.Kind)
@@ -163,7 +271,7 @@ func (p *Program) getJSON(r *reading, ctx *views.Snapshot, listings []subjects.L
 			return err
 		}
 	}
-	return text.WriteJSON(p.Stdout, d)
+	return print(p, format, d, nil)
 }
 
 // incomplete names the sources whose rows may be missing from what was printed.

@@ -167,7 +167,7 @@ func fieldsOf(prefix string, s shape) []string {
 }
 
 func TestCheckJSONShape(t *testing.T) {
-	for name, config := range map[string]string{"two sources": twoSources, "none": "", "hostile": hostileSource} {
+	for name, config := range map[string]string{"two sources": twoSources, "hostile": hostileSource} {
 		out, _, _ := run(t, config, "check", "-o", "json")
 		var document any
 		if err := json.Unmarshal([]byte(out), &document); err != nil {

@@ -65,7 +65,7 @@ func (p *Program) note(s shared, by, text string) error {
 	case n > maxNote:
 		return usage("a note has at most %d characters, this one has %d", maxNote, n)
 	}
-	x, err := p.open(s, opening{keeps: true, problem: func(err error) { p.notice("%v", err) }})
+	x, err := p.open(s, opening{keeps: true, sourceless: true, problem: func(err error) { p.notice("%v", err) }})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/text"
+	"sandglass/views/theme"
 )
 
 // reading is what the one-shot commands conclude from.
@@ -25,6 +26,7 @@ type reading struct {
 	events []backend.Event // of former runs and of this one, oldest first
 	local  map[string]runbook.Local
 	now    time.Time
+	clock  func() time.Time
 }
 
 // oneShot are the flags of commands that read the fleet without a screen.
@@ -44,6 +46,13 @@ type opening struct {
 	readOnly  bool
 	keeps     bool // without a state directory there is no use
 	problem   func(error)
+	// sourceless says that the command needs no source.
+	sourceless bool
+}
+
+// noSources refuses a configuration that shows nothing: an empty fleet would look like a healthy one.
+func noSources(file string) error {
+	return &failure{code: ExitConfig, what: file + " has no [[source]], so there is nothing to look at", next: "sandglass config init --full - lists what can be configured"}
 }
 
 // open reads the configuration and opens its Station. Close must be called.
@@ -56,6 +65,9 @@ func (p *Program) open(s shared, o opening) (*app.Station, error) {
 		if c, err = c.Permitted(s.permit, p.Known()); err != nil {
 			return nil, usage("%v", err)
 		}
+	}
+	if len(c.Sources) == 0 && !o.sourceless {
+		return nil, noSources(p.clean(c.File))
 	}
 	if o.problem == nil {
 		o.problem = p.forgets
@@ -108,7 +120,7 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 		x.Close()
 		return nil, &failure{code: alerts.ExitUnknown, what: "nothing was concluded: interrupted"}
 	}
-	r := &reading{Station: x, local: app.LocalRunbook(x.Rules, x.Config), events: x.Events(), now: p.Now()}
+	r := &reading{Station: x, local: app.LocalRunbook(x.Rules, x.Config), events: x.Events(), now: p.Now(), clock: p.Now}
 	r.state, r.board = x.Alerts.Latest()
 	return r, nil
 }
@@ -138,12 +150,8 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.reading(c.Context(), *s, o, func(r *reading) error {
 				doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
-				write := text.WriteCheck
-				if format.word == "json" {
-					write = text.WriteJSON[*text.Check]
-				}
-				if err := write(p.Stdout, doc); err != nil {
-					return unwritten(err)
+				if err := print(p, format, doc, p.checkText); err != nil {
+					return err
 				}
 				if doc.ExitCode != alerts.ExitOK {
 					return exit(doc.ExitCode)
@@ -155,6 +163,17 @@ Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
 	format = p.output(cmd)
 	o.flags(cmd)
 	return cmd
+}
+
+// checkText prints the verdict, in colours on a terminal.
+func (p *Program) checkText(doc *text.Check) error {
+	o := text.TableOptions{Colour: p.coloured(), Theme: p.theme()}
+	return text.WriteCheck(p.Stdout, doc, o)
+}
+
+// coloured reports whether the standard output takes colours.
+func (p *Program) coloured() bool {
+	return p.Output.Terminal && p.Getenv("NO_COLOR") == "" && p.Output.Colours != theme.NoColours
 }
 
 // unwritten is the error of an output that nobody took: a full disk, a closed pipe.

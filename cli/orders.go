@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +34,14 @@ func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
 func (o *ordering) lasting() error {
 	if o.last < time.Second {
 		return usage("--for %s is too short: an order lasts for at least 1s; write it like 30m or 2h", o.last)
+	}
+	return nil
+}
+
+// within refuses an order that lasts longer than the configuration allows.
+func (o *ordering) within(r *reading) error {
+	if limit := r.Config.LongestOrder; o.last > limit {
+		return usage("--for %s is too long: longest_order of the configuration is %s", duration(o.last), duration(limit))
 	}
 	return nil
 }
@@ -69,7 +79,11 @@ func (p *Program) order(c *cobra.Command, s shared, o oneShot, do func(r *readin
 	}
 	defer r.Close()
 	said, err := do(r)
-	if err != nil {
+	var known *failure
+	switch {
+	case errors.As(err, &known): // it says itself what is wrong
+		return err
+	case err != nil:
 		return &failure{code: ExitFailed, what: "nothing was ordered: " + err.Error()}
 	}
 	return unwrittenIf(say(p.Stdout, p.clean(said)))
@@ -86,12 +100,14 @@ func (p *Program) ackCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ack ID",
 		Short: "Take an alert, so that others know that you work on it",
-		Long: `Take the alert with this id, as get alerts -o wide and check print it.
+		Long: `Take the alert with this id, as get alerts -o wide and check print it. Any part of
+an id that no other alert has is enough.
 
 It is known on this host only, to every sandglass with the same state directory.
 It ends when the alert resolves, and lapses when its time is over or the alert
 becomes more severe or has ten times as many subjects. --back gives it back.`,
-		Args: oneArg("ack needs the id of one alert; sandglass get alerts -o wide lists them"),
+		ValidArgsFunction: p.completeAlerts(s),
+		Args:              oneArg("ack needs the id of one alert; sandglass get alerts -o wide lists them"),
 		RunE: func(c *cobra.Command, args []string) error {
 			owner, err := p.owner(o.by)
 			if err != nil {
@@ -99,8 +115,12 @@ becomes more severe or has ten times as many subjects. --back gives it back.`,
 			}
 			if back {
 				return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-					_, err := r.Alerts.Unacknowledge(args[0], owner)
-					return args[0] + " is given back", err
+					id, err := r.alert(args[0])
+					if err != nil {
+						return "", err
+					}
+					_, err = r.Alerts.Unacknowledge(id, owner)
+					return id + " is given back", err
 				})
 			}
 			reason, err := p.reason(o.reason)
@@ -111,7 +131,14 @@ becomes more severe or has ten times as many subjects. --back gives it back.`,
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-				x, err := r.Alerts.Acknowledge(args[0], owner, reason, o.last)
+				id, err := r.alert(args[0])
+				if err == nil {
+					err = o.within(r)
+				}
+				if err != nil {
+					return "", err
+				}
+				x, err := r.Alerts.Acknowledge(id, owner, reason, o.last)
 				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, backend.Age(x.For)), err
 			})
 		},
@@ -140,9 +167,13 @@ not count. Matchers are those of Alertmanager: rule="source-down",
 source=~"helix-.*", severity!="critical"; regular expressions are anchored, and
 a label that an alert does not have never matches.
 Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
-		Args: oneArg(`silence needs matchers, such as 'rule="source-down", source="helix-eu"'`),
+		ValidArgsFunction: p.completeMatchers(s),
+		Args:              oneArg(`silence needs matchers, such as 'rule="source-down", source="helix-eu"'`),
 		RunE: func(c *cobra.Command, args []string) error {
 			ms, err := alerts.ParseMatchers(args[0])
+			if near := nearCommand(c, args[0]); err != nil && near != "" {
+				return usage("%q names no label and no value; did you mean %s?", args[0], near)
+			}
 			if err != nil {
 				return usage("%v", err)
 			}
@@ -158,6 +189,13 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
+				err := o.within(r)
+				if err == nil {
+					err = r.matchable(ms)
+				}
+				if err != nil {
+					return "", err
+				}
 				x, n, err := r.Alerts.Silence(ms, owner, reason, o.last)
 				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), backend.Age(x.For))
 				if n == 0 {
@@ -170,6 +208,58 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 	o.flags(cmd, alerts.SilenceFor)
 	cmd.AddCommand(p.silencesCommand(s), p.expireCommand(s))
 	return cmd
+}
+
+// matchable refuses matchers with a value that no alert of this configuration can have.
+func (r *reading) matchable(ms alerts.Matchers) error {
+	for _, m := range ms {
+		var known []string
+		switch m.Label {
+		case alerts.LabelRule:
+			known, _ = ruleNames(nil, nil, "")
+		case alerts.LabelSource:
+			known = r.sources()
+		case alerts.LabelSeverity:
+			known = []string{string(alerts.SeverityInfo), string(alerts.SeverityWarning), string(alerts.SeverityCritical)}
+		case alerts.LabelEnvironment:
+			known = []string{r.Config.Environment}
+		case alerts.LabelAlert:
+			for _, a := range r.board.Alerts {
+				known = append(known, a.ID)
+			}
+		default: // causes, tenants and the like come from the backends
+			continue
+		}
+		if slices.ContainsFunc(known, m.Selects) {
+			continue
+		}
+		if m.Label == alerts.LabelAlert {
+			if _, err := r.alert(m.Value); err != nil {
+				return err
+			}
+		}
+		return usage("nothing is silenced: there is no %s %q%s", m.Label, backend.Clean(m.Value, 200), didYouMean(m.Value, known))
+	}
+	return nil
+}
+
+// silence is the id of the silence in force that a unique part of an id means.
+func (r *reading) silence(given string) (string, error) {
+	var ids, parts []string
+	for _, s := range r.Alerts.Silences() {
+		if ids = append(ids, s.ID.String()); strings.Contains(s.ID.String(), given) {
+			parts = append(parts, s.ID.String())
+		}
+	}
+	switch {
+	case slices.Contains(ids, given):
+		return given, nil
+	case len(parts) == 1:
+		return parts[0], nil
+	case len(parts) > 1:
+		return "", usage("%q means %d silences: %s", given, len(parts), strings.Join(parts, ", "))
+	}
+	return "", usage("no silence %s is in force%s", backend.Clean(given, 80), didYouMean(given, ids))
 }
 
 func (p *Program) silencesCommand(s *shared) *cobra.Command {
@@ -205,14 +295,19 @@ func (p *Program) expireCommand(s *shared) *cobra.Command {
 	var o ordering
 	cmd := &cobra.Command{
 		Use: "end ID", Short: "End a silence", Args: oneArg("silence end needs the id of one silence; sandglass silence list has them"),
+		ValidArgsFunction: p.completeSilences(s),
 		RunE: func(c *cobra.Command, args []string) error {
 			owner, err := p.owner(o.by)
 			if err != nil {
 				return err
 			}
 			return p.order(c, *s, o.oneShot, func(r *reading) (string, error) {
-				_, err := r.Alerts.Expire(args[0], owner)
-				return "silence " + args[0] + " is over", err
+				id, err := r.silence(args[0])
+				if err != nil {
+					return "", err
+				}
+				_, err = r.Alerts.Expire(id, owner)
+				return "silence " + id + " is over", err
 			})
 		},
 	}

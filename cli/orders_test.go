@@ -51,13 +51,14 @@ func TestOrdersHoldAcrossRuns(t *testing.T) {
 	}
 	s.run(64, "--reason is missing", "ack", id)
 	s.run(64, "needs the id", "ack")
-	s.run(1, "no alert has the id nosuch", "ack", "nosuch", "--reason", "x")
-	s.run(1, "must not last longer than", "ack", id, "--reason", "x", "--for", "500h")
+	s.run(64, `no id matches "nosuch"`, "ack", "nosuch", "--reason", "x")
+	s.run(64, "the nearest:\n  "+id, "ack", "x"+id, "--reason", "x")
+	s.run(64, "--for 500h is too long: longest_order of the configuration is 24h", "ack", id, "--reason", "x", "--for", "500h")
 	for _, short := range []string{"0s", "-1h", "10ms"} {
 		s.run(64, "at least 1s", "ack", id, "--reason", "x", "--for", short)
 		s.run(64, "at least 1s", "silence", "rule=failed-too-long", "--reason", "x", "--for", short)
 	}
-	s.run(0, "^failed-too-long on a is taken by mara for 30m", "ack", id, "--reason", "on it")
+	s.run(0, "^failed-too-long on a is taken by mara for 30m", "ack", id[2:7], "--reason", "on it")
 	s.run(0, "taken by +mara, 30m left  on it", "why", id)
 	s.run(2, "failed-too-long", "check") // an acknowledged alert counts
 	s.run(0, "is given back", "ack", id, "--back")
@@ -66,11 +67,16 @@ func TestOrdersHoldAcrossRuns(t *testing.T) {
 	s.run(64, "rool", "silence", "rool=x", "--reason", "x")
 	s.run(64, "--reason is missing", "silence", "rule=failed-too-long")
 	s.run(0, "nothing is silenced", "silence", "list")
-	s.run(0, "matches none now", "silence", "rule=none", "--reason", "to see")
+	for _, unknown := range []string{"rule=failed-to-long", `rule=~"fialed.*"`, `rule!="nosuch"`, "source=c", "severity=crit", "environment=prod", "alert=ffff"} {
+		s.run(64, "there is no|no id matches", "silence", unknown, "--reason", "to see")
+	}
+	s.run(64, `there is no rule "failed-to-long"; did you mean "failed-too-long"`, "silence", "rule=failed-to-long", "--reason", "to see")
+	s.run(0, "nothing is silenced", "silence", "list")
+	s.run(0, "matches none now", "silence", "rule=eviction-storm", "--reason", "to see")
 	s.run(0, "mutes 1 alert for 1h", "silence", `rule="failed-too-long"`, "--reason", "bucket is being moved", "--by", "ann")
 	list := s.run(0, `1h left  rule="failed-too-long"\n  mutes 1 alert now; ann: bucket is being moved`, "silence", "list")
 	s.run(0, "OK", "check") // a silenced one does not
-	s.run(1, "no silence 0 is in force", "silence", "end", "0")
+	s.run(64, "no silence nosuch is in force", "silence", "end", "nosuch")
 	for _, silence := range regexp.MustCompile(`(?m)^[0-9a-f]{8}`).FindAllString(list, -1) {
 		s.run(0, "is over", "silence", "end", silence)
 	}

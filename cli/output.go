@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sandglass/backend"
 	"sandglass/views/text"
 )
 
@@ -20,7 +22,11 @@ type oneWord struct {
 // Set refuses a word that is not allowed.
 func (o *oneWord) Set(s string) error {
 	if !slices.Contains(o.allowed, s) {
-		return usage("%s %q is not known; it is one of %v", o.flag, s, o.allowed)
+		what := fmt.Sprintf("%s %q is not known; it is one of %s", o.flag, s, strings.Join(o.allowed, ", "))
+		if near := backend.Nearest(s, o.allowed); near != "" {
+			what = fmt.Sprintf("%s %q is not known; did you mean %s?", o.flag, s, near)
+		}
+		return usage("%s", what)
 	}
 	o.word = s
 	return nil
@@ -43,9 +49,16 @@ func (p *Program) word(cmd *cobra.Command, name, short, usage string, allowed ..
 	return o
 }
 
-// output adds the flag -o for text or JSON.
+// The forms of a document.
+const (
+	formatText = "text"
+	formatJSON = "json"
+	formatYAML = "yaml" // the same document
+)
+
+// output adds the flag -o for text, JSON or YAML.
 func (p *Program) output(cmd *cobra.Command) *oneWord {
-	return p.word(cmd, "output", "o", "text or json", "text", "json")
+	return p.word(cmd, "output", "o", "text, json or yaml", formatText, formatJSON, formatYAML)
 }
 
 // tables adds the flag -o for tables, JSON and CSV.
@@ -53,10 +66,13 @@ func (p *Program) tables(cmd *cobra.Command) *oneWord {
 	return p.word(cmd, "output", "o", strings.Join(getFormats[:], ", "), getFormats[:]...)
 }
 
-// print writes a document as JSON, or as text.
+// print writes a document as JSON, as YAML, or as text.
 func print[D any](p *Program, format *oneWord, doc D, asText func(D) error) error {
-	if format.word == "json" {
+	switch format.word {
+	case formatJSON:
 		return unwrittenIf(text.WriteJSON(p.Stdout, doc))
+	case formatYAML:
+		return unwrittenIf(text.WriteYAML(p.Stdout, doc))
 	}
 	return unwrittenIf(asText(doc))
 }

@@ -59,7 +59,7 @@ func (p *Program) rulesListCommand(s *shared) *cobra.Command {
 		Long: `List the rules with their severity, what they read, and where they are blind.
 
 Every configured source is read once, because only its answer tells what it
-delivers. Without any source a rule that needs one is blind everywhere.`,
+delivers.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.reading(c.Context(), *s, o, func(r *reading) error {
@@ -92,9 +92,6 @@ func ruleItems(r *reading) (*ruleList, error) {
 			if b.Rule == k.Name {
 				item.Blind = append(item.Blind, blindItem{b.Source, b.Why})
 			}
-		}
-		if len(r.state.Sources) == 0 && len(m.Needs) > 0 {
-			item.Blind = append(item.Blind, blindItem{Why: backend.Text("no source is configured")})
 		}
 		list.Rules = append(list.Rules, item)
 	}
@@ -152,7 +149,7 @@ func kindNamed(name string) (rules.Kind, error) {
 		}
 	}
 	all, _ := ruleNames(nil, nil, "")
-	return rules.Kind{}, &failure{code: ExitUsage, what: fmt.Sprintf("there is no rule %q; the rules are %s", name, strings.Join(all, ", ")), next: "sandglass rules list"}
+	return rules.Kind{}, &failure{code: ExitUsage, what: fmt.Sprintf("there is no rule %q%s", name, didYouMean(name, all)), next: "sandglass rules list"}
 }
 
 func ruleNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

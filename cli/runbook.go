@@ -5,10 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/app"
-	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/subjects"
 	"sandglass/views/text"
@@ -42,6 +40,7 @@ func (p *Program) width() int {
 func (p *Program) runbookCommand(s *shared) *cobra.Command {
 	var o oneShot
 	var subject string
+	var find finding
 	var format *oneWord
 	cmd := &cobra.Command{
 		Use:   "runbook [N|NAME]",
@@ -51,30 +50,42 @@ Without a number or name: the list of pages. A page with a name is Sandglass's o
 
 ` + paragraph("With --subject ID the sources are read and the page's checks are answered for that %s; with --config and no subject for everything. "+
 			"No alert is needed.", anySubject()),
-		ValidArgs: runbook.Numbers(),
+		ValidArgsFunction: runbookPages,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && subject == "" {
 				return p.listPages(format)
 			}
 			if len(args) != 1 {
-				return usage("runbook needs one number or name of %s", strings.Join(runbook.Numbers(), ", "))
+				return usage("runbook needs one number or name of %s; sandglass runbook lists them", strings.Join(runbook.Numbers(), ", "))
 			}
 			page, ok := runbook.Incident(args[0])
 			if !ok {
-				return usage("the runbook has no page %q; it has %s", args[0], strings.Join(runbook.Numbers(), ", "))
+				return usage("the runbook has no page %q%s", args[0], didYouMean(args[0], runbook.Numbers()))
 			}
 			doc := text.Runbook{Incident: page.Number, Title: page.Title}
 			if subject == "" && s.config == "" {
 				doc.Text = page.Markdown(p.sitesText(*s, page))
 				return p.writeRunbook(doc, nil, format)
 			}
-			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, doc, format) })
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, find, doc, format) })
 		},
 	}
 	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the thing of this `ID`, as get prints it")
 	format = p.output(cmd)
+	find.flags(p, cmd, s)
+	p.completeWith(cmd, "subject", p.completeIDs(s))
 	o.flags(cmd)
 	return cmd
+}
+
+// runbookPages completes the page.
+func runbookPages(_ *cobra.Command, args []string, _ string) (pages []string, _ cobra.ShellCompDirective) {
+	for _, page := range runbook.All() {
+		if len(args) == 0 {
+			pages = append(pages, page.Number+"\t"+page.Title.String())
+		}
+	}
+	return pages, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (p *Program) listPages(format *oneWord) error {
@@ -82,26 +93,22 @@ func (p *Program) listPages(format *oneWord) error {
 	for _, page := range runbook.All() {
 		list = append(list, text.Runbook{Incident: page.Number, Title: page.Title})
 	}
-	if format.word == "json" {
-		return unwrittenIf(text.WriteJSON(p.Stdout, list))
-	}
-	return unwrittenIf(text.WritePages(p.Stdout, list))
+	return print(p, format, list, func(l []text.Runbook) error { return text.WritePages(p.Stdout, l) })
 }
 
 // diagnose answers the page's checks on what was read and prints both.
-func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc text.Runbook, format *oneWord) error {
+func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, find finding, doc text.Runbook, format *oneWord) error {
 	q := views.Question{Incident: page.Number}
 	rule := ""
 	if subject != "" {
-		id, err := backend.NewID(subject)
+		key, err := r.find(subject, find)
 		if err != nil {
-			return usage("--subject: %v", err)
+			return err
 		}
-		if a := alertWith(r.board, subject); a != nil {
+		q.Subject = key
+		if a := views.FindAlert(r.board, key); a != nil {
 			asked, _ := subjects.Asked(a)
 			q.Subject, rule = asked.Subject, a.Rule
-		} else if q.Subject, err = subjectOf(r, id); err != nil {
-			return err
 		}
 	}
 	f := r.frame()
@@ -121,8 +128,8 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, doc t
 }
 
 func (p *Program) writeRunbook(doc text.Runbook, before func() error, format *oneWord) error {
-	if format.word == "json" {
-		return unwrittenIf(text.WriteJSON(p.Stdout, doc))
+	if format.word != formatText {
+		return print(p, format, doc, nil)
 	}
 	if before != nil {
 		if err := before(); err != nil {
@@ -130,15 +137,6 @@ func (p *Program) writeRunbook(doc text.Runbook, before func() error, format *on
 		}
 	}
 	return unwrittenIf(text.WritePage(p.Stdout, doc, p.width(), before != nil))
-}
-
-func alertWith(b *alerts.Board, id string) *alerts.Alert {
-	for _, a := range b.Alerts {
-		if a.ID == id {
-			return a
-		}
-	}
-	return nil
 }
 
 // frame is what documents about single things are written from.

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
@@ -17,24 +20,193 @@ import (
 
 func (p *Program) whyCommand(s *shared) *cobra.Command {
 	var o oneShot
+	var f finding
+	var format *oneWord
+	var code bool
 	cmd := &cobra.Command{
 		Use:   "why ID",
-		Short: "Print everything about one thing: its state, the alerts that name it, and the diagnosis",
-		Long: paragraph("Print all that is known about one %s, and what the runbook makes of it. ID is what check and get print. "+
-			"An id that no source shows is taken for a session that is no longer listed.", anySubject("alert")) + `
+		Short: "Print everything about one subject: its state, the alerts that name it, and the diagnosis",
+		Long: paragraph("Print all that is known about one %s, and what the runbook makes of it. ID is an id as check and get print it, "+
+			"or any part of one that no other id has. What is gone is answered from what is remembered.", anySubject("alert")) + `
 
-Exit code 3 says that a source is down, so that something may be missing.`,
-		Args: oneArg("why needs one id, as check and get print it"),
+Exit codes: 0 printed; 3 a source is down, so that something may be missing; 64 no
+id or several ids match. With --exit-code as check, for this subject: 1 a warning
+fires for it, 2 something critical fires, 3 its state is not known.`,
+		Args:              oneArg("why needs one id, as check and get print it"),
+		ValidArgsFunction: p.completeIDs(s),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := backend.NewID(args[0])
-			if err != nil {
-				return usage("%v", err)
-			}
-			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.why(r, id) })
+			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.why(r, args[0], f, format, code) })
 		},
 	}
+	format = p.output(cmd)
+	cmd.Flags().BoolVar(&code, "exit-code", false, "exit as check does, for this subject")
+	f.flags(p, cmd, s)
 	o.flags(cmd)
 	return cmd
+}
+
+// whyDoc is `why -o json`.
+type whyDoc struct {
+	Schema      int                  `json:"schema"`
+	Time        views.Time           `json:"time"`
+	Environment backend.Safe         `json:"environment"`
+	Kind        backend.Kind         `json:"kind"`
+	ID          backend.ID           `json:"id"`
+	Source      string               `json:"source"`
+	Gone        bool                 `json:"gone"` // its source was read and does not show it
+	Subject     json.RawMessage      `json:"subject"` // as get prints it; of what is gone its last value, null where that is not known
+	Alerts      []subjects.AlertJSON `json:"alerts"`  // that name it
+	Runbook     string               `json:"runbook,omitempty"`
+	Diagnosis   *runbook.Diagnosis   `json:"diagnosis"`
+	Events      []backend.Event      `json:"events"` // oldest first
+	ExitCode    int                  `json:"exit_code"`
+}
+
+// why prints what is known of one subject, and what the runbook makes of it.
+func (p *Program) why(r *reading, given string, find finding, format *oneWord, code bool) error {
+	key, err := r.find(given, find)
+	if err != nil {
+		return err
+	}
+	f := r.frame()
+	f.Theme = p.theme()
+	page, ok := subjects.PageOf(key, f)
+	if ok && page.Incident != "" {
+		d := r.diagnosis(page.Question)
+		f.Diagnoses[page.Question] = &d
+	}
+	if format.word != formatText {
+		doc, err := r.whyDoc(key, f)
+		if err == nil {
+			doc.Runbook, doc.Diagnosis = page.Incident, f.Diagnoses[page.Question]
+			err = print(p, format, doc, nil)
+		}
+		if err != nil {
+			return err
+		}
+	} else if err := p.whyText(r, key, f, page, ok); err != nil {
+		return err
+	}
+	if !code {
+		return p.incomplete(r.state)
+	}
+	if n := r.exitCode(key); n != alerts.ExitOK {
+		return exit(n)
+	}
+	return nil
+}
+
+func (p *Program) whyText(r *reading, key backend.Key, f *views.Frame, page subjects.Page, paged bool) error {
+	about := func(f *views.Frame) (*kit.Doc, []backend.Key) {
+		doc, links := subjects.Doc(key, f)
+		if _, here := r.record(key, f.Snapshot); !here {
+			r.history(doc, key)
+		}
+		return doc, links
+	}
+	if err := p.writeDoc(subjects.Title(key, f), about, f); err != nil || !paged {
+		return err
+	}
+	return p.writeDoc(page.Title(f), page.Doc, f)
+}
+
+// shownEvents bounds what is printed of the timeline about a subject.
+const shownEvents = 20
+
+// history adds what the timeline says about a subject that no source shows.
+func (r *reading) history(doc *kit.Doc, key backend.Key) {
+	events := r.eventsOf(key)
+	for i, e := range events[max(0, len(events)-shownEvents):] {
+		if i == 0 {
+			doc.Head("Timeline")
+		}
+		doc.Line(kit.Span{Tone: theme.Dim, Text: moments(e.At) + "  "}, kit.Span{Text: e.Text.String()})
+	}
+}
+
+func (r *reading) eventsOf(key backend.Key) []backend.Event {
+	out := []backend.Event{}
+	for i := range r.events {
+		if about(&r.events[i], key) {
+			out = append(out, r.events[i])
+		}
+	}
+	return out
+}
+
+// record is the row of a subject, as get prints it; false where nothing shows it.
+func (r *reading) record(key backend.Key, s *views.Snapshot) (row []byte, here bool) {
+	for _, l := range subjects.Listings() {
+		if l.Of != key.Kind {
+			continue
+		}
+		for rec := range l.Each(s) {
+			if rec.Key() == key {
+				row, err := rec.JSON()
+				return row, err == nil
+			}
+		}
+	}
+	return nil, r.state.Entity(key) != nil
+}
+
+func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
+	d := &whyDoc{Schema: text.Schema, Time: views.At(r.now), Environment: backend.Clean(r.Config.Environment, 200), Kind: key.Kind, ID: key.Path(),
+		Source: key.Source, Alerts: []subjects.AlertJSON{}, Events: r.eventsOf(key), ExitCode: r.exitCode(key)}
+	row, here := r.record(key, f.Snapshot)
+	var last backend.Entity
+	if here {
+		last = r.state.Entity(key)
+	} else if past, ok := r.board.Past(key); ok {
+		last = past.Entity
+	}
+	if d.Gone = !here && len(r.couldKnow(key.Source)) == 0; row == nil && last != nil {
+		var err error
+		if row, err = views.JSON(last); err != nil {
+			return nil, err
+		}
+	}
+	d.Subject = row
+	for _, a := range r.board.Alerts {
+		if names(a, key) {
+			d.Alerts = append(d.Alerts, subjects.NewAlertJSON(a))
+		}
+	}
+	return d, nil
+}
+
+// names reports whether an alert is the one with the key, or is about the subject, about a part of it, or of that source.
+func names(a *alerts.Alert, key backend.Key) bool {
+	if views.AlertKey(a) == key || key.Kind == backend.KindSource && a.Source == key.Source {
+		return true
+	}
+	for i := range a.Subjects {
+		k := a.Subjects[i].Key
+		if a.About(i, key) || !k.Parent.IsZero() && k.Parent == key.ID && k.Source == key.Source && key.Parent.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// exitCode is that of check for one subject: 3 where nothing fires for it and its source does not tell how it is.
+func (r *reading) exitCode(key backend.Key) int {
+	worst := alerts.ExitOK
+	for _, a := range r.board.Alerts {
+		if names(a, key) && a.Counts() {
+			worst = max(worst, a.Severity.Rank())
+		}
+	}
+	h := r.state.Source(key.Source)
+	if worst > 0 || h == nil || h.Status == fleet.StatusAbsent {
+		return worst
+	}
+	e := r.state.Entity(key)
+	_, doubted := r.board.Doubted(key.Source)
+	if doubted || h.Blurred() || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || e != nil && e.EntityMeta().Stale {
+		return alerts.ExitUnknown
+	}
+	return alerts.ExitOK
 }
 
 // anySubject lists the nouns of all kinds, and more: "workspace, session or alert".
@@ -53,52 +225,6 @@ func paragraph(format string, args ...any) string {
 	return strings.Join(kit.Wrap(fmt.Sprintf(format, args...), 79), "\n")
 }
 
-// why prints what is known of one thing, and what the runbook makes of it.
-func (p *Program) why(r *reading, id backend.ID) error {
-	f := r.frame()
-	f.Theme = p.theme()
-	var key backend.Key
-	if a := alertWith(r.board, id.Raw()); a != nil {
-		key = views.AlertKey(a)
-	} else {
-		var err error
-		if key, err = subjectOf(r, id); err != nil {
-			return err
-		}
-	}
-	page, ok := subjects.PageOf(key, f)
-	if ok && page.Incident != "" {
-		d := r.diagnosis(page.Question)
-		f.Diagnoses[page.Question] = &d
-	}
-	about := func(f *views.Frame) (*kit.Doc, []backend.Key) { return subjects.Doc(key, f) }
-	if err := p.writeDoc(subjects.Title(key, f), about, f); err != nil {
-		return err
-	}
-	if ok {
-		if err := p.writeDoc(page.Title(f), page.Doc, f); err != nil {
-			return err
-		}
-	}
-	return p.incomplete(r.state)
-}
-
-// subjectOf is the one thing that an id on the command line means.
-func subjectOf(r *reading, id backend.ID) (backend.Key, error) {
-	keys := runbook.SubjectsOf(r.state, r.board, id)
-	if len(keys) == 1 {
-		return keys[0], nil
-	}
-	var all []string
-	for _, k := range keys[:min(len(keys), 5)] {
-		all = append(all, fmt.Sprintf("%s %s on %s", k.Kind.Spec().Name, k.Path().Safe(), k.Source))
-	}
-	if more := len(keys) - len(all); more > 0 {
-		all = append(all, fmt.Sprintf("%d more", more))
-	}
-	return backend.Key{}, usage("%d things have the id or name %s: %s. Give the whole id of one.", len(keys), id.Safe(), strings.Join(all, "; "))
-}
-
 // theme is what the standard output can draw.
 func (p *Program) theme() *theme.Theme {
 	if !p.Output.Terminal {
@@ -111,6 +237,6 @@ func (p *Program) theme() *theme.Theme {
 func (p *Program) writeDoc(title string, write func(*views.Frame) (*kit.Doc, []backend.Key), f *views.Frame) error {
 	doc, _ := write(f)
 	o := text.TableOptions{Width: p.width(), Theme: f.Theme}
-	o.Colour = p.Output.Terminal && p.Getenv("NO_COLOR") == "" && p.Output.Colours != theme.NoColours
+	o.Colour = p.coloured()
 	return unwrittenIf(text.WriteDoc(p.Stdout, title, doc, o))
 }

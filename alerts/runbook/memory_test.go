@@ -36,11 +36,6 @@ func TestADiagnosisRemembersASessionThatClosed(t *testing.T) {
 	if d.Ending != EndClosed || !strings.Contains(d.Conclusion.String(), "session s1 ended 40s ago") || !strings.Contains(d.Conclusion.String(), "destroyOnClose") {
 		t.Errorf("%s: %s", d.Ending, d.Conclusion)
 	}
-	for _, id := range []string{"s1/box", "s1"} {
-		if got := SubjectsOf(c.State, c.Board, backend.MustID(id)); len(got) != 1 || got[0].Source != "helix-eu" {
-			t.Errorf("%s is %v", id, got)
-		}
-	}
 	if d := (Case{State: c.State, Board: c.Board, Subject: sessionKey("s1")}).Diagnose("2"); d.Ending != EndClosed {
 		t.Errorf("asked about the session: %s", d.Conclusion)
 	}

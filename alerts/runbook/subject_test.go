@@ -2,25 +2,10 @@ package runbook
 
 import (
 	"testing"
-	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 )
-
-func TestSubjectOf(t *testing.T) {
-	d := dir("/tmp/helix-ws-a", time.Hour, nil)
-	st := world{sessions: []*backend.Session{session("s1", true)}, workspaces: []*backend.Workspace{healthy("s1", "box")}, hosts: []*backend.Host{host()}, tmpdirs: []*backend.Tmpdir{d},
-		sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Name = backend.Text("web-eval-12") })}}.state()
-	for id, want := range map[string]backend.Key{
-		"s1": sessionKey("s1"), "s1/box": wsKey("s1", "box"), "b": sbKey("b"), "web-eval-12": sbKey("b"), "/tmp/helix-ws-a": d.Key, "build-3": hostKey(),
-		"docker": {Kind: backend.KindSource, Source: "docker", ID: backend.MustID("docker")}, "gone": {Kind: backend.KindSession, ID: backend.MustID("gone")},
-	} {
-		if got := SubjectsOf(st, nil, backend.MustID(id)); len(got) != 1 || got[0] != want {
-			t.Errorf("%s is %v, want %v", id, got, want)
-		}
-	}
-}
 
 func TestSubjectOfAlert(t *testing.T) {
 	one := &alerts.Alert{Source: "helix-eu", SubjectCount: 1, Subjects: []alerts.Subject{{Key: wsKey("s1", "box")}}}

@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"iter"
+	"slices"
 
 	"sandglass/backend"
 	"sandglass/views"
@@ -39,6 +40,8 @@ type Listing struct {
 	DefaultSort string
 	// Each walks the rows in their natural order.
 	Each func(*views.Snapshot) iter.Seq[Record]
+	// Sorted walks the rows by a column, those that lack its value last.
+	Sorted func(s *views.Snapshot, column int, descending bool) iter.Seq[Record]
 }
 
 // Heads are the columns of the set without their rows' type.
@@ -53,15 +56,45 @@ func (s *Set[R]) Heads() []Head {
 
 // Listing erases the rows' type.
 func (s *Set[R]) Listing() Listing {
-	return Listing{Kind: s.Kind, Heads: s.Heads(), DefaultSort: s.DefaultSort, Each: func(ctx *views.Snapshot) iter.Seq[Record] {
+	walk := func(rows iter.Seq[R], ctx *views.Snapshot) iter.Seq[Record] {
 		return func(yield func(Record) bool) {
 			cur := s.NewCursor(ctx)
-			for r := range s.All(ctx) {
+			for r := range rows {
 				cur.Row = r
 				if !yield(cur) {
 					return
 				}
 			}
 		}
-	}}
+	}
+	return Listing{Kind: s.Kind, Heads: s.Heads(), DefaultSort: s.DefaultSort,
+		Each: func(ctx *views.Snapshot) iter.Seq[Record] { return walk(s.All(ctx), ctx) },
+		Sorted: func(ctx *views.Snapshot, column int, descending bool) iter.Seq[Record] {
+			return walk(slices.Values(s.sorted(ctx, column, descending)), ctx)
+		}}
+}
+
+func (s *Set[R]) sorted(ctx *views.Snapshot, column int, descending bool) []R {
+	type keyed struct {
+		key SortKey
+		row R
+	}
+	var all []keyed
+	cur := s.NewCursor(ctx)
+	for r := range s.All(ctx) {
+		cur.Row = r
+		all = append(all, keyed{cur.SortKey(column), r})
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		if c := a.key.Compare(b.key); descending && a.key.Unknown == b.key.Unknown {
+			return -c
+		} else {
+			return c
+		}
+	})
+	rows := make([]R, len(all))
+	for i := range all {
+		rows[i] = all[i].row
+	}
+	return rows
 }

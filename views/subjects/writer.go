@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
@@ -45,7 +46,11 @@ func write[T any](w *writer, thing *T, f func(*T)) bool {
 
 func (w *writer) gone(key backend.Key) {
 	w.Blank()
-	w.Line(kit.Span{Tone: theme.Strong, Text: "It is no longer there"})
+	if h := w.f.State.Source(key.Source); h != nil && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
+		w.Line(kit.Span{Tone: theme.Strong, Text: "Its present state is unknown: source " + h.Key.Source + " is " + string(h.Status)})
+	} else {
+		w.Line(kit.Span{Tone: theme.Strong, Text: "It is no longer there"})
+	}
 	for _, g := range w.f.State.Delta.Gone {
 		if g.Key == key {
 			w.Field("", kit.Span{Tone: theme.Normal, Text: g.Why.String()})

@@ -161,7 +161,7 @@ func TestOptionalPartsOfTheDocument(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := text.WriteCheck(&out, doc); err != nil {
+	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1 of them silenced", "acknowledged by ana: on it", "silenced by bo until 2026-11-21T13:00:00Z: deploy", "runbook 7",
@@ -196,7 +196,7 @@ func TestCheckFoldsWhatAnOutageExplains(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		doc := text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list}, noon)
-		if err := text.WriteCheck(&out, doc); err != nil {
+		if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return doc, out.String()
@@ -271,7 +271,7 @@ func TestCheckNamesSessionsThatCannotBeRead(t *testing.T) {
 	st := state(fleet.StatusOK)
 	st.Sources[0].Asked, st.Sources[0].Unread = 40, []backend.Unread{{Kind: backend.ErrTimeout, Sessions: 2, Example: backend.Text("s-1: no answer")}, {Kind: backend.ErrAbsent, Sessions: 1, Example: backend.Text("s-7: a 404")}}
 	var out bytes.Buffer
-	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon)); err != nil {
+	if err := text.WriteCheck(&out, text.MakeCheck("test", st, &alerts.Board{}, noon), text.TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "\n            2 sessions did not answer in time (timeout), for example s-1: no answer; 1 session answered a 404 that is not the documented one, for example s-7: a 404\n"; !strings.Contains(out.String(), want) {
@@ -285,7 +285,7 @@ func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
 	st.Sources[0].Undated = backend.Text("31 matching lines without a time: not counted")
 	doc := text.MakeCheck("test", st, &alerts.Board{}, noon)
 	var out bytes.Buffer
-	if err := text.WriteCheck(&out, doc); err != nil {
+	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1 source with log lines that could not be dated", "\n            31 matching lines without a time: not counted\n"} {

@@ -12,13 +12,15 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/subjects"
+	"sandglass/views/theme"
 )
 
 // shownSubjects is how many subjects the text form lists per alert.
 const shownSubjects = 5
 
 // WriteCheck prints the document for people: the verdict first, then the alerts, the worst first, then the sources.
-func WriteCheck(w io.Writer, c *Check) error {
+// On a terminal the words that say how bad it is are coloured.
+func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 	var b strings.Builder
 	stand, behind := folded(c.Alerts)
 	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c, stand, behind))
@@ -58,7 +60,7 @@ func WriteCheck(w io.Writer, c *Check) error {
 		}
 	}
 	writeNotWatched(&b, c.notWatched)
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, o.coloured(b.String()))
 	return err
 }
 
@@ -108,6 +110,29 @@ func writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// tones are the colours of the words that lines of a verdict begin with.
+var tones = map[string]theme.Tone{"OK": theme.Good, "WARNING": theme.Warn, "CRITICAL": theme.Bad, "UNKNOWN": theme.Warn, "critical": theme.Bad, "warning": theme.Warn,
+	"info": theme.Dim, "ok": theme.Good, "degraded": theme.Warn, "down": theme.Bad, "absent": theme.Dim, "starting": theme.Dim}
+
+// coloured colours the word that a line begins with, where it says how bad something is.
+func (o TableOptions) coloured(s string) string {
+	if !o.Colour || o.Theme == nil {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		text := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(text)]
+		end := strings.IndexAny(text, " :\n")
+		tone, known := tones[text[:max(end, 0)]]
+		if known && (indent == "" || indent == "  ") {
+			line = indent + o.open(tone) + text[:end] + theme.Reset + text[end:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // folded parts the alerts that have lines of their own from those that an outage among these explains, by its id. What

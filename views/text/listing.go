@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/filter"
 	"sandglass/views/kit"
@@ -19,6 +20,9 @@ type TableOptions struct {
 	Width  int  // cells of the terminal; 0: not a terminal, nothing is cut or left out for room
 	Colour bool // without it no escape sequence at all is printed
 	Theme  *theme.Theme
+
+	Only     func(backend.Key) bool // nil: every row
+	Headless bool                   // without the header, and without a word where there is no row
 }
 
 // maxCell bounds the width of a column where there is no terminal to cut it.
@@ -56,6 +60,9 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 	var muted []bool
 	err := Matching(l, ctx, f, func(r subjects.Record) error {
 		cells := make([]subjects.Cell, len(cols))
+		if o.Only != nil && !o.Only(r.Key()) {
+			return nil
+		}
 		for i := range cols {
 			cells[i] = r.Cell(cols[i].index)
 			cols[i].width = max(cols[i].width, min(kit.Width(cells[i].Text.String()), maxCell))
@@ -65,6 +72,9 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 	})
 	if err != nil {
 		return err
+	}
+	if len(rows) == 0 && o.Headless {
+		return nil
 	}
 	if len(rows) == 0 {
 		what := "none"
@@ -76,7 +86,9 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 	}
 	shown := fit(cols, o.Width)
 	var b strings.Builder
-	line(&b, shown, o, func(i int) (string, theme.Tone) { return shown[i].Title, theme.Dim })
+	if !o.Headless {
+		line(&b, shown, o, func(i int) (string, theme.Tone) { return shown[i].Title, theme.Dim })
+	}
 	for n, cells := range rows {
 		line(&b, shown, o, func(i int) (string, theme.Tone) {
 			c := cells[slices.IndexFunc(cols, func(x tableColumn) bool { return x.index == shown[i].index })]

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+)
+
+func keyOf(kind backend.Kind, source, parent, id string) backend.Key {
+	k := backend.Key{Kind: kind, Source: source, ID: backend.MustID(id)}
+	if parent != "" {
+		k.Parent = backend.MustID(parent)
+	}
+	return k
+}
+
+// idWorld has a session on two sources, executions of the same id, a reference beside its workspace, and long hashes.
+func idWorld() *reading {
+	meta := func(kind backend.Kind, source, parent, id string) backend.Meta {
+		return backend.Meta{Key: keyOf(kind, source, parent, id)}
+	}
+	hash := strings.Repeat("0123456789abcdef", 4)
+	st := &fleet.State{
+		Sessions: fleet.NewTable(&backend.Session{Meta: meta(backend.KindSession, "eu", "", "s-17")}, &backend.Session{Meta: meta(backend.KindSession, "us", "", "s-17")},
+			&backend.Session{Meta: meta(backend.KindSession, "us", "", "s-1904")}),
+		Workspaces: fleet.NewTable(&backend.Workspace{Meta: meta(backend.KindWorkspace, "us", "s-1904", "repo")}),
+		Refs:       fleet.NewTable(&backend.Ref{Meta: meta(backend.KindRef, "us", "s-1904", "repo")}),
+		Executions: fleet.NewTable(&backend.Execution{Meta: meta(backend.KindExecution, "us", "b1", "e1")}, &backend.Execution{Meta: meta(backend.KindExecution, "us", "b2", "e1")},
+			&backend.Execution{Meta: meta(backend.KindExecution, "us", "b2", "e2")}),
+		Jobs: fleet.NewTable(&backend.Job{Meta: meta(backend.KindJob, "us", "s-1904", "job_1"), Work: backend.Work{Within: backend.KindSession}}),
+		Sandboxes: fleet.NewTable(&backend.Sandbox{Meta: meta(backend.KindSandbox, "docker", "", hash), Name: backend.Text("web-eval-12")},
+			&backend.Sandbox{Meta: meta(backend.KindSandbox, "docker", "", hash[:20]+strings.Repeat("f", 44)), Name: backend.Text("web-eval-13")}),
+		Sources: []*fleet.SourceHealth{{Key: keyOf(backend.KindSource, "eu", "", "eu"), Kind: "helix", Status: fleet.StatusOK},
+			{Key: keyOf(backend.KindSource, "us", "", "us"), Kind: "helix", Status: fleet.StatusOK},
+			{Key: keyOf(backend.KindSource, "docker", "", "docker"), Kind: "docker", Status: fleet.StatusOK},
+			{Key: keyOf(backend.KindSource, "metrics", "", "metrics"), Kind: "prometheus", Status: fleet.StatusDown}},
+	}
+	board := &alerts.Board{Alerts: []*alerts.Alert{{ID: "71b505eaf6", Rule: "failed-too-long", Source: "us"}, {ID: "71c0000000", Rule: "source-down", Source: "eu"}}}
+	gone := backend.Event{Kind: backend.EventPlatform, At: time.Unix(0, 0), Name: "die", Source: "docker", Subject: keyOf(backend.KindSandbox, "docker", "", "dead-box"), Text: backend.Text("it died")}
+	over := backend.Event{Kind: backend.EventTransition, At: time.Unix(0, 0), Name: "resolved", Source: "us", Alert: "99aa00bb11", Text: backend.Text("failed-too-long resolved")}
+	return &reading{state: st, board: board, events: []backend.Event{gone, over}}
+}
+
+// TestFind: whole ids first, then names, then any part that only one subject has; what is gone comes last.
+func TestFind(t *testing.T) {
+	r := idWorld()
+	repo, web := keyOf(backend.KindWorkspace, "us", "s-1904", "repo"), r.state.Sandboxes.Entity(0).EntityMeta().Key
+	for text, want := range map[string]backend.Key{
+		"s-1904": keyOf(backend.KindSession, "us", "", "s-1904"), "190": keyOf(backend.KindSession, "us", "", "s-1904"),
+		"s-1904/repo": repo, "repo": repo, "04/rep": repo, "web-eval-12": web, "/web-eval-12": web, "val-12": web, web.ID.Raw(): web, web.ID.Raw()[:21]: web,
+		"b1/e1": keyOf(backend.KindExecution, "us", "b1", "e1"), "e2": keyOf(backend.KindExecution, "us", "b2", "e2"),
+		"job_1": keyOf(backend.KindJob, "us", "s-1904", "job_1"), "s-1904/job_1": keyOf(backend.KindJob, "us", "s-1904", "job_1"), "docker": keyOf(backend.KindSource, "docker", "", "docker"), "71b": keyOf(views.KindAlert, "us", "", "71b505eaf6"),
+		"dead-box": keyOf(backend.KindSandbox, "docker", "", "dead-box"), "99aa": keyOf(views.KindAlert, "us", "", "99aa00bb11"),
+	} {
+		if got, err := r.find(text, finding{}); err != nil || got != want {
+			t.Errorf("%s is %v, want %v, %v", text, got, want, err)
+		}
+	}
+	if got, err := r.find("s-17", finding{source: "us"}); err != nil || got.Source != "us" {
+		t.Errorf("s-17 of us is %v, %v", got, err)
+	}
+}
+
+// TestFindRefuses: what has no or several meanings is an error of the command line, what nobody can know now is not.
+func TestFindRefuses(t *testing.T) {
+	r := idWorld()
+	for _, x := range []struct {
+		id   string
+		f    finding
+		want []string
+	}{
+		{"s-17", finding{}, []string{`"s-17" means 2 subjects:`, "  session s-17 on eu", "  session s-17 on us"}},
+		{"e1", finding{}, []string{"2 subjects", "  execution b1/e1 on us", "  execution b2/e1 on us"}},
+		{"0123456789", finding{}, []string{"2 subjects", "  sandbox 0123456789abcdef01234 web-eval-12 on docker", "  sandbox 0123456789abcdef0123f web-eval-13 on docker"}},
+		{"71", finding{kind: "alert"}, []string{"2 subjects", "71b505eaf6", "71c0000000"}},
+		{"s-1905", finding{}, []string{`no id matches "s-1905"; the nearest:`, "  s-1904"}},
+		{"s-17", finding{source: "um"}, []string{`there is no source "um"; did you mean "us"? Known are eu, us, docker, metrics`}},
+		{"s-17", finding{kind: "sesion"}, []string{`--kind "sesion" is not known; did you mean "session"?`}},
+	} {
+		_, err := r.find(x.id, x.f)
+		var f *failure
+		if !errors.As(err, &f) || f.code != ExitUsage {
+			t.Errorf("%s: %v", x.id, err)
+			continue
+		}
+		said := f.what + "\n" + strings.Join(f.lines, "\n")
+		for _, w := range x.want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%s: no %q in\n%s", x.id, w, said)
+			}
+		}
+	}
+	r.state.Sources[0].Status, r.state.Sources[0].Error = fleet.StatusDown, backend.Text("connection refused")
+	_, err := r.find("s-1905", finding{})
+	var f *failure
+	if !errors.As(err, &f) || f.code != alerts.ExitUnknown || !strings.Contains(strings.Join(f.lines, "\n"), "source eu is down: connection refused") {
+		t.Errorf("with a source that is down: %v", err)
+	}
+	if _, err := r.find("s-1905", finding{source: "us"}); !errors.As(err, &f) || f.code != ExitUsage {
+		t.Errorf("of a source that was read: %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"slices"
+	"time"
+
+	"sandglass/app"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/filter"
+	"sandglass/views/subjects"
+	"sandglass/views/text"
+)
+
+// redraw bounds how often --watch prints.
+const redraw = time.Second
+
+// clearScreen puts the cursor at the top of an empty terminal.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// watchRows prints the rows now and as they change, until ctx ends.
+func (p *Program) watchRows(ctx context.Context, s shared, g getting, listings []subjects.Listing, filters []filter.Filter) error {
+	if g.format.word == "csv" || g.format.word == formatJSON || g.format.word == formatYAML {
+		return usage("--watch prints rows one after the other: use -o table, wide or jsonl")
+	}
+	return p.reading(ctx, s, g.oneShot, func(r *reading) error {
+		w := &rowWatch{p: p, seen: map[backend.Key]string{}, format: g.format, listings: listings, filters: filters}
+		if err := w.print(r); err != nil {
+			return err
+		}
+		stop := r.Start(ctx, false)
+		defer stop()
+		changed, unsubscribe := r.Alerts.Subscribe()
+		defer unsubscribe()
+		pause := time.NewTicker(redraw)
+		defer pause.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-changed:
+			}
+			if err := w.print(r.again()); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-pause.C:
+			}
+		}
+	})
+}
+
+// again is what is known now.
+func (r *reading) again() *reading {
+	next := *r
+	next.state, next.board = r.Alerts.Latest()
+	next.events, next.now = r.Events(), r.clock()
+	next.local = app.LocalRunbook(r.Rules, r.Config)
+	return &next
+}
+
+// rowWatch prints tables on a terminal, and elsewhere the rows that changed.
+type rowWatch struct {
+	p        *Program
+	seen     map[backend.Key]string // the row as it was printed last, without when it was read
+	format   *oneWord
+	listings []subjects.Listing
+	filters  []filter.Filter
+}
+
+func (w *rowWatch) print(r *reading) error {
+	ctx := views.NewSnapshot(r.now, r.state, r.board)
+	ctx.Events = slices.Clone(r.events)
+	slices.Reverse(ctx.Events)
+	if w.p.Output.Terminal && w.format.word != "jsonl" {
+		var b bytes.Buffer
+		screen := *w.p
+		screen.Stdout = &b
+		if err := screen.getTables(ctx, w.format.word == "wide", w.listings, w.filters); err != nil {
+			return unwritten(err)
+		}
+		return unwrittenIf(w.p.write(clearScreen + b.String()))
+	}
+	first := len(w.seen) == 0
+	for i, l := range w.listings {
+		changed := map[backend.Key]bool{}
+		for rec := range l.Each(ctx) {
+			row, err := rec.JSON()
+			if err != nil {
+				return err
+			}
+			k, now := rec.Key(), string(volatile.ReplaceAll(row, nil))
+			if w.seen[k] == now || !w.filters[i].Match(rec) {
+				continue
+			}
+			w.seen[k], changed[k] = now, true
+			if w.format.word == "jsonl" {
+				if err := w.p.write(string(row) + "\n"); err != nil {
+					return unwritten(err)
+				}
+			}
+		}
+		if w.format.word == "jsonl" || len(changed) == 0 && !first {
+			continue
+		}
+		o := text.TableOptions{Wide: w.format.word == "wide", Only: func(k backend.Key) bool { return changed[k] }, Headless: !first}
+		if err := text.WriteTable(w.p.Stdout, l, ctx, w.filters[i], o); err != nil {
+			return unwritten(err)
+		}
+	}
+	return nil
+}
+
+// volatile are the fields that change with each reading although the subject did not.
+var volatile = regexp.MustCompile(`"(?:read_at|first_seen|confirmed|at|last_ok_at|last_try_at|next_poll_at|age_seconds|p50_seconds|p95_seconds|requests_per_minute|bytes_per_minute|rev)":(?:"[^"]*"|[0-9.e+-]+|null),?`)
