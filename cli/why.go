@@ -53,7 +53,7 @@ type whyDoc struct {
 	Kind        backend.Kind         `json:"kind"`
 	ID          backend.ID           `json:"id"`
 	Source      string               `json:"source"`
-	Gone        bool                 `json:"gone"` // its source was read and does not show it
+	Gone        bool                 `json:"gone"`    // its source was read and does not show it
 	Subject     json.RawMessage      `json:"subject"` // as get prints it; of what is gone its last value, null where that is not known
 	Alerts      []subjects.AlertJSON `json:"alerts"`  // that name it
 	Runbook     string               `json:"runbook,omitempty"`

@@ -241,7 +241,7 @@ func TestCheckDetailsTheWorstOfManyAlerts(t *testing.T) {
 	}
 	print := func(n int) string {
 		var out bytes.Buffer
-		if err := text.WriteCheck(&out, text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list[:n]}, noon)); err != nil {
+		if err := text.WriteCheck(&out, text.MakeCheck("test", state(fleet.StatusOK), &alerts.Board{Alerts: list[:n]}, noon), text.TableOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
