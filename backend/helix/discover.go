@@ -37,6 +37,7 @@ type discovery struct {
 	listed   bool // the list route was read to its end at least once
 	listErr  error
 	onList   map[backend.ID]bool
+	bad      []error // entries of the list without a usable id
 }
 
 // static takes the fixed list from the configuration.
@@ -251,15 +252,15 @@ func (s *Source) readList(ctx, slice context.Context, r *backend.Reading) (done 
 	s.discovery.current, s.discovery.listed = nil, true
 	s.discovery.listNext = now.Add(s.deps.Interval * time.Duration((len(w.pages)+pagesPerPoll-1)/pagesPerPoll) * 9 / 10)
 	s.discovery.onList = make(map[backend.ID]bool, w.count)
-	whole := true
+	s.discovery.bad = nil
 	for _, p := range w.pages {
-		whole = whole && len(p.bad) == 0
+		s.discovery.bad = append(s.discovery.bad, p.bad...)
 		for _, l := range p.listed {
 			s.discovery.onList[l.id] = true
 		}
 	}
 	s.forgetPages(s.opt.ListURL, w)
-	return whole, nil
+	return len(s.discovery.bad) == 0, nil
 }
 
 // fold takes over what the pages say about sessions.

@@ -220,6 +220,22 @@ func TestUnreadSessionsAreCountedByKind(t *testing.T) {
 	}
 }
 
+// An entry of a list without a usable id is a session that cannot be read.
+func TestEntriesWithoutAnIDAreUnread(t *testing.T) {
+	for _, entry := range []string{`{"id":"s1","status":"running"}`, `{"sessionId":"x\udc00","status":"running"}`} {
+		rig, _, list := lossyServer(t, func(*Options, string) {})
+		list.set(0, strings.Replace(listOf(10), "[", "["+strings.Repeat(entry+",", 10), 1))
+		r := rig.poll()
+		if len(r.Unread) != 1 || r.Unread[0].Kind != backend.ErrInvalid || r.Unread[0].Sessions != 10 || r.Asked != 20 {
+			t.Errorf("%s: of %d: %+v", entry, r.Asked, r.Unread)
+		}
+		list.set(0, listOf(10))
+		if r = rig.poll(); len(r.Unread) != 0 {
+			t.Errorf("%s: then %+v", entry, r.Unread)
+		}
+	}
+}
+
 // A 404 that is not the documented one tells nothing of a session that may run; of one that its list calls over it says nothing new.
 func TestAnUndocumented404OfARunningSessionIsUnread(t *testing.T) {
 	for _, body := range []string{"", "<html>nginx 404</html>", `{"error":"Not Found"}`, `{"error":"unauthorized"}`} {

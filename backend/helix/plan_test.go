@@ -2,6 +2,7 @@ package helix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,16 @@ func TestPlan(t *testing.T) {
 	for _, x := range src.plan() {
 		order = append(order, x.id.Raw())
 	}
-	const want = "alert0 alert1 alert2 new0 alert3 look0 look1 new1 look2 look3 new2 new3 idle0 idle1 idle2 idle3 run0 run1 run2 run3"
+	const want = "alert0 alert1 alert2 new alert3 look0 look1 new look2 look3 new new idle0 idle1 idle2 idle3 run0 run1 run2 run3"
+	var fresh []string
+	for i, name := range order {
+		if strings.HasPrefix(name, "new") { // in an order of this process's own
+			fresh, order[i] = append(fresh, name), "new"
+		}
+	}
+	if slices.Sort(fresh); strings.Join(fresh, " ") != "new0 new1 new2 new3" {
+		t.Errorf("never asked: %v", fresh)
+	}
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -75,5 +85,24 @@ func TestEndIsToldOnceAndUndoneByTheNextSnapshot(t *testing.T) {
 	rig.clock.Add(5 * time.Minute)
 	if r := rig.poll(); workspace(r, "a/box") == nil {
 		t.Errorf("a runs again and shows no workspace: %s", problemsText(r))
+	}
+}
+
+// TestProcessesThatReadAPartReadEachSessionInTime: each has the time for a third of them, and knows nothing of the one before.
+func TestProcessesThatReadAPartReadEachSessionInTime(t *testing.T) {
+	read := map[string]bool{}
+	for range 40 {
+		src := build(t, backend.Deps{ID: "helix", Interval: 5 * time.Second, Now: (backendtest.NewClock(noon)).Now, Dial: noDial}, func(o *Options) {
+			o.URL = "http://h/{session}"
+			for i := range 30 {
+				o.Sessions = append(o.Sessions, fmt.Sprint("s", i))
+			}
+		})
+		for _, x := range src.plan()[:10] {
+			read[x.id.Raw()] = true
+		}
+	}
+	if len(read) != 30 {
+		t.Errorf("%d of 30 sessions were ever read", len(read))
 	}
 }

@@ -2,6 +2,7 @@ package helix
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -137,7 +138,7 @@ func (s *Source) plan() []*tracked {
 		return cmp.Or(cmp.Compare(a.class, b.class), a.due.Compare(b.due), a.t.id.Compare(b.t.id))
 	})
 	slices.SortFunc(rest, func(a, b dueSession) int { // a session that was never asked is due since the zero time
-		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), a.t.id.Compare(b.t.id))
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), cmp.Compare(s.turn(a.t), s.turn(b.t)), a.t.id.Compare(b.t.id))
 	})
 	out := make([]*tracked, 0, len(first)+len(rest))
 	for len(first)+len(rest) > 0 {
@@ -148,6 +149,15 @@ func (s *Source) plan() []*tracked {
 		}
 	}
 	return out
+}
+
+// turn shuffles sessions that were never asked: processes that have time for some of them only must not read the same ones
+// each time.
+func (s *Source) turn(t *tracked) uint64 {
+	if !t.asked.IsZero() {
+		return 0
+	}
+	return maphash.String(s.seed, t.id.Raw())
 }
 
 // waiting counts sessions that could be asked and never were.

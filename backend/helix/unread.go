@@ -47,10 +47,14 @@ func (c *unreadCount) fill(r *backend.Reading) {
 	slices.SortFunc(r.Unread, func(a, b backend.Unread) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-// countUnread counts the sessions of the per-session mode that cannot be read. A 404 that is not the documented one counts
+// countUnread counts the sessions of the per-session mode that cannot be read, entries of its list without a usable id among them. A 404 that is not the documented one counts
 // where the session may run: a list does not call it over, or its registry was read before. The caller holds the lock.
 func (s *Source) countUnread(r *backend.Reading) {
 	var c unreadCount
+	for _, err := range s.discovery.bad {
+		c.asked++
+		c.add(s, backend.ID{}, err)
+	}
 	for _, t := range s.sessions {
 		if t.answer != backend.AnswerNone {
 			c.asked++

@@ -107,6 +107,11 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 			why = doubt
 		}
 	}
+	if h.Unfinished && s.Status == "ok" {
+		if s.Status, why = "degraded", backend.Text("not all of it was read in time"); len(h.Notes) > 0 {
+			why = backend.Textf("%s: %s", why, backend.Join(h.Notes, "; "))
+		}
+	}
 	if !why.IsEmpty() {
 		s.Error = &why
 	}

@@ -1,0 +1,20 @@
+package subjects
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// A source of which a part was not read in time is not ok: a check that ends early says what it did not see.
+func TestASourceThatWasReadInPartIsNotOK(t *testing.T) {
+	h := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "h"}, Status: fleet.StatusOK, Unfinished: true,
+		Notes: []backend.Safe{backend.Text("394 of 600 sessions wait for their first reading")}}
+	s := NewSourceJSON(h, &alerts.Board{}, time.Time{})
+	if s.Status != "degraded" || s.Error == nil || s.Error.String() != "not all of it was read in time: 394 of 600 sessions wait for their first reading" {
+		t.Errorf("%s: %v", s.Status, s.Error)
+	}
+}
