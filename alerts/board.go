@@ -47,8 +47,8 @@ const (
 type Board struct {
 	Number uint64 // of the State it was concluded from
 	At     time.Time
-	// Alerts in the order of the home screen: firing before held before pending before ended, most severe first,
-	// then the larger by orders of magnitude, then the oldest. Alerts folded under a source's line follow that line's fold
+	// Alerts, the worst first: what ended last, then by severity, firing before held before pending, those of urgent rules,
+	// the larger, the oldest. Alerts folded under a source's line follow that line's fold
 	// count and are listed as well.
 	Alerts []*Alert
 	// Blind lists which rules cannot see where.

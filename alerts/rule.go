@@ -61,6 +61,8 @@ type Meta struct {
 	// Corroborate is the number of subjects with one cause from which suspicion becomes certainty for those whose
 	// verdict allows it; 0: never.
 	Corroborate int
+	// Urgent alerts come before others of their severity and state, however few subjects they have.
+	Urgent bool
 	// Folds says that a finding about a source explains why other alerts lack data: they fold under it.
 	Folds bool
 	// Inhibits says which alerts of other rules are parts of what this one reports.

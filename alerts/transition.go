@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ func (re *ruleEvaluation) reportEnded(groups map[groupID]*group) {
 func (ev *evaluation) finish() (*Board, []backend.Event) {
 	b := &Board{Number: ev.st.Number, At: plain(ev.st.Wall), Blind: ev.blind(), memory: ev.next, rules: ev.e.declared, state: ev.st, ended: ev.ended}
 	ev.annotate()
-	if ev.prev != nil && !ev.differs && ev.sameRules() {
+	if ev.prev != nil && ev.prev.rules != nil && !ev.differs && ev.sameRules() { // a loaded Board has another order
 		b.Alerts = ev.prev.Alerts
 		return b, ev.events
 	}
@@ -152,7 +153,15 @@ func (ev *evaluation) collect() []*Alert {
 			all = append(all, g.alert)
 		}
 	}
-	slices.SortFunc(all, compareAlerts)
+	urgent := func(a *Alert) int {
+		if m := ev.e.declared[a.Rule]; m != nil && m.Urgent {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(a, b *Alert) int {
+		return cmp.Or(compareStanding(a, b), cmp.Compare(urgent(b), urgent(a)), compareSize(a, b))
+	})
 	return all
 }
 
@@ -166,20 +175,27 @@ func (ev *evaluation) sameRules() bool {
 	return true
 }
 
-func compareAlerts(a, b *Alert) int {
-	return cmp.Or(
-		cmp.Compare(order(a.State), order(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-		cmp.Compare(b.magnitude(), a.magnitude()), a.Active.Compare(b.Active), a.onset().Compare(b.onset()), strings.Compare(a.ID, b.ID))
+func compareAlerts(a, b *Alert) int { return cmp.Or(compareStanding(a, b), compareSize(a, b)) }
+
+// compareStanding puts what is over last, then the most severe first, and of one severity what fires before what is held or
+// pending.
+func compareStanding(a, b *Alert) int {
+	return cmp.Or(cmp.Compare(over(a.State), over(b.State)), cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(order(a.State), order(b.State)))
 }
 
-// magnitude is the number of digits of how much an alert is about: subjects, and alerts that it explains. The exact
-// numbers would move lines at every poll.
+func compareSize(a, b *Alert) int {
+	return cmp.Or(cmp.Compare(b.magnitude(), a.magnitude()), a.Active.Compare(b.Active), a.onset().Compare(b.onset()), strings.Compare(a.ID, b.ID))
+}
+
+// magnitude grows with how much an alert is about: subjects, and alerts that it explains. From 10 on it goes in steps of
+// 40 %: the exact numbers would move lines at every poll.
 func (a *Alert) magnitude() int {
-	digits := 0
-	for n := a.SubjectCount + a.Inhibits; n > 0; n /= 10 {
-		digits++
+	const exact = 10
+	n := a.SubjectCount + a.Inhibits
+	if n < exact {
+		return n
 	}
-	return digits
+	return exact + bits.Len64(uint64(n)*uint64(n)) - bits.Len64(exact*exact)
 }
 
 // onset is by when it had begun. After a cold start it tells apart what became active in one moment.
@@ -188,6 +204,13 @@ func (a *Alert) onset() time.Time {
 		return a.Active
 	}
 	return a.Bounds.Latest
+}
+
+func over(s AlertState) int {
+	if s == StateEnded || s == StateResolved {
+		return 1
+	}
+	return 0
 }
 
 func order(s AlertState) int {

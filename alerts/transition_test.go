@@ -24,9 +24,9 @@ func TestWhatHurtsMostStandsFirst(t *testing.T) {
 	undated := firing("undated", SeverityCritical, 3, 20, 0)
 	undated.Bounds = Bounds{}
 	want := []*Alert{
-		storm, outage, firing("one, the oldest of less than ten", SeverityCritical, 1, 0, 0),
-		firing("9 for long", SeverityCritical, 9, 10, 5), firing("2 since then", SeverityCritical, 2, 20, 1), firing("9 since later", SeverityCritical, 9, 20, 2), undated,
-		firing("a warning of many", SeverityWarning, 5000, 0, 0), held, suspected,
+		storm, outage, firing("9 for long", SeverityCritical, 9, 10, 5), firing("9 since later", SeverityCritical, 9, 20, 2), undated,
+		firing("2 since then", SeverityCritical, 2, 20, 1), firing("one, the oldest", SeverityCritical, 1, 0, 0), held, suspected,
+		firing("a warning of many", SeverityWarning, 5000, 0, 0),
 	}
 	names := func(list []*Alert) string {
 		var out []string

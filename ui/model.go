@@ -219,6 +219,8 @@ func (m *Model) do(in keys.Intent) tea.Cmd {
 			x := &scope{viewer: &m.viewer, feed: m.feed, frame: &m.frame, screen: m.screen(), keymap: m.keymap, from: m.context(), acting: &m.acting}
 			if shows {
 				x.key = one.subject()
+			} else if c.where == onSubject || in.Action == keys.Runbook {
+				m.screen().Update(keys.Intent{}, &m.frame) // the cursor now stays on what this is about
 			}
 			return m.apply(nil, c.do(x, in))
 		}

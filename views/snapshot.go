@@ -21,6 +21,8 @@ type Snapshot struct {
 	past   map[backend.Key]*backend.Event // Events by key
 	shared map[backend.Key]*fleet.SharedStorage
 	twins  map[sameCause]string // source of each rule and cause; empty where several have it
+
+	grouped *outages
 }
 
 // NewSnapshot makes a Snapshot. A nil State or Board reads as an empty one.
@@ -39,7 +41,7 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	n := NewSnapshot(now, state, board)
 	n.Events = c.Events
 	if board == c.Board {
-		n.naming, n.twins = c.naming, c.twins
+		n.naming, n.twins, n.grouped = c.naming, c.twins, c.grouped
 	}
 	return n
 }

@@ -20,6 +20,7 @@ func leakDefaults() *LeakOptions {
 
 func (o *LeakOptions) build() (alerts.Rule, error) {
 	r := &possibleLeak{base: o.base("possible-leak", "", backend.InputRegistry, backend.InputRegistry)}
+	r.meta.Urgent = true
 	return r, nil
 }
 

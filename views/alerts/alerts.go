@@ -4,9 +4,9 @@ package alertsview
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"sandglass/alerts"
-	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -24,10 +24,11 @@ const (
 // New makes the screen.
 func New() views.Screen {
 	set := subjects.Alerts()
-	set.Rows = unfolded
+	set.Of = func(c *views.Snapshot) iter.Seq[*alerts.Alert] { return slices.Values(c.InOutages()) }
 	page := &prose{}
 	return browse.New(browse.Config[*alerts.Alert]{
-		Number: 1, Name: "Alerts", Set: set, Kind: views.KindAlert, Nothing: calm,
+		Number: 1, Name: "Alerts", Set: set, Kind: views.KindAlert, Nothing: calm, Gone: subjects.GoneAlert,
+		Under: func(c *views.Snapshot, a *alerts.Alert) bool { return c.Under(a) },
 		Pane: func(f *views.Frame, a *alerts.Alert, room browse.Room) *kit.Doc {
 			switch room {
 			case browse.Beside:
@@ -67,24 +68,6 @@ func (p *prose) beneath(f *views.Frame, a *alerts.Alert, w, h int) []string {
 		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, kit.Count(more+1, "more line: R ", "more lines: R ")).String())
 	}
 	return lines
-}
-
-// unfolded leaves out alerts that stand behind the line of their source or of an outage; that line counts and lists them.
-func unfolded(_ *fleet.State, b *alerts.Board) iter.Seq[*alerts.Alert] {
-	return func(yield func(*alerts.Alert) bool) {
-		listed := map[string]bool{}
-		for _, a := range b.Alerts {
-			listed[a.ID] = true
-		}
-		for _, a := range b.Alerts {
-			if listed[a.FoldedUnder] || listed[a.InhibitedBy] {
-				continue
-			}
-			if !yield(a) {
-				return
-			}
-		}
-	}
 }
 
 // mostBlind is how many of the rules that cannot see are named where nothing is wrong.

@@ -102,8 +102,12 @@ func (l *List[R]) left(w, h int, f *views.Frame) kit.Block {
 func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 	row, ok := l.Selected()
 	if !ok {
-		line := kit.NewLine(f.Theme, w).Put(theme.Dim, " the row under the cursor is gone; move the cursor").String()
-		return kit.NewBlock(w, h, []string{line})
+		doc := &kit.Doc{}
+		if l.cfg.Gone != nil {
+			doc = l.cfg.Gone(f, l.last, l.lost)
+		}
+		doc.Line(kit.Span{Tone: theme.Dim, Text: "The row under the cursor is gone: move the cursor."})
+		return kit.NewBlock(w, h, doc.Layout(f.Theme, w))
 	}
 	doc := l.cfg.Pane(f, row, room)
 	lines, more := doc.Fit(f.Theme, w, h)
@@ -192,6 +196,8 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 		line.Put(theme.Accent, "*")
 	case stale:
 		line.Put(theme.Warn, t.Mark(theme.MarkHeld))
+	case l.cfg.Under != nil && l.sort < 0 && !l.reverse && l.cfg.Under(l.cur.Snapshot(), r.Row):
+		line.Put(theme.Dim, "└")
 	}
 	for _, s := range slots {
 		line.PadTo(s.X)

@@ -42,6 +42,10 @@ type Config[R any] struct {
 	Strip func(f *views.Frame, w int) []string
 	// Pane describes the row under the cursor in the room there is; nil: no pane.
 	Pane func(f *views.Frame, row R, room Room) *kit.Doc
+	// Gone describes a row that left the table while the cursor was on it; nil: one sentence does.
+	Gone func(f *views.Frame, row R, at time.Time) *kit.Doc
+	// Under reports whether a row belongs to the one above it; nil: none does.
+	Under func(c *views.Snapshot, row R) bool
 	// Beneath fills the room below a short table that has its pane beside it, in at most h lines of w cells. nil: the
 	// room stays empty.
 	Beneath func(f *views.Frame, row R, w, h int) []string
@@ -64,7 +68,9 @@ type List[R any] struct {
 	number   uint64
 	board    *alerts.Board
 	filled   bool
-	settled  bool // the cursor stays on its row: the viewer used the screen, or every source has answered or failed
+	settled  bool // the cursor stays on its row: the viewer used the screen. Until then it is on the first one
+	last     R    // that the cursor was on
+	lost     time.Time
 	visible  []backend.Key
 	first    int   // place of the first visible row
 	shown    []int // columns that are on the screen, to go round with Sort
@@ -166,9 +172,13 @@ func (l *List[R]) sync(f *views.Frame) {
 		l.table.Apply(changes)
 	}
 	l.filled, l.number, l.board = true, f.State.Number, f.Board
-	if !l.settled { // at a start the first rows are whatever the fastest source lists
+	if !l.settled {
 		l.table.First()
-		l.settled = len(f.State.Sources) > 0 && !f.State.Starting()
+	}
+	if row, ok := l.Selected(); ok {
+		l.last, l.lost = row, time.Time{}
+	} else if l.lost.IsZero() {
+		l.lost = f.Now
 	}
 }
 

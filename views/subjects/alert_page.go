@@ -125,8 +125,8 @@ func (w *writer) evidence(a *alerts.Alert) {
 	}
 }
 
-// whole counts what the alert is about.
-func (w *writer) whole(a *alerts.Alert) {
+// scope counts what the alert is about.
+func scope(a *alerts.Alert) string {
 	s := kit.Number(a.SubjectCount) + " subjects"
 	if len(a.Subjects) > 0 {
 		s = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
@@ -140,7 +140,12 @@ func (w *writer) whole(a *alerts.Alert) {
 	if a.Tenants > 1 {
 		s += ", " + number(a.Tenants, "tenant")
 	}
-	spans := []kit.Span{normal(s)}
+	return s
+}
+
+// whole writes the scope.
+func (w *writer) whole(a *alerts.Alert) {
+	spans := []kit.Span{normal(scope(a))}
 	if a.Source != "" {
 		spans = append(spans, dim("  on "+a.Source))
 	}
@@ -333,4 +338,24 @@ func (alertKind) title(k backend.Key, f *views.Frame) string {
 
 func (alertKind) details(w *writer, k backend.Key) bool {
 	return write(w, views.FindAlert(w.f.Board, k), w.alert)
+}
+
+// GoneAlert says what became of an alert whose line left the table while the cursor was on it.
+func GoneAlert(f *views.Frame, a *alerts.Alert, at time.Time) *kit.Doc {
+	w := &writer{Doc: &kit.Doc{}, f: f}
+	ago := backend.Age(f.Now.Sub(at)) + " ago"
+	now := views.FindAlert(f.Board, views.AlertKey(a))
+	switch {
+	case now == nil && a.State == alerts.StateEnded:
+		w.Line(dim(f.Theme.Mark(theme.MarkIdle) + " ended " + ago + "  " + a.Rule))
+	case now == nil:
+		w.Line(dim(f.Theme.Mark(theme.MarkIdle) + " resolved " + ago + "  " + a.Rule))
+	case now.Hidden():
+		w.Line(dim(a.Rule + " is counted by another alert since " + ago))
+	default:
+		w.Line(dim(a.Rule + " is hidden by the filter"))
+	}
+	w.Field("cause", dim(a.Cause.String()))
+	w.Field("scope", dim(scope(a)))
+	return w.Doc
 }

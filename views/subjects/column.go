@@ -94,9 +94,9 @@ type Set[R any] struct {
 	Columns []Column[R]
 	// Rows walks the rows of a State and Board in their natural order.
 	Rows func(*fleet.State, *alerts.Board) iter.Seq[R]
-	// Past walks rows that come out of the past instead (Snapshot.Events); nil: Rows does.
-	Past func(*views.Snapshot) iter.Seq[R]
-	Key  func(R) backend.Key
+	// Of walks rows that need more than a State and Board: the past (Snapshot.Events), an order; nil: Rows does.
+	Of  func(*views.Snapshot) iter.Seq[R]
+	Key func(R) backend.Key
 	// Text is what a filter's bare word is searched in.
 	Text func(R) string
 	// Muted rows are dimmed: what is merely listed.
@@ -121,8 +121,8 @@ func (s *Set[R]) Column(name string) int {
 
 // All walks the rows of a moment in their natural order.
 func (s *Set[R]) All(c *views.Snapshot) iter.Seq[R] {
-	if s.Past != nil {
-		return s.Past(c)
+	if s.Of != nil {
+		return s.Of(c)
 	}
 	return s.Rows(c.State, c.Board)
 }

@@ -20,7 +20,7 @@ func Events() *Set[views.Event] {
 	return &Set[row]{
 		Kind: "events",
 		Rows: func(*fleet.State, *alerts.Board) iter.Seq[row] { return func(func(row) bool) {} },
-		Past: func(c *views.Snapshot) iter.Seq[row] { return views.EventRows(c.Events) },
+		Of:   func(c *views.Snapshot) iter.Seq[row] { return views.EventRows(c.Events) },
 		Key:  func(e row) backend.Key { return e.Key },
 		Text: func(e row) string {
 			return e.Text.String() + " " + e.Name + " " + string(e.Kind) + " " + e.Source + " " + subjectOf(e).String()
