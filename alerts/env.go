@@ -39,6 +39,8 @@ type Env struct {
 	former    map[string]*former   // by source, of the process before
 	left      map[backend.Key]bool // sessions of which past has workspaces
 	owner     searchCursor         // among the State's sessions
+	asked     backend.Key          // the session that was looked up last
+	answer    *backend.Session
 	// changed are the entities of a kind that changed since the Board before; all: they are not known, it may be any.
 	changed func(backend.Kind) (es []backend.Entity, all bool)
 }
@@ -148,10 +150,19 @@ type lastRead struct {
 // the order of their keys.
 func (e *Env) SessionOf(w *backend.Workspace) *backend.Session {
 	k, all := backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}, &e.State.Sessions
-	if i, ok := e.owner.find(all.Len(), func(i int) int { return all.At(i).Key.Compare(k) }); ok {
-		return all.At(i)
+	if e.asked == k {
+		return e.answer
 	}
-	return nil
+	e.asked, e.answer = k, nil
+	if i, ok := e.owner.find(all.Len(), func(i int) int {
+		if x := &all.At(i).Key; *x != k { // mostly the same
+			return x.Compare(k)
+		}
+		return 0
+	}); ok {
+		e.answer = all.At(i)
+	}
+	return e.answer
 }
 
 // HadWorkspaces reports whether workspaces of a session were read that left, as far as is remembered.

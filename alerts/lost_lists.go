@@ -106,7 +106,7 @@ func (ev *evaluation) list(h *fleet.SourceHealth) {
 	}
 	ev.next.ownLists[id] = true
 	age := ev.env.Now.Sub(was.At)
-	if known && was.kind() == listKinds[i].kind && age < lostFor {
+	if known && (!own || was.Lost > 0) && was.kind() == listKinds[i].kind && age < lostFor {
 		ran := len(was.Names)
 		if !was.whole() {
 			ran = was.Running

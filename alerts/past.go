@@ -101,19 +101,28 @@ func old(e backend.Entity, why backend.Safe) backend.Entity {
 
 // bounded drops what left too long ago, and the oldest of too many.
 func bounded(past map[backend.Key]Past, now time.Time) {
-	at := func(p Past) time.Time {
-		if p.Left.IsZero() {
-			return p.Entity.EntityMeta().ReadAt
-		}
-		return p.Left
+	type departure struct {
+		key backend.Key
+		at  time.Time
 	}
-	maps.DeleteFunc(past, func(_ backend.Key, p Past) bool { return now.Sub(at(p)) > pastSpan })
-	if len(past) <= maxPast {
+	all := make([]departure, 0, len(past))
+	for k, p := range past {
+		at := p.Left
+		if at.IsZero() {
+			at = p.Entity.EntityMeta().ReadAt
+		}
+		if now.Sub(at) > pastSpan {
+			delete(past, k)
+		} else {
+			all = append(all, departure{k, at})
+		}
+	}
+	if len(all) <= maxPast {
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(past), func(a, b backend.Key) int { return cmp.Or(at(past[a]).Compare(at(past[b])), a.Compare(b)) })
-	for _, k := range keys[:len(keys)-maxPast] {
-		delete(past, k)
+	slices.SortFunc(all, func(a, b departure) int { return cmp.Or(a.at.Compare(b.at), a.key.Compare(b.key)) })
+	for _, d := range all[:len(all)-maxPast] {
+		delete(past, d.key)
 	}
 }
 
