@@ -142,7 +142,7 @@ func (p *Program) writeRunbook(doc text.Runbook, before func() error, format *on
 // frame is what documents about single things are written from.
 func (r *reading) frame() *views.Frame {
 	c := views.NewSnapshot(r.now, r.state, r.board)
-	return &views.Frame{Snapshot: c, Theme: theme.New(theme.NoColours, theme.Unicode), Summary: views.Summarise(c),
+	return &views.Frame{Snapshot: c, Theme: theme.New(theme.NoColours, theme.Unicode), Printed: true, Summary: views.Summarise(c),
 		Diagnoses: map[views.Question]*runbook.Diagnosis{}, Local: r.local}
 }
 

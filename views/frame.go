@@ -26,6 +26,8 @@ type Frame struct {
 	Spin string
 	// Acting is what this viewer may do and does, as of the last message.
 	Acting Acting
+	// Printed says that the text goes to a command's output: it names no keys and no screens.
+	Printed bool
 	// Local is what the operators of this site add to the runbook, by rule, and by page where no rule is asked about.
 	Local map[string]runbook.Local
 }

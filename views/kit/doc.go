@@ -29,8 +29,9 @@ func Wrap(s string, w int) []string {
 // Doc is a text that is laid out when its width is known: headings, labelled values, paragraphs.
 type Doc struct {
 	parts []part
-	label int // widest label of the document
-	link  int // of the part that is added next
+	whole bool // lines may be wider than the document
+	label int  // widest label of the document
+	link  int  // of the part that is added next
 }
 
 type part struct {
@@ -169,6 +170,13 @@ func (d *Doc) Layout(t *theme.Theme, w int) []string {
 	return lines
 }
 
+// Print is Layout for a command's output: nothing is cut, so that a line of Line may be wider than w.
+func (d *Doc) Print(t *theme.Theme, w int) []string {
+	whole := *d
+	whole.whole = true
+	return whole.Layout(t, w)
+}
+
 // LayoutOn is Layout with the part that has the link n under the cursor; at is the line where that begins, -1 when no
 // part has that link.
 func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
@@ -190,8 +198,12 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) 
 	if d.label == 0 || w < 3*d.label {
 		indent = 1
 	}
-	begin := func() *Line {
-		l := NewLine(t, w)
+	begin := func(spans []Span) *Line {
+		n := w
+		if d.whole {
+			n = max(w, indent+spansWidth(spans)+1)
+		}
+		l := NewLine(t, n)
 		if onCursor {
 			return l.OnCursor().Put(theme.Accent, "›")
 		}
@@ -206,7 +218,7 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) 
 	case partBlank:
 		lines = append(lines, NewLine(t, w).String())
 	case partHead, partLine:
-		lines = append(lines, begin().PutSpans(p.spans...).String())
+		lines = append(lines, begin(p.spans).PutSpans(p.spans...).String())
 	case partRaw:
 		for _, l := range Wrap(p.spans[0].Text, w-4) {
 			lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
@@ -224,7 +236,7 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) 
 			wrapped = wrapped[:most]
 		}
 		for i, spans := range wrapped {
-			l := begin()
+			l := begin(spans)
 			if i == 0 && indent > 1 {
 				l.Put(theme.Dim, Cut(p.label, MaxLabel))
 			} else if i == 0 && p.label != "" {

@@ -173,3 +173,18 @@ func TestFitShortensForeignText(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintCutsNothing: a command's output has every word, also where a line or a word is wider than the page.
+func TestPrintCutsNothing(t *testing.T) {
+	word := strings.Repeat("x", 90)
+	d := &Doc{}
+	d.Line(Span{Text: "a line " + word})
+	d.Field("field", Span{Text: "some text and then " + word})
+	text := strings.Join(d.Print(theme.New(theme.NoColours, theme.Unicode), 40), "\n")
+	if strings.Contains(text, "…") || strings.Count(strings.Join(strings.Fields(text), ""), word) != 2 {
+		t.Error(text)
+	}
+	if cut := strings.Join(d.Layout(theme.New(theme.NoColours, theme.Unicode), 40), "\n"); !strings.Contains(cut, "…") {
+		t.Errorf("a screen is wider than 40 cells: %s", cut)
+	}
+}

@@ -108,6 +108,9 @@ func (w *writer) evidence(a *alerts.Alert) {
 		if e.Source != "" && e.Source != a.Source {
 			spans = append(spans, dim("  "+e.Source))
 		}
+		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now
+			spans = append(spans, kit.Span{Tone: theme.Warn, Text: "  measured " + backend.Age(w.f.Now.Sub(e.At)) + " ago"})
+		}
 		if len(e.Trend) > 1 {
 			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+backend.Age(e.TrendSpan)))
 		}
@@ -225,27 +228,39 @@ func (w *writer) next(a *alerts.Alert, d *runbook.Diagnosis, advised bool, how s
 	if w.headed && live {
 		w.offers(subjectsOf(a), d)
 	}
+	sources := "9 Sources"
+	if w.f.Printed {
+		sources, how = "sandglass get sources", ""
+	}
 	step := how
 	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
-		step = "9 Sources says what it answers and when it is tried next; " + how
+		step = both(sources+" says what it answers and when it is tried next", how)
 	}
 	switch a.State {
 	case alerts.StateHeld:
-		step = "see 9 Sources: it is not known whether this still holds"
+		step = "see " + sources + ": it is not known whether this still holds"
 	case alerts.StateEnded, alerts.StateResolved:
 		step = "nothing: its subjects are no more"
 	case alerts.StatePending:
-		step = "wait for what decides; " + how
+		step = both("wait for what decides", how)
 	case alerts.StateFiring:
 	}
 	if a.State == alerts.StateFiring && w.hasPage(a) {
 		w.reading(a.Runbook, step)
-	} else {
+	} else if step != "" {
 		w.Field("next", normal(step))
 	}
 	if !advised {
 		w.Keep(keepNext) // an alert with a diagnosis says what to do above
 	}
+}
+
+// both joins two steps, either of which may be empty.
+func both(first, then string) string {
+	if first == "" || then == "" {
+		return first + then
+	}
+	return first + "; " + then
 }
 
 func (w *writer) folded(a *alerts.Alert) {

@@ -99,6 +99,9 @@ func subjectsOf(a *alerts.Alert) []backend.Key {
 
 // reading says which page of the runbook is about it; how is what else there is to look at.
 func (w *writer) reading(incident, how string) {
+	if w.f.Printed {
+		return // the page itself follows
+	}
 	spans := []kit.Span{{Tone: theme.Accent, Text: "R"}, normal(" " + pageName(incident))}
 	if page, ok := runbook.Incident(incident); ok {
 		spans = append(spans, dim(", "+strings.ToLower(page.Title.String())))

@@ -46,7 +46,10 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		return part, true
 	}
 	incident, why := kindOf(key.Kind).page(key, f)
-	why = "no alert names it; this page because " + why + "; [ and ] turn to others"
+	why = "no alert names it; this page because " + why
+	if !f.Printed {
+		why += "; [ and ] turn to others"
+	}
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
 }
 

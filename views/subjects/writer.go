@@ -56,7 +56,9 @@ func (w *writer) gone(key backend.Key) {
 			w.Field("", kit.Span{Tone: theme.Normal, Text: g.Why.String()})
 		}
 	}
-	w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
+	if !w.f.Printed {
+		w.Field("", kit.Span{Tone: theme.Dim, Text: "esc goes back to the table"})
+	}
 	if p, ok := w.f.Board.Past(key); ok {
 		w.Blank()
 		w.lastRead(p)

@@ -321,7 +321,7 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	}
 	for _, e := range a.Evidence {
 		fmt.Fprintf(b, "  - %s", e.Text)
-		if a.State == alerts.StateHeld && strings.HasSuffix(e.Unit, "/s") && !e.At.IsZero() { // a rate of then, not of now
+		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now
 			fmt.Fprintf(b, ", measured at %s", e.At.UTC().Format("15:04:05Z"))
 		}
 		if !e.Source.IsEmpty() {

@@ -45,7 +45,7 @@ func WritePage(w io.Writer, p Runbook, width int, below bool) error {
 func WriteDoc(w io.Writer, title string, doc *kit.Doc, o TableOptions) error {
 	var b strings.Builder
 	b.WriteString(title + "\n" + strings.Repeat("─", min(kit.Width(title), o.Width)) + "\n")
-	for _, l := range doc.Layout(o.Theme, o.Width) {
+	for _, l := range doc.Print(o.Theme, o.Width) {
 		if !o.Colour {
 			l = ansi.Strip(l)
 		}
