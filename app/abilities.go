@@ -6,14 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"sandglass/actions"
 	"sandglass/actions/operator"
-	tmpdiract "sandglass/actions/tmpdir"
 	"sandglass/backend"
-	"sandglass/backend/hostfs"
 	"sandglass/config"
 )
 
@@ -117,7 +114,7 @@ func (x *sites) abilities(s Source, verbs []*operator.Verb) ([]actions.Ability, 
 	allowed := allowedVerbs(s)
 	var parts map[actions.Verb]actions.Part
 	var missing map[actions.Verb]backend.Safe
-	distrusted := x.distrust(s)
+	distrusted := x.distrust(x.config)
 	if len(allowed) > 0 && !x.readOnly && distrusted.IsEmpty() {
 		var err error
 		if parts, missing, err = kind.Build(x.site(s)); err != nil {
@@ -128,15 +125,16 @@ func (x *sites) abilities(s Source, verbs []*operator.Verb) ([]actions.Ability, 
 	for _, spec := range kind.Specs {
 		able := actions.Ability{Source: s.Config.ID, SourceKind: s.Config.Kind, Spec: spec}
 		part, built := parts[spec.Verb]
+		unsafe := x.unsafe(s, spec.Verb, distrusted)
 		switch {
-		case built:
+		case built && unsafe.IsEmpty():
 			able.Part = part
 		case !slices.Contains(allowed, spec.Verb) && x.config.Local:
 			able.Denied = backend.Textf("it is not allowed here: add %s", howToAllow(spec))
 		case !slices.Contains(allowed, spec.Verb):
 			able.Denied = backend.Textf("the configuration does not allow it: add %q to actions of the source %s", string(spec.Verb), backend.Clean(s.Config.ID, 80))
-		case !distrusted.IsEmpty():
-			able.Denied = distrusted
+		case !unsafe.IsEmpty():
+			able.Denied = unsafe
 		case !missing[spec.Verb].IsEmpty():
 			able.Denied = missing[spec.Verb]
 		default:
@@ -155,26 +153,22 @@ func howToAllow(spec actions.Spec) string {
 	return "--allow " + string(spec.Verb)
 }
 
-// distrust says why the superuser does not remove files by a configuration: somebody else, who called sudo excepted,
-// could have written it, and would decide what root removes.
-func (x *sites) distrust(s Source) backend.Safe {
-	if s.Config.Kind != tmpdiract.Kind().Name || os.Geteuid() != 0 || x.config.File == "" {
-		return backend.Safe{}
+// unsafe says why a verb of a source is not done by this configuration, although it allows it.
+func (x *sites) unsafe(s Source, verb actions.Verb, distrusted backend.Safe) backend.Safe {
+	credential, host := any(s.Config.ActionOptions), s.Config.ActsInPlain()
+	if a := x.config.Action(string(verb)); a != nil && a.ActCredential() != "" {
+		credential, host = a.Options, a.ActsInPlain()
 	}
-	f, err := hostfs.TrustedPath(x.config.File, x.callerOfSudo()...)
-	if err != nil {
-		return backend.Clean("as root nothing is removed by a configuration that others can write: "+err.Error(), 500)
+	switch {
+	case !distrusted.IsEmpty():
+		return distrusted
+	case host != "":
+		return inPlain(s.Config.ID, "acting", host)
 	}
-	_ = f.Close() // opened for reading
+	if name := config.UnsetActing(credential, x.Getenv); name != "" {
+		return backend.Textf("the environment variable %s of the acting credential is not set", backend.Clean(name, 80))
+	}
 	return backend.Safe{}
-}
-
-// callerOfSudo is the user that called sudo for this process, if one did: root is theirs, so their files are trusted.
-func (m *Machine) callerOfSudo() []uint32 {
-	if id, err := strconv.ParseUint(m.Getenv("SUDO_UID"), 10, 32); err == nil && os.Geteuid() == 0 {
-		return []uint32{uint32(id)}
-	}
-	return nil
 }
 
 func allowedVerbs(s Source) []actions.Verb {

@@ -267,7 +267,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		if err := x.operator.Keep(plan); err != nil {
 			return refused(err)
 		}
-		doc.Next = p.nextLine(s, a, plan)
+		doc.Next = p.nextLine(s, a, x, plan)
 	}
 	return p.printed(doc, a.format)
 }
@@ -305,7 +305,7 @@ func (p *Program) printed(doc *text.Plan, format *oneWord) error {
 }
 
 // nextLine is the command line that carries the plan out.
-func (p *Program) nextLine(s shared, a *acting, plan *actions.Plan) []string {
+func (p *Program) nextLine(s shared, a *acting, x *actingStation, plan *actions.Plan) []string {
 	argv := append([]string{"sandglass"}, a.words...)
 	for _, f := range []struct{ name, value string }{{"--config", s.config}, {"--state-dir", s.stateDir},
 		{"--allow", strings.Join(s.permit.Verbs, ",")}, {"--session-lifetime", (*lasting)(&s.permit.SessionLifetime).String()},
@@ -314,7 +314,25 @@ func (p *Program) nextLine(s shared, a *acting, plan *actions.Plan) []string {
 			argv = append(argv, f.name, f.value)
 		}
 	}
-	return append(argv, "--reason", plan.Reason.String()) // an empty one is refused: somebody has to write it
+	reason := plan.Reason.String()
+	if reason == "" {
+		reason = occasion(x, plan)
+	}
+	return append(argv, "--reason", reason)
+}
+
+// occasion is the reason of a plan for which none was given, so that its command line can be pasted: the alert about its
+// targets, where there is one.
+func occasion(x *actingStation, plan *actions.Plan) string {
+	_, board := x.Alerts.Latest() // of the reading that the plan was made from
+	for _, a := range board.Alerts {
+		for i := range a.Subjects {
+			if slices.ContainsFunc(plan.Targets, func(t actions.Target) bool { return a.About(i, t.Key) }) {
+				return "alert " + a.Rule + " " + a.ID
+			}
+		}
+	}
+	return "no reason given"
 }
 
 func (p *Program) optionalReason(given string) (backend.Safe, error) {

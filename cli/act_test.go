@@ -36,6 +36,7 @@ func TestPlanThenYes(t *testing.T) {
 		}
 		digest := m[1]
 		s.run(64, "--reason is missing", "reset", "--yes-plan", digest)
+		s.run(0, `--reason 'no reason given'\n|--reason 'alert [a-z-]+ [0-9a-f]+'\n`, "reset", "s1/w2") // can be pasted as it is
 		s.run(64, "--yes-plan is empty", "reset", "s1/w1", "--yes-plan", "", "--reason", "x") // exit code 0 would pass for done
 		s.run(64, "takes no selector", "reset", "s1/w2", "--yes-plan", digest, "--reason", "x")
 		s.run(4, "is to reset on a, which is not what this command does", "destroy", "--yes-plan", digest, "--reason", "x")
@@ -50,6 +51,20 @@ func TestPlanThenYes(t *testing.T) {
 		if first, last := recs[0], recs[len(recs)-1]; first.Phase != audit.PhaseIntent || first.Reason.String() != "new bucket" || first.Digest != digest ||
 			last.Phase != audit.PhaseDone || last.Result != audit.ResultVerified {
 			t.Errorf("the journal begins with %+v and ends with %+v", first, last)
+		}
+	})
+}
+
+// TestNothingIsDoneByAConfigurationOfOthers: it is read with a warning, and refused for actions.
+func TestNothingIsDoneByAConfigurationOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newActSite(t, actConfig, "w1")
+		if err := os.Chmod(s.file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s.run(4, `(?s)reset is not available here.*a: no action by a configuration that others can write: .*mode 0666`, "reset", "s1/w1", "--reason", "x")
+		if len(s.registry.did) > 0 {
+			t.Errorf("acted on %v", s.registry.did)
 		}
 	})
 }

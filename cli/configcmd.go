@@ -57,6 +57,10 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			if len(cfg.Sources) == 0 {
 				return noSources(p.clean(cfg.File))
 			}
+			unset := cfg.Unset(p.Getenv)
+			if len(unset) > 0 && !explain && !offline {
+				return unset
+			}
 			x, err := p.Open(app.StationOptions{Config: cfg, Stateless: true})
 			if err != nil {
 				return err
@@ -64,6 +68,12 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 			defer x.Close()
 			var b strings.Builder
 			p.writeHead(&b, cfg, *s)
+			for _, u := range unset {
+				fmt.Fprintf(&b, "Warning: %s\n", p.clean(u.Error()))
+			}
+			for _, w := range p.Warnings(cfg) {
+				fmt.Fprintf(&b, "Warning: %s\n", w)
+			}
 			p.warnOfSharedCredentials(&b, cfg)
 			if explain {
 				p.explain(&b, x)

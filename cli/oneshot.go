@@ -69,6 +69,12 @@ func (p *Program) open(s shared, o opening) (*app.Station, error) {
 	if len(c.Sources) == 0 && !o.sourceless {
 		return nil, noSources(p.clean(c.File))
 	}
+	if unset := c.Unset(p.Getenv); len(unset) > 0 && !o.sourceless {
+		return nil, unset
+	}
+	for _, w := range p.Warnings(c) {
+		p.notice("warning: %s", w)
+	}
 	if o.problem == nil {
 		o.problem = p.forgets
 	}

@@ -123,11 +123,21 @@ func (p *parser) allowed(head *options, verbs []string, kind ActionKind) {
 		n, _ := head.block.find(fmt.Sprintf("actions[%d]", i))
 		switch {
 		case !slices.Contains(known, v):
-			p.errorf(n.value, "unknown verb %q in \"actions\" of %s, a source of kind %q%s", v, head.where, kind.Kind, suggest(v, known))
+			p.errorf(n.value, "unknown verb %q in \"actions\" of %s, a source of kind %q%s", v, head.where, kind.Kind, p.verbElsewhere(v, known))
 		case slices.Contains(verbs[:i], v):
 			p.errorf(n.value, "%q stands twice in \"actions\" of %s", v, head.where)
 		}
 	}
+}
+
+// verbElsewhere says whose verb it is, or suggests one.
+func (p *parser) verbElsewhere(verb string, known []string) string {
+	for _, k := range p.known.Actions {
+		if slices.Contains(k.Verbs, verb) {
+			return fmt.Sprintf("; %s is a verb of %s", verb, k.Kind)
+		}
+	}
+	return suggest(verb, known)
 }
 
 // Action returns the [[action]] of that name, nil when there is none.

@@ -127,13 +127,13 @@ func TestActionErrors(t *testing.T) {
 	helix := "[[source]]\nid = \"h\"\nkind = \"helix\"\nurl = \"x\"\n"
 	for _, c := range []struct{ file, want string }{
 		{helix + `actions = ["rest"]`, `5:12: unknown verb "rest" in "actions" of [[source]] "h", a source of kind "helix"; did you mean "reset"?`},
-		{helix + `actions = ["destroy"]`, `5:12: unknown verb "destroy" in "actions" of [[source]] "h", a source of kind "helix"; known: reset`},
+		{helix + `actions = ["destroy"]`, `5:12: unknown verb "destroy" in "actions" of [[source]] "h", a source of kind "helix"; destroy is a verb of docker`},
 		{"[[source]]\nid = \"t\"\nkind = \"tmpdir\"\nactions = [\"x\"]", `4:12: unknown verb "x" in "actions" of [[source]] "t", a source of kind "tmpdir"; there are none`},
 		{helix + `actions = ["reset", "reset"]`, `5:21: "reset" stands twice in "actions" of [[source]] "h"`},
 		{helix + `actions = "reset"`, `5:11: "actions" in [[source]] "h" must be a list, not text`},
 		{helix + "lifetme = \"1h\"", `5:1: unknown key "lifetme" in [[source]] "h"; did you mean "lifetime"?`},
 		{helix + "reset.ulr = \"1h\"", `5:7: unknown key "ulr" in [[source]] "h" [reset]; did you mean "url"?`},
-		{"[[source]]\nid = \"d\"\nkind = \"docker\"\n[source.reset]\nurl = \"x\"", `4:9: unknown key "reset" in [[source]] "d"; known: about, actions, deadline, id, interval, kind`},
+		{"[[source]]\nid = \"d\"\nkind = \"docker\"\n[source.reset]\nurl = \"x\"", `4:9: unknown key "reset" in [[source]] "d": reset is a verb of helix, not of docker`},
 		{"[[action]]\nname = \"Stop it\"", `2:8: "name" in [[action]] "Stop it": a verb is written with a-z, 0-9 and -, begins with a letter and has at most 40 characters`},
 		{"[[action]]\neffect = \"x\"", `1:3: [[action]] number 1 needs "name": a verb is written with a-z, 0-9 and -, begins with a letter and has at most 40 characters`},
 		{"[[action]]\nname = \"pause\"", `2:8: "name" in [[action]] "pause": this verb is Sandglass's own; choose another word`},

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -15,7 +16,14 @@ type field struct {
 	doc   string
 	index []int
 	typ   reflect.Type
+	path  string // what its text names: a pathFile or a pathProgram; empty: no path
 }
+
+// What an option's text can name, by the tag "path".
+const (
+	pathFile    = "file"
+	pathProgram = "program" // the first word of a command
+)
 
 // fieldsOf lists a struct's options in their order; embedded structs without a key of their own are flattened.
 func fieldsOf(t reflect.Type) []field {
@@ -34,7 +42,7 @@ func fieldsOf(t reflect.Type) []field {
 			if key == "" {
 				key = strings.ToLower(sf.Name)
 			}
-			all = append(all, field{key: key, doc: sf.Tag.Get("doc"), index: []int{i}, typ: sf.Type})
+			all = append(all, field{key: key, doc: sf.Tag.Get("doc"), path: sf.Tag.Get("path"), index: []int{i}, typ: sf.Type})
 		}
 	}
 	return all
@@ -66,6 +74,9 @@ func asText(t reflect.Type) encoding.TextUnmarshaler {
 type checker struct {
 	file *file
 	errs Errors
+
+	where     string            // the table at the top
+	elsewhere map[string]string // keys that belong to other kinds, and to which
 }
 
 func (c *checker) errorf(at int, format string, args ...any) {
@@ -85,10 +96,33 @@ next:
 		for _, f := range fields {
 			if f.key == k.key {
 				c.value(k, f.typ, fmt.Sprintf("%q in %s", k.key, where), where)
+				c.paths(k, f.path, fmt.Sprintf("%q in %s", k.key, where))
 				continue next
 			}
 		}
+		if of := c.elsewhere[k.key]; of != "" && where == c.where {
+			c.errorf(k.at, "unknown key %q in %s: %s", k.key, where, of)
+			continue
+		}
 		c.errorf(k.at, "unknown key %q in %s%s", k.key, where, suggest(k.key, append(keysOf(t), also...)))
+	}
+}
+
+// paths refuses relative paths: a console and a job of cron would mean different files by them.
+func (c *checker) paths(n *node, kind, what string) {
+	all := n.kids
+	if n.shape == shapeText {
+		all = []*node{n}
+	}
+	for i, k := range all {
+		relative := k.shape == shapeText && k.text != "" && !filepath.IsAbs(k.text) && !strings.HasPrefix(k.text, "~/")
+		switch {
+		case !relative:
+		case kind == pathFile:
+			c.errorf(k.value, "%s: %q is a relative path; write it from / on, since Sandglass runs in different directories", what, k.text)
+		case kind == pathProgram && i == 0 && strings.Contains(k.text, "/"):
+			c.errorf(k.value, "%s: %q is a relative path of a program; write it from / on, or only its name", what, k.text)
+		}
 	}
 }
 

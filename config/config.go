@@ -86,7 +86,7 @@ func cutLast(text string) (before, after string, ok bool) {
 type general struct {
 	Environment      string           `toml:"environment" doc:"shown in the header, and the name of the state directory"`
 	Production       bool             `toml:"production" doc:"marks the header, so that nobody mistakes where they are"`
-	StateDir         string           `toml:"state_dir" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
+	StateDir         string           `toml:"state_dir" path:"file" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
 	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that nobody has), warning (a new warning too), or off"`
@@ -130,6 +130,9 @@ func Parse(data []byte, name string, known Catalog) (*Config, error) {
 		return nil, Errors{f.errorf(at, "this is not UTF-8 text")}
 	}
 	root, errs := parseTree(f)
+	if slices.ContainsFunc(errs, func(e *Error) bool { return e.syntax }) {
+		return nil, errs.orNil() // what follows a syntax error is not what was meant
+	}
 	p := &parser{file: f, known: known, errs: errs, config: &Config{File: name, Digest: digest(f.data), rules: make(map[string]*options)}}
 	p.general(root)
 	p.actions(root) // sources name them

@@ -15,6 +15,8 @@ type Error struct {
 	File         string
 	Line, Column int
 	What         string
+
+	syntax bool // the file is not TOML there
 }
 
 // Error gives place and reason in one line.

@@ -17,6 +17,8 @@ type options struct {
 	block *node
 	where string   // `[[source]] "helix-eu"`, for messages
 	taken []string // keys that were read already
+
+	elsewhere map[string]string // keys that belong to other kinds, and to which
 }
 
 var _ backend.Options = (*options)(nil)
@@ -36,7 +38,7 @@ func (o *options) Decode(into any) error {
 
 // check finds what Decode would refuse, without decoding.
 func (o *options) check(into any) error {
-	c := checker{file: o.file}
+	c := checker{file: o.file, where: o.where, elsewhere: o.elsewhere}
 	c.table(o.block, reflect.TypeOf(into).Elem(), o.where, o.taken)
 	return c.errs.orNil()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sandglass/backend"
 )
@@ -103,8 +104,9 @@ func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 	ours := keysOf(typeOf(c))
 	head := &options{file: p.file, block: subset(b, ours), where: where}
 	// The keys of the adapter and of the actions stand in one table; each reads its own and knows the other's names.
-	rest := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(acts.Defaults))}
-	doing := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(kind.Defaults))}
+	elsewhere := p.known.elsewhere(kind.Name)
+	rest := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(acts.Defaults)), elsewhere: elsewhere}
+	doing := &options{file: p.file, block: b, where: where, taken: slices.Concat(ours, optionKeys(kind.Defaults)), elsewhere: elsewhere}
 	if kindKnown {
 		p.collect(rest.check(kind.Defaults()))
 	}
@@ -133,6 +135,43 @@ func (p *parser) source(header string, i int, b *node, lines map[string]int) {
 	}
 	p.config.Sources = append(p.config.Sources, Source{ID: c.ID, Kind: c.Kind, Interval: c.Interval.Std(),
 		Deadline: c.Deadline.Std(), About: c.About, Options: rest, Actions: c.Actions, ActionOptions: doing})
+}
+
+// elsewhere are the keys that sources of other kinds have, each with a sentence that says which.
+func (k Catalog) elsewhere(kind string) map[string]string {
+	kinds, verbs := map[string][]string{}, map[string]string{}
+	for _, other := range k.Kinds {
+		acts := k.actionsOf(other.Name)
+		for _, v := range acts.Verbs {
+			verbs[v] = other.Name
+		}
+		for _, key := range slices.Concat(optionKeys(other.Defaults), optionKeys(acts.Defaults)) {
+			if other.Name != kind && !slices.Contains(kinds[key], other.Name) {
+				kinds[key] = append(kinds[key], other.Name)
+			}
+		}
+	}
+	for _, key := range slices.Concat(optionKeys(k.actionsOf(kind).Defaults), k.defaultKeys(kind)) {
+		delete(kinds, key)
+	}
+	said := map[string]string{}
+	for key, of := range kinds {
+		what := "a key"
+		if verbs[key] != "" {
+			what = "a verb"
+		}
+		said[key] = fmt.Sprintf("%s is %s of %s, not of %s", key, what, strings.Join(of, " and "), kind)
+	}
+	return said
+}
+
+func (k Catalog) defaultKeys(kind string) []string {
+	for _, x := range k.Kinds {
+		if x.Name == kind {
+			return optionKeys(x.Defaults)
+		}
+	}
+	return nil
 }
 
 func (p *parser) kindOf(b *node, where string) (backend.SourceKind, bool) {

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -87,9 +88,40 @@ func parseTree(f *file) (*node, Errors) {
 		if errors.As(err, &pe) {
 			at = int(b.parser.Range(pe.Highlight).Offset)
 		}
-		b.errs = append(b.errs, f.errorf(at, "this is not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: ")))
+		wrong := f.errorf(at, "this is not valid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+		if quote, where := f.foreign(at); quote != "" {
+			wrong = f.errorf(where, "this is not valid TOML: %s", quote)
+		}
+		wrong.syntax = true
+		b.errs = append(b.errs, wrong)
 	}
 	return b.root, b.errs
+}
+
+// foreigners are the characters that word processors and chats put in the place of those that TOML knows.
+var foreigners = map[rune]string{
+	'“': `a left double quotation mark (U+201C); write "`, '”': `a right double quotation mark (U+201D); write "`,
+	'„': `a low double quotation mark (U+201E); write "`, '«': `a left guillemet (U+00AB); write "`, '»': `a right guillemet (U+00BB); write "`,
+	'‘': `a left single quotation mark (U+2018); write "`, '’': `a right single quotation mark (U+2019); write "`,
+	'″': `a double prime (U+2033); write "`, '＂': `a full-width quotation mark (U+FF02); write "`, '`': "a backquote (U+0060); write \"",
+	'\u00a0': "a no-break space (U+00A0); write an ordinary space", '\u200b': "a zero-width space (U+200B); remove it", '\ufeff': "a byte order mark (U+FEFF); remove it",
+	'＝': "a full-width equals sign (U+FF1D); write =", '–': "an en dash (U+2013); write -", '—': "an em dash (U+2014); write -",
+}
+
+// foreign names the first such character in the line of a syntax error, and its offset; empty: there is none.
+func (f *file) foreign(at int) (what string, offset int) {
+	at = min(at, len(f.data))
+	start := bytes.LastIndexByte(f.data[:at], '\n') + 1
+	line, _, _ := bytes.Cut(f.data[start:], []byte("\n"))
+	for i, r := range string(line) {
+		if r == '#' {
+			break
+		}
+		if what := foreigners[r]; what != "" {
+			return fmt.Sprintf("%q is %s", r, what), start + i
+		}
+	}
+	return "", 0
 }
 
 func (b *builder) errorf(at int, format string, args ...any) {

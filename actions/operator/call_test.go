@@ -155,7 +155,7 @@ func TestRefusals(t *testing.T) {
 		{head + "command = [\"x\", \"{session}\"]\nbody = '{}'", `has neither body nor headers`},
 		{head + "command = [\"x\", \"{session}\"]\nact.env = \"ACT\"", `is for requests`},
 		{head + "command = [\"x\", \"{session}\"]\npass = [\"A=B\"]", `cannot be the name of an environment variable`},
-		{head + "url = \"http://h/{session}\"\nact.env = \"A\"\nact.file = \"b\"", `"act" in [[action]] "stop": give exactly one of env, file and command`},
+		{head + "url = \"http://h/{session}\"\nact.env = \"A\"\nact.file = \"/b\"", `"act" in [[action]] "stop": give exactly one of env, file and command`},
 		{head + "url = \"http://h/{session}\"\nconfirm = \"enter\"", `f.toml:6:11: "confirm" in [[action]] "stop": "enter" is no gesture; write twice, yes, name or count`},
 		{head + "url = \"http://h/{session}\"\nverify = \"success advances\"", `only workspaces report a last success`},
 		{head + "url = \"http://h/{session}\"\nverify = \"state = failed\"", `is no condition; write none, gone, success advances, ref == planned, state == WORD or state != WORD`},

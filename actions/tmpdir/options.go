@@ -14,7 +14,7 @@ type Options struct {
 	CleanOlderThan  backend.Duration `toml:"clean_older_than" doc:"least time since the newest change anywhere in a directory that is cleaned, at least 10m"`
 	CleanMax        int              `toml:"clean_max" doc:"most directories that one plan cleans, those unchanged for longest first, 1 to 1000"`
 	CleanGrace      backend.Duration `toml:"clean_grace" doc:"how long a cleaned directory waits under another name before it is removed, at most 30d; undo puts it back until then"`
-	EngineSockets   []string         `toml:"engine_sockets" doc:"globs of the sockets of container engines; one that is there and that no source of kind docker reads keeps everything from being cleaned"`
+	EngineSockets   []string         `toml:"engine_sockets" path:"file" doc:"globs of the sockets of container engines; one that is there and that no source of kind docker reads keeps everything from being cleaned"`
 }
 
 // Bounds of the options.
