@@ -60,10 +60,11 @@ const (
 	directionSure = 2.0  // standard errors from which a slope is none of chance
 	directionMost = 1e15 // no measure is larger
 	directionMove = 0.25 // and at least this change over the part, as a share
+	directionStop = 4    // so many zeros at the end say that it has stopped
 )
 
 // DirectionOf judges a trend, oldest first, that spans a time. It fits an exponential to the newest third by weighted
-// least squares; a slope within two standard errors, or a change of less than a quarter, is steady.
+// least squares, from where it began; a slope within two standard errors, or a change of less than a quarter, is steady.
 func DirectionOf(trend []float64, span time.Duration) Direction {
 	n := max(len(trend)/directionPart, directionMin)
 	if len(trend) < n || span <= 0 {
@@ -86,8 +87,19 @@ func DirectionOf(trend []float64, span time.Duration) Direction {
 	case recent <= 0:
 		return Direction{Heading: HeadingEnding}
 	}
+	if before == 0 { // what had not begun is no part of how it went since
+		for part[0] == 0 {
+			part = part[1:]
+		}
+	}
+	if stopped(part) {
+		return Direction{Heading: HeadingEnding}
+	}
+	if len(part) < directionMin {
+		return Direction{}
+	}
 	slope, err := fit(part)
-	change := math.Expm1(slope * float64(n-1))
+	change := math.Expm1(slope * float64(len(part)-1))
 	if !(math.Abs(slope) >= directionSure*err) || math.IsInf(slope, 0) || change < directionMove && change > -directionMove/(1+directionMove) {
 		return Direction{Heading: HeadingSteady}
 	}
@@ -97,6 +109,17 @@ func DirectionOf(trend []float64, span time.Duration) Direction {
 		d.Heading = HeadingEnding
 	}
 	return d
+}
+
+// stopped reports whether a measure that is mostly above zero is zero at the end.
+func stopped(part []float64) bool {
+	zeros, above := 0, 0
+	for _, v := range part {
+		if zeros++; v > 0 {
+			zeros, above = 0, above+1
+		}
+	}
+	return zeros >= directionStop && 2*above >= len(part)-zeros
 }
 
 // fit is the slope of the logarithm of values per point, and its standard error. Small values are uncertain, and zero has

@@ -23,16 +23,24 @@ func TestDirection(t *testing.T) {
 		time    time.Duration
 		text    string
 	}{
-		"nothing":              {nil, HeadingUnknown, 0, ""},
-		"too short":            {[]float64{1, 2, 4, 8}, HeadingUnknown, 0, ""},
-		"all zero":             {series(func(int) float64 { return 0 }), HeadingUnknown, 0, ""},
-		"not a number":         {series(func(int) float64 { return math.NaN() }), HeadingUnknown, 0, ""},
-		"constant":             {series(func(int) float64 { return 3 }), HeadingSteady, 0, "steady"},
-		"noise":                {series(func(int) float64 { return 3 + r.Float64() }), HeadingSteady, 0, "steady"},
-		"slow drift":           {series(func(i int) float64 { return 3 * math.Pow(2, float64(i)/60) }), HeadingSteady, 0, "steady"},
-		"doubles every minute": {series(func(i int) float64 { return math.Pow(2, float64(i)/2) }), HeadingWorse, time.Minute, "worse: doubles every 1m"},
-		"halves every minute":  {series(func(i int) float64 { return 1000 * math.Pow(2, -float64(i)/2) }), HeadingEnding, time.Minute, "ending: halves every 1m"},
-		"began just now":       {series(func(i int) float64 { return math.Max(0, float64(i-22)) }), HeadingWorse, 0, ""},
+		"nothing":                {nil, HeadingUnknown, 0, ""},
+		"too short":              {[]float64{1, 2, 4, 8}, HeadingUnknown, 0, ""},
+		"all zero":               {series(func(int) float64 { return 0 }), HeadingUnknown, 0, ""},
+		"not a number":           {series(func(int) float64 { return math.NaN() }), HeadingUnknown, 0, ""},
+		"constant":               {series(func(int) float64 { return 3 }), HeadingSteady, 0, "steady"},
+		"noise":                  {series(func(int) float64 { return 3 + r.Float64() }), HeadingSteady, 0, "steady"},
+		"slow drift":             {series(func(i int) float64 { return 3 * math.Pow(2, float64(i)/60) }), HeadingSteady, 0, "steady"},
+		"doubles every minute":   {series(func(i int) float64 { return math.Pow(2, float64(i)/2) }), HeadingWorse, time.Minute, "worse: doubles every 1m"},
+		"halves every minute":    {series(func(i int) float64 { return 1000 * math.Pow(2, -float64(i)/2) }), HeadingEnding, time.Minute, "ending: halves every 1m"},
+		"began just now":         {series(func(i int) float64 { return math.Max(0, float64(i-22)) }), HeadingWorse, 0, ""},
+		"constant for a minute":  {series(func(i int) float64 { return float64(i / 28) }), HeadingUnknown, 0, ""},
+		"constant for 4 minutes": {series(func(i int) float64 { return float64(min(i/22, 1)) }), HeadingSteady, 0, "steady"},
+		"ended 2 minutes ago": {series(func(i int) float64 {
+			if i >= 19 && i < 26 {
+				return 15
+			}
+			return 0
+		}), HeadingEnding, 0, "ending: it has stopped"},
 		"has stopped": {series(func(i int) float64 {
 			if i < 15 {
 				return 5

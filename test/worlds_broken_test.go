@@ -82,6 +82,12 @@ func brokenHosts() []world {
 		}, finds: []string{"(?i)^[a-z-]+ (warning|critical) firing host: .*full"}},
 		{name: "a disk that is full", proves: "no scratch directory can be made", reads: "helix host", lasts: 2 * min1, make: func(s *worldSite) { s.fleet(3, "s"); s.at(min1, func() { s.host.free = 0 }) }, ends: []string{"^tmpdir-root-unusable critical firing host"}},
 		{name: "120 scratch directories that nobody owns", proves: "scratch directories pile up", reads: "helix host", lasts: min1, step: 20 * time.Second, make: func(s *worldSite) { s.fleet(3, "s"); s.scratches(0, 120, hour) }, ends: []string{"^tmpdir-pileup warning firing host"}},
+		{name: "scratch directories that grow within 2 minutes of the start, sessions asked one by one", proves: "growth alone raises it", reads: "health host", lasts: 3 * min1, step: 15 * time.Second, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.scratches(0, 5, hour)
+			n := 5
+			s.every(15*time.Second, min1, 15*time.Second, func() { s.scratches(n, 20, 0); n += 20 })
+		}, ends: []string{"^tmpdir-pileup warning firing host"}},
 		{name: "scratch directories that grow by 4 a minute", proves: "tmpdir-pileup says how fast directories grow and over which watched span, also when growth alone raised it", reads: "helix host", lasts: 12 * min1, step: 30 * time.Second, make: func(s *worldSite) {
 			s.fleet(3, "s")
 			n := 0

@@ -80,6 +80,26 @@ func quietLists() []world {
 				s.session(fmt.Sprintf("bare-%d", i)).Workspaces = []*worldWorkspace{}
 			}
 		}},
+		{name: "an agent server that answers 404 for all sessions at one poll", proves: "a blip is not a storm", reads: "health", lasts: 8 * min1, make: func(s *worldSite) {
+			of := s.fleet(12, "s")
+			publish := func(is bool) {
+				for _, x := range of {
+					x.unpublished = !is
+				}
+			}
+			s.at(5*min1, func() { publish(false) })
+			s.at(5*min1+5*time.Second, func() { publish(true) })
+		}},
+		{name: "a batch of 30 sessions whose opens take 100 seconds", proves: "sessions that start together are no restart-storm", reads: "health", lasts: 3 * min1, make: func(s *worldSite) {
+			s.fleet(20, "s")
+			for i := range 30 {
+				w := s.box()
+				w.State, w.Attempt, w.Success, w.does = "opening", s.ms(0), 0, rests
+				x := s.session(fmt.Sprintf("new-%d", i), w)
+				x.StartedAt = s.ms(0)
+				s.at(100*time.Second, func() { w.does = s.works })
+			}
+		}},
 		{name: "a framework restart that empties all registries for half a minute", proves: emptyRegistry, reads: "health", lasts: 10 * min1, make: func(s *worldSite) {
 			of := several(s, 12)
 			full := make([][]*worldWorkspace, len(of))

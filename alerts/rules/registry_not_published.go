@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -84,6 +85,14 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth, kno
 		Bounds:    alerts.Bounds{Latest: env.Ours(h.RegistrySince)},
 		Confirmed: env.Ours(h.LastOK), Detail: cause, Listing: sessionsOf(env, h.Key.Source, listed, joined, named),
 	}
+	if n := alerts.NoteAs[lostRegistryNote](known.Note(h.Key)); n != nil {
+		v.Note, v.Bounds.Latest = alerts.NoteOf(n), n.Since
+	} else {
+		v.Note = alerts.NoteOf(&lostRegistryNote{Since: v.Bounds.Latest})
+		if !h.LastOK.After(h.RegistrySince) && hadRegistries(env, listed, h.Key.Source) {
+			v.Suspected, v.Why = true, backend.Text("fires when the next poll finds no registry either: the one before did")
+		}
+	}
 	now := env.Display(env.Now)
 	for _, x := range []struct {
 		n    int
@@ -101,6 +110,14 @@ func (r *registryNotPublished) judge(env *alerts.Env, h *fleet.SourceHealth, kno
 		Text: backend.Textf("no session answered with a registry since %s", env.Clock(env.Ours(h.RegistrySince))), Source: h.Key.Source, At: h.RegistrySince,
 	})
 	return v
+}
+
+// hadRegistries reports whether some of these sessions had a registry when they were read before.
+func hadRegistries(env *alerts.Env, sessions []backend.ID, source string) bool {
+	return slices.ContainsFunc(sessions, func(id backend.ID) bool {
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: source, ID: id})
+		return s != nil && hadRegistry(env, s)
+	})
 }
 
 // running finds the sessions of a source that are known to run, each once, by the best proof there is. It looks at all

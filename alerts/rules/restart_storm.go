@@ -42,6 +42,7 @@ func (o *RestartOptions) build() (alerts.Rule, error) {
 type changeNote struct {
 	At    time.Time    `json:"seen,omitzero"`
 	Cause backend.Safe `json:"cause,omitzero"`
+	Batch bool         `json:"batch,omitempty"`  // no change is known: sessions started together
 	Peak  []point      `json:"points,omitempty"` // at most one, the largest counts since: opens, workspaces, unfinished
 }
 
@@ -126,7 +127,7 @@ func (r *restartStorm) common(env *alerts.Env, home string) *changeNote {
 		if n := i - from + 1; n > best {
 			best = n
 			if n >= r.opens {
-				return &changeNote{At: starts[from], Cause: backend.Text("many sessions started together")}
+				return &changeNote{At: starts[from], Cause: backend.Text("many sessions started together"), Batch: true}
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 	if !fires { // what it was seen to last
 		lasts = func(since time.Time) time.Duration { return env.Watched(h.Key.Source, since) }
 	}
-	now, sessions := r.count(env, h, n.At, lasts)
+	now, sessions := r.count(env, h, n, lasts)
 	peak := [3]float64{}
 	if len(n.Peak) > 0 {
 		peak = n.Peak[0].N
@@ -212,7 +213,8 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 
 // count adds up a source's workspaces: opened since the change, all, and opened since but not working; and the sessions
 // of those that were opened; lasts is how long something lasts. It walks them all, and is called only in the minutes after a change.
-func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time.Time, lasts func(since time.Time) time.Duration) (n [3]float64, sessions int) {
+func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, note *changeNote, lasts func(since time.Time) time.Duration) (n [3]float64, sessions int) {
+	change := note.At
 	// What is read first just after the console's own start was there before.
 	news := env.State.Wall.Add(-env.State.Mono).Add(max(time.Minute, 3*h.Interval))
 	forgot := news.After(env.Display(change))
@@ -225,6 +227,7 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 		f := factsOf(env, w)
 		at, opened := r.openedAt(env, w, f, change, news, forgot)
 		fails := !working(w, f) && lasts(latestOf(at, latestOf(f.success, f.worked))) >= r.meta.For // else it is on its way
+		fails = fails && !(note.Batch && busy(env, w, f))
 		if forgot && fails && (f.success.IsZero() || f.success.After(change)) {
 			n[2]++ // a fresh registry knows no success from before the change
 		}
@@ -241,6 +244,12 @@ func (r *restartStorm) count(env *alerts.Env, h *fleet.SourceHealth, change time
 		}
 	}
 	return n, sessions
+}
+
+// busy reports whether the one attempt of a workspace that never worked goes on, and not for too long yet: a batch of sessions
+// that start together is no change, and their opens may take as long as others.
+func busy(env *alerts.Env, w *backend.Workspace, f facts) bool {
+	return w.LastError.IsEmpty() && f.success.IsZero() && env.Now.Sub(f.attempt) < env.State.LongestOperation
 }
 
 func working(w *backend.Workspace, f facts) bool {

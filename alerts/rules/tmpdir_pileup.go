@@ -229,7 +229,8 @@ func workspacesListed(env *alerts.Env, source string) bool {
 		if own != nil && !own.ReportsOn(h.Key.Source) {
 			continue
 		}
-		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && env.State.LastCompleteList(h.Key.Source, backend.KindWorkspace).IsZero() {
+		bySession := !h.Unfinished && !env.State.LastCompleteList(h.Key.Source, backend.KindSession).IsZero() // each session's route was read
+		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && !bySession && env.State.LastCompleteList(h.Key.Source, backend.KindWorkspace).IsZero() {
 			return false
 		}
 	}

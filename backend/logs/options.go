@@ -68,7 +68,7 @@ func defaults() Options {
 		Fields: Fields{
 			Message:    []string{"msg", "message"},
 			Level:      []string{"level", "severity", "levelname", "severityText", "log.level"},
-			Time:       []string{"time", "timestamp", "ts"},
+			Time:       []string{"time", "timestamp", "ts", "@timestamp", "Timestamp", "@t"},
 			Session:    []string{"sessionId", "session", "session_id"},
 			Workspace:  []string{"workspace", "workspaceName"},
 			Sandbox:    []string{"sandboxId", "sandbox", "sandbox_id"},
