@@ -28,6 +28,10 @@ func quietCron() []world {
 		{name: "kills between two checks that lie an hour apart", proves: watched, reads: "host", cron: true, step: hour, lasts: 5 * hour, make: func(s *worldSite) {
 			s.at(150*min1, func() { s.host.kills = 3 })
 		}},
+		{name: "a container that reached its own limit between two checks and is gone", proves: "kills that a container's own limit explains are never host-oom", reads: "helix docker host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.at(270*time.Second, func() { s.host.kills, s.killed = 1, append(s.killed, s.clock) })
+		}},
 		{name: "evictions between two checks that lie half an hour apart", proves: watched, reads: "helix metrics", cron: true, step: 30 * min1, lasts: 3 * hour, make: func(s *worldSite) {
 			s.fleet(12, "s")
 			s.every(0, 3*hour, 30*min1, func() { s.counters[evictions] += 400; s.counters[retries] += 10 })

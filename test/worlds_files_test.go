@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -237,6 +238,16 @@ func (s *worldSite) engine(w http.ResponseWriter, r *http.Request) {
 				"Created": c.created.Unix(), "State": c.state, "Status": c.status(), "Mounts": []string{}})
 		}
 		s.answer(w, rows)
+		return
+	}
+	if q := r.URL.Query(); path == "events" && q.Has("until") {
+		for i, at := range s.killed {
+			stamp := func(name string) float64 { x, _ := strconv.ParseFloat(q.Get(name), 64); return x }
+			if t := float64(at.UnixMilli()) / 1000; t >= stamp("since") && t <= stamp("until") {
+				s.answer(w, map[string]any{"Type": "container", "Action": "oom", "Actor": map[string]any{"ID": fmt.Sprintf("%064x", i+9), "Attributes": map[string]string{"name": "job"}},
+					"time": at.Unix(), "timeNano": at.UnixNano()})
+			}
+		}
 		return
 	}
 	part := strings.Split(path, "/")

@@ -258,7 +258,7 @@ func (m *moby) stats(ctx context.Context, id string) (*sample, error) {
 func (m *moby) events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error {
 	opts := client.EventsListOptions{Filters: make(client.Filters).Add("type", string(events.ContainerEventType)).Add("event", lifecycleActions[:]...)}
 	if !since.IsZero() {
-		opts.Since = fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())
+		opts.Since = stamp(since)
 	}
 	res := m.api.Events(ctx, opts)
 	// The library reports a refusal just after it has returned; a stream that was not refused by then is open.
@@ -285,6 +285,25 @@ func (m *moby) events(ctx context.Context, since time.Time, opened func(), deliv
 		}
 	}
 }
+
+func (m *moby) kills(ctx context.Context, since, until time.Time) (out []lifecycle, err error) {
+	res := m.api.Events(ctx, client.EventsListOptions{Since: stamp(since), Until: stamp(until),
+		Filters: make(client.Filters).Add("type", string(events.ContainerEventType)).Add("event", "oom")})
+	for {
+		select {
+		case e := <-res.Messages:
+			out = append(out, lifecycleOf(e))
+		case err := <-res.Err:
+			if errors.Is(err, io.EOF) {
+				return out, nil
+			}
+			return out, m.ended(ctx, err)
+		}
+	}
+}
+
+// stamp writes a time as the engine reads it.
+func stamp(t time.Time) string { return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond()) }
 
 func lifecycleOf(e events.Message) lifecycle {
 	at := time.Unix(0, e.TimeNano)

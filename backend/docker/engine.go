@@ -23,6 +23,8 @@ type engine interface {
 	// events calls opened once the stream is open and deliver for every lifecycle event since the given engine time
 	// (zero: from now on) until ctx or the stream ends, which is always an error.
 	events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error
+	// kills lists the events between two engine times that tell of a container which ran out of memory.
+	kills(ctx context.Context, since, until time.Time) ([]lifecycle, error)
 	// takeLoad returns what was asked since the last call.
 	takeLoad() backend.Load
 	// clock returns the engine's clock minus ours, and the engine's time at its newest answer (zero: never told).

@@ -61,6 +61,7 @@ func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (bac
 	if first && len(s.entries) > 0 {
 		part(p.firstList())
 	}
+	p.catchUp()
 	p.mark()
 	p.inspect()
 	p.tails()
@@ -304,6 +305,7 @@ func (p *poll) finish() {
 		p.r.Confirmed = []backend.Scope{scope}
 	}
 	p.r.Inputs = []backend.Input{backend.InputContainers}
+	p.bookmark()
 	p.words(sandboxes, failing)
 	p.r.Load = p.eng.takeLoad()
 	p.r.At = now

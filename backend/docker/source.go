@@ -23,6 +23,7 @@ type Source struct {
 	listed   time.Time // our time of the last list, zero: never
 	answered bool      // an engine was there once: from then on its absence is a failure
 	polls    int
+	since    time.Time // until when a former process read events; zero: none did
 	mask     *documentMasker
 
 	mu   sync.Mutex

@@ -34,6 +34,9 @@ func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {
 	return backend.Known(time.Duration(0)), time.Unix(1000, 0)
 }
 func (s *scripted) close() {}
+func (s *scripted) kills(context.Context, time.Time, time.Time) ([]lifecycle, error) {
+	return nil, nil
+}
 func (s *scripted) events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error {
 	s.since = append(s.since, since)
 	opened()
