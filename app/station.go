@@ -36,6 +36,7 @@ type Station struct {
 	onState func(*fleet.State) // sees every State after the alerts; nil: nothing does. Set before Start.
 	problem func(error)
 	started bool // the fleet ran, which closes its sources
+	samples bool // figures are read as soon as a machine runs
 }
 
 // StationOptions say what a Station is opened for.
@@ -87,8 +88,28 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 
 func (s *Station) observe(st *fleet.State) {
 	s.Alerts.Observe(st)
+	if s.samples {
+		s.sample(st)
+	}
 	if s.onState != nil {
 		s.onState(st)
+	}
+}
+
+// mostSampled bounds the machines whose figures are read while a command observes.
+const mostSampled = 50
+
+// sample has the figures of running machines read as if a viewer looked at them, once there are any.
+func (s *Station) sample(st *fleet.State) {
+	var keys []backend.Key
+	for b := range st.Sandboxes.All() {
+		if b.Judged() && b.Class == backend.SandboxRunning && len(keys) < mostSampled {
+			keys = append(keys, b.Key)
+		}
+	}
+	if len(keys) > 0 {
+		s.samples = false
+		s.Alerts.SetVisible("observing", keys)
 	}
 }
 
@@ -129,7 +150,7 @@ func (s *Station) Poll(ctx context.Context) *fleet.State {
 
 // Observe reads the sources at their own pace until ctx ends. The Station cannot read again.
 func (s *Station) Observe(ctx context.Context) {
-	s.started = true
+	s.started, s.samples = true, true
 	s.Fleet.Attend(s.Alerts.Attention()) // of the run before
 	s.Fleet.Run(ctx)
 }

@@ -25,6 +25,8 @@ type Sandbox struct {
 	Image    Safe `json:"image,omitzero"`
 	// IsSandbox is false for a machine that is merely listed (dimmed, never a target).
 	IsSandbox bool `json:"is_sandbox"`
+	// Watched is true for a machine that is no sandbox and is watched like one, for looking only.
+	Watched bool `json:"watched,omitempty"`
 	// Reported is the platform's own word; Class its meaning.
 	Reported Safe         `json:"reported"`
 	Class    SandboxClass `json:"class"`
@@ -57,7 +59,12 @@ type Sandbox struct {
 	MountsCut bool           `json:"mounts_cut,omitempty"` // there are more than Mounts holds
 	Labels    []Field        `json:"labels,omitempty"`     // sorted by name
 	WorkDir   Safe           `json:"work_dir,omitzero"`
+	Command   Safe           `json:"command,omitzero"` // of its first process
+	Ports     []Safe         `json:"ports,omitempty"`  // published, as "0.0.0.0:8080->80/tcp"
 }
+
+// Judged reports whether its trouble raises alerts.
+func (b *Sandbox) Judged() bool { return b.IsSandbox || b.Watched }
 
 // Alias is its name.
 func (b *Sandbox) Alias() string { return b.Name.String() }
@@ -197,9 +204,9 @@ type Volume struct {
 // work. A machine that is not a sandbox is never broken.
 func (b *Sandbox) Broken() bool {
 	if o, tried := b.Proved(); tried && !o.Works {
-		return b.IsSandbox
+		return b.Judged()
 	}
-	return b.IsSandbox && (b.Class == SandboxDead || b.Class == SandboxRestarting ||
+	return b.Judged() && (b.Class == SandboxDead || b.Class == SandboxRestarting ||
 		b.Class == SandboxExited && b.OOMKilled.Or(false) ||
 		b.Class == SandboxRunning && b.Health.Or(Safe{}).String() == "unhealthy")
 }

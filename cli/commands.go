@@ -23,7 +23,9 @@ type shared struct {
 	stateDir string
 	focus    string
 	readOnly bool
-	permit   config.Permit // what may be done on a machine without a configuration
+	// allContainers: every container of a Docker engine is watched, for looking only.
+	allContainers bool
+	permit        config.Permit // what may be done on a machine without a configuration
 }
 
 // root makes the command tree anew, so that no flag outlives its command line.
@@ -52,6 +54,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.SetErr(p.Stderr)
 	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
+	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is no sandbox is for looking only")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the thing of this `ID`, as check and get print it")
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	root.Flags().BoolVar(&version, "version", false, "print the version")
@@ -90,7 +93,11 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 
 // load reads the configuration that the flags and the environment name.
 func (p *Program) load(s shared) (*config.Config, error) {
-	return config.Load(config.Find(s.config, p.Getenv), p.Known())
+	c, err := config.Load(config.Find(s.config, p.Getenv), p.Known())
+	if err == nil && s.allContainers {
+		c = c.WithAllContainers(p.Known())
+	}
+	return c, err
 }
 
 func (p *Program) console(ctx context.Context, s shared) error {

@@ -58,6 +58,12 @@ func (k Catalog) actionsOf(kind string) ActionKind {
 	return ActionKind{Kind: kind}
 }
 
+// has reports whether the sources of a kind take a key.
+func (k Catalog) has(kind, key string) bool {
+	i := slices.IndexFunc(k.Kinds, func(s backend.SourceKind) bool { return s.Name == kind })
+	return i >= 0 && slices.Contains(optionKeys(k.Kinds[i].Defaults), key)
+}
+
 // optionKeys are the keys of an option struct that a Defaults func returns; none for a nil func.
 func optionKeys(defaults func() any) []string {
 	if defaults == nil {

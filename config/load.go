@@ -51,7 +51,7 @@ func userDir(getenv func(string) string, variable, below, name string) string {
 // Load reads the file at path; an empty path gives Local.
 func Load(path string, known Catalog) (*Config, error) {
 	if path == "" {
-		return Local(), nil
+		return Local().WithAllContainers(known), nil // nothing else says which containers are of interest
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,6 +17,22 @@ type Permit struct {
 // lifetimeKey is the key of a source's actions that holds SessionLifetime.
 const lifetimeKey = "session_lifetime"
 
+// allContainersKey is the key of a source that makes it watch every container of its engine.
+const allContainersKey = "all_containers"
+
+// WithAllContainers is the configuration with every container watched, for looking only.
+func (c *Config) WithAllContainers(known Catalog) *Config {
+	out := *c
+	out.Sources = slices.Clone(c.Sources)
+	for i := range out.Sources {
+		s := &out.Sources[i]
+		if o, ok := s.Options.(*options); ok && known.has(s.Kind, allContainersKey) {
+			s.Options = o.with(allContainersKey, &node{shape: shapeBool, raw: []byte("true"), text: "true"})
+		}
+	}
+	return &out
+}
+
 // cleanVerb is the verb that needs SessionLifetime.
 const cleanVerb = "clean"
 
@@ -58,9 +74,7 @@ func (c *Config) Permitted(p Permit, known Catalog) (*Config, error) {
 		}
 		if p.SessionLifetime > 0 && slices.Contains(optionKeys(kind.Defaults), lifetimeKey) {
 			text := p.SessionLifetime.String()
-			o := empty("", fmt.Sprintf("[[source]] %q", s.ID))
-			o.block.kids = []*node{{shape: shapeText, key: lifetimeKey, raw: []byte(quoteKey(text)), text: text}}
-			s.ActionOptions = o
+			s.ActionOptions = empty("", fmt.Sprintf("[[source]] %q", s.ID)).with(lifetimeKey, &node{shape: shapeText, raw: []byte(quoteKey(text)), text: text})
 		}
 	}
 	return &out, nil

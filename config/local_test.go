@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sandglass/backend"
 	"sandglass/config"
 )
 
@@ -38,6 +39,34 @@ func TestCommandLineAllowsWhatThisMachineHas(t *testing.T) {
 	}
 	if c, err = config.Local().Permitted(config.Permit{}, local()); err != nil || len(c.Source("docker-local").Actions) > 0 {
 		t.Errorf("nothing was allowed, and yet: %v, %v", c, err)
+	}
+}
+
+type engineOptions struct {
+	AllContainers bool `toml:"all_containers"`
+}
+
+// TestAllContainersAreWatchedWithoutAFileOrOnRequest: a file that does not ask for it watches sandboxes only.
+func TestAllContainersAreWatchedWithoutAFileOrOnRequest(t *testing.T) {
+	of := func(c *config.Config, id string) bool {
+		t.Helper()
+		into := &engineOptions{}
+		if err := c.Source(id).Options.Decode(into); err != nil {
+			t.Fatal(err)
+		}
+		return into.AllContainers
+	}
+	k := local()
+	k.Kinds = []backend.SourceKind{{Name: "docker", Defaults: func() any { return &engineOptions{} }}}
+	if c, err := config.Load("", k); err != nil || !of(c, "docker-local") {
+		t.Error("without a configuration nothing else says which containers are of interest")
+	}
+	c, err := config.Parse([]byte("[[source]]\nid = \"d\"\nkind = \"docker\"\n\n[[source]]\nid = \"e\"\nkind = \"docker\"\nall_containers = false\n"), "f.toml", k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of(c, "d") || !of(c.WithAllContainers(k), "d") || !of(c.WithAllContainers(k), "e") || of(c, "e") {
+		t.Error("the flag decides for every engine, and changes nothing of the file's own configuration")
 	}
 }
 

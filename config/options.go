@@ -21,6 +21,15 @@ type options struct {
 	elsewhere map[string]string // keys that belong to other kinds, and to which
 }
 
+// with is the options with a key that the file does not set, or sets otherwise.
+func (o *options) with(key string, value *node) *options {
+	out, block := *o, *o.block
+	value.key, value.at, value.line = key, block.at, block.line
+	block.kids = append(slices.DeleteFunc(slices.Clone(block.kids), func(n *node) bool { return n.key == key }), value)
+	out.block = &block
+	return &out
+}
+
 var _ backend.Options = (*options)(nil)
 
 // Decode fills the struct that into points to. All unknown keys and wrong values are returned at once, as Errors.

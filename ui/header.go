@@ -111,7 +111,8 @@ func headerIn(f wording, v *Viewer, s *views.Summary) []kit.Span {
 func counts(s *views.Summary, gap string, f wording) []kit.Span {
 	ws, sb := " ws", " sb"
 	if f.long {
-		ws, sb = " workspaces", " sandboxes"
+		_, many := s.Machines()
+		ws, sb = " workspaces", " "+many
 	}
 	spans := []kit.Span{{Text: gap}, {Text: kit.Number(s.Workspaces) + ws}}
 	if f.states && s.Failing > 0 {

@@ -12,11 +12,20 @@ type Summary struct {
 	Starting            int // sources that have not answered yet
 	Workspaces, Failing int
 	WorkspacesUnknown   int
-	Sandboxes, Broken   int // without machines that are no sandboxes
+	Sandboxes, Broken   int  // without machines that are merely listed
+	Containers          bool // some of them are no sandboxes
 	Tmpdirs             int
 	Critical, Warning   int // firing and held, neither silenced nor behind another line
 	Info                int // likewise
 	Pending, BlindRule  int
+}
+
+// Machines is the noun for what Sandboxes counts.
+func (s *Summary) Machines() (one, many string) {
+	if s.Containers {
+		return "container", "containers"
+	}
+	return "sandbox", "sandboxes"
 }
 
 // Summarise counts a State and a Board.
@@ -46,8 +55,9 @@ func Summarise(c *Snapshot) *Summary {
 		}
 	}
 	for b := range c.State.Sandboxes.All() {
-		if b.IsSandbox {
+		if b.Judged() {
 			s.Sandboxes++
+			s.Containers = s.Containers || b.Watched
 			if b.Broken() {
 				s.Broken++
 			}

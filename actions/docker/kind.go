@@ -27,6 +27,8 @@ type endpointSource interface {
 	// Endpoint is the engine that the newest poll spoke to: its address as the client library takes it, the API version
 	// that was agreed on, and an HTTP client of the caller's own.
 	Endpoint() (host, api string, c *http.Client, err error)
+	// Marks says what makes a container a sandbox.
+	Marks() backend.Safe
 }
 
 // Kind is what can be done to the sources of kind "docker".

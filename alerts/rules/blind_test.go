@@ -11,8 +11,15 @@ import (
 
 func TestBlindWhereNoRegistryIsConfigured(t *testing.T) {
 	s := begin(t)
-	s.health("helix", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputContainers} }) // a Docker engine alone
+	s.health("helix", func(h *fleet.SourceHealth) { h.Inputs, h.LastOK = []backend.Input{backend.InputContainers}, s.wall }) // a Docker engine alone
 	s.look()
+	for _, b := range s.board.Blind {
+		if b.Rule != "host-oom" && b.Rule != "host-restarted" && b.Rule != "tmpdir-pileup" && b.Rule != "tmpdir-root-unusable" {
+			t.Errorf("%s needs an agent framework, of which nothing is configured: %s", b.Rule, b.Why)
+		}
+	}
+	s.health("helix", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputContainers, backend.InputRefs} }) // with a framework's references
+	s.after(time.Second)
 	why := map[string]string{}
 	for _, b := range s.board.Blind {
 		why[b.Rule+"@"+b.Source] = b.Why.String()

@@ -60,7 +60,7 @@ func killedAtLimit(env *alerts.Env, since, until time.Time, sandboxes bool) bool
 	}
 	counts := func(b *backend.Sandbox) bool {
 		u, sampled := b.Usage.Get()
-		return (b.IsSandbox || !sandboxes) && !(sampled && u.MemLimit.IsNotApplicable())
+		return (b.Judged() || !sandboxes) && !(sampled && u.MemLimit.IsNotApplicable())
 	}
 	for s := range env.State.Windows.All(backend.MetricLimitKills) {
 		if b := sandboxNamed(env, s.Sandbox); b == nil && sandboxes || b != nil && !counts(b) {

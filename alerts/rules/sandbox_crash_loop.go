@@ -51,7 +51,7 @@ const engineWaits = 5 * time.Second
 
 func (r *crashLoop) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox {
+	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	n, counted := b.RestartCount.Get()

@@ -29,11 +29,17 @@ type sandboxExited struct {
 
 func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox || b.Session.IsZero() || len(env.HomesOf(b.Key.Source)) == 0 {
+	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if !b.Crashed() || b.Class == backend.SandboxRestarting || !b.StartError.IsEmpty() {
 		return alerts.Verdict{Outcome: alerts.False}
+	}
+	if !b.IsSandbox || len(env.HomesOf(b.Key.Source)) == 0 {
+		return r.alone(env, b)
+	}
+	if b.Session.IsZero() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	again := recheckOf(env, b.Key)
 	out := alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("no list names its session"), Recheck: again}
@@ -57,6 +63,14 @@ func (r *sandboxExited) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) 
 		return v
 	}
 	return out
+}
+
+// alone judges a container of which no list of sessions can tell whether it was still needed: its exit is a note for a day.
+func (r *sandboxExited) alone(env *alerts.Env, b *backend.Sandbox) alerts.Verdict {
+	at, code := endedAt(env, b), b.ExitCode.Or(0)
+	v := failing(b, backend.Textf("ended with exit code %d", code), alerts.Bounds{Earliest: at, Latest: at}, backend.Textf("exit code %d at %s", code, env.Clock(at)))
+	v.Severity = alerts.SeverityInfo
+	return until(env, v, at)
 }
 
 // of judges a container that ended by itself, by its session.

@@ -53,7 +53,7 @@ type sandboxOOM struct {
 func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	note := alerts.NoteAs[sandboxOOMNote](known)
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox {
+	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	n := r.noted(env, b, note)

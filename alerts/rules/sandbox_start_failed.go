@@ -23,7 +23,7 @@ type startFailed struct{ sandboxTrouble }
 // Judge goes by the engine's error, which a later start that works removes.
 func (r *startFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox {
+	if !ok || !b.Judged() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	if b.StartError.IsEmpty() || b.Class != backend.SandboxCreated && !b.Class.Ended() {

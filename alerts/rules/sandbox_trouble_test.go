@@ -219,6 +219,27 @@ func TestExitedDoesNotFire(t *testing.T) {
 	s.quiet(exitedRule)
 }
 
+// TestExitedWithoutSessionsIsANote: on a laptop no list tells whether a container that failed was still needed.
+func TestExitedWithoutSessionsIsANote(t *testing.T) {
+	s := beginBoxes(t, exitedRule)
+	s.box("db", "", crashed(s, 7, time.Hour))
+	s.box("job", "", crashed(s, 0, time.Hour))
+	s.box("stopped", "", crashed(s, 137, time.Hour))
+	for id := range s.sandboxes {
+		s.sandboxes[id].IsSandbox, s.sandboxes[id].Watched = false, true
+	}
+	a := s.look().want(exitedRule, alerts.StateFiring)
+	if a.Severity != alerts.SeverityInfo || a.SubjectCount != 1 || a.Cause.String() != "ended with exit code 7" {
+		t.Errorf("alert %+v", a)
+	}
+	b := beginBoxes(t, exitedRule)
+	b.box("db", "", crashed(b, 7, time.Hour))
+	for id := range b.sandboxes {
+		b.sandboxes[id].IsSandbox = false
+	}
+	b.look().quiet(exitedRule)
+}
+
 func TestExitedColdStartGapRestart(t *testing.T) {
 	s := beginBoxes(t, exitedRule)
 	s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) })

@@ -28,7 +28,7 @@ type unhealthy struct {
 
 func (r *unhealthy) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) alerts.Verdict {
 	b, ok := e.(*backend.Sandbox)
-	if !ok || !b.IsSandbox || b.Health.IsNotApplicable() {
+	if !ok || !b.Judged() || b.Health.IsNotApplicable() {
 		return alerts.Verdict{Outcome: alerts.NotApplicable}
 	}
 	_, _, fails := b.Failing()

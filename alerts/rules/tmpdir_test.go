@@ -245,7 +245,7 @@ func TestOrphanedGapRestartAndBlind(t *testing.T) {
 	b.health("helix", func(h *fleet.SourceHealth) { h.Inputs = []backend.Input{backend.InputContainers} })
 	b.dir("d", 30*time.Hour, nil)
 	a := b.look().want(orphanRule, alerts.StatePending)
-	if !strings.Contains(a.Why.String(), "no source lists the sessions") || b.blindWhy(orphanRule, "scratch") == "" {
+	if !strings.Contains(a.Why.String(), "no source lists the sessions") || b.blindWhy(orphanRule, "scratch") != "" {
 		t.Errorf("why %q, blind %v", a.Why, b.board.Blind)
 	}
 }

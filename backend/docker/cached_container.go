@@ -164,6 +164,7 @@ func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sand
 	out.Key, out.Provider = s.key(e.id), backend.Text("docker")
 	out.Class, out.Reported = classOf(e.state()), s.clean(e.state(), 60)
 	out.IsSandbox = s.sel.isSandbox(labels, mounts)
+	out.Watched = s.sel.all && !out.IsSandbox
 	out.Mounts, out.Labels = s.mounts(mounts), s.labels(labels)
 	out.MountsCut = len(mounts) > maxMounts
 	var name string
@@ -184,7 +185,10 @@ func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sand
 }
 
 func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset time.Duration) {
-	out.Image, out.WorkDir = s.clean(in.image, 300), s.clean(in.workDir, 300)
+	out.Image, out.WorkDir, out.Command = s.clean(in.image, 300), s.clean(in.workDir, 300), s.clean(in.command, 300)
+	for _, p := range in.ports {
+		out.Ports = append(out.Ports, s.clean(p, 60))
+	}
 	out.CreatedAt, out.StartedAt, out.FinishedAt = ours(in.created, offset), ours(in.started, offset), ours(in.finished, offset)
 	out.OOMKilled, out.RestartCount = backend.Known(in.oomKilled), backend.Known(in.restarts)
 	out.StartError, out.RestartPolicy = s.clean(in.startError, 500), s.clean(in.restartPolicy, 40)

@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/events"
+	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
@@ -171,7 +172,10 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 		created: parseTime(c.Created), started: parseTime(c.State.StartedAt), finished: parseTime(c.State.FinishedAt),
 		exit: c.State.ExitCode, oomKilled: c.State.OOMKilled, restarts: c.RestartCount,
 		labels: c.Config.Labels, mounts: mountsOf(c.Mounts), workDir: c.Config.WorkingDir, memLimit: c.HostConfig.Memory,
-		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), tty: c.Config.Tty, raw: documentOf(c),
+		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), command: strings.Join(append([]string{c.Path}, c.Args...), " "), tty: c.Config.Tty, raw: documentOf(c),
+	}
+	if n := c.NetworkSettings; n != nil {
+		out.ports = portsOf(n.Ports)
 	}
 	if h := c.Config.Healthcheck; h != nil {
 		out.startPeriod = h.StartPeriod
@@ -181,6 +185,25 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 		out.checks, out.healthOutput = checksOf(h, checkInterval(c.Config.Healthcheck), out.started.Or(time.Time{}))
 	}
 	return out, nil
+}
+
+// maxPorts bounds the published ports of one container.
+const maxPorts = 16
+
+// portsOf writes published ports as docker ps does, in a stable order.
+func portsOf(bound network.PortMap) []string {
+	var out []string
+	for p, at := range bound {
+		for _, b := range at {
+			on := b.HostPort
+			if b.HostIP.IsValid() {
+				on = net.JoinHostPort(b.HostIP.String(), on)
+			}
+			out = append(out, on+"->"+p.String())
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), maxPorts)]
 }
 
 // policyOf writes a restart policy as docker run takes it.

@@ -71,7 +71,9 @@ type inspection struct {
 	startError                 string
 	restartPolicy              string // "on-failure:3"
 	startPeriod                time.Duration
-	tty                        bool // its log is not in frames
+	command                    string
+	ports                      []string // published, as "0.0.0.0:8080->80/tcp"; at most maxPorts
+	tty                        bool     // its log is not in frames
 	raw                        document
 }
 

@@ -114,8 +114,8 @@ func (p *poll) due() (due []*cachedContainer, looked bool) {
 			continue
 		}
 		age := now.Sub(e.sampled) // of a never sampled one: centuries
-		isSandbox := p.s.sel.isSandbox(e.labels(), e.mounts())
-		if isSandbox {
+		judged := p.s.sel.judged(e.labels(), e.mounts())
+		if judged {
 			population++
 		}
 		switch {
@@ -124,7 +124,7 @@ func (p *poll) due() (due []*cachedContainer, looked bool) {
 			if age >= often-slack {
 				seen = append(seen, e)
 			}
-		case isSandbox && sweep > 0 && age >= sweep-slack && p.s.polls > 1:
+		case judged && sweep > 0 && age >= sweep-slack && p.s.polls > 1:
 			rest = append(rest, e)
 		}
 	}

@@ -197,7 +197,7 @@ func (p *poll) remember() {
 	p.was = make(map[string]bool, len(p.pend.events))
 	for _, ev := range p.pend.events {
 		if e := p.s.entries[ev.id]; e != nil && (e.ins != nil || e.sum != nil) {
-			p.was[ev.id] = p.s.sel.isSandbox(e.labels(), e.mounts())
+			p.was[ev.id] = p.s.sel.judged(e.labels(), e.mounts())
 		}
 	}
 }
@@ -237,7 +237,7 @@ func (p *poll) tell() {
 		}
 		e := p.s.entries[ev.id]
 		known := e != nil && (e.ins != nil || e.sum != nil)
-		if p.was[ev.id] || known && p.s.sel.isSandbox(e.labels(), e.mounts()) || !known && p.s.sel.isSandbox(ev.labels, nil) {
+		if p.was[ev.id] || known && p.s.sel.judged(e.labels(), e.mounts()) || !known && p.s.sel.judged(ev.labels, nil) {
 			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
 		} else if ev.action == "oom" { // no sandbox, and still why the kernel killed something
 			p.r.Counts = append(p.r.Counts, backend.Count{Series: backend.Series{Source: p.s.deps.ID, Name: backend.MetricLimitKills, Sandbox: id}, At: ev.at.Add(-p.offset), N: 1})
@@ -284,7 +284,7 @@ func (p *poll) finish() {
 		if p.pend.open && !p.listed && e.fails == 0 {
 			e.readAt = now // the open stream said nothing: it is as it was
 		}
-		if s.sel.isSandbox(e.labels(), e.mounts()) {
+		if s.sel.judged(e.labels(), e.mounts()) {
 			sandboxes++
 		}
 		if e.fails > 0 {

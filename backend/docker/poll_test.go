@@ -66,6 +66,26 @@ func TestStatesAreShownForWhatTheyAre(t *testing.T) {
 	}
 }
 
+// TestAllContainersAreForLookingOnly: what no label marks counts for alerts and is no target.
+func TestAllContainersAreForLookingOnly(t *testing.T) {
+	f := newFake(t)
+	f.add(&fakeContainer{id: "labelled", name: "a", labels: map[string]string{"sandglass.session": "s1"}})
+	f.add(&fakeContainer{id: "plain", name: "db"})
+	for _, all := range []bool{true, false} {
+		s, _ := f.source(func(o *Options) { o.AllContainers = all })
+		r := mustPoll(t, s)
+		if b := find(t, r, "plain"); b.IsSandbox || b.Watched != all || b.Judged() != all {
+			t.Errorf("all_containers %v: the plain one is %v, watched %v", all, b.IsSandbox, b.Watched)
+		}
+		if b := find(t, r, "labelled"); !b.IsSandbox || b.Watched || !b.Judged() {
+			t.Errorf("all_containers %v: the labelled one is %v, watched %v", all, b.IsSandbox, b.Watched)
+		}
+		if said := s.Marks().String(); !strings.Contains(said, "sandglass.session") || !strings.Contains(said, "selector") {
+			t.Errorf("what makes a sandbox: %q", said)
+		}
+	}
+}
+
 func TestSelectionAndJoins(t *testing.T) {
 	f := newFake(t)
 	bind := func(src string) string {

@@ -11,10 +11,16 @@ import (
 type selection struct {
 	key, value     string // label selector; an empty key: by session label or tmpdir mount
 	hasValue       bool
+	all            bool // a container that is no sandbox is watched too
 	sessionLabel   string
 	workspaceLabel string
 	tmpdir         string         // path.Match pattern
 	name           *regexp.Regexp // groups session, workspace; nil: names say nothing
+}
+
+// judged reports whether a container's figures and trouble are looked at.
+func (s *selection) judged(labels map[string]string, mounts []mount) bool {
+	return s.all || s.isSandbox(labels, mounts)
 }
 
 func (s *selection) isSandbox(labels map[string]string, mounts []mount) bool {
@@ -31,6 +37,14 @@ func (s *selection) isSandbox(labels map[string]string, mounts []mount) bool {
 		}
 	}
 	return false
+}
+
+// Marks says what makes a container a sandbox, as the configuration has it.
+func (s *Source) Marks() backend.Safe {
+	if s.sel.key != "" {
+		return backend.Textf("label %s (selector of %s)", s.clean(s.opt.Selector, 100), s.clean(s.deps.ID, 80))
+	}
+	return backend.Textf("label %s=<session id>, or selector of %s,", s.clean(s.sel.sessionLabel, 100), s.clean(s.deps.ID, 80))
 }
 
 // inTmpdir reports whether dir or one of its parents matches the tmpdir pattern.

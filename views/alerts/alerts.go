@@ -84,8 +84,9 @@ func calm(f *views.Frame) *kit.Doc {
 	}
 	doc.Line(head)
 	doc.Blank()
+	one, many := s.Machines()
 	doc.Field("watched", kit.Span{Text: kit.Count(s.Workspaces, "workspace", "workspaces") + ", " +
-		kit.Count(s.Sandboxes, "sandbox", "sandboxes") + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
+		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
 		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule", "rules") + " cannot see everywhere"},

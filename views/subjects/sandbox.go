@@ -24,7 +24,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			return b.Name.String() + " " + b.Key.Safe().String() + " " + b.Reported.String() + " " + b.Image.String() + " " +
 				b.Session.Safe().String() + " " + b.Workspace.Safe().String() + " " + b.Key.Source
 		},
-		Muted:       func(b row) bool { return !b.IsSandbox },
+		Muted:       func(b row) bool { return !b.Judged() },
 		Stale:       func(b row, c *views.Snapshot) bool { return c.Stale(&b.Meta) },
 		DefaultSort: "reported",
 		Columns: []Column[row]{
@@ -65,6 +65,10 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			sourceColumn(func(b row) string { return b.Key.Source }, 5),
 			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 10, Ideal: 22, Flex: 1, Priority: 9, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return b.Image }),
+			textColumn(Column[row]{Name: "command", Title: "COMMAND", Help: "its first process, as it was started", Min: 10, Ideal: 24, Flex: 1, Priority: 10, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return b.Command }),
+			textColumn(Column[row]{Name: "ports", Title: "PORTS", Help: "published ports: of the host -> of the container", Min: 8, Ideal: 20, Priority: 10, Where: Extra},
+				theme.Dim, func(b row) backend.Safe { return backend.Join(b.Ports, " ") }),
 			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
 				Align: Right, Min: 4, Ideal: 7, Priority: 3, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
 				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(b.ExitCode) },
@@ -165,7 +169,7 @@ func sandboxRank(b *backend.Sandbox) float64 {
 	if o, ok := b.Proved(); ok && !o.Works {
 		rank = 10
 	}
-	if !b.IsSandbox {
+	if !b.Judged() {
 		rank -= 20
 	}
 	return rank

@@ -49,8 +49,10 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.running("image", b.Image, &b.Meta)
 	w.text("provider", b.Provider)
 	w.text("directory", b.WorkDir)
+	w.text("command", b.Command)
+	w.text("ports", backend.Join(b.Ports, " "))
 	if !b.IsSandbox {
-		w.Field("", dim("It is listed only: nothing marks it as a sandbox, so nothing is ever done to it."))
+		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
 	}
 	w.naming(b.Key)
 	w.doable(b.Key)

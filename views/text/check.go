@@ -112,7 +112,7 @@ func summarise(st *fleet.State) Summary {
 		tally(s.Workspaces, w.Reported)
 	}
 	for b := range st.Sandboxes.All() {
-		if b.IsSandbox {
+		if b.Judged() {
 			tally(s.Sandboxes, b.Reported)
 		}
 	}
