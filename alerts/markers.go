@@ -60,7 +60,12 @@ type cluster struct {
 }
 
 // changesNear are statements about the changes near an onset, the nearest first.
-func (ev *evaluation) changesNear(source, via string, onset time.Time) []Evidence {
+func (ev *evaluation) changesNear(source, via string, onset time.Time, bounds Bounds) []Evidence {
+	// open reports whether the alert may have begun before a change as well as after it.
+	open := func(at time.Time) bool {
+		return !bounds.Latest.IsZero() && !at.After(bounds.Latest) && bounds.Earliest.Before(at) && bounds.Latest.Sub(bounds.Earliest) > markerAfter
+	}
+
 	var all []*cluster
 	for _, m := range ev.next.markers {
 		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) {
@@ -91,6 +96,8 @@ func (ev *evaluation) changesNear(source, via string, onset time.Time) []Evidenc
 			text = backend.Textf("%s, and %d more of the kind", text, c.n-1)
 		}
 		switch gap := onset.Sub(c.At).Round(time.Second); {
+		case open(c.At):
+			text = backend.Textf("within the time in which it may have begun, at %s: %s", backend.Clean(ev.env.Display(c.At).UTC().Format("15:04:05Z"), 20), text)
 		case gap > 0:
 			text = backend.Textf("began %s after: %s", short(gap), text)
 		case gap == 0:

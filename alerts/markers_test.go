@@ -131,3 +131,20 @@ func TestAnAlertSaysWhereItGoes(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestNothingBeganAfterAChangeThatMayHaveComeLater: an onset is known between two times, and the change lies between them.
+func TestNothingBeganAfterAChangeThatMayHaveComeLater(t *testing.T) {
+	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ev := &evaluation{next: &memory{markers: []marker{{At: at.Add(-30 * time.Second), Text: backend.Text("rollout")}}}, env: Env{}, st: &fleet.State{}}
+	for _, c := range []struct {
+		earliest time.Duration
+		says     string
+	}{{20 * time.Minute, "within the time in which it may have begun, at 11:59:30Z: rollout"}, {40 * time.Second, "began 30s after: rollout"}, {10 * time.Second, "began 30s after: rollout"}} {
+		if got := texts(ev.changesNear("s", "", at, Bounds{Earliest: at.Add(-c.earliest), Latest: at})); got != c.says {
+			t.Errorf("between %s and now: %q, want %q", c.earliest, got, c.says)
+		}
+	}
+	if got := texts(ev.changesNear("s", "", at, Bounds{Latest: at})); !strings.Contains(got, "may have begun") {
+		t.Errorf("an onset without an earliest time: %q", got)
+	}
+}

@@ -175,6 +175,39 @@ func TestAContainerOfAnotherSessionExplainsNoStorm(t *testing.T) {
 	}
 }
 
+// TestAPageGoesByTheErrorsOfItsAlert: others of the source fail for something else.
+func TestAPageGoesByTheErrorsOfItsAlert(t *testing.T) {
+	w := world{board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "capacity", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now, Cause: backend.Text("cloudflare-sandbox has no instance left")}}}}
+	for i, id := range strings.Fields("a b c d e f g h") {
+		if i < 2 {
+			w.workspaces = append(w.workspaces, broken(id, "box", backend.ClassFailed, "max_instances reached (60/60 in use)", provider("cloudflare-sandbox")))
+			a := w.board.Alerts[0]
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: wsKey(id, "box"), State: alerts.StateFiring})
+			a.SubjectCount++
+		} else {
+			w.workspaces = append(w.workspaces, broken(id, "box", backend.ClassFailed, "ENOSPC: no space left on device, mkdtemp", provider("local-bash")))
+		}
+	}
+	for _, k := range []backend.Key{sourceKeyOf("helix-eu"), wsKey("a", "box")} {
+		d := w.diagnose("7", k)
+		if !strings.Contains(d.Conclusion.String(), "limit refuses new containers") || strings.Contains(d.Conclusion.String(), "ENOSPC") || !strings.Contains(factOf(t, d, "quota"), "2 of 2 errors name it") {
+			t.Errorf("about %s: %s; %s", k.Safe(), d.Conclusion, factOf(t, d, "quota"))
+		}
+	}
+}
+
+// TestAHeldAlertIsNotDenied: its source is down, so nothing is read that could deny it.
+func TestAHeldAlertIsNotDenied(t *testing.T) {
+	w := world{down: []string{"helix-eu"}, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "failed-too-long", Source: "helix-eu", Runbook: "1", State: alerts.StateHeld, Cause: backend.Text("boom"),
+		Why: backend.Text("the source does not answer"), Subjects: []alerts.Subject{{Key: wsKey("s1", "box"), State: alerts.StateHeld}}, SubjectCount: 1}}}}
+	for _, k := range []backend.Key{{}, sourceKeyOf("helix-eu"), wsKey("s1", "box")} {
+		d := w.diagnose("1", k)
+		if !strings.Contains(d.Conclusion.String(), "failed-too-long is held: boom") || anyHas(d.Do, "Poll the session") {
+			t.Errorf("about %s: %s %v", k.Safe(), d.Conclusion, d.Do)
+		}
+	}
+}
+
 // TestOneLineAgainstAReset: a page whose own advice is against a reset does not repeat it.
 func TestOneLineAgainstAReset(t *testing.T) {
 	w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "WorkspaceFailedError: tmpdirRoot /srv/agents/tmp does not exist")},

@@ -284,10 +284,18 @@ func affirm(checks []Check, name string, a *alerts.Alert) {
 
 // undenied replaces a conclusion that denies what fires by what the alert concludes, with the first steps of its rule.
 func (s *subjectView) undenied(d *Diagnosis) {
-	if !d.denies || len(s.led) == 0 || s.led[0].State != alerts.StateFiring {
+	if !d.denies || len(s.led) == 0 {
 		return
 	}
 	a := s.led[0]
+	if a.State == alerts.StateHeld { // true when it was last read, and not disproved since
+		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(says(a)), sentence(a.Why))
+		d.Do, d.denies = []backend.Safe{backend.Text("Restore the source first (runbook source); then ask again.")}, false
+		return
+	}
+	if a.State != alerts.StateFiring {
+		return
+	}
 	d.Conclusion = backend.Textf("%s. No check tells what brought it about.", sentence(says(a)))
 	d.Do = nil
 	if rule := s.Board.Rule(a.Rule); rule != nil {

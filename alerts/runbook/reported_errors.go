@@ -35,9 +35,13 @@ func (e *reportedError) evicted() bool {
 // readErrors searches what the registries report, and the answer of the session's own route.
 func (s *subjectView) readErrors() {
 	known := map[backend.Safe]alerts.Naming{}
+	about := s.alertedWorkspaces()
 	for _, w := range s.workspaces {
 		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
 			s.old = why
+		}
+		if about != nil && !about[w.Key] {
+			continue // an alert leads here, and it is about others
 		}
 		if w.LastError.IsEmpty() {
 			switch {
@@ -66,6 +70,25 @@ func (s *subjectView) readErrors() {
 		s.errors = append(s.errors, reportedError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
 			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
 	}
+}
+
+// alertedWorkspaces are the workspaces that the firing alerts are about which a page of a whole source starts from; nil where
+// there are no such alerts, where they are about something else, or where they name more than are kept. Pages about failures
+// alone compare causes with each other.
+func (s *subjectView) alertedWorkspaces() map[backend.Key]bool {
+	if !s.wide || len(s.led) == 0 || s.led[0].Runbook != "7" {
+		return nil
+	}
+	for _, a := range s.led {
+		other := slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key.Kind != backend.KindWorkspace })
+		if a.State == alerts.StateFiring && (other || a.SubjectCount > len(a.Subjects)) {
+			return nil
+		}
+	}
+	if len(s.ledOn) == 0 {
+		return nil
+	}
+	return s.ledOn
 }
 
 // readAlerts takes the causes of alerts about failures for errors where no registry gives one now: it failed and works again.

@@ -45,6 +45,9 @@ func Asked(a *alerts.Alert) (views.Question, bool) {
 // stands reports whether an alert's first subject stands for all: what is asked is asked of one thing, and its source may
 // have others of which something else is true.
 func stands(a *alerts.Alert) bool {
+	if a.Rule == "error-chaos" { // its subjects have different causes
+		return false
+	}
 	return len(a.Subjects) > 0 && a.SubjectCount > 1 && a.Subjects[0].Key.Kind != backend.KindSource &&
 		slices.Contains([]string{"1", "2", "4", "8", "container"}, a.Runbook)
 }
