@@ -39,13 +39,13 @@ func inPlain(id, what, host string) backend.Safe {
 // distrust says why nothing is done by a configuration: another user could have written it, and would decide what is done
 // here. Root and the user that called sudo are not others.
 func (a *App) distrust(c *config.Config) backend.Safe {
-	if c.File == "" {
+	if c.Path == "" {
 		return backend.Safe{}
 	}
-	err := looseFile(c.File)
+	err := looseFile(c.Path)
 	if os.Geteuid() == 0 {
 		var f *os.File
-		if f, err = hostfs.TrustedPath(c.File, a.callerOfSudo()...); err == nil {
+		if f, err = hostfs.TrustedPath(c.Path, a.callerOfSudo()...); err == nil {
 			_ = f.Close() // opened for reading
 		}
 	}

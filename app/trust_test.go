@@ -17,7 +17,7 @@ func TestAConfigurationOfOthersIsDistrusted(t *testing.T) {
 	}
 	a := &App{Machine: Machine{Getenv: func(string) string { return "" }}}
 	sudo := &App{Machine: Machine{Getenv: func(name string) string { return map[string]string{"SUDO_UID": "1234"}[name] }}}
-	c := &config.Config{File: file}
+	c := &config.Config{Path: file}
 	if why := a.distrust(c); !why.IsEmpty() {
 		t.Errorf("one's own file: %s", why)
 	}

@@ -36,6 +36,8 @@ type Catalog struct {
 type Config struct {
 	// File is where it was read from, empty for Local.
 	File string
+	// Path is that file on disk, empty for a text that no file held.
+	Path string
 	// Local says that there is no configuration file. Sandglass reads what this machine has; what it lacks is not a failure.
 	Local            bool
 	Environment      string

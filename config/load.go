@@ -65,7 +65,11 @@ func Load(path string, known Catalog) (*Config, error) {
 	if err != nil {
 		return nil, Errors{{File: path, What: "cannot be read: " + backend.WithoutPath(err).Error()}}
 	}
-	return Parse(data, path, known)
+	c, err := Parse(data, path, known)
+	if err == nil {
+		c.Path = path
+	}
+	return c, err
 }
 
 // StateDirectory is where this configuration keeps what must survive a run. given (a flag) wins over the file, which
