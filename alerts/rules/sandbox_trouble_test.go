@@ -195,12 +195,28 @@ func TestExitedFires(t *testing.T) {
 	s.look().want(exitedRule, alerts.StatePending)
 	s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
 	a := s.want(exitedRule, alerts.StateFiring)
-	if a.Cause.String() != "ended with exit code 3 while its session runs" || a.Severity != alerts.SeverityWarning {
+	if a.Cause.String() != "ended with an error while its session runs" || a.Severity != alerts.SeverityWarning {
 		t.Errorf("alert %+v", a)
 	}
 	wantEvidence(t, a, "exit code 3 at 12:00:01Z", "the memory limit of helix-c1 is 67.1 MB (64 MiB)", "the log of helix-c1 has no lines to show: it is empty")
 	s.box("c2", "a", func(b *backend.Sandbox) { b.StartedAt = backend.Known(s.wall) }) // takes its place
 	s.after(time.Minute).quiet(exitedRule)
+}
+
+// Several exit codes are one alert, whose headline is true of all and whose variants count them.
+func TestExitedWithSeveralCodes(t *testing.T) {
+	s := beginRunning(t)
+	for id, code := range map[string]int{"c3": 139, "c4": 1, "c5": 4, "c6": 1} {
+		s.box(id, "a", crashed(s, code, 0))
+	}
+	s.every(5*time.Second, time.Minute, func() { s.session("a", func(x *backend.Session) { x.Running = backend.Known(true) }) })
+	a := s.want(exitedRule, alerts.StateFiring)
+	if a.Cause.String() != "ended with an error while its session runs" || a.SubjectCount != 4 {
+		t.Errorf("%s, %d subjects", a.Cause, a.SubjectCount)
+	}
+	if text := a.Variants.Text().String(); text != "3 variants: code 1 2, 139 1, 4 1" {
+		t.Errorf("variants %q", text)
+	}
 }
 
 func TestExitedDoesNotFire(t *testing.T) {
