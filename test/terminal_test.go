@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	debug.SetGCPercent(400) // worlds are many short-lived States
+	debug.SetMemoryLimit(600 << 20)
 	flag.Parse()
 	if limit := flag.Lookup("test.parallel"); limit.Value.String() == limit.DefValue { // most tests wait: for engines, scrapes, terminals
 		if err := limit.Value.Set("6"); err != nil {
