@@ -62,9 +62,17 @@ func (v *Variant) Text(labelled bool) backend.Safe {
 		if labelled && !x.Label.IsEmpty() {
 			words = append(words, x.Label.String())
 		}
-		words = append(words, cmp.Or(x.Value.String(), "none"))
+		words = append(words, cmp.Or(x.Value.String(), absentValue(x.Label.String())))
 	}
 	return backend.Clean(strings.Join(words, " "), 400)
+}
+
+// absentValue is what stands for a value that an error does not have.
+func absentValue(label string) string {
+	if v := (cause.Value{Label: label}); v.Tells() == cause.TellsNumber {
+		return "no " + label
+	}
+	return "others"
 }
 
 // place is where a value is in the texts of one cause: which one behind its label.
@@ -75,17 +83,6 @@ type place struct {
 
 func (p place) compare(q place) int {
 	return cmp.Or(strings.Compare(p.label, q.label), cmp.Compare(p.nth, q.nth))
-}
-
-// placed are the values of one text by their place.
-func placed(values string) map[place]string {
-	out := map[place]string{}
-	nth := map[string]int{}
-	for _, v := range cause.Values(values) {
-		out[place{v.Label, nth[v.Label]}] = v.Text
-		nth[v.Label]++
-	}
-	return out
 }
 
 // spread is how the values of one cause differ.
@@ -105,12 +102,12 @@ func spreadOf(counts map[string]int) spread {
 	if len(counts) < 2 || len(counts) > maxSpread {
 		return s
 	}
-	texts := make(map[string]map[place]string, len(counts))
+	texts := make(map[string]valued, len(counts))
 	values, present, telling := map[place]map[string]int{}, map[place]int{}, map[place]cause.Telling{}
 	for v, n := range counts {
 		s.total += n
-		texts[v] = placed(v)
-		for p, x := range texts[v] {
+		texts[v] = readValues(v)
+		for p, x := range texts[v].at {
 			how := cause.Value{Label: p.label, Text: x}.Tells()
 			if values[p] == nil {
 				values[p], telling[p] = map[string]int{}, how
@@ -125,7 +122,13 @@ func spreadOf(counts map[string]int) spread {
 		for _, k := range different {
 			most = max(most, k)
 		}
-		if present[p] < s.total {
+		others := present[p] < s.total
+		if telling[p] == cause.TellsThing {
+			left := 0
+			left, others = leaveSingles(texts, p, different, others)
+			n -= left
+		}
+		if others {
 			n++
 		}
 		seldom := 10*present[p] < s.total && n > 2 // noise of a few texts
@@ -134,9 +137,11 @@ func spreadOf(counts map[string]int) spread {
 			s.at = append(s.at, p)
 		}
 	}
+	names := naming{counts: counts, texts: texts, total: s.total}
+	s.at = append(s.at, names.columns()...)
 	slices.SortFunc(s.at, place.compare)
 	for v, n := range counts {
-		c := s.combine(texts[v])
+		c := s.combine(texts[v].at)
 		s.of[v] = c
 		s.by[c] += n
 	}
@@ -144,6 +149,34 @@ func spreadOf(counts map[string]int) spread {
 		return spread{}
 	}
 	return s
+}
+
+// leaveSingles leaves out the values of a place that one subject each has, and returns how many: several of them are the subjects' own. Beside a
+// form of which an identifier is left out they are of that form. others says that some texts have no value there.
+func leaveSingles(texts map[string]valued, p place, different map[string]int, others bool) (int, bool) {
+	singles, form := 0, ""
+	for x, k := range different {
+		switch starred := strings.Contains(x, "*"); {
+		case starred && (k > different[form] || k == different[form] && x < form):
+			form = x
+		case !starred && k == 1:
+			singles++
+		}
+	}
+	if singles == 0 || form == "" && (singles < 3 || len(different) <= 3) {
+		return 0, others
+	}
+	for _, text := range texts {
+		x, is := text.at[p]
+		switch {
+		case !is || different[x] > 1 || strings.Contains(x, "*"):
+		case form != "":
+			text.at[p] = form
+		default:
+			delete(text.at, p)
+		}
+	}
+	return singles, others || form == ""
 }
 
 // tells reports whether values with n different forms among the subjects say more than which subject it is.
@@ -187,7 +220,7 @@ func VariantsOf(counts map[string]int) Variants {
 		has := combined(c)
 		x := Variant{Subjects: s.by[c]}
 		for _, p := range s.at {
-			x.Values = append(x.Values, VariantValue{backend.Clean(p.label, 40), backend.Clean(has[p], 80)})
+			x.Values = append(x.Values, VariantValue{backend.Clean(p.shown(), 40), backend.Clean(has[p], 80)})
 		}
 		out.List = append(out.List, x)
 	}
@@ -240,23 +273,13 @@ func (l *ruleState) lined(v *Verdict) {
 	if len(combinations) == 0 {
 		return
 	}
-	has := placed(v.Values)
+	has := readValues(v.Values)
 	for _, c := range combinations {
-		if holds(has, c) {
+		if has.holds(c) {
 			v.Fingerprint = apartFingerprint(v.Fingerprint, c)
 			return
 		}
 	}
-}
-
-// holds reports whether a text has all values of a combination.
-func holds(has map[place]string, combination string) bool {
-	for p, v := range combined(combination) {
-		if has[p] != v {
-			return false
-		}
-	}
-	return true
 }
 
 // onsets are the first and last onset of a variant's live subjects.

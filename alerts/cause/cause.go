@@ -34,8 +34,8 @@ type Reader struct {
 	told           span // the word whose number was read: further numbers are not its own
 	said           int  // words in Words
 	counted, names int  // words that say something, and names
-	values, bares  int  // kept: of quotes, keys and numbers, and of bare names
-	bare           bool // the value is a bare name
+	values, bares  int  // of quotes, keys and numbers, and bare names
+	skip           int  // where reading goes on, beyond the token
 	at             int  // where the token begins
 	depth          int
 	spoke          bool // the next word is the value of a key that says what went wrong
@@ -47,7 +47,7 @@ type span struct{ from, to int }
 // The bounds of what is kept of one text.
 const (
 	maxValues = 6
-	maxBares  = 6
+	maxBares  = 24
 	maxValue  = 64
 )
 
@@ -183,7 +183,13 @@ func tokenEnd(s string, i int) int {
 				}
 				return at
 			}
+			if at > i && isPlain(s[at-1]) && blanklessAt(s, at) {
+				return at
+			}
 		case inToken[c]:
+			if at > i && s[at-1] >= 0x80 && isPlain(c) && blanklessBefore(s, at) {
+				return at
+			}
 		case c == '\'' && at > i && insideWord(s, at):
 		default:
 			if c == '=' && at-i >= 12 && (at+1 == len(s) || s[at+1] == '=' || s[at+1] == ':' || !inToken[s[at+1]] && s[at+1] != '"') {
@@ -197,6 +203,15 @@ func tokenEnd(s string, i int) int {
 	}
 	return at
 }
+
+// isPlain accepts a letter or a digit of ASCII.
+func isPlain(c byte) bool { return c < 0x80 && (isLetter(c) || isDigit(c)) }
+
+// blanklessAt reports whether a letter of a script begins that writes its words, or their endings, without blanks: kana, Han, Hangul. A name in
+// Latin letters ends there.
+func blanklessAt(s string, i int) bool { return s[i] >= 0xe3 && s[i] <= 0xed && i+2 < len(s) }
+
+func blanklessBefore(s string, i int) bool { return i >= 3 && blanklessAt(s, i-3) }
 
 func insideWord(s string, i int) bool {
 	next := i + 1

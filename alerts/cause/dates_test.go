@@ -65,7 +65,7 @@ func TestNumbersThatAreNoDates(t *testing.T) {
 		var r Reader
 		r.Read(x)
 		if v := Values(string(r.Values)); len(v) != 1 || !strings.EqualFold(v[0].Label+" "+v[0].Text, want) {
-			t.Errorf("%q: %q, want %q", x, v, want)
+			t.Errorf("%q: %+v, want %q", x, v, want)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (m *matcher) best(k *kinship, words []string) (found int, common []string) 
 	}
 	m.hit = m.hit[:0]
 	for i, w := range words {
-		if slices.Contains(words[:i], w) {
+		if w == anyName || slices.Contains(words[:i], w) {
 			continue
 		}
 		for _, f := range k.postings[w] {
@@ -149,7 +149,7 @@ func (m *matcher) sequence(a, b []string) []string {
 		rows[i*width+len(b)] = 0
 		for k := len(b) - 1; k >= 0; k-- {
 			n := max(rows[(i+1)*width+k], rows[i*width+k+1])
-			if a[i] == b[k] {
+			if a[i] == b[k] && a[i] != anyName {
 				n = max(n, rows[(i+1)*width+k+1]+int32(weight(a[i])))
 			}
 			rows[i*width+k] = n
@@ -158,7 +158,7 @@ func (m *matcher) sequence(a, b []string) []string {
 	m.common = m.common[:0]
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		switch {
-		case a[i] == b[k]:
+		case a[i] == b[k] && a[i] != anyName:
 			m.common = append(m.common, a[i])
 			i, k = i+1, k+1
 		case rows[(i+1)*width+k] >= rows[i*width+k+1]:

@@ -75,6 +75,48 @@ func isCode(tok string) bool {
 		strings.HasPrefix(tok, "SSL_") || strings.HasPrefix(tok, "UND_ERR_") || strings.HasPrefix(tok, "CERT_")
 }
 
+// isVersion accepts v1 and v20.1.0-rc.2: up to four digits after the v, and what follows a dot, a hyphen or a plus.
+func isVersion(s string) bool {
+	if s[0] != 'v' {
+		return false
+	}
+	end := digitsEnd(s, 1)
+	return end > 1 && end <= 5 && (end == len(s) || strings.IndexByte(".-+", s[end]) >= 0 && IsNumeric(s[1:]))
+}
+
+// isCodeNumber accepts E1001, P1 and TS2304: one to four capitals and up to five digits.
+func isCodeNumber(s string) bool {
+	n := 0
+	for n < len(s) && isUpper(s[n]) {
+		n++
+	}
+	return n > 0 && n <= 4 && len(s) > n && len(s)-n <= 5 && len(s) == digitsEnd(s, n) && !IsHex(s)
+}
+
+// isScratch accepts the six characters that mkdtemp puts at the end of a name, where they are letters of mixed case: as camel case they would
+// have a part of one letter.
+func isScratch(s string) bool {
+	if len(s) != 6 {
+		return false
+	}
+	upper, lower, single := 0, 0, false
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) || s[i] >= 0x80 {
+			return false
+		}
+		end := partEnd(s, i)
+		single = single || end-i == 1
+		for ; i < end; i++ {
+			if isUpper(s[i]) {
+				upper++
+			} else {
+				lower++
+			}
+		}
+	}
+	return single && upper > 1 && lower > 1 || upper > 3 && lower > 0
+}
+
 // IsNumeric accepts numbers, ranges, versions, times of day, dates, durations and sizes: digits with separators and
 // units of at most three letters that follow digits.
 func IsNumeric(s string) bool {
@@ -138,6 +180,20 @@ func isIPv6(head, rest string) bool {
 		}
 	}
 	return true
+}
+
+// portOf is the port behind an address of IPv6 without brackets, as Node writes it after a code: ::1:8443. It is decimal, and more groups than
+// an address needs, or :: before them, leave room for it.
+func portOf(head, rest string) string {
+	at := strings.LastIndexByte(rest, ':') + 1
+	port := rest[at:]
+	if len(port) < 2 || len(port) > 5 || digitsEnd(port, 0) != len(port) || port[0] == '0' {
+		return ""
+	}
+	if groups := strings.Count(rest, ":") + 2; !strings.Contains(head+":"+rest, "::") && groups < 9 {
+		return ""
+	}
+	return port
 }
 
 // isBase64 accepts base64 of twelve or more characters: with = at its end, or with letters and digits mixed as nobody writes them.

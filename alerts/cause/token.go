@@ -15,6 +15,17 @@ func (r *Reader) token(i, end int) int {
 	}
 	tail := tok[n:]
 	tok = tok[:n]
+	if i > 0 && r.text[i-1] == ']' && tok[0] == ':' && n <= 6 && IsNumeric(tok[1:]) { // [::1]:8443
+		r.take()
+		r.noise()
+		r.rawValue("port", tok[1:])
+		return end
+	}
+	if strings.HasPrefix(tok, "::") && isIPv6("", tok[1:]) {
+		r.take()
+		r.colons("", tok[1:], "")
+		return end
+	}
 	for len(tok) > 1 && (tok[0] == ':' || tok[0] == '.' && isLetter(tok[1]) && !strings.Contains(tok, "/") || tok[0] == '-' && isLetter(tok[1])) {
 		tok = tok[1:]
 	}
@@ -29,8 +40,9 @@ func (r *Reader) token(i, end int) int {
 		r.valueOf(key, tok, "")
 		return end
 	}
+	r.skip = 0
 	r.judge(tok, key)
-	return end
+	return max(end, r.skip)
 }
 
 // judge decides what a token is. key is the key whose value it is, empty: none.
@@ -93,6 +105,15 @@ func (r *Reader) loose(word string) {
 	r.Loose = appendLower(r.Loose, word)
 }
 
+// anonymous stands for a name that looks like an identifier. It counts as any name does, so that its letters do not decide.
+func (r *Reader) anonymous() {
+	r.names++
+	r.loose(anyName)
+}
+
+// anyName stands for such a name in Loose. It is like no other word.
+const anyName = "_"
+
 func (r *Reader) noise() {
 	if n := len(r.Loose); n == 0 || r.Loose[n-1] != '*' {
 		r.loose("*")
@@ -129,8 +150,8 @@ func (r *Reader) word(tok, key string) {
 	case is == numeral, isUpper(tok[0]) && len(tok) < 10 && calendar[tok]:
 		r.noise()
 	case is == unlisted && isRandom(tok):
-		r.names++ // whether a name has vowels decides nothing
-		r.noise()
+		r.anonymous() // whether a name has vowels decides nothing
+		r.bares++
 	case is != unlisted && r.called(tok):
 		r.names++
 		r.loose(tok)
@@ -190,13 +211,14 @@ func (r *Reader) mixed(tok, key string) {
 		r.number(tok, key)
 	case isCode(tok):
 		r.say(tok, content)
-	case tok[0] == 'v' && IsNumeric(tok[1:]):
+	case isVersion(tok):
 		r.noise()
 		r.rawValue(r.label(), tok)
 	case isRandom(tok):
-		r.noise()
+		r.anonymous()
+		r.bares++
 	default:
-		r.noise()
+		r.anonymous()
 		r.nameValue(tok, key)
 	}
 }
@@ -217,6 +239,9 @@ func (r *Reader) number(tok, key string) {
 	case tells[label] && r.told != r.labelled() && isShort(tok) && !strings.ContainsAny(tok, "%_"):
 		r.told = r.labelled()
 		r.rawValue(label, tok)
+		if len(tok) == 3 && (tok[0] == '4' || tok[0] == '5') {
+			r.skip = reasonEnd(r.text, r.at+len(tok))
+		}
 	case len(tok) == 3 && (tok[0] == '4' || tok[0] == '5') && isDigit(tok[1]) && isDigit(tok[2]) && answers[label]:
 		r.rawValue("status", tok)
 	}
@@ -277,7 +302,7 @@ func (r *Reader) compounds(tok, key string) {
 		r.noise()
 		return
 	}
-	if tok[0] == 'v' && IsNumeric(tok[1:]) {
+	if isVersion(tok) {
 		r.noise()
 		r.rawValue(r.label(), tok)
 		return
@@ -293,7 +318,7 @@ func (r *Reader) compounds(tok, key string) {
 		r.say(tok, content)
 		return
 	}
-	r.noise()
+	r.anonymous()
 	r.nameValue(tok, key)
 }
 
@@ -312,6 +337,9 @@ func (r *Reader) colons(head, rest, key string) {
 	switch {
 	case head == "" || isIPv6(head, rest):
 		r.noise()
+		if port := portOf(head, rest); port != "" && isCode(strings.ToUpper(r.label())) {
+			r.rawValue("port", port)
+		}
 	case IsNumeric(port) && strings.Contains(head, ".") && isLetter(head[len(head)-1]) && column != "", IsNumeric(port) && column != "":
 		r.noise() // a place in a file
 		r.nameValue(head, key)
@@ -343,7 +371,6 @@ func (r *Reader) nameValue(tok, key string) {
 		r.valueOf(key, tok, "")
 		return
 	}
-	r.bare = true
-	r.value("", tok, "")
-	r.bare = false
+	r.bareName(tok)
+	r.noise()
 }

@@ -9,12 +9,13 @@ import (
 const (
 	itemSign  = '\x1e'
 	labelSign = '\x1f'
+	nameSign  = '\x1d' // before the label of a bare name
 )
 
 // value adds a value with what varies in it starred; one that is nothing else is left out. An empty label is the last word.
 func (r *Reader) value(label, text, quote string) {
 	r.noise()
-	if r.spent() {
+	if r.values >= maxValues {
 		return
 	}
 	start := len(r.Values)
@@ -59,19 +60,31 @@ func (r *Reader) counts(start int) {
 			return
 		}
 	}
-	if r.bare {
-		r.bares++
-		return
-	}
 	r.values++
 }
 
-// spent reports whether enough values were kept. Bare names, such as the words of another language, take no place of others.
-func (r *Reader) spent() bool {
-	if r.bare {
-		return r.bares >= maxBares
+// bareName adds a name without quotes, once. Bare names, such as the words of another language, take no place of other values. Those that look
+// like identifiers count, so that the last one kept is the same word of a sentence.
+func (r *Reader) bareName(tok string) {
+	if r.bares++; r.bares > maxBares {
+		return
 	}
-	return r.values >= maxValues
+	start := len(r.Values)
+	if start > 0 {
+		r.Values = append(r.Values, itemSign)
+	}
+	label := r.labelled()
+	r.Values = append(append(append(r.Values, nameSign), r.Words[label.from:label.to]...), labelSign)
+	from := len(r.Values)
+	r.Values = clip(appendStarred(r.Values, tok), from)
+	name := r.Values[from:]
+	known := plainStars(name)
+	for was := range bytes.SplitSeq(r.Values[:start], []byte{itemSign}) {
+		known = known || len(was) > 0 && was[0] == nameSign && bytes.Equal(was[bytes.IndexByte(was, labelSign)+1:], name)
+	}
+	if known {
+		r.Values = r.Values[:start]
+	}
 }
 
 // valueOf adds the value of a key: a number tells only under a key of which it does.
@@ -141,7 +154,9 @@ func appendStarred(b []byte, s string) []byte {
 			end++
 		}
 		switch part := s[at:end]; {
-		case varies(part):
+		case isCodeNumber(part), inRegion(b[start:], part):
+			b = append(b, part...)
+		case varies(part), end-at >= 6 && scratch(b[start:], part):
 			b = append(b, '*')
 			if n := len(b); n-start >= 3 && b[n-3] == '*' && (b[n-2] == '-' || b[n-2] == '_') {
 				b = b[:n-2]
@@ -152,6 +167,33 @@ func appendStarred(b []byte, s string) []byte {
 		at = end
 	}
 	return b
+}
+
+// inRegion reports whether a part is the number of a region, as in eu-west-1 and europe-west4. before is the name before the part.
+func inRegion(before []byte, part string) bool {
+	digit := strings.IndexAny(part, "123456789")
+	if digit < 0 || len(part)-digit > 2 {
+		return false
+	}
+	if digit > 0 {
+		return compass[part[:digit]]
+	}
+	name, dash := bytes.CutSuffix(before, []byte{'-'})
+	return dash && compass[string(name[bytes.LastIndexByte(name, '-')+1:])]
+}
+
+// scratch reports whether a part is what mktemp and mkdtemp put at the end of a name: below /tmp, after the prefix of the framework, or by its
+// form. before is what stands before the part.
+func scratch(before []byte, part string) bool {
+	if isScratch(part) || bytes.HasSuffix(before, []byte("helix-ws-")) {
+		return true
+	}
+	i := bytes.LastIndex(before, []byte("/tmp/"))
+	if i < 0 || wordOf(part) != unlisted {
+		return false
+	}
+	name := before[i+len("/tmp/"):]
+	return len(name) > 0 && bytes.IndexByte(name, '/') < 0 && (name[len(name)-1] == '-' || name[len(name)-1] == '.')
 }
 
 // varies reports whether a part of a name looks like an identifier or a number. A version such as v1 does not.
@@ -181,18 +223,21 @@ func WholeText(text string) string {
 }
 
 // Value is one value with the word or key before it.
-type Value struct{ Label, Text string }
+type Value struct {
+	Label, Text string
+	Bare        bool // a name without quotes, or a word that is not listed
+}
 
 // Values reads the values of a text in their order.
 func Values(s string) []Value {
 	if s == "" {
 		return nil
 	}
-	items := strings.Split(s, string(itemSign))
-	out := make([]Value, 0, len(items))
-	for _, item := range items {
+	out := make([]Value, 0, 1+strings.Count(s, string(itemSign)))
+	for item := range strings.SplitSeq(s, string(itemSign)) {
 		label, text, _ := strings.Cut(item, string(labelSign))
-		out = append(out, Value{label, text})
+		label, bare := strings.CutPrefix(label, string(nameSign))
+		out = append(out, Value{label, text, bare})
 	}
 	return out
 }

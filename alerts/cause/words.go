@@ -85,7 +85,7 @@ func vowel(c byte) bool {
 var calendar = setOf("Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec GMT UTC CET CEST Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 
 // tells are the words after which a number says which variant of a cause it is.
-var tells = setOf("http code status statuscode exit exited errno signal port version schemaversion schema error https")
+var tells = setOf("http code status statuscode exit exited errno signal port version schemaversion schema error https ntstatus hresult sqlstate")
 
 // answers are the words around an HTTP status that stands alone.
 var answers = setOf("http get post put patch delete head fetch response responded returned status server upstream replied answered received got")
@@ -104,6 +104,30 @@ var carriers = setOf("attempt attempts try tries retry retries trace traceid req
 
 // spoken are the keys whose value says what went wrong.
 var spoken = setOf("error err reason msg message cause code type kind state status errno level syscall op operation title detail details description signal")
+
+// reasons are the phrases behind an HTTP status (RFC 9110, section 15), which say the same as its number.
+var reasons = [...]string{"bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable", "proxy authentication required",
+	"request timeout", "conflict", "gone", "length required", "precondition failed", "payload too large", "content too large", "uri too long", "unsupported media type", "range not satisfiable",
+	"expectation failed", "misdirected request", "unprocessable entity", "unprocessable content", "locked", "failed dependency", "too early", "upgrade required", "precondition required",
+	"too many requests", "internal server error", "not implemented", "bad gateway", "service unavailable", "gateway timeout", "gateway time-out", "http version not supported", "insufficient storage"}
+
+// reasonEnd is where the phrase behind an HTTP status ends, 0 where there is none: the word before at is one of them only if nothing else of
+// the sentence follows it.
+func reasonEnd(s string, at int) int {
+	rest := strings.TrimLeft(s[at:], " :-")
+	for _, x := range reasons {
+		if len(rest) < len(x) || !strings.EqualFold(rest[:len(x)], x) {
+			continue
+		}
+		if after := rest[len(x):]; after == "" || strings.IndexByte(".,;:)\"'\n", after[0]) >= 0 {
+			return len(s) - len(after)
+		}
+	}
+	return 0
+}
+
+// compass are the parts of a region's name that its number follows.
+var compass = setOf("east west north south central northeast northwest southeast southwest")
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
@@ -141,7 +165,7 @@ func (v Value) Tells() Telling {
 		return TellsThing
 	}
 	dot := strings.IndexByte(v.Text, '.')
-	if text := strings.Trim(v.Text, "'"); dot > 0 && dot < len(v.Text)-1 || len(text) > 1 && allUpper(text) && isLetter(text[0]) {
+	if text := strings.Trim(v.Text, "'"); dot > 0 && dot < len(v.Text)-1 || len(text) > 1 && allUpper(text) && isLetter(text[0]) && !isCodeNumber(text) {
 		return TellsThing
 	}
 	return TellsName
