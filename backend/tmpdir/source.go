@@ -29,6 +29,8 @@ type Source struct {
 	rows   map[backend.Key]*row
 	asides map[string]*row // by path
 
+	resumed []backend.Bookmark // of a former process, until the first poll
+
 	mu        sync.Mutex
 	attention map[backend.Key]int
 
@@ -116,11 +118,19 @@ func (s *Source) Poll(ctx context.Context) (backend.Reading, error) {
 	if host.Key.ID != s.host {
 		s.host, s.rows, s.asides = host.Key.ID, map[backend.Key]*row{}, map[string]*row{}
 	}
+	booted := s.bootID
 	p.r.Events = s.bootEvent(host, p.now)
+	if booted != "" && booted != s.bootID {
+		for _, r := range s.roots {
+			r.full = lastFull{}
+		}
+	}
+	p.resume()
 
 	listing, stop := context.WithTimeout(all, share(total, shareSurvey))
 	p.found = s.surveys(listing, p.now)
 	stop()
+	p.mounted()
 	p.match()
 	searching, stop := context.WithTimeout(all, share(total, shareUsers))
 	p.findUsers(searching)

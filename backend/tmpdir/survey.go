@@ -21,6 +21,7 @@ const maxDirectories = 20_000
 type root struct {
 	path string
 	gate callGate
+	full lastFull
 }
 
 // rootSurvey is what one look at a root found, without entering any scratch directory.
@@ -29,6 +30,7 @@ type rootSurvey struct {
 	real    string // the root's path without links, empty when the root could not be opened
 	entries []hostfs.Entry
 	asides  []hostfs.Entry // set aside by a clean-up
+	dev     uint64         // of the root's file system
 	others  int            // names that match but are no directories
 	// err says why entries is not the list of all scratch directories; nil: it is.
 	err error
@@ -59,7 +61,7 @@ func (s *Source) look(ctx context.Context, r *root) rootSurvey {
 		return out
 	}
 	defer func() { _ = d.Close() }() // opened for reading
-	out.real = d.Path()
+	out.real, out.dev = d.Path(), d.Stat().ID.Dev
 	out.facts.Exists = backend.Known(true)
 	s.disk(d, &out.facts)
 	found, err := d.List(ctx, func(name string) bool {
