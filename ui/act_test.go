@@ -310,14 +310,14 @@ func TestOneResetFromKeyToEffect(t *testing.T) {
 
 func TestArmingComesFirst(t *testing.T) {
 	acts(t, Size{120, 40}, func(h *hands) *actions.Operator { return h.control(t, false) }, func(s *screen, h *hands, c *actions.Operator) {
-		if !strings.Contains(s.lines()[0], "not armed") {
+		if !strings.Contains(s.lines()[0], "actions disabled") {
 			t.Error(s.lines()[0])
 		}
 		s.press("3", "p")
 		s.typed("look at it")
 		s.press(keyEnter, keyEnter)
 		s.ready()
-		if !strings.Contains(s.lines()[0], "armed 1") || !strings.Contains(s.text(), "press p again") {
+		if !strings.Contains(s.lines()[0], "actions enabled 1") || !strings.Contains(s.text(), "press p again") {
 			t.Fatal(s.text())
 		}
 		s.press(keyEsc)

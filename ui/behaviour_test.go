@@ -109,7 +109,7 @@ func TestTwoViewersOneFeed(t *testing.T) {
 		if !strings.Contains(a.text(), "LAST ERROR") || !strings.Contains(b.text(), "OBSERVED") {
 			t.Error("the programs share their screen")
 		}
-		if !strings.Contains(a.lines()[0], "read") || !strings.Contains(b.lines()[0], "not armed") {
+		if !strings.Contains(a.lines()[0], "read") || !strings.Contains(b.lines()[0], "actions disabled") {
 			t.Errorf("permissions: %q, %q", a.lines()[0], b.lines()[0])
 		}
 		for _, r := range a.text() {

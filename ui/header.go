@@ -37,19 +37,22 @@ type wording struct {
 	counts  bool // how many workspaces and sandboxes there are
 	states  bool // and how many of them are in trouble
 	pending bool
+	blind   bool // how many rules are not evaluated
 	tight   bool // one space between
 }
 
 // wordings are tried in this order until one fits. What hurts most is in all of them.
 func wordings() []wording {
 	return []wording{
-		{long: true, name: true, counts: true, states: true, pending: true},
-		{name: true, counts: true, states: true, pending: true},
-		{name: true, counts: true, states: true},
-		{name: true, counts: true, pending: true},
+		{long: true, name: true, counts: true, states: true, pending: true, blind: true},
+		{name: true, counts: true, states: true, pending: true, blind: true},
+		{name: true, counts: true, pending: true, blind: true},
+		{name: true, pending: true, blind: true},
+		{pending: true, blind: true},
+		{blind: true},
 		{name: true, pending: true},
 		{pending: true},
-		{name: true},
+		{},
 		{tight: true},
 	}
 }
@@ -129,9 +132,9 @@ func counts(s *views.Summary, gap string, f wording) []kit.Span {
 }
 
 func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
-	crit, warn, blind := " crit", " warn", kit.Number(s.BlindRule)+" not evaluated"
+	crit, warn, blind := " crit", " warn", kit.Count(s.BlindRule, "rule", "rules")+" not evaluated"
 	if f.long {
-		crit, warn, blind = " critical", " warning", kit.Count(s.BlindRule, "rule", "rules")+" not evaluated"
+		crit, warn = " critical", " warning"
 	}
 	between := "  "
 	if f.tight {
@@ -160,7 +163,7 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	if f.pending {
 		add(theme.Normal, s.Pending, " pending")
 	}
-	if s.BlindRule > 0 && !f.tight {
+	if s.BlindRule > 0 && f.blind {
 		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: blind})
 	}
 	return spans
@@ -184,28 +187,20 @@ func headerEnd(w int, f *views.Frame) []kit.Span {
 		word = ""
 	}
 	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: f.Now.UTC().Format("15:04Z")})
-	return append(spans, mode(w, f))
+	return append(spans, mode(f))
 }
 
-// mode says whether this console can act, and whether it does right now. What can hurt is said at every width.
-func mode(w int, f *views.Frame) kit.Span {
-	long, short, tone := "read-only", "read", theme.Dim
+// mode says whether this console can act, and whether it does right now, at every width.
+func mode(f *views.Frame) kit.Span {
+	long, tone := "read-only", theme.Dim
 	if a := &f.Acting; a.Can {
-		long, short = "not armed", "safe"
+		long = "actions disabled"
 		if !a.Until.IsZero() {
-			long, tone = "armed "+backend.Age(a.Until.Sub(f.Now)), theme.Warn
-			short = long
+			long, tone = "actions enabled "+backend.Age(a.Until.Sub(f.Now)), theme.Accent
 		}
 	}
 	if p := f.Acting.Run; p != nil && !p.Over() {
 		long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
-		short = long
-	}
-	switch {
-	case w < modeFrom && tone == theme.Dim:
-		return kit.Span{Text: " "}
-	case w < countsFrom:
-		long = short
 	}
 	return kit.Span{Tone: tone, Text: "  " + long + " "}
 }

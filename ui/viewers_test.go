@@ -110,8 +110,8 @@ func TestOneActsWhileTheOtherLooks(t *testing.T) {
 		h := newHands()
 		h.pending = true
 		mara, jo := twoViewers(t, h, h.feed)
-		mara.mode("armed 1h")
-		jo.mode("safe")
+		mara.mode("actions enabled 1h")
+		jo.mode("actions disabled")
 
 		mara.resets(40 * time.Second)
 		mara.sees("waiting: accepted, not verified yet", "c starts the next wave")

@@ -12,6 +12,7 @@ import (
 type outages struct {
 	rows  []*alerts.Alert
 	under map[*alerts.Alert]bool // those that follow the first one of their outage
+	again map[*alerts.Alert]bool // those of them with the rule and cause of one before
 }
 
 // InOutages lists the alerts of the home screen, the worst first. Alerts of one outage follow each other, the one that explains the
@@ -20,6 +21,9 @@ func (c *Snapshot) InOutages() []*alerts.Alert { return c.outages().rows }
 
 // Under reports whether an alert stands under another one of the same outage.
 func (c *Snapshot) Under(a *alerts.Alert) bool { return c.outages().under[a] }
+
+// Repeats reports whether it stands under one of the same rule and cause on another source.
+func (c *Snapshot) Repeats(a *alerts.Alert) bool { return c.outages().again[a] }
 
 func (c *Snapshot) outages() *outages {
 	if c.grouped == nil {
@@ -43,7 +47,7 @@ func group(list []*alerts.Alert) *outages {
 	for i, a := range list {
 		members[first[i]] = append(members[first[i]], a)
 	}
-	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), under: map[*alerts.Alert]bool{}}
+	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), under: map[*alerts.Alert]bool{}, again: map[*alerts.Alert]bool{}}
 	for i := range list {
 		group := members[i]                 // empty: it belongs to one before it
 		for rest := group; len(rest) > 0; { // causes come first among alerts of one severity and state
@@ -54,8 +58,14 @@ func group(list []*alerts.Alert) *outages {
 			slices.SortStableFunc(rest[:n], func(a, b *alerts.Alert) int { return cmp.Compare(explains(a.Rule), explains(b.Rule)) })
 			rest = rest[n:]
 		}
-		for _, a := range group[min(1, len(group)):] {
-			out.under[a] = true
+		rules := map[string]string{} // and causes
+		for n, a := range group {
+			out.under[a] = n > 0
+			if cause, met := rules[a.Rule]; met {
+				out.again[a] = cause == a.Fingerprint
+			} else {
+				rules[a.Rule] = a.Fingerprint
+			}
 		}
 		out.rows = append(out.rows, group...)
 	}

@@ -17,11 +17,9 @@ type Snapshot struct {
 	Events []backend.Event
 
 	// These are filled on first use.
-	naming map[backend.Key]*alerts.Alert  // worst alert by subject
-	past   map[backend.Key]*backend.Event // Events by key
-	shared map[backend.Key]*fleet.SharedStorage
-	twins  map[sameCause]string // source of each rule and cause; empty where several have it
-
+	naming  map[backend.Key]*alerts.Alert  // worst alert by subject
+	past    map[backend.Key]*backend.Event // Events by key
+	shared  map[backend.Key]*fleet.SharedStorage
 	grouped *outages
 }
 
@@ -41,7 +39,7 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	n := NewSnapshot(now, state, board)
 	n.Events = c.Events
 	if board == c.Board {
-		n.naming, n.twins, n.grouped = c.naming, c.twins, c.grouped
+		n.naming, n.grouped = c.naming, c.grouped
 	}
 	return n
 }
@@ -63,25 +61,6 @@ func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
 		}
 	}
 	return c.naming[k]
-}
-
-// sameCause is what alerts of several sources can have in common.
-type sameCause struct{ rule, fingerprint string }
-
-// Twin reports whether another source has an alert of the same rule and cause.
-func (c *Snapshot) Twin(a *alerts.Alert) bool {
-	if c.twins == nil {
-		c.twins = make(map[sameCause]string, len(c.Board.Alerts))
-		for _, x := range c.Board.Alerts {
-			k := sameCause{x.Rule, x.Fingerprint}
-			if source, met := c.twins[k]; met && source != x.Source {
-				c.twins[k] = ""
-			} else {
-				c.twins[k] = x.Source
-			}
-		}
-	}
-	return c.twins[sameCause{a.Rule, a.Fingerprint}] == ""
 }
 
 // SharedStorage returns the shared place of a row's key, nil when nothing is shared there.

@@ -1,7 +1,9 @@
 package browse
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sandglass/backend"
@@ -66,7 +68,7 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 		return kit.Beside(f.Theme, l.left(left, h, f), l.pane(w-left-3, h, f, Beside))
 	}
 	// The split does not depend on the row under the cursor, so that nothing jumps when it moves.
-	th := min(1+l.table.Len(), max(4, h*55/100))
+	th := min(1+l.table.Len(), max(4, min(h*55/100, max(7, h-leastPane))))
 	if h-th < 4 {
 		return l.rows(w, h)
 	}
@@ -82,6 +84,9 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	rule := kit.NewBlock(w, 1, []string{kit.RuleWith(f.Theme, w, theme.Strong, note)})
 	return kit.Stack(table, rule, l.pane(w, h-th-1, f, Below))
 }
+
+// leastPane is how many lines a pane below a table and its rule get before a long table gets more than seven.
+const leastPane = 12
 
 // leastBeneath is how many lines what stands beneath a table must have to be worth its rule.
 const leastBeneath = 8
@@ -125,14 +130,14 @@ func (l *List[R]) pane(w, h int, f *views.Frame, room Room) kit.Block {
 // rows draws the table: a head line and the visible rows.
 func (l *List[R]) rows(w, h int) kit.Block {
 	t := l.look
-	slots := l.slots(w)
+	rows, above, _ := l.table.Window(h - 1)
+	slots := l.slots(w, rows)
 	l.shown = l.shown[:0]
 	for _, s := range slots {
 		l.shown = append(l.shown, s.Column)
 	}
 	lines := make([]string, 0, h)
 	lines = append(lines, l.head(t, w, slots))
-	rows, above, _ := l.table.Window(h - 1)
 	l.first, l.visible = above, l.visible[:0:0]
 	for _, r := range rows {
 		l.visible = append(l.visible, l.cfg.Set.Key(r.Row))
@@ -141,7 +146,9 @@ func (l *List[R]) rows(w, h int) kit.Block {
 	return kit.NewBlock(w, h, lines)
 }
 
-func (l *List[R]) slots(w int) []kit.Slot {
+// slots gives columns their places: no more than the rows in sight need, and nothing to a column in which all of them say the
+// same, as long as a flexible column lacks room.
+func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
 	for i, c := range l.cfg.Set.Columns {
 		hidden := c.Where == subjects.NarrowOnly && w >= wideColumns || (c.Where == subjects.WideOnly || c.Where == subjects.WideScreens) && w < wideColumns ||
@@ -149,7 +156,55 @@ func (l *List[R]) slots(w int) []kit.Slot {
 		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
 	}
-	return kit.LayOut(cols, gutter, w-gutter-1)
+	need, same := l.needs(cols, rows)
+	for i := range cols {
+		if c := &cols[i]; c.Flex == 0 {
+			c.Min, c.Ideal = min(c.Min, need[i]), min(c.Ideal, need[i])
+		}
+	}
+	slots := kit.LayOut(cols, gutter, w-gutter-1)
+	lacks := slices.ContainsFunc(slots, func(s kit.Slot) bool { return cols[s.Column].Flex > 0 && s.Width < need[s.Column] })
+	for i := range cols {
+		cols[i].Hidden = cols[i].Hidden || lacks && same[i] && cols[i].Priority > 1 && i != l.sort
+	}
+	if lacks {
+		slots = kit.LayOut(cols, gutter, w-gutter-1)
+	}
+	return slots
+}
+
+// needs is how wide the columns are for these rows, and in which of them all rows say the same.
+func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same []bool) {
+	const some = 3 // fewer rows often agree by chance
+	need, same = make([]int, len(cols)), make([]bool, len(cols))
+	for i, c := range cols {
+		need[i], same[i] = kit.Width(cmp.Or(c.Brief, c.Title)), len(rows) >= some
+		if i == l.sort {
+			need[i]++
+		}
+		first := ""
+		for n, r := range rows {
+			if c.Hidden {
+				break
+			}
+			l.cur.Row = r.Row
+			cell := l.cur.Cell(i)
+			text := cell.Text.String()
+			if n == 0 {
+				first = text
+			}
+			same[i] = same[i] && text == first
+			width := kit.Width(text)
+			if !cell.Short.IsEmpty() {
+				width = min(width, max(kit.Width(cell.Short.String()), c.Ideal))
+			}
+			if cell.Mark != theme.MarkNone {
+				width += 2
+			}
+			need[i] = max(need[i], width)
+		}
+	}
+	return need, same
 }
 
 func (l *List[R]) head(t *theme.Theme, w int, slots []kit.Slot) string {
@@ -201,9 +256,26 @@ func (l *List[R]) row(t *theme.Theme, w int, slots []kit.Slot, r kit.Row[R]) str
 	}
 	for _, s := range slots {
 		line.PadTo(s.X)
-		drawCell(line, t, l.cur.Cell(s.Column), s.Width, l.cfg.Set.Columns[s.Column].Align == subjects.Right, muted)
+		c := &l.cfg.Set.Columns[s.Column]
+		cell := l.cur.Cell(s.Column)
+		if c.Flex > 0 {
+			cell = shortened(cell, s.Width)
+		}
+		drawCell(line, t, cell, s.Width, c.Align == subjects.Right, muted)
 	}
 	return line.String()
+}
+
+// shortened cuts the middle out of a text that is too long for a flexible column: these show foreign text.
+func shortened(c subjects.Cell, w int) subjects.Cell {
+	if c.Mark != theme.MarkNone || kit.Width(c.Text.String()) <= w {
+		return c
+	}
+	if !c.Short.IsEmpty() {
+		c.Text, c.Short = c.Short, backend.Safe{}
+	}
+	c.Text = backend.Clean(kit.CutMiddle(c.Text.String(), w), backend.MaxTextRunes)
+	return c
 }
 
 func drawCell(line *kit.Line, t *theme.Theme, c subjects.Cell, w int, right, muted bool) {

@@ -40,7 +40,7 @@ type part struct {
 	spans []Span
 	link  int // what it leads to, as the writer counts; 0: nothing
 	keep  int // rank where the document has to be cut, 0: the first to go
-	least int // lines that are enough where the document has to be cut; 0: all of them or none
+	cut   cutting
 	chart *Chart
 }
 
@@ -76,62 +76,118 @@ func (d *Doc) Keep(rank int) {
 	}
 }
 
-// KeepCut is Keep for foreign text: where the document has to be cut, its first lines are enough.
-func (d *Doc) KeepCut(rank, lines int) {
+// cutting is how a part may become shorter where the document has to be cut.
+type cutting struct {
+	sentences bool // sentences at its end go, the first one stays
+	middle    int  // foreign text: its middle goes, so that it fits in this many lines
+}
+
+// KeepSentences is Keep for our own text: where the document has to be cut, sentences at its end go first.
+func (d *Doc) KeepSentences(rank int) {
 	d.Keep(rank)
 	if n := len(d.parts); n > 0 {
-		d.parts[n-1].least = lines
+		d.parts[n-1].cut.sentences = true
+	}
+}
+
+// KeepMiddleCut is Keep for foreign text: where the document has to be cut, this many lines are enough, and what goes is
+// the middle of the text.
+func (d *Doc) KeepMiddleCut(rank, lines int) {
+	d.Keep(rank)
+	if n := len(d.parts); n > 0 {
+		d.parts[n-1].cut.middle = lines
+	}
+}
+
+// forms are the ways to draw a part, the shortest first, the whole part last.
+func (d *Doc) forms(t *theme.Theme, w int, p *part) [][]string {
+	full := d.drawPart(t, w, p, false)
+	var out [][]string
+	last := len(p.spans) - 1
+	shorter := func(text string) {
+		q := *p
+		q.spans = append(p.spans[:last:last], Span{p.spans[last].Tone, text})
+		if lines := d.drawPart(t, w, &q, false); len(lines) < len(full) && (len(out) == 0 || len(lines) > len(out[len(out)-1])) {
+			out = append(out, lines)
+		}
+	}
+	switch {
+	case last < 0:
+	case p.cut.sentences:
+		for text, rest := "", p.spans[last].Text; rest != ""; {
+			var head string
+			head, rest = firstSentence(rest)
+			text += head
+			shorter(strings.TrimRight(text, " "))
+		}
+	case p.cut.middle > 0 && len(full) > p.cut.middle:
+		room := p.cut.middle*(w-d.indent(w)-1) - spansWidth(p.spans[:last])
+		for ; room > 0 && len(out) == 0; room -= 4 { // words that do not fit a line leave it early
+			q := *p
+			q.spans = append(p.spans[:last:last], Span{p.spans[last].Tone, CutMiddle(p.spans[last].Text, room)})
+			if lines := d.drawPart(t, w, &q, false); len(lines) <= p.cut.middle {
+				out = append(out, lines)
+			}
+		}
+	}
+	return append(out, full)
+}
+
+// firstSentence divides a text behind its first sentence.
+func firstSentence(s string) (first, rest string) {
+	for at := 0; ; {
+		i := strings.Index(s[at:], ". ")
+		if i < 0 {
+			return s, ""
+		}
+		if at += i + 2; at < len(s) && (s[at] < 'a' || s[at] > 'z') { // what goes on in lower case was an abbreviation
+			return s[:at], s[at:]
+		}
 	}
 }
 
 // Fit is Layout in at most h lines. Where that is too few, parts of the lowest rank go first and among equals the later
-// ones; the order of what stays does not change. A part stays whole or goes, unless it was kept by KeepCut. more is how many
-// lines were left out.
+// ones; the order of what stays does not change. A part stays whole, or in a shorter form, or goes. more is how many lines
+// were left out.
 func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
-	full := make([][]string, len(d.parts))
-	total, top := 0, 0
+	forms, give := make([][][]string, len(d.parts)), make([]int, len(d.parts))
+	total, top, left := 0, 0, max(h, 0)
 	for i := range d.parts {
-		full[i] = d.drawPart(t, w, &d.parts[i], false, 0)
-		total, top = total+len(full[i]), max(top, d.parts[i].keep)
+		forms[i], give[i] = d.forms(t, w, &d.parts[i]), -1
+		total, top = total+len(forms[i][len(forms[i])-1]), max(top, d.parts[i].keep)
 	}
-	left, shown := max(h, 0), 0
-	cut := total > left
-	give := make([]int, len(d.parts))
+	if total <= left {
+		for _, f := range forms {
+			lines = append(lines, f[len(f)-1]...)
+		}
+		return lines, 0
+	}
 	for rank := top; rank >= 0; rank-- {
 		for i := range d.parts {
 			if d.parts[i].keep != rank {
 				continue
 			}
-			n := len(full[i])
-			if least := d.parts[i].least; least > 0 && cut {
-				n = min(n, least)
-			}
-			if n > left {
+			if len(forms[i][0]) > left {
 				break // a later step without the one before it misleads
 			}
-			give[i] = n
-			left, shown = left-n, shown+n
+			give[i] = 0
+			left -= len(forms[i][0])
 		}
 	}
-	for i := range d.parts { // what is left completes what was shortened
-		more := min(len(full[i])-give[i], left)
-		if give[i] > 0 && more > 0 {
-			give[i], left, shown = give[i]+more, left-more, shown+more
+	for rank := top; rank >= 0; rank-- { // what is left completes what was shortened
+		for i := range d.parts {
+			for give[i] >= 0 && d.parts[i].keep == rank && give[i]+1 < len(forms[i]) && len(forms[i][give[i]+1])-len(forms[i][give[i]]) <= left {
+				left -= len(forms[i][give[i]+1]) - len(forms[i][give[i]])
+				give[i]++
+			}
 		}
 	}
 	for i := range d.parts {
-		switch {
-		case give[i] == 0:
-		case give[i] < len(full[i]):
-			lines = append(lines, d.drawPart(t, w, &d.parts[i], false, give[i])...)
-		default:
-			lines = append(lines, full[i]...)
+		if give[i] >= 0 {
+			lines = append(lines, forms[i][give[i]]...)
 		}
 	}
-	if !cut {
-		return lines, 0
-	}
-	return lines, total - shown
+	return lines, total - len(lines)
 }
 
 // Head begins a section.
@@ -187,17 +243,22 @@ func (d *Doc) LayoutOn(t *theme.Theme, w, n int) (lines []string, at int) {
 		if on {
 			at = len(lines)
 		}
-		lines = append(lines, d.drawPart(t, w, p, on, 0)...)
+		lines = append(lines, d.drawPart(t, w, p, on)...)
 	}
 	return lines, at
 }
 
-// drawPart draws one part; most bounds its lines, 0 for none: the rest then stands in the last line, as far as it fits.
-func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) (lines []string) {
-	indent := 1 + d.label + 2
+// indent is the column where the values of fields begin.
+func (d *Doc) indent(w int) int {
 	if d.label == 0 || w < 3*d.label {
-		indent = 1
+		return 1
 	}
+	return 1 + d.label + 2
+}
+
+// drawPart draws one part.
+func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool) (lines []string) {
+	indent := d.indent(w)
 	begin := func(spans []Span) *Line {
 		n := w
 		if d.whole {
@@ -223,19 +284,8 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) 
 		for _, l := range Wrap(p.spans[0].Text, w-4) {
 			lines = append(lines, NewLine(t, w).Gap(1).Put(theme.Dim, "│ ").Put(theme.Normal, l).String())
 		}
-		if most > 0 && most < len(lines) {
-			lines = lines[:most]
-		}
 	case partField:
-		wrapped := wrapSpans(p.spans, w-indent-1)
-		if most > 0 && most < len(wrapped) {
-			for _, rest := range wrapped[most:] {
-				wrapped[most-1] = append(append(wrapped[most-1], Span{Text: " "}), rest...)
-			}
-			wrapped[most-1] = cutSpans(wrapped[most-1], w-indent-1)
-			wrapped = wrapped[:most]
-		}
-		for i, spans := range wrapped {
+		for i, spans := range wrapSpans(p.spans, w-indent-1) {
 			l := begin(spans)
 			if i == 0 && indent > 1 {
 				l.Put(theme.Dim, Cut(p.label, MaxLabel))
@@ -246,22 +296,6 @@ func (d *Doc) drawPart(t *theme.Theme, w int, p *part, onCursor bool, most int) 
 		}
 	}
 	return lines
-}
-
-// cutSpans shortens spans to w cells; an ellipsis marks the cut.
-func cutSpans(spans []Span, w int) []Span {
-	if spansWidth(spans) <= w {
-		return spans
-	}
-	for i, s := range spans {
-		n := Width(s.Text)
-		if n >= w {
-			s.Text = Cut(s.Text+"…", w)
-			return append(spans[:i:i], s)
-		}
-		w -= n
-	}
-	return spans
 }
 
 // wrapSpans breaks spans into lines of at most w cells, at spaces where it can, keeping tones.

@@ -158,15 +158,15 @@ func TestWrapKeepsIdsWhole(t *testing.T) {
 	}
 }
 
-// Foreign text may be shortened to its first lines, so that it does not push out an instruction.
+// Foreign text may lose its middle, and our own text its last sentences, so that they do not push out an instruction.
 func TestFitShortensForeignText(t *testing.T) {
 	th := theme.New(theme.NoColours, theme.Unicode)
 	d := &Doc{}
 	d.Field("cause", Span{Text: "an error of a provider that is longer than two lines of this narrow pane"})
-	d.KeepCut(2, 1)
+	d.KeepMiddleCut(2, 1)
 	d.Field("first", Span{Text: "free an instance"})
 	d.Keep(1)
-	for h, want := range map[int]string{1: "an error of a provider tha…", 2: "free an instance", 4: "pane"} {
+	for h, want := range map[int]string{1: "an error of a p…arrow pane", 2: "free an instance", 4: "pane"} {
 		lines, _ := d.Fit(th, 36, h)
 		if text := ansi.Strip(strings.Join(lines, "|")); !strings.Contains(text, want) {
 			t.Errorf("%d lines: %q", h, text)
@@ -186,5 +186,35 @@ func TestPrintCutsNothing(t *testing.T) {
 	}
 	if cut := strings.Join(d.Layout(theme.New(theme.NoColours, theme.Unicode), 40), "\n"); !strings.Contains(cut, "…") {
 		t.Errorf("a screen is wider than 40 cells: %s", cut)
+	}
+}
+
+func TestFitLeavesOutWholeSentences(t *testing.T) {
+	th := theme.New(theme.NoColours, theme.Unicode)
+	d := &Doc{}
+	d.Field("first", Span{Text: "Free an instance. Then limit opens, e.g. per session. This is the third sentence of the field."})
+	d.KeepSentences(1)
+	for h, want := range map[int]string{1: "Free an instance.", 2: "Free an instance. Then limit opens, e.g. per session.", 4: "Free an instance. Then limit opens, e.g. per session. This is the third sentence of the field."} {
+		lines, _ := d.Fit(th, 46, h)
+		if text := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " "); text != "first "+want {
+			t.Errorf("%d lines: %q", h, text)
+		}
+	}
+}
+
+func TestCutMiddle(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		w    int
+		want string
+	}{
+		{"tmpdirRoot /srv/agents/tmp does not exist", 34, "tmpdirRoot …/tmp does not exist"},
+		{"max_instances reached (60/60 in use, request 44) today", 40, "max_instances reached (…44) today"},
+		{"short", 10, "short"},
+		{"abcdefghijklmnopqrstuvwxyz", 11, "abcdef…xyz"},
+	} {
+		if got := CutMiddle(c.in, c.w); got != c.want || Width(got) > c.w {
+			t.Errorf("%d %q: %q, want %q", c.w, c.in, got, c.want)
+		}
 	}
 }

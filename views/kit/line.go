@@ -39,6 +39,35 @@ func Cut(s string, w int) string {
 	return torn + "…"
 }
 
+// CutMiddle shortens a foreign text to w cells in its middle, at words where it can: what tells it apart is at its beginning and
+// its end. A bracket that the cut opens or closes gets its other half.
+func CutMiddle(s string, w int) string {
+	n := Width(s)
+	if n <= w || w < 8 {
+		return Cut(s, w)
+	}
+	if at := strings.LastIndex(s, " ("); at >= w/2 && strings.HasSuffix(s, ")") { // mostly ids of one request
+		return CutMiddle(s[:at], w)
+	}
+	const brackets = 1 // kept free for one
+	head := ansi.Truncate(s, (w-1)*3/5, "")
+	if at := strings.LastIndexByte(head, ' ') + 1; at > len(head)/2 && strings.Contains(head[at:], "/") { // of a path the end tells more
+		head = head[:at]
+	}
+	tail := ansi.TruncateLeft(s, n-(w-Width(head)-1-brackets), "")
+	if at := strings.IndexAny(tail, " /"); at >= 0 && at < len(tail)/2 {
+		tail = strings.TrimLeft(tail[at:], " ")
+	}
+	open := func(s string) int { return strings.Count(s, "(") - strings.Count(s, ")") }
+	switch {
+	case open(head) > 0 && open(tail) >= 0:
+		return head + "…)" + tail
+	case open(tail) < 0 && open(head) <= 0:
+		return head + "(…" + tail
+	}
+	return head + "…" + tail
+}
+
 // CutLeft shortens a text to w cells from its beginning, which an ellipsis marks.
 func CutLeft(s string, w int) string {
 	n := Width(s)

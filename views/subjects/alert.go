@@ -1,7 +1,6 @@
 package subjects
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -39,7 +38,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
 				Cell: func(a row, _ *views.Snapshot) Cell { return causeCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
-			{Name: "whose", Title: "CAUSE", Help: "the cause, behind its source where another source has the same one", Min: 16, Ideal: 38, Flex: 1, Priority: 0, Where: NarrowOnly,
+			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: 16, Ideal: 38, Flex: 1, Priority: 0, Where: NarrowOnly,
 				Cell: whoseCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
 			slim(wide(sourceColumn(func(a row) string { return a.Source }, 3))),
@@ -62,7 +61,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
-			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Brief: "SUBJ", Help: "how many things it is about", Min: 7, Ideal: 8, Priority: 1},
+			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Help: "how many things it is about", Min: 15, Ideal: 15, Priority: 1},
 				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), pending or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
 				Cell: alertStateCell,
@@ -70,13 +69,13 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 9, Priority: 2, Where: WideScreens,
 				Cell: standingCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
-			{Name: "since", Title: "SINCE", Help: "how long it has been true: 40m+ is at least, <41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
+			{Name: "since", Title: "SINCE", Help: "how long it has been true: ≥ 40m is at least, ≤ 41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
 				Cell: func(a row, c *views.Snapshot) Cell {
 					return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)}
 				},
 				Sort:    func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) },
 				Measure: func(a row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
-			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 9, Ideal: 9, Priority: 0, Where: NarrowOnly,
+			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 8, Ideal: 9, Priority: 0, Where: NarrowOnly,
 				Cell: lifeCell,
 				Sort: func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) }},
 			{Name: "inhibited_by", Title: "PART OF", Help: "the alert about the outage that it is a part of: its rule and id", Min: 8, Ideal: 14, Priority: 8, Where: Reports,
@@ -105,8 +104,11 @@ func partOf(a *alerts.Alert, c *views.Snapshot) backend.Safe {
 // alertTone is the colour of an alert: its severity while it fires, quieter otherwise.
 func alertTone(a *alerts.Alert) theme.Tone {
 	if a.State != alerts.StateFiring || a.Silenced != nil {
-		if a.State == alerts.StateEnded || a.State == alerts.StateResolved || a.Silenced != nil {
+		switch {
+		case a.State == alerts.StateEnded || a.State == alerts.StateResolved || a.Silenced != nil:
 			return theme.Dim
+		case a.Severity == alerts.SeverityCritical: // not proved yet, and yet not as grey as a note
+			return theme.Bad
 		}
 		return theme.Normal
 	}
@@ -150,18 +152,13 @@ func SeverityCell(a *alerts.Alert) Cell {
 	return c
 }
 
-// whoseCell is causeCell for a screen without room for a column of sources: where another source has a line of the same
-// rule and cause, the source stands first, since nothing else tells the two apart.
+// whoseCell is causeCell for a screen without room for a column of sources: a line under that of another source with the same
+// rule and cause names its source instead.
 func whoseCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	cell := causeCell(a)
-	if !c.Twin(a) {
-		return cell
+	if c.Repeats(a) {
+		cell.Text, cell.Short = backend.Textf("same cause on %s", plain(a.Source)), backend.Textf("same on %s", plain(a.Source))
 	}
-	cause := cell.Short
-	if cause.IsEmpty() {
-		cause = cell.Text
-	}
-	cell.Text, cell.Short = backend.Textf("%s: %s", plain(a.Source), cause), backend.Safe{}
 	return cell
 }
 
@@ -236,7 +233,7 @@ func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	case a.State == alerts.StateFiring:
 		return Cell{Text: plain(age), Tone: tone}
 	case a.State == alerts.StatePending:
-		return Cell{Text: plain("pending " + age), Short: backend.Text("pending"), Tone: tone}
+		return Cell{Text: backend.Text("pending"), Tone: tone}
 	}
 	return Cell{Text: plain(string(a.State) + " " + age), Tone: tone}
 }
@@ -252,8 +249,8 @@ func began(a *alerts.Alert) time.Time {
 	return a.Since
 }
 
-// Onset is how long what an alert says has been true, in one word: "41m" where its bounds agree, "40m+" where the
-// lower one is proved and not far from the upper, "<41m" where only the upper says anything of use. A held or ended alert gives
+// Onset is how long what an alert says has been true: "41m" where its bounds agree, "≥ 40m" where the
+// lower one is proved and not far from the upper, "≤ 41m" where only the upper says anything of use. A held or ended alert gives
 // the age of that state.
 func Onset(a *alerts.Alert, now time.Time) string {
 	early, late := a.Bounds.Earliest, a.Bounds.Latest
@@ -263,12 +260,13 @@ func Onset(a *alerts.Alert, now time.Time) string {
 	return span(early, late, now)
 }
 
-// SubjectCount is the number of subjects with their kind's abbreviation: "212 ws".
+// SubjectCount is the number of subjects with their kind: "212 workspaces".
 func SubjectCount(a *alerts.Alert) string {
-	n := kit.Number(a.SubjectCount)
 	if len(a.Subjects) == 0 {
-		return n
+		return kit.Number(a.SubjectCount)
 	}
-	kind := a.Subjects[0].Key.Kind
-	return n + " " + cmp.Or(kind.Spec().Short, string(kind))
+	if kind := a.Subjects[0].Key.Kind; kind != backend.KindTmpdir {
+		return counted(a.SubjectCount, kind)
+	}
+	return kit.Count(a.SubjectCount, "directory", "directories")
 }

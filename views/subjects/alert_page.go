@@ -29,17 +29,20 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.section(headWhat)
 	w.cause(a)
 	w.whole(a)
-	w.between("since", a.Bounds.Earliest, a.Bounds.Latest, "")
-	w.Keep(keepSince)
+	w.since(a)
+	w.Field("impact", normal(impact(a, w.f.Snapshot)))
+	w.Keep(keepImpact)
 	w.others(a)
-	w.whys(a)
-	d, asked := w.concluded(a)
+	w.orders(a)
+	d, asked := w.diagnosed(a)
 	w.section(headDo)
 	if d != nil {
 		w.advice(d)
 	}
 	w.next(a, d, asked, how)
 	w.section(headWhy)
+	w.concluded(a, d, asked)
+	w.standing(a)
 	w.evidence(a)
 	if d != nil {
 		w.checked(d)
@@ -61,21 +64,21 @@ func (w *writer) alert(a *alerts.Alert) {
 
 func (w *writer) headline(a *alerts.Alert) {
 	c := SeverityCell(a)
-	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + life(a, w.f.Now, ", seen for "))}
+	spans := []kit.Span{w.state(c), normal("  "), {Tone: theme.Strong, Text: a.Rule}, normal("  " + StateWord(a.State))}
 	if !a.Confirmed.IsZero() && w.f.Now.Sub(a.Confirmed) >= time.Minute {
-		spans = append(spans, dim("  last confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
+		spans = append(spans, dim(", confirmed "+backend.Age(w.f.Now.Sub(a.Confirmed))+" ago"))
 	}
 	w.Line(spans...)
 }
 
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
-		w.Field("cause", normal(a.Cause.String()))
-		w.KeepCut(keepCause, 2)
+		w.Field("cause", kit.Span{Tone: theme.Strong, Text: BareError(a.Cause.String())})
+		w.KeepMiddleCut(keepCause, 2)
 	}
 	if v := a.Variants; !v.IsZero() {
 		w.Field("errors", normal(v.Text().String()))
-		w.KeepCut(keepFact, 1)
+		w.KeepMiddleCut(keepFact, 1)
 	}
 }
 
@@ -93,13 +96,24 @@ func (w *writer) variants(a *alerts.Alert) {
 	}
 }
 
-// life says the state, how long this console has seen it and, for a firing alert, how long it was pending before.
-func life(a *alerts.Alert, now time.Time, seen string) string {
-	s := StateWord(a.State) + seen + backend.Age(now.Sub(a.Since))
+// life says the state of an alert and since when it has it.
+func life(a *alerts.Alert, now time.Time) string {
+	s := StateWord(a.State) + " since " + backend.Age(now.Sub(a.Since))
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
 		s += ", pending " + backend.Age(a.Since.Sub(a.Active)) + " before"
 	}
 	return s
+}
+
+func (w *writer) standing(a *alerts.Alert) {
+	w.Field("state", normal(life(a, w.f.Now)))
+	if name := map[alerts.AlertState]string{alerts.StatePending: "decides", alerts.StateHeld: "held because"}[a.State]; !a.Why.IsEmpty() {
+		if name == "" {
+			name = "why"
+		}
+		w.Field(name, normal(a.Why.String()))
+		w.Keep(keepFact)
+	}
 }
 
 func (w *writer) evidence(a *alerts.Alert) {
@@ -116,7 +130,7 @@ func (w *writer) evidence(a *alerts.Alert) {
 		}
 		w.Field(label(i+1, "evidence"), spans...)
 		if i < mostKept {
-			w.KeepCut(keepEvidence, 2)
+			w.Keep(keepEvidence)
 		}
 	}
 	if len(a.Trend) > 1 {
@@ -150,16 +164,24 @@ func scope(a *alerts.Alert) string {
 func (w *writer) whole(a *alerts.Alert) {
 	spans := []kit.Span{normal(scope(a))}
 	if a.Source != "" {
-		spans = append(spans, dim("  on "+a.Source))
+		spans = append(spans, normal(" on "+a.Source))
 	}
-	if a.Folds > 0 {
-		spans = append(spans, normal("  "+number(a.Folds, "alert")+" held until it answers"))
+	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource && localhost(w.f.State.Source(a.Source)) {
+		spans = append(spans, normal("; localhost is the machine of Sandglass"))
 	}
-	if a.Inhibits > 0 {
-		spans = append(spans, normal("  +"+number(a.Inhibits, "alert")+" of the same outage"))
+	if text := a.Direction.Text(); !text.IsEmpty() {
+		spans = append(spans, kit.Span{Tone: theme.Warn, Text: ", " + text.String()})
 	}
 	w.Field("scope", spans...)
 	w.Keep(keepScope)
+	if a.Folds > 0 {
+		w.Field("held", normal(number(a.Folds, "alert")+": not known if they still hold"))
+		w.Keep(keepFact)
+	}
+	if a.Inhibits > 0 {
+		w.Field("explains", normal(number(a.Inhibits, "more alert")))
+		w.Keep(keepMore)
+	}
 	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
 		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
 	}
@@ -170,43 +192,40 @@ func number(n int, noun string) string {
 	return kit.Count(n, noun, backend.Plural(noun))
 }
 
-// between says between which moments something began; a zero one is not known.
-func (w *writer) between(label string, e, l time.Time, more string) {
-	switch {
-	case e.IsZero() && l.IsZero():
-	case e.IsZero():
-		w.Field(label, normal("before "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago at least"+more))
-	case l.IsZero():
-		w.Field(label, normal("after "+Clock(e, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(e))+" ago at most"+more))
-	case l.Sub(e) < time.Second:
-		w.Field(label, normal("at "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
-	case backend.Age(w.f.Now.Sub(l)) == backend.Age(w.f.Now.Sub(e)):
-		w.Field(label, normal("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)), dim(", "+backend.Age(w.f.Now.Sub(l))+" ago"+more))
-	default:
-		w.Field(label, normal("between "+Clock(e, w.f.Now)+" and "+Clock(l, w.f.Now)),
-			dim(", "+backend.Age(w.f.Now.Sub(l))+" to "+backend.Age(w.f.Now.Sub(e))+" ago"+more))
+// since says when what the alert says began.
+func (w *writer) since(a *alerts.Alert) {
+	text := ago(a.Bounds.Earliest, a.Bounds.Latest, w.f.Now)
+	if text == "" {
+		text = "not known"
 	}
+	w.Field("since", normal(text))
+	w.Keep(keepSince)
 }
 
-func (w *writer) whys(a *alerts.Alert) {
-	if !a.Why.IsEmpty() {
-		name := "why"
-		switch a.State {
-		case alerts.StatePending:
-			name = "decides"
-		case alerts.StateHeld:
-			name = "held because"
-		case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
-		}
-		w.Field(name, normal(a.Why.String()))
-		w.Keep(keepFact)
+// ago says how long ago something began that cannot have begun before e or after l, and the times. A zero one is not known.
+func ago(e, l, now time.Time) string {
+	age := func(t time.Time) string { return backend.Age(now.Sub(t)) }
+	switch {
+	case e.IsZero() && l.IsZero():
+		return ""
+	case e.IsZero():
+		return "at least " + age(l) + " ago (" + Clock(l, now) + ")"
+	case l.IsZero():
+		return "at most " + age(e) + " ago (" + Clock(e, now) + ")"
+	case age(l) == age(e):
+		return age(l) + " ago (" + Clock(l, now) + ")"
 	}
+	return "at least " + age(l) + " ago (" + Clock(l, now) + "), at most " + age(e) + " (" + Clock(e, now) + ")"
+}
+
+// orders says who has acknowledged or silenced the alert.
+func (w *writer) orders(a *alerts.Alert) {
 	if x := a.Acknowledged; x != nil {
-		w.Field("taken by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Field("acked by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
 		w.Keep(keepFact)
 	}
 	if x := a.Lapsed; x != nil {
-		w.Field("was taken by", normal(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
+		w.Field("was acked by", normal(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
 		w.Keep(keepFact)
 	}
 	if x := a.Silenced; x != nil {

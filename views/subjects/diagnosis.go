@@ -12,15 +12,18 @@ import (
 	"sandglass/views/theme"
 )
 
-// The ranks of what stays where the pane is short: what is broken, where, since when, what to do first and what not.
+// The ranks of what stays where the pane is short: what is broken, what to do first and what not, where, what it means for the
+// users, since when.
 const (
 	keepNext = iota + 1
 	keepConfirmed
 	keepEvidence
 	keepMore // steps and warnings after the first
 	keepFact
-	keepDont
+	keepDiagnosis
 	keepSince
+	keepImpact
+	keepDont
 	keepScope
 	keepDo
 	keepCause
@@ -60,25 +63,26 @@ func (w *writer) hasPage(a *alerts.Alert) bool {
 
 func pageName(incident string) string { return strings.TrimSpace("runbook " + incident) }
 
-// concluded writes the sentence of the diagnosis beside an alert. It gives the diagnosis, nil while it is worked out, and whether
-// there is one for this alert.
-func (w *writer) concluded(a *alerts.Alert) (*runbook.Diagnosis, bool) {
+// diagnosed is the diagnosis of an alert, nil while it is worked out, and whether there is one for it.
+func (w *writer) diagnosed(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 	q, ok := Asked(a)
-	if !ok {
+	return w.f.Diagnoses[q], ok
+}
+
+// concluded writes the sentence of the diagnosis of an alert.
+func (w *writer) concluded(a *alerts.Alert, d *runbook.Diagnosis, asked bool) {
+	switch {
+	case !asked:
 		if w.headed && a.Why.IsEmpty() {
-			w.Field("diagnosis", dim("the runbook has none for this rule: the evidence is what is known"))
+			w.Field("diagnosis", dim("The runbook has no page for this rule."))
 		}
-		return nil, false
+	case d == nil:
+		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
+		w.Keep(keepDiagnosis)
+	default:
+		w.Field("diagnosis", normal(d.Conclusion.String()))
+		w.KeepSentences(keepDiagnosis)
 	}
-	d := w.f.Diagnoses[q]
-	if d == nil {
-		w.Field("diagnosis", dim("is being worked out…"))
-		w.Keep(keepFact)
-		return nil, true
-	}
-	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
-	w.KeepCut(keepFact, 2)
-	return d, true
 }
 
 // checked writes what was confirmed, with its facts, and the rest by name.
@@ -94,7 +98,7 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 			n := len(names[c.Mark])
 			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+c.Fact.String()))
 			if n < mostKept {
-				w.KeepCut(keepConfirmed, 2)
+				w.Keep(keepConfirmed)
 			}
 		}
 		names[c.Mark] = append(names[c.Mark], c.Name)
@@ -112,25 +116,25 @@ func (w *writer) list(label string, tone theme.Tone, names []string) {
 	}
 }
 
+// advice writes the first step and the first warning, then the others.
 func (w *writer) advice(d *runbook.Diagnosis) {
-	keep := func(i, first int) {
-		if i > 0 {
-			first = keepMore
+	rest := func(list []backend.Safe) []backend.Safe { return list[min(1, len(list)):] }
+	for _, s := range d.Do[:min(1, len(d.Do))] {
+		w.Field("first", kit.Span{Tone: theme.Strong, Text: s.String()})
+		w.KeepSentences(keepDo)
+	}
+	dont := func(list []backend.Safe, keep int) {
+		for _, s := range list {
+			w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
+			w.KeepSentences(keep)
 		}
-		w.Keep(first)
 	}
-	for i, s := range d.Do {
-		step := "first"
-		if i > 0 {
-			step = "then"
-		}
-		w.Field(step, normal(s.String()))
-		keep(i, keepDo)
+	dont(d.Dont[:min(1, len(d.Dont))], keepDont)
+	for _, s := range rest(d.Do) {
+		w.Field("then", normal(s.String()))
+		w.Keep(keepMore)
 	}
-	for i, s := range d.Dont {
-		w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
-		keep(i, keepDont)
-	}
+	dont(rest(d.Dont), keepMore)
 }
 
 // diagnosis writes everything that a diagnosis found out.

@@ -138,6 +138,6 @@ func (w *writer) others(a *alerts.Alert) {
 		}
 		n++
 		w.to(views.AlertKey(x))
-		w.Field(label(n, "also on"), kit.Span{Tone: theme.Strong, Text: x.Source}, normal("  "+SubjectCount(x)), dim("  "+life(x, w.f.Now, " ")))
+		w.Field(label(n, "also on"), kit.Span{Tone: theme.Strong, Text: x.Source}, normal("  "+SubjectCount(x)), dim("  "+life(x, w.f.Now)))
 	}
 }

@@ -94,7 +94,7 @@ func (w *writer) checks(b *backend.Sandbox) {
 	case failing && c.Passed.IsZero():
 		w.Field("it fails", normal("since "+Clock(late, w.f.Now)+" at least"), dim(", "+backend.Age(w.f.Now.Sub(late))+" ago; "+inARow(c.Failed)+", none before is remembered"))
 	case failing:
-		w.between("it fails since", early, late, "; "+inARow(c.Failed))
+		w.Field("fails since", normal(ago(early, late, w.f.Now)), dim("; "+inARow(c.Failed)))
 	case known:
 		w.at("checked", backend.Known(c.Checked), "")
 	}

@@ -170,7 +170,7 @@ func (w *writer) happened(label string, b backend.Bounds, at backend.Value[time.
 		w.at(label, at, "not yet")
 		return
 	}
-	w.between(label, b.Earliest, b.Latest, "")
+	w.Field(label, normal(ago(b.Earliest, b.Latest, w.f.Now)))
 }
 
 // parent leads to what a subject is part of.

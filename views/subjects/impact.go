@@ -1,0 +1,114 @@
+package subjects
+
+import (
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+	"sandglass/views/kit"
+)
+
+// impacts say what of the users' work is affected by the alerts of each rule. %s stands for how many subjects there are; a
+// sentence says no more than the rule proved.
+func impacts() map[string]string {
+	const fail = "commands in %s fail"
+	return map[string]string{
+		"agent-oom":               "%s lose the work in memory at each restart",
+		"audit-saturation":        "the rejected commands do no work; others are not checked",
+		"capability-mismatch":     fail + ", until the configuration is changed",
+		"capacity":                "new sandboxes do not start; running ones go on",
+		"clock-skew":              "none known: times of this source are wrong here",
+		"error-burst":             fail,
+		"error-chaos":             "commands fail in many workspaces for different causes",
+		"evicted-sustained":       "commands in %s wait for a new sandbox or fail",
+		"eviction-storm":          "%s lost their sandbox; their commands wait or fail",
+		"failed-too-long":         fail,
+		"files-vanished":          "files of %s are missing; commands run without them",
+		"hammered-and-failing":    fail,
+		"host-oom":                "the kernel killed processes: their commands failed",
+		"host-restarted":          "work that ran on the host at the restart was lost",
+		"hydrate-failed":          "%s may start without their files",
+		"intermittent-failure":    "some commands in %s fail, others work",
+		"misclassified-transient": fail + "; retries do not help",
+		"persist-failed":          "files of %s may not be saved",
+		"possible-leak":           "sessions may see files of another tenant",
+		"ref-mismatch":            "%s cannot be opened again; their files are not lost yet",
+		"registry-not-published":  "only the view: workspaces of these sessions are not seen",
+		"reset-loop":              fail + " after each reset",
+		"restart-storm":           "sessions wait while their workspaces open again",
+		"sandbox-crash-loop":      "commands in %s are cut off at each restart",
+		"sandbox-exited":          "no command runs in %s",
+		"sandbox-oom":             "commands in %s are killed",
+		"sandbox-start-failed":    "%s does not start: nothing runs in it",
+		"sandbox-unhealthy":       "not known: the health check fails, commands may work",
+		"source-degraded":         "only the view: a part of this source is not read",
+		"source-down":             "",
+		"source-stale":            "only the view: what is shown of this source is old",
+		"tmpdir-close-failed":     "none now: directories of %s stay and use space",
+		"tmpdir-orphaned":         "none now: leftovers use space",
+		"tmpdir-pileup":           "none now; agents fail when the file system is full",
+		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
+		"wont-terminate":          "none for users: sandboxes run on and cost money",
+	}
+}
+
+// impact says what of the users' work is affected; "not known" where no fact says so.
+func impact(a *alerts.Alert, c *views.Snapshot) string {
+	s, known := impacts()[a.Rule]
+	switch {
+	case a.Rule == "source-down":
+		return unseen(a, c)
+	case !known:
+		return "not known"
+	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
+		s = "commands in %s wait; none has failed so far"
+	}
+	if strings.Contains(s, "%s") {
+		what := kit.Number(a.SubjectCount) + " subjects"
+		if len(a.Subjects) > 0 {
+			what = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
+		}
+		s = strings.ReplaceAll(s, "%s", what)
+		if a.SubjectCount == 1 {
+			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " cannot be opened again; their", " cannot be opened again; its", "without their", "without its").Replace(s)
+		}
+	}
+	if a.State == alerts.StatePending {
+		return "if it is true: " + s
+	}
+	return s
+}
+
+// unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.
+func unseen(a *alerts.Alert, c *views.Snapshot) string {
+	n, kind := 0, backend.Kind("")
+	count := func(k backend.Key) {
+		if k.Source == a.Source {
+			n++
+			kind = k.Kind
+		}
+	}
+	for w := range c.State.Workspaces.All() {
+		count(w.Key)
+	}
+	if n == 0 {
+		for b := range c.State.Sandboxes.All() {
+			count(b.Key)
+		}
+	}
+	if n == 0 {
+		return "only the view: its agents may work"
+	}
+	return "only the view: " + counted(n, kind) + " not seen; their agents may work"
+}
+
+// localhost reports whether a failure names an address of the machine that Sandglass runs on.
+func localhost(h *fleet.SourceHealth) bool {
+	if h == nil {
+		return false
+	}
+	s := h.Error.String()
+	return strings.Contains(s, "127.0.0.1") || strings.Contains(s, "localhost") || strings.Contains(s, "[::1]")
+}
