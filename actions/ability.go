@@ -79,7 +79,9 @@ type Question struct {
 type Params struct {
 	OlderThan time.Duration `json:"older_than,omitempty"` // clean: least age of a directory; 0: as configured
 	PurgeNow  bool          `json:"purge_now,omitempty"`  // clean: no grace period
-	Most      int           `json:"most,omitempty"`       // clean: most directories, the longest unchanged first; 0: as configured
+	// Harmless names, separated by line feeds, processes that may be unreadable: the executable of process 1, or a unit.
+	Harmless string `json:"harmless,omitempty"`
+	Most     int    `json:"most,omitempty"` // clean: most directories, the longest unchanged first; 0: as configured
 }
 
 // Candidate is one target as it was just read.

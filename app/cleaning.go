@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"sandglass/actions"
 	tmpdiract "sandglass/actions/tmpdir"
@@ -87,7 +88,7 @@ func readPolicy(file string) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return Policy{Params: actions.Params{OlderThan: p.OlderThan.Std(), Most: p.Max}, Reason: p.Reason(), Covers: p.Covers}, nil
+	return Policy{Params: actions.Params{OlderThan: p.OlderThan.Std(), Most: p.Max, Harmless: strings.Join(p.Harmless, "\n")}, Reason: p.Reason(), Covers: p.Covers}, nil
 }
 
 // units prints what systemd needs to clean one source by itself.

@@ -295,7 +295,7 @@ func planShape() shape {
 		"effect": is("string"), "undo": is("string|null"), "made": is("time"), "expires": is("time"), "reason": is("string|null"),
 		"who": object(map[string]shape{"user": is("string"), "host": is("string"), "claimed": is("string|null"), "sudo_user": is("string|null"),
 			"ssh_client": is("string|null")}),
-		"params":  object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null")}),
+		"params":  object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string"))}),
 		"dry_run": is("bool"), "refused": is("bool"), "bytes": is("number|null"), "not_listed": texts, "advice": texts, "warnings": texts,
 		"targets": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "owner": is("string|null"), "loses": texts, "notes": texts,
 			"useless": is("bool"), "bytes": is("number|null"), "cause_seen": is("time|null"),

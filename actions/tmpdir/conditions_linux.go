@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -227,10 +229,33 @@ func allShown(s *subject) backend.Safe {
 	switch u := s.w.users; {
 	case u.Blind != "":
 		return backend.Clean("who uses it is not known: "+u.Blind, 300)
-	case u.Unreadable > 0:
-		return backend.Textf("%d of %s unreadable, any of which may use it%s", u.Unreadable, backend.Counted(u.Processes, "process", "processes"), s.w.t.first(u.Closed))
+	default:
+		if closed := s.w.closed(); len(closed) > 0 {
+			return backend.Textf("%d of %s unreadable, any of which may use it%s", u.Unreadable, backend.Counted(u.Processes, "process", "processes"), s.w.t.first(closed))
+		}
 	}
 	return backend.Safe{}
+}
+
+// closed are the unreadable processes that nothing says to be harmless; more than hostfs.MaxClosed are never all named.
+func (w *hostSnapshot) closed() []hostfs.Use {
+	u := w.users
+	if u.Unreadable > len(u.Closed) {
+		return append(u.Closed[:len(u.Closed):len(u.Closed)], hostfs.Use{})
+	}
+	return slices.DeleteFunc(slices.Clone(u.Closed), w.isHarmless)
+}
+
+// isHarmless reports whether the policy names an unreadable process: process 1 by its executable, another by its unit. Only
+// process 1's command line is trusted, since root alone decides what that is.
+func (w *hostSnapshot) isHarmless(u hostfs.Use) bool {
+	for name := range strings.Lines(w.harmless) {
+		name = strings.TrimSuffix(name, "\n")
+		if name != "" && (u.PID == 1 && u.Program == name || u.Unit == name) {
+			return true
+		}
+	}
+	return false
 }
 
 // first names one of the processes that show nothing.

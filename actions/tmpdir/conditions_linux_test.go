@@ -297,6 +297,40 @@ func TestConditionsOfProcesses(t *testing.T) {
 	wantWhy(t, r.why(a), "not known")
 }
 
+// TestAPolicyNamesHarmlessProcesses: process 1 by its executable, another by its unit, and nothing by what it calls itself.
+func TestAPolicyNamesHarmlessProcesses(t *testing.T) {
+	r := newRig(t)
+	k := r.dir("helix-ws-a")
+	closed := func(pid int, program, unit string) {
+		addProcess(t, r.proc, pid, "/")
+		at := fmt.Sprintf("%s/%d", r.proc, pid)
+		if err := os.RemoveAll(at + "/fd"); err != nil {
+			t.Fatal(err)
+		}
+		backendtest.Write(t, at+"/cmdline", program+"\x00--addr\x00x\x00")
+		backendtest.Write(t, at+"/cgroup", "0::/system.slice/"+unit+"\n")
+	}
+	why := func(harmless ...string) string {
+		return r.look(actions.Clean, actions.Params{Harmless: strings.Join(harmless, "\n")}, k)[0].Why.String()
+	}
+	closed(1, "/process_api", "init.scope")
+	wantWhy(t, why(), "unreadable", "process 1, /process_api")
+	wantWhy(t, why("/process"), "unreadable")
+	if got := why("/process_api"); got != "" {
+		t.Errorf("process 1 is named by its executable: %s", got)
+	}
+	closed(77, "/process_api", "falco.service") // the name that a process gives itself proves nothing
+	wantWhy(t, why("/process_api"), "unreadable", "process 77")
+	wantWhy(t, why("/process_api", "other.service"), "process 77")
+	if got := why("/process_api", "falco.service"); got != "" {
+		t.Errorf("both are named: %s", got)
+	}
+	for pid := 100; pid < 100+hostfs.MaxClosed; pid++ {
+		closed(pid, "/x", "falco.service")
+	}
+	wantWhy(t, why("/process_api", "falco.service"), "unreadable") // not all of so many can be named
+}
+
 // addProcess adds a process that shows everything: a shell in a directory.
 func addProcess(t *testing.T, proc string, pid int, cwd string) {
 	t.Helper()

@@ -207,7 +207,7 @@ func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, p
 		return actions.Done{Moved: bytes, Proved: true, Text: backend.Textf("set aside: %s moved, 0 B freed; purge removes it now, else it goes at %s",
 			backend.Bytes(bytes), backend.Clean(due.UTC().Format("15:04 UTC"), 20))}, nil
 	}
-	if why := t.usedNow(ctx, &o, name, h.stat); !why.IsEmpty() {
+	if why := t.usedNow(ctx, &o, name, h.stat, p.Harmless); !why.IsEmpty() {
 		if name == base {
 			return actions.Done{}, changed("%s", why)
 		}
@@ -264,13 +264,13 @@ func rename(dir int, from, to string) error {
 }
 
 // usedNow checks again whether a process uses the directory, under the new name that no process knew before.
-func (t *tool) usedNow(ctx context.Context, o *object, name string, st hostfs.Stat) backend.Safe {
+func (t *tool) usedNow(ctx context.Context, o *object, name string, st hostfs.Stat, harmless string) backend.Safe {
 	at := filepath.Join(filepath.Dir(o.path), name)
 	u, err := t.proc.Users(ctx, []hostfs.Target{{Path: at, ID: st.ID, MountID: st.MountID}})
 	if err != nil {
 		return backend.Clean("who uses it is not known: "+err.Error(), 300)
 	}
-	s := &subject{w: &hostSnapshot{t: t, now: t.site.Deps.Now(), users: u}, path: o.path, at: at, stat: st, uses: u.Uses[0]}
+	s := &subject{w: &hostSnapshot{t: t, now: t.site.Deps.Now(), users: u, harmless: harmless}, path: o.path, at: at, stat: st, uses: u.Uses[0]}
 	for _, check := range []func(*subject) backend.Safe{noMounts, noHolders, allShown} {
 		if why := check(s); !why.IsEmpty() {
 			return why

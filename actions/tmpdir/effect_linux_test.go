@@ -114,7 +114,7 @@ func TestAUserThatComesBetweenGetsItBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWhy(t, tl.usedNow(t.Context(), &o, "helix-ws-a", st).String(), "in use by process 10")
+	wantWhy(t, tl.usedNow(t.Context(), &o, "helix-ws-a", st, "").String(), "in use by process 10")
 	r.proc = fixture(t)
 	c = r.look(actions.Clean, actions.Params{PurgeNow: true}, k)[0]
 	if !c.Why.IsEmpty() {

@@ -128,13 +128,15 @@ func (w *hostSnapshot) advice(out []actions.Candidate, hidden int, p actions.Par
 	processes := backend.Counted(u.Unreadable, "process", "processes")
 	switch {
 	case hidden > 0 && u.Unreadable > 0 && w.t.self == 0:
-		return backend.Textf("%d of %d: %s unreadable even for root%s: root lacks CAP_SYS_PTRACE here, or a security module hides them; run it outside of the sandbox that takes it away",
+		return backend.Textf("%d of %d: %s unreadable even for root%s: root lacks CAP_SYS_PTRACE here, or a security module hides them. Run it on the host, outside the container and its PID namespace; where /proc has the mount option hidepid, mount it without. "+
+			"If they are known to use no directory, a policy file can name them: harmless = [...] (the executable of process 1, or a unit)",
 			eligible, len(out), processes, w.t.first(u.Closed))
 	case hidden > 0 && u.Unreadable > 0:
 		return backend.Textf("%d of %d: %s unreadable, which may use any of these directories; as root all can be read: %s",
 			eligible, len(out), processes, w.t.sudo(w.older, p))
 	case hidden > 0:
-		return backend.Textf("%d of %d: %s", eligible, len(out), backend.Clean(u.Blind, 200))
+		return backend.Textf("%d of %d: %s. Run it as root on the host, outside the container and its PID namespace; where /proc has the mount option hidepid, mount it without",
+			eligible, len(out), backend.Clean(u.Blind, 200))
 	case eligible == 0 || p.PurgeNow:
 		return backend.Safe{}
 	}

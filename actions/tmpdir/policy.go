@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -26,6 +27,9 @@ type Policy struct {
 	Pattern   string           `toml:"pattern"`
 	OlderThan backend.Duration `toml:"older_than"`
 	Max       int              `toml:"max"`
+	// Harmless are processes that are known to use no scratch directory although nobody can see it: the executable of
+	// process 1 ("/process_api"), or a unit of systemd ("falco.service"). Any other unreadable process stops the policy.
+	Harmless []string `toml:"harmless"`
 	// File is where the policy was read, SHA256 the hash of its bytes in hex, for the plan's reason and the journal.
 	File   string `toml:"-"`
 	SHA256 string `toml:"-"`
@@ -57,7 +61,7 @@ func ReadPolicy(file string, users ...uint32) (*Policy, error) {
 	return p, nil
 }
 
-// ParsePolicy reads the text of a policy. Every key must be there: a timer has no defaults.
+// ParsePolicy reads the text of a policy. Every key but harmless must be there: a timer has no defaults.
 func ParsePolicy(b []byte) (*Policy, error) {
 	p := &Policy{}
 	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(p)
@@ -66,7 +70,7 @@ func ParsePolicy(b []byte) (*Policy, error) {
 	switch {
 	case errors.As(err, &strict) && len(strict.Errors) > 0:
 		line, _ := strict.Errors[0].Position()
-		return nil, fmt.Errorf("line %d: unknown key %s; it has roots, pattern, older_than and max", line, strings.Join(strict.Errors[0].Key(), "."))
+		return nil, fmt.Errorf("line %d: unknown key %s; it has roots, pattern, older_than, max and harmless", line, strings.Join(strict.Errors[0].Key(), "."))
 	case errors.As(err, &where):
 		line, _ := where.Position()
 		return nil, fmt.Errorf("line %d: %w", line, err)
@@ -84,6 +88,11 @@ func (p *Policy) check() error {
 			return fmt.Errorf("roots: %q is not an absolute path", r)
 		}
 		p.Roots[i] = filepath.Clean(r)
+	}
+	for _, h := range p.Harmless {
+		if strings.ContainsFunc(h, unicode.IsControl) || !filepath.IsAbs(h) && (strings.Contains(h, "/") || !strings.HasSuffix(h, ".service") && !strings.HasSuffix(h, ".scope")) {
+			return fmt.Errorf("harmless: %q is neither the absolute path of process 1's executable nor a unit; write for example falco.service", h)
+		}
 	}
 	_, err := path.Match(p.Pattern, "")
 	switch {
@@ -121,7 +130,15 @@ func (p *Policy) Text() string {
 	for i, r := range p.Roots {
 		roots[i] = backend.QuoteJSON(r) // a basic string of TOML has the same escapes
 	}
-	return fmt.Sprintf("roots = [%s]\npattern = %s\nolder_than = %q\nmax = %d\n", strings.Join(roots, ", "), backend.QuoteJSON(p.Pattern), spell(p.OlderThan.Std()), p.Max)
+	harmless := ""
+	if len(p.Harmless) > 0 {
+		quoted := make([]string, len(p.Harmless))
+		for i, h := range p.Harmless {
+			quoted[i] = backend.QuoteJSON(h)
+		}
+		harmless = fmt.Sprintf("harmless = [%s]\n", strings.Join(quoted, ", "))
+	}
+	return fmt.Sprintf("roots = [%s]\npattern = %s\nolder_than = %q\nmax = %d\n", strings.Join(roots, ", "), backend.QuoteJSON(p.Pattern), spell(p.OlderThan.Std()), p.Max) + harmless
 }
 
 // spell writes a duration as options take it.

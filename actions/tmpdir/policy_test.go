@@ -23,6 +23,10 @@ func TestPolicyReadsWhatItWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	want.Harmless = []string{"/process_api", "falco.service"}
+	if p, err := ParsePolicy([]byte(want.Text())); err != nil || !slices.Equal(p.Harmless, want.Harmless) {
+		t.Errorf("harmless %+v, %v", p, err)
+	}
 	if !slices.Equal(p.Roots, want.Roots) || p.Pattern != want.Pattern || p.OlderThan != want.OlderThan || p.Max != want.Max || len(p.SHA256) != 64 {
 		t.Errorf("%+v, want %+v", p, want)
 	}
@@ -37,11 +41,13 @@ func TestPolicyReadsWhatItWrites(t *testing.T) {
 func TestPolicyHasNoDefaultsAndNoUnknownKeys(t *testing.T) {
 	good := policy()
 	for text, want := range map[string]string{
-		"":                                      "roots",
-		"roots = [\"tmp\"]":                     "not an absolute path",
-		good.Text() + "extra = 1\n":             "line 5: unknown key extra",
-		"roots = [\"/tmp\"\n":                   "line",
-		"roots = [\"/tmp\"]\npattern = \"*\"\n": "pattern",
+		"":                                       "roots",
+		good.Text() + "harmless = [\"agent\"]\n": "harmless: \"agent\" is neither",
+		good.Text() + "harmless = [\"a/b.service\"]\n":                          "neither",
+		"roots = [\"tmp\"]":                                                     "not an absolute path",
+		good.Text() + "extra = 1\n":                                             "line 5: unknown key extra",
+		"roots = [\"/tmp\"\n":                                                   "line",
+		"roots = [\"/tmp\"]\npattern = \"*\"\n":                                 "pattern",
 		"roots = [\"/tmp\"]\npattern = \"h*\"\nolder_than = \"10m\"\nmax = 1\n": "older_than",
 		"roots = [\"/tmp\"]\npattern = \"h*\"\nolder_than = \"48h\"\n":          "max",
 		"roots = [\"/tmp\"]\npattern = \"h*\"\nolder_than = 48\nmax = 1\n":      "older_than",

@@ -69,6 +69,9 @@ type removal struct {
 	first   error // the first failure
 	where   []backend.Safe
 	stop    error // the failure that is one too many
+	root    int   // the directory that it is removed from
+	name    string
+	moved   bool // it does not have its name there any more
 
 	// before lets tests do something just before a name is acted on.
 	before func(dir int, name string)
@@ -91,6 +94,7 @@ func (r *removal) run(dir int, name string) error {
 		_ = unix.Close(fd) // opened for reading
 		return changed("%s is another directory now", drawn(name))
 	}
+	r.root, r.name = dir, name
 	r.push(fd, st, name)
 	for len(r.stack) > 0 {
 		if r.ctx.Err() != nil {
@@ -101,6 +105,9 @@ func (r *removal) run(dir int, name string) error {
 		}
 		if err := r.step(dir); err != nil {
 			return err
+		}
+		if r.moved {
+			return changed("%s was renamed or moved away while it was being removed: what was left in it then stays, wherever it is now", drawn(name))
 		}
 	}
 	if r.failed > 0 {
@@ -144,6 +151,9 @@ func (r *removal) step(dir int) error {
 func (r *removal) read(l *dirLevel) error {
 	names, err := l.f.Readdirnames(batch)
 	for _, n := range names {
+		if r.moved {
+			return nil
+		}
 		if r.ctx.Err() != nil {
 			return fmt.Errorf("stopped: %w", context.Cause(r.ctx))
 		}
@@ -192,9 +202,25 @@ func (r *removal) entry(l *dirLevel, name string) {
 	}
 }
 
+// errMoved: the tree has left its place, and what is in it belongs to whoever moved it.
+var errMoved = errors.New("it was moved away")
+
+// inPlace reports whether the tree still has its name. It is asked before each name that is removed: who renames the
+// tree out of its place wants it back.
+func (r *removal) inPlace() bool {
+	if !r.moved {
+		st, err := hostfs.StatAt(r.root, r.name)
+		r.moved = err != nil || st.ID != r.top.ID
+	}
+	return !r.moved
+}
+
 // unlink removes one name in an open directory. Where the directory is closed to its own owner, as package caches leave
 // theirs, it is opened first.
 func (r *removal) unlink(l *dirLevel, name string, flags int) error {
+	if !r.inPlace() {
+		return errMoved
+	}
 	for {
 		err := unix.Unlinkat(l.fd(), name, flags)
 		switch {
@@ -263,7 +289,7 @@ func (r *removal) leave(dir int) error {
 	var err error
 	if up != nil {
 		err = r.unlink(up, l.name, unix.AT_REMOVEDIR)
-	} else {
+	} else if err = errMoved; r.inPlace() {
 		err = unix.Unlinkat(parent, l.name, unix.AT_REMOVEDIR)
 	}
 	switch {
@@ -324,6 +350,9 @@ func (l *dirLevel) leaveOut(name string) {
 
 // fail notes what could not be removed.
 func (r *removal) fail(l *dirLevel, name string, err error) {
+	if errors.Is(err, errMoved) {
+		return
+	}
 	l.leaveOut(name)
 	r.failed++
 	if r.first == nil {

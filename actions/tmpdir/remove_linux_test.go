@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,6 +156,54 @@ func TestDeletedFilesThatAreStillHeld(t *testing.T) {
 	}
 	wantWhy(t, done.Notes[0].String(), fmt.Sprintf("process %d", pid), "a deleted file of 1.0 MB", "running for")
 	wantWhy(t, done.Text.String(), "1.0 MB still held by open files")
+}
+
+// TestATreeThatIsMovedAwayIsLeftAlone: who renames it back in the middle of its removal keeps what is left from then on.
+func TestATreeThatIsMovedAwayIsLeftAlone(t *testing.T) {
+	for step := 1; step <= 6; step++ {
+		root := t.TempDir()
+		for _, f := range []string{"a", "b", "deep/c", "deep/d", "deep/er/e"} {
+			backendtest.Write(t, root+"/ws/"+f, "x")
+		}
+		d, err := hostfs.OpenDirBare(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := d.Lookup("ws")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, left := 0, 0
+		count := func(dir string) (n int) {
+			if err := filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		r := &removal{ctx: t.Context(), top: st, before: func(int, string) {
+			if n++; n == step {
+				if err := os.Rename(root+"/ws", root+"/kept"); err != nil {
+					t.Fatal(err)
+				}
+				if left = count(root + "/kept"); step%2 == 0 {
+					backendtest.Write(t, root+"/ws/another", "x") // its name is taken by another one at once
+				}
+			}
+		}}
+		err = r.run(d.FD(), "ws")
+		_ = d.Close()
+		var moved *actions.ChangedError
+		if !errors.As(err, &moved) {
+			t.Fatalf("before step %d: %v, want it to be said that it was moved", step, err)
+		}
+		wantWhy(t, err.Error(), "was renamed or moved away")
+		if now := count(root + "/kept"); now != left {
+			t.Errorf("before step %d: %d of %d entries are left: some were removed after it was moved", step, now, left)
+		}
+		if step%2 == 0 && count(root+"/ws") != 2 {
+			t.Errorf("before step %d: the other directory lost something", step)
+		}
+	}
 }
 
 func TestALiveWriterIsNamed(t *testing.T) {

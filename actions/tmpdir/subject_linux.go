@@ -43,23 +43,24 @@ type root struct {
 
 // hostSnapshot is what a Look reads once for all its subjects.
 type hostSnapshot struct {
-	t      *tool
-	ctx    context.Context
-	now    time.Time
-	state  *fleet.State
-	older  time.Duration
-	most   int  // of the plan; 0: clean_max alone
-	purge  bool // the directories were set aside already, and are to be removed
-	roots  map[string]*root
-	users  hostfs.Users
-	table  hostfs.Mounts
-	locks  []hostfs.Lock
-	noLock error // why locks is not known
-	kernel []kernelFile
-	names  map[uint32]backend.Safe
-	binds  []containerMount
-	engine backend.Safe // why not every container is known, empty: all are
-	refs   refsView
+	t        *tool
+	ctx      context.Context
+	now      time.Time
+	state    *fleet.State
+	older    time.Duration
+	most     int    // of the plan; 0: clean_max alone
+	harmless string // unreadable processes that the policy names, separated by line feeds
+	purge    bool   // the directories were set aside already, and are to be removed
+	roots    map[string]*root
+	users    hostfs.Users
+	table    hostfs.Mounts
+	locks    []hostfs.Lock
+	noLock   error // why locks is not known
+	kernel   []kernelFile
+	names    map[uint32]backend.Safe
+	binds    []containerMount
+	engine   backend.Safe // why not every container is known, empty: all are
+	refs     refsView
 }
 
 // subject is one directory that is to be cleaned or purged.
@@ -82,7 +83,7 @@ type subject struct {
 
 // begin reads what all subjects share. The caller closes the world.
 func (t *tool) begin(ctx context.Context, q actions.Question, purge bool) *hostSnapshot {
-	w := &hostSnapshot{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, most: q.Params.Most, purge: purge,
+	w := &hostSnapshot{t: t, ctx: ctx, now: q.Now, state: q.State, older: q.Params.OlderThan, most: q.Params.Most, harmless: q.Params.Harmless, purge: purge,
 		roots: map[string]*root{}, names: map[uint32]backend.Safe{}}
 	if w.older == 0 {
 		w.older = t.o.CleanOlderThan.Std()

@@ -34,7 +34,10 @@ type Use struct {
 	Own     bool // it is this process itself
 	// Bytes are allocated by such objects together, each counted once; of mapped files it is not known.
 	Bytes int64
-	Since time.Time // when the process started, to the second; zero: unknown
+	// Program is the name under which an unreadable process was started, untrusted; Unit its systemd unit, by its control
+	// group, which it cannot change. Empty: not known.
+	Program, Unit string
+	Since         time.Time // when the process started, to the second; zero: unknown
 }
 
 // MaxUses bounds the uses remembered per target; more say nothing new.
@@ -50,7 +53,7 @@ type Users struct {
 	// Processes is the number of processes looked at, Unreadable the number of those that exist but do not show what
 	// they use. A directory counts as unused only if Unreadable is 0 and Blind empty.
 	Processes, Unreadable int
-	// Closed are the first of the unreadable ones, at most MaxClosed, with PID and Command only.
+	// Closed are the first of the unreadable ones, at most MaxClosed, with PID, Command, Program and Unit only.
 	Closed []Use
 	// Blind says why some processes may not be visible at all; empty: no reason is known.
 	Blind string

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,7 +221,7 @@ func (f *processScan) process(pid int) {
 	f.out.Processes++
 	f.out.Unreadable++
 	if len(f.out.Closed) < MaxClosed {
-		f.out.Closed = append(f.out.Closed, Use{PID: pid, Command: f.command(pid)})
+		f.out.Closed = append(f.out.Closed, Use{PID: pid, Command: f.command(pid), Program: f.program(pid), Unit: f.unit(pid)})
 	}
 	f.foreignMounts(pid, id)
 }
@@ -327,6 +328,34 @@ func (f *processScan) started(pid int) time.Time {
 		return time.Time{}
 	}
 	return boot.Add(time.Duration(ticks) * (time.Second / 100)).Truncate(time.Second)
+}
+
+// program is the first word of the command line.
+func (f *processScan) program(pid int) string {
+	b, err := f.p.read(strconv.Itoa(pid), "cmdline")
+	if err != nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(string(b), "\x00")
+	return name
+}
+
+// unit is the systemd service or scope at the end of a process's control group (cgroups(7)): "0::/system.slice/x.service".
+func (f *processScan) unit(pid int) string {
+	b, err := f.p.read(strconv.Itoa(pid), "cgroup")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 || parts[1] != "" && parts[1] != "name=systemd" {
+			continue
+		}
+		if name := path.Base(parts[2]); strings.HasSuffix(name, ".service") || strings.HasSuffix(name, ".scope") {
+			return name
+		}
+	}
+	return ""
 }
 
 // command is the command line with blanks for its separators, or the name in brackets.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strings"
 	"time"
 
 	"sandglass/actions"
@@ -59,6 +60,8 @@ type PlanParams struct {
 	OlderThanSeconds *float64 `json:"older_than_seconds"`
 	PurgeNow         bool     `json:"purge_now"`
 	Most             *int     `json:"most"`
+	// Harmless are processes that may be unreadable, as a policy names them.
+	Harmless []backend.Safe `json:"harmless"`
 }
 
 // PlanTarget is one thing that is acted on.
@@ -135,6 +138,10 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 	}
 	if s := p.Params.OlderThan.Seconds(); s > 0 {
 		d.Params.OlderThanSeconds = &s
+	}
+	d.Params.Harmless = []backend.Safe{}
+	for name := range strings.Lines(p.Params.Harmless) {
+		d.Params.Harmless = append(d.Params.Harmless, backend.Clean(strings.TrimSuffix(name, "\n"), 200))
 	}
 	if p.Params.Most > 0 {
 		d.Params.Most = &p.Params.Most
