@@ -103,13 +103,12 @@ func (b *Board) encode(to io.Writer, environment string, at ClockReading) error 
 		return fmt.Errorf("alert state: %w", err)
 	}
 	_, _ = out.Write(head[:len(head)-1]) // Flush tells of errors
+	coder := json.NewEncoder(out)        // unlike Marshal, it copies nothing
 	part := func(before string, v any) error {
-		data, err := json.Marshal(v)
-		if err != nil {
+		_, _ = out.WriteString(before)
+		if err := coder.Encode(v); err != nil {
 			return fmt.Errorf("alert state: %w", err)
 		}
-		_, _ = out.WriteString(before)
-		_, _ = out.Write(data)
 		return nil
 	}
 	before := `,"past":[`

@@ -155,17 +155,16 @@ func parse(name, text string) (*Page, error) {
 		return nil, fmt.Errorf("%s: the first line must be \"# %s Title\"", name, numberOf(name))
 	}
 	p := &Page{Number: number, Title: backend.Clean(title, 80)}
-	for _, l := range lines[1:] {
-		if t, ok := strings.CutPrefix(l, "## "); ok {
+	lines = lines[1:]
+	for i, begin := 0, 0; i < len(lines); i++ {
+		if t, ok := strings.CutPrefix(lines[i], "## "); ok {
 			p.Sections = append(p.Sections, Section{Title: backend.Clean(t, 80)})
-		} else if n := len(p.Sections); n > 0 {
-			p.Sections[n-1].Body += l + "\n"
-		} else if strings.TrimSpace(l) != "" {
-			return nil, fmt.Errorf("%s: %q stands before the first section", name, l)
+			begin = i + 1
+		} else if n := len(p.Sections); n == 0 && strings.TrimSpace(lines[i]) != "" {
+			return nil, fmt.Errorf("%s: %q stands before the first section", name, lines[i])
+		} else if n > 0 && (i+1 == len(lines) || strings.HasPrefix(lines[i+1], "## ")) {
+			p.Sections[n-1].Body = strings.TrimSpace(strings.Join(lines[begin:i+1], "\n"))
 		}
-	}
-	for i := range p.Sections {
-		p.Sections[i].Body = strings.TrimSpace(p.Sections[i].Body)
 	}
 	p.Sections = slices.DeleteFunc(p.Sections, func(s Section) bool { return s.Title.String() == SectionCorrected && s.Body == "" })
 	return p, p.fill(name)
