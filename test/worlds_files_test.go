@@ -1,6 +1,9 @@
 package test
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,6 +39,22 @@ func (s *worldSite) rotate() {
 		s.t.Error(err)
 	}
 	s.openLog()
+}
+
+// compress rotates as logrotate does without a delay: what was written until now is in a compressed file.
+func (s *worldSite) compress() {
+	s.rotate()
+	old := s.logFile() + ".1"
+	text, err := os.ReadFile(old)
+	if err != nil {
+		s.t.Error(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(text)
+	if err := cmp.Or(z.Close(), os.WriteFile(old+".gz", packed.Bytes(), 0o600), os.Remove(old)); err != nil {
+		s.t.Error(err)
+	}
 }
 
 // truncate empties the log file where it is.

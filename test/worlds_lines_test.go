@@ -199,6 +199,16 @@ func clockTroubles() []world {
 			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
 			s.every(2*min1, 8*min1, min1, s.rotate)
 		}},
+		{name: "a flood whose log is rotated and compressed", proves: "a rotation hides no flood", reads: "helix logs", lasts: 8 * min1, finds: []string{"^audit-saturation warning firing"}, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
+			s.every(2*min1, 8*min1, min1, s.compress)
+		}},
+		{name: "a flood whose log is rotated and compressed between checks", proves: "a rotation hides no flood", reads: "helix logs", cron: true, step: min1, lasts: 8 * min1, ends: []string{"^audit-saturation warning firing"}, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
+			s.at(270*time.Second, s.compress)
+		}},
 		{name: "a flood whose log is copied and truncated", proves: "a rotation hides no flood", reads: "helix logs", lasts: 8 * min1, finds: []string{"^audit-saturation warning firing"}, make: func(s *worldSite) {
 			s.fleet(3, "s")
 			s.every(min1, 8*min1, 5*time.Second, func() { s.floods(40) })
