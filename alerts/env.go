@@ -72,6 +72,7 @@ type causeText struct {
 	fingerprint string
 	values      string // that tell variants apart, as cause.Values reads them
 	subjects    int    // that have it, as far as they were looked at before the rules
+	unmet       bool   // it may say that a limit was not met, by numbers
 }
 
 // weakText is a text of few listed words.
@@ -223,7 +224,7 @@ func (e *Env) readCause(raw backend.Safe) *causeText {
 	}
 	r := &e.reader
 	r.Read(raw.String())
-	c := causeText{raw: raw, text: CauseText(raw), values: e.values[string(r.Values)], subjects: 1}
+	c := causeText{raw: raw, text: CauseText(raw), values: e.values[string(r.Values)], subjects: 1, unmet: mayBeUnmet(r.Words)}
 	if c.values == "" && len(r.Values) > 0 {
 		c.values = string(r.Values)
 		e.values[c.values] = c.values
@@ -262,6 +263,9 @@ func (e *Env) Names(raw backend.Safe) Naming {
 		byValue = true
 		key += "\x00" + raw.String()
 	}
+	if c.unmet { // the numbers decide
+		key += "\x00" + asserted(strings.ToLower(raw.String()))
+	}
 	if key == otherTexts {
 		key += "\x00" + raw.String()
 	}
@@ -270,7 +274,7 @@ func (e *Env) Names(raw backend.Safe) Naming {
 	}
 	n, ok := e.names[key]
 	if !ok {
-		n = NamesIn(NormaliseCause(raw.String()))
+		n = NamesIn(NormaliseCause(asserted(strings.ToLower(raw.String()))))
 		if byValue {
 			n |= (NamesSQLite | NamesMemory | NamesSpace | NamesPOSIX).In(raw.String())
 		}

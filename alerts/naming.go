@@ -141,6 +141,7 @@ func (set Naming) In(text string) Naming {
 	if strings.ContainsAny(text, "'\u2019") {
 		text = contractions.Replace(strings.ReplaceAll(text, "\u2019", "'"))
 	}
+	text = asserted(text)
 	r := newPhraseReader(text)
 	var out Naming
 	for i := range phrases {

@@ -54,6 +54,8 @@ var oneCause = [][]string{
 	{"Nov 22 16:15:18 kernel: Out of memory: Killed process 4242 (node)", "Dec  1 01:02:03 kernel: Out of memory: Killed process 77 (node)"},
 	{"timeout after 30s", "timeout after 1500ms", "timeout after 2.5m", "timeout after thirty seconds"[:0] + "timeout after 90s"},
 	{"gave up after three attempts", "gave up after 3 attempts", "gave up after twenty-one attempts", "gave up after five attempts."},
+	{"first attempt refused by anna", "second attempt refused by anna", "3rd attempt refused by anna", "4th attempt refused by bruno", "twenty-first attempt refused by anna"},
+	{"timed out after 30s", "timed out after 90000ms", "timed out after 1.5 minutes", "timed out after 30 seconds", "timed out after thirty seconds"},
 	{"lost one of two replicas", "lost 3 of 7 replicas"},
 	// stack frames
 	{"Error: socket hang up\n    at connResetException (node:internal/errors:720:14)\n    at Socket.socketOnEnd (node:_http_client:519:23)", "Error: socket hang up", "socket hang up\n    at TLSSocket.<anonymous> (node:_http_client:491:9)"},
@@ -277,6 +279,7 @@ func TestValuesThatTellVariantsApart(t *testing.T) {
 		"HTTPSConnectionPool(host='api.example.com', port=443): timed out": "host=api.example.com port=443",
 		"connect ETIMEDOUT [fd00:3a2f::4be1]:8443":                         "port=8443",
 		"connect ECONNREFUSED ::1:443":                                     "port=443",
+		"connect ETIMEDOUT [fd00:3a2f::3205]:8443":                         "port=8443",
 		"connect ECONNREFUSED ::1":                                         "",
 		"EACCES: permission denied, mkdtemp '/tmp/helix-ws-APyhzA'":        "denied=mkdtemp denied='/tmp/helix-ws-*'",
 		"EACCES: permission denied, mkdtemp '/tmp/helix-ws-ocmkiy'":        "denied=mkdtemp denied='/tmp/helix-ws-*'",

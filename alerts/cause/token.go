@@ -145,6 +145,8 @@ func (r *Reader) word(tok, key string) {
 	}
 	is := r.known(tok)
 	switch {
+	case r.counting(tok):
+		r.noise()
 	case is == filler:
 		r.loose(tok)
 	case is == numeral, isUpper(tok[0]) && len(tok) < 10 && calendar[tok]:
@@ -172,6 +174,31 @@ func (r *Reader) word(tok, key string) {
 		r.loose(tok)
 		r.nameValue(tok, key)
 	}
+}
+
+// counting reports whether a word belongs to a number: the unit behind it, or an ordinal before an attempt.
+func (r *Reader) counting(tok string) bool {
+	lower := strings.ToLower(tok)
+	switch {
+	case units[lower]:
+		before := strings.TrimRight(r.text[:r.at], " -")
+		if before == "" || len(before) == r.at {
+			break
+		}
+		from := strings.LastIndexByte(before, ' ') + 1
+		if last := strings.Trim(before[from:], "(,"); IsNumeric(last) || wordOf(last) == numeral {
+			return true
+		}
+	}
+	if lower != "first" && lower != "second" {
+		return false
+	}
+	next, ok := strings.CutPrefix(r.text[r.at+len(tok):], " ")
+	end := 0
+	for end < len(next) && isLetter(next[end]) {
+		end++
+	}
+	return ok && tries[strings.ToLower(next[:end])]
 }
 
 // called reports whether what follows a word makes it the name of something in a program, as in "open is not a function".
@@ -324,7 +351,7 @@ func (r *Reader) compounds(tok, key string) {
 
 func isSpelledOut(tok string) bool {
 	for part := range strings.SplitSeq(tok, "-") {
-		if wordOf(part) != numeral {
+		if wordOf(part) != numeral && part != "first" && part != "second" {
 			return false
 		}
 	}
@@ -337,7 +364,7 @@ func (r *Reader) colons(head, rest, key string) {
 	switch {
 	case head == "" || isIPv6(head, rest):
 		r.noise()
-		if port := portOf(head, rest); port != "" && isCode(strings.ToUpper(r.label())) {
+		if port := portOf(head, rest); port != "" && (r.at == 0 || r.text[r.at-1] != '[') && isCode(strings.ToUpper(r.label())) {
 			r.rawValue("port", port)
 		}
 	case IsNumeric(port) && strings.Contains(head, ".") && isLetter(head[len(head)-1]) && column != "", IsNumeric(port) && column != "":

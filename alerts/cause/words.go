@@ -102,6 +102,12 @@ var (
 // carriers are the words that stand with an identifier or a count in brackets, as in (attempt 3) and [trace 4bf9].
 var carriers = setOf("attempt attempts try tries retry retries trace traceid request requestid req correlation correlationid span ray id pid tid ref of")
 
+// units of time follow a number and belong to it; tries are what an ordinal counts.
+var (
+	units = setOf("second seconds sec secs minute minutes min mins hour hours day days millisecond milliseconds msec")
+	tries = setOf("attempt attempts try retry request call time")
+)
+
 // spoken are the keys whose value says what went wrong.
 var spoken = setOf("error err reason msg message cause code type kind state status errno level syscall op operation title detail details description signal")
 

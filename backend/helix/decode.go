@@ -276,6 +276,9 @@ func (d *decoder) lastError(v wire.Node) backend.Safe {
 		return backend.Safe{}
 	case '"':
 		text, _ := v.Text()
+		if strings.TrimSpace(text) == "" {
+			return backend.Safe{}
+		}
 		return d.clean.Clean(text, maxErrorText)
 	case '{':
 		message, ok := v.Get("message").Text()
