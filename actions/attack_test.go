@@ -388,7 +388,7 @@ func TestAnUnknownCanaryIsFollowedByNothing(t *testing.T) {
 			r.Continue()
 		}
 		<-r.Done()
-		if p := r.Progress(); p.Acted() != 1 || !strings.Contains(p.Why.String(), "not known") {
+		if p := r.Progress(); p.Acted() != 1 || !strings.Contains(p.Why.String(), "unknown") {
 			t.Errorf("%s: %s", p.Why, p.Summary())
 		}
 	})

@@ -60,7 +60,7 @@ func (p Permissions) Denied(name backend.Safe, needed Access) backend.Safe {
 	if needed == Act {
 		permission = backend.Text("act")
 	}
-	return backend.Textf("%s may %s here; ask whoever runs this Sandglass for the permission to %s", name, may, permission)
+	return backend.Textf("%s may %s here; ask the operator of this Sandglass for the permission to %s", name, may, permission)
 }
 
 // denied says that the person may not do the verb on the source, and what to do about it; empty: they may.
@@ -72,5 +72,5 @@ func (p Permissions) denied(name backend.Safe, v Verb, source string) backend.Sa
 		return backend.Safe{}
 	}
 	verb, on := backend.Clean(string(v), 40), backend.Clean(source, 80)
-	return backend.Textf("%s may not %s on %s; ask whoever runs this Sandglass for the permission to %s there", name, verb, on, verb)
+	return backend.Textf("%s may not %s on %s; ask the operator of this Sandglass for the permission to %s there", name, verb, on, verb)
 }

@@ -99,7 +99,7 @@ func (c *Control) mentionDamage(ctx context.Context, p *Plan) {
 // chosen are the keys that an intent may act on, without doubles, and those that it leaves out by itself.
 func chosen(in Intent, spec Spec) ([]backend.Key, []Exclusion, error) {
 	if len(in.Keys)+len(in.Hidden) > mostChosen {
-		return nil, nil, fmt.Errorf("%d were chosen; a plan that anybody can read has at most %d: choose fewer", len(in.Keys)+len(in.Hidden), mostChosen)
+		return nil, nil, fmt.Errorf("%d were chosen; a plan has at most %d, so that it can be read: choose fewer", len(in.Keys)+len(in.Hidden), mostChosen)
 	}
 	var keys []backend.Key
 	var out []Exclusion
@@ -220,7 +220,7 @@ func warnings(p *Plan, now time.Time) []backend.Safe {
 		out = append(out, backend.Textf("the cause was still seen %s ago (%d of %d): a reset now would probably fail again",
 			backend.Age(now.Sub(newest)), fresh, len(p.Targets)))
 	case p.Verb == Reset && len(p.Targets) > 0 && newest.IsZero():
-		out = append(out, backend.Text("nobody knows when the cause was last seen"))
+		out = append(out, backend.Text("it is unknown when the cause was last seen"))
 	case p.Verb == Reset && len(p.Targets) > 0:
 		out = append(out, backend.Textf("the cause was last seen %s ago", backend.Age(now.Sub(newest))))
 	}

@@ -244,7 +244,7 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 		facts = append(facts, backend.Field{Name: backend.Text("plan made by"), Value: p.madeBy.Text()})
 	}
 	for _, w := range p.Overrides {
-		facts = append(facts, backend.Field{Name: backend.Text("set aside"), Value: backend.Clean(w, 80)})
+		facts = append(facts, backend.Field{Name: backend.Text("overridden"), Value: backend.Clean(w, 80)})
 	}
 	e := audit.Entry{Phase: audit.PhaseIntent, Subjects: subjects(p), Targets: len(p.Targets), Reason: p.Reason, Facts: facts}
 	if err := r.journal(e, audit.Synced); err != nil {

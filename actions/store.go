@@ -41,7 +41,7 @@ func (e *NoPlanError) Error() string {
 
 func (s store) path(digest, suffix string) (string, error) {
 	if len(digest) != digestChars || strings.Trim(digest, digestRunes) != "" {
-		return "", fmt.Errorf("%q is no digest of a plan: it has %d hexadecimal digits", digest, digestChars)
+		return "", fmt.Errorf("%q is not a digest of a plan: it has %d hexadecimal digits", digest, digestChars)
 	}
 	if s.dir == "" {
 		return "", errors.New("plans are kept in the state directory, and there is none; name one with --state-dir")
@@ -96,7 +96,7 @@ func (s store) load(digest string) (*Plan, error) {
 		return nil, fmt.Errorf("plan %s cannot be read: %w", digest, err)
 	}
 	if p.Digest != digest || !p.intact() {
-		return nil, fmt.Errorf("plan %s is not what its digest says: somebody changed the file; make a new plan", digest)
+		return nil, fmt.Errorf("plan %s is not what its digest says: the file was changed; make a new plan", digest)
 	}
 	return &p, nil
 }

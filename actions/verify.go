@@ -17,7 +17,7 @@ func (r *Run) settle(wave int) {
 	defer stop()
 	r.set(func(p *Progress) {
 		p.Phase = PhaseVerifying
-		p.Why = backend.Text("waiting for readings that show what became of it")
+		p.Why = backend.Text("waiting for readings that show the result")
 	})
 	began := r.now()
 	looks := looksAfter()
@@ -47,7 +47,7 @@ func (r *Run) settle(wave int) {
 			r.Stop(r.unknownOutcome(wave))
 			return
 		case !last && since >= settle && r.p.Plan.Headless:
-			r.Stop(backend.Text("accepted, but no reading has verified it: without a screen the next wave does not start"))
+			r.Stop(backend.Text("accepted, but not verified yet: without a screen the next batch does not start"))
 			return
 		case !last && since >= settle:
 			r.set(func(p *Progress) {
@@ -117,7 +117,7 @@ func (r *Run) judge() {
 func (r *Run) verdict(l *Line, state *fleet.State) (v Verdict) {
 	defer func() {
 		if x := recover(); x != nil {
-			v = Verdict{ResultAccepted, backend.Clean(fmt.Sprintf("no reading can be judged: Sandglass itself broke off%s: %v", whereBroken(), x), 300)}
+			v = Verdict{ResultAccepted, backend.Clean(fmt.Sprintf("readings cannot be judged: Sandglass itself failed%s: %v", whereBroken(), x), 300)}
 		}
 	}()
 	part := r.ability.Part
@@ -127,7 +127,7 @@ func (r *Run) verdict(l *Line, state *fleet.State) (v Verdict) {
 	case part.Verifier == nil && l.Done.Proved:
 		return Verdict{ResultVerified, l.Text}
 	case part.Verifier == nil && l.Result == ResultAccepted:
-		return Verdict{ResultUnverified, backend.Text("accepted; no reading can show what became of it")}
+		return Verdict{ResultUnverified, backend.Text("accepted; readings cannot show the result")}
 	}
 	return Verdict{Result: ResultAccepted}
 }
@@ -159,7 +159,7 @@ func (r *Run) waveState(wave int, last bool) (done bool, failed backend.Safe) {
 func (r *Run) unknownOutcome(wave int) backend.Safe {
 	for i := range r.p.Lines {
 		if l := &r.p.Lines[i]; l.Wave <= wave && l.Result == ResultUnknown {
-			return backend.Textf("what became of %s is not known: look at it, then plan again for the others", l.Target.Label)
+			return backend.Textf("the result of %s is unknown: check it, then plan again for the others", l.Target.Label)
 		}
 	}
 	return backend.Safe{}
@@ -169,7 +169,7 @@ func (r *Run) unknownOutcome(wave int) backend.Safe {
 func (r *Run) giveUp() {
 	for i := range r.p.Lines {
 		if r.p.Lines[i].Result == ResultAccepted {
-			r.outcome(i, ResultUnverified, backend.Textf("accepted, but no reading showed it within %s", backend.Age(verifyFor)), Done{})
+			r.outcome(i, ResultUnverified, backend.Textf("accepted, but not shown by a reading within %s", backend.Age(verifyFor)), Done{})
 		}
 	}
 }

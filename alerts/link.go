@@ -15,7 +15,7 @@ func SplitLink(text string) (title, address string, err error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" && u.Opaque == "" && u.Path == "" {
-		return "", "", fmt.Errorf("%q does not end in an address such as https://wiki.example/page; a title may stand before it", text)
+		return "", "", fmt.Errorf("%q does not end in an address such as https://wiki.example/page; a title may come before it", text)
 	}
 	return title, text, nil
 }

@@ -186,7 +186,7 @@ func (m *Matcher) compile() error {
 	}
 	re, err := regexp.Compile("^(?s:" + m.Value + ")$")
 	if err != nil {
-		return fmt.Errorf("the value of %s is no regular expression: %w", m.Label, err)
+		return fmt.Errorf("the value of %s is not a regular expression: %w", m.Label, err)
 	}
 	m.re = re
 	return nil

@@ -65,7 +65,7 @@ func TestWrongMatchersSayWhatIsWrong(t *testing.T) {
 		`rule="x\`:                      "quotes of the value of rule do not close",
 		"rule=\"x\u202e\"":              "cannot be printed",
 		"rule=\"\xff\"":                 "cannot be printed",
-		`rule=~"("`:                     "no regular expression",
+		`rule=~"("`:                     "not a regular expression",
 		`rule="x" source="y"`:           "comma is missing",
 		strings.Repeat(`rule="x",`, 21): "more than 20",
 		strings.Repeat("x", 2001):       "longer than",

@@ -86,7 +86,7 @@ func (w OrderWriter) Silence(ms Matchers, owner, reason backend.Safe, lasting ti
 	case len(ms) == 0:
 		return Order{}, 0, errors.New("a silence of everything is not possible: name what to silence, such as rule=\"failed-too-long\"")
 	case reason.IsEmpty():
-		return Order{}, 0, errors.New("a silence needs a reason: whoever is on call next must know why")
+		return Order{}, 0, errors.New("a silence needs a reason: the next person on call must know why")
 	}
 	o = Order{Kind: OrderSilence, Owner: owner, Reason: reason, For: lasting, Matchers: ms.String()}
 	if o.For == 0 {
@@ -178,7 +178,7 @@ func (w OrderWriter) order(o Order, text backend.Safe) (Order, error) {
 	}
 	switch {
 	case o.Owner.IsEmpty():
-		return o, errors.New("nobody is named who orders it")
+		return o, errors.New("the owner is missing")
 	case o.For < 0 || (o.Kind == OrderAcknowledge || o.Kind == OrderSilence) && o.For < time.Second:
 		return o, errors.New("it must last for at least a second")
 	case o.For > longest:

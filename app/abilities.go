@@ -148,7 +148,7 @@ func (x *sites) abilities(s Source, verbs []*operator.Verb) ([]actions.Ability, 
 // howToAllow are the flags that allow a verb on a machine without a configuration.
 func howToAllow(spec actions.Spec) string {
 	if spec.Of == backend.KindTmpdir {
-		return "--allow clean --session-lifetime 168h, where 168h is the longest time for which a session here lies still and is continued"
+		return "--allow clean --session-lifetime 168h, where 168h is the longest time for which a session here is paused and continued"
 	}
 	return "--allow " + string(spec.Verb)
 }

@@ -107,7 +107,7 @@ func units(st *Station, u Units) (string, error) {
 		}
 		program, err := os.Executable()
 		if err != nil {
-			return "", fmt.Errorf("where this program lies is not known: %w", err)
+			return "", fmt.Errorf("the path of this program is unknown: %w", err)
 		}
 		t := tmpdiract.Timer{Binary: program, File: u.File, Policy: tmpdiract.Policy{Roots: scratch.Scratch().Roots, Pattern: scratch.Scratch().Pattern,
 			OlderThan: o.CleanOlderThan, Max: o.CleanMax}}

@@ -55,7 +55,7 @@ func (a *App) Demo(ctx context.Context, o DemoOptions) error {
 		return err
 	}
 	c.File = ""   // it was read from none
-	c.Digest = "" // its ports are others at each start, and that is no change worth a marker
+	c.Digest = "" // its ports are others at each start, and that is not a change worth a marker
 	s, err := a.Open(StationOptions{Config: c, StateDir: o.StateDir, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return err

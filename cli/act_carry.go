@@ -22,9 +22,9 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	case len(args) > 0 || a.filter != "" || a.match:
 		return usage("--yes-plan takes no selector: the plan has its targets")
 	case a.dryRun:
-		return usage("--dry-run plans anew and takes no --yes-plan")
+		return usage("--dry-run makes a new plan and does not accept --yes-plan")
 	case len(a.overrides) > 0:
-		return usage("--override belongs to the plan: plan anew with it")
+		return usage("--override belongs to the plan: make a new plan with it")
 	}
 	reason, err := p.reason(a.reason)
 	if err != nil {
@@ -128,7 +128,7 @@ type watcher struct {
 func (w *watcher) tell(p actions.Progress) {
 	if !p.Over() && p.Wave > 0 && (p.Phase != w.phase || p.Wave != w.wave || p.Why != w.why) {
 		w.phase, w.wave, w.why = p.Phase, p.Wave, p.Why
-		s := fmt.Sprintf("wave %d of %d: %s", p.Wave, p.Waves, p.Phase)
+		s := fmt.Sprintf("batch %d of %d: %s", p.Wave, p.Waves, p.Phase)
 		if !p.Why.IsEmpty() {
 			s += ", " + p.Why.String()
 		}

@@ -29,13 +29,13 @@ func (p *Program) cleanCommand(s *shared) *cobra.Command {
 		Short: short,
 		Long: short + `.
 
-Without a selector every directory is looked at, and the plan says of each one that
-it leaves alone why. A directory is set aside first, under another name in its
-place; it is removed after a grace period, or at once with --purge-now. Until then
---undo puts it back, --purge removes it sooner, and --list shows what waits.
+Without a selector the plan covers every directory and gives the reason for each one
+that it skips. A directory is quarantined first: renamed in its place. It is removed
+after a grace period, or at once with --purge-now. Until then --undo puts it back,
+--purge removes it sooner, and --list shows it.
 
---policy cleans what a file allows that only root or you can write, without
-anybody confirming: it is for timers. --timer prints the units of systemd.
+--policy cleans without a confirmation what a file allows that only root or you can
+write: it is for timers. --timer prints the units of systemd.
 ` + strings.ReplaceAll(actingHelp, "%[1]s", "clean"),
 		RunE: func(c *cobra.Command, args []string) error { return p.cleanUp(c, *s, a, o, args) },
 	}
@@ -44,11 +44,11 @@ anybody confirming: it is for timers. --timer prints the units of systemd.
 	f.Var((*lasting)(&a.params.OlderThan), "older-than", "leave alone what changed within that time; default: as configured")
 	f.IntVar(&a.params.Most, "max", 0, "clean at most so many, those unchanged for longest; default: as configured")
 	f.BoolVar(&a.params.PurgeNow, "purge-now", false, "remove at once, without a grace period; there is no undo then")
-	f.BoolVar(&o.undo, "undo", false, "put back what was set aside")
-	f.BoolVar(&o.purge, "purge", false, "remove what was set aside, now")
-	f.BoolVar(&o.list, "list", false, "list what was set aside and waits to be removed")
+	f.BoolVar(&o.undo, "undo", false, "put quarantined directories back")
+	f.BoolVar(&o.purge, "purge", false, "remove quarantined directories now")
+	f.BoolVar(&o.list, "list", false, "list quarantined directories")
 	f.BoolVar(&o.timer, "timer", false, "print a service and a timer of systemd that clean by a policy, and what goes where")
-	f.StringVar(&o.policy, "policy", "", "clean what this `FILE` allows, without a confirmation; with --timer: where that file will lie")
+	f.StringVar(&o.policy, "policy", "", "clean what this `FILE` allows, without a confirmation; with --timer: where that file will be")
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (p *Program) cleanUp(c *cobra.Command, s shared, a *acting, o cleaning, arg
 	}
 	switch {
 	case modes > 1:
-		return usage("--undo, --purge, --list, --timer, --policy and --yes-plan are different things: give one")
+		return usage("--undo, --purge, --list, --timer, --policy and --yes-plan exclude each other: give one")
 	case a.params.Most < 0:
 		return usage("--max must be at least 1")
 	case p.Cleaning == nil:
@@ -69,7 +69,7 @@ func (p *Program) cleanUp(c *cobra.Command, s shared, a *acting, o cleaning, arg
 	case (o.list || o.timer || o.policy != "") && (len(args) > 0 || a.filter != ""):
 		return usage("--list, --timer and --policy take no selector")
 	case (o.undo || o.purge) && a.filter != "":
-		return usage("--filter is for directories in their place: name what was set aside by its path, or leave the selector out for all")
+		return usage("--filter is for directories in their place: name a quarantined directory by its path, or leave the selector out for all")
 	case o.list:
 		return p.listWaiting(c.Context(), s, a)
 	case o.timer:

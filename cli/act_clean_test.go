@@ -183,7 +183,7 @@ func TestCleanUndoAndPurge(t *testing.T) {
 		s.run(0, `effect: moves it\n  undo: put it back`, "/tmp/helix-ws-a", "--by", "ann")
 		s.run(0, "(?s)effect: [^\n]*for good, at once\n  undo: it cannot be undone\n.*warning: this cannot be undone", "/tmp/helix-ws-a", "--purge-now", "--by", "ann")
 		s.yes(0, "2 of 2 done: 2 verified", "/tmp/helix-ws-a", "8:1:/tmp/helix-ws-b")
-		s.run(0, `/tmp/helix-ws-a\n +set aside 1m ago as \.aside-helix-ws-a, removed in 14m, plan 0123456789abcdef`, "--list")
+		s.run(0, `/tmp/helix-ws-a\n +quarantined 1m ago as \.aside-helix-ws-a, removed in 14m, plan 0123456789abcdef`, "--list")
 		s.yes(0, "1 verified", "--undo", "/tmp/helix-ws-a")
 		s.run(4, "no source lists", "--undo", "/tmp/helix-ws-a", "--by", "ann")
 		s.yes(0, "1 verified", "--purge")
@@ -199,7 +199,7 @@ func TestCleanByPolicy(t *testing.T) {
 		s.run(4, "others can write it", "--policy", "loose.toml")
 		s.run(64, "says itself how old", "--policy", "policy.toml", "--older-than", "1h")
 		s.run(64, "take no selector", "--policy", "policy.toml", "/tmp/helix-ws-a")
-		s.run(64, "different things", "--policy", "policy.toml", "--undo")
+		s.run(64, "exclude each other", "--policy", "policy.toml", "--undo")
 		s.run(0, "dry run: 2 of 2", "--policy", "policy.toml", "--dry-run")
 		s.run(0, "(?s)2 of 2 done: 2 verified.*its grace period is over", "--policy", "policy.toml") // on a shared account, without a name
 		s.run(0, "^there is nothing to clean\n", "--policy", "policy.toml")

@@ -64,7 +64,7 @@ func (p *Program) selection(stdin io.Reader, a *acting, args []string) (selectio
 	case n > mostSelected:
 		return want, usage("%d ids are too many; at most %d can be named", n, mostSelected)
 	case n > 0 && a.filter != "" && !a.match:
-		return want, usage("an id names one thing already: --filter stands alone, or narrows --match")
+		return want, usage("an id already names one object: use --filter alone, or to narrow --match")
 	}
 	for _, id := range want.ids {
 		if _, err := backend.NewID(id); err != nil {
@@ -229,7 +229,7 @@ func (r *rows) named(ids []string) (chosen, error) {
 		}
 	}
 	if len(twice) > 0 {
-		return got, &failure{code: ExitRefused, what: "nothing was done: an id means several things:", lines: twice,
+		return got, &failure{code: ExitRefused, what: "nothing was done: an id is ambiguous:", lines: twice,
 			next: "name the source with --source, or give the whole id"}
 	}
 	return got, nil

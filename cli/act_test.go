@@ -94,7 +94,7 @@ func TestPlansThatAreNotCarriedOut(t *testing.T) {
 		if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("w3"), []byte("w1")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.run(4, "somebody changed the file", "reset", "--yes-plan", later, "--reason", "x")
+		s.run(4, "the file was changed", "reset", "--yes-plan", later, "--reason", "x")
 		if len(s.registry.did) > 0 {
 			t.Errorf("acted on %v", s.registry.did)
 		}
@@ -136,7 +136,7 @@ func TestHeadlessStopsAfterAnUnverifiedWave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, actConfig, "w1", "w2", "w3")
 		s.registry.onDo = func(string, *registryEntry) error { return nil }
-		s.run(2, "1 of 3 done.*\n(.*\n)*stopped: accepted, but no reading has verified it", "reset", "--yes-plan", s.plan("reset", "--filter", "state:failed"), "--reason", "x")
+		s.run(2, "1 of 3 done.*\n(.*\n)*stopped: accepted, but not verified yet", "reset", "--yes-plan", s.plan("reset", "--filter", "state:failed"), "--reason", "x")
 	})
 }
 
@@ -152,7 +152,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 				t.Errorf("a dry run left %s", kept)
 			}
 		}
-		s.run(64, "takes no --yes-plan", "reset", "--dry-run", "--yes-plan", "0123456789abcdef", "--reason", "x")
+		s.run(64, "does not accept --yes-plan", "reset", "--dry-run", "--yes-plan", "0123456789abcdef", "--reason", "x")
 	})
 }
 
@@ -160,7 +160,7 @@ func TestSelectors(t *testing.T) {
 	two := actConfig + "[[source]]\nid = \"b\"\nkind = \"fake\"\nactions = [\"reset\"]\n"
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, two, "w1", "w2", "x1")
-		s.run(4, "an id means several things:\n +s1/w1: the workspace s1/w1 of a\n +s1/w1: the workspace s1/w1 of b", "reset", "s1/w1")
+		s.run(4, "an id is ambiguous:\n +s1/w1: the workspace s1/w1 of a\n +s1/w1: the workspace s1/w1 of b", "reset", "s1/w1")
 		s.run(0, "reset 1 workspace on b", "reset", "s1/w1", "--source", "b")
 		s.run(4, "acts on one source, and this is on several:\n +a: 3\n +b: 3", "reset", "--filter", "state:failed")
 		s.run(0, "reset 2 workspaces on a", "reset", "--match", "s1/w*", "--source", "a")
@@ -170,7 +170,7 @@ func TestSelectors(t *testing.T) {
 		s.run(4, "no row matches the filter", "reset", "--filter", "state:ready")
 		s.run(64, "there is no field", "reset", "--filter", "nonsense=1")
 		s.run(64, "needs what to act on", "reset")
-		s.run(64, "stands alone, or narrows --match", "reset", "s1/w1", "--filter", "state:failed")
+		s.run(64, "use --filter alone, or to narrow --match", "reset", "s1/w1", "--filter", "state:failed")
 		s.run(64, "cannot be understood", "reset", "--match", "[")
 		s.run(64, `no source "c"`, "reset", "s1/w1", "--source", "c")
 		s.stdin = "s1/w1\r\ns1/x1\n\n"

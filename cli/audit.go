@@ -75,7 +75,7 @@ func (p *Program) moment(flag, given string) (time.Time, error) {
 	}
 	var d backend.Duration
 	if d.UnmarshalText([]byte(given)) != nil {
-		return time.Time{}, usage("%s %q is no time; write for example 24h or 7d for that long ago, 2026-11-21, or 2026-11-21T03:00:00Z", flag, given)
+		return time.Time{}, usage("%s %q is not a time; write for example 24h or 7d for that long ago, 2026-11-21, or 2026-11-21T03:00:00Z", flag, given)
 	}
 	return p.Now().Add(-d.Std()), nil
 }

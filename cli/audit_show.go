@@ -33,7 +33,7 @@ func (f *auditFilter) flags(cmd *cobra.Command) {
 	fs.StringVar(&f.until, "until", "", "before this `TIME`")
 	fs.StringVar(&f.user, "user", "", "of this account or claimed `NAME`")
 	fs.StringVar(&f.plan, "plan", "", "of the plan whose `DIGEST` begins so")
-	fs.StringVar(&f.target, "target", "", "about the thing of this `ID`, or those of this session")
+	fs.StringVar(&f.target, "target", "", "only records about this `ID`, or about this session's workspaces")
 	fs.StringSliceVar(&f.verbs, "verb", nil, "of these `VERBS`: reset, destroy, clean, ack …")
 	fs.StringSliceVar(&f.phases, "phase", nil, "of these `PHASES`: intent, outcome, stopped, done, bundle …")
 	fs.StringSliceVar(&f.results, "result", nil, "with these `RESULTS`: verified, failed, unknown …")
@@ -74,7 +74,7 @@ func (p *Program) auditShowCommand(s *shared) *cobra.Command {
 		Use:   "show [FILE]",
 		Short: "Print records of the journal",
 		Long: `Print the records of the audit journal in the state directory, or of FILE, oldest
-first. Names that nothing proves stand behind "claims to be". Plans that were broken
+first. Unproved names follow "claims to be". Plans that were broken
 off, or go on now, are named on the standard error.
 
 Exit codes: 0 printed, 1 lines of the journal are no records (they are named; see

@@ -97,7 +97,7 @@ func TestAuditShow(t *testing.T) {
 	s.run(0, `^audit: none`, "audit", "show", "--verb", "nothing")
 	s.run(0, "1 of 3 done", "audit", "show", file)
 
-	s.run(64, `--since "soon" is no time; write for example 24h`, "audit", "show", "--since", "soon")
+	s.run(64, `--since "soon" is not a time; write for example 24h`, "audit", "show", "--since", "soon")
 	s.run(64, `--phase "later" is not known; .*nown are armed`, "audit", "show", "--phase", "later")
 	s.run(64, `--result "fine" is not known`, "audit", "show", "--result", "fine")
 	s.run(64, "--last must not be negative", "audit", "show", "--last", "-1")
@@ -160,8 +160,8 @@ func TestAuditVerify(t *testing.T) {
 		want string
 	}{
 		{"removed", bytes.Join([][]byte{lines[0], lines[2], lines[3]}, nil), "line 2: missing: records 2 to 2 are missing before it"},
-		{"swapped", bytes.Join(swap, nil), "line 3: out of order: record 2 stands behind record 3"},
-		{"doubled", bytes.Join([][]byte{lines[0], lines[1], lines[1], lines[2], lines[3]}, nil), "line 3: doubled: record 2 stands here again"},
+		{"swapped", bytes.Join(swap, nil), "line 3: out of order: record 2 comes after record 3"},
+		{"doubled", bytes.Join([][]byte{lines[0], lines[1], lines[1], lines[2], lines[3]}, nil), "line 3: doubled: record 2 is here again"},
 		{"inserted", bytes.Join([][]byte{lines[0], []byte("{}\n"), lines[1], lines[2], lines[3]}, nil), "line 2: damaged: the line is not a whole record"},
 		{"cut off", bytes.Join(lines[:3], nil), "line 4: cut off: records 4 to 4 were anchored and are missing at the end"},
 		{"emptied", nil, "line 1: cut off"},
@@ -179,8 +179,8 @@ func TestAuditVerify(t *testing.T) {
 		}
 	}
 	edit(t, file, func([]byte) []byte { return good[:len(good)-9] })
-	s.run(0, "line 4: the beginning of a record; a crash or a full disk left it, or somebody cut the file there", "audit", "verify", "--anchors", "none")
-	s.run(64, `--anchor: "nonsense" is no head`, "audit", "verify", "--anchor", "nonsense")
+	s.run(0, "line 4: the beginning of a record; a crash or a full disk left it, or the file was truncated there", "audit", "verify", "--anchors", "none")
+	s.run(64, `--anchor: "nonsense" is not a head`, "audit", "verify", "--anchor", "nonsense")
 	s.run(3, "the anchors cannot be read", "audit", "verify", "--anchors", log+".none")
 	s.run(3, "the journal cannot be read", "audit", "verify", s.dir+"/none", "--anchors", "none")
 	if err := os.Remove(file); err != nil {

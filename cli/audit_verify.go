@@ -35,9 +35,9 @@ func (p *Program) auditVerifyCommand(s *shared) *cobra.Command {
 		Long: `Check the audit journal in the state directory, or FILE, from its first line to its
 last, and name each line that is not what was written, with the cause.
 
-The journal alone cannot show that its tail was cut off, or that all of it was
-written anew. Its head is told to the system's log after each action, and found
-there with journalctl; with --anchors FILE it is looked for in the lines of a file,
+The journal alone cannot show that its tail was cut off, or that it was replaced as
+a whole. Its head goes to the system's log after each action, and is found there
+with journalctl. --anchors FILE searches the lines of a file,
 - for the standard input, such as a syslog or the output of
   journalctl -t sandglass -o cat
 --anchor takes a head that was noted by hand. Without any the journal is called
@@ -73,7 +73,7 @@ Exit codes: 0 intact, 1 not what was written, 2 intact but unanchored, with
 	}
 	cmd.Flags().StringArrayVar(&from.heads, "anchor", nil, "a `HEAD` that was noted: NUMBER:HASH or HASH, as verify prints it")
 	cmd.Flags().StringVar(&from.file, "anchors", "", "look for heads in the lines of this `FILE`; - is the standard input, none looks nowhere; default: ask journalctl")
-	cmd.Flags().BoolVar(&from.need, "require-anchor", false, "exit with 2 where nothing outside of the journal vouches for its end")
+	cmd.Flags().BoolVar(&from.need, "require-anchor", false, "exit with 2 if no external anchor confirms the last record")
 	format = p.output(cmd)
 	return cmd
 }
@@ -209,7 +209,7 @@ func (p *Program) writeVerdict(j *audit.Journal, r *audit.Report, why string) er
 	case r.Anchored > 0 && r.Anchored == r.Head.Seq:
 		b.WriteString("anchored  up to its end\n")
 	case r.Anchored > 0:
-		fmt.Fprintf(&b, "anchored  up to record %d; nothing vouches that none is missing behind record %d\n", r.Anchored, r.Head.Seq)
+		fmt.Fprintf(&b, "anchored  up to record %d; records after %d could be missing at the end\n", r.Anchored, r.Head.Seq)
 	case r.Lines > 0 || !r.Intact():
 		fmt.Fprintf(&b, "anchored  not: unanchored, a tail that was cut off would not show; %s\n", p.clean(why))
 	}
@@ -217,10 +217,10 @@ func (p *Program) writeVerdict(j *audit.Journal, r *audit.Report, why string) er
 		fmt.Fprintf(&b, "          %s of other journals left aside\n", plural(r.Foreign, "anchor"))
 	}
 	for _, line := range r.Sealed {
-		fmt.Fprintf(&b, "line %d: the beginning of a record; a crash or a full disk left it, and the record behind it vouches for that\n", line)
+		fmt.Fprintf(&b, "line %d: the beginning of a record; a crash or a full disk left it; the record after it confirms that\n", line)
 	}
 	if r.Torn > 0 {
-		fmt.Fprintf(&b, "line %d: the beginning of a record; a crash or a full disk left it, or somebody cut the file there\n", r.Torn)
+		fmt.Fprintf(&b, "line %d: the beginning of a record; a crash or a full disk left it, or the file was truncated there\n", r.Torn)
 	}
 	for _, x := range r.Problems {
 		fmt.Fprintf(&b, "line %d: %s: %s\n", x.Line, x.Kind, x.What)

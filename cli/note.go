@@ -22,7 +22,7 @@ func (p *Program) noteCommand(s *shared) *cobra.Command {
 	by := ""
 	cmd := &cobra.Command{
 		Use:   "note TEXT",
-		Short: "Write something down on the timeline, for whoever looks at this environment next",
+		Short: "Add a note to the timeline",
 		Long: `Put a note on the timeline of the environment that the configuration names.
 
 The timeline keeps it for 7 days, beside alerts, actions and changes; the audit

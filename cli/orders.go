@@ -25,7 +25,7 @@ type ordering struct {
 
 func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
 	o.oneShot.flags(cmd)
-	cmd.Flags().StringVar(&o.reason, "reason", "", "why; whoever is on call next reads it")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "why; the next person on call reads it")
 	cmd.Flags().DurationVar(&o.last, "for", usual, "how long it holds, at most 24h")
 	o.named(cmd)
 }
@@ -66,7 +66,7 @@ func (p *Program) owner(by string) (backend.Safe, error) {
 func (p *Program) reason(text string) (backend.Safe, error) {
 	s := p.Cleaner.Clean(strings.Join(strings.Fields(text), " "), maxNote)
 	if s.IsEmpty() {
-		return s, usage("--reason is missing: whoever is on call next must know why")
+		return s, usage("--reason is missing: the next person on call must know why")
 	}
 	return s, nil
 }
@@ -139,7 +139,7 @@ becomes more severe or has ten times as many subjects. --back gives it back.`,
 					return "", err
 				}
 				x, err := r.Alerts.Acknowledge(id, owner, reason, o.last)
-				return fmt.Sprintf("%s on %s is taken by %s for %s, known on this host only", x.Rule, x.Source, owner, backend.Age(x.For)), err
+				return fmt.Sprintf("%s on %s is acknowledged by %s for %s, known on this host only", x.Rule, x.Source, owner, backend.Age(x.For)), err
 			})
 		},
 	}
@@ -161,8 +161,8 @@ func (p *Program) silenceCommand(s *shared) *cobra.Command {
 	var o ordering
 	cmd := &cobra.Command{
 		Use:   "silence MATCHERS",
-		Short: "Mute alerts that match, or list and end silences",
-		Long: `Mute the alerts that match, now and later, for a while. They stay listed and do
+		Short: "Silence alerts that match, or list and end silences",
+		Long: `Silence the alerts that match, now and later, for a while. They stay listed and do
 not count. Matchers are those of Alertmanager: rule="source-down",
 source=~"helix-.*", severity!="critical"; regular expressions are anchored, and
 a label that an alert does not have never matches.
@@ -197,7 +197,7 @@ Labels: ` + strings.Join(alerts.MatcherLabels(), ", ") + `.`,
 					return "", err
 				}
 				x, n, err := r.Alerts.Silence(ms, owner, reason, o.last)
-				said := fmt.Sprintf("silence %s mutes %s for %s", x.ID, plural(n, "alert"), backend.Age(x.For))
+				said := fmt.Sprintf("silence %s covers %s for %s", x.ID, plural(n, "alert"), backend.Age(x.For))
 				if n == 0 {
 					said += ": matches none now, so look at the matchers again; sandglass silence end " + x.ID + " ends it"
 				}
@@ -281,7 +281,7 @@ func writeSilences(w io.Writer, r *reading) error {
 	}
 	var b strings.Builder
 	for _, s := range list {
-		fmt.Fprintf(&b, "%s  %s left  %s\n  mutes %s now; %s: %s\n", s.ID, backend.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
+		fmt.Fprintf(&b, "%s  %s left  %s\n  covers %s now; %s: %s\n", s.ID, backend.Age(s.Until.Sub(r.now)), backend.Clean(s.Matchers.String(), 2000),
 			plural(s.Matches, "alert"), s.Owner, s.Reason)
 		if s.Matchers.Outdated() {
 			b.WriteString("  it names a cause as a former version of sandglass did: silence again\n")

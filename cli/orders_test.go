@@ -73,8 +73,8 @@ func TestOrdersHoldAcrossRuns(t *testing.T) {
 	s.run(64, `there is no rule "failed-to-long"; did you mean "failed-too-long"`, "silence", "rule=failed-to-long", "--reason", "to see")
 	s.run(0, "nothing is silenced", "silence", "list")
 	s.run(0, "matches none now", "silence", "rule=eviction-storm", "--reason", "to see")
-	s.run(0, "mutes 1 alert for 1h", "silence", `rule="failed-too-long"`, "--reason", "bucket is being moved", "--by", "ann")
-	list := s.run(0, `1h left  rule="failed-too-long"\n  mutes 1 alert now; ann: bucket is being moved`, "silence", "list")
+	s.run(0, "covers 1 alert for 1h", "silence", `rule="failed-too-long"`, "--reason", "bucket is being moved", "--by", "ann")
+	list := s.run(0, `1h left  rule="failed-too-long"\n  covers 1 alert now; ann: bucket is being moved`, "silence", "list")
 	s.run(0, "OK", "check") // a silenced one does not
 	s.run(64, "no silence nosuch is in force", "silence", "end", "nosuch")
 	for _, silence := range regexp.MustCompile(`(?m)^[0-9a-f]{8}`).FindAllString(list, -1) {

@@ -34,7 +34,7 @@ func (p *Program) refsCheckCommand(s *shared) *cobra.Command {
 		Long: `Compare the schema version of every stored reference with the range that a
 release reads, before you roll back or forward. Nothing is changed.
 
-Exit codes: 0 every reference lies in the range, 2 at least one session could
+Exit codes: 0 every reference is in the range, 2 at least one session could
 not be opened, 3 that is not known: no source of references is read whole, or
 references carry no version, 64 wrong flags, 78 wrong configuration.`,
 		Args: noArgs,
@@ -133,7 +133,7 @@ func (d *rollbackDoc) text() string {
 		line("  %s without a schemaVersion: a release before round 4 wrote them; what this release makes of them is not known", backend.Counted(d.Unversioned, "reference", "references"))
 	}
 	if d.Unreadable > 0 {
-		line("  %s with a schemaVersion that is no number", backend.Counted(d.Unreadable, "reference", "references"))
+		line("  %s with a schemaVersion that is not a number", backend.Counted(d.Unreadable, "reference", "references"))
 	}
 	if len(d.Versions) > 0 {
 		line("\nVersions")

@@ -55,8 +55,8 @@ func (p *Program) rulesListCommand(s *shared) *cobra.Command {
 	var o oneShot
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the rules with severity and inputs, and where each of them is blind",
-		Long: `List the rules with their severity, what they read, and where they are blind.
+		Short: "List the rules with severity and inputs, and where each of them is not evaluated",
+		Long: `List the rules with their severity, what they read, and where they are not evaluated.
 
 Every configured source is read once, because only its answer tells what it
 delivers.`,
@@ -119,7 +119,7 @@ func (l *ruleList) text() string {
 			if x.Source != "" {
 				on = "on " + backend.Clean(x.Source, 80).String()
 			}
-			fmt.Fprintf(&b, "%*s  blind %s: %s\n", wide, "", on, x.Why)
+			fmt.Fprintf(&b, "%*s  not evaluated %s: %s\n", wide, "", on, x.Why)
 		}
 	}
 	b.WriteString("\nsandglass rules show NAME explains one of them.\n")

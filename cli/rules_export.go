@@ -63,7 +63,7 @@ that file. Every other rule is listed in a comment with the reason.
 		RunE: func(*cobra.Command, []string) error {
 			for _, n := range []string{e.evictions, e.retries, e.provider} {
 				if !plainName(n) {
-					return usage("%q is no plain name of a metric or label: letters, digits and _, not beginning with a digit", n)
+					return usage("%q is not a name of a metric or label: letters, digits and _, not beginning with a digit", n)
 				}
 			}
 			var err error

@@ -131,7 +131,7 @@ func (p *parser) allowed(head *options, verbs []string, kind ActionKind) {
 		case !slices.Contains(known, v):
 			p.errorf(n.value, "unknown verb %q in \"actions\" of %s, a source of kind %q%s", v, head.where, kind.Kind, p.verbElsewhere(v, known))
 		case slices.Contains(verbs[:i], v):
-			p.errorf(n.value, "%q stands twice in \"actions\" of %s", v, head.where)
+			p.errorf(n.value, "%q is twice in \"actions\" of %s", v, head.where)
 		}
 	}
 }

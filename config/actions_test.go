@@ -129,7 +129,7 @@ func TestActionErrors(t *testing.T) {
 		{helix + `actions = ["rest"]`, `5:12: unknown verb "rest" in "actions" of [[source]] "h", a source of kind "helix"; did you mean "reset"?`},
 		{helix + `actions = ["destroy"]`, `5:12: unknown verb "destroy" in "actions" of [[source]] "h", a source of kind "helix"; destroy is a verb of docker`},
 		{"[[source]]\nid = \"t\"\nkind = \"tmpdir\"\nactions = [\"x\"]", `4:12: unknown verb "x" in "actions" of [[source]] "t", a source of kind "tmpdir"; there are none`},
-		{helix + `actions = ["reset", "reset"]`, `5:21: "reset" stands twice in "actions" of [[source]] "h"`},
+		{helix + `actions = ["reset", "reset"]`, `5:21: "reset" is twice in "actions" of [[source]] "h"`},
 		{helix + `actions = "reset"`, `5:11: "actions" in [[source]] "h" must be a list, not text`},
 		{helix + "lifetme = \"1h\"", `5:1: unknown key "lifetme" in [[source]] "h"; did you mean "lifetime"?`},
 		{helix + "reset.ulr = \"1h\"", `5:7: unknown key "ulr" in [[source]] "h" [reset]; did you mean "url"?`},

@@ -87,13 +87,13 @@ func cutLast(text string) (before, after string, ok bool) {
 // general are the keys at the top of the file.
 type general struct {
 	Environment      string           `toml:"environment" doc:"shown in the header, and the name of the state directory"`
-	Production       bool             `toml:"production" doc:"marks the header, so that nobody mistakes where they are"`
+	Production       bool             `toml:"production" doc:"marks the header, so that it is not mistaken for another"`
 	StateDir         string           `toml:"state_dir" path:"file" doc:"what is kept between runs; empty: $XDG_STATE_HOME/sandglass/<environment>"`
 	LongestOperation backend.Duration `toml:"longest_operation" doc:"an attempt younger than this without a success is busy, not failing"`
 	LongestOrder     backend.Duration `toml:"longest_order" doc:"the longest time for which an alert can be acknowledged or silenced"`
-	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that nobody has), warning (a new warning too), or off"`
+	Bell             string           `toml:"bell" doc:"when the console rings the terminal's bell: critical (a new critical alert that is not acknowledged), warning (a new warning too), or off"`
 	DocsURL          string           `toml:"docs_url" doc:"the framework's documentation, to which the references at the end of each runbook page lead"`
-	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"knobs https://wiki.example/knobs\""`
+	References       []string         `toml:"references" doc:"other addresses of single references: the title of a reference, then an address, such as \"errors https://wiki.example/errors\""`
 }
 
 // common are the keys of every [[source]].
@@ -251,7 +251,7 @@ func (p *parser) general(root *node) {
 		p.collect(o.Refuse("longest_order", "must be longer than 0s"))
 	}
 	if !slices.Contains([]string{"off", "warning", "critical"}, g.Bell) {
-		p.collect(o.Refuse("bell", "%q is no time to ring; write critical, warning or off", g.Bell))
+		p.collect(o.Refuse("bell", "%q is not a time to ring; write critical, warning or off", g.Bell))
 	}
 	p.config.Bell = g.Bell
 	p.config.DocsURL, p.config.References = g.DocsURL, g.References
@@ -261,10 +261,10 @@ func (p *parser) general(root *node) {
 			continue
 		}
 		if i == 0 {
-			p.collect(o.Refuse("docs_url", "%q is no address such as %s", g.DocsURL, defaultDocs))
+			p.collect(o.Refuse("docs_url", "%q is not an address such as %s", g.DocsURL, defaultDocs))
 			continue
 		}
-		p.collect(o.Refuse("references", "%q is no title and address, such as \"knobs https://wiki.example/knobs\"", text))
+		p.collect(o.Refuse("references", "%q is not a title and address, such as \"errors https://wiki.example/errors\"", text))
 	}
 	p.config.Environment, p.config.Production, p.config.StateDir = g.Environment, g.Production, g.StateDir
 	p.config.LongestOperation, p.config.LongestOrder = g.LongestOperation.Std(), g.LongestOrder.Std()

@@ -198,7 +198,7 @@ func TestErrors(t *testing.T) {
 		{head + "[source.read]\nenvv = \"T\"", `5:1: unknown key "envv" in [[source]] "h" [read]; did you mean "env"?`},
 		{head + "[[source.pattern]]\nname = 'a'\n[[source.pattern]]\ncontain = 'b'", `7:1: unknown key "contain" in [[source]] "h" [[pattern]]; did you mean "contains"?`},
 		{head + "read = 5", `4:8: "read" in [[source]] "h" must be a table, not a whole number`},
-		{head + "url = 'a'\nurl = 'b'", `5:1: "url" stands here a second time; it was first set in line 4`},
+		{head + "url = 'a'\nurl = 'b'", `5:1: "url" is here a second time; it was first set in line 4`},
 		{head + "interval = \"50ms\"\ndeadline = \"0s\"", "4:12: \"interval\" in [[source]] \"h\": must be at least 100ms\n5:12: \"deadline\" in [[source]] \"h\": must be longer than 0s"},
 		{head + "about = ['h', 'g']", `4:15: "about" in [[source]] "h": there is no source "g"; did you mean "h"?`},
 		{head + head, `5:6: "id" in [[source]] "h": the source in line 1 has this id already`},
@@ -221,7 +221,7 @@ func TestErrors(t *testing.T) {
 		{"rules = true", `1:9: "rules" must be a table, not true or false; write [rules.NAME]`},
 		{"[a]\n[b]\n[a]", "1:2: unknown key \"a\" in the file; known: action, bell, changes, check, declare, docs_url, environment, longest_operation, longest_order, production, references, rules, source, state_dir\n" +
 			"2:2: unknown key \"b\" in the file; known: action, bell, changes, check, declare, docs_url, environment, longest_operation, longest_order, production, references, rules, source, state_dir\n" +
-			`3:2: "a" stands here a second time; it was first set in line 1`},
+			`3:2: "a" is here a second time; it was first set in line 1`},
 		{"environment = \"x", `1:16: this is not valid TOML: unterminated basic string`},
 		{"environment = \"\xff\"", `1:16: this is not UTF-8 text`},
 		{"x = " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "1:1: unknown key \"x\" in the file; known: action, bell, changes, check, declare, docs_url, environment, longest_operation, longest_order, production, references, rules, source, state_dir\n1:5: lists and tables are nested more than 32 deep here"},

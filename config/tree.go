@@ -161,7 +161,7 @@ func (b *builder) header(e *unstable.Node, list bool) *node {
 		case next.shape == shapeTables && !last && !next.sealed:
 			next = next.kids[len(next.kids)-1]
 		case next.shape != shapeTable || next.sealed || last && (list || !next.open):
-			b.errorf(offset, "%q stands here a second time; it was first set in line %d", name, next.line)
+			b.errorf(offset, "%q is here a second time; it was first set in line %d", name, next.line)
 			return nil
 		case last:
 			next.open = false
@@ -181,7 +181,7 @@ func (b *builder) keyValue(n *node, e *unstable.Node, depth int) {
 		next := b.find(n, name)
 		if keys.IsLast() {
 			if next != nil {
-				b.errorf(offset, "%q stands here a second time; it was first set in line %d", name, next.line)
+				b.errorf(offset, "%q is here a second time; it was first set in line %d", name, next.line)
 				return
 			}
 			start := b.valueStart(int(part.Raw.Offset + part.Raw.Length))
@@ -196,7 +196,7 @@ func (b *builder) keyValue(n *node, e *unstable.Node, depth int) {
 		case next == nil:
 			next = b.add(n, &node{shape: shapeTable, key: name, at: offset, value: offset, sealed: true})
 		case next.shape != shapeTable || next.raw != nil:
-			b.errorf(offset, "%q stands here a second time; it was first set in line %d", name, next.line)
+			b.errorf(offset, "%q is here a second time; it was first set in line %d", name, next.line)
 			return
 		}
 		n = next

@@ -23,7 +23,7 @@ const (
 // verbTable lists what this program can do, as the kinds declare it.
 func verbTable() string {
 	var b strings.Builder
-	b.WriteString("\n| Source | Verb | Of | Effect | Undo | Gesture | Limit | A minute |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| Source | Verb | Of | Effect | Undo | Confirmation | Limit | A minute |\n|---|---|---|---|---|---|---|---|\n")
 	for _, k := range effects() {
 		for _, s := range k.Specs {
 			undo, limit, speed := s.Undo, "a quarter", s.PerMinute

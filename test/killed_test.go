@@ -179,7 +179,7 @@ func TestKilledBetweenIntentAndOutcome(t *testing.T) {
 		t.Fatalf("the journal ends with %+v", last[len(last)-1])
 	}
 	p := startOnTerminal(t, nil, "--config", config, "--state-dir", dir)
-	p.sees(t, "broken off: reset: 0 of 3 done; what became of slow/box-0 is not known")
+	p.sees(t, "broken off: reset: 0 of 3 done; the result of slow/box-0 is unknown")
 	p.quit(t)
 	recs := records(t, dir)
 	if last, before := recs[len(recs)-1], recs[len(recs)-2]; last.Phase != audit.PhaseStopped || last.Targets != 3 || before.Phase != audit.PhaseOutcome || before.Result != audit.ResultUnknown {

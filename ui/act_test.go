@@ -227,7 +227,7 @@ func TestActScreens(t *testing.T) {
 			s.typed("with ")
 		}},
 		"arm-who": {unarmed: true, shared: true, press: func(s *screen) { s.press(":"); s.typed("arm"); s.press(keyEnter) }},
-		"broken-off": {broken: []string{"destroy: 7 of 40 done; what became of web-1 is not known (plan 3f2a9c1d, begun 11-20 14:03Z by mara)",
+		"broken-off": {broken: []string{"destroy: 7 of 40 done; the result of web-1 is unknown (plan 3f2a9c1d, begun 11-20 14:03Z by mara)",
 			"clean: 12 of 312 done; it was broken off (plan 77aa0012, begun 11-19 23:51Z by jo)"}, press: func(*screen) {}},
 		"hostile": {hands: func(h *hands) { h.label = "web\x1b[2J\u202e" + strings.Repeat("-very-long", 20) }, press: func(s *screen) { s.press("3", "D"); s.ready() }},
 		"done":    {press: func(s *screen) { s.press("3", "p"); s.ready(); s.press("p"); time.Sleep(10 * time.Second); s.settle() }},

@@ -45,7 +45,7 @@ func TestWholeScreens(t *testing.T) {
 		golden.RequireEqual(t, got)
 	})
 	t.Run("broken-off", func(t *testing.T) {
-		plans := []backend.Safe{backend.Text("destroy: 7 of 40 done; what became of web-1 is not known (plan 3f2a9c1d, begun 11-20 14:03Z by mara)")}
+		plans := []backend.Safe{backend.Text("destroy: 7 of 40 done; the result of web-1 is unknown (plan 3f2a9c1d, begun 11-20 14:03Z by mara)")}
 		golden.RequireEqual(t, take(t, incidentFeed, look{w: 80, h: 24, broken: plans}, nil, func(s *screen) []byte { return s.golden(s.whole()) }))
 	})
 }

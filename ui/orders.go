@@ -88,7 +88,7 @@ func span(d time.Duration) string {
 func lasting(text string) (time.Duration, error) {
 	var d backend.Duration
 	if err := d.UnmarshalText([]byte(text)); err != nil || d <= 0 {
-		return 0, fmt.Errorf("how long? %q is no time; write it like 30m or 2h", text)
+		return 0, fmt.Errorf("how long? %q is not a time; write it like 30m or 2h", text)
 	}
 	return d.Std(), nil
 }
@@ -105,7 +105,7 @@ func (x *acknowledging) title() string { return "acknowledge " + x.alert.Rule }
 func (x *acknowledging) about() []string {
 	s := []string{x.alert.Cause.String()}
 	if a := x.alert.Acknowledged; a != nil {
-		s = append(s, "taken by "+a.Owner.String()+" already: "+a.Reason.String())
+		s = append(s, "acknowledged by "+a.Owner.String()+" already: "+a.Reason.String())
 	}
 	return append(s, "Known on this host only. It lapses when its time is over, the alert becomes more severe or has ten times as many subjects.")
 }

@@ -116,7 +116,7 @@ func TestOrders(t *testing.T) {
 	}{
 		{"acknowledge", []string{"a", "on it", keyEnter, keyEnter}, "acknowledge a1 as mara for 30m0s: on it", "eviction-storm is yours for 30m"},
 		{"another time", []string{"a", "on it", keyEnter, "\x7f\x7f\x7f", "2h", keyEnter}, "acknowledge a1 as mara for 2h0m0s: on it", "is yours for 2h"},
-		{"no time", []string{"a", "on it", keyEnter, "x", keyEnter}, "", `"30mx" is no time`},
+		{"no time", []string{"a", "on it", keyEnter, "x", keyEnter}, "", `"30mx" is not a time`},
 		{"enter alone", []string{"a", keyEnter, keyEnter, keyEnter, keyEnter}, "", "reason is empty"},
 		{"blanks are no reason", []string{"a", "   ", keyEnter, keyEnter}, "", "reason is empty"},
 		{"left", []string{"a", "on it", keyEnter, "\x03"}, "", "1 Alerts"},
@@ -187,7 +187,7 @@ func TestLookingOrdersNothing(t *testing.T) {
 		s := open(t, feed, look{w: 120, h: 40, may: &actions.Permissions{}})
 		for _, keys := range [][]string{{"a"}, {"j", "A"}, {"m"}, {"M", "x"}, {"x"}} {
 			s.press(keys...)
-			if _, opened := over[*form](s.model); opened || !strings.Contains(s.text(), "mara may only look here; ask whoever runs") {
+			if _, opened := over[*form](s.model); opened || !strings.Contains(s.text(), "mara may only look here; ask the operator of") {
 				t.Errorf("%v: not refused:\n%s", keys, s.text())
 			}
 		}

@@ -26,7 +26,7 @@ func TestANewScreenIsOneLine(t *testing.T) {
 		return d
 	}})
 	table := append(screens(), extra)
-	if doc := keysMarkdown(keys.Bindings(screenNames(table))); !strings.Contains(doc, "| `4` | screen Extra |") {
+	if doc := keysMarkdown(keys.Bindings(screenNames(table))); !strings.Contains(doc, "- `4` screen Extra\n") {
 		t.Errorf("docs/keys.md would not name it:\n%s", doc)
 	}
 	synctest.Test(t, func(t *testing.T) {

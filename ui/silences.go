@@ -123,7 +123,7 @@ func (v *silences) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 		if left < endsSoon {
 			tone = theme.Warn
 		}
-		matches := kit.Span{Text: "mutes " + alertsCount(s.Matches)}
+		matches := kit.Span{Text: "covers " + alertsCount(s.Matches)}
 		if s.Matches == 0 {
 			matches = kit.Span{Tone: theme.Warn, Text: "matches nothing now"}
 			if s.Matchers.Outdated() {

@@ -114,7 +114,7 @@ func TestOneActsWhileTheOtherLooks(t *testing.T) {
 		jo.mode("actions disabled")
 
 		mara.resets(40 * time.Second)
-		mara.sees("waiting: accepted, not verified yet", "c starts the next wave")
+		mara.sees("waiting: accepted, not verified yet", "c starts the next batch")
 		jo.mode("reset 1/")
 		jo.press("v")
 		jo.sees("waiting: accepted, not verified yet", "mara carries it out")
@@ -128,7 +128,7 @@ func TestOneActsWhileTheOtherLooks(t *testing.T) {
 		}
 
 		jo.press("2", "/", "state:failed", keyEnter, "r")
-		jo.sees("jo may not reset on helix-eu; ask whoever")
+		jo.sees("jo may not reset on helix-eu; ask")
 		jo.press(keyEsc)
 		jo.ready()
 		jo.press(":")

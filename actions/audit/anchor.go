@@ -124,7 +124,7 @@ var (
 func ParseAnchor(text string) (Anchor, error) {
 	m := headText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
 	if m == nil {
-		return Anchor{}, fmt.Errorf("%q is no head of a journal: it is 64 hexadecimal digits, or a number, a colon and those", text)
+		return Anchor{}, fmt.Errorf("%q is not a head of a journal: it is 64 hexadecimal digits, or a number, a colon and those", text)
 	}
 	a := Anchor{Hash: m[2]}
 	if m[1] != "" {

@@ -37,9 +37,9 @@ func (o *OpenPlan) Text() backend.Safe {
 	case o.Running:
 		return backend.Textf("%s so far; it is being carried out now", s)
 	case len(o.Begun) == 1:
-		return backend.Textf("%s; what became of %s is not known", s, o.Begun[0].Safe())
+		return backend.Textf("%s; the result of %s is unknown", s, o.Begun[0].Safe())
 	case len(o.Begun) > 1:
-		return backend.Textf("%s; what became of %s and %d more is not known", s, o.Begun[0].Safe(), len(o.Begun)-1)
+		return backend.Textf("%s; the result of %s and %d more is unknown", s, o.Begun[0].Safe(), len(o.Begun)-1)
 	}
 	return backend.Textf("%s; it was broken off", s)
 }
@@ -154,7 +154,7 @@ func (j *Journal) Settle(ctx context.Context, o OpenPlan, at time.Time, who Who)
 	}
 	if len(unknown) > 0 {
 		e.Phase, e.Result, e.Subjects = PhaseOutcome, ResultUnknown, unknown
-		e.Detail = backend.Text("the process that acted ended before it could say what became of it")
+		e.Detail = backend.Text("the process that acted ended before it recorded the result")
 		if _, err := j.Append(ctx, e, Synced); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func TestAKilledProcessLeavesAnOpenIntent(t *testing.T) {
 	if o.Running || o.Done != 1 || o.Of != 3 || !slices.Equal(o.Begun, []backend.Key{target(2)}) || !slices.Equal(o.Left, []backend.Key{target(3)}) {
 		t.Errorf("after the kill: %+v", o)
 	}
-	if got := o.Text().String(); got != "reset: 1 of 3 done; what became of s-2/notes is not known" {
+	if got := o.Text().String(); got != "reset: 1 of 3 done; the result of s-2/notes is unknown" {
 		t.Errorf("it says %q", got)
 	}
 

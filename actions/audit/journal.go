@@ -54,7 +54,7 @@ func New(o Options) (*Journal, error) {
 	case o.Origin.Host.IsEmpty():
 		return nil, errors.New("the audit journal needs the name of its host")
 	case o.Origin.ConfigDigest != "" && !isWord(o.Origin.ConfigDigest):
-		return nil, fmt.Errorf("%q is no digest of a configuration", o.Origin.ConfigDigest)
+		return nil, fmt.Errorf("%q is not a digest of a configuration", o.Origin.ConfigDigest)
 	}
 	c := o.Cleaner
 	if c == nil {

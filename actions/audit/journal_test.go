@@ -55,23 +55,23 @@ func TestAppendChainsRecords(t *testing.T) {
 func TestNothingIsWrittenForAWrongEntry(t *testing.T) {
 	for want, change := range map[string]func(*Entry){
 		"no time":                 func(e *Entry) { e.At = time.Time{} },
-		"is no phase":             func(e *Entry) { e.Phase = "soon" },
+		"is not a phase":             func(e *Entry) { e.Phase = "soon" },
 		"has no result":           func(e *Entry) { e.Result = ResultVerified },
-		"is no result":            func(e *Entry) { e.Phase, e.Result = PhaseOutcome, "fine" },
-		"is no verb":              func(e *Entry) { e.Verb = "rm -rf" },
-		"is no kind":              func(e *Entry) { e.Kind = "a\x1b[2J" },
-		"is no digest":            func(e *Entry) { e.Digest = "-" },
+		"is not a result":            func(e *Entry) { e.Phase, e.Result = PhaseOutcome, "fine" },
+		"is not a verb":              func(e *Entry) { e.Verb = "rm -rf" },
+		"is not a kind":              func(e *Entry) { e.Kind = "a\x1b[2J" },
+		"is not a digest":            func(e *Entry) { e.Digest = "-" },
 		"does not say who":        func(e *Entry) { e.Who = Who{} },
-		"no SHA-256 of a file":    func(e *Entry) { e.Phase = PhaseBundle },
-		"\"ABC\" is no SHA-256":   func(e *Entry) { e.SHA256 = "ABC" },
+		"not a SHA-256 of a file":    func(e *Entry) { e.Phase = PhaseBundle },
+		"\"ABC\" is not a SHA-256":   func(e *Entry) { e.SHA256 = "ABC" },
 		"fewer than the 2":        func(e *Entry) { e.Subjects, e.Targets = append(e.Subjects, e.Subjects...), 1 },
 		"2 of 1 targets cannot":   func(e *Entry) { e.Done = 2 },
 		"subjects are more":       func(e *Entry) { e.Subjects = make([]backend.Key, maxSubjects+1) },
 		"facts are more":          func(e *Entry) { e.Facts = make([]backend.Field, maxFacts+1) },
 		"name fewer subjects":     func(e *Entry) { e.Subjects = longSubjects() },
 		"year outside of range":   func(e *Entry) { e.At = time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"\"\" is no result":       func(e *Entry) { e.Phase = PhaseOutcome },
-		"\"Reset it\" is no verb": func(e *Entry) { e.Verb = "Reset it" },
+		"\"\" is not a result":       func(e *Entry) { e.Phase = PhaseOutcome },
+		"\"Reset it\" is not a verb": func(e *Entry) { e.Verb = "Reset it" },
 	} {
 		j := newJournal(t)
 		e := entry(0)

@@ -178,9 +178,9 @@ const (
 func (e *Entry) check() error {
 	switch {
 	case !slices.Contains(Phases(), e.Phase):
-		return fmt.Errorf("%q is no phase", string(e.Phase))
+		return fmt.Errorf("%q is not a phase", string(e.Phase))
 	case e.Phase.judges() && !e.Result.valid():
-		return fmt.Errorf("%q is no result", string(e.Result))
+		return fmt.Errorf("%q is not a result", string(e.Result))
 	case !e.Phase.judges() && e.Result != ResultNone:
 		return fmt.Errorf("a record of phase %s has no result", e.Phase)
 	case e.At.IsZero():
@@ -188,13 +188,13 @@ func (e *Entry) check() error {
 	case e.Who.User.IsEmpty() || e.Who.Host.IsEmpty():
 		return errors.New("the record does not say who, and on which host")
 	case !isWord(e.Verb):
-		return fmt.Errorf("%q is no verb", e.Verb)
+		return fmt.Errorf("%q is not a verb", e.Verb)
 	case e.Kind != "" && !isWord(e.Kind):
-		return fmt.Errorf("%q is no kind", e.Kind)
+		return fmt.Errorf("%q is not a kind", e.Kind)
 	case e.Digest != "" && !isWord(e.Digest):
-		return fmt.Errorf("%q is no digest", e.Digest)
+		return fmt.Errorf("%q is not a digest", e.Digest)
 	case e.Phase == PhaseBundle && len(e.SHA256) != hexSum, e.SHA256 != "" && !isHash(e.SHA256):
-		return fmt.Errorf("%q is no SHA-256 of a file", e.SHA256)
+		return fmt.Errorf("%q is not a SHA-256 of a file", e.SHA256)
 	}
 	return e.checkCounts()
 }

@@ -125,10 +125,10 @@ func (v *verifier) record(s *scanner, r *Record) {
 	here := Receipt{Seq: r.Seq, Hash: sumOf(s.line)}
 	switch next := v.head.Seq + 1; {
 	case r.Seq == v.head.Seq && here.Hash == v.head.Hash:
-		v.problem(s.number, Doubled, fmt.Sprintf("record %d stands here again", r.Seq))
+		v.problem(s.number, Doubled, fmt.Sprintf("record %d is here again", r.Seq))
 		return
 	case r.Seq < next:
-		v.problem(s.number, OutOfOrder, fmt.Sprintf("record %d stands behind record %d", r.Seq, v.head.Seq))
+		v.problem(s.number, OutOfOrder, fmt.Sprintf("record %d comes after record %d", r.Seq, v.head.Seq))
 		return
 	case r.Seq > next+skipped:
 		v.problem(s.number, Missing, fmt.Sprintf("records %d to %d are missing before it", next, r.Seq-1))
@@ -164,7 +164,7 @@ func (v *verifier) remains(s *scanner, r *Record) (skipped uint64) {
 		v.flush()
 	default:
 		if a != nil {
-			v.problem(s.number, Replaced, "what lay before this record when it was written was changed or removed")
+			v.problem(s.number, Replaced, "the records before this one were changed or removed")
 		}
 		skipped = uint64(lines + v.unkept)
 		v.flush()

@@ -25,7 +25,7 @@ func TestActsOnTheDemo(t *testing.T) {
 		health, checked := b.Health.Get()
 		switch {
 		case !b.IsSandbox:
-			p.refused(actions.Destroy, id, "it is no sandbox")
+			p.refused(actions.Destroy, id, "it is not a sandbox")
 		case b.Class == backend.SandboxExited:
 			ended = id
 		case b.Class == backend.SandboxPaused:

@@ -114,7 +114,7 @@ func (m *mutatingClient) order(ctx context.Context, patience time.Duration, do f
 	case status == http.StatusNotFound:
 		return status, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
 	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
-		return status, &actions.UncertainError{Err: fmt.Errorf("what stands before the engine answered %d: %s", status, m.words(err))}
+		return status, &actions.UncertainError{Err: fmt.Errorf("the proxy before the engine answered %d: %s", status, m.words(err))}
 	case status >= http.StatusBadRequest:
 		return status, fmt.Errorf("the engine refuses: %s", m.words(err))
 	case !x.sent.Load():

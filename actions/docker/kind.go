@@ -58,7 +58,7 @@ func specs() []actions.Spec {
 			Effect: "lets every process in the paused container go on",
 			Undo:   "pause", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 		{Verb: actions.Pause, Of: backend.KindSandbox, Title: "pause",
-			Effect: "freezes every process in the container where it stands; commands sent to it fail or hang until it is resumed",
+			Effect: "freezes every process in the container; commands sent to it fail or hang until it is resumed",
 			Undo:   "resume", Gesture: actions.GestureTwice, Cap: actions.CapShare},
 		{Verb: actions.Stop, Of: backend.KindSandbox, Title: "stop",
 			Effect:  "asks what runs in the container to end, and kills it when it does not; the container and its files stay",

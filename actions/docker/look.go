@@ -76,7 +76,7 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 		c.Why = backend.Text("the newest reading of its engine does not list it")
 		return
 	case !known.IsSandbox:
-		c.Label, c.Why = known.Name, backend.Textf("it is no sandbox, and only sandboxes are acted on; %s makes a container one", l.factory.source.Marks())
+		c.Label, c.Why = known.Name, backend.Textf("it is not a sandbox, and only sandboxes are acted on; %s makes a container one", l.factory.source.Marks())
 		return
 	}
 	c.Label = known.Name

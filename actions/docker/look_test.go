@@ -56,7 +56,7 @@ func TestErrorsLeaveOut(t *testing.T) {
 	p := f.parts(40 * time.Millisecond)[actions.Destroy]
 	other := sandbox()
 	other.IsSandbox = false
-	for name, s := range map[string]*fleet.State{"the newest reading of its engine does not list it": known(), "it is no sandbox": known(other)} {
+	for name, s := range map[string]*fleet.State{"the newest reading of its engine does not list it": known(), "it is not a sandbox": known(other)} {
 		if got := lookAt(t, p, s); !strings.Contains(got.Why.String(), name) {
 			t.Errorf("left out because %q, want %q", got.Why, name)
 		}

@@ -125,7 +125,7 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 	case rootLink:
 		c.Why = backend.Textf("%s is a link to the directory %s, which works in Docker; a working link is never replaced", dir, target)
 	case rootOther:
-		c.Why = backend.Textf("something that is no directory stands at %s; the repair removes nothing", dir)
+		c.Why = backend.Textf("%s exists and is not a directory; the repair removes nothing", dir)
 	case rootUnseen:
 		c.Loses = append(c.Loses, backend.Textf("if %s is missing, what was in it is gone already; the repair makes it again, empty", dir))
 		c.Notes = append(c.Notes, backend.Textf("what is wrong with %s cannot be seen from outside: first a command is tried, and what works, or what only a restart cures, is left alone", dir))
@@ -140,7 +140,7 @@ func (b *containerInfo) offLimits(p string) backend.Safe {
 		}
 	}
 	if m, ok := b.covering(p); ok && m.kind != "volume" {
-		return backend.Text("lies on a mount from outside the container; make it there yourself, then probe")
+		return backend.Text("is on a mount from outside the container; make it there yourself, then probe")
 	}
 	return backend.Safe{}
 }

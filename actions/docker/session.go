@@ -29,7 +29,7 @@ func ownerOf(s *fleet.State, b *backend.Sandbox) owner {
 	o := owner{who: backend.Textf("session %s", b.Session.Safe())}
 	homes := s.SessionSourcesOf(b.Key.Source)
 	if len(homes) == 0 {
-		o.note = backend.Text("no source lists sessions, so nobody knows whether its session is live")
+		o.note = backend.Text("no source lists sessions, so it is unknown whether its session is live")
 		return o
 	}
 	for _, h := range homes {

@@ -20,7 +20,7 @@ type Call struct {
 	URL      string            `toml:"url" doc:"request: where it goes; {session} {workspace} {sandbox} {name} {id} {provider} {ref} {source} are escaped into path and query"`
 	Method   string            `toml:"method" doc:"request: POST, PUT, PATCH or DELETE"`
 	Headers  map[string]string `toml:"headers" doc:"request: plain headers, placeholders allowed; the credential belongs into the table act"`
-	Body     string            `toml:"body" doc:"request: a JSON document; placeholders stand inside its strings"`
+	Body     string            `toml:"body" doc:"request: a JSON document; placeholders belong inside its strings"`
 	Command  []string          `toml:"command" doc:"argv to run instead of a request; placeholders fill single arguments, and no shell is involved"`
 	Pass     []string          `toml:"pass" doc:"command: environment variables that it gets besides PATH, HOME, USER, LANG, TZ and TMPDIR"`
 	Deadline backend.Duration  `toml:"deadline" doc:"limit of one request or command; what takes longer is unknown, and is read instead of repeated"`
@@ -107,7 +107,7 @@ func (c *Call) checkRequest(opts backend.Options, at string) error {
 	if c.Body != "" {
 		filled, err := wire.Fill(c.Body, func(string) (string, error) { return "x", nil }, jsonText)
 		if err != nil || !json.Valid([]byte(filled)) {
-			return opts.Refuse(at+"body", "is not a JSON document whose placeholders stand inside strings, like {\"session\": \"{session}\"}")
+			return opts.Refuse(at+"body", "is not a JSON document with its placeholders inside strings, like {\"session\": \"{session}\"}")
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ type Block struct {
 	Loses     string   `toml:"loses" doc:"what each of them loses for good; empty: nothing"`
 	Undo      string   `toml:"undo" doc:"how it is taken back; empty: it cannot be"`
 	States    []string `toml:"states" doc:"reported states that it is for; empty: any"`
-	Confirm   string   `toml:"confirm" doc:"the lightest gesture for one target: twice (its key), yes, name or count; several targets and production always ask for the count"`
+	Confirm   string   `toml:"confirm" doc:"the lightest confirmation of one target: twice (its key), yes, name or count; several targets and production always ask for the count"`
 	PerMinute int      `toml:"per_minute" doc:"how many targets are acted on in a minute, at most"`
 	Verify    string   `toml:"verify" doc:"what a later reading must show: success advances, ref == planned, state == WORD, state != WORD, gone, or none"`
 	Call
@@ -67,9 +67,9 @@ func NewVerb(name string, opts backend.Options) (*Verb, error) {
 	}
 	switch {
 	case !known:
-		return nil, opts.Refuse("confirm", "%q is no gesture; write twice, yes, name or count", b.Confirm)
+		return nil, opts.Refuse("confirm", "unknown confirmation %q; write twice, yes, name or count", b.Confirm)
 	case b.Effect == "":
-		return nil, opts.Refuse("effect", "say what it does to one %s: whoever confirms it at night reads this", b.Of)
+		return nil, opts.Refuse("effect", "say what it does to one %s: the operator reads it before confirming", b.Of)
 	case b.PerMinute < 1 || b.PerMinute > fastest:
 		return nil, opts.Refuse("per_minute", "%d is outside 1 to %d", b.PerMinute, fastest)
 	case b.Call.IsZero():
@@ -123,7 +123,7 @@ func Custom(k actions.Kind, fingerprint func(backend.Safe) string, verbs ...*Ver
 			return parts, nil, nil
 		}
 		if own == nil {
-			return nil, nil, fmt.Errorf("%s: nobody can do %v to sources of kind %s", site.Deps.ID, site.Allowed, k.Name)
+			return nil, nil, fmt.Errorf("%s: sources of kind %[3]s do not support %[2]v", site.Deps.ID, site.Allowed, k.Name)
 		}
 		built, missing, err := own(site)
 		for word, p := range built {

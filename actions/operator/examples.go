@@ -29,7 +29,7 @@ func Examples() []Example {
 			b.Effect = "it is opened again on the sandbox that its stored reference names"
 			b.Loses = "what was written in another sandbox since that reference was stored"
 		}),
-		make("close-workspace", "A verb of your own: closes a workspace that nobody uses any more.", func(b *Block) {
+		make("close-workspace", "A verb of your own: closes an unused workspace.", func(b *Block) {
 			b.Of, b.URL, b.Method, b.Verify, b.Confirm = "workspace", base+"/workspaces/{workspace}", http.MethodDelete, condGone, "name"
 			b.Effect = "the registry closes it; a provider that destroys on close removes its sandbox"
 			b.Loses = "files that its provider does not keep"

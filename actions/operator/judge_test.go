@@ -222,7 +222,7 @@ func TestSessionsAndSandboxes(t *testing.T) {
 	if c := look("sandbox", "", box.Key); !c.Why.IsEmpty() || !strings.Contains(c.Owner.String(), "s-1") {
 		t.Errorf("sandbox: %+v", c)
 	}
-	if c := look("sandbox", "", other.Key); !strings.Contains(c.Why.String(), "no sandbox of an agent") {
+	if c := look("sandbox", "", other.Key); !strings.Contains(c.Why.String(), "not a sandbox of an agent") {
 		t.Errorf("what is no sandbox: %q", c.Why)
 	}
 	if c := look("sandbox", "", session.Key); c.Why.IsEmpty() {

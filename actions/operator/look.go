@@ -121,7 +121,7 @@ func (l *targetReader) sandbox(c *actions.Candidate, s *backend.Sandbox) {
 		c.Owner = backend.Textf("session %v", s.Session)
 	}
 	if !s.IsSandbox {
-		c.Why = backend.Text("it is no sandbox of an agent")
+		c.Why = backend.Text("it is not a sandbox of an agent")
 	}
 }
 

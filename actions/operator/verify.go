@@ -43,7 +43,7 @@ func parseCondition(s string, of backend.Kind) (condition, error) {
 			return condition{kind: op, word: word}, nil
 		}
 	}
-	return condition{}, fmt.Errorf("%q is no condition; write none, gone, success advances, ref == planned, state == WORD or state != WORD", s)
+	return condition{}, fmt.Errorf("%q is not a condition; write none, gone, success advances, ref == planned, state == WORD or state != WORD", s)
 }
 
 // verifier returns what judges the condition; nil when nothing can.

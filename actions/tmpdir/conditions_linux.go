@@ -29,27 +29,27 @@ type condition struct {
 // conditions is the written list, cheapest first. All must hold; the first that does not is the reason people see.
 func conditions() []condition {
 	return []condition{
-		{"root", "it lies directly below a configured root, and no part of the root's path is a symbolic link", true, inRoot},
+		{"root", "it is directly below a configured root, and no part of the root's path is a symbolic link", true, inRoot},
 		{"there", "it is there, and it is the directory that was listed: same device, same inode, no link, no file", true, isThere},
 		{"name", "its name matches the source's `pattern`, and leaves room for the record that it gets while it waits", false, hasName},
 		{"owner", "it belongs to `agent_user` (without one: to the user that runs Sandglass, or who called sudo)", true, hasOwner},
 		{"mode", "neither its group nor others may write to it", true, isClosed},
-		{"mount", "it lies on the same mount as its root, and is no mount point", true, onMount},
-		{"local", "it lies on a local disk file system or in memory: on one that several machines share, nobody here sees who uses it", true, isLocal},
+		{"mount", "it is on the same mount as its root, and is not a mount point", true, onMount},
+		{"local", "it is on a local disk file system or in memory; users on other machines cannot be seen from here", true, isLocal},
 		{"rename", "the user that runs Sandglass may rename it: the root is writable, and its sticky bit does not forbid it", true, canRename},
 		{"mounts inside", "nothing is mounted on it or in it, and nothing in it is mounted elsewhere, not as a layer of an overlay either, in the mount table of any process that shows its own", true, noMounts},
 		{"holders", "no process uses it or anything in it: working directory, root, executable, open file, mapped file, compared by device and inode; nor has one a socket bound there", true, noHolders},
 		{"kernel", "nothing in it backs a loop device or is swap space", true, noKernel},
 		{"processes", "every process shows what it uses; one that does not may use it", true, allShown},
-		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor what a volume of the driver `local` stands for by its options (`device`), whether or not a container has it, nor inside or above one", true, noBind},
-		{"engines", "every container and volume is known: each source of kind docker answers with a complete list (one that nobody configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, func(s *subject) backend.Safe { return s.w.engine }},
+		{"containers", "it is not the bind source of a container in any state (stopped, created and paused ones too), nor what the options of a volume of the driver `local` name (`device`), whether or not a container has it, nor inside or above one", true, noBind},
+		{"engines", "every container and volume is known: each source of kind docker answers with a complete list (one that is not configured may find no engine), and each engine socket of `engine_sockets` that is there is read by one", true, func(s *subject) backend.Safe { return s.w.engine }},
 		{"refs", "no persisted ref and no workspace names it", true, noRef},
 		{"whole tree", "its whole tree was read", true, wholeTree},
-		{"unplaced", "no open file whose path cannot be told lies in it, and no socket of a name that a process bound without saying where", true, noUnplaced},
+		{"unplaced", "no open file of unknown path may be in it, and no socket of a name that a process bound without saying where", true, noUnplaced},
 		{"locks", "no file lock is held on it or on anything in it", true, noLocks},
 		{"age", "the newest change anywhere in it is older than `clean_older_than`, or the age that was asked for, never less than 10m", false, oldEnough},
 		{"lifetime", "where persisted refs cannot all be read, that change is also older than `session_lifetime`", false, outlived},
-		{"settled", "nothing in it changed after it was set aside", true, settled},
+		{"settled", "nothing in it changed after it was quarantined", true, settled},
 	}
 }
 
@@ -71,7 +71,7 @@ func inRoot(s *subject) backend.Safe {
 	case s.path == "":
 		return backend.Clean(s.err.Error(), 300)
 	case s.root == nil:
-		return backend.Textf("%s is no configured root, or is reached through a symbolic link: write the root's own path into roots", drawn(filepath.Dir(s.path)))
+		return backend.Textf("%s is not a configured root, or is reached through a symbolic link: write the root's own path into roots", drawn(filepath.Dir(s.path)))
 	case s.root.dir == nil:
 		return noRoot(filepath.Dir(s.path), s.root.err)
 	}
@@ -98,7 +98,7 @@ func isThere(s *subject) backend.Safe {
 	case s.err != nil:
 		return backend.Clean(s.err.Error(), 300)
 	case !s.stat.Mode.IsDir():
-		return backend.Textf("it is no directory but %s", kindOf(s.stat.Mode))
+		return backend.Textf("it is not a directory but %s", kindOf(s.stat.Mode))
 	case s.stat.ID != s.id:
 		return backend.Text("it was removed and made again since it was listed")
 	}
@@ -134,7 +134,7 @@ func isClosed(s *subject) backend.Safe {
 	if s.stat.Mode.Perm()&0o022 == 0 {
 		return backend.Safe{}
 	}
-	return backend.Textf("others can write to it (mode %04o), so anybody may have put something there", s.stat.Mode.Perm())
+	return backend.Textf("others can write to it (mode %04o), so other users may have put files there", s.stat.Mode.Perm())
 }
 
 func onMount(s *subject) backend.Safe {
@@ -144,7 +144,7 @@ func onMount(s *subject) backend.Safe {
 	case s.stat.MountRoot:
 		return backend.Text("something is mounted on it")
 	case s.stat.MountID != top.MountID || s.stat.ID.Dev != top.ID.Dev:
-		return backend.Text("it lies on another mount or file system than its root")
+		return backend.Text("it is on another mount or file system than its root")
 	}
 	return backend.Safe{}
 }
@@ -153,12 +153,12 @@ func onMount(s *subject) backend.Safe {
 func isLocal(s *subject) backend.Safe {
 	m, ok := s.w.table.ByID(s.stat.MountID)
 	if !ok {
-		return backend.Text("which file system it lies on is not known")
+		return backend.Text("its file system is unknown")
 	}
 	if hostfs.LocalFilesystem(m.FSType) {
 		return backend.Safe{}
 	}
-	return backend.Textf("it lies on %s, which other machines may use as well: nobody here sees who does", backend.Clean(m.FSType, 40))
+	return backend.Textf("it is on %s, which other machines may use too; their use cannot be seen from here", backend.Clean(m.FSType, 40))
 }
 
 func canRename(s *subject) backend.Safe {
@@ -278,9 +278,9 @@ func wholeTree(s *subject) backend.Safe {
 	case tree.Top.ID != s.stat.ID:
 		return backend.Text("it was removed and made again while it was read")
 	case tree.Mounts > 0:
-		return backend.Textf("%s in it", backend.Counted(tree.Mounts, "mount point lies", "mount points lie"))
+		return backend.Textf("%s in it", backend.Counted(tree.Mounts, "mount point is", "mount points are"))
 	case tree.Unreadable > 0:
-		return backend.Textf("%s in it cannot be read (%s), so nobody knows when it last changed", backend.Counted(tree.Unreadable, "place", "places"), translate(tree.Unread))
+		return backend.Textf("%s in it cannot be read (%s), so its last change is unknown", backend.Counted(tree.Unreadable, "place", "places"), translate(tree.Unread))
 	case tree.Cut == hostfs.CutDeadline:
 		return backend.Textf("it was not read to its end in time (%s so far)", entries(tree.Entries))
 	case !tree.Whole():
@@ -314,14 +314,14 @@ func noLocks(s *subject) backend.Safe {
 		if l.PID > 0 {
 			return backend.Textf("process %d holds a lock (%s) in it", l.PID, backend.Clean(l.Kind, 20))
 		}
-		return backend.Textf("somebody holds a lock (%s) in it", backend.Clean(l.Kind, 20))
+		return backend.Textf("a process holds a lock (%s) in it", backend.Clean(l.Kind, 20))
 	}
 	return backend.Safe{}
 }
 
 func oldEnough(s *subject) backend.Safe {
 	if s.w.older < leastAge {
-		return backend.Textf("an age of %s is too short: a directory in use may lie still for minutes; ask for at least %s", backend.Age(s.w.older), backend.Age(leastAge))
+		return backend.Textf("an age of %s is too short: a directory in use may not change for minutes; ask for at least %s", backend.Age(s.w.older), backend.Age(leastAge))
 	}
 	return s.unchangedFor(s.w.older, "the age that was asked for")
 }
@@ -335,7 +335,7 @@ func outlived(s *subject) backend.Safe {
 		return backend.Text("session_lifetime is not set")
 	}
 	if why := s.unchangedFor(life, "session_lifetime"); !why.IsEmpty() {
-		return backend.Textf("%s, and a session that lies still may come back for it (%s)", why, s.w.refs.known)
+		return backend.Textf("%s, and a paused session may come back for it (%s)", why, s.w.refs.known)
 	}
 	return backend.Safe{}
 }
@@ -363,7 +363,7 @@ func settled(s *subject) backend.Safe {
 		newest = m
 	}
 	if !newest.Before(s.wait.Moved) {
-		return backend.Textf("something in it changed at %s, after it was set aside: somebody still works there; undo puts it back", backend.Clean(newest.UTC().Format("15:04:05 UTC"), 20))
+		return backend.Textf("something in it changed at %s, after it was quarantined: it is still in use; undo puts it back", backend.Clean(newest.UTC().Format("15:04:05 UTC"), 20))
 	}
 	return backend.Safe{}
 }

@@ -50,11 +50,11 @@ func TestConditionsOfThePlace(t *testing.T) {
 	r := newRig(t)
 	inside := r.dir("helix-ws-a")
 	deep := r.key("helix-ws-a/a")
-	wantWhy(t, r.why(deep), "no configured root")
+	wantWhy(t, r.why(deep), "not a configured root")
 	other := r.dir("other-ws-a")
 	wantWhy(t, r.why(other), "does not match helix-ws-*")
 	backendtest.Write(t, r.root+"/helix-ws-file", "x")
-	wantWhy(t, r.why(r.key("helix-ws-file")), "no directory but a file")
+	wantWhy(t, r.why(r.key("helix-ws-file")), "not a directory but a file")
 	if err := os.Symlink("helix-ws-a", r.root+"/helix-ws-link"); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestConditionsOfThePlace(t *testing.T) {
 	for _, raw := range []string{"x", "1:2", "1:2:rel", "1:2:/tmp/../etc", "a:2:/tmp/x", "1:2:/tmp/x\x00y"} {
 		k := inside
 		k.ID = backend.MustID(raw)
-		wantWhy(t, r.why(k), "no key of a scratch directory")
+		wantWhy(t, r.why(k), "not a key of a scratch directory")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestConditionOfTheRootsPath(t *testing.T) {
 	s, _ := r.site.Source.(source)
 	s.scratch.Roots = []string{link}
 	r.site.Source = s
-	wantWhy(t, r.why(k), "no configured root", "symbolic link")
+	wantWhy(t, r.why(k), "not a configured root", "symbolic link")
 	// The key that names the link's own path.
 	_, path, _ := parseKey(k)
 	k.ID = backend.MustID(strings.Replace(k.ID.Raw(), path, link+"/helix-ws-a", 1))
@@ -294,7 +294,7 @@ func TestConditionsOfProcesses(t *testing.T) {
 	wantWhy(t, c.Why.String(), "who uses it is not known: only the processes of this container")
 	wantWhy(t, c.Advice.String(), "0 of 1: only the processes of this container")
 	r.proc = t.TempDir()
-	wantWhy(t, r.why(a), "not known")
+	wantWhy(t, r.why(a), "unknown")
 }
 
 // TestAPolicyNamesHarmlessProcesses: process 1 by its executable, another by its unit, and nothing by what it calls itself.
@@ -436,7 +436,7 @@ func TestConditionOfFilesThatTheKernelUses(t *testing.T) {
 
 func TestConditionOfALocalFileSystem(t *testing.T) {
 	s := &subject{w: &hostSnapshot{}, stat: hostfs.Stat{MountID: 7}}
-	wantWhy(t, isLocal(s).String(), "not known")
+	wantWhy(t, isLocal(s).String(), "unknown")
 	for kind, local := range map[string]bool{"ext4": true, "tmpfs": true, "overlay": true, "nfs4": false, "cifs": false, "fuse.sshfs": false, "virtiofs": false, "9p": false, "": false} {
 		s.w.table = hostfs.Mounts{{ID: 7, FSType: kind}}
 		if why := isLocal(s); why.IsEmpty() != local {

@@ -175,7 +175,7 @@ func volumesOf(ctx context.Context, p actions.Peer) (binds []containerMount, why
 		if one.RawSource.Raw() == "" {
 			return nil, backend.Textf("%s binds a directory whose path is not known", of)
 		}
-		b, why := bindOf(of, backend.Text("stands for"), one.RawSource.Raw())
+		b, why := bindOf(of, backend.Text("maps to"), one.RawSource.Raw())
 		if !why.IsEmpty() {
 			return nil, why
 		}

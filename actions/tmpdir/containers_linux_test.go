@@ -101,7 +101,7 @@ func TestConditionOfVolumes(t *testing.T) {
 		r.root + "/helix-ws-a/gone": "it is above", r.root + "/helix-ws-a/f": "it is above", r.root + "/helix-ws-ab": "",
 	} {
 		why := with(engine{volumes: []backend.Volume{none, {Name: backend.Text("agents"), RawSource: backend.MustID(device)}}})
-		if want := word + " " + device + ", which volume agents of docker-1 stands for"; word == "" && why != "" || word != "" && why != want {
+		if want := word + " " + device + ", which volume agents of docker-1 maps to"; word == "" && why != "" || word != "" && why != want {
 			t.Errorf("volume of %s: %q, want %q", device, why, word)
 		}
 	}
@@ -115,7 +115,7 @@ func TestConditionOfVolumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.site.Peers[0].Source = engine{volumes: []backend.Volume{{Name: backend.Text("agents"), RawSource: backend.MustID(r.root + "/helix-ws-a")}}}
-	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "which volume agents of docker-1 stands for")
+	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "which volume agents of docker-1 maps to")
 }
 
 func TestConditionOfEngines(t *testing.T) {

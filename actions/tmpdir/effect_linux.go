@@ -111,7 +111,7 @@ type lockedDir struct {
 // cleaners that honour locks respect (systemd-tmpfiles does).
 func (t *tool) hold(o *object, name string) (*lockedDir, error) {
 	if !slices.Contains(t.scratch.Roots, filepath.Dir(o.path)) {
-		return nil, fmt.Errorf("%s lies in no configured root", drawn(o.path))
+		return nil, fmt.Errorf("%s is in no configured root", drawn(o.path))
 	}
 	root, err := hostfs.OpenDirBare(filepath.Dir(o.path))
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *tool) hold(o *object, name string) (*lockedDir, error) {
 	if err == nil {
 		switch lock := unix.Flock(h.fd, unix.LOCK_EX|unix.LOCK_NB); {
 		case errors.Is(lock, unix.EWOULDBLOCK):
-			err = changed("somebody holds a lock on it")
+			err = changed("a process holds a lock on it")
 		case lock != nil:
 			err = failed("it cannot be locked", lock)
 		}
@@ -204,7 +204,7 @@ func (t *tool) clean1(ctx context.Context, x actions.Target, p actions.Params, p
 	bytes := x.Bytes.Or(0)
 	if !p.PurgeNow {
 		due := now.Truncate(time.Second).Add(t.o.CleanGrace.Std())
-		return actions.Done{Moved: bytes, Proved: true, Text: backend.Textf("set aside: %s moved, 0 B freed; purge removes it now, else it goes at %s",
+		return actions.Done{Moved: bytes, Proved: true, Text: backend.Textf("quarantined: %s moved, 0 B freed; purge removes it now, else it goes at %s",
 			backend.Bytes(bytes), backend.Clean(due.UTC().Format("15:04 UTC"), 20))}, nil
 	}
 	if why := t.usedNow(ctx, &o, name, h.stat, p.Harmless); !why.IsEmpty() {
@@ -248,7 +248,7 @@ func (t *tool) swap(h *lockedDir, o *object, from, to string) error {
 		return nil
 	}
 	if back := rename(h.root.FD(), to, from); back != nil {
-		return fmt.Errorf("something else had its name at that moment, and cannot get it back: %s; it lies at %s", translate(back), drawn(to))
+		return fmt.Errorf("something else had its name at that moment, and cannot get it back: %s; it is at %s", translate(back), drawn(to))
 	}
 	return changed("something else had its name at that moment")
 }

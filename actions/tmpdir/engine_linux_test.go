@@ -92,7 +92,7 @@ func TestContainersOfARealEngine(t *testing.T) {
 			}
 			continue
 		case "unused", "volume":
-			wantWhy(t, why, "it is the directory", "which volume sandglass-clean-", "-"+state+" of docker-1 stands for")
+			wantWhy(t, why, "it is the directory", "which volume sandglass-clean-", "-"+state+" of docker-1 maps to")
 			continue
 		}
 		wantWhy(t, why, "it is above", "which container sandglass-clean-", "("+state+")")

@@ -24,7 +24,7 @@ func translate(err error) backend.Safe {
 		{unix.ENAMETOOLONG, "this file system does not take names that long (ENAMETOOLONG): remove it by hand"},
 		{unix.EXDEV, "something is mounted there (EXDEV)"},
 		{unix.ELOOP, "a symbolic link is in the way (ELOOP)"},
-		{unix.ENOTDIR, "it is no directory any more (ENOTDIR)"},
+		{unix.ENOTDIR, "it is not a directory any more (ENOTDIR)"},
 		{unix.ENOENT, "it is gone (ENOENT)"},
 		{unix.EIO, "the disk reports errors (EIO)"},
 		{unix.ESTALE, "the network file system lost it (ESTALE)"},

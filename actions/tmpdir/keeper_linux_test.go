@@ -106,7 +106,7 @@ func TestPurgeLooksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.now = time.Now().Add(time.Minute)
-	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "after it was set aside")
+	wantWhy(t, r.look(actions.Purge, actions.Params{}, k)[0].Why.String(), "after it was quarantined")
 	due, err := (&Keeper{r.tool()}).PurgeDue(t.Context(), r.state, r.clock(), &journal{})
 	if err != nil || len(due) != 1 || due[0].Left.IsEmpty() || len(r.names()) != 1 {
 		t.Errorf("%+v, %v", due, err)

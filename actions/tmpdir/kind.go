@@ -16,9 +16,9 @@ func Kind() actions.Kind {
 		Specs: []actions.Spec{
 			{Verb: actions.Clean, Of: backend.KindTmpdir, Title: "clean", Effect: "the directory gets another name in its place and waits there; its space is free once it is removed, after the grace period or by purge",
 				Undo: "undo gives it its name back until it is removed", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
-			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "what clean has set aside gets its name back",
+			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "gives a quarantined directory its name back",
 				Undo: "clean sets it aside again once its age allows", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
-			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "what clean has set aside is removed for good",
+			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "removes quarantined directories for good",
 				Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 		},
 		Defaults: func() any {
@@ -66,7 +66,7 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 		case !why.IsEmpty():
 			missing[v] = why
 		case v == actions.Clean && o.SessionLifetime == 0:
-			missing[v] = backend.Text("nobody has said how long a session may lie still and be continued: set session_lifetime in its [[source]] (for example \"168h\"), or give --session-lifetime")
+			missing[v] = backend.Text("session_lifetime is not set (how long a paused session may still be continued): set it in its [[source]] (for example \"168h\"), or give --session-lifetime")
 		default:
 			parts[v] = t.part(v)
 		}
@@ -81,12 +81,12 @@ func newTool(site actions.Site, o Options) (t *tool, why backend.Safe) {
 	}
 	s, ok := site.Source.(scratcher)
 	if !ok {
-		return nil, backend.Text("the source does not say where its scratch directories lie")
+		return nil, backend.Text("the source does not say where its scratch directories are")
 	}
 	t = &tool{site: site, o: o, scratch: s.Scratch()}
 	t.proc, t.sys = t.scratch.Host.Proc(), t.scratch.Host.Sys()
 	if !hostfs.NeverSetAside(t.scratch.Pattern) {
-		return nil, backend.Textf("the pattern %s could match the names of directories that were set aside: let it begin with a letter or digit, as helix-ws-* does",
+		return nil, backend.Textf("the pattern %s could match the names of quarantined directories: let it begin with a letter or digit, as helix-ws-* does",
 			backend.Clean(t.scratch.Pattern, 100))
 	}
 	t.self, t.owner = whose(site, t.scratch)

@@ -196,7 +196,7 @@ func (l waitingTargetReader) Look(ctx context.Context, q actions.Question) []act
 		out[i] = s.candidate()
 		if out[i].Why = s.noUndo(); out[i].Why.IsEmpty() {
 			s.describe(&out[i])
-			out[i].Notes = append(out[i].Notes, backend.Textf("set aside at %s", backend.Clean(s.wait.Moved.UTC().Format("15:04:05 UTC"), 20)))
+			out[i].Notes = append(out[i].Notes, backend.Textf("quarantined at %s", backend.Clean(s.wait.Moved.UTC().Format("15:04:05 UTC"), 20)))
 		}
 	}
 	return out

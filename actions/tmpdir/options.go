@@ -10,7 +10,7 @@ import (
 
 // Options are the keys of a source of kind "tmpdir" that concern its actions.
 type Options struct {
-	SessionLifetime backend.Duration `toml:"session_lifetime" doc:"how long a session may lie still and be continued; no default, and without it clean is not offered: where persisted refs cannot be read, a directory must be unchanged for longer"`
+	SessionLifetime backend.Duration `toml:"session_lifetime" doc:"how long a paused session may still be continued; no default, and without it clean is not offered: where persisted refs cannot be read, a directory must be unchanged for longer"`
 	CleanOlderThan  backend.Duration `toml:"clean_older_than" doc:"least time since the newest change anywhere in a directory that is cleaned, at least 10m"`
 	CleanMax        int              `toml:"clean_max" doc:"most directories that one plan cleans, those unchanged for longest first, 1 to 1000"`
 	CleanGrace      backend.Duration `toml:"clean_grace" doc:"how long a cleaned directory waits under another name before it is removed, at most 30d; undo puts it back until then"`
@@ -39,10 +39,10 @@ func (o *Options) check(opts backend.Options) error {
 		return opts.Refuse("session_lifetime", "must be at least 10m; write for example 168h, or leave it out and clean is not offered")
 	}
 	if o.CleanOlderThan.Std() < leastAge {
-		return opts.Refuse("clean_older_than", "must be at least 10m: a directory in use may lie still for minutes")
+		return opts.Refuse("clean_older_than", "must be at least 10m: a directory in use may not change for minutes")
 	}
 	if o.CleanMax < 1 || o.CleanMax > mostTarget {
-		return opts.Refuse("clean_max", "must lie between 1 and %d", mostTarget)
+		return opts.Refuse("clean_max", "must be between 1 and %d", mostTarget)
 	}
 	if o.CleanGrace.Std() > longGrace || o.CleanGrace.Std()%time.Second != 0 {
 		return opts.Refuse("clean_grace", "must be whole seconds, at most 30d")

@@ -101,9 +101,9 @@ func (p *Policy) check() error {
 	case err != nil || strings.Contains(p.Pattern, "/") || !hostfs.NeverSetAside(p.Pattern):
 		return fmt.Errorf("pattern: %q is not a glob on names that begins with a letter or digit; write for example helix-ws-*", p.Pattern)
 	case p.OlderThan.Std() < time.Hour:
-		return errors.New("older_than: must be at least 1h where nobody looks; write for example 48h")
+		return errors.New("older_than: must be at least 1h in a policy; write for example 48h")
 	case p.Max < 1 || p.Max > mostTarget:
-		return fmt.Errorf("max: must lie between 1 and %d", mostTarget)
+		return fmt.Errorf("max: must be between 1 and %d", mostTarget)
 	}
 	return nil
 }

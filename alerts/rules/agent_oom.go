@@ -115,10 +115,10 @@ func (r *agentOOM) judge(env *alerts.Env, key backend.Key, series []backend.Seri
 		v.Cause = backend.Text("the agent ran out of memory")
 	case together:
 		v.Outcome = alerts.True
-		v.Cause = backend.Text("the agent started anew when the kernel killed for lack of memory")
+		v.Cause = backend.Text("the agent restarted when the kernel killed for lack of memory")
 	case full:
 		v.Outcome, v.Severity = alerts.True, milder(r.meta.Severity) // it may have been restarted on purpose
-		v.Cause = backend.Text("the agent started anew with its memory nearly full and growing")
+		v.Cause = backend.Text("the agent restarted with its memory nearly full and growing")
 	case starts >= r.restarts:
 		v.Outcome, v.Suspected = alerts.True, true
 		v.Cause = backend.Text("the agent starts over and over")

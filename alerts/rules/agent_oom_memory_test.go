@@ -158,7 +158,7 @@ func TestAgentOOMByAStartAfterFullMemory(t *testing.T) {
 			continue
 		}
 		a := s.want(agentRule, alerts.StateFiring)
-		if a.Severity != alerts.SeverityWarning || a.Cause.String() != "the agent started anew with its memory nearly full and growing" {
+		if a.Severity != alerts.SeverityWarning || a.Cause.String() != "the agent restarted with its memory nearly full and growing" {
 			t.Errorf("%s: %s, %s", name, a.Severity, a.Cause)
 		}
 		if text := trendOf(t, a).Text.String(); !strings.HasSuffix(text, c.text) {

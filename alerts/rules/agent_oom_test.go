@@ -290,7 +290,7 @@ func TestSourceStaleServesACopy(t *testing.T) {
 		}
 	}
 	a := s.want(staleRule, alerts.StateFiring)
-	wantEvidence(t, a, "what http://helix/sessions answers is of", "its Date header stands still at Sat, 14 Mar 2026 12:00:00 GMT for 20s")
+	wantEvidence(t, a, "what http://helix/sessions answers is of", "its Date header has not moved from Sat, 14 Mar 2026 12:00:00 GMT for 20s")
 	for _, b := range s.board.Blind {
 		if b.Rule == staleRule {
 			t.Errorf("it fires, and is listed as blind: %s", b.Why)

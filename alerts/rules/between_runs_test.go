@@ -10,7 +10,7 @@ import (
 	"sandglass/backend"
 )
 
-// TestASessionThatLeftBetweenTwoRunsIsOffered: one process read it, the next one finds its workspace's name opened afresh.
+// TestASessionThatLeftBetweenTwoRunsIsOffered: one process read it, the next one finds its workspace's name re-created.
 func TestASessionThatLeftBetweenTwoRunsIsOffered(t *testing.T) {
 	s := begin(t)
 	s.source("helix", backend.InputRegistry, backend.InputSessions)

@@ -40,8 +40,8 @@ func (o *StormOptions) build() (alerts.Rule, error) {
 	return r, cmp.Or(
 		refuse(o.Rate <= 0, "rate", "must be more than 0"),
 		share("recovery", o.Recovery),
-		refuse(o.Exhausted < 2, "exhausted", "must be at least 2: a single line is no storm"),
-		refuse(o.Evicted < 2, "evicted", "must be at least 2: a single workspace is no storm"),
+		refuse(o.Exhausted < 2, "exhausted", "must be at least 2: a single line is not a storm"),
+		refuse(o.Evicted < 2, "evicted", "must be at least 2: a single workspace is not a storm"),
 		refuse(o.Leave <= 0 || o.Leave > 1, "leave", "must be more than 0 and at most 1"),
 		window("over", o.Over),
 	)

@@ -25,7 +25,7 @@ func (o *FailedOptions) build() (alerts.Rule, error) {
 	r.meta.Corroborate = o.Shared
 	return r, cmp.Or(
 		positive("after", o.After),
-		refuse(o.Shared < 2, "shared", "must be at least 2: one workspace shares its cause with nobody"),
+		refuse(o.Shared < 2, "shared", "must be at least 2: one workspace shares its cause with no other"),
 	)
 }
 

@@ -86,7 +86,7 @@ func (r *filesVanished) reopened(env *alerts.Env, w *backend.Workspace, n *lossN
 	v := alerts.Verdict{
 		Outcome: l.outcome, Suspected: l.suspected, Severity: l.severity, Cause: l.cause, Fingerprint: alerts.Fingerprint(l.cause.String()), Runbook: "2", Why: l.why,
 		Note: alerts.NoteOf(n), Bounds: alerts.Bounds{Earliest: n.Lost, Latest: n.Seen}, Recheck: over,
-		Detail: backend.Textf("opened afresh: its last success, at %s, is not known to it any more", env.Clock(n.Lost)),
+		Detail: backend.Textf("re-created: its last success, at %s, is gone", env.Clock(n.Lost)),
 	}
 	describe(env, w, &v)
 	return v
@@ -106,25 +106,25 @@ func (r *filesVanished) weigh(env *alerts.Env, w *backend.Workspace, n *lossNote
 	}
 	switch {
 	case madeAfterItsRef(env, w) != nil:
-		l.cause = backend.Text("opened afresh in a sandbox that was made after its reference was written: the files of the one before are not in it")
+		l.cause = backend.Text("re-created in a sandbox that was made after its reference was written: the files of the one before are not in it")
 	case provider == "in-memory": // it keeps nothing by design, whatever its session did
 		l.severity = alerts.SeverityInfo
-		l.cause = backend.Textf("provider in-memory was opened afresh%s: its files are gone", how)
+		l.cause = backend.Textf("provider in-memory was re-created%s: its files are gone", how)
 	case declared && destroys:
-		l.cause = backend.Textf("opened afresh%s with destroyOnClose: the sandbox ended with its files", how)
+		l.cause = backend.Textf("re-created%s with destroyOnClose: the sandbox ended with its files", how)
 	case design && (provider == "local-bash" || provider == "local-sandbox"):
-		l.cause = backend.Textf("provider %s was closed and opened afresh%s: closing removes its files", w.Provider, how)
+		l.cause = backend.Textf("provider %s was closed and re-created%s: closing removes its files", w.Provider, how)
 	case provider == "local-bash", provider == "local-sandbox":
-		l.suspected, l.cause = true, backend.Textf("provider %s was opened afresh: its files may be gone", w.Provider)
+		l.suspected, l.cause = true, backend.Textf("provider %s was re-created: its files may be gone", w.Provider)
 		l.why = backend.Text("closing removes its files, a restart of the process keeps them; which of the two it was, the start time of its session would tell")
 	case provider == "cloudflare-sandbox":
-		l.suspected, l.cause = true, backend.Text("provider cloudflare-sandbox was opened afresh: its files may be lost")
+		l.suspected, l.cause = true, backend.Text("provider cloudflare-sandbox was re-created: its files may be lost")
 		l.why = backend.Text("after sleep they may be lost: sources disagree; a look into the sandbox would tell, and wakes it")
 	case provider == "":
-		l.suspected, l.cause = true, backend.Text("opened afresh: its files may be gone")
+		l.suspected, l.cause = true, backend.Text("re-created: its files may be gone")
 		l.why = backend.Text("the provider decides whether files survive this, and its name is not known")
 	default:
-		l.suspected, l.cause = true, backend.Textf("provider %s was opened afresh: its files may be gone", backend.Clean(provider, 60))
+		l.suspected, l.cause = true, backend.Textf("provider %s was re-created: its files may be gone", backend.Clean(provider, 60))
 		l.why = backend.Textf("what provider %s keeps is not documented", backend.Clean(provider, 60))
 	}
 	return l
@@ -195,7 +195,7 @@ func (r *filesVanished) cleaner(env *alerts.Env, w *backend.Workspace, note *los
 	}
 	cause := note.Cause // kept: once the grace is over nothing shows it any more
 	if cause.IsEmpty() {
-		cause = backend.Text("the scratch directory of a live workspace was removed: a cleaner of the host, or somebody at it")
+		cause = backend.Text("the scratch directory of a live workspace was removed: by a cleaner of the host, or by hand")
 	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Cause: cause, Fingerprint: alerts.Fingerprint(cause.String()), Runbook: "2", Note: alerts.NoteOf(note), Detail: detail(w),
@@ -247,7 +247,7 @@ func (r *filesVanished) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 		out = append(out, alerts.Evidence{Text: backend.Textf("session %s was branched from %s: branches start without files", s.Key.Safe(), s.BranchedFrom.Safe()), Source: src, At: at})
 	}
 	if x, h, ours := setAside(env, w); ours && r.cleaned(env, w) {
-		return append(out, alerts.Evidence{Text: backend.Textf("%s was set aside at %s; undo puts it back until %s", x.Path, env.Clock(env.Ours(x.Moved)), env.Clock(env.Ours(x.Due))),
+		return append(out, alerts.Evidence{Text: backend.Textf("%s was quarantined at %s; undo puts it back until %s", x.Path, env.Clock(env.Ours(x.Moved)), env.Clock(env.Ours(x.Due))),
 			Source: h.Key.Source, At: env.Display(env.ReadAt(&h.Meta))})
 	}
 	for _, h := range env.State.Sources {

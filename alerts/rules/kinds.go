@@ -29,12 +29,12 @@ func (c *Common) check() error {
 	switch c.Severity {
 	case alerts.SeverityInfo, alerts.SeverityWarning, alerts.SeverityCritical:
 	default:
-		return &KeyError{"severity", fmt.Sprintf("%q is no severity; write info, warning or critical", c.Severity)}
+		return &KeyError{"severity", fmt.Sprintf("%q is not a severity; write info, warning or critical", c.Severity)}
 	}
 	switch c.Gap {
 	case alerts.GapPause, alerts.GapReset, alerts.GapCount:
 	default:
-		return &KeyError{"gap", fmt.Sprintf("%q is no gap policy; write pause, reset or count", c.Gap)}
+		return &KeyError{"gap", fmt.Sprintf("%q is not a gap policy; write pause, reset or count", c.Gap)}
 	}
 	if _, key, err := alerts.ParseScope(c.Only, c.Except); err != nil {
 		return &KeyError{key, err.Error()}

@@ -77,7 +77,7 @@ func TestOptionsDecodeStrictly(t *testing.T) {
 			t.Errorf("%s: the common keys did not arrive: %+v", k.Name, m)
 		}
 		wrong := fakeOptions{"severity = \"loud\""}
-		if _, err := k.Configure(wrong); err == nil || err.Error() != `at severity: "loud" is no severity; write info, warning or critical` {
+		if _, err := k.Configure(wrong); err == nil || err.Error() != `at severity: "loud" is not a severity; write info, warning or critical` {
 			t.Errorf("%s accepts a severity of loud: %v", k.Name, err)
 		}
 		if _, err := k.Configure(fakeOptions{"gap = \"ignore\""}); err == nil {

@@ -23,7 +23,7 @@ var limits = slices.Concat(fleetLimits, stormLimits, causeLimits, sandboxLimits,
 // withoutLimit are the rules of which one fact decides, and which.
 var withoutLimit = map[string]string{
 	capabilityRule:  "the error text",
-	vanishedRule:    "a registry that was opened afresh, or a directory that is gone",
+	vanishedRule:    "a registry that was re-created, or a directory that is gone",
 	refRule:         "a reference and a container or version that disagree",
 	leakRule:        "two sessions in one place",
 	hostRestartRule: "a boot while it was watched",

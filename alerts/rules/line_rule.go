@@ -149,7 +149,7 @@ func (r *lineRule) agents(env *alerts.Env, key backend.Key, m alerts.Measure, al
 // What is told of words that an agent, or a command or tool that it ran, wrote.
 var (
 	saidCause = backend.Text("said by the agent")
-	saidWhy   = backend.Text("the words stand in quotes or in the output of a command or tool: fires when the server's own log says so")
+	saidWhy   = backend.Text("the words are in quotes or in the output of a command or tool: fires when the server's own log says so")
 )
 
 // saidOf parts the series of what a server wrote from those of what agents said.

@@ -142,7 +142,7 @@ func TestVanishedNamesOurOwnCleanUp(t *testing.T) {
 	if !strings.HasPrefix(a.Cause.String(), "Sandglass set the scratch directory") {
 		t.Errorf("cause %s", a.Cause)
 	}
-	wantEvidence(t, a, "/tmp/helix-ws-a1b2c3 was set aside at 11:55:00Z; undo puts it back until 12:10:00Z")
+	wantEvidence(t, a, "/tmp/helix-ws-a1b2c3 was quarantined at 11:55:00Z; undo puts it back until 12:10:00Z")
 	s.host(func(h *backend.Host) { h.Roots[0].Waiting = nil })
 	s.listed[backend.KindTmpdir] = "scratch"
 	fails("/tmp/helix-ws-a1b2c3")

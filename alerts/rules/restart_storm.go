@@ -31,7 +31,7 @@ func (o *RestartOptions) build() (alerts.Rule, error) {
 	r.meta.OwnFor = true
 	return r, cmp.Or(
 		atLeast("sessions", o.Sessions, 1),
-		refuse(o.Opens < 2, "opens", "must be at least 2: one open is no storm"),
+		refuse(o.Opens < 2, "opens", "must be at least 2: one open is not a storm"),
 		refuse(o.Share <= 0 || o.Share > 1, "share", "must be more than 0 and at most 1"),
 		refuse(o.Unfinished <= 0 || o.Unfinished > 1, "unfinished", "must be more than 0 and at most 1"),
 		positive("within", o.Within),

@@ -135,7 +135,7 @@ func proof(h *fleet.SourceHealth, by string, age time.Duration) backend.Safe {
 	if by == "Age" {
 		return backend.Textf("its Age header says %s", text(age))
 	}
-	return backend.Textf("its Date header stands still at %s for %s", backend.Clean(h.BodyDate, 40), text(age))
+	return backend.Textf("its Date header has not moved from %s for %s", backend.Clean(h.BodyDate, 40), text(age))
 }
 
 // atWork is what the registries of one source say of who works.
@@ -212,7 +212,7 @@ func (r *sourceStale) judge(env *alerts.Env, h *fleet.SourceHealth, registry boo
 	who, what := "log lines name", "the newest attempt in its registries"
 	v.Cause = backend.Text("its registries do not move")
 	v.Suspected = true // a newest timestamp that stands still is a hint, never alone a proof
-	v.Why = backend.Text("a newest attempt that stands still is a hint only: it fires when the Date of its answers stands still, or their Age is too high")
+	v.Why = backend.Text("a newest attempt that does not move is only a hint: it fires when the Date of its answers does not move, or their Age is too high")
 	if !registry {
 		v.Why = backend.Text("a log without new lines is a hint only: nothing may have happened that it would tell")
 		v.Cause = backend.Text("its log is silent")

@@ -305,7 +305,7 @@ func (r *tmpdirPileup) tell(env *alerts.Env, h *backend.Host, p *pile) []alerts.
 	}}
 	if p.waiting > 0 {
 		out = append(out, alerts.Evidence{
-			Text: backend.Textf("%s set aside by clean, %s, still on the disk; removed from %s on, purge removes them now, undo puts them back",
+			Text: backend.Textf("%s quarantined by clean, %s, still on the disk; removed from %s on, purge removes them now, undo puts them back",
 				plural(p.waiting, "directory"), bytesText(p.waitingBytes), p.due.UTC().Format("15:04 UTC")),
 			Value: backend.Known(float64(p.waiting)), Unit: "directories", Source: src, At: at,
 		})
@@ -330,7 +330,7 @@ func (r *tmpdirPileup) space(env *alerts.Env, h *backend.Host, p *pile) (out []a
 	for i := range h.Roots {
 		out = append(out, spaceEvidence(&h.Roots[i], src, at)...)
 		if f, is := p.filling(i); is && f.left <= max(r.fullSoon, r.fullWithin) {
-			out = append(out, alerts.Evidence{Text: backend.Textf("free space below %s fell by %s in the %s that were watched, by whatever fills it: at this rate it is full in %s",
+			out = append(out, alerts.Evidence{Text: backend.Textf("free space below %s fell by %s in the %s that were watched: at this rate it is full in %s",
 				h.Roots[i].Path, bytesText(int64(f.lost)), span(f.watched), span(f.left)), Value: backend.Known(f.left.Seconds()), Unit: "s", Source: src, At: at})
 		}
 	}

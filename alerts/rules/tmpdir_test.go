@@ -73,7 +73,7 @@ func TestPileupCountsWhatACleanUpHasSetAside(t *testing.T) {
 	}
 	s.host(aside)
 	a := s.look().want(pileupRule, alerts.StateFiring)
-	wantEvidence(t, a, "130 scratch directories on box-1", "70 directories set aside by clean, 70 GB, still on the disk; removed from 15:04 UTC on")
+	wantEvidence(t, a, "130 scratch directories on box-1", "70 directories quarantined by clean, 70 GB, still on the disk; removed from 15:04 UTC on")
 	s.every(time.Minute, 31*time.Minute, func() {
 		s.host(func(h *backend.Host) { h.Roots[0].Waiting, h.Roots[0].WaitingCount = nil, 0 })
 	})
@@ -140,7 +140,7 @@ func TestPileupByADiskThatAnythingFills(t *testing.T) {
 	if a.Severity != alerts.SeverityWarning || a.Cause.String() != "the disk below scratch directories fills up" {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "free space below /tmp fell by 6", "by whatever fills it: at this rate it is full in 8")
+	wantEvidence(t, a, "free space below /tmp fell by 6", "at this rate it is full in 8")
 	s.fills(&free, 0.6e9, 60*time.Minute)
 	if a := s.want(pileupRule, alerts.StateFiring); a.Severity != alerts.SeverityCritical {
 		t.Errorf("with less than half an hour left it is %s", a.Severity)

@@ -169,7 +169,7 @@ func (s *subjectView) agentRestarted() Check {
 
 func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	storm, short := d.is("storm") || d.is("exhausted"), d.is("agent-oom") || d.is("memory")
-	fell := backend.Literal("No reading shows that the agent ran out of memory")
+	fell := backend.Literal("The data does not show that the agent ran out of memory")
 	if d.is("agent-oom") {
 		fell = "The agent ran out of memory"
 	}
@@ -178,9 +178,9 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	}
 	switch {
 	case storm && short:
-		d.conclude("Evictions churn open state, and that is what fills the memory: this is incident 7.")
+		d.conclude("Evictions churn open state, and that fills the memory: see runbook 7.")
 	case storm:
-		d.deny("No reading shows that the agent ran out of memory. Its retries after evictions run out, which can lead there: see incident 7.")
+		d.deny("The data does not show that the agent ran out of memory. Its retries after evictions run out, which can lead there: see runbook 7.")
 	case d.is("file-cap") && d.is("eager"):
 		d.conclude("%s. Large files and many opens at once are both allowed; either can fill the memory.", backend.Text(fell))
 	case d.is("file-cap"):
@@ -189,18 +189,18 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 		d.conclude("%s. Many workspaces open at once are the likeliest cause.", backend.Text(fell))
 	case d.is("sandbox-oom") && !d.is("agent-oom"):
 		d.conclude("It is the sandbox that ran out of memory, not the agent.")
-		d.do("Give the container more memory or the command in it less to do; the agent's knobs do not help.")
+		d.do("Give the container more memory or the command in it less to do; settings of the agent do not help.")
 		d.dont("Don't lower the agent's caps for a sandbox's memory.")
 	case d.is("agent-oom") && s.memoryJumped():
 		d.conclude("The agent ran out of memory, and most of its growth came at once: one large write or search does that, many open workspaces do not.")
 	case d.is("agent-oom") && d.is("memory"):
-		d.conclude("The agent ran out of memory, which grew step by step: what is kept open adds up, one large file does not do that. No reading tells what it was.")
+		d.conclude("The agent ran out of memory, which grew step by step: what is kept open adds up, one large file does not do that. The data does not show what it was.")
 	case d.is("agent-oom"):
 		d.conclude("The agent ran out of memory; what filled it is not known yet.")
 	case d.is("memory"):
-		d.deny("No reading shows that the agent ran out of memory, but what it uses grows.")
+		d.deny("The data does not show that the agent ran out of memory, but what it uses grows.")
 	default:
-		d.deny("No reading shows that the agent ran out of memory.")
+		d.deny("The data does not show that the agent ran out of memory.")
 	}
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
 		d.do("Lower capabilities.fs.maxFileSizeMb; a write is held in memory whole.")

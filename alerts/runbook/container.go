@@ -34,7 +34,7 @@ var containerEndings = []ending{
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
 		do: "Run the check by hand in it; correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
 	{denies: true, conclude: "What was read shows no container of this subject that fails now.",
-		do: "Read what the alert's evidence and the Timeline say of its containers.", dont: "Don't restart a container on suspicion: it loses its processes."},
+		do: "Read what the alert's evidence and the Timeline say of its containers.", dont: "Don't restart a container without a cause: it loses its processes."},
 }
 
 // container answers a question about the first of the subject's containers of which it is true.

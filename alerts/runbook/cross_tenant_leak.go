@@ -150,7 +150,7 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 		d.conclude("Nothing shared was found, but this release shares a sandbox whenever two sessions name one id.")
 		d.do("Upgrade to round 4 or later; check every explicit id by hand meanwhile.")
 	default:
-		d.deny("No reading shows that sessions share files; what is not declared cannot be ruled out.")
+		d.deny("The data does not show that sessions share files; what is not declared cannot be ruled out.")
 	}
 	d.do("Audit every id, namespace and inheritance that is not the default.")
 	d.do("Keep the evidence: copy logs and snapshots of both sides before anything changes.")

@@ -51,7 +51,7 @@ func TestFailed(t *testing.T) {
 		{"works again", "1", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sessions: []*backend.Session{session("s1", true)}}, sessionKey("s1"),
 			map[string]Mark{"failed": RuledOut, "recovered": Confirmed, "quota": RuledOut}, "Nothing is failed now", "", "", true},
 		{"schema", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "ref schemaVersion 4 is outside the supported range 1-3")}}, wsKey("s1", "box"),
-			map[string]Mark{"schema": Confirmed}, "incident 6", "runbook 6", "same reference", true},
+			map[string]Mark{"schema": Confirmed}, "runbook 6", "runbook 6", "same reference", true},
 		{"bucket missing", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "snapshot needs backupR2Binding"), failed("s2", "box", "snapshot needs backupR2Binding")}}, wsKey("s1", "box"),
 			map[string]Mark{"snapshot": Confirmed, "shared": Confirmed}, "Snapshots are declared", "redeploy", "delay the failure", true},
 		{"unwritable root", "1", world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "mkdtemp failed", provider("local-bash"))},
@@ -145,7 +145,7 @@ func TestMemory(t *testing.T) {
 			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.OOMKilled = backend.Known(true) })}}, wsKey("s1", "box"),
 			map[string]Mark{"sandbox-oom": Confirmed, "agent-oom": CannotTell, "file-cap": RuledOut, "host-memory": RuledOut}, "not the agent", "container more memory", "", false},
 		{"storm behind it", "3", world{workspaces: many, counts: lines("app-log", backend.MetricEvictionExhausted, "s1", 30)}, sessionKey("s1"),
-			map[string]Mark{"exhausted": Confirmed, "storm": Confirmed}, "incident 7", "runbook 7", "Don't reset or restart yet", true},
+			map[string]Mark{"exhausted": Confirmed, "storm": Confirmed}, "runbook 7", "runbook 7", "Don't reset or restart yet", true},
 		{"restarted", "3", world{workspaces: many[:1], events: []backend.Event{event(backend.EventChange, "process-restarted", backend.Key{Kind: backend.KindSource, Source: "prom", ID: backend.MustID("prom")}, time.Minute, "process restarted")}}, sessionKey("s1"),
 			map[string]Mark{"restarted": Confirmed}, "", "", "", false},
 	} {

@@ -305,7 +305,7 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 		d.conclude("A storm is under way; its cause is not known yet.")
 		d.do("Limit opens per session and per provider: that helps with any cause.")
 	case s.verdict("eviction-storm").alert != nil:
-		d.conclude("An eviction storm is suspected; its cause is not known yet.")
+		d.conclude("An eviction storm is pending; its cause is unknown.")
 		d.do("Limit opens per session and per provider: that helps with any cause.")
 	case d.is("evicted"):
 		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))

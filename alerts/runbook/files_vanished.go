@@ -123,14 +123,14 @@ func (s *subjectView) earlierSession() backend.Safe {
 	}
 	was := found.Entity.EntityMeta().Key
 	if owner := s.State.Session(sessionOf(found.Entity.(*backend.Workspace))); owner != nil && found.Left.Equal(found.Entity.EntityMeta().ReadAt) {
-		return backend.Textf("session %s with a workspace %s was read running last %s ago and is %s now, and session %s opened that name afresh",
+		return backend.Textf("session %s with a workspace %s was read running last %s ago and is %s now, and session %s opened that name again",
 			was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), owner.Status, of.Key.Parent.Safe())
 	}
 	if found.Left.Equal(found.Entity.EntityMeta().ReadAt) {
-		return backend.Textf("session %s with a workspace %s was read last %s ago and is not listed any more, and session %s opened that name afresh",
+		return backend.Textf("session %s with a workspace %s was read last %s ago and is not listed any more, and session %s opened that name again",
 			was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
 	}
-	return backend.Textf("session %s with a workspace %s ended %s ago, and session %s opened that name afresh", was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
+	return backend.Textf("session %s with a workspace %s ended %s ago, and session %s opened that name again", was.Parent.Safe(), was.ID.Safe(), backend.Age(s.now.Sub(found.Left)), of.Key.Parent.Safe())
 }
 
 func sessionOf(w *backend.Workspace) backend.Key {
@@ -348,10 +348,10 @@ func (s *subjectView) closedBetween() Check {
 			closed, fact, o = true, backend.Textf("%s is reported closed", w.Key.Safe()), s.from(&w.Meta)
 		case again && !closed:
 			closed, o = true, s.from(&w.Meta)
-			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more, and its session began again at %s",
+			fact = backend.Textf("%s was re-created: its last success, at %s, is gone, and its session began again at %s",
 				w.Key.Safe(), hourOf(w.LostSuccess), hourOf(began))
 		case !w.LostSuccess.IsZero() && !closed:
-			fact = backend.Textf("%s was opened afresh: it does not know its last success, at %s, any more; whether it was closed or its process began anew the start of its session would tell",
+			fact = backend.Textf("%s was re-created: its last success, at %s, is gone. Cause unknown (close or process restart); the session start time would show which",
 				w.Key.Safe(), hourOf(w.LostSuccess))
 		}
 	}

@@ -39,7 +39,7 @@ func TestASandboxKilledForMemoryIsNotTheAgent(t *testing.T) {
 	d := w.diagnose("3", sessionKey("s1"))
 	want(t, d, map[string]Mark{"agent-oom": CannotTell})
 	w.counts = lines("app-log", backend.MetricEvictionExhausted, "s1", 30)
-	if d = w.diagnose("3", sessionKey("s1")); !strings.Contains(d.Conclusion.String(), "No reading shows") {
+	if d = w.diagnose("3", sessionKey("s1")); !strings.Contains(d.Conclusion.String(), "The data does not show") {
 		t.Errorf("a storm alone fills no memory that anybody read: %s", d.Conclusion)
 	}
 	told := alerts.Subject{Key: backend.Key{Kind: backend.KindSession, Source: "app-log", ID: backend.MustID("s1")}}
@@ -195,9 +195,9 @@ func TestLeakDiagnosisSeesWhatItsAlertSees(t *testing.T) {
 		{"references name one sandbox", "8", world{sessions: tenants, workspaces: []*backend.Workspace{healthy("s1", "box"), healthy("s2", "box")}, saved: []*backend.Ref{saved("s1"), saved("s2")}},
 			wsKey("s1", "box"), map[string]Mark{"shared-id": Confirmed, "tenants": Confirmed}, "Two tenants", "", "", true},
 		{"the child got its own", "8", world{sessions: tenants, workspaces: both, counts: lines("app-log", backend.MetricNameCollision, "s2", 6)},
-			wsKey("s1", "box"), map[string]Mark{"shared-id": RuledOut, "collision": RuledOut, "tenants": CannotTell}, "No reading", "", "", false},
+			wsKey("s1", "box"), map[string]Mark{"shared-id": RuledOut, "collision": RuledOut, "tenants": CannotTell}, "The data does not show", "", "", false},
 		{"another pair is none of this one's business", "8", world{sessions: tenants, workspaces: append([]*backend.Workspace{healthy("s3", "box", func(w *backend.Workspace) { w.ProviderID = backend.MustID("own") })}, both...)},
-			wsKey("s3", "box"), map[string]Mark{"shared-id": RuledOut, "tenants": CannotTell}, "No reading", "", "", false},
+			wsKey("s3", "box"), map[string]Mark{"shared-id": RuledOut, "tenants": CannotTell}, "The data does not show", "", "", false},
 		{"mounts across tenants", "8", world{sessions: tenants, sandboxes: []*backend.Sandbox{box("a", "s1", mount), box("b", "s2", mount)}},
 			sessionKey("s1"), map[string]Mark{"mount": Confirmed, "tenants": Confirmed}, "Two tenants", "", "", true},
 		{"written on one side and read on the other", "8", world{sessions: tenants, workspaces: both,

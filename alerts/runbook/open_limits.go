@@ -80,7 +80,7 @@ func (s *subjectView) nextReset() Check {
 	case declared > 0:
 		return q.unsure("resetAfterMs has passed for each failed entry since its last attempt")
 	}
-	return q.unsure("resetAfterMs is not declared; take it as off")
+	return q.unsure("resetAfterMs is not declared; assume off")
 }
 
 // recommend gives a number for each knob of opens where a limit is known, and says why both are needed.

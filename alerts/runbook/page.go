@@ -59,7 +59,7 @@ const (
 	SectionCheck     = "What to check"
 	SectionDo        = "Do"
 	SectionDont      = "Don't"
-	SectionKnobs     = "Knobs"
+	SectionKnobs     = "Settings"
 	SectionCorrected = "Common advice, corrected"
 	SectionRefs      = "References"
 )
@@ -74,7 +74,7 @@ func (p *Page) Own() bool { return p.Number != "" && !numbered(p.Number) }
 func numbered(name string) bool { return strings.Trim(name[:1], "0123456789") == "" }
 
 // NoIncident is what a page of Sandglass's own says of the runbook.
-const NoIncident = "The site's runbook has no incident for this. Sandglass brings this page."
+const NoIncident = "The site's runbook has no page for this. Sandglass brings this page."
 
 // All returns the pages: those with numbers in their order, then those with names.
 func All() []*Page {
@@ -187,7 +187,7 @@ func (p *Page) fill(name string) error {
 	}
 	p.Knobs = knobs
 	if len(p.Do) == 0 || len(p.Dont) == 0 || len(p.Knobs) == 0 {
-		return fmt.Errorf("%s: needs at least one line under Do, one under Don't and one knob", name)
+		return fmt.Errorf("%s: needs at least one line under Do, one under Don't and one setting", name)
 	}
 	return nil
 }
@@ -232,12 +232,12 @@ func parseKnobs(body string) ([]Knob, error) {
 			name, value, _ := strings.Cut(item, ": ")
 			f, ok := fields[strings.ToLower(name)]
 			if !ok || value == "" {
-				return nil, fmt.Errorf("knob %s: %q is none of where, default, direction, cost", k.Name, item)
+				return nil, fmt.Errorf("setting %s: %q is none of where, default, direction, cost", k.Name, item)
 			}
 			*f = plainText(value)
 		}
 		if slices.Contains([]bool{k.Where.IsEmpty(), k.Default.IsEmpty(), k.Direction.IsEmpty(), k.Cost.IsEmpty()}, true) {
-			return nil, fmt.Errorf("knob %s: where, default, direction and cost are all needed", k.Name)
+			return nil, fmt.Errorf("setting %s: where, default, direction and cost are all needed", k.Name)
 		}
 		out = append(out, k)
 	}

@@ -47,7 +47,7 @@ func TestKnobsOfAllPagesAgree(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"maxGlobalConcurrentOpens": "unknown", "closeTimeoutMs": "30000", "destroyOnClose": "false", "sleepAfter": "about 10 minutes",
-		"resetAfterMs": "unknown; take it as off", "securityWindowMs": "60000",
+		"resetAfterMs": "unknown; assume off", "securityWindowMs": "60000",
 	} {
 		if defaults[name] != want {
 			t.Errorf("%s has default %q, want %q", name, defaults[name], want)
@@ -85,7 +85,7 @@ func TestCorrectionsAreSaid(t *testing.T) {
 }
 
 func TestParseRefusesHalfAPage(t *testing.T) {
-	whole := "# 1 T\n\n## Symptom\n\ns\n\n## What to check\n\n- c\n\n## Do\n\n- d\n\n## Don't\n\n- Don't x\n\n## Knobs\n\n### `k`\n- Where: a\n- Default: b\n- Direction: c\n- Cost: d\n\n## References\n\n- [r](docs:x)\n"
+	whole := "# 1 T\n\n## Symptom\n\ns\n\n## What to check\n\n- c\n\n## Do\n\n- d\n\n## Don't\n\n- Don't x\n\n## Settings\n\n### `k`\n- Where: a\n- Default: b\n- Direction: c\n- Cost: d\n\n## References\n\n- [r](docs:x)\n"
 	if _, err := parse("01-t.md", whole); err != nil {
 		t.Fatalf("a whole page: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 func (s *subjectView) cleaned() Check {
 	q := question{"cleaned", "Did a person or a job remove the directory or the sandbox?", "events of a container source, our own journal, or the host's clean-up jobs"}
 	if w, h := s.waiting(); w != nil {
-		return q.yes(s.from(&h.Meta), "through Sandglass: %s was set aside %s ago, and can be put back until %s", w.Path, backend.Age(s.now.Sub(w.Moved)), hourOf(w.Due))
+		return q.yes(s.from(&h.Meta), "through Sandglass: %s was quarantined %s ago, and can be put back until %s", w.Path, backend.Age(s.now.Sub(w.Moved)), hourOf(w.Due))
 	}
 	e := s.event(7*24*time.Hour, func(e *backend.Event) bool {
 		return (removal(e) || restored(e)) && s.concerns(e)

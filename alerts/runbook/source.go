@@ -64,7 +64,7 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 	case h.Status == fleet.StatusDown:
 		return q.yes(answered(h), "%s, since %s, %s: %s", plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)), h.Error)
 	case h.Status == fleet.StatusAbsent:
-		return q.unsure("it is not there, which is no failure: %s", h.Error)
+		return q.unsure("it is not there, which is not a failure: %s", h.Error)
 	case h.Overdue(s.now):
 		return q.yes(answered(h), "its last answer is %s old", backend.Age(s.now.Sub(h.LastOK)))
 	}
@@ -187,7 +187,7 @@ func diagnoseHost(s *subjectView) Diagnosis {
 			noReset: "memory runs out on the host; a reset starts more on it"},
 		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room (runbook 5), then let the workspaces recover.", dont: "Don't delete by the age of the top directory alone."},
 		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back with it: containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
-		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log and the Timeline.", dont: "Don't restart the host on suspicion: what runs on it goes with it."},
+		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log and the Timeline.", dont: "Don't restart the host without a cause: what runs on it goes with it."},
 	})
 	if d.is("tmpfs") {
 		d.dont("Don't let scratch directories grow on a tmpfs: they take the host's memory.")

@@ -28,7 +28,7 @@ func TestAStormComesBeforeADeletion(t *testing.T) {
 		Subjects: []alerts.Subject{{Key: wsKey("s1", "box"), State: alerts.StatePending}}, SubjectCount: 1}}
 	d := w.diagnose("1", wsKey("s1", "box"))
 	want(t, d, map[string]Mark{"deleted": CannotTell, "storm": Confirmed})
-	if !strings.Contains(d.Conclusion.String(), "incident 7") {
+	if !strings.Contains(d.Conclusion.String(), "runbook 7") {
 		t.Error(d.Conclusion)
 	}
 }

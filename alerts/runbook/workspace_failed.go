@@ -85,7 +85,7 @@ func (s *subjectView) failedEntry() Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
 	case evicted > 0:
-		return s.settle(q.no(s.newest(), "no entry is failed; %d evicted, see incident 7", evicted), q)
+		return s.settle(q.no(s.newest(), "no workspace is failed; %d evicted, see runbook 7", evicted), q)
 	case long > 0:
 		return s.settle(q.no(s.newest(), "none of %s has failed; an attempt still runs", all), q)
 	}
@@ -284,10 +284,10 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
 			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
-		{any: []string{"storm"}, conclude: "It was evicted together with others: this is incident 7.",
+		{any: []string{"storm"}, conclude: "It was evicted together with others: see runbook 7.",
 			do: "Go to runbook 7: limit opens until the evictions stop, then let the workspaces come back.", dont: "Don't reset: each reset adds an open to the storm.",
 			noReset: "it was evicted together with others; a reset adds opens"},
-		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: this is incident 6.",
+		{any: []string{"schema"}, conclude: "The stored reference cannot be read by this release: see runbook 6.",
 			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
 		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
@@ -333,7 +333,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 		{any: []string{"network"}, conclude: "Connections to the provider break.",
 			do:   "Check the way from the agents to the provider: names, proxies, load, the platform's status. Let the provider mark such errors transient; then reset.",
 			dont: "Don't change what the workspace declares: the error says nothing against it."},
-		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: this is incident 6.",
+		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: see runbook 6.",
 			do: "Start a fresh session, and find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
 			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
 		{any: []string{"memory"}, conclude: "Its process was killed for lack of memory", quotes: true,

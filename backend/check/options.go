@@ -96,7 +96,7 @@ func (opts *Options) checkQuestions(o backend.Options, questions []string) error
 	}
 	for _, name := range opts.RulesOut {
 		if slices.Contains(opts.Confirms, name) {
-			return o.Refuse("confirms", "%q stands in rules_out too", name)
+			return o.Refuse("confirms", "%q is in rules_out too", name)
 		}
 	}
 	return nil

@@ -175,13 +175,13 @@ func TestNoEngine(t *testing.T) {
 		says       string
 	}{
 		{"nothing", "", nil, none, backend.ErrAbsent, "unix:///var/run/docker.sock (usual socket): no such socket; unix:///run/podman/podman.sock"},
-		{"stale socket", "", nil, refused, backend.ErrAbsent, "nobody listens"},
+		{"stale socket", "", nil, refused, backend.ErrAbsent, "connection refused"},
 		{"not for us", "", nil, denied, backend.ErrAbsent, "group docker"},
 		{"option", "unix:///nope/d.sock", nil, nil, backend.ErrUnreachable, "option host"},
-		{"option, stale", "unix://" + dead, nil, nil, backend.ErrUnreachable, "nobody listens"},
+		{"option, stale", "unix://" + dead, nil, nil, backend.ErrUnreachable, "connection refused"},
 		{"option, denied", "unix://" + dead, nil, denied, backend.ErrUnauthorised, "group docker"},
 		{"environment, missing", "", map[string]string{"DOCKER_HOST": "unix:///nope/d.sock"}, nil, backend.ErrAbsent, "DOCKER_HOST"},
-		{"environment, stale", "", map[string]string{"DOCKER_HOST": "unix://" + dead}, nil, backend.ErrUnreachable, "nobody listens"},
+		{"environment, stale", "", map[string]string{"DOCKER_HOST": "unix://" + dead}, nil, backend.ErrUnreachable, "connection refused"},
 		{"environment, ssh", "", map[string]string{"DOCKER_HOST": "ssh://me@far"}, nil, backend.ErrInvalid, "ssh -nNT -L"},
 	} {
 		err := poll(c.host, c.vars, c.dial)

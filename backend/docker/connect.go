@@ -120,7 +120,7 @@ func shortReason(err error, reason string) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such socket"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nobody listens"
+		return "connection refused"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied; the user needs access to the socket, for example through group docker"
 	}

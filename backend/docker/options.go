@@ -21,7 +21,7 @@ type Options struct {
 	TmpdirPattern  string           `toml:"tmpdir_pattern" doc:"glob of scratch directories; a container that bind-mounts one, or something inside one, is a sandbox"`
 	Relist         backend.Duration `toml:"relist" doc:"how often all containers are listed although no event came, at least 1s"`
 	LogLines       int              `toml:"log_lines" doc:"how many of the last lines of a sandbox's log are read, once for each failure of it, at most 100; 0: none"`
-	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that nobody looks at are sampled; 0s: never"`
+	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that is not on a screen are sampled; 0s: never"`
 }
 
 func defaults() Options {

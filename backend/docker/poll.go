@@ -104,7 +104,7 @@ func (p *poll) list() error {
 		id, err := backend.NewID(c.id)
 		if err != nil || named[c.id] {
 			p.problem(backend.Problem{Kind: backend.ErrInvalid, Where: backend.Text("/containers/json"),
-				What: backend.Textf("line %d of the list has no usable id or one that stands there twice; it is left out", i+1)})
+				What: backend.Textf("line %d of the list has no usable id or a duplicate one; it is left out", i+1)})
 			continue
 		}
 		named[c.id] = true

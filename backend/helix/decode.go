@@ -58,7 +58,7 @@ func snapshot(root wire.Node, pointer string) ([]entry, error) {
 	one := root.Get("workspace")
 	switch {
 	case hasMany && one.Exists():
-		return nil, one.Invalid("stands beside %s: which of them is the registry?", pointer)
+		return nil, one.Invalid("is beside %s: which of them is the registry?", pointer)
 	case hasMany:
 		return entriesOf(many)
 	case one.Kind() == '{':

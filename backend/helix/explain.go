@@ -42,7 +42,7 @@ func (s *Source) Routes() []backend.Route {
 	case s.opt.AggregateURL != "":
 		get(s.opt.AggregateURL, "all sessions with their workspaces, page by page (cursor, ETag)")
 		if s.canAskLost() {
-			get(s.opt.URL, "what became of sessions that the aggregate route suddenly no longer names")
+			get(s.opt.URL, "sessions that the aggregate route suddenly no longer names")
 		}
 		return out
 	case s.opt.ListURL != "":

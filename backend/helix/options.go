@@ -33,7 +33,7 @@ type Options struct {
 // IdleMatch recognises the documented 404 of an idle session.
 type IdleMatch struct {
 	Pointer string `toml:"pointer" doc:"JSON pointer into the 404 body"`
-	Equals  string `toml:"equals" doc:"text that stands there when the session is idle"`
+	Equals  string `toml:"equals" doc:"text at that place when the session is idle"`
 }
 
 // Pointers lead to the parts of an answer. Sessions and Next start at the root of a page, the others at one session;

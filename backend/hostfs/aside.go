@@ -32,7 +32,7 @@ const (
 )
 
 // ErrLongName means that a directory's own name leaves no room for the record.
-var ErrLongName = errors.New("its name is too long to be set aside")
+var ErrLongName = errors.New("its name is too long to be quarantined")
 
 // Due is when the directory may be removed.
 func (a Aside) Due() time.Time { return a.Moved.Add(a.Grace) }
@@ -50,7 +50,7 @@ func (a Aside) Name() (string, error) {
 		plan = a.Plan
 	}
 	if !plainWord(plan) || a.Original == "" || strings.ContainsAny(a.Original, "/\x00") || a.Original == "." || a.Original == ".." {
-		return "", fmt.Errorf("%q with plan %q cannot be set aside", a.Original, a.Plan)
+		return "", fmt.Errorf("%q with plan %q cannot be quarantined", a.Original, a.Plan)
 	}
 	name := prefix + strings.Join([]string{strconv.FormatInt(a.Moved.Unix(), 36), strconv.FormatInt(int64(a.Grace/time.Second), 36),
 		strconv.FormatUint(a.Ino, 36), born, plan, a.Original}, "-")

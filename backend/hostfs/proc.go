@@ -78,7 +78,7 @@ func (p Proc) MemoryPressure() (float64, error) {
 		if s, ok := strings.CutPrefix(f[1], "avg10="); ok {
 			v, err := strconv.ParseFloat(s, 64)
 			if err != nil || v < 0 || v > 100 {
-				return 0, fmt.Errorf("pressure/memory: avg10=%q is no percentage", s)
+				return 0, fmt.Errorf("pressure/memory: avg10=%q is not a percentage", s)
 			}
 			return v / 100, nil
 		}
@@ -142,7 +142,7 @@ func labelledNumber(b []byte, label string) (int64, error) {
 		if len(f) >= 2 && string(f[0]) == label {
 			v, err := strconv.ParseInt(string(f[1]), 10, 64)
 			if err != nil || v < 0 {
-				return 0, fmt.Errorf("%s %q is no count", label, f[1])
+				return 0, fmt.Errorf("%s %q is not a count", label, f[1])
 			}
 			return v, nil
 		}

@@ -100,7 +100,7 @@ func errorClasses() []pattern {
 		},
 		{
 			name: "rollup", contains: "[rate-limited]", class: ClassRollup, tier: tierMarker,
-			meaning: "the rate limiter stands in for suppressed lines",
+			meaning: "the rate limiter replaces suppressed lines",
 			hits: []string{
 				`{"level":40,"msg":"[rate-limited] workspace tool: shell metacharacter rejected","suppressedCount":37}`,
 				`WARN workspace tool: command not in allowlist [rate-limited] suppressedCount=12`,

@@ -30,7 +30,7 @@ type Fields struct {
 	Session    []string `toml:"session" doc:"session id"`
 	Workspace  []string `toml:"workspace" doc:"workspace name"`
 	Sandbox    []string `toml:"sandbox" doc:"id of the sandbox, in lines of class read and write"`
-	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup stands for"`
+	Suppressed []string `toml:"suppressed" doc:"number of lines that a rollup replaces"`
 	Command    []string `toml:"command" doc:"rejected command; its first word tells rollups of one workspace apart"`
 	Metachar   []string `toml:"metacharacter" doc:"the metacharacter that a guard refused; without it the first one in the command"`
 	Error      []string `toml:"error" doc:"error text or object; searched for error classes and causes"`
@@ -50,7 +50,7 @@ type PatternOption struct {
 	Level    string       `toml:"level" doc:"lowest level at which a line counts: trace, debug, info, warn, error or fatal; empty = warn, or every one for read, write, memory and note. A line without a level counts"`
 	Logger   string       `toml:"logger" doc:"only lines of this logger, or of one whose name goes on after it with a dot, colon or slash"`
 	Field    string       `toml:"field" doc:"the field that is searched in place of the message; dots reach into objects"`
-	Speaker  string       `toml:"speaker" doc:"whose words count: server, agent, or empty for both; what the agent says, in quotes or in the output of a command or tool, is at most suspected"`
+	Speaker  string       `toml:"speaker" doc:"whose words count: server, agent, or empty for both; what the agent says, in quotes or in the output of a command or tool, is pending at most"`
 	Cause    string       `toml:"cause" doc:"regular expression whose first group is the cause"`
 }
 
@@ -139,7 +139,7 @@ func (p PatternOption) check(o backend.Options) error {
 		return o.Refuse("pattern.severity", "pattern %q: %q is not a severity; write info, warning or critical", p.Name, p.Severity)
 	}
 	if _, known := levelWords[p.Level]; p.Level != "" && !known {
-		return o.Refuse("pattern.level", "pattern %q: %q is no level; write trace, debug, info, warn, error or fatal", p.Name, p.Level)
+		return o.Refuse("pattern.level", "pattern %q: %q is not a level; write trace, debug, info, warn, error or fatal", p.Name, p.Level)
 	}
 	if p.Speaker != "" && p.Speaker != speakerServer && p.Speaker != speakerAgent {
 		return o.Refuse("pattern.speaker", "pattern %q: %q does not say whose words count; write server, agent or nothing", p.Name, p.Speaker)

@@ -180,7 +180,7 @@ func (s *source) remarks(r *backend.Reading, m *metric, a *answer, skipped, back
 	exporter.Skipped(r, skipped, m.name)
 	exporter.Unwatched(r, m.tracker.Unwatched, m.name)
 	if back > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s fell although their process runs on: several replicas seem to answer; the higher value stands", back, m.name))
+		r.Notes = append(r.Notes, backend.Textf("%d label sets of %s fell although their process runs on: several replicas seem to answer; the higher value counts", back, m.name))
 	}
 }
 

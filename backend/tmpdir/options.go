@@ -17,7 +17,7 @@ import (
 
 // Options are the keys of a source of kind "tmpdir".
 type Options struct {
-	Roots        []string         `toml:"roots" doc:"directories in which scratch directories lie, absolute paths"`
+	Roots        []string         `toml:"roots" doc:"directories that hold scratch directories, absolute paths"`
 	Pattern      string           `toml:"pattern" doc:"glob on the names of scratch directories directly below a root"`
 	AgentUser    string           `toml:"agent_user" doc:"user name or id that must be able to write into the roots; empty: the user that runs Sandglass"`
 	MaxEntries   int64            `toml:"max_entries" doc:"entries read per scratch directory; beyond it size and count are lower bounds"`
@@ -80,7 +80,7 @@ func (o *Options) check(opts backend.Options) (hostfs.Account, error) {
 		return hostfs.Account{}, opts.Refuse("pattern", "%q is not a glob on a name; write for example helix-ws-*", o.Pattern)
 	}
 	if o.MaxEntries < 1 || o.MaxEntries > mostEntries {
-		return hostfs.Account{}, opts.Refuse("max_entries", "must lie between 1 and %d", mostEntries)
+		return hostfs.Account{}, opts.Refuse("max_entries", "must be between 1 and %d", mostEntries)
 	}
 	if o.WalkInterval.Std() < time.Second {
 		return hostfs.Account{}, opts.Refuse("walk_interval", "must be at least 1s")

@@ -23,7 +23,7 @@ type Credential struct {
 	Header  string   `toml:"header" doc:"header that carries the credential; empty = Authorization"`
 	Prefix  string   `toml:"prefix" doc:"put before the credential; empty = \"Bearer \" in the header Authorization, nothing in others"`
 	Env     string   `toml:"env" doc:"environment variable that holds it; exactly one of env, file and command"`
-	File    string   `toml:"file" path:"file" doc:"file that holds it; nobody but its owner may be allowed to read it"`
+	File    string   `toml:"file" path:"file" doc:"file that holds it; only its owner may be allowed to read it"`
 	Command []string `toml:"command" path:"program" doc:"argv that prints it"`
 }
 

@@ -49,7 +49,7 @@ func FillURL(template string, value func(name string) (string, error)) (string, 
 			return "", err
 		}
 		if s != filled && (filled == "." || filled == ".." || filled == "") {
-			return "", fmt.Errorf("%q cannot stand in a path", filled)
+			return "", fmt.Errorf("%q cannot be part of a path", filled)
 		}
 		segments[i] = filled
 	}
@@ -73,7 +73,7 @@ func FillHeaders(templates map[string]string, value func(name string) (string, e
 			return nil, err
 		}
 		if !HeaderText(v) {
-			return nil, fmt.Errorf("a value holds a control character and cannot stand in the header %s", name)
+			return nil, fmt.Errorf("a value holds a control character and cannot be part of the header %s", name)
 		}
 		h.Set(name, v)
 	}

@@ -232,7 +232,7 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 		put(theme.Warn, "they are removed at once: there is no grace and no undo")
 	}
 	for _, word := range p.Overrides {
-		put(theme.Warn, "set aside: "+backend.Clean(word, 60).String())
+		put(theme.Warn, "overridden: "+backend.Clean(word, 60).String())
 	}
 	return lines
 }

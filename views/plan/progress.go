@@ -44,7 +44,7 @@ func (v *Progress) Draw(w, h int, t *theme.Theme) kit.Block {
 func (v *Progress) head(w int, t *theme.Theme) []string {
 	count := fmt.Sprintf("%d of %d", v.Acted(), len(v.Lines))
 	if v.Waves > 1 {
-		count += fmt.Sprintf(" · wave %d of %d", max(v.Wave, 1), v.Waves)
+		count += fmt.Sprintf(" · batch %d of %d", max(v.Wave, 1), v.Waves)
 	}
 	count += " · " + backend.Age(v.end().Sub(v.Began))
 	cells := max(w-kit.Width(count)-2, 0)
@@ -181,7 +181,7 @@ func (v *Progress) footer(w int, t *theme.Theme) []string {
 		by := v.Plan.Who.Name().String()
 		texts = []string{by + " carries it out, and it goes on · esc leaves", by + " carries it out · esc leaves", "esc leaves"}
 	case v.CanContinue:
-		tone, texts = theme.Normal, []string{"c starts the next wave · esc stops here · v hides this, and it goes on", "c starts the next · esc stops here", "c starts · esc"}
+		tone, texts = theme.Normal, []string{"c starts the next batch · esc stops here · v hides this, and it goes on", "c starts the next · esc stops here", "c starts · esc"}
 	}
 	return append(out, kit.NewLine(t, w).Put(tone, longestFitting(texts, w+1, 0)).String())
 }

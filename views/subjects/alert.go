@@ -58,7 +58,7 @@ func Alerts() *Set[*alerts.Alert] {
 					}
 					return sortText(a.Acknowledged.Owner.String())
 				}},
-			{Name: "runbook", Title: "RUNBOOK", Help: "the incident's number in the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
+			{Name: "runbook", Title: "RUNBOOK", Help: "page of the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
 			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Help: "how many things it is about", Min: 15, Ideal: 15, Priority: 1},

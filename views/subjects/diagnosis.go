@@ -221,7 +221,7 @@ func (w *writer) knobs(knobs []runbook.KnobValue) {
 	if len(knobs) == 0 {
 		return
 	}
-	w.Head("Knobs")
+	w.Head("Settings")
 	for i, v := range knobs {
 		if i > 0 {
 			w.Blank()

@@ -77,7 +77,7 @@ func setAside(r backend.Root) string {
 			bytes, known = bytes+n, known+1
 		}
 	}
-	text := kit.Number(r.WaitingCount) + " set aside"
+	text := kit.Number(r.WaitingCount) + " quarantined"
 	switch {
 	case known == r.WaitingCount:
 		text += ", " + backend.Bytes(bytes)

@@ -23,7 +23,7 @@ func Rejections() *Set[views.Rejection] {
 	num := func(c Column[row], get func(row) float64) Column[row] {
 		return numColumn(c, func(r row) SortKey { return SortKey{Num: get(r)} }, func(r row) string { return kit.Number(int64(get(r))) }, nil)
 	}
-	suppressed := num(Column[row]{Name: "suppressed", Title: "SUPPRESSED", Help: "lines that rollups stand for; + where there may be more", Min: 6, Ideal: 10, Priority: 1},
+	suppressed := num(Column[row]{Name: "suppressed", Title: "SUPPRESSED", Help: "lines behind rollups; + where there may be more", Min: 6, Ideal: 10, Priority: 1},
 		func(r row) float64 { return r.Suppressed })
 	count := suppressed.Cell
 	suppressed.Cell = func(r row, c *views.Snapshot) Cell {

@@ -60,7 +60,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Measure: func(b row, c *views.Snapshot) (float64, bool) { return measured(sortFailing(b, c.Now)) }},
 			idColumn(Column[row]{Name: "session", Title: "SESSION", Help: "the session it belongs to", Min: 14, Ideal: 14, Flex: 1, Priority: 5},
 				theme.Normal, func(b row) backend.ID { return b.Session }),
-			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace it stands behind", Min: 8, Ideal: 12, Priority: 7,
+			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace that uses it", Min: 8, Ideal: 12, Priority: 7,
 				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
 			sourceColumn(func(b row) string { return b.Key.Source }, 5),
 			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 10, Ideal: 22, Flex: 1, Priority: 9, Where: Extra},

@@ -33,7 +33,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 			{Name: "kind", Title: "KIND", Help: "what it is", Min: 10, Ideal: 10, Priority: 3,
 				Cell: func(h row, _ *views.Snapshot) Cell { return text(plain(h.Kind), theme.Dim) },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return sortText(h.Kind) }},
-			{Name: "status", Title: "STATUS", Help: "ok, degraded, down, starting, or absent (not there, which is no failure)",
+			{Name: "status", Title: "STATUS", Help: "ok, degraded, down, starting, or absent (not there, which is not a failure)",
 				Min: 10, Ideal: 10, Priority: 0, Descending: true,
 				Cell: func(h row, _ *views.Snapshot) Cell { return StatusCell(h.Status) },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return SortKey{Num: statusRank(h.Status)} }},

@@ -22,7 +22,7 @@ type SourceJSON struct {
 	// Undated says which matching log lines were not counted, since nothing tells when they were written.
 	Undated backend.Safe `json:"undated,omitzero"`
 
-	Absent bool `json:"-"` // not there, and that is no failure
+	Absent bool `json:"-"` // not there, and that is not a failure
 }
 
 // SourceItem is the whole health of a source; its first fields are those of `check`.

@@ -54,8 +54,8 @@ func (w *writer) source(h *fleet.SourceHealth) {
 func (w *writer) sight(h *fleet.SourceHealth) {
 	w.section("What it lets us see, and not see")
 	sees(w.Doc, h)
-	if !blind(w.Doc, w.f, h.Key.Source, "blind rules") {
-		w.Field("blind rules", dim("none"))
+	if !blind(w.Doc, w.f, h.Key.Source, "not evaluated") {
+		w.Field("not evaluated", dim("none"))
 	}
 	blind(w.Doc, w.f, "", "not watched")
 }
@@ -190,7 +190,7 @@ func sees(d *kit.Doc, h *fleet.SourceHealth) {
 		d.Field("", kit.Span{Tone: theme.Warn, Text: "It cannot tell whether its workspaces exist or work."})
 	}
 	for i, m := range h.Missing {
-		d.Field(label(i+1, "blind to"), normal(string(m.Input)), dim("  "+m.Why.String()))
+		d.Field(label(i+1, "missing"), normal(string(m.Input)), dim("  "+m.Why.String()))
 	}
 }
 

@@ -94,7 +94,7 @@ func holdersCell(t *backend.Tmpdir) Cell {
 		return Cell{Text: plain(fmt.Sprintf("unknown: %d unreadable", t.Unreadable)), Short: backend.Text("unknown"),
 			Tone: theme.Dim, Mark: theme.MarkUnknown}
 	case len(h) == 0:
-		return Cell{Text: backend.Text("nobody"), Tone: theme.Normal, Mark: theme.MarkIdle}
+		return Cell{Text: backend.Text("none"), Tone: theme.Normal, Mark: theme.MarkIdle}
 	}
 	c := Cell{Text: plain(fmt.Sprintf("%s %d", h[0].Command, h[0].PID)), Tone: theme.Normal, Mark: theme.MarkGood}
 	if len(h) > 1 {
@@ -126,7 +126,7 @@ func (w *writer) tmpdir(t *backend.Tmpdir) {
 	case !ok:
 		w.Field("", dim("unknown: "+number(t.Unreadable, "process")+" could not be read"))
 	case len(holders) == 0:
-		w.tone("", theme.Warn, "nobody")
+		w.tone("", theme.Warn, "none")
 	}
 	for _, h := range holders {
 		w.Field(fmt.Sprint(h.PID), normal(h.Command.String()), dim("  "+h.How.String()))

@@ -277,7 +277,7 @@ func (e *evidence) reading(p *page, x backend.Entity) {
 }
 
 func (e *evidence) gone(p *page, k backend.Key) {
-	p.text("Not listed any more, or never read: what is known about it stands in the timeline.")
+	p.text("Not listed any more, or never read: what is known about it is on the timeline.")
 	for _, g := range e.Snapshot.State.Delta.Gone {
 		if g.Key != k {
 			continue
@@ -330,17 +330,17 @@ func (e *evidence) unread(p *page) {
 	for _, x := range e.Snapshot.Board.Blind {
 		if slices.Contains(e.sources, x.Source) {
 			n++
-			p.item("the rule %s is blind on %s: %s", x.Rule, code(x.Source), code(x.Why.String()))
+			p.item("the rule %s is not evaluated on %s: %s", x.Rule, code(x.Source), code(x.Why.String()))
 		}
 	}
 	if n == 0 {
-		p.item("every source answered, and no rule is blind here")
+		p.item("every source answered, and every rule is evaluated")
 	}
 }
 
 func (e *evidence) redaction(p *page) {
 	p.section("What is left out")
-	p.item("values of configured credentials, and what looks like a secret: %s stands in their place", code("‹masked›"))
+	p.item("values of configured credentials, and what looks like a secret: replaced by %s", code("‹masked›"))
 	p.item("control, reordering and invisible characters: identifiers have them as JSON escapes, texts as visible stand-ins")
 	p.item("what was longer than the bounds of a reading, and files and memory of sandboxes: Sandglass does not read them")
 	if e.Key.Kind == views.KindAlert && e.left > 0 {

@@ -135,7 +135,7 @@ func (d *Plan) writeRefusals(b *strings.Builder) {
 	for i, r := range d.Refusals {
 		word := "refused"
 		if r.SetAside {
-			word = "set aside"
+			word = "overridden"
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", word, r.Why)
 		if r.SetAside || i+1 < len(d.Refusals) && d.Refusals[i+1].sameWayOut(&r) {

@@ -43,7 +43,7 @@ func WriteWaiting(w io.Writer, d WaitingList) error {
 		case x.Due.After(d.Time.Time):
 			left = "removed in " + backend.Age(x.Due.Sub(d.Time.Time))
 		}
-		fmt.Fprintf(&b, "%s\n    set aside %s ago as %s, %s", x.Path, backend.Age(d.Time.Sub(x.Moved.Time)), x.Name, left)
+		fmt.Fprintf(&b, "%s\n    quarantined %s ago as %s, %s", x.Path, backend.Age(d.Time.Sub(x.Moved.Time)), x.Name, left)
 		if x.Plan != nil {
 			fmt.Fprintf(&b, ", plan %s", backend.Clean(*x.Plan, 40))
 		}
