@@ -54,7 +54,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.SetErr(p.Stderr)
 	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
-	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is no sandbox is for looking only")
+	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is not a sandbox is for looking only")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the object of this `ID`, as check and get print it")
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	root.Flags().BoolVar(&version, "version", false, "print the version")

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Host           string           `toml:"host" doc:"engine address, unix:///path or tcp://host:port; empty: DOCKER_HOST, the current docker context, the usual sockets"`
 	Selector       string           `toml:"selector" doc:"label that makes a container a sandbox, key or key=value; empty: session_label is present or a bind mount matches tmpdir_pattern"`
-	AllContainers  bool             `toml:"all_containers" doc:"every container is watched, with figures and alerts; one that is no sandbox is for looking only; true where there is no configuration file"`
+	AllContainers  bool             `toml:"all_containers" doc:"every container is watched, with figures and alerts; one that is not a sandbox is for looking only; true where there is no configuration file"`
 	SessionLabel   string           `toml:"session_label" doc:"label whose value is the session id"`
 	WorkspaceLabel string           `toml:"workspace_label" doc:"label whose value is the workspace name"`
 	NamePattern    string           `toml:"name_pattern" doc:"regular expression on the container name with groups named session and workspace, for containers without the labels"`
