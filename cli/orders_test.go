@@ -58,7 +58,7 @@ func TestOrdersHoldAcrossRuns(t *testing.T) {
 		s.run(64, "at least 1s", "ack", id, "--reason", "x", "--for", short)
 		s.run(64, "at least 1s", "silence", "rule=failed-too-long", "--reason", "x", "--for", short)
 	}
-	s.run(0, "^failed-too-long on a is taken by mara for 30m", "ack", id[2:7], "--reason", "on it")
+	s.run(0, "^failed-too-long on a is acknowledged by mara for 30m", "ack", id[2:7], "--reason", "on it")
 	s.run(0, "acked by +mara, 30m left  on it", "why", id)
 	s.run(2, "failed-too-long", "check") // an acknowledged alert counts
 	s.run(0, "is given back", "ack", id, "--back")

@@ -61,7 +61,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "runbook", Title: "RUNBOOK", Help: "page of the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
-			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Help: "how many things it is about", Min: 15, Ideal: 15, Priority: 1},
+			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Help: "number of subjects", Min: 15, Ideal: 15, Priority: 1},
 				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), pending or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
 				Cell: alertStateCell,
