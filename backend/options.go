@@ -16,8 +16,16 @@ type SourceKind struct {
 	Summary string
 	// Defaults returns a pointer to the kind's option struct with its defaults, for generated documentation.
 	Defaults func() any
+	// Sample are the lines of a first [[source]] below its id and kind; what is not needed is commented out.
+	Sample string
 	// New decodes the options and builds the source. It opens no connection.
 	New func(Options, Deps) (Source, error)
+}
+
+// WithSample is the kind with the lines of a first [[source]].
+func (k SourceKind) WithSample(lines string) SourceKind {
+	k.Sample = lines
+	return k
 }
 
 // NewSourceKind is a kind whose options are decoded over their defaults. open checks them and builds the source.

@@ -37,7 +37,7 @@ func TestPlanThenYes(t *testing.T) {
 		digest := m[1]
 		s.run(64, "--reason is missing", "reset", "--yes-plan", digest)
 		s.run(0, `--reason 'no reason given'\n|--reason 'alert [a-z-]+ [0-9a-f]+'\n`, "reset", "s1/w2") // can be pasted as it is
-		s.run(64, "--yes-plan is empty", "reset", "s1/w1", "--yes-plan", "", "--reason", "x") // exit code 0 would pass for done
+		s.run(64, "--yes-plan is empty", "reset", "s1/w1", "--yes-plan", "", "--reason", "x")           // exit code 0 would pass for done
 		s.run(64, "takes no selector", "reset", "s1/w2", "--yes-plan", digest, "--reason", "x")
 		s.run(4, "is to reset on a, which is not what this command does", "destroy", "--yes-plan", digest, "--reason", "x")
 		s.run(4, "there is no plan 0123456789abcdef here", "reset", "--yes-plan", "0123456789abcdef", "--reason", "x")

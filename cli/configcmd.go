@@ -169,42 +169,6 @@ func number(f float64) string {
 	return fmt.Sprintf("%.1f", f)
 }
 
-func (p *Program) configInitCommand(s *shared) *cobra.Command {
-	var force bool
-	cmd := &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Write a configuration that names every key with its default; - writes it to the standard output",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			example := config.Example(p.Known())
-			path := s.config
-			if path == "" {
-				path = config.DefaultPath(p.Getenv)
-			}
-			if len(args) == 1 {
-				path = args[0]
-			}
-			switch path {
-			case "-":
-				if _, err := io.WriteString(p.Stdout, example); err != nil {
-					return unwritten(err)
-				}
-				return nil
-			case "":
-				return usage("there is no place for a configuration: neither $XDG_CONFIG_HOME nor $HOME is set; name a file")
-			}
-			if err := writeNew(path, example, force); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(p.Stdout, "wrote %s; it means what no configuration means, until you change it\ncheck it with: sandglass config check --config %s\n",
-				p.clean(path), p.clean(path))
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
-	return cmd
-}
-
 // writeNew writes a file that was not there before, unless told to replace it.
 func writeNew(path, content string, replace bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

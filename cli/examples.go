@@ -41,7 +41,7 @@ var examples = map[string][]string{
 	"bundle":                {"bundle s-42/repo", "bundle 71b505 --out issue.md"},
 	"config":                {"config init sandglass.toml", "config check", "config show"},
 	"config check":          {"config check", "config check --explain", "config check --config prod-eu.toml --offline"},
-	"config init":           {"config init sandglass.toml", "config init -"},
+	"config init":           {"config init sandglass.toml", "config init --for helix,prometheus prod-eu.toml", "config init --full -"},
 	"config show":           {"config show", "config show --config prod-eu.toml"},
 	"version":               {"version"},
 	"man":                   {"man /usr/local/share/man/man1"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ func Example(known Catalog) string {
 	w.line("[[declare]]")
 	w.table("declare", nil, valueOf(declaredDefaults()))
 	w.off = false
+	w.sharedKeys(known.Rules)
 	for _, r := range known.Rules {
 		w.blankLine()
 		if r.Summary != "" {
@@ -53,6 +55,45 @@ func Example(known Catalog) string {
 		w.table("rules."+bareKey(r.Name), nil, structOf(r.Defaults()))
 	}
 	return w.b.String()
+}
+
+// sharedKeys prints the keys that most rules have, once, with the value that most of them have.
+func (w *writer) sharedKeys(rules []RuleKind) {
+	values := map[string]map[string]int{}
+	docs := map[string]string{}
+	var order []string
+	for _, r := range rules {
+		v := structOf(r.Defaults())
+		for _, f := range fieldsOf(v.Type()) {
+			if nested(f.typ) {
+				continue
+			}
+			if values[f.key] == nil {
+				values[f.key], docs[f.key] = map[string]int{}, f.doc
+				order = append(order, f.key)
+			}
+			values[f.key][w.value(f.key, indirect(v.FieldByIndex(f.index)))]++
+		}
+	}
+	shared := map[string]string{}
+	for _, key := range order {
+		n, most := 0, ""
+		for _, text := range slices.Sorted(maps.Keys(values[key])) {
+			if n += values[key][text]; most == "" || values[key][text] > values[key][most] {
+				most = text
+			}
+		}
+		if n < 3 || n < len(rules) {
+			continue
+		}
+		if len(shared) == 0 {
+			w.blankLine()
+			w.comment("Every [rules.NAME] has these keys. Below they are only where their default is another:")
+		}
+		shared[key] = most
+		w.comment("  %s = %s: %s", key, most, docs[key])
+	}
+	w.shared = shared
 }
 
 // actions prints the examples of [[action]]: every key of the first, of the others what they set.

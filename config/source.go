@@ -160,7 +160,7 @@ func (k Catalog) elsewhere(kind string) map[string]string {
 		if verbs[key] != "" {
 			what = "a verb"
 		}
-		said[key] = fmt.Sprintf("%s is %s of %s, not of %s", key, what, strings.Join(of, " and "), kind)
+		said[key] = fmt.Sprintf("%s is %s of %s, not of %s", key, what, strings.Join(of, ", "), kind)
 	}
 	return said
 }

@@ -20,6 +20,8 @@ type writer struct {
 	mask func(key, value string) string
 	// base makes it brief: options of its type are printed only where they differ from it. Invalid: all are.
 	base reflect.Value
+	// shared are values that keys have unless they are printed.
+	shared map[string]string
 }
 
 func (w *writer) line(format string, args ...any) {
@@ -54,6 +56,9 @@ func (w *writer) table(path string, extra map[string]string, structs ...reflect.
 func (w *writer) plain(v reflect.Value, extra map[string]string) {
 	for _, f := range fieldsOf(v.Type()) {
 		if nested(f.typ) || w.isDefault(f, v) {
+			continue
+		}
+		if text, is := w.shared[f.key]; is && text == w.value(f.key, indirect(v.FieldByIndex(f.index))) {
 			continue
 		}
 		if w.docs && f.doc != "" {

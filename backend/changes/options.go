@@ -25,9 +25,14 @@ type Fields struct {
 
 const maxLookback = 7 * 24 * time.Hour
 
+// firstSource are the lines of a first source.
+const firstSource = `file = "/var/log/deploys.log"
+name = "deploy"
+`
+
 // Kind is the source kind "changes".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("changes", "change markers for the timeline, from a file or a command", defaults, open)
+	return backend.NewSourceKind("changes", "change markers for the timeline, from a file or a command", defaults, open).WithSample(firstSource)
 }
 
 func defaults() Options {

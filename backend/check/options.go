@@ -30,6 +30,11 @@ const (
 	saysFalse   = "false"
 )
 
+// firstSource are the lines of a first source.
+const firstSource = `fact = "bucket.reachable"
+url = "https://bucket.example/health"
+`
+
 // Kind is the source kind "check". questions are the names of the questions that diagnoses ask.
 func Kind(questions []string) backend.SourceKind {
 	return backend.NewSourceKind("check", "a fact that no other source reports, from a URL or a command; [[check]] is short for it, with interval 30s",
@@ -38,7 +43,7 @@ func Kind(questions []string) backend.SourceKind {
 				return nil, err
 			}
 			return newSource(*opts, deps)
-		})
+		}).WithSample(firstSource)
 }
 
 func defaults() Options {

@@ -35,6 +35,11 @@ func defaults() Options {
 	}
 }
 
+// firstSource are the lines of a first source.
+const firstSource = `#host = "unix:///var/run/docker.sock"  # empty: DOCKER_HOST, the current docker context, the usual sockets
+#actions = ["stop", "pause", "resume", "destroy"]
+`
+
 // Kind is the source kind "docker".
 func Kind() backend.SourceKind {
 	return backend.NewSourceKind("docker", "containers of a Docker engine: state, health, exit codes, mounts, figures, lifecycle events",
@@ -44,7 +49,7 @@ func Kind() backend.SourceKind {
 				return nil, err
 			}
 			return newSource(*o, sel, deps), nil
-		})
+		}).WithSample(firstSource)
 }
 
 // check refuses what can be judged without asking the engine.

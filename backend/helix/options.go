@@ -63,13 +63,26 @@ const (
 	runtimeDurableObject = "durable-object"
 )
 
+// firstSource are the lines of a first source.
+const firstSource = `url = "https://agents.example/healthz/{session}"
+list_url = "https://agents.example/operator/sessions"
+#aggregate_url = "https://agents.example/operator/workspaces"  # all workspaces in one answer
+#actions = ["reset"]
+#[source.read]
+#env = "HELIX_TOKEN"
+#[source.act]
+#env = "HELIX_ACT_TOKEN"
+#[source.reset]
+#url = "https://agents.example/operator/sessions/{session}/workspaces/{workspace}/reset"
+`
+
 // Kind builds helix sources.
 func Kind() backend.SourceKind {
 	return backend.NewSourceKind("helix", "workspace registries of Helix Agents servers, by their health, list or aggregate routes",
 		func() Options { return *defaults() },
 		func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			return newSource(o, opts, deps)
-		})
+		}).WithSample(firstSource)
 }
 
 // elsewhere says where to look for runtimes that have no workspaces to poll: they refuse at run start.

@@ -54,9 +54,18 @@ type PatternOption struct {
 	Cause    string       `toml:"cause" doc:"regular expression whose first group is the cause"`
 }
 
+// firstSource are the lines of a first source.
+const firstSource = `files = ["/var/log/agents/*.log"]
+#[[source.pattern]]
+#name = "bucket"
+#contains = "bucket is gone"
+#class = "note"
+#meaning = "the bucket of the workspaces does not answer"
+`
+
 // Kind is the source kind "logs".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("logs", "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods", defaults, open)
+	return backend.NewSourceKind("logs", "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods", defaults, open).WithSample(firstSource)
 }
 
 func defaults() Options {

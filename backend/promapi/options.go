@@ -27,9 +27,14 @@ type Options struct {
 	Read      wire.Credential   `toml:"read" doc:"credential for reading, when the server needs one"`
 }
 
+// firstSource are the lines of a first source.
+const firstSource = `url = "http://127.0.0.1:9090"
+#matchers = { job = "agents" }  # where the server knows other environments too
+`
+
 // Kind is the source kind "prometheus-api".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("prometheus-api", "eviction and retry counters from a Prometheus server's query API, the past hour included", defaults, open)
+	return backend.NewSourceKind("prometheus-api", "eviction and retry counters from a Prometheus server's query API, the past hour included", defaults, open).WithSample(firstSource)
 }
 
 func defaults() Options {

@@ -15,9 +15,13 @@ type Options struct {
 	Read      wire.Credential `toml:"read" doc:"credential for reading, when the page needs one"`
 }
 
+// firstSource are the lines of a first source.
+const firstSource = `url = "http://127.0.0.1:9464/metrics"
+`
+
 // Kind is the source kind "prometheus".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("prometheus", "eviction and retry counters from a /metrics page", defaults, open)
+	return backend.NewSourceKind("prometheus", "eviction and retry counters from a /metrics page", defaults, open).WithSample(firstSource)
 }
 
 func defaults() Options {

@@ -51,9 +51,13 @@ type Pointers struct {
 	Namespace     []string `toml:"namespace" doc:"from a ref: namespace of stored files"`
 }
 
+// firstSource are the lines of a first source.
+const firstSource = `files = ["/var/lib/agents/sessions/*.json"]
+`
+
 // Kind is the source kind "refs".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("refs", "saved session state: which workspaces and sandboxes sessions will ask for again", func() Options { return defaults(layoutHelix) }, open)
+	return backend.NewSourceKind("refs", "saved session state: which workspaces and sandboxes sessions will ask for again", func() Options { return defaults(layoutHelix) }, open).WithSample(firstSource)
 }
 
 func defaults(layout string) Options {

@@ -39,6 +39,13 @@ func (o *Options) on() hostfs.Host { return hostfs.Host{Tree: o.HostTree} }
 
 const mostEntries = 100_000_000
 
+// firstSource are the lines of a first source.
+const firstSource = `roots = ["/tmp"]
+pattern = "helix-ws-*"
+#actions = ["clean", "undo"]
+#session_lifetime = "48h"  # how long a session can live at most; nothing younger is cleaned
+`
+
 // Kind is the source kind "tmpdir".
 func Kind() backend.SourceKind {
 	return backend.NewSourceKind("tmpdir", "scratch directories of this host: age, size, who uses them; disk, memory and boot facts",
@@ -48,7 +55,7 @@ func Kind() backend.SourceKind {
 				return nil, err
 			}
 			return newSource(*o, a, deps), nil
-		})
+		}).WithSample(firstSource)
 }
 
 // check refuses what can be judged without looking at the roots. A root that does not exist is no mistake of the
