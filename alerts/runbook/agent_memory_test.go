@@ -28,7 +28,7 @@ func TestAgentMemoryBeforeItFell(t *testing.T) {
 		{story{"step by step", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(1000, 1200, 1400, 1600, 1800, 1950)}, sessionKey("s1"),
 			map[string]Mark{"memory": Confirmed, "agent-oom": Confirmed, "file-cap": RuledOut}, "step by step", "", "", false}, "it grew 950 MB in 5m, to 1.9 of 2.0 GB"},
 		{story{"at once", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(300, 310, 320, 330, 1900)}, sessionKey("s1"),
-			map[string]Mark{"memory": Confirmed}, "one large write or search", "", "", false}, "it grew 1.6 GB in 4m, most of it in the last 1m, to 1.9 of 2.0 GB"},
+			map[string]Mark{"memory": Confirmed}, "One large write or search", "", "", false}, "it grew 1.6 GB in 4m, most of it in the last 1m, to 1.9 of 2.0 GB"},
 		{story{"the sessionLife before", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(1000, 1500, 1990, 200)}, sessionKey("s1"),
 			map[string]Mark{"memory": Confirmed}, "step by step", "", "", false}, "it grew 990 MB in 2m, to 2.0 of 2.0 GB"},
 		{story{"flat", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(500, 500, 510, 505, 500, 505, 501)}, sessionKey("s1"),
@@ -40,7 +40,7 @@ func TestAgentMemoryBeforeItFell(t *testing.T) {
 		{story{"of another source", "3", world{workspaces: []*backend.Workspace{small}, counts: died, memory: grows(500, 900), without: []string{"prom"}}, sessionKey("s1"),
 			map[string]Mark{"memory": CannotTell}, "", "", "", false}, "no source reads the memory"},
 		{story{"nothing says that it fell", "3", world{workspaces: []*backend.Workspace{small}, memory: grows(500, 700, 900)}, sessionKey("s1"),
-			map[string]Mark{"memory": Confirmed, "agent-oom": CannotTell}, "what it uses grows", "", "", false}, "it grew 400 MB in 2m"},
+			map[string]Mark{"memory": Confirmed, "agent-oom": CannotTell}, "The memory that the agent uses grows", "", "", false}, "it grew 400 MB in 2m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run(t)

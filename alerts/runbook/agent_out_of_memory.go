@@ -174,11 +174,11 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 		fell = "The agent ran out of memory"
 	}
 	if storm {
-		d.do("Go to runbook 7 first; the memory follows when the storm ends.")
+		d.do("Go to runbook 7 first. The memory follows when the storm ends.")
 	}
 	switch {
 	case storm && short:
-		d.conclude("Evictions churn open state, and that fills the memory: see runbook 7.")
+		d.conclude("Evictions churn open state and fill the memory. See runbook 7.")
 	case storm:
 		d.deny("The data does not show that the agent ran out of memory. Its retries after evictions run out, which can lead there: see runbook 7.")
 	case d.is("file-cap") && d.is("eager"):
@@ -189,34 +189,34 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 		d.conclude("%s. Many workspaces open at once are the likeliest cause.", backend.Text(fell))
 	case d.is("sandbox-oom") && !d.is("agent-oom"):
 		d.conclude("It is the sandbox that ran out of memory, not the agent.")
-		d.do("Give the container more memory or the command in it less to do; settings of the agent do not help.")
+		d.do("Give the container more memory. Or give the command in it less to do. Settings of the agent do not help.")
 		d.dont("Don't lower the agent's caps for a sandbox's memory.")
 	case d.is("agent-oom") && s.memoryJumped():
-		d.conclude("The agent ran out of memory, and most of its growth came at once: one large write or search does that, many open workspaces do not.")
+		d.conclude("The agent ran out of memory at once. One large write or search does that, many open workspaces do not.")
 	case d.is("agent-oom") && d.is("memory"):
-		d.conclude("The agent ran out of memory, which grew step by step: what is kept open adds up, one large file does not do that. The data does not show what it was.")
+		d.conclude("The agent ran out of memory step by step. What is kept open adds up; one large file does not do that. The data does not show what it was.")
 	case d.is("agent-oom"):
-		d.conclude("The agent ran out of memory; what filled it is not known yet.")
+		d.conclude("The agent ran out of memory. What filled it is not known yet.")
 	case d.is("memory"):
-		d.deny("The data does not show that the agent ran out of memory, but what it uses grows.")
+		d.deny("The memory that the agent uses grows. The data does not show that it ran out.")
 	default:
 		d.deny("The data does not show that the agent ran out of memory.")
 	}
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
-		d.do("Lower capabilities.fs.maxFileSizeMb; a write is held in memory whole.")
+		d.do("Lower capabilities.fs.maxFileSizeMb. A write is held in memory whole.")
 	}
 	if d.is("file-cap") || d.Mark("file-cap") == CannotTell {
 		d.do("Let the agent write large files in chunks.")
 	}
 	if d.Mark("greps") == CannotTell {
-		d.do("An agent that raises maxGrepFileSizeMb again and again has a design fault: tell its owner.")
-		d.do("Cap searches with maxGrepFileSizeMb; what is skipped is listed in the result.")
+		d.do("Tell the owner of an agent that raises maxGrepFileSizeMb. To raise it again and again is a fault of its design.")
+		d.do("Cap searches with maxGrepFileSizeMb. What is skipped is listed in the result.")
 	}
 	if d.is("eager") || d.Mark("eager") == CannotTell {
-		d.do("Open on first use, or bound opens with workspaceMaxConcurrentOpens.")
+		d.do("Open on first use. Or bound opens with workspaceMaxConcurrentOpens.")
 	}
 	if d.is("host-memory") {
 		d.do("Relieve the host first: others on it are at risk as well.")
 	}
-	d.dont("Don't raise the memory limit alone: the next larger file or storm reaches it too.")
+	d.dont("Don't raise the memory limit alone. The next larger file or storm reaches it too.")
 }

@@ -274,18 +274,18 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	case d.Mark("flood") == RuledOut:
 		d.deny("Rejections are few; there is no flood.")
 	case d.Mark("loop") == RuledOut:
-		d.conclude("The guards reject many different commands: this looks like probing.")
+		d.conclude("The guards reject many different commands. It looks like probing.")
 		d.do("Hand it to security: probing is more urgent than a loop. Keep the lines.")
-		d.dont("Don't raise securityWindowMs: different commands are not collected by it anyway, and evidence gets thinner.")
+		d.dont("Don't raise securityWindowMs. It does not collect different commands, and evidence gets thinner.")
 	case d.is("before-5"):
-		d.conclude("This release writes one line per rejection; a loop fills the log.")
+		d.conclude("A loop fills the log. This release writes one line per rejection.")
 		d.do("Upgrade to round 5 or later, which collects repeats.")
 	case d.is("loop"):
 		d.conclude("A loop: the agent repeats one rejected command.")
-		d.do("Look at the prompt and the tool's description: the agent ignores the rejection.")
+		d.do("Look at the prompt and the tool's description. The agent ignores the rejection.")
 	case d.is("flood"):
-		d.conclude("The guards reject commands at a high rate; a loop and probing look alike so far.")
-		d.do("Read the rejected commands: one first word is a loop, many are probing.")
+		d.conclude("The guards reject commands at a high rate. A loop and probing look alike so far.")
+		d.do("Read the rejected commands. One first word is a loop, many are probing.")
 	default:
 		d.deny("Cannot tell: no source reads rejection lines.")
 		d.do("Configure a Logger in the framework and a log source here.")
@@ -294,9 +294,9 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.Do = append([]backend.Safe{backend.Text("Pause or stop that one session; the others go on.")}, d.Do...)
 	}
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
-		d.do("Alert on rollup lines: this release writes one every 5 s, however large the flood is.")
+		d.do("Set log alerts on rollup lines. This release writes one every 5 s, however large the flood is.")
 	}
-	d.dont("Don't silence the logger or drop these lines: they are the only trace of an attack.")
+	d.dont("Don't silence the logger or drop these lines. If it is an attack after all, they are the only trace.")
 	d.dont("Don't widen the allowlist to stop them.")
 	d.NoReset = backend.Text("the workspace works; a reset does not change what the agent asks for")
 }

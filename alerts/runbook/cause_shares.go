@@ -75,7 +75,7 @@ func (s *subjectView) concludeShares(d *Diagnosis) {
 	recognised := slices.ContainsFunc(d.Checks, func(c Check) bool { return c.errors > 0 && c.Mark == Confirmed && !c.few() })
 	if !recognised && 2*shares[0].n <= total {
 		d.conclude("No cause has a majority. %s.", told)
-		d.do("Treat each cause on its own: ask about one workspace of each.")
+		d.do("Treat each cause on its own. Ask about one workspace of each.")
 		return
 	}
 	d.Conclusion = backend.Textf("%s %s.", d.Conclusion, told)

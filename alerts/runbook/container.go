@@ -26,15 +26,15 @@ var containerEndings = []ending{
 		do: "Correct what the engine's error names, then start it.", dont: "Don't start it again before that: it fails alike.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
-		do: "See what ran in it; raise its limit or bound that command.", dont: "Don't only start it again: what needs more than the limit is killed again."},
+		do: "See what ran in it; raise its limit or bound that command.", dont: "Don't only start it again. What needs more than the limit is killed again."},
 	{any: []string{"loop"}, conclude: "It ends by itself and its restart policy starts it again", quotes: true,
-		do: "Read the end of its log; take the restart policy away until the cause is found.", dont: "Don't kill or restart it: the policy does that already."},
+		do: "Read the end of its log. Take the restart policy away until the cause is found.", dont: "Don't kill or restart it: the policy does that already."},
 	{any: []string{"ended"}, conclude: "It ended by itself with an error", quotes: true,
-		do: "Read the end of its log and correct what it names, then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
+		do: "Read the end of its log and correct what it names. Then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
-		do: "Run the check by hand in it; correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
-	{denies: true, conclude: "What was read shows no container of this subject that fails now.",
-		do: "Read what the alert's evidence and the Timeline say of its containers.", dont: "Don't restart a container without a cause: it loses its processes."},
+		do: "Run the check by hand in it. Correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
+	{denies: true, conclude: "No container of this subject fails now.",
+		do: "Read the alert's evidence and the Timeline.", dont: "Don't restart a container without a cause: it loses its processes."},
 }
 
 // container answers a question about the first of the subject's containers of which it is true.

@@ -133,29 +133,29 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	shared := slices.ContainsFunc([]string{"shared-id", "namespace", "mount", "branch-shares", "label"}, d.is)
 	switch {
 	case shared && d.is("tenants"):
-		d.conclude("Two tenants share one place for files: treat it as a leak until the opposite is shown.")
-		d.do("Start the security and compliance process now; note the time when the overlap began.")
+		d.conclude("Two tenants share one place for files. Treat it as a leak until the opposite is shown.")
+		d.do("Start the security and compliance process now. Note the time when the overlap began.")
 	case shared && d.Mark("tenants") == RuledOut:
-		d.conclude("Sessions share files within one tenant; no tenant sees another's.")
+		d.conclude("Sessions share files within one tenant. No tenant sees another's.")
 		d.do("Ask the owner whether the sharing is wanted.")
 	case shared:
-		d.conclude("Sessions share one place for files; whether they belong to different tenants is not read.")
-		d.do("Find out the tenants of both sessions; until then treat it as a leak.")
+		d.conclude("Sessions share one place for files. Whether they belong to different tenants is not read.")
+		d.do("Find out the tenants of both sessions. Until then treat it as a leak.")
 	case d.is("assertion"):
-		d.conclude("A provider refuses an explicit sandbox id because sharing it is not declared; nothing was shared by it.")
+		d.conclude("A provider refuses an explicit sandbox id. Sharing it is not declared, so nothing was shared.")
 	case d.is("inherit"):
-		d.conclude("Sub-agents see their parent's files because inheritWorkspaces is on.")
-		d.do("Check that a child never works for another tenant than its parent.")
+		d.conclude("Sub-agents see their parent's files. The flag inheritWorkspaces is on.")
+		d.do("Check that a child works for the tenant of its parent.")
 	case d.is("before-4"):
-		d.conclude("Nothing shared was found, but this release shares a sandbox whenever two sessions name one id.")
-		d.do("Upgrade to round 4 or later; check every explicit id by hand meanwhile.")
+		d.conclude("Nothing shared was found. This release shares a sandbox whenever two sessions name one id.")
+		d.do("Upgrade to round 4 or later. Check every explicit id by hand meanwhile.")
 	default:
-		d.deny("The data does not show that sessions share files; what is not declared cannot be ruled out.")
+		d.deny("The data does not show that sessions share files. What is not declared cannot be ruled out.")
 	}
-	d.do("Audit every id, namespace and inheritance that is not the default.")
-	d.do("Keep the evidence: copy logs and snapshots of both sides before anything changes.")
+	d.do("Audit ids, namespaces and inheritance that are not default.")
+	d.do("Copy logs and snapshots of both sides before any change. They are the evidence.")
 	d.dont("Don't destroy or reset the sandbox first: it is the evidence.")
-	d.dont("Don't read the warning of equal names as a leak: it says that the child was given its own workspace.")
+	d.dont("Don't take the warning of equal names for a leak. It says that the child was given its own workspace.")
 	if shared {
 		d.NoReset = backend.Text("the sandbox is evidence until the incident is closed")
 	}

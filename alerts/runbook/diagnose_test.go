@@ -87,7 +87,7 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 		{"branch", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s0") })}, workspaces: []*backend.Workspace{healthy("s1", "box")}},
 			EndByDesign, "branched from s0", map[string]Mark{"branch": Confirmed, "durability": CannotTell, "closed": CannotTell}},
 		{"in memory", world{workspaces: []*backend.Workspace{healthy("s1", "box", provider("in-memory"))}}, EndByDesign, "in-memory", map[string]Mark{"durability": Confirmed, "branch": CannotTell, "asleep": RuledOut}},
-		{"no branch", world{sessions: []*backend.Session{session("s1", true), session("s9", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s8") })}}, EndCannotTell, "Cannot tell", map[string]Mark{"branch": RuledOut}},
+		{"no branch", world{sessions: []*backend.Session{session("s1", true), session("s9", true, func(s *backend.Session) { s.BranchedFrom = backend.MustID("s8") })}}, EndCannotTell, "not known", map[string]Mark{"branch": RuledOut}},
 		{"closed local-bash", world{sessions: []*backend.Session{idle}, workspaces: []*backend.Workspace{healthy("s1", "box", provider("local-bash"))}}, EndClosed, "local-bash", map[string]Mark{"closed": Confirmed}},
 		{"closed but durable", world{sessions: []*backend.Session{idle}, workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-filestore"))}}, EndCannotTell, "", map[string]Mark{"closed": RuledOut, "durability": RuledOut}},
 		{"destroyed on close", world{sessions: []*backend.Session{idle}, workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) })}},
@@ -165,7 +165,7 @@ func TestSandboxWillNotEnd(t *testing.T) {
 	shared.workspaces = append(shared.workspaces, healthy("s2", "box", func(w *backend.Workspace) { w.ProviderID = backend.MustID("sbx") }))
 	for _, c := range []story{
 		{"in use", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1")}, sessions: []*backend.Session{session("s1", true)}}, sbKey("b"), map[string]Mark{"over": RuledOut, "up": Confirmed}, "in use", "", "lose its files", false},
-		{"close timed out", "4", timeout, sbKey("b"), map[string]Mark{"over": Confirmed, "close-timeout": Confirmed, "restarts": RuledOut}, "deadline (30s", "Destroy it", "closeTimeoutMs", false},
+		{"close timed out", "4", timeout, sbKey("b"), map[string]Mark{"over": Confirmed, "close-timeout": Confirmed, "restarts": RuledOut}, "deadline is 30s", "Destroy it", "closeTimeoutMs", false},
 		{"no log is read", "4", noLogs, sbKey("b"), map[string]Mark{"close-timeout": CannotTell}, "", "", "", false},
 		{"should have ended", "4", gone(func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) }), sbKey("b"), map[string]Mark{"destroy-on-close": Confirmed, "close-timeout": RuledOut}, "leaked", "Destroy", "age", false},
 		{"awaits sleep", "4", gone(func(w *backend.Workspace) { w.SleepAfter = backend.Known(10 * time.Minute) }), sbKey("b"), map[string]Mark{"awaiting-sleep": Confirmed, "destroy-on-close": CannotTell}, "fall asleep", "sleepAfter", "", false},
@@ -173,7 +173,7 @@ func TestSandboxWillNotEnd(t *testing.T) {
 		{"other user", "4", shared, sbKey("b"), map[string]Mark{"other-users": Confirmed}, "shared", "", "one session", true},
 		{"asleep", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, sbKey("b"), map[string]Mark{"up": RuledOut, "over": Confirmed}, "sleeps", "", "wakes it", false},
 		{"cannot be removed", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxRemoving })}}, sbKey("b"), map[string]Mark{"destroy": Confirmed}, "Destroying it fails", "", "", false},
-		{"may wait to sleep", "4", gone(provider("cloudflare-sandbox")), sbKey("b"), map[string]Mark{"over": Confirmed, "up": Confirmed, "awaiting-sleep": CannotTell}, "cannot be told", "idle time", "before that", false},
+		{"may wait to sleep", "4", gone(provider("cloudflare-sandbox")), sbKey("b"), map[string]Mark{"over": Confirmed, "up": Confirmed, "awaiting-sleep": CannotTell}, "is not known", "idle time", "before that", false},
 		{"an engine's container", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}}, sbKey("b"), map[string]Mark{"over": Confirmed, "awaiting-sleep": RuledOut}, "nothing was told to end it", "Destroy it", "", false},
 		{"idle for long", "4", gone(provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(5 * time.Hour) }), sbKey("b"), map[string]Mark{"awaiting-sleep": RuledOut}, "nothing was told to end it", "", "", false},
 		{"joined to nothing", "4", world{sandboxes: []*backend.Sandbox{box("b", "")}}, sbKey("b"), map[string]Mark{"over": CannotTell}, "Cannot tell", "label", "", false},
@@ -212,11 +212,11 @@ func TestReferences(t *testing.T) {
 	histogram := mismatch
 	histogram.refs = []Ref{{Session: backend.MustID("s1"), SchemaVersion: backend.Known(4), Source: "helix-eu", At: now}, {Session: backend.MustID("s3"), SchemaVersion: backend.Known(3), Source: "helix-eu", At: now}}
 	for _, c := range []story{
-		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "reads 4", "Don't reset", true},
-		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "reads 1", "", true},
+		{"rolled back", "6", mismatch, wsKey("s1", "box"), map[string]Mark{"schema": Confirmed, "rollback": Confirmed, "versions": CannotTell, "mixed": CannotTell, "stored": CannotTell}, "stored references of 2 sessions", "version 4", "Don't reset", true},
+		{"too new", "6", ahead, wsKey("s1", "box"), map[string]Mark{"rollback": RuledOut}, "", "version 1", "", true},
 		{"histogram", "6", histogram, wsKey("s1", "box"), map[string]Mark{"versions": Confirmed, "stored": Confirmed}, "", "", "", true},
 		{"deleted", "6", world{workspaces: []*backend.Workspace{failed("s1", "box", "sandbox not found")}}, wsKey("s1", "box"), map[string]Mark{"deleted": Confirmed, "schema": RuledOut}, "files are lost", "fresh session", "reset", true},
-		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "What was read shows no", "", "", false},
+		{"nothing wrong", "6", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sandboxes: []*backend.Sandbox{box("b", "s1")}}, wsKey("s1", "box"), map[string]Mark{"schema": RuledOut, "deleted": RuledOut, "rollback": CannotTell}, "No reference was found", "", "", false},
 		{"mixed releases", "6", world{sessions: []*backend.Session{session("s1", true, version("1.4")), session("s2", true, version("1.5"))}}, sessionKey("s1"), map[string]Mark{"mixed": Confirmed, "schema": CannotTell}, "", "", "", false},
 	} {
 		t.Run(c.name, c.run)
@@ -269,8 +269,8 @@ func TestStorm(t *testing.T) {
 		{"rollout", "7", world{workspaces: evicted("gone"), sandboxes: together}, source, map[string]Mark{"rollout": Confirmed, "parent-restarts": RuledOut, "sandbox-oom": RuledOut}, "A change came first", "Halt", "", true},
 		{"one start is no rollout", "7", world{workspaces: evicted("gone"), events: []backend.Event{event(backend.EventChange, "start", sbKey("z"), time.Minute, "container z started")}}, source, map[string]Mark{"rollout": CannotTell}, "", "", "", true},
 		{"quiet", "7", quiet, source, map[string]Mark{"storm": RuledOut, "rollout": RuledOut, "retries": RuledOut, "full": RuledOut, "permanent": RuledOut}, "No storm now", "", "restart the agents", false},
-		{"metrics are down", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 0), down: []string{"prom"}}, source, map[string]Mark{"storm": CannotTell}, "Cannot tell", "", "", false},
-		{"blind", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, without: []string{"app-log", "prom"}, board: blind}, source, map[string]Mark{"storm": CannotTell}, "Cannot tell", "Logger", "", false},
+		{"metrics are down", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, counts: lines("prom", backend.MetricEvictions, "", 0), down: []string{"prom"}}, source, map[string]Mark{"storm": CannotTell}, "not known", "", "", false},
+		{"blind", "7", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, without: []string{"app-log", "prom"}, board: blind}, source, map[string]Mark{"storm": CannotTell}, "not known", "Logger", "", false},
 	} {
 		t.Run(c.name, c.run)
 	}

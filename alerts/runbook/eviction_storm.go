@@ -252,7 +252,7 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 		s.concludeWithoutCause(d)
 	}
 	if d.is("retries") {
-		d.do("Lower transientRetryAttempts where failing fast is better: retries are a part of the load.")
+		d.do("Lower transientRetryAttempts where failing fast is better. Retries are a part of the load.")
 	}
 	switch {
 	case storm:
@@ -271,30 +271,30 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
-		d.conclude("The platform's limit refuses new containers; every retry asks again.")
+		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
 		d.do("Free unused instances. Limit opens to max_instances: workspaceMaxConcurrentOpens per session, maxGlobalConcurrentOpens per provider.")
 	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")
-		d.do("Make the provider throw it as permanent (no transient flag) and redeploy; fix what it names.")
+		d.do("Make the provider throw it as permanent and redeploy. That is: without the transient flag. Fix what it names.")
 		d.dont("Don't raise transientRetryAttempts.")
 	case d.mainly("parent-restarts"):
-		d.conclude("The process or container around the workspaces restarts repeatedly.")
+		d.conclude("The process around the workspaces restarts repeatedly.")
 		if d.is("storm") || d.is("evicted") {
-			d.conclude("The process or container around the workspaces restarts repeatedly; each start evicts them again.")
+			d.conclude("The process around the workspaces restarts repeatedly. Each start evicts them again.")
 		}
-		d.do("Stop the restarts first: look at exit codes and memory of the parent.")
+		d.do("Stop the restarts. Look at exit codes and memory of the parent process or container.")
 	case d.mainly("host-memory"), d.mainly("sandbox-oom"):
 		d.conclude("Memory runs out where the sandboxes live.")
-		d.do("Free memory on the host or bound what runs on it, before anything is reset.")
+		d.do("Free memory on the host before anything is reset. Or bound what runs on it.")
 	case d.mainly("full"):
 		d.conclude("The file system of scratch directories is full.")
 		d.do("Make room (runbook 5), then let the workspaces recover.")
 	case d.mainly("storage"):
-		d.conclude("Object storage does not answer; errors or the site's own check say so.")
-		d.do("Check the bucket and its binding; keep retries few until it answers.")
+		d.conclude("Object storage does not answer. Errors or the site's own check say so.")
+		d.do("Check the bucket and its binding. Keep retries few until it answers.")
 	case d.mainly("rollout"):
 		d.conclude("A change came first: many workspaces opened again at once.")
-		d.do("Halt the rollout; let what is open settle; go on in smaller steps with opens bounded.")
+		d.do("Halt the rollout. Let what is open settle. Go on in smaller steps with opens bounded.")
 	}
 }
 
@@ -303,17 +303,17 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
 		d.conclude("A storm is under way; its cause is not known yet.")
-		d.do("Limit opens per session and per provider: that helps with any cause.")
+		d.do("Limit opens per session and per provider. That helps with any cause.")
 	case s.verdict("eviction-storm").alert != nil:
 		d.conclude("An eviction storm is pending; its cause is unknown.")
-		d.do("Limit opens per session and per provider: that helps with any cause.")
+		d.do("Limit opens per session and per provider. That helps with any cause.")
 	case d.is("evicted"):
 		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))
-		d.do("Read lastError of one of them; look at the container or process around it.")
+		d.do("Read lastError of one of them. Then look at its container or process.")
 	case d.Mark("storm") == RuledOut:
 		d.deny("No storm now: evictions recover or are few.")
 	default:
-		d.deny("Cannot tell whether this is a storm: no source counts evictions here.")
-		d.do("Configure a Logger or WorkspaceMetrics in the framework, and a source that reads it.")
+		d.deny("No source counts evictions here. So it is not known if this is a storm.")
+		d.do("Configure a Logger or WorkspaceMetrics in the framework. Configure a source here that reads it.")
 	}
 }

@@ -168,17 +168,17 @@ func (s *subjectView) adviseFlags(d *Diagnosis, places []*fleet.SharedStorage, e
 		return all[i].id.Safe(), true
 	}
 	if id, ok := name(fleet.FlagUnset, fleet.FlagUnknown, fleet.FlagPartly); ok {
-		d.do("shareAcrossSessions is not set for %s: remove the id, or pair it with the flag where sharing is wanted.", id)
+		d.do("Remove the id, or set shareAcrossSessions. It is not set for %s; set it where sharing is wanted.", id)
 	} else if d.is("assertion") {
-		d.do("The id has no shareAcrossSessions: remove the id, or pair it with the flag where sharing is wanted.")
+		d.do("Remove the id, or set shareAcrossSessions. Set it where sharing is wanted.")
 	}
 	if id, ok := name(fleet.FlagSet); ok {
-		d.do("shareAcrossSessions is set for %s: review the threat model of all sessions that use it.", id)
+		d.do("Review the threat model of the sessions that share. The flag shareAcrossSessions is set for %s.", id)
 	}
 	if id, ok := name(fleet.FlagNone); ok {
-		d.do("Namespace %s is explicit: remove it unless all of its sessions may see the same files.", id)
+		d.do("Remove an explicit namespace. Keep %s only if all of its sessions may see the same files.", id)
 	}
 	if _, ok := name(fleet.FlagInherit); ok || d.is("inherit") {
-		d.do("Keep inheritWorkspaces for narrow admin tools only: a child sees all files of its parent.")
+		d.do("Keep inheritWorkspaces for narrow admin tools only. A child sees all files of its parent.")
 	}
 }

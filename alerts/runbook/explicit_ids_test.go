@@ -23,13 +23,13 @@ func TestPage8ListsExplicitIDsWithTheirFlag(t *testing.T) {
 		do    string
 		other string // advice that does not fit
 	}{
-		{"unset", given("team-box", backend.Known(false)), Confirmed, "sandbox team-box (shareAcrossSessions unset)", "not set for team-box: remove the id, or pair it", "threat model"},
-		{"undeclared", given("team-box", none), Confirmed, "sandbox team-box (shareAcrossSessions not declared)", "remove the id, or pair it", "threat model"},
-		{"set", given("team-box", backend.Known(true)), Confirmed, "sandbox team-box (shareAcrossSessions set)", "set for team-box: review the threat model", "remove the id"},
-		{"default", given("sbx-s1", none), RuledOut, "default of its session", "", "remove the id"},
-		{"namespace", func(w *backend.Workspace) { w.Namespace = backend.MustID("shared-files") }, Confirmed, "namespace shared-files (no flag exists)", "Namespace shared-files is explicit", "remove the id"},
-		{"inherited", func(w *backend.Workspace) { w.InheritWorkspaces = backend.Known(true) }, CannotTell, "not read", "narrow admin tools only", "remove the id"},
-		{"nothing read", nil, CannotTell, "not read", "", "remove the id"},
+		{"unset", given("team-box", backend.Known(false)), Confirmed, "sandbox team-box (shareAcrossSessions unset)", "Remove the id, or set shareAcrossSessions. It is not set for team-box", "threat model"},
+		{"undeclared", given("team-box", none), Confirmed, "sandbox team-box (shareAcrossSessions not declared)", "Remove the id, or set shareAcrossSessions.", "threat model"},
+		{"set", given("team-box", backend.Known(true)), Confirmed, "sandbox team-box (shareAcrossSessions set)", "Review the threat model of the sessions that share. The flag shareAcrossSessions is set for team-box", "Remove the id"},
+		{"default", given("sbx-s1", none), RuledOut, "default of its session", "", "Remove the id"},
+		{"namespace", func(w *backend.Workspace) { w.Namespace = backend.MustID("shared-files") }, Confirmed, "namespace shared-files (no flag exists)", "Keep shared-files only", "Remove the id"},
+		{"inherited", func(w *backend.Workspace) { w.InheritWorkspaces = backend.Known(true) }, CannotTell, "not read", "narrow admin tools only", "Remove the id"},
+		{"nothing read", nil, CannotTell, "not read", "", "Remove the id"},
 	} {
 		w := healthy("s1", "box")
 		if c.edit != nil {
@@ -50,7 +50,7 @@ func TestPage8RecognisesTheAssertionOfRound4(t *testing.T) {
 	text := "WorkspaceFailedError: cloudflare-sandbox: id 'box' requires shareAcrossSessions: true"
 	d := world{workspaces: []*backend.Workspace{failed("s1", "box", text)}}.diagnose("8", wsKey("s1", "box"))
 	want(t, d, map[string]Mark{"assertion": Confirmed})
-	if !anyHas(d.Do, "remove the id, or pair it with the flag") {
+	if !anyHas(d.Do, "Remove the id, or set shareAcrossSessions") {
 		t.Error(d.Do)
 	}
 	want(t, world{workspaces: []*backend.Workspace{healthy("s1", "box")}}.diagnose("8", wsKey("s1", "box")), map[string]Mark{"assertion": RuledOut})

@@ -22,10 +22,10 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 		s.between(),
 		s.slept(),
 	)}
-	d.dont("Don't destroy, reset or re-open anything before what is left has been copied.")
+	d.dont("Don't destroy, reset or re-open before you copied the rest.")
 	d.end(s.filesVanishedEndings())
 	if d.is("branch") && d.Ending == EndByDesign {
-		d.do("Tell the user: a branch starts with an empty workspace; the files are still in the session that it was branched from.")
+		d.do("Tell the user: a branch starts with an empty workspace. The files are still in the session that it was branched from.")
 	}
 	if earlier := s.earlierSession(); d.denies && !earlier.IsEmpty() {
 		d.Conclusion, d.denies = backend.Textf("Possibly closed between sessions: %s.", earlier), false

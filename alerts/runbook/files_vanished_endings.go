@@ -32,11 +32,11 @@ func (s *subjectView) filesVanishedEndings() []ending {
 			do: branch},
 		{any: []string{"durability"}, word: EndByDesign, conclude: "By design", quotes: true, do: s.durableChoice()},
 		{any: []string{"replaced"}, word: EndReplaced, conclude: "Replaced", quotes: true,
-			do: "Go back to one of the session's own checkpoints; find out why the old one went (runbook 7, or memory)."},
+			do: "Go back to one of the session's own checkpoints. Find out why the old one went (runbook 7, or memory)."},
 		{any: []string{"closed"}, word: EndClosed, conclude: "Closed", quotes: true,
 			do: s.outliveClose()},
-		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look; take a snapshot before idle times if the files matter."},
-		{word: EndCannotTell, denies: true, conclude: "Cannot tell what happened to the files: the evidence is not enough.", do: "Add what the open checks name, then ask again."},
+		{any: []string{"asleep"}, word: EndAsleep, conclude: "Asleep", quotes: true, do: "Wake it on purpose and look. Take a snapshot before idle times if the files matter."},
+		{word: EndCannotTell, denies: true, conclude: "It is not known what happened to the files.", do: "Add what the open checks name, then ask again."},
 	}
 }
 

@@ -90,13 +90,13 @@ func (s *subjectView) recommend(d *Diagnosis) {
 		for _, w := range s.workspaces {
 			running[w.Key.Parent] = true
 		}
-		d.do("The limit is %d instances: set maxGlobalConcurrentOpens to %d and workspaceMaxConcurrentOpens to %d (%d over %s).",
-			limit, limit, max(1, limit/max(1, len(running))), limit, plural(len(running), "session"))
+		d.do("Set maxGlobalConcurrentOpens to %d, the limit of instances. Set workspaceMaxConcurrentOpens to %d: %d over %s.",
+			limit, max(1, limit/max(1, len(running))), limit, plural(len(running), "session"))
 	} else if d.is("quota") {
-		d.do("Read max_instances of the platform: set maxGlobalConcurrentOpens to it, and workspaceMaxConcurrentOpens to it divided by the running sessions.")
+		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it, and workspaceMaxConcurrentOpens to it divided by the running sessions.")
 	}
 	s.recommendTimes(d)
-	d.do("Set both limits: the session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")
+	d.do("Set both limits. The session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")
 }
 
 // What the framework's documentation gives for knobs of retries, resets and closes.
@@ -117,17 +117,17 @@ func (s *subjectView) recommendTimes(d *Diagnosis) {
 	}
 	switch {
 	case d.is("permanent"):
-		d.do("Set transientRetryAttempts to 0 until the provider throws that error as permanent: no retry cures it.")
+		d.do("Set transientRetryAttempts to 0. No retry cures this error; the provider should throw it as permanent.")
 	case retries > defaultRetries && (d.is("retries") || d.is("quota") || d.is("storm")):
-		d.do("transientRetryAttempts is %d: set it to %d, its default, about 10s of waiting.", retries, defaultRetries)
+		d.do("Set transientRetryAttempts to %d, its default. It is %d; the default waits about 10s.", defaultRetries, retries)
 	case d.is("retries"):
-		d.do("Work transientRetryAttempts out from the errors: its default %d waits about 10s; what does not pass within that gains nothing by more.", defaultRetries)
+		d.do("Work transientRetryAttempts out from the errors. Its default %d waits about 10s; what does not pass within that gains nothing by more.", defaultRetries)
 	}
 	switch {
 	case reset > 0 && reset < advisedReset:
 		d.do("resetAfterMs is %d (%s): set it to %d (%s).", reset.Milliseconds(), spanText(reset), advisedReset.Milliseconds(), spanText(advisedReset))
 	case reset == 0 && d.is("storm"):
-		d.do("Set resetAfterMs to %d (%s), so that entries come back one by one when the cause is gone.", advisedReset.Milliseconds(), spanText(advisedReset))
+		d.do("Set resetAfterMs to %d (%s). Then entries come back one by one when the cause is gone.", advisedReset.Milliseconds(), spanText(advisedReset))
 	}
 	if t := s.tally(backend.MetricCloseTimeout, time.Hour); t.in.N > 0 {
 		if end == 0 {

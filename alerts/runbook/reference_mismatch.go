@@ -206,48 +206,48 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
 		d.conclude("This release cannot read the stored references of %s.", plural(d.SessionCount, "session"))
 		if v, ok := s.wanted(); ok {
-			d.do("Roll forward to a version that reads %d; a release reads one version below and one above its own.", v)
+			d.do("Roll forward to a release that reads schema version %d. A release reads one version below and one above its own.", v)
 		} else {
 			d.do("Roll forward to the release that wrote the references.")
 		}
-		d.do("Save the list of the %s below first; it changes with every step.", plural(d.SessionCount, "session id"))
-		d.do("Recreate what no release can read: those workspaces start without files.")
+		d.do("Save the list of the %s below first. It changes with every step.", plural(d.SessionCount, "session id"))
+		d.do("Recreate what no release can read. Those workspaces start without files.")
 		d.dont("Don't reset: a reset reads the same reference and fails again.")
-		d.dont("Don't delete stored references: they are the only way back to the files.")
+		d.dont("Don't delete stored references. They are the only way back to the files.")
 	case d.is("deleted"):
 		d.NoReset = backend.Text("the sandbox that the reference names does not exist any more")
-		d.conclude("The sandbox that the reference names is gone; the session's files are lost.")
+		d.conclude("The sandbox of the reference is gone. The session's files are lost.")
 		d.do("Start a fresh session; tell its owner what is lost.")
-		d.do("Find out who deleted it: the platform's tooling, a clean-up job, a person.")
+		d.do("Find out who deleted it. It may be the platform's tooling, a clean-up job, a person.")
 		d.dont("Don't retry or reset: the sandbox does not exist any more.")
 	case d.is("strict"):
 		d.NoReset = backend.Text("the same reference is refused again until the release can read it")
 		d.conclude("This release refuses fields in the stored references of %s.", plural(d.SessionCount, "session"))
-		d.do("Run the release that wrote it, or a provider that knows the fields.")
+		d.do("Run the release that wrote it. Or a provider that knows the fields.")
 		d.dont("Don't edit references by hand.")
 	case d.is("newer") && !d.is("disagree"):
 		d.NoReset = backend.Text("the container is not the one that the reference was written for")
 		d.conclude("%s.", sentence(d.fact("newer")))
-		d.do("Find out who made the new container, and when: a restart of its engine, a clean-up, a reset.")
-		d.do("Go back to a checkpoint of the same session; the new container starts without the old files.")
-		d.dont("Don't delete the stored reference: it says which sandbox had the files.")
+		d.do("Find out who made the new container, and when. It may be a restart of its engine, a clean-up, a reset.")
+		d.do("Go back to a checkpoint of the same session. The new container starts without the old files.")
+		d.dont("Don't delete the stored reference. It says which sandbox had the files.")
 	case d.is("disagree"):
 		d.NoReset = backend.Text("the sandbox that the reference names is not listed")
 		d.conclude("%s.", sentence(d.fact("disagree")))
-		d.do("Find out whether it was removed, replaced, or runs where no source looks.")
-		d.do("Copy what is left before the session is opened again; a fresh sandbox starts without files.")
-		d.dont("Don't delete the stored reference: it says which sandbox had the files.")
+		d.do("Find out if it was removed or replaced. Or it runs where no source looks.")
+		d.do("Copy what is left before the session is opened again. A fresh sandbox starts without files.")
+		d.dont("Don't delete the stored reference. It says which sandbox had the files.")
 	default:
-		d.deny("What was read shows no reference that disagrees with its container.")
+		d.deny("No reference was found that disagrees with its container.")
 		d.do("Read the stored references of the session (a refs source).")
-		d.dont("Don't roll back further to try: each step may refuse more references.")
+		d.dont("Don't roll back further to try. Each step may refuse more references.")
 	}
 	if d.is("unversioned") {
-		d.do("Upgrade to round 4 or later: older releases store no schemaVersion, so nothing tells in advance which release reads their references.")
+		d.do("Upgrade to round 4 or later. Older releases store no schemaVersion, so nothing tells in advance which release reads their references.")
 	}
 	if low, high, ok := s.readable(); ok {
-		d.do("Before the next rollback to this release run sandglass refs check --reads %d..%d: it reads these versions.", low, high)
+		d.do("Before a rollback run sandglass refs check --reads %d..%d. This release reads these versions.", low, high)
 	} else {
-		d.do("Before a rollback run sandglass refs check --reads LOW..HIGH. LOW and HIGH are the oldest and newest version that the older release reads.")
+		d.do("Before a rollback: sandglass refs check --reads LOW..HIGH. LOW and HIGH are the oldest and newest version that the older release reads.")
 	}
 }

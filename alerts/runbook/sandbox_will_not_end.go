@@ -48,7 +48,7 @@ func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 	}
 	x := s.firing("wont-terminate")
 	if x == nil {
-		d.deny("No sandbox is known to run on after its session; ask about one of them by its id.")
+		d.deny("No sandbox is known to run on after its session. Ask about one of them by its id.")
 		d.dont("Don't destroy by age: a long session is no leak.")
 		return
 	}
@@ -63,7 +63,7 @@ func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 		verb = "runs on after its session"
 	}
 	d.conclude("%s %s: %s.", plural(x.SubjectCount, "sandbox"), backend.Text(verb), x.Cause)
-	d.do("Ask about one of them by its id before anything is destroyed: why it stays may differ.")
+	d.do("Ask about each sandbox before you destroy it. Why it stays may differ.")
 	d.dont("Don't destroy by age; go by the session.")
 }
 
@@ -274,48 +274,48 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.dont("Don't destroy it: the session would lose its files and be evicted.")
 	case d.Mark("up") == RuledOut:
 		d.deny("It has ended or sleeps; nothing is left running.")
-		d.dont("Don't probe a sleeping one to see: that wakes it and starts the bill again.")
+		d.dont("Don't probe a sleeping sandbox. That wakes it and starts the bill again.")
 	case d.is("other-users"):
 		d.conclude("Another session uses it: it is shared, not leaked.")
 		d.dont("Don't destroy it for one session's sake.")
 	case d.is("kept"):
 		d.conclude("It is kept on purpose.")
-		d.do("Ask the session's owner if it is still needed; if not, end it by hand.")
+		d.do("Ask the session's owner if it is still needed. If not, end it by hand.")
 		d.dont("Don't call it a leak: nothing failed.")
 	case d.is("awaiting-sleep"):
-		d.conclude("It waits to fall asleep, which ends most of the cost by itself.")
+		d.conclude("It waits to fall asleep. That ends most of the cost by itself.")
 		d.do("Lower sleepAfter if that wait costs too much.")
 		d.dont("Don't touch it meanwhile: every request restarts the wait.")
 	case d.is("close-timeout"):
-		d.conclude("Its close ran over the deadline (%s unless set) and was given up: it is leaked.", spanText(defaultCloseTimeout))
-		d.do("Destroy it, then find out why destroy takes longer than closeTimeoutMs.")
-		d.dont("Don't only raise closeTimeoutMs: sessions then take as long to end.")
+		d.conclude("Its close timed out: it is leaked. The deadline is %s unless set.", spanText(defaultCloseTimeout))
+		d.do("Destroy it. Then find out why destroy takes longer than closeTimeoutMs.")
+		d.dont("Don't only raise closeTimeoutMs. Sessions then take as long to end.")
 	case d.is("destroy"):
 		d.conclude("Destroying it fails.")
-		d.do("Remove it with the platform's own tool and keep its error for the report.")
+		d.do("Remove it with the platform's own tool. Keep its error for the report.")
 		d.dont("Don't repeat destroy in a loop.")
 	case d.is("restarts"):
 		d.conclude("A restart policy brings it back.")
 		d.do("Take the restart policy away, then end it.")
 		d.dont("Don't kill it again: it comes back.")
 	case d.is("over") && d.is("destroy-on-close"):
-		d.conclude("Its session is over and closing should have ended it: it is leaked.")
+		d.conclude("Its session is over: it is leaked. Closing should have ended it.")
 		d.do("Destroy it after a look at what is in it.")
 		d.dont("Don't destroy by age alone; go by the session.")
 	case d.is("over") && d.is("up") && d.Mark("awaiting-sleep") == CannotTell:
-		d.conclude("Its session is over; whether it only waits to fall asleep cannot be told.")
-		d.do("Look again when its idle time must have passed; declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
+		d.conclude("Its session is over. Whether it only waits to fall asleep is not known.")
+		d.do("Look again when its idle time has passed. Declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
 		d.dont("Don't destroy it before that if its files are still needed.")
 	case d.is("over") && d.is("up"):
 		d.conclude("Its session is over and nothing was told to end it.")
-		d.do("Destroy it after a look at what is in it; set destroyOnClose for one-shot runs.")
+		d.do("Destroy it after a look at what is in it. Set destroyOnClose for one-shot runs.")
 		d.dont("Don't set destroyOnClose where the next run needs the files.")
 	default:
 		d.deny("Cannot tell whether it is leaked.")
-		d.do("Join sandboxes to sessions by a label, and read a session list.")
+		d.do("Join sandboxes to sessions by a label. Read a session list too.")
 		d.dont("Don't destroy a sandbox whose session is not known.")
 	}
 	if d.is("image-version") && (d.is("close-timeout") || d.is("destroy") || d.is("over")) {
-		d.do("Read the release notes of that image's SDK about destroy: %s.", sentence(d.fact("image-version")))
+		d.do("Read the SDK's release notes about destroy. See: %s.", sentence(d.fact("image-version")))
 	}
 }

@@ -272,17 +272,17 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.conclude("The root itself cannot be used; new agents fail to open.")
 		d.do("Make the root writable first.")
 	case d.is("close-failed") && errno == "" && d.is("before-3"):
-		d.conclude("Agents fail to remove their directories; the log does not say why.")
-		d.do("Look for processes of the agent that still write, and for files that their owner may not write.")
+		d.conclude("Agents fail to remove their directories. The log does not say why.")
+		d.do("Look for processes of the agent that still write. Also for files that their owner may not write.")
 	case d.is("close-failed") && errno == "" && d.Mark("before-3") != RuledOut:
-		d.conclude("Agents fail to remove their directories; the cause is not read.")
-		d.do("Read the newest line of the log that says tmpdir close failed: since round 3 it carries the cause.")
+		d.conclude("Agents fail to remove their directories. The cause is not read.")
+		d.do("Read the newest log line that says tmpdir close failed. Since round 3 it carries the cause.")
 	case d.is("close-failed"):
-		d.conclude("Agents fail to remove their directories; the log line says why.")
+		d.conclude("Agents fail to remove their directories. The log line says why.")
 		d.do(closeCure(errno))
 	case d.is("close-timeout"):
-		d.conclude("Closes take longer than their deadline and leave the directory behind.")
-		d.do("Find what hangs at close; end the agent's subprocesses with it.")
+		d.conclude("Closes time out and leave the directory behind.")
+		d.do("Find what hangs at close. End the agent's subprocesses with it.")
 	case d.is("crash"):
 		d.conclude("A process ended without closing and left them behind.")
 	case d.is("pile"):
@@ -293,27 +293,27 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.deny("Cannot tell whether anything is left behind.")
 	}
 	if d.is("pile") {
-		d.do("Remove only directories that are unchanged for a day and unused: sandglass clean --dry-run lists them.")
+		d.do("Remove only directories unchanged for a day and unused. The command sandglass clean --dry-run lists them.")
 	}
 	if d.is("before-3") {
-		d.do("Upgrade to round 3 or later: its lines of failed closes carry the cause.")
+		d.do("Upgrade to round 3 or later. Its lines of failed closes carry the cause.")
 	}
 	switch d.Mark("tmpfs") {
 	case Confirmed:
-		d.do("A reboot empties a tmpfs, live workspaces too: sessions that must outlive a reboot need a tmpdirRoot on a disk.")
+		d.do("A reboot empties a tmpfs, live workspaces too. Sessions that must outlive a reboot need a tmpdirRoot on a disk.")
 	case RuledOut:
-		d.do("Leftovers on a disk survive a reboot: remove them, or put tmpdirRoot on a tmpfs where no session must outlive a reboot.")
+		d.do("Remove leftovers on a disk: they survive a reboot. Or put tmpdirRoot on a tmpfs where no session must outlive a reboot.")
 	case CannotTell:
 	}
 	if d.is("held") && stray {
-		d.do("End the process that the check held names if its session has ended: its space returns when its last file is closed.")
+		d.do("End the process that the check held names. Only if its session has ended; the space returns when its last file is closed.")
 	}
 	if d.is("full") {
 		d.do("Make room now: agents fail to open on a full file system.")
 	}
-	d.dont("Don't run find with -mtime +1: it checks only the top directory and deletes workspaces in use.")
-	d.dont("Don't blame open files: a local file system removes the directory in spite of them.")
+	d.dont("Don't run find with -mtime +1. It checks only the top directory and deletes workspaces in use.")
+	d.dont("Don't blame open files. A local file system removes the directory in spite of them.")
 	if d.is("tmpfs") {
-		d.dont("Don't let them grow on a tmpfs: the host runs out of memory before the disk does.")
+		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}
 }
