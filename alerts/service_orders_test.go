@@ -139,7 +139,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		"at least a second":            func() error { _, err := svc.Acknowledge(a.ID, mara, why, time.Millisecond); return err },
 		"needs a reason":               func() error { _, _, err := svc.Silence(ms, mara, backend.Safe{}, 0); return err },
 		"silence of everything":        func() error { _, _, err := svc.Silence(nil, mara, why, 0); return err },
-		"the owner is missing":              func() error { _, err := svc.Acknowledge(a.ID, backend.Safe{}, why, 0); return err },
+		"the owner is missing":         func() error { _, err := svc.Acknowledge(a.ID, backend.Safe{}, why, 0); return err },
 		"no alert has the id":          func() error { _, err := svc.Acknowledge("nope", mara, why, 0); return err },
 		"is not acknowledged":          func() error { _, err := svc.Unacknowledge(a.ID, mara); return err },
 		"the note is empty":            func() error { return svc.Note(mara, backend.Safe{}) },

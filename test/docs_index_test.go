@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// mostWords bounds all pages below docs/ together; 24,000 is the aim. A backend or screen that comes later may add 900.
+const mostWords = 25500
+
 // Whoever begins with the README finds every page, and no link of a page leads nowhere.
 func TestEveryPageIsLinked(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
@@ -32,6 +35,15 @@ func TestEveryPageIsLinked(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	total := 0
+	for _, p := range pages {
+		if text, err := os.ReadFile(p); err == nil && strings.HasPrefix(filepath.ToSlash(p), "docs/") {
+			total += len(strings.Fields(string(text)))
+		}
+	}
+	if total > mostWords {
+		t.Errorf("docs/ has %d words, at most %d are allowed: shorten a page", total, mostWords)
 	}
 	if len(pages) < 20 {
 		t.Fatalf("found only %d pages", len(pages))

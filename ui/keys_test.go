@@ -53,7 +53,7 @@ func TestScreenNumbers(t *testing.T) {
 func keysMarkdown(bindings []keys.Binding) string {
 	contexts := []keys.Context{keys.Everywhere, keys.List, keys.Details, keys.VerbMenu, keys.Plan, keys.RunProgress, keys.SilenceTable, keys.Form, keys.FilterLine, keys.CommandMenu}
 	line := func(b keys.Binding) string {
-		return fmt.Sprintf("- `%s` %s\n", strings.Join(b.Keys(), "`, `"), b.Help().Desc)
+		return fmt.Sprintf("- `%s` %s\n", strings.Join(b.Keys(), "`, `"), strings.TrimSuffix(b.Help().Desc, "; the plan is shown first"))
 	}
 	places := map[string][]string{}
 	for _, c := range contexts {
@@ -64,7 +64,7 @@ func keysMarkdown(bindings []keys.Binding) string {
 		}
 	}
 	var s strings.Builder
-	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A test writes this page from the table in `views/keys`.\n")
+	s.WriteString("# Keys\n\nAfter this page you know every key. `?` shows those of the place where you are. A verb shows its plan first. A test writes this page from the table in `views/keys`.\n")
 	shared := map[string][]string{} // by the places
 	for _, c := range contexts {
 		fmt.Fprintf(&s, "\n## %s\n\n", c.Name())

@@ -34,16 +34,22 @@ func document() string {
 		}
 		all = append(all, r)
 	}
-	funcs := template.FuncMap{"needs": needsText}
-	figures, _, _ := strings.Cut(read("testdata/figures.md"), "\n| Rule |")
+	funcs := template.FuncMap{"needs": needsText, "short": saidOnce.Replace}
 	var b strings.Builder
 	err := template.Must(template.New("alerts.md").Funcs(funcs).Parse(read("testdata/alerts.md.tmpl"))).
-		Execute(&b, map[string]any{"Rules": all, "Common": shared, "Figures": strings.TrimSpace(figures)})
+		Execute(&b, map[string]any{"Rules": all, "Common": shared})
 	if err != nil {
 		panic("template of docs/alerts.md: " + err.Error()) // a test executes it
 	}
 	return b.String()
 }
+
+// saidOnce leaves out what the page says once for all rules.
+var saidOnce = strings.NewReplacer(
+	" A session that does not run is judged only if its newest attempt is dated and at most an hour old.", "",
+	"state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries", "Workspace registries",
+	"state, lastError, lastAttemptAt and lastSuccessAt of the registries", "Workspace registries",
+	"Held while the source is down. ", "")
 
 // isShared reports whether a key is one that every rule has.
 func isShared(shared []Option, key string) bool {

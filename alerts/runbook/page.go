@@ -161,7 +161,7 @@ func parse(name, text string) (*Page, error) {
 			p.Sections = append(p.Sections, Section{Title: backend.Clean(t, 80)})
 			begin = i + 1
 		} else if n := len(p.Sections); n == 0 && strings.TrimSpace(lines[i]) != "" {
-			return nil, fmt.Errorf("%s: %q stands before the first section", name, lines[i])
+			return nil, fmt.Errorf("%s: %q comes before the first section", name, lines[i])
 		} else if n > 0 && (i+1 == len(lines) || strings.HasPrefix(lines[i+1], "## ")) {
 			p.Sections[n-1].Body = strings.TrimSpace(strings.Join(lines[begin:i+1], "\n"))
 		}

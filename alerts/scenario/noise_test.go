@@ -234,7 +234,7 @@ func TestNoiseOfEachSize(t *testing.T) {
 	}
 }
 
-// written holds the figures; docs/alerts.md shows their first table.
+// written holds the figures of the noisy day.
 func written(t *testing.T, want string) { writtenTo(t, "figures.md", "TestNoisyDay", want) }
 
 func writtenTo(t *testing.T, name, test, want string) {
@@ -249,7 +249,7 @@ func writtenTo(t *testing.T, name, test, want string) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("the figures in %s are stale; run: go test ./alerts/scenario -run %s -update, then go test ./alerts/rules -run TestDocument -update\n%s", path, test, want)
+		t.Errorf("the figures in %s are stale; run: go test ./alerts/scenario -run %s -update\n%s", path, test, want)
 	}
 }
 
