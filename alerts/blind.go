@@ -13,7 +13,7 @@ import (
 // left out.
 func (ev *evaluation) blind() []Blindness {
 	var out []Blindness
-	without := ev.withoutFramework()
+	without := len(ev.st.Sources) > 0 && !ev.st.WatchesFramework() // what needs one is not missing
 	for _, r := range ev.e.rules {
 		m := r.Meta()
 		if len(m.Needs) == 0 || without && slices.ContainsFunc(m.Needs, isOfFramework) {
@@ -51,29 +51,9 @@ func (ev *evaluation) blind() []Blindness {
 	return out
 }
 
-// withoutFramework reports whether every source reads this machine, and none an agent framework: what needs one is not
-// missing here. A source that has never answered may be any.
-func (ev *evaluation) withoutFramework() bool {
-	for _, h := range ev.st.Sources {
-		lacks := slices.ContainsFunc(h.Missing, func(x backend.MissingInput) bool { return isOfFramework([]backend.Input{x.Input}) })
-		if lacks || h.Status != fleet.StatusAbsent && h.LastOK.IsZero() || slices.ContainsFunc(h.Inputs, func(in backend.Input) bool { return isOfFramework([]backend.Input{in}) }) {
-			return false
-		}
-	}
-	return len(ev.st.Sources) > 0
-}
-
-// isOfFramework reports whether a need is met only by what an agent framework reports: its registries, metrics, logs and
-// references.
+// isOfFramework reports whether a need is met only by what an agent framework reports.
 func isOfFramework(group []backend.Input) bool {
-	for _, in := range group {
-		switch in {
-		case backend.InputContainers, backend.InputTmpdirs, backend.InputHost:
-			return false
-		case backend.InputRegistry, backend.InputSessions, backend.InputEvictions, backend.InputEvictionLogs, backend.InputRejections, backend.InputRefs:
-		}
-	}
-	return true
+	return !slices.ContainsFunc(group, func(in backend.Input) bool { return !in.OfFramework() })
 }
 
 // firesOn reports whether a rule fires about a source itself: it sees something there, whatever it lacks.

@@ -154,6 +154,16 @@ const (
 	InputRefs         Input = "persisted refs"
 )
 
+// OfFramework reports whether only an agent framework reports the input: its registries, metrics, logs and references.
+func (in Input) OfFramework() bool {
+	switch in {
+	case InputContainers, InputTmpdirs, InputHost:
+		return false
+	case InputRegistry, InputSessions, InputEvictions, InputEvictionLogs, InputRejections, InputRefs:
+	}
+	return true
+}
+
 // MissingInput is an input that a source could deliver but does not.
 type MissingInput struct {
 	Input Input `json:"input"`

@@ -64,7 +64,7 @@ func (m *Model) surroundings(w, h int) (top, foot []string) {
 	need := 1 + m.screen().Need(w, &m.frame)
 	top = []string{header(w, &m.viewer, &m.frame)}
 	if h >= tabsAlways || h > need+1 {
-		top = append(top, tabs(w, m.frame.Theme, m.screens, m.current))
+		top = append(top, tabs(w, &m.frame, m.screens, m.screen()))
 	}
 	if h >= ruleFrom {
 		top = append(top, kit.Rule(m.frame.Theme, w))

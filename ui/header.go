@@ -213,17 +213,23 @@ func spansWidth(spans []kit.Span) int {
 	return n
 }
 
-// tabs draws the screens' names.
-func tabs(w int, t *theme.Theme, screens []views.Screen, current int) string {
-	l := kit.NewLine(t, w)
+// tabs draws the names of the screens that can have something to show, and of the one that is shown.
+func tabs(w int, f *views.Frame, all []views.Screen, current views.Screen) string {
+	var screens []views.Screen
+	for _, s := range all {
+		if s == current || f.Summary == nil || s.Offered(f) {
+			screens = append(screens, s)
+		}
+	}
+	l := kit.NewLine(f.Theme, w)
 	gap := 1
 	if w >= 80 {
 		gap = 2
 	}
 	most := tabWidth(w, gap, screens, current)
-	for i, s := range screens {
+	for _, s := range screens {
 		tone, name := theme.Dim, kit.Cut(s.Name(), most)
-		if i == current {
+		if s == current {
 			tone, name = theme.Accent, s.Name()
 		}
 		l.Gap(1).Put(tone, fmt.Sprint(s.Number(), " ")).Put(tone, name).Gap(gap - 1)
@@ -232,13 +238,13 @@ func tabs(w int, t *theme.Theme, screens []views.Screen, current int) string {
 }
 
 // tabWidth is how many cells the name of a screen gets so that all of them fit; that of the one that is shown is whole.
-func tabWidth(w, gap int, screens []views.Screen, current int) int {
+func tabWidth(w, gap int, screens []views.Screen, current views.Screen) int {
 	const whole, least = 20, 3
 	for most := whole; most > least; most-- {
 		used := 0
-		for i, s := range screens {
+		for _, s := range screens {
 			n := kit.Width(s.Name())
-			if i != current {
+			if s != current {
 				n = min(n, most)
 			}
 			used += gap + 2 + n

@@ -16,6 +16,7 @@ import (
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/subjects"
+	"sandglass/views/theme"
 )
 
 // A screen that is in the table has its tab, its number key, its command and its line in help and docs/keys.md.
@@ -74,5 +75,21 @@ func TestANewScreenChangesFewGoldens(t *testing.T) {
 	})
 	if err != nil || n < 5 || n > 14 { // and docs/keys.md
 		t.Errorf("%d goldens show the tabs, the help or the palette (%v)", n, err)
+	}
+}
+
+// TestATabThatCannotShowAnythingIsNotOffered: on a laptop without an agent framework there are no workspaces to look for.
+func TestATabThatCannotShowAnythingIsNotOffered(t *testing.T) {
+	f := &views.Frame{Theme: theme.New(theme.NoColours, theme.Unicode), Summary: &views.Summary{Sandboxes: 3}}
+	all := screens()
+	if line := tabs(80, f, all, all[0]); strings.Contains(line, "Workspaces") || strings.Contains(line, "Tmpdirs") || !strings.Contains(line, "Sandboxes") {
+		t.Errorf("tabs %q", line)
+	}
+	if line := tabs(80, f, all, all[1]); !strings.Contains(line, "Workspaces") {
+		t.Errorf("the screen that is shown has its tab: %q", line)
+	}
+	f.Summary.Framework = true
+	if line := tabs(80, f, all, all[0]); !strings.Contains(line, "Workspaces") || !strings.Contains(line, "Tmpdirs") {
+		t.Errorf("tabs %q", line)
 	}
 }

@@ -79,6 +79,8 @@ type Screen interface {
 	Update(in keys.Intent, f *Frame) Outcome
 	// Render draws exactly w×h cells.
 	Render(w, h int, f *Frame) kit.Block
+	// Offered reports whether the screen can have something to show; one that cannot has no tab.
+	Offered(f *Frame) bool
 	// Need is how many lines the screen could use; the program gives up its own lines first.
 	Need(w int, f *Frame) int
 	// Status is the right end of the footer: place and order. FilterText is the filter in force.

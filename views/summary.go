@@ -13,6 +13,7 @@ type Summary struct {
 	Workspaces, Failing int
 	WorkspacesUnknown   int
 	Sandboxes, Broken   int  // without machines that are merely listed
+	Framework           bool // some source reads an agent framework
 	Containers          bool // some of them are no sandboxes
 	Tmpdirs             int
 	Critical, Warning   int // firing and held, neither silenced nor behind another line
@@ -30,7 +31,7 @@ func (s *Summary) Machines() (one, many string) {
 
 // Summarise counts a State and a Board.
 func Summarise(c *Snapshot) *Summary {
-	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len()}
+	s := &Summary{Workspaces: c.State.Workspaces.Len(), Tmpdirs: c.State.Tmpdirs.Len(), Framework: c.State.WatchesFramework()}
 	for _, h := range c.State.Sources {
 		switch h.Status {
 		case fleet.StatusAbsent:

@@ -275,3 +275,12 @@ func (s *State) ChangesSince(n uint64) (deltas []Delta, complete bool) {
 	}
 	return s.history.since(n, s.Number)
 }
+
+// WatchesFramework reports whether some source reads an agent framework, and not this machine alone. A source that has
+// never answered may read any.
+func (s *State) WatchesFramework() bool {
+	return slices.ContainsFunc(s.Sources, func(h *SourceHealth) bool {
+		return h.Status != StatusAbsent && h.LastOK.IsZero() || slices.ContainsFunc(h.Inputs, backend.Input.OfFramework) ||
+			slices.ContainsFunc(h.Missing, func(x backend.MissingInput) bool { return x.Input.OfFramework() })
+	})
+}

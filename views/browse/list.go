@@ -51,6 +51,8 @@ type Config[R any] struct {
 	Beneath func(f *views.Frame, row R, w, h int) []string
 	// Nothing says what it means that there are no rows; it is not asked while sources are still starting.
 	Nothing func(f *views.Frame) *kit.Doc
+	// Offered says where the screen can have rows; nil: everywhere.
+	Offered func(f *views.Frame) bool
 	// History: the rows are the frame's Events. The program reads them only while such a screen is open.
 	History bool
 }
@@ -93,6 +95,9 @@ func (l *List[R]) Number() int { return l.cfg.Number }
 
 // Name is the screen's name in the tab row.
 func (l *List[R]) Name() string { return l.cfg.Name }
+
+// Offered reports whether the screen can have rows.
+func (l *List[R]) Offered(f *views.Frame) bool { return l.cfg.Offered == nil || l.cfg.Offered(f) }
 
 // History reports whether the rows are the frame's Events.
 func (l *List[R]) History() bool { return l.cfg.History }
