@@ -102,7 +102,7 @@ func spreadOf(counts map[string]int) spread {
 	if len(counts) < 2 || len(counts) > maxSpread {
 		return s
 	}
-	texts := make(map[string]valued, len(counts))
+	texts := make(map[string]*valued, len(counts))
 	values, present, telling := map[place]map[string]int{}, map[place]int{}, map[place]cause.Telling{}
 	for v, n := range counts {
 		s.total += n
@@ -153,7 +153,7 @@ func spreadOf(counts map[string]int) spread {
 
 // leaveSingles leaves out the values of a place that one subject each has, and returns how many: several of them are the subjects' own. Beside a
 // form of which an identifier is left out they are of that form. others says that some texts have no value there.
-func leaveSingles(texts map[string]valued, p place, different map[string]int, others bool) (int, bool) {
+func leaveSingles(texts map[string]*valued, p place, different map[string]int, others bool) (int, bool) {
 	singles, form := 0, ""
 	for x, k := range different {
 		switch starred := strings.Contains(x, "*"); {

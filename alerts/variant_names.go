@@ -16,18 +16,29 @@ type valued struct {
 }
 
 // readValues reads the values of one text.
-func readValues(values string) valued {
-	out := valued{at: map[place]string{}}
-	nth := map[string]int{}
-	for _, v := range cause.Values(values) {
+func readValues(values string) *valued {
+	out := &valued{}
+	all := cause.Values(values)
+	out.names = all[:0]
+	for _, v := range all {
 		if v.Bare {
 			out.names = append(out.names, v)
 			continue
 		}
-		out.at[place{v.Label, nth[v.Label]}] = v.Text
-		nth[v.Label]++
+		p := place{v.Label, 0}
+		for out.at[p] != "" {
+			p.nth++
+		}
+		out.set(p, v.Text)
 	}
 	return out
+}
+
+func (v *valued) set(p place, value string) {
+	if v.at == nil {
+		v.at = make(map[place]string, 2)
+	}
+	v.at[p] = value
 }
 
 // nameMark begins the label of a column of names.
@@ -60,26 +71,26 @@ func (v *valued) holds(combination string) bool {
 // equal number stand in columns, and of a different number those that many texts have are taken together.
 type naming struct {
 	counts map[string]int // subjects by their values
-	texts  map[string]valued
-	order  []string // of the texts
+	texts  map[string]*valued
+	list   []*valued
+	by     []int // subjects, of each in the list
 	total  int
 	have   map[string]int // subjects by name
 }
 
 func (n *naming) columns() []place {
-	n.have = map[string]int{}
-	n.order = make([]string, 0, len(n.counts))
+	n.have = make(map[string]int, len(n.texts))
 	for v, k := range n.counts {
-		n.order = append(n.order, v)
-		for _, x := range n.texts[v].names {
-			n.have[x.Text] += k
+		x := n.texts[v]
+		n.list, n.by = append(n.list, x), append(n.by, k)
+		for _, name := range x.names {
+			n.have[name.Text] += k
 		}
 	}
-	slices.Sort(n.order)
 	shared := n.shared()
-	slots := make([][][]cause.Value, len(n.order)) // by text
-	for i, v := range n.order {
-		slots[i] = divide(n.texts[v].names, shared)
+	slots := make([][][]cause.Value, len(n.list)) // by text
+	for i, v := range n.list {
+		slots[i] = divide(v.names, shared)
 	}
 	var out []place
 	for s := range len(shared) + 1 {
@@ -103,16 +114,16 @@ func (n *naming) columns() []place {
 
 // shared are the names that all texts have, in their order; none where that differs.
 func (n *naming) shared() []string {
-	var out []string
-	for i, v := range n.order {
-		var has []string
-		for _, x := range n.texts[v].names {
+	var out, has []string
+	for i, v := range n.list {
+		has = has[:0]
+		for _, x := range v.names {
 			if n.have[x.Text] == n.total {
 				has = append(has, x.Text)
 			}
 		}
 		if i == 0 {
-			out = has
+			out = slices.Clone(has)
 		}
 		if !slices.Equal(has, out) {
 			return nil
@@ -139,9 +150,9 @@ func divide(names []cause.Value, shared []string) [][]cause.Value {
 func (n *naming) column(out []place, name func(i int) cause.Value) []place {
 	labels, values := map[string]int{}, map[string]bool{}
 	how := cause.TellsAll
-	for i, v := range n.order {
+	for i := range n.list {
 		x := name(i)
-		labels[x.Label] += n.counts[v]
+		labels[x.Label] += n.by[i]
 		values[x.Text] = true
 		how = min(how, x.Tells())
 	}
@@ -149,8 +160,8 @@ func (n *naming) column(out []place, name func(i int) cause.Value) []place {
 		return out
 	}
 	p := n.place(labels, len(out))
-	for i, v := range n.order {
-		n.texts[v].at[p] = name(i).Text
+	for i, v := range n.list {
+		v.set(p, name(i).Text)
 	}
 	return append(out, p)
 }
@@ -158,18 +169,18 @@ func (n *naming) column(out []place, name func(i int) cause.Value) []place {
 // together adds a column of the names that many texts have, as far as they stand there.
 func (n *naming) together(out []place, names func(i int) []cause.Value) []place {
 	labels, values := map[string]int{}, map[string]int{}
-	texts := make([]string, len(n.order))
+	texts := make([]string, len(n.list))
 	var words []string
-	for i, v := range n.order {
+	for i := range n.list {
 		words = words[:0]
 		for _, x := range names(i) {
 			if k := n.have[x.Text]; k > 2 && k < n.total && k*maxVariants >= n.total {
 				words = append(words, x.Text)
-				labels[x.Label] += n.counts[v]
+				labels[x.Label] += n.by[i]
 			}
 		}
 		texts[i] = strings.Join(words, " ")
-		values[texts[i]] += n.counts[v]
+		values[texts[i]] += n.by[i]
 	}
 	most := 0
 	for _, k := range values {
@@ -179,8 +190,8 @@ func (n *naming) together(out []place, names func(i int) []cause.Value) []place 
 		return out
 	}
 	p := n.place(labels, len(out))
-	for i, v := range n.order {
-		n.texts[v].at[p] = texts[i]
+	for i, v := range n.list {
+		v.set(p, texts[i])
 	}
 	return append(out, p)
 }

@@ -341,6 +341,36 @@ func TestVariantsThatBeganApartAreLinesOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Words of another language that tell variants apart do so on lines of their own too, whatever names stand beside them.
+func TestVerbsThatBeganApartAreLinesOfTheirOwn(t *testing.T) {
+	r := noise{rand.New(rand.NewPCG(3, 3))}
+	s := begin(t, failedRule)
+	fails := func(id, verb string, at time.Duration) {
+		s.reads(id+"/box", reading{state: "failed", err: "Zugriff auf Speicher " + r.letters(6) + " " + verb, attempt: at, success: at + time.Minute})
+	}
+	for i := range 6 {
+		fails(fmt.Sprintf("a%d", i), "verweigert", 60*time.Minute)
+		fails(fmt.Sprintf("b%d", i), "abgelaufen", 30*time.Minute)
+	}
+	counts := func() (out []int) {
+		for _, a := range s.alerts(failedRule) {
+			out = append(out, a.SubjectCount)
+		}
+		slices.Sort(out)
+		return out
+	}
+	s.look()
+	if got := counts(); !slices.Equal(got, []int{6, 6}) {
+		t.Fatalf("lines of %v\n%s", got, causesOf(s, failedRule))
+	}
+	s.restart()
+	fails("new", "abgelaufen", 20*time.Minute)
+	s.after(time.Second)
+	if got := counts(); !slices.Equal(got, []int{6, 7}) {
+		t.Errorf("lines of %v\n%s", got, causesOf(s, failedRule))
+	}
+}
+
 // What is acknowledged stays acknowledged while texts with other noise arrive, and after a restart.
 func TestNewNoiseMovesNoAlert(t *testing.T) {
 	r := noise{rand.New(rand.NewPCG(5, 5))}
