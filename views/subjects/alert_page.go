@@ -36,7 +36,11 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.orders(a)
 	d, asked := w.diagnosed(a)
 	w.section(headDo)
-	if d != nil {
+	switch {
+	case a.State == alerts.StatePending && a.Severity == alerts.SeverityInfo:
+		w.Field("first", kit.Span{Tone: theme.Strong, Text: "Wait: nothing needs you now. It may end by itself."})
+		w.KeepSentences(keepDo)
+	case d != nil:
 		w.advice(d)
 	}
 	w.next(a, d, asked, how)

@@ -39,6 +39,7 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 		kind   backend.Kind
 	}
 	count, seen, n := map[group]int{}, map[actions.Verb]bool{}, 0
+	denied, whys := map[string][]string{}, []string(nil) // verbs that share a reason are one line
 	for _, k := range subjects {
 		count[group{k.Source, k.Kind}]++
 	}
@@ -54,9 +55,19 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 				continue
 			}
 			seen[x.Spec.Verb] = true
+			if why := x.Denied.String(); why != "" {
+				if len(denied[why]) == 0 {
+					whys = append(whys, why)
+				}
+				denied[why] = append(denied[why], string(x.Spec.Verb))
+				continue
+			}
 			n++
 			w.offer(label(n, "act"), &x, many, notNow(x.Spec.Verb, d))
 		}
+	}
+	for i, why := range whys {
+		w.Field(label(i+1, "not available"), dim(strings.Join(denied[why], ", ")+": "+why))
 	}
 }
 
@@ -79,8 +90,6 @@ func (w *writer) offer(label string, x *actions.Ability, many int, refused backe
 		text = counted(many, x.Spec.Of) + ": " + text
 	}
 	switch {
-	case !x.Denied.IsEmpty():
-		w.Field(label, dim(key+" "+string(x.Spec.Verb)+"  not available: "+x.Denied.String()))
 	case !refused.IsEmpty():
 		w.Field(label, dim(key+" "+string(x.Spec.Verb)+"  "), kit.Span{Tone: theme.Warn, Text: "not now: " + refused.String()})
 	default:
