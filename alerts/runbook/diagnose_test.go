@@ -165,19 +165,21 @@ func TestSandboxWillNotEnd(t *testing.T) {
 	shared.workspaces = append(shared.workspaces, healthy("s2", "box", func(w *backend.Workspace) { w.ProviderID = backend.MustID("sbx") }))
 	for _, c := range []story{
 		{"in use", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1")}, sessions: []*backend.Session{session("s1", true)}}, sbKey("b"), map[string]Mark{"over": RuledOut, "up": Confirmed}, "in use", "", "lose its files", false},
-		{"close timed out", "4", timeout, sbKey("b"), map[string]Mark{"over": Confirmed, "close-timeout": Confirmed, "restarts": RuledOut}, "deadline is 30s", "Destroy it", "closeTimeoutMs", false},
+		{"close timed out", "4", timeout, sbKey("b"), map[string]Mark{"over": Confirmed, "close-timeout": Confirmed, "restarts": RuledOut}, "deadline is 30s", "who else uses it", "closeTimeoutMs", false},
 		{"no log is read", "4", noLogs, sbKey("b"), map[string]Mark{"close-timeout": CannotTell}, "", "", "", false},
-		{"should have ended", "4", gone(func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) }), sbKey("b"), map[string]Mark{"destroy-on-close": Confirmed, "close-timeout": RuledOut}, "leaked", "Destroy", "age", false},
+		{"should have ended", "4", gone(func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(true) }), sbKey("b"), map[string]Mark{"destroy-on-close": Confirmed, "close-timeout": RuledOut}, "leaked", "destroy it", "age", false},
 		{"awaits sleep", "4", gone(func(w *backend.Workspace) { w.SleepAfter = backend.Known(10 * time.Minute) }), sbKey("b"), map[string]Mark{"awaiting-sleep": Confirmed, "destroy-on-close": CannotTell}, "fall asleep", "sleepAfter", "", false},
 		{"kept", "4", gone(func(w *backend.Workspace) { w.ShareAcrossSessions = backend.Known(true) }), sbKey("b"), map[string]Mark{"kept": Confirmed}, "on purpose", "owner", "", false},
 		{"other user", "4", shared, sbKey("b"), map[string]Mark{"other-users": Confirmed}, "shared", "", "one session", true},
-		{"asleep", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, sbKey("b"), map[string]Mark{"up": RuledOut, "over": Confirmed}, "sleeps", "", "wakes it", false},
+		{"asleep", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, sbKey("b"), map[string]Mark{"up": RuledOut, "over": CannotTell}, "sleeps", "", "wakes it", false},
 		{"cannot be removed", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxRemoving })}}, sbKey("b"), map[string]Mark{"destroy": Confirmed}, "Destroying it fails", "", "", false},
 		{"may wait to sleep", "4", gone(provider("cloudflare-sandbox")), sbKey("b"), map[string]Mark{"over": Confirmed, "up": Confirmed, "awaiting-sleep": CannotTell}, "is not known", "idle time", "before that", false},
-		{"an engine's container", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}}, sbKey("b"), map[string]Mark{"over": Confirmed, "awaiting-sleep": RuledOut}, "nothing was told to end it", "Destroy it", "", false},
-		{"idle for long", "4", gone(provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(5 * time.Hour) }), sbKey("b"), map[string]Mark{"awaiting-sleep": RuledOut}, "nothing was told to end it", "", "", false},
+		{"an engine's container", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}, sessions: []*backend.Session{session("s1", false)}}, sbKey("b"), map[string]Mark{"over": Confirmed, "awaiting-sleep": RuledOut, "destroy-on-close": CannotTell}, "is not declared", "owner", "may be needed", false},
+		{"no list names its session", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Provider = backend.Text("docker") })}}, sbKey("b"), map[string]Mark{"over": CannotTell, "up": Confirmed}, "No list ever named session s1", "Find the owner", "Don't destroy it", false},
+		{"meant to stay", "4", gone(provider("docker"), func(w *backend.Workspace) { w.DestroyOnClose = backend.Known(false) }, func(w *backend.Workspace) { w.LastAttemptAt = at(5 * time.Hour) }), sbKey("b"), map[string]Mark{"over": Confirmed}, "", "", "", false},
+		{"idle for long", "4", gone(provider("cloudflare-sandbox"), func(w *backend.Workspace) { w.LastAttemptAt = at(5 * time.Hour) }), sbKey("b"), map[string]Mark{"awaiting-sleep": RuledOut}, "is not declared", "owner", "", false},
 		{"joined to nothing", "4", world{sandboxes: []*backend.Sandbox{box("b", "")}}, sbKey("b"), map[string]Mark{"over": CannotTell}, "Cannot tell", "label", "", false},
-		{"restart policy", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.RestartCount = backend.Known(4) })}}, sbKey("b"), map[string]Mark{"restarts": Confirmed}, "restart policy", "", "", false},
+		{"restart policy", "4", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.RestartCount = backend.Known(4) })}, sessions: []*backend.Session{session("s1", false)}}, sbKey("b"), map[string]Mark{"restarts": Confirmed}, "restart policy", "", "", false},
 	} {
 		t.Run(c.name, c.run)
 	}
@@ -322,5 +324,37 @@ func TestFlood(t *testing.T) {
 		{"no log", "9", world{without: []string{"app-log"}}, sessionKey("s1"), map[string]Mark{"flood": CannotTell, "before-5": CannotTell, "one-session": CannotTell}, "no source reads rejection lines", "Logger", "", true},
 	} {
 		t.Run(c.name, c.run)
+	}
+}
+
+// TestNoStepDestroysOnUnknownFacts: the first step is to find the owner or to wait; a destroy that is not known to be safe is refused.
+func TestNoStepDestroysOnUnknownFacts(t *testing.T) {
+	docker := func(b *backend.Sandbox) { b.Provider = backend.Text("docker") }
+	for name, c := range map[string]struct {
+		cause backend.Literal
+		state alerts.AlertState
+		over  []*backend.Session
+	}{
+		"no list":  {"no list names its session", alerts.StateFiring, nil},
+		"resting":  {"its session is over, and nothing says whether it ends with it", alerts.StateFiring, []*backend.Session{session("s1", false)}},
+		"pending":  {"its session is over, and nothing says whether it ends with it", alerts.StatePending, []*backend.Session{session("s1", false)}},
+		"no list2": {"no list names its session", alerts.StatePending, nil},
+	} {
+		w := world{sandboxes: []*backend.Sandbox{box("b", "s1", docker)}, sessions: c.over, board: &alerts.Board{Alerts: []*alerts.Alert{{Rule: "wont-terminate", Source: "docker", Runbook: "4", State: c.state,
+			Confirmed: now, Cause: backend.Text(c.cause), Why: backend.Text("fires when it still runs at 12:01:00Z"), Subjects: []alerts.Subject{{Key: sbKey("b"), State: c.state}}, SubjectCount: 1}}}}
+		d := w.diagnose("4", sbKey("b"))
+		if d.NoDestroy.IsEmpty() || len(d.Do) == 0 || strings.HasPrefix(d.Do[0].String(), "Destroy") || strings.HasPrefix(d.Do[0].String(), "Look at what is in it") {
+			t.Errorf("%s: first %v, no destroy %q", name, d.Do, d.NoDestroy)
+		}
+		if c.state == alerts.StatePending && !strings.Contains(d.Do[0].String(), "Wait") {
+			t.Errorf("%s: the first step is not to wait: %v", name, d.Do)
+		}
+		if c.over == nil && strings.Contains(d.Conclusion.String(), "is over.") {
+			t.Errorf("%s: an unknown session is called over: %s", name, d.Conclusion)
+		}
+		all := w.diagnose("4", backend.Key{})
+		if strings.Contains(all.Conclusion.String(), "run on after") && c.over == nil {
+			t.Errorf("%s: %s", name, all.Conclusion)
+		}
 	}
 }

@@ -49,7 +49,17 @@ func (s *subjectView) unlisted(id backend.Safe) sessionLife {
 	if h == nil || h.Status != fleet.StatusOK {
 		return sessionLife{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}
 	}
+	if s.past == nil && !s.leftItsList() {
+		return sessionLife{CannotTell, backend.Textf("no list ever named session %s, so whether it is over is not known", id), origin{}}
+	}
 	return sessionLife{Confirmed, backend.Textf("session %s is not in the list of sessions any more", id), origin{h.Key.Source, h.LastOK}}
+}
+
+// leftItsList reports whether an alert remembers that the session was listed before.
+func (s *subjectView) leftItsList() bool {
+	return slices.ContainsFunc(s.led, func(a *alerts.Alert) bool {
+		return a.Rule == "wont-terminate" && len(runsOn(a.Cause.String())) > 0 && s.isAbout(a)
+	})
 }
 
 // affected lists the sessions whose errors name a cause, each once, in the order of their keys. Unlike the checks it

@@ -137,9 +137,11 @@ func runsLong(a *alerts.Alert) bool {
 	return strings.Contains(a.Cause.String(), "longer than longest_operation")
 }
 
-// runsOn are the checks of page 4 that a cause of wont-terminate answers.
+// runsOn are the checks of page 4 that a cause of wont-terminate answers. That no list names a session tells nothing of it.
 func runsOn(cause string) []string {
 	switch {
+	case strings.Contains(cause, "no list names its session"):
+		return nil
 	case strings.Contains(cause, "waits to fall asleep"):
 		return []string{"over", "awaiting-sleep"}
 	case strings.Contains(cause, "ran into its deadline"):

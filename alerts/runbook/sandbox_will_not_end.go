@@ -47,6 +47,12 @@ func (s *subjectView) adviseSandboxes(d *Diagnosis) {
 		}
 	}
 	x := s.firing("wont-terminate")
+	if x != nil && len(runsOn(x.Cause.String())) == 0 {
+		d.conclude("No list ever named the sessions of %s. Whether they are over is not known.", plural(x.SubjectCount, "sandbox"))
+		d.do("Find the owner of each session. Search the agents' log for its id.")
+		d.dont("Don't destroy a sandbox whose session is not known.")
+		return
+	}
 	if x == nil {
 		d.deny("No sandbox is known to run on after its session. Ask about one of them by its id.")
 		d.dont("Don't destroy by age: a long session is no leak.")
@@ -267,6 +273,27 @@ func (s *subjectView) restartPolicy() Check {
 	return q.unsure("no container source lists it")
 }
 
+// destroyStep advises a destroy. Where it is not known who else uses the sandbox, that comes first.
+func (s *subjectView) destroyStep(d *Diagnosis) {
+	if d.Mark("other-users") == CannotTell {
+		d.do("See who else uses it: sandglass get sharing.")
+		d.do("Look at what is in it. Then destroy it: x, or sandglass destroy.")
+		return
+	}
+	d.do("Look at what is in it. Then destroy it: x, or sandglass destroy.")
+}
+
+// waitFirst puts waiting before every other step while the alert is pending: the sandbox may end by itself.
+func (s *subjectView) waitFirst(d *Diagnosis) {
+	if d.denies || len(s.led) == 0 || s.led[0].State != alerts.StatePending || s.led[0].Why.IsEmpty() {
+		return
+	}
+	d.Do = append([]backend.Safe{backend.Textf("Wait: it may end by itself. The alert %s.", s.led[0].Why)}, d.Do...)
+	if d.NoDestroy.IsEmpty() {
+		d.NoDestroy = backend.Textf("the alert is pending, %s", s.led[0].Why)
+	}
+}
+
 func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 	switch {
 	case d.Mark("over") == RuledOut:
@@ -288,33 +315,48 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.dont("Don't touch it meanwhile: every request restarts the wait.")
 	case d.is("close-timeout"):
 		d.conclude("Its close timed out: it is leaked. The deadline is %s unless set.", spanText(defaultCloseTimeout))
-		d.do("Destroy it. Then find out why destroy takes longer than closeTimeoutMs.")
+		s.destroyStep(d)
+		d.do("Find out why destroy takes longer than closeTimeoutMs.")
 		d.dont("Don't only raise closeTimeoutMs. Sessions then take as long to end.")
 	case d.is("destroy"):
 		d.conclude("Destroying it fails.")
 		d.do("Remove it with the platform's own tool. Keep its error for the report.")
 		d.dont("Don't repeat destroy in a loop.")
-	case d.is("restarts"):
+	case d.is("restarts") && d.is("over"):
 		d.conclude("A restart policy brings it back.")
 		d.do("Take the restart policy away, then end it.")
 		d.dont("Don't kill it again: it comes back.")
 	case d.is("over") && d.is("destroy-on-close"):
 		d.conclude("Its session is over: it is leaked. Closing should have ended it.")
-		d.do("Destroy it after a look at what is in it.")
+		s.destroyStep(d)
 		d.dont("Don't destroy by age alone; go by the session.")
 	case d.is("over") && d.is("up") && d.Mark("awaiting-sleep") == CannotTell:
 		d.conclude("Its session is over. Whether it only waits to fall asleep is not known.")
 		d.do("Look again when its idle time has passed. Declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
 		d.dont("Don't destroy it before that if its files are still needed.")
 	case d.is("over") && d.is("up"):
-		d.conclude("Its session is over and nothing was told to end it.")
-		d.do("Destroy it after a look at what is in it. Set destroyOnClose for one-shot runs.")
-		d.dont("Don't set destroyOnClose where the next run needs the files.")
+		d.conclude("Its session is over, and destroyOnClose is off. It is meant to stay.")
+		if d.Mark("destroy-on-close") == CannotTell {
+			d.conclude("Its session is over. Whether it should end with the session is not declared.")
+			d.NoDestroy = backend.Text("whether it should end with its session is not declared; ask its owner first")
+			d.do("Ask the session's owner if its files are still needed. Only then destroy it: x, or sandglass destroy.")
+		} else {
+			d.do("Ask the session's owner if it is still needed. If not, destroy it: x, or sandglass destroy.")
+		}
+		d.do("Set destroyOnClose for runs that are not resumed.")
+		d.dont("Don't destroy it while its files may be needed.")
+	case d.is("up") && !s.sessionID.IsZero() && s.session == nil:
+		d.conclude("No list ever named session %s. Its owner is not known.", s.sessionID.Safe())
+		d.do("Find the owner of session %s. Search the agents' log for it, or look in Helix.", s.sessionID.Safe())
+		d.do("Read a list that names all sessions. It is the key list of the helix source.")
+		d.dont("Don't destroy it while its owner is not known. An agent may still work in it.")
+		d.NoDestroy = backend.Text("no list ever named its session; whether it is over is not known")
 	default:
 		d.deny("Cannot tell whether it is leaked.")
 		d.do("Join sandboxes to sessions by a label. Read a session list too.")
 		d.dont("Don't destroy a sandbox whose session is not known.")
 	}
+	s.waitFirst(d)
 	if d.is("image-version") && (d.is("close-timeout") || d.is("destroy") || d.is("over")) {
 		d.do("Read the SDK's release notes about destroy. See: %s.", sentence(d.fact("image-version")))
 	}
