@@ -44,8 +44,8 @@ func (s *Station) SaveEvidence(ctx context.Context, who audit.Who, key backend.K
 	events := s.Events()
 	b := text.Bundle{Key: key, Snapshot: views.NewSnapshot(now, state, board), Environment: s.Config.Environment, Version: s.app.Version,
 		Events: events, Cleaner: s.app.Cleaner}
-	if incident, subject, ok := b.Question(); ok {
-		d := runbook.Case{State: state, Board: board, Subject: subject, Events: events}.Diagnose(incident)
+	if q, ok := b.Question(); ok {
+		d := runbook.Case{State: state, Board: board, Subject: q.Subject, Alert: q.Alert, Events: events}.Diagnose(q.Incident)
 		b.Diagnosis = &d
 	}
 	saved := Saved{About: b.Subjects()}

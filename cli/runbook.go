@@ -108,7 +108,7 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, find 
 		q.Subject = key
 		if a := views.FindAlert(r.board, key); a != nil {
 			asked, _ := subjects.Asked(a)
-			q.Subject, rule = asked.Subject, a.Rule
+			q.Subject, q.Alert, rule = asked.Subject, asked.Alert, a.Rule
 		}
 	}
 	f := r.frame()
@@ -147,7 +147,7 @@ func (r *reading) frame() *views.Frame {
 }
 
 func (r *reading) diagnosis(q views.Question) runbook.Diagnosis {
-	c := runbook.Case{State: r.state, Board: r.board, Subject: q.Subject, Events: r.events}
+	c := runbook.Case{State: r.state, Board: r.board, Subject: q.Subject, Alert: q.Alert, Events: r.events}
 	return c.Diagnose(q.Incident)
 }
 

@@ -70,7 +70,7 @@ func (m *Model) diagnose() tea.Cmd {
 }
 
 func answer(q views.Question, state *fleet.State, board *alerts.Board, feed Feed) runbook.Diagnosis {
-	c := runbook.Case{State: state, Board: board, Subject: q.Subject, Events: state.Events}
+	c := runbook.Case{State: state, Board: board, Subject: q.Subject, Alert: q.Alert, Events: state.Events}
 	if h, ok := feed.(History); ok {
 		c.Events = slices.Clone(h.Timeline(recentEvents))
 		slices.Reverse(c.Events) // a diagnosis reads them as they happened

@@ -57,6 +57,7 @@ func (a *Acting) AbilitiesFor(k backend.Key) (out []actions.Ability) {
 type Question struct {
 	Incident string
 	Subject  backend.Key
+	Alert    string // id of the alert whose page it is; empty: the page is about the subject alone
 }
 
 // Outcome is what a screen asks the program for.

@@ -108,6 +108,7 @@ type Case struct {
 	State   *fleet.State
 	Board   *alerts.Board
 	Subject backend.Key // the zero Key asks about the whole fleet
+	Alert   string      // id of the alert whose page it is: its subjects and their errors are looked at; empty: the subject's
 	Events  []backend.Event
 	Refs    []Ref
 }
@@ -145,7 +146,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
 	s := newSubjectView(c)
-	s.lead(s.leading(p.Number))
+	s.lead(s.leadWith(s.leading(p.Number)))
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
 	s.fit(&d)

@@ -63,7 +63,7 @@ func (s *subjectView) isAbout(a *alerts.Alert) bool {
 		case k.Kind == backend.KindSource:
 			_, provider, part := strings.Cut(k.ID.Raw(), "/")
 			own := s.provider()
-			return s.home != "" && k.Source == s.home && (!part || own == "" || own == provider)
+			return s.home != "" && k.Source == s.home && (!part || own == "" || own == provider) && !s.elsewhere(provider)
 		case k.Kind == backend.KindHost:
 			return s.Subject.Kind == backend.KindTmpdir && k.ID == s.Subject.Parent && k.Source == s.Subject.Source
 		case s.sessionID.IsZero() || s.home != "" && k.Source != s.home && !s.speaksHere(k.Source):
@@ -284,22 +284,25 @@ func affirm(checks []Check, name string, a *alerts.Alert) {
 	}
 }
 
-// undenied replaces a conclusion that denies what fires by what the alert concludes, with the first steps of its rule.
+// undenied replaces a conclusion that denies an alert by what the alert concludes, with the first steps of its rule.
 func (s *subjectView) undenied(d *Diagnosis) {
 	if !d.denies || len(s.led) == 0 {
 		return
 	}
 	a := s.led[0]
-	if a.State == alerts.StateHeld { // true when it was last read, and not disproved since
+	d.Do = nil
+	switch a.State {
+	case alerts.StateFiring:
+		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(says(a)))
+	case alerts.StateHeld:
 		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(says(a)), sentence(a.Why))
 		d.Do, d.denies = []backend.Safe{backend.Text("Restore the source first (runbook source); then ask again.")}, false
 		return
-	}
-	if a.State != alerts.StateFiring {
+	case alerts.StatePending:
+		d.Conclusion = backend.Textf("%s; it %s.", sentence(says(a)), sentence(a.Why))
+	case alerts.StateEnded, alerts.StateResolved:
 		return
 	}
-	d.Conclusion = backend.Textf("%s. No check tells what brought it about.", sentence(says(a)))
-	d.Do = nil
 	if rule := s.Board.Rule(a.Rule); rule != nil {
 		for _, step := range rule.Explain.First[:min(len(rule.Explain.First), 3)] {
 			d.Do = append(d.Do, backend.Clean(step, 300))

@@ -13,15 +13,21 @@ import (
 // decides; an exit code of 137 alone says only that something killed it.
 func (s *subjectView) killedForMemory() Check {
 	q := question{"memory", "Was it killed for lack of memory?", "the engine's OOM flag, or the text of the error"}
-	if !s.wide {
+	if !s.wide || s.only != nil {
+		killed, first := 0, Check{}
 		for _, b := range s.sandboxes {
 			if a := s.firingOn("sandbox-oom", b.Key); a != nil {
-				return q.yes(origin{a.Source, a.Confirmed}, "%s", toldOf(a, b.Key))
+				if killed++; killed == 1 {
+					first = q.yes(origin{a.Source, a.Confirmed}, "%s", toldOf(a, b.Key))
+				}
 			}
+		}
+		if killed > 0 {
+			return s.shareOf(first, killed)
 		}
 		if c := s.sandboxOOM(); c.Mark == Confirmed && len(s.sandboxes) > 0 {
 			c.Name, c.Question = q.name, backend.Text(q.text)
-			return c
+			return s.shareOf(c, 1)
 		}
 	}
 	c := s.byErrors(q, alerts.NamesMemory|alerts.NamesIsolate)
@@ -33,6 +39,15 @@ func (s *subjectView) killedForMemory() Check {
 		}
 	}
 	return c
+}
+
+// shareOf says how many of the workspaces of the page's alert a trouble of sandboxes explains.
+func (s *subjectView) shareOf(c Check, n int) Check {
+	if s.only == nil || len(s.workspaces) < 2 {
+		return c
+	}
+	c.Fact = backend.Textf("%d of %s, one of them: %s", n, plural(len(s.workspaces), "workspace"), c.Fact)
+	return c.share(n, len(s.workspaces))
 }
 
 // toldOf is what an alert says of one of its subjects.
@@ -48,23 +63,40 @@ func toldOf(a *alerts.Alert, k backend.Key) backend.Safe {
 	return a.Cause
 }
 
+// detailOf is what an alert says of a sandbox, without its name or id.
+func detailOf(a *alerts.Alert, b *backend.Sandbox) backend.Safe {
+	for i := range a.Subjects {
+		if x := &a.Subjects[i]; x.Key == b.Key && !x.Detail.IsEmpty() {
+			return x.Detail
+		}
+	}
+	return a.Cause
+}
+
 // sandboxTrouble asks whether the sandbox behind the subject is down or broken: that explains what its workspace reports.
 func (s *subjectView) sandboxTrouble() Check {
 	q := question{"sandbox", "Is its sandbox down or broken?", "a container source whose sandboxes are joined to sessions"}
-	if s.wide {
+	if s.wide && s.only == nil {
 		return q.unsure("this page looks at the sandboxes of one session at a time")
 	}
-	sound := 0
+	sound, broken, first := 0, 0, Check{}
 	for _, b := range s.sandboxes {
-		if a := s.brokenBy(b.Key); a != nil {
-			return q.yes(origin{a.Source, a.Confirmed}, "%s fires for %s: %s", backend.Clean(a.Rule, 60), b.Name, toldOf(a, b.Key))
-		}
-		if b.Broken() {
-			return q.yes(s.from(&b.Meta), "%s is %s", b.Name, b.Reported)
+		a := s.brokenBy(b.Key)
+		if a != nil || b.Broken() {
+			if broken++; broken > 1 {
+				continue
+			}
+			if first = q.yes(s.from(&b.Meta), "%s is %s", b.Name, b.Reported); a != nil {
+				first = q.yes(origin{a.Source, a.Confirmed}, "%s fires for %s: %s", backend.Clean(a.Rule, 60), b.Name, detailOf(a, b))
+			}
+			continue
 		}
 		if b.Class == backend.SandboxRunning {
 			sound++
 		}
+	}
+	if broken > 0 {
+		return s.shareOf(first, broken)
 	}
 	if sound > 0 && sound == len(s.sandboxes) {
 		return s.aged(q, s.sandboxes[0], q.no(s.from(&s.sandboxes[0].Meta), "%s runs", s.sandboxes[0].Name))

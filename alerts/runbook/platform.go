@@ -48,6 +48,13 @@ func (s *subjectView) platform() platform {
 	return found
 }
 
+// elsewhere reports whether the subject is a sandbox on another platform than a provider's.
+func (s *subjectView) elsewhere(provider string) bool {
+	b := s.State.Sandbox(s.Subject)
+	at := platformOf(provider)
+	return b != nil && at != anywhere && platformOf(b.Provider.String()) != anywhere && platformOf(b.Provider.String()) != at
+}
+
 // platforms lists the platform of each workspace and sandbox of the subject, each once. A workspace without a provider is where
 // its session's sandbox or runtime is.
 func (s *subjectView) platforms() []platform {

@@ -60,7 +60,8 @@ func (s *subjectView) refuse(d *Diagnosis) {
 		if !slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return s.refusedBy(&r, a) }) {
 			continue
 		}
-		if r.wide && d.Incident != "7" {
+		said := slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.Contains(l.String(), " yet: ") })
+		if r.wide && d.Incident != "7" && !said { // one line of one outage is enough
 			verbs := backend.Literal("reset or restart")
 			if slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.HasPrefix(l.String(), "Don't reset") }) {
 				verbs = "restart" // one line against a reset is enough

@@ -35,13 +35,12 @@ func (e *reportedError) evicted() bool {
 // readErrors searches what the registries report, and the answer of the session's own route.
 func (s *subjectView) readErrors() {
 	known := map[backend.Safe]alerts.Naming{}
-	about := s.alertedWorkspaces()
 	for _, w := range s.workspaces {
+		if s.errorsOf != nil && !in(s.errorsOf, w) {
+			continue
+		}
 		if why, old := s.State.StaleWhy(&w.Meta); old && s.old.IsEmpty() {
 			s.old = why
-		}
-		if about != nil && !about[w.Key] {
-			continue // an alert leads here, and it is about others
 		}
 		if w.LastError.IsEmpty() {
 			switch {
@@ -66,29 +65,15 @@ func (s *subjectView) readErrors() {
 		}
 		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
 	}
+	for _, a := range s.led {
+		if cut := a.SubjectCount - len(a.Subjects); (s.only != nil || s.errorsOf != nil) && cut > 0 {
+			s.unread += cut
+		}
+	}
 	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
 		s.errors = append(s.errors, reportedError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
 			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
 	}
-}
-
-// alertedWorkspaces are the workspaces that the firing alerts are about which a page of a whole source starts from; nil where
-// there are no such alerts, where they are about something else, or where they name more than are kept. Pages about failures
-// alone compare causes with each other.
-func (s *subjectView) alertedWorkspaces() map[backend.Key]bool {
-	if !s.wide || len(s.led) == 0 || s.led[0].Runbook != "7" {
-		return nil
-	}
-	for _, a := range s.led {
-		other := slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key.Kind != backend.KindWorkspace })
-		if a.State == alerts.StateFiring && (other || a.SubjectCount > len(a.Subjects)) {
-			return nil
-		}
-	}
-	if len(s.ledOn) == 0 {
-		return nil
-	}
-	return s.ledOn
 }
 
 // readAlerts takes the causes of alerts about failures for errors where no registry gives one now: it failed and works again.
@@ -97,9 +82,10 @@ func (s *subjectView) readAlerts() {
 		return
 	}
 	for _, a := range s.led {
-		failures := []string{"intermittent-failure", "failed-too-long", "hammered-and-failing", "reset-loop", "error-burst"}
-		if a.State == alerts.StateFiring && slices.Contains(failures, a.Rule) && !runsLong(a) {
-			s.errors = append(s.errors, reportedError{who: backend.Text("the alert"), text: a.Cause, cause: alerts.NamesIn(a.Cause.String()), from: origin{a.Source, a.Confirmed}})
+		failures := []string{"intermittent-failure", "failed-too-long", "hammered-and-failing", "reset-loop", "error-burst", "capability-mismatch"}
+		cause := alerts.NamesIn(a.Cause.String())
+		if slices.Contains(failures, a.Rule) && !runsLong(a) && (a.State == alerts.StateFiring || cause != 0) {
+			s.errors = append(s.errors, reportedError{who: backend.Text("the alert"), text: a.Cause, cause: cause, from: origin{a.Source, a.Confirmed}})
 		}
 	}
 }

@@ -25,14 +25,19 @@ type subjectView struct {
 	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
 	wide       bool               // the subject is a source or the whole fleet
 
+	alert *alerts.Alert        // whose page it is; nil: the page is about the subject alone
+	only  map[backend.Key]bool // the workspaces of that alert, without their source; nil: those of the subject
+
 	past     *alerts.Past // the session as it was before it left; nil: it is listed, or nothing is remembered
 	recalled bool         // the workspaces are those of a registry that closed, as read last
 
 	led   []*alerts.Alert      // the alerts that the diagnosis starts from, the most certain first
 	ledOn map[backend.Key]bool // the subjects of those that fire
 
-	errors []reportedError
-	mute   int // failing workspaces that give no error
+	// errorsOf are the workspaces whose errors count, where a page looks at a whole source; nil: all of them.
+	errorsOf map[backend.Key]bool
+	errors   []reportedError
+	mute     int // failing workspaces that give no error
 	// running are attempts that give neither an error nor a success so far: those that take longer than any operation may, and
 	// all of them where an alert fires.
 	running int
@@ -44,7 +49,7 @@ type subjectView struct {
 const maxErrors = 4000
 
 func newSubjectView(c Case) *subjectView {
-	s := &subjectView{Case: c, now: c.State.Wall}
+	s := &subjectView{Case: c, now: c.State.Wall, alert: c.alert()}
 	if s.Refs == nil {
 		s.Refs = storedRefs(c.State, c.Board)
 	}
@@ -76,6 +81,7 @@ func newSubjectView(c Case) *subjectView {
 	}
 	s.findSession()
 	s.findWorkspaces()
+	s.narrowWorkspaces()
 	s.findSandboxes()
 	return s
 }
@@ -84,6 +90,9 @@ func newSubjectView(c Case) *subjectView {
 func (s *subjectView) lead(led []*alerts.Alert) *subjectView {
 	s.led, s.ledOn = led, map[backend.Key]bool{}
 	for _, a := range led {
+		if a.Runbook == stormPage && (s.alert == nil || a == s.alert) {
+			s.errorsOf = add(s.errorsOf, a)
+		}
 		for i := range a.Subjects {
 			if x := &a.Subjects[i]; a.State == alerts.StateFiring && x.State == alerts.StateFiring {
 				s.ledOn[x.Key] = true
@@ -99,6 +108,14 @@ func (s *subjectView) lead(led []*alerts.Alert) *subjectView {
 // narrowSandboxes leaves out the sandboxes that have nothing to do with the alerts that a page of a whole source starts from:
 // those of other sessions, and those without a session on another platform.
 func (s *subjectView) narrowSandboxes() {
+	if s.only != nil {
+		s.sandboxes = slices.DeleteFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+			return !slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool {
+				return w.Key.Parent == b.Session && (b.Workspace.IsZero() || w.Key.ID == b.Workspace)
+			})
+		})
+		return
+	}
 	if !s.wide || len(s.ledOn) == 0 {
 		return
 	}
@@ -154,15 +171,17 @@ func (s *subjectView) here(source string) bool {
 
 // widen looks at the whole source that the subject belongs to: storms are not about one session.
 func (s *subjectView) widen() *subjectView {
-	if s.wide {
+	if s.wide && s.only == nil {
 		return s
 	}
 	c := s.Case
-	c.Subject = backend.Key{}
+	c.Subject, c.Alert = backend.Key{}, ""
 	if s.home != "" {
 		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
 	}
-	return newSubjectView(c).lead(s.led)
+	w := newSubjectView(c)
+	w.alert = s.alert
+	return w.lead(s.led)
 }
 
 func (s *subjectView) fromSandbox(sb *backend.Sandbox) {
@@ -282,10 +301,15 @@ func (s *subjectView) findSandboxes() {
 	}
 }
 
-// oneWorkspace is the name of the workspace that the subject is, zero for other subjects.
+// oneWorkspace is the name of the workspace that the subject is or is the sandbox of, zero for other subjects.
 func (s *subjectView) oneWorkspace() backend.ID {
-	if s.Subject.Kind == backend.KindWorkspace {
+	switch s.Subject.Kind {
+	case backend.KindWorkspace:
 		return s.Subject.ID
+	case backend.KindSandbox:
+		if b := s.State.Sandbox(s.Subject); b != nil {
+			return b.Workspace
+		}
 	}
 	return backend.ID{}
 }

@@ -102,6 +102,9 @@ func (s *subjectView) verdict(rule string, about ...func(*alerts.Alert) bool) ve
 	for _, a := range s.Board.Alerts {
 		weight := certainty(a.State)
 		own := s.wide && a.Source == s.Subject.Source
+		if s.only != nil && !shares(s.only, a) {
+			continue
+		}
 		if a.Rule != rule || weight == 0 || !own && !s.here(a.Source) && !s.countedBy(a.Source) || !s.wide && !s.mayBeAbout(a) {
 			continue
 		}

@@ -34,11 +34,10 @@ const (
 const mostKept = 2
 
 // Asked is the question whose answer stands beside an alert; false when no incident of the runbook is about it, or it
-// is over. Alerts about entries that fail for one cause are asked about their first subject, since their source may
-// have entries that fail for others.
+// is over.
 func Asked(a *alerts.Alert) (views.Question, bool) {
 	over := a.State == alerts.StateEnded || a.State == alerts.StateResolved
-	q := views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a)}
+	q := views.Question{Incident: a.Runbook, Subject: runbook.SubjectOfAlert(a), Alert: a.ID}
 	if stands(a) {
 		q.Subject = a.Subjects[0].Key
 	}
@@ -48,11 +47,8 @@ func Asked(a *alerts.Alert) (views.Question, bool) {
 // stands reports whether an alert's first subject stands for all: what is asked is asked of one thing, and its source may
 // have others of which something else is true.
 func stands(a *alerts.Alert) bool {
-	if a.Rule == "error-chaos" { // its subjects have different causes
-		return false
-	}
 	return len(a.Subjects) > 0 && a.SubjectCount > 1 && a.Subjects[0].Key.Kind != backend.KindSource &&
-		slices.Contains([]string{"1", "2", "4", "8", "container"}, a.Runbook)
+		slices.Contains([]string{"2", "4", "8", "container"}, a.Runbook)
 }
 
 // hasPage reports whether there is anything for R to show.

@@ -90,9 +90,9 @@ func (b *Bundle) alert() *alerts.Alert { return views.FindAlert(b.Snapshot.Board
 func (b Bundle) Subjects() []backend.Key { return b.gather().covered }
 
 // Question is what the runbook is to be asked for a bundle about a thing; false when it has no page for it.
-func (b Bundle) Question() (incident string, subject backend.Key, ok bool) {
+func (b Bundle) Question() (views.Question, bool) {
 	page, ok := subjects.PageOf(b.Key, frameOf(b.Snapshot))
-	return page.Incident, page.Subject, ok && page.Incident != ""
+	return page.Question, ok && page.Incident != ""
 }
 
 // Markdown writes the bundle as one page. Foreign text stands in code spans and blocks only, so that nothing in it

@@ -57,8 +57,8 @@ func bundleOf(ctx *views.Snapshot, k backend.Key) text.Bundle {
 		{Kind: backend.EventTransition, At: noon.Add(-20 * time.Minute), Source: "a", Name: "firing", Text: backend.Text("possible-leak firing: why (2 subjects)")},
 		{Kind: backend.EventTransition, At: noon.Add(-20 * time.Minute), Source: "a", Name: "firing", Text: backend.Text("unrelated firing: something else")},
 		{Kind: backend.EventPlatform, At: noon, Source: "docker", Name: "die", Subject: backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("unrelated")}}}}
-	if incident, subject, ok := b.Question(); ok {
-		d := runbook.Case{State: ctx.State, Board: ctx.Board, Subject: subject, Events: b.Events}.Diagnose(incident)
+	if q, ok := b.Question(); ok {
+		d := runbook.Case{State: ctx.State, Board: ctx.Board, Subject: q.Subject, Alert: q.Alert, Events: b.Events}.Diagnose(q.Incident)
 		b.Diagnosis = &d
 	}
 	return b

@@ -26,7 +26,7 @@ func Differences(st *fleet.State, b *alerts.Board, a *alerts.Alert) (out []strin
 		}
 	}
 	for _, k := range asked {
-		p := page{st: st, board: b, alert: a, about: k, Diagnosis: runbook.Diagnose(a.Runbook, st, b, k)}
+		p := page{st: st, board: b, alert: a, about: k, Diagnosis: runbook.Case{State: st, Board: b, Subject: k, Alert: a.ID, Events: st.Events}.Diagnose(a.Runbook)}
 		p.words()
 		p.spans()
 		p.leads()
