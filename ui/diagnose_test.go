@@ -161,9 +161,9 @@ func TestSiteText(t *testing.T) {
 func TestAlertsAreAskedAboutWhatTheyAreAbout(t *testing.T) {
 	_, board := incident(time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC))
 	for id, want := range map[string]views.Question{
-		"a1": {Incident: "7", Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}},
-		"a3": {Incident: "1", Subject: wsKey("helix-eu", "codesess_9100", "box")},
-		"a4": {Incident: "9", Subject: backend.Key{Kind: backend.KindSession, Source: "app-logs", ID: backend.MustID("a4-0")}},
+		"a1": {Incident: "7", Alert: "a1", Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}},
+		"a3": {Incident: "1", Alert: "a3", Subject: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu")}},
+		"a4": {Incident: "9", Alert: "a4", Subject: backend.Key{Kind: backend.KindSession, Source: "app-logs", ID: backend.MustID("a4-0")}},
 	} {
 		for _, a := range board.Alerts {
 			if q, ok := subjects.Asked(a); a.ID == id && (!ok || q != want) {

@@ -68,8 +68,8 @@ func (s *subjectView) narrowWorkspaces() {
 }
 
 // leadWith puts the alert whose page it is before the others, and leaves out those that share no subject with it.
-func (s *subjectView) leadWith(list []*alerts.Alert) []*alerts.Alert {
-	if s.alert == nil {
+func (s *subjectView) leadWith(page string, list []*alerts.Alert) []*alerts.Alert {
+	if s.alert == nil || s.alert.Runbook != page {
 		return list
 	}
 	own := add(nil, s.alert)

@@ -146,7 +146,7 @@ func (c Case) Diagnose(incident string) Diagnosis {
 			Conclusion: backend.Textf("There is no page %s. The pages are %s.", backend.Clean(incident, 20), backend.Clean(strings.Join(Numbers(), ", "), 200))}
 	}
 	s := newSubjectView(c)
-	s.lead(s.leadWith(s.leading(p.Number)))
+	s.lead(s.leadWith(p.Number, s.leading(p.Number)))
 	d := diagnoses()[p.Number](s)
 	d.Incident, d.Title, d.Subject = p.Number, p.Title, c.Subject
 	s.fit(&d)
