@@ -91,7 +91,8 @@ func (m *Model) question() (views.Question, bool) {
 	if a, ok := m.stack.top().(asker); ok {
 		return a.asks(&m.frame)
 	}
-	if k := m.screen().Cursor(&m.frame); k.Kind == views.KindAlert && m.overTable() {
+	const detailsBeside = 160 // cells from which other tables show the details of their row too
+	if k := m.screen().Cursor(&m.frame); m.overTable() && (k.Kind == views.KindAlert || k.Kind != "" && m.width >= detailsBeside) {
 		return subjects.AskedBy(k, &m.frame)
 	}
 	return views.Question{}, false

@@ -61,6 +61,9 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 	case l.table.Len() == 0:
 		l.visible = nil
 		return l.empty(w, h, f)
+	case l.cfg.Pane == nil && w >= besideFrom && h >= paneFrom:
+		left := max(wideColumns+10, w*62/100)
+		return kit.Beside(f.Theme, l.rows(left, h), l.details(w-left-3, h, f))
 	case l.cfg.Pane == nil:
 		return l.rows(w, h)
 	case w >= besideFrom:
@@ -87,6 +90,23 @@ func (l *List[R]) body(w, h int, f *views.Frame) kit.Block {
 
 // leastPane is how many lines a pane below a table and its rule get before a long table gets more than seven.
 const leastPane = 12
+
+// paneFrom is the height from which a wide table without a pane of its own has the details of its row beside it.
+const paneFrom = 40
+
+// details is what is known about the row under the cursor, as far as it fits.
+func (l *List[R]) details(w, h int, f *views.Frame) kit.Block {
+	_, key, ok := l.table.Cursor()
+	if !ok {
+		return kit.NewBlock(w, h, nil)
+	}
+	doc, _ := subjects.Doc(key, f)
+	lines := doc.Layout(f.Theme, w)
+	if more := len(lines) - h; more > 0 {
+		lines = append(lines[:h-1], kit.NewLine(f.Theme, w).End(theme.Dim, kit.Count(more+1, "more line: enter ", "more lines: enter ")).String())
+	}
+	return kit.NewBlock(w, h, lines)
+}
 
 // leastBeneath is how many lines what stands beneath a table must have to be worth its rule.
 const leastBeneath = 8

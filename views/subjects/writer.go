@@ -164,7 +164,7 @@ func (w *writer) naming(key backend.Key) {
 			w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
 			return
 		}
-		w.Field("diagnosis", dim("is being worked out…"))
+		w.Field("diagnosis", dim("The diagnosis is not ready yet."))
 	}
 }
 
