@@ -100,9 +100,9 @@ func (w *writer) variants(a *alerts.Alert) {
 	}
 }
 
-// life says the state of an alert and since when it has it.
+// life says the state of an alert and for how long it has had it.
 func life(a *alerts.Alert, now time.Time) string {
-	s := StateWord(a.State) + " since " + backend.Age(now.Sub(a.Since))
+	s := StateWord(a.State) + " for " + backend.Age(now.Sub(a.Since))
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
 		s += ", pending " + backend.Age(a.Since.Sub(a.Active)) + " before"
 	}

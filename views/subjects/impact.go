@@ -50,7 +50,7 @@ func impacts() map[string]string {
 		"tmpdir-orphaned":         "none now: leftovers use space",
 		"tmpdir-pileup":           "none now; agents fail when the file system is full",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
-		"wont-terminate":          "none for users: sandboxes run on and cost money",
+		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
 	}
 }
 
@@ -76,7 +76,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		}
 	}
 	if a.State == alerts.StatePending {
-		return "if it is true: " + s
+		return "if true: " + s
 	}
 	return s
 }

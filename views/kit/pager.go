@@ -1,0 +1,36 @@
+package kit
+
+// Pager scrolls through lines.
+type Pager struct {
+	top, height, total int
+}
+
+// Move scrolls by n lines.
+func (p *Pager) Move(n int) { p.top += n; p.clamp() }
+
+// Page scrolls by n pages.
+func (p *Pager) Page(n int) { p.Move(n * max(1, p.height-1)) }
+
+// Show scrolls so that a line is in sight.
+func (p *Pager) Show(line int) {
+	if line >= 0 && p.height > 0 {
+		p.top = max(min(p.top, line), line-p.height+1)
+		p.clamp()
+	}
+}
+
+// Home and End go to the beginning and the end.
+func (p *Pager) Home() { p.top = 0 }
+
+// End goes to the last page.
+func (p *Pager) End() { p.top = p.total; p.clamp() }
+
+func (p *Pager) clamp() { p.top = max(0, min(p.top, p.total-p.height)) }
+
+// Window returns the visible lines and how many lie above and below.
+func (p *Pager) Window(lines []string, height int) (visible []string, above, below int) {
+	p.total, p.height = len(lines), height
+	p.clamp()
+	end := min(p.top+max(height, 0), len(lines))
+	return lines[p.top:end], p.top, len(lines) - end
+}
