@@ -60,7 +60,7 @@ func TestFailed(t *testing.T) {
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),
-			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "Read lastError", "copy it before", false},
+			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "agents' log", "copy it before", false},
 		{"failing without an error", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": CannotTell}, "", "", "", false},
 		{"old values rule nothing out", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, down: []string{"helix-eu"}}, wsKey("s1", "box"),
@@ -355,6 +355,17 @@ func TestNoStepDestroysOnUnknownFacts(t *testing.T) {
 		all := w.diagnose("4", backend.Key{})
 		if strings.Contains(all.Conclusion.String(), "run on after") && c.over == nil {
 			t.Errorf("%s: %s", name, all.Conclusion)
+		}
+	}
+}
+
+// TestAResetIsAdvisedForFailedEntriesOnly: an entry that is tried in vain and reads open cannot be reset.
+func TestAResetIsAdvisedForFailedEntriesOnly(t *testing.T) {
+	for class, reset := range map[backend.StateClass]bool{backend.ClassFailed: true, backend.ClassUnknown: false} {
+		w := world{workspaces: []*backend.Workspace{broken("s1", "box", class, "r2 bucket unreachable")}}
+		d := w.diagnose("1", wsKey("s1", "box"))
+		if anyHas(d.Do, "reset the failed") != reset || anyHas(d.Do, "recover when they are used next") == reset {
+			t.Errorf("%s: %v", class, d.Do)
 		}
 	}
 }

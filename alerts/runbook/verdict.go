@@ -193,7 +193,7 @@ func (s *subjectView) blindWhy(rule string) backend.Safe {
 
 // saysAlert confirms a question with an alert that fires.
 func (q question) saysAlert(a *alerts.Alert) Check {
-	c := q.yes(origin{a.Source, a.Confirmed}, "the alert fires: %s", a.Cause)
+	c := q.yes(origin{a.Source, a.Confirmed}, "%s", beside(a.Cause, figures(a)))
 	c.echo = true
 	return c
 }

@@ -346,8 +346,8 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do:      "See what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
 			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
 			noReset: "an attempt still runs and has not failed"},
-		{any: []string{"failed"}, conclude: "The error matches no known cause. Read lastError: it says what the provider met.",
-			do:   "Read lastError and fix its cause; then reset. If such errors pass by themselves, mark them transient in the provider.",
+		{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
+			do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
 			dont: "Don't lose lastError: copy it before a reset overwrites it."},
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
@@ -374,8 +374,27 @@ func (s *subjectView) full() ending {
 		dont: "Don't make room on a host: the files are in the Durable Object. Don't reset first: the open fails again.", noReset: "the storage of its Durable Object is still full"}
 }
 
+// resetOnlyFailed leaves a reset out of the steps where no entry is failed: a reset refuses those. They come back when they
+// are used next.
+func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
+	if len(s.workspaces) == 0 || slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return w.Class == backend.ClassFailed }) {
+		return
+	}
+	for i, line := range d.Do {
+		text := line.String()
+		for _, step := range []string{" Then reset the failed entries.", "; then reset the failed entries.", "; then reset.", " Then reset."} {
+			text = strings.Replace(text, step, ". They recover when they are used next.", 1)
+		}
+		text = strings.Replace(text, "When it answers, reset the failed entries.", "They recover when they are used next.", 1)
+		if text != line.String() {
+			d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
+		}
+	}
+}
+
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(s.workspaceFailedEndings())
+	s.resetOnlyFailed(d)
 	s.concludeShares(d)
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage. Other workspaces of this source fail for the same cause.")
