@@ -49,7 +49,18 @@ var saidOnce = strings.NewReplacer(
 	" A session that does not run is judged only if its newest attempt is dated and at most an hour old.", "",
 	"state, lastError, lastAttemptAt and lastSuccessAt of the workspace registries", "Workspace registries",
 	"state, lastError, lastAttemptAt and lastSuccessAt of the registries", "Workspace registries",
-	"Held while the source is down. ", "")
+	"state, lastAttemptAt and lastSuccessAt of the workspace registries", "Workspace registries",
+	"state and lastError of the workspace registries", "Workspace registries",
+	"state and lastError of the registries", "Workspace registries",
+	"Held while the source is down. ", "", " Held while the source is down.", "",
+	"Held while the source is down or the workspace cannot be read. ", "",
+	"Held while the engine does not answer. ", "",
+	" Not evaluated without a log.", "",
+	" Without a log source the rule is not evaluated: Helix writes no log lines unless a Logger is configured.", "",
+	" Lines at level info or below do not count; quoted words and tool output are pending at most.", "",
+	" Log lines at level info or below do not count; quoted words and tool output are pending at most.", "",
+	" If the retry counter counts attempts, recovery looks better than it is.", "",
+	" (0 to 1)", "", " (0 to 1; ", " (")
 
 // isShared reports whether a key is one that every rule has.
 func isShared(shared []Option, key string) bool {
