@@ -66,7 +66,7 @@ func TestCleanFromTheCommandLine(t *testing.T) {
 	if got := names(t, root); len(got) != 2 || slices.Contains(got, "helix-ws-a") {
 		t.Fatalf("set aside: %v", got)
 	}
-	c.run(0, `helix-ws-a\n +set aside .* ago as .*, removed in 1`, "clean", "--list")
+	c.run(0, `helix-ws-a\n +quarantined .* ago as .*, removed in 1`, "clean", "--list")
 	c.carryOut(0, "1 of 1 done: 1 verified", "clean", "--undo", filepath.Join(root, "helix-ws-a"))
 	if got := names(t, root); !slices.Contains(got, "helix-ws-a") || slices.Contains(got, "helix-ws-b") {
 		t.Fatalf("put back: %v", got)

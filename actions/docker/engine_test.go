@@ -165,7 +165,7 @@ func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
 		y.inside(id, "rm", "-r", "/home/ws")
 		y.inside(id, "ln", "-s", "/etc", "/home/ws")
 		_, done, err := p.act(actions.Repair, id)
-		want := map[string]string{"mkdir": "as root: docker exec -u 0", "bare": "no plain directory"}[name]
+		want := map[string]string{"mkdir": "as root: docker exec -u 0", "bare": "/home/ws above /home/ws/deep is a link or a file"}[name]
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
@@ -205,7 +205,7 @@ func TestRealEngineRepairOfLinks(t *testing.T) {
 	id = y.Container("file", container.Config{Image: image, WorkingDir: "/work"}, container.HostConfig{})
 	y.inside(id, "rmdir", "/work")
 	y.inside(id, "touch", "/work")
-	p.refused(actions.Repair, id, "no directory stands at /work")
+	p.refused(actions.Repair, id, "/work exists and is not a directory; the repair removes nothing")
 }
 
 func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {

@@ -191,7 +191,7 @@ func (m *mutatingClient) existingParent(ctx context.Context, b *containerInfo, d
 		case err != nil:
 			return "", err
 		case !mode.IsDir():
-			return "", fmt.Errorf("the image has no mkdir, and %s on the way to %s is not a directory, so that unpacking could make it elsewhere", m.clean(next), m.clean(dir))
+			return "", fmt.Errorf("the image has no mkdir, and %s above %s is a link or a file, so the directory could be created elsewhere", m.clean(next), m.clean(dir))
 		}
 		at = next
 	}
