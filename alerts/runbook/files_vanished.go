@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // diagnoseFilesVanished says in one word why the files of a workspace are gone.
@@ -143,7 +144,8 @@ func (s *subjectView) leftBetween(w *backend.Workspace) bool {
 	if x := s.State.Session(sessionOf(w)); x != nil {
 		return s.State.Workspace(w.Key) == nil && !x.Running.Or(true)
 	}
-	return s.unlisted(w.Key.Parent.Safe()).mark == Confirmed
+	h := s.delivers(backend.InputSessions) // the workspace was read, so that a list named its session once
+	return h != nil && h.Status == fleet.StatusOK
 }
 
 // followed reports whether a workspace was opened by a later session of the same tenant than one that left.

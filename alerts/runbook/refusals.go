@@ -40,7 +40,8 @@ func (s *subjectView) sharesProvider(a *alerts.Alert) bool {
 // refusedBy reports whether what an alert warns of concerns the subject of the page. A page of a whole source that starts from
 // alerts is about their subjects, not about everything of the source.
 func (s *subjectView) refusedBy(r *refusal, a *alerts.Alert) bool {
-	if a.Rule != r.rule || a.State != alerts.StateFiring {
+	storm := a.Rule == "eviction-storm" && a.State == alerts.StatePending // page 7 refuses a reset from then on
+	if a.Rule != r.rule || a.State != alerts.StateFiring && !storm {
 		return false
 	}
 	if !s.wide || len(s.ledOn) == 0 {
@@ -57,8 +58,13 @@ func (s *subjectView) refuse(d *Diagnosis) {
 		return
 	}
 	for _, r := range refusals() {
-		if !slices.ContainsFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return s.refusedBy(&r, a) }) {
+		i := slices.IndexFunc(s.Board.Alerts, func(a *alerts.Alert) bool { return s.refusedBy(&r, a) })
+		if i < 0 {
 			continue
+		}
+		why := backend.Text(r.why)
+		if s.Board.Alerts[i].State == alerts.StatePending {
+			why = backend.Clean(strings.Replace(string(r.why), " fires, and", " is pending, and", 1), 200)
 		}
 		said := slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.Contains(l.String(), " yet: ") })
 		if r.wide && d.Incident != "7" && !said { // one line of one outage is enough
@@ -66,7 +72,7 @@ func (s *subjectView) refuse(d *Diagnosis) {
 			if slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.HasPrefix(l.String(), "Don't reset") }) {
 				verbs = "restart" // one line against a reset is enough
 			}
-			d.dont("Don't %s yet: %s.", backend.Text(verbs), backend.Text(r.why))
+			d.dont("Don't %s yet: %s.", backend.Text(verbs), why)
 		}
 		for i, line := range d.Do {
 			if d.Incident == r.page {
@@ -75,14 +81,14 @@ func (s *subjectView) refuse(d *Diagnosis) {
 			text := strings.ToLower(line.String())
 			advised := slices.ContainsFunc(r.verbs, func(v string) bool { return backend.HoldsWord(text, v) })
 			if advised && !strings.Contains(text, "not yet: ") {
-				d.Do[i] = backend.Textf("%s. Not yet: %s.", sentence(line), backend.Text(r.why))
+				d.Do[i] = backend.Textf("%s. Not yet: %s.", sentence(line), why)
 			}
 		}
 		if slices.Contains(r.verbs, "reset") && d.NoReset.IsEmpty() {
-			d.NoReset = backend.Text(r.why)
+			d.NoReset = why
 		}
 		if slices.Contains(r.verbs, "destroy") && d.NoDestroy.IsEmpty() {
-			d.NoDestroy = backend.Text(r.why)
+			d.NoDestroy = why
 		}
 	}
 }

@@ -223,7 +223,7 @@ func (s *subjectView) sharedCause() Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	case s.wide && own.most > 1:
-		return q.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, all.total, own.example)
+		return q.yes(s.newest(), "%d of %d workspaces of this source fail for one cause, %s for one", own.most, max(all.total, own.total), own.example)
 	case s.wide && all.total > 1:
 		return s.settle(q.no(s.newest(), "%d of %d workspaces of this source fail, each for another cause", all.failing, all.total), q)
 	case same > 0:

@@ -145,6 +145,9 @@ func (p *page) affirms() {
 	if x == "failed" && strings.Contains(p.alert.Cause.String(), "longer than longest_operation") {
 		x = "long-attempt"
 	}
+	if x == "over" && strings.HasPrefix(p.alert.Cause.String(), "no list ") {
+		x = "" // whether the session is over is what the alert does not know
+	}
 	for i := range p.Checks {
 		c := &p.Checks[i]
 		same := x == c.Name && (p.alert.Runbook != "6" || x != "failed") && (p.alert.Runbook != "7" || slices.Contains([]string{"storm", "evicted", "permanent", "rollout", "quota"}, x))
@@ -155,7 +158,7 @@ func (p *page) affirms() {
 			p.say("check %s denies beside it: %s", c.Name, c.Fact)
 		}
 	}
-	if text := p.Conclusion.String(); denies.MatchString(text) && !strings.HasPrefix(text, "No cause has a majority") {
+	if text := p.Conclusion.String(); denies.MatchString(text) && !strings.HasPrefix(text, "No cause has a majority") && !strings.HasPrefix(text, "No list ever named ") {
 		p.say("it concludes: %s", text)
 	}
 	if x == "long-attempt" && p.about.Kind == backend.KindWorkspace && regexp.MustCompile(`lastError|cannot be used`).MatchString(p.Conclusion.String()+backend.Join(p.Do, " ").String()) {
