@@ -246,7 +246,7 @@ func TestTwoViewersOnOneStation(t *testing.T) {
 	jo.does("v", "slow/box-0  issued")
 	jo.does("c", "mara confirmed this plan, and only their viewer steers it")
 	jo.does("v2", "box-4") // leaves the view, and stops nothing
-	jo.does("r", "jo may not reset on helix; ask whoever")
+	jo.does("r", "jo may not reset on helix; ask the operator")
 	jo.does("\x1b", "5 rows")
 
 	jo.does(":arm 20m looking\r", "armed for 19m")
