@@ -252,13 +252,16 @@ func (e *Env) readCause(raw backend.Safe) *causeText {
 	return &e.causes.list[len(e.causes.list)-1]
 }
 
+// tellingValues are values that name a cause which the text without values does not: a property, exit and HTTP codes, an errno.
+var tellingValues = [...]string{"reading\x1f", "\x1f137", "\x1f28", "\x1f401", "\x1f403", "\x1f429"}
+
 // Names is what an error text names, none for an empty one; it is read once per cause and State.
 func (e *Env) Names(raw backend.Safe) Naming {
 	if raw.IsEmpty() {
 		return 0
 	}
 	c := e.readCause(raw)
-	key, byValue := c.fingerprint, strings.Contains(c.values, "reading\x1f") || strings.Contains(c.values, "\x1f137") || strings.Contains(c.values, "\x1f28")
+	key, byValue := c.fingerprint, slices.ContainsFunc(tellingValues[:], func(v string) bool { return strings.Contains(c.values, v) })
 	if strings.Contains(raw.String(), "win32") || strings.Contains(raw.String(), "storage.sql") {
 		byValue = true
 		key += "\x00" + raw.String()
@@ -276,7 +279,7 @@ func (e *Env) Names(raw backend.Safe) Naming {
 	if !ok {
 		n = NamesIn(NormaliseCause(asserted(strings.ToLower(raw.String()))))
 		if byValue {
-			n |= (NamesSQLite | NamesMemory | NamesSpace | NamesPOSIX).In(raw.String())
+			n |= (NamesSQLite | NamesMemory | NamesSpace | NamesPOSIX | NamesAuth | NamesRate).In(raw.String())
 		}
 		if e.names == nil {
 			e.names = map[string]Naming{}

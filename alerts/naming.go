@@ -36,6 +36,8 @@ const (
 	NamesNetwork                     // a connection that was refused, reset or not made
 	NamesEngine                      // a container engine that does not answer
 	NamesSharing                     // an explicit id of a sandbox without the flag that permits to share it
+	NamesAuth                        // credentials that a service refuses: 401, 403
+	NamesRate                        // a limit of requests in a time: 429
 )
 
 const (
@@ -44,7 +46,7 @@ const (
 	// NamesPermanent is what no retry cures.
 	NamesPermanent = NamesConfiguration | NamesSchema | NamesStrict
 	// NamesReason is what says why something failed. The others say how it was noticed, and any reason can lead there.
-	NamesReason = NamesPermanent | NamesGone | NamesQuota | NamesStorage | NamesSpace | NamesMemory | NamesIsolate | NamesPath | NamesImage | NamesDatabase | NamesEngine
+	NamesReason = NamesPermanent | NamesGone | NamesQuota | NamesStorage | NamesSpace | NamesMemory | NamesIsolate | NamesPath | NamesImage | NamesDatabase | NamesEngine | NamesAuth | NamesRate
 )
 
 // phrase is a set of words one of which must occur, together with one of with and none of but, where these are given.
@@ -91,6 +93,13 @@ var phrases = [...]phrase{
 	{naming: NamesNetwork, any: []string{"certificate", "certificates", "x509"}, with: []string{"expired", "unknown authority", "verify", "bad", "not valid", "not yet valid", "invalid", "not trusted", "untrusted", "not match"}},
 	{naming: NamesEngine, any: []string{"docker daemon", "docker.sock", "containerd"}, with: append([]string{"cannot connect", "connect", "running", "refused"}, absent[:]...)},
 	{naming: NamesEngine, any: []string{"docker desktop", "docker engine"}, with: []string{"not running", "not reach", "cannot reach", "not connect", "cannot connect"}},
+	{naming: NamesAuth, any: []string{"unauthorized", "unauthorised", "unauthenticated", "forbidden", "authentication failed", "authentication required", "authentication error", "not authenticated", "bad credentials",
+		"invalid credentials", "invalid api key", "invalid_api_key", "incorrect api key", "invalid token", "invalid api token", "invalid_token", "token expired", "token has expired", "expired token", "expiredtoken",
+		"not authorized", "not authorised", "not authorized to", "accessdenied", "insufficient_scope", "insufficient permissions"}, but: []string{"image", "manifest", "pull", "pulling"}},
+	{naming: NamesAuth, any: []string{"401", "403"}, with: []string{"http", "status", "statuscode", "code", "response", "returned", "answered"}, but: []string{"image", "manifest", "pull", "pulling"}},
+	{naming: NamesRate, any: []string{"too many requests", "toomanyrequests", "rate limit", "rate limited", "rate-limited", "ratelimit", "rate_limit_exceeded", "rate exceeded", "throttled", "throttling", "throttlingexception",
+		"slow down", "slowdown"}, but: []string{"d1", "pull", "image"}},
+	{naming: NamesRate, any: []string{"429"}, with: []string{"http", "status", "statuscode", "code", "response", "returned", "answered"}, but: []string{"d1", "pull", "image"}},
 	{naming: NamesRuntime, any: []string{"does not support workspaces"}},
 	{naming: NamesSharing, any: []string{"shareacrosssessions"}},
 	{naming: NamesQuota, any: []string{"max_instances", "max_container_instances_exceeded", "maximum number of running container instances",
@@ -111,8 +120,8 @@ var phrases = [...]phrase{
 	{naming: NamesStorage, any: []string{"r2", "r2_error", "bucket", "nosuchbucket", "object storage", "object store", "s3"}, but: []string{"backup bucket"}},
 	{naming: NamesSpace, any: []string{"enospc", "no space left", "no_space", "disk full", "disk is full", "disk quota", "edquot", "inodes", "file system full", "file system is full", "filesystem full",
 		"filesystem is full", "volume is full", "volume full", "out of disk space", "insufficient disk space", "not enough disk space", "not enough space", "sqlite_full", "errno 28"}},
-	{naming: NamesMemory, any: []string{"out of memory", "oom", "oomkilled", "enomem", "cannot allocate memory", "heap limit", "exit code 137", "exited with 137", "exited with code 137", "exit status 137"}},
-	{naming: NamesIsolate, any: []string{"exceeded its memory limit", "exceededmemory", "memory limit exceeded", "heap out of memory"}},
+	{naming: NamesMemory, any: []string{"out of memory", "oom", "oomkilled", "enomem", "cannot allocate memory", "heap limit", "memoryerror", "outofmemoryerror", "exit code 137", "exited with 137", "exited with code 137", "exit status 137"}},
+	{naming: NamesIsolate, any: []string{"exceeded its memory limit", "exceeded memory limit", "exceeded the memory limit", "exceeds its memory limit", "exceededmemory", "memory limit exceeded", "heap out of memory"}},
 	{naming: NamesPath, any: []string{"eacces", "erofs", "read-only file system", "permission denied", "tmpdirroot"}},
 	{naming: NamesReplaced, any: []string{"container_replaced", "runtime_replaced", "sandbox_lifetime_changed", "replaced"}},
 	{naming: NamesDestroy, any: []string{"destroy failed", "destroy()", "failed to destroy", "destroy timed out"}},

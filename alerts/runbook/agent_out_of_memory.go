@@ -184,9 +184,9 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	case d.is("file-cap") && d.is("eager"):
 		d.conclude("%s. Large files and many opens at once are both allowed; either can fill the memory.", backend.Text(fell))
 	case d.is("file-cap"):
-		d.conclude("%s. Large writes are allowed and the likeliest cause.", backend.Text(fell))
+		d.conclude("%s. Large writes are allowed: one can fill the memory.", backend.Text(fell))
 	case d.is("eager"):
-		d.conclude("%s. Many workspaces open at once are the likeliest cause.", backend.Text(fell))
+		d.conclude("%s. Many workspaces open at once: together they can fill the memory.", backend.Text(fell))
 	case d.is("sandbox-oom") && !d.is("agent-oom"):
 		d.conclude("It is the sandbox that ran out of memory, not the agent.")
 		d.do("Give the container more memory. Or give the command in it less to do. Settings of the agent do not help.")

@@ -35,6 +35,19 @@ func TestOneErrorTextHasOneVerdict(t *testing.T) {
 	}
 }
 
+// TestCredentialsRatesAndMemoryAreKnownCauses on page 1.
+func TestCredentialsRatesAndMemoryAreKnownCauses(t *testing.T) {
+	for text, says := range map[string]string{
+		"WorkspaceFailedError: request failed with status code 403": "refuses the credentials", "HTTP 401 Unauthorized": "refuses the credentials", "HTTP 429 Too Many Requests": "limits the rate of requests",
+		"Worker exceeded memory limit.": "lack of memory", "Durable Object exceeded its memory limit and was reset": "lack of memory", "MemoryError: Unable to allocate 4 GiB": "lack of memory",
+	} {
+		w := world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, text)}}
+		if d := w.diagnose("1", wsKey("s1", "box")); !strings.Contains(d.Conclusion.String(), says) || d.NoReset.IsEmpty() {
+			t.Errorf("%s: %s; %s", text, d.Conclusion, d.NoReset)
+		}
+	}
+}
+
 // TestOtherQuotasLeaveAllOpen: a quota of something else, or of nothing named, proves and disproves no reason.
 func TestOtherQuotasLeaveAllOpen(t *testing.T) {
 	for _, text := range []string{"quota exceeded for namespace acme", "LLM token quota exceeded for tenant acme", "quota exceeded for GitHub API"} {

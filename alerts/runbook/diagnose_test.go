@@ -117,7 +117,7 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 		{"replaced", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.CreatedAt = at(10 * time.Minute) })}},
 			EndReplaced, "created 10m ago", map[string]Mark{"replaced": Confirmed}},
 		{"asleep", world{sessions: []*backend.Session{session("s1", true)}, workspaces: []*backend.Workspace{healthy("s1", "box", provider("cloudflare-sandbox"))},
-			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, EndAsleep, "disagree", map[string]Mark{"asleep": Confirmed}},
+			sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.Class = backend.SandboxAsleep })}}, EndAsleep, "not clear whether", map[string]Mark{"asleep": Confirmed}},
 		{"idle beyond sleepAfter", world{workspaces: []*backend.Workspace{healthy("s1", "box", func(w *backend.Workspace) {
 			w.SleepAfter, w.LastAttemptAt, w.LastSuccessAt = backend.Known(10*time.Minute), at(time.Hour), at(time.Hour)
 		})}}, EndAsleep, "10m", map[string]Mark{"asleep": Confirmed}},

@@ -405,7 +405,7 @@ func (s *subjectView) slept() Check {
 	q := question{"asleep", "Did the container go to sleep?", "the platform's state of the container, or sleepAfter with the time of the last use"}
 	for _, sb := range s.sandboxes {
 		if sb.Class == backend.SandboxAsleep {
-			return q.yes(s.from(&sb.Meta), "%s sleeps; whether files outlive that the sources disagree: the framework says it hibernates, the platform that a fresh container starts", sb.Name)
+			return q.yes(s.from(&sb.Meta), "%s sleeps; it is not clear whether its files survive: the framework says that it hibernates, the platform that a new container starts", sb.Name)
 		}
 	}
 	p := s.provider()
@@ -416,7 +416,7 @@ func (s *subjectView) slept() Check {
 		after, ok := w.SleepAfter.Get()
 		last, used := w.LastAttemptAt.Get()
 		if ok && used && s.now.Sub(last) > after {
-			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; whether files outlive that the sources disagree", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
+			return q.yes(s.from(&w.Meta), "last used %s ago, and it sleeps after %s; it is not clear whether its files survive", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))
 		}
 		if ok && used && s.old.IsEmpty() {
 			return q.no(s.from(&w.Meta), "last used %s ago, and it sleeps only after %s", backend.Age(s.now.Sub(last)), known(w.SleepAfter, spanText))

@@ -72,7 +72,7 @@ func sortChecks(checks []Check) {
 // byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when every
 // workspace that fails gives an error and each of these names another reason.
 func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
-	n, silent, first := 0, 0, (*reportedError)(nil)
+	n, silent, symptoms, first := 0, 0, 0, (*reportedError)(nil)
 	for i := range s.errors {
 		switch e := &s.errors[i]; {
 		case e.cause&c != 0:
@@ -80,7 +80,9 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 				first = e
 			}
 		case !e.reason():
-			silent++
+			if silent++; e.cause != 0 {
+				symptoms++
+			}
 		}
 	}
 	total := len(s.errors)
@@ -97,10 +99,14 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 		return q.unsure("%s on and %s no error so far", backend.Counted(s.running, "attempt runs", "attempts run"), backend.Clean(gives(s.running), 8))
 	case s.unread > 0:
 		return q.unsure("the first %s do not name it; %d more were not searched", plural(total, "error"), s.unread)
+	case total == 1 && silent == 1 && s.errors[0].cause != 0:
+		return q.unsure("the error says how it failed, which can have this reason: %s", s.errors[0].text)
 	case total == 1 && silent == 1:
 		return q.unsure("the error matches no known reason: %s", s.errors[0].text)
+	case silent > 0 && symptoms == silent:
+		return q.unsure("%s do not name it; %d of them say how it failed, which can have this reason", plural(total, "error"), silent)
 	case silent > 0:
-		return q.unsure("%s do not name it; %d of them match no known reason", plural(total, "error"), silent)
+		return q.unsure("%s do not name it; %d of them match no known reason", plural(total, "error"), silent-symptoms)
 	case total == 1:
 		return s.settle(q.no(s.errors[0].from, "%s reports another reason: %s", s.errors[0].who, s.errors[0].text), q)
 	case total > 0:

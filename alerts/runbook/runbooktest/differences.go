@@ -135,7 +135,7 @@ var asksTheSame = map[string]string{
 
 // denies is how conclusions say that there is no such trouble, and deniesFact how facts do.
 var (
-	denies     = regexp.MustCompile(`^(No |Nothing that|Cannot tell|Rejections are few|It is in use|It has ended)|[Nn]o reading shows|recover or are few`)
+	denies     = regexp.MustCompile(`^(No |Nothing that|Cannot tell|Rejections are few|It is in use|It has ended)|[Tt]he data does not show|recover or are few`)
 	deniesFact = regexp.MustCompile(`none of .* fails|no entry is failed|no such line|none of .* is evicted|recover or are few`)
 )
 
