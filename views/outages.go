@@ -113,15 +113,15 @@ func related(list []*alerts.Alert) []int {
 		}
 		shared := map[int]int{}
 		for k := range a.Subjects {
-			switch key := a.Subjects[k].Key; key.Kind {
-			case backend.KindSource, backend.KindHost: // what they have in common is a place, not a cause
-			default:
-				if j, known := owners[key]; known {
-					shared[root(j)]++
-				} else {
-					owners[key] = i
-					owned[root(i)]++
-				}
+			key := a.Subjects[k].Key
+			if key.Kind == backend.KindSource || key.Kind == backend.KindHost {
+				continue // what they have in common is a place, not a cause
+			}
+			if j, known := owners[key]; known {
+				shared[root(j)]++
+			} else {
+				owners[key] = i
+				owned[root(i)]++
 			}
 		}
 		for j, n := range shared {

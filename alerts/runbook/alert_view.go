@@ -25,11 +25,10 @@ func (c Case) alert() *alerts.Alert {
 func add(set map[backend.Key]bool, a *alerts.Alert) map[backend.Key]bool {
 	for i := range a.Subjects {
 		k := a.Subjects[i].Key
-		switch k.Kind {
-		case backend.KindRef:
+		if k.Kind == backend.KindRef {
 			k.Kind = backend.KindWorkspace
-		case backend.KindWorkspace, backend.KindSession:
-		default:
+		}
+		if k.Kind != backend.KindWorkspace && k.Kind != backend.KindSession {
 			continue
 		}
 		if set == nil {

@@ -121,10 +121,9 @@ func (s *subjectView) narrowSandboxes() {
 	}
 	sessions, at := map[backend.ID]bool{}, map[platform]bool{}
 	for k := range s.ledOn {
-		switch k.Kind {
-		case backend.KindSession:
+		if k.Kind == backend.KindSession {
 			sessions[k.ID] = true
-		case backend.KindWorkspace, backend.KindRef:
+		} else if k.Kind == backend.KindWorkspace || k.Kind == backend.KindRef {
 			sessions[k.Parent] = true
 		}
 		if w := s.State.Workspace(k); w != nil {
@@ -303,13 +302,11 @@ func (s *subjectView) findSandboxes() {
 
 // oneWorkspace is the name of the workspace that the subject is or is the sandbox of, zero for other subjects.
 func (s *subjectView) oneWorkspace() backend.ID {
-	switch s.Subject.Kind {
-	case backend.KindWorkspace:
+	if s.Subject.Kind == backend.KindWorkspace {
 		return s.Subject.ID
-	case backend.KindSandbox:
-		if b := s.State.Sandbox(s.Subject); b != nil {
-			return b.Workspace
-		}
+	}
+	if b := s.State.Sandbox(s.Subject); b != nil {
+		return b.Workspace
 	}
 	return backend.ID{}
 }
