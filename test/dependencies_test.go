@@ -78,18 +78,25 @@ func TestDependenciesPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct := 0
-	var b strings.Builder
-	for _, p := range slices.Sorted(maps.Keys(mods)) {
-		m := mods[p]
-		how := ""
-		for _, line := range strings.Split(string(goMod), "\n") {
-			if strings.HasPrefix(strings.TrimSpace(line), p+" ") && !strings.Contains(line, "// indirect") {
-				how = ", direct"
-				direct++
-			}
+	required := map[string]bool{}
+	for _, line := range strings.Split(string(goMod), "\n") {
+		if name, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok && !strings.Contains(line, "// indirect") {
+			required[name] = true
 		}
-		fmt.Fprintf(&b, "- %s %s %s%s\n", p, m.Version, licenceOf(t, m.Dir), how)
+	}
+	direct, lists := 0, map[string][]string{}
+	for _, p := range slices.Sorted(maps.Keys(mods)) {
+		m, star := mods[p], ""
+		if required[p] {
+			star = "*"
+			direct++
+		}
+		licence := licenceOf(t, m.Dir)
+		lists[licence] = append(lists[licence], p+star+" "+m.Version)
+	}
+	var b strings.Builder
+	for _, licence := range slices.Sorted(maps.Keys(lists)) {
+		fmt.Fprintf(&b, "**%s**\n\n```\n%s\n```\n\n", licence, strings.Join(lists[licence], "\n"))
 	}
 	page := fmt.Sprintf(dependenciesPage, len(mods), direct, b.String())
 	if *update {
@@ -109,14 +116,13 @@ func TestDependenciesPageIsCurrent(t *testing.T) {
 const dependenciesPage = `# Dependencies
 
 After this page you know what is linked into the Linux binary, with its licence. A test writes it (` + "`go test ./test -run Dependencies -update`" + `):
-%d modules, %d of them required directly. Versions are exact; ` + "`go.sum`" + ` holds their hashes. The static, stripped
+%d modules, %d of them required directly (with a star). Versions are exact; ` + "`go.sum`" + ` holds their hashes. The static, stripped
 binary (` + "`CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' .`" + `) is under 26 MB; the CI script measures it.
 
 Modules that only tests use (terminal emulator, golden files, script tests, pseudo-terminals, leak checks) are in
 ` + "`go.mod`" + ` but not in the binary.
 
-%s
-## Libraries that were tried
+%s## Libraries that were tried
 
 Our own code stays where a library costs more than a key press may (0.2 ms) or loses data. Tried on 22 November 2026:
 
