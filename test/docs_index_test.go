@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// mostWords bounds all pages below docs/ together; 24,000 is the aim. A backend or screen that comes later may add 900.
-const mostWords = 24600
+// mostWords bounds all pages below docs/ together. A backend or screen that comes later may add 900.
+const mostWords = 24000
 
 // Whoever begins with the README finds every page, and no link of a page leads nowhere.
 func TestEveryPageIsLinked(t *testing.T) {
