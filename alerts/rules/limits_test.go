@@ -128,6 +128,9 @@ var fleetLimits = []limit{
 		s.pass(time.Minute)
 		s.dirs(20, 20+int(below(float64(defaultOf[*PileupOptions](t, pileupRule).Growth), at)))
 		s.host(nil)
+		s.look()
+		s.pass(20 * time.Second) // sessions are listed by then
+		s.host(nil)
 		return s.look()
 	}},
 	{registryRule, func(t *testing.T, at bool) *story { // sessions that lost their registry

@@ -101,6 +101,10 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	if n.Since.IsZero() {
 		n.Since = env.ReadAt(&h.Meta)
 	}
+	if due := r.settled(env, h, n.Since); tight.IsEmpty() && p.watched > 0 && !due.IsZero() {
+		v.Suspected, v.Recheck = true, due
+		v.Why = backend.Textf("fires when no session is listed for them at %s", env.Clock(due))
+	}
 	v.Bounds = alerts.Bounds{Latest: n.Since}
 	for _, x := range p.points {
 		v.Trend = append(v.Trend, x.N[0])
@@ -108,6 +112,25 @@ func (r *tmpdirPileup) Judge(env *alerts.Env, e backend.Entity, known alerts.Not
 	v.TrendSpan = p.watched
 	v.Evidence = r.tell(env, h, &p)
 	return v
+}
+
+// pileupSettle is the least time in which the sessions of new directories are listed.
+const pileupSettle = 15 * time.Second
+
+// settled is when directories that came at a time have had two polls for their sessions to be listed, or to be removed after
+// their sessions; zero once that is over.
+func (r *tmpdirPileup) settled(env *alerts.Env, h *backend.Host, since time.Time) time.Time {
+	after := pileupSettle
+	if len(env.HomesOf(h.Key.Source)) == 0 {
+		return time.Time{} // no list names sessions
+	}
+	for _, x := range env.HomesOf(h.Key.Source) {
+		after = max(after, 2*x.Interval)
+	}
+	if due := since.Add(after); env.ReadAt(&h.Meta).Before(due) {
+		return latestOf(due, env.Now.Add(time.Second))
+	}
+	return time.Time{}
 }
 
 // unlisted judges a host whose scratch directories cannot be listed: its free space says all the same how fast it fills.

@@ -40,6 +40,11 @@ func TestPileupByGrowth(t *testing.T) {
 	s.pass(10 * time.Second)
 	s.dirs(n, n+5)
 	s.host(nil)
+	if p := s.look().want(pileupRule, alerts.StatePending); !strings.Contains(p.Why.String(), "fires when no session is listed for them at 12:01:15Z") {
+		t.Errorf("why %q", p.Why)
+	}
+	s.pass(15 * time.Second)
+	s.host(nil)
 	a := s.look().want(pileupRule, alerts.StateFiring)
 	if a.Severity != alerts.SeverityWarning || a.Runbook != "5" || a.Cause.String() != "scratch directories pile up" || len(a.Trend) < 2 {
 		t.Errorf("alert %+v", a)

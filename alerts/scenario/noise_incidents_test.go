@@ -199,7 +199,7 @@ func groundTroubles() []trouble {
 			})
 			return nil
 		}},
-		{rule: "tmpdir-pileup", after: 2 * time.Minute, begin: func(f *noisyFleet, name string) func() { // thirty a minute exceed the growth of 30 and what sessions open meanwhile
+		{rule: "tmpdir-pileup", after: 3 * time.Minute, begin: func(f *noisyFleet, name string) func() { // thirty a minute exceed the growth of 30 and what sessions open meanwhile
 			n := 0
 			return func() {
 				for range int(30 * f.step.Minutes()) {
