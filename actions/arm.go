@@ -25,7 +25,7 @@ const (
 )
 
 // ErrNotArmed is the refusal to act without arming.
-var ErrNotArmed = errors.New("this console is not armed: arm it first, with :arm 15m and the reason")
+var ErrNotArmed = errors.New("actions are not enabled on this console: enable them first, with :arm 15m and the reason")
 
 // Arm lets this viewer act for a while; claimed is what the person calls themselves, empty where the account tells. It is
 // journalled before it holds, ends by itself, and is never kept beyond the viewer.
@@ -40,11 +40,11 @@ func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reas
 	case o.hungUp():
 		return Arming{}, errEnding
 	case !o.unpermitted().IsEmpty():
-		return Arming{}, errors.New("not armed: " + o.unpermitted().String())
+		return Arming{}, errors.New(o.unpermitted().String())
 	case !o.CanAct():
 		return Arming{}, errors.New("the configuration allows no action on any source: add actions = [...] to a [[source]]")
 	case lasting <= 0 || lasting > LongestArming:
-		return Arming{}, fmt.Errorf("it can be armed for at most %s at a time", backend.Age(LongestArming))
+		return Arming{}, fmt.Errorf("actions can be enabled for at most %s at a time", backend.Age(LongestArming))
 	case o.person.Shared && who.Claimed.IsEmpty():
 		return Arming{}, errors.New("several people use this account: say who you are, or set SANDGLASS_USER")
 	case reason.IsEmpty():
@@ -60,7 +60,7 @@ func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reas
 	if !o.keep(a) {
 		return Arming{}, errEnding
 	}
-	c.notify("arm", backend.Key{}, backend.Textf("armed until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
+	c.notify("arm", backend.Key{}, backend.Textf("actions enabled until %s: %s", a.Until.UTC().Format("15:04Z"), reason))
 	return a, nil
 }
 
@@ -84,7 +84,7 @@ func (o *Operator) Disarm(ctx context.Context) error {
 	if !a.holds(c.opt.Now()) {
 		return nil
 	}
-	c.notify("disarm", backend.Key{}, backend.Text("disarmed"))
+	c.notify("disarm", backend.Key{}, backend.Text("actions disabled"))
 	return c.journal(ctx, audit.Entry{At: c.opt.Now(), Phase: audit.PhaseArmed, Who: a.Who, Verb: "disarm"}, audit.Written)
 }
 

@@ -130,12 +130,12 @@ func TestPermissions(t *testing.T) {
 			"everything":       {Everything(), "", ""},
 			"one verb":         {Permissions{Access: Act, Grants: []Grant{{Verb: Reset}}}, "", ""},
 			"one source":       {Permissions{Access: Act, Grants: []Grant{{Source: home}}}, "", ""},
-			"another verb":     {Permissions{Access: Act, Grants: []Grant{{Verb: Destroy}}}, "mara may not reset on " + home + "; ask the operator of this Sandglass for the permission to reset there", "not armed: mara may not reset on"},
-			"another source":   {Permissions{Access: Act, Grants: []Grant{{Reset, "elsewhere"}}}, "mara may not reset on", "not armed: mara may not reset on"},
-			"no grant":         {Permissions{Access: Act}, "mara may not reset on", "not armed: mara may not reset on"},
-			"acknowledge":      {Permissions{Access: Acknowledge, Grants: []Grant{{}}}, "mara may look and acknowledge, not act here; ask the operator", "not armed: mara may look and acknowledge"},
-			"read-only":        {ReadOnly(), "this console is read-only: start it", "not armed: this console is read-only"},
-			"nothing was said": {Permissions{}, "mara may only look here; ask the operator of this Sandglass for the permission to act", "not armed: mara may only look"},
+			"another verb":     {Permissions{Access: Act, Grants: []Grant{{Verb: Destroy}}}, "mara may not reset on " + home + "; ask the operator of this Sandglass for the permission to reset there", "mara may not reset on"},
+			"another source":   {Permissions{Access: Act, Grants: []Grant{{Reset, "elsewhere"}}}, "mara may not reset on", "mara may not reset on"},
+			"no grant":         {Permissions{Access: Act}, "mara may not reset on", "mara may not reset on"},
+			"acknowledge":      {Permissions{Access: Acknowledge, Grants: []Grant{{}}}, "mara may look and acknowledge, not act here; ask the operator", "mara may look and acknowledge"},
+			"read-only":        {ReadOnly(), "this console is read-only: start it", "this console is read-only"},
+			"nothing was said": {Permissions{}, "mara may only look here; ask the operator of this Sandglass for the permission to act", "mara may only look"},
 		} {
 			o := control.As(Person{Who: me}, x.may)
 			if o.CanAct() != (x.why == "") {

@@ -249,11 +249,11 @@ func TestTwoViewersOnOneStation(t *testing.T) {
 	jo.does("r", "jo may not reset on helix; ask the operator")
 	jo.does("\x1b", "5 rows")
 
-	jo.does(":arm 20m looking\r", "armed for 19m")
+	jo.does(":arm 20m looking\r", "actions enabled for 19m")
 	if _, armed := jo.operator.Armed(); !armed {
 		t.Error("jo is not armed")
 	}
-	jo.does(":disarm\r", "disarmed")
+	jo.does(":disarm\r", "actions disabled")
 	if _, armed := mara.operator.Armed(); !armed {
 		t.Error("jo's disarming did not disarm jo alone")
 	}
@@ -295,7 +295,7 @@ func TestAViewerOfAStationEndsAlone(t *testing.T) {
 		{"noa", func(v *stationViewer) { v.stalled.Store(true); v.press("x"); <-v.stuck; x.readsOn(); v.cancel(killed) }, ""},
 	} {
 		v := x.connect(end.name, 80, 24, colorprofile.ASCII, mayHold)
-		v.does(":arm 20m looking\r", "armed for 19m")
+		v.does(":arm 20m looking\r", "actions enabled for 19m")
 		v.does(":disarm now", "disarm now")
 		before := x.crashes()
 		end.how(v)

@@ -416,7 +416,7 @@ func TestComingBackDisarms(t *testing.T) {
 	acts(t, Size{80, 24}, allowed(t), func(s *screen, _ *hands, c *actions.Operator) {
 		s.prog.Send(tea.ResumeMsg{})
 		s.ready()
-		if _, armed := c.Armed(); armed || !strings.Contains(s.text(), "disarmed") {
+		if _, armed := c.Armed(); armed || !strings.Contains(s.text(), "actions disabled") {
 			t.Errorf("armed %t:\n%s", armed, s.text())
 		}
 	})

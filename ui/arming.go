@@ -20,13 +20,13 @@ type arming struct {
 
 func (x *arming) title() string {
 	if x.then != nil {
-		return "arm, then plan: " + backend.Clean(string(x.then.intent.Verb), 40).String()
+		return "enable actions, then plan: " + backend.Clean(string(x.then.intent.Verb), 40).String()
 	}
-	return "arm this console"
+	return "enable actions"
 }
 
 func (x *arming) about() []string {
-	s := []string{"Armed, this console may carry out plans that you confirm, on the sources whose configuration allows it. It ends by itself. The reason goes into the journal."}
+	s := []string{"For this time, this console may carry out plans that you confirm, on the sources whose configuration allows it. It ends by itself. The reason goes into the journal."}
 	if x.name {
 		s = append(s, "Several people use this account: say who you are.")
 	}
@@ -57,11 +57,11 @@ func (x *arming) arm(f *form, d time.Duration, who, reason backend.Safe) tea.Cmd
 		ctx, cancel := context.WithTimeout(context.Background(), armWithin)
 		defer cancel()
 		armed, err := a.control.Arm(ctx, d, who, reason)
-		return orderedMsg{form: f, failed: "not armed", err: err, then: func() reply {
+		return orderedMsg{form: f, failed: "actions are not enabled", err: err, then: func() reply {
 			if x.then != nil {
 				return a.plan(request{x.then.intent, x.then.key, time.Time{}})
 			}
-			return reply{Say: "armed for " + backend.Age(armed.Until.Sub(a.now()))}
+			return reply{Say: "actions enabled for " + backend.Age(armed.Until.Sub(a.now()))}
 		}}
 	}
 }
@@ -112,12 +112,12 @@ func (a *acting) disarm() reply {
 		return reply{Say: onlyLooks}
 	}
 	if _, armed := c.Armed(); !armed {
-		return reply{Say: "it is not armed"}
+		return reply{Say: "actions are not enabled"}
 	}
 	return reply{Cmd: func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), armWithin)
 		defer cancel()
-		return orderedMsg{say: "disarmed", err: c.Disarm(ctx)}
+		return orderedMsg{say: "actions disabled", err: c.Disarm(ctx)}
 	}}
 }
 
