@@ -2,6 +2,8 @@ package cli
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,16 +24,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%q has no example", path)
 		}
 		for _, line := range examples[path] {
-			root := p.root()
-			line, _, _ = strings.Cut(strings.ReplaceAll(line, " | ", " > "), " > ")
-			args := fields(line)
-			cmd, rest, err := root.Find(args)
-			if err == nil {
-				err = cmd.ParseFlags(rest)
-			}
-			if err == nil && cmd.Args != nil {
-				err = cmd.Args(cmd, cmd.Flags().Args())
-			}
+			cmd, err := parsed(p, line)
 			if err != nil || cmd.Name() == "silence" && cmd.Flags().NArg() == 0 || !strings.HasPrefix(cmd.CommandPath(), strings.TrimSpace("sandglass "+path)) {
 				t.Errorf("%s: %v", line, err)
 			}
@@ -45,6 +38,49 @@ func TestExamples(t *testing.T) {
 		if !seen[path] {
 			t.Errorf("examples of %q, which is no command", path)
 		}
+	}
+}
+
+// parsed is the command of a line, and whether its flags and arguments are right.
+func parsed(p *Program, line string) (*cobra.Command, error) {
+	line, _, _ = strings.Cut(strings.ReplaceAll(line, " | ", " > "), " > ")
+	cmd, rest, err := p.root().Find(fields(line))
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil && cmd.Args != nil {
+		err = cmd.Args(cmd, cmd.Flags().Args())
+	}
+	return cmd, err
+}
+
+// TestCommandsOfThePages: each line of a code block that begins with sandglass, in the README and the pages that show
+// commands, is a command line that parses.
+func TestCommandsOfThePages(t *testing.T) {
+	p := &Program{App: &app.App{}, Scenarios: []string{"all", "calm"}, Stdout: io.Discard, Stderr: io.Discard}
+	for page, least := range map[string]int{"README.md": 6, "docs/actions.md": 6, "docs/configuration.md": 4, "docs/backends/tmpdir.md": 4} {
+		text, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for line := range strings.SplitSeq(string(text), "\n") {
+			command, ours := strings.CutPrefix(line, "sandglass ")
+			if !ours {
+				continue
+			}
+			command, _, _ = strings.Cut(command, " #")
+			if cmd, err := parsed(p, strings.ReplaceAll(command, `"`, "'")); err != nil || !cmd.HasParent() {
+				t.Errorf("%s: %s: %v", page, line, err)
+			}
+			lines++
+		}
+		if lines < least {
+			t.Errorf("%s shows %d command lines, not %d", page, lines, least)
+		}
+	}
+	if _, err := parsed(p, "check --no-such-flag"); err == nil {
+		t.Error("a wrong flag parses")
 	}
 }
 
