@@ -261,6 +261,7 @@ func (r *wontTerminate) over(env *alerts.Env, b *backend.Sandbox, end sessionEnd
 		v.Detail = backend.Textf("no list ever named session %s: whether it is over is not known", b.Session.Safe())
 	case end.session == nil:
 		v.Cause, due = backend.Text("its session is in no list any more"), n.Over.Add(r.gone)
+		v.Detail = backend.Textf("its session left its list, by %s at least", env.Clock(n.Over))
 	case n.Ran.IsZero() && end.session.Completed():
 		v.Cause, v.Severity = backend.Text("its session is over, and nothing says whether it ends with it"), alerts.SeverityInfo
 	case unlisted: // a list names it again: what was said of it is disproved

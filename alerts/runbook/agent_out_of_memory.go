@@ -194,7 +194,7 @@ func (s *subjectView) adviseAgentOutOfMemory(d *Diagnosis) {
 	case d.is("agent-oom") && s.memoryJumped():
 		d.conclude("The agent ran out of memory at once. One large write or search does that, many open workspaces do not.")
 	case d.is("agent-oom") && d.is("memory"):
-		d.conclude("The agent ran out of memory step by step. What is kept open adds up; one large file does not do that. The data does not show what it was.")
+		d.conclude("The agent ran out of memory step by step. What is kept open adds up; one large file does not do that. What is kept open is not known.")
 	case d.is("agent-oom"):
 		d.conclude("The agent ran out of memory. What filled it is not known yet.")
 	case d.is("memory"):

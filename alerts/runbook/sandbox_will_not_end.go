@@ -330,6 +330,11 @@ func (s *subjectView) adviseSandboxWillNotEnd(d *Diagnosis) {
 		d.conclude("Its session is over: it is leaked. Closing should have ended it.")
 		s.destroyStep(d)
 		d.dont("Don't destroy by age alone; go by the session.")
+	case d.is("over") && d.is("up") && s.session == nil:
+		d.conclude("Its session is in no list any more.")
+		d.NoDestroy = backend.Text("no list names its session, and nothing says that it ended; ask its owner first")
+		d.do("Ask the session's owner if its files are still needed. Only then destroy it: x, or sandglass destroy.")
+		d.dont("Don't destroy it while its files may be needed.")
 	case d.is("over") && d.is("up") && d.Mark("awaiting-sleep") == CannotTell:
 		d.conclude("Its session is over. Whether it only waits to fall asleep is not known.")
 		d.do("Look again when its idle time has passed. Declare sleepAfter and destroyOnClose, so that the next answer is shorter.")
