@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/alerts"
@@ -17,6 +19,7 @@ type ActionFeed struct {
 	mu       sync.Mutex
 	board    *alerts.Board // that concerns were made of
 	concerns []actions.Concern
+	proofs   map[backend.Key]time.Time // what effects proved, until a State shows it
 }
 
 // NewActionFeed joins a fleet and what evaluates its States.
@@ -48,7 +51,44 @@ func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
 func (f *ActionFeed) Attend(keys []backend.Key) { f.service.SetVisible(attending, keys) }
 
 // Observe shows what an effect proved about a sandbox.
-func (f *ActionFeed) Observe(k backend.Key, o backend.Observation) { f.fleet.Observe(k, o) }
+func (f *ActionFeed) Observe(k backend.Key, o backend.Observation) {
+	f.mu.Lock()
+	if f.proofs == nil {
+		f.proofs = map[backend.Key]time.Time{}
+	}
+	f.proofs[k] = o.At
+	f.mu.Unlock()
+	f.fleet.Observe(k, o)
+}
+
+// WaitForProofs returns once the newest State shows what effects proved, or ctx ends: what ends before is not remembered.
+func (f *ActionFeed) WaitForProofs(ctx context.Context) {
+	newer, stop := f.Subscribe()
+	defer stop()
+	for !f.showsProofs() {
+		select {
+		case <-newer:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (f *ActionFeed) showsProofs() bool {
+	state, _ := f.service.Latest()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k, at := range f.proofs {
+		b := state.Sandbox(k)
+		if b == nil {
+			continue // it is gone, and what was proved with it
+		}
+		if o, ok := b.Observed.Get(); !ok || o.At.Before(at) {
+			return false
+		}
+	}
+	return true
+}
 
 func concerns(b *alerts.Board) []actions.Concern {
 	var out []actions.Concern

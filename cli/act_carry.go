@@ -59,6 +59,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 		return refused(err)
 	}
 	progress := p.follow(ctx, x.operator)
+	x.remember(ctx)
 	doc := text.MakePlan(plan, nil, p.Now())
 	doc.Reason = &reason
 	doc.Ran(progress)

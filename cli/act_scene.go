@@ -46,6 +46,16 @@ func (x *actingStation) watch(ctx context.Context) (stop func()) {
 	return x.Start(context.WithoutCancel(ctx), false)
 }
 
+// longestMemory is how long a command waits at its end for a reading that carries what it proved.
+const longestMemory = 5 * time.Second
+
+// remember waits until what was proved is part of a State, so that the next command knows it.
+func (x *actingStation) remember(ctx context.Context) {
+	waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestMemory)
+	defer cancel()
+	x.Feed.WaitForProofs(waiting)
+}
+
 // available says why the verb cannot be done at all, before anything is read for it.
 func (x *actingStation) available(verb actions.Verb, source string) error {
 	if source != "" && x.Config.Source(source) == nil {
