@@ -78,6 +78,17 @@ func TestProcessesWatchCountersTogether(t *testing.T) {
 	}
 }
 
+// TestReadingsStayAsTheyAre: a reading's bookmarks are saved while the source polls again, and do not follow its wobbling start time.
+func TestReadingsStayAsTheyAre(t *testing.T) {
+	r := newRig(t, nil)
+	started := int(t0.Unix()) - 3600
+	first := r.poll(page(100, started, 1))
+	r.poll(page(100, started+1, 1))
+	if got := first.Bookmarks[0].Counters.Starts; len(got) != 1 || got[0] != float64(started) {
+		t.Errorf("the first reading says %v now, not %d", got, started)
+	}
+}
+
 // TestWhatIsKeptIsBounded: long silence is two counts of a series.
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	r := newRig(t, nil)

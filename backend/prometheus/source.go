@@ -202,13 +202,12 @@ func (s *source) process(m *metrics, r *backend.Reading) (restarted, foreign boo
 	if !ok || !(now > 0 && now < 1e11) {
 		return false, false
 	}
-	before := s.starts
-	if len(before) == 0 || math.Abs(before[len(before)-1]-now) > exporter.RestartJump {
-		s.starts = append(slices.Clone(before[max(0, len(before)-maxStarts+1):]), now)
-	} else {
-		before[len(before)-1] = now // follow the wobble
+	before := s.starts // readings and a former process share them: they are replaced, never written to
+	if n := len(before); n > 0 && math.Abs(before[n-1]-now) <= exporter.RestartJump {
+		s.starts = append(slices.Clone(before[:n-1]), now) // follow the wobble
 		return false, false
 	}
+	s.starts = append(slices.Clone(before[max(0, len(before)-maxStarts+1):]), now)
 	at := time.UnixMicro(int64(now * 1e6))
 	offset, dated := r.ClockOffset.Get()
 	if len(before) == 0 {
