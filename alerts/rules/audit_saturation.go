@@ -209,7 +209,7 @@ func (r *auditSaturation) tell(env *alerts.Env, key backend.Key, counted bool, r
 		n.First, n.FirstAt = firstRejection(env, n.Series)
 	}
 	if !n.First.IsEmpty() {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("first: %s", n.First), Source: logs, At: n.FirstAt})
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("first: %s", n.First.LogLine(300)), Source: logs, At: n.FirstAt})
 	}
 	if !rejections.Sample.IsEmpty() {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("newest: %s", backend.Clean(rejections.Sample.String(), 300)), Source: logs, At: rejections.Last})

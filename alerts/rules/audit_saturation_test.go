@@ -186,12 +186,13 @@ func TestAuditIsBlindWithoutLogs(t *testing.T) {
 func TestAuditKeepsTheFirstFullRejection(t *testing.T) {
 	s := beginLogs(t)
 	s.rejects("c4f1", 0, 0, 0)
-	first := "first: " + `{"msg":"workspace tool: shell metacharacter rejected","command":"git log | head"}`
+	line := `{"msg":"workspace tool: shell metacharacter rejected","command":"git log | head"}`
+	first := `first: workspace tool: shell metacharacter rejected command="git log | head"` // never JSON
 	s.health("app", func(h *fleet.SourceHealth) {
 		for i, session := range []string{"other", "c4f1", "c4f1"} {
 			x := &backend.Rejection{Session: backend.MustID(session), FirstAt: s.wall.Add(time.Duration(i) * time.Second), First: backend.Text("a later line")}
 			if i == 1 {
-				x.First = backend.Clean(strings.TrimPrefix(first, "first: "), 300)
+				x.First = backend.Clean(line, 300)
 			}
 			h.Rejections = append(h.Rejections, x)
 		}

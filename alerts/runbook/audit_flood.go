@@ -55,7 +55,7 @@ func (s *subjectView) flood() Check {
 			c.Fact = beside(c.Fact, told)
 		}
 		if first := s.firstRejected(); first != nil {
-			c.Fact = backend.Textf("%s; the first line, %s ago: %s", c.Fact, backend.Age(s.now.Sub(first.FirstAt)), first.First)
+			c.Fact = backend.Textf("%s; the first line, %s ago: %s", c.Fact, backend.Age(s.now.Sub(first.FirstAt)), first.First.LogLine(300))
 		} else if !t.in.Sample.IsEmpty() {
 			c.Fact = backend.Textf("%s; the newest line: %s", c.Fact, backend.Clean(t.in.Sample.String(), 160))
 		}

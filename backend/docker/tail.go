@@ -106,7 +106,7 @@ func (s *Source) logTail(raw string, err error) *backend.LogTail {
 	}
 	for l := range strings.Lines(raw) {
 		if l = strings.TrimSpace(l); l != "" {
-			t.Lines = append(t.Lines, s.clean(l, maxLogLine))
+			t.Lines = append(t.Lines, s.clean(l, backend.MaxTextRunes).LogLine(maxLogLine))
 		}
 	}
 	t.Lines = t.Lines[max(0, len(t.Lines)-s.opt.LogLines):]

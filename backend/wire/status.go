@@ -71,7 +71,7 @@ func (c *Client) excerpt(r *Response) backend.Safe {
 	if strings.Contains(kind, "html") || len(r.Body) == 0 {
 		return backend.Safe{}
 	}
-	return c.Cleaner().Clean(strings.TrimSpace(string(r.Body)), 160)
+	return c.Cleaner().Clean(strings.TrimSpace(string(r.Body)), backend.MaxTextRunes).LogLine(160)
 }
 
 func redirectHost(from, location string) string {

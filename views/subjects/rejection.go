@@ -73,7 +73,7 @@ func rejectedSession(r views.Rejection, _ *views.Snapshot) Cell {
 func firstLine(r views.Rejection, _ *views.Snapshot) Cell {
 	switch {
 	case !r.First.IsEmpty():
-		return text(r.First, theme.Normal)
+		return text(r.First.LogLine(backend.MaxTextRunes), theme.Normal)
 	case r.Session.IsZero() && r.Lines == 0:
 		return text(backend.Text("only rollups, which name no session and cannot be attributed"), theme.Dim)
 	}
