@@ -214,10 +214,8 @@ func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same 
 				first = text
 			}
 			same[i] = same[i] && text == first
-			width := kit.Width(text)
-			if !cell.Short.IsEmpty() {
-				width = min(width, max(kit.Width(cell.Short.String()), c.Ideal))
-			}
+			cols[i].Whole = cols[i].Whole || c.Flex == 0 && !cell.Short.IsEmpty()
+			width := min(kit.Width(text), max(kit.Width(cell.Fitting(0)), c.Ideal))
 			if cell.Mark != theme.MarkNone {
 				width += 2
 			}
@@ -291,11 +289,7 @@ func shortened(c subjects.Cell, w int) subjects.Cell {
 	if c.Mark != theme.MarkNone || kit.Width(c.Text.String()) <= w {
 		return c
 	}
-	if !c.Short.IsEmpty() {
-		c.Text, c.Short = c.Short, backend.Safe{}
-	}
-	c.Text = backend.Clean(kit.CutMiddle(c.Text.String(), w), backend.MaxTextRunes)
-	return c
+	return subjects.Cell{Text: backend.Clean(kit.CutMiddle(c.Fitting(w), w), backend.MaxTextRunes), Tone: c.Tone}
 }
 
 func drawCell(line *kit.Line, t *theme.Theme, c subjects.Cell, w int, right, muted bool) {
@@ -303,14 +297,11 @@ func drawCell(line *kit.Line, t *theme.Theme, c subjects.Cell, w int, right, mut
 	if muted {
 		tone = theme.Dim
 	}
-	text := c.Text.String()
 	room := w
 	if c.Mark != theme.MarkNone {
 		room -= 2
 	}
-	if !c.Short.IsEmpty() && kit.Width(text) > room {
-		text = c.Short.String()
-	}
+	text := c.Fitting(room)
 	if c.Mark != theme.MarkNone {
 		line.Put(tone, t.Mark(c.Mark)+" ")
 	}

@@ -7,6 +7,7 @@ type Column struct {
 	Min, Ideal, Flex int
 	Priority         int // the highest is dropped first; 0 never
 	Hidden           bool
+	Whole            bool // less than its ideal width is of no more use than its smallest one
 }
 
 // Slot is a column's place.
@@ -69,6 +70,9 @@ func grow(columns []Column, slots []Slot, room int) {
 			for i := range slots {
 				if c := columns[slots[i].Column]; c.Priority == priority && (c.Flex > 0) == flexible {
 					more := min(c.Ideal-slots[i].Width, room)
+					if c.Whole && more < c.Ideal-slots[i].Width {
+						continue
+					}
 					slots[i].Width += more
 					room -= more
 				}

@@ -3,6 +3,7 @@ package subjects
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -32,13 +33,13 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "severity", Title: "SEVERITY", Brief: "SEV", Help: "critical, warning or info", Min: 6, Ideal: 10, Priority: 0, Descending: true,
 				Cell: func(a row, _ *views.Snapshot) Cell { return SeverityCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.Severity.Rank())} }},
-			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 20, Priority: 0,
+			{Name: "alert", Title: "ALERT", Help: "the rule", Min: 20, Ideal: 23, Priority: 0,
 				Cell: func(a row, _ *views.Snapshot) Cell { return Cell{Text: plain(a.Rule), Tone: quiet(a, theme.Strong)} },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Rule) }},
-			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: 16, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
+			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: briefest, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
 				Cell: func(a row, _ *views.Snapshot) Cell { return causeCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
-			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: 16, Ideal: 38, Flex: 1, Priority: 0, Where: NarrowOnly,
+			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: briefest, Ideal: briefest + 2, Flex: 1, Priority: 0, Where: NarrowOnly,
 				Cell: whoseCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
 			slim(wide(sourceColumn(func(a row) string { return a.Source }, 3))),
@@ -61,8 +62,12 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "runbook", Title: "RUNBOOK", Help: "page of the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
-			numColumn(Column[row]{Name: "subjects", Title: "SUBJECTS", Help: "number of subjects", Min: 15, Ideal: 15, Priority: 1},
-				func(a row) SortKey { return SortKey{Num: float64(a.SubjectCount)} }, SubjectCount, nil),
+			{Name: "subjects", Title: "SUBJECTS", Help: "number of subjects", Align: Right, Descending: true, Min: 14, Ideal: 15, Priority: 1,
+				Cell: func(a row, _ *views.Snapshot) Cell {
+					return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
+				},
+				Sort:    func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.SubjectCount)} },
+				Measure: func(a row, _ *views.Snapshot) (float64, bool) { return float64(a.SubjectCount), true }},
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), pending or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
 				Cell: alertStateCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
@@ -157,26 +162,28 @@ func SeverityCell(a *alerts.Alert) Cell {
 func whoseCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	cell := causeCell(a)
 	if c.Repeats(a) {
-		cell.Text, cell.Short = backend.Textf("same cause on %s", plain(a.Source)), backend.Textf("same on %s", plain(a.Source))
+		return Cell{Text: backend.Textf("same cause on %s", plain(a.Source)), Short: backend.Textf("same on %s", plain(a.Source)), Tone: cell.Tone}
 	}
 	return cell
 }
 
+// causeCell is an alert's cause: with how much it explains where there is room, and a brief form where there is little.
 func causeCell(a *alerts.Alert) Cell {
-	if a.Folds > 0 {
-		return Cell{Text: backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), Short: backend.Textf("%d held: %s", a.Folds, BareError(a.Cause.String())),
-			Tone: quiet(a, theme.Normal)}
-	}
-	c := errorCell(a.Cause)
-	if v := a.Variants; !v.IsZero() {
-		c = Cell{Text: backend.Textf("%s; %s", a.Cause, v.Text()), Short: backend.Textf("%d variants: %s", v.Count, BareError(a.Cause.String())), Tone: c.Tone}
-	}
-	c.Tone = quiet(a, c.Tone)
-	if a.Inhibits > 0 { // said where there is room; the details always list them
-		if c.Short.IsEmpty() {
-			c.Short = c.Text
-		}
+	c := Cell{Text: a.Cause, Short: plain(BareError(a.Cause.String())), Brief: brief(a.Cause.String()), Tone: quiet(a, errorCell(a.Cause).Tone)}
+	v := a.Variants
+	switch {
+	case a.Folds > 0:
+		c.Brief = backend.Textf("%d held: %s", a.Folds, c.Short)
+		c.Text, c.Short = backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), c.Brief
+	case !v.IsZero():
+		c.Brief = backend.Textf("%d variants: %s", v.Count, c.Short)
+		c.Text, c.Short = backend.Textf("%s; %s", a.Cause, v.Text()), c.Brief
+	case a.Inhibits > 0: // said where there is room; the details always list them
 		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
+	case a.Rule == "eviction-storm" && c.Brief.IsEmpty():
+		if _, what, named := strings.Cut(a.Cause.String(), ": "); named && !strings.Contains(what, "://") { // behind the provider
+			c.Brief = plain(what)
+		}
 	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/kit"
 	"sandglass/views/theme"
 )
 
@@ -26,9 +27,22 @@ type Cell struct {
 	Text backend.Safe
 	// Short is shown where Text does not fit; empty: Text is cut.
 	Short backend.Safe
+	// Brief is shown where Short does not fit either; empty: Short is cut.
+	Brief backend.Safe
 	Tone  theme.Tone
 	// Mark stands in front of a state's word.
 	Mark theme.Mark
+}
+
+// Fitting is the longest form of a cell's text that fits into w cells, or else the shortest one.
+func (c *Cell) Fitting(w int) string {
+	s := c.Text.String()
+	for _, shorter := range []backend.Safe{c.Short, c.Brief} {
+		if kit.Width(s) > w && !shorter.IsEmpty() {
+			s = shorter.String()
+		}
+	}
+	return s
 }
 
 // SortKey orders the rows of one column: numbers first by value, then texts; what is unknown comes last whichever way

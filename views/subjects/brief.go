@@ -1,0 +1,92 @@
+package subjects
+
+import (
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// briefest is the width, in cells, that the column of causes has at least: a brief form fits into it.
+const briefest = 20
+
+// briefs are short forms of the causes that rules word themselves, by a phrase that only this cause has. A column without room
+// for the cause shows it; a cause without a brief form is foreign text, and loses its middle.
+var briefs = [...]struct{ phrase, brief backend.Literal }{
+	{"the agent ran out of memory", "agent out of memory"},
+	{"the agent restarted when the kernel killed", "agent killed: memory"},
+	{"the agent restarted with its memory nearly full", "memory ran full"},
+	{"the agent starts over and over", "agent keeps starting"},
+	{"probing: many different commands", "probing commands"},
+	{" has no instance left", "no instance left"},
+	{" is nearly full", "nearly full"},
+	{"its clock is ahead of ours", "clock ahead of ours"},
+	{"its clock is behind ours", "clock behind ours"},
+	{"workspaces fail for many different causes", "many causes at once"},
+	{"workspaces are evicted faster than they recover", "recovery too slow"},
+	{"evictions go on for long", "many not recovered"},
+	{"evicted without a lastError", "no lastError given"},
+	{"attempts fail, no lastError is given", "no lastError given"},
+	{"failed without a lastError", "no lastError given"},
+	{"fails without a lastError", "no lastError given"},
+	{"re-created in a sandbox that was made after", "in a newer sandbox"},
+	{"provider in-memory was re-created", "its files are gone"},
+	{"with destroyOnClose: the sandbox ended with its files", "its files are gone"},
+	{"closing removes its files", "closed: files gone"},
+	{"its files may be", "files may be gone"},
+	{"Sandglass set the scratch directory", "quarantined in use"},
+	{"the scratch directory of a live workspace was removed", "directory removed"},
+	{"the working directory of the sandbox is gone", "no working directory"},
+	{"the kernel killed processes for lack of memory", "kernel OOM kills"},
+	{"memory is nearly exhausted", "memory nearly full"},
+	{"behind sessions of different tenants", "shared by tenants"},
+	{"behind several sessions", "shared by sessions"},
+	{"names a sandbox that", "names a lost sandbox"},
+	{"it is another sandbox", "another sandbox"},
+	{"no registry is published", "no registry"},
+	{"the health route is not there", "no health route"},
+	{alerts.RegistriesLost, "registries lost"},
+	{"many opens after: ", "many opens at once"},
+	{"it ends and is started again and again", "restarts in a loop"},
+	{"until its restart policy gave up", "restarts given up"},
+	{"ended with an error while its session runs", "ended with an error"},
+	{"killed at its memory limit", "killed: memory limit"},
+	{"killed, perhaps at its memory limit", "perhaps OOM-killed"},
+	{"near its memory limit", "near memory limit"},
+	{"its health check fails", "health check fails"},
+	{"its list lost half or more", "list lost half"},
+	{"a part of it is not read", "partly not read"},
+	{"part of its sessions cannot be read", "sessions not read"},
+	{"lost their workspaces at once", "workspaces vanished"},
+	{"its registries do not move", "registries unchanged"},
+	{"have no owner", "directories unowned"},
+	{"scratch directories pile up", "directories pile up"},
+	{"the disk below scratch directories fills up", "disk fills up"},
+	{"the root does not exist", "root does not exist"},
+	{"the file system is read-only", "file system readonly"},
+	{"the agent's user may not write there", "root not writable"},
+	{"the file system is full", "file system is full"},
+	{"it should have been destroyed when its session ended", "not destroyed at end"},
+	{"closing it ran into its deadline", "close was abandoned"},
+	{"it waits to fall asleep", "waits to fall asleep"},
+	{"it did not fall asleep when it was due", "did not fall asleep"},
+	{"no list names its session", "session not listed"},
+	{"its session is in no list any more", "session left list"},
+	{"its session is over, and nothing says", "session is over"},
+}
+
+// brief is the short form of a cause that a rule words itself; empty for foreign text.
+func brief(cause string) backend.Safe {
+	for _, which := range []string{"one attempt", "the newest attempt"} {
+		if rest, ok := strings.CutPrefix(cause, which+" runs for "); ok {
+			long, _, _ := strings.Cut(rest, ",")
+			return backend.Textf("attempt runs %s", plain(strings.TrimSuffix(long, " or longer")))
+		}
+	}
+	for _, b := range briefs {
+		if strings.Contains(cause, string(b.phrase)) {
+			return backend.Text(b.brief)
+		}
+	}
+	return backend.Safe{}
+}
