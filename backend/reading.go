@@ -190,6 +190,26 @@ func CloseErrnos() []string {
 // CloseFailedWith counts the failed closes that name an errno.
 func CloseFailedWith(errno string) Metric { return MetricTmpdirCloseFailed + Metric(":"+errno) }
 
+// Lines of the operator's own patterns, and the bytes that they name, are counted by the pattern's name.
+const (
+	patternLines = "pattern:"
+	patternBytes = "pattern-bytes:"
+)
+
+// PatternLines counts the lines that a pattern of the configuration matches; without a name it begins all of them.
+func PatternLines(pattern string) Metric { return Metric(patternLines + pattern) }
+
+// Pattern is the name of the pattern whose lines, or whose bytes, m counts; is says that it counts them.
+func (m Metric) Pattern() (name string, is bool) {
+	if name, is = strings.CutPrefix(string(m), patternLines); is {
+		return name, is
+	}
+	return strings.CutPrefix(string(m), patternBytes)
+}
+
+// PatternBytes sums the bytes that lines of a pattern of the configuration name.
+func PatternBytes(pattern string) Metric { return Metric(patternBytes + pattern) }
+
 // Count is a number of things that happened at a time: an increase of a counter, or matched log lines. Adapters turn
 // cumulative counters into increases; the fleet keeps them in windows. A Count of 0 says that the source looked and
 // nothing happened: without any Count a window knows nothing.
@@ -225,6 +245,7 @@ const (
 	MetricRollups           Metric = "rollups"            // rollup lines
 	MetricLogLines          Metric = "log-lines"
 	MetricLogBytes          Metric = "log-bytes"
+	MetricErrorLines        Metric = "error-lines"       // lines at level error or above that name a session and match no pattern
 	MetricWorkspaceFailed   Metric = "workspace-failed"  // WorkspaceFailedError lines
 	MetricWorkspaceEvicted  Metric = "workspace-evicted" // WorkspaceEvictedError lines
 	MetricCloseTimeout      Metric = "close-timeout"     // lines

@@ -22,6 +22,7 @@ func diagnoseAgentOutOfMemory(s *subjectView) Diagnosis {
 		s.sandboxOOM(),
 		s.hostMemory(),
 		s.agentRestarted(),
+		s.logEvidence(),
 	)}
 	s.adviseAgentOutOfMemory(&d)
 	return d
@@ -89,13 +90,25 @@ func (s *subjectView) bigGreps() Check {
 func (s *subjectView) readLines() backend.Safe {
 	t := s.tally(backend.MetricReads, time.Hour)
 	if t.in.N == 0 {
-		return backend.Safe{}
+		return s.bytesOfPatterns()
 	}
 	named := ""
 	if n := s.tally(backend.MetricReadBytes, time.Hour).in.N; n > 0 {
 		named = " (together they name " + bytesText(int64(n)) + ")"
 	}
 	return backend.Textf("; lines about reads in the last %s: %s%s, the newest: %s", s.watched(t, time.Hour), number(t.in.N), named, backend.Clean(t.in.Sample.String(), 160))
+}
+
+// bytesOfPatterns sums the bytes that lines of the operator's own patterns name; the check of the log counts the lines.
+func (s *subjectView) bytesOfPatterns() backend.Safe {
+	n := 0.0
+	for _, name := range s.ownPatterns() {
+		n += s.logged(backend.PatternBytes(name)).in.N
+	}
+	if n == 0 {
+		return backend.Safe{}
+	}
+	return backend.Textf("; lines of your own patterns name %s together", backend.Clean(bytesText(int64(n)), 20))
 }
 
 // eagerOpens asks whether many workspaces of a session are opened at one moment.

@@ -20,7 +20,7 @@ func (s *subjectView) causeShares() (shares []causeShare, total int) {
 	known := map[backend.Safe]string{}
 	for i := range s.errors {
 		e := &s.errors[i]
-		if e.ws != nil && !s.failing(e.ws) && !bad(e.ws) {
+		if e.line || e.ws != nil && !s.failing(e.ws) && !bad(e.ws) {
 			continue
 		}
 		cause, had := known[e.text]

@@ -63,7 +63,7 @@ func (d *Diagnosis) end(list []ending) {
 func (d *Diagnosis) refuseFew(list []ending) {
 	for i := range list {
 		for _, c := range d.Checks {
-			if list[i].noReset != "" && c.Mark == Confirmed && c.few() && slices.Contains(list[i].any, c.Name) {
+			if list[i].noReset != "" && c.Mark == Confirmed && c.named > 0 && c.few() && slices.Contains(list[i].any, c.Name) {
 				d.NoReset = backend.Textf("of %d of them %s", c.named, backend.Text(list[i].noReset))
 				return
 			}

@@ -22,6 +22,7 @@ func diagnoseFilesVanished(s *subjectView) Diagnosis {
 		s.closedBetween(),
 		s.between(),
 		s.slept(),
+		s.logEvidence(),
 	)}
 	d.dont("Don't destroy, reset or re-open before you copied the rest.")
 	d.end(s.filesVanishedEndings())

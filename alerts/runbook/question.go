@@ -72,9 +72,14 @@ func sortChecks(checks []Check) {
 // byErrors answers from the errors that registries report: confirmed when one of them names the cause, ruled out when every
 // workspace that fails gives an error and each of these names another reason.
 func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
-	n, silent, symptoms, first := 0, 0, 0, (*reportedError)(nil)
+	n, silent, symptoms, total, first := 0, 0, 0, 0, (*reportedError)(nil)
 	for i := range s.errors {
-		switch e := &s.errors[i]; {
+		e := &s.errors[i]
+		if e.line {
+			continue
+		}
+		total++
+		switch {
 		case e.cause&c != 0:
 			if n++; first == nil {
 				first = e
@@ -85,7 +90,9 @@ func (s *subjectView) byErrors(q question, c alerts.Naming) Check {
 			}
 		}
 	}
-	total := len(s.errors)
+	if said, is := s.byLogged(q, c, total > 0); first == nil && is {
+		return said
+	}
 	switch {
 	case first != nil && n == 1 && total == 1:
 		return q.yes(first.from, "%s reports: %s", first.who, first.text).share(n, total)
@@ -129,10 +136,14 @@ func gives(n int) string {
 
 // searched is how many errors were looked at.
 func (s *subjectView) searched() string {
-	if s.unread > 0 {
-		return "the first " + plural(len(s.errors), "error")
+	n := 0
+	for i := range s.errors {
+		n += b2i(!s.errors[i].line)
 	}
-	return plural(len(s.errors), "error")
+	if s.unread > 0 {
+		return "the first " + plural(n, "error")
+	}
+	return plural(n, "error")
 }
 
 // watched is the span that a count is really of: the window, or since its source was first read where that is shorter.

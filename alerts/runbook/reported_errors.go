@@ -16,6 +16,7 @@ type reportedError struct {
 	cause alerts.Naming
 	from  origin
 	ws    *backend.Workspace // nil when the error is the session's
+	line  bool               // a log line says it
 }
 
 // reason reports whether the error says why something failed. That an evicted sandbox is gone is no reason for its eviction.
@@ -63,7 +64,7 @@ func (s *subjectView) readErrors() {
 			c = alerts.NamesIn(w.LastError.String())
 			known[w.LastError] = c
 		}
-		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w})
+		s.errors = append(s.errors, reportedError{w.Key.Safe(), w.Key, backend.Clean(w.LastError.String(), 200), c, s.from(&w.Meta), w, false})
 	}
 	for _, a := range s.led {
 		if cut := a.SubjectCount - len(a.Subjects); (s.only != nil || s.errorsOf != nil) && cut > 0 {
@@ -72,7 +73,7 @@ func (s *subjectView) readErrors() {
 	}
 	if x := s.session; x != nil && !x.AnswerText.IsEmpty() {
 		s.errors = append(s.errors, reportedError{x.Key.Safe(), x.Key, backend.Clean(x.AnswerText.String(), 200),
-			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil})
+			alerts.NamesIn(x.AnswerText.String()), s.from(&x.Meta), nil, false})
 	}
 }
 

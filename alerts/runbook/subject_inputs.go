@@ -34,7 +34,7 @@ func (s *subjectView) tally(m backend.Metric, over time.Duration) tally {
 			continue
 		}
 		in := s.State.Windows.Over(x, s.now, over)
-		if in.Samples == 0 {
+		if in.Samples == 0 || s.ofAnother(x) {
 			continue
 		}
 		t.looked = true
@@ -56,6 +56,12 @@ func (s *subjectView) tally(m backend.Metric, over time.Duration) tally {
 		}
 	}
 	return t
+}
+
+// ofAnother reports whether a series is of another workspace of the subject's session.
+func (s *subjectView) ofAnother(x backend.Series) bool {
+	name := s.oneWorkspace()
+	return !s.wide && !name.IsZero() && !x.Workspace.IsZero() && x.Workspace != name
 }
 
 // inputOf is the input whose delivery means that a metric is counted. A source that reads log lines for evictions

@@ -40,8 +40,11 @@ type subjectView struct {
 	// running are attempts that give neither an error nor a success so far: those that take longer than any operation may, and
 	// all of them where an alert fires.
 	running int
-	unread  int          // errors beyond maxErrors
-	old     backend.Safe // why the workspaces' values are old, empty when they are not
+	unread  int // errors beyond maxErrors
+
+	failingIn map[backend.ID]bool // sessions of a whole source with a workspace that fails; nil: not looked up yet
+
+	old backend.Safe // why the workspaces' values are old, empty when they are not
 }
 
 // maxErrors bounds the errors that are searched: a diagnosis must not cost more than a frame.
@@ -101,6 +104,7 @@ func (s *subjectView) lead(led []*alerts.Alert) *subjectView {
 	s.narrowSandboxes()
 	s.readErrors()
 	s.readAlerts()
+	s.readLog()
 	return s
 }
 

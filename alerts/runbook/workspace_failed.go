@@ -39,6 +39,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 		s.deletedBehind(question{"deleted", "Was the sandbox behind it deleted?", "the text of the error"}),
 		s.sharedCause(),
 		s.byLines(question{"lines", "Do log lines tell of failed operations?", "a log source that reads the agents' log"}, backend.MetricWorkspaceFailed, "WorkspaceFailedError lines"),
+		s.logEvidence(),
 	)}
 	s.adviseWorkspaceFailed(&d)
 	return d
@@ -108,9 +109,12 @@ func (s *subjectView) recovered() Check {
 		case backend.CondUnknown, backend.CondUnused:
 		}
 	}
+	lines := s.logged(backend.MetricWorkspaceFailed)
 	switch {
 	case known == 0:
 		return q.unsure("no entry gives times to conclude from")
+	case works == known && lines.from.at.After(s.lastSuccess().Add(lineSlack)):
+		return q.unsure("the last attempt of %s succeeded, and the log tells of failed operations since", plural(works, "entry"))
 	case works == known && s.old.IsEmpty():
 		return q.yes(s.newest(), "the last attempt of %s succeeded", plural(works, "entry"))
 	case works == known:
@@ -231,9 +235,9 @@ func (s *subjectView) sharedCause() Check {
 	case same > 0:
 		return q.yes(s.newest(), "%d more of %d workspaces of this source fail for the same cause: look at what they share", same, all.total)
 	case others > 0 && own.failing > 0 && len(own.by) == 0:
-		return q.unsure("%d others fail, and this one gives no error to compare", others)
+		return q.unsure("%s, and this one gives no error to compare", backend.Clean(backend.Counted(others, "other fails", "others fail"), 40))
 	case others > 0:
-		return s.settle(q.no(s.newest(), "%d others of %d workspaces of this source fail, none for this cause", others, all.total), q)
+		return s.settle(q.no(s.newest(), "%s of %d workspaces of this source, none for this cause", backend.Clean(backend.Counted(others, "other fails", "others fail"), 40), all.total), q)
 	case all.total > len(s.workspaces):
 		return s.settle(q.no(s.newest(), "%s of this source: none fails", backend.Counted(all.total-len(s.workspaces), "other workspace", "other workspaces")), q)
 	}
@@ -271,115 +275,6 @@ func (s *subjectView) failingByCause() failures {
 		}
 	}
 	return f
-}
-
-const (
-	noRetry    backend.Literal = "Don't raise transientRetryAttempts: retries only delay the failure."
-	stillWrong backend.Literal = "the configuration is still wrong"
-)
-
-// workspaceFailedEndings are what incident 1 can come to, the first that is true.
-// filestore is the provider whose files are in the agent's Durable Object.
-const filestore = "cloudflare-filestore"
-
-func (s *subjectView) workspaceFailedEndings() []ending {
-	return []ending{
-		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
-			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
-		{any: []string{"storm"}, conclude: "It was evicted together with others: see runbook 7.",
-			do: "Limit opens until the evictions stop (runbook 7). Then let the workspaces come back.", dont: "Don't reset: each reset adds an open to the storm.",
-			noReset: "it was evicted together with others; a reset adds opens"},
-		{any: []string{"schema"}, conclude: "This release cannot read the stored reference (runbook 6).",
-			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
-			noReset: "the stored reference is refused again until the release can read it"},
-		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
-			do: s.otherRuntime(), dont: "Don't retry or reset. There is no registry that could open anything.",
-			noReset: "this runtime has no workspaces"},
-		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
-			do: "Free instances or raise max_instances. Limit opens to that number; then reset.", dont: "Don't reset before there is room: a reset asks for an instance.",
-			noReset: "the instance limit is reached; a reset asks for one more"},
-		{any: []string{"snapshot"}, conclude: "Snapshots are declared. The deployment cannot store them.",
-			do:   "Bind a backup bucket (backupR2Binding) and redeploy. Or remove the capability snapshot. Then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"module"}, conclude: "The agent declares a capability that its provider lacks.",
-			do:   "Add the module to the provider, or remove the capability. Redeploy; then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"binding"}, conclude: "The deployment lacks a binding that the provider needs.",
-			do:   "Add the binding that the error names. Redeploy; then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"sharing"}, conclude: "The declaration has a sandbox id and permits no sharing.",
-			do:   "Remove the explicit id. Or set shareAcrossSessions: true after a review of its threat model (runbook 8). Then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"sqlite"}, conclude: "The class of the Durable Object has no SQLite storage.",
-			do:   "Add the class to new_sqlite_classes in a migration. Redeploy; then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"posix"}, conclude: "The provider needs a POSIX host, and this host is none.",
-			do:   "Run the agent on Linux or macOS, or choose another provider. Then reset the failed entries.",
-			dont: noRetry, noReset: stillWrong},
-		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
-			do: "Create the directory, writable for the agents' user. Or set tmpdirRoot elsewhere. Then reset.", dont: "Don't reset first: open fails again at once.",
-			noReset: "the root of scratch directories is still unusable"},
-		s.full(),
-		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
-			do: "Check the image's name, its tag and access to the registry. Check it from where the image is pulled. Then reset the failed entries.", dont: "Don't reset before the image can be pulled: the open fails again.",
-			noReset: "the image cannot be pulled or started yet"},
-		{any: []string{"engine"}, conclude: "The container engine does not answer.",
-			do: "Start the engine on its host and look why it stopped. Then reset the failed entries.", dont: "Don't reset first: without the engine every open fails.",
-			noReset: "the container engine does not answer"},
-		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
-			do: "Check the bucket, its binding and the platform's status. When it answers, reset the failed entries.", dont: "Don't reset while the storage is out of reach. The open fails again.",
-			noReset: "object storage does not answer yet"},
-		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
-			do: "Check the database and the platform's status. When it answers, reset the failed entries.", dont: "Don't reset while the database fails: the open fails again.",
-			noReset: "the database fails"},
-		{any: []string{"auth"}, conclude: "A service refuses the credentials.",
-			do:   "Replace the token or key that the error is about. Check that it is set, valid and allowed to do this. Redeploy; then reset the failed entries.",
-			dont: noRetry, noReset: "the open fails again while the credentials are refused"},
-		{any: []string{"rate-limit"}, conclude: "A service limits the rate of requests.",
-			do:   "Lower concurrent opens and retries. Or ask the service for a higher limit. Reset when the limit has passed.",
-			dont: "Don't add retries: each one counts against the limit.", noReset: "a reset sends more requests against the limit"},
-		{any: []string{"network"}, conclude: "Connections to the provider break.",
-			do:   "Check the way from the agents to the provider. Check names, proxies, load, the platform's status. Let the provider mark such errors transient; then reset.",
-			dont: "Don't change what the workspace declares. The error says nothing against it."},
-		{any: []string{"deleted"}, conclude: "The sandbox behind it was deleted: see runbook 6.",
-			do: "Start a fresh session. Find out who deleted it (runbook 6).", dont: "Don't reset: it looks for the same sandbox and fails again.",
-			noReset: "the sandbox behind it was deleted; a reset looks for the same one"},
-		{any: []string{"memory"}, conclude: "Its process was killed for lack of memory", quotes: true,
-			do: "See what ran in it. Raise its memory limit or limit that command.", dont: "Don't reset it first: it is killed at its limit again.",
-			noReset: "what needs more memory than the limit is killed again"},
-		{any: []string{"sandbox"}, conclude: "Its sandbox is in trouble", quotes: true,
-			do: "Repair the sandbox: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails while the sandbox is broken.",
-			noReset: "its sandbox does not work yet"},
-		{any: []string{"long-attempt"}, without: "failed", conclude: "Nothing has failed yet. An attempt runs longer than longest_operation.",
-			do:      "See what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
-			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
-			noReset: "an attempt still runs and has not failed"},
-		{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
-			do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
-			dont: "Don't lose lastError: copy it before a reset overwrites it."},
-		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
-			dont: "Don't take silence for health: a closed registry reports nothing."},
-	}
-}
-
-// fullQuestion asks for the store of the subject's provider: a filestore is in the SQLite storage of one Durable Object.
-func (s *subjectView) fullQuestion() question {
-	if s.provider() == filestore {
-		return question{"full", "Is the storage of the Durable Object full?", "the text of the error"}
-	}
-	return question{"full", "Is a file system full?", "the text of the error, or a tmpdir source on the host"}
-}
-
-// full is what a full store comes to.
-func (s *subjectView) full() ending {
-	if s.provider() != filestore {
-		return ending{any: []string{"full"}, conclude: "A file system is full.",
-			do: "Make room on that file system (runbook 5). Then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
-			noReset: "the file system is still full"}
-	}
-	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full. Each object has a limit of its own.",
-		do:   "Remove files that the workspace does not need. Or set r2Binding, so that large files go to R2. Then reset the failed entries.",
-		dont: "Don't make room on a host: the files are in the Durable Object. Don't reset first: the open fails again.", noReset: "the storage of its Durable Object is still full"}
 }
 
 // resetOnlyFailed leaves a reset out of the steps where no entry is failed: a reset refuses those. They come back when they

@@ -10,8 +10,11 @@ func knownMetric(m backend.Metric) bool {
 			return true
 		}
 	}
+	if _, is := m.Pattern(); is {
+		return true
+	}
 	switch m {
-	case backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
+	case backend.MetricErrorLines, backend.MetricEvictions, backend.MetricEvictionRetries, backend.MetricEvictionExhausted, backend.MetricRejections, backend.MetricRollups,
 		backend.MetricLogLines, backend.MetricLogBytes, backend.MetricWorkspaceFailed, backend.MetricWorkspaceEvicted, backend.MetricCloseTimeout,
 		backend.MetricTmpdirCloseFailed, backend.MetricNameCollision, backend.MetricAgentOOM, backend.MetricPersistFailed, backend.MetricHydrateFailed,
 		backend.MetricRejectedWords, backend.MetricReads, backend.MetricReadBytes, backend.MetricWrites, backend.MetricNamed, backend.MetricLimitKills:

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"iter"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -68,6 +69,17 @@ func (w Windows) Over(s backend.Series, now time.Time, window time.Duration) Inc
 func (w Windows) All(name backend.Metric) iter.Seq[backend.Series] {
 	return func(yield func(backend.Series) bool) {
 		for i := w.search(backend.Series{Name: name}); i < len(w.series) && w.series[i].key.Name == name; i++ {
+			if !yield(w.series[i].key) {
+				return
+			}
+		}
+	}
+}
+
+// AllOf walks the series of all metrics whose names begin with a text, in their order.
+func (w Windows) AllOf(prefix backend.Metric) iter.Seq[backend.Series] {
+	return func(yield func(backend.Series) bool) {
+		for i := w.search(backend.Series{Name: prefix}); i < len(w.series) && strings.HasPrefix(string(w.series[i].key.Name), string(prefix)); i++ {
 			if !yield(w.series[i].key) {
 				return
 			}

@@ -173,6 +173,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 	f := a.pats.find(&r)
 	p1 := f.pattern
 	if p1 == nil && !marked {
+		if k.session != "" && r.ownError() {
+			a.tally.add(k.of(backend.MetricErrorLines), at, 1, false, r.told(data))
+		}
 		return
 	}
 	a.seen.matched++
@@ -189,6 +192,9 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.rollup(p1, r, k, at, data)
 		return
 	}
+	if p1.tier == tierConfigured {
+		a.tally.add(k.of(backend.PatternLines(p1.name)), at, 1, false, r.told(data))
+	}
 	if m, counts := p1.class.metric(); counts {
 		of := k.of(m)
 		if p1.class == ClassRead || p1.class == ClassWrite {
@@ -200,6 +206,7 @@ func (a *lineAnalyser) take(r record, data []byte, size int, cut bool, p *placem
 		a.tally.add(of, at, 1, false, sample)
 		a.numbers(p1, of, at, data, sample)
 	}
+	a.bytes(p1, k, at, data)
 	if p1.class == ClassRejection {
 		a.rolls.full(rollupName(p1, r), at)
 		a.word(r, k, at)

@@ -39,14 +39,22 @@ func errnoIn(cause []byte) string {
 	return first
 }
 
-// numbers counts what a line tells beside that it was written: bytes that were read, the errno of a close.
+// bytes sums the bytes that a line about a read, or of a pattern of the configuration, names.
+func (a *lineAnalyser) bytes(p *pattern, of seriesKey, at time.Time, data []byte) {
+	if p.class != ClassRead && p.tier != tierConfigured {
+		return
+	}
+	n, ok := bytesIn(data)
+	if ok && p.class == ClassRead {
+		a.tally.add(of.of(backend.MetricReadBytes), at, n, false, nil)
+	} else if ok {
+		a.tally.add(of.of(backend.PatternBytes(p.name)), at, n, false, nil)
+	}
+}
+
+// numbers counts what a line tells beside that it was written: the errno of a close.
 func (a *lineAnalyser) numbers(p *pattern, of seriesKey, at time.Time, data, sample []byte) {
-	switch {
-	case p.class == ClassRead:
-		if n, ok := bytesIn(data); ok {
-			a.tally.add(of.of(backend.MetricReadBytes), at, n, false, nil)
-		}
-	case p.class == ClassTmpdirCloseFailed:
+	if p.class == ClassTmpdirCloseFailed {
 		if e := errnoIn(sample); e != "" {
 			a.tally.add(of.of(backend.CloseFailedWith(e)), at, 1, false, nil)
 		}

@@ -88,7 +88,9 @@ func (p *pattern) sampleOf(r record, line []byte) []byte {
 			return c
 		}
 		return p.causeIn(line, line)
-	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassWorkspaceFailed, ClassWorkspaceEvicted, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote:
+	case ClassWorkspaceFailed, ClassWorkspaceEvicted:
+		return r.told(line)
+	case ClassEvictionExhausted, ClassRejection, ClassRollup, ClassCloseTimeout, ClassNameCollision, ClassAgentOOM, ClassLimitKill, ClassMemory, ClassNote:
 	}
 	return line
 }

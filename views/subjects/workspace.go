@@ -325,7 +325,20 @@ func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string) 
 	if x, ok := f.Board.Past(k); ok && x.Entity.(*backend.Workspace).Class == backend.ClassFailed {
 		return "1", "it failed when it was read last"
 	}
+	if failuresLogged(k, f.Snapshot) {
+		return "1", "log lines of the last hour tell of its failed operations"
+	}
 	return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
+}
+
+// failuresLogged reports whether log lines of the last hour name failed operations of a workspace.
+func failuresLogged(k backend.Key, s *views.Snapshot) bool {
+	for x := range s.State.Windows.All(backend.MetricWorkspaceFailed) {
+		if x.Session == k.Parent && (x.Workspace.IsZero() || x.Workspace == k.ID) && s.State.Windows.Over(x, s.State.Wall, time.Hour).N > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (workspaceKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
