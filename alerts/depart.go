@@ -13,7 +13,11 @@ func (re *ruleEvaluation) depart(due []*record) {
 		case r.State == StateEnded:
 			re.put(r, unlist(r, re.env.Now))
 		case !re.full && !re.evaluation.old.unread && re.heldVanished(r):
-			re.end(r, vanishedText)
+			if re.tellsNothing(r) {
+				re.put(r, re.held(r, vanishedText))
+			} else {
+				re.end(r, vanishedText)
+			}
 		}
 	}
 	for k, why := range re.gone {

@@ -71,6 +71,9 @@ func (l *lamp) state(word string) *fleet.State {
 		last := &backend.Session{Meta: backend.Meta{Key: k}, ListedRunning: backend.Known(true)}
 		st.Delta.Gone = []fleet.Departure{{Key: k, Last: last, Why: backend.Text("absent from two complete lists"), Absent: true}}
 		return st
+	case "silent":
+		h.Unlisted = []backend.Unlisted{{Session: k.ID, Why: backend.Text("answered 502")}}
+		return st
 	case "away":
 		return st
 	case "error":

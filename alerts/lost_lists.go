@@ -302,10 +302,10 @@ func (b *Board) expected() []backend.Key {
 			for _, id := range l.Names {
 				out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: id})
 			}
-			for _, x := range l.Left {
-				if b.memory.resume.steady.Sub(x.At) < lostWithin {
-					out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: x.ID})
-				}
+		}
+		for _, x := range l.Left {
+			if b.memory.resume.steady.Sub(x.At) < lostWithin {
+				out = append(out, backend.Key{Kind: l.kind(), Source: source, ID: x.ID})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ func TestFindingsOfASessionWhoseEndWasNotSeen(t *testing.T) {
 		{"on vanished away on", "firing held held firing"},
 		{"on vanished away off", "firing held held -"},
 		{"on vanished" + strings.Repeat(" away", 10), "firing held" + strings.Repeat(" held", 9) + " ended"},
+		{"on vanished" + strings.Repeat(" silent", 25) + strings.Repeat(" away", 11), "firing held" + strings.Repeat(" held", 25) + strings.Repeat(" held", 6) + strings.Repeat(" ended", 5)},
 		{"off vanished away", "- - -"},
 	} {
 		l := newLamp(t, Meta{})

@@ -51,6 +51,8 @@ type Reading struct {
 	// Unread are the sessions whose newest reading failed, counted by kind of error; Asked is of how many sessions.
 	Unread []Unread `json:"unread,omitempty"`
 	Asked  int      `json:"asked,omitempty"`
+	// Unlisted are sessions that no list names any more though nothing says that they ended, sorted.
+	Unlisted []Unlisted `json:"unlisted,omitempty"`
 	// Degraded is why the source is only partly usable, empty when it is not degraded.
 	Degraded Safe `json:"degraded,omitzero"`
 	// WorkspacesUnknown says that the source cannot tell whether its workspaces exist or work.

@@ -270,7 +270,7 @@ func (r *reading) couldKnow(source string) []string {
 	var out []string
 	for i := range r.state.Sources {
 		h := r.state.Sources[i]
-		partly := h.Status == fleet.StatusDegraded && (h.Unfinished || h.WorkspacesUnknown || len(h.Problems) > 0)
+		partly := h.Status == fleet.StatusDegraded && (h.Unfinished || h.WorkspacesUnknown || len(h.Unlisted) > 0 || len(h.Problems) > 0)
 		unread := h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || partly
 		if !unread || slices.Contains(measuring[:], h.Kind) || source != "" && h.Key.Source != source {
 			continue

@@ -119,6 +119,18 @@ func quietLists() []world {
 			of := s.fleet(20, "s")
 			s.at(8*min1, func() { vanish(of...) })
 		}},
+		{name: "sessions whose routes answer a moment longer than their list names them, under cron", proves: "one look must not page", reads: "health", cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
+			of := s.fleet(3, "s")
+			s.at(8*min1, func() { unlist(of...) })
+			s.at(8*min1+30*time.Second, func() { vanish(of...) })
+		}},
+		{name: "sessions that left their list with closed workspaces", proves: "one look must not page", reads: "health", lasts: 15 * min1, make: func(s *worldSite) {
+			of := s.fleet(3, "s")
+			s.at(8*min1, func() {
+				unlist(of...)
+				emptied(of...)
+			})
+		}},
 		shrinks(world{name: "a batch that ends little by little, each session with the documented 404"}, vanish),
 		shrinks(world{name: "a batch that ends little by little under cron", cron: true, step: min1}, vanish),
 		{name: "sessions of a minute that come and go", proves: gradually, reads: "health", lasts: 12 * min1, make: func(s *worldSite) { s.comeAndGo(12 * min1) }},
@@ -174,6 +186,21 @@ func troubledLists() []world {
 		w := broken(name, reads, 30, empty)
 		w.cron, w.step, w.lasts = true, min1, 20*min1
 		w.ends = []string{"^exit 2$", "^failed-too-long critical held", "^source-degraded warning firing .*empty since the last run: s-0", "^source [a-z]+ "}
+		return w
+	}
+	few := func(name string, cron bool) world {
+		w := world{name: name, proves: "sessions whose end nothing proves are unknown", reads: "health", cron: cron, lasts: 12 * min1, make: func(s *worldSite) {
+			of := s.fleet(3, "s")
+			s.at(8*min1, func() {
+				unlist(of...)
+				for _, x := range of {
+					s.answers["/healthz/"+x.ID] = worldAnswer{status: 502, body: "bad gateway"}
+				}
+			})
+		}, ends: []string{"^exit 3$", "^source-degraded warning firing health: .*3 sessions left the list, and their own routes cannot be read"}, never: []string{"^exit [12]$"}}
+		if cron {
+			w.step = min1
+		}
 		return w
 	}
 	suspect := []string{"^exit 2$", "^source-degraded warning firing health: .* sessions run that no list names", "^failed-too-long critical firing health: .*s-0/box"}
@@ -235,6 +262,8 @@ func troubledLists() []world {
 			}
 			s.at(5*min1, func() { s.answers["/v1.41/containers/json"] = worldAnswer{status: 200, body: "[]"} })
 		}, ends: []string{"^exit 3$", "^source-degraded warning firing docker: .*leaves out 20 containers"}, never: []string{"^exit [12]$"}},
+		few("3 sessions that an empty list names no more and whose routes cannot be read", false),
+		few("3 sessions under cron that an empty list names no more and whose routes cannot be read", true),
 		{name: "an empty list under cron that the sessions' own routes contradict", proves: "held until the vanished sessions' own routes say that they ended", reads: "health", cron: true, step: min1, lasts: 15 * min1, make: func(s *worldSite) {
 			s.fleet(20, "s")
 			s.at(8*min1, func() { s.answers["/operator/sessions"] = worldAnswer{status: 200, body: `{"sessions":[]}`} })

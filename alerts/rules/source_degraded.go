@@ -23,9 +23,11 @@ func (o *DegradedOptions) build() (alerts.Rule, error) {
 // workspaces again when they need them.
 const reopenWithin = time.Minute
 
-// degradedNote is since when so many sessions of a source cannot be read, also by the runs before this one.
+// degradedNote is since when so many sessions of a source cannot be read, and since when some left its list whose end nothing
+// shows, also by the runs before this one.
 type degradedNote struct {
-	Since time.Time `json:"since,omitzero"`
+	Since    time.Time `json:"since,omitzero"`
+	Unlisted time.Time `json:"unlisted,omitzero"`
 }
 
 // sourceDegraded tells of sources that answer and do not tell how their part of the fleet is.
@@ -52,7 +54,7 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 	lost, of, since := env.LostSince(h.Key.Source)
 	emptied, emptySince := env.EmptiedSince(h.Key.Source)
 	unseen := h.Unfinished && h.Status == fleet.StatusDegraded
-	if h.Held == nil && !since && len(emptied) == 0 && h.UnreadSince.IsZero() && !unseen {
+	if h.Held == nil && !since && len(emptied) == 0 && h.UnreadSince.IsZero() && h.UnlistedSince.IsZero() && !unseen {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	v := alerts.Verdict{Outcome: alerts.True, Source: h.Key.Source, Runbook: "source", Confirmed: env.Ours(h.LastOK)}
@@ -68,7 +70,9 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 	case len(emptied) > 0:
 		v.Cause = (&fleet.Held{Kind: backend.KindWorkspace}).Cause()
 		r.reopen(env, emptySince, &v)
-		tell("the registries of %s that run are empty since the last run: %s", plural(len(emptied), "session"), firstIDs(emptied))
+		tell("the registries of %s that run are empty since the last run: %s", plural(len(emptied), "session"), backend.FirstIDs(emptied))
+	case !h.UnlistedSince.IsZero():
+		r.unlisted(env, h, note, &v)
 	case h.UnreadSince.IsZero():
 		v.Cause = backend.Text("a part of it is not read")
 		tell("%s", h.Error)
@@ -82,6 +86,9 @@ func (r *sourceDegraded) judge(env *alerts.Env, h *fleet.SourceHealth, note aler
 		}
 		tell("%s lost %d of %d %s at %s", what, x.Lost, x.Of, backend.Clean(x.Kind.Spec().Plural, 40), env.Clock(env.Ours(x.Since)))
 		tell("%s held until something says that %s ended: %s", x.Word(x.Count, "is", "are"), theyOrIt(x.Count), firstOf(x.Named, x.Count))
+	}
+	for _, text := range backend.UnlistedTexts(h.Unlisted) {
+		tell("%s", text)
 	}
 	if !h.UnreadSince.IsZero() {
 		tell("%d of %s cannot be read", h.UnreadSessions(), plural(h.Asked, "session"))
@@ -119,15 +126,48 @@ func (r *sourceDegraded) reopen(env *alerts.Env, since time.Time, v *alerts.Verd
 // unread tells of sessions that cannot be read, since the run that found so first.
 func (r *sourceDegraded) unread(env *alerts.Env, h *fleet.SourceHealth, note alerts.Note, v *alerts.Verdict) {
 	v.Cause = backend.Text("part of its sessions cannot be read")
-	n, since := alerts.NoteAs[degradedNote](note), env.Ours(h.UnreadSince)
-	before := n != nil && n.Since.Before(since)
-	if n == nil {
-		n = &degradedNote{Since: since}
-	}
-	v.Note, v.Bounds.Latest = alerts.NoteOf(n), n.Since
+	n := goesOn(note, h)
+	before := r.since(&n.Since, env.Ours(h.UnreadSince), v)
+	v.Note = alerts.NoteOf(&n)
 	if !before && !h.LastOK.After(h.UnreadSince) {
 		v.Suspected, v.Why = true, backend.Text("fires when the next poll cannot read them either")
 	}
+}
+
+// unlisted tells of sessions that left the list though nothing says that they ended. A list may be a moment ahead of the
+// sessions' own routes.
+func (r *sourceDegraded) unlisted(env *alerts.Env, h *fleet.SourceHealth, note alerts.Note, v *alerts.Verdict) {
+	v.Cause = backend.Text("sessions left its list, and nothing says that they ended")
+	n := goesOn(note, h)
+	before := r.since(&n.Unlisted, env.Ours(h.UnlistedSince), v)
+	v.Note = alerts.NoteOf(&n)
+	if !before && !h.Unfinished && !h.Unlists() {
+		v.Suspected, v.Why = true, backend.Text("fires when the next poll still shows no end of them")
+	}
+}
+
+// goesOn is what a note says of what is still so.
+func goesOn(note alerts.Note, h *fleet.SourceHealth) (n degradedNote) {
+	if was := alerts.NoteAs[degradedNote](note); was != nil {
+		n = *was
+	}
+	if h.UnreadSince.IsZero() {
+		n.Since = time.Time{}
+	}
+	if h.UnlistedSince.IsZero() {
+		n.Unlisted = time.Time{}
+	}
+	return n
+}
+
+// since keeps when something was found first, and reports whether a reading of a run before found it.
+func (r *sourceDegraded) since(first *time.Time, now time.Time, v *alerts.Verdict) bool {
+	before := !first.IsZero() && first.Before(now)
+	if first.IsZero() {
+		*first = now
+	}
+	v.Bounds.Latest = *first
+	return before
 }
 
 // firstOf lists names, and says how many more there are.
@@ -144,13 +184,4 @@ func theyOrIt(n int) backend.Safe {
 		return backend.Text("it")
 	}
 	return backend.Text("they")
-}
-
-// firstIDs lists the first of some ids.
-func firstIDs(ids []backend.ID) backend.Safe {
-	var names []backend.Safe
-	for _, id := range ids[:min(len(ids), 5)] {
-		names = append(names, id.Safe())
-	}
-	return firstOf(names, len(ids))
 }

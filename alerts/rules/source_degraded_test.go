@@ -61,6 +61,51 @@ func TestSourceDegradedAcrossRuns(t *testing.T) {
 	}
 }
 
+// unlist has sessions of helix leave the list, their end not shown.
+func (s *story) unlist(all ...backend.Unlisted) {
+	s.health("helix", func(h *fleet.SourceHealth) {
+		if h.Unlisted, h.LastOK = all, s.wall; len(all) == 0 {
+			h.UnlistedSince = time.Time{}
+		} else if h.UnlistedSince.IsZero() {
+			h.UnlistedSince = s.wall
+		}
+	})
+}
+
+// A list may be a moment ahead of the sessions' own routes: one look is pending and exits with 0, the next one fires.
+func TestSessionsThatLeftAListDegradeAtTheSecondLook(t *testing.T) {
+	runs, silent := backend.Unlisted{Session: backend.MustID("s1")}, backend.Unlisted{Session: backend.MustID("s2"), Why: backend.Text("unreachable: answered 502")}
+	exits := func(s *story, want int) {
+		t.Helper()
+		if code := alerts.ExitCode(s.board, s.lastState()); code != want {
+			t.Errorf("exit code %d, want %d", code, want)
+		}
+	}
+	for name, run := range map[string]func(*story){"the next poll": func(s *story) { s.pass(5 * time.Second) }, "the next run": func(s *story) {
+		s.off(time.Minute)
+		s.health("helix", func(h *fleet.SourceHealth) { h.UnlistedSince = time.Time{} })
+	}} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, degradedRule)
+			s.unlist(runs, silent)
+			s.look().want(degradedRule, alerts.StatePending)
+			exits(s, alerts.ExitOK)
+			run(s)
+			s.unlist(runs, silent)
+			a := s.look().want(degradedRule, alerts.StateFiring)
+			wantEvidence(t, a, "1 session runs that no list names (s1): the list is not whole", "1 session left the list, and its own route cannot be read (s2): unreachable: answered 502")
+			exits(s, alerts.ExitUnknown)
+			run(s)
+			s.unlist()
+			s.look().quiet(degradedRule)
+			exits(s, alerts.ExitOK)
+			run(s)
+			s.unlist(silent)
+			s.look().want(degradedRule, alerts.StatePending) // another time, another first look
+		})
+	}
+}
+
 func TestSourceDegradedDoesNotFireForFew(t *testing.T) {
 	s := begin(t, degradedRule)
 	s.health("helix", func(h *fleet.SourceHealth) {

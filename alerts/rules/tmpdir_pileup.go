@@ -252,7 +252,7 @@ func workspacesListed(env *alerts.Env, source string) bool {
 		if own != nil && !own.ReportsOn(h.Key.Source) {
 			continue
 		}
-		bySession := !h.Unfinished && !env.State.LastCompleteList(h.Key.Source, backend.KindSession).IsZero() // each session's route was read
+		bySession := !h.Unfinished && len(h.Unlisted) == 0 && !env.State.LastCompleteList(h.Key.Source, backend.KindSession).IsZero() // each session's route was read
 		if h.Status == fleet.StatusStarting || h.Delivers(backend.InputRegistry) && !bySession && env.State.LastCompleteList(h.Key.Source, backend.KindWorkspace).IsZero() {
 			return false
 		}

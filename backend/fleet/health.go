@@ -48,6 +48,11 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	} else if h.UnreadSince.IsZero() {
 		h.UnreadSince = now
 	}
+	if h.Unlisted = r.Unlisted; len(h.Unlisted) == 0 {
+		h.UnlistedSince = time.Time{}
+	} else if h.UnlistedSince.IsZero() {
+		h.UnlistedSince = now
+	}
 	if len(h.Unread) > 0 {
 		h.Notes = append(slices.Clip(h.Notes), backend.Textf("of %d sessions: %s", h.Asked, backend.UnreadText(h.Unread)))
 	}
@@ -80,13 +85,15 @@ func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
 // health is the source's health as of now; the same pointer while nothing of it changed.
 func (s *sourceRecord) health(now time.Time, held []Held) *SourceHealth {
 	h := s.h
-	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero() || h.Copied()) {
+	if h.Held = held; h.Status == StatusOK && (held != nil || !h.UnreadSince.IsZero() || h.Copied() || h.Unlists()) {
 		h.Status = StatusDegraded
 	}
 	switch {
 	case !h.Error.IsEmpty():
 	case held != nil:
 		h.Error = backend.Textf("%s: %d of %d; %s held", held[0].Cause(), held[0].Lost, held[0].Of, held[0].Word(held[0].Count, "is", "are"))
+	case h.Unlists():
+		h.Error = backend.Join(backend.UnlistedTexts(h.Unlisted), "; ")
 	case h.Copied():
 		h.Error = backend.Textf("it serves a copy that is %s old", backend.Age(h.BodyAge))
 	case !h.UnreadSince.IsZero():

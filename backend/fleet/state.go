@@ -118,6 +118,10 @@ type SourceHealth struct {
 	Unread      []backend.Unread
 	Asked       int
 	UnreadSince time.Time
+	// Unlisted are the sessions that its lists name no more though nothing says that they ended; UnlistedSince is when a reading
+	// first showed any, zero without.
+	Unlisted      []backend.Unlisted
+	UnlistedSince time.Time
 	// Held is what its answers lost suspiciously, by kind; nil without any.
 	Held []Held
 	// Unfinished says that what there is to read was not read to its end, or cannot be.
@@ -149,6 +153,12 @@ func (h *SourceHealth) UnreadSessions() int {
 	return n
 }
 
+// Unlists reports whether two readings or more showed sessions that left the list though nothing says that they ended: a list
+// may be a moment ahead of the sessions' own routes.
+func (h *SourceHealth) Unlists() bool {
+	return !h.UnlistedSince.IsZero() && h.LastOK.After(h.UnlistedSince)
+}
+
 // Copied reports whether the source serves copies: its newest body is three intervals old, or older.
 func (h *SourceHealth) Copied() bool { return h.Interval > 0 && h.BodyAge >= 3*h.Interval }
 
@@ -162,7 +172,7 @@ func (h *SourceHealth) DataAt() time.Time {
 
 // Blurred reports whether the source answers, and what it answers does not tell how its part of the fleet is.
 func (h *SourceHealth) Blurred() bool {
-	return h.WorkspacesUnknown || !h.UnreadSince.IsZero() || h.Held != nil || h.Unfinished || h.Copied()
+	return h.WorkspacesUnknown || !h.UnreadSince.IsZero() || h.Held != nil || h.Unfinished || h.Copied() || h.Unlists()
 }
 
 // Delivers reports whether the source delivers the input now.

@@ -102,6 +102,7 @@ func (s *Source) adopt() {
 	for id := range named {
 		if t := s.lost[id]; t != nil && s.sessions[id] == nil {
 			s.sessions[id], t.unlisted, t.gradual = t, false, false
+			t.atOnce = false
 			delete(s.lost, id)
 		}
 		if s.sessions[id] == nil {

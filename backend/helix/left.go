@@ -81,19 +81,19 @@ func (s *Source) fewLeft(due []*tracked) []*tracked {
 	})
 }
 
-// givenUp reports whether a session that left its list never told since then whether it runs, for as long as that counts.
-func (s *Source) givenUp(t *tracked) bool {
-	return t.gradual && t.good.Before(t.left) && s.deps.Now().Sub(t.left) > leftFor
+// closed reports whether the registry of a session holds nothing that is open: that agrees with a list which leaves it out.
+func (t *tracked) closed() bool {
+	return !slices.ContainsFunc(t.workspaces, func(w backend.Workspace) bool {
+		return w.Class != backend.ClassClosed && w.Reported.String() != "closed"
+	})
 }
 
-// firstNames names the first of some sessions.
-func firstNames(ids []backend.ID) backend.Safe {
-	var names []backend.Safe
-	for _, id := range ids[:min(len(ids), 5)] {
-		names = append(names, id.Safe())
+// givenUp reports whether a session that left its list never told since then whether it runs, for as long as that counts: longer
+// while it alerts.
+func (s *Source) givenUp(t *tracked, alerting bool) bool {
+	span := leftFor
+	if alerting {
+		span = troubledFor
 	}
-	if more := len(ids) - len(names); more > 0 {
-		return backend.Textf("%s and %d more", backend.Join(names, ", "), more)
-	}
-	return backend.Join(names, ", ")
+	return t.good.Before(t.left) && s.deps.Now().Sub(t.left) > span
 }

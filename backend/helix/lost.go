@@ -19,7 +19,7 @@ func (s *Source) lose(before int, gone []*tracked) {
 		return
 	}
 	for _, t := range gone {
-		t.outcome = outcome{good: t.good} // due at once
+		t.outcome, t.atOnce = outcome{good: t.good}, true // due at once
 		s.lost[t.id] = t
 	}
 }
@@ -44,7 +44,7 @@ func (s *Source) loseAlerting(listed func(backend.ID) bool) {
 		}
 	}
 	for id := range alerting {
-		s.loseUnlisted(id, listed)
+		s.loseUnlisted(id, false, listed)
 	}
 	lost := 0
 	for _, id := range known {
@@ -54,16 +54,16 @@ func (s *Source) loseAlerting(listed func(backend.ID) bool) {
 	}
 	if lost > 0 && mostLeft(len(known), lost) {
 		for _, id := range known {
-			s.loseUnlisted(id, listed)
+			s.loseUnlisted(id, backend.LostAtOnce(len(known), lost), listed)
 		}
 	}
 }
 
 // loseUnlisted adds a session that no list of this process named. The caller holds the lock.
-func (s *Source) loseUnlisted(id backend.ID, listed func(backend.ID) bool) {
+func (s *Source) loseUnlisted(id backend.ID, atOnce bool, listed func(backend.ID) bool) {
 	if !listed(id) && s.lost[id] == nil && !s.askedOnce[id] {
 		s.askedOnce[id] = true
-		s.lost[id] = &tracked{id: id, key: backend.Key{Kind: backend.KindSession, Source: s.deps.ID, ID: id}, unlisted: true}
+		s.lost[id] = &tracked{id: id, key: backend.Key{Kind: backend.KindSession, Source: s.deps.ID, ID: id}, unlisted: true, atOnce: atOnce, left: s.deps.Now()}
 	}
 }
 
@@ -98,20 +98,28 @@ func (s *Source) addLost(r *backend.Reading) {
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, backend.ID.Compare)
-	var unlisted []backend.ID
+	s.attention.Lock()
+	alerting := s.alerting
+	s.attention.Unlock()
+	atOnce := false
 	for _, id := range ids {
 		t := s.lost[id]
+		alone := t.gradual || t.unlisted // the fleet holds those that left all at once
 		switch {
 		case t.answer == backend.AnswerIdle && t.unlisted:
 			e, _ := t.show(d, now)
 			r.Sessions = append(r.Sessions, e)
 			delete(s.lost, id)
+		case t.answer == backend.AnswerOK && !t.atOnce && t.closed():
+			delete(s.lost, id)
+			delete(s.left, id)
 		case t.answer == backend.AnswerIdle:
 			r.Ended = append(r.Ended, t.key)
 			delete(s.lost, id)
 			delete(s.left, id)
 		case t.answer == backend.AnswerOK:
-			unlisted = append(unlisted, id)
+			r.Unlisted = append(r.Unlisted, backend.Unlisted{Session: id})
+			atOnce = atOnce || t.atOnce
 			e, _ := t.show(d, now)
 			r.Sessions = append(r.Sessions, e)
 			for i := range t.workspaces {
@@ -120,16 +128,19 @@ func (s *Source) addLost(r *backend.Reading) {
 			}
 		case t.asked.IsZero():
 			r.Partial = true // a one-shot command polls on
-		case s.givenUp(t):
+		case alone && s.givenUp(t, alerting[id]):
 			delete(s.lost, id)
 		case t.bad():
 			r.Stale = append(r.Stale, backend.StaleMark{Key: t.key, Why: t.text})
+			if alone {
+				r.Unlisted = append(r.Unlisted, backend.Unlisted{Session: id, Why: t.text})
+			}
 		}
 	}
-	if n := len(unlisted); n > 0 {
+	if atOnce { // nothing else explains so large a loss; of a few the next poll tells whether the list was ahead
 		r.Unseen = true
 		if r.Degraded.IsEmpty() {
-			r.Degraded = backend.Textf("%s that no list names (%s): the list is not whole", backend.Clean(backend.Counted(n, "session runs", "sessions run"), 60), firstNames(unlisted))
+			r.Degraded = backend.Join(backend.UnlistedTexts(r.Unlisted), "; ")
 		}
 	}
 }

@@ -103,19 +103,19 @@ func TestSessionsThatLeaveTheirListLittleByLittleAreAsked(t *testing.T) {
 			}
 			rig.clock.Add(leftLag)
 			r = rig.poll()
-			if len(r.Sessions) != 19 || !r.Unseen || !strings.Contains(r.Degraded.String(), "14 sessions run that no list names (s05, s06, s07, s08, s09 and 9 more)") {
-				t.Errorf("%d sessions, %v", len(r.Sessions), r.Degraded)
+			if text := unlisted(r); len(r.Sessions) != 19 || r.Unseen || text != "14 sessions run that no list names (s05, s06, s07, s08, s09 and 9 more): the list is not whole" {
+				t.Errorf("%d sessions, %v", len(r.Sessions), text)
 			}
 			if len(r.Ended) != 1 || r.Ended[0].ID.Raw() != "s19" {
 				t.Errorf("ended %v", r.Ended)
 			}
 			rig.clock.Add(leftFor)
-			if r = rig.poll(); sessionOf(r, "s05") == nil || !r.Unseen {
-				t.Errorf("while they answer: %v, %v", r.Sessions, r.Degraded)
+			if r = rig.poll(); sessionOf(r, "s05") == nil || len(r.Unlisted) != 14 {
+				t.Errorf("while they answer: %v, %v", r.Sessions, r.Unlisted)
 			}
 			list.set(0, listOf(20))
-			if r = rig.poll(); len(r.Sessions) != 20 || r.Unseen {
-				t.Errorf("named again: %d sessions, %v", len(r.Sessions), r.Degraded)
+			if r = rig.poll(); len(r.Sessions) != 20 || len(r.Unlisted) > 0 {
+				t.Errorf("named again: %d sessions, %v", len(r.Sessions), r.Unlisted)
 			}
 			for i := range 20 {
 				health.drop(fmt.Sprintf("s%02d", i))
@@ -123,8 +123,8 @@ func TestSessionsThatLeaveTheirListLittleByLittleAreAsked(t *testing.T) {
 			shrink()
 			rig.clock.Add(leftLag)
 			for range 3 {
-				if r = rig.poll(); r.Unseen {
-					t.Errorf("a batch that ended: %v", r.Degraded)
+				if r = rig.poll(); len(r.Unlisted) > 0 {
+					t.Errorf("a batch that ended: %v", r.Unlisted)
 				}
 			}
 		})
@@ -141,8 +141,8 @@ func TestSessionsThatAShortListLeavesOutAreAsked(t *testing.T) {
 			list.set(0, `{"sessions":[]}`)
 			rig.poll()
 			rig.clock.Add(leftLag)
-			if r := rig.poll(); len(r.Sessions) != n || !r.Unseen {
-				t.Errorf("%s: %d of %d sessions, %v", name, len(r.Sessions), n, r.Degraded)
+			if r := rig.poll(); len(r.Sessions) != n || r.Unseen || len(r.Unlisted) != n {
+				t.Errorf("%s: %d of %d sessions, %v", name, len(r.Sessions), n, r.Unlisted)
 			}
 			next := build(t, rig.deps(), func(o *Options) {
 				o.URL, o.ListURL = rig.url+"/healthz/{session}", rig.url+"/operator/sessions"
@@ -155,8 +155,8 @@ func TestSessionsThatAShortListLeavesOutAreAsked(t *testing.T) {
 			health.drop("s00")
 			next.Attend(backend.Attention{Listed: known})
 			r, err := next.Poll(t.Context())
-			if err != nil || len(r.Sessions) != n || len(r.Workspaces) != n-1 || r.Unseen != (n > 1) {
-				t.Errorf("%s, another process: %d of %d sessions, %d workspaces, %v, %v", name, len(r.Sessions), n, len(r.Workspaces), r.Degraded, err)
+			if err != nil || len(r.Sessions) != n || len(r.Workspaces) != n-1 || r.Unseen || len(r.Unlisted) != n-1 {
+				t.Errorf("%s, another process: %d of %d sessions, %d workspaces, %v, %v", name, len(r.Sessions), n, len(r.Workspaces), r.Unlisted, err)
 			}
 		}
 	}
@@ -174,14 +174,51 @@ func TestSessionsThatLeftAndNeverTellAreForgotten(t *testing.T) {
 		rig.poll()
 	}
 	rig.clock.Add(leftLag)
-	if r := rig.poll(); r.Unseen || len(rig.source.lost) != 15 {
-		t.Errorf("%v, %d asked", r.Degraded, len(rig.source.lost))
+	if r := rig.poll(); len(r.Unlisted) != 15 || !r.Unlisted[0].Silent() || !strings.HasPrefix(unlisted(r), "15 sessions left the list, and their own routes cannot be read (s05, s06, s07, s08, s09 and 10 more): unreachable") {
+		t.Errorf("%s, %d asked", unlisted(r), len(rig.source.lost))
 	}
 	rig.clock.Add(leftFor)
 	rig.poll()
 	if len(rig.source.lost)+len(rig.source.left) != 0 {
 		t.Errorf("still asked: %d, remembered: %d", len(rig.source.lost), len(rig.source.left))
 	}
+}
+
+// A registry that holds nothing open agrees with a list that leaves its session out.
+func TestAClosedRegistryAgreesWithTheList(t *testing.T) {
+	rig, health, list := lossyServer(t, func(*Options, string) {})
+	list.set(0, listOf(3))
+	rig.poll()
+	health.set("s00", say(200, `{"workspaces":[]}`))
+	health.set("s01", say(200, strings.Replace(open, `"open"`, `"closed"`, 1)))
+	list.set(0, `{"sessions":[]}`)
+	rig.poll()
+	rig.clock.Add(leftLag)
+	if r := rig.poll(); len(r.Unlisted) != 1 || r.Unlisted[0].Session.Raw() != "s02" {
+		t.Errorf("unlisted %+v", r.Unlisted)
+	}
+}
+
+// A session that alerts is not given up while its own route does not tell.
+func TestAnAlertingSessionThatNeverTellsIsNotGivenUp(t *testing.T) {
+	rig, health, list := lossyServer(t, func(*Options, string) {})
+	list.set(0, `{"sessions":[]}`)
+	health.set("s00", say(401, ""))
+	key := backend.Key{Kind: backend.KindSession, Source: "helix", ID: backend.MustID("s00")}
+	rig.source.Attend(backend.Attention{Alerting: []backend.Key{key}})
+	rig.poll()
+	rig.clock.Add(time.Hour)
+	if r := rig.poll(); len(r.Unlisted) != 1 {
+		t.Errorf("unlisted %+v", r.Unlisted)
+	}
+	rig.source.Attend(backend.Attention{})
+	if r := rig.poll(); len(r.Unlisted) != 0 {
+		t.Errorf("unlisted %+v", r.Unlisted)
+	}
+}
+
+func unlisted(r backend.Reading) string {
+	return backend.Join(backend.UnlistedTexts(r.Unlisted), "; ").String()
 }
 
 // What alerts since the run before and is on no list is asked once.

@@ -36,6 +36,7 @@ type tracked struct {
 	unlisted bool      // no list of this process ever named it
 	left     time.Time // when its list left it out; zero: it did not, or all at once with others
 	gradual  bool      // it is lost because its list shrinks
+	atOnce   bool      // it is lost with half or more of a long list
 }
 
 // outcome is what asking a session led to.
