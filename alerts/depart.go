@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // depart ends the findings of subjects that are gone, and drops those that have been listed as ended long enough.
@@ -12,6 +13,8 @@ func (re *ruleEvaluation) depart(due []*record) {
 		switch {
 		case r.State == StateEnded:
 			re.put(r, unlist(r, re.env.Now))
+		case r.lasts() && !re.env.Now.Before(r.Lasts):
+			re.end(r, backend.Text("it is gone"))
 		case !re.full && !re.evaluation.old.unread && re.heldVanished(r):
 			if re.tellsNothing(r) {
 				re.put(r, re.held(r, vanishedText))
@@ -20,9 +23,14 @@ func (re *ruleEvaluation) depart(due []*record) {
 			}
 		}
 	}
-	for k, why := range re.gone {
-		if r := re.old.get(k); r != nil && !re.vanish(r) {
-			re.end(r, why)
+	lasting, _ := re.rule.(LastingRule)
+	for k, g := range re.gone {
+		r := re.old.get(k)
+		if lasting != nil && k.Kind == lasting.Kind() && re.outlives(lasting, r, &g) {
+			continue
+		}
+		if r != nil && !re.vanish(r) {
+			re.end(r, g.Why)
 		}
 	}
 	if !re.full && !re.evaluation.old.unread {
@@ -55,6 +63,28 @@ func (re *ruleEvaluation) depart(due []*record) {
 	}
 }
 
+// outlives judges a subject that is gone: what was found about it, or is found now, may go on.
+func (re *ruleEvaluation) outlives(rule LastingRule, r *record, g *fleet.Departure) bool {
+	var note Note
+	if r != nil {
+		note = r.Note
+	}
+	v := rule.JudgeGone(&re.env, g, note)
+	if v.Outcome != True || re.outside(g.Key, g.Last, &v, false) {
+		return false
+	}
+	if v.Source == "" {
+		v.Source = g.Key.Source
+	}
+	n := re.step(g.Key, r, &v)
+	n.Lasts, n.Due, n.Listed = v.Recheck, v.Recheck, true
+	re.put(r, n)
+	return true
+}
+
+// lasts reports whether the finding goes on though its subject is gone.
+func (r *record) lasts() bool { return r.finding != nil && !r.Lasts.IsZero() }
+
 // unreadPatience is how long after a restart a finding stays as it was though its subject was not read again; idle
 // sessions are read every 5 minutes by default.
 const unreadPatience = 10 * time.Minute
@@ -74,7 +104,7 @@ func (re *ruleEvaluation) presenceOf(r *record) (backend.Safe, presence) {
 	h := re.st.Source(k.Source)
 	lost := len(re.doubts(r)) > 0
 	switch {
-	case len(re.st.Sources) == 0:
+	case len(re.st.Sources) == 0, r.lasts():
 		return backend.Safe{}, subjectHere
 	case h == nil:
 		return backend.Text("its source is not configured any more"), subjectGone

@@ -65,7 +65,7 @@ type evaluation struct {
 	rebuild bool // every alert is written anew, since the wall clock jumped
 	changed map[backend.Kind][]backend.Key
 	found   map[backend.Kind][]backend.Entity // of changed, looked up
-	gone    map[backend.Key]backend.Safe
+	gone    map[backend.Key]fleet.Departure
 	unseen  map[backend.Key]bool // sessions of gone whose end nothing told
 	series  []backend.Series
 	moved   map[string]bool // sources whose gap changed
@@ -88,7 +88,7 @@ func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {
 	if prev != nil && prev.memory != nil {
 		old = prev.memory
 	}
-	ev := &evaluation{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]backend.Safe{}, unseen: map[backend.Key]bool{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
+	ev := &evaluation{e: e, prev: prev, old: old, st: st, gone: map[backend.Key]fleet.Departure{}, unseen: map[backend.Key]bool{}, changed: map[backend.Kind][]backend.Key{}, found: map[backend.Kind][]backend.Entity{}}
 	clk := old.clock.next(st, old.resume)
 	ev.next = &memory{clock: clk, watching: old.watching, orders: old.orders, rules: make(map[string]*ruleState, len(e.rules)), folds: map[string]string{}}
 	if ev.next.watching.IsZero() {
@@ -165,7 +165,7 @@ func (ev *evaluation) deltas() {
 			ev.changed[k.Kind] = append(ev.changed[k.Kind], k)
 		}
 		for _, g := range d.Gone {
-			ev.gone[g.Key] = g.Why
+			ev.gone[g.Key] = g
 			if ev.endUnseen(&g) {
 				ev.unseen[g.Key] = true
 			}

@@ -179,6 +179,15 @@ func (e *Env) HadWorkspaces(s *backend.Session) bool {
 	return e.left[s.Key]
 }
 
+// Sandbox is a sandbox as it is now, or as it was read last before it left; nil where nothing is known of it.
+func (e *Env) Sandbox(k backend.Key) *backend.Sandbox {
+	if b := e.State.Sandbox(k); b != nil {
+		return b
+	}
+	b, _ := e.past[k].Entity.(*backend.Sandbox)
+	return b
+}
+
 // Changed are the entities of a kind that changed since the Board before; all says that any may have changed.
 func (e *Env) Changed(kind backend.Kind) (es []backend.Entity, all bool) { return e.changed(kind) }
 

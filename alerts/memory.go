@@ -88,6 +88,7 @@ type finding struct {
 	Confirmed   time.Time     `json:"confirmed,omitzero"`
 	Suspected   bool          `json:"suspected,omitempty"`
 	Vanished    time.Time     `json:"vanished,omitzero"` // when its session left its list though nothing said that it ended
+	Lasts       time.Time     `json:"lasts,omitzero"`    // until when it goes on though its subject is gone
 	Paused      bool          `json:"paused,omitempty"`  // pending, and its data is missing
 	Corroborate bool          `json:"corroborate,omitempty"`
 	Why         backend.Safe  `json:"why,omitzero"`

@@ -12,8 +12,9 @@ import (
 
 // Bounds of what is remembered of entities that are gone.
 const (
-	maxPast  = 1000 // entities; those that left last stay
-	pastSpan = 24 * time.Hour
+	maxPast      = 1000 // entities; those that left last stay
+	maxPastBoxes = 100  // of these, sandboxes: jobs come and go
+	pastSpan     = 24 * time.Hour
 )
 
 // Past is what was last read of an entity which is in the State no more.
@@ -47,9 +48,10 @@ func (b *Board) PastOf(kind backend.Kind) []Past {
 	return out
 }
 
-// remembers reports whether an entity of a kind is remembered after it left: what says how its files were kept.
+// remembers reports whether an entity of a kind is remembered after it left: what says how its files were kept, and how its
+// sandbox ended.
 func remembers(kind backend.Kind) bool {
-	return kind == backend.KindSession || kind == backend.KindWorkspace || kind == backend.KindRef
+	return kind == backend.KindSession || kind == backend.KindWorkspace || kind == backend.KindRef || kind == backend.KindSandbox
 }
 
 // remember carries on what is known of entities that left, and adds those that leave now.
@@ -117,12 +119,17 @@ func bounded(past map[backend.Key]Past, now time.Time) {
 			all = append(all, departure{k, at})
 		}
 	}
-	if len(all) <= maxPast {
-		return
-	}
-	slices.SortFunc(all, func(a, b departure) int { return cmp.Or(a.at.Compare(b.at), a.key.Compare(b.key)) })
-	for _, d := range all[:len(all)-maxPast] {
-		delete(past, d.key)
+	slices.SortFunc(all, func(a, b departure) int { return cmp.Or(b.at.Compare(a.at), a.key.Compare(b.key)) })
+	kept, boxes := 0, 0
+	for _, d := range all {
+		if d.key.Kind == backend.KindSandbox {
+			boxes++
+		}
+		if kept == maxPast || d.key.Kind == backend.KindSandbox && boxes > maxPastBoxes {
+			delete(past, d.key)
+		} else {
+			kept++
+		}
 	}
 }
 
@@ -133,6 +140,7 @@ type savedPast struct {
 	Session   *backend.Session   `json:"session,omitempty"`
 	Workspace *backend.Workspace `json:"workspace,omitempty"`
 	Ref       *backend.Ref       `json:"ref,omitempty"`
+	Sandbox   *backend.Sandbox   `json:"sandbox,omitempty"`
 }
 
 func savePast(e backend.Entity, left time.Time, why backend.Safe) savedPast {
@@ -150,6 +158,10 @@ func savePast(e backend.Entity, left time.Time, why backend.Safe) savedPast {
 		c := *x
 		c.History, c.Raw = nil, backend.Safe{}
 		s.Ref = &c
+	case *backend.Sandbox:
+		c := *x
+		c.History, c.Raw, c.Mounts, c.Labels = nil, backend.Safe{}, nil, nil
+		s.Sandbox = &c
 	}
 	return s
 }
@@ -165,7 +177,7 @@ func (b *Board) savedPasts() []savedPast {
 		seen[e.EntityMeta().Key] = true
 		out = append(out, savePast(e, time.Time{}, backend.Safe{}))
 	}
-	for _, kind := range []backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef} {
+	for _, kind := range []backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef, backend.KindSandbox} {
 		for _, p := range b.PastOf(kind) {
 			out = append(out, savePast(p.Entity, p.Left, p.Why))
 		}
@@ -175,7 +187,7 @@ func (b *Board) savedPasts() []savedPast {
 	}
 	for _, a := range b.Alerts {
 		for i := range a.Subjects {
-			if k := a.Subjects[i].Key; remembers(k.Kind) {
+			if k := a.Subjects[i].Key; remembers(k.Kind) && k.Kind != backend.KindSandbox {
 				add(b.state.Entity(k))
 			}
 		}
@@ -208,6 +220,8 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 			e = s.Workspace
 		case s.Ref != nil:
 			e = s.Ref
+		case s.Sandbox != nil:
+			e = s.Sandbox
 		default:
 			continue
 		}

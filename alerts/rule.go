@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 )
 
 // Outcome is what a rule says about one subject.
@@ -106,6 +107,14 @@ type SubjectRule interface {
 	// Evidence states what stands behind an alert; a has everything but its evidence, oldest is the entity of its
 	// oldest finding, nil when that is gone.
 	Evidence(env *Env, a *Alert, oldest backend.Entity) []Evidence
+}
+
+// LastingRule is a SubjectRule whose findings may outlive their subject.
+type LastingRule interface {
+	SubjectRule
+	// JudgeGone judges a subject that has just left. True lasts until the verdict's Recheck, which must be set; any other
+	// outcome ends what was found.
+	JudgeGone(env *Env, gone *fleet.Departure, note Note) Verdict
 }
 
 // SeriesRule judges subjects by what is counted about them.

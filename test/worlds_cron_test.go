@@ -30,7 +30,11 @@ func quietCron() []world {
 		}},
 		{name: "a container that reached its own limit between two checks and is gone", proves: "kills that a container's own limit explains are never host-oom", reads: "helix docker host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
 			s.fleet(3, "s")
-			s.at(270*time.Second, func() { s.host.kills, s.killed = 1, append(s.killed, s.clock) })
+			s.at(270*time.Second, func() { s.kills("") })
+		}},
+		{name: "a sandbox that was killed at its limit and removed, and whose session is over", proves: "old facts are old", reads: "helix docker host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
+			of := s.fleet(8, "s")
+			s.at(270*time.Second, func() { s.kills("s-1"); of[1].Status, of[1].Workspaces = "completed", nil })
 		}},
 		{name: "evictions between two checks that lie half an hour apart", proves: watched, reads: "helix metrics", cron: true, step: 30 * min1, lasts: 3 * hour, make: func(s *worldSite) {
 			s.fleet(12, "s")
@@ -57,6 +61,14 @@ func troubledCron() []world {
 			s.counters[evictions], s.counters[retries] = 5, 5
 			s.at(3*min1, func() { all(of, s.evicted) })
 		}, ends: []string{"^eviction-storm critical firing helix", "^exit 2$"}},
+		{name: "sandboxes that are killed at their limit and removed between two checks", proves: "kills that a container's own limit explains are sandbox-oom of that container", reads: "helix docker host", cron: true, step: 2 * min1, lasts: 20 * min1, make: func(s *worldSite) {
+			s.fleet(8, "s")
+			s.at(11*min1, func() { s.kills("s-1", "s-4", "s-5") })
+		}, ends: []string{"^sandbox-oom warning firing docker: killed at its memory limit.*3 sandboxes", "^exit 1$"}, never: []string{"^host-oom"}},
+		{name: "a sandbox that was killed at its limit and removed an hour ago", proves: "kills that a container's own limit explains are sandbox-oom of that container", reads: "helix docker", cron: true, step: 2 * min1, lasts: 80 * min1, make: func(s *worldSite) {
+			s.fleet(3, "s")
+			s.at(5*min1, func() { s.kills("s-1") })
+		}, finds: []string{"^sandbox-oom warning firing docker"}, ends: []string{"^exit 0$"}},
 		{name: "one look at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, make: func(s *worldSite) {
 			s.counters[evictions], s.counters[retries] = 7, 7
 		}, ends: []string{"^exit 0$", "^blind eviction-storm : metrics was read once in the last 5m, and a rate needs two readings"}},

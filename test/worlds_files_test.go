@@ -242,6 +242,20 @@ func (s *worldSite) remove(c *worldContainer) {
 	}
 }
 
+// worldKill is the end of a container that was removed with it. A container without a session is no sandbox.
+type worldKill struct {
+	at      time.Time
+	session string
+}
+
+// kills ends containers of sessions at their memory limit, as those started with --rm end.
+func (s *worldSite) kills(sessions ...string) {
+	for _, id := range sessions {
+		s.killed = append(s.killed, worldKill{s.clock, id})
+	}
+	s.host.kills += int64(len(sessions))
+}
+
 // engine speaks the part of the Docker Engine API that reads.
 func (s *worldSite) engine(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Api-Version", "1.41")
@@ -260,10 +274,14 @@ func (s *worldSite) engine(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q := r.URL.Query(); path == "events" && q.Has("until") {
-		for i, at := range s.killed {
+		for i, k := range s.killed {
+			at, attributes := k.at, map[string]string{"name": fmt.Sprintf("job-%d", i), "image": "agent:1"}
+			if k.session != "" {
+				attributes["sandglass.session"] = k.session
+			}
 			stamp := func(name string) float64 { x, _ := strconv.ParseFloat(q.Get(name), 64); return x }
 			if t := float64(at.UnixMilli()) / 1000; t >= stamp("since") && t <= stamp("until") {
-				s.answer(w, map[string]any{"Type": "container", "Action": "oom", "Actor": map[string]any{"ID": fmt.Sprintf("%064x", i+9), "Attributes": map[string]string{"name": "job"}},
+				s.answer(w, map[string]any{"Type": "container", "Action": "oom", "Actor": map[string]any{"ID": fmt.Sprintf("%064x", i+9), "Attributes": attributes},
 					"time": at.Unix(), "timeNano": at.UnixNano()})
 			}
 		}

@@ -30,7 +30,7 @@ type worldSite struct {
 	began    time.Time // of the world
 	sessions []*worldSession
 	boxes    []*worldContainer
-	killed   []time.Time // when containers reached their limit that are gone
+	killed   []worldKill // containers that reached their limit and are gone
 	refs     []worldRef
 	counters map[string]float64 // a whole series with its labels, and its value
 	host     worldHost

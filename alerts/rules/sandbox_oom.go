@@ -50,6 +50,8 @@ type sandboxOOM struct {
 	near                  float64
 }
 
+var killedCause = backend.Text("killed at its memory limit")
+
 func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
 	note := alerts.NoteAs[sandboxOOMNote](known)
 	b, ok := e.(*backend.Sandbox)
@@ -60,7 +62,7 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 	v := alerts.Verdict{Outcome: alerts.True, Note: alerts.NoteOf(&n), Runbook: "container", Session: b.Session, Provider: b.Provider}
 	switch {
 	case !n.LastKill.IsZero() && env.Now.Sub(n.LastKill) <= r.lasts(env, b):
-		v.Cause, v.Detail = backend.Text("killed at its memory limit"), r.killed(env, b, &n)
+		v.Cause, v.Detail = killedCause, r.killed(env, b, &n)
 		v.Bounds = alerts.Bounds{Earliest: n.BeforeFirst, Latest: n.FirstKill}
 		v.Recheck = earlierOf(recheckOf(env, b.Key), n.LastKill.Add(r.lasts(env, b)+1))
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
@@ -96,12 +98,20 @@ func (r *sandboxOOM) lasts(env *alerts.Env, b *backend.Sandbox) time.Duration {
 	if !b.Class.Ended() || b.Class == backend.SandboxRestarting {
 		return r.recent
 	}
-	for _, h := range env.HomesOf(b.Key.Source) {
-		if s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}); s != nil && !alerts.Runs(s) {
-			return r.recent
-		}
+	if r.sessionOver(env, b) {
+		return r.recent
 	}
 	return max(r.recent, r.down)
+}
+
+// sessionOver reports whether a list says that the sandbox's session does not run.
+func (r *sandboxOOM) sessionOver(env *alerts.Env, b *backend.Sandbox) bool {
+	for _, h := range env.HomesOf(b.Key.Source) {
+		if s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session}); s != nil && !alerts.Runs(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // killedExit is the exit code of a process that SIGKILL ended: 128 and the signal's number.
@@ -182,7 +192,10 @@ func nearText(b *backend.Sandbox) backend.Safe {
 
 func (r *sandboxOOM) killed(env *alerts.Env, b *backend.Sandbox, n *sandboxOOMNote) backend.Safe {
 	after := backend.Text("is down")
-	if b.Class == backend.SandboxRunning {
+	switch {
+	case env.State.Sandbox(b.Key) == nil:
+		after = backend.Text("was removed")
+	case b.Class == backend.SandboxRunning:
 		after = backend.Text("runs again")
 	}
 	limit, used := backend.Text(""), backend.Text("")

@@ -49,7 +49,10 @@ func endedAt(env *alerts.Env, b *backend.Sandbox) time.Time {
 // Evidence names each container with what is wrong, and of the first ones limit, policy and last lines.
 func (r *sandboxTrouble) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
 	b, ok := oldest.(*backend.Sandbox)
-	if !ok {
+	if !ok && len(a.Subjects) > 0 {
+		b = env.Sandbox(a.Subjects[0].Key)
+	}
+	if b == nil {
 		return nil
 	}
 	src, at := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
@@ -58,7 +61,7 @@ func (r *sandboxTrouble) Evidence(env *alerts.Env, a *alerts.Alert, oldest backe
 	}}
 	for _, s := range a.Subjects {
 		name := s.Label
-		if x := env.State.Sandbox(s.Key); x != nil && !x.Name.IsEmpty() {
+		if x := env.Sandbox(s.Key); x != nil && !x.Name.IsEmpty() {
 			name = x.Name
 		}
 		if out = append(out, alerts.Evidence{Text: backend.Textf("%s: %s", name, s.Detail), Source: src, At: at}); len(out) > maxListed {

@@ -70,7 +70,11 @@ func newSubjectView(c Case) *subjectView {
 	case k.Kind == backend.KindRef:
 		s.sessionID = k.Parent
 	case k.Kind == backend.KindSandbox:
-		s.fromSandbox(c.State.Sandbox(k))
+		sb := c.State.Sandbox(k)
+		if p, left := c.Board.Past(k); sb == nil && left {
+			sb, _ = p.Entity.(*backend.Sandbox)
+		}
+		s.fromSandbox(sb)
 	case k.Kind == backend.KindTmpdir:
 		s.fromSandbox(s.mountOf(c.State.Tmpdirs.Get(k)))
 	case k.Kind == backend.KindSource:

@@ -230,7 +230,7 @@ func (p *poll) mark() {
 
 // tell makes timeline entries of the events that concern sandboxes, and ends what was destroyed.
 func (p *poll) tell() {
-	for _, ev := range p.pend.events {
+	for i, ev := range p.pend.events {
 		id, err := backend.NewID(ev.id)
 		if err != nil {
 			continue
@@ -239,6 +239,9 @@ func (p *poll) tell() {
 		known := e != nil && (e.ins != nil || e.sum != nil)
 		if p.was[ev.id] || known && p.s.sel.judged(e.labels(), e.mounts()) || !known && p.s.sel.judged(ev.labels, nil) {
 			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
+			if e == nil && ev.action == "oom" && !p.was[ev.id] {
+				p.removed(&p.pend.events[i], id)
+			}
 		} else if ev.action == "oom" { // no sandbox, and still why the kernel killed something
 			p.r.Counts = append(p.r.Counts, backend.Count{Series: backend.Series{Source: p.s.deps.ID, Name: backend.MetricLimitKills, Sandbox: id}, At: ev.at.Add(-p.offset), N: 1})
 		}

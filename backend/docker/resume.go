@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/backend"
@@ -10,10 +11,9 @@ import (
 const bookmarkEvents = "events"
 
 // resumeWithin is how far back a process asks for the events that none saw: the engine remembers few of them.
-const resumeWithin = 15 * time.Minute
+const resumeWithin = time.Hour
 
-// Resume goes on where a former process stopped: containers that ran out of memory since are asked for, also those that are
-// gone, so that what the kernel killed meanwhile is explained.
+// Resume goes on where a former process stopped.
 func (s *Source) Resume(marks []backend.Bookmark) {
 	for _, m := range marks {
 		if n := len(m.Sizes); m.File == bookmarkEvents && n > 0 {
@@ -22,19 +22,39 @@ func (s *Source) Resume(marks []backend.Bookmark) {
 	}
 }
 
-// catchUp reads the kills since the former process.
+// catchUp reads which containers ran out of memory since the former process, also those that are gone: they are told, and
+// explain what the kernel killed.
 func (p *poll) catchUp() {
 	since := p.s.since
 	p.s.since = time.Time{}
-	if since.IsZero() || p.r.Started.Sub(since) > resumeWithin || !since.Before(p.r.Started) {
+	if since.IsZero() || !since.Before(p.r.Started) {
 		return
+	}
+	if oldest := p.r.Started.Add(-resumeWithin); since.Before(oldest) {
+		since = oldest
 	}
 	kills, err := p.eng.kills(p.ctx, since.Add(p.offset), p.r.Started.Add(p.offset))
 	if err != nil {
-		p.note("which containers ran out of memory since the run before is not known: %s", p.s.clean(err.Error(), 200))
+		p.note("which containers ran out of memory since %s is not known: %s", since.UTC().Format("15:04:05Z"), p.s.clean(err.Error(), 200))
 		return
 	}
 	p.pend.events = append(kills, p.pend.events...)
+}
+
+// removed makes the last reading of a container that no list of this process named: all is known from its event.
+func (p *poll) removed(ev *lifecycle, id backend.ID) {
+	s := p.s
+	b := &backend.Sandbox{
+		Meta: backend.Meta{Key: s.key(id)}, Provider: backend.Text("docker"), Name: s.clean(ev.name, 200), Image: s.clean(ev.image, 300),
+		Class: backend.SandboxDead, Reported: backend.Text("removed"),
+		IsSandbox: s.sel.isSandbox(ev.labels, nil), OOMKilled: backend.Known(true), FinishedAt: backend.Known(ev.at.Add(-p.offset)),
+	}
+	b.Watched = !b.IsSandbox
+	b.Session, b.Workspace = s.sel.join(ev.name, ev.labels)
+	if !slices.ContainsFunc(p.r.Sandboxes, func(x *backend.Sandbox) bool { return x.Key == b.Key }) {
+		p.r.Sandboxes = append(p.r.Sandboxes, b)
+	}
+	p.end(ev.id, id)
 }
 
 // bookmark notes until when events were read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,32 @@ func TestWatchResumesAndClosesTheGap(t *testing.T) {
 			t.Errorf("%d calls after a short stream", calls)
 		}
 	})
+}
+
+func TestAKillIsToldOfAContainerThatNoListNamed(t *testing.T) {
+	f := newFake(t)
+	s, _ := f.source(nil)
+	mustPoll(t, s)
+	changed, _ := watching(t, s)
+	now := time.Now().UnixNano()
+	for i, labels := range []string{`,"sandglass.session":"s1","sandglass.workspace":"box"`, ""} {
+		id := string(rune('a' + i))
+		f.emit(event("oom", id, "job-"+id, now+1, labels))
+		f.emit(event("die", id, "job-"+id, now+2, labels+`,"exitCode":"137"`))
+		f.emit(event("destroy", id, "job-"+id, now+3, labels))
+	}
+	<-changed
+	r := mustPoll(t, s)
+	b := find(t, r, "a")
+	if !b.IsSandbox || !b.OOMKilled.Or(false) || b.Session.Raw() != "s1" || b.Workspace.Raw() != "box" || b.FinishedAt.Or(time.Time{}).UnixNano() != now+1 || len(r.Sandboxes) != 1 {
+		t.Errorf("read %+v", r.Sandboxes)
+	}
+	if !slices.Contains(r.Ended, b.Key) || len(r.Counts) != 1 || r.Counts[0].Series.Sandbox.Raw() != "b" {
+		t.Errorf("ended %v, counts %v", r.Ended, r.Counts)
+	}
+	if r = mustPoll(t, s); len(r.Sandboxes) != 0 {
+		t.Errorf("read again: %+v", r.Sandboxes)
+	}
 }
 
 func TestFloodOfEventsIsBounded(t *testing.T) {

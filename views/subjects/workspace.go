@@ -279,7 +279,7 @@ func (w *writer) durability(x *backend.Workspace) {
 	w.Field("files after", normal(strings.Join(parts, " · ")))
 }
 
-// lastRead writes what is remembered of a workspace or a session that is no longer there.
+// lastRead writes what is remembered of a subject that is no longer there.
 func (w *writer) lastRead(p alerts.Past) {
 	m := p.Entity.EntityMeta()
 	w.Field("last read", normal(backend.Age(w.f.Now.Sub(m.ReadAt))+" ago"), dim("  "+m.Key.Source))
@@ -303,6 +303,12 @@ func (w *writer) lastRead(p alerts.Past) {
 				w.lastRead(p)
 			}
 		}
+	case *backend.Sandbox:
+		w.text("name", x.Name)
+		w.text("image", x.Image)
+		w.text("session", x.Session.Safe())
+		w.text("workspace", x.Workspace.Safe())
+		w.text("state", x.Reported)
 	}
 }
 
