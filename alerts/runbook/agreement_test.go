@@ -239,7 +239,7 @@ func TestOneLineAgainstAReset(t *testing.T) {
 
 // TestTheAdviceForAFailedCloseFitsItsErrno: a mount inside is no subprocess that writes.
 func TestTheAdviceForAFailedCloseFitsItsErrno(t *testing.T) {
-	for errno, says := range map[string]string{"EBUSY": "unmount it", "ENOTEMPTY": "subprocesses", "EACCES": "chmod", "EROFS": "read-only", "": "Fix what the line names"} {
+	for errno, says := range map[string]string{"EBUSY": "umount", "ENOTEMPTY": "subprocesses", "EACCES": "chmod", "EROFS": "read-only", "": "Fix what the log line names"} {
 		counts := lines("app-log", backend.MetricTmpdirCloseFailed, "s1", 6)
 		if errno != "" {
 			counts = append(counts, lines("app-log", backend.CloseFailedWith(errno), "s1", 6)...)

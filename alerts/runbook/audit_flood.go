@@ -285,13 +285,17 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.do("Look at the prompt and the tool's description. The agent ignores the rejection.")
 	case d.is("flood"):
 		d.conclude("The guards reject commands at a high rate. A loop and probing look alike so far.")
-		d.do("Read the rejected commands. One first word is a loop, many are probing.")
+		d.do("Read the rejected commands: sandglass get rejections. One first word is a loop, many are probing.")
 	default:
 		d.deny("Cannot tell: no source reads rejection lines.")
 		d.do("Configure a Logger in the framework and a log source here.")
 	}
 	if d.is("one-session") {
-		d.Do = append([]backend.Safe{backend.Text("Pause or stop that one session; the others go on.")}, d.Do...)
+		who := backend.Text("that one session")
+		if name, _, named := strings.Cut(d.fact("one-session").String(), " has "); named {
+			who = backend.Clean(name, 100)
+		}
+		d.Do = append([]backend.Safe{backend.Textf("Pause %s in the app that started it. The others go on.", who)}, d.Do...)
 	}
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
 		d.do("Set log alerts on rollup lines. This release writes one every 5 s, however large the flood is.")

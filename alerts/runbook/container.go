@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"strings"
+
 	"sandglass/alerts"
 	"sandglass/backend"
 )
@@ -12,6 +14,7 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.sessionNeedsIt(),
 	}))}
 	d.end(containerEndings)
+	s.nameContainer(&d)
 	for i := range d.Checks {
 		if d.Checks[i].Mark == Confirmed && d.Checks[i].Name != "session" && d.Checks[i].Name != AlertCheck {
 			s.logLines(&d)
@@ -21,20 +24,37 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 	return d
 }
 
+// nameContainer puts the name of a failing container into the commands that the steps give.
+func (s *subjectView) nameContainer(d *Diagnosis) {
+	for _, b := range s.sandboxes {
+		ill := b.Class != backend.SandboxRunning || b.Health.Or(backend.Safe{}).String() == "unhealthy"
+		for _, rule := range []string{"sandbox-oom", "sandbox-crash-loop"} {
+			ill = ill || s.firingOn(rule, b.Key) != nil
+		}
+		if !ill && len(s.sandboxes) > 1 || b.Name.IsEmpty() {
+			continue
+		}
+		for i, step := range d.Do {
+			d.Do[i] = backend.Clean(strings.ReplaceAll(step.String(), " NAME", " "+b.Name.String()), 600)
+		}
+		return
+	}
+}
+
 var containerEndings = []ending{
 	{any: []string{"start"}, conclude: "The engine cannot start it", quotes: true,
-		do: "Correct what the engine's error names, then start it.", dont: "Don't start it again before that: it fails alike.",
+		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails alike.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
-		do: "See what ran in it; raise its limit or bound that command.", dont: "Don't only start it again. What needs more than the limit is killed again."},
+		do: "See what ran in it: docker logs --tail 50 NAME. Raise its limit (docker update --memory), or bound that command.", dont: "Don't only start it again. What needs more than the limit is killed again."},
 	{any: []string{"loop"}, conclude: "It ends by itself and its restart policy starts it again", quotes: true,
-		do: "Read the end of its log. Take the restart policy away until the cause is found.", dont: "Don't kill or restart it: the policy does that already."},
+		do: "Read its log: docker logs --tail 50 NAME. Take the restart policy away until the cause is found: docker update --restart=no NAME.", dont: "Don't kill or restart it: the policy does that already."},
 	{any: []string{"ended"}, conclude: "It ended by itself with an error", quotes: true,
-		do: "Read the end of its log and correct what it names. Then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
+		do: "Read its log: docker logs --tail 50 NAME. Correct what it names. Then start it or let the session open a new one.", dont: "Don't remove it before its log is saved."},
 	{any: []string{"unhealthy"}, conclude: "It runs and its health check fails", quotes: true,
-		do: "Run the check by hand in it. Correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
+		do: "Run its health check by hand: docker exec -it NAME sh. Correct the check or what it checks.", dont: "Don't destroy it for that alone: the agent may still work in it."},
 	{denies: true, conclude: "No container of this subject fails now.",
-		do: "Read the alert's evidence and the Timeline.", dont: "Don't restart a container without a cause: it loses its processes."},
+		do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't restart a container without a cause: it loses its processes."},
 }
 
 // container answers a question about the first of the subject's containers of which it is true.

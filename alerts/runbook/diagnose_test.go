@@ -60,7 +60,7 @@ func TestFailed(t *testing.T) {
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),
-			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "agents' log", "copy it before", false},
+			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "agents' log", "save it first", false},
 		{"failing without an error", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": CannotTell}, "", "", "", false},
 		{"old values rule nothing out", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, down: []string{"helix-eu"}}, wsKey("s1", "box"),
@@ -256,7 +256,7 @@ func TestStorm(t *testing.T) {
 	blind := &alerts.Board{Blind: []alerts.Blindness{{Rule: "eviction-storm", Source: "helix-eu", Why: backend.Text("no metrics source")}}}
 	for _, c := range []story{
 		{"quota", "7", world{workspaces: evicted("max_instances reached"), counts: storm[:6]}, wsKey("s1", "box"),
-			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "per provider", "adds an open", true},
+			map[string]Mark{"storm": Confirmed, "quota": Confirmed, "permanent": RuledOut, "storage": CannotTell, "retries": Confirmed, "full": CannotTell, "host-memory": CannotTell, "unbounded": CannotTell}, "limit refuses", "maxGlobalConcurrentOpens to it in the provider", "adds an open", true},
 		{"retries on top", "7", world{workspaces: evicted("gone"), counts: storm, board: firing}, source, map[string]Mark{"storm": Confirmed, "retries": Confirmed}, "cause is not known yet", "transientRetryAttempts", "", true},
 		{"storage", "7", world{workspaces: evicted("R2 bucket unreachable")}, source, map[string]Mark{"storage": Confirmed, "storm": CannotTell}, "Object storage", "", "", true},
 		{"site's own check", "7", world{workspaces: evicted("gone"), site: []backend.Fact{{Name: "r2.reachable", Holds: true, Text: backend.Text("answered 200"), At: now}}}, source, map[string]Mark{"storage": RuledOut}, "", "", "", true},

@@ -272,7 +272,7 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
-		d.do("Free unused instances. Limit opens to max_instances: workspaceMaxConcurrentOpens per session, maxGlobalConcurrentOpens per provider.")
+		d.do("End unused sessions; find them: sandglass get workspaces. Or raise max_instances in the platform's configuration and redeploy.")
 	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")
 		d.do("Make the provider throw it as permanent and redeploy. That is: without the transient flag. Fix what it names.")
@@ -282,13 +282,13 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 		if d.is("storm") || d.is("evicted") {
 			d.conclude("The process around the workspaces restarts repeatedly. Each start evicts them again.")
 		}
-		d.do("Stop the restarts. Look at exit codes and memory of the parent process or container.")
+		d.do("Read the log and exit codes of the parent that restarts. Stop the restarts. Look at its memory too.")
 	case d.mainly("host-memory"), d.mainly("sandbox-oom"):
 		d.conclude("Memory runs out where the sandboxes live.")
-		d.do("Free memory on the host before anything is reset. Or bound what runs on it.")
+		d.do("See what uses the memory: ps aux --sort=-rss. Free memory on the host before anything is reset. Or bound what runs on it.")
 	case d.mainly("full"):
 		d.conclude("The file system of scratch directories is full.")
-		d.do("Make room (runbook 5), then let the workspaces recover.")
+		d.do("Make room: sandglass clean --dry-run lists leftovers. Then let the workspaces recover (runbook 5).")
 	case d.mainly("storage"):
 		d.conclude("Object storage does not answer. Errors or the site's own check say so.")
 		d.do("Check the bucket and its binding. Keep retries few until it answers.")
@@ -303,13 +303,13 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
 		d.conclude("A storm is under way; its cause is not known yet.")
-		d.do("Limit opens per session and per provider. That helps with any cause.")
+		d.do("Find the cause: sandglass get workspaces shows lastError. Until then limit opens; that helps with any cause.")
 	case s.verdict("eviction-storm").alert != nil:
 		d.conclude("An eviction storm is pending; its cause is unknown.")
-		d.do("Limit opens per session and per provider. That helps with any cause.")
+		d.do("Find the cause: sandglass get workspaces shows lastError. Until then limit opens; that helps with any cause.")
 	case d.is("evicted"):
 		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))
-		d.do("Read lastError of one of them. Then look at its container or process.")
+		d.do("Read lastError: sandglass get workspaces shows it. Then look at the container or process.")
 	case d.Mark("storm") == RuledOut:
 		d.deny("No storm now: evictions recover or are few.")
 	default:

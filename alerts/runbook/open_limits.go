@@ -90,10 +90,10 @@ func (s *subjectView) recommend(d *Diagnosis) {
 		for _, w := range s.workspaces {
 			running[w.Key.Parent] = true
 		}
-		d.do("Set maxGlobalConcurrentOpens to %d, the limit of instances. Set workspaceMaxConcurrentOpens to %d: %d over %s.",
-			limit, max(1, limit/max(1, len(running))), limit, plural(len(running), "session"))
+		d.do("Set maxGlobalConcurrentOpens to %d, in the provider. Set workspaceMaxConcurrentOpens to %d, in the executor. Both need a redeploy; not during the storm.",
+			limit, max(1, limit/max(1, len(running))))
 	} else if d.is("quota") {
-		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it, and workspaceMaxConcurrentOpens to it divided by the running sessions.")
+		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it in the provider. Set workspaceMaxConcurrentOpens in the executor to it divided by the running sessions. Both need a redeploy.")
 	}
 	s.recommendTimes(d)
 	d.do("Set both limits. The session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")

@@ -99,7 +99,7 @@ func TestPage5SaysWhatARebootLeaves(t *testing.T) {
 func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, the limit of instances. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "fairness among its workspaces") {
+	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "fairness among its workspaces") {
 		t.Error(d.Do)
 	}
 	soon := func(w *backend.Workspace) {

@@ -251,26 +251,26 @@ func (s *subjectView) inMemory() Check {
 func closeCure(errno string) backend.Literal {
 	switch errno {
 	case "EBUSY":
-		return "EBUSY: something is mounted inside the directory. Find it with findmnt, unmount it, then remove the directory."
+		return "Find the mount inside it: grep DIRECTORY /proc/mounts. To unmount it: umount. Then remove the empty directory with rmdir."
 	case "ENOTEMPTY":
-		return "ENOTEMPTY: a process writes while the directory is removed. End the agent's subprocesses before the close."
+		return "End the agent's subprocesses before the close. ENOTEMPTY: a process writes while the directory is removed."
 	case "EACCES", "EPERM":
-		return "EACCES or EPERM: the owner may not write a directory inside; package caches leave such. Run chmod -R u+w before the close."
+		return "Run chmod -R u+w on the directory before the close. EACCES or EPERM: the owner may not write a directory inside; package caches leave such."
 	case "EROFS":
-		return "EROFS: the file system is mounted read-only. Find out why in the kernel's log; mount it writable again."
+		return "Read in the kernel's log why it is read-only: dmesg. EROFS: the file system is mounted read-only. Mount it writable again."
 	case "EMFILE", "ENFILE":
-		return "EMFILE or ENFILE: too many files are open. Raise the limit, or close fewer sessions at once."
+		return "Raise the limit of open files: ulimit -n. EMFILE or ENFILE: too many files are open. Or close fewer sessions at once."
 	case "EIO", "ESTALE":
-		return "EIO or ESTALE: the storage below answers with errors. Check the disk or the NFS server."
+		return "Check the disk or the NFS server: dmesg names its errors. EIO or ESTALE: the storage below answers with errors."
 	}
-	return "Fix what the line names: mostly a subprocess that still writes, or files that their owner may not write."
+	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
 	case d.is("root"):
 		d.conclude("The root itself cannot be used; new agents fail to open.")
-		d.do("Make the root writable first.")
+		d.do("Make the root writable: ls -ld shows its owner and mode.")
 	case d.is("close-failed") && errno == "" && d.is("before-3"):
 		d.conclude("Agents fail to remove their directories. The log does not say why.")
 		d.do("Look for processes of the agent that still write. Also for files that their owner may not write.")
@@ -293,7 +293,7 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.deny("Cannot tell whether anything is left behind.")
 	}
 	if d.is("pile") {
-		d.do("Remove only directories unchanged for a day and unused. The command sandglass clean --dry-run lists them.")
+		d.do("List unused directories: sandglass clean --dry-run. Remove only those unchanged for a day and unused.")
 	}
 	if d.is("before-3") {
 		d.do("Upgrade to round 3 or later. Its lines of failed closes carry the cause.")
@@ -309,7 +309,7 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.do("End the process that the check held names. Only if its session has ended; the space returns when its last file is closed.")
 	}
 	if d.is("full") {
-		d.do("Make room now: agents fail to open on a full file system.")
+		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
 	d.dont("Don't run find with -mtime +1. It checks only the top directory and deletes workspaces in use.")
 	d.dont("Don't blame open files. A local file system removes the directory in spite of them.")

@@ -1,6 +1,8 @@
 package runbook
 
 import (
+	"net/url"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -27,24 +29,54 @@ func diagnoseSource(s *subjectView) Diagnosis {
 		s.failTogether(h),
 	})}
 	d.end(sourceEndings())
+	d.address(h)
 	if d.is("together") {
 		d.do("Look first at what the sources share. It may be the network, a proxy, this machine.")
 	}
 	return d
 }
 
+// address puts the address that a source's error names into the command that asks it; without one the docker client or the
+// reader of the configuration knows it.
+func (d *Diagnosis) address(h *fleet.SourceHealth) {
+	where := ""
+	if h != nil {
+		where = addressIn(h.Error.String())
+	}
+	for i, step := range d.Do {
+		if where != "" {
+			d.Do[i] = backend.Clean(strings.Replace(step.String(), "ADDRESS", where, 1), 600)
+		} else {
+			d.Do[i] = backend.Clean(strings.Replace(step.String(), ": curl -i ADDRESS.", ".", 1), 600)
+		}
+	}
+}
+
+// addressIn is the scheme, host and port of the first URL in a text.
+func addressIn(text string) string {
+	at := strings.Index(text, "http")
+	if at < 0 {
+		return ""
+	}
+	u, err := url.Parse(strings.TrimRight(strings.FieldsFunc(text[at:], func(r rune) bool { return strings.ContainsRune(" \"'<>", r) })[0], ":,;."))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 func sourceEndings() []ending {
 	return []ending{
-		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't take its held alerts for resolved."},
-		{any: []string{"throttled"}, conclude: "It gets too many requests", quotes: true, do: "Lengthen its interval; see who else asks it.", dont: "Don't shorten its interval to see more."},
-		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask the address by hand and compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't take its held alerts for resolved."},
-		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Send a request to its address from this machine. Fix what the error names.", dont: "Don't take its held alerts for resolved: nothing reads them now."},
+		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its held alerts as resolved: they are not read."},
+		{any: []string{"throttled"}, conclude: "It gets too many requests", quotes: true, do: "Lengthen its interval in the configuration. See who else asks it.", dont: "Don't shorten its interval to see more."},
+		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its held alerts as resolved: they are not read."},
+		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its held alerts as resolved: they are not read."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
-		{any: []string{"partly"}, conclude: "A part of it cannot be read", quotes: true, do: "Read the problems by kind of error. Ask one of those sessions by hand.", dont: "Don't take what is missing for ended."},
+		{any: []string{"partly"}, conclude: "A part of it cannot be read", quotes: true, do: "Read its problems: 9, or sandglass get sources. Ask one of those sessions by hand.", dont: "Don't count what is missing as ended."},
 		{any: []string{"clock"}, conclude: "Its clock differs from ours", quotes: true, do: "Set the clock of that machine by its time service.", dont: "Don't compare its times with those of other sources."},
-		{denies: true, without: "down", conclude: "The source answers, and no check finds a fault.", do: "Read the Timeline for what happened before.", dont: "Don't restart anything for a fault that is over."},
+		{denies: true, without: "down", conclude: "The source answers, and no check finds a fault.", do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't restart anything for a fault that is over."},
 		{denies: true, conclude: "Nothing was read that tells how the source is.", do: "Ask about one source by its id.", dont: "Don't take silence for health."},
 	}
 }
@@ -183,11 +215,11 @@ func diagnoseHost(s *subjectView) Diagnosis {
 	}))}
 	d.end([]ending{
 		{any: []string{"host-memory"}, conclude: "Memory runs out on the host", quotes: true,
-			do: "Free memory on the host before you start anything on it. Or move work away from it.", dont: "Don't restart the host before its kernel log is saved. It names what was killed.",
+			do: "See what uses the memory: ps aux --sort=-rss. Free memory before you start anything on the host. Or move work away from it.", dont: "Don't restart the host before its kernel log is saved. It names what was killed.",
 			noReset: "memory runs out on the host; a reset starts more on it"},
-		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room (runbook 5), then let the workspaces recover.", dont: "Don't delete by the age of the top directory alone."},
-		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back with the host. For example containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
-		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log and the Timeline.", dont: "Don't restart the host without a cause. What runs on it goes with it."},
+		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room: sandglass clean --dry-run lists leftovers. Then let the workspaces recover (runbook 5).", dont: "Don't delete by the age of the top directory alone."},
+		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back: sandglass get sandboxes. For example containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
+		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log: journalctl -k. Then the Timeline.", dont: "Don't restart the host without a cause. What runs on it goes with it."},
 	})
 	if d.is("tmpfs") {
 		d.dont("Don't let scratch directories grow on a tmpfs. They take the host's memory.")

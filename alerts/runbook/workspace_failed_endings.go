@@ -14,7 +14,7 @@ const filestore = "cloudflare-filestore"
 func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
-			do: "Read the Timeline for what happened in between.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
+			do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
 		{any: []string{"storm"}, conclude: "It was evicted together with others: see runbook 7.",
 			do: "Limit opens until the evictions stop (runbook 7). Then let the workspaces come back.", dont: "Don't reset: each reset adds an open to the storm.",
 			noReset: "it was evicted together with others; a reset adds opens"},
@@ -25,7 +25,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: s.otherRuntime(), dont: "Don't retry or reset. There is no registry that could open anything.",
 			noReset: "this runtime has no workspaces"},
 		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
-			do: "Free instances or raise max_instances. Limit opens to that number; then reset.", dont: "Don't reset before there is room: a reset asks for an instance.",
+			do: "End unused sessions; find them: sandglass get workspaces. Or raise max_instances and redeploy. Limit opens to that number; then reset.", dont: "Don't reset before there is room: a reset asks for an instance.",
 			noReset: "the instance limit is reached; a reset asks for one more"},
 		{any: []string{"snapshot"}, conclude: "Snapshots are declared. The deployment cannot store them.",
 			do:   "Bind a backup bucket (backupR2Binding) and redeploy. Or remove the capability snapshot. Then reset the failed entries.",
@@ -80,12 +80,12 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do: "Repair the sandbox: open its own alert and follow that page. The workspace recovers when its sandbox works.", dont: "Don't reset first: the open fails while the sandbox is broken.",
 			noReset: "its sandbox does not work yet"},
 		{any: []string{"long-attempt"}, without: "failed", conclude: "Nothing has failed yet. An attempt runs longer than longest_operation.",
-			do:      "See what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
+			do:      "See in the agents' log what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
 			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
 			noReset: "an attempt still runs and has not failed"},
 		{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
 			do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
-			dont: "Don't lose lastError: copy it before a reset overwrites it."},
+			dont: "Don't overwrite lastError: save it first (sandglass bundle)."},
 		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No registry entry is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
 			dont: "Don't reset an entry that is not failed: a reset opens it again.", noReset: "no entry is failed"},
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
@@ -105,7 +105,7 @@ func (s *subjectView) fullQuestion() question {
 func (s *subjectView) full() ending {
 	if s.provider() != filestore {
 		return ending{any: []string{"full"}, conclude: "A file system is full.",
-			do: "Make room on that file system (runbook 5). Then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
+			do: "Make room: sandglass clean --dry-run lists leftovers. See runbook 5. Then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
 			noReset: "the file system is still full"}
 	}
 	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full. Each object has a limit of its own.",
