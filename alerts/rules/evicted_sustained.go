@@ -178,8 +178,12 @@ func (r *evictedSustained) Evidence(env *alerts.Env, a *alerts.Alert, oldest bac
 	if w == nil {
 		return out
 	}
+	limit := backend.Textf("evicted for %s %% or more of %s when it began; it ends below %s %%", number(100*r.share), text(r.over), number(100*r.leave))
+	if f := factsOf(env, w); !a.Bounds.Latest.IsZero() && env.Watching.Sub(a.Bounds.Latest) > r.step() && f.failing() {
+		limit = backend.Textf("evicted since its newest failed attempt, by the registry's times: that was not watched; it ends below %s %% of %s", number(100*r.leave), text(r.over))
+	}
 	return append(out, alerts.Evidence{
-		Text:   backend.Textf("evicted for %s %% or more of %s when it began; it ends below %s %%", number(100*r.share), text(r.over), number(100*r.leave)),
+		Text:   limit,
 		Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta)),
 	})
 }

@@ -336,15 +336,33 @@ func (r *tmpdirPileup) tell(env *alerts.Env, h *backend.Host, p *pile) []alerts.
 	if p.open > 0 {
 		out = append(out, alerts.Evidence{Text: backend.Textf("%s open now may own some of them", plural(p.open, "workspace")), Value: backend.Known(float64(p.open)), Unit: "workspaces", Source: src, At: at})
 	}
-	if k := len(p.points); k > 1 {
-		more, bytes := p.points[k-1].N[0]-p.points[0].N[0], p.points[k-1].N[1]-p.points[0].N[1]
-		watched := p.points[k-1].At.Sub(p.points[0].At)
-		if more != 0 || bytes != 0 {
-			out = append(out, alerts.Evidence{Text: backend.Textf("%s more directories and %s in the %s that were watched: %s and %s (alert from %s more within %s)", number(more), moreBytes(bytes), span(watched),
-				pace(more, watched, number), pace(bytes, watched, moreBytes), number(r.growth), text(r.over)), Value: backend.Known(more), Unit: "directories", Source: src, At: at})
-		}
+	if excess := p.dirs - p.held - p.open; excess >= r.count {
+		out = append(out, alerts.Evidence{Text: backend.Textf("%s that no process uses and no open workspace explains (alert from %d)", plural(excess, "directory"), r.count), Value: backend.Known(float64(excess)), Unit: "directories", Source: src, At: at})
+	}
+	if grown, is := r.grown(env, h, p); is {
+		out = append(out, alerts.Evidence{Text: grown, Value: backend.Known(p.more), Unit: "directories", Source: src, At: at})
 	}
 	return append(out, r.space(env, h, p)...)
+}
+
+// grown says how much directories grew while they were watched, and the limit where that reached it.
+func (r *tmpdirPileup) grown(env *alerts.Env, h *backend.Host, p *pile) (backend.Safe, bool) {
+	if len(p.points) == 0 || p.watched <= 0 {
+		return backend.Safe{}, false
+	}
+	first := p.points[0]
+	more, bytes := float64(p.dirs)-first.N[0], p.moreBytes
+	if more == 0 && bytes == 0 {
+		return backend.Safe{}, false
+	}
+	said := backend.Textf("%s more directories and %s in the %s that were watched: %s and %s", number(more), moreBytes(bytes), span(p.watched), pace(more, p.watched, number), pace(bytes, p.watched, moreBytes))
+	if opened := more - p.more; opened > 0 {
+		said = backend.Textf("%s; workspaces that opened meanwhile explain %s", said, number(opened))
+	}
+	if p.more >= r.growth {
+		said = backend.Textf("%s (alert from %s more within %s)", said, number(r.growth), text(r.over))
+	}
+	return said, true
 }
 
 // space is the evidence about the disk.

@@ -49,7 +49,7 @@ func TestPileupByGrowth(t *testing.T) {
 	if a.Severity != alerts.SeverityWarning || a.Runbook != "5" || a.Cause.String() != "scratch directories pile up" || len(a.Trend) < 2 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "30 more directories and 30 MB in the 1m that were watched: 30 a minute and 30 MB a minute (alert from 30 more within 30m)",
+	wantEvidence(t, a, "30 more directories and 30 MB in the 1m15s that were watched: 24 a minute and 24 MB a minute (alert from 30 more within 30m)",
 		"50 scratch directories on box-1, 50 MB in all, 0 of them in use now", "60 GB of 100 GB free below /tmp (ext4)", "900,000 inodes free")
 	s.every(time.Minute, 31*time.Minute, func() { s.host(nil) })
 	s.quiet(pileupRule)
@@ -61,6 +61,17 @@ func TestPileupByCountAtAColdStart(t *testing.T) {
 	a := s.look().want(pileupRule, alerts.StateFiring)
 	if a.Bounds.Latest.IsZero() {
 		t.Error("the onset has no bound")
+	}
+	wantEvidence(t, a, "130 directories that no process uses and no open workspace explains (alert from 100)")
+	s.pass(10 * time.Second)
+	s.dirs(130, 135)
+	s.host(nil)
+	a = s.look().want(pileupRule, alerts.StateFiring)
+	wantEvidence(t, a, "5 more directories and 5 MB in the 10s that were watched: 30 a minute and 30 MB a minute")
+	for _, e := range a.Evidence {
+		if strings.Contains(e.Text.String(), "alert from 30 more") {
+			t.Errorf("a limit that it does not reach: %s", e.Text)
+		}
 	}
 	s.wantHeldThenBack(pileupRule, "scratch", func() { s.host(nil) })
 	s.wantSameAfterRestart(pileupRule, "scratch", func() { s.host(nil) })

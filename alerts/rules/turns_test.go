@@ -42,6 +42,14 @@ func TestSustainedFiresAfterItsShareOfTheWindow(t *testing.T) {
 	s.every(10*time.Second, 4*time.Minute, works).quiet(sustainedRule)
 }
 
+// What the registry's own times say of the time before it was watched is not said to have been measured.
+func TestSustainedAtAColdStartSaysWhatWasNotWatched(t *testing.T) {
+	s := begin(t, sustainedRule)
+	stays(s, "a/box", "evicted", 72*time.Hour, 72*time.Hour+time.Minute)()
+	a := s.look().want(sustainedRule, alerts.StateFiring)
+	wantEvidence(t, a, "evicted since its newest failed attempt, by the registry's times: that was not watched; it ends below 40 % of 10m")
+}
+
 func TestSustainedFiresWhereItComesBackAndIsLostAgain(t *testing.T) {
 	s := begin(t, sustainedRule)
 	for range 10 {

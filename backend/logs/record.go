@@ -79,25 +79,44 @@ func newDecoder(format string, f Fields, loc *time.Location) *decoder {
 	for s, names := range map[slot][]string{slotMessage: f.Message, slotLevel: f.Level, slotTime: f.Time, slotSession: f.Session,
 		slotWorkspace: f.Workspace, slotSandbox: f.Sandbox, slotSuppressed: f.Suppressed, slotCommand: f.Command, slotMetachar: f.Metachar, slotError: f.Error, slotLogger: f.Logger, slotOutput: f.Output, slotTool: f.Tool} {
 		for rank, name := range names {
-			d.refs[name] = fieldRef{s, rank * (len(errorParts) + 1)}
 			d.plain[s] = append(d.plain[s], name[strings.LastIndexByte(name, '.')+1:])
-			for i := range len(name) {
-				if name[i] == '.' {
-					d.prefixes[name[:i]] = name[:i]
+			d.refer(name, s, rank)
+			for i, bag := range attributes {
+				if s != slotMessage && s != slotLevel && s != slotTime && s != slotLogger {
+					d.refer(bag+"."+name, s, (i+1)*len(names)+rank)
 				}
 			}
-		}
-	}
-	for rank, name := range f.Error {
-		d.prefixes[name] = name
-		for i, part := range errorParts {
-			d.refs[name+"."+part] = fieldRef{slotError, rank*(len(errorParts)+1) + i}
 		}
 	}
 	if _, taken := d.refs["log"]; !taken {
 		d.refs["log"] = fieldRef{slotWrapped, 0}
 	}
 	return d
+}
+
+// attributes are the objects in which OpenTelemetry and winston put what a line is about.
+var attributes = [...]string{"Attributes", "attributes"}
+
+// refer keeps a field under a name, dots reaching into objects, and the members of an error object.
+func (d *decoder) refer(name string, s slot, rank int) {
+	set := func(name string, part int) {
+		if _, taken := d.refs[name]; !taken {
+			d.refs[name] = fieldRef{s, rank*(len(errorParts)+1) + part}
+		}
+	}
+	set(name, 0)
+	for i := range len(name) {
+		if name[i] == '.' {
+			d.prefixes[name[:i]] = name[:i]
+		}
+	}
+	if s != slotError {
+		return
+	}
+	d.prefixes[name] = name
+	for i, part := range errorParts {
+		set(name+"."+part, i)
+	}
 }
 
 // follow keeps the field of that name of each line, dots reaching into objects.
