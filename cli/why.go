@@ -168,21 +168,23 @@ func (r *reading) whyDoc(key backend.Key, f *views.Frame) (*whyDoc, error) {
 	}
 	d.Subject = row
 	for _, a := range r.board.Alerts {
-		if names(a, key) {
+		if r.names(a, key) {
 			d.Alerts = append(d.Alerts, subjects.NewAlertJSON(a))
 		}
 	}
 	return d, nil
 }
 
-// names reports whether an alert is the one with the key, or is about the subject, about a part of it, or of that source.
-func names(a *alerts.Alert, key backend.Key) bool {
+// names reports whether an alert is the one with the key, or is about the subject, about a part of it or its sandbox, or of
+// that source.
+func (r *reading) names(a *alerts.Alert, key backend.Key) bool {
 	if views.AlertKey(a) == key || key.Kind == backend.KindSource && a.Source == key.Source {
 		return true
 	}
+	near := subjects.JoinedTo(key, r.state)
 	for i := range a.Subjects {
 		k := a.Subjects[i].Key
-		if a.About(i, key) || !k.Parent.IsZero() && k.Parent == key.ID && k.Source == key.Source && key.Parent.IsZero() {
+		if near[k] || a.About(i, key) || !k.Parent.IsZero() && k.Parent == key.ID && k.Source == key.Source && key.Parent.IsZero() {
 			return true
 		}
 	}
@@ -193,7 +195,7 @@ func names(a *alerts.Alert, key backend.Key) bool {
 func (r *reading) exitCode(key backend.Key) int {
 	worst := alerts.ExitOK
 	for _, a := range r.board.Alerts {
-		if names(a, key) && a.Counts() {
+		if r.names(a, key) && a.Counts() {
 			worst = max(worst, a.Severity.Rank())
 		}
 	}

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/alerts"
@@ -10,39 +11,34 @@ import (
 // diagnoseContainer answers the questions of Sandglass's own page about failing containers. It reads the containers of the
 // subject and nothing else, so that it never speaks of a platform which is not theirs.
 func diagnoseContainer(s *subjectView) Diagnosis {
+	if s.alert != nil && s.wide {
+		s.sandboxes = slices.DeleteFunc(s.sandboxes, func(b *backend.Sandbox) bool {
+			return !slices.ContainsFunc(s.alert.Subjects, func(x alerts.Subject) bool { return x.Key == b.Key })
+		})
+	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
 		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.sessionNeedsIt(),
 	}))}
 	d.end(containerEndings)
-	s.nameContainer(&d)
-	for i := range d.Checks {
-		if d.Checks[i].Mark == Confirmed && d.Checks[i].Name != "session" && d.Checks[i].Name != AlertCheck {
-			s.logLines(&d)
-			break
-		}
+	if b, more := s.headlined(&d); b != nil {
+		nameContainer(&d, b)
+		logLines(&d, b, more)
 	}
 	return d
 }
 
-// nameContainer puts the name of a failing container into the commands that the steps give.
-func (s *subjectView) nameContainer(d *Diagnosis) {
-	for _, b := range s.sandboxes {
-		ill := b.Class != backend.SandboxRunning || b.Health.Or(backend.Safe{}).String() == "unhealthy"
-		for _, rule := range []string{"sandbox-oom", "sandbox-crash-loop"} {
-			ill = ill || s.firingOn(rule, b.Key) != nil
-		}
-		if !ill && len(s.sandboxes) > 1 || b.Name.IsEmpty() {
-			continue
-		}
-		for i, step := range d.Do {
-			d.Do[i] = backend.Clean(strings.ReplaceAll(step.String(), " NAME", " "+b.Name.String()), 600)
-		}
+// nameContainer puts the name of the container that the headline is about into the commands that the steps give.
+func nameContainer(d *Diagnosis, b *backend.Sandbox) {
+	if b.Name.IsEmpty() {
 		return
+	}
+	for i, step := range d.Do {
+		d.Do[i] = backend.Clean(strings.ReplaceAll(step.String(), " NAME", " "+b.Name.String()), 600)
 	}
 }
 
 var containerEndings = []ending{
-	{any: []string{"start"}, conclude: "The engine cannot start it", quotes: true,
+	{any: []string{"start"}, conclude: "The engine reports an error at the start", quotes: true,
 		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails alike.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
@@ -57,66 +53,102 @@ var containerEndings = []ending{
 		do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't restart a container without a cause: it loses its processes."},
 }
 
-// container answers a question about the first of the subject's containers of which it is true.
-func (s *subjectView) container(q question, is func(*backend.Sandbox) (backend.Safe, bool), seen func(*backend.Sandbox) bool, not backend.Literal) Check {
-	var fine *backend.Sandbox
+// container answers a question about the subject's containers: one that shows it confirms it, and all of them rule it out. sound
+// says what one that does not show it is known to be instead.
+func (s *subjectView) container(q question, shows func(*backend.Sandbox) (backend.Safe, bool), sound func(*backend.Sandbox) (Mark, backend.Safe)) Check {
+	var hit, fine, open *backend.Sandbox
+	var told, known, unknown backend.Safe
+	n := 0
 	for _, b := range s.sandboxes {
-		if text, yes := is(b); yes {
-			return s.aged(q, b, q.yes(s.from(&b.Meta), "%s %s", b.Name, text))
+		if text, yes := shows(b); yes {
+			if n++; hit == nil {
+				hit, told = b, text
+			}
+			continue
 		}
-		if seen(b) {
-			fine = b
+		switch mark, text := sound(b); mark {
+		case RuledOut:
+			fine, known = b, text
+		case Confirmed, CannotTell:
+			open, unknown = b, text
 		}
 	}
+	all := plural(len(s.sandboxes), "container")
+	c := Check{}
 	switch {
-	case fine != nil && len(s.sandboxes) == 1:
-		return s.aged(q, fine, q.no(s.from(&fine.Meta), "%s %s", fine.Name, backend.Text(not)))
-	case fine != nil:
-		return q.unsure("the %d listed containers do not show it", len(s.sandboxes))
+	case hit != nil && n == 1:
+		c = s.aged(q, hit, q.yes(s.from(&hit.Meta), "%s %s", hit.Name, told))
+	case hit != nil:
+		c = s.aged(q, hit, q.yes(s.from(&hit.Meta), "%d of %s, %s for one: %s", n, all, hit.Name, told))
+	case len(s.sandboxes) == 0:
+		return q.unsure("no container of this subject is listed")
+	case open != nil && len(s.sandboxes) == 1:
+		return q.unsure("%s %s", open.Name, unknown)
+	case open != nil:
+		return q.unsure("%s, %s for one: %s", all, open.Name, unknown)
+	case len(s.sandboxes) == 1:
+		return s.aged(q, fine, q.no(s.from(&fine.Meta), "%s %s", fine.Name, known))
+	default:
+		return s.aged(q, fine, q.no(s.from(&fine.Meta), "none of %s", all))
 	}
-	return q.unsure("no container of this subject is listed")
+	c.of = hit
+	return c
 }
 
-func inspected(b *backend.Sandbox) bool { return b.RestartCount.IsKnown() }
+// instead is what a container is instead of what a question asks, where that was read.
+func instead(read bool, l backend.Literal) (Mark, backend.Safe) {
+	if !read {
+		return CannotTell, backend.Text("was not inspected yet")
+	}
+	return RuledOut, backend.Text(l)
+}
+
+func neverRan(b *backend.Sandbox) bool {
+	return b.Class == backend.SandboxCreated || !b.StartError.IsEmpty() && !b.StartedAt.IsKnown()
+}
 
 func (s *subjectView) cannotStart() Check {
 	return s.container(question{"start", "Could the engine start it?", "an inspection of the container"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
 			return backend.Textf("cannot start: %s", b.StartError), !b.StartError.IsEmpty()
-		}, inspected, "was started without an error")
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			return instead(b.RestartCount.IsKnown(), "was started without an error")
+		})
 }
 
 func (s *subjectView) memoryKill() Check {
-	q := question{"memory", "Was it killed at its memory limit?", "the engine's OOM flag and events"}
-	for _, b := range s.sandboxes {
-		if a := s.firingOn("sandbox-oom", b.Key); a != nil {
-			for i := range a.Subjects {
-				if a.Subjects[i].Key == b.Key {
-					return q.yes(s.from(&b.Meta), "%s: %s", b.Name, a.Subjects[i].Detail)
-				}
+	return s.container(question{"memory", "Was it killed at its memory limit?", "the engine's OOM flag and events"},
+		func(b *backend.Sandbox) (backend.Safe, bool) {
+			if a := s.firingOn("sandbox-oom", b.Key); a != nil {
+				return detailOf(a, b), true
 			}
-		}
-	}
-	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
-		text := backend.Text("was killed for memory")
-		if limit, ok := b.MemLimit.Get(); ok {
-			text = backend.Textf("was killed at its limit of %s", backend.Clean(bytesText(limit), 40))
-		}
-		return text, b.OOMKilled.Or(false)
-	}, func(b *backend.Sandbox) bool { return b.OOMKilled.IsKnown() }, "was not killed for memory in its newest run")
+			text := backend.Text("was killed for memory")
+			if limit, ok := b.MemLimit.Get(); ok {
+				text = backend.Textf("was killed at its limit of %s", backend.Clean(bytesText(limit), 40))
+			}
+			return text, b.OOMKilled.Or(false)
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			if neverRan(b) {
+				return RuledOut, backend.Text("never ran")
+			}
+			return instead(b.OOMKilled.IsKnown(), "was not killed for memory in its newest run")
+		})
 }
 
 func (s *subjectView) loops() Check {
-	q := question{"loop", "Is it started again and again?", "its restart count at two readings"}
-	for _, b := range s.sandboxes {
-		if a := s.firingOn("sandbox-crash-loop", b.Key); a != nil {
-			return q.saysAlert(a)
-		}
-	}
-	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
-		n := b.RestartCount.Or(0)
-		return backend.Textf("was restarted %s and waits for the next", plural(n, "time")), n > 0 && b.Class == backend.SandboxRestarting
-	}, func(b *backend.Sandbox) bool { return b.RestartCount.Or(1) == 0 }, "was never restarted by its policy")
+	return s.container(question{"loop", "Is it started again and again?", "its restart count at two readings"},
+		func(b *backend.Sandbox) (backend.Safe, bool) {
+			if a := s.firingOn("sandbox-crash-loop", b.Key); a != nil {
+				return detailOf(a, b), true
+			}
+			n := b.RestartCount.Or(0)
+			return backend.Textf("was restarted %s and waits for the next", plural(n, "time")), n > 0 && b.Class == backend.SandboxRestarting
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			if n := b.RestartCount.Or(0); n > 0 {
+				return CannotTell, backend.Textf("was restarted %s by its policy; no alert calls that a loop", plural(n, "time"))
+			}
+			return instead(b.RestartCount.IsKnown(), "was never restarted by its policy")
+		})
 }
 
 func (s *subjectView) endedBadly() Check {
@@ -124,10 +156,15 @@ func (s *subjectView) endedBadly() Check {
 		func(b *backend.Sandbox) (backend.Safe, bool) {
 			text := backend.Textf("ended with exit code %d", b.ExitCode.Or(0))
 			if at, ok := b.FinishedAt.Get(); ok {
-				text = backend.Textf("%s %s ago", text, backend.Age(s.now.Sub(at)))
+				text = backend.Textf("%s, %s ago", text, backend.Age(s.now.Sub(at)))
 			}
 			return text, b.Crashed()
-		}, func(b *backend.Sandbox) bool { return b.ExitCode.IsKnown() || b.Class == backend.SandboxRunning }, "did not end with an error of its own")
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			if neverRan(b) {
+				return RuledOut, backend.Text("never ran")
+			}
+			return instead(b.ExitCode.IsKnown() || b.Class == backend.SandboxRunning, "did not end with an error of its own")
+		})
 }
 
 func (s *subjectView) unhealthy() Check {
@@ -140,7 +177,18 @@ func (s *subjectView) unhealthy() Check {
 			}
 			return backend.Textf("is unhealthy, %s in a row: %s", plural(c.Failed, "failed check"), said),
 				b.Class == backend.SandboxRunning && b.Health.Or(backend.Safe{}).String() == "unhealthy"
-		}, func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "healthy" }, "is healthy by its own check")
+		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+			health, read := b.Health.Get()
+			switch {
+			case b.Health.IsNotApplicable():
+				return RuledOut, backend.Text("has no health check")
+			case b.Class != backend.SandboxRunning:
+				return RuledOut, backend.Text("does not run, so it is not checked")
+			case read && health.String() != "healthy":
+				return CannotTell, backend.Textf("is %s", health)
+			}
+			return instead(read, "is healthy by its own check")
+		})
 }
 
 // sessionNeedsIt asks whether anybody still works in the container.
@@ -157,12 +205,32 @@ func (s *subjectView) sessionNeedsIt() Check {
 	return q.unsure("nothing is known of its session")
 }
 
-// logLines adds how the log of a failing container ends to what is to be read.
-func (s *subjectView) logLines(d *Diagnosis) {
-	for _, b := range s.sandboxes {
-		if text, ok := alerts.LastLines(b, 3); ok {
-			d.do("Its log ends: %s", text)
-			return
+// troubles are the checks of the page that find a trouble, in the order of its endings.
+var troubles = [...]string{"start", "memory", "loop", "ended", "unhealthy"}
+
+// headlined is the container that the headline is about, nil where none is in trouble; more counts the other ones in trouble.
+func (s *subjectView) headlined(d *Diagnosis) (first *backend.Sandbox, more int) {
+	for _, name := range troubles {
+		for i := range d.Checks {
+			if c := &d.Checks[i]; c.Name == name && c.Mark == Confirmed && c.of != nil && first == nil {
+				first = c.of
+			}
 		}
+	}
+	for _, b := range s.sandboxes {
+		if b != first && (s.brokenBy(b.Key) != nil || b.Broken()) {
+			more++
+		}
+	}
+	return first, more
+}
+
+// logLines adds how the log of the container ends that the headline is about.
+func logLines(d *Diagnosis, b *backend.Sandbox, more int) {
+	if text, ok := alerts.LastLines(b, 3); ok {
+		d.do("Its log ends: %s", text)
+	}
+	if more > 0 {
+		d.do("Ask about each container on its own (--subject NAME). %s in trouble too.", plural(more, "other"))
 	}
 }

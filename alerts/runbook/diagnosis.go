@@ -32,6 +32,8 @@ type Check struct {
 
 	echo bool // it repeats an alert's own cause and figures
 
+	of *backend.Sandbox // the container that the fact is about, on the page of containers
+
 	named, errors int // how many of the reported errors name it; no errors: it rests on something else
 }
 

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -10,6 +11,7 @@ import (
 // diagnoseEvictionStorm looks at the whole source of its subject: a storm is never about one session alone.
 func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	s := narrow.widen()
+	s.leaveOthersSandboxes(narrow.sessionID)
 	d := Diagnosis{Checks: s.answers(
 		s.stormNow(),
 		s.stayEvicted(),
@@ -30,6 +32,14 @@ func diagnoseEvictionStorm(narrow *subjectView) Diagnosis {
 	s.adviseEvictionStorm(&d)
 	s.recommend(&d)
 	return d
+}
+
+// leaveOthersSandboxes leaves out the sandboxes of other sessions, where no storm joins them to the subject.
+func (s *subjectView) leaveOthersSandboxes(session backend.ID) {
+	if len(s.ledOn) > 0 || session.IsZero() {
+		return // those of the alert's subjects are left already
+	}
+	s.sandboxes = slices.DeleteFunc(slices.Clone(s.sandboxes), func(b *backend.Sandbox) bool { return !b.Session.IsZero() && b.Session != session })
 }
 
 // stormNow asks what the rule eviction-storm concludes, and which way the storm goes. The figures are those of its alert.
@@ -59,7 +69,7 @@ func (s *subjectView) stormNow() Check {
 		if own := figures(v.alert); !own.IsEmpty() {
 			told = own
 		}
-		told = beside(beside(about(v.alert), told), v.alert.Direction.Text())
+		told = beside(beside(s.counts(v.alert), told), v.alert.Direction.Text())
 		if v.fires() {
 			c := q.yes(origin{v.alert.Source, v.alert.Confirmed}, "the alert fires; %s", told)
 			c.echo = true

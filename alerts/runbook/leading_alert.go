@@ -164,7 +164,7 @@ func sharedPlace(cause string) []string {
 }
 
 // says is what an alert concludes, with its own counts.
-func says(a *alerts.Alert) backend.Safe {
+func (s *subjectView) says(a *alerts.Alert) backend.Safe {
 	how := backend.Literal("fires")
 	switch a.State {
 	case alerts.StatePending:
@@ -173,15 +173,15 @@ func says(a *alerts.Alert) backend.Safe {
 		how = "is held"
 	case alerts.StateFiring, alerts.StateEnded, alerts.StateResolved:
 	}
-	about := about(a)
+	about := s.counts(a)
 	if about.IsEmpty() {
 		return backend.Textf("%s %s: %s", backend.Clean(a.Rule, 60), backend.Text(how), a.Cause)
 	}
 	return backend.Textf("%s %s for %s: %s", backend.Clean(a.Rule, 60), backend.Text(how), about, a.Cause)
 }
 
-// about counts the subjects of an alert and their sessions; empty where the alert is about a source as a whole.
-func about(a *alerts.Alert) backend.Safe {
+// counts counts the subjects of an alert and their sessions; empty where the alert is about a source as a whole.
+func (s *subjectView) counts(a *alerts.Alert) backend.Safe {
 	if len(a.Subjects) == 0 || a.SubjectCount == 0 {
 		return backend.Safe{}
 	}
@@ -191,6 +191,9 @@ func about(a *alerts.Alert) backend.Safe {
 	case k.Kind == backend.KindSource || noun == "":
 		return backend.Safe{}
 	case a.SubjectCount == 1:
+		if b := s.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
+			return b.Name // its id is long
+		}
 		return a.Subjects[0].Label
 	case slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key.Kind != k.Kind }): // sessions, and workspaces of others
 		return backend.Textf("%s of %s", plural(a.SubjectCount, "subject"), plural(a.Sessions, "session"))
@@ -209,7 +212,7 @@ func figures(a *alerts.Alert) backend.Safe {
 	counted := slices.ContainsFunc(a.Evidence, func(e alerts.Evidence) bool { return e.Value.IsKnown() })
 	for i := range a.Evidence {
 		e := &a.Evidence[i]
-		if len(out) < mostFigures && e.Value.IsKnown() == counted && !strings.Contains(e.Text.String(), " with this cause in ") {
+		if len(out) < mostFigures && e.Value.IsKnown() == counted && !repeats(e, a) {
 			out = append(out, e.Text)
 		}
 	}
@@ -217,6 +220,28 @@ func figures(a *alerts.Alert) backend.Safe {
 		return backend.Safe{}
 	}
 	return backend.Join(out, "; ")
+}
+
+// repeats reports whether an evidence only counts the subjects of its alert, beside the cause.
+func repeats(e *alerts.Evidence, a *alerts.Alert) bool {
+	text := e.Text.String()
+	return strings.Contains(text, " with this cause in ") || strings.HasSuffix(text, ": "+a.Cause.String())
+}
+
+// figuresOf are the figures of an alert; on the page of one container among several they are that container's own.
+func (s *subjectView) figuresOf(a *alerts.Alert) backend.Safe {
+	if s.wide || a.Runbook != "container" {
+		return figures(a)
+	}
+	for _, b := range s.sandboxes {
+		if slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == b.Key }) {
+			if a.SubjectCount == 1 {
+				return detailOf(a, b)
+			}
+			return backend.Textf("this one, %s: %s", b.Name, detailOf(a, b))
+		}
+	}
+	return figures(a)
 }
 
 // measured is the evidence of an alert in a unit, nil where it has none: a page does not measure anew what the alert did.
@@ -252,12 +277,12 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 			continue
 		}
 		for _, name := range affirmed(a) {
-			affirm(checks, name, a)
+			s.affirm(checks, name, a)
 		}
 	}
 	var all []backend.Safe
 	for _, a := range s.led[:min(len(s.led), 3)] {
-		all = append(all, beside(says(a), figures(a)))
+		all = append(all, beside(s.says(a), s.figuresOf(a)))
 	}
 	if more := len(s.led) - 3; more > 0 {
 		all = append(all, backend.Textf("%d more", more))
@@ -270,7 +295,7 @@ func (s *subjectView) startFrom(checks []Check) []Check {
 }
 
 // affirm confirms a check by an alert that fires. What was read stays beside it, unless it denies the alert.
-func affirm(checks []Check, name string, a *alerts.Alert) {
+func (s *subjectView) affirm(checks []Check, name string, a *alerts.Alert) {
 	for i := range checks {
 		c := &checks[i]
 		if c.Name != name || c.Mark == Confirmed {
@@ -279,7 +304,7 @@ func affirm(checks []Check, name string, a *alerts.Alert) {
 		if c.Mark == RuledOut {
 			c.Fact, c.echo = figures(a), true
 		}
-		c.Fact = beside(says(a), c.Fact)
+		c.Fact = beside(s.says(a), c.Fact)
 		c.Mark, c.WouldTell, c.Source, c.At = Confirmed, backend.Safe{}, a.Source, a.Confirmed
 	}
 }
@@ -293,13 +318,13 @@ func (s *subjectView) undenied(d *Diagnosis) {
 	d.Do = nil
 	switch a.State {
 	case alerts.StateFiring:
-		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(says(a)))
+		d.Conclusion = backend.Textf("%s. No check tells the cause behind it.", sentence(s.says(a)))
 	case alerts.StateHeld:
-		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(says(a)), sentence(a.Why))
+		d.Conclusion = backend.Textf("%s. It is not known whether this still holds: %s.", sentence(s.says(a)), sentence(a.Why))
 		d.Do, d.denies = []backend.Safe{backend.Text("Restore the source first (runbook source); then ask again.")}, false
 		return
 	case alerts.StatePending:
-		d.Conclusion = backend.Textf("%s; it %s.", sentence(says(a)), sentence(a.Why))
+		d.Conclusion = backend.Textf("%s; it %s.", sentence(s.says(a)), sentence(a.Why))
 	case alerts.StateEnded, alerts.StateResolved:
 		return
 	}

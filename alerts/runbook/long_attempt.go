@@ -53,7 +53,7 @@ func (s *subjectView) evictedTogether() Check {
 	v := s.verdict("eviction-storm")
 	switch {
 	case evicted && v.alert != nil:
-		return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "%s", beside(says(v.alert), figures(v.alert))).share(n, len(s.errors))
+		return q.yes(origin{v.alert.Source, v.alert.Confirmed}, "%s", beside(s.says(v.alert), figures(v.alert))).share(n, len(s.errors))
 	case evicted && !v.off && v.blind.IsEmpty():
 		return q.unsure("it is evicted, and no storm is seen")
 	case len(s.workspaces) == 0:

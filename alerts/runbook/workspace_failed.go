@@ -217,9 +217,9 @@ func (s *subjectView) sharedCause() Check {
 	if a := s.ledBy("failed-too-long", "hammered-and-failing", "error-burst", "capability-mismatch", "reset-loop"); a != nil {
 		switch {
 		case runsLong(a) && a.SubjectCount > 1:
-			return q.yes(origin{a.Source, a.Confirmed}, "%s have such an attempt; so look at what they share", about(a))
+			return q.yes(origin{a.Source, a.Confirmed}, "%s have such an attempt; so look at what they share", s.counts(a))
 		case a.SubjectCount > 1:
-			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; so look at what they share", about(a))
+			return q.yes(origin{a.Source, a.Confirmed}, "%s fail for this cause; so look at what they share", s.counts(a))
 		}
 		if own.failing == 1 && same == 0 && len(own.by) > 0 {
 			return s.settle(q.no(s.newest(), "1 of %s of this source fails for this cause", plural(all.total, "workspace")), q)

@@ -4,6 +4,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/runbook"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 	"sandglass/views/theme"
@@ -29,7 +30,8 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		}
 		return p, a.Runbook != "" || local
 	}
-	var part Page                      // of the worst alert about a part of it
+	near := JoinedTo(key, f.State)
+	var part Page                      // of the worst alert about a part of it, or about what it is joined to
 	for _, a := range f.Board.Alerts { // worst first
 		for i := range a.Subjects {
 			k := a.Subjects[i].Key
@@ -37,8 +39,8 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 			case a.Runbook == "":
 			case a.About(i, key):
 				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule}, true
-			case part.Rule == "" && key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID:
-				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "an alert names its " + k.Kind.Spec().Name + " " + k.ID.Safe().String()}
+			case part.Rule == "" && (key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID || near[k]):
+				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "an alert names its " + k.Kind.Spec().Name + " " + nameOf(k, f.Snapshot)}
 			}
 		}
 	}
@@ -51,6 +53,36 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 		why += "; [ and ] turn to others"
 	}
 	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
+}
+
+// JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session.
+func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
+	session, name := key.ID, backend.ID{}
+	switch key.Kind {
+	case backend.KindWorkspace:
+		session, name = key.Parent, key.ID
+	case backend.KindSession:
+	default:
+		return nil
+	}
+	near := map[backend.Key]bool{}
+	if !name.IsZero() {
+		near[backend.Key{Kind: backend.KindSession, Source: key.Source, ID: session}] = true
+	}
+	for _, b := range st.SandboxesOf(session) {
+		if b.IsSandbox && (name.IsZero() || b.Workspace.IsZero() || b.Workspace == name) {
+			near[b.Key] = true
+		}
+	}
+	return near
+}
+
+// nameOf is how people call a subject: a sandbox by its name, others by their id.
+func nameOf(k backend.Key, s *views.Snapshot) string {
+	if b := s.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
+		return b.Name.String()
+	}
+	return k.ID.Safe().String()
 }
 
 // Turn goes to another page of the runbook for the same subject.

@@ -141,9 +141,11 @@ func freshness(m *backend.Meta, f *views.Frame) string {
 // naming lists the alerts that name a subject.
 func (w *writer) naming(key backend.Key) {
 	first := true
+	near := JoinedTo(key, w.f.State)
 	for _, a := range w.f.Board.Alerts {
 		for i := range a.Subjects {
-			if !a.About(i, key) {
+			k := a.Subjects[i].Key
+			if !a.About(i, key) && !near[k] {
 				continue
 			}
 			if first {
@@ -154,6 +156,9 @@ func (w *writer) naming(key backend.Key) {
 			w.to(views.AlertKey(a))
 			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
 				normal("  "+StateWord(a.Subjects[i].State)+" "+backend.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
+			if near[k] && !a.About(i, key) {
+				w.Line(dim("  about its " + k.Kind.Spec().Name + " " + nameOf(k, w.f.Snapshot)))
+			}
 			if !a.Subjects[i].Detail.IsEmpty() {
 				w.Line(dim("  " + a.Subjects[i].Detail.String()))
 			}
