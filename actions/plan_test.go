@@ -233,6 +233,33 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestAnOutageOfAnotherProvider: a storm or a shortage refuses a reset where it may be of the target's provider.
+func TestAnOutageOfAnotherProvider(t *testing.T) {
+	for name, c := range map[string]struct {
+		rule, theirs, its string
+		cut, refused      bool
+	}{
+		"the same":             {"capacity", "cloudflare-sandbox", "cloudflare-sandbox", false, true},
+		"another":              {"capacity", "cloudflare-sandbox", "docker", false, false},
+		"a storm of another":   {"eviction-storm", "cloudflare-sandbox", "docker", false, false},
+		"restarts of all":      {"restart-storm", "cloudflare-sandbox", "docker", false, true},
+		"not all are named":    {"capacity", "cloudflare-sandbox", "docker", true, true},
+		"its own is not known": {"capacity", "cloudflare-sandbox", "", false, true},
+		"theirs is not known":  {"capacity", "", "docker", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, []string{"notes", "other"}, func(t *testing.T, w *world) {
+				w.change(func() { w.entries["other"].provider, w.entries["notes"].provider = c.theirs, c.its })
+				time.Sleep(3 * time.Second)
+				w.concerns = []Concern{{ID: "a", Rule: c.rule, Source: home, Firing: true, Subjects: []backend.Key{key("other")}, Cut: c.cut}}
+				if p := plan(t, operator(w.options()), w.intent("notes")); len(p.Refusals) > 0 != c.refused {
+					t.Errorf("refusals %v", p.Refusals)
+				}
+			})
+		})
+	}
+}
+
 func TestTheShareCapCountsWhatMayBeInUse(t *testing.T) {
 	for _, c := range []struct{ all, chosen, want int }{{1, 1, 0}, {2, 1, 0}, {2, 2, 1}, {8, 2, 0}, {8, 3, 1}, {40, 10, 0}, {40, 11, 1}} {
 		bubble(t, names(c.all), func(t *testing.T, w *world) {

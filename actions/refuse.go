@@ -27,7 +27,7 @@ func (c *Control) refusals(ctx context.Context, p *Plan, spec Spec, snap Snapsho
 	}
 	out = append(out, capRefusals(p, spec, snap.State)...)
 	if p.Verb == Reset {
-		out = append(out, resetRefusals(p, snap.Concerns)...)
+		out = append(out, resetRefusals(p, snap)...)
 	}
 	if p.Verb == Reset || p.Verb == Destroy || p.Verb == Clean || p.Verb == Purge {
 		out = append(out, c.leakRefusals(ctx, p, snap)...)
@@ -89,10 +89,10 @@ func brokenSession(s *fleet.State, k backend.Key) bool {
 }
 
 // resetRefusals tell when a reset would only fail again or make an outage worse.
-func resetRefusals(p *Plan, concerns []Concern) []Refusal {
+func resetRefusals(p *Plan, snap Snapshot) []Refusal {
 	var out []Refusal
-	for i := range concerns {
-		x := &concerns[i]
+	for i := range snap.Concerns {
+		x := &snap.Concerns[i]
 		if !x.Firing || x.Source != p.Source {
 			continue
 		}
@@ -104,12 +104,34 @@ func resetRefusals(p *Plan, concerns []Concern) []Refusal {
 					Next: backend.Textf("correct the configuration or roll forward first; if that is done, type: %s", WordCauseFixed)})
 			}
 		case "eviction-storm", "restart-storm", "capacity":
+			if x.Rule != "restart-storm" && otherProviders(p, x, snap.State) {
+				continue
+			}
 			out = append(out, Refusal{Word: WordAddsOpens,
 				Why:  backend.Textf("%s fires on %s: each reset adds an open to an outage, and fails again: %s", backend.Clean(x.Rule, 60), backend.Clean(p.Source, 80), x.Cause),
 				Next: backend.Textf("wait until it is over, or bound the opens first; to go on all the same, type: %s", WordAddsOpens)})
 		}
 	}
 	return distinct(out)
+}
+
+// otherProviders reports whether a concern is known to be about providers that no target of the plan has.
+func otherProviders(p *Plan, x *Concern, s *fleet.State) bool {
+	if x.Cut || len(x.Subjects) == 0 {
+		return false
+	}
+	theirs := map[backend.Safe]bool{}
+	for _, k := range x.Subjects {
+		w := s.Workspace(k)
+		if w == nil || w.Provider.IsEmpty() {
+			return false
+		}
+		theirs[w.Provider] = true
+	}
+	return !slices.ContainsFunc(p.Targets, func(t Target) bool {
+		w := s.Workspace(t.Key)
+		return w == nil || w.Provider.IsEmpty() || theirs[w.Provider]
+	})
 }
 
 // leakRefusals keep the evidence of a possible leak: what shows it would be gone.

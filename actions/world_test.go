@@ -38,6 +38,7 @@ type entry struct {
 	name             string
 	state            string
 	lastErr          string
+	provider         string
 	attempt, success time.Time
 }
 
@@ -78,7 +79,7 @@ func (w *world) Poll(context.Context) (backend.Reading, error) {
 	r := backend.Reading{Schema: backend.ReadingSchema, Source: home, Kind: "helix", Started: now, At: now,
 		Scopes: []backend.Scope{{Kind: backend.KindWorkspace, Complete: true}}, Inputs: []backend.Input{backend.InputRegistry}}
 	for _, e := range w.entries {
-		x := &backend.Workspace{Meta: backend.Meta{Key: key(e.name), ReadAt: now}, Named: true, Reported: backend.Clean(e.state, 40),
+		x := &backend.Workspace{Meta: backend.Meta{Key: key(e.name), ReadAt: now}, Named: true, Reported: backend.Clean(e.state, 40), WorkspaceFacts: backend.WorkspaceFacts{Provider: backend.Clean(e.provider, 40)},
 			LastError: backend.Clean(e.lastErr, 200), LastAttemptAt: backend.Known(e.attempt), LastSuccessAt: backend.Known(e.success)}
 		x.Class = backend.ClassHealthy
 		switch e.state {
