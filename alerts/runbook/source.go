@@ -20,7 +20,7 @@ func diagnoseSource(s *subjectView) Diagnosis {
 	d := Diagnosis{Checks: s.startFrom([]Check{
 		s.doesNotAnswer(h),
 		s.answersWith(h, question{"refused", "Does it refuse our credentials?", "its answer to a request with the configured credentials"}, backend.ErrUnauthorised),
-		s.answersWith(h, question{"throttled", "Does it get too many requests?", "its answer to the newest request"}, backend.ErrThrottled),
+		s.answersWith(h, question{"throttled", "Does it ask us to wait?", "its answer to the newest request"}, backend.ErrThrottled),
 		s.answersWith(h, question{"unreadable", "Is its answer unreadable?", "the body of its newest answer"}, backend.ErrInvalid),
 		s.partly(h),
 		s.oldAnswers(h),
@@ -68,7 +68,7 @@ func addressIn(text string) string {
 func sourceEndings() []ending {
 	return []ending{
 		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its held alerts as resolved: they are not read."},
-		{any: []string{"throttled"}, conclude: "It gets too many requests", quotes: true, do: "Lengthen its interval in the configuration. See who else asks it.", dont: "Don't shorten its interval to see more."},
+		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
 		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its held alerts as resolved: they are not read."},
 		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its held alerts as resolved: they are not read."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,

@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 		{"execution", `{"status":"error","errorType":"execution","error":"found duplicate series"}`, 422, backend.ErrInvalid, "answered 422: execution: found duplicate series"},
 		{"a long error", `{"status":"error","errorType":"bad_data","error":"` + strings.Repeat("many words ", 40) + `"}`, 400, backend.ErrInvalid, "answered 400: bad_data: many words"},
 		{"timeout", `{"status":"error","errorType":"timeout","error":"query timed out"}`, 503, backend.ErrTimeout, "timeout: query timed out"},
-		{"starting", `Service Unavailable`, 503, backend.ErrThrottled, "503"},
+		{"starting", `Service Unavailable`, 503, backend.ErrUnreachable, "503"},
 		{"credential", `{"status":"error"}`, 401, backend.ErrUnauthorised, "401"},
 		{"no API", ``, 404, backend.ErrGone, "there is no query API at this path"},
 		{"truncated", `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"session":"s1"},"val`, 200, backend.ErrInvalid, "cut off"},

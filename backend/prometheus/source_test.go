@@ -199,7 +199,7 @@ func TestPagesThatAreNone(t *testing.T) {
 		"there is no metric":      {"text/plain", "\n", 200, backend.ErrInvalid},
 		"no metrics page at this": {"text/plain", "nope", 404, backend.ErrGone},
 		"answered 401":            {"text/plain", "nope", 401, backend.ErrUnauthorised},
-		"answered 503":            {"text/plain", "nope", 503, backend.ErrThrottled},
+		"answered 503":            {"text/plain", "nope", 503, backend.ErrUnreachable},
 		"the body is larger than": {"text/plain", strings.Repeat("# x\n", 9_000_000), 200, backend.ErrInvalid},
 	} {
 		r.media, r.body, r.status = c.media, c.body, c.status

@@ -53,8 +53,8 @@ func (c *Client) judge(r *Response, asked Request, retry time.Duration) error {
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:
 		c.secret.forget() // it may have been rotated: the next request reads it again
 		return refuse(backend.ErrUnauthorised)
-	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable:
-		return refuse(backend.ErrThrottled)
+	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable && r.Header.Get("Retry-After") != "":
+		return refuse(backend.ErrThrottled) // a 503 that names no time to wait is a service that is down
 	case s == http.StatusGone:
 		return refuse(backend.ErrGone)
 	case s == http.StatusRequestTimeout, s == http.StatusGatewayTimeout:

@@ -68,6 +68,8 @@ func TestStatusesAndKinds(t *testing.T) {
 		case "/503":
 			w.Header().Set("Retry-After", time.Now().Add(90*time.Second).UTC().Format(http.TimeFormat))
 			w.WriteHeader(503)
+		case "/503-down":
+			w.WriteHeader(503)
 		case "/year":
 			w.Header().Set("Retry-After", "99999999999")
 			w.WriteHeader(429)
@@ -102,6 +104,7 @@ func TestStatusesAndKinds(t *testing.T) {
 		{path: "/401", kind: backend.ErrUnauthorised, text: "answered 401"},
 		{path: "/429", kind: backend.ErrThrottled, text: "429", retry: 17 * time.Second},
 		{path: "/503", kind: backend.ErrThrottled, text: "503", retry: 90 * time.Second},
+		{path: "/503-down", kind: backend.ErrUnreachable, text: "503"},
 		{path: "/year", kind: backend.ErrThrottled, text: "429", retry: time.Hour},
 		{path: "/500", kind: backend.ErrUnreachable, text: "boom"},
 		{path: "/302", kind: backend.ErrInvalid, text: "redirects to evil.example; not followed"},
@@ -136,7 +139,7 @@ func TestStatusesAndKinds(t *testing.T) {
 			}
 		})
 	}
-	if l := c.TakeLoad(); l.Requests != 13 || len(l.Latencies) != 13 {
+	if l := c.TakeLoad(); l.Requests != 14 || len(l.Latencies) != 14 {
 		t.Errorf("load %+v", l)
 	}
 	if l := c.TakeLoad(); l.Requests != 0 {
