@@ -33,8 +33,19 @@ func (c cause) afterGivingUp() cause {
 	return c
 }
 
+// errorText is the error of a workspace, with its own container where the cause names one.
+func (w world) errorText(i int32, c cause, nonce int64) string {
+	h := w.random.value(saltText, int(i), nonce)
+	if n, ok := w.containerOf[i]; ok && (c == causeContainerKilled || c == causeContainerLoop) {
+		return c.textOf(h, w.containers[n].id[:12])
+	}
+	return c.text(h)
+}
+
 // text spells a cause; h makes its ids and numbers.
-func (c cause) text(h uint64) string {
+func (c cause) text(h uint64) string { return c.textOf(h, fmt.Sprintf("%012x", h&0xffffffffffff)) }
+
+func (c cause) textOf(h uint64, container string) string {
 	short, ms := h&0xffffffff, 1000+h>>40%4000
 	switch c {
 	case causeSchema:
@@ -58,9 +69,9 @@ func (c cause) text(h uint64) string {
 	case causeInstanceGone:
 		return fmt.Sprintf("WorkspaceEvictedError: sandbox instance i-%08x is gone", short)
 	case causeContainerKilled:
-		return fmt.Sprintf("WorkspaceEvictedError: container %012x exited with code 137", h&0xffffffffffff)
+		return "WorkspaceEvictedError: container " + container + " exited with code 137"
 	case causeContainerLoop:
-		return fmt.Sprintf("WorkspaceEvictedError: container %012x is restarting, wait until the container is running", h&0xffffffffffff)
+		return "WorkspaceEvictedError: container " + container + " is restarting, wait until the container is running"
 	case causeColdStart:
 		return fmt.Sprintf("WorkspaceFailedError: sandbox did not answer its first command within %dms", 20000+ms)
 	case causeFirstOpen:

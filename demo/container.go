@@ -12,7 +12,7 @@ const (
 	containerSteady    containerKind = iota
 	containerPaused                  // paused half an hour ago
 	containerPausing                 // paused and unpaused every two minutes
-	containerDone                    // ended with exit code 0: its session hibernates
+	containerDone                    // ended with exit code 0, as its session did
 	containerCreated                 // never started
 	containerKilled                  // out of memory, stays down
 	containerOOMLoop                 // out of memory every six minutes, comes back after two seconds
@@ -83,7 +83,7 @@ func (w world) scripted(b *fakeContainer) containerState {
 			s.status = "paused"
 		}
 	case containerDone, containerKilled:
-		s = endedContainer(b, s)
+		s = w.endedContainer(b, s)
 	case containerLooping:
 		s = w.loopingContainer(b, s)
 	case containerOOMLoop:
@@ -94,7 +94,10 @@ func (w world) scripted(b *fakeContainer) containerState {
 	return s
 }
 
-func endedContainer(b *fakeContainer, s containerState) containerState {
+func (w world) endedContainer(b *fakeContainer, s containerState) containerState {
+	if w.t < b.since {
+		return s
+	}
 	s.status, s.finished = "exited", known(b.since)
 	if b.kind == containerKilled {
 		s.exit, s.oom = 137, true

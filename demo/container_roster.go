@@ -15,8 +15,8 @@ func (f *fleet) placeContainers() {
 	dirs := f.mountable()
 	for i := range f.workspaces {
 		w := &f.workspaces[i]
-		if w.provider != dockerHost {
-			continue
+		if w.provider != dockerHost || f.plays(w, causeImage) {
+			continue // without its image there is no container
 		}
 		b := f.newContainer(f.workspaceName(int32(i)))
 		b.workspace, b.slot = int32(i), w.session
@@ -48,6 +48,11 @@ func (f *fleet) newContainer(label string) fakeContainer {
 	}
 }
 
+// plays reports whether a workspace has trouble of this cause.
+func (f *fleet) plays(w *workspace, c cause) bool {
+	return w.trouble != noIndex && f.troubles[w.trouble].cause == c
+}
+
 // safeName keeps a container's name within what the engine allows.
 func safeName(label string) string {
 	for _, r := range label {
@@ -74,28 +79,31 @@ func (f *fleet) applyTrouble(b *fakeContainer, w *workspace) {
 
 func (f *fleet) placeResting(n restingCount) {
 	for _, slot := range f.order[eu] {
-		if f.sessions[slot].kind != resting || int(slot) >= f.hot {
+		if s := &f.sessions[slot]; s.kind != resting || s.runtime != jsRuntime || int(slot) >= f.hot {
 			continue
 		}
 		b := f.newContainer("box")
 		b.slot, b.checked = slot, false
 		b.created = f.sessions[slot].started
 		b.since = max(b.created+time.Minute, -30*time.Minute)
+		over := f.At(0).status(int(slot)) == statusCompleted
 		switch {
+		case over && n.done > 0:
+			n.done--
+			b.kind = containerDone
+		case over:
+			continue // its container ended with it and is removed
 		case n.paused > 0:
 			n.paused--
 			b.kind = containerPaused
 		case n.pausing > 0:
 			n.pausing--
 			b.kind, b.since = containerPausing, b.created+time.Minute
-		case n.done > 0:
-			n.done--
-			b.kind = containerDone
 		case n.created > 0:
 			n.created--
 			b.kind = containerCreated
 		default:
-			return
+			continue
 		}
 		f.containers = append(f.containers, b)
 	}

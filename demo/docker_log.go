@@ -20,14 +20,25 @@ func (w world) containerLog(b *fakeContainer, from time.Duration) []logLine {
 		return w.logLines(eu, from)
 	}
 	var out []logLine
+	if b.kind == containerLooping {
+		each(b.since, loopGap, from, w.t, func(at time.Duration) {
+			out = append(out, logLine{at: at, level: levelError, message: "cannot read /etc/agent/config.json: unexpected end of JSON input"})
+		})
+	}
 	each(-24*time.Hour+b.phase%boxLogGap, boxLogGap, from, w.t, func(at time.Duration) {
-		if w.At(at).containerState(b).status != "running" {
+		if then := w.At(at); then.containerState(b).status != "running" || then.failsToExec(b) {
 			return
 		}
 		h := w.random.value(saltLog, int(b.phase/time.Microsecond), int64(at))
 		out = append(out, logLine{at: at, level: levelInfo, message: fmt.Sprintf("exec finished in %d ms, exit code 0", 3+h%900)})
 	})
 	return out
+}
+
+// failsToExec reports whether no command of the agent begins in a container: it crashes at its start or has lost its
+// working directory.
+func (w world) failsToExec(b *fakeContainer) bool {
+	return b.kind == containerLooping && w.t >= b.since || w.checkFails(b, w.t)
 }
 
 // logs serves a container's output in the engine's framing: eight bytes with
@@ -43,12 +54,16 @@ func (s dockerServer) logs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	world := s.now()
-	since, err := world.eventTime(q.Get("since"), known(world.t-boxLogBack))
+	since, err := world.eventTime(q.Get("since"), known(-24*time.Hour))
 	if err != nil {
 		complain(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	from := max(since.at, world.t-boxLogBack)
+	end := world.t
+	if st := world.containerState(b); !st.up() && st.finished.known {
+		end = st.finished.at // what it printed last stays
+	}
+	from := max(since.at, end-boxLogBack)
 	lines := world.containerLog(b, from)
 	if n, err := strconv.Atoi(q.Get("tail")); err == nil && n >= 0 && n < len(lines) {
 		lines = lines[len(lines)-n:]

@@ -8,6 +8,9 @@ import (
 // completedFor is how long an operator's list still shows a run that is over.
 const completedFor = 2 * time.Minute
 
+// statusCompleted is that of a run that is over.
+const statusCompleted = "completed"
+
 // branchOf returns the session a session was branched from, or -1.
 func (f *fleet) branchOf(slot int) int {
 	h := f.random.value(saltSession, slot, 3)
@@ -28,8 +31,12 @@ func (w world) status(slot int) string {
 	if w.sessions[slot].kind != resting {
 		return "running"
 	}
-	words := [...]string{"paused", "interrupted", "suspended_client_tool", "suspended_awaiting_children", "hibernated", "completed"}
-	return words[below(w.random.value(saltSession, slot, 4), uint64(len(words)))]
+	words := [...]string{"paused", "interrupted", "suspended_client_tool", "suspended_awaiting_children", "hibernated", statusCompleted}
+	word := words[below(w.random.value(saltSession, slot, 4), uint64(len(words)))]
+	if word == "hibernated" && w.sessions[slot].runtime == jsRuntime { // only Durable Objects do
+		return statusCompleted
+	}
+	return word
 }
 
 // bareSession is a session as the list route reports it.
@@ -39,7 +46,7 @@ func (w world) bareSession(slot int) wireSession {
 	tenants := [...]string{"acme", "globex", "initech", "umbrella", "hooli", "stark"}
 	out := wireSession{
 		SessionID: w.sessionID(slot), Status: w.status(slot),
-		Tenant: tenants[below(h, uint64(len(tenants)))], Runtime: "js", FrameworkVersion: "6.4.1",
+		Tenant: tenants[below(h, uint64(len(tenants)))], Runtime: s.runtime.String(), FrameworkVersion: "6.4.1",
 		StartedAt: stamp{at: w.when(w.startOf(slot)), iso: s.where == us},
 	}
 	if s.where == us {
@@ -64,8 +71,11 @@ func (w world) refs(slot int) []wireRef {
 		Name: "box", ProviderID: filestore.String(), Ref: "wsr_" + strconv.FormatUint(h&0xffffffff, 16),
 		Capabilities: []string{"fs"}, SchemaVersion: 2,
 	}
-	if w.sessions[slot].where == eu && h%2 == 0 {
-		ref.ProviderID, ref.Capabilities = dockerHost.String(), []string{"fs", "shell"}
+	if s := &w.sessions[slot]; s.runtime == jsRuntime {
+		ref.ProviderID, ref.Capabilities = localBash.String(), []string{"fs", "shell"}
+		if s.where == eu {
+			ref.ProviderID = dockerHost.String()
+		}
 	}
 	return []wireRef{ref}
 }
@@ -89,7 +99,7 @@ func (w world) finished(slot int) (wireSession, bool) {
 		return wireSession{}, false
 	}
 	out := w.At(begin - time.Millisecond).bareSession(slot)
-	out.Status = "completed"
+	out.Status = statusCompleted
 	return out, true
 }
 

@@ -113,7 +113,7 @@ func (w world) wireEntry(i int32) wireEntry {
 	if space.marks&markUnnamed != 0 {
 		out.Name = ""
 	}
-	out.LastError = e.cause.text(w.random.value(saltText, int(i), e.nonce))
+	out.LastError = w.errorText(i, e.cause, e.nonce)
 	if space.marks&markLegacy != 0 {
 		out.LastOpAt = w.stamp(e.attempt, where)
 		return out

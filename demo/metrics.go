@@ -123,7 +123,6 @@ func (s metricsServer) handler() http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		world := s.now()
 		if world.metricsBusy() {
-			w.Header().Set("Retry-After", "5")
 			http.Error(w, "the exporter is restarting", http.StatusServiceUnavailable)
 			return
 		}

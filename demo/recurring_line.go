@@ -45,7 +45,7 @@ func (f *fleet) recurringLines(where instance) []recurringLine {
 	if f.incidents.storm {
 		all = append(all, recurringLine{stormBegin, 1400 * time.Millisecond, where.exhausts})
 	}
-	if f.incidents.leak {
+	if f.incidents.leak && where == eu { // the host with the scratch directories is of helix-eu
 		all = append(all,
 			recurringLine{longBefore + 13*time.Second, 45 * time.Second, where.leaves},
 			recurringLine{longBefore + 17*time.Second, 2 * time.Minute, where.closesSlowly})
@@ -59,8 +59,8 @@ func (f *fleet) recurringLines(where instance) []recurringLine {
 	return all
 }
 
-// anyWorkspace draws a workspace of a busy live session.
-func (w world) anyWorkspace(where instance, h uint64) (int32, bool) {
+// anyWorkspace draws a workspace of a busy live session, with one of the given providers where some are given.
+func (w world) anyWorkspace(where instance, h uint64, with func(provider) bool) (int32, bool) {
 	slots := w.order[where]
 	n := len(slots)
 	if n == 0 {
@@ -68,10 +68,13 @@ func (w world) anyWorkspace(where instance, h uint64) (int32, bool) {
 	}
 	// The newest sessions come first; half a page of them is where the work is.
 	at := int(below(h, uint64(min(n, pageSlots/2))))
-	for k := range min(n, 16) {
+	for k := range min(n, 64) {
 		s := &w.sessions[slots[(at+k)%n]]
-		if s.count > 0 {
-			return s.first + int32(below(scramble(h), uint64(s.count))), true
+		for c := range s.count {
+			i := s.first + int32((below(scramble(h), uint64(s.count))+uint64(c))%uint64(s.count))
+			if with == nil || with(w.workspaces[i].provider) {
+				return i, true
+			}
 		}
 	}
 	return 0, false
@@ -83,7 +86,7 @@ func (w world) about(i int32, l logLine) (logLine, bool) {
 }
 
 func (where instance) chatter(w world, h uint64) (logLine, bool) {
-	i, ok := w.anyWorkspace(where, h)
+	i, ok := w.anyWorkspace(where, h, nil)
 	if !ok {
 		return logLine{}, false
 	}
@@ -92,7 +95,7 @@ func (where instance) chatter(w world, h uint64) (logLine, bool) {
 
 func (where instance) rejects(message, command string) func(world, uint64) (logLine, bool) {
 	return func(w world, h uint64) (logLine, bool) {
-		i, ok := w.anyWorkspace(where, h)
+		i, ok := w.anyWorkspace(where, h, provider.hasShell)
 		if !ok {
 			return logLine{}, false
 		}
@@ -101,7 +104,7 @@ func (where instance) rejects(message, command string) func(world, uint64) (logL
 }
 
 func (where instance) collides(w world, h uint64) (logLine, bool) {
-	i, ok := w.anyWorkspace(where, h)
+	i, ok := w.anyWorkspace(where, h, nil)
 	if !ok {
 		return logLine{}, false
 	}
@@ -125,14 +128,20 @@ func (w world) failingWorkspace(where instance, h uint64, fits func(tr *trouble)
 	return 0, false
 }
 
+// complaining is how many failing workspaces a line every three seconds is for: fewer of them log less.
+const complaining = 24
+
 // complains repeats the error of a workspace that does not work.
 func (where instance) complains(w world, h uint64) (logLine, bool) {
+	if below(scramble(h), complaining) >= uint64(len(w.failing[where])) {
+		return logLine{}, false
+	}
 	i, ok := w.failingWorkspace(where, h, func(*trouble) bool { return true })
 	if !ok {
 		return logLine{}, false
 	}
 	e := w.entry(i)
-	return w.about(i, logLine{level: levelError, message: "workspace tool: operation failed", cause: e.cause.text(w.random.value(saltText, int(i), e.nonce))})
+	return w.about(i, logLine{level: levelError, message: "workspace tool: operation failed", cause: w.errorText(i, e.cause, e.nonce)})
 }
 
 func (where instance) exhausts(w world, h uint64) (logLine, bool) {
@@ -140,20 +149,42 @@ func (where instance) exhausts(w world, h uint64) (logLine, bool) {
 	if !ok {
 		return logLine{}, false
 	}
-	return w.about(i, logLine{level: levelError, message: msgExhausted, cause: causeMaxInstances.text(h)})
+	why := w.troubles[w.workspaces[i].trouble].cause
+	return w.about(i, logLine{level: levelError, message: msgExhausted, cause: why.text(h)})
 }
 
+// keepsDirs reports whether a provider has scratch directories on a host.
+func (p provider) keepsDirs() bool { return p == localBash }
+
+// leaves: a subprocess writes while the directory is removed.
 func (where instance) leaves(w world, h uint64) (logLine, bool) {
-	i, ok := w.anyWorkspace(where, h)
-	if !ok {
+	i, ok := w.anyWorkspace(where, h, provider.keepsDirs)
+	d := w.leftDir(h)
+	if !ok || d == nil {
 		return logLine{}, false
 	}
-	d := &w.dirs[below(scramble(h), uint64(len(w.dirs)))]
-	return w.about(i, logLine{level: levelError, message: msgTmpdir, cause: "EBUSY: resource busy or locked, rmdir '" + w.scratchPath(d) + "'"})
+	return w.about(i, logLine{level: levelError, message: msgTmpdir, cause: "ENOTEMPTY: directory not empty, rmdir '" + w.scratchPath(d) + "'"})
+}
+
+// leftDir is a directory that was just left behind: the newest one, or before the start one that nothing changed since.
+// When no more come, older ones are tried again.
+func (w world) leftDir(h uint64) *scratchDir {
+	if n := int(w.t / leakGap); n > leakedDirs {
+		return &w.dirs[scratchDirs+below(h, leakedDirs)]
+	} else if n > 0 {
+		return &w.dirs[scratchDirs+n-1]
+	}
+	at := int(below(scramble(h), scratchDirs))
+	for k := range scratchDirs {
+		if d := &w.dirs[(at+k)%scratchDirs]; !d.held && !d.mounted && -d.age <= w.t {
+			return d
+		}
+	}
+	return nil
 }
 
 func (where instance) closesSlowly(w world, h uint64) (logLine, bool) {
-	i, ok := w.anyWorkspace(where, h)
+	i, ok := w.anyWorkspace(where, h, provider.keepsDirs)
 	if !ok {
 		return logLine{}, false
 	}
@@ -179,7 +210,7 @@ func (where instance) rollsUp(w world, h uint64) (logLine, bool) {
 
 // shouts carries control characters, as the output of a command may.
 func (where instance) shouts(w world, h uint64) (logLine, bool) {
-	i, ok := w.anyWorkspace(where, h)
+	i, ok := w.anyWorkspace(where, h, nil)
 	if !ok {
 		return logLine{}, false
 	}

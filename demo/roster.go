@@ -20,7 +20,18 @@ type session struct {
 	started time.Duration // of a turning session: shift of its cycles
 	period  time.Duration // of a turning session: length of one run
 	alias   string        // an id that needs escaping, instead of a made one
+	runtime runtime
 }
+
+// runtime is where the agent of a session runs. It decides which providers its workspaces may have.
+type runtime uint8
+
+const (
+	jsRuntime runtime = iota
+	durableObject
+)
+
+func (r runtime) String() string { return [...]string{"js", "durable-object"}[r] }
 
 // marks are oddities of one workspace.
 type marks uint8
@@ -59,6 +70,9 @@ func (p provider) String() string {
 	return [...]string{"in-memory", "local-bash", "local-sandbox", "docker", "cloudflare-filestore", "cloudflare-sandbox"}[p]
 }
 
+// hasShell reports whether a provider runs commands.
+func (p provider) hasShell() bool { return p != inMemory && p != filestore }
+
 // behaviour is the pace of a workspace's operations while it has no trouble.
 type behaviour uint8
 
@@ -79,6 +93,7 @@ func (f *fleet) createSessions(size int) {
 		if percent(h) >= 65 {
 			s.where = us
 		}
+		s.runtime = f.drawRuntime(len(f.sessions), s.where)
 		if h%10 == 9 {
 			s.kind = resting
 		} else {
@@ -138,25 +153,46 @@ func (f *fleet) dateSessions() {
 // engine of that size would be tens of megabytes.
 const maxContainers = 2000
 
+// assignProviders gives each workspace a provider of its session's runtime.
 func (f *fleet) assignProviders(size int) {
 	boxes := min(max(1, size*196/defaultWorkspaces), maxContainers)
 	for i := range f.workspaces {
 		w := &f.workspaces[i]
-		p := percent(f.random.value(saltProvider, i, 0))
-		if f.sessions[w.session].where == us {
-			w.provider = pick(p, []share{{26, cloudSandbox}, {66, filestore}, {80, localBash}, {88, localSandbox}, {100, inMemory}})
-			continue
-		}
-		w.provider = pick(p, []share{{26, dockerHost}, {40, cloudSandbox}, {52, filestore}, {82, localBash}, {89, localSandbox}, {100, inMemory}})
+		s := &f.sessions[w.session]
+		w.provider = pick(percent(f.random.value(saltProvider, i, 0)), providersOf(s.where, s.runtime))
 		if w.provider != dockerHost {
 			continue
 		}
-		if boxes == 0 || f.sessions[w.session].kind == turning {
+		if boxes == 0 || s.kind == turning {
 			w.provider = localBash
 			continue
 		}
 		boxes--
 	}
+}
+
+// drawRuntime: every fourth session of helix-eu runs in a Durable Object, two of three of helix-us.
+func (f *fleet) drawRuntime(slot int, where instance) runtime {
+	p, durable := percent(f.random.value(saltProvider, slot, 1)), 26
+	if where == us {
+		durable = 66
+	}
+	if p < durable {
+		return durableObject
+	}
+	return jsRuntime
+}
+
+func providersOf(where instance, r runtime) []share {
+	switch {
+	case r == durableObject && where == us:
+		return []share{{40, cloudSandbox}, {100, filestore}}
+	case r == durableObject:
+		return []share{{54, cloudSandbox}, {100, filestore}}
+	case where == us:
+		return []share{{41, localBash}, {65, localSandbox}, {100, inMemory}}
+	}
+	return []share{{35, dockerHost}, {76, localBash}, {85, localSandbox}, {100, inMemory}}
 }
 
 type share struct {

@@ -26,7 +26,8 @@ const shownExecutions = 4
 // works reports whether the routes list the executions and jobs of a session:
 // its operator wrote that down for a few of the busy ones.
 func (f *fleet) works(slot int) bool {
-	return f.sessions[slot].kind == lasting && slot < f.hot && percent(f.random.value(saltWork, slot, 0)) < 4
+	s := &f.sessions[slot]
+	return s.kind == lasting && slot < f.hot && f.workspaces[s.first].provider.hasShell() && percent(f.random.value(saltWork, slot, 0)) < 5
 }
 
 // pulse is which execution of a session is the newest, and how far it is.

@@ -1,0 +1,142 @@
+package test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/alerts/runbook"
+	"sandglass/app"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/demo"
+	"sandglass/views/subjects"
+)
+
+type story struct{ rule, cause, confirms string }
+
+// brief stories are told only where a poll meets them.
+func (s story) brief() bool { return s.rule == "source-degraded" || s.cause == "evicted faster" }
+
+// stories are what the demo plays: an alert, a part of its cause, and the checks of its page that say so.
+var stories = []story{
+	{"source-down", "refused", "down partly together"},
+	{"source-down", "503", "down together"},
+	{"", "schemaVersion", "schema rollback versions"},
+	{"", "backupR2Binding", "snapshot binding"},
+	{"", "manifest unknown", "image"},
+	{"", "tmpdirRoot", "root"},
+	{"", "ENOSPC", "full"},
+	{"", "exited with code 137", "memory sandbox"},
+	{"", "is restarting", "sandbox"},
+	{"", "r2 bucket unreachable", "storage network"},
+	{"", "D1_ERROR", "database network"},
+	{"", "did not answer its first command", ""},
+	{"", "setup command", ""},
+	{"", "one attempt runs", "long-attempt"},
+	{"source-degraded", "part of its sessions", "partly down together"},
+	{"eviction-storm", "evicted faster", "retries evicted opened storage full quota"},
+	{"eviction-storm", "max_instances", "storm evicted retries quota opened"},
+	{"", "max_instances", "quota storm"},
+	{"", "sandbox instance", "storm"},
+	{"capacity", "no instance left", "storm evicted retries quota opened"},
+	{"audit-saturation", "metacharacter", "loop flood one-session works"},
+	{"tmpdir-close-failed", "ENOTEMPTY", "close-failed close-timeout close-errnos pile held"},
+	{"tmpdir-orphaned", "have no owner", "pile held close-failed close-timeout close-errnos"},
+	{"tmpdir-pileup", "pile up", "pile held close-failed close-timeout close-errnos"},
+	{"wont-terminate", "no list names", "up image-version close-timeout"},
+	{"sandbox-oom", "memory limit", "memory"},
+	{"sandbox-unhealthy", "health check", "unhealthy"},
+	{"sandbox-crash-loop", "started again and again", "loop ended"},
+	{"files-vanished", "working directory", "emptied"},
+	{"possible-leak", "different tenants", "shared-id explicit tenants"},
+}
+
+// always are checks that repeat the alert, its lines or its size, whatever the cause is.
+const always = "alert failed lines shared session"
+
+// TestDemoStoriesAreDiagnosed plays two and a half minutes of each scenario. Every alert tells one of the stories, its
+// diagnosis confirms the check of that story, and none of another story.
+func TestDemoStoriesAreDiagnosed(t *testing.T) {
+	told := map[string]bool{}
+	for _, s := range demo.Scenarios() {
+		state, board, events := playDemo(t, s.Name, 150*time.Second)
+		for _, a := range board.Alerts {
+			if a.State != alerts.StateFiring && a.State != alerts.StatePending {
+				continue
+			}
+			if s.Name == "calm" {
+				t.Errorf("calm: %s: %s", a.Rule, a.Cause)
+			}
+			n := slices.IndexFunc(stories, func(x story) bool {
+				return (x.rule == "" || x.rule == a.Rule) && strings.Contains(a.Cause.String(), x.cause)
+			})
+			if n < 0 {
+				t.Errorf("%s: %s on %s tells no story: %s", s.Name, a.Rule, a.Source, a.Cause)
+				continue
+			}
+			told[stories[n].rule+stories[n].cause] = true
+			q, ok := subjects.Asked(a)
+			if !ok {
+				t.Errorf("%s: %s has no page", s.Name, a.Rule)
+				continue
+			}
+			d := runbook.Case{State: state, Board: board, Subject: q.Subject, Alert: a.ID, Events: events}.Diagnose(q.Incident)
+			confirmsItsStory(t, s.Name, a, &d, strings.Fields(stories[n].confirms))
+		}
+	}
+	for _, x := range stories {
+		if !told[x.rule+x.cause] && !x.brief() {
+			t.Errorf("no scenario tells the story of %s %q", x.rule, x.cause)
+		}
+	}
+}
+
+func confirmsItsStory(t *testing.T, scenario string, a *alerts.Alert, d *runbook.Diagnosis, want []string) {
+	t.Helper()
+	var got []string
+	for _, c := range d.Checks {
+		if c.Mark == runbook.Confirmed && !slices.Contains(strings.Fields(always), c.Name) {
+			got = append(got, c.Name)
+		}
+	}
+	other := slices.ContainsFunc(got, func(name string) bool { return !slices.Contains(want, name) })
+	if other || len(want) > 0 && !slices.Contains(got, want[0]) {
+		t.Errorf("%s: %s: %s\nconfirms %q, want %q\n%s", scenario, a.Rule, a.Cause, got, want, marks(*d))
+	}
+}
+
+// playDemo polls a scenario every five seconds of a clock of its own.
+func playDemo(t *testing.T, scenario string, lasts time.Duration) (*fleet.State, *alerts.Board, []backend.Event) {
+	t.Helper()
+	start := time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC)
+	clock := &atomic.Int64{}
+	since := func() time.Duration { return time.Duration(clock.Load()) }
+	now := func() time.Time { return start.Add(since()) }
+	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 400, Seed: 1, Scenario: scenario, Start: start, Clock: since})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	p := testProgram(now)
+	// Request budgets live by the clock: where it stands still all requests have to be in the first second's.
+	sources, rules := buildConfig(t, p, strings.ReplaceAll(d.Config(), "requests_per_second = 40", "requests_per_second = 1000"))
+	engine := alerts.NewEngine(rules, "demo")
+	var board *alerts.Board
+	var events []backend.Event
+	f := fleet.New(fleet.Options{Now: now, Mono: since, Spawn: p.Spawn, LongestOperation: 5 * time.Minute, OnState: func(st *fleet.State) {
+		var told []backend.Event
+		board, told = engine.Next(board, st)
+		events = append(events, told...)
+	}})
+	defer f.Close()
+	app.AddTo(f, sources)
+	for at := time.Duration(0); at <= lasts; at += 5 * time.Second {
+		clock.Store(int64(at))
+		f.PollOnce(t.Context())
+	}
+	return f.State(), board, events
+}
