@@ -148,6 +148,9 @@ func noSource(group []backend.Input) backend.Safe {
 // this one must deliver one of the inputs.
 func blindOn(st *fleet.State, m *Meta, h *fleet.SourceHealth) (backend.Safe, bool) {
 	for _, group := range m.Needs {
+		if h.Status == fleet.StatusDown && len(group) == 1 && group[0] == m.Watches {
+			return backend.Textf("%s is down", backend.Clean(h.Key.Source, 80)), true // other sources deliver it of themselves
+		}
 		if delivered(st, group, h.Key.Source) {
 			continue
 		}
@@ -177,7 +180,7 @@ func lacking(st *fleet.State, in backend.Input, source string) backend.Safe {
 			continue
 		}
 		from := backend.Clean(h.Key.Source, 80)
-		if h.Delivers(in) && h.Status == fleet.StatusDown {
+		if h.Watches(in) && h.Status == fleet.StatusDown {
 			return backend.Textf("%s is down", from)
 		}
 		for _, x := range h.Missing {

@@ -231,7 +231,7 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 		}
 		m.Stale = true
 		if m.StaleWhy = s.Why; s.Why.IsEmpty() {
-			m.StaleWhy = backend.Text("it was read before this console started")
+			m.StaleWhy = backend.Text("it was read before Sandglass started")
 		}
 		out[m.Key] = Past{Entity: e, Left: s.Left, Why: s.Why}
 	}

@@ -79,6 +79,7 @@ func operatorKeys() config.OperatorKind {
 type Source struct {
 	backend.Source
 	Config config.Source
+	Inputs []backend.Input // what its kind can deliver
 }
 
 // Build makes the sources and rules of a configuration. It opens no connection. Everything that the adapters refuse
@@ -98,7 +99,7 @@ func (a *App) Build(c *config.Config) ([]Source, []alerts.Rule, error) {
 				wrong = append(wrong, refusals(c, s.ID, err)...)
 				continue
 			}
-			sources = append(sources, Source{Source: src, Config: s})
+			sources = append(sources, Source{Source: src, Config: s, Inputs: k.Inputs})
 		}
 	}
 	conditions, refused := MakeRules(c)

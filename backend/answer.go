@@ -17,6 +17,7 @@ type SourceConfig struct {
 	Interval time.Duration
 	Deadline time.Duration // of one request
 	About    []string      // ids of the sources it speaks about; empty = all
+	Inputs   []Input       // what its kind can deliver
 }
 
 // Answer is everything that one step of watching a source adds to what is known: the source's configuration, what one
@@ -55,15 +56,18 @@ type Proof struct {
 	Observation
 }
 
+// maxFailure bounds the text of a failed poll, in characters: the addresses of a few engines fit.
+const maxFailure = 400
+
 // NewFailure describes the error of a poll.
 func NewFailure(err error) *Failure {
 	f := &Failure{Kind: KindOf(err)}
 	var e *Error
 	if errors.As(err, &e) {
-		c := *e
-		c.Source = ""
-		err, f.RetryAfter = &c, e.RetryAfter
+		f.RetryAfter = e.RetryAfter
+		f.Text = Clean(e.Said(), maxFailure)
+		return f
 	}
-	f.Text = Clean(err.Error(), 300)
+	f.Text = Clean(err.Error(), maxFailure)
 	return f
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"os"
 	"strings"
 	"time"
 )
@@ -44,6 +46,51 @@ func (e *Error) Error() string {
 		parts = append(parts, e.Err.Error())
 	}
 	return strings.Join(parts, ": ")
+}
+
+// Said is place and cause in one sentence, for places that name the source themselves and say that it does not answer.
+func (e *Error) Said() string {
+	if e.Err == nil {
+		return strings.TrimSpace(string(e.Kind) + " " + e.Where)
+	}
+	cause := e.Err.Error()
+	switch {
+	case e.Where == "":
+		return cause
+	case strings.HasPrefix(cause, "answered "), strings.HasPrefix(cause, "redirects to "):
+		return e.Where + " " + cause
+	case strings.Contains(e.Where, "://") && !strings.Contains(cause, ": "):
+		return cause + " at " + e.Where
+	}
+	return e.Where + ": " + cause
+}
+
+// netError says why a connection failed in the words of its innermost cause; the chain is kept for errors.As.
+type netError struct {
+	text string
+	err  error
+}
+
+func (e *netError) Error() string { return e.text }
+func (e *netError) Unwrap() error { return e.err }
+
+// PlainNetError leaves out of a network error what the place says already: the operation and the address.
+func PlainNetError(err error) error {
+	var name *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return &netError{"no such host", err}
+	case errors.As(err, &name):
+		return &netError{"the name lookup failed, " + name.Err, err}
+	case errors.As(err, &op) && op.Err != nil:
+		var call *os.SyscallError
+		if errors.As(op.Err, &call) {
+			return &netError{call.Err.Error(), err}
+		}
+		return &netError{op.Err.Error(), err}
+	}
+	return err
 }
 
 // Unwrap returns the cause.

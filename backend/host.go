@@ -6,7 +6,7 @@ import "time"
 const KindHost Kind = "host"
 
 var hostKind = SubjectKind{
-	Kind: KindHost, Name: "host", Plural: "hosts", List: "hosts", Short: "ho",
+	Kind: KindHost, Name: "host", Plural: "hosts", List: "hosts", Short: "ho", Input: InputHost,
 	Copy: copyOf[Host],
 }
 

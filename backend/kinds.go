@@ -13,6 +13,8 @@ type SubjectKind struct {
 	List   string // in commands and JSON: "tmpdirs"
 	Short  string // two or three letters, for narrow columns
 
+	// Input is what a source delivers that lists subjects of the kind; empty: no input tells which there are.
+	Input Input
 	// Parents are the kinds of subject that a key's Parent names, in the same source. None: the keys have no Parent.
 	Parents []Kind
 	// PathHasParent says that people address the subject as `<parent>/<id>`.

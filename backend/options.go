@@ -14,6 +14,8 @@ type Options interface {
 type SourceKind struct {
 	Name    string
 	Summary string
+	// Inputs are what a source of the kind can deliver. Until its first answer nothing else says what it is asked for.
+	Inputs []Input
 	// Defaults returns a pointer to the kind's option struct with its defaults, for generated documentation.
 	Defaults func() any
 	// Sample are the lines of a first [[source]] below its id and kind; what is not needed is commented out.
@@ -25,6 +27,12 @@ type SourceKind struct {
 // WithSample is the kind with the lines of a first [[source]].
 func (k SourceKind) WithSample(lines string) SourceKind {
 	k.Sample = lines
+	return k
+}
+
+// Delivering is the kind with the inputs that its sources can deliver.
+func (k SourceKind) Delivering(inputs ...Input) SourceKind {
+	k.Inputs = inputs
 	return k
 }
 

@@ -6,7 +6,7 @@ import "time"
 const KindRef Kind = "ref"
 
 var refKind = SubjectKind{
-	Kind: KindRef, Name: "reference", Plural: "references", List: "refs", Short: "ref",
+	Kind: KindRef, Name: "reference", Plural: "references", List: "refs", Short: "ref", Input: InputRefs,
 	Parents: []Kind{KindSession}, PathHasParent: true, Copy: copyOf[Ref],
 }
 

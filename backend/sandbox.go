@@ -9,7 +9,7 @@ import (
 const KindSandbox Kind = "sandbox"
 
 var sandboxKind = SubjectKind{
-	Kind: KindSandbox, Name: "sandbox", Plural: "sandboxes", List: "sandboxes", Short: "sb",
+	Kind: KindSandbox, Name: "sandbox", Plural: "sandboxes", List: "sandboxes", Short: "sb", Input: InputContainers,
 	Copy: copyOf[Sandbox],
 	InUse: func(e Entity) bool {
 		b := e.(*Sandbox)

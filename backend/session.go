@@ -10,7 +10,7 @@ import (
 const KindSession Kind = "session"
 
 var sessionKind = SubjectKind{
-	Kind: KindSession, Name: "session", Plural: "sessions", List: "sessions", Short: "se",
+	Kind: KindSession, Name: "session", Plural: "sessions", List: "sessions", Short: "se", Input: InputSessions,
 	Copy: copyOf[Session], InUse: func(Entity) bool { return true },
 }
 

@@ -9,7 +9,7 @@ import (
 const KindTmpdir Kind = "tmpdir"
 
 var tmpdirKind = SubjectKind{
-	Kind: KindTmpdir, Name: "scratch directory", Plural: "scratch directories", List: "tmpdirs", Short: "td",
+	Kind: KindTmpdir, Name: "scratch directory", Plural: "scratch directories", List: "tmpdirs", Short: "td", Input: InputTmpdirs,
 	Parents: []Kind{KindHost}, Copy: copyOf[Tmpdir],
 	InUse: func(e Entity) bool {
 		held, known := e.(*Tmpdir).Holders.Get()
@@ -53,7 +53,7 @@ func (t *Tmpdir) Alias() string { return t.RawPath.Raw() }
 func (t *Tmpdir) StatusWord() Safe { return Safe{} }
 
 // HeldByConsole ends How where the holder is the process that reads: Sandglass itself.
-const HeldByConsole = ", this console"
+const HeldByConsole = ", Sandglass itself"
 
 // Holder is a process that uses something inside a directory.
 type Holder struct {

@@ -31,7 +31,10 @@ func (d *Duration) UnmarshalText(b []byte) error {
 }
 
 // MarshalText writes the form that UnmarshalText reads, without needless zero parts.
-func (d Duration) MarshalText() ([]byte, error) {
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// String writes it as people do: "1h", not "1h0m0s".
+func (d Duration) String() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = s[:len(s)-2]
@@ -39,7 +42,7 @@ func (d Duration) MarshalText() ([]byte, error) {
 	if strings.HasSuffix(s, "h0m") {
 		s = s[:len(s)-2]
 	}
-	return []byte(s), nil
+	return s
 }
 
 // Std returns the time.Duration.

@@ -6,7 +6,7 @@ import "time"
 const KindWorkspace Kind = "workspace"
 
 var workspaceKind = SubjectKind{
-	Kind: KindWorkspace, Name: "workspace", Plural: "workspaces", List: "workspaces", Short: "ws",
+	Kind: KindWorkspace, Name: "workspace", Plural: "workspaces", List: "workspaces", Short: "ws", Input: InputRegistry,
 	Parents: []Kind{KindSession}, PathHasParent: true, PartOfParent: true, Copy: copyOf[Workspace],
 	InUse: func(e Entity) bool {
 		class := e.(*Workspace).Class

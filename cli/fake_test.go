@@ -133,7 +133,7 @@ func program(stdout, stderr io.Writer, getenv func(string) string) *cli.Program 
 	return &cli.Program{
 		App: &app.App{
 			Version: "v0.0.0-test",
-			Kinds:   []backend.SourceKind{fakeKind("docker"), fakeKind("fake"), fakeKind("tmpdir")},
+			Kinds:   []backend.SourceKind{fakeKind("docker"), fakeKind("fake").Delivering(backend.InputRegistry), fakeKind("tmpdir")},
 			Cleaner: backend.NewCleaner(secret),
 			Machine: app.Machine{
 				Now:       func() time.Time { return noon },

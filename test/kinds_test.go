@@ -47,3 +47,12 @@ func TestANewKindTouchesFewFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestKindsSayWhatTheyDeliver: until its first answer, only its kind says what a source is asked for.
+func TestKindsSayWhatTheyDeliver(t *testing.T) {
+	for _, k := range kinds() {
+		if deliversNothing := k.Name == "changes" || k.Name == "check"; deliversNothing != (len(k.Inputs) == 0) {
+			t.Errorf("%s declares the inputs %v", k.Name, k.Inputs)
+		}
+	}
+}

@@ -251,7 +251,7 @@ func (r *possibleLeak) tell(env *alerts.Env, p *fleet.SharedStorage, tenants []b
 		add(p.Home, now, "the id is the one of session %s: another session was given it", named.Safe())
 	}
 	if !v.Bounds.Earliest.IsZero() {
-		add(p.Home, env.Display(v.Bounds.Earliest), "the sessions run side by side since %s; this console first read the sharing at %s", env.Clock(v.Bounds.Earliest), env.Clock(v.Bounds.Latest))
+		add(p.Home, env.Display(v.Bounds.Earliest), "the sessions run side by side since %s; Sandglass first read the sharing at %s", env.Clock(v.Bounds.Earliest), env.Clock(v.Bounds.Latest))
 	}
 	inherits, shares := p.Declared()
 	if inherits > 0 {

@@ -61,7 +61,7 @@ func (r *sourceDown) judge(env *alerts.Env, h *fleet.SourceHealth) alerts.Verdic
 		}},
 	}
 	if h.LastOK.IsZero() {
-		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Text("it has not answered since the console started"), Source: h.Key.Source, At: h.FirstTry})
+		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Text("it has not answered since Sandglass started"), Source: h.Key.Source, At: h.FirstTry})
 	} else {
 		v.Evidence = append(v.Evidence, alerts.Evidence{Text: backend.Textf("it last answered at %s", env.Clock(env.Ours(h.LastOK))), Source: h.Key.Source, At: h.LastOK})
 	}

@@ -54,7 +54,7 @@ func TestSourceDownColdStartIsSuspectedFirst(t *testing.T) {
 	s.health("helix", func(h *fleet.SourceHealth) { h.LastOK = time.Time{} })
 	s.down("helix", "connection refused")
 	a := s.look().want(downRule, alerts.StatePending)
-	wantEvidence(t, a, "it has not answered since the console started")
+	wantEvidence(t, a, "it has not answered since Sandglass started")
 }
 
 func TestSourceDownRestartKeepsIt(t *testing.T) {

@@ -258,7 +258,7 @@ func TestThisConsoleIsNoStrayProcess(t *testing.T) {
 		how  backend.Literal
 		says string
 		end  bool
-	}{{"fd, this console", "by this console itself", false}, {"fd", "by node (pid 7, fd)", true}} {
+	}{{"fd, Sandglass itself", "by Sandglass itself", false}, {"fd", "by node (pid 7, fd)", true}} {
 		dir.Holders = backend.Known([]backend.Holder{{PID: 7, Command: backend.Text("node"), How: backend.Text(c.how)}})
 		d := world{tmpdirs: []*backend.Tmpdir{dir}, hosts: []*backend.Host{host()}}.diagnose("5", hostKey())
 		if fact := factOf(t, d, "held"); !strings.Contains(fact, c.says) || anyHas(d.Do, "End the process") != c.end {

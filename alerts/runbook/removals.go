@@ -33,7 +33,7 @@ func (s *subjectView) cleaned() Check {
 			return q.no(origin{h.Key.Source, h.LastOK}, "the scratch directory that its sandbox mounts is still there")
 		}
 	}
-	return q.unsure("no removal was seen; what happened before this console watched is not known")
+	return q.unsure("no removal was seen; what happened before Sandglass watched is not known")
 }
 
 // missed finds an error that misses a scratch directory which is not there.

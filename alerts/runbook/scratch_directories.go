@@ -186,7 +186,7 @@ func (p *pile) inUse(s *subjectView) Check {
 	if p.sample != nil {
 		holders := p.sample.Holders.Or(nil)
 		if p.stray == 0 {
-			return q.yes(s.from(&p.sample.Meta), "%s are in use by this console itself (pid %d)", plural(p.held, "directory"), holders[0].PID)
+			return q.yes(s.from(&p.sample.Meta), "%s are in use by Sandglass itself (pid %d)", plural(p.held, "directory"), holders[0].PID)
 		}
 		h := holders[max(slices.IndexFunc(holders, func(h backend.Holder) bool { return !byConsole(h) }), 0)]
 		return q.yes(s.from(&p.sample.Meta), "%s are in use, %s by %s (pid %d, %s)", plural(p.held, "directory"), p.sample.Path, h.Command, h.PID, h.How)

@@ -94,7 +94,7 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 	case h.Status == fleet.StatusDown && h.DownFrom.IsZero():
 		return q.yes(answered(h), "%s", h.Error)
 	case h.Status == fleet.StatusDown:
-		return q.yes(answered(h), "%s, since %s, %s: %s", plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)), h.Error)
+		return q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)))
 	case h.Status == fleet.StatusAbsent:
 		return q.unsure("it is not there, which is not a failure: %s", h.Error)
 	case h.Overdue(s.now):

@@ -174,7 +174,7 @@ func TestNoEngine(t *testing.T) {
 		kind       backend.ErrorKind
 		says       string
 	}{
-		{"nothing", "", nil, none, backend.ErrAbsent, "unix:///var/run/docker.sock (usual socket): no such socket; unix:///run/podman/podman.sock"},
+		{"nothing", "", nil, none, backend.ErrAbsent, "no such socket at unix:///var/run/docker.sock (usual socket), unix:///run/podman/podman.sock"},
 		{"stale socket", "", nil, refused, backend.ErrAbsent, "connection refused"},
 		{"not for us", "", nil, denied, backend.ErrAbsent, "group docker"},
 		{"option", "unix:///nope/d.sock", nil, nil, backend.ErrUnreachable, "option host"},

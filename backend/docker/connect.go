@@ -79,7 +79,8 @@ type attempt struct {
 // failure, unless the configuration names it.
 func nowhere(failures []attempt, answered bool) error {
 	kind := backend.ErrAbsent
-	tried := make([]string, 0, len(failures))
+	var reasons []string
+	places := map[string][]string{} // by what happened there
 	var first error
 	for _, f := range failures {
 		reason := f.err.Error()
@@ -87,20 +88,27 @@ func nowhere(failures []attempt, answered bool) error {
 		if errors.As(f.err, &e) {
 			reason = e.Err.Error()
 		}
-		tried = append(tried, fmt.Sprintf("%s (%s): %s", f.at.url, f.at.why, shortReason(f.err, reason)))
+		if reason = shortReason(f.err, reason); places[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		places[reason] = append(places[reason], fmt.Sprintf("%s (%s)", f.at.url, f.at.why))
 		silent := notThere(f.err, f.at.from)
 		if (!silent || f.at.from == fromOption || answered) && first == nil {
 			first = f.err
 			kind = backend.KindOf(f.err)
 		}
 	}
+	tried := make([]string, 0, len(reasons))
+	for _, r := range reasons {
+		tried = append(tried, r+" at "+strings.Join(places[r], ", "))
+	}
 	if first == nil {
-		return &backend.Error{Kind: backend.ErrAbsent, Err: fmt.Errorf("no container engine answers here; tried %s. Start one, or set host", strings.Join(tried, "; "))}
+		return &backend.Error{Kind: backend.ErrAbsent, Err: fmt.Errorf("no container engine answers here: %s. Start one, or set host", strings.Join(tried, "; "))}
 	}
 	if kind == backend.ErrGone || kind == backend.ErrAbsent {
 		kind = backend.ErrUnreachable
 	}
-	return &backend.Error{Kind: kind, Err: maskedError{"the engine does not answer; tried " + strings.Join(tried, "; "), first}}
+	return &backend.Error{Kind: kind, Err: maskedError{"the engine does not answer: " + strings.Join(tried, "; "), first}}
 }
 
 // notThere tells "there is no engine" from "the engine does not answer". At a usual socket also a refusal means the

@@ -49,7 +49,8 @@ func Kind() backend.SourceKind {
 				return nil, err
 			}
 			return newSource(*o, sel, deps), nil
-		}).WithSample(firstSource)
+		}).
+		WithSample(firstSource).Delivering(backend.InputContainers)
 }
 
 // check refuses what can be judged without asking the engine.

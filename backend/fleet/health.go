@@ -10,12 +10,13 @@ import (
 // sourceRecord is what the Answers of one source say about the source itself.
 type sourceRecord struct {
 	h    SourceHealth
+	can  []backend.Input // what its kind can deliver
 	load loadMeter
 	last *SourceHealth // as of the State before
 }
 
 func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
-	return &sourceRecord{h: SourceHealth{
+	return &sourceRecord{can: c.Inputs, h: SourceHealth{
 		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
 		Kind: c.Kind, About: c.About, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
 	}}
@@ -31,6 +32,9 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	s.load.add(now, a.Load)
 	if a.Failure != nil {
 		h.noteFailure(a.Failure, now)
+		if h.LastOK.IsZero() {
+			h.Missing = s.unanswered()
+		}
 		return
 	}
 	r := a.Reading
@@ -62,6 +66,18 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	if r.ClockOffset.IsKnown() {
 		h.ClockOffset, h.ClockGuessed = r.ClockOffset, r.ClockGuessed
 	}
+}
+
+// unanswered is what a source that has never answered does not deliver. What does not exist here is not missed.
+func (s *sourceRecord) unanswered() []backend.MissingInput {
+	if s.h.Status == StatusAbsent {
+		return nil
+	}
+	missing := make([]backend.MissingInput, 0, len(s.can))
+	for _, in := range s.can {
+		missing = append(missing, backend.MissingInput{Input: in, Why: backend.Text("it has not answered yet")})
+	}
+	return missing
 }
 
 func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {

@@ -29,6 +29,19 @@ func (h *SourceHealth) MayGetSessionsFrom(other *SourceHealth) bool {
 		(other.Kind == registryKind || other.Watches(backend.InputRegistry) || h != nil && slices.Contains(h.About, other.Key.Source))
 }
 
+// Unread is a source that could list subjects of a kind and is down, or cannot tell its workspaces: that the State has
+// none then proves nothing. nil: there is no such source.
+func (s *State) Unread(k backend.Kind) *SourceHealth {
+	in := k.Spec().Input
+	i := slices.IndexFunc(s.Sources, func(h *SourceHealth) bool {
+		return in != "" && h.Watches(in) && (h.Status == StatusDown || h.WorkspacesUnknown && k == backend.KindWorkspace)
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.Sources[i]
+}
+
 // Watches reports whether the source delivers an input or says that it could.
 func (h *SourceHealth) Watches(in backend.Input) bool {
 	return h.Delivers(in) || slices.ContainsFunc(h.Missing, func(m backend.MissingInput) bool { return m.Input == in })

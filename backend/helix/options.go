@@ -82,7 +82,8 @@ func Kind() backend.SourceKind {
 		func() Options { return *defaults() },
 		func(o *Options, opts backend.Options, deps backend.Deps) (backend.Source, error) {
 			return newSource(o, opts, deps)
-		}).WithSample(firstSource)
+		}).
+		WithSample(firstSource).Delivering(backend.InputRegistry, backend.InputSessions)
 }
 
 // elsewhere says where to look for runtimes that have no workspaces to poll: they refuse at run start.

@@ -65,7 +65,8 @@ const firstSource = `files = ["/var/log/agents/*.log"]
 
 // Kind is the source kind "logs".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("logs", "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods", defaults, open).WithSample(firstSource)
+	return backend.NewSourceKind("logs", "log lines of agent servers: rejections, exhausted eviction retries, failed closes, who floods", defaults, open).
+		WithSample(firstSource).Delivering(backend.InputRejections, backend.InputEvictionLogs)
 }
 
 func defaults() Options {

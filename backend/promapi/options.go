@@ -34,7 +34,8 @@ const firstSource = `url = "http://127.0.0.1:9090"
 
 // Kind is the source kind "prometheus-api".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("prometheus-api", "eviction and retry counters from a Prometheus server's query API, the past hour included", defaults, open).WithSample(firstSource)
+	return backend.NewSourceKind("prometheus-api", "eviction and retry counters from a Prometheus server's query API, the past hour included", defaults, open).
+		WithSample(firstSource).Delivering(backend.InputEvictions)
 }
 
 func defaults() Options {

@@ -21,7 +21,8 @@ const firstSource = `url = "http://127.0.0.1:9464/metrics"
 
 // Kind is the source kind "prometheus".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("prometheus", "eviction and retry counters from a /metrics page", defaults, open).WithSample(firstSource)
+	return backend.NewSourceKind("prometheus", "eviction and retry counters from a /metrics page", defaults, open).
+		WithSample(firstSource).Delivering(backend.InputEvictions)
 }
 
 func defaults() Options {

@@ -57,7 +57,8 @@ const firstSource = `files = ["/var/lib/agents/sessions/*.json"]
 
 // Kind is the source kind "refs".
 func Kind() backend.SourceKind {
-	return backend.NewSourceKind("refs", "saved session state: which workspaces and sandboxes sessions will ask for again", func() Options { return defaults(layoutHelix) }, open).WithSample(firstSource)
+	return backend.NewSourceKind("refs", "saved session state: which workspaces and sandboxes sessions will ask for again", func() Options { return defaults(layoutHelix) }, open).
+		WithSample(firstSource).Delivering(backend.InputRefs)
 }
 
 func defaults(layout string) Options {

@@ -55,7 +55,8 @@ func Kind() backend.SourceKind {
 				return nil, err
 			}
 			return newSource(*o, a, deps), nil
-		}).WithSample(firstSource)
+		}).
+		WithSample(firstSource).Delivering(backend.InputTmpdirs, backend.InputHost)
 }
 
 // check refuses what can be judged without looking at the roots. A root that does not exist is no mistake of the

@@ -297,13 +297,13 @@ func (c *Client) transportError(ctx context.Context, where string, err error, go
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout(),
 		errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return c.fail(backend.ErrTimeout, where,
-			fmt.Errorf("no complete answer within %v (%d bytes came): %w", c.deps.Deadline, got, context.DeadlineExceeded))
+			maskedError{fmt.Sprintf("no complete answer within %s (%d bytes came)", backend.Duration(c.deps.Deadline), got), context.DeadlineExceeded})
 	case errors.Is(err, context.Canceled):
 		return c.fail(backend.ErrTimeout, where, fmt.Errorf("the poll was ended: %w", err))
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return c.fail(backend.ErrInvalid, where, fmt.Errorf("response headers larger than %d bytes", maxHeaderBytes))
 	}
-	return c.fail(backend.ErrUnreachable, where, err)
+	return c.fail(backend.ErrUnreachable, where, backend.PlainNetError(err))
 }
 
 // origin is scheme, host and port, in one spelling.

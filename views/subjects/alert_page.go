@@ -334,7 +334,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 	if len(a.Subjects) == 0 {
 		return
 	}
-	w.Head("Subjects, with their state and how long this console has seen it")
+	w.Head("Subjects, with their state and how long it was seen")
 	shown := a.Subjects[:min(most, len(a.Subjects))]
 	name, state := column{}, column{}
 	for i := range shown {

@@ -53,7 +53,7 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 			fmt.Fprintf(&b, "            %s\n", s.Unread)
 		}
 		if len(s.Blind) > 0 {
-			fmt.Fprintf(&b, "            cannot judge %s\n", strings.Join(s.Blind, ", "))
+			fmt.Fprintf(&b, "            not evaluated: %s\n", strings.Join(s.Blind, ", "))
 		}
 		if !s.Undated.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Undated)
@@ -254,7 +254,14 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	for _, n := range c.Summary.Workspaces {
 		workspaces += n
 	}
-	tail := fmt.Sprintf("; %s, %d of %s ok", plural(workspaces, "workspace"), ok, plural(len(c.Sources), "source"))
+	seen := plural(workspaces, "workspace")
+	switch {
+	case c.unread && workspaces == 0:
+		seen = "workspaces unknown"
+	case c.unread:
+		seen += " known"
+	}
+	tail := fmt.Sprintf("; %s, %d of %s ok", seen, ok, plural(len(c.Sources), "source"))
 	if undated > 0 {
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
 	}

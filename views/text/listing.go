@@ -2,6 +2,7 @@ package text
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -80,6 +81,8 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 		what := "none"
 		if !f.IsZero() {
 			what = "none matches the filter"
+		} else if h := ctx.State.Unread(l.Of); h != nil {
+			what = fmt.Sprintf("unknown, source %s is %s", backend.Clean(h.Key.Source, 80), h.Status)
 		}
 		_, err := io.WriteString(w, l.Kind+": "+what+"\n")
 		return err
