@@ -76,9 +76,7 @@ func (s *Source) fillReading(r *backend.Reading, complete bool) {
 		s.addWorkspaces(r, t, c, now)
 	}
 	s.fromTheFuture(r, future)
-	if waiting > 0 {
-		r.Notes = append(r.Notes, backend.Textf("%d of %d sessions wait for their first reading", waiting, len(s.sessions)))
-	}
+	s.tellTurns(r, waiting)
 	r.Partial = waiting > 0
 	if w := s.discovery.current; w != nil && !s.discovery.listed {
 		r.Partial = true

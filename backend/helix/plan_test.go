@@ -106,3 +106,39 @@ func TestProcessesThatReadAPartReadEachSessionInTime(t *testing.T) {
 		t.Errorf("%d of 30 sessions were ever read", len(read))
 	}
 }
+
+// Each process reads a third and goes on where the one before stopped: none waits longer than a round, also while new sessions come.
+func TestProcessesThatReadAPartTakeTurns(t *testing.T) {
+	clock := backendtest.NewClock(noon)
+	var marks []backend.Bookmark
+	newest, wait := map[string]int{}, 0
+	for run := range 12 {
+		src := build(t, backend.Deps{ID: "helix", Interval: 5 * time.Second, Now: clock.Now, Dial: noDial}, func(o *Options) {
+			o.URL = "http://h/{session}"
+			for i := range 30 + run {
+				o.Sessions = append(o.Sessions, fmt.Sprint("s", i))
+			}
+		})
+		src.Resume(marks)
+		if run > 0 {
+			for _, id := range src.opt.Sessions[:29] {
+				wait = max(wait, run-newest[id])
+			}
+		}
+		for _, x := range src.plan()[:10] {
+			x.asked, newest[x.id.Raw()] = clock.Now(), run+1
+		}
+		var r backend.Reading
+		src.tellTurns(&r, src.waiting())
+		marks = r.Bookmarks
+		said := r.Notes[0].String()
+		switch want := map[int]string{0: "20 of 30 sessions wait for their first reading", 1: "21 of 31 sessions were not read now; 11 of them were not read since the first run, 1m ago", 11: "31 of 41 sessions were not read now; earlier runs read each of them in the last 4m"}[run]; {
+		case want != "" && said != want:
+			t.Errorf("run %d: %q, want %q", run, said, want)
+		}
+		clock.Add(time.Minute)
+	}
+	if wait > 5 {
+		t.Errorf("a session was not read for %d runs", wait)
+	}
+}

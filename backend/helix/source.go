@@ -28,6 +28,7 @@ type Source struct {
 	client  *wire.Client
 	budget  *wire.Budget
 	running map[string]bool
+	turns   turns
 	seed    maphash.Seed
 	started time.Time // of the first poll
 
@@ -86,6 +87,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 	}
 	s := &Source{deps: deps, opt: o, client: client, budget: budget, seed: maphash.MakeSeed(),
 		running: map[string]bool{}, sessions: map[backend.ID]*tracked{}, lost: map[backend.ID]*tracked{}, left: map[backend.ID]*tracked{}, askedOnce: map[backend.ID]bool{}, pages: map[string]*page{}}
+	s.turns.after = maphash.String(s.seed, deps.ID) // another one in each process that knows of no former one
 	for _, word := range o.RunningStatuses {
 		s.running[word] = true
 	}

@@ -2,7 +2,6 @@ package helix
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
 	"time"
 
@@ -105,6 +104,7 @@ type dueSession struct {
 	t     *tracked
 	class int // 0 alerting, 1 visible, 2 others that run, 3 idle ones
 	due   time.Time
+	turn  uint64
 }
 
 // plan lists the sessions that are due in the order in which they are asked. Alerting and visible ones come first,
@@ -117,7 +117,7 @@ func (s *Source) plan() []*tracked {
 	s.attention.Unlock()
 	var first, rest []dueSession
 	for _, t := range s.sessions {
-		o := dueSession{t: t, class: 2, due: t.due(s.deps.Interval, s.opt.IdleInterval.Std())}
+		o := dueSession{t: t, class: 2, due: t.due(s.deps.Interval, s.opt.IdleInterval.Std()), turn: s.turn(t)}
 		if !t.askable(s.opt.Runtime) || o.due.After(now) {
 			continue
 		}
@@ -139,7 +139,7 @@ func (s *Source) plan() []*tracked {
 		return cmp.Or(cmp.Compare(a.class, b.class), a.due.Compare(b.due), a.t.id.Compare(b.t.id))
 	})
 	slices.SortFunc(rest, func(a, b dueSession) int { // a session that was never asked is due since the zero time
-		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), cmp.Compare(s.turn(a.t), s.turn(b.t)), a.t.id.Compare(b.t.id))
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.class, b.class), cmp.Compare(a.turn, b.turn), a.t.id.Compare(b.t.id))
 	})
 	out := make([]*tracked, 0, len(first)+len(rest))
 	for len(first)+len(rest) > 0 {
@@ -150,15 +150,6 @@ func (s *Source) plan() []*tracked {
 		}
 	}
 	return out
-}
-
-// turn shuffles sessions that were never asked: processes that have time for some of them only must not read the same ones
-// each time.
-func (s *Source) turn(t *tracked) uint64 {
-	if !t.asked.IsZero() {
-		return 0
-	}
-	return maphash.String(s.seed, t.id.Raw())
 }
 
 // waiting counts sessions that could be asked and never were.

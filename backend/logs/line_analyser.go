@@ -338,7 +338,9 @@ func (a *lineAnalyser) finish(r *backend.Reading, now time.Time) {
 	a.words.forget(now)
 	a.refused.forget(now)
 	r.Rejections = a.refused.list(a.cleaner)
-	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe { return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes) })
+	r.Counts = a.tally.counts(a.source, now, func(b []byte) backend.Safe {
+		return a.cleaner.Clean(string(b), backend.MaxTextRunes).LogLine(sampleRunes)
+	})
 	slices.SortStableFunc(a.events, func(x, y backend.Event) int { return x.At.Compare(y.At) })
 	r.Events = a.events
 	r.Memory = a.mems.take(a.source, now)
