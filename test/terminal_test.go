@@ -109,21 +109,26 @@ func startSaying(t *testing.T, stderr *os.File, env []string, args ...string) *o
 		t.Fatal(err)
 	}
 	p := &onTerminal{cmd: cmd, tty: tty, end: make(chan error, 1)}
+	p.read()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = tty.Close() })
+	return p
+}
+
+// read keeps what the program writes, until it ends.
+func (p *onTerminal) read() {
 	go func() {
 		buf := make([]byte, 64<<10)
 		for {
-			n, err := tty.Read(buf)
+			n, err := p.tty.Read(buf)
 			p.mu.Lock()
 			p.out.Write(buf[:n])
 			p.mu.Unlock()
 			if err != nil {
-				p.end <- cmd.Wait()
+				p.end <- p.cmd.Wait()
 				return
 			}
 		}
 	}()
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = tty.Close() })
-	return p
 }
 
 func (p *onTerminal) text() string {
