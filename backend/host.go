@@ -20,7 +20,9 @@ type Host struct {
 	MemPressure  Value[float64]   `json:"mem_pressure"`  // share of the last 10 s in which some task stalled on memory, 0..1
 	OOMKills     Value[int64]     `json:"oom_kills"`     // since boot
 	LimitKills   Value[int64]     `json:"limit_kills"`   // of these, at the memory limit of a control group
-	Roots        []Root           `json:"roots,omitempty"`
+	// LimitKillsCut says that kills at limits are not all in LimitKills: control groups that are gone took theirs with them.
+	LimitKillsCut bool   `json:"limit_kills_cut,omitempty"`
+	Roots         []Root `json:"roots,omitempty"`
 }
 
 // StatusWord is empty: no source reports a host's status.

@@ -36,6 +36,11 @@ func quietCron() []world {
 			of := s.fleet(8, "s")
 			s.at(270*time.Second, func() { s.kills("s-1"); of[1].Status, of[1].Workspaces = "completed", nil })
 		}},
+		{name: "a kill at a container's limit on a host with control groups of the first version", proves: "kills that a container's own limit explains are never host-oom", reads: "helix host", cron: true, step: min1, lasts: 8 * min1, make: func(s *worldSite) {
+			s.host.first = true
+			s.fleet(3, "s")
+			s.at(270*time.Second, func() { s.kills("s-1") })
+		}},
 		{name: "evictions between two checks that lie half an hour apart", proves: watched, reads: "helix metrics", cron: true, step: 30 * min1, lasts: 3 * hour, make: func(s *worldSite) {
 			s.fleet(12, "s")
 			s.every(0, 3*hour, 30*min1, func() { s.counters[evictions] += 400; s.counters[retries] += 10 })

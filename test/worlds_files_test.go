@@ -145,6 +145,7 @@ type worldHost struct {
 	total     int64
 	available float64 // share of the memory
 	kills     int64   // by the kernel, since boot
+	first     bool    // its control groups are of the first version
 	size      int64   // bytes of the file system of the scratch directories
 	free      float64 // share of it
 	out       bool    // /proc cannot be read
@@ -167,6 +168,7 @@ func (m *worldMachine) Poll(ctx context.Context) (backend.Reading, error) {
 	for _, x := range r.Hosts {
 		x.BootedAt, x.MemTotal, x.MemAvailable = backend.Known(h.booted), backend.Known(h.total), backend.Known(int64(float64(h.total)*h.available))
 		x.OOMKills, x.LimitKills, x.MemPressure = backend.Known(h.kills), backend.Known[int64](0), backend.Known(0.0)
+		x.LimitKillsCut = h.first
 		for i := range x.Roots {
 			x.Roots[i].Bytes, x.Roots[i].BytesFree = backend.Known(h.size), backend.Known(int64(float64(h.size)*h.free))
 			x.Roots[i].Inodes, x.Roots[i].InodesFree = backend.Known[int64](1e7), backend.Known[int64](9e6)

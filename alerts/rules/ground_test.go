@@ -30,7 +30,7 @@ func (s *story) host(edit func(*backend.Host)) {
 	h := &backend.Host{
 		Meta: backend.Meta{Key: k, FirstSeen: s.wall}, Name: backend.Text("box-1"), BootedAt: backend.Known(noon.Add(-72 * time.Hour)),
 		MemTotal: backend.Known[int64](16e9), MemAvailable: backend.Known[int64](8e9), MemPressure: backend.Known(0.0), OOMKills: backend.Known[int64](4),
-		Roots: []backend.Root{{
+		LimitKills: backend.Known[int64](0), Roots: []backend.Root{{
 			Path: backend.Text("/tmp"), Exists: backend.Known(true), Writable: backend.Known(true), ReadOnly: backend.Known(false), FSType: backend.Text("ext4"),
 			Bytes: backend.Known[int64](100e9), BytesFree: backend.Known[int64](60e9), Inodes: backend.Known[int64](1e6), InodesFree: backend.Known[int64](9e5),
 		}},

@@ -76,6 +76,13 @@ func (r *hostOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) al
 		fallthrough
 	case kills > 0 && (by == nil || !lasts):
 		v.Cause = backend.Text("the kernel killed processes for lack of memory")
+		if by == nil && !low && !tellsLimits(env, h) {
+			v.Suspected, v.Cause = true, backend.Text("the kernel killed processes; whether a container's own limit did it is not known")
+			v.Why = backend.Text("no container source reads this host, and control groups that are gone took their counts with them (cgroup v1)")
+			if !h.LimitKills.IsKnown() {
+				v.Why = backend.Text("no container source reads this host, and its control groups cannot be read")
+			}
+		}
 		v.Bounds = alerts.Bounds{Earliest: first.At.Add(-time.Duration(first.N[2] * float64(time.Second))), Latest: first.At}
 		v.Recheck = env.Now.Add(1) // a later reading of another source may explain it
 		v.Detail = backend.Textf("%s killed for lack of memory", plural(int(kills), "process"))

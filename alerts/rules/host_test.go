@@ -321,3 +321,35 @@ func TestRootUnusableDoesNotJudgeWhatCannotBeDecided(t *testing.T) {
 	})
 	s.look().quiet(rootRule)
 }
+
+// TestHostOOMWhereNothingTellsOfLimits: control groups of the first version take their counts with them, so that a kill
+// without an engine that is read is nobody's until memory is low.
+func TestHostOOMWhereNothingTellsOfLimits(t *testing.T) {
+	for name, host := range map[string]func(*backend.Host){
+		"cgroup v1":        func(h *backend.Host) { h.LimitKillsCut = true },
+		"no control group": func(h *backend.Host) { h.LimitKills = backend.Unknown[int64]() },
+	} {
+		s := beginHost(t, hostOOMRule)
+		s.host(host)
+		s.look()
+		s.pass(10 * time.Second)
+		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](6) })
+		a := s.look().want(hostOOMRule, alerts.StatePending)
+		if !strings.Contains(a.Cause.String(), "whether a container's own limit did it is not known") || a.Why.IsEmpty() {
+			t.Errorf("%s: %s; %s", name, a.Cause, a.Why)
+		}
+		s.every(30*time.Second, 14*time.Minute, func() { s.host(nil) })
+		s.want(hostOOMRule, alerts.StatePending)
+		s.host(func(h *backend.Host) { h.OOMKills, h.MemAvailable = backend.Known[int64](7), backend.Known[int64](3e8) })
+		s.after(10*time.Second).want(hostOOMRule, alerts.StateFiring)
+
+		s = beginHost(t, hostOOMRule)
+		s.host(host)
+		s.source("docker", backend.InputContainers)
+		s.look()
+		s.pass(10 * time.Second)
+		s.host(func(h *backend.Host) { h.OOMKills = backend.Known[int64](6) })
+		s.look()
+		s.after(10*time.Second).want(hostOOMRule, alerts.StateFiring)
+	}
+}

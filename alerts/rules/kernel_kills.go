@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -78,6 +79,14 @@ func killedAtLimit(env *alerts.Env, since, until time.Time, sandboxes bool) bool
 		}
 	}
 	return false
+}
+
+// tellsLimits reports whether a kill at a container's own limit would be known as one: by the host's control groups or by an
+// engine that is read.
+func tellsLimits(env *alerts.Env, h *backend.Host) bool {
+	return h.LimitKills.IsKnown() && !h.LimitKillsCut || slices.ContainsFunc(env.State.Sources, func(x *fleet.SourceHealth) bool {
+		return x.Delivers(backend.InputContainers) && (x.Status == fleet.StatusOK || x.Status == fleet.StatusDegraded)
+	})
 }
 
 // sandboxNamed is the container of an id, whoever lists it; nil where none does.

@@ -324,7 +324,11 @@ func (s *subjectView) undenied(d *Diagnosis) {
 		d.Do, d.denies = []backend.Safe{backend.Text("Restore the source first (runbook source); then ask again.")}, false
 		return
 	case alerts.StatePending:
-		d.Conclusion = backend.Textf("%s; it %s.", sentence(s.says(a)), sentence(a.Why))
+		why := sentence(a.Why)
+		if strings.HasPrefix(why.String(), "fires ") {
+			why = backend.Textf("it %s", why)
+		}
+		d.Conclusion = backend.Textf("%s; %s.", sentence(s.says(a)), why)
 	case alerts.StateEnded, alerts.StateResolved:
 		return
 	}

@@ -167,7 +167,7 @@ func (f *noisyFleet) hostNow() {
 		Bytes: backend.Known(total), BytesFree: backend.Known(int64(float64(total) * f.free)), Inodes: backend.Known[int64](10_000_000), InodesFree: backend.Known[int64](9_000_000)}
 	k := backend.Key{Kind: backend.KindHost, Source: "host", ID: backend.MustID(noisyHost)}
 	f.host.Hosts = []*backend.Host{{Meta: backend.Meta{Key: k}, Name: backend.Text(noisyHost), BootedAt: backend.Known(f.booted), MemTotal: backend.Known(total),
-		MemAvailable: backend.Known(int64(float64(total) * (0.1 + 0.5*f.rnd.Float64()))), OOMKills: backend.Known(f.kills), Roots: []backend.Root{root}}}
+		MemAvailable: backend.Known(int64(float64(total) * (0.1 + 0.5*f.rnd.Float64()))), OOMKills: backend.Known(f.kills), LimitKills: backend.Known[int64](0), Roots: []backend.Root{root}}}
 }
 
 // count is what the log source counts in this step.

@@ -88,7 +88,7 @@ func (x *hostPlan) entity(m backend.Meta, word string, p *plan, step int) backen
 		kills = backend.Known(int64(s.n))
 	}
 	return &backend.Host{Meta: m, Name: backend.Clean(x.ID, 60), BootedAt: backend.Known(x.bootedAt(p.Start, p.interval, step)), MemTotal: backend.Known(hostMemory),
-		MemAvailable: sampleAt(x.available, step).of(hostMemory), OOMKills: kills, Roots: []backend.Root{root}}
+		MemAvailable: sampleAt(x.available, step).of(hostMemory), OOMKills: kills, LimitKills: backend.Known[int64](0), Roots: []backend.Root{root}}
 }
 
 func (x *tmpdirPlan) entity(m backend.Meta, path, word string, start time.Time) backend.Entity {

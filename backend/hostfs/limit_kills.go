@@ -22,6 +22,7 @@ const maxEventsFile = 4096
 // it reads memory.failcnt and memory.oom_control of each group, which go with the group.
 type LimitKills struct {
 	Sys    string // where sysfs is mounted
+	Cut    bool   // kills of groups that are gone are not counted, as of the last pass
 	read   bool
 	all    int64 // kills of the host at the last pass
 	sum    int64
@@ -33,7 +34,8 @@ func (l *LimitKills) Count(all int64) (int64, error) {
 	if l.read && l.all == all {
 		return l.sum, nil
 	}
-	groups, err := limitKills(l.Sys)
+	groups, first, err := limitKills(l.Sys)
+	l.Cut = first
 	if err != nil {
 		return 0, err
 	}
@@ -47,19 +49,20 @@ func (l *LimitKills) Count(all int64) (int64, error) {
 	return l.sum, nil
 }
 
-// limitKills reads the groups that have kills.
-func limitKills(sys string) (map[string]int64, error) {
+// limitKills reads the groups that have kills; first says that the first version of control groups counts memory.
+func limitKills(sys string) (out map[string]int64, first bool, err error) {
 	top := filepath.Join(sys, "fs", "cgroup")
 	d, err := os.Open(top)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer func() { _ = d.Close() }() // opened for reading: nothing is lost
 	entries, err := d.ReadDir(maxGroups)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	out, read := limitKillsOf1(filepath.Join(top, "memory"))
+	out, first = limitKillsOf1(filepath.Join(top, "memory"))
+	read := first
 	for _, e := range entries {
 		path := filepath.Join(top, e.Name())
 		if n, is := limitKillsOf2(path); e.IsDir() && is {
@@ -70,9 +73,9 @@ func limitKills(sys string) (map[string]int64, error) {
 		}
 	}
 	if !read {
-		return nil, fmt.Errorf("no control group below %s has memory.events or memory.oom_control: %w", top, fs.ErrNotExist)
+		return nil, false, fmt.Errorf("no control group below %s has memory.events or memory.oom_control: %w", top, fs.ErrNotExist)
 	}
-	return out, nil
+	return out, first, nil
 }
 
 // limitKillsOf2 reads one group of the unified hierarchy. oom_kill counts a kill for want of the host's memory too, so that no

@@ -40,7 +40,7 @@ func (s *Source) hostFacts(now time.Time) (h *backend.Host, missing string) {
 	if v, err := s.proc.OOMKills(); err == nil {
 		h.OOMKills = backend.Known(v)
 		if n, err := s.limits.Count(v); err == nil { // after the kills that it explains
-			h.LimitKills = backend.Known(n)
+			h.LimitKills, h.LimitKillsCut = backend.Known(n), s.limits.Cut
 		}
 	}
 	if v, err := s.proc.BootTime(); err == nil {
