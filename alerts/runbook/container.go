@@ -42,7 +42,7 @@ var containerEndings = []ending{
 		do: "Correct what the error names; then run docker start NAME.", dont: "Don't start it again before that: it fails alike.",
 		noReset: "the container cannot start; a reset meets the same error"},
 	{any: []string{"memory"}, conclude: "It was killed at its memory limit", quotes: true,
-		do: "See what ran in it: docker logs --tail 50 NAME. Raise its limit (docker update --memory), or bound that command.", dont: "Don't only start it again. What needs more than the limit is killed again."},
+		do: "See what ran in it: docker logs --tail 50 NAME. Raise its limit (docker update --memory), or bound that command.", dont: "Don't only start it again: at the same limit it is killed again."},
 	{any: []string{"loop"}, conclude: "It ends by itself and its restart policy starts it again", quotes: true,
 		do: "Read its log: docker logs --tail 50 NAME. Take the restart policy away until the cause is found: docker update --restart=no NAME.", dont: "Don't kill or restart it: the policy does that already."},
 	{any: []string{"ended"}, conclude: "It ended by itself with an error", quotes: true,

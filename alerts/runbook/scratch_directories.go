@@ -279,6 +279,10 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.do("Read the newest log line that says tmpdir close failed. Since round 3 it carries the cause.")
 	case d.is("close-failed"):
 		d.conclude("Agents fail to remove their directories. The log line says why.")
+		if errno == "EBUSY" {
+			d.conclude("Agents cannot remove their directories: a mount is inside.")
+			d.dont("Don't run rm -rf before the unmount: it deletes the mount's files.")
+		}
 		d.do(closeCure(errno))
 	case d.is("close-timeout"):
 		d.conclude("Closes time out and leave the directory behind.")
@@ -311,8 +315,8 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 	if d.is("full") {
 		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
-	d.dont("Don't run find with -mtime +1. It checks only the top directory and deletes workspaces in use.")
-	d.dont("Don't blame open files. A local file system removes the directory in spite of them.")
+	d.dont("Don't run find -mtime +1 -delete: it deletes files in use. It checks only the top directory.")
+	d.dont("Don't search for open files: they do not block a removal. That is so on a local file system.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

@@ -70,7 +70,7 @@ func sourceEndings() []ending {
 		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its held alerts as resolved: they are not read."},
 		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
 		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its held alerts as resolved: they are not read."},
-		{any: []string{"down"}, conclude: "It does not answer", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its held alerts as resolved: they are not read."},
+		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its held alerts as resolved: they are not read."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},

@@ -89,7 +89,7 @@ func calm(f *views.Frame) *kit.Doc {
 		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
-		doc.Field("blind", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule", "rules") + " cannot see everywhere"},
+		doc.Field("rules", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule is", "rules are") + " not evaluated everywhere"},
 			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
 		for _, x := range f.Board.Blind[:min(len(f.Board.Blind), mostBlind)] {
 			where := ""

@@ -110,7 +110,7 @@ func Bindings(screens []ScreenName) []Binding {
 	b := []Binding{
 		bind(List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""),
 		bind(List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"),
-		bind(List, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to the marked rows, else to this one", "act"),
+		bind(List, []string{"x"}, Intent{Action: Verbs}, "actions", "what can be done to the marked rows, else to this one", "act"),
 		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", "acknowledge"),
 		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", "unacknowledge"),
 		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", "silence"),
@@ -135,7 +135,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"g", "home"}, Intent{Action: Top}, "", "beginning", ""),
 		bind(Details, []string{"G", "end"}, Intent{Action: Bottom}, "", "end", ""),
 		bind(Details, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", ""),
-		bind(Details, []string{"x"}, Intent{Action: Verbs}, "act", "what can be done to it", ""),
+		bind(Details, []string{"x"}, Intent{Action: Verbs}, "actions", "what can be done to it", ""),
 		bind(Details, []string{"]"}, Intent{Action: NextPage}, "next page", "in the runbook: its next page, about the same subject", ""),
 		bind(Details, []string{"["}, Intent{Action: PrevPage}, "", "in the runbook: the page before", ""),
 		bind(Details, []string{"tab"}, Intent{Action: NextLink}, "next", "next link", ""),

@@ -62,7 +62,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "runbook", Title: "RUNBOOK", Help: "page of the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
-			{Name: "subjects", Title: "SUBJECTS", Help: "number of subjects", Align: Right, Descending: true, Min: 14, Ideal: 15, Priority: 1,
+			{Name: "subjects", Title: "AFFECTED", Help: "number of subjects", Align: Right, Descending: true, Min: 14, Ideal: 15, Priority: 1,
 				Cell: func(a row, _ *views.Snapshot) Cell {
 					return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
 				},
@@ -80,7 +80,7 @@ func Alerts() *Set[*alerts.Alert] {
 				},
 				Sort:    func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) },
 				Measure: func(a row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
-			{Name: "life", Title: "STATE", Help: "the state and its age in one word", Align: Right, Min: 8, Ideal: 9, Priority: 0, Where: NarrowOnly,
+			{Name: "life", Title: "SINCE", Help: "the state and its age in one word", Align: Right, Min: 8, Ideal: 9, Priority: 0, Where: NarrowOnly,
 				Cell: lifeCell,
 				Sort: func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) }},
 			{Name: "inhibited_by", Title: "PART OF", Help: "the alert about the outage that it is a part of: its rule and id", Min: 8, Ideal: 14, Priority: 8, Where: Reports,

@@ -1,6 +1,8 @@
 package subjects
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -121,7 +123,11 @@ func (w *writer) standing(a *alerts.Alert) {
 }
 
 func (w *writer) evidence(a *alerts.Alert) {
-	for i, e := range a.Evidence {
+	n := 0
+	for _, e := range a.Evidence {
+		if strings.HasPrefix(e.Text.String(), SubjectCount(a)+" with this cause") {
+			continue // that is the scope
+		}
 		spans := []kit.Span{normal(e.Text.String())}
 		if e.Source != "" && e.Source != a.Source {
 			spans = append(spans, dim("  "+e.Source))
@@ -132,8 +138,9 @@ func (w *writer) evidence(a *alerts.Alert) {
 		if len(e.Trend) > 1 {
 			spans = append(spans, kit.Span{Tone: theme.Accent, Text: "  " + kit.Sparkline(w.f.Theme, e.Trend, 40)}, dim("  "+backend.Age(e.TrendSpan)))
 		}
-		w.Field(label(i+1, "evidence"), spans...)
-		if i < mostKept {
+		n++
+		w.Field(label(n, "evidence"), spans...)
+		if n <= mostKept {
 			w.Keep(keepEvidence)
 		}
 	}
@@ -146,13 +153,19 @@ func (w *writer) evidence(a *alerts.Alert) {
 	}
 }
 
-// scope counts what the alert is about.
-func scope(a *alerts.Alert) string {
-	s := kit.Number(a.SubjectCount) + " subjects"
-	if len(a.Subjects) > 0 {
+// longestName is how many cells the name of an alert's only subject gets.
+const longestName = 44
+
+// scope says what the alert is about: its only subject by name, or how many there are.
+func scope(a *alerts.Alert, c *views.Snapshot) string {
+	s, one := kit.Number(a.SubjectCount)+" subjects", a.SubjectCount == 1 && len(a.Subjects) == 1
+	switch {
+	case one:
+		s = strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
+	case len(a.Subjects) > 0:
 		s = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
 	}
-	if a.Sessions > 0 && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
+	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
 		s += " in " + number(a.Sessions, "session")
 	}
 	if a.Providers > 1 {
@@ -166,11 +179,12 @@ func scope(a *alerts.Alert) string {
 
 // whole writes the scope.
 func (w *writer) whole(a *alerts.Alert) {
-	spans := []kit.Span{normal(scope(a))}
-	if a.Source != "" {
+	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
+	spans := []kit.Span{normal(scope(a, w.f.Snapshot))}
+	if a.Source != "" && !source {
 		spans = append(spans, normal(" on "+a.Source))
 	}
-	if len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource && localhost(w.f.State.Source(a.Source)) {
+	if source && localhost(w.f.State.Source(a.Source)) {
 		spans = append(spans, normal("; localhost is the machine of Sandglass"))
 	}
 	if text := a.Direction.Text(); !text.IsEmpty() {
@@ -183,12 +197,29 @@ func (w *writer) whole(a *alerts.Alert) {
 		w.Keep(keepFact)
 	}
 	if a.Inhibits > 0 {
-		w.Field("explains", normal(number(a.Inhibits, "more alert")))
+		w.Field("explains", normal(number(a.Inhibits, "more alert")+w.explained(a)))
 		w.Keep(keepMore)
 	}
 	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
 		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})
 	}
+}
+
+// mostRules is how many rules of explained alerts are named.
+const mostRules = 3
+
+// explained names the rules of the alerts that one explains, empty where the Board does not list them.
+func (w *writer) explained(a *alerts.Alert) string {
+	var rules []string
+	for _, x := range w.f.Board.Alerts {
+		if x.InhibitedBy == a.ID && len(rules) < mostRules && !slices.Contains(rules, x.Rule) {
+			rules = append(rules, x.Rule)
+		}
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(rules, ", ")
 }
 
 // number writes a count with its noun.
@@ -216,7 +247,7 @@ func ago(e, l, now time.Time) string {
 		return "at least " + age(l) + " ago (" + Clock(l, now) + ")"
 	case l.IsZero():
 		return "at most " + age(e) + " ago (" + Clock(e, now) + ")"
-	case age(l) == age(e):
+	case l.Sub(e) <= max(30*time.Second, now.Sub(e)/10): // as in span
 		return age(l) + " ago (" + Clock(l, now) + ")"
 	}
 	return "at least " + age(l) + " ago (" + Clock(l, now) + "), at most " + age(e) + " (" + Clock(e, now) + ")"
@@ -338,25 +369,21 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 	shown := a.Subjects[:min(most, len(a.Subjects))]
 	name, state := column{}, column{}
 	for i := range shown {
-		name.fit(subjectName(&shown[i]))
+		name.fit(named(&shown[i], w.f.Snapshot))
 		state.fit(w.aged(shown[i].State, shown[i].Since))
 	}
 	for i := range shown {
 		s := &shown[i]
 		w.to(s.Key)
-		w.Line(normal("  "+name.text(subjectName(s))), dim(state.text(w.aged(s.State, s.Since))), normal(s.Detail.String()))
+		w.Line(normal("  "+name.text(named(s, w.f.Snapshot))), dim(state.text(w.aged(s.State, s.Since))), normal(s.Detail.String()))
 	}
 	if rest := a.SubjectCount - len(shown); rest > 0 {
 		w.Line(dim("  and " + kit.Number(rest) + " more"))
 	}
 }
 
-func subjectName(s *alerts.Subject) string {
-	if s.Label.IsEmpty() {
-		return s.Key.Safe().String()
-	}
-	return s.Label.String()
-}
+// named is what a subject is called: its name, or its id.
+func named(s *alerts.Subject, c *views.Snapshot) string { return NameOf(s.Key, c).String() }
 
 // aged is a state and how long it has held, in one word each.
 func (w *writer) aged(state alerts.AlertState, since time.Time) string {
@@ -394,6 +421,6 @@ func GoneAlert(f *views.Frame, a *alerts.Alert, at time.Time) *kit.Doc {
 		w.Line(dim(a.Rule + " is hidden by the filter"))
 	}
 	w.Field("cause", dim(a.Cause.String()))
-	w.Field("scope", dim(scope(a)))
+	w.Field("scope", dim(scope(a, w.f.Snapshot)))
 	return w.Doc
 }

@@ -57,6 +57,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its list lost half or more", "list lost half"},
 	{"a part of it is not read", "partly not read"},
 	{"part of its sessions cannot be read", "sessions not read"},
+	{"sessions left its list", "sessions left list"},
 	{"lost their workspaces at once", "workspaces vanished"},
 	{"its registries do not move", "registries unchanged"},
 	{"have no owner", "directories unowned"},

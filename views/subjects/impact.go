@@ -16,7 +16,7 @@ func impacts() map[string]string {
 	const fail = "commands in %s fail"
 	return map[string]string{
 		"agent-oom":               "%s lose the work in memory at each restart",
-		"audit-saturation":        "the rejected commands do no work; others are not checked",
+		"audit-saturation":        "the rejected commands do nothing; other commands may work",
 		"capability-mismatch":     fail + ", until the configuration is changed",
 		"capacity":                "new sandboxes do not start; running ones go on",
 		"clock-skew":              "none known: times of this source are wrong here",

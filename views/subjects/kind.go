@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"regexp"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -79,13 +80,24 @@ func Listings() []Listing {
 	return all
 }
 
-// NameOf is what people call a subject: a sandbox's name, a directory's path, otherwise the id. Empty for no subject.
+// NameOf is what people call a subject: a sandbox's name, a directory's path, otherwise the id, of a long hexadecimal one the
+// beginning. Empty for no subject.
 func NameOf(k backend.Key, s *views.Snapshot) backend.Safe {
 	if k.Kind == "" {
 		return backend.Safe{}
 	}
-	return kindOf(k.Kind).name(k, s)
+	name := kindOf(k.Kind).name(k, s)
+	if hexadecimal.MatchString(name.String()) {
+		return plain(name.String()[:shortID])
+	}
+	return name
 }
+
+// hexadecimal is an id that an engine generated.
+var hexadecimal = regexp.MustCompile(`^[0-9a-f]{32,}$`)
+
+// shortID is how much of a long hexadecimal id is shown, as container engines do.
+const shortID = 12
 
 // Title is the heading over a subject's details.
 func Title(k backend.Key, f *views.Frame) string {
