@@ -300,7 +300,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
 		d.do("Set log alerts on rollup lines. This release writes one every 5 s, however large the flood is.")
 	}
-	d.dont("Don't silence the logger or drop these lines. If it is an attack after all, they are the only trace.")
+	d.dont("Don't silence the logger: its lines are the only trace. It may be an attack after all.")
 	d.dont("Don't widen the allowlist to stop them.")
 	d.NoReset = backend.Text("the workspace works; a reset does not change what the agent asks for")
 }

@@ -178,9 +178,11 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	}
 	need, same := l.needs(cols, rows)
 	for i := range cols {
-		if c := &cols[i]; c.Flex == 0 {
-			c.Min, c.Ideal = min(c.Min, need[i]), min(c.Ideal, need[i])
+		c := &cols[i]
+		if c.Flex == 0 {
+			c.Min = min(c.Min, need[i])
 		}
+		c.Ideal = max(c.Min, min(c.Ideal, need[i]))
 	}
 	slots := kit.LayOut(cols, gutter, w-gutter-1)
 	lacks := slices.ContainsFunc(slots, func(s kit.Slot) bool { return cols[s.Column].Flex > 0 && s.Width < need[s.Column] })

@@ -39,7 +39,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "cause", Title: "CAUSE", Help: "what the findings have in common", Min: briefest, Ideal: 34, Flex: 1, Priority: 0, Where: WideOnly,
 				Cell: func(a row, _ *views.Snapshot) Cell { return causeCell(a) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
-			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: briefest, Ideal: briefest + 2, Flex: 1, Priority: 0, Where: NarrowOnly,
+			{Name: "whose", Title: "CAUSE", Help: "the cause; under the line of another source with the same one, the source", Min: briefest, Ideal: 44, Flex: 1, Priority: 0, Where: NarrowOnly,
 				Cell: whoseCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Cause.String()) }},
 			slim(wide(sourceColumn(func(a row) string { return a.Source }, 3))),
