@@ -3,6 +3,7 @@ package backend
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -29,26 +30,31 @@ func (s Safe) LogLine(limit int) Safe {
 	if at < 0 || !strings.HasPrefix(strings.TrimLeft(s.s[at+1:], " "), `"`) {
 		return Clean(s.s, limit)
 	}
-	text, read := sentenceOf(s.s[at:], 0)
-	if text == "" {
+	parts, read := sentenceOf(s.s[at:], 0)
+	if len(parts) == 0 {
 		return Clean(s.s, limit)
 	}
-	text = strings.TrimSpace(s.s[:at] + text + " " + strings.TrimSpace(s.s[at+read:]))
+	text := ""
+	for n := len(parts); n > 0; n-- { // fields at the end go whole
+		text = strings.TrimSpace(s.s[:at] + strings.Join(parts[:n], " ") + " " + strings.TrimSpace(s.s[at+read:]))
+		if utf8.RuneCountInString(text) <= limit {
+			break
+		}
+	}
 	return (&Cleaner{}).Clean(text, limit) // escapes are gone: what they hid is masked
 }
 
 // sentenceOf is the message and the fields of the object that a text begins with, empty where it has none, and the length of
 // the object.
-func sentenceOf(object string, depth int) (text string, read int) {
+func sentenceOf(object string, depth int) (parts []string, read int) {
 	d := jsontext.NewDecoder(strings.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	all, whole := members(d, "", depth, nil)
 	if len(all) == 0 {
-		return "", 0
+		return nil, 0
 	}
 	if read = len(object); whole {
 		read = int(d.InputOffset())
 	}
-	var parts []string
 	for _, name := range messageNames {
 		if i := slices.IndexFunc(all, func(m member) bool { return m.name == name && m.value != "" }); i >= 0 {
 			parts = append(parts, all[i].value)
@@ -61,7 +67,7 @@ func sentenceOf(object string, depth int) (text string, read int) {
 	for _, m := range all {
 		parts = append(parts, m.name+"="+quoted(m.value))
 	}
-	return strings.Join(parts, " "), read
+	return parts, read
 }
 
 // members reads the members of one object, and what there is of one that was cut: whole says that it was not.
@@ -94,8 +100,8 @@ func members(d *jsontext.Decoder, prefix string, depth int, out []member) (all [
 			value = strings.TrimSpace(string(raw))
 		}
 		if strings.HasPrefix(value, `{"`) && depth < maxDepth { // a line within a line
-			if text, _ := sentenceOf(value, depth+1); text != "" {
-				value = text
+			if parts, _ := sentenceOf(value, depth+1); len(parts) > 0 {
+				value = strings.Join(parts, " ")
 			}
 		}
 		out = append(out, member{name, value})

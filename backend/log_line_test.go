@@ -26,6 +26,9 @@ func TestLogLine(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", given, got, want)
 		}
 	}
+	if got := Clean(`{"msg":"boom","err":"it is gone","level":50,"time":"2026-11-23T02:07:44.359Z"}`, 200).LogLine(40).String(); got != `boom err="it is gone" level=50` {
+		t.Errorf("%q: fields at the end go whole", got)
+	}
 	if got := Clean(`{"msg":"`+strings.Repeat("long ", 100)+`"}`, MaxTextRunes).LogLine(20).String(); len([]rune(got)) != 20 {
 		t.Errorf("%q is not cut at 20 characters", got)
 	}

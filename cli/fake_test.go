@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,7 +188,17 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv("HOME", e.WorkDir+"/home")
 		return nil
-	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits}})
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "once": once}})
+}
+
+// once holds that the standard output has a text exactly one time.
+func once(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: once TEXT")
+	}
+	if out := ts.ReadFile("stdout"); strings.Count(out, args[0]) != 1 {
+		ts.Fatalf("%q is %d times in the output, not once", args[0], strings.Count(out, args[0]))
+	}
 }
 
 // exits runs `exits CODE sandglass …` and compares the exit code; output is then there for stdout and stderr checks.

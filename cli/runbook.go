@@ -121,7 +121,10 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, find 
 	d := r.diagnosis(q)
 	f.Diagnoses[q] = &d
 	doc.Text, doc.Diagnosis = at.Markdown(f), &d
-	if err := p.writeRunbook(doc, func() error { return p.writeDoc(at.Title(f), at.Doc, f) }, format); err != nil {
+	if err := p.writeRunbook(doc, func() error {
+		found, _ := at.Doc(f)
+		return p.writeDoc(at.Title(f), found, f)
+	}, format); err != nil {
 		return err
 	}
 	return p.incomplete(r.state)

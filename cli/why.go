@@ -71,7 +71,10 @@ func (p *Program) why(r *reading, given string, find finding, format *oneWord, c
 	f := r.frame()
 	f.Theme = p.theme()
 	page, ok := subjects.PageOf(key, f)
-	if ok && page.Incident != "" {
+	if ok = ok && page.Trouble; !ok { // a healthy subject needs no page; runbook N --subject prints it
+		page = subjects.Page{}
+	}
+	if page.Incident != "" {
 		d := r.diagnosis(page.Question)
 		f.Diagnoses[page.Question] = &d
 	}
@@ -97,17 +100,15 @@ func (p *Program) why(r *reading, given string, find finding, format *oneWord, c
 }
 
 func (p *Program) whyText(r *reading, key backend.Key, f *views.Frame, page subjects.Page, paged bool) error {
-	about := func(f *views.Frame) (*kit.Doc, []backend.Key) {
-		doc, links := subjects.Doc(key, f)
-		if _, here := r.record(key, f.Snapshot); !here {
-			r.history(doc, key)
-		}
-		return doc, links
+	about := &page
+	if !paged || page.Incident == "" {
+		about = nil
 	}
-	if err := p.writeDoc(subjects.Title(key, f), about, f); err != nil || !paged {
-		return err
+	doc := subjects.Why(key, f, about)
+	if _, here := r.record(key, f.Snapshot); !here {
+		r.history(doc, key)
 	}
-	return p.writeDoc(page.Title(f), page.Doc, f)
+	return p.writeDoc(subjects.Title(key, f), doc, f)
 }
 
 // shownEvents bounds what is printed of the timeline about a subject.
@@ -236,8 +237,7 @@ func (p *Program) theme() *theme.Theme {
 }
 
 // writeDoc prints a document under its title.
-func (p *Program) writeDoc(title string, write func(*views.Frame) (*kit.Doc, []backend.Key), f *views.Frame) error {
-	doc, _ := write(f)
+func (p *Program) writeDoc(title string, doc *kit.Doc, f *views.Frame) error {
 	o := text.TableOptions{Width: p.width(), Theme: f.Theme}
 	o.Colour = p.coloured()
 	return unwrittenIf(text.WriteDoc(p.Stdout, title, doc, o))

@@ -378,7 +378,7 @@ func TestAuditTellsALoopFromProbing(t *testing.T) {
 	if a.Severity != alerts.SeverityWarning {
 		t.Errorf("a loop is %s", a.Severity)
 	}
-	wantEvidence(t, a, "a loop: one rejection repeated, the command begins with curl")
+	wantEvidence(t, a, "a loop: one rejection repeated, the command begins with \"curl\"")
 	wantEvidence(t, flood(4, "nc").want(auditRule, alerts.StateFiring), "4 different commands within the hour")
 	wantEvidence(t, flood(0, "").want(auditRule, alerts.StateFiring), "cannot be told: the lines name no command")
 	s := flood(20, "nmap")
@@ -386,7 +386,7 @@ func TestAuditTellsALoopFromProbing(t *testing.T) {
 	if a.Severity != alerts.SeverityCritical || a.Cause.String() != "probing: many different commands rejected" || alerts.ExitCode(s.board, s.lastState()) != 2 {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "probing: 20 different commands in 10m, the newest begins with nmap")
+	wantEvidence(t, a, "probing: 20 different commands in 10m, the newest begins with \"nmap\"")
 	s.restart()
 	s.rejects("c4f1", 100, 1, 200)
 	if b := s.after(5*time.Second).want(auditRule, alerts.StateFiring); b.ID != a.ID || b.Severity != a.Severity {

@@ -273,11 +273,11 @@ func (r *auditSaturation) pattern(env *alerts.Env, rejections alerts.Measure, n 
 	case hour.N == 0:
 		return backend.Text("whether it is a loop or probing cannot be told: the lines name no command"), backend.Unknown[float64]()
 	case n.Probing:
-		return backend.Textf("probing: %s different commands in %s, the newest begins with %s", number(max(lately.N, r.probing)), text(probingOver), hour.Sample), words
+		return backend.Textf("probing: %s different commands in %s, the newest begins with %q", number(max(lately.N, r.probing)), text(probingOver), hour.Sample.String()), words
 	case hour.N <= mostRepeated:
-		return backend.Textf("a loop: one rejection repeated, the command begins with %s", hour.Sample), words
+		return backend.Textf("a loop: one rejection repeated, the command begins with %q", hour.Sample.String()), words
 	}
-	return backend.Textf("%s different commands within the hour, the newest begins with %s", number(hour.N), hour.Sample), words
+	return backend.Textf("%s different commands within the hour, the newest begins with %q", number(hour.N), hour.Sample.String()), words
 }
 
 // rejectionKind is the cause of a flood: which guard rejects. The texts are the framework's own.

@@ -217,7 +217,7 @@ func (s *subjectView) looping(r Release) Check {
 	rollups, rejected, words := s.tally(backend.MetricRollups, window), s.tally(backend.MetricRejections, window), s.tally(backend.MetricRejectedWords, window)
 	over, newest := s.watched(rejected, window), backend.Safe{}
 	if !words.in.Sample.IsEmpty() {
-		newest = backend.Textf(", the newest begins with %s", words.in.Sample)
+		newest = backend.Textf(", the newest begins with %q", words.in.Sample.String())
 	}
 	v := s.verdict("audit-saturation", s.namesSession)
 	switch {

@@ -194,11 +194,11 @@ func (s *subjectView) byLines(q question, m backend.Metric, what backend.Literal
 	over := s.watched(t, time.Hour)
 	switch {
 	case t.in.N > 0 && !t.in.Sample.IsEmpty():
-		return q.yes(t.from, "%s in the last %s: %s, the newest: %s", backend.Text(what), over, atLeast(t.in), backend.Clean(t.in.Sample.String(), 200))
+		return q.yes(t.from, "%s in the last %s: %s, the newest: %s", backend.Text(what), over, atLeast(t.in), backend.Clean(t.in.Sample.String(), 300))
 	case t.in.N > 0:
 		return q.yes(t.from, "%s in the last %s: %s", backend.Text(what), over, atLeast(t.in))
 	case said.in.N > 0:
-		return q.unsure("%s in the last %s, said by the agent: %s, the newest: %s", backend.Text(what), s.watched(said, time.Hour), atLeast(said.in), backend.Clean(said.in.Sample.String(), 200))
+		return q.unsure("%s in the last %s, said by the agent: %s, the newest: %s", backend.Text(what), s.watched(said, time.Hour), atLeast(said.in), backend.Clean(said.in.Sample.String(), 300))
 	case t.elsewhere > 0:
 		return q.unsure("%s in the last %s: %s, none with this session's id", backend.Text(what), over, number(t.elsewhere))
 	case t.looked && s.spanOf(t, time.Hour) < leastWatched:

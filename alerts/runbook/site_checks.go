@@ -111,12 +111,12 @@ func (s *subjectView) applySiteAnswer(c *Check, f siteAnswer) {
 	}
 }
 
-// beside joins two statements, either of which may be empty.
+// beside joins two statements, either of which may be empty. What the first holds is not said again.
 func beside(a, b backend.Safe) backend.Safe {
 	switch {
 	case a.IsEmpty():
 		return b
-	case b.IsEmpty():
+	case b.IsEmpty(), strings.Contains(a.String(), b.String()):
 		return a
 	}
 	return backend.Textf("%s; %s", a, b)

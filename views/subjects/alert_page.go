@@ -45,12 +45,20 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	case d != nil:
 		w.advice(d)
 	}
+	if d := w.answered(); d != nil {
+		w.warnings(d)
+	}
 	w.next(a, d, asked, how)
 	w.section(headWhy)
 	w.concluded(a, d, asked)
 	w.standing(a)
 	w.evidence(a)
-	if d != nil {
+	switch {
+	case d == nil:
+	case w.page != nil:
+		w.quotes(w.page.Question)
+		w.examined(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
+	default:
 		w.checked(d)
 	}
 }
@@ -61,10 +69,13 @@ func (w *writer) alert(a *alerts.Alert) {
 	w.folded(a)
 	w.variants(a)
 	w.subjects(a, len(a.Subjects))
+	if d := w.answered(); d != nil {
+		w.settings(d)
+	}
 	w.Head("Identity")
 	w.Field("id", normal(a.ID))
 	if a.Fingerprint != "" {
-		w.Field("cause", dim(a.Fingerprint))
+		w.Field("fingerprint", dim(a.Fingerprint))
 	}
 }
 
@@ -81,6 +92,7 @@ func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
 		w.Field("cause", kit.Span{Tone: theme.Strong, Text: BareError(a.Cause.String())})
 		w.KeepMiddleCut(keepCause, 2)
+		w.tell(a.Cause)
 	}
 	if v := a.Variants; !v.IsZero() {
 		w.Field("errors", normal(v.Text().String()))
@@ -125,10 +137,14 @@ func (w *writer) standing(a *alerts.Alert) {
 func (w *writer) evidence(a *alerts.Alert) {
 	n := 0
 	for _, e := range a.Evidence {
-		if strings.HasPrefix(e.Text.String(), SubjectCount(a)+" with this cause") {
+		text := e.Text.String()
+		if strings.HasPrefix(text, SubjectCount(a)+" with this cause") {
 			continue // that is the scope
 		}
-		spans := []kit.Span{normal(e.Text.String())}
+		if strings.HasPrefix(text, "lastError: ") && w.news(text) != text {
+			continue // the cause says it
+		}
+		spans := []kit.Span{normal(text)}
 		if e.Source != "" && e.Source != a.Source {
 			spans = append(spans, dim("  "+e.Source))
 		}
@@ -375,7 +391,7 @@ func (w *writer) subjects(a *alerts.Alert, most int) {
 	for i := range shown {
 		s := &shown[i]
 		w.to(s.Key)
-		w.Line(normal("  "+name.text(named(s, w.f.Snapshot))), dim(state.text(w.aged(s.State, s.Since))), normal(s.Detail.String()))
+		w.Line(normal("  "+name.text(named(s, w.f.Snapshot))), dim(state.text(w.aged(s.State, s.Since))), normal(w.news(s.Detail.String())))
 	}
 	if rest := a.SubjectCount - len(shown); rest > 0 {
 		w.Line(dim("  and " + kit.Number(rest) + " more"))

@@ -69,7 +69,7 @@ func (w *writer) diagnosed(a *alerts.Alert) (*runbook.Diagnosis, bool) {
 func (w *writer) concluded(a *alerts.Alert, d *runbook.Diagnosis, asked bool) {
 	switch {
 	case !asked:
-		if w.headed && a.Why.IsEmpty() {
+		if w.headed && a.Why.IsEmpty() && !w.f.Printed {
 			w.Field("diagnosis", dim("The runbook has no page for this rule."))
 		}
 	case d == nil:
@@ -135,64 +135,21 @@ func (w *writer) advice(d *runbook.Diagnosis) {
 
 // diagnosis writes everything that a diagnosis found out.
 func (w *writer) diagnosis(d *runbook.Diagnosis) {
-	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
-	if d.Ending != "" {
-		w.Field("the files", normal(string(d.Ending)))
-	}
+	w.concludes(d)
 	w.Blank()
 	w.advice(d)
-	if !d.NoReset.IsEmpty() {
-		w.Field("no reset", kit.Span{Tone: theme.Warn, Text: d.NoReset.String()})
-	}
-	if !d.NoDestroy.IsEmpty() {
-		w.Field("no destroy", kit.Span{Tone: theme.Warn, Text: d.NoDestroy.String()})
-	}
+	w.warnings(d)
 	w.Blank()
-	w.answers(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
+	w.answers(d.Checks, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
 	w.release(&d.Release)
 	w.knobs(d.Knobs)
 	w.sessions(d)
 }
 
-// answers writes the questions whose answers have one of the marks, grouped by mark.
-func (w *writer) answers(d *runbook.Diagnosis, marks ...runbook.Mark) {
-	last := runbook.Mark("")
-	for i := range d.Checks {
-		c := &d.Checks[i]
-		if !slices.Contains(marks, c.Mark) {
-			continue
-		}
-		mark := ""
-		if c.Mark != last {
-			mark, last = string(c.Mark), c.Mark
-		}
-		w.check(mark, c)
-	}
-}
-
-// check writes a question, its answer, and where that is from.
-func (w *writer) check(mark string, c *runbook.Check) {
-	tone := theme.Normal
-	switch c.Mark {
-	case runbook.Confirmed:
-		tone = theme.Bad
-	case runbook.CannotTell:
-		tone = theme.Dim
-	case runbook.RuledOut:
-	}
-	w.Field(mark, kit.Span{Tone: tone, Text: c.Name}, dim(": "+c.Question.String()))
-	from := ""
-	if c.Source != "" {
-		from = "  " + c.Source
-		if !c.At.IsZero() {
-			from += ", " + backend.Age(w.f.Now.Sub(c.At)) + " ago"
-		}
-	}
-	if !c.Fact.IsEmpty() {
-		w.Field("", normal("- "+c.Fact.String()), dim(from))
-	}
-	if !c.WouldTell.IsEmpty() {
-		w.Field("", dim("- would tell: "+c.WouldTell.String()))
+func (w *writer) concludes(d *runbook.Diagnosis) {
+	w.Field("diagnosis", kit.Span{Tone: theme.Strong, Text: d.Conclusion.String()})
+	if d.Ending != "" {
+		w.Field("the files", normal(string(d.Ending)))
 	}
 }
 

@@ -123,6 +123,6 @@ func (hostKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Hosts.Get(k), w.host)
 }
 
-func (hostKind) page(backend.Key, *views.Frame) (incident, why string) {
-	return "5", "it is about scratch directories"
+func (hostKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "5", "This page is about scratch directories.", false
 }

@@ -29,8 +29,9 @@ type kind interface {
 	details(w *writer, k backend.Key) bool
 	// row is one line about a subject on the page of another.
 	row(w *writer, e backend.Entity) []kit.Span
-	// page chooses a page of the runbook for a subject that no alert names, and says why; empty: there is none.
-	page(k backend.Key, f *views.Frame) (incident, why string)
+	// page chooses a page of the runbook for a subject that no alert names, and says why; empty: there is none. trouble says that
+	// the subject itself shows it.
+	page(k backend.Key, f *views.Frame) (incident, why string, trouble bool)
 	// related calls add with what belongs to a subject, as far as evidence about it should hold that too.
 	related(k backend.Key, s *views.Snapshot, add func(backend.Key))
 	// summary is the state of a subject in sentences; quote marks what is foreign text.
@@ -62,7 +63,9 @@ func (base) details(*writer, backend.Key) bool                  { return false }
 func (base) row(_ *writer, e backend.Entity) []kit.Span {
 	return []kit.Span{normal(e.EntityMeta().Key.Safe().String())}
 }
-func (base) page(backend.Key, *views.Frame) (incident, why string)                       { return "", "" }
+func (base) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "", "", false
+}
 func (base) related(backend.Key, *views.Snapshot, func(backend.Key))                     {}
 func (base) remark(backend.Entity) (what string, text backend.Safe)                      { return "", backend.Safe{} }
 func (base) day() fleet.LineName                                                         { return "" }

@@ -19,6 +19,8 @@ const (
 	headWhat = "What is broken"
 	headWhy  = "Why"
 	headDo   = "What you can safely do"
+
+	headAlerts = "Alerts that name it"
 )
 
 // section begins a part of a page; where there is little room the parts follow each other without headings.
@@ -123,6 +125,11 @@ func (w *writer) reading(incident, how string) {
 
 // doable writes what can be done to one thing, and what to read first.
 func (w *writer) doable(key backend.Key) {
+	if w.f.Printed {
+		w.quotes(views.Question{Subject: key})
+		w.pageHere()
+		return
+	}
 	page, ok := PageOf(key, w.f)
 	if w.f.Acting.Abilities == nil && !ok {
 		return

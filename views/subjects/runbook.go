@@ -17,6 +17,8 @@ type Page struct {
 	Rule string
 	// Why says how the incident or the subject was chosen, where that is not plain; empty: it is.
 	Why string
+	// Trouble says that an alert names the subject, or that its own state shows that something is wrong.
+	Trouble bool
 }
 
 // PageOf chooses the page for an alert or a thing; false when there is none.
@@ -24,9 +26,9 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 	if a := views.FindAlert(f.Board, key); a != nil {
 		q, _ := Asked(a)
 		_, local := f.Local[a.Rule]
-		p := Page{Question: q, Rule: a.Rule}
+		p := Page{Question: q, Rule: a.Rule, Trouble: true}
 		if stands(a) {
-			p.Why = "the first of " + kit.Number(a.SubjectCount) + " with the same cause"
+			p.Why = "Asked about the first of " + kit.Number(a.SubjectCount) + " with the same cause."
 		}
 		return p, a.Runbook != "" || local
 	}
@@ -38,21 +40,21 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 			switch {
 			case a.Runbook == "":
 			case a.About(i, key):
-				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule}, true
+				return Page{Question: views.Question{Incident: a.Runbook, Subject: key}, Rule: a.Rule, Trouble: true}, true
 			case part.Rule == "" && (key.Kind == backend.KindSession && k.Source == key.Source && k.Parent == key.ID || near[k]):
-				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "an alert names its " + k.Kind.Spec().Name + " " + nameOf(k, f.Snapshot)}
+				part = Page{Question: views.Question{Incident: a.Runbook, Subject: k}, Rule: a.Rule, Why: "An alert names its " + k.Kind.Spec().Name + " " + nameOf(k, f.Snapshot) + ".", Trouble: true}
 			}
 		}
 	}
 	if part.Rule != "" {
 		return part, true
 	}
-	incident, why := kindOf(key.Kind).page(key, f)
-	why = "no alert names it; this page because " + why
+	incident, why, trouble := kindOf(key.Kind).page(key, f)
+	why = "No alert names it. " + why
 	if !f.Printed {
-		why += "; [ and ] turn to others"
+		why += " [ and ] turn to other pages."
 	}
-	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why}, incident != ""
+	return Page{Question: views.Question{Incident: incident, Subject: key}, Why: why, Trouble: trouble}, incident != ""
 }
 
 // JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session.
@@ -116,7 +118,7 @@ func (p Page) Doc(f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 	if p.Why != "" {
 		w.Line(dim(p.Why))
 	}
-	if p.Subject.Kind != "" {
+	if w.home = p.Subject.Source; p.Subject.Kind != "" && !f.Printed {
 		w.to(p.Subject)
 		w.Field("about", normal(Title(p.Subject, f)))
 	}
@@ -128,6 +130,7 @@ func (p Page) Doc(f *views.Frame) (doc *kit.Doc, links []backend.Key) {
 		w.Field("diagnosis", dim("…"))
 		return w.Doc, w.links
 	}
+	w.quotes(p.Question)
 	w.Blank()
 	w.diagnosis(d)
 	return w.Doc, w.links
@@ -162,9 +165,11 @@ func Checked(a *alerts.Alert, f *views.Frame) *kit.Doc {
 	if !ok || d == nil {
 		return nil
 	}
-	w := &writer{Doc: &kit.Doc{}, f: f}
+	w := &writer{Doc: &kit.Doc{}, f: f, home: a.Source, page: &Page{Question: q}}
+	w.tell(a.Cause)
+	w.quotes(q)
 	w.Line(kit.Span{Tone: theme.Strong, Text: "What the diagnosis asked"}, dim("  "+pageName(a.Runbook)))
-	w.answers(d, runbook.Confirmed, runbook.CannotTell)
+	w.examined(d, runbook.Confirmed, runbook.CannotTell)
 	return w.Doc
 }
 

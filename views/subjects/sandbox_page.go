@@ -143,9 +143,9 @@ func (sandboxKind) row(w *writer, e backend.Entity) []kit.Span {
 	return w.sandboxSpans(e.(*backend.Sandbox))
 }
 
-func (sandboxKind) page(backend.Key, *views.Frame) (incident, why string) { return aboutSandboxes() }
-
-func aboutSandboxes() (incident, why string) { return "4", "it is about sandboxes" }
+func (sandboxKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "4", "This page is about sandboxes.", false
+}
 
 func (sandboxKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {
 	if b := s.State.Sandbox(k); b != nil {

@@ -73,6 +73,7 @@ func (w *writer) session(s *backend.Session) {
 		w.Field("health route", normal(string(s.Answer)))
 	}
 	w.text("problem", s.AnswerText)
+	w.tell(s.AnswerText)
 	w.at("started", s.StartedAt, "")
 	w.read(&s.Meta)
 	w.text("tenant", s.Tenant)
@@ -108,7 +109,7 @@ func (sessionKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Session(k), w.session)
 }
 
-func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string) {
+func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string, trouble bool) {
 	if !lists(f, k) {
 		var failed []backend.Key
 		for _, p := range f.Board.PastOf(backend.KindWorkspace) {
@@ -118,12 +119,12 @@ func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string) {
 		}
 		switch {
 		case len(failed) == 1:
-			return "1", "its workspace " + failed[0].ID.Safe().String() + " failed when it was read last"
+			return "1", "Its workspace " + failed[0].ID.Safe().String() + " failed when it was read last.", true
 		case len(failed) > 1:
-			return "1", kit.Number(len(failed)) + " of its workspaces failed when they were read last"
+			return "1", kit.Number(len(failed)) + " of its workspaces failed when they were read last.", true
 		}
 	}
-	return "2", "that files are missing is what no state shows"
+	return "2", "Missing files show in no state.", false
 }
 
 // lists reports whether a registry lists workspaces of a session now.

@@ -212,6 +212,6 @@ func (sourceKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Source(k.Source), w.source)
 }
 
-func (sourceKind) page(backend.Key, *views.Frame) (incident, why string) {
-	return "7", "it is about everything of a source"
+func (sourceKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "7", "This page covers a whole source.", false
 }

@@ -179,8 +179,8 @@ func (tmpdirKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Tmpdirs.Get(k), w.tmpdir)
 }
 
-func (tmpdirKind) page(backend.Key, *views.Frame) (incident, why string) {
-	return "5", "it is about scratch directories"
+func (tmpdirKind) page(backend.Key, *views.Frame) (incident, why string, trouble bool) {
+	return "5", "This page is about scratch directories.", false
 }
 
 func (tmpdirKind) related(k backend.Key, s *views.Snapshot, add func(backend.Key)) {

@@ -196,6 +196,7 @@ func (w *writer) workspace(x *backend.Workspace) {
 	w.cell("works", cond, dim("  the registry says "), kit.Span{Tone: theme.Strong, Text: reported})
 	if !x.LastError.IsEmpty() {
 		w.tone("last error", cond.Tone, x.LastError.String())
+		w.tellError(x.LastError)
 	}
 	w.at("last attempt", x.LastAttemptAt, "never")
 	w.at("last success", x.LastSuccessAt, "never")
@@ -228,7 +229,7 @@ func (w *writer) siblings(x *backend.Workspace) {
 		}
 	}
 	if n > 0 {
-		w.Field("beside it", normal(kit.Number(n)+" other workspaces of the session, "+kit.Number(bad)+" failing"))
+		w.Field("beside it", normal(kit.Count(n, "other workspace", "other workspaces")+" of the session, "+kit.Number(bad)+" failing"))
 	}
 }
 
@@ -320,21 +321,21 @@ func (workspaceKind) details(w *writer, k backend.Key) bool {
 	return write(w, w.f.State.Workspace(k), w.workspace)
 }
 
-func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string) {
+func (workspaceKind) page(k backend.Key, f *views.Frame) (incident, why string, trouble bool) {
 	x := f.State.Workspace(k)
 	if x != nil && runsLong(x, f.Snapshot) {
-		return "1", "its newest attempt runs longer than longest_operation"
+		return "1", "Its newest attempt runs longer than longest_operation.", true
 	}
 	if x != nil && condition(x, f.Snapshot) == backend.CondFailing {
-		return "1", "it fails"
+		return "1", "It fails.", true
 	}
 	if x, ok := f.Board.Past(k); ok && x.Entity.(*backend.Workspace).Class == backend.ClassFailed {
-		return "1", "it failed when it was read last"
+		return "1", "It failed when it was read last.", true
 	}
 	if failuresLogged(k, f.Snapshot) {
-		return "1", "log lines of the last hour tell of its failed operations"
+		return "1", "Log lines of the last hour tell of its failed operations.", true
 	}
-	return "2", "nothing is known to be wrong with it, and that files are missing is what no state shows"
+	return "2", "Missing files show in no state.", false
 }
 
 // failuresLogged reports whether log lines of the last hour name failed operations of a workspace.

@@ -5,6 +5,7 @@ package subjects
 import (
 	"time"
 
+	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -17,7 +18,13 @@ type writer struct {
 	*kit.Doc
 	f      *views.Frame
 	links  []backend.Key
-	headed bool // parts have headings
+	headed bool   // parts have headings
+	page   *Page  // the document holds its answers; nil: it points to the page
+	home   string // source of what the document is about: facts that it reported do not name it
+
+	told   []string       // causes and errors that the document holds
+	errors []string       // those of them that facts do not repeat
+	quoted []backend.Safe // errors that facts can quote
 }
 
 // to says that the next field or line leads to another thing.
@@ -29,7 +36,7 @@ func (w *writer) to(k backend.Key) {
 // Doc describes the thing with that key; the links of the document are the things it leads to, the first is number 1.
 // When the thing is no longer there, the document says so.
 func Doc(key backend.Key, f *views.Frame) (doc *kit.Doc, links []backend.Key) {
-	w := &writer{Doc: &kit.Doc{}, f: f, headed: true}
+	w := &writer{Doc: &kit.Doc{}, f: f, headed: true, home: key.Source}
 	if !kindOf(key.Kind).details(w, key) {
 		w.gone(key)
 	}
@@ -90,6 +97,7 @@ func (w *writer) state(c Cell) kit.Span {
 }
 
 func dim(s string) kit.Span    { return kit.Span{Tone: theme.Dim, Text: s} }
+func warn(s string) kit.Span   { return kit.Span{Tone: theme.Warn, Text: s} }
 func normal(s string) kit.Span { return kit.Span{Text: s} }
 
 // Clock writes a moment in UTC: the time of day while that is clear, else the date too.
@@ -149,20 +157,17 @@ func (w *writer) naming(key backend.Key) {
 				continue
 			}
 			if first {
-				w.Head(headWhy + ": alerts that name it")
+				w.Head(headAlerts)
 				first = false
 			}
-			c := SeverityCell(a)
-			w.to(views.AlertKey(a))
-			w.Line(w.state(c), kit.Span{Tone: theme.Strong, Text: "  " + a.Rule},
-				normal("  "+StateWord(a.Subjects[i].State)+" "+backend.Age(w.f.Now.Sub(a.Subjects[i].Since))), dim("  "+a.Cause.String()))
+			w.named(a, &a.Subjects[i])
 			if near[k] && !a.About(i, key) {
 				w.Line(dim("  about its " + k.Kind.Spec().Name + " " + nameOf(k, w.f.Snapshot)))
 			}
-			if !a.Subjects[i].Detail.IsEmpty() {
-				w.Line(dim("  " + a.Subjects[i].Detail.String()))
-			}
 		}
+	}
+	if w.page != nil {
+		return // its answers follow
 	}
 	if q, ok := AskedBy(key, w.f); ok && !first {
 		if d := w.f.Diagnoses[q]; d != nil {
@@ -173,9 +178,27 @@ func (w *writer) naming(key backend.Key) {
 	}
 }
 
-// history lists the last changes of the reported status, newest first.
+// named is one alert that names a subject: with its cause and what it says of the subject, as far as the document does not hold them.
+func (w *writer) named(a *alerts.Alert, s *alerts.Subject) {
+	spans := []kit.Span{w.state(SeverityCell(a)), {Tone: theme.Strong, Text: "  " + a.Rule},
+		normal("  " + StateWord(s.State) + " " + backend.Age(w.f.Now.Sub(s.Since))), normal("  " + scope(a, w.f.Snapshot))}
+	if w.f.Printed {
+		spans = append(spans, dim("  alert "+a.ID))
+	}
+	w.to(views.AlertKey(a))
+	w.Line(spans...)
+	for _, text := range []backend.Safe{a.Cause, s.Detail} {
+		if text.IsEmpty() || w.news(text.String()) != text.String() {
+			continue
+		}
+		w.Line(dim("  " + text.String()))
+		w.tell(text)
+	}
+}
+
+// history lists the last changes of the reported status, newest first. What the first reading showed is no change.
 func (w *writer) history(m *backend.Meta) {
-	if len(m.History) == 0 {
+	if len(m.History) == 0 || w.f.Printed && len(m.History) == 1 {
 		return
 	}
 	w.Head("Status changes, newest first")
@@ -193,7 +216,7 @@ func (w *writer) history(m *backend.Meta) {
 }
 
 func (w *writer) raw(m *backend.Meta) {
-	if m.Raw.IsEmpty() {
+	if m.Raw.IsEmpty() || w.f.Printed { // -o json prints it
 		return
 	}
 	w.Head("The reading as the backend gave it")

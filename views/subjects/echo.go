@@ -1,0 +1,113 @@
+package subjects
+
+import (
+	"slices"
+	"strings"
+
+	"sandglass/alerts/runbook"
+	"sandglass/backend"
+	"sandglass/views"
+)
+
+// leastEcho is the length, in bytes, from which on a text that stands twice is a nuisance.
+const leastEcho = 8
+
+// tell notes a text that the document holds from here on.
+func (w *writer) tell(s backend.Safe) {
+	if t := strings.TrimSuffix(BareError(s.String()), "…"); t != "" && !slices.Contains(w.told, t) {
+		w.told = append(w.told, t)
+	}
+}
+
+// tellError is tell for what a provider met, which facts quote.
+func (w *writer) tellError(s backend.Safe) {
+	w.tell(s)
+	if t := strings.TrimSuffix(BareError(s.String()), "…"); len(t) >= leastEcho && !slices.Contains(w.errors, t) {
+		w.errors = append(w.errors, t)
+	}
+}
+
+// words are the words of a text without the signs around them.
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;:()'\"", r) })
+}
+
+// news is what a text says beyond the errors that the document holds: all of it, its words that they lack, or nothing.
+func (w *writer) news(s string) string {
+	bare := strings.TrimSuffix(BareError(s), "…")
+	for _, t := range w.told {
+		known, all := words(t), words(bare)
+		lacking := slices.DeleteFunc(slices.Clone(all), func(x string) bool { return slices.Contains(known, x) || outcomeWords[x] })
+		if len(known) > 1 && 3*len(lacking) <= len(all) {
+			return strings.Join(lacking, " ")
+		}
+	}
+	return s
+}
+
+// outcomeWords begin what a rule says of a subject before its error.
+var outcomeWords = map[string]bool{"failed": true, "evicted": true, "lastError": true, "newest": true, "WorkspaceFailedError": true, "WorkspaceEvictedError": true}
+
+// once is a fact of a diagnosis in which an error that the document already holds is named, not repeated.
+func (w *writer) once(fact string) string {
+	for _, e := range w.errors {
+		for _, name := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: ", ""} {
+			fact = strings.ReplaceAll(fact, ": "+name+e, ": the error above")
+		}
+	}
+	for _, e := range w.quoted {
+		if strings.Contains(fact, strings.TrimSuffix(BareError(e.String()), "…")) {
+			w.tellError(e)
+		}
+	}
+	return fact
+}
+
+// mostQuoted bounds the errors that a document looks for in its facts, and quotedRunes is how much of one facts quote.
+const (
+	mostQuoted  = 50
+	quotedRunes = 200
+)
+
+// quotes finds the errors that the facts of a page can quote: those of its subject, or of the subjects of its alert. One that
+// differs little from what the document holds is held too.
+func (w *writer) quotes(q views.Question) {
+	add := func(k backend.Key) {
+		x := w.f.State.Workspace(k)
+		if x == nil || x.LastError.IsEmpty() || len(w.quoted) >= mostQuoted {
+			return
+		}
+		e := backend.Clean(x.LastError.String(), quotedRunes)
+		if w.news(e.String()) != e.String() {
+			w.tellError(e)
+		}
+		w.quoted = append(w.quoted, e)
+	}
+	add(q.Subject)
+	if a := w.f.Alert(q.Subject); a != nil || q.Alert != "" {
+		for _, x := range w.f.Board.Alerts {
+			if x.ID == q.Alert || x == a {
+				for i := range x.Subjects {
+					add(x.Subjects[i].Key)
+				}
+			}
+		}
+	}
+	for x := range w.f.State.Workspaces.Of(backend.KindWorkspace, q.Subject.Source, q.Subject.ID) {
+		if q.Subject.Kind == backend.KindSession {
+			add(x.Key)
+		}
+	}
+}
+
+// warnings says why a reset or a destroy is not safe now.
+func (w *writer) warnings(d *runbook.Diagnosis) {
+	for _, x := range []struct {
+		label string
+		why   backend.Safe
+	}{{"no reset", d.NoReset}, {"no destroy", d.NoDestroy}} {
+		if !x.why.IsEmpty() {
+			w.Field(x.label, warn(x.why.String()))
+		}
+	}
+}
