@@ -204,7 +204,7 @@ func (r *capacity) judge(env *alerts.Env, id siteID, x *fill) alerts.Verdict {
 		return v
 	}
 	full := x.limit > 0 && x.used >= x.limit || x.silent >= r.refused // another limit may have room
-	if !full && (x.limit == 0 || float64(x.used) < r.warn*float64(x.limit)) {
+	if !full && (x.limit == 0 || !atShare(float64(x.used), r.warn, float64(x.limit))) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	who := "an unnamed provider"

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"math"
 	"strings"
 	"time"
 
@@ -150,7 +149,7 @@ func (r *errorBurst) judge(env *alerts.Env, home, fp string, notes alerts.Notes)
 
 // enough is how many sessions make a burst on a source.
 func (r *errorBurst) enough(env *alerts.Env, home string) int {
-	return max(r.sessions, int(math.Ceil(r.share*float64(ofSource(env, home)))))
+	return max(r.sessions, ofShare(r.share, ofSource(env, home)))
 }
 
 // onsets is how many began to fail in each part of the window, oldest first.

@@ -157,7 +157,7 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 	}
 	m.total = id.count(env) - s.evicted.Len() + m.lost + unread
 	many := func(lost int) bool {
-		return lost >= r.evicted && float64(lost) >= (1-r.recovery)*float64(m.total)
+		return lost >= r.evicted && within(float64(m.total-lost), r.recovery, float64(m.total))
 	}
 	switch {
 	case many(m.lost):

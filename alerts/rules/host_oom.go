@@ -170,7 +170,7 @@ func (r *hostOOM) lowMemory(h *backend.Host) (low, known bool) {
 	if !ok || !ok2 || total <= 0 {
 		return false, false
 	}
-	return float64(free) <= r.available*float64(total), true
+	return within(float64(free), r.available, float64(total)), true
 }
 
 func (r *hostOOM) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {

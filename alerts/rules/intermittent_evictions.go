@@ -65,7 +65,7 @@ func (r *intermittent) judgeEvictions(env *alerts.Env, id siteID, x *lostEvictio
 	}
 	lost := evicted.N - min(retried.N, evicted.N)
 	first, last, parts := spreadOf(env, x.evictions)
-	if lost < r.lost || lost < r.attempts*evicted.N || parts < failedInParts || last.Sub(first) < lostOver/3 || env.Now.Sub(last) > lostOver/3 {
+	if lost < r.lost || !atShare(lost, r.attempts, evicted.N) || parts < failedInParts || last.Sub(first) < lostOver/3 || env.Now.Sub(last) > lostOver/3 {
 		return v
 	}
 	what := backend.Text("evictions go on for long, and many are not recovered")

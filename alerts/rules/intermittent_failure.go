@@ -278,5 +278,5 @@ func (r *intermittent) recurs(env *alerts.Env, n *flakeNote) bool {
 	}
 	watched, failed := n.Again.time()
 	tried, lost := n.Again.attempts()
-	return watched > 0 && failed >= r.time*watched || tried >= 2*r.episodes && float64(lost) >= r.attempts*float64(tried)
+	return watched > 0 && atShare(failed, r.time, watched) || tried >= 2*r.episodes && atShare(float64(lost), r.attempts, float64(tried))
 }

@@ -90,7 +90,7 @@ func (r *registryNotPublished) judgeLost(env *alerts.Env, h *fleet.SourceHealth,
 			running++
 		}
 	}
-	if float64(len(lost)) < r.share*float64(running) {
+	if !atShare(float64(len(lost)), r.share, float64(running)) {
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	cause := backend.Text(alerts.RegistriesLost)

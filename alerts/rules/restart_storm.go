@@ -190,7 +190,7 @@ func (r *restartStorm) judge(env *alerts.Env, h *fleet.SourceHealth, n *changeNo
 		n, peak = &c, now
 	}
 	v := alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Source: h.Key.Source}
-	if sessions < r.sessions || peak[0] < float64(r.opens) || peak[0] < r.share*peak[1] || now[2] < r.unfinished*peak[0] {
+	if sessions < r.sessions || peak[0] < float64(r.opens) || !atShare(peak[0], r.share, peak[1]) || !atShare(now[2], r.unfinished, peak[0]) {
 		return v
 	}
 	at := env.Display(env.Now)

@@ -161,7 +161,7 @@ func (r *sandboxOOM) noted(env *alerts.Env, b *backend.Sandbox, note *sandboxOOM
 	case b.Class != backend.SandboxRunning:
 		n.NearSince, n.NearRead = time.Time{}, time.Time{}
 	case !ok || !ok2 || !ok3: // no sample disproves nothing
-	case limit > 0 && float64(used) >= r.near*float64(limit):
+	case limit > 0 && atShare(float64(used), r.near, float64(limit)):
 		n.NearSince, n.NearRead = watchedSince(env, b.Key.Source, n.NearSince, n.NearRead, env.Ours(u.At))
 	default:
 		n.NearSince, n.NearRead = time.Time{}, time.Time{}

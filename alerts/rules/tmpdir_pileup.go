@@ -297,11 +297,11 @@ func (r *tmpdirPileup) tight(h *backend.Host, p pile) (backend.Safe, time.Durati
 	for i := range h.Roots {
 		root := &h.Roots[i]
 		free, ok := root.BytesFree.Get()
-		if total, known := root.Bytes.Get(); ok && known && total > 0 && float64(free) <= r.free*float64(total) {
+		if total, known := root.Bytes.Get(); ok && known && within(float64(free), r.free, float64(total)) {
 			return backend.Textf("%s: %s of %s free", root.Path, bytesText(free), bytesText(total)), 0
 		}
 		inodes, ok2 := root.InodesFree.Get()
-		if total, known := root.Inodes.Get(); ok2 && known && total > 0 && float64(inodes) <= r.free*float64(total) {
+		if total, known := root.Inodes.Get(); ok2 && known && within(float64(inodes), r.free, float64(total)) {
 			return backend.Textf("%s: %s of %s inodes free", root.Path, number(float64(inodes)), number(float64(total))), 0
 		}
 		if !ok || p.moreBytes <= 0 || p.watched < 5*time.Minute {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -14,6 +15,22 @@ func share(key string, f float64) error {
 		return &KeyError{key, "is a share: more than 0 and at most 1"}
 	}
 	return nil
+}
+
+// atShare reports whether a part is at least a share of the whole. It divides: the quotient of two whole numbers is the share as
+// it was written, while 0.07 × 100 is more than 7.
+func atShare(part, share, whole float64) bool { return whole <= 0 || part/whole >= share }
+
+// within reports whether a part is at most a share of the whole.
+func within(part, share, whole float64) bool { return whole > 0 && part/whole <= share }
+
+// ofShare is the least count that is a share of a whole.
+func ofShare(share float64, whole int) int {
+	n := int(math.Ceil(share * float64(whole)))
+	if n > 0 && atShare(float64(n-1), share, float64(whole)) {
+		n--
+	}
+	return n
 }
 
 // atLeast refuses a number below a minimum.
