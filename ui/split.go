@@ -46,6 +46,10 @@ func (s *splitKeys) filter(msg tea.Msg) tea.Msg {
 	if s.state != outside && s.now().After(s.until) {
 		s.state = outside
 	}
+	if key.Mod == tea.ModAlt|tea.ModCtrl && key.Code == 'c' { // esc came just before the interrupt, which nothing hides
+		key.Mod = tea.ModCtrl
+		msg = key
+	}
 	name := key.String()
 	if begun := beginningAlt(key); begun != outside && s.state != inString { // ESC and the byte behind it came together
 		s.enter(begun, replyWithin)
