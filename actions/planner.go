@@ -89,11 +89,19 @@ func (o *Operator) Again(ctx context.Context, old *Plan, in Intent) (*Plan, []ba
 // mentionDamage says at the top of the plan that the journal of earlier actions is damaged. It does not refuse the plan: a
 // person may have to act all the same, and what is done from now on is still recorded.
 func (c *Control) mentionDamage(ctx context.Context, p *Plan) {
-	if j, ok := c.opt.Journal.(interface{ Damage(context.Context) error }); ok {
-		if err := j.Damage(ctx); err != nil {
-			p.Advice = append(p.Advice, backend.Clean(err.Error(), 500))
-		}
+	if err := c.damage(ctx); err != nil {
+		p.Advice = append(p.Advice, backend.Clean(err.Error(), 500))
 	}
+}
+
+// Damage says what is wrong with the journal of earlier actions; nil: nothing that can be seen.
+func (o *Operator) Damage(ctx context.Context) error { return o.control.damage(ctx) }
+
+func (c *Control) damage(ctx context.Context) error {
+	if j, ok := c.opt.Journal.(interface{ Damage(context.Context) error }); ok {
+		return j.Damage(ctx)
+	}
+	return nil
 }
 
 // chosen are the keys that an intent may act on, without doubles, and those that it leaves out by itself.

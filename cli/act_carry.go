@@ -55,6 +55,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	}
 	stop := x.watch(ctx)
 	defer stop()
+	p.warnOfDamage(ctx, x.operator)
 	if err := x.operator.Start(ctx, ok); err != nil {
 		return refused(err)
 	}
@@ -65,6 +66,13 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	doc.Ran(progress)
 	doc.ExitCode = exitOf(progress)
 	return p.printed(doc, a.format)
+}
+
+// warnOfDamage says before anything is done that the journal is damaged, which may be newer than the plan.
+func (p *Program) warnOfDamage(ctx context.Context, o *actions.Operator) {
+	if err := o.Damage(ctx); err != nil {
+		p.notice("warning: %v", err)
+	}
 }
 
 // fits says why a plan is not for this command line.

@@ -217,6 +217,7 @@ func (p *Program) perform(ctx context.Context, x *actingStation, plan *actions.P
 	if err != nil {
 		return refused(err)
 	}
+	p.warnOfDamage(ctx, x.operator)
 	if err := x.operator.Start(ctx, ok); err != nil {
 		return refused(err)
 	}

@@ -54,7 +54,7 @@ func (p *Program) author() string {
 	if p.User != "" {
 		return p.User
 	}
-	return "somebody"
+	return "unknown"
 }
 
 func (p *Program) note(s shared, by, text string) error {

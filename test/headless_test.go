@@ -24,7 +24,8 @@ type commandLines struct {
 	t           *testing.T
 	config, dir string
 	clock       func() time.Time // nil: the machine's
-	tries       int              // because of processesHidden
+	env         map[string]string
+	tries       int // because of processesHidden
 }
 
 func newCommandLines(t *testing.T, options demo.Options, change func(config string) string) *commandLines {
@@ -54,6 +55,9 @@ func (c *commandLines) process(args ...string) (stdout, stderr string, code int)
 	p := testProgram(time.Now)
 	if c.clock != nil {
 		p.Now = c.clock
+	}
+	if c.env != nil {
+		p.Getenv = func(name string) string { return c.env[name] }
 	}
 	p.Stdout, p.Stderr = &out, &errs
 	code = p.Run(c.t.Context(), append(args, "--config", c.config, "--state-dir", c.dir))
