@@ -41,6 +41,27 @@ func TestNoInputTalksAnotherDown(t *testing.T) {
 	s.quiet(stormRule)
 }
 
+// A provider's workspaces are those that name it: others may be of any.
+func TestAStormCountsTheWorkspacesOfItsProvider(t *testing.T) {
+	s := begin(t, stormRule)
+	look := func(lost int) {
+		for i := range 38 {
+			state, provider, success := "open", "cloudflare-sandbox", time.Second
+			if i < lost {
+				state, success = "evicted", 10*time.Minute
+			}
+			if i >= 30 {
+				provider = ""
+			}
+			s.reads(fmt.Sprintf("s%02d/box", i), reading{state: state, attempt: time.Second, success: success, provider: provider})
+		}
+	}
+	look(0)
+	s.every(5*time.Second, time.Minute, func() { look(0) })
+	s.every(5*time.Second, 2*time.Minute, func() { look(25) })
+	wantEvidence(t, s.want(stormRule, alerts.StateFiring), "25 of 30 workspaces of cloudflare-sandbox are evicted now")
+}
+
 // The alert names the providers that are evicted from, with how many of each.
 func TestAStormNamesItsProviders(t *testing.T) {
 	s := begin(t, stormRule)

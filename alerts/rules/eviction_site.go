@@ -83,12 +83,15 @@ func (s *site) via(home string) string {
 	return ""
 }
 
-// count is the number of workspaces there; those that name no provider may be of any.
+// count is the number of workspaces there. Those that name no provider count only where none names it.
 func (id siteID) count(env *alerts.Env) int {
 	if id.provider == "" {
 		return ofSource(env, id.home)
 	}
-	return env.State.OfProvider(id.home, backend.Clean(id.provider, backend.MaxTextRunes)) + env.State.OfProvider(id.home, backend.Safe{})
+	if n := env.State.OfProvider(id.home, backend.Clean(id.provider, backend.MaxTextRunes)); n > 0 {
+		return n
+	}
+	return env.State.OfProvider(id.home, backend.Safe{})
 }
 
 // ofSource is the number of workspaces of a source, which are neighbours.

@@ -167,14 +167,18 @@ func (r *intermittent) onsets(n *failingTimeNote, part *failingPart, notes alert
 	return failing
 }
 
-// among is the number of workspaces of the providers that a cause hits; one that nobody names may be any.
+// among is the number of workspaces of the providers that a cause hits. Those that name no provider count only where one of
+// the failures names none, or no workspace names these providers.
 func (r *intermittent) among(env *alerts.Env, home string, providers []backend.Safe) int {
 	if len(providers) == maxFailedProviders || slices.ContainsFunc(providers, backend.Safe.IsEmpty) {
 		return ofSource(env, home)
 	}
-	n := env.State.OfProvider(home, backend.Safe{})
+	n := 0
 	for _, p := range providers {
 		n += env.State.OfProvider(home, p)
+	}
+	if n == 0 {
+		n = env.State.OfProvider(home, backend.Safe{})
 	}
 	return n
 }

@@ -289,3 +289,51 @@ func TestAPageHasTheFiguresOfItsAlert(t *testing.T) {
 		t.Error(fact)
 	}
 }
+
+// TestAWarningIsOfThePagesOwnSubjects: another alert of the same provider refuses a reset, and adds no line to a page that advises none.
+func TestAWarningIsOfThePagesOwnSubjects(t *testing.T) {
+	storm := &alerts.Alert{Rule: "eviction-storm", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now, SubjectCount: 1, Subjects: []alerts.Subject{{Key: wsKey("s3", "box"), State: alerts.StateFiring}}}
+	leak := &alerts.Alert{Rule: "possible-leak", Source: "helix-eu", Runbook: "8", State: alerts.StateFiring, Confirmed: now, SubjectCount: 2, Cause: backend.Text("sandbox x is behind sessions of different tenants"),
+		Subjects: []alerts.Subject{{Key: wsKey("s1", "box"), State: alerts.StateFiring}, {Key: wsKey("s2", "box"), State: alerts.StateFiring}}}
+	cloud := provider("cloudflare-sandbox")
+	w := world{workspaces: []*backend.Workspace{healthy("s1", "box", cloud), healthy("s2", "box", cloud), broken("s3", "box", backend.ClassEvicted, "gone", cloud)}, board: &alerts.Board{Alerts: []*alerts.Alert{leak, storm}}}
+	for _, k := range []backend.Key{wsKey("s1", "box"), sourceKeyOf("helix-eu")} {
+		if d := w.diagnose("8", k); anyHas(d.Dont, "eviction-storm") || d.NoReset.IsEmpty() {
+			t.Errorf("%s: %v %s", k.Safe(), d.Dont, d.NoReset)
+		}
+	}
+	storm.Subjects = append(storm.Subjects, leak.Subjects[0])
+	if d := w.diagnose("8", wsKey("s1", "box")); !anyHas(d.Dont, "eviction-storm fires") {
+		t.Errorf("it is evicted in the storm: %v", d.Dont)
+	}
+	storm.Subjects, storm.SubjectCount = []alerts.Subject{{Key: backend.Key{Kind: backend.KindSource, Source: "helix-eu", ID: backend.MustID("helix-eu/cloudflare-sandbox")}, State: alerts.StateFiring}}, 1
+	for _, x := range w.workspaces[:2] {
+		x.Provider = backend.Text("docker")
+	}
+	for _, k := range []backend.Key{wsKey("s1", "box"), sourceKeyOf("helix-eu")} {
+		if d := w.diagnose("8", k); anyHas(d.Dont, "eviction-storm") {
+			t.Errorf("%s uses another provider: %v", k.Safe(), d.Dont)
+		}
+	}
+}
+
+// TestEvictedOnesAreCountedOnThePagesOwnScope: never more of them than the alert's, and no part of one count beside another.
+func TestEvictedOnesAreCountedOnThePagesOwnScope(t *testing.T) {
+	a := &alerts.Alert{Rule: "capacity", Source: "helix-eu", Runbook: "7", State: alerts.StateFiring, Confirmed: now, SubjectCount: 2, Subjects: []alerts.Subject{{Key: wsKey("s1", "box"), State: alerts.StateFiring}, {Key: wsKey("s2", "box"), State: alerts.StateFiring}}}
+	storm := &alerts.Alert{Rule: "eviction-storm", Source: "helix-eu", Runbook: "7", State: alerts.StatePending, Evidence: []alerts.Evidence{{Text: backend.Text("1 of 9 workspaces are evicted now, in 1 session"), Value: backend.Known(1.0), Unit: "workspaces"}},
+		SubjectCount: 1, Subjects: []alerts.Subject{{Key: wsKey("s3", "box"), State: alerts.StatePending}}}
+	w := world{board: &alerts.Board{Alerts: []*alerts.Alert{a, storm}}}
+	for i, id := range []string{"s1", "s2", "s3", "s4"} {
+		p := provider("cloudflare-sandbox")
+		if i > 1 {
+			p = provider("docker")
+		}
+		w.workspaces = append(w.workspaces, broken(id, "box", backend.ClassEvicted, "max_instances reached", p))
+	}
+	a.ID = "a1"
+	c := w.about(sourceKeyOf("helix-eu"))
+	c.Alert = "a1"
+	if fact := factOf(t, c.Diagnose("7"), "evicted"); !strings.HasPrefix(fact, "2 of 2 workspaces evicted now; each evicted one was tried") {
+		t.Error(fact)
+	}
+}

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/alerts"
@@ -98,9 +99,13 @@ func (s *subjectView) stormNow() Check {
 // stayEvicted asks for workspaces that are evicted and do not come back though they are tried.
 func (s *subjectView) stayEvicted() Check {
 	q := question{"evicted", "Do workspaces that are tried stay evicted?", "registry snapshots of running sessions, read for some minutes"}
-	n, tried, used := 0, 0, 0
+	n, total, tried, used := 0, 0, 0, 0
 	over, _ := s.span(stormOver)
 	for _, w := range s.workspaces {
+		if !s.onPage(w) {
+			continue
+		}
+		total++
 		if w.Class != backend.ClassEvicted {
 			continue
 		}
@@ -116,23 +121,40 @@ func (s *subjectView) stayEvicted() Check {
 			used++
 		}
 	}
-	now := backend.Textf("%d of %s evicted now", n, plural(len(s.workspaces), "workspace"))
-	if a := s.verdict("eviction-storm").alert; a != nil {
-		if e := measured(a, "workspaces"); e != nil {
+	now := backend.Textf("%d of %s evicted now", n, plural(total, "workspace"))
+	if i := slices.IndexFunc(s.led, func(a *alerts.Alert) bool { return a.Rule == "eviction-storm" }); i >= 0 && s.errorsOf == nil {
+		if e := measured(s.led[i], "workspaces"); e != nil {
 			now = e.Text
 		}
 	}
 	switch {
+	case tried > 0 && tried == n:
+		return q.yes(s.newest(), "%s; each evicted one was tried since its last success", now)
 	case tried > 0:
-		return q.yes(s.newest(), "%s; %d of them tried since their last success", now, tried)
+		return q.yes(s.newest(), "%s; %d of the %d evicted ones were tried since their last success", now, tried, n)
 	case used > 0:
-		return q.unsure("%s; %d of them used within the last %s, and not tried since", now, used, spanText(over))
+		return q.unsure("%s; %d of the %d evicted ones were used within the last %s, and not tried since", now, used, n, spanText(over))
 	case n > 0:
 		return q.unsure("%s; a workspace that sleeps reads evicted too", now)
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
-	return s.settle(q.no(s.newest(), "no eviction among %s", plural(len(s.workspaces), "workspace")), q)
+	return s.settle(q.no(s.newest(), "no eviction among %s", plural(total, "workspace")), q)
+}
+
+// onPage reports whether a workspace is one that the alerts of the page can be about: their subjects, or those of the provider
+// that the first one names.
+func (s *subjectView) onPage(w *backend.Workspace) bool {
+	if s.errorsOf != nil {
+		return in(s.errorsOf, w)
+	}
+	for _, a := range s.led {
+		if k := a.Subjects; len(k) > 0 && k[0].Key.Kind == backend.KindSource {
+			_, provider, part := strings.Cut(k[0].Key.ID.Raw(), "/")
+			return w.Key.Source == k[0].Key.Source && (!part || s.mayUse(w.Provider.String(), w.Key.Source, provider))
+		}
+	}
+	return true
 }
 
 // counted writes what a window counted, over the span that was watched; empty where no source counts it.

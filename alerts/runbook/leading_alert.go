@@ -62,8 +62,7 @@ func (s *subjectView) isAbout(a *alerts.Alert) bool {
 			return true
 		case k.Kind == backend.KindSource:
 			_, provider, part := strings.Cut(k.ID.Raw(), "/")
-			own := s.provider()
-			return s.home != "" && k.Source == s.home && (!part || own == "" || own == provider) && !s.elsewhere(provider)
+			return s.home != "" && k.Source == s.home && (!part || s.oneMayUse(k.Source, provider)) && !s.elsewhere(provider)
 		case k.Kind == backend.KindHost:
 			return s.Subject.Kind == backend.KindTmpdir && k.ID == s.Subject.Parent && k.Source == s.Subject.Source
 		case s.sessionID.IsZero() || s.home != "" && k.Source != s.home && !s.speaksHere(k.Source):
@@ -75,6 +74,22 @@ func (s *subjectView) isAbout(a *alerts.Alert) bool {
 			return k.Parent == s.sessionID && (name.IsZero() || k.ID == name)
 		}
 		return false
+	})
+}
+
+// mayUse reports whether what names a provider, or none, can be of another one: what names none only where none names that.
+func (s *subjectView) mayUse(own, source, provider string) bool {
+	return own == provider || own == "" && s.State.OfProvider(source, backend.Clean(provider, backend.MaxTextRunes)) == 0
+}
+
+// oneMayUse reports whether one of the subject's workspaces can be of a provider; without any the subject can.
+func (s *subjectView) oneMayUse(source, provider string) bool {
+	return len(s.workspaces) == 0 || slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool {
+		own := w.Provider.String()
+		if own == "" {
+			own = s.savedProvider(w)
+		}
+		return s.mayUse(own, source, provider)
 	})
 }
 

@@ -48,8 +48,43 @@ func (s *subjectView) refusedBy(r *refusal, a *alerts.Alert) bool {
 		return s.isAbout(a) || r.wide && s.sharesProvider(a)
 	}
 	return s.isAbout(a) && (slices.Contains(s.led, a) || slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
-		return x.State != alerts.StateEnded && (s.ledOn[x.Key] || x.Key.Kind == backend.KindSource)
+		return x.State != alerts.StateEnded && (s.ledOn[x.Key] || x.Key.Kind == backend.KindSource && s.ledUses(x.Key))
 	}))
+}
+
+// namedBy reports whether an alert names a workspace or session of the page, or a whole source: its warning is then the page's
+// own.
+func (s *subjectView) namedBy(a *alerts.Alert) bool {
+	own := map[backend.Key]bool{}
+	for k := range s.ledOn {
+		k.Source = ""
+		own[k] = true
+	}
+	if !s.wide {
+		for _, w := range s.workspaces {
+			own[backend.Key{Kind: backend.KindWorkspace, Parent: w.Key.Parent, ID: w.Key.ID}] = true
+		}
+	}
+	return slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool {
+		k := x.Key
+		k.Source = ""
+		return x.State != alerts.StateEnded && (k.Kind == backend.KindSource || own[k] || own[backend.Key{Kind: backend.KindSession, ID: k.Parent}])
+	})
+}
+
+// ledUses reports whether a subject of the page's alerts is of the source, and of its provider where the key names one.
+func (s *subjectView) ledUses(k backend.Key) bool {
+	_, provider, part := strings.Cut(k.ID.Raw(), "/")
+	for of := range s.ledOn {
+		w, b := s.State.Workspace(of), s.State.Sandbox(of)
+		switch {
+		case of.Kind == backend.KindSource || of.Kind == backend.KindHost:
+			return true
+		case !part && of.Source == k.Source, w != nil && w.Key.Source == k.Source && s.mayUse(w.Provider.String(), k.Source, provider), b != nil && b.Provider.String() == provider:
+			return true
+		}
+	}
+	return false
 }
 
 // refuse puts the reason of another page beside each line of advice that this page's neighbours refuse.
@@ -67,7 +102,7 @@ func (s *subjectView) refuse(d *Diagnosis) {
 			why = backend.Clean(strings.Replace(string(r.why), " fires, and", " is pending, and", 1), 200)
 		}
 		said := slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.Contains(l.String(), " yet: ") })
-		if r.wide && d.Incident != "7" && !said { // one line of one outage is enough
+		if r.wide && d.Incident != "7" && !said && s.namedBy(s.Board.Alerts[i]) { // one line of one outage is enough
 			verbs := backend.Literal("reset or restart")
 			if slices.ContainsFunc(d.Dont, func(l backend.Safe) bool { return strings.HasPrefix(l.String(), "Don't reset") }) {
 				verbs = "restart" // one line against a reset is enough
