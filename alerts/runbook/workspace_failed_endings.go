@@ -88,6 +88,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			dont: "Don't overwrite lastError: save it first (sandglass bundle)."},
 		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No registry entry is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
 			dont: "Don't reset an entry that is not failed: a reset opens it again.", noReset: "no entry is failed"},
+		s.noRegistry(),
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}

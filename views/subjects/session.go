@@ -69,7 +69,10 @@ func RunningCell(s *backend.Session) Cell {
 func (w *writer) session(s *backend.Session) {
 	w.cell("running", RunningCell(s))
 	w.text("status", s.Status)
-	if s.Answer != backend.AnswerNone {
+	switch {
+	case runsWithout(s):
+		w.Field("health route", normal("404: it has no registry"))
+	case s.Answer != backend.AnswerNone:
 		w.Field("health route", normal(string(s.Answer)))
 	}
 	w.text("problem", s.AnswerText)
@@ -101,6 +104,11 @@ func (w *writer) session(s *backend.Session) {
 	w.raw(&s.Meta)
 }
 
+// runsWithout reports whether a session is listed as running while its health route answers that it has no registry.
+func runsWithout(s *backend.Session) bool {
+	return s.ListedRunning.Or(false) && s.Answer == backend.AnswerIdle
+}
+
 type sessionKind struct{ base }
 
 func (sessionKind) listing() Listing { return Sessions().Listing() }
@@ -123,6 +131,9 @@ func (sessionKind) page(k backend.Key, f *views.Frame) (incident, why string, tr
 		case len(failed) > 1:
 			return "1", kit.Number(len(failed)) + " of its workspaces failed when they were read last.", true
 		}
+	}
+	if s := f.State.Session(k); s != nil && runsWithout(s) {
+		return "1", "It runs and its health route answers 404.", true
 	}
 	return "2", "Missing files show in no state.", false
 }

@@ -119,7 +119,8 @@ func (p *page) leads() {
 	}
 	for i := range a.Evidence {
 		e := &a.Evidence[i]
-		if e.Value.IsKnown() && i < 2 && !strings.Contains(e.Text.String(), " with this cause in ") && !strings.Contains(told, e.Text.String()) && a.State == alerts.StateFiring {
+		subjects := strings.Contains(e.Text.String(), " with this cause in ") || strings.HasSuffix(e.Text.String(), ": "+a.Cause.String()) // counted above
+		if e.Value.IsKnown() && i < 2 && !subjects && !strings.Contains(told, e.Text.String()) && a.State == alerts.StateFiring {
 			p.say("the figure %q is not told: %s", e.Text, told)
 		}
 	}
