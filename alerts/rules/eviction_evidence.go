@@ -170,7 +170,7 @@ func (r *evictionStorm) byStates(env *alerts.Env, id siteID, s *site, m *storm) 
 	m.least, x.outcome = true, alerts.True
 	if float64(m.churned)/r.over.Seconds() < r.rate && 2*m.seen < m.lost {
 		x.suspected = true
-		x.why = backend.Textf("%d of %d are evicted now, %d of the evicted ones were seen to become so: fires when half of them are seen to be evicted or to fail again",
+		x.why = backend.Textf("%d of %d are evicted now, %d of them were seen to become so: fires when half of them are seen to be evicted or to fail again",
 			m.lost, m.total, m.seen)
 	}
 	return x
