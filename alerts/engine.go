@@ -174,7 +174,7 @@ func (ev *evaluation) deltas() {
 	}
 	ev.rememberMoves(deltas)
 	ev.remember(deltas)
-	ev.env.past = ev.next.past
+	ev.env.past, ev.env.was = ev.next.past, ev.old.past
 	for _, e := range ev.st.Events { // a process that was killed inside a sandbox may change nothing that is read of it
 		ev.changed[e.Subject.Kind] = append(ev.changed[e.Subject.Kind], e.Subject)
 	}

@@ -35,6 +35,7 @@ type Env struct {
 	back      map[string]time.Time
 	read      lastRead
 	past      map[backend.Key]Past
+	was       map[backend.Key]Past // past, as it was before State
 	prior     *fleet.State         // before State; nil at a start
 	former    map[string]*former   // by source, of the process before
 	left      map[backend.Key]bool // sessions of which past has workspaces
@@ -186,6 +187,14 @@ func (e *Env) Sandbox(k backend.Key) *backend.Sandbox {
 	}
 	b, _ := e.past[k].Entity.(*backend.Sandbox)
 	return b
+}
+
+// Former is what a former process read last of an entity that this one reads for the first time; nil where nothing is known.
+func (e *Env) Former(k backend.Key) backend.Entity {
+	if p := e.was[k]; p.Left.IsZero() {
+		return p.Entity
+	}
+	return nil
 }
 
 // Changed are the entities of a kind that changed since the Board before; all says that any may have changed.

@@ -76,10 +76,8 @@ func (w *Workspace) carry(old Entity, seen Bounds) {
 	if !was.Namespace.IsZero() && !w.Namespace.IsZero() && was.Namespace != w.Namespace {
 		w.Moved = was.Namespace
 	}
-	before, had := was.LastSuccessAt.Get()
-	// A time that cannot be read is not lost.
-	if now, has := w.LastSuccessAt.Get(); had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {
-		w.LostSuccess = before
+	if lost := w.SuccessLost(was); !lost.IsZero() {
+		w.LostSuccess = lost
 	}
 	tried := was.LastAttemptAt.IsKnown()
 	switch {
@@ -88,6 +86,16 @@ func (w *Workspace) carry(old Entity, seen Bounds) {
 	default:
 		w.WorkedAt = seen.Earliest
 	}
+}
+
+// SuccessLost is the last success that an earlier reading gave and that this one does not know; zero: it knows it. A time that
+// cannot be read is not lost.
+func (w *Workspace) SuccessLost(was *Workspace) time.Time {
+	before, had := was.LastSuccessAt.Get()
+	if now, has := w.LastSuccessAt.Get(); had && (w.LastSuccessAt.IsNotApplicable() || has && before.Sub(now) > clockWobble) {
+		return before
+	}
+	return time.Time{}
 }
 
 // StatusWord returns the reported state literal.

@@ -74,6 +74,13 @@ func troubledCron() []world {
 			s.fleet(3, "s")
 			s.at(5*min1, func() { s.kills("s-1") })
 		}, finds: []string{"^sandbox-oom warning firing docker"}, ends: []string{"^exit 0$"}},
+		{name: "a registry that was made anew between two checks", proves: "console and check agree", cron: true, step: 2 * min1, lasts: 20 * min1, make: func(s *worldSite) {
+			of := s.fleet(3, "s")
+			s.at(11*min1, func() {
+				w := of[1].Workspaces[0]
+				w.Success, w.Attempt, w.does = 0, 0, rests
+			})
+		}, finds: []string{"^files-vanished warning pending helix: provider docker was re-created.*s-1/box"}, ends: []string{"^files-vanished warning pending", "^exit 0$"}},
 		{name: "one look at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, make: func(s *worldSite) {
 			s.counters[evictions], s.counters[retries] = 7, 7
 		}, ends: []string{"^exit 0$", "^blind eviction-storm : metrics was read once in the last 5m, and a rate needs two readings"}},

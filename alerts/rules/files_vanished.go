@@ -55,7 +55,7 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 	if r.cleaned(env, w) {
 		return r.cleaner(env, w, note)
 	}
-	lost := env.Ours(w.LostSuccess)
+	lost := lostSuccess(env, w)
 	if note != nil && note.Lost.IsZero() {
 		note = nil // the cleaner's error is gone
 	}
@@ -66,6 +66,15 @@ func (r *filesVanished) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		note = &lossNote{Lost: lost, Seen: env.ReadAt(&w.Meta)}
 	}
 	return r.reopened(env, w, note)
+}
+
+// lostSuccess is the success that an earlier reading of this process or of the one before gave and that the registry does not
+// know any more; zero without one.
+func lostSuccess(env *alerts.Env, w *backend.Workspace) time.Time {
+	if was, ok := env.Former(w.Key).(*backend.Workspace); ok && w.LostSuccess.IsZero() {
+		return env.Ours(w.SuccessLost(was))
+	}
+	return env.Ours(w.LostSuccess)
 }
 
 // loss is what a fresh registry means for the files.
