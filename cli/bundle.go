@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 func (p *Program) bundleCommand(s *shared) *cobra.Command {
@@ -49,8 +52,9 @@ func (p *Program) bundle(ctx context.Context, r *reading, id string, f finding, 
 		return failed("not everything was done", err)
 	}
 	var about []string
+	c := views.NewSnapshot(r.now, r.state, r.board)
 	for _, k := range saved.About[:min(len(saved.About), maxListed)] {
-		about = append(about, fmt.Sprintf("%s %s", k.Kind, k.Safe()))
+		about = append(about, subjects.NounOf(k.Kind)+" "+subjects.NameOf(k, c).String())
 	}
 	if more := len(saved.About) - maxListed; more > 0 {
 		about = append(about, fmt.Sprintf("%d more", more))

@@ -86,7 +86,12 @@ type SubjectJSON struct {
 	ID    backend.ID        `json:"id"` // raw; what acts on a terminal is escaped
 	State alerts.AlertState `json:"state"`
 	Since views.Time        `json:"since"`
+
+	key backend.Key
 }
+
+// Name is what people call the subject.
+func (s *SubjectJSON) Name(c *views.Snapshot) backend.Safe { return NameOf(s.key, c) }
 
 // EvidenceJSON is one traced statement.
 type EvidenceJSON struct {
@@ -144,7 +149,7 @@ func NewAlertJSON(a *alerts.Alert) AlertJSON {
 		c.Silenced = &SilenceJSON{ID: s.ID, Owner: s.Owner, Reason: s.Reason, Until: views.At(s.Until)}
 	}
 	for _, s := range a.Subjects {
-		c.Subjects = append(c.Subjects, SubjectJSON{Kind: s.Key.Kind, ID: s.Key.Path(), State: s.State, Since: views.At(s.Since)})
+		c.Subjects = append(c.Subjects, SubjectJSON{key: s.Key, Kind: s.Key.Kind, ID: s.Key.Path(), State: s.State, Since: views.At(s.Since)})
 	}
 	for _, e := range a.Evidence {
 		c.Evidence = append(c.Evidence, EvidenceJSON{Text: e.Text, Value: e.Value, Unit: e.Unit,

@@ -60,6 +60,7 @@ func textColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.Safe) C
 
 // idColumn shows an identifier.
 func idColumn[R any](c Column[R], tone theme.Tone, get func(R) backend.ID) Column[R] {
+	c.IDs = true
 	c.Cell = func(r R, _ *views.Snapshot) Cell { return idOf(get(r), tone) }
 	c.Sort = func(r R, _ *views.Snapshot) SortKey { return sortText(get(r).Raw()) }
 	return c

@@ -27,6 +27,13 @@ func (w *writer) tellError(s backend.Safe) {
 	}
 }
 
+// Echoes reports whether a statement of an alert only repeats its cause.
+func Echoes(cause, text backend.Safe) bool {
+	w := writer{}
+	w.tell(cause)
+	return strings.HasPrefix(text.String(), "lastError: ") && w.news(text.String()) != text.String()
+}
+
 // words are the words of a text without the signs around them.
 func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;:()'\"", r) })

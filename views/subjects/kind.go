@@ -110,6 +110,9 @@ func Title(k backend.Key, f *views.Frame) string {
 	return noun(k.Kind) + " " + NameOf(k, f.Snapshot).String()
 }
 
+// NounOf is the word for one subject of a kind.
+func NounOf(k backend.Kind) string { return noun(k) }
+
 // noun is the word for one subject of a kind.
 func noun(k backend.Kind) string {
 	if s := k.Spec(); s.Name != "" {

@@ -29,7 +29,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 		DefaultSort: "reported",
 		Columns: []Column[row]{
 			{Name: "sandbox", Title: "SANDBOX", Help: "its name, or its id where it has none",
-				Min: 20, Ideal: 20, Flex: 2, Priority: 0,
+				Min: 20, Ideal: 20, Flex: 2, Priority: 0, IDs: true,
 				Cell: func(b row, _ *views.Snapshot) Cell { return Cell{Text: sandboxName(b), Tone: theme.Normal} },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(sandboxName(b).String()) }},
 			{Name: "reported", Title: "REPORTED", Help: "what the platform says",
@@ -53,7 +53,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Min: 11, Ideal: 11, Priority: 4,
 				Cell: func(b row, _ *views.Snapshot) Cell { return healthCell(b) },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
-			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: 40m+ is at least, <41m at most", Align: Right,
+			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: ≥ 40m is at least, ≤ 41m at most", Align: Right,
 				Min: 7, Ideal: 7, Priority: 9, Descending: true, Where: Extra,
 				Cell:    failingCell,
 				Sort:    func(b row, c *views.Snapshot) SortKey { return sortFailing(b, c.Now) },

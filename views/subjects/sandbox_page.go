@@ -2,8 +2,10 @@ package subjects
 
 import (
 	"fmt"
+	"strings"
 
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
 )
@@ -132,7 +134,24 @@ func (sandboxKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
 	if b := s.State.Sandbox(k); b != nil {
 		return sandboxName(b)
 	}
-	return k.Safe()
+	return shortHash(k.ID, s.State)
+}
+
+// shownHash is how much of a hash is shown at least.
+const shownHash = 12
+
+// shortHash is the beginning of an engine's id that no other sandbox has. Other ids stay whole.
+func shortHash(id backend.ID, st *fleet.State) backend.Safe {
+	raw, n := id.Raw(), shownHash
+	if len(raw) < 32 || strings.Trim(raw, "0123456789abcdef") != "" {
+		return id.Safe()
+	}
+	for b := range st.Sandboxes.All() {
+		for other := b.Key.ID.Raw(); n < len(raw) && other != raw && strings.HasPrefix(other, raw[:n]); {
+			n++
+		}
+	}
+	return backend.Clean(raw[:n], shownHash*6)
 }
 
 func (sandboxKind) details(w *writer, k backend.Key) bool {

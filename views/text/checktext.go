@@ -26,7 +26,7 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 	fmt.Fprintf(&b, "%s: %s\n", verdict(c.ExitCode), headline(c, stand, behind))
 	whole, brief := parted(stand)
 	for _, a := range whole {
-		writeAlert(&b, a, c.Time.Time)
+		writeAlert(&b, a, c)
 		writeExplained(&b, behind[a.ID])
 	}
 	writeBrief(&b, brief, behind, c.Time.Time)
@@ -85,9 +85,6 @@ func parted(stand []subjects.AlertJSON) (whole, brief []subjects.AlertJSON) {
 	return whole, brief
 }
 
-// briefCause bounds a cause, in bytes, on an alert's only line.
-const briefCause = 80
-
 // writeBrief gives each alert one line.
 func writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string][]subjects.AlertJSON, now time.Time) {
 	if len(list) == 0 {
@@ -106,7 +103,7 @@ func writeBrief(b *strings.Builder, list []subjects.AlertJSON, behind map[string
 			fmt.Fprintf(b, ", explains %d more", n)
 		}
 		if !a.Cause.IsEmpty() {
-			fmt.Fprintf(b, ": %s", backend.Clean(a.Cause.String(), briefCause))
+			fmt.Fprintf(b, ": %s", a.Cause)
 		}
 		b.WriteByte('\n')
 	}
@@ -289,7 +286,8 @@ func writeHead(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	fmt.Fprintf(b, ", alert %s", a.ID)
 }
 
-func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
+func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
+	now := c.Time.Time
 	b.WriteByte('\n')
 	writeHead(b, a, now)
 	b.WriteByte('\n')
@@ -321,12 +319,15 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, now time.Time) {
 	}
 	for i, s := range slices.All(a.Subjects) {
 		if i == shownSubjects {
-			fmt.Fprintf(b, "  … and %d more\n", a.SubjectCount-shownSubjects)
+			fmt.Fprintf(b, "  and %d more\n", a.SubjectCount-shownSubjects)
 			break
 		}
-		fmt.Fprintf(b, "  %s %s\n", s.Kind, s.ID.Safe())
+		fmt.Fprintf(b, "  %s %s\n", subjects.NounOf(s.Kind), s.Name(c.snapshot))
 	}
 	for _, e := range a.Evidence {
+		if subjects.Echoes(a.Cause, e.Text) {
+			continue
+		}
 		fmt.Fprintf(b, "  - %s", e.Text)
 		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now
 			fmt.Fprintf(b, ", measured at %s", e.At.UTC().Format("15:04:05Z"))
@@ -368,10 +369,10 @@ func direction(d *subjects.DirectionJSON) string {
 func subjectCount(a subjects.AlertJSON) string {
 	word := "subject"
 	for i, s := range a.Subjects {
-		if i > 0 && word != string(s.Kind) {
+		if i > 0 && word != subjects.NounOf(s.Kind) {
 			return plural(a.SubjectCount, "subject")
 		}
-		word = string(s.Kind)
+		word = subjects.NounOf(s.Kind)
 	}
 	return plural(a.SubjectCount, word)
 }

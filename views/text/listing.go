@@ -26,8 +26,8 @@ type TableOptions struct {
 	Headless bool                   // without the header, and without a word where there is no row
 }
 
-// maxCell bounds the width of a column where there is no terminal to cut it.
-const maxCell = 200
+// maxColumn bounds the width of a column where there is no terminal: longer cells stand out of it, and none is cut.
+const maxColumn = 200
 
 // gap is the number of blanks between columns.
 const gap = 2
@@ -66,7 +66,7 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 		}
 		for i := range cols {
 			cells[i] = r.Cell(cols[i].index)
-			cols[i].width = max(cols[i].width, min(kit.Width(cells[i].Text.String()), maxCell))
+			cols[i].width = max(cols[i].width, min(kit.Width(cells[i].Text.String()), maxColumn))
 		}
 		rows, muted = append(rows, cells), append(muted, r.Muted())
 		return nil
@@ -87,6 +87,11 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 		_, err := io.WriteString(w, l.Kind+": "+what+"\n")
 		return err
 	}
+	for i := range cols {
+		if o.Width > 0 && cols[i].IDs && cols[i].Flex > 0 {
+			cols[i].Min = distinctFrom(rows, i, cols[i].Min, cols[i].width)
+		}
+	}
 	shown := fit(cols, o.Width)
 	var b strings.Builder
 	if !o.Headless {
@@ -95,14 +100,17 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 	for n, cells := range rows {
 		line(&b, shown, o, func(i int) (string, theme.Tone) {
 			c := cells[slices.IndexFunc(cols, func(x tableColumn) bool { return x.index == shown[i].index })]
-			s := c.Text.String()
-			if kit.Width(s) > shown[i].width && !c.Short.IsEmpty() {
+			s, tone := c.Text.String(), c.Tone
+			if o.Width > 0 && kit.Width(s) > shown[i].width && !c.Short.IsEmpty() {
 				s = c.Short.String()
 			}
-			if muted[n] {
-				return s, theme.Dim
+			if o.Width > 0 && shown[i].IDs {
+				s = kit.CutMiddle(s, shown[i].width)
 			}
-			return s, c.Tone
+			if muted[n] {
+				tone = theme.Dim
+			}
+			return s, tone
 		})
 		if b.Len() > 1<<16 {
 			if _, err := io.WriteString(w, b.String()); err != nil {
@@ -113,6 +121,25 @@ func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.F
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// distinctFrom is the least width from which on the values of a column, cut in their middle, are told apart as well as whole
+// ones are.
+func distinctFrom(rows [][]subjects.Cell, column, least, most int) int {
+	whole := map[string]bool{}
+	for _, cells := range rows {
+		whole[cells[column].Text.String()] = true
+	}
+	for ; least < most; least++ {
+		short := map[string]bool{}
+		for s := range whole {
+			short[kit.CutMiddle(s, least)] = true
+		}
+		if len(short) == len(whole) {
+			break
+		}
+	}
+	return least
 }
 
 // fit narrows and drops columns until they fit the width: first what can be cut is cut, then the least important
@@ -153,7 +180,7 @@ func line(b *strings.Builder, cols []tableColumn, o TableOptions, cell func(int)
 	pending := 0
 	for i, c := range cols {
 		s, tone := cell(i)
-		if !o.Wide || o.Width > 0 || c.Flex == 0 { // what is whole there overflows its column
+		if o.Width > 0 {
 			s = kit.Cut(s, c.width)
 		}
 		fill := max(c.width-kit.Width(s), 0)
