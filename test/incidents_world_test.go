@@ -38,6 +38,10 @@ type incidentSite struct {
 	perPoll    [2]float64 // by how much the two counters rise at each poll
 	lines      []string
 	refs       []incidentSession
+
+	tree string      // of a recorded host that the scratch directories are on; empty: this machine
+	poll func(n int) // runs before each poll
+	out  bool        // a source is down
 }
 
 // incidentSession is one session as the aggregate route and the saved state name it. The names are those of
@@ -70,7 +74,10 @@ type incidentRef struct {
 	Schema   int               `json:"schemaVersion"`
 }
 
-type incidentContainer struct{ id, session, workspace string }
+type incidentContainer struct {
+	id, session, workspace string
+	killed                 bool // for lack of memory, ten minutes ago; it is no sandbox
+}
 
 const incidentAge = 40 * time.Minute
 
@@ -161,6 +168,7 @@ host = "tcp://%[2]s"
 id = "tmpdir"
 kind = "tmpdir"
 roots = [%[3]q]
+host_tree = %[6]q
 [[source]]
 id = "metrics"
 kind = "prometheus"
@@ -175,7 +183,7 @@ id = "refs"
 kind = "refs"
 files = [%[5]q]
 pointers = { sandbox = ["/ref/containerId"] }
-`, s.server.URL, address, s.scratch, s.logFile, s.refsFile)
+`, s.server.URL, address, s.scratch, s.logFile, s.refsFile, s.tree)
 }
 
 // less configures what shows the host and the containers, and nothing that has to be switched on in the framework.
@@ -249,14 +257,23 @@ func (s *incidentSite) engine(w http.ResponseWriter, r *http.Request, answer fun
 	case path == "containers/json":
 		rows := []string{}
 		for _, c := range s.containers {
-			rows = append(rows, fmt.Sprintf(`{"Id":%q,"Names":["/%s"],"Image":"agent:1","Labels":%s,"State":"running","Status":"Up 3 hours","Mounts":[]}`, c.id, c.name(), c.labels()))
+			state := `"State":"running","Status":"Up 3 hours"`
+			if c.killed {
+				state = `"State":"exited","Status":"Exited (137) 10 minutes ago"`
+			}
+			rows = append(rows, fmt.Sprintf(`{"Id":%q,"Names":["/%s"],"Image":"agent:1","Labels":%s,%s,"Mounts":[]}`, c.id, c.name(), c.labels(), state))
 		}
 		answer([]byte("[" + strings.Join(rows, ",") + "]"))
 	case len(part) == 3 && part[2] == "json":
 		for _, c := range s.containers {
 			if c.id == part[1] {
-				answer(fmt.Appendf(nil, `{"Id":%q,"Created":%q,"State":{"Status":"running","Running":true,"StartedAt":%q,"FinishedAt":"0001-01-01T00:00:00Z"},"Name":"/%s",`+
-					`"HostConfig":{"Memory":0},"Mounts":[],"Config":{"Image":"agent:1","Labels":%s}}`, c.id, started, started, c.name(), c.labels()))
+				state, memory := fmt.Sprintf(`{"Status":"running","Running":true,"StartedAt":%q,"FinishedAt":"0001-01-01T00:00:00Z"}`, started), 0
+				if c.killed {
+					state, memory = fmt.Sprintf(`{"Status":"exited","OOMKilled":true,"ExitCode":137,"StartedAt":%q,"FinishedAt":%q}`,
+						started, s.now().Add(-10*time.Minute).UTC().Truncate(time.Minute).Format(time.RFC3339Nano)), 512<<20
+				}
+				answer(fmt.Appendf(nil, `{"Id":%q,"Created":%q,"State":%s,"Name":"/%s",`+
+					`"HostConfig":{"Memory":%d},"Mounts":[],"Config":{"Image":"agent:1","Labels":%s}}`, c.id, started, state, c.name(), memory, c.labels()))
 				return
 			}
 		}
@@ -272,6 +289,9 @@ func (s *incidentSite) engine(w http.ResponseWriter, r *http.Request, answer fun
 func (c incidentContainer) name() string { return c.session + "-" + c.workspace }
 
 func (c incidentContainer) labels() string {
+	if c.killed {
+		return "{}"
+	}
 	return fmt.Sprintf(`{"sandglass.session":%q,"sandglass.workspace":%q}`, c.session, c.workspace)
 }
 
@@ -312,7 +332,13 @@ func (s *incidentSite) watch(config string, polls int) incidentView {
 			s.clock = s.clock.Add(5 * time.Second)
 			s.mu.Unlock()
 		}
+		if s.poll != nil {
+			s.poll(i)
+		}
 		f.PollOnce(s.t.Context())
+	}
+	if s.out {
+		return v
 	}
 	for _, h := range v.state.Sources {
 		if h.Status != fleet.StatusOK {
