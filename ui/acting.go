@@ -204,16 +204,31 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 	}
 	l := &verbList{acting: a, of: s}
 	seen, able := map[actions.Verb]bool{}, a.control.All()
+	var all []actions.Ability
 	for _, k := range s.keys {
 		for _, x := range able {
-			if !x.For(k) || seen[x.Spec.Verb] {
-				continue
+			if x.For(k) && !seen[x.Spec.Verb] {
+				seen[x.Spec.Verb] = true
+				all = append(all, x)
 			}
-			seen[x.Spec.Verb] = true
-			if x.Spec.Verb == on {
-				l.at = len(l.verbs)
-			}
+		}
+	}
+	for _, x := range all {
+		if x.Denied.IsEmpty() {
 			l.verbs = append(l.verbs, plan.Verb{Ability: x, Key: keys.OfVerb(string(x.Spec.Verb))})
+		}
+		if x.Spec.Verb == on && x.Denied.IsEmpty() {
+			l.at = len(l.verbs) - 1
+		}
+	}
+	for _, r := range actions.RefusedTogether(all) {
+		v := plan.Verb{Refused: &r}
+		if len(r.Verbs) == 1 {
+			v.Key = keys.OfVerb(string(r.Verbs[0]))
+		}
+		l.verbs = append(l.verbs, v)
+		if slices.Contains(r.Verbs, on) {
+			l.at = len(l.verbs) - 1
 		}
 	}
 	return reply{Push: l}

@@ -108,6 +108,7 @@ func (x *scope) alert() *alerts.Alert {
 type selection struct {
 	keys, hidden []backend.Key // hidden: marked, and hidden by the filter
 	label        backend.Safe
+	asked        views.Question // the question whose answer says what is unsafe now
 }
 
 // chosen are the marked rows, else the thing here. An alert stands for its subjects.
@@ -135,6 +136,7 @@ func (x *scope) chosen() selection {
 				s.keys = append(s.keys, subject.Key)
 			}
 			s.label = backend.Clean(a.Rule, 60)
+			s.asked, _ = subjects.Asked(a)
 		}
 	}
 	s.keys = slices.DeleteFunc(s.keys, func(k backend.Key) bool { return k == (backend.Key{}) })
@@ -144,7 +146,12 @@ func (x *scope) chosen() selection {
 	case n > 1 && s.label.IsEmpty():
 		s.label = backend.Textf("%d marked rows", n)
 	case n > 1:
-		s.label = backend.Textf("%s: %d subjects", s.label, n)
+		s.label = backend.Textf("%s: %s", s.label, backend.Clean(subjects.Counted(s.keys), 60))
+	}
+	if len(s.keys) == 1 && s.asked == (views.Question{}) {
+		if page, ok := subjects.PageOf(s.keys[0], x.frame); ok {
+			s.asked = page.Question
+		}
 	}
 	return s
 }

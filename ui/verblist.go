@@ -9,6 +9,7 @@ import (
 	"sandglass/views/keys"
 	"sandglass/views/kit"
 	"sandglass/views/plan"
+	"sandglass/views/subjects"
 )
 
 // verbList lists what can be done to a selection.
@@ -46,8 +47,8 @@ func (l *verbList) accept() reply {
 		return reply{}
 	}
 	v := l.verbs[l.at]
-	if !v.Denied.IsEmpty() {
-		return reply{Say: string(v.Spec.Verb) + " is not available here"}
+	if v.Refused != nil {
+		return reply{Say: v.Refused.Names() + ": not now, the list says why"}
 	}
 	key := v.Key
 	if key == "" {
@@ -59,5 +60,9 @@ func (l *verbList) accept() reply {
 }
 
 func (l *verbList) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
+	d := f.Diagnoses[l.of.asked]
+	for i := range l.verbs {
+		l.verbs[i].NotNow = subjects.NotNow(l.verbs[i].Spec.Verb, d)
+	}
 	return plan.Verbs(l.of.label, l.verbs, l.at, w-2, h-2, f.Theme), nil
 }

@@ -7,65 +7,98 @@ import (
 	"sandglass/views/theme"
 )
 
-// Verb is one line of the list of verbs.
+// Verb is one line of the list of verbs: one that can be planned, or those that are refused for one reason.
 type Verb struct {
 	actions.Ability
-	Key string // that does it without the list; empty: none
+	Key     string       // that does it without the list; empty: none
+	NotNow  backend.Safe // why the diagnosis advises against it
+	Refused *actions.Refused
+}
+
+// line says what a verb does, or why it is refused or unsafe now.
+func (v *Verb) line() (name, text string, tone theme.Tone) {
+	switch {
+	case v.Refused != nil:
+		return v.Refused.Names(), "not now: " + v.Refused.Why.String(), theme.Dim
+	case !v.NotNow.IsEmpty():
+		return string(v.Spec.Verb), "not now: " + v.NotNow.String(), theme.Warn
+	}
+	return string(v.Spec.Verb), backend.Clean(v.Spec.Effect, 300).String(), theme.Normal
 }
 
 // Verbs draws the list of what can be done to a subject, in at most w×h cells. What cannot be done says why.
 func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Block {
 	w = min(w, width)
 	inner := w - 4
-	name := 6
-	for _, v := range vs {
-		name = max(name, kit.Width(string(v.Spec.Verb)))
+	name, plans := 6, false
+	for i := range vs {
+		if r := vs[i].Refused; r == nil || len(r.Verbs) == 1 {
+			verb, _, _ := vs[i].line()
+			name, plans = max(name, kit.Width(verb)), plans || r == nil
+		}
 	}
 	var lines []string
 	first, end := 0, 0
-	for i, v := range vs {
+	for i := range vs {
 		if i == at {
 			first = len(lines)
 		}
-		denied := !v.Denied.IsEmpty()
-		tone, text := theme.Normal, backend.Clean(v.Spec.Effect, 300).String()
-		if denied {
-			tone, text = theme.Dim, "not available: "+v.Denied.String()
-		}
-		for j, part := range kit.Wrap(text, max(inner-name-8, 10)) {
-			l := kit.NewLine(t, inner)
-			if i == at {
-				l.OnCursor()
-			}
-			switch {
-			case j > 0:
-				l.Gap(name + 8)
-			case i == at:
-				l.Put(theme.Accent, "› ").Cell(theme.Strong, v.Key, 2, false).Gap(2).Cell(tone, string(v.Spec.Verb), name, false).Gap(2)
-			default:
-				l.Gap(2).Cell(theme.Strong, v.Key, 2, false).Gap(2).Cell(tone, string(v.Spec.Verb), name, false).Gap(2)
-			}
-			lines = append(lines, l.Put(tone, part).String())
-		}
+		lines = append(lines, vs[i].draw(i == at, name, inner, t)...)
 		if i == at {
 			end = len(lines)
 		}
 	}
-	if len(vs) == 0 {
-		lines = append(lines, kit.NewLine(t, inner).Put(theme.Dim, "Sandglass can do nothing to this").String())
-	}
 	foot := []string{kit.Rule(t, inner)}
-	for _, part := range kit.Wrap("enter plans it; nothing is done before you confirm the plan", inner) {
-		foot = append(foot, kit.NewLine(t, inner).Put(theme.Dim, part).String())
+	put := func(to *[]string, text string) {
+		for _, part := range kit.Wrap(text, inner) {
+			*to = append(*to, kit.NewLine(t, inner).Put(theme.Dim, part).String())
+		}
+	}
+	switch {
+	case len(vs) == 0:
+		put(&lines, "Sandglass has no action for this. The first step of the alert says what to do.")
+		foot = nil
+	case plans:
+		put(&foot, "enter makes a plan; nothing is done before you confirm it")
+	default:
+		foot = nil
 	}
 	room := max(h-2-len(foot), 1)
 	top := 0
 	if end > room {
 		top = min(first, end-room)
 	}
-	if below := len(lines) - top - room; below > 0 {
+	if below := len(lines) - top - room; below > 0 && len(foot) > 0 {
 		foot[0] = kit.RuleWith(t, inner, theme.Strong, "more ↓")
 	}
 	lines = append(lines[top:min(top+room, len(lines))], foot...)
 	return kit.Frame(t, w, "what can be done to "+kit.Cut(subject.String(), inner-24), lines)
+}
+
+// draw draws one line of the list, wrapped; name is the width of the column of verbs.
+func (v *Verb) draw(onCursor bool, name, w int, t *theme.Theme) (lines []string) {
+	verb, text, tone := v.line()
+	indent := name + 8
+	if v.Refused != nil && kit.Width(verb) > name {
+		text, verb, indent = verb+"  "+text, "", 6
+	}
+	for j, part := range kit.Wrap(text, max(w-indent, 10)) {
+		l := kit.NewLine(t, w)
+		if onCursor {
+			l.OnCursor()
+		}
+		switch {
+		case j > 0:
+			l.Gap(indent)
+		case onCursor:
+			l.Put(theme.Accent, "› ").Cell(theme.Strong, v.Key, 2, false)
+		default:
+			l.Gap(2).Cell(theme.Strong, v.Key, 2, false)
+		}
+		if j == 0 && verb != "" {
+			l.Gap(2).Cell(tone, verb, name, false)
+		}
+		lines = append(lines, l.PadTo(indent).Put(tone, part).String())
+	}
+	return lines
 }

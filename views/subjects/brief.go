@@ -38,6 +38,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"the scratch directory of a live workspace was removed", "directory removed"},
 	{"the working directory of the sandbox is gone", "no working directory"},
 	{"the kernel killed processes for lack of memory", "kernel OOM kills"},
+	{"the kernel killed processes; whether", "kernel kills"},
 	{"memory is nearly exhausted", "memory nearly full"},
 	{"behind sessions of different tenants", "shared by tenants"},
 	{"behind several sessions", "shared by sessions"},

@@ -122,6 +122,19 @@ func noun(k backend.Kind) string {
 }
 
 // counted writes a number of subjects of a kind: "3 scratch directories".
+// Counted counts subjects, by their kind where they have one.
+func Counted(keys []backend.Key) string {
+	for _, k := range keys {
+		if k.Kind != keys[0].Kind {
+			return number(len(keys), "subject")
+		}
+	}
+	if len(keys) == 0 {
+		return number(0, "subject")
+	}
+	return counted(len(keys), keys[0].Kind)
+}
+
 func counted(n int, k backend.Kind) string {
 	if s := k.Spec(); s.Name != "" {
 		return kit.Count(n, s.Name, s.Plural)

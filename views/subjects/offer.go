@@ -41,7 +41,7 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 		kind   backend.Kind
 	}
 	count, seen, n := map[group]int{}, map[actions.Verb]bool{}, 0
-	denied, whys := map[string][]string{}, []string(nil) // verbs that share a reason are one line
+	var denied []actions.Ability
 	for _, k := range subjects {
 		count[group{k.Source, k.Kind}]++
 	}
@@ -57,24 +57,21 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 				continue
 			}
 			seen[x.Spec.Verb] = true
-			if why := x.Denied.String(); why != "" {
-				if len(denied[why]) == 0 {
-					whys = append(whys, why)
-				}
-				denied[why] = append(denied[why], string(x.Spec.Verb))
+			if !x.Denied.IsEmpty() {
+				denied = append(denied, x)
 				continue
 			}
 			n++
-			w.offer(label(n, "act"), &x, many, notNow(x.Spec.Verb, d))
+			w.offer(label(n, "act"), &x, many, NotNow(x.Spec.Verb, d))
 		}
 	}
-	for i, why := range whys {
-		w.Field(label(i+1, "not available"), dim(strings.Join(denied[why], ", ")+": "+why))
+	for i, r := range actions.RefusedTogether(denied) { // verbs that share a reason are one line
+		w.Field(label(i+1, "not now"), dim(r.Names()+": "+r.Why.String()))
 	}
 }
 
-// notNow is why a diagnosis refuses a verb, empty where it does not.
-func notNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
+// NotNow is why a diagnosis refuses a verb, empty where it does not.
+func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
 	switch {
 	case d == nil:
 	case v == "reset":
