@@ -1,6 +1,8 @@
 package alerts
 
 import (
+	"slices"
+
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -46,15 +48,32 @@ func ExitCode(b *Board, st *fleet.State) int {
 	case worst == SeverityWarning.Rank():
 		return ExitWarning
 	}
+	ok, asked := 0, 0
 	for _, h := range st.Sources {
-		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() {
+		if h.Status != fleet.StatusAbsent {
+			asked++
+		}
+		if h.Status == fleet.StatusOK {
+			ok++
+		}
+		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() || useless(h) {
 			return ExitUnknown
 		}
 		if _, is := b.Doubted(h.Key.Source); is {
 			return ExitUnknown
 		}
 	}
+	if ok == 0 && asked > 0 {
+		return ExitUnknown
+	}
 	return ExitOK
+}
+
+// useless reports whether a source answers and delivers nothing of what it is asked for. Counters are no part of that: many
+// servers expose one only once it counted.
+func useless(h *fleet.SourceHealth) bool {
+	return h.Status == fleet.StatusDegraded && len(h.Inputs) == 0 &&
+		slices.ContainsFunc(h.Missing, func(m backend.MissingInput) bool { return m.Input != backend.InputEvictions })
 }
 
 // Doubted reports whether what a source answers does not tell how its part of the fleet is, by its own answers and by those that

@@ -175,7 +175,7 @@ type Loaded struct {
 func (e *Engine) decode(data []byte, now ClockReading) (Loaded, error) {
 	var s savedState
 	if err := json.Unmarshal(data, &s); err != nil {
-		return Loaded{}, fmt.Errorf("alert state: %w", err)
+		return Loaded{}, errors.New("it does not hold a whole alert state")
 	}
 	if s.Schema != stateSchema {
 		return Loaded{}, fmt.Errorf("alert state has schema %d, this program reads %d", s.Schema, stateSchema)

@@ -200,7 +200,7 @@ func TestASaveReplacesTheFile(t *testing.T) {
 func TestUnreadableStatesAreErrors(t *testing.T) {
 	l := newLamp(t, Meta{}).minutes("on")
 	for name, c := range map[string]struct{ text, want string }{
-		"cut":               {`{"schema":1,"rules":{`, "unexpected end"},
+		"cut":               {`{"schema":1,"rules":{`, "does not hold a whole alert state"},
 		"another schema":    {`{"schema":99}`, "schema 99"},
 		"other environment": {`{"schema":1,"environment":"prod"}`, `environment "prod"`},
 	} {

@@ -58,7 +58,7 @@ func (w OrderWriter) Acknowledge(alertID string, owner, reason backend.Safe, las
 	if o.For == 0 {
 		o.For = AcknowledgeFor
 	}
-	return w.order(o, backend.Textf("%s takes %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
+	return w.order(o, backend.Textf("%s acknowledges %s on %s for %s", owner, a.Rule, backend.Clean(a.Source, 80), short(o.For)))
 }
 
 // Unacknowledge gives an alert back.
@@ -72,7 +72,7 @@ func (w OrderWriter) Unacknowledge(alertID string, owner backend.Safe) (Order, e
 	}
 	o := Order{Kind: OrderUnacknowledge, Owner: owner}
 	o.about(a)
-	return w.order(o, backend.Textf("%s gives %s on %s back", owner, a.Rule, backend.Clean(a.Source, 80)))
+	return w.order(o, backend.Textf("%s ends the acknowledgement of %s on %s", owner, a.Rule, backend.Clean(a.Source, 80)))
 }
 
 func (x *Order) about(a *Alert) {
@@ -133,7 +133,7 @@ func (svc *Service) Note(owner, text backend.Safe) error {
 func (svc *Service) Record(events ...backend.Event) error {
 	svc.timeline.take(svc.holds(), events)
 	err := svc.timeline.write()
-	if unread := (*unreadLinesError)(nil); errors.As(err, &unread) {
+	if unread := (*UnreadLinesError)(nil); errors.As(err, &unread) {
 		svc.problem(err)
 		return nil
 	}

@@ -195,7 +195,7 @@ func TestOrdersSurviveBeingKilledAtAnyPoint(t *testing.T) {
 				if a := b.Alerts[0]; a.Acknowledged == nil || a.Silenced == nil {
 					t.Errorf("forgotten: %+v", a)
 				}
-				if got := next.Timeline(9); len(got) < 2 || !strings.Contains(fmt.Sprint(got), "mara takes lamp on s for 1h") {
+				if got := next.Timeline(9); len(got) < 2 || !strings.Contains(fmt.Sprint(got), "mara acknowledges lamp on s for 1h") {
 					t.Errorf("timeline %v", got)
 				}
 			})
@@ -425,7 +425,7 @@ func TestATimelineKeepsItsBoundsWhileTheProcessRunsOn(t *testing.T) {
 		dir := t.TempDir()
 		s := openStore(t, dir, l.engine)
 		svc := NewService(l.engine, ServiceOptions{Store: s, ReadClock: synctestMoment, SaveEvery: time.Hour, TakeOver: time.Hour, Problem: func(err error) {
-			if unread := (*unreadLinesError)(nil); !errors.As(err, &unread) {
+			if unread := (*UnreadLinesError)(nil); !errors.As(err, &unread) {
 				t.Error(err)
 			}
 		}})

@@ -166,21 +166,21 @@ func (t *timeline) read(done int) error {
 	t.written = newest(append(t.written, events...), timelineEvents)
 	t.waiting = t.waiting[min(done, len(t.waiting)):]
 	if err == nil && unread > 0 {
-		err = &unreadLinesError{unread, t.file.path}
+		err = &UnreadLinesError{unread, t.file.path}
 	}
 	return err
 }
 
-// unreadLinesError means that the timeline's file holds what this program did not write. What was to be written is.
-type unreadLinesError struct {
+// UnreadLinesError means that the timeline's file holds what this program did not write. What was to be written is.
+type UnreadLinesError struct {
 	lines int
 	path  string
 }
 
 // Error counts them.
-func (e *unreadLinesError) Error() string {
-	return fmt.Sprintf("%s of %s cannot be read as an event and shown nowhere: another version or another program wrote there. The other events are complete",
-		backend.Counted(e.lines, "line", "lines"), e.path)
+func (e *UnreadLinesError) Error() string {
+	return fmt.Sprintf("%s of %s %s damaged and skipped; the other events are complete",
+		backend.Counted(e.lines, "line", "lines"), e.path, map[bool]string{true: "is", false: "are"}[e.lines == 1])
 }
 
 // trim drops what is older than a week, and the oldest when the file is too large.

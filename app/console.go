@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sandglass/alerts"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
@@ -36,7 +37,7 @@ func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	s.onState = boundedGarbage(a.Getenv)
 	var problems problemList
 	if s.Forgets != nil {
-		problems.add(fmt.Errorf("alerts are not remembered between runs: %w", s.Forgets))
+		problems.add(forgets(s.Forgets))
 	}
 	s.problem = problems.add
 	may := actions.Everything()
@@ -108,4 +109,12 @@ func (a *App) viewer(o ConsoleOptions) ui.Viewer {
 		v.Size = ui.Size{Width: w, Height: h}
 	}
 	return v
+}
+
+// forgets says what it costs that the state directory cannot be used; skipped lines of the timeline cost nothing else.
+func forgets(err error) error {
+	if skipped := (*alerts.UnreadLinesError)(nil); errors.As(err, &skipped) {
+		return err
+	}
+	return fmt.Errorf("alerts are not remembered between runs: %w", err)
 }

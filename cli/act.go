@@ -45,7 +45,8 @@ type acting struct {
 
 func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f := cmd.Flags()
-	f.DurationVar(&a.timeout, "timeout", 55*time.Second, "give up on sources that have not answered after this long")
+	a.timeout = 55 * time.Second
+	f.Var((*lasting)(&a.timeout), "timeout", "give up on sources that have not answered after this long")
 	f.StringVar(&a.source, "source", "", "`ID` of the source that is acted on, where several have it")
 	f.StringVar(&a.filter, "filter", "", "act on the rows of get that match `EXPRESSION`")
 	f.BoolVar(&a.match, "match", false, "the selectors are patterns, such as 's-1*/repo'; * does not match a /")
@@ -53,7 +54,7 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.StringVar(&a.reason, "reason", "", "why; it goes into the journal, and --yes-plan needs it")
 	f.StringVar(&a.by, "by", "", "`NAME` of who acts, on an account that several people use; default $SANDGLASS_USER")
 	f.StringVar(&a.digest, "yes-plan", "", "carry out the plan of this `DIGEST`, exactly as it was printed")
-	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that sets a refusal of the plan aside, as the plan names it; repeatable")
+	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that overrides a refusal of the plan, as the plan names it; repeatable")
 	a.format = p.output(cmd)
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
 	permitFlags(cmd, s)
@@ -96,7 +97,7 @@ func (l *lasting) String() string {
 	if *l == 0 {
 		return ""
 	}
-	return time.Duration(*l).String()
+	return backend.Duration(*l).String()
 }
 
 // Type is the word for it in the help.

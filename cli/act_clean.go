@@ -23,7 +23,7 @@ type cleaning struct {
 func (p *Program) cleanCommand(s *shared) *cobra.Command {
 	a := &acting{words: []string{string(actions.Clean)}, verbs: []actions.Verb{actions.Clean, actions.Purge, actions.Undo}, all: true}
 	var o cleaning
-	short := "Set unused scratch directories aside, and free their space"
+	short := "Quarantine unused scratch directories, and free their space"
 	cmd := &cobra.Command{
 		Use:   "clean [SELECTOR...]",
 		Short: short,

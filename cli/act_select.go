@@ -64,7 +64,7 @@ func (p *Program) selection(stdin io.Reader, a *acting, args []string) (selectio
 	case n > mostSelected:
 		return want, usage("%d ids are too many; at most %d can be named", n, mostSelected)
 	case n > 0 && a.filter != "" && !a.match:
-		return want, usage("an id already names one object: use --filter alone, or to narrow --match")
+		return want, usage("an id already names one subject: use --filter alone, or to narrow --match")
 	}
 	for _, id := range want.ids {
 		if _, err := backend.NewID(id); err != nil {

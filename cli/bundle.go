@@ -18,7 +18,7 @@ func (p *Program) bundleCommand(s *shared) *cobra.Command {
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "bundle ID",
-		Short: "Export the evidence about an object or alert as Markdown, for example for a vendor ticket",
+		Short: "Export the evidence about a subject or alert as Markdown, for example for a vendor ticket",
 		Long: paragraph("Write one Markdown file with all that is known about one %s, and what is joined to it: full ids, evidence, "+
 			"events, raw readings, trace ids, the diagnosis. ID is an id as check and get print it, or a unique part of one. Secrets are masked; names and paths are not.", anySubject("alert")) + `
 

@@ -55,7 +55,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.PersistentFlags().StringVar(&s.config, "config", "", "configuration `FILE`; default $SANDGLASS_CONFIG, then $XDG_CONFIG_HOME/sandglass/config.toml")
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
 	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is not a sandbox is for looking only")
-	root.Flags().StringVar(&s.focus, "focus", "", "begin with the object of this `ID`, as check and get print it")
+	root.Flags().StringVar(&s.focus, "focus", "", "begin with the subject of this `ID`, as check and get print it")
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	permitFlags(root, &s)
@@ -146,7 +146,7 @@ func (p *Program) demoCommand(s *shared) *cobra.Command {
 	f.StringVar(&d.Scenario, "scenario", d.Scenario, "what goes wrong: "+strings.Join(p.Scenarios, ", "))
 	f.BoolVar(&d.Headless, "headless", false, "run only the servers, without a screen, until interrupted")
 	f.StringVar(&d.WriteConfig, "write-config", "", "write a configuration for this fleet to `FILE`, for any other command's --config")
-	f.StringVar(&d.Focus, "focus", "", "begin with the object of this `ID`")
+	f.StringVar(&d.Focus, "focus", "", "begin with the subject of this `ID`")
 	f.BoolVar(&d.ReadOnly, "read-only", false, "never offer anything that changes something")
 	p.complete(cmd, "scenario", p.Scenarios)
 	return cmd

@@ -94,7 +94,7 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 	}
 	cmd.Flags().BoolVar(&explain, "explain", false, "print every route, verb and permission that this configuration uses, and contact nothing")
 	cmd.Flags().BoolVar(&offline, "offline", false, "check the file alone and contact nothing")
-	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "give up on sources that have not answered after this long")
+	cmd.Flags().Var((*lasting)(&timeout), "timeout", "give up on sources that have not answered after this long")
 	return cmd
 }
 

@@ -36,8 +36,9 @@ type oneShot struct {
 }
 
 func (o *oneShot) flags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&o.observe, "observe", 0, "watch for this long before concluding, for example 30s; without it every source is read once")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 55*time.Second, "give up on sources that have not answered after this long")
+	cmd.Flags().Var((*lasting)(&o.observe), "observe", "watch for this long before concluding, for example 30s; without it every source is read once")
+	o.timeout = 55 * time.Second
+	cmd.Flags().Var((*lasting)(&o.timeout), "timeout", "give up on sources that have not answered after this long")
 }
 
 // opening says what a command opens a Station for.
@@ -97,7 +98,11 @@ func (p *Program) forgets(err error) {
 		p.notice("%v", err)
 		return
 	}
-	p.notice("what former runs found out is not known to this one, or this one's to the next: %v; name another directory with --state-dir", err)
+	if skipped := (*alerts.UnreadLinesError)(nil); errors.As(err, &skipped) {
+		p.notice("%v", err)
+		return
+	}
+	p.notice("alerts of former runs are not known, and those of this run are not kept: %v; name another directory with --state-dir", err)
 }
 
 // read opens a Station, reads its sources, and evaluates the rules on every State. A source that hangs or fails shows as
@@ -105,7 +110,7 @@ func (p *Program) forgets(err error) {
 func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, error) {
 	switch {
 	case o.observe < 0 || o.observe > maxObserve:
-		return nil, usage("--observe must be from 0s to %s", maxObserve)
+		return nil, usage("--observe must be from 0s to %s", duration(maxObserve))
 	case o.timeout <= 0:
 		return nil, usage("--timeout must be longer than 0s")
 	}
@@ -150,8 +155,8 @@ func (p *Program) checkCommand(s *shared) *cobra.Command {
 		Long: `Read every source once, evaluate the rules and print the verdict.
 
 Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
-3 a source is down or cannot tell about its workspaces, 64 wrong flags,
-78 wrong configuration. Alerts about sources themselves never count as 1 or 2.`,
+3 a source is down, delivers nothing or cannot tell about its workspaces, 64 wrong
+flags, 78 wrong configuration. Alerts about sources themselves never count as 1 or 2.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.reading(c.Context(), *s, o, func(r *reading) error {

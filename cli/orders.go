@@ -26,14 +26,15 @@ type ordering struct {
 func (o *ordering) flags(cmd *cobra.Command, usual time.Duration) {
 	o.oneShot.flags(cmd)
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why; the next person on call reads it")
-	cmd.Flags().DurationVar(&o.last, "for", usual, "how long it holds, at most 24h")
+	o.last = usual
+	cmd.Flags().Var((*lasting)(&o.last), "for", "how long it holds, at most 24h")
 	o.named(cmd)
 }
 
 // lasting refuses an order that would not last.
 func (o *ordering) lasting() error {
 	if o.last < time.Second {
-		return usage("--for %s is too short: an order lasts for at least 1s; write it like 30m or 2h", o.last)
+		return usage("--for must be at least 1s, not %s; write it like 30m or 2h", duration(o.last))
 	}
 	return nil
 }
@@ -99,13 +100,13 @@ func (p *Program) ackCommand(s *shared) *cobra.Command {
 	back := false
 	cmd := &cobra.Command{
 		Use:   "ack ID",
-		Short: "Take an alert, so that others know that you work on it",
-		Long: `Take the alert with this id, as get alerts -o wide and check print it. Any part of
-an id that no other alert has is enough.
+		Short: "Acknowledge an alert, so that others know that you work on it",
+		Long: `Acknowledge the alert with this id, as get alerts -o wide and check print it. Any
+part of an id that no other alert has is enough.
 
 It is known on this host only, to every sandglass with the same state directory.
 It ends when the alert resolves, and lapses when its time is over or the alert
-becomes more severe or has ten times as many subjects. --back gives it back.`,
+becomes more severe or has ten times as many subjects. --back ends it.`,
 		ValidArgsFunction: p.completeAlerts(s),
 		Args:              oneArg("ack needs the id of one alert; sandglass get alerts -o wide lists them"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -120,7 +121,7 @@ becomes more severe or has ten times as many subjects. --back gives it back.`,
 						return "", err
 					}
 					_, err = r.Alerts.Unacknowledge(id, owner)
-					return id + " is given back", err
+					return id + " is not acknowledged any more", err
 				})
 			}
 			reason, err := p.reason(o.reason)
@@ -143,7 +144,7 @@ becomes more severe or has ten times as many subjects. --back gives it back.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&back, "back", false, "give the alert back")
+	cmd.Flags().BoolVar(&back, "back", false, "end the acknowledgement")
 	o.flags(cmd, alerts.AcknowledgeFor)
 	return cmd
 }

@@ -45,8 +45,9 @@ func (p *Program) runbookCommand(s *shared) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runbook [N|NAME]",
 		Short: "Print a page of the runbook, and with --subject or --config what it says about the fleet now",
-		Long: `Print what to check, what to do and what not to do for one incident.
-Without a number or name: the list of pages. A page with a name is Sandglass's own: the runbook of the framework has no such incident.
+		Long: `Print a page of the runbook: what to check, what to do and what not to do.
+Without a number or name: the list of pages. The pages with numbers follow the
+framework's runbook. The pages with names are Sandglass's own.
 
 ` + paragraph("With --subject ID the sources are read and the page's checks are answered for that %s; with --config and no subject for everything. "+
 			"No alert is needed.", anySubject()),
@@ -70,7 +71,7 @@ Without a number or name: the list of pages. A page with a name is Sandglass's o
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.diagnose(r, page, subject, find, doc, format) })
 		},
 	}
-	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the object of this `ID`, as get prints it")
+	cmd.Flags().StringVar(&subject, "subject", "", "answer its questions for the subject of this `ID`, as get prints it")
 	format = p.output(cmd)
 	find.flags(p, cmd, s)
 	p.completeWith(cmd, "subject", p.completeIDs(s))

@@ -72,7 +72,7 @@ func (x *scope) order(in keys.Intent) reply {
 	}
 	return reply{Cmd: func() tea.Msg {
 		_, err := orders.Unacknowledge(a.ID, owner)
-		return orderedMsg{say: a.Rule + " is given back", err: err}
+		return orderedMsg{say: a.Rule + " is not acknowledged any more", err: err}
 	}}
 }
 

@@ -123,7 +123,7 @@ func TestOrders(t *testing.T) {
 		{"pasted", []string{"a", "\x1b[200~on\nit\r\n\x1b[201~", keyEnter, keyEnter}, "acknowledge a1 as mara for 30m0s: on it", ""},
 		{"paste orders nothing", []string{"a", "on it", keyEnter, "\x1b[200~\r\n\r\n\x1b[201~"}, "", "acknowledge eviction-storm"},
 		{"from a workspace that it names", []string{"2", "G", "a", "on it", keyEnter, keyEnter}, "", ""},
-		{"give back", []string{"j", "A"}, "unacknowledge a2 as mara", "failed-too-long is given back"},
+		{"give back", []string{"j", "A"}, "unacknowledge a2 as mara", "failed-too-long is not acknowledged any more"},
 		{"give back what nobody has", []string{"A"}, "", "is not acknowledged"},
 		{"of an ended one", []string{"G", "a"}, "", "is over"},
 		{"silence", []string{"m", "moved", keyEnter, keyEnter}, `silence {rule="eviction-storm", source="helix-eu", cause_fingerprint="v1:a1"} as mara for 1h0m0s: moved`, "1 alert silenced for 1h"},

@@ -85,7 +85,9 @@ func (s *Summary) countAlerts(b *alerts.Board) {
 	}
 	rules := map[string]struct{}{}
 	for _, x := range b.Blind {
-		rules[x.Rule] = struct{}{}
+		if x.Source != "" { // what no configured source could tell is not missed
+			rules[x.Rule] = struct{}{}
+		}
 	}
 	s.BlindRule = len(rules)
 }

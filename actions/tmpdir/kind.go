@@ -15,9 +15,9 @@ func Kind() actions.Kind {
 		Name: "tmpdir",
 		Specs: []actions.Spec{
 			{Verb: actions.Clean, Of: backend.KindTmpdir, Title: "clean", Effect: "the directory gets another name in its place and waits there; its space is free once it is removed, after the grace period or by purge",
-				Undo: "undo gives it its name back until it is removed", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
-			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "gives a quarantined directory its name back",
-				Undo: "clean sets it aside again once its age allows", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
+				Undo: "undo restores its name until it is removed", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
+			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "restores the name of a quarantined directory",
+				Undo: "clean quarantines it again once its age allows", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "removes quarantined directories for good",
 				Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 		},

@@ -90,13 +90,14 @@ func calm(f *views.Frame) *kit.Doc {
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
 		doc.Field("rules", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule is", "rules are") + " not evaluated everywhere"},
-			kit.Span{Tone: theme.Dim, Text: ": 9 Sources says where and why"})
-		for _, x := range f.Board.Blind[:min(len(f.Board.Blind), mostBlind)] {
-			where := ""
-			if x.Source != "" {
-				where = " on " + x.Source
+			kit.Span{Tone: theme.Dim, Text: "; 9 Sources says where and why"})
+		shown := 0
+		for _, x := range f.Board.Blind {
+			if x.Source == "" || shown == mostBlind {
+				continue
 			}
-			doc.Field("", kit.Span{Text: x.Rule + where}, kit.Span{Tone: theme.Dim, Text: "  " + x.Why.String()})
+			shown++
+			doc.Field("", kit.Span{Text: x.Rule + " on " + x.Source}, kit.Span{Tone: theme.Dim, Text: "  " + x.Why.String()})
 		}
 	}
 	return doc

@@ -111,7 +111,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(List, []string{"enter"}, Intent{Action: Enter}, "details", "everything about the row under the cursor", ""),
 		bind(List, []string{"R"}, Intent{Action: Runbook}, "runbook", "what the runbook says about it, with the diagnosis", "runbook"),
 		bind(List, []string{"x"}, Intent{Action: Verbs}, "actions", "what can be done to the marked rows, else to this one", "act"),
-		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", "acknowledge"),
+		bind(List, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", "acknowledge"),
 		bind(List, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", "unacknowledge"),
 		bind(List, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", "silence"),
 		bind(List, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", "silences"),
@@ -141,7 +141,7 @@ func Bindings(screens []ScreenName) []Binding {
 		bind(Details, []string{"tab"}, Intent{Action: NextLink}, "next", "next link", ""),
 		bind(Details, []string{"shift+tab"}, Intent{Action: PrevLink}, "", "the one before", ""),
 		bind(Details, []string{"enter", "right"}, Intent{Action: Enter}, "open", "open it", ""),
-		bind(Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "take the alert: it is yours for a while", ""),
+		bind(Details, []string{"a"}, Intent{Action: Acknowledge}, "ack", "acknowledge the alert: you work on it", ""),
 		bind(Details, []string{"A"}, Intent{Action: Unacknowledge}, "", "end the acknowledgement", ""),
 		bind(Details, []string{"m"}, Intent{Action: Silence}, "silence", "silence this alert and similar ones", ""),
 		bind(Details, []string{"M"}, Intent{Action: SilenceList}, "", "the silences in force", ""),
@@ -218,7 +218,7 @@ func VerbKeys() []VerbKey {
 		{"z", "pause", "pause a sandbox"},
 		{"u", "resume", "resume a paused sandbox"},
 		{"w", "repair", "make the missing working directory of a sandbox again"},
-		{"C", "clean", "set an abandoned scratch directory aside"},
+		{"C", "clean", "quarantine an abandoned scratch directory"},
 	}
 }
 

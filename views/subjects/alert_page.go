@@ -272,11 +272,11 @@ func ago(e, l, now time.Time) string {
 // orders says who has acknowledged or silenced the alert.
 func (w *writer) orders(a *alerts.Alert) {
 	if x := a.Acknowledged; x != nil {
-		w.Field("acked by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
+		w.Field("ack by", normal(x.Owner.String()), dim(until(x.Until, w.f.Now)+"  "+x.Reason.String()))
 		w.Keep(keepFact)
 	}
 	if x := a.Lapsed; x != nil {
-		w.Field("was acked by", normal(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
+		w.Field("was ack by", normal(x.Owner.String()), kit.Span{Tone: theme.Warn, Text: ", not any more: " + x.Why.String()})
 		w.Keep(keepFact)
 	}
 	if x := a.Silenced; x != nil {

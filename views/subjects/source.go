@@ -40,7 +40,7 @@ func Sources() *Set[*fleet.SourceHealth] {
 			{Name: "error", Title: "WHY", Help: "why it is degraded or down", Min: 12, Ideal: 24, Flex: 3, Priority: 2,
 				Cell: func(h row, _ *views.Snapshot) Cell { return sourceError(h) },
 				Sort: func(h row, _ *views.Snapshot) SortKey { return sortText(h.Error.String()) }},
-			{Name: "blind", Title: "BLIND", Help: "number of rules that cannot see here", Align: Right, Min: 5, Ideal: 6, Priority: 2, Descending: true,
+			{Name: "blind", Title: "NOT EVALUATED", Brief: "NOT EV.", Help: "number of rules that are not evaluated here", Align: Right, Min: 7, Ideal: 7, Priority: 2, Descending: true,
 				Cell: func(h row, c *views.Snapshot) Cell { return blindCell(len(c.Board.BlindOn(h.Key.Source))) },
 				Sort: func(h row, c *views.Snapshot) SortKey {
 					return SortKey{Num: float64(len(c.Board.BlindOn(h.Key.Source)))}

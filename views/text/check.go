@@ -25,6 +25,7 @@ type Check struct {
 	notWatched []alerts.Blindness // rules that no configured source serves; only people are told
 	snapshot   *views.Snapshot    // of which people are told names
 	unread     bool               // there may be workspaces that were not read
+	framework  bool               // workspaces are watched, not containers alone
 }
 
 // Summary counts what there is.
@@ -37,7 +38,8 @@ type Summary struct {
 // MakeCheck concludes the document from a State and the Board that was concluded from it.
 func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now time.Time) *Check {
 	c := &Check{Schema: Schema, Time: views.At(now), Environment: backend.Clean(environment, 200),
-		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), unread: st.Unread(backend.KindWorkspace) != nil}
+		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), unread: st.Unread(backend.KindWorkspace) != nil,
+		framework: st.WatchesFramework()}
 	for _, h := range st.Sources {
 		c.Sources = append(c.Sources, subjects.NewSourceJSON(h, board, now))
 	}

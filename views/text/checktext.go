@@ -247,17 +247,7 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 			blind[r] = true
 		}
 	}
-	workspaces := 0
-	for _, n := range c.Summary.Workspaces {
-		workspaces += n
-	}
-	seen := plural(workspaces, "workspace")
-	switch {
-	case c.unread && workspaces == 0:
-		seen = "workspaces unknown"
-	case c.unread:
-		seen += " known"
-	}
+	seen := c.seen()
 	tail := fmt.Sprintf("; %s, %d of %s ok", seen, ok, plural(len(c.Sources), "source"))
 	if undated > 0 {
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
@@ -266,6 +256,25 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		tail += fmt.Sprintf(", %s not evaluated on some source", plural(len(blind), "rule"))
 	}
 	return strings.Join(parts, ", ") + tail
+}
+
+// seen counts what is watched: workspaces, or the containers of a machine without an agent framework.
+func (c *Check) seen() string {
+	counts, noun := c.Summary.Workspaces, "workspace"
+	if !c.framework {
+		counts, noun = c.Summary.Sandboxes, "container"
+	}
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	switch {
+	case c.unread && total == 0:
+		return "workspaces unknown"
+	case c.unread:
+		return plural(total, noun) + " known"
+	}
+	return plural(total, noun)
 }
 
 // plural writes a number with its noun.
