@@ -131,4 +131,3 @@ func TestAShareIsReachedExactlyAtItsLimit(t *testing.T) {
 		}
 	}
 }
-

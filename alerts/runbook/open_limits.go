@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -9,21 +10,76 @@ import (
 	"sandglass/backend"
 )
 
-var instancesText = regexp.MustCompile(`(?i)max_instances\D{0,16}(\d{1,6})`)
+// instancesText finds the platform's limit in an error: max_instances (60), or max_instances reached (48/60 in use).
+var instancesText = regexp.MustCompile(`(?i)max_instances\D{0,16}(?:\d{1,6} ?(?:/|of) ?)?(\d{1,6})`)
 
-// instanceLimit is the platform's limit of instances, as an error names it.
-func (s *subjectView) instanceLimit() (int, bool) {
-	for _, e := range s.errors {
-		if e.cause&alerts.NamesQuota == 0 {
-			continue
-		}
-		if m := instancesText.FindStringSubmatch(e.text.String()); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil && n > 0 {
-				return n, true
-			}
+func instancesOf(text string) int {
+	if m := instancesText.FindStringSubmatch(text); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			return n
 		}
 	}
-	return 0, false
+	return 0
+}
+
+// instanceLimit is a platform's limit of instances, as errors name it.
+type instanceLimit struct {
+	instances int
+	sources   []string             // that report it, sorted
+	sessions  map[backend.Key]bool // with a workspace of the provider that reports it
+	providers map[backend.Safe]bool
+}
+
+// limitOfInstances is the limit that the subject's errors name, with the other sources whose errors name the same one.
+func (s *subjectView) limitOfInstances() (instanceLimit, bool) {
+	x := instanceLimit{sessions: map[backend.Key]bool{}, providers: map[backend.Safe]bool{}}
+	for _, e := range s.errors {
+		if e.cause&alerts.NamesQuota == 0 || e.ws == nil {
+			continue
+		}
+		if n := instancesOf(e.text.String()); n > 0 && x.instances == 0 {
+			x.instances, x.sources = n, []string{e.ws.Key.Source}
+			x.providers[e.ws.Provider] = true
+		}
+	}
+	if x.instances == 0 {
+		return x, false
+	}
+	looked := 0
+	for w := range s.State.Workspaces.All() {
+		if !bad(w) || slices.Contains(x.sources, w.Key.Source) || !x.providers[w.Provider] || looked >= maxErrors || w.LastError.IsEmpty() {
+			continue
+		}
+		if looked++; instancesOf(w.LastError.String()) == x.instances {
+			x.sources = append(x.sources, w.Key.Source)
+		}
+	}
+	slices.Sort(x.sources)
+	for w := range s.State.Workspaces.All() {
+		if x.providers[w.Provider] && slices.Contains(x.sources, w.Key.Source) {
+			x.sessions[backend.Key{Kind: backend.KindSession, Source: w.Key.Source, ID: w.Key.Parent}] = true
+		}
+	}
+	return x, true
+}
+
+// advise gives one number for each setting.
+func (x *instanceLimit) advise(d *Diagnosis) {
+	each, n := max(1, x.instances/len(x.sources)), len(x.sessions)
+	session := max(1, x.instances/max(1, n))
+	if len(x.sources) > 1 {
+		var names []backend.Safe
+		for _, id := range x.sources {
+			names = append(names, backend.Clean(id, 80))
+		}
+		d.do("Set maxGlobalConcurrentOpens to %d, in each provider. Set workspaceMaxConcurrentOpens to %d, in the executors. %s report the same limit of %d instances; whether they share it is not known. If each has its own, set maxGlobalConcurrentOpens to %d. Both settings need a redeploy; not during the storm.",
+			each, session, backend.Join(names, " and "), x.instances, x.instances)
+	} else {
+		d.do("Set maxGlobalConcurrentOpens to %d, in the provider. Set workspaceMaxConcurrentOpens to %d, in the executor. Both need a redeploy; not during the storm.", each, session)
+	}
+	if n > x.instances {
+		d.do("Raise max_instances, or run fewer sessions at a time. %d sessions have workspaces for %d instances: limits of opens make them wait, they add no room.", n, x.instances)
+	}
 }
 
 // openedTogether asks how many workspaces of how many sessions were opened at one moment.
@@ -85,13 +141,8 @@ func (s *subjectView) nextReset() Check {
 
 // recommend gives a number for each knob of opens where a limit is known, and says why both are needed.
 func (s *subjectView) recommend(d *Diagnosis) {
-	if limit, ok := s.instanceLimit(); ok {
-		running := map[backend.ID]bool{}
-		for _, w := range s.workspaces {
-			running[w.Key.Parent] = true
-		}
-		d.do("Set maxGlobalConcurrentOpens to %d, in the provider. Set workspaceMaxConcurrentOpens to %d, in the executor. Both need a redeploy; not during the storm.",
-			limit, max(1, limit/max(1, len(running))))
+	if limit, ok := s.limitOfInstances(); ok {
+		limit.advise(d)
 	} else if d.is("quota") {
 		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it in the provider. Set workspaceMaxConcurrentOpens in the executor to it divided by the running sessions. Both need a redeploy.")
 	}

@@ -102,6 +102,22 @@ func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "fairness among its workspaces") {
 		t.Error(d.Do)
 	}
+	for _, x := range evicted("WorkspaceFailedError: max_instances reached (4/4 in use, request 01ab)") {
+		other := *x
+		other.Key.Source = "helix-us"
+		w.workspaces = append(w.workspaces, &other)
+	}
+	if d := w.diagnose("7", sourceKeyOf("helix-eu")); !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider.") {
+		t.Error("another limit is another platform's", d.Do)
+	}
+	for _, x := range w.workspaces[:6] {
+		x.LastError = backend.Text("WorkspaceFailedError: max_instances reached (4/4 in use, request 02cd)")
+	}
+	d = w.diagnose("7", sourceKeyOf("helix-eu"))
+	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 2, in each provider. Set workspaceMaxConcurrentOpens to 1, in the executors. helix-eu and helix-us report the same limit of 4 instances; whether they share it is not known. If each has its own, set maxGlobalConcurrentOpens to 4.") ||
+		!anyHas(d.Do, "Raise max_instances, or run fewer sessions at a time. 12 sessions have workspaces for 4 instances") {
+		t.Error(d.Do)
+	}
 	soon := func(w *backend.Workspace) {
 		w.ResetAfter, w.LastAttemptAt = backend.Known(5*time.Minute), at(2*time.Minute)
 	}
