@@ -31,6 +31,7 @@ type chosen struct {
 	source  string
 	keys    []backend.Key
 	missing []backend.ID // ids that nothing has
+	near    []string     // exact ids that missing ones can mean
 }
 
 // mostSelected bounds the ids of one command line; a plan that anybody can read has fewer.
@@ -219,7 +220,7 @@ func (r *rows) named(ids []string) (chosen, error) {
 	for _, id := range ids {
 		switch keys := r.byName[id]; len(keys) {
 		case 0:
-			got.missing = append(got.missing, backend.MustID(id))
+			got.missing, got.near = append(got.missing, backend.MustID(id)), append(got.near, r.near(id)...)
 		case 1:
 			got.keys = append(got.keys, keys[0])
 		default:
@@ -233,6 +234,41 @@ func (r *rows) named(ids []string) (chosen, error) {
 			next: "name the source with --source, or give the whole id"}
 	}
 	return got, nil
+}
+
+// mostNear bounds the ids that are offered in the place of one that no source lists.
+const mostNear = 5
+
+// near are the exact ids of the subjects that part of an id, or a misspelt one, can mean, each with what people call it.
+func (r *rows) near(id string) []string {
+	var lines, all []string
+	line := func(i int) {
+		exact := r.keys[i].Path().Safe().String()
+		for _, n := range r.names[i] {
+			if n != exact && n != r.keys[i].Path().Raw() {
+				exact += "  (" + backend.Clean(n, 80).String() + ")"
+				break
+			}
+		}
+		if len(lines) < mostNear && !slices.Contains(lines, "  "+exact) {
+			lines = append(lines, "  "+exact)
+		}
+	}
+	for i := range r.keys {
+		if all = append(all, r.names[i]...); holds(r.names[i], id) {
+			line(i)
+		}
+	}
+	if len(lines) > 0 {
+		return lines
+	}
+	near := backend.NearestOf(id, all, mostNear)
+	for i := range r.keys {
+		if slices.ContainsFunc(r.names[i], func(n string) bool { return slices.Contains(near, n) }) {
+			line(i)
+		}
+	}
+	return lines
 }
 
 // nothing says why there is nothing to act on.
@@ -253,6 +289,10 @@ func (x *actingStation) nothing(places map[place]bool, want selection, got chose
 			f.lines = append(f.lines, "  "+id.Safe().String())
 		}
 		f.next = "copy the id from sandglass get, or name it by a pattern with --match"
+		if len(got.near) > 0 {
+			f.lines = append(f.lines, "actions take whole ids; did you mean")
+			f.lines = append(f.lines, distinct(got.near)[:min(len(distinct(got.near)), mostNear)]...)
+		}
 	}
 	state, _ := x.Alerts.Latest()
 	for _, h := range state.Sources {
