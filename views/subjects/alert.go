@@ -256,7 +256,7 @@ func began(a *alerts.Alert) time.Time {
 	return a.Since
 }
 
-// Onset is how long what an alert says has been true: "41m" where its bounds agree, "≥ 40m" where the
+// Onset is how long what an alert says has been true: "40m" where its bounds agree, "≥ 40m" where the
 // lower one is proved and not far from the upper, "≤ 41m" where only the upper says anything of use. A held or ended alert gives
 // the age of that state.
 func Onset(a *alerts.Alert, now time.Time) string {

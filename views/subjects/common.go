@@ -100,7 +100,8 @@ func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[
 	return c
 }
 
-// span is how long ago something began of which two bounds are known, either of them zero: unknown.
+// span is how long ago something began of which two bounds are known, either of them zero: unknown. Where they agree it is
+// the proved one, as in the pane.
 func span(early, late, now time.Time) string {
 	least, most := now.Sub(late), now.Sub(early)
 	switch {
@@ -109,7 +110,7 @@ func span(early, late, now time.Time) string {
 	case early.IsZero():
 		return "≥ " + backend.Age(least)
 	case most-least <= max(30*time.Second, most/10):
-		return backend.Age(most)
+		return backend.Age(least)
 	case 3*least >= most:
 		return "≥ " + backend.Age(least)
 	}

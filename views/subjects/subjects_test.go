@@ -118,7 +118,7 @@ func TestUnknownSortsLast(t *testing.T) {
 func TestOnsetSaysWhatIsProved(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	for want, a := range map[string]alerts.Alert{
-		"41m":   {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(41 * time.Minute), Latest: ago(40 * time.Minute)}},
+		"40m":   {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(41 * time.Minute), Latest: ago(40 * time.Minute)}},
 		"≥ 40m": {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(92 * time.Minute), Latest: ago(40 * time.Minute)}},
 		"≤ 43m": {State: alerts.StateFiring, Bounds: alerts.Bounds{Earliest: ago(43 * time.Minute), Latest: ago(2 * time.Minute)}},
 		"≤ 3d":  {State: alerts.StatePending, Bounds: alerts.Bounds{Earliest: ago(72 * time.Hour)}},
@@ -150,7 +150,7 @@ func TestFailingSaysForHowLongAHealthCheckFails(t *testing.T) {
 		want   string
 	}{
 		{backend.Known(backend.HealthChecks{Failed: 80, FailingBy: ago(40 * time.Minute)}), "≥ 40m"},
-		{backend.Known(backend.HealthChecks{Failed: 3, FailingBy: ago(40 * time.Minute), Passed: ago(41 * time.Minute)}), "41m"},
+		{backend.Known(backend.HealthChecks{Failed: 3, FailingBy: ago(40 * time.Minute), Passed: ago(41 * time.Minute)}), "40m"},
 		{backend.Known(backend.HealthChecks{Passed: ago(time.Minute)}), None().Text.String()},
 		{backend.Unknown[backend.HealthChecks](), Unknown().Text.String()},
 	} {
