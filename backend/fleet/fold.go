@@ -50,6 +50,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 	}
 	if a.Proved != nil {
 		f.proved[a.Proved.Sandbox] = a.Proved.Observation
+		f.store.prove(a.Proved)
 	}
 	if a.Reading == nil && a.Failure == nil {
 		return
