@@ -170,7 +170,7 @@ func TestDownSourceLeavesItsRowsStale(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		why, stale := f.State().StaleWhy(&x.Meta)
-		if !stale || why.String() != "h is down: unreachable: refused" {
+		if !stale || why.String() != "h is down: refused" {
 			t.Errorf("stale %v: %s", stale, why)
 		}
 	}, s)
