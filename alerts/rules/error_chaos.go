@@ -135,12 +135,16 @@ func (r *errorChaos) judge(env *alerts.Env, home string, causes []kindOfError) a
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	l := listingOf[failureNote](env, all, home)
+	seen := backend.Text("began")
+	if env.Now.Sub(nth(worked, enough)) > r.over {
+		seen = backend.Text("were first seen") // they may have begun before
+	}
 	v := alerts.Verdict{
 		Outcome: alerts.True, Source: home, Cause: backend.Text("workspaces fail for many different causes at once"),
 		Fingerprint: alerts.Fingerprint("many different causes at once"), Runbook: "1", Confirmed: newest, Listing: l,
 		Detail: backend.Text("many different causes"), Bounds: alerts.Bounds{Earliest: nth(worked, enough), Latest: nth(failed, enough)},
 		Evidence: []alerts.Evidence{{
-			Text:  backend.Textf("%d different causes in %s began in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), text(r.over), enough),
+			Text:  backend.Textf("%d different causes in %s %s in the last %s (alert from %d)", len(causes), plural(l.Sessions, "session"), seen, text(r.over), enough),
 			Value: backend.Known(float64(len(causes))), Unit: "causes", Source: home, At: env.Display(newest),
 		}},
 	}

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,10 +20,22 @@ const NotDeclared = "not declared"
 // Declared reports whether a source tells the knob's value.
 func (v KnobValue) Declared() bool { return v.Current.String() != NotDeclared }
 
+// sandboxKnobs are settings of cloudflare-sandbox alone.
+var sandboxKnobs = [...]string{"destroyOnClose", "sleepAfter", "backupR2Binding"}
+
+// declares reports whether a workspace of the subject declares a setting all the same.
+func declares(s *subjectView, knob string) bool {
+	return slices.ContainsFunc(s.workspaces, func(w *backend.Workspace) bool { return declared(knob, &w.WorkspaceFacts) != "" })
+}
+
 // values fills in the declared values of a page's knobs.
 func (p *Page) values(s *subjectView) []KnobValue {
 	out := make([]KnobValue, 0, len(p.Knobs))
+	provider := s.provider()
 	for _, k := range p.Knobs {
+		if provider != "" && provider != "cloudflare-sandbox" && slices.Contains(sandboxKnobs[:], k.Name.String()) && !declares(s, k.Name.String()) {
+			continue
+		}
 		out = append(out, KnobValue{k, s.current(k.Name.String())})
 	}
 	return out

@@ -130,10 +130,11 @@ func (s *subjectView) nextReset() Check {
 	}
 	switch {
 	case of != nil:
-		return q.yes(s.from(&of.Meta), "in %s at the latest, %s: resetAfterMs is %s", backend.Age(next.Sub(s.now)), of.Key.Safe(), known(of.ResetAfter, spanText))
+		return q.yes(s.from(&of.Meta), "in %s at the latest, at %s, %s: resetAfterMs is %s", backend.Age((next.Sub(s.now) + time.Minute - 1).Truncate(time.Minute)), backend.Clean(next.UTC().Format("15:04:05Z"), 20), of.Key.Safe(), known(of.ResetAfter, spanText))
 	case failed == 0 && len(s.workspaces) > 0:
 		return s.settle(q.no(s.newest(), "no entry is failed"), q)
 	case declared > 0:
+		q.needs = "the state of the failed entries when they are used next"
 		return q.unsure("resetAfterMs has passed for each failed entry since its last attempt")
 	}
 	return q.unsure("resetAfterMs is not declared; assume off")

@@ -123,7 +123,7 @@ func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	}
 	d = world{workspaces: []*backend.Workspace{broken("s1", "box", backend.ClassFailed, "boom", soon)}}.diagnose("7", sourceKeyOf("helix-eu"))
 	want(t, d, map[string]Mark{"auto-reset": Confirmed})
-	if fact := factOf(t, d, "auto-reset"); !strings.Contains(fact, "in 3m at the latest, s1/box: resetAfterMs is 5m") {
+	if fact := factOf(t, d, "auto-reset"); !strings.Contains(fact, "in 3m at the latest, at 12:03:00Z, s1/box: resetAfterMs is 5m") {
 		t.Error(fact)
 	}
 	together := world{workspaces: []*backend.Workspace{healthy("s1", "a"), healthy("s1", "b"), healthy("s2", "a")}}.diagnose("7", sourceKeyOf("helix-eu"))

@@ -140,6 +140,9 @@ func (s *subjectView) awaitsSleep() Check {
 	if p := s.provider(); len(s.sandboxes) > 0 && s.sandboxes[0].Provider.String() == "docker" && p != "cloudflare-sandbox" && !s.sleepDeclared() {
 		return q.no(s.from(&s.sandboxes[0].Meta), "it is a container of an engine, which puts nothing to sleep")
 	}
+	if p := s.provider(); p != "" && p != "cloudflare-sandbox" && !s.sleepDeclared() {
+		return q.no(s.newest(), "provider %s puts nothing to sleep", backend.Clean(p, 60))
+	}
 	var last time.Time
 	var of *backend.Workspace
 	for _, w := range s.workspaces {

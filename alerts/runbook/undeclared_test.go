@@ -24,3 +24,32 @@ func TestARunningSessionWithoutARegistry(t *testing.T) {
 		}
 	}
 }
+
+// TestAProviderWithoutSandboxesHasNoneOfTheirSettings on pages 2 and 4, and does not sleep.
+func TestAProviderWithoutSandboxesHasNoneOfTheirSettings(t *testing.T) {
+	for p, has := range map[backend.Literal]bool{"in-memory": false, "local-bash": false, "docker": false, "cloudflare-filestore": false, "cloudflare-sandbox": true, "": true} {
+		w := world{workspaces: []*backend.Workspace{healthy("s1", "box", provider(p))}}
+		d := w.diagnose("2", wsKey("s1", "box"))
+		for _, name := range []string{"sleepAfter", "backupR2Binding", "destroyOnClose"} {
+			listed := false
+			for _, k := range d.Knobs {
+				listed = listed || k.Knob.Name.String() == name
+			}
+			if listed != has {
+				t.Errorf("provider %q: %s is listed: %v", p, name, listed)
+			}
+		}
+		if fact := factOf(t, w.diagnose("4", wsKey("s1", "box")), "awaiting-sleep"); strings.Contains(fact, "sleepAfter") != has {
+			t.Errorf("provider %q: %s", p, fact)
+		}
+	}
+}
+
+// TestARegistryThatClosedIsToldInThePast: nothing of it is left to reset.
+func TestARegistryThatClosedIsToldInThePast(t *testing.T) {
+	x, ws := session("s1", true), failed("s1", "box", "ENOSPC: no space left on device, mkdtemp")
+	d := world{sessions: []*backend.Session{x}, workspaces: []*backend.Workspace{ws}}.afterwards([]backend.Entity{x, ws}, world{}, ws.Key).Diagnose("1")
+	if text := d.Conclusion.String(); !strings.HasPrefix(text, "When it was read last, ") || !strings.Contains(text, "A file system is full") || !strings.Contains(d.NoReset.String(), "registry is closed") || anyHas(d.Do, "hen reset") {
+		t.Errorf("%s; %s; %v", d.Conclusion, d.NoReset, d.Do)
+	}
+}

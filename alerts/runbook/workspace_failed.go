@@ -277,6 +277,9 @@ func (s *subjectView) failingByCause() failures {
 	return f
 }
 
+// resetSteps are how a line of advice ends with a reset.
+var resetSteps = [...]string{" Then reset the failed entries.", "; then reset the failed entries.", "; then reset.", " Then reset."}
+
 // resetOnlyFailed leaves a reset out of the steps where no entry is failed: a reset refuses those. They come back when they
 // are used next.
 func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
@@ -285,7 +288,7 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 	}
 	for i, line := range d.Do {
 		text := line.String()
-		for _, step := range []string{" Then reset the failed entries.", "; then reset the failed entries.", "; then reset.", " Then reset."} {
+		for _, step := range resetSteps {
 			text = strings.Replace(text, step, ". They recover when they are used next.", 1)
 		}
 		text = strings.Replace(text, "When it answers, reset the failed entries.", "They recover when they are used next.", 1)
@@ -295,10 +298,27 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 	}
 }
 
+// concludeRecalled says that a conclusion is about a registry that closed since, so that nothing is left to reset.
+func (s *subjectView) concludeRecalled(d *Diagnosis) {
+	if !s.recalled || d.denies {
+		return
+	}
+	d.Conclusion = backend.Textf("When it was read last, %s ago: %s", backend.Age(s.now.Sub(s.newest().at)), d.Conclusion)
+	d.NoReset = backend.Text("its registry is closed; a new session opens the workspace again")
+	for i, line := range d.Do {
+		text := line.String()
+		for _, step := range resetSteps {
+			text = strings.Replace(text, step, ". A new session opens it again.", 1)
+		}
+		d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
+	}
+}
+
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(s.workspaceFailedEndings())
 	s.resetOnlyFailed(d)
 	s.concludeShares(d)
+	s.concludeRecalled(d)
 	if d.is("shared") && d.is("failed") {
 		d.do("Treat it as one outage. Other workspaces of this source fail for the same cause.")
 	}
