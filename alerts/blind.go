@@ -36,12 +36,12 @@ func (ev *evaluation) blind() []Blindness {
 		}
 		if judged == 0 && !starting && len(ev.st.Sources) > 0 {
 			group := ev.undelivered(m)
-			why, once := ev.readOnce(m)
+			source, why := ev.readOnce(m)
 			switch {
 			case group != nil:
 				out = append(out, Blindness{Rule: m.Name, Why: m.still(ev.st, "", noSource(group))})
-			case once:
-				out = append(out, Blindness{Rule: m.Name, Why: why})
+			case source != "":
+				out = append(out, Blindness{Rule: m.Name, Source: source, Why: why})
 			}
 		}
 	}
@@ -85,8 +85,8 @@ func (ev *evaluation) undelivered(m *Meta) []backend.Input {
 	return nil
 }
 
-// readOnce reports whether all that a rule has to go by is a counter that was read once: one reading gives no rate.
-func (ev *evaluation) readOnce(m *Meta) (backend.Safe, bool) {
+// readOnce is the first source whose counter is all that a rule has to go by and was read once: one reading gives no rate.
+func (ev *evaluation) readOnce(m *Meta) (source string, why backend.Safe) {
 	window := min(cmp.Or(m.Window, fleet.WindowSpan), fleet.WindowSpan)
 	for _, group := range m.Needs {
 		if !slices.Contains(group, backend.InputEvictions) {
@@ -97,16 +97,17 @@ func (ev *evaluation) readOnce(m *Meta) (backend.Safe, bool) {
 			switch counts := h.Delivers(backend.InputEvictions); {
 			case counts && !ev.readTwice(h.Key.Source, window):
 				once = append(once, backend.Clean(h.Key.Source, 80))
+				source = cmp.Or(source, h.Key.Source)
 			case counts, slices.ContainsFunc(group, h.Delivers):
-				return backend.Safe{}, false
+				return "", why
 			}
 		}
 		if len(once) > 0 {
-			return backend.Textf("%s was read once in the last %s, and a rate needs two readings: check again before then, or watch with --observe",
-				backend.Join(once, ", "), backend.Clean(backend.Age(window), 40)), true
+			return source, backend.Textf("%s was read once in the last %s, and a rate needs two readings: check again before then, or watch with --observe",
+				backend.Join(once, ", "), backend.Clean(backend.Age(window), 40))
 		}
 	}
-	return backend.Safe{}, false
+	return "", why
 }
 
 // readTwice reports whether some counter of evictions was read at least twice within a window.
@@ -156,7 +157,9 @@ func blindOn(st *fleet.State, m *Meta, h *fleet.SourceHealth) (backend.Safe, boo
 		}
 		parts := make([]backend.Safe, 0, len(group))
 		for _, in := range group {
-			parts = append(parts, lacking(st, in, h.Key.Source))
+			if why := lacking(st, in, h.Key.Source); !slices.Contains(parts, why) {
+				parts = append(parts, why)
+			}
 		}
 		return backend.Join(parts, "; "), true
 	}

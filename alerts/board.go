@@ -187,6 +187,17 @@ func (b *Board) Count(s AlertState) map[Severity]int {
 	return n
 }
 
+// NotEvaluated is the number of rules that are blind on some source. Rules that no configured source serves do not count.
+func (b *Board) NotEvaluated() int {
+	rules := map[string]struct{}{}
+	for _, x := range b.Blind {
+		if x.Source != "" {
+			rules[x.Rule] = struct{}{}
+		}
+	}
+	return len(rules)
+}
+
 // BlindOn lists the rules that are blind on one source.
 func (b *Board) BlindOn(source string) []string {
 	var rules []string

@@ -1,8 +1,6 @@
 package alerts
 
 import (
-	"slices"
-
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -33,8 +31,8 @@ func (a *Alert) Counts() bool {
 	return a.Silenced == nil && (a.State == StateFiring || a.State == StateHeld)
 }
 
-// ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down or does not tell
-// how its part of the fleet is, else 0. A source that has not answered yet counts as down; one that is absent does not.
+// ExitCode is 2 if an alert that counts is critical, else 1 if one is a warning, else 3 if a source is down, degraded or does not
+// tell how its part of the fleet is, else 0. One that has not answered yet counts as down; one that is absent does not.
 func ExitCode(b *Board, st *fleet.State) int {
 	worst := -1
 	for _, a := range b.Alerts {
@@ -48,32 +46,20 @@ func ExitCode(b *Board, st *fleet.State) int {
 	case worst == SeverityWarning.Rank():
 		return ExitWarning
 	}
-	ok, asked := 0, 0
 	for _, h := range st.Sources {
-		if h.Status != fleet.StatusAbsent {
-			asked++
+		switch h.Status {
+		case fleet.StatusDown, fleet.StatusStarting, fleet.StatusDegraded:
+			return ExitUnknown
+		case fleet.StatusOK, fleet.StatusAbsent:
 		}
-		if h.Status == fleet.StatusOK {
-			ok++
-		}
-		if h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Blurred() || useless(h) {
+		if h.Blurred() {
 			return ExitUnknown
 		}
 		if _, is := b.Doubted(h.Key.Source); is {
 			return ExitUnknown
 		}
 	}
-	if ok == 0 && asked > 0 {
-		return ExitUnknown
-	}
 	return ExitOK
-}
-
-// useless reports whether a source answers and delivers nothing of what it is asked for. Counters are no part of that: many
-// servers expose one only once it counted.
-func useless(h *fleet.SourceHealth) bool {
-	return h.Status == fleet.StatusDegraded && len(h.Inputs) == 0 &&
-		slices.ContainsFunc(h.Missing, func(m backend.MissingInput) bool { return m.Input != backend.InputEvictions })
 }
 
 // Doubted reports whether what a source answers does not tell how its part of the fleet is, by its own answers and by those that

@@ -138,7 +138,7 @@ func (s *Station) Operator(may actions.Permissions) *actions.Operator {
 func AddTo(f *fleet.Fleet, sources []Source) {
 	for _, s := range sources {
 		f.Add(s.Source, backend.SourceConfig{Kind: s.Config.Kind, Interval: s.Config.Interval,
-			Deadline: s.Config.Deadline, About: s.Config.About, Inputs: s.Inputs})
+			Deadline: s.Config.Deadline, About: s.Config.About, Inputs: s.Inputs, Optional: s.Config.Optional})
 	}
 }
 

@@ -18,6 +18,7 @@ type SourceConfig struct {
 	Deadline time.Duration // of one request
 	About    []string      // ids of the sources it speaks about; empty = all
 	Inputs   []Input       // what its kind can deliver
+	Optional bool          // no configuration names it: this machine may lack it
 }
 
 // Answer is everything that one step of watching a source adds to what is known: the source's configuration, what one

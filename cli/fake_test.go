@@ -32,7 +32,7 @@ const hostile = "=\x1b]0;pwned\x07\u009b31m\u202e"
 const secret = "hunter2-and-more"
 
 type fakeOptions struct {
-	Mode    string   `toml:"mode" doc:"ok, down, hang or absent"`
+	Mode    string   `toml:"mode" doc:"ok, degraded, down, hang or absent"`
 	Failing int      `toml:"failing" doc:"workspaces that failed 40 minutes ago"`
 	Working int      `toml:"working" doc:"workspaces that work"`
 	Hostile bool     `toml:"hostile" doc:"whether names attack whoever prints them"`
@@ -60,10 +60,13 @@ func fakeKind(name string) backend.SourceKind {
 			if err := o.Decode(&f.o); err != nil {
 				return nil, err
 			}
+			if name == "docker" && d.Getenv("FAKE_ENGINE") != "" {
+				f.o.Mode = d.Getenv("FAKE_ENGINE")
+			}
 			switch f.o.Mode {
-			case "ok", "down", "hang", "absent":
+			case "ok", "degraded", "down", "hang", "absent":
 			default:
-				return nil, o.Refuse("mode", "%q is none of ok, down, hang, absent", f.o.Mode)
+				return nil, o.Refuse("mode", "%q is none of ok, degraded, down, hang, absent", f.o.Mode)
 			}
 			return f, nil
 		}}
@@ -85,6 +88,9 @@ func (f *fakeSource) Poll(ctx context.Context) (backend.Reading, error) {
 		Scopes:   []backend.Scope{{Kind: backend.KindWorkspace, Complete: true}, {Kind: backend.KindSandbox, Complete: true}},
 		Inputs:   []backend.Input{backend.InputRegistry},
 		Registry: backend.RegistryAnswers}
+	if f.o.Mode == "degraded" {
+		r.Degraded = backend.Text("no log file can be read")
+	}
 	session := "s1"
 	if f.o.Hostile {
 		session = hostile

@@ -155,7 +155,7 @@ func (p *Program) checkCommand(s *shared) *cobra.Command {
 		Long: `Read every source once, evaluate the rules and print the verdict.
 
 Exit codes: 0 nothing is wrong, 1 a warning fires, 2 something critical fires,
-3 a source is down, delivers nothing or cannot tell about its workspaces, 64 wrong
+3 a source is down or degraded, so that not everything is known, 64 wrong
 flags, 78 wrong configuration. Alerts about sources themselves never count as 1 or 2.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -206,7 +206,7 @@ func (r *reading) exitCode(key backend.Key) int {
 	}
 	e := r.state.Entity(key)
 	_, doubted := r.board.Doubted(key.Source)
-	if doubted || h.Blurred() || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || e != nil && e.EntityMeta().Stale {
+	if key.Kind == backend.KindSource && h.Status == fleet.StatusDegraded || doubted || h.Blurred() || h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || e != nil && e.EntityMeta().Stale {
 		return alerts.ExitUnknown
 	}
 	return alerts.ExitOK

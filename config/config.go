@@ -65,6 +65,7 @@ type Source struct {
 	Interval time.Duration
 	Deadline time.Duration
 	About    []string // ids of the sources it speaks about; empty = all
+	Optional bool     // no file names it: this machine may lack it
 	Options  backend.Options
 	// Actions are the verbs that may be done to it; empty: it is only read.
 	Actions []string
@@ -189,7 +190,7 @@ func Local() *Config {
 		LongestOrder:     generalDefaults().LongestOrder.Std(), Bell: generalDefaults().Bell, DocsURL: defaultDocs}
 	for _, kind := range []string{"docker", "tmpdir"} {
 		id := kind + "-local"
-		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
+		c.Sources = append(c.Sources, Source{ID: id, Kind: kind, Optional: true, Interval: d.Interval.Std(), Deadline: d.Deadline.Std(),
 			Options: empty("", fmt.Sprintf("[[source]] %q", id)), ActionOptions: empty("", fmt.Sprintf("[[source]] %q", id))})
 	}
 	return c

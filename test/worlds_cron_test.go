@@ -83,7 +83,7 @@ func troubledCron() []world {
 		}, finds: []string{"^files-vanished warning pending helix: provider docker was re-created.*s-1/box"}, ends: []string{"^files-vanished warning pending", "^exit 0$"}},
 		{name: "one look at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, make: func(s *worldSite) {
 			s.counters[evictions], s.counters[retries] = 7, 7
-		}, ends: []string{"^exit 0$", "^blind eviction-storm : metrics was read once in the last 5m, and a rate needs two readings"}},
+		}, ends: []string{"^exit 0$", "^blind eviction-storm metrics: metrics was read once in the last 5m, and a rate needs two readings"}},
 		{name: "two looks at a counter", proves: "what one reading cannot tell is named as not evaluated", reads: "metrics", cron: true, step: min1, lasts: 3 * min1, make: func(s *worldSite) {
 			s.counters[evictions], s.counters[retries] = 7, 7
 			s.every(min1, 3*min1, min1, func() { s.counters[evictions] += 60 })

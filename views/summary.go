@@ -83,13 +83,7 @@ func (s *Summary) countAlerts(b *alerts.Board) {
 			s.Info++
 		}
 	}
-	rules := map[string]struct{}{}
-	for _, x := range b.Blind {
-		if x.Source != "" { // what no configured source could tell is not missed
-			rules[x.Rule] = struct{}{}
-		}
-	}
-	s.BlindRule = len(rules)
+	s.BlindRule = b.NotEvaluated()
 }
 
 // Lagging returns the source whose newest data is most overdue, once that exceeds two of its intervals; nil when all

@@ -156,7 +156,7 @@ func (p *player) start(step int) error {
 	}
 	var sources []backend.Answer
 	for _, s := range p.Sources {
-		sources = append(sources, backend.Answer{Source: s.ID, Config: &backend.SourceConfig{Kind: "scenario", Interval: p.interval, Deadline: p.interval, About: s.About}})
+		sources = append(sources, backend.Answer{Source: s.ID, Config: &backend.SourceConfig{Kind: "scenario", Interval: p.interval, Deadline: p.interval, About: s.About, Optional: true}})
 	}
 	p.evaluate(step, sources)
 	return nil

@@ -97,8 +97,8 @@ func TestAFileThatGrows(t *testing.T) {
 func TestAFileThatIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deployments.json")
 	r := newRig(t, func(o *Options) { o.File = path })
-	if got := r.poll(); got.Degraded.IsEmpty() || len(got.Events) > 0 {
-		t.Errorf("a file that is not there: %+v", got)
+	if got := r.poll(); !got.Degraded.IsEmpty() || !strings.Contains(fmt.Sprint(got.Notes), "does not exist yet") || len(got.Events) > 0 {
+		t.Errorf("a file that is not there yet: %+v", got)
 	}
 	backendtest.Write(t, path, `[{"id":"a","created_on":"2099-03-01T11:00:00Z","message":"first"},"by hand"]`)
 	same(t, "it came", told(r.poll()), "11:00:00 first | 12:00:05 by hand")
@@ -108,6 +108,14 @@ func TestAFileThatIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "only what is new", told(r.poll()), time.UnixMilli(4076048405000).UTC().Format("15:04:05")+" second: agents")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := r.poll(); !strings.Contains(got.Degraded.String(), "is not there any more") {
+			t.Errorf("a file that was there: %+v", got)
+		}
+	}
 }
 
 func TestJSONLines(t *testing.T) {

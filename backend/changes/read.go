@@ -39,8 +39,14 @@ func (s *source) read(ctx context.Context, r *backend.Reading) (content []byte, 
 	content, fresh, err = s.load(r)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// Who writes changes down may just not have had any yet; a file that was there and is not any more is said too.
-		r.Degraded = backend.Textf("%s does not exist; its lines are changes as soon as it does", backend.Clean(s.opts.File, 200))
+		// Who writes changes down may just not have had any yet.
+		name := backend.Clean(s.opts.File, 200)
+		if s.file.info == nil && !s.lost {
+			r.Notes = append(r.Notes, backend.Textf("%s does not exist yet; its lines are changes as soon as it does", name))
+		} else {
+			s.lost = true
+			r.Degraded = backend.Textf("%s is not there any more; its lines are changes as soon as it is", name)
+		}
 		s.begun, s.file = true, fileState{} // what is in it when it comes was written since
 		return nil, false, nil
 	case err != nil:

@@ -26,6 +26,7 @@ type source struct {
 	seen  map[uint64]int // how often each line was there at the last reading
 	begun bool
 	file  fileState
+	lost  bool // the file was there, and is not any more
 }
 
 func newSource(opts Options, deps backend.Deps) *source {

@@ -14,9 +14,9 @@ import (
 type origin int
 
 const (
-	fromOption origin = iota // the configuration: not there is a failure
-	fromEnv                  // DOCKER_HOST or a docker context: a missing socket means that there is no engine
-	fromUsual                // a usual socket: not there means nothing
+	fromOption  origin = iota // the configuration or DOCKER_HOST: not there is a failure
+	fromContext               // a docker context: a missing socket means that there is no engine
+	fromUsual                 // a usual socket: not there means nothing
 )
 
 // address is one place where an engine may answer.
@@ -75,7 +75,7 @@ func (r resolver) addresses() ([]address, error) {
 		return r.one(r.host, fromOption, "option host")
 	}
 	if h := r.getenv("DOCKER_HOST"); h != "" {
-		return r.one(h, fromEnv, "DOCKER_HOST")
+		return r.one(h, fromOption, "DOCKER_HOST")
 	}
 	c, err := r.context()
 	if err != nil {

@@ -180,7 +180,7 @@ func TestNoEngine(t *testing.T) {
 		{"option", "unix:///nope/d.sock", nil, nil, backend.ErrUnreachable, "option host"},
 		{"option, stale", "unix://" + dead, nil, nil, backend.ErrUnreachable, "connection refused"},
 		{"option, denied", "unix://" + dead, nil, denied, backend.ErrUnauthorised, "group docker"},
-		{"environment, missing", "", map[string]string{"DOCKER_HOST": "unix:///nope/d.sock"}, nil, backend.ErrAbsent, "DOCKER_HOST"},
+		{"environment, missing", "", map[string]string{"DOCKER_HOST": "unix:///nope/d.sock"}, nil, backend.ErrUnreachable, "DOCKER_HOST"},
 		{"environment, stale", "", map[string]string{"DOCKER_HOST": "unix://" + dead}, nil, backend.ErrUnreachable, "connection refused"},
 		{"environment, ssh", "", map[string]string{"DOCKER_HOST": "ssh://me@far"}, nil, backend.ErrInvalid, "ssh -nNT -L"},
 	} {

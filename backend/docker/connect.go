@@ -76,7 +76,7 @@ type attempt struct {
 }
 
 // nowhere makes one error of every place that was tried. An engine that was never there is absent, which is no
-// failure, unless the configuration names it.
+// failure, unless the configuration or DOCKER_HOST names it.
 func nowhere(failures []attempt, answered bool) error {
 	kind := backend.ErrAbsent
 	var reasons []string

@@ -60,7 +60,7 @@ func (r resolver) context() (*address, error) {
 	if err != nil {
 		return nil, &backend.Error{Kind: backend.ErrInvalid, Where: why, Err: err}
 	}
-	a.from, a.why = fromEnv, why
+	a.from, a.why = fromContext, why
 	certs := filepath.Join(dir, "contexts", "tls", digest, "docker")
 	if _, err := os.Stat(certs); err == nil && a.network == "tcp" {
 		a.tls = tlsFiles{on: true, dir: certs, skipVerify: endpoint.SkipTLSVerify}

@@ -99,26 +99,45 @@ func Unwatched(r *backend.Reading, n float64, metric string) {
 	}
 }
 
-// Evictions says that evictions can be counted, or why not.
-func (s *Source) Evictions(r *backend.Reading, why backend.Safe, found bool) {
-	if found {
+// Found says whether a metric can be counted.
+type Found uint8
+
+// What a metric that was looked for is. NotYet was read whole and lacks it: some libraries export a counter only after its
+// first increment.
+const (
+	Unreadable Found = iota
+	NotYet
+	Counted
+)
+
+// Anew says that another process answers: what the former one counted is not missed.
+func (s *Source) Anew() { s.foundAt = time.Time{} }
+
+// Evictions says that evictions can be counted, or why not. A metric that is not there yet leaves its rules not evaluated and
+// its source ok; one that was there is missed.
+func (s *Source) Evictions(r *backend.Reading, why backend.Safe, found Found) {
+	if found == Counted {
 		s.foundAt = r.At
 		r.Inputs = append(r.Inputs, backend.InputEvictions)
 		return
 	}
 	if !s.foundAt.IsZero() {
-		why = backend.Textf("%s; it was there until %s", why, s.foundAt.UTC().Format(time.TimeOnly+" UTC"))
+		why, found = backend.Textf("%s; it was there until %s", why, s.foundAt.UTC().Format(time.TimeOnly+" UTC")), Unreadable
 	}
 	r.Missing = append(r.Missing, backend.MissingInput{Input: backend.InputEvictions, Why: why})
+	if found == NotYet {
+		r.Notes = append(r.Notes, backend.Textf("evictions unknown: %s", why))
+		return
+	}
 	r.Degraded = why
 }
 
 // Retries says why retries cannot be counted, if so.
-func (s *Source) Retries(r *backend.Reading, why backend.Safe, found bool) {
+func (s *Source) Retries(r *backend.Reading, why backend.Safe, found Found) {
 	if s.Metrics.Retries == "" {
-		why, found = backend.Text("no metric of retries is configured"), false
+		why, found = backend.Text("no metric of retries is configured"), NotYet
 	}
-	if !found {
+	if found != Counted {
 		r.Notes = append(r.Notes, backend.Textf("recovery unknown: %s", why))
 	}
 }

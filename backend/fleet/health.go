@@ -11,12 +11,13 @@ import (
 type sourceRecord struct {
 	h    SourceHealth
 	can  []backend.Input // what its kind can deliver
+	opt  bool            // no configuration names it: it may be absent
 	load loadMeter
 	last *SourceHealth // as of the State before
 }
 
 func newSourceRecord(id string, c backend.SourceConfig) *sourceRecord {
-	return &sourceRecord{can: c.Inputs, h: SourceHealth{
+	return &sourceRecord{can: c.Inputs, opt: c.Optional, h: SourceHealth{
 		Key:  backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)},
 		Kind: c.Kind, About: c.About, Status: StatusStarting, Interval: c.Interval, Deadline: c.Deadline,
 	}}
@@ -31,7 +32,7 @@ func (s *sourceRecord) note(a *backend.Answer) {
 	h.LastTry, h.NextPoll = now, a.Next
 	s.load.add(now, a.Load)
 	if a.Failure != nil {
-		h.noteFailure(a.Failure, now)
+		h.noteFailure(a.Failure, now, s.opt)
 		if h.LastOK.IsZero() {
 			h.Missing = s.unanswered()
 		}
@@ -80,14 +81,15 @@ func (s *sourceRecord) unanswered() []backend.MissingInput {
 	return missing
 }
 
-func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time) {
+// noteFailure takes in a failed poll. Only what no configuration names may be absent.
+func (h *SourceHealth) noteFailure(f *backend.Failure, now time.Time, optional bool) {
 	h.Failures++
 	if h.DownFrom.IsZero() {
 		h.DownFrom = now
 	}
 	h.ErrorKind, h.Error = f.Kind, f.Text
 	switch {
-	case f.Kind == backend.ErrAbsent:
+	case f.Kind == backend.ErrAbsent && optional:
 		h.Status = StatusAbsent
 	case h.Failures == 1 && !h.LastOK.IsZero():
 		// One lost packet must not make a whole fleet's values doubtful: they are as old as they are.

@@ -68,8 +68,8 @@ type Departure struct {
 // SourceStatus is the health of a source in one word.
 type SourceStatus string
 
-// The states of a source. Starting has not answered yet; absent is not there, and that is no failure; degraded is
-// partly usable, or failed its newest poll only; down has failed at least twice, or has never answered.
+// The states of a source. Starting has not answered yet; absent is not there, which is no failure of what no configuration
+// names; degraded is partly usable, or failed its newest poll only; down has failed at least twice, or has never answered.
 const (
 	StatusStarting SourceStatus = "starting"
 	StatusOK       SourceStatus = "ok"

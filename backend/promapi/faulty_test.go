@@ -96,8 +96,9 @@ func TestAPartialAnswerIsSaidAndLowersWhatItCounts(t *testing.T) {
 func TestAMetricThatIsNotThere(t *testing.T) {
 	r := newRig(t, nil)
 	got := r.poll()
-	if len(got.Missing) != 1 || !strings.Contains(got.Missing[0].Why.String(), "check the metric's name") || got.Degraded.IsEmpty() {
-		t.Errorf("missing %+v, degraded %q", got.Missing, got.Degraded)
+	if len(got.Missing) != 1 || !strings.Contains(got.Missing[0].Why.String(), "check the metric's name") || !got.Degraded.IsEmpty() ||
+		!strings.Contains(fmt.Sprint(got.Notes), "evictions unknown: ") {
+		t.Errorf("missing %+v, degraded %q, notes %v", got.Missing, got.Degraded, got.Notes)
 	}
 	r.metadata["helix_workspace_evictions"] = "counter" // OpenMetrics declares it without its suffix
 	got = r.poll()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/exporter"
 	"sandglass/backend/wire"
 )
 
@@ -70,12 +71,12 @@ func (s *source) changed(r *backend.Reading, began []restart) {
 // judge says whether the metrics are there, and if not, why.
 func (s *source) judge(ctx context.Context, r *backend.Reading, answers []*answer) {
 	var why backend.Safe
-	found := false
+	found := exporter.Unreadable
 	for i, m := range s.metrics {
 		why, found = s.found(ctx, r, m, answers[i])
 		if m.counts == backend.MetricEvictions {
 			s.out.Evictions(r, why, found)
-			if found && !answers[i].complete() {
+			if found == exporter.Counted && !answers[i].complete() {
 				r.Degraded = backend.Textf("partial answer: %s", s.client.Cleaner().Clean(answers[i].warnings[0], 200))
 			}
 		}
@@ -85,33 +86,33 @@ func (s *source) judge(ctx context.Context, r *backend.Reading, answers []*answe
 
 // found says whether a metric can be counted. A metric without any series is looked up in the server's metadata: some
 // exporters declare a counter before its first increment.
-func (s *source) found(ctx context.Context, r *backend.Reading, m *metric, a *answer) (backend.Safe, bool) {
+func (s *source) found(ctx context.Context, r *backend.Reading, m *metric, a *answer) (backend.Safe, exporter.Found) {
 	if a == nil {
-		return backend.Textf("the query for %s failed", m.name), false
+		return backend.Textf("the query for %s failed", m.name), exporter.Unreadable
 	}
 	for _, x := range a.vector {
 		if x.Histogram == nil {
-			return backend.Safe{}, true
+			return backend.Safe{}, exporter.Counted
 		}
 	}
 	if len(a.vector) > 0 {
-		return backend.Textf("metric %s is a histogram, not a counter", m.name), false
+		return backend.Textf("metric %s is a histogram, not a counter", m.name), exporter.Unreadable
 	}
 	if !a.complete() {
-		return backend.Textf("no series of %s in a partial answer", m.name), false
+		return backend.Textf("no series of %s in a partial answer", m.name), exporter.Unreadable
 	}
 	switch kind := s.declared(ctx, m.name); kind {
 	case "counter", "unknown", "untyped":
 		if len(s.opts.Matchers) == 0 {
 			r.Counts = append(r.Counts, backend.Count{Series: backend.Series{Source: s.deps.ID, Name: m.counts}, At: r.At})
-			return backend.Safe{}, true
+			return backend.Safe{}, exporter.Counted
 		}
 	case "":
 	default:
-		return backend.Textf("metric %s is a %s, not a counter", m.name, s.client.Cleaner().Clean(kind, 40)), false
+		return backend.Textf("metric %s is a %s, not a counter", m.name, s.client.Cleaner().Clean(kind, 40)), exporter.Unreadable
 	}
 	return backend.Textf("the server has no series %s now: check the metric's name and matchers, and whether its target is scraped",
-		s.client.Cleaner().Clean(s.opts.selector(m.name), 200)), false
+		s.client.Cleaner().Clean(s.opts.selector(m.name), 200)), exporter.NotYet
 }
 
 // declared is the type under which any target declares a metric, empty when none does or the server cannot tell. Under

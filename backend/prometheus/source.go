@@ -102,6 +102,9 @@ func (s *source) refuse(kind backend.ErrorKind, where, format string, args ...an
 // count turns the page's counters into counts and says what could not be found.
 func (s *source) count(m *metrics, r *backend.Reading) {
 	restarted, foreign := s.process(m, r)
+	if restarted || foreign {
+		s.out.Anew()
+	}
 	for _, t := range []*exporter.Tracker{&s.evictions, &s.retries} {
 		if foreign {
 			t.Forget()
@@ -112,7 +115,7 @@ func (s *source) count(m *metrics, r *backend.Reading) {
 	s.metric(m, r, round, s.opts.Evictions, backend.MetricEvictions, &s.evictions)
 	why, found := s.found(m, s.opts.Evictions)
 	if s.vanished(m) {
-		r.Unseen, found = true, false
+		r.Unseen, found = true, exporter.Unreadable
 		why = backend.Textf("the series of metric %s are gone, and the process is the same", s.opts.Evictions)
 	}
 	s.out.Evictions(r, why, found)
@@ -159,27 +162,27 @@ func (s *source) metric(m *metrics, r *backend.Reading, round exporter.Round, na
 }
 
 // found says why a metric cannot be counted, or that it can.
-func (s *source) found(m *metrics, name string) (backend.Safe, bool) {
+func (s *source) found(m *metrics, name string) (backend.Safe, exporter.Found) {
 	f := m.families[name]
 	switch {
 	case f == nil && m.declared[name] && m.complete:
-		return backend.Safe{}, true // declared, and nothing happened yet
+		return backend.Safe{}, exporter.Counted // declared, and nothing happened yet
 	case f == nil && !m.complete:
-		return backend.Textf("metric %s not found in the readable part of the page", name), false
+		return backend.Textf("metric %s not found in the readable part of the page", name), exporter.Unreadable
 	case f == nil:
 		text := backend.Textf("metric %s not found among %d families", name, len(m.names))
 		if near := m.near(); near != "" {
 			text = backend.Textf("%s; similar: %s", text, backend.Clean(near, 200))
 		}
-		return text, false
+		return text, exporter.NotYet
 	}
 	switch k := f.GetType(); k {
 	case dto.MetricType_COUNTER, dto.MetricType_UNTYPED:
-		return backend.Safe{}, true
+		return backend.Safe{}, exporter.Counted
 	case dto.MetricType_GAUGE, dto.MetricType_SUMMARY, dto.MetricType_HISTOGRAM, dto.MetricType_GAUGE_HISTOGRAM:
-		return backend.Textf("metric %s is a %s, not a counter", name, strings.ToLower(k.String())), false
+		return backend.Textf("metric %s is a %s, not a counter", name, strings.ToLower(k.String())), exporter.Unreadable
 	}
-	return backend.Textf("metric %s is of an unknown type", name), false
+	return backend.Textf("metric %s is of an unknown type", name), exporter.Unreadable
 }
 
 // near lists families that may be the one meant.

@@ -79,7 +79,7 @@ func calm(f *views.Frame) *kit.Doc {
 	s := f.Summary
 	doc.Blank()
 	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " Nothing is wrong that can be seen"}
-	if s.SourcesUp < s.Sources {
+	if alerts.ExitCode(f.Board, f.State) == alerts.ExitUnknown {
 		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert, but not everything can be seen"}
 	}
 	doc.Line(head)

@@ -22,10 +22,11 @@ type Check struct {
 	Summary     Summary               `json:"summary"`
 	ExitCode    int                   `json:"exit_code"`
 
-	notWatched []alerts.Blindness // rules that no configured source serves; only people are told
-	snapshot   *views.Snapshot    // of which people are told names
-	unread     bool               // there may be workspaces that were not read
-	framework  bool               // workspaces are watched, not containers alone
+	blind       []alerts.Blindness // rules that are not evaluated, and why; those of no source are not watched; only people are told
+	unevaluated int
+	snapshot    *views.Snapshot // of which people are told names
+	unread      bool            // there may be workspaces that were not read
+	framework   bool            // workspaces are watched, not containers alone
 }
 
 // Summary counts what there is.
@@ -48,11 +49,7 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 			c.Summary.Alerts[a.Severity]++
 		}
 	}
-	for _, b := range board.Blind {
-		if b.Source == "" {
-			c.notWatched = append(c.notWatched, b)
-		}
-	}
+	c.blind, c.unevaluated = board.Blind, board.NotEvaluated()
 	c.ExitCode = alerts.ExitCode(board, st)
 	return c
 }

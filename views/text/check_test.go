@@ -54,7 +54,7 @@ func TestExitCode(t *testing.T) {
 		"down":             {fleet.StatusDown, nil, 3},
 		"has not answered": {fleet.StatusStarting, nil, 3},
 		"absent":           {fleet.StatusAbsent, nil, 0},
-		"none is ok":       {fleet.StatusDegraded, nil, 3},
+		"degraded":         {fleet.StatusDegraded, nil, 3},
 	} {
 		doc := text.MakeCheck("test", state(c.status), &alerts.Board{Alerts: c.alerts}, noon)
 		if doc.ExitCode != c.want {
@@ -295,27 +295,13 @@ func TestCheckNamesLinesThatCouldNotBeDated(t *testing.T) {
 	}
 }
 
-// TestSourcesThatDeliverNothing: a log source without a file and references that cannot be read are never OK.
+// TestSourcesThatDeliverNothing: beside one that is ok, a log source without a file is never OK, and the verdict names it.
 func TestSourcesThatDeliverNothing(t *testing.T) {
-	for name, c := range map[string]struct {
-		status  fleet.SourceStatus
-		missing backend.Input
-		want    int
-	}{
-		"no log file":                 {fleet.StatusDegraded, backend.InputRejections, 3},
-		"no stored reference":         {fleet.StatusDegraded, backend.InputRefs, 3},
-		"a counter that never counts": {fleet.StatusDegraded, backend.InputEvictions, 0},
-		"no change yet":               {fleet.StatusDegraded, "", 0},
-	} {
-		st := state(fleet.StatusOK)
-		st.Sources[0].Inputs = []backend.Input{backend.InputRegistry}
-		more := &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "b", ID: backend.MustID("b")}, Status: c.status, LastOK: noon}
-		if c.missing != "" {
-			more.Missing = []backend.MissingInput{{Input: c.missing, Why: backend.Text("nothing matches")}}
-		}
-		st.Sources = append(st.Sources, more)
-		if doc := text.MakeCheck("test", st, &alerts.Board{}, noon); doc.ExitCode != c.want {
-			t.Errorf("%s: exit code %d, want %d", name, doc.ExitCode, c.want)
-		}
+	st := state(fleet.StatusOK)
+	st.Sources = append(st.Sources, &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "b", ID: backend.MustID("b")}, Status: fleet.StatusDegraded, LastOK: noon})
+	doc := text.MakeCheck("test", st, &alerts.Board{}, noon)
+	var out bytes.Buffer
+	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil || doc.ExitCode != 3 || !strings.HasPrefix(out.String(), "UNKNOWN: no alert, but b is degraded; ") {
+		t.Errorf("exit code %d, %v, %s", doc.ExitCode, err, out.String())
 	}
 }

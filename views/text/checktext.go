@@ -52,14 +52,19 @@ func WriteCheck(w io.Writer, c *Check, o TableOptions) error {
 		if !s.Unread.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Unread)
 		}
-		if len(s.Blind) > 0 {
-			fmt.Fprintf(&b, "            not evaluated: %s\n", strings.Join(s.Blind, ", "))
+		for _, g := range byReason(c.blind, s.ID.String()) {
+			fmt.Fprintf(&b, "            not evaluated: %s (%s)\n", strings.Join(g.rules, ", "), g.why)
 		}
 		if !s.Undated.IsEmpty() {
 			fmt.Fprintf(&b, "            %s\n", s.Undated)
 		}
 	}
-	writeNotWatched(&b, c.notWatched)
+	for i, g := range byReason(c.blind, "") {
+		if i == 0 {
+			b.WriteString("\nNot watched\n")
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", g.why, strings.Join(g.rules, ", "))
+	}
 	_, err := io.WriteString(w, o.coloured(b.String()))
 	return err
 }
@@ -171,23 +176,28 @@ func writeExplained(b *strings.Builder, behind []subjects.AlertJSON) {
 	fmt.Fprintf(b, "  explains %s, which -o json lists: %s\n", plural(len(behind), "more alert"), strings.Join(parts, ", "))
 }
 
-// writeNotWatched lists rules that no configured source serves, by reason.
-func writeNotWatched(b *strings.Builder, blind []alerts.Blindness) {
-	rules := map[string][]string{}
-	var order []string
-	for _, n := range blind {
-		why := n.Why.String()
-		if rules[why] == nil {
-			order = append(order, why)
+// blindRules are rules that are not evaluated for one reason.
+type blindRules struct {
+	why   string
+	rules []string
+}
+
+// byReason groups the rules that are not evaluated on a source by reason; of the source "" those that no configured source serves.
+func byReason(blind []alerts.Blindness, source string) (groups []blindRules) {
+	at := map[string]int{}
+	for _, x := range blind {
+		if x.Source != source {
+			continue
 		}
-		rules[why] = append(rules[why], n.Rule)
-	}
-	for i, why := range order {
-		if i == 0 {
-			b.WriteString("\nNot watched\n")
+		why := x.Why.String()
+		i, known := at[why]
+		if !known {
+			i, groups = len(groups), append(groups, blindRules{why: why})
+			at[why] = i
 		}
-		fmt.Fprintf(b, "  %s: %s\n", why, strings.Join(rules[why], ", "))
+		groups[i].rules = append(groups[i].rules, x.Rule)
 	}
+	return groups
 }
 
 func verdict(code int) string {
@@ -232,10 +242,16 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		slices.Sort(outages)
 		parts = append(parts, fmt.Sprintf("%d more explained by %s", explained, strings.Join(slices.Compact(outages), " and ")))
 	}
-	if len(parts) == 0 {
+	unsure := unread(c)
+	switch {
+	case c.ExitCode != alerts.ExitUnknown && len(parts) == 0:
 		parts = append(parts, "nothing is wrong that can be seen")
+	case c.ExitCode == alerts.ExitUnknown && len(parts) == 0:
+		parts = append(parts, "no alert, but "+unsure)
+	case c.ExitCode == alerts.ExitUnknown:
+		parts = append(parts, unsure)
 	}
-	ok, undated, blind := 0, 0, map[string]bool{}
+	ok, undated := 0, 0
 	for _, s := range c.Sources {
 		if !s.Undated.IsEmpty() {
 			undated++
@@ -243,17 +259,14 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		if s.Status == "ok" {
 			ok++
 		}
-		for _, r := range s.Blind {
-			blind[r] = true
-		}
 	}
 	seen := c.seen()
 	tail := fmt.Sprintf("; %s, %d of %s ok", seen, ok, plural(len(c.Sources), "source"))
 	if undated > 0 {
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
 	}
-	if len(blind) > 0 {
-		tail += fmt.Sprintf(", %s not evaluated on some source", plural(len(blind), "rule"))
+	if c.unevaluated > 0 {
+		tail += fmt.Sprintf(", %s not evaluated on some source", plural(c.unevaluated, "rule"))
 	}
 	return strings.Join(parts, ", ") + tail
 }
@@ -275,6 +288,26 @@ func (c *Check) seen() string {
 		return plural(total, noun) + " known"
 	}
 	return plural(total, noun)
+}
+
+// mostUnread is how many sources the verdict names.
+const mostUnread = 3
+
+// unread names the sources that are down or degraded: what they do not tell is unknown.
+func unread(c *Check) string {
+	var of []string
+	for _, s := range c.Sources {
+		if s.Status != "ok" && !s.Absent {
+			of = append(of, fmt.Sprintf("%s is %s", s.ID, s.Status))
+		}
+	}
+	if len(of) == 0 {
+		return "not everything could be read"
+	}
+	if more := len(of) - mostUnread; more > 0 {
+		of = append(of[:mostUnread], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(of, ", ")
 }
 
 // plural writes a number with its noun.
