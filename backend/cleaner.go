@@ -52,6 +52,31 @@ func (c *Cleaner) Mask(raw string) string {
 	if c.own != nil && len(c.all) > 0 {
 		raw = c.own.Replace(raw)
 	}
+	if plain := withoutIgnorable(raw); plain != raw {
+		if clean := maskShapes(plain); clean != plain {
+			return clean // a character that is not drawn kept a name apart
+		}
+	}
+	return maskShapes(raw)
+}
+
+// withoutIgnorable leaves out what terminals do not draw, as it can stand in the middle of a name.
+func withoutIgnorable(s string) string {
+	if !strings.ContainsFunc(s, ignorable) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if ignorable(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func ignorable(r rune) bool { return r > 0x7f && r != '\u00a0' && Unsafe(r) }
+
+// maskShapes masks what looks like a secret.
+func maskShapes(raw string) string {
 	if !mayHoldSecret(raw) {
 		return raw
 	}
@@ -60,6 +85,8 @@ func (c *Cleaner) Mask(raw string) string {
 	raw = secretAssign.ReplaceAllString(raw, "${1}${2}${3}"+masked)
 	raw = secretFlag.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretUser.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretJar.ReplaceAllString(raw, "${1}"+masked)
+	raw = secretShort.ReplaceAllString(raw, "${1}"+masked)
 	raw = secretURL.ReplaceAllString(raw, "${1}"+masked+"@")
 	return secretShape.ReplaceAllString(raw, masked)
 }
@@ -79,9 +106,11 @@ const secretName = `(?:api[_-]?key|token|secret|passw(?:or)?d|passphrase|credent
 var (
 	secretAssign = regexp.MustCompile(`(?i)\b([A-Z0-9_.-]*` + secretName + `[A-Z0-9_.-]*\\*["']?\s*[=:]\s*)(?:(\\*")(?:[^"\\]|\\[^"\\]){4,}|(')[^']{4,}|[^\s"'&,;}\\]{4,})`)
 	secretFlag   = regexp.MustCompile(`(?i)(\s--[a-z0-9-]*` + secretName + `[a-z0-9-]*\s+)(?:"[^"]+"|'[^']+'|[^\s"'-][^\s"']*)`)
-	secretUser   = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*["']?[^\s"':]{1,200}:)[^\s"']+`)
+	secretUser   = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*u|--user|--proxy-user)[\s=]*\\*["']?[^\s"':]{1,200}:)[^\s"'\\]+`)
+	secretJar    = regexp.MustCompile(`(?i)(\bcurl\b[^\n|]*?\s(?:-[a-z]*b|--cookie)[\s=]*\\*["']?[^\s"'=]{1,200}=)[^\s"'\\]+`)
+	secretShort  = regexp.MustCompile(`(?i)(\blogin\b[^\n|]*?\s-p\s*|\bsshpass\s+-p\s*|\bredis-cli\b[^\n|]*?\s-a\s+|\b(?:mysql|mysqldump|mariadb)\b[^\n|]*?\s-p|-pass(?:in|out)?\s+pass:|\bpwd\s*[=:]\s*)[^\s"'/\\][^\s"'\\]{3,}`)
 	secretCookie = regexp.MustCompile(`(?i)\b((?:set-)?cookie\\*["']?\s*[:=]\s*\\*["']?)[^"'\r\n\\]{4,}`)
-	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?(?:bearer|basic|token|digest|negotiate|ntlm|dpop|hmac|apikey|aws4-hmac-sha256)?\s*|\bbearer\s+)[A-Za-z0-9._~+/=-]{6,}`)
 	secretURL    = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]{1,20}://)[^\s/@:]*:[^\s/@]+@`)
 	secretShape  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
@@ -105,7 +134,7 @@ func mayHoldSecret(s string) bool {
 				return true
 			}
 		case 'p':
-			if begins(rest, "passw") || begins(rest, "passphrase") {
+			if begins(rest, "pass") || begins(rest, "pwd") {
 				return true
 			}
 		case 'c':
@@ -114,6 +143,18 @@ func mayHoldSecret(s string) bool {
 			}
 		case 'a':
 			if begins(rest, "authorization") || begins(rest, "akia") || begins(rest, "asia") {
+				return true
+			}
+		case 'l':
+			if begins(rest, "login") {
+				return true
+			}
+		case 'r':
+			if begins(rest, "redis-cli") {
+				return true
+			}
+		case 'm':
+			if begins(rest, "mysql") || begins(rest, "mariadb") {
 				return true
 			}
 		case 'b':

@@ -136,13 +136,25 @@ func TestCleanerMasksAgentsSecrets(t *testing.T) {
 		"mysql --password hunter2 db":                 "hunter2",
 		"tool --api-key 'a b c' run":                  "b c",
 		"gpg --passphrase x --batch":                  " x ",
+		"apikey\u034f=s3cr3t-value":                   "s3cr3t-value",
+		"api\u200bKey=s3cr3t-value":                   "s3cr3t-value",
+		`raw "curl -su \"mara:hunter2\" x"`:           "hunter2",
+		`curl -b "sid=abc123" x`:                      "abc123",
+		"curl --cookie sid=abc123 x":                  "abc123",
+		"proxy-authorization: Digest abcdef0123456":   "abcdef0123456",
+		"docker login -u bob -p hunter2":              "hunter2",
+		"sshpass -p hunter2 ssh x":                    "hunter2",
+		"redis-cli -a hunter2 ping":                   "hunter2",
+		"mysql -phunter2 db":                          "hunter2",
+		"openssl rsa -passin pass:hunter2":            "hunter2",
+		"pwd=hunter2":                                 "hunter2",
 	} {
 		if got := c.Clean(raw, 500).String(); strings.Contains(got, gone) || !strings.Contains(got, masked) {
 			t.Errorf("%q became %q", raw, got)
 		}
 	}
 	for _, raw := range []string{"max_instances reached: 60/60", "state=failed", "author: mara", "ratio 1:2",
-		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12"} {
+		"docker run -u 1000:1000 box", "curl -o out.txt http://host/x", "no cookie was sent", "--tokens", `Unexpected token: "}"`, "tokens used: 12", "PWD=/srv/agents", "mysql -p db", "na\u00efve \u65e5\u672c"} {
 		if got := c.Clean(raw, 500).String(); got != raw {
 			t.Errorf("%q holds no secret and became %q", raw, got)
 		}

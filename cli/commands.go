@@ -3,15 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"sandglass/app"
 	"sandglass/config"
@@ -170,30 +167,6 @@ func (p *Program) versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return unwrittenIf(p.write(p.versionLine())) },
-	}
-}
-
-// manCommand writes the manual pages, one for each command.
-func (p *Program) manCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "man DIR",
-		Short: "Write the manual pages into a directory",
-		Long: `Write a manual page of section 1 for every command into DIR, which must exist. Read
-one with: man DIR/sandglass-why.1`,
-		Args: oneArg("man needs one directory that exists; sandglass man /usr/local/share/man/man1"),
-		RunE: func(c *cobra.Command, args []string) error {
-			now := p.Now()
-			head := &doc.GenManHeader{Section: "1", Source: "Sandglass " + p.Version, Manual: "Sandglass", Date: &now}
-			root := c.Root()
-			root.DisableAutoGenTag = true
-			if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-				return usage("man needs a directory that exists; %s is none", args[0])
-			}
-			if err := doc.GenManTree(root, head, args[0]); err != nil {
-				return failed("the manual pages were not written", err)
-			}
-			return unwrittenIf(p.write(fmt.Sprintf("wrote the manual pages into %s; read one with: man %s\n", p.clean(args[0]), p.clean(filepath.Join(args[0], "sandglass.1")))))
-		},
 	}
 }
 

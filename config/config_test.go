@@ -125,7 +125,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%+v", *o)
-	want := "{URL:http://127.0.0.1/{session} Headers:map[x-partykit-room:{session}] Sessions:[a b] Rate:3 Idle:300000000000 " +
+	want := "{URL:http://127.0.0.1/{session} Headers:map[x-partykit-room:{session}] Sessions:[a b] Rate:3 Idle:5m " +
 		"MaxBody:1048576 Series:0 Active:true States:map[failed:failed zorp:healthy] Words:[busy] " +
 		"Read:{Header: Env:TOKEN Command:[]} Patterns:[{Name:one Contains:x} {Name:two Contains:}]}"
 	if got != want {

@@ -95,6 +95,7 @@ url = "http://Agents.example:8080/reset"
 // TestShowMasksSecretsInAddresses: user, password, parameters named like a secret, and long keys; not what only names a route.
 func TestShowMasksSecretsInAddresses(t *testing.T) {
 	for address, want := range map[string]string{
+		"https://h.example/metrics?pw=SEKRETT13&a=b":     "https://h.example/metrics?pw=‹masked›&a=b",
 		"https://user:pw@h.example/x?a=b":                "https://‹masked›@h.example/x?a=b",
 		"https://ghp@h.example/":                         "https://‹masked›@h.example/",
 		"https://h.example/x?sig=abc&page=2":             "https://h.example/x?sig=‹masked›&page=2",

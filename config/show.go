@@ -12,7 +12,8 @@ import (
 
 // secretKey matches the names of values that are always secrets. secretFlag matches the arguments that a secret follows.
 var (
-	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|credential|private[_-]?key|access[_-]?key|signature|authorization|cookie|auth)s?$`)
+	secretKey  = regexp.MustCompile(`(?i)(?:^|[_.-])(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|credential|private[_-]?key|access[_-]?key|signature|sig|authorization|cookie|auth)s?$`)
+	secretUser = regexp.MustCompile(`^(?:-[a-zA-Z]*u|--user|--proxy-user)$`)
 	secretFlag = regexp.MustCompile(`(?i)^--?[a-z0-9_-]*(?:key|token|secret|passw(?:or)?d|credential|auth)$`)
 )
 
@@ -24,6 +25,9 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 	w := &writer{mask: func(key, value string) string {
 		if value != "" && (secretKey.MatchString(key) || secretFlag.MatchString(key)) {
 			return hidden
+		}
+		if user, _, both := strings.Cut(value, ":"); both && secretUser.MatchString(key) {
+			return user + ":" + hidden
 		}
 		return cleaner.Clean(maskURL(value), backend.MaxTextRunes).String()
 	}}
@@ -86,7 +90,7 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 // Parts of an address: whom it names, and what looks like a key: long, with letters and digits.
 var (
 	addressUser  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/?#@]*@`)
-	addressQuery = regexp.MustCompile(`([?&#][^=&#]*(?i:key|token|secret|passw|pwd|auth|sig|code|credential|sas|session_?id)[^=&#]*=)[^&#{}]+`)
+	addressQuery = regexp.MustCompile(`([?&#][^=&#]*(?i:key|token|secret|passw|pwd|pw|auth|sig|code|credential|sas|session_?id)[^=&#]*=)[^&#{}]+`)
 	addressKey   = regexp.MustCompile(`([/=])[A-Za-z0-9_+]{20,}`)
 )
 

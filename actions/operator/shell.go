@@ -10,9 +10,9 @@ import (
 // Programs that read a text as code, by how they are given it.
 var (
 	// readsAll hand every later argument to a shell or read it as a program.
-	readsAll = []string{"ssh", "rsh", "autossh", "mosh", "eval", "watch", "parallel", "tmux", "screen", "awk", "gawk", "mawk", "nawk"}
+	readsAll = []string{"ssh", "rsh", "autossh", "mosh", "eval", "watch", "parallel", "tmux", "screen", "awk", "gawk", "mawk", "nawk", "jq", "sqlite3", "gdb"}
 	// inlineOption is an option of any program whose next argument is code, as sh -lc, perl -ne, node --eval, env -S have it.
-	inlineOption = regexp.MustCompile(`^(?:-[A-Za-z]{0,2}[ceEpr]|-S|--(?:command|eval|execute|expression|exec|print|run|split-string|code)|-(?i:command|encodedcommand))$`)
+	inlineOption = regexp.MustCompile(`^(?:-[A-Za-z]{0,4}[ceEpr]|-ex|-S|--(?:command|eval|execute|expression|exec|print|run|split-string|code)|-(?i:command|encodedcommand))$`)
 	// inlineJoined is such an option with its code in the same argument.
 	inlineJoined = regexp.MustCompile(`^(?:-[A-Za-z]{0,2}[ceE].*\{|-S.*\{|--(?:command|eval|execute|expression|exec|print|run|split-string|code)=)`)
 	// interpreter is the name of a program that runs code.
