@@ -333,7 +333,7 @@ func TestEvictedOnesAreCountedOnThePagesOwnScope(t *testing.T) {
 	a.ID = "a1"
 	c := w.about(sourceKeyOf("helix-eu"))
 	c.Alert = "a1"
-	if fact := factOf(t, c.Diagnose("7"), "evicted"); !strings.HasPrefix(fact, "2 of 2 workspaces evicted now; each evicted one was tried") {
+	if fact := factOf(t, c.Diagnose("7"), "evicted"); !strings.HasPrefix(fact, "2 of the alert's 2 workspaces evicted now; each evicted one was tried") {
 		t.Error(fact)
 	}
 }

@@ -122,8 +122,11 @@ func (s *subjectView) stayEvicted() Check {
 		}
 	}
 	now := backend.Textf("%d of %s evicted now", n, plural(total, "workspace"))
-	if i := slices.IndexFunc(s.led, func(a *alerts.Alert) bool { return a.Rule == "eviction-storm" }); i >= 0 && s.errorsOf == nil {
-		if e := measured(s.led[i], "workspaces"); e != nil {
+	if s.errorsOf != nil {
+		now = backend.Textf("%d of the alert's %s evicted now", n, plural(total, "workspace"))
+	}
+	if len(s.led) > 0 && s.led[0].Rule == "eviction-storm" {
+		if e := measured(s.led[0], "workspaces"); e != nil {
 			now = e.Text
 		}
 	}
