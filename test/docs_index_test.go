@@ -28,6 +28,9 @@ func TestEveryPageIsLinked(t *testing.T) {
 			return err
 		}
 		pages = append(pages, p)
+		if text, err := os.ReadFile(p); err != nil || !strings.Contains(string(text[:min(len(text), 500)]), "\n\nAfter this page") {
+			t.Errorf("%s does not begin with what the reader can do after it (%v)", p, err)
+		}
 		if !strings.Contains(string(readme), "("+filepath.ToSlash(p)+")") {
 			t.Errorf("README.md does not link %s: add it to its list of pages", p)
 		}

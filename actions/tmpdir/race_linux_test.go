@@ -192,14 +192,7 @@ func TestExchangesAtTheWorstMoment(t *testing.T) {
 			for _, p := range []string{"a/b/f", "a/g", "c/h", "i"} {
 				backendtest.Write(t, filepath.Join(root, "ws", p), "x")
 			}
-			d, err := hostfs.OpenDirBare(root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			st, err := d.Lookup("ws")
-			if err != nil {
-				t.Fatal(err)
-			}
+			d, st := opened(t, root, "ws")
 			n := 0
 			rm := &removal{ctx: t.Context(), top: st, before: func(dir int, name string) {
 				if n++; n != step+1 {
@@ -213,7 +206,7 @@ func TestExchangesAtTheWorstMoment(t *testing.T) {
 					t.Fatalf("%s before step %d: %v", what, step, err)
 				}
 			}}
-			err = rm.run(d.FD(), "ws")
+			err := rm.run(d.FD(), "ws")
 			unmountBelow(t, root)
 			_ = d.Close()
 			check()
@@ -231,15 +224,8 @@ func TestARemovalIsOfTheDirectoryThatWasHeld(t *testing.T) {
 	root := t.TempDir()
 	backendtest.Write(t, root+"/meant/f", "x")
 	backendtest.Write(t, root+"/ws/f", "x")
-	d, err := hostfs.OpenDirBare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, top := opened(t, root, "meant")
 	defer func() { _ = d.Close() }()
-	top, err := d.Lookup("meant")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var changed *actions.ChangedError
 	if err := (&removal{ctx: t.Context(), top: top}).run(d.FD(), "ws"); !errors.As(err, &changed) {
 		t.Errorf("%v", err)

@@ -19,18 +19,25 @@ import (
 	"sandglass/internal/skip"
 )
 
-// removeIn removes a directory of a root with nothing before it.
-func removeIn(t testing.TB, ctx context.Context, root, name string) (*removal, error) {
+// opened is a directory, which the caller closes, and the status of an entry in it.
+func opened(t testing.TB, root, name string) (*hostfs.Dir, hostfs.Stat) {
 	t.Helper()
 	d, err := hostfs.OpenDirBare(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = d.Close() }()
 	st, err := d.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d, st
+}
+
+// removeIn removes a directory of a root with nothing before it.
+func removeIn(t testing.TB, ctx context.Context, root, name string) (*removal, error) {
+	t.Helper()
+	d, st := opened(t, root, name)
+	defer func() { _ = d.Close() }()
 	r := &removal{ctx: ctx, top: st}
 	return r, r.run(d.FD(), name)
 }
@@ -165,14 +172,7 @@ func TestATreeThatIsMovedAwayIsLeftAlone(t *testing.T) {
 		for _, f := range []string{"a", "b", "deep/c", "deep/d", "deep/er/e"} {
 			backendtest.Write(t, root+"/ws/"+f, "x")
 		}
-		d, err := hostfs.OpenDirBare(root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		st, err := d.Lookup("ws")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, st := opened(t, root, "ws")
 		n, left := 0, 0
 		count := func(dir string) (n int) {
 			if err := filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil }); err != nil {
@@ -190,7 +190,7 @@ func TestATreeThatIsMovedAwayIsLeftAlone(t *testing.T) {
 				}
 			}
 		}}
-		err = r.run(d.FD(), "ws")
+		err := r.run(d.FD(), "ws")
 		_ = d.Close()
 		var moved *actions.ChangedError
 		if !errors.As(err, &moved) {
@@ -209,15 +209,8 @@ func TestATreeThatIsMovedAwayIsLeftAlone(t *testing.T) {
 func TestALiveWriterIsNamed(t *testing.T) {
 	root := t.TempDir()
 	backendtest.Write(t, root+"/ws/deep/f", "x")
-	d, err := hostfs.OpenDirBare(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, st := opened(t, root, "ws")
 	defer func() { _ = d.Close() }()
-	st, err := d.Lookup("ws")
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
 	r := &removal{ctx: t.Context(), top: st, before: func(_ int, name string) {
 		if name == "deep" { // a writer that is always a moment faster
@@ -225,7 +218,7 @@ func TestALiveWriterIsNamed(t *testing.T) {
 			backendtest.Write(t, fmt.Sprintf("%s/ws/deep/new-%d", root, n), "x")
 		}
 	}}
-	err = r.run(d.FD(), "ws")
+	err := r.run(d.FD(), "ws")
 	if err == nil || len(r.notes()) == 0 || n < 3 {
 		t.Fatalf("%v, %v after %d new files", err, r.notes(), n)
 	}
