@@ -210,7 +210,11 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		} else {
 			d.do("Roll forward to the release that wrote the references.")
 		}
-		d.do("Save the list of the %s below first. It changes with every step.", plural(d.SessionCount, "session id"))
+		if d.SessionCount == 1 {
+			d.do("Save the session id below first. Each step changes the list.")
+		} else {
+			d.do("Save the list of the %s below first. It changes with every step.", plural(d.SessionCount, "session id"))
+		}
 		d.do("Recreate what no release can read. Those workspaces start without files.")
 		d.dont("Don't reset: a reset reads the same reference and fails again.")
 		d.dont("Don't delete stored references. They are the only way back to the files.")
