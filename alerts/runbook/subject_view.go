@@ -285,6 +285,11 @@ func (s *subjectView) findWorkspaces() {
 			}
 		}
 	}
+	if !s.wide {
+		for i, w := range s.workspaces {
+			s.workspaces[i] = s.State.WithStoredProvider(w)
+		}
+	}
 	s.recall()
 	if len(s.workspaces) > 0 && s.home == "" && !s.wide {
 		s.home = s.workspaces[0].Key.Source

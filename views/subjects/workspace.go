@@ -188,6 +188,7 @@ func versionOf(w *backend.Workspace, c *views.Snapshot) backend.Safe {
 }
 
 func (w *writer) workspace(x *backend.Workspace) {
+	x = w.f.State.WithStoredProvider(x)
 	cond := WorksCell(x, w.f.Snapshot)
 	reported := x.Reported.String()
 	if reported == "" {
