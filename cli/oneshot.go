@@ -14,6 +14,7 @@ import (
 	"sandglass/app"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/views/subjects"
 	"sandglass/views/text"
 	"sandglass/views/theme"
 )
@@ -161,6 +162,9 @@ flags, 78 wrong configuration. Alerts about sources themselves never count as 1 
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.reading(c.Context(), *s, o, func(r *reading) error {
 				doc := text.MakeCheck(r.Config.Environment, r.state, r.board, r.now)
+				if format.word == formatText {
+					doc.Advise(r.advice)
+				}
 				if err := print(p, format, doc, p.checkText); err != nil {
 					return err
 				}
@@ -195,4 +199,15 @@ func unwritten(err error) error {
 // notice prints a remark that is no part of the result.
 func (p *Program) notice(format string, args ...any) {
 	_, _ = io.WriteString(p.Stderr, "sandglass: "+p.clean(fmt.Sprintf(format, args...))+"\n")
+}
+
+// advice is the diagnosis of an alert that fires, nil where the runbook has none.
+func (r *reading) advice(id string) *runbook.Diagnosis {
+	for _, a := range r.board.Alerts {
+		if q, asked := subjects.Asked(a); a.ID == id && asked && a.State == alerts.StateFiring {
+			d := r.diagnosis(q)
+			return &d
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
@@ -25,8 +26,9 @@ type Check struct {
 	blind       []alerts.Blindness // rules that are not evaluated, and why; those of no source are not watched; only people are told
 	unevaluated int
 	snapshot    *views.Snapshot // of which people are told names
-	unread      bool            // there may be workspaces that were not read
-	framework   bool            // workspaces are watched, not containers alone
+	advice      map[string]*runbook.Diagnosis
+	unread      bool // there may be workspaces that were not read
+	framework   bool // workspaces are watched, not containers alone
 }
 
 // Summary counts what there is.

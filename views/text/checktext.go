@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views/subjects"
@@ -88,6 +89,30 @@ func parted(stand []subjects.AlertJSON) (whole, brief []subjects.AlertJSON) {
 		}
 	}
 	return whole, brief
+}
+
+// Advise adds to the text form what the runbook says of the alerts that it details; answer may return nil.
+func (c *Check) Advise(answer func(alert string) *runbook.Diagnosis) {
+	stand, _ := folded(c.Alerts)
+	whole, _ := parted(stand)
+	c.advice = map[string]*runbook.Diagnosis{}
+	for _, a := range whole {
+		c.advice[a.ID] = answer(a.ID)
+	}
+}
+
+// writeAdvice says why an alert fires, what to do first and what not to do.
+func writeAdvice(b *strings.Builder, d *runbook.Diagnosis) {
+	if d == nil {
+		return
+	}
+	fmt.Fprintf(b, "  diagnosis: %s\n", d.Conclusion)
+	if len(d.Do) > 0 {
+		fmt.Fprintf(b, "  first: %s\n", d.Do[0])
+	}
+	if len(d.Dont) > 0 {
+		fmt.Fprintf(b, "  don't %s\n", strings.TrimPrefix(d.Dont[0].String(), "Don't "))
+	}
 }
 
 // writeBrief gives each alert one line.
@@ -341,6 +366,7 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
 	}
 	writeBounds(b, a.SinceBounds, now)
 	writeWhy(b, a, now)
+	writeAdvice(b, c.advice[a.ID])
 	if k := a.Acknowledged; k != nil {
 		fmt.Fprintf(b, "  acknowledged by %s: %s\n", k.Owner, k.Reason)
 	}
