@@ -109,3 +109,13 @@ func (c *Snapshot) Stale(m *backend.Meta) bool {
 	_, stale := c.State.StaleWhy(m)
 	return stale
 }
+
+// Local reports whether containers are all that is watched: no source reads registries of agents.
+func (c *Snapshot) Local() bool {
+	for _, h := range c.State.Sources {
+		if h.Kind == "helix" || h.Watches(backend.InputRegistry) {
+			return false
+		}
+	}
+	return len(c.State.Sources) > 0
+}

@@ -170,22 +170,25 @@ func (l *List[R]) rows(w, h int) kit.Block {
 // same, as long as a flexible column lacks room.
 func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 	cols := make([]kit.Column, len(l.cfg.Set.Columns))
+	local := l.cur.Snapshot().Local()
 	for i, c := range l.cfg.Set.Columns {
 		hidden := c.Where == subjects.NarrowOnly && w >= wideColumns || (c.Where == subjects.WideOnly || c.Where == subjects.WideScreens) && w < wideColumns ||
 			c.Where == subjects.Extra && w < extraColumns || c.Where == subjects.Reports
 		cols[i] = kit.Column{Title: c.Title, Brief: c.Brief, Right: c.Align == subjects.Right, Min: c.Min, Ideal: c.Ideal,
 			Flex: c.Flex, Priority: c.Priority, Hidden: hidden}
+		if local && c.Local > 0 {
+			cols[i].Priority, cols[i].Hidden = c.Local, false
+		}
 	}
 	need, same := l.needs(cols, rows)
 	for i := range cols {
 		c := &cols[i]
-		if c.Flex == 0 {
-			c.Min = min(c.Min, need[i])
-		}
+		c.Min = min(c.Min, need[i])
 		c.Ideal = max(c.Min, min(c.Ideal, need[i]))
 	}
 	slots := kit.LayOut(cols, gutter, w-gutter-1)
 	lacks := slices.ContainsFunc(slots, func(s kit.Slot) bool { return cols[s.Column].Flex > 0 && s.Width < need[s.Column] })
+	lacks = lacks || local && len(slots) < len(cols)-len(slices.DeleteFunc(slices.Clone(cols), func(c kit.Column) bool { return !c.Hidden }))
 	for i := range cols {
 		cols[i].Hidden = cols[i].Hidden || lacks && same[i] && cols[i].Priority > 1 && i != l.sort
 	}
@@ -197,10 +200,10 @@ func (l *List[R]) slots(w int, rows []kit.Row[R]) []kit.Slot {
 
 // needs is how wide the columns are for these rows, and in which of them all rows say the same.
 func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same []bool) {
-	const some = 3 // fewer rows often agree by chance
+	const some = 3 // fewer rows often agree by chance, but not in having nothing
 	need, same = make([]int, len(cols)), make([]bool, len(cols))
 	for i, c := range cols {
-		need[i], same[i] = kit.Width(cmp.Or(c.Brief, c.Title)), len(rows) >= some
+		need[i], same[i] = kit.Width(cmp.Or(c.Brief, c.Title)), len(rows) > 0
 		if i == l.sort {
 			need[i]++
 		}
@@ -223,6 +226,7 @@ func (l *List[R]) needs(cols []kit.Column, rows []kit.Row[R]) (need []int, same 
 			}
 			need[i] = max(need[i], width)
 		}
+		same[i] = same[i] && (len(rows) >= some || first == subjects.Nothing)
 	}
 	return need, same
 }

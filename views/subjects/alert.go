@@ -180,8 +180,9 @@ func causeCell(a *alerts.Alert) Cell {
 		c.Text, c.Short = backend.Textf("%s; %s", a.Cause, v.Text()), c.Brief
 	case a.Inhibits > 0: // said where there is room; the details always list them
 		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
-	case a.Rule == "eviction-storm" && c.Brief.IsEmpty():
-		if _, what, named := strings.Cut(a.Cause.String(), ": "); named && !strings.Contains(what, "://") { // behind the provider
+	}
+	if a.Rule == "eviction-storm" && c.Brief.IsEmpty() {
+		if _, what, named := strings.Cut(BareError(a.Cause.String()), ": "); named && !strings.Contains(what, "://") { // behind the provider
 			c.Brief = plain(what)
 		}
 	}

@@ -9,7 +9,10 @@ import (
 )
 
 // None is shown for what does not exist for a row, Unknown for what exists and could not be read.
-func None() Cell { return Cell{Text: backend.Text("–"), Tone: theme.Dim} }
+func None() Cell { return Cell{Text: backend.Text(Nothing), Tone: theme.Dim} }
+
+// Nothing is the text of None.
+const Nothing = "–"
 
 // Unknown is shown for what could not be read.
 func Unknown() Cell {

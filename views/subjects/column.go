@@ -95,6 +95,9 @@ type Column[R any] struct {
 	// dropped.
 	Priority int
 	Where    Where
+	// Local is the priority, from 1, with which the column is offered at every width where containers are all that is watched;
+	// 0: as elsewhere.
+	Local int
 	// Descending columns are sorted largest first when first chosen: ages of trouble, sizes, counts.
 	Descending bool
 	Cell       func(R, *views.Snapshot) Cell

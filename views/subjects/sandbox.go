@@ -39,7 +39,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
 				}},
 			{Name: "observed", Title: "OBSERVED", Help: "what was proved, apart from what is reported",
-				Min: 10, Ideal: 20, Flex: 2, Priority: 1, Descending: true,
+				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Descending: true,
 				Cell: func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					o, ok := b.Observed.Get()
@@ -50,7 +50,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 					return k
 				}},
 			{Name: "health", Title: "HEALTH", Help: "the platform's own health check",
-				Min: 11, Ideal: 11, Priority: 4,
+				Min: 11, Ideal: 11, Priority: 4, Local: 1,
 				Cell: func(b row, _ *views.Snapshot) Cell { return healthCell(b) },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
 			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: ≥ 40m is at least, ≤ 41m at most", Align: Right,
@@ -63,34 +63,48 @@ func Sandboxes() *Set[*backend.Sandbox] {
 			idColumn(Column[row]{Name: "workspace", Title: "WORKSPACE", Help: "the workspace that uses it", Min: 8, Ideal: 12, Priority: 7,
 				Where: WideOnly}, theme.Normal, func(b row) backend.ID { return b.Workspace }),
 			sourceColumn(func(b row) string { return b.Key.Source }, 5),
-			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 10, Ideal: 22, Flex: 1, Priority: 9, Where: Extra},
+			textColumn(Column[row]{Name: "image", Title: "IMAGE", Help: "the image it runs", Min: 8, Ideal: 22, Flex: 1, Priority: 9, Local: 2, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return b.Image }),
-			textColumn(Column[row]{Name: "command", Title: "COMMAND", Help: "its first process, as it was started", Min: 10, Ideal: 24, Flex: 1, Priority: 10, Where: Extra},
+			textColumn(Column[row]{Name: "command", Title: "COMMAND", Help: "its first process, as it was started", Min: 8, Ideal: 24, Flex: 1, Priority: 10, Local: 3, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return b.Command }),
-			textColumn(Column[row]{Name: "ports", Title: "PORTS", Help: "published ports: of the host -> of the container", Min: 8, Ideal: 20, Priority: 10, Where: Extra},
+			textColumn(Column[row]{Name: "ports", Title: "PORTS", Help: "published ports: of the host -> of the container", Min: 8, Ideal: 20, Priority: 10, Local: 3, Where: Extra},
 				theme.Dim, func(b row) backend.Safe { return backend.Join(b.Ports, " ") }),
 			{Name: "exit", Title: "EXIT", Help: "how it ended: exit code, oom",
 				Align: Right, Min: 4, Ideal: 7, Priority: 3, Cell: func(b row, _ *views.Snapshot) Cell { return exitCell(b) },
 				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(b.ExitCode) },
 				Measure: func(b row, _ *views.Snapshot) (float64, bool) { return measured(sortNum(b.ExitCode)) }},
 			numColumn(Column[row]{Name: "restarts", Title: "RESTARTS", Brief: "RST", Help: "how often the platform restarted it",
-				Min: 3, Ideal: 8, Priority: 8, Where: WideOnly},
+				Min: 3, Ideal: 8, Priority: 8, Local: 1, Where: WideOnly},
 				func(b row) SortKey { return sortNum(b.RestartCount) },
 				func(b row) string { return strconv.Itoa(b.RestartCount.Or(0)) },
 				func(b row) bool { return b.RestartCount.IsNotApplicable() }),
-			numColumn(Column[row]{Name: "cpu", Title: "CPU", Help: "cores in use, 100 % = one core", Min: 6, Ideal: 6, Priority: 6},
+			numColumn(Column[row]{Name: "cpu", Title: "CPU", Help: "cores in use, 100 % = one core", Min: 6, Ideal: 6, Priority: 6, Local: 1},
 				func(b row) SortKey { return sortNum(usage(b).CPU) },
 				func(b row) string { return percent1(usage(b).CPU.Or(0)) },
 				noUsage),
-			numColumn(Column[row]{Name: "mem", Title: "MEM", Help: "memory in use without page cache", Min: 6, Ideal: 7, Priority: 4},
-				func(b row) SortKey { return sortNum(usage(b).Mem) },
-				func(b row) string { return backend.Bytes(usage(b).Mem.Or(0)) },
-				noUsage),
+			{Name: "mem", Title: "MEM", Help: "memory in use without page cache, of its limit", Align: Right, Min: 6, Ideal: 18, Priority: 4, Local: 1, Descending: true,
+				Cell:    memoryCell,
+				Sort:    func(b row, _ *views.Snapshot) SortKey { return sortNum(usage(b).Mem) },
+				Measure: func(b row, _ *views.Snapshot) (float64, bool) { return measured(sortNum(usage(b).Mem)) }},
 			ageColumn(Column[row]{Name: "age", Title: "AGE", Help: "time since it was created", Min: 4, Ideal: 5, Priority: 1},
 				func(b row) backend.Value[time.Time] { return b.CreatedAt }),
 			readColumn(func(b row) *backend.Meta { return &b.Meta }, 5),
 		},
 	}
+}
+
+// memoryCell is the memory in use, with the limit where there is one and room for it.
+func memoryCell(b *backend.Sandbox, _ *views.Snapshot) Cell {
+	u := usage(b)
+	n, ok := u.Mem.Get()
+	if !ok {
+		return absent(noUsage(b))
+	}
+	c := Cell{Text: plain(backend.Bytes(n))}
+	if limit, limited := u.MemLimit.Get(); limited {
+		c.Text, c.Short = backend.Textf("%s of %s", c.Text, plain(backend.Bytes(limit))), c.Text
+	}
+	return c
 }
 
 // noUsage says that a machine has no usage to read: it does not run.

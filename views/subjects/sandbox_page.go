@@ -37,7 +37,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	}
 	if u, ok := b.Usage.Get(); ok {
 		limit := ""
-		if n, known := u.MemLimit.Get(); known {
+		if n, known := u.MemLimit.Get(); known && !u.Mem.IsKnown() {
 			limit = " of " + backend.Bytes(n)
 		}
 		w.Field("usage", normal("cpu "+col("cpu").Text.String()+", memory "+col("mem").Text.String()+limit),
