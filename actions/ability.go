@@ -106,6 +106,8 @@ type Candidate struct {
 	CauseSeen time.Time
 	// Why excludes the candidate; empty: it is eligible.
 	Why backend.Safe
+	// Undecided says that Why is something that could not be read: the candidate may be eligible.
+	Undecided bool
 	// Advice is what the plan says at its top because of this candidate: what to run instead. Equal ones are said once.
 	Advice backend.Safe
 }

@@ -60,6 +60,8 @@ type Exclusion struct {
 	Why   backend.Safe `json:"why"`
 	// Hidden says that only the filter keeps it out: typing its name includes it.
 	Hidden bool `json:"hidden,omitempty"`
+	// Undecided says that Why is something that could not be read.
+	Undecided bool `json:"-"`
 }
 
 // Refusal is a reason not to act. One with a Word is a judgement that the operator may set aside by typing that word.

@@ -163,7 +163,7 @@ func (c *Control) sort(p *Plan, keys []backend.Key, cs []Candidate, snap Snapsho
 			label = k.Safe()
 		}
 		if !x.Why.IsEmpty() {
-			p.Excluded = append(p.Excluded, Exclusion{Key: k, Label: label, Why: x.Why})
+			p.Excluded = append(p.Excluded, Exclusion{Key: k, Label: label, Why: x.Why, Undecided: x.Undecided})
 			continue
 		}
 		t := Target{Key: k, Label: label, Name: x.Name, Identity: x.Identity, Loses: x.Loses, Owner: x.Owner, Notes: x.Notes,

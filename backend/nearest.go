@@ -38,7 +38,16 @@ func NearestOf(word string, known []string, n int) []string {
 
 // distance counts the insertions, removals, replacements and swaps of neighbours that turn a into b.
 func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 || len(b) > 2*len(a)+2 {
+	if len(b) > 2*len(a)+2 {
+		return 1 << 20
+	}
+	for a != "" && b != "" && a[0] == b[0] { // long ids differ in few places
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) > 64 || len(b) > 64 {
 		return 1 << 20 // a name of that length is not a typing error, and the table would be large
 	}
 	var two, one, row [65]int

@@ -179,7 +179,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 		return err
 	}
 	if len(got.keys) == 0 {
-		return p.nothingToClean(nil, failed)
+		return p.nothingToClean(&actions.Plan{}, failed)
 	}
 	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: actions.Clean, Source: got.source, Keys: got.keys, Params: policy.Params, Reason: policy.Reason,
 		Who: x.operator.Who(backend.Safe{}), DryRun: a.dryRun, Headless: true})
@@ -192,7 +192,7 @@ func (p *Program) cleanByPolicy(ctx context.Context, s shared, a *acting, file s
 		if a.format.word != formatText || a.dryRun {
 			return errors.Join(p.printed(doc, a.format), failed)
 		}
-		return p.nothingToClean(plan.Excluded, failed)
+		return p.nothingToClean(plan, failed)
 	case doc.Refused:
 		doc.ExitCode = ExitRefused
 		return p.printed(doc, a.format)
@@ -261,13 +261,26 @@ func (x *actingStation) covered(ctx context.Context, source string, policy app.P
 const mostLeftOut = 5
 
 // nothingToClean says so, and why what the policy covers is left alone: a timer's journal is all that anybody reads of it.
-func (p *Program) nothingToClean(excluded []actions.Exclusion, failed error) error {
-	for i, x := range excluded {
+func (p *Program) nothingToClean(plan *actions.Plan, failed error) error {
+	undecided := 0
+	for _, x := range plan.Excluded {
+		if x.Undecided {
+			undecided++
+		}
+	}
+	for i, x := range plan.Excluded {
 		if i == mostLeftOut {
-			p.notice("left out: %d more; see them with --dry-run", len(excluded)-i)
+			p.notice("left out: %d more; see them with --dry-run", len(plan.Excluded)-i)
 			break
 		}
 		p.notice("left out: %s: %s", x.Label, x.Why)
+	}
+	if undecided > 0 {
+		f := &failure{code: ExitRefused, what: "nothing was cleaned: whether " + backend.Counted(undecided, "directory is", "directories are") + " in use cannot be read"}
+		for _, a := range plan.Advice {
+			f.lines = append(f.lines, "  "+p.clean(a.String()))
+		}
+		return f
 	}
 	if err := unwrittenIf(say(p.Stdout, "there is nothing to clean")); err != nil {
 		return err

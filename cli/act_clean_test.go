@@ -64,6 +64,8 @@ func (h handler) Look(_ context.Context, q actions.Question) []actions.Candidate
 		switch {
 		case h.dirs[path] != h.from:
 			c.Why = backend.Textf("it is not in its %s", backend.Clean(h.from, 20))
+		case strings.Contains(path, "hidden"):
+			c.Why, c.Undecided, c.Advice = backend.Text("1 of 9 processes unreadable, any of which may use it"), true, backend.Text("run it on the host")
 		case strings.Contains(path, "used"):
 			c.Why = backend.Text("a process uses it")
 		default:
@@ -203,6 +205,10 @@ func TestCleanByPolicy(t *testing.T) {
 		s.run(0, "dry run: 2 of 2", "--policy", "policy.toml", "--dry-run")
 		s.run(0, "(?s)2 of 2 done: 2 verified.*its grace period is over", "--policy", "policy.toml") // on a shared account, without a name
 		s.run(0, "^there is nothing to clean\n", "--policy", "policy.toml")
+		s.dirs.dirs["/tmp/helix-ws-hidden"] = "place"
+		if out := s.run(4, "(?s)nothing was cleaned: whether 1 directory is in use cannot be read.*run it on the host", "--policy", "policy.toml"); out != "" {
+			t.Errorf("a policy that cannot decide prints %q", out)
+		}
 		if s.dirs.dirs["/tmp/helix-ws-other"] != "place" {
 			t.Error("a directory that the policy does not cover was cleaned")
 		}

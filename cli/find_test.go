@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,14 @@ func TestFindRefuses(t *testing.T) {
 	}
 	if _, err := r.find("s-1905", finding{source: "us"}); !errors.As(err, &f) || f.code != ExitUsage {
 		t.Errorf("of a source that was read: %v", err)
+	}
+}
+
+// TestNearestOfLongIDs: ids of 66 characters that differ in 4 are near.
+func TestNearestOfLongIDs(t *testing.T) {
+	const long = "tenant-production-eu-west-1-agent-worker-session-2026-11-23-%04d-a"
+	known := []string{fmt.Sprintf(long, 0), fmt.Sprintf(long, 5), "tenant-other"}
+	if near := backend.NearestOf(fmt.Sprintf(long, 9999), known, 3); len(near) != 2 {
+		t.Errorf("the nearest: %v", near)
 	}
 }

@@ -352,8 +352,8 @@ func (t *tool) remove(ctx context.Context, h *lockedDir, o *object, name string)
 	done.Notes = append(done.Notes, kept...)
 	done.Freed = max(0, done.Freed-keptBytes)
 	if err != nil {
-		done.Text = backend.Textf("%s removed, %s freed; the rest waits as %s and is tried again", entries(r.removed), backend.Bytes(done.Freed), drawn(name))
-		return done, fmt.Errorf("%w (%s)", err, done.Text)
+		done.Text, err = r.brokenOff(err, name, done.Freed)
+		return done, err
 	}
 	done.Proved = true
 	done.Text = backend.Textf("%s removed, %s freed", entries(r.removed), backend.Bytes(done.Freed))
@@ -361,6 +361,20 @@ func (t *tool) remove(ctx context.Context, h *lockedDir, o *object, name string)
 		done.Text = backend.Textf("%s, %s still held by open files", done.Text, backend.Bytes(keptBytes))
 	}
 	return done, nil
+}
+
+// brokenOff says what is left where a removal did not end. One that removed a part has failed, whatever stopped it.
+func (r *removal) brokenOff(err error, name string, freed int64) (backend.Safe, error) {
+	switch {
+	case r.moved && r.removed == 0:
+		return backend.Safe{}, err
+	case r.moved:
+		text := backend.Textf("partly done: %s removed for good, %s freed; then %s was renamed or moved away, and what is left in it is not touched",
+			entries(r.removed), backend.Bytes(freed), drawn(name))
+		return text, errors.New(text.String())
+	}
+	text := backend.Textf("%s removed, %s freed; the rest waits as %s and is tried again", entries(r.removed), backend.Bytes(freed), drawn(name))
+	return text, fmt.Errorf("%w (%s)", err, text)
 }
 
 // kept names the processes that still hold deleted files of the directory open, and how many bytes these keep.

@@ -43,6 +43,7 @@ func (w *hostSnapshot) judge(keys []backend.Key, find func(backend.Key) *subject
 			s.describe(&out[i])
 		} else if c.name == "processes" {
 			hidden++
+			out[i].Undecided = true
 		}
 	}
 	return all, out, hidden

@@ -197,6 +197,10 @@ func TestATreeThatIsMovedAwayIsLeftAlone(t *testing.T) {
 			t.Fatalf("before step %d: %v, want it to be said that it was moved", step, err)
 		}
 		wantWhy(t, err.Error(), "was renamed or moved away")
+		_, told := r.brokenOff(err, "ws", 0)
+		if is := errors.As(told, &moved); is != (r.removed == 0) || !is && !strings.HasPrefix(told.Error(), "partly done: ") || strings.Contains(told.Error(), "tried again") {
+			t.Errorf("before step %d, %d removed: %v", step, r.removed, told)
+		}
 		if now := count(root + "/kept"); now != left {
 			t.Errorf("before step %d: %d of %d entries are left: some were removed after it was moved", step, now, left)
 		}
