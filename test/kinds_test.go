@@ -2,6 +2,7 @@ package test
 
 import (
 	"go/ast"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -53,6 +54,18 @@ func TestKindsSayWhatTheyDeliver(t *testing.T) {
 	for _, k := range kinds() {
 		if deliversNothing := k.Name == "changes" || k.Name == "check"; deliversNothing != (len(k.Inputs) == 0) {
 			t.Errorf("%s declares the inputs %v", k.Name, k.Inputs)
+		}
+	}
+}
+
+// TestCommandsNameTheirProgram: a relative path of a program is refused wherever a configuration names a command.
+func TestCommandsNameTheirProgram(t *testing.T) {
+	for _, k := range kinds() {
+		o := reflect.TypeOf(k.Defaults()).Elem()
+		for i := range o.NumField() {
+			if name := o.Field(i).Tag.Get("toml"); (name == "command" || name == "sessions_command") && o.Field(i).Tag.Get("path") != "program" {
+				t.Errorf("%s: %s may be a relative path", k.Name, name)
+			}
 		}
 	}
 }

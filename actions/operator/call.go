@@ -21,7 +21,7 @@ type Call struct {
 	Method   string            `toml:"method" doc:"request: POST, PUT, PATCH or DELETE"`
 	Headers  map[string]string `toml:"headers" doc:"request: plain headers, placeholders allowed; the credential belongs into the table act"`
 	Body     string            `toml:"body" doc:"request: a JSON document; placeholders belong inside its strings"`
-	Command  []string          `toml:"command" doc:"argv to run instead of a request; placeholders fill single arguments, and no shell is involved"`
+	Command  []string          `toml:"command" path:"program" doc:"argv to run instead of a request; placeholders fill single arguments, and no shell is involved"`
 	Pass     []string          `toml:"pass" doc:"command: environment variables that it gets besides PATH, HOME, USER, LANG, TZ and TMPDIR"`
 	Deadline backend.Duration  `toml:"deadline" doc:"limit of one request or command; what takes longer is unknown, and is read instead of repeated"`
 }

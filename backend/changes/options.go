@@ -10,7 +10,7 @@ import (
 // Options are the keys of a source of kind "changes".
 type Options struct {
 	File     string           `toml:"file" path:"file" doc:"a file whose new lines are changes; it may be appended to or replaced"`
-	Command  []string         `toml:"command" doc:"or: argv that lists changes; it runs once a poll, and lines that it did not print before are new"`
+	Command  []string         `toml:"command" path:"program" doc:"or: argv that lists changes; it runs once a poll, and lines that it did not print before are new"`
 	Name     string           `toml:"name" doc:"one word for these changes on the timeline: deploy, rollout, config, flag"`
 	Lookback backend.Duration `toml:"lookback" doc:"how old a line may be at the start and still be put on the timeline, at most 7d; lines without a time are then left out"`
 	Fields   Fields           `toml:"fields" doc:"names under which JSON lines carry each fact"`

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Fact     string          `toml:"fact" doc:"what it states, as a short name: r2.reachable"`
 	URL      string          `toml:"url" doc:"an address that is asked with GET: an answer of 2xx says that the fact holds, another that it does not"`
-	Command  []string        `toml:"command" doc:"or: argv, no shell; exit status 0 says that the fact holds. It only reads, and runs once an interval"`
+	Command  []string        `toml:"command" path:"program" doc:"or: argv, no shell; exit status 0 says that the fact holds. It only reads, and runs once an interval"`
 	Statuses []int           `toml:"statuses" doc:"answers of the url that say that it holds; empty: 200 to 299"`
 	NoExit   []int           `toml:"no_exit" doc:"exit statuses of the command that say that it does not hold; every other but 0 says nothing"`
 	Expect   string          `toml:"expect" doc:"regular expression that the answer's body or the command's output must match too; empty: anything"`

@@ -17,7 +17,7 @@ type Options struct {
 	AggregateURL    string            `toml:"aggregate_url" doc:"operators' aggregate route: all sessions with their workspaces; replaces list_url, and url but for sessions that it suddenly no longer names"`
 	Sessions        []string          `toml:"sessions" doc:"fixed list of session ids"`
 	SessionsFile    string            `toml:"sessions_file" path:"file" doc:"file with one session id a line, or a JSON array of them"`
-	SessionsCommand []string          `toml:"sessions_command" doc:"argv that prints the same"`
+	SessionsCommand []string          `toml:"sessions_command" path:"program" doc:"argv that prints the same"`
 	Runtime         string            `toml:"runtime" doc:"js, or durable-object: then only sessions that the list route calls running are asked, because asking keeps an object awake and billed"`
 	ExpectActive    bool              `toml:"expect_active" doc:"false: it is normal that no session runs, so that only idle answers are no finding"`
 	RequestsPerSec  float64           `toml:"requests_per_second" doc:"request budget; alerting and visible subjects come first, 429, 503 and doubled latency halve it"`

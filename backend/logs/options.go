@@ -11,7 +11,7 @@ import (
 // Options are the keys of a source of kind "logs".
 type Options struct {
 	Files             []string         `toml:"files" path:"file" doc:"globs of log files; rotated and truncated files are followed"`
-	Command           []string         `toml:"command" doc:"or: argv of a command whose standard output is the log; restarted when it ends"`
+	Command           []string         `toml:"command" path:"program" doc:"or: argv of a command whose standard output is the log; restarted when it ends"`
 	Container         string           `toml:"container" doc:"or: name or id of a container whose output is the log"`
 	Host              string           `toml:"host" doc:"engine of the container, unix:///… or tcp://…; empty = DOCKER_HOST, else the usual socket"`
 	Format            string           `toml:"format" doc:"auto, json or text; auto decides line by line"`

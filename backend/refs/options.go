@@ -23,7 +23,7 @@ const (
 // Options are the keys of a source of kind "refs".
 type Options struct {
 	Files        []string         `toml:"files" path:"file" doc:"globs of files that hold saved session state"`
-	Command      []string         `toml:"command" doc:"or: argv of a command that prints it and ends"`
+	Command      []string         `toml:"command" path:"program" doc:"or: argv of a command that prints it and ends"`
 	CommandEvery backend.Duration `toml:"command_every" doc:"the command runs at most this often"`
 	Format       string           `toml:"format" doc:"auto, json (one document) or jsonl (one document a line)"`
 	Layout       string           `toml:"layout" doc:"helix (persisted workspaceRefs) or agent-sdk (saved run state); decides the default pointers"`
