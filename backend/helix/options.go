@@ -140,13 +140,22 @@ func (o *Options) checkRoutes(opts backend.Options) error {
 		if err := checkTemplate(u, key == "url"); err != nil {
 			return opts.Refuse(key, "%v", err)
 		}
+		if err := onlySession(u); err != nil {
+			return opts.Refuse(key, "%v", err)
+		}
 	}
 	perSession := strings.Contains(o.URL, placeholder)
 	for name, v := range o.Headers {
 		if !wire.HeaderName(name) || !wire.HeaderText(v) {
 			return opts.Refuse("headers", "%q cannot be a header", name)
 		}
+		if err := onlySession(v); err != nil {
+			return opts.Refuse("headers", "%q: %v", name, err)
+		}
 		perSession = perSession || strings.Contains(v, placeholder)
+	}
+	if o.URL != "" && !perSession {
+		return opts.Refuse("url", "asks the same for every session: put {session} into url or into a header")
 	}
 	if o.AggregateURL != "" {
 		return nil
@@ -155,8 +164,6 @@ func (o *Options) checkRoutes(opts backend.Options) error {
 	switch {
 	case !discovered && len(o.Sessions) == 0:
 		return opts.Refuse("sessions", "no session can be found: give sessions, sessions_file, sessions_command, list_url or aggregate_url")
-	case !perSession && (discovered || len(o.Sessions) > 1):
-		return opts.Refuse("url", "asks the same for every session: put {session} into url or into a header")
 	case o.Runtime == runtimeDurableObject && o.ListURL == "":
 		return opts.Refuse("list_url", "is missing: asking a Durable Object keeps it awake and billed, so only sessions "+
 			"that a list route calls running are asked (or give an aggregate_url)")

@@ -20,7 +20,13 @@ func TestOptionsAreRefused(t *testing.T) {
 		"header template": {func(o *Options) {
 			o.URL, o.Headers = "http://h/healthz", map[string]string{"x-partykit-room": "{session}"}
 		}, ""},
-		"one session, no slot":  {func(o *Options) { o.URL = "http://h/workspace" }, ""},
+		"one session, no slot":  {func(o *Options) { o.URL = "http://h/workspace" }, "url: asks the same"},
+		"aggregate, no slot":    {func(o *Options) { o.URL, o.AggregateURL = "http://h/x", "http://h/all" }, "url: asks the same"},
+		"aggregate only":        {func(o *Options) { o.URL, o.AggregateURL = "", "http://h/all" }, ""},
+		"misspelt slot":         {func(o *Options) { o.URL = "http://h/{sesion}" }, "url: {sesion} is not known here; write {session}"},
+		"second slot":           {func(o *Options) { o.URL = "http://h/{session}/{foo}" }, "url: {foo} is not known"},
+		"slot in aggregate":     {func(o *Options) { o.AggregateURL = "http://h/{tenant}" }, "aggregate_url: {tenant} is not known"},
+		"misspelt header slot":  {func(o *Options) { o.Headers = map[string]string{"x-room": "{sesion}"} }, "headers: \"x-room\": {sesion} is not known"},
 		"nothing":               {func(o *Options) { o.URL = "" }, "url: is missing"},
 		"two sessions, no slot": {func(o *Options) { o.URL, o.Sessions = "http://h/healthz", []string{"a", "b"} }, "url: asks the same"},
 		"no sessions":           {func(o *Options) { o.Sessions = nil }, "sessions: no session can be found"},

@@ -21,13 +21,23 @@ func checkTemplate(raw string, perSession bool) error {
 	return wire.CheckURL(raw)
 }
 
+// onlySession refuses placeholders that are never filled in.
+func onlySession(template string) error {
+	for _, name := range wire.Placeholders(template) {
+		if name != "session" {
+			return fmt.Errorf("{%s} is not known here; write {session}", name)
+		}
+	}
+	return nil
+}
+
 // only gives the value of {session}.
 func only(id backend.ID) func(string) (string, error) {
 	return func(name string) (string, error) {
 		if name == "session" {
 			return id.Raw(), nil
 		}
-		return "{" + name + "}", nil // any other word in braces means itself
+		return "{" + name + "}", nil
 	}
 }
 
