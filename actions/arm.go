@@ -46,7 +46,7 @@ func (o *Operator) Arm(ctx context.Context, lasting time.Duration, claimed, reas
 	case lasting <= 0 || lasting > LongestArming:
 		return Arming{}, fmt.Errorf("actions can be enabled for at most %s at a time", backend.Age(LongestArming))
 	case o.person.Shared && who.Claimed.IsEmpty():
-		return Arming{}, errors.New("several people use this account: say who you are, or set SANDGLASS_USER")
+		return Arming{}, fmt.Errorf("%s is an account that several people can use: say who you are, or set SANDGLASS_USER", who.User)
 	case reason.IsEmpty():
 		return Arming{}, errors.New("say why: the reason goes into the journal")
 	}

@@ -52,7 +52,7 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.BoolVar(&a.match, "match", false, "the selectors are patterns, such as 's-1*/repo'; * does not match a /")
 	f.BoolVar(&a.dryRun, "dry-run", false, "go through everything with an effect that only records; nothing changes, and nothing is written down")
 	f.StringVar(&a.reason, "reason", "", "why; it goes into the journal, and --yes-plan needs it")
-	f.StringVar(&a.by, "by", "", "`NAME` of who acts, on an account that several people use; default $SANDGLASS_USER")
+	f.StringVar(&a.by, "by", "", "`NAME` of who acts, to confirm on an account that several people can use; default $SANDGLASS_USER")
 	f.StringVar(&a.digest, "yes-plan", "", "carry out the plan of this `DIGEST`, exactly as it was printed")
 	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that overrides a refusal of the plan, as the plan names it; repeatable")
 	a.format = p.output(cmd)
@@ -237,9 +237,6 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 		return err
 	}
 	who := p.whoActs(x, a)
-	if x.operator.NeedsName() && who.Claimed.IsEmpty() && !a.dryRun {
-		return nameless()
-	}
 	if err := x.read(ctx, a.timeout); err != nil {
 		return err
 	}
@@ -269,6 +266,9 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 			return refused(err)
 		}
 		doc.Next = p.nextLine(s, a, x, plan)
+		if x.operator.NeedsName() && who.Claimed.IsEmpty() {
+			p.notice("%s; to confirm the plan, add --by NAME or set SANDGLASS_USER", manyUse(who))
+		}
 	}
 	return p.printed(doc, a.format)
 }
@@ -278,9 +278,13 @@ func (p *Program) whoActs(x *actingStation, a *acting) audit.Who {
 	return x.operator.Who(p.Cleaner.Clean(strings.Join(strings.Fields(a.by), " "), maxAuthor))
 }
 
-func nameless() error {
-	return &failure{code: ExitRefused, what: "nothing was done: several people use this account, and the journal must say who acts",
+func nameless(who audit.Who) error {
+	return &failure{code: ExitRefused, what: "nothing was done: " + manyUse(who) + ", and the journal must say who acts",
 		next: "name yourself with --by NAME, or set SANDGLASS_USER"}
+}
+
+func manyUse(who audit.Who) string {
+	return who.User.String() + " is an account that several people can use"
 }
 
 // printed writes the document and ends with its exit code.

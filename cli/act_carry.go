@@ -47,7 +47,7 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 		return refused(err)
 	}
 	if ok = ok.For(reason, p.whoActs(x, a)); x.operator.NeedsName() && ok.Plan().Who.Claimed.IsEmpty() {
-		return nameless()
+		return nameless(ok.Plan().Who)
 	}
 	x.Feed.Attend(keysOf(plan))
 	if err := x.read(ctx, min(firstLook, a.timeout)); err != nil {

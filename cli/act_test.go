@@ -187,7 +187,9 @@ func TestSharedAccountSaysWhoActs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newActSite(t, actConfig, "w1", "w2")
 		s.shared = true
-		s.run(4, "name yourself with --by NAME", "reset", "s1/w1")
+		made := s.run(0, "mara is an account that several people can use; to confirm the plan, add --by NAME", "reset", "s1/w1")
+		nameless := planLine.FindStringSubmatch(made)[1]
+		s.run(4, "mara is an account that several people can use(.|\\n)*name yourself with --by NAME", "reset", "--yes-plan", nameless, "--reason", "x")
 		s.run(0, "1 verified", "reset", "--yes-plan", s.plan("reset", "s1/w1", "--by", "ann"), "--reason", "x")
 		if who := s.records()[0].Who; who.Claimed.String() != "ann" || who.User.String() != "mara" {
 			t.Errorf("the journal says that %+v did it", who)

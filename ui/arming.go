@@ -28,7 +28,7 @@ func (x *arming) title() string {
 func (x *arming) about() []string {
 	s := []string{"For this time, this console may carry out plans that you confirm, on the sources whose configuration allows it. It ends by itself. The reason goes into the journal."}
 	if x.name {
-		s = append(s, "Several people use this account: say who you are.")
+		s = append(s, "Several people can use this account: say who you are.")
 	}
 	return s
 }

@@ -87,6 +87,9 @@ func TestNothingIsAppendedAmongFilesOfAThirdUser(t *testing.T) {
 		if err := write(); err == nil || !strings.Contains(err.Error(), give(dir)+" belongs to user 65534") {
 			t.Errorf("%s: %v", name, err)
 		}
+		if j, err := New(Options{Dir: dir, Origin: origin()}); err != nil || j.Usable() == nil {
+			t.Errorf("%s: a plan is not told (%v)", name, err)
+		}
 		if err := write(65534); err != nil {
 			t.Errorf("%s of who called sudo: %v", name, err)
 		}

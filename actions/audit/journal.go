@@ -70,9 +70,24 @@ func At(path string) *Journal {
 	return &Journal{path: path, cleaner: backend.NewCleaner(), disk: realDisk(), patience: anchorPatience, owners: ownersWith(nil), plans: map[string]*os.File{}}
 }
 
-// Usable says why no record can be appended: other users can replace the journal in its directory. nil: no reason is
-// known.
-func (j *Journal) Usable() error { return checkDir(filepath.Dir(j.path), j.owners) }
+// Usable says why no record can be appended: other users can write to the journal or replace it, or its file cannot be
+// opened. nil: no reason is known.
+func (j *Journal) Usable() error {
+	if err := checkDir(filepath.Dir(j.path), j.owners); err != nil {
+		return err
+	}
+	f, err := lockfile.Open(j.path, os.O_RDWR|os.O_APPEND, othersWrite)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = j.owners.check(j.path, info)
+	}
+	return errors.Join(err, f.Close())
+}
 
 // checked is what a check of the journal found while the file was so large and so old.
 type checked struct {

@@ -297,6 +297,9 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 		if _, err := j.Append(t.Context(), entry(0), Written); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if err := j.Usable(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: a plan is told %v", name, err)
+		}
 	}
 	j := newJournal(t)
 	put(t, j, bytes.Repeat([]byte("garbage without an end "), 2*maxBack/23))
