@@ -101,6 +101,7 @@ var fileWriters = map[string][]string{
 	"app/crash.go":                         {"os.OpenFile"},                // the crash file
 	"app/demo.go":                          {"os.WriteFile"},               // demo --write-config
 	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
+	"cli/man.go":                           {"os.WriteFile"},               // man DIR
 }
 
 // changesFiles are the calls that make, change or remove something in a file system, move mounts, or end processes.

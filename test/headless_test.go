@@ -165,7 +165,7 @@ func TestAWordSetsARefusalAsideOnTheCommandLine(t *testing.T) {
 	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed", Start: began.Add(-20 * time.Minute),
 		Clock: func() time.Duration { return time.Since(began) + 20*time.Minute }}, func(s string) string { return s })
 	c.run(4, `(?s)refused: capability-mismatch.*--override 'cause fixed'`, "reset", "--filter", "state:failed source:helix-eu")
-	c.run(0, `(?s)reset 3 workspaces.*overridden: capability-mismatch`, "reset", "--filter", "state:failed source:helix-eu", "--override", "cause fixed")
+	c.run(0, `(?s)reset 4 workspaces.*overridden: capability-mismatch`, "reset", "--filter", "state:failed source:helix-eu", "--override", "cause fixed")
 }
 
 // TestHangUpMidPlan hangs up the real program while it waits for the canary of a plan to be verified, which what the

@@ -169,6 +169,9 @@ func (s *story) reads(path string, r reading) {
 	if r.edit != nil {
 		r.edit(w)
 	}
+	if old := s.workspaces[k]; old != nil && w.LostSuccess.IsZero() {
+		w.LostSuccess = w.SuccessLost(old)
+	}
 	s.workspaces[k] = w
 	s.delta.Changed = append(s.delta.Changed, k)
 }

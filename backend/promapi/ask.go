@@ -189,12 +189,9 @@ func (s *source) explain(err error) error {
 	if !errors.As(err, &outer) || !errors.As(err, &status) {
 		return err
 	}
-	text := status.Text.String()
-	doc, bad := wire.Parse([]byte(text))
-	if bad != nil { // perhaps only cut, within the error's text, which comes last
-		if doc, bad = wire.Parse([]byte(text + `"}`)); bad != nil {
-			return err // the client's own words stand
-		}
+	doc, bad := wire.Parse(status.Body)
+	if bad != nil {
+		return err // the client's own words stand
 	}
 	e, failed := failure(doc.Root())
 	if !failed {

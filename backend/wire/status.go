@@ -14,10 +14,12 @@ import (
 // maxRetryAfter bounds how long an answer can make us wait; a hostile or broken header must not blind the console.
 const maxRetryAfter = time.Hour
 
-// StatusError is an answer that the client refused by its status. Text is the beginning of its body, drawable.
+// StatusError is an answer that the client refused by its status. Text is the beginning of its body, drawable; Body is all
+// that was read of it, as it came.
 type StatusError struct {
 	Status int
 	Text   backend.Safe
+	Body   []byte
 }
 
 // Error names the status and what the body said.
@@ -35,7 +37,7 @@ func (e *StatusError) Error() string {
 // judge turns a status into an error of the right kind, or nil when the caller has to judge the answer.
 func (c *Client) judge(r *Response, asked Request, retry time.Duration) error {
 	refuse := func(kind backend.ErrorKind) error {
-		e := c.fail(kind, r.Where, &StatusError{Status: r.Status, Text: c.excerpt(r)})
+		e := c.fail(kind, r.Where, &StatusError{Status: r.Status, Text: c.excerpt(r), Body: r.Body})
 		if kind == backend.ErrThrottled {
 			e.RetryAfter = retry
 		}
