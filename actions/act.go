@@ -286,7 +286,7 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 // writeDown journals the state of a line. A journal that refuses it stops the run: what happens next could not be proved.
 func (r *Run) writeDown(i int) {
 	l := &r.p.Lines[i] // only the run itself changes it
-	facts := make([]backend.Field, 0, 2)
+	facts := l.Target.nameFact()
 	for _, x := range []struct {
 		name backend.Literal
 		n    int64

@@ -53,6 +53,16 @@ type Target struct {
 	Cause string `json:"cause,omitempty"`
 }
 
+// NameFact is the fact of a record that names its only target, where people know it by another name than its id.
+const NameFact = "name"
+
+func (t *Target) nameFact() []backend.Field {
+	if t.Key.Kind != backend.KindSandbox || t.Label.IsEmpty() || t.Label == t.Key.Safe() {
+		return nil
+	}
+	return []backend.Field{{Name: backend.Text(NameFact), Value: t.Label}}
+}
+
 // Exclusion is a chosen subject that the plan does not act on.
 type Exclusion struct {
 	Key   backend.Key  `json:"key"`

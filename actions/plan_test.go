@@ -420,3 +420,18 @@ func TestAPlanSaysThatTheJournalIsDamaged(t *testing.T) {
 		}
 	})
 }
+
+// A container is known by its name, which the journal keeps beside its id.
+func TestOnlyContainersHaveANameBesideTheirID(t *testing.T) {
+	id := backend.MustID("88901a208890")
+	for _, c := range []struct {
+		kind  backend.Kind
+		label string
+		want  int
+	}{{backend.KindSandbox, "web", 1}, {backend.KindSandbox, "88901a208890", 0}, {backend.KindWorkspace, "web", 0}} {
+		x := Target{Key: backend.Key{Kind: c.kind, Source: "d", ID: id}, Label: backend.Clean(c.label, 40)}
+		if got := x.nameFact(); len(got) != c.want || c.want > 0 && got[0].Value.String() != c.label {
+			t.Errorf("%s %q has the facts %v", c.kind, c.label, got)
+		}
+	}
+}

@@ -246,6 +246,9 @@ func (r *Run) begin(ctx context.Context) (Effect, error) {
 	for _, w := range p.Overrides {
 		facts = append(facts, backend.Field{Name: backend.Text("overridden"), Value: backend.Clean(w, 80)})
 	}
+	if len(p.Targets) == 1 {
+		facts = append(facts, p.Targets[0].nameFact()...)
+	}
 	e := audit.Entry{Phase: audit.PhaseIntent, Subjects: subjects(p), Targets: len(p.Targets), Reason: p.Reason, Facts: facts}
 	if err := r.journal(e, audit.Synced); err != nil {
 		return nil, err
@@ -304,7 +307,7 @@ func (r *Run) journal(e audit.Entry, d audit.Durability) error {
 // *audit.TooSoonError.
 func (r *Run) announce(t Target) error {
 	p := r.p.Plan
-	e := audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}}
+	e := audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}, Facts: t.nameFact()}
 	err := r.record(e, func(ctx context.Context, e audit.Entry) error {
 		_, err := r.control.opt.Journal.AppendPaced(ctx, e, audit.Synced, audit.Pace{Source: p.Source, Most: p.PerMinute, Within: time.Minute})
 		return err

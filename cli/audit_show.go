@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"sandglass/actions"
 	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
@@ -245,12 +247,48 @@ func targetsText(r *audit.Record) backend.Safe {
 	switch {
 	case r.Phase == audit.PhaseStopped || r.Phase == audit.PhaseDone:
 		return backend.Textf("%d of %d done", r.Done, n)
+	case len(r.Subjects) == 0 && n == 0:
+		return orderText(r)
 	case len(r.Subjects) == 0:
 		return countText(n)
 	case n == 1:
-		return r.Subjects[0].Safe()
+		return targetText(r)
 	}
-	return backend.Textf("%s: %s …", countText(n), r.Subjects[0].Safe())
+	return backend.Textf("%s: %s …", countText(n), targetText(r))
+}
+
+// targetText names the first subject, by its name where the record has it. A container's id is shortened as its engine does.
+func targetText(r *audit.Record) backend.Safe {
+	id := r.Subjects[0].Safe()
+	if s := id.String(); containerID.MatchString(s) {
+		id = backend.Clean(s[:12], 12)
+	}
+	if name := factOf(r, actions.NameFact); !name.IsEmpty() && len(r.Subjects) == 1 {
+		return backend.Textf("%s (%s)", name, id)
+	}
+	return id
+}
+
+var containerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// orderText says which alert is acknowledged, or what is silenced.
+func orderText(r *audit.Record) backend.Safe {
+	var parts []backend.Safe
+	for _, name := range []string{"rule", "alert", "matchers", "silence"} {
+		if f := factOf(r, name); !f.IsEmpty() {
+			parts = append(parts, f)
+		}
+	}
+	return backend.Join(parts, " ")
+}
+
+func factOf(r *audit.Record, name string) backend.Safe {
+	for _, f := range r.Facts {
+		if f.Name.String() == name {
+			return f.Value
+		}
+	}
+	return backend.Safe{}
 }
 
 func countText(n int) backend.Safe {

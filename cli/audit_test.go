@@ -211,3 +211,33 @@ func TestAuditVerifyNamesTheLineOfAFlippedByte(t *testing.T) {
 		}
 	}
 }
+
+// A record is told by names: of the container that was acted on, of the alert that was acknowledged.
+func TestAuditShowNamesTargets(t *testing.T) {
+	s := newSite(t)
+	j, err := audit.New(audit.Options{Dir: s.dir + "/state", Origin: audit.Origin{Host: backend.Text("build-7")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fact := func(name backend.Literal, value string) backend.Field {
+		return backend.Field{Name: backend.Text(name), Value: backend.Clean(value, 100)}
+	}
+	box := backend.Key{Kind: backend.KindSandbox, Source: "d", ID: backend.MustID(strings.Repeat("88901a20", 8))}
+	for _, e := range []audit.Entry{
+		{Phase: audit.PhaseTargetIntent, Verb: "stop", Kind: "sandbox", Digest: "9f3c0000", Subjects: []backend.Key{box}, Facts: []backend.Field{fact("name", "web")}},
+		{Phase: audit.PhaseTargetIntent, Verb: "pause", Kind: "sandbox", Digest: "9f3c0000", Subjects: []backend.Key{box}},
+		{Phase: audit.PhaseAck, Verb: "ack", Kind: "alert", Facts: []backend.Field{fact("alert", "7f757ebc49"), fact("rule", "failed-too-long")}},
+		{Phase: audit.PhaseSilence, Verb: "silence", Kind: "silence", Facts: []backend.Field{fact("matchers", `rule="eviction-storm"`)}},
+	} {
+		e.At, e.Who = noon.Add(-time.Hour), audit.Who{User: backend.Text("mara"), Host: backend.Text("build-7")}
+		if _, err := j.Append(t.Context(), e, audit.Written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := s.run(0, "", "audit", "show")
+	for _, want := range []string{` stop +web \(88901a2088\d\d\) `, ` pause +88901a208890 `, ` ack +failed-too-long 7f757ebc49 *\n`, ` silence +rule="eviction-storm" *\n`} {
+		if !regexp.MustCompile(want).MatchString(shown) {
+			t.Errorf("no %s in\n%s", want, shown)
+		}
+	}
+}
