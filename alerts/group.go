@@ -271,7 +271,7 @@ func (re *ruleEvaluation) write(g *group) {
 		a.Evidence = said.Evidence
 	}
 	a.Direction = DirectionOf(a.Trend, a.TrendSpan)
-	near := re.changesNear(g.id.source, o.Via, onset(o), o.Bounds)
+	near := re.changesNear(g.id.source, o.Via, a.Subjects, onset(o), o.Bounds)
 	if old := g.alert; len(near) < g.marks && old.Bounds == a.Bounds && old.Active.Equal(a.Active) {
 		near = old.Evidence[len(old.Evidence)-g.marks:] // they are forgotten by now, and explain as much as before
 	}

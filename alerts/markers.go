@@ -23,6 +23,8 @@ type marker struct {
 	Source string       `json:"source,omitempty"`
 	Name   string       `json:"name,omitempty"`
 	Text   backend.Safe `json:"text"`
+	// Subject is the sandbox that alone changed, if it was one.
+	Subject backend.Key `json:"subject,omitzero"`
 }
 
 // noteChanges notes the changes that the State reports, what people did and noted among them; it reports whether there
@@ -33,7 +35,11 @@ func (ev *evaluation) noteChanges() bool {
 	for _, e := range ev.st.Events {
 		switch e.Kind {
 		case backend.EventChange, backend.EventAction, backend.EventNote:
-			kept = append(kept, marker{At: ev.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text})
+			m := marker{At: ev.env.Ours(e.At), Source: e.Source, Name: e.Name, Text: e.Text}
+			if e.Subject.Kind == backend.KindSandbox {
+				m.Subject = e.Subject
+			}
+			kept = append(kept, m)
 		case backend.EventTransition, backend.EventPlatform:
 		}
 	}
@@ -60,7 +66,7 @@ type cluster struct {
 }
 
 // changesNear are statements about the changes near an onset, the nearest first.
-func (ev *evaluation) changesNear(source, via string, onset time.Time, bounds Bounds) []Evidence {
+func (ev *evaluation) changesNear(source, via string, subjects []Subject, onset time.Time, bounds Bounds) []Evidence {
 	// open reports whether the alert may have begun before a change as well as after it.
 	open := func(at time.Time) bool {
 		return !bounds.Latest.IsZero() && !at.After(bounds.Latest) && bounds.Earliest.Before(at) && bounds.Latest.Sub(bounds.Earliest) > markerAfter
@@ -68,7 +74,7 @@ func (ev *evaluation) changesNear(source, via string, onset time.Time, bounds Bo
 
 	var all []*cluster
 	for _, m := range ev.next.markers {
-		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) {
+		if m.At.Before(onset.Add(-markerBefore)) || m.At.After(onset.Add(markerAfter)) || !ev.concerns(m.Source, source, via) || elsewhere(m.Subject, subjects) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(c *cluster) bool { return c.Source == m.Source && c.Name == m.Name })
@@ -108,6 +114,12 @@ func (ev *evaluation) changesNear(source, via string, onset time.Time, bounds Bo
 		out = append(out, Evidence{Text: text, Source: cmp.Or(c.Source, source), At: ev.env.Display(c.At)})
 	}
 	return out
+}
+
+// elsewhere reports whether a change is of one sandbox, and the alert is about other sandboxes only.
+func elsewhere(changed backend.Key, subjects []Subject) bool {
+	return changed.Kind == backend.KindSandbox && len(subjects) > 0 &&
+		!slices.ContainsFunc(subjects, func(s Subject) bool { return s.Key.Kind != backend.KindSandbox || s.Key == changed })
 }
 
 // concerns reports whether a change that one source reports may have to do with an alert about another.

@@ -140,11 +140,36 @@ func TestNothingBeganAfterAChangeThatMayHaveComeLater(t *testing.T) {
 		earliest time.Duration
 		says     string
 	}{{20 * time.Minute, "within the time in which it may have begun, at 11:59:30Z: rollout"}, {40 * time.Second, "began 30s after: rollout"}, {10 * time.Second, "began 30s after: rollout"}} {
-		if got := texts(ev.changesNear("s", "", at, Bounds{Earliest: at.Add(-c.earliest), Latest: at})); got != c.says {
+		if got := texts(ev.changesNear("s", "", nil, at, Bounds{Earliest: at.Add(-c.earliest), Latest: at})); got != c.says {
 			t.Errorf("between %s and now: %q, want %q", c.earliest, got, c.says)
 		}
 	}
-	if got := texts(ev.changesNear("s", "", at, Bounds{Latest: at})); !strings.Contains(got, "may have begun") {
+	if got := texts(ev.changesNear("s", "", nil, at, Bounds{Latest: at})); !strings.Contains(got, "may have begun") {
 		t.Errorf("an onset without an earliest time: %q", got)
+	}
+}
+
+// A start of one container explains nothing about other containers.
+func TestAChangeOfOneSandboxIsNotNamedForOthers(t *testing.T) {
+	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	key := func(kind backend.Kind, id string) backend.Key {
+		return backend.Key{Kind: kind, Source: "s", ID: backend.MustID(id)}
+	}
+	start := backend.Event{At: at.Add(-20 * time.Second), Kind: backend.EventChange, Source: "s", Subject: key(backend.KindSandbox, "oomer"), Name: "start", Text: backend.Text("container oomer started")}
+	ev := &evaluation{next: &memory{}, old: &memory{}, env: Env{Now: at}, st: &fleet.State{Events: []backend.Event{start}}}
+	ev.noteChanges()
+	const said = "began 20s after: container oomer started"
+	for _, c := range []struct {
+		want  string
+		about []Subject
+	}{
+		{"", []Subject{{Key: key(backend.KindSandbox, "sick")}}},
+		{said, []Subject{{Key: key(backend.KindSandbox, "sick")}, {Key: key(backend.KindSandbox, "oomer")}}},
+		{said, []Subject{{Key: key(backend.KindWorkspace, "box")}}},
+		{said, nil},
+	} {
+		if got := texts(ev.changesNear("s", "", c.about, at, Bounds{Earliest: at.Add(-time.Second), Latest: at})); got != c.want {
+			t.Errorf("about %v: %q, want %q", c.about, got, c.want)
+		}
 	}
 }
