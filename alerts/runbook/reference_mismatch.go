@@ -2,7 +2,6 @@ package runbook
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,13 +129,17 @@ func (s *subjectView) deleted() Check {
 // disagree asks whether a stored reference names another sandbox than the one that is there.
 func (s *subjectView) disagree() Check {
 	q := question{"disagree", "Do a stored reference and its container disagree?", "a source of persisted refs, and a container source that lists the sandboxes of that provider"}
+	listed := map[backend.ID]bool{} // whoever they belong to
+	for b := range s.State.Sandboxes.All() {
+		listed[b.Key.ID] = true
+	}
 	read := 0
 	for _, r := range s.Refs {
-		if r.Resource.IsZero() || !s.sessionID.IsZero() && r.Session != s.sessionID || s.sessionID.IsZero() && !s.speaksHere(r.Source) {
+		if r.Resource.IsZero() || !s.sessionID.IsZero() && r.Session != s.sessionID || s.sessionID.IsZero() && !s.speaksHere(r.Source) || !s.mentions(r) {
 			continue
 		}
 		read++
-		if !slices.ContainsFunc(s.sandboxes, func(b *backend.Sandbox) bool { return b.Key.ID == r.Resource }) {
+		if !listed[r.Resource] {
 			return q.unsure("the reference of %s names sandbox %s, which is not among those that are listed here", r.Session.Safe(), r.Resource.Safe())
 		}
 	}
@@ -144,6 +147,11 @@ func (s *subjectView) disagree() Check {
 		return q.unsure("no stored reference that names a sandbox is read")
 	}
 	return s.settle(q.no(s.newest(), "the sandbox that each of %s names is listed", plural(read, "reference")), q)
+}
+
+// mentions reports whether a page is about a reference: its alert's subjects are all that the page of an alert is about.
+func (s *subjectView) mentions(r Ref) bool {
+	return s.only == nil || in(s.only, &backend.Workspace{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindWorkspace, Parent: r.Session, ID: r.Workspace}}})
 }
 
 // refsRead asks for the stored references of the subject's session.

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,30 @@ func TestASandboxIsKeptByWhatTheAlertTakesForIt(t *testing.T) {
 		}
 		if by, _ := alerts.KeptOnPurpose(st, st.Sandbox(sbKey("b"))); (by != nil) != (c.want == Confirmed) {
 			t.Errorf("%s: the rule and the diagnosis differ", c.name)
+		}
+	}
+}
+
+// TestOnlyMissingSandboxesDisagree: a reference whose sandbox is listed is never named, whoever the sandbox belongs to; the page
+// of an alert names references of its subjects only.
+func TestOnlyMissingSandboxesDisagree(t *testing.T) {
+	var w world
+	about := &alerts.Alert{ID: "x", Rule: "ref-mismatch", Source: "helix-eu", Runbook: "6", State: alerts.StateFiring, Confirmed: now, SubjectCount: 1,
+		Subjects: []alerts.Subject{{Key: wsKey("s3", "box"), State: alerts.StateFiring}}}
+	w.board = &alerts.Board{Alerts: []*alerts.Alert{about}}
+	for _, id := range []string{"s1", "s2", "s3"} {
+		w.workspaces = append(w.workspaces, broken(id, "box", backend.ClassFailed, "no such thing"))
+		w.saved = append(w.saved, &backend.Ref{Meta: meta(backend.Key{Kind: backend.KindRef, Source: "helix-eu", Parent: backend.MustID(id), ID: backend.MustID("box")}),
+			Session: backend.MustID(id), Workspace: backend.MustID("box"), Provider: backend.Text("docker"), Sandbox: backend.MustID("c-" + id)})
+	}
+	w.sandboxes = []*backend.Sandbox{box("c-s1", "other")}
+	for _, c := range []struct{ alert, names, not string }{{"", "s2", "s1"}, {"x", "s3", "s2"}} {
+		k := w.about(sourceKeyOf("helix-eu"))
+		k.Alert = c.alert
+		for _, x := range k.Diagnose("6").Checks {
+			if x.Name == "disagree" && (!strings.Contains(x.Fact.String(), c.names+" names") || strings.Contains(x.Fact.String(), c.not+" names")) {
+				t.Errorf("alert %q: %s", c.alert, x.Fact)
+			}
 		}
 	}
 }
