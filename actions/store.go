@@ -39,8 +39,11 @@ func (e *NoPlanError) Error() string {
 	return fmt.Sprintf("there is no plan %s here: make it first, without --yes-plan", e.Digest)
 }
 
+// IsDigest reports whether a text has the form of a plan's digest.
+func IsDigest(s string) bool { return len(s) == digestChars && strings.Trim(s, digestRunes) == "" }
+
 func (s store) path(digest, suffix string) (string, error) {
-	if len(digest) != digestChars || strings.Trim(digest, digestRunes) != "" {
+	if !IsDigest(digest) {
 		return "", fmt.Errorf("%q is not a digest of a plan: it has %d hexadecimal digits", digest, digestChars)
 	}
 	if s.dir == "" {

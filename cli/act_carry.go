@@ -19,6 +19,8 @@ const longestEnd = 150 * time.Second
 // carryOut does exactly what a plan says that was printed before, or refuses.
 func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []string) error {
 	switch {
+	case !actions.IsDigest(a.digest):
+		return usage("--yes-plan %q is not the digest of a plan, which has 16 hexadecimal digits; copy it from the plan", a.digest)
 	case len(args) > 0 || a.filter != "" || a.match:
 		return usage("--yes-plan takes no selector: the plan has its targets")
 	case a.dryRun:

@@ -40,6 +40,7 @@ func TestPlanThenYes(t *testing.T) {
 		s.run(64, "--yes-plan is empty", "reset", "s1/w1", "--yes-plan", "", "--reason", "x")           // exit code 0 would pass for done
 		s.run(64, "takes no selector", "reset", "s1/w2", "--yes-plan", digest, "--reason", "x")
 		s.run(4, "is to reset on a, which is not what this command does", "destroy", "--yes-plan", digest, "--reason", "x")
+		s.run(64, "not the digest of a plan", "reset", "--yes-plan", "01234567", "--reason", "x")
 		s.run(4, "there is no plan 0123456789abcdef here", "reset", "--yes-plan", "0123456789abcdef", "--reason", "x")
 		s.run(4, "read-only", "reset", "--yes-plan", digest, "--reason", "x", "--read-only")
 		s.run(0, `plan `+digest+`: 2 of 2 done: 2 verified\n  s1/w1: verified, it succeeded since`, "reset", "--yes-plan", digest, "--reason", "new bucket")

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +36,7 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 
 --for names the kinds of sources instead, and adds verbs of your own as comments.
 --full writes every key with its default.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
 			content := ""
 			switch {
@@ -55,7 +58,9 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 				path = starterFile
 			}
 			if len(args) == 1 {
-				path = args[0]
+				if path = args[0]; path == "" {
+					return usage("the name of the file is empty; leave it out for %s, or write - for the standard output", starterFile)
+				}
 			}
 			if path == "-" {
 				return unwrittenIf(p.write(content))
@@ -71,6 +76,10 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 }
 
 func (p *Program) writeStarter(path, content string, force bool) error {
+	made := ""
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		made = fmt.Sprintf("made the directory %s\n", p.clean(filepath.Dir(path)))
+	}
 	if err := writeNew(path, content, force); err != nil {
 		return err
 	}
@@ -78,7 +87,7 @@ func (p *Program) writeStarter(path, content string, force bool) error {
 	if err != nil {
 		whole = path
 	}
-	said := fmt.Sprintf("wrote %s (%s)\ncheck it with: sandglass config check --config %s\n", p.clean(whole), plural(strings.Count(content, "\n"), "line"), p.clean(path))
+	said := made + fmt.Sprintf("wrote %s (%s)\ncheck it with: sandglass config check --config %s\n", p.clean(whole), plural(strings.Count(content, "\n"), "line"), p.clean(path))
 	if usual := config.DefaultPath(p.Getenv); usual != "" && usual != whole {
 		said += fmt.Sprintf("commands read it without --config when it is %s\n", p.clean(usual))
 	}

@@ -1,7 +1,6 @@
 package helix
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -82,11 +81,11 @@ func (s *Source) EstimateLoad() (requestsPerMinute float64, text backend.Safe) {
 	if s.opt.AggregateURL != "" {
 		pages, what := 1, "an unknown number of sessions"
 		if w := s.agg.previous; w != nil {
-			pages, what = len(w.pages), fmt.Sprintf("%d sessions", w.count)
+			pages, what = len(w.pages), backend.Counted(w.count, "session", "sessions")
 		}
 		requestsPerMinute = min(float64(pages)*polls, allowed)
-		return requestsPerMinute, backend.Textf("about %.0f requests a minute: %d page(s) of the aggregate route every %v for %s; "+
-			"the budget allows %.0f", requestsPerMinute, pages, s.deps.Interval, what, allowed)
+		return requestsPerMinute, backend.Textf("about %s a minute: %s of the aggregate route every %v for %s; "+
+			"the budget allows %.0f", counted(int(math.Round(requestsPerMinute)), "request"), counted(pages, "page"), backend.Duration(s.deps.Interval), what, allowed)
 	}
 	active, idle := 0, 0
 	for _, t := range s.sessions {
@@ -103,11 +102,15 @@ func (s *Source) EstimateLoad() (requestsPerMinute float64, text backend.Safe) {
 		want += polls
 	}
 	requestsPerMinute = min(want, allowed)
-	text = backend.Textf("about %.0f requests a minute: %d sessions every %v, %d idle ones every %v; the budget allows %.0f",
-		requestsPerMinute, active, s.deps.Interval, idle, s.opt.IdleInterval.Std(), allowed)
+	text = backend.Textf("about %s a minute: %s every %v, %d idle every %v; the budget allows %.0f",
+		counted(int(math.Round(requestsPerMinute)), "request"), counted(active, "session"), backend.Duration(s.deps.Interval), idle, s.opt.IdleInterval, allowed)
 	if want > allowed {
 		text = backend.Textf("%v, so a session is read about every %.0fs", text,
 			math.Ceil(float64(active)/s.opt.RequestsPerSec))
 	}
 	return requestsPerMinute, text
+}
+
+func counted(n int, noun string) backend.Safe {
+	return backend.Clean(backend.Counted(n, noun, noun+"s"), 40)
 }

@@ -107,7 +107,7 @@ func TestAggregateRoute(t *testing.T) {
 	if len(changed.Sessions) != 2 || !changed.Scopes[0].Complete {
 		t.Errorf("c is still listed: %+v", changed.Sessions)
 	}
-	if n, text := rig.source.EstimateLoad(); n != 24 || !strings.Contains(text.String(), "2 page(s)") {
+	if n, text := rig.source.EstimateLoad(); n != 24 || !strings.Contains(text.String(), ": 2 pages of the aggregate route every ") {
 		t.Errorf("estimate %v %v", n, text)
 	}
 }

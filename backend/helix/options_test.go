@@ -3,6 +3,7 @@ package helix
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/backend"
 	"sandglass/backend/backendtest"
@@ -77,6 +78,15 @@ func TestTemplates(t *testing.T) {
 	}
 	if got := withCursor("http://h/x?y=1", "a&b"); got != "http://h/x?y=1&cursor=a%26b" {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestLoadIsWrittenAsPeopleDo(t *testing.T) {
+	deps := backend.Deps{ID: "helix", Now: (backendtest.NewClock(noon)).Now, Dial: noDial, Interval: time.Minute}
+	src := build(t, deps, func(o *Options) { o.URL, o.Sessions = "http://h/healthz/{session}", []string{"a"} })
+	const want = "about 1 request a minute: 1 session every 1m, 0 idle every 5m; the budget allows 600"
+	if _, got := src.EstimateLoad(); got.String() != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
