@@ -49,6 +49,9 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(parts) == 0 {
+					return usage("--for names no kind; known are %s", strings.Join(p.kindNames(), ", "))
+				}
 				content = config.Starter(p.Known(), parts, true)
 			default:
 				content = config.Starter(p.Known(), p.partsHere(c.Context()), false)
