@@ -1,6 +1,10 @@
 package fleet
 
-import "sandglass/backend"
+import (
+	"sort"
+
+	"sandglass/backend"
+)
 
 // kinds is the table of the kinds that have entities: where a Reading lists them, and which Table of a State has them. A
 // new kind adds its line here.
@@ -46,6 +50,18 @@ type Rows interface {
 	Entity(i int) backend.Entity
 	// Find returns the entity with that key, nil when there is none.
 	Find(k backend.Key) backend.Entity
+}
+
+// CountOf is how many entities of a kind are known of a source.
+func (s *State) CountOf(kind backend.Kind, source string) int {
+	rows := s.Rows(kind)
+	from := func(behind bool) int {
+		return sort.Search(rows.Len(), func(i int) bool {
+			x := rows.Entity(i).EntityMeta().Key.Source
+			return x > source || !behind && x == source
+		})
+	}
+	return from(true) - from(false)
 }
 
 // Rows returns the entities of a kind. A kind that has none, such as a source, has an empty Table.

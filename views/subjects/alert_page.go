@@ -179,7 +179,7 @@ func scope(a *alerts.Alert, c *views.Snapshot) string {
 	case one:
 		s = strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
 	case len(a.Subjects) > 0:
-		s = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
+		s = ofAll(a, c)
 	}
 	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
 		s += " in " + number(a.Sessions, "session")
@@ -191,6 +191,20 @@ func scope(a *alerts.Alert, c *views.Snapshot) string {
 		s += ", " + number(a.Tenants, "tenant")
 	}
 	return s
+}
+
+// ofAll counts an alert's subjects among all of their kind that their source knows; alone where they are of several sources.
+func ofAll(a *alerts.Alert, c *views.Snapshot) string {
+	k := a.Subjects[0].Key
+	for i := range a.Subjects {
+		if x := a.Subjects[i].Key; x.Kind != k.Kind || x.Source != k.Source {
+			return counted(a.SubjectCount, k.Kind)
+		}
+	}
+	if all := c.State.CountOf(k.Kind, k.Source); all >= a.SubjectCount {
+		return kit.Number(a.SubjectCount) + " of " + counted(all, k.Kind)
+	}
+	return counted(a.SubjectCount, k.Kind)
 }
 
 // whole writes the scope.
