@@ -15,16 +15,33 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 		s.sandboxes = slices.DeleteFunc(s.sandboxes, func(b *backend.Sandbox) bool {
 			return !slices.ContainsFunc(s.alert.Subjects, func(x alerts.Subject) bool { return x.Key == b.Key })
 		})
+		for i := range s.alert.Subjects { // and those that were removed
+			if k := s.alert.Subjects[i].Key; s.State.Sandbox(k) == nil {
+				if b := s.sandboxOf(k); b != nil {
+					s.sandboxes = append(s.sandboxes, b)
+				}
+			}
+		}
 	}
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
 		s.cannotStart(), s.memoryKill(), s.loops(), s.endedBadly(), s.unhealthy(), s.sessionNeedsIt(),
 	}))}
 	d.end(containerEndings)
 	if b, more := s.headlined(&d); b != nil {
+		s.adviseRemoved(&d, b)
 		nameContainer(&d, b)
 		logLines(&d, b, more)
 	}
 	return d
+}
+
+// adviseRemoved replaces the steps that need the container: an engine has neither log nor limit of one that is gone.
+func (s *subjectView) adviseRemoved(d *Diagnosis, b *backend.Sandbox) {
+	if !d.is("memory") || s.State.Sandbox(b.Key) != nil {
+		return
+	}
+	d.Do = []backend.Safe{backend.Text("Raise the limit where it is created (docker run --memory), or bound what it ran. Its log went with it.")}
+	d.Dont = []backend.Safe{backend.Text("Don't only create it again: at the same limit it is killed again.")}
 }
 
 // nameContainer puts the name of the container that the headline is about into the commands that the steps give.
@@ -77,9 +94,9 @@ func (s *subjectView) container(q question, shows func(*backend.Sandbox) (backen
 	c := Check{}
 	switch {
 	case hit != nil && n == 1:
-		c = s.aged(q, hit, q.yes(s.from(&hit.Meta), "%s %s", hit.Name, told))
+		c = s.agedHit(q, hit, q.yes(s.from(&hit.Meta), "%s %s", hit.Name, told))
 	case hit != nil:
-		c = s.aged(q, hit, q.yes(s.from(&hit.Meta), "%d of %s, %s for one: %s", n, all, hit.Name, told))
+		c = s.agedHit(q, hit, q.yes(s.from(&hit.Meta), "%d of %s, %s for one: %s", n, all, hit.Name, told))
 	case len(s.sandboxes) == 0:
 		return q.unsure("no container of this subject is listed")
 	case open != nil && len(s.sandboxes) == 1:
@@ -93,6 +110,14 @@ func (s *subjectView) container(q question, shows func(*backend.Sandbox) (backen
 	}
 	c.of = hit
 	return c
+}
+
+// agedHit is aged for what a container shows: an alert that fires about a removed one still holds.
+func (s *subjectView) agedHit(q question, b *backend.Sandbox, c Check) Check {
+	if s.State.Sandbox(b.Key) == nil && s.firingOn("sandbox-oom", b.Key) != nil && q.name == "memory" {
+		return c
+	}
+	return s.aged(q, b, c)
 }
 
 // instead is what a container is instead of what a question asks, where that was read.

@@ -206,7 +206,7 @@ func (s *subjectView) counts(a *alerts.Alert) backend.Safe {
 	case k.Kind == backend.KindSource || noun == "":
 		return backend.Safe{}
 	case a.SubjectCount == 1:
-		if b := s.State.Sandbox(k); b != nil && !b.Name.IsEmpty() {
+		if b := s.sandboxOf(k); b != nil && !b.Name.IsEmpty() {
 			return b.Name // its id is long
 		}
 		return a.Subjects[0].Label

@@ -20,7 +20,11 @@ func (w world) afterwards(left []backend.Entity, after world, subject backend.Ke
 	st := after.state()
 	st.Number, st.Mono = 2, time.Minute
 	for _, x := range left {
-		st.Delta.Gone = append(st.Delta.Gone, fleet.Departure{Key: x.EntityMeta().Key, Last: x, Why: backend.Text("its owner says that it ended"), At: before(40 * time.Second)})
+		why := backend.Text("its owner says that it ended")
+		if x.EntityMeta().Key.Kind == backend.KindSandbox {
+			why = backend.Text("its engine says that it was removed")
+		}
+		st.Delta.Gone = append(st.Delta.Gone, fleet.Departure{Key: x.EntityMeta().Key, Last: x, Why: why, At: before(40 * time.Second)})
 	}
 	b, _ = e.Next(b, st)
 	return Case{State: st, Board: b, Subject: subject, Events: after.events}

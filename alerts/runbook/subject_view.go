@@ -70,11 +70,7 @@ func newSubjectView(c Case) *subjectView {
 	case k.Kind == backend.KindRef:
 		s.sessionID = k.Parent
 	case k.Kind == backend.KindSandbox:
-		sb := c.State.Sandbox(k)
-		if p, left := c.Board.Past(k); sb == nil && left {
-			sb, _ = p.Entity.(*backend.Sandbox)
-		}
-		s.fromSandbox(sb)
+		s.fromSandbox(c.sandboxOf(k))
 	case k.Kind == backend.KindTmpdir:
 		s.fromSandbox(s.mountOf(c.State.Tmpdirs.Get(k)))
 	case k.Kind == backend.KindSource:
@@ -188,6 +184,16 @@ func (s *subjectView) widen() *subjectView {
 	w := newSubjectView(c)
 	w.alert = s.alert
 	return w.lead(s.led)
+}
+
+// sandboxOf finds a sandbox, as it was read last where it is listed no more; nil where nothing is known of it.
+func (c Case) sandboxOf(k backend.Key) *backend.Sandbox {
+	if b := c.State.Sandbox(k); b != nil {
+		return b
+	}
+	p, _ := c.Board.Past(k)
+	b, _ := p.Entity.(*backend.Sandbox)
+	return b
 }
 
 func (s *subjectView) fromSandbox(sb *backend.Sandbox) {

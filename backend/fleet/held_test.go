@@ -118,13 +118,18 @@ func TestHeldSessionsEndByTheWordOfAnother(t *testing.T) {
 	over.Running = backend.Known(false)
 	f.poll("other", 0, nil, over)
 	st = f.poll("h", 5*time.Second, nil)
-	wantHeld(t, st, 5, 4)                                      // and the one of the other source
-	f.poll("docker", 5*time.Second, func(r *backend.Reading) { // its engine calls them gone
+	wantHeld(t, st, 5, 4)                                           // and the one of the other source
+	st = f.poll("docker", 5*time.Second, func(r *backend.Reading) { // its engine calls them gone
 		r.Scopes = []backend.Scope{whole(backend.KindSandbox)}
 		for i := range 12 {
 			r.Ended = append(r.Ended, backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID(fmt.Sprint(i))})
 		}
 	})
+	for _, g := range st.Delta.Gone { // that says nothing of their sessions
+		if g.Key.Kind == backend.KindSandbox && g.Why.String() != "its engine says that it was removed" {
+			t.Errorf("a container that its engine calls gone: %s", g.Why)
+		}
+	}
 	wantHeld(t, f.poll("h", 5*time.Second, nil), 1, 0)
 
 	f, _ = begin()

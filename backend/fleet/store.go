@@ -102,7 +102,7 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	for _, k := range r.Ended {
 		s.noteEnd(k)
-		s.drop(k, backend.Text("its owner says that it ended"), r.At)
+		s.drop(k, endedWhy(k.Kind), r.At)
 	}
 	s.closeScopes(r)
 	s.dropParts(r.Source, r.At)
@@ -114,6 +114,14 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	s.memoryHistory = s.memoryHistory.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
+}
+
+// endedWhy is what the owner of an entity says of its end: an engine tells of a container and not of its session.
+func endedWhy(k backend.Kind) backend.Safe {
+	if k == backend.KindSandbox {
+		return backend.Text("its engine says that it was removed")
+	}
+	return backend.Text("its owner says that it ended")
 }
 
 // kills counts the sandboxes that ran out of memory, as events tell.
