@@ -32,7 +32,9 @@ type Intent struct {
 	Overrides []string
 	Who       audit.Who
 	Reason    backend.Safe
-	DryRun    bool
+	// NotNow is why the diagnosis advises against it; the plan says it first. Empty: it does not.
+	NotNow backend.Safe
+	DryRun bool
 	// Headless says that no screen is there: waves stop where a person would have to decide.
 	Headless bool
 }

@@ -435,3 +435,15 @@ func TestOnlyContainersHaveANameBesideTheirID(t *testing.T) {
 		}
 	}
 }
+
+// A plan says first what the list of verbs says of its verb.
+func TestAPlanSaysWhyNotNow(t *testing.T) {
+	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
+		in := w.intent("notes")
+		in.NotNow = backend.Text("object storage does not answer yet")
+		p := plan(t, w.armed(), in)
+		if len(p.Advice) != 1 || p.Advice[0].String() != "not now: object storage does not answer yet" {
+			t.Errorf("advice %v", p.Advice)
+		}
+	})
+}

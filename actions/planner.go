@@ -59,6 +59,9 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	if p.Verb == Clean && p.Params.PurgeNow { // otherwise the plan would promise a grace and an undo
 		p.Effect, p.Undo = "the directory is removed for good, at once", ""
 	}
+	if !in.NotNow.IsEmpty() {
+		p.Advice = append(p.Advice, backend.Textf("not now: %s", in.NotNow))
+	}
 	candidates, err := c.look(ctx, ability.Part.Targets, Question{Keys: keys, State: snap.State, Now: now, Params: in.Params})
 	if err != nil {
 		return nil, fmt.Errorf("the targets cannot be read: %w", err)

@@ -13,6 +13,7 @@ import (
 	"sandglass/views"
 	"sandglass/views/keys"
 	"sandglass/views/plan"
+	"sandglass/views/subjects"
 )
 
 // acting makes plans and carries confirmed ones out, for one viewer. Its overlays are the list of verbs, the form that
@@ -84,7 +85,7 @@ func (a *acting) intend(verb actions.Verb, key string, s selection, pressed time
 	case len(s.keys) == 0:
 		return reply{Say: "there is nothing to act on: put the cursor on a row, or mark rows"}
 	}
-	in := actions.Intent{Verb: verb}
+	in := actions.Intent{Verb: verb, NotNow: subjects.NotNow(verb, s.diagnosis)}
 	var of backend.Kind
 	sources, able := map[string]bool{}, c.All()
 	for _, k := range s.keys {
@@ -220,6 +221,9 @@ func (a *acting) list(s selection, on actions.Verb) reply {
 		if x.Spec.Verb == on && x.Denied.IsEmpty() {
 			l.at = len(l.verbs) - 1
 		}
+	}
+	if len(all) == 0 {
+		return reply{Say: "Sandglass has no action for this: do the alert's first step"}
 	}
 	for _, r := range actions.RefusedTogether(all) {
 		v := plan.Verb{Refused: &r}

@@ -8,6 +8,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/keys"
@@ -108,7 +109,8 @@ func (x *scope) alert() *alerts.Alert {
 type selection struct {
 	keys, hidden []backend.Key // hidden: marked, and hidden by the filter
 	label        backend.Safe
-	asked        views.Question // the question whose answer says what is unsafe now
+	asked        views.Question     // the question whose answer says what is unsafe now
+	diagnosis    *runbook.Diagnosis // that answer; nil: not known yet
 }
 
 // chosen are the marked rows, else the thing here. An alert stands for its subjects.
@@ -153,6 +155,7 @@ func (x *scope) chosen() selection {
 			s.asked = page.Question
 		}
 	}
+	s.diagnosis = x.frame.Diagnoses[s.asked]
 	return s
 }
 

@@ -60,9 +60,12 @@ func (l *verbList) accept() reply {
 }
 
 func (l *verbList) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
-	d := f.Diagnoses[l.of.asked]
+	l.of.diagnosis = f.Diagnoses[l.of.asked]
 	for i := range l.verbs {
-		l.verbs[i].NotNow = subjects.NotNow(l.verbs[i].Spec.Verb, d)
+		v := &l.verbs[i]
+		if v.NotNow = subjects.NotNow(v.Spec.Verb, l.of.diagnosis); v.NotNow.IsEmpty() {
+			v.NotNow = subjects.Unfit(v.Spec.Verb, l.of.keys, f.Snapshot)
+		}
 	}
 	return plan.Verbs(l.of.label, l.verbs, l.at, w-2, h-2, f.Theme), nil
 }

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -75,8 +76,24 @@ func resettable(w *backend.Workspace) backend.Safe {
 	case backend.ClassEvicted:
 		return backend.Text("evicted, not failed: the registry recovers it by itself at its next use; help where it was evicted (capacity, quota, memory)")
 	case backend.ClassUnknown:
+		if works(w.Reported.String()) {
+			return notFailed(w)
+		}
 		return backend.Textf("nothing says what its state %v means; reset is for failed ones (map the word with states)", spoken(w.Reported))
 	case backend.ClassHealthy, backend.ClassOpening, backend.ClassClosed:
 	}
-	return backend.Textf("it is reported %v, and only a failed one can be reset", spoken(w.Reported))
+	return notFailed(w)
+}
+
+func notFailed(w *backend.Workspace) backend.Safe {
+	return backend.Textf("it is reported %v, not failed: nothing to reset", spoken(w.Reported))
+}
+
+// works reports whether the word for a state says in plain English that it did not fail, mapped or not.
+func works(word string) bool {
+	switch strings.ToLower(word) {
+	case "open", "ready", "healthy", "running", "active", "opening", "starting", "pending", "declared", "closed":
+		return true
+	}
+	return false
 }

@@ -32,7 +32,8 @@ func TestWhatCanBeReset(t *testing.T) {
 		"deleted": {func(w *backend.Workspace) {
 			w.LastError = backend.Text("WorkspaceFailedError: No such container: c6c6c6c6c6c6")
 		}, "its container was deleted"},
-		"open":          {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassHealthy, backend.Text("open") }, "it is reported open, and only a failed one"},
+		"open":          {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassHealthy, backend.Text("open") }, "it is reported open, not failed: nothing to reset"},
+		"a plain word":  {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassUnknown, backend.Text("ready") }, "it is reported ready, not failed: nothing to reset"},
 		"a strange one": {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassUnknown, backend.Text("zorp") }, "nothing says what its state zorp means"},
 		"no state":      {func(w *backend.Workspace) { w.Class, w.Reported = backend.ClassUnknown, backend.Safe{} }, "without a state"},
 		"unreadable":    {func(w *backend.Workspace) { w.Unreadable = true }, "cannot be read any more"},

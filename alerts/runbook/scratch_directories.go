@@ -253,7 +253,7 @@ func closeCure(errno string) backend.Literal {
 	case "EBUSY":
 		return "Find the mount inside it: grep DIRECTORY /proc/mounts. To unmount it: umount. Then remove the empty directory with rmdir."
 	case "ENOTEMPTY":
-		return "End the agent's subprocesses before the close. ENOTEMPTY: a process writes while the directory is removed."
+		return "List unused directories: sandglass clean --dry-run. ENOTEMPTY: subprocesses of the agent write during the close. End them before it."
 	case "EACCES", "EPERM":
 		return "Run chmod -R u+w on the directory before the close. EACCES or EPERM: the owner may not write a directory inside; package caches leave such."
 	case "EROFS":

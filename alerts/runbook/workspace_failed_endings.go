@@ -47,7 +47,7 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
 			do: "Create the directory, writable for the agents' user. Or set tmpdirRoot elsewhere. Then reset.", dont: "Don't reset first: open fails again at once.",
-			noReset: "the root of scratch directories is still unusable"},
+			noReset: "the root of scratch directories was unusable at the last attempt"},
 		s.full(),
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
 			do: "Check the image's name, its tag and access to the registry. Check it from where the image is pulled. Then reset the failed entries.", dont: "Don't reset before the image can be pulled: the open fails again.",

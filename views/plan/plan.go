@@ -225,9 +225,6 @@ func (d *Dialog) cautions(w int, t *theme.Theme) (lines []string) {
 			put(theme.Strong, r.Next.String())
 		}
 	}
-	if p.MayPurge() {
-		put(theme.Dim, "to remove them at once, without grace and without undo, type: "+actions.WordPurgeNow)
-	}
 	if p.Params.PurgeNow {
 		put(theme.Warn, "they are removed at once: there is no grace and no undo")
 	}
@@ -255,7 +252,10 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 		put(theme.Dim, "undo: "+backend.Clean(p.Undo, 200).String())
 	}
 	if len(p.Targets) > 0 {
-		put(theme.Dim, Who(p)+" · "+backend.Clean(p.Source, 60).String()+" · each is read again before it is acted on · journalled")
+		put(theme.Dim, "you act "+Who(p)+"; source "+backend.Clean(p.Source, 60).String()+". Each target is read again first. The journal records it.")
+	}
+	if p.MayPurge() { // last: it has no undo
+		put(theme.Dim, "to remove them at once, without undo, type: "+actions.WordPurgeNow)
 	}
 	tone := theme.Dim
 	if d.Wrong {

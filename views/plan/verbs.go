@@ -55,9 +55,6 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 		}
 	}
 	switch {
-	case len(vs) == 0:
-		put(&lines, "Sandglass has no action for this: do the alert's first step.")
-		foot = nil
 	case plans:
 		put(&foot, "enter makes a plan; nothing is done before you confirm it")
 	default:

@@ -76,7 +76,7 @@ func Alerts() *Set[*alerts.Alert] {
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
 			{Name: "since", Title: "SINCE", Help: "how long it has been true: ≥ 40m is at least, ≤ 41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
 				Cell: func(a row, c *views.Snapshot) Cell {
-					return Cell{Text: plain(Onset(a, c.Now)), Tone: quiet(a, theme.Normal)}
+					return Cell{Text: plain(Onset(first(a, c), c.Now)), Tone: quiet(a, theme.Normal)}
 				},
 				Sort:    func(a row, c *views.Snapshot) SortKey { return sortAge(known(began(a)), c.Now) },
 				Measure: func(a row, c *views.Snapshot) (float64, bool) { return measured(sortAge(known(began(a)), c.Now)) }},
@@ -231,7 +231,7 @@ func stateRank(s alerts.AlertState) int {
 
 // lifeCell carries what must not be lost on a narrow screen: who has it, or what state it is in and since when.
 func lifeCell(a *alerts.Alert, c *views.Snapshot) Cell {
-	age := Onset(a, c.Now)
+	age := Onset(first(a, c), c.Now)
 	tone := quiet(a, theme.Normal)
 	switch {
 	case a.Silenced != nil:
@@ -266,6 +266,24 @@ func Onset(a *alerts.Alert, now time.Time) string {
 		return backend.Age(now.Sub(a.Since))
 	}
 	return span(early, late, now)
+}
+
+// first is the alert, begun no later than the alerts that it explains: a cause is not younger than its effects.
+func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
+	if a.Inhibits == 0 {
+		return a
+	}
+	whole := *a
+	b := &whole.Bounds
+	for _, x := range c.Board.Alerts {
+		if late := x.Bounds.Latest; x.InhibitedBy == a.ID && !late.IsZero() && (b.Latest.IsZero() || late.Before(b.Latest)) {
+			b.Latest = late
+		}
+	}
+	if b.Latest.Before(b.Earliest) {
+		b.Earliest = time.Time{}
+	}
+	return &whole
 }
 
 // SubjectCount is the number of subjects with their kind: "212 workspaces".

@@ -227,7 +227,7 @@ func (w *writer) whole(a *alerts.Alert) {
 		w.Keep(keepFact)
 	}
 	if a.Inhibits > 0 {
-		w.Field("explains", normal(number(a.Inhibits, "more alert")+w.explained(a)))
+		w.Field("explains", normal(number(a.Inhibits, "alert")+w.explained(a)))
 		w.Keep(keepMore)
 	}
 	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
@@ -259,7 +259,8 @@ func number(n int, noun string) string {
 
 // since says when what the alert says began.
 func (w *writer) since(a *alerts.Alert) {
-	text := ago(a.Bounds.Earliest, a.Bounds.Latest, w.f.Now)
+	b := first(a, w.f.Snapshot).Bounds
+	text := ago(b.Earliest, b.Latest, w.f.Now)
 	if text == "" {
 		text = "not known"
 	}

@@ -18,7 +18,7 @@ func impacts() map[string]string {
 		"agent-oom":               "%s lose the work in memory at each restart",
 		"audit-saturation":        "the rejected commands do nothing; other commands may work",
 		"capability-mismatch":     fail + ", until the configuration is changed",
-		"capacity":                "new sandboxes do not start; running ones go on",
+		"capacity":                "new sandboxes do not start",
 		"clock-skew":              "none known: times of this source are wrong here",
 		"error-burst":             fail,
 		"error-chaos":             "commands fail in many workspaces for different causes",
@@ -62,6 +62,8 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return unseen(a, c)
 	case !known:
 		return "not known"
+	case a.Rule == "capacity":
+		s += evicted(a.Source, c)
 	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
 		s = "commands in %s wait; none has failed so far"
 	}
@@ -79,6 +81,26 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return "if true: " + s
 	}
 	return s
+}
+
+// evicted says what is known of the sandboxes that run on a source that has no room for more.
+func evicted(source string, c *views.Snapshot) string {
+	most := 0
+	for _, x := range c.Board.Alerts {
+		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded {
+			most = max(most, x.SubjectCount)
+		}
+	}
+	now := 0
+	for w := range c.State.Workspaces.All() {
+		if w.Key.Source == source && w.Class == backend.ClassEvicted {
+			now++
+		}
+	}
+	if most = max(most, now); most == 0 {
+		return "; no eviction is seen"
+	}
+	return "; " + counted(most, backend.KindWorkspace) + " lost their sandbox"
 }
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.

@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"sandglass/actions"
@@ -62,7 +63,11 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 				continue
 			}
 			n++
-			w.offer(label(n, "act"), &x, many, NotNow(x.Spec.Verb, d))
+			refused := NotNow(x.Spec.Verb, d)
+			if refused.IsEmpty() {
+				refused = Unfit(x.Spec.Verb, subjects, w.f.Snapshot)
+			}
+			w.offer(label(n, "act"), &x, many, refused)
 		}
 	}
 	for i, r := range actions.RefusedTogether(denied) { // verbs that share a reason are one line
@@ -80,6 +85,23 @@ func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
 		return d.NoDestroy
 	}
 	return backend.Safe{}
+}
+
+// Unfit is why a verb fits none of the sandboxes, as far as their state says it; empty: it may fit one.
+func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
+	if !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v) || len(keys) == 0 {
+		return backend.Safe{}
+	}
+	for _, k := range keys {
+		b := c.State.Sandbox(k)
+		if b == nil || b.Class != backend.SandboxExited && b.Class != backend.SandboxDead {
+			return backend.Safe{}
+		}
+	}
+	if len(keys) > 1 {
+		return backend.Text("they do not run")
+	}
+	return backend.Text("it does not run")
 }
 
 func (w *writer) offer(label string, x *actions.Ability, many int, refused backend.Safe) {
