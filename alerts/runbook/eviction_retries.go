@@ -28,6 +28,9 @@ func (s *subjectView) retriesOnTop() Check {
 	attempts, recoveries, dated := 0, 0, 0
 	for _, w := range s.workspaces {
 		attempt, ok := w.LastAttemptAt.Get()
+		if s.ofAlert() && !s.onPage(w) {
+			continue
+		}
 		if ok {
 			dated++
 		}

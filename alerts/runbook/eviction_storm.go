@@ -122,7 +122,7 @@ func (s *subjectView) stayEvicted() Check {
 		}
 	}
 	now := backend.Textf("%d of %s evicted now", n, plural(total, "workspace"))
-	if s.errorsOf != nil {
+	if s.ofAlert() {
 		now = backend.Textf("%d of the alert's %s evicted now", n, plural(total, "workspace"))
 	}
 	if len(s.led) > 0 && s.led[0].Rule == "eviction-storm" {
@@ -142,13 +142,20 @@ func (s *subjectView) stayEvicted() Check {
 	case len(s.workspaces) == 0:
 		return q.unsure("no workspace of this subject is listed")
 	}
-	return s.settle(q.no(s.newest(), "no eviction among %s", plural(total, "workspace")), q)
+	among := backend.Literal("no eviction among %s")
+	if s.ofAlert() {
+		among = "no eviction among the alert's %s"
+	}
+	return s.settle(q.no(s.newest(), among, plural(total, "workspace")), q)
 }
 
-// onPage reports whether a workspace is one that the alerts of the page can be about: their subjects, or those of the provider
-// that the first one names.
+// ofAlert reports whether the page counts the workspaces of its alert, and not those of a source or of the fleet.
+func (s *subjectView) ofAlert() bool { return s.errorsOf != nil && (s.alert != nil || s.widened) }
+
+// onPage reports whether a workspace is one that the page counts: one of its alert's subjects, or of the provider that a led one
+// names. The page of a source or of the fleet counts all of them.
 func (s *subjectView) onPage(w *backend.Workspace) bool {
-	if s.errorsOf != nil {
+	if s.ofAlert() {
 		return in(s.errorsOf, w)
 	}
 	for _, a := range s.led {

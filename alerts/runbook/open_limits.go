@@ -87,14 +87,14 @@ func (s *subjectView) openedTogether() Check {
 	q := question{"opened", "How many workspaces of how many sessions open at once?", "lastAttemptAt in the snapshots of running sessions"}
 	var all []time.Time
 	for _, w := range s.workspaces {
-		if at, ok := w.LastAttemptAt.Get(); ok {
+		if at, ok := w.LastAttemptAt.Get(); ok && (!s.ofAlert() || s.onPage(w)) {
 			all = append(all, at)
 		}
 	}
 	n, newest := alerts.Together(all, time.Second)
 	sessions := map[backend.ID]int{}
 	for _, w := range s.workspaces {
-		if at, ok := w.LastAttemptAt.Get(); ok && !at.After(newest) && newest.Sub(at) <= time.Second {
+		if at, ok := w.LastAttemptAt.Get(); ok && !at.After(newest) && newest.Sub(at) <= time.Second && (!s.ofAlert() || s.onPage(w)) {
 			sessions[w.Key.Parent]++
 		}
 	}

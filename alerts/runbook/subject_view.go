@@ -23,6 +23,7 @@ type subjectView struct {
 	workspaces []*backend.Workspace
 	sandboxes  []*backend.Sandbox // joined to the session, or all that belong to a session of the source
 	wide       bool               // the subject is a source or the whole fleet
+	widened    bool               // the question was about a part of it
 
 	alert *alerts.Alert        // whose page it is; nil: the page is about the subject alone
 	only  map[backend.Key]bool // the workspaces of that alert, without their source; nil: those of the subject
@@ -182,7 +183,7 @@ func (s *subjectView) widen() *subjectView {
 		c.Subject = backend.Key{Kind: backend.KindSource, Source: s.home, ID: backend.MustID(s.home)}
 	}
 	w := newSubjectView(c)
-	w.alert = s.alert
+	w.alert, w.widened = s.alert, !s.wide
 	return w.lead(s.led)
 }
 

@@ -1,6 +1,11 @@
 package runbook
 
-import "sandglass/backend"
+import (
+	"slices"
+	"strings"
+
+	"sandglass/backend"
+)
 
 const (
 	noRetry    backend.Literal = "Don't raise transientRetryAttempts: retries only delay the failure."
@@ -83,15 +88,28 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			do:      "See in the agents' log what it does. It may be an image pull, a build, a long command, a lock, or a call that never returns. Wait while it makes progress; raise longest_operation where such attempts are ordinary.",
 			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
 			noReset: "an attempt still runs and has not failed"},
-		{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
-			do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
-			dont: "Don't overwrite lastError: save it first (sandglass bundle)."},
+		s.unexplained(),
 		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No registry entry is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
 			dont: "Don't reset an entry that is not failed: a reset opens it again.", noReset: "no entry is failed"},
 		s.noRegistry(),
 		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
+}
+
+// unexplained is what failures come to that no check explains. An eviction is known as such; what brought it is not.
+func (s *subjectView) unexplained() ending {
+	fails := slices.DeleteFunc(slices.Clone(s.workspaces), func(w *backend.Workspace) bool { return !s.failing(w) && w.Class != backend.ClassFailed })
+	if len(fails) > 0 && !slices.ContainsFunc(fails, func(w *backend.Workspace) bool {
+		return w.Class != backend.ClassEvicted && !strings.Contains(w.LastError.String(), "WorkspaceEvictedError")
+	}) {
+		return ending{any: []string{"failed"}, conclude: "It was evicted and does not come back. What evicts it is not known yet.",
+			do:   "Read the log of its container or platform at that time. Runbook 7 asks about quota, storage and restarts.",
+			dont: "Don't overwrite lastError: save it first (sandglass bundle)."}
+	}
+	return ending{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
+		do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
+		dont: "Don't overwrite lastError: save it first (sandglass bundle)."}
 }
 
 // fullQuestion asks for the store of the subject's provider: a filestore is in the SQLite storage of one Durable Object.
