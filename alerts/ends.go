@@ -89,6 +89,9 @@ func (ev *evaluation) endedBetween(was *listMemory, source string) []backend.Eve
 		case s == nil && ev.st.SaidToHaveEnded(k):
 			why = backend.Text("its owner says that it ended")
 		case s == nil:
+			if _, is := ev.st.Source(source).Silent(id); is {
+				continue
+			}
 			why = backend.Text("its list names it no more")
 		case s.MayRun():
 			continue

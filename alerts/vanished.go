@@ -101,7 +101,11 @@ func (re *ruleEvaluation) leftUnseen(r *record) (backend.Safe, bool) {
 // tellsNothing reports whether the own route of a session that left its list cannot be read either: it is held for up to a day.
 func (re *ruleEvaluation) tellsNothing(r *record) bool {
 	h, session := re.st.Source(r.Key.Source), sessionKey(r.Key).ID
-	return h != nil && re.env.Now.Sub(r.Confirmed) < lostFor && slices.ContainsFunc(h.Unlisted, func(u backend.Unlisted) bool { return u.Silent() && u.Session == session })
+	if h == nil || re.env.Now.Sub(r.Confirmed) >= lostFor {
+		return false
+	}
+	_, is := h.Silent(session)
+	return is
 }
 
 // contradicted is why nothing is known of a workspace of which a former process read trouble: its session answers the

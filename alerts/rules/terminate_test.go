@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -68,5 +70,37 @@ func TestTerminateLeavesAloneWhatAStoredReferenceKeeps(t *testing.T) {
 		if fires := len(s.alerts(terminateRule)) > 0; fires == quiet {
 			t.Errorf("with %s in the reference: fires %v", name, fires)
 		}
+	}
+}
+
+// TestTerminateDoesNotTakeASilentSessionForOver: it left the list between two runs, and its own route answers 502.
+func TestTerminateDoesNotTakeASilentSessionForOver(t *testing.T) {
+	s := beginBoxes(t, terminateRule)
+	s.source("helix", backend.InputRegistry, backend.InputSessions)
+	s.order = s.order[1:] // once
+	s.listed[backend.KindSession] = "helix"
+	for _, id := range []string{"a", "b", "c"} {
+		s.session(id, func(x *backend.Session) { x.Running = backend.Known(true) })
+		s.box("box-"+id, id, nil)
+	}
+	s.every(10*time.Second, time.Minute, nil)
+	s.off(time.Minute)
+	delete(s.sessions, sessionKey("a"))
+	s.every(20*time.Second, 20*time.Minute, func() {
+		s.unlist(backend.Unlisted{Session: backend.MustID("a"), Why: backend.Text("answered 502")})
+	}).quiet(terminateRule)
+	tells := false
+	for _, c := range runbook.Diagnose("4", s.last, s.board, boxKey("box-a")).Checks {
+		tells = tells || c.Name == "over" && c.Mark == runbook.CannotTell && strings.Contains(c.Fact.String(), "its own route cannot be read: answered 502")
+	}
+	if !tells {
+		t.Error("the page does not say that the end is not known")
+	}
+	s.unlist() // it is asked no more
+	s.every(20*time.Second, 20*time.Minute, nil).quiet(terminateRule)
+	delete(s.sessions, sessionKey("b")) // its own route does not say that it goes on
+	a := s.every(20*time.Second, 20*time.Minute, nil).want(terminateRule, alerts.StateFiring)
+	if a.SubjectCount != 1 || a.Subjects[0].Key != boxKey("box-b") {
+		t.Errorf("%+v", a.Subjects)
 	}
 }

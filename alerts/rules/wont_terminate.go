@@ -39,7 +39,12 @@ type terminateNote struct {
 	Closing *closing  `json:"closing,omitempty"`
 	// Unlisted says that no list named its session when it was last judged.
 	Unlisted bool `json:"unlisted,omitempty"`
+	// Silent is when its session, in no list any more, last did not answer at its own route either.
+	Silent time.Time `json:"silent,omitzero"`
 }
+
+// silentFor is how long an end stays unknown after the session's own route did not tell of it.
+const silentFor = 24 * time.Hour
 
 // closing is what was known, while its session ran, of how a sandbox is meant to end.
 type closing struct {
@@ -103,22 +108,21 @@ func (r *wontTerminate) Judge(env *alerts.Env, e backend.Entity, known alerts.No
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	again := recheckOf(env, b.Key)
+	n := terminateNote{} // a new one, so that it is looked at again
+	if note != nil {
+		n = *note
+	}
 	end, v := r.session(env, homes, b)
+	if v == nil {
+		v = silent(env, homes, b.Session, &n)
+	}
 	if v != nil {
-		n := terminateNote{} // a new one, so that it is looked at again
-		if note != nil {
-			n = *note
-		}
 		v.Note, v.Recheck = alerts.NoteOf(&n), again
 		return *v
 	}
 	if end.runs {
-		n := &terminateNote{Ran: env.Now, Closing: closingOf(env, end.session, b.Workspace)}
-		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(n), Recheck: again}
-	}
-	n := terminateNote{}
-	if note != nil {
-		n = *note
+		n = terminateNote{Ran: env.Now, Closing: closingOf(env, end.session, b.Workspace)}
+		return alerts.Verdict{Outcome: alerts.False, Note: alerts.NoteOf(&n), Recheck: again}
 	}
 	if n.Over.IsZero() {
 		n.Over = env.Now
@@ -169,6 +173,26 @@ func (r *wontTerminate) session(env *alerts.Env, homes []*fleet.SourceHealth, b 
 		}
 	}
 	return sessionEnd{}, nil
+}
+
+// silent says that nothing tells whether a session in no list ended: its own route does not tell, or did not when it was
+// last asked.
+func silent(env *alerts.Env, homes []*fleet.SourceHealth, session backend.ID, n *terminateNote) *alerts.Verdict {
+	for _, h := range homes {
+		k := backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: session}
+		if env.State.Session(k) != nil || env.State.SaidToHaveEnded(k) {
+			n.Silent = time.Time{}
+			return nil
+		}
+		if why, is := h.Silent(session); is {
+			n.Silent = env.Now
+			return &alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Textf("its session left the list, and its own route cannot be read: %s", why)}
+		}
+	}
+	if n.Silent.IsZero() || env.Now.Sub(n.Silent) >= silentFor {
+		return nil
+	}
+	return &alerts.Verdict{Outcome: alerts.SourceError, Why: backend.Text("its session left the list, and nothing ever said that it ended")}
 }
 
 // closingOf collects how the sandbox of a running session is meant to end: as the workspace of that name, without a name as

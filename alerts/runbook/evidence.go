@@ -46,6 +46,11 @@ func (s *subjectView) over() sessionLife {
 // unlisted says what it means that no list has the session.
 func (s *subjectView) unlisted(id backend.Safe) sessionLife {
 	h := s.delivers(backend.InputSessions)
+	if h != nil {
+		if why, is := h.Silent(s.sessionID); is {
+			return sessionLife{CannotTell, backend.Textf("session %s left the list, and its own route cannot be read: %s", id, why), origin{}}
+		}
+	}
 	if h == nil || h.Status != fleet.StatusOK {
 		return sessionLife{CannotTell, backend.Textf("session %s is not listed, and no complete session list is read", id), origin{}}
 	}

@@ -159,6 +159,15 @@ func (h *SourceHealth) Unlists() bool {
 	return !h.UnlistedSince.IsZero() && h.LastOK.After(h.UnlistedSince)
 }
 
+// Silent is why nothing tells whether a session that left the list ended: its own route cannot be read either.
+func (h *SourceHealth) Silent(session backend.ID) (why backend.Safe, is bool) {
+	i := slices.IndexFunc(h.Unlisted, func(u backend.Unlisted) bool { return u.Silent() && u.Session == session })
+	if i < 0 {
+		return backend.Safe{}, false
+	}
+	return h.Unlisted[i].Why, true
+}
+
 // Copied reports whether the source serves copies: its newest body is three intervals old, or older.
 func (h *SourceHealth) Copied() bool { return h.Interval > 0 && h.BodyAge >= 3*h.Interval }
 
