@@ -85,16 +85,17 @@ func (x *instanceLimit) advise(d *Diagnosis) {
 // openedTogether asks how many workspaces of how many sessions were opened at one moment.
 func (s *subjectView) openedTogether() Check {
 	q := question{"opened", "How many workspaces of how many sessions open at once?", "lastAttemptAt in the snapshots of running sessions"}
+	own := s.ofAlert() && s.ledBy("eviction-storm") == nil // what else opens feeds a storm
 	var all []time.Time
 	for _, w := range s.workspaces {
-		if at, ok := w.LastAttemptAt.Get(); ok && (!s.ofAlert() || s.onPage(w)) {
+		if at, ok := w.LastAttemptAt.Get(); ok && (!own || s.onPage(w)) {
 			all = append(all, at)
 		}
 	}
 	n, newest := alerts.Together(all, time.Second)
 	sessions := map[backend.ID]int{}
 	for _, w := range s.workspaces {
-		if at, ok := w.LastAttemptAt.Get(); ok && !at.After(newest) && newest.Sub(at) <= time.Second && (!s.ofAlert() || s.onPage(w)) {
+		if at, ok := w.LastAttemptAt.Get(); ok && !at.After(newest) && newest.Sub(at) <= time.Second && (!own || s.onPage(w)) {
 			sessions[w.Key.Parent]++
 		}
 	}
