@@ -253,7 +253,7 @@ func closeCure(errno string) backend.Literal {
 	case "EBUSY":
 		return "Find the mount inside it: grep DIRECTORY /proc/mounts. To unmount it: umount. Then remove the empty directory with rmdir."
 	case "ENOTEMPTY":
-		return "List unused directories: sandglass clean --dry-run. ENOTEMPTY: subprocesses of the agent write during the close. End them before it."
+		return "End the agent's subprocesses before the close. ENOTEMPTY: a process writes while the directory is removed."
 	case "EACCES", "EPERM":
 		return "Run chmod -R u+w on the directory before the close. EACCES or EPERM: the owner may not write a directory inside; package caches leave such."
 	case "EROFS":
@@ -265,6 +265,8 @@ func closeCure(errno string) backend.Literal {
 	}
 	return "Fix what the log line names. Mostly it is a subprocess that still writes, or files that their owner may not write."
 }
+
+const listUnused = "List unused directories: sandglass clean --dry-run. Remove only those unchanged for a day and unused."
 
 func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray bool) {
 	switch {
@@ -283,6 +285,9 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 			d.conclude("Agents cannot remove their directories: a mount is inside.")
 			d.dont("Don't run rm -rf before the unmount: it deletes the mount's files.")
 		}
+		if errno == "ENOTEMPTY" && d.is("pile") { // what can be done now, before what helps the next close
+			d.do(listUnused)
+		}
 		d.do(closeCure(errno))
 	case d.is("close-timeout"):
 		d.conclude("Closes time out and leave the directory behind.")
@@ -297,7 +302,9 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 		d.deny("Cannot tell whether anything is left behind.")
 	}
 	if d.is("pile") {
-		d.do("List unused directories: sandglass clean --dry-run. Remove only those unchanged for a day and unused.")
+		if !slices.Contains(d.Do, backend.Text(listUnused)) {
+			d.do(listUnused)
+		}
 	}
 	if d.is("before-3") {
 		d.do("Upgrade to round 3 or later. Its lines of failed closes carry the cause.")

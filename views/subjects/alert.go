@@ -270,17 +270,19 @@ func Onset(a *alerts.Alert, now time.Time) string {
 
 // first is the alert, begun no later than the alerts that it explains: a cause is not younger than its effects.
 func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
-	if a.Inhibits == 0 {
+	full := a.Rule == "capacity" // evictions that stand under it are its effect
+	if a.Inhibits == 0 && !full {
 		return a
 	}
 	whole := *a
 	b := &whole.Bounds
 	for _, x := range c.Board.Alerts {
-		if late := x.Bounds.Latest; x.InhibitedBy == a.ID && !late.IsZero() && (b.Latest.IsZero() || late.Before(b.Latest)) {
+		effect := x.InhibitedBy == a.ID || full && x.Rule == "eviction-storm" && x.Source == a.Source && c.Under(x)
+		if late := x.Bounds.Latest; effect && !late.IsZero() && (b.Latest.IsZero() || late.Before(b.Latest)) {
 			b.Latest = late
 		}
 	}
-	if b.Latest.Before(b.Earliest) {
+	if !b.Latest.IsZero() && b.Latest.Before(b.Earliest) {
 		b.Earliest = time.Time{}
 	}
 	return &whole
