@@ -105,6 +105,22 @@ func (e *Env) Earlier(w *backend.Workspace) Earlier {
 	return x
 }
 
+// LastAnswer is when a source last answered, also to a former process; steady.
+func (e *Env) LastAnswer(h *fleet.SourceHealth) time.Time {
+	if f := e.former[h.Key.Source]; h.LastOK.IsZero() && f != nil {
+		return f.At
+	}
+	return e.Ours(h.LastOK)
+}
+
+// LastAnswer is when a source last answered a former process, for one that this process has not read.
+func (b *Board) LastAnswer(source string) time.Time {
+	if b == nil || b.memory == nil || b.memory.former[source] == nil {
+		return time.Time{}
+	}
+	return b.memory.clock.display(b.memory.former[source].At)
+}
+
 func (e *Env) earlierIn(h *fleet.SourceHealth, k backend.Key) Earlier {
 	x := Earlier{At: e.Ours(h.LastOK)}
 	was := e.prior.Workspace(k)

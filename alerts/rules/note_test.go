@@ -27,8 +27,8 @@ var unread = map[string][]string{
 	"host-oom":       {"first"},         // each increment tells when the reading before was
 }
 
-// newer are the rules that the former version did not have.
-var newer = []string{"source-degraded", "intermittent-failure", "registry-not-published", "sandbox-crash-loop"}
+// newer are the rules that the former version did not have, or that took no notes then.
+var newer = []string{"source-degraded", "intermittent-failure", "registry-not-published", "sandbox-crash-loop", "source-down"}
 
 // TestReadsTheNotesOfTheFormerVersion loads what the former version saved, and saves it again.
 func TestReadsTheNotesOfTheFormerVersion(t *testing.T) {

@@ -1,11 +1,13 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"sandglass/alerts"
+	"sandglass/alerts/runbook"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 )
@@ -72,6 +74,46 @@ func TestSourceDownRestartKeepsIt(t *testing.T) {
 	s.down("helix", "connection refused") // the first failed poll of the new process
 	s.after(time.Second).want(downRule, alerts.StateFiring)
 	s.wantTransitions("pending firing")
+}
+
+// TestSourceDownCountsFailedRuns: each run on one state directory polls once; a single answer starts anew.
+func TestSourceDownCountsFailedRuns(t *testing.T) {
+	s := begin(t)
+	s.look()
+	run := func(want alerts.AlertState) *alerts.Alert {
+		t.Helper()
+		s.off(time.Minute)
+		s.pass(time.Minute)
+		s.health("helix", func(h *fleet.SourceHealth) {
+			h.LastOK, h.FirstTry, h.Failures, h.DownFrom = time.Time{}, s.wall, 0, time.Time{}
+		})
+		s.down("helix", "answered 503")
+		s.look()
+		s.look() // the same poll counts once
+		return s.want(downRule, want)
+	}
+	for round := range 2 {
+		run(alerts.StatePending)
+		began := s.wall
+		if a := run(alerts.StatePending); !strings.Contains(a.Why.String(), "2 so far") {
+			t.Errorf("why %q", a.Why)
+		}
+		a := run(alerts.StateFiring)
+		wantEvidence(t, a, "3 polls in a row failed", "it last answered at ")
+		if !a.Bounds.Latest.Equal(began) {
+			t.Errorf("began %v, want %v", a.Bounds.Latest, began)
+		}
+		d := runbook.Diagnose("source", s.last, s.board, s.sources["helix"].Key)
+		if !slices.ContainsFunc(d.Checks, func(c runbook.Check) bool { return strings.Contains(c.Fact.String(), "polls fail since") }) {
+			t.Errorf("%+v", d.Checks)
+		}
+		if at := s.board.LastAnswer("helix"); at.IsZero() || !at.Before(began) {
+			t.Errorf("round %d: last answer %v", round, at)
+		}
+		s.off(time.Minute)
+		s.up("helix")
+		s.look().quiet(downRule)
+	}
 }
 
 func TestSourceDownGapLeavesItAlone(t *testing.T) {

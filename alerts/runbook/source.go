@@ -94,6 +94,9 @@ func (s *subjectView) doesNotAnswer(h *fleet.SourceHealth) Check {
 	case h.Status == fleet.StatusDown && h.DownFrom.IsZero():
 		return q.yes(answered(h), "%s", h.Error)
 	case h.Status == fleet.StatusDown:
+		if x := s.firingOn("source-down", h.Key); x != nil && x.Bounds.Latest.Before(h.DownFrom) { // the runs before count
+			return q.yes(answered(h), "%s; polls fail since %s, %s ago", h.Error, hourOf(x.Bounds.Latest), backend.Age(s.now.Sub(x.Bounds.Latest)))
+		}
 		return q.yes(answered(h), "%s; %s since %s, %s ago", h.Error, plural(h.Failures, "failed poll"), hourOf(h.DownFrom), backend.Age(s.now.Sub(h.DownFrom)))
 	case h.Status == fleet.StatusAbsent:
 		return q.unsure("it is not there, which is not a failure: %s", h.Error)

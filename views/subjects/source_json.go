@@ -116,8 +116,12 @@ func NewSourceJSON(h *fleet.SourceHealth, board *alerts.Board, now time.Time) So
 		s.Error = &why
 	}
 	s.Unread = backend.UnreadText(h.Unread)
-	if !h.LastOK.IsZero() {
-		age := max(0, now.Sub(h.DataAt()).Round(time.Millisecond).Seconds())
+	read := h.DataAt()
+	if read.IsZero() {
+		read = board.LastAnswer(h.Key.Source)
+	}
+	if !read.IsZero() {
+		age := max(0, now.Sub(read).Round(time.Millisecond).Seconds())
 		s.AgeSeconds = &age
 	}
 	return s

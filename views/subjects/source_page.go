@@ -195,6 +195,9 @@ func sees(d *kit.Doc, h *fleet.SourceHealth) {
 }
 
 func lastSuccess(h *fleet.SourceHealth, f *views.Frame) string {
+	if at := f.Board.LastAnswer(h.Key.Source); h.LastOK.IsZero() && !at.IsZero() {
+		return ", last success " + backend.Age(f.Now.Sub(at)) + " ago, of a run before"
+	}
 	if h.LastOK.IsZero() {
 		return ", no poll has succeeded yet"
 	}
