@@ -305,6 +305,7 @@ func (s *subjectView) concludeRecalled(d *Diagnosis) {
 	}
 	d.Conclusion = backend.Textf("When it was read last, %s ago: %s", backend.Age(s.now.Sub(s.newest().at)), d.Conclusion)
 	d.NoReset = backend.Text("its registry is closed; a new session opens the workspace again")
+	d.Dont = slices.DeleteFunc(d.Dont, func(x backend.Safe) bool { return strings.HasPrefix(x.String(), "Don't reset") })
 	for i, line := range d.Do {
 		text := line.String()
 		for _, step := range resetSteps {
@@ -325,7 +326,11 @@ func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	if d.is("long-attempt") && !d.is("failed") {
 		d.do("Tell the user: it still runs, nothing failed so far. It takes longer than usual.")
 	}
-	if d.is("failed") {
+	switch {
+	case !d.is("failed"):
+	case s.recalled:
+		d.do("Tell the user: its registry is closed. A new session can fail for the same cause.")
+	default:
 		d.do("Tell the user: trying again does not help. The workspace does not work until the cause is fixed.")
 	}
 }

@@ -58,6 +58,10 @@ func impacts() map[string]string {
 func impact(a *alerts.Alert, c *views.Snapshot) string {
 	s, known := impacts()[a.Rule]
 	switch {
+	case a.State == alerts.StateEnded:
+		return "none seen now: its subjects are no more"
+	case a.State == alerts.StateResolved:
+		return "none seen now"
 	case a.Rule == "source-down":
 		return unseen(a, c)
 	case !known:

@@ -70,3 +70,14 @@ func TestVerbsThatNeedARunningContainer(t *testing.T) {
 		}
 	}
 }
+
+// What is over harms nobody now: its impact is not told in the present tense.
+func TestAnAlertThatIsOverHasNoImpactNow(t *testing.T) {
+	for _, state := range []alerts.AlertState{alerts.StateEnded, alerts.StateResolved} {
+		for name := range impacts() {
+			if got := impact(&alerts.Alert{Rule: name, State: state, SubjectCount: 4}, nil); !strings.HasPrefix(got, "none seen now") {
+				t.Errorf("%s %s: %s", name, state, got)
+			}
+		}
+	}
+}
