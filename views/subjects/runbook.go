@@ -60,11 +60,9 @@ func PageOf(key backend.Key, f *views.Frame) (Page, bool) {
 // JoinedTo are the subjects whose troubles are those of a session or workspace: its sandboxes, and a workspace's session.
 func JoinedTo(key backend.Key, st *fleet.State) map[backend.Key]bool {
 	session, name := key.ID, backend.ID{}
-	switch key.Kind {
-	case backend.KindWorkspace:
+	if key.Kind == backend.KindWorkspace {
 		session, name = key.Parent, key.ID
-	case backend.KindSession:
-	default:
+	} else if key.Kind != backend.KindSession {
 		return nil
 	}
 	near := map[backend.Key]bool{}
