@@ -19,7 +19,9 @@ import (
 type story struct{ rule, cause, confirms string }
 
 // brief stories are told only where a poll meets them.
-func (s story) brief() bool { return s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137" }
+func (s story) brief() bool {
+	return s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
+}
 
 // stories are what the demo plays: an alert, a part of its cause, and the checks of its page that say so.
 var stories = []story{
