@@ -14,8 +14,10 @@ const (
 	actionPause
 	actionUnpause
 	actionRemove
-	actionExec // a command ran
-	actionMend // a command made the missing working directory again
+	actionRestart
+	actionExec     // a command ran
+	actionContinue // its main process got SIGCONT
+	actionMend     // a command made the missing working directory again
 )
 
 // takesOver reports whether the script no longer decides about a container after the action.
@@ -84,9 +86,11 @@ func (w world) handled(b *fakeContainer, s containerState) containerState {
 			s.status, s.finished, s.exit, s.oom = "exited", known(d.at), killedExit, false
 		case actionStart:
 			s.status, s.started, s.exit, s.oom = "running", known(d.at), 0, false
+		case actionRestart:
+			s.status, s.started, s.finished, s.exit, s.oom = "running", known(d.at), known(d.at), 0, false
 		case actionRemove:
 			s = containerState{status: "removing", gone: true}
-		case actionExec, actionMend:
+		case actionExec, actionContinue, actionMend:
 		}
 	}
 	return s
@@ -125,7 +129,8 @@ func (w world) rootAt(b *fakeContainer) (rootKind, moment) {
 		return rootFine, moment{}
 	}
 	for _, d := range w.actions.of(b) {
-		if d.kind == actionMend && d.at <= w.t {
+		// The engine makes a missing working directory at each start.
+		if (d.kind == actionMend || b.root == rootMissing && (d.kind == actionStart || d.kind == actionRestart)) && d.at >= b.sickFrom() && d.at <= w.t {
 			return rootFine, known(d.at)
 		}
 	}
@@ -154,6 +159,10 @@ func actionEvents(d clientAction) []containerEvent {
 		return []containerEvent{say("start", "")}
 	case actionStop:
 		return []containerEvent{say("kill", ""), say("die", killed), say("stop", "")}
+	case actionRestart:
+		return []containerEvent{say("kill", ""), say("die", killed), say("stop", ""), say("start", ""), say("restart", "")}
+	case actionContinue:
+		return []containerEvent{say("kill", "")}
 	case actionRemove:
 		if d.ran {
 			return []containerEvent{say("kill", ""), say("die", killed), say("destroy", "")}

@@ -18,6 +18,11 @@ const (
 	containerOOMLoop                 // out of memory every six minutes, comes back after two seconds
 	containerLooping                 // crashes at once, the engine restarts it with back-off
 	containerUnhealthy               // its health check fails from since on
+	containerCrashed                 // ended with an error, stays down
+	containerRefused                 // the engine could not start it
+	containerRemoved                 // removed behind the registry's back
+	containerStopped                 // its main process got SIGSTOP
+	containerStuck                   // its main process waits for a disk, and so does every command
 )
 
 // fakeContainer is one container of the demo's engine.
@@ -60,7 +65,8 @@ type containerState struct {
 	restarts int
 	health   string // empty without a health check
 	streak   int    // failed checks in a row
-	gone     bool   // a client removed it
+	gone     bool   // it was removed
+	failure  string // why the engine could not start it
 }
 
 func (s containerState) up() bool { return s.status == "running" || s.status == "paused" }
@@ -82,13 +88,19 @@ func (w world) scripted(b *fakeContainer) containerState {
 		if w.t >= b.since && (w.t-b.since)%pauseGap < pauseLasts {
 			s.status = "paused"
 		}
-	case containerDone, containerKilled:
+	case containerRefused:
+		return containerState{status: "created", exit: 127, failure: startFailure}
+	case containerRemoved:
+		if w.t >= b.since {
+			s.status, s.finished, s.exit, s.gone = "exited", known(b.since), killedExit, true
+		}
+	case containerDone, containerKilled, containerCrashed:
 		s = w.endedContainer(b, s)
 	case containerLooping:
 		s = w.loopingContainer(b, s)
 	case containerOOMLoop:
 		s = w.oomContainer(b, s)
-	case containerSteady, containerUnhealthy:
+	case containerSteady, containerUnhealthy, containerStopped, containerStuck:
 		s = w.rolledContainer(b, s)
 	}
 	return s
@@ -99,8 +111,12 @@ func (w world) endedContainer(b *fakeContainer, s containerState) containerState
 		return s
 	}
 	s.status, s.finished = "exited", known(b.since)
-	if b.kind == containerKilled {
+	switch b.kind {
+	case containerKilled:
 		s.exit, s.oom = 137, true
+	case containerCrashed:
+		s.exit = 1
+	default:
 	}
 	return s
 }

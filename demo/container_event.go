@@ -54,6 +54,12 @@ func (w world) lifeEvents(b *fakeContainer, from time.Duration) []containerEvent
 		})
 	case containerDone:
 		say(b.since, "die", "0")
+	case containerCrashed:
+		say(b.since, "die", "1")
+	case containerRemoved:
+		say(b.since-2*time.Millisecond, "kill", "")
+		say(b.since-time.Millisecond, "die", "137")
+		say(b.since, "destroy", "")
 	case containerKilled:
 		say(b.since-time.Millisecond, "oom", "")
 		say(b.since, "die", "137")
@@ -71,9 +77,9 @@ func (w world) lifeEvents(b *fakeContainer, from time.Duration) []containerEvent
 	case containerUnhealthy:
 		say(b.since, "health_status: unhealthy", "")
 		w.rolloutEvents(b, from, say)
-	case containerSteady:
+	case containerSteady, containerStopped, containerStuck:
 		w.rolloutEvents(b, from, say)
-	case containerCreated:
+	case containerCreated, containerRefused:
 		say(b.created, "create", "")
 	}
 	return out

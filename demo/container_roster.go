@@ -32,7 +32,8 @@ func (f *fleet) placeContainers() {
 	if f.incidents.broken {
 		f.breakContainers()
 	}
-	if f.incidents.leak {
+	f.contradict()
+	if f.incidents.leak || f.incidents.parted {
 		f.placeOrphans()
 	}
 	f.placeOthers()

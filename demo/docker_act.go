@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // act looks at a container and does something to it, and no other client acts in between. The look answers the request
@@ -47,8 +48,32 @@ func (s dockerServer) start(w http.ResponseWriter, r *http.Request) {
 		case state.up() || state.status == "restarting":
 			w.WriteHeader(http.StatusNotModified)
 			return false
+		case state.failure != "":
+			complain(w, http.StatusBadRequest, state.failure)
+			return false
 		}
 		return true
+	})
+}
+
+func (s dockerServer) restart(w http.ResponseWriter, r *http.Request) {
+	s.act(w, r, actionRestart, func(b *fakeContainer, state containerState) bool {
+		if state.failure != "" {
+			complain(w, http.StatusBadRequest, state.failure)
+			return false
+		}
+		return state.status != "paused" || conflict(w, "Container %s is paused, unpause the container first", b)
+	})
+}
+
+// kill lets a stopped main process go on. Other signals are not played.
+func (s dockerServer) kill(w http.ResponseWriter, r *http.Request) {
+	if signal := strings.TrimPrefix(r.URL.Query().Get("signal"), "SIG"); signal != "CONT" && signal != "18" {
+		refuse(w, r)
+		return
+	}
+	s.act(w, r, actionContinue, func(b *fakeContainer, state containerState) bool {
+		return state.up() || conflict(w, "cannot kill container: %s: it is not running", b)
 	})
 }
 

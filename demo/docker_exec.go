@@ -21,6 +21,7 @@ type execution struct {
 	argv      []string
 	dir       string // empty: the container's working directory
 	started   bool
+	hangs     bool // it never ends
 	exit      int
 }
 
@@ -78,7 +79,7 @@ func (s dockerServer) inspectExec(w http.ResponseWriter, r *http.Request) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	out := container.ExecInspectResponse{ID: e.id, ContainerID: e.container.id}
-	if e.started {
+	if out.Running = e.hangs; e.started && !e.hangs {
 		out.ExitCode = &e.exit
 	}
 	answerJSON(w, http.StatusOK, out)
@@ -94,6 +95,10 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 	var q container.ExecStartRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&q); err != nil {
 		complain(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	if s.now().stuck(e.container) {
+		s.hang(w, r, e)
 		return
 	}
 	text, failed, ok := s.runExec(e)
@@ -115,17 +120,21 @@ func (s dockerServer) startExec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.Close() }() // the command is over, and so is the stream
-	head := "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.docker.raw-stream\r\n\r\n"
-	if r.Header.Get("Upgrade") != "" {
-		head = "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
-	}
-	out := []byte(head)
+	out := []byte(execHead(r))
 	if text != "" {
 		frame := [8]byte{1}
 		binary.BigEndian.PutUint32(frame[4:], uint32(len(text)))
 		out = append(append(out, frame[:]...), text...)
 	}
 	_, _ = conn.Write(out) // a failed write means that the client is gone
+}
+
+// execHead begins the answer to a client that takes the connection for a command's stream.
+func execHead(r *http.Request) string {
+	if r.Header.Get("Upgrade") != "" {
+		return "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
+	}
+	return "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.docker.raw-stream\r\n\r\n"
 }
 
 // runExec runs a command once. failed says that it could not begin; ok is false when the container does not run.

@@ -284,7 +284,7 @@ func TestDockerEngineRefusesWhatItDoesNotPlay(t *testing.T) {
 // TestEventsTellEveryChange replays the events of half an hour and compares
 // with what the list says.
 func TestEventsTellEveryChange(t *testing.T) {
-	for _, scenario := range []string{"all", "calm"} {
+	for _, scenario := range []string{"all", "calm", "workspace-gone", "orphan-containers", "frozen"} {
 		f := testFleet(t, scenario, 700, 1)
 		state := map[string]string{}
 		for i := range f.containers {

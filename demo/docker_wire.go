@@ -116,7 +116,7 @@ func restartPolicy(b *fakeContainer) container.RestartPolicyMode {
 func (w world) inspectedState(b *fakeContainer, s containerState) *container.State {
 	out := &container.State{
 		Status: container.ContainerState(s.status), Paused: s.status == "paused", Restarting: s.status == "restarting", OOMKilled: s.oom,
-		ExitCode: s.exit, StartedAt: w.zoned(s.started), FinishedAt: w.zoned(s.finished),
+		ExitCode: s.exit, Error: s.failure, StartedAt: w.zoned(s.started), FinishedAt: w.zoned(s.finished),
 	}
 	// The engine calls a paused and a restarting container running as well.
 	out.Running = s.up() || out.Restarting

@@ -104,6 +104,11 @@ func (w world) entry(i int32) entry {
 	if space.behaviour == hiccup {
 		return w.evictedAtTimes(i, space)
 	}
+	if n, ok := w.containerOf[i]; ok {
+		if at, cut := w.cutOff(&w.containers[n]); cut {
+			return w.At(at).restarted(space, w.At(at).undisturbed(space))
+		}
+	}
 	return w.restarted(space, w.undisturbed(space))
 }
 

@@ -37,6 +37,7 @@ func (g *gate) open() error {
 		Handler:           g.watched(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       time.Minute,
+		BaseContext:       func(net.Listener) context.Context { return g.group.ctx },
 		MaxHeaderBytes:    64 << 10,
 		// Broken connections are the clients' business; panics go to the group.
 		ErrorLog: log.New(io.Discard, "", 0),

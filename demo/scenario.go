@@ -16,6 +16,9 @@ type incidentSet struct {
 	rollout  bool // agent processes restart one after the other, every 20 minutes
 	failed   bool // workspaces that cannot be opened any more
 	broken   bool // containers that were killed, crash in a loop or turn unhealthy
+	emptied  bool // containers whose working directory is removed while they run
+	parted   bool // containers and registry entries that lost each other
+	frozen   bool // containers whose main process stands still
 	hammered bool // workspaces that are used all the time and never work
 	storm    bool // evictions that retries do not recover
 	wide     bool // the storm takes nearly the whole provider, not a few workspaces
@@ -48,6 +51,12 @@ func scripts() []script {
 			incidentSet{flood: true}},
 		{Scenario{"tmp-leak", "Scratch directories are left behind faster than anybody removes them."},
 			incidentSet{leak: true}},
+		{Scenario{"workspace-gone", "Containers that run and are reported so, while their working directory was removed: every command in them fails."},
+			incidentSet{emptied: true}},
+		{Scenario{"orphan-containers", "Containers without a session, and sessions whose container was removed, ended or never started, although the registry calls them open."},
+			incidentSet{parted: true}},
+		{Scenario{"frozen", "Containers that are reported running while their main process is stopped or waits for a disk that does not answer."},
+			incidentSet{frozen: true}},
 		{Scenario{"source-outage", "One Helix endpoint refuses connections after 45 seconds and the metrics page answers 503 for a while."},
 			incidentSet{outage: true}},
 	}

@@ -54,6 +54,8 @@ var stories = []story{
 	{"sandbox-oom", "memory limit", "memory"},
 	{"sandbox-unhealthy", "health check", "unhealthy"},
 	{"sandbox-crash-loop", "started again and again", "loop ended"},
+	{"sandbox-start-failed", "failed to create task", "start"},
+	{"sandbox-exited", "while its session runs", "ended"},
 	{"files-vanished", "working directory", "emptied"},
 	{"possible-leak", "different tenants", "shared-id explicit tenants"},
 }
