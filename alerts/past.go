@@ -10,18 +10,27 @@ import (
 	"sandglass/backend/fleet"
 )
 
-// Bounds of what is remembered of entities that are gone.
+// Bounds of what is remembered of entities that are gone. Those that left last stay.
 const (
-	maxPast      = 1000 // entities; those that left last stay
-	maxPastBoxes = 100  // of these, sandboxes: jobs come and go
-	pastSpan     = 24 * time.Hour
+	maxPast       = 1000 // sessions, workspaces and references together
+	maxPastNumber = 2000 // sandboxes, and scratch directories, each: jobs come and go
+	pastSpan      = 24 * time.Hour
 )
 
 // Past is what was last read of an entity which is in the State no more.
 type Past struct {
 	Entity backend.Entity // marked as old
 	Left   time.Time      // when it left the State; zero: between two runs of Sandglass
+	By     time.Time      // of one that left between two runs: when its source first answered without it; zero: not yet
 	Why    backend.Safe
+}
+
+// Gone is between which two times it left its source; latest is zero where its source has not answered since.
+func (p *Past) Gone() (earliest, latest time.Time) {
+	if p.Left.IsZero() {
+		return p.Entity.EntityMeta().ReadAt, p.By
+	}
+	return p.Left, p.Left
 }
 
 // Past is what is remembered of an entity, false when that is nothing. What a State has is asked of the State.
@@ -48,11 +57,14 @@ func (b *Board) PastOf(kind backend.Kind) []Past {
 	return out
 }
 
-// remembers reports whether an entity of a kind is remembered after it left: what says how its files were kept, and how its
-// sandbox ended.
+// remembers reports whether an entity of a kind is remembered after it left: what says how its files were kept, how its
+// sandbox ended, and what people know by a name.
 func remembers(kind backend.Kind) bool {
-	return kind == backend.KindSession || kind == backend.KindWorkspace || kind == backend.KindRef || kind == backend.KindSandbox
+	return kind == backend.KindSession || kind == backend.KindWorkspace || kind == backend.KindRef || isMany(kind)
 }
+
+// isMany reports whether a kind has so many subjects that come and go that it is bounded by itself.
+func isMany(kind backend.Kind) bool { return kind == backend.KindSandbox || kind == backend.KindTmpdir }
 
 // remember carries on what is known of entities that left, and adds those that leave now.
 func (ev *evaluation) remember(deltas []fleet.Delta) {
@@ -83,6 +95,13 @@ func (ev *evaluation) remember(deltas []fleet.Delta) {
 				at = ev.st.Wall
 			}
 			ev.next.past[g.Key] = Past{Entity: old(g.Last, g.Why), Left: at, Why: g.Why}
+		}
+	}
+	for k, p := range ev.next.past {
+		if h := ev.st.Source(k.Source); p.Left.IsZero() && p.By.IsZero() && h != nil && h.Status == fleet.StatusOK && !h.Unfinished {
+			change()
+			p.By = ev.st.Wall
+			ev.next.past[k] = p
 		}
 	}
 	if own {
@@ -120,15 +139,14 @@ func bounded(past map[backend.Key]Past, now time.Time) {
 		}
 	}
 	slices.SortFunc(all, func(a, b departure) int { return cmp.Or(b.at.Compare(a.at), a.key.Compare(b.key)) })
-	kept, boxes := 0, 0
+	kept := map[backend.Kind]int{}
 	for _, d := range all {
-		if d.key.Kind == backend.KindSandbox {
-			boxes++
+		kind, most := backend.Kind(""), maxPast
+		if isMany(d.key.Kind) {
+			kind, most = d.key.Kind, maxPastNumber
 		}
-		if kept == maxPast || d.key.Kind == backend.KindSandbox && boxes > maxPastBoxes {
+		if kept[kind]++; kept[kind] > most {
 			delete(past, d.key)
-		} else {
-			kept++
 		}
 	}
 }
@@ -136,16 +154,18 @@ func bounded(past map[backend.Key]Past, now time.Time) {
 // savedPast is an entity in the state file: one that left, or one that may have left when the file is read.
 type savedPast struct {
 	Left      time.Time          `json:"left,omitzero"`
+	By        time.Time          `json:"by,omitzero"`
 	Why       backend.Safe       `json:"why,omitzero"`
 	Session   *backend.Session   `json:"session,omitempty"`
 	Workspace *backend.Workspace `json:"workspace,omitempty"`
 	Ref       *backend.Ref       `json:"ref,omitempty"`
 	Sandbox   *backend.Sandbox   `json:"sandbox,omitempty"`
+	Tmpdir    *backend.Tmpdir    `json:"tmpdir,omitempty"`
 }
 
-func savePast(e backend.Entity, left time.Time, why backend.Safe) savedPast {
-	s := savedPast{Left: left, Why: why}
-	switch x := e.(type) {
+func savePast(p Past) savedPast {
+	s := savedPast{Left: p.Left, By: p.By, Why: p.Why}
+	switch x := p.Entity.(type) {
 	case *backend.Session:
 		c := *x
 		c.History, c.Raw = nil, backend.Safe{}
@@ -162,38 +182,52 @@ func savePast(e backend.Entity, left time.Time, why backend.Safe) savedPast {
 		c := *x
 		c.History, c.Raw, c.Mounts, c.Labels = nil, backend.Safe{}, nil, nil
 		s.Sandbox = &c
+	case *backend.Tmpdir:
+		c := *x
+		c.History, c.Raw = nil, backend.Safe{}
+		c.Holders = backend.Unknown[[]backend.Holder]()
+		s.Tmpdir = &c
 	}
 	return s
 }
 
-// savedPasts are what left, and what is there now as far as the bound allows: what alerts are about comes first.
+// savedPasts are what left, and what is there now as far as the bounds allow: what alerts are about comes first.
 func (b *Board) savedPasts() []savedPast {
 	var out []savedPast
-	seen := map[backend.Key]bool{}
+	seen, count := map[backend.Key]bool{}, map[backend.Kind]int{}
+	full := func(kind backend.Kind) bool {
+		if isMany(kind) {
+			return count[kind] >= maxPastNumber
+		}
+		return len(out)-count[backend.KindSandbox]-count[backend.KindTmpdir] >= 2*maxPast
+	}
 	add := func(e backend.Entity) {
-		if e == nil || len(out) >= 2*maxPast || seen[e.EntityMeta().Key] {
+		if e == nil || seen[e.EntityMeta().Key] || full(e.EntityMeta().Key.Kind) {
 			return
 		}
 		seen[e.EntityMeta().Key] = true
-		out = append(out, savePast(e, time.Time{}, backend.Safe{}))
+		count[e.EntityMeta().Key.Kind]++
+		out = append(out, savePast(Past{Entity: e}))
 	}
-	for _, kind := range []backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef, backend.KindSandbox} {
-		for _, p := range b.PastOf(kind) {
-			out = append(out, savePast(p.Entity, p.Left, p.Why))
+	for _, kind := range [...]backend.Kind{backend.KindWorkspace, backend.KindSession, backend.KindRef, backend.KindSandbox, backend.KindTmpdir} {
+		past := b.PastOf(kind)
+		for _, p := range past {
+			out = append(out, savePast(p))
 		}
+		count[kind] += len(past)
 	}
 	if b.state == nil {
 		return out
 	}
 	for _, a := range b.Alerts {
 		for i := range a.Subjects {
-			if k := a.Subjects[i].Key; remembers(k.Kind) && k.Kind != backend.KindSandbox {
+			if k := a.Subjects[i].Key; remembers(k.Kind) {
 				add(b.state.Entity(k))
 			}
 		}
 	}
 	for w := range b.state.Workspaces.All() {
-		if len(out) >= 2*maxPast {
+		if full(backend.KindWorkspace) {
 			break
 		}
 		add(w)
@@ -201,8 +235,11 @@ func (b *Board) savedPasts() []savedPast {
 			add(s)
 		}
 	}
-	for r := range b.state.Refs.All() {
-		add(r)
+	for _, kind := range [...]backend.Kind{backend.KindRef, backend.KindSandbox, backend.KindTmpdir} {
+		rows := b.state.Rows(kind)
+		for i := 0; i < rows.Len() && !full(kind); i++ {
+			add(rows.Entity(i))
+		}
 	}
 	return out
 }
@@ -222,6 +259,8 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 			e = s.Ref
 		case s.Sandbox != nil:
 			e = s.Sandbox
+		case s.Tmpdir != nil:
+			e = s.Tmpdir
 		default:
 			continue
 		}
@@ -233,7 +272,7 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 		if m.StaleWhy = s.Why; s.Why.IsEmpty() {
 			m.StaleWhy = backend.Text("it was read before Sandglass started")
 		}
-		out[m.Key] = Past{Entity: e, Left: s.Left, Why: s.Why}
+		out[m.Key] = Past{Entity: e, Left: s.Left, By: s.By, Why: s.Why}
 	}
 	bounded(out, now)
 	return out

@@ -163,3 +163,47 @@ func TestTheTimelineKeepsEnds(t *testing.T) {
 		t.Errorf("in another process: %+v", got)
 	}
 }
+
+// TestNamesOutliveTheirSubjects: a container and a directory that a former process read are known by name once they are gone,
+// with the moments between which they left.
+func TestNamesOutliveTheirSubjects(t *testing.T) {
+	e := NewEngine(nil, "test")
+	ok := func(id string, status fleet.SourceStatus) *fleet.SourceHealth {
+		return &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: id, ID: backend.MustID(id)}, Status: status}
+	}
+	meta := func(kind backend.Kind, source, id string) backend.Meta {
+		return backend.Meta{Key: backend.Key{Kind: kind, Source: source, ID: backend.MustID(id)}, ReadAt: pastNow}
+	}
+	box := &backend.Sandbox{Meta: meta(backend.KindSandbox, "docker", "b1"), Name: backend.Text("web"), Image: backend.Text("img:1")}
+	dir := &backend.Tmpdir{Meta: meta(backend.KindTmpdir, "host", "8:1:/tmp/helix-ws-a"), Path: backend.Text("/tmp/helix-ws-a"), RawPath: backend.MustID("/tmp/helix-ws-a")}
+	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow, Sandboxes: fleet.NewTable(box), Tmpdirs: fleet.NewTable(dir),
+		Sources: []*fleet.SourceHealth{ok("docker", fleet.StatusOK), ok("host", fleet.StatusOK)}})
+	again := func() {
+		t.Helper()
+		data, err := encoded(b, ClockReading{Wall: pastNow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := e.decode(data, ClockReading{Wall: pastNow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = l.Board
+	}
+	again()
+	read := pastNow.Add(time.Minute)
+	b, _ = e.Next(b, &fleet.State{Number: 1, Wall: read, Sources: []*fleet.SourceHealth{ok("docker", fleet.StatusOK), ok("host", fleet.StatusDown)}})
+	again()
+	p, _ := b.Past(box.Key)
+	if from, to := p.Gone(); !from.Equal(pastNow) || !to.Equal(read) || p.Entity.(*backend.Sandbox).Name.String() != "web" {
+		t.Errorf("the container: %+v, gone between %v and %v", p.Entity, from, to)
+	}
+	p, _ = b.Past(dir.Key)
+	if from, to := p.Gone(); !from.Equal(pastNow) || !to.IsZero() || backend.Alias(p.Entity) != "/tmp/helix-ws-a" {
+		t.Errorf("the directory, whose source is down: %+v, gone between %v and %v", p.Entity, from, to)
+	}
+	b, _ = e.Next(b, &fleet.State{Number: 2, Wall: read, Sandboxes: fleet.NewTable(box), Delta: fleet.Delta{Changed: []backend.Key{box.Key}}})
+	if _, is := b.Past(box.Key); is {
+		t.Error("what is there again is remembered as gone")
+	}
+}

@@ -103,6 +103,20 @@ func alertOffer(a *alerts.Alert) string {
 	return a.ID + "\t" + string(a.Severity) + " " + a.Rule + " on " + backend.Clean(a.Source, 80).String()
 }
 
+// completeKindThenID offers the kinds that get prints, then the ids of the kind that is given.
+func (p *Program) completeKindThenID(s *shared, kinds []string) completion {
+	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return kinds, cobra.ShellCompDirectiveNoFileComp
+		}
+		of := listingsOf(args[0])
+		if len(args) > 1 || len(of) != 1 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return p.completeIDs(s, of[0].Of)(c, nil, begun)
+	}
+}
+
 // completeAlerts offers the ids of the alerts.
 func (p *Program) completeAlerts(s *shared) completion {
 	return p.offer(s, cobra.ShellCompDirectiveNoFileComp, func(r *reading, args []string, _ string) (out []string) {

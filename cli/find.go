@@ -91,17 +91,17 @@ func (r *reading) remembered(live []named) []named {
 		seen[n.key], paths[string(n.key.Kind)+" "+n.path[0]] = true, true
 	}
 	var all []named
-	add := func(k backend.Key) {
+	add := func(k backend.Key, aliases ...string) {
 		if k.ID.IsZero() || seen[k] || paths[string(k.Kind)+" "+k.Path().Raw()] {
 			return
 		}
 		seen[k] = true
-		all = append(all, name(k))
+		all = append(all, name(k, aliases...))
 	}
 	if r.board != nil {
 		for _, kind := range backend.SubjectKinds() {
 			for _, p := range r.board.PastOf(kind.Kind) {
-				add(p.Entity.EntityMeta().Key)
+				add(p.Entity.EntityMeta().Key, backend.Alias(p.Entity))
 			}
 		}
 		for _, a := range r.board.Alerts {

@@ -11,6 +11,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
+	"sandglass/views/subjects"
 )
 
 func keyOf(kind backend.Kind, source, parent, id string) backend.Key {
@@ -114,5 +115,29 @@ func TestNearestOfLongIDs(t *testing.T) {
 	known := []string{fmt.Sprintf(long, 0), fmt.Sprintf(long, 5), "tenant-other"}
 	if near := backend.NearestOf(fmt.Sprintf(long, 9999), known, 3); len(near) != 2 {
 		t.Errorf("the nearest: %v", near)
+	}
+}
+
+// TestFindWhatHasGoneByName: a container that left is found by its name, whose rows commands print as it was read last.
+func TestFindWhatHasGoneByName(t *testing.T) {
+	box := &backend.Sandbox{Meta: backend.Meta{Key: keyOf(backend.KindSandbox, "docker", "", strings.Repeat("ab", 32)), ReadAt: time.Unix(0, 0)}, Name: backend.Text("web-9")}
+	e := alerts.NewEngine(nil, "test")
+	src := []*fleet.SourceHealth{{Key: keyOf(backend.KindSource, "docker", "", "docker"), Kind: "docker", Status: fleet.StatusOK}}
+	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: time.Unix(0, 0), Sandboxes: fleet.NewTable(box), Sources: src})
+	st := &fleet.State{Number: 2, Wall: time.Unix(60, 0), Sources: src,
+		Delta: fleet.Delta{Gone: []fleet.Departure{{Key: box.Key, Last: box, Why: backend.Text("it was removed"), At: time.Unix(30, 0)}}}}
+	b, _ = e.Next(b, st)
+	r := &reading{state: st, board: b, now: time.Unix(90, 0)}
+	for _, given := range []string{"web-9", "/web-9", "eb-9", box.Key.ID.Raw()[:12]} {
+		if k, err := r.find(given, finding{}); err != nil || k != box.Key {
+			t.Errorf("%s is %v, %v", given, k, err)
+		}
+	}
+	ctx := views.NewSnapshot(r.now, st, b)
+	if name, since := subjects.NameOf(box.Key, ctx), subjects.GoneSince(box.Key, ctx); name.String() != "web-9" || since != "Gone since 00:00:30Z (1m ago): it was removed" {
+		t.Errorf("%s: %s", name, since)
+	}
+	if x := st.Including(box); x.Sandbox(box.Key) != box || st.Sandbox(box.Key) != nil {
+		t.Error("one State shows it, the other does not")
 	}
 }

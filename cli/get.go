@@ -35,10 +35,12 @@ func (p *Program) getCommand(s *shared) *cobra.Command {
 	var g getting
 	kinds := append(listingKinds(), kindAll)
 	cmd := &cobra.Command{
-		Use:   "get [KIND]",
+		Use:   "get [KIND [ID]]",
 		Short: "Print what the screens show, as a table, JSON, YAML or CSV",
 		Long: "Print the rows of one kind, or of all, as they are right now. Without a kind: the list of kinds.\n\nKIND is one of\n  " + strings.Join(kinds, ", ") + `
 or its singular, or a usual short name such as ws, sb, se or containers.
+With an ID, or any part that no other id has: that one. One that has gone is
+printed as it was read last.
 
 Filters are those of the screens' /:  word  "two words"  field:part  field=value
 field!=value  field>10m  !term. Fields are the names in the header of -o csv, and
@@ -47,10 +49,10 @@ field!=value  field>10m  !term. Fields are the names in the header of -o csv, an
 With --watch a terminal shows the table as it changes. Elsewhere the rows are
 printed once, and again as each of them changes.
 Exit code 3 says that a source is down, so that rows may be missing.`,
-		ValidArgsFunction: cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: p.completeKindThenID(s, kinds),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return &failure{code: ExitUsage, what: fmt.Sprintf("get takes one kind, but got %q too", args[1]), next: c.CommandPath() + " --help"}
+			if len(args) > 2 {
+				return &failure{code: ExitUsage, what: fmt.Sprintf("get takes one kind and one id, but got %q too", args[2]), next: c.CommandPath() + " --help"}
 			}
 			return nil
 		},
@@ -72,10 +74,20 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 			if err != nil {
 				return err
 			}
+			if len(args) == 2 && (kind == kindAll || g.watch) {
+				return usage("an id goes with one kind, and not with --watch")
+			}
 			if g.watch {
 				return p.watchRows(c.Context(), *s, g, listings, filters)
 			}
-			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error { return p.get(r, g.format, listings, filters) })
+			return p.reading(c.Context(), *s, g.oneShot, func(r *reading) error {
+				if len(args) == 2 {
+					if err := p.only(r, args[1], &listings[0]); err != nil {
+						return err
+					}
+				}
+				return p.get(r, g.format, listings, filters)
+			})
 		},
 	}
 	g.format = p.tables(cmd)
@@ -86,6 +98,35 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 	p.completeWith(cmd, "sort-by", completeFields)
 	g.flags(cmd)
 	return cmd
+}
+
+// only makes a listing show the one subject that an id means; one that has gone is shown as it was read last.
+func (p *Program) only(r *reading, given string, l *subjects.Listing) error {
+	if !slices.Contains(subjectNames(), string(l.Of)) {
+		return usage("get %s takes no id: choose rows with --filter", l.Kind)
+	}
+	key, err := r.find(given, finding{kind: string(l.Of)})
+	if err != nil {
+		return err
+	}
+	f := r.frame()
+	if _, here := r.record(key, f.Snapshot); !here {
+		p.notice("%s: %s", subjects.Title(key, f), subjects.GoneSince(key, f.Snapshot))
+		if past, ok := r.board.Past(key); ok {
+			r.state = r.state.Including(past.Entity)
+		}
+	}
+	all := l.Each
+	l.Each = func(s *views.Snapshot) iter.Seq[subjects.Record] {
+		return func(yield func(subjects.Record) bool) {
+			for rec := range all(s) {
+				if rec.Key() == key && !yield(rec) {
+					return
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func firstOf(args []string) string {

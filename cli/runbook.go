@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,8 @@ func (p *Program) diagnose(r *reading, page *runbook.Page, subject string, find 
 		if a := views.FindAlert(r.board, key); a != nil {
 			asked, _ := subjects.Asked(a)
 			q.Subject, q.Alert, rule = asked.Subject, asked.Alert, a.Rule
+		} else if past, over := subjects.PastAlertOf(key.ID.Raw(), r.frame().Events); over && key.Kind == views.KindAlert && len(past.Subjects) > 0 {
+			q.Subject = past.Subjects[0]
 		}
 	}
 	f := r.frame()
@@ -149,6 +152,8 @@ func (p *Program) writeRunbook(doc text.Runbook, before func() error, format *on
 // frame is what documents about single things are written from.
 func (r *reading) frame() *views.Frame {
 	c := views.NewSnapshot(r.now, r.state, r.board)
+	c.Events = slices.Clone(r.events)
+	slices.Reverse(c.Events)
 	return &views.Frame{Snapshot: c, Theme: theme.New(theme.NoColours, theme.Unicode), Printed: true, Summary: views.Summarise(c),
 		Diagnoses: map[views.Question]*runbook.Diagnosis{}, Local: r.local}
 }

@@ -25,6 +25,7 @@ type entityKind struct {
 	rows    func(*State) Rows
 	sort    func(*backend.Reading)
 	add     func(*backend.Reading, backend.Entity)
+	put     func(*State, backend.Entity)
 	staging func() staging
 }
 
@@ -37,6 +38,7 @@ func newKind[T any, P interface {
 		rows: func(s *State) Rows { return of(s) },
 		sort: func(r *backend.Reading) { *in(r) = sortRows(*in(r)) },
 		add:  func(r *backend.Reading, e backend.Entity) { *in(r) = append(*in(r), e.(P)) },
+		put:  func(s *State, e backend.Entity) { *of(s) = of(s).with([]P{e.(P)}, nil) },
 		staging: func() staging {
 			return &stagingTable[T, P]{spec: kind.Spec(), in: in, of: of, put: map[backend.Key]P{}, gone: map[backend.Key]bool{}, missed: map[backend.Key]bool{}}
 		},
@@ -76,6 +78,17 @@ func (s *State) Rows(kind backend.Kind) Rows {
 
 // Entity looks up any entity, nil when there is none.
 func (s *State) Entity(k backend.Key) backend.Entity { return s.Rows(k.Kind).Find(k) }
+
+// Including is a State that shows one entity more: one that left, as it was read last.
+func (s *State) Including(e backend.Entity) *State {
+	c := *s
+	for i := range kinds {
+		if kinds[i].kind == e.EntityMeta().Key.Kind {
+			kinds[i].put(&c, e)
+		}
+	}
+	return &c
+}
 
 // Add puts an entity into a reading's list of its kind.
 func Add(r *backend.Reading, e backend.Entity) {

@@ -429,7 +429,7 @@ func (alertKind) title(k backend.Key, f *views.Frame) string {
 	if a := views.FindAlert(f.Board, k); a != nil {
 		return "alert " + a.Rule
 	}
-	return "alert"
+	return pastTitle(k, f.Snapshot)
 }
 
 func (alertKind) details(w *writer, k backend.Key) bool {

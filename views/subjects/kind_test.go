@@ -122,7 +122,7 @@ func TestDetailsShowWhatIsKnown(t *testing.T) {
 		}
 		doc, _ := Doc(key, f)
 		page := Title(key, f) + "\n" + strings.Join(doc.Layout(f.Theme, 2000), "\n")
-		if strings.Contains(page, "no longer there") || len(doc.Layout(f.Theme, 100)) < 3 {
+		if strings.Contains(page, "no longer there") || strings.Contains(page, "Gone since") || len(doc.Layout(f.Theme, 100)) < 3 {
 			t.Errorf("%s: its details page is\n%s", spec.Kind, page)
 		}
 		for _, s := range text {

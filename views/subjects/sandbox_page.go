@@ -134,6 +134,11 @@ func (sandboxKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
 	if b := s.State.Sandbox(k); b != nil {
 		return sandboxName(b)
 	}
+	if p, ok := s.Board.Past(k); ok {
+		if name := sandboxName(p.Entity.(*backend.Sandbox)); name != k.Safe() {
+			return name
+		}
+	}
 	return shortHash(k.ID, s.State)
 }
 

@@ -172,6 +172,9 @@ func (tmpdirKind) name(k backend.Key, s *views.Snapshot) backend.Safe {
 	if t := s.State.Tmpdirs.Get(k); t != nil {
 		return t.Path
 	}
+	if p, ok := s.Board.Past(k); ok {
+		return p.Entity.(*backend.Tmpdir).Path
+	}
 	return k.Safe()
 }
 

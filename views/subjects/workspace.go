@@ -306,11 +306,21 @@ func (w *writer) lastRead(p alerts.Past) {
 			}
 		}
 	case *backend.Sandbox:
-		w.text("name", x.Name)
+		w.text("state", x.Reported)
+		if code, known := x.ExitCode.Get(); known && x.Class.Ended() {
+			w.Field("exit code", normal(kit.Number(code)))
+		}
+		w.at("created", x.CreatedAt, "")
 		w.text("image", x.Image)
+		w.text("command", x.Command)
 		w.text("session", x.Session.Safe())
 		w.text("workspace", x.Workspace.Safe())
-		w.text("state", x.Reported)
+		w.text("id", x.Key.Safe())
+	case *backend.Tmpdir:
+		if n, known := x.Bytes.Get(); known {
+			w.Field("size", normal(backend.Bytes(n)))
+		}
+		w.at("newest change", x.Newest, "")
 	}
 }
 

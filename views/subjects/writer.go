@@ -53,10 +53,13 @@ func write[T any](w *writer, thing *T, f func(*T)) bool {
 
 func (w *writer) gone(key backend.Key) {
 	w.Blank()
+	if key.Kind == views.KindAlert && w.pastAlert(key) {
+		return
+	}
 	if h := w.f.State.Source(key.Source); h != nil && (h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting) {
 		w.Line(kit.Span{Tone: theme.Strong, Text: "Its present state is unknown: source " + h.Key.Source + " is " + string(h.Status)})
 	} else {
-		w.Line(kit.Span{Tone: theme.Strong, Text: "It is no longer there"})
+		w.Line(kit.Span{Tone: theme.Strong, Text: GoneSince(key, w.f.Snapshot)})
 	}
 	for _, g := range w.f.State.Delta.Gone {
 		if g.Key == key {
@@ -68,8 +71,35 @@ func (w *writer) gone(key backend.Key) {
 	}
 	if p, ok := w.f.Board.Past(key); ok {
 		w.Blank()
+		p.Left = time.Time{} // it is above
 		w.lastRead(p)
 	}
+}
+
+// GoneSince says since when a subject is in no reading, and why, as far as that is remembered.
+func GoneSince(key backend.Key, s *views.Snapshot) string {
+	p, ok := s.Board.Past(key)
+	when := func(t time.Time) string { return Clock(t, s.Now) + " (" + backend.Age(s.Now.Sub(t)) + " ago)" }
+	if !ok {
+		if a, over := PastAlertOf(key.ID.Raw(), s.Events); over && key.Kind == views.KindAlert {
+			return a.said() + " " + when(a.At)
+		}
+		return "It is no longer there"
+	}
+	earliest, latest := p.Gone()
+	text := "Gone since " + when(latest)
+	switch {
+	case earliest.IsZero() && latest.IsZero():
+		return "It is no longer there"
+	case latest.IsZero():
+		text = "It is no longer there; last read at " + when(earliest)
+	case !earliest.IsZero() && !earliest.Equal(latest):
+		text = "Gone since a moment between " + when(earliest) + " and " + when(latest)
+	}
+	if !p.Why.IsEmpty() {
+		text += ": " + p.Why.String()
+	}
+	return text
 }
 
 // text adds a labelled text unless it is empty.
