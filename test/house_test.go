@@ -26,17 +26,18 @@ var mayImport = []struct {
 	{"backend/hostfs", []string{"backend"}},
 	{"backend/run", []string{"backend"}},
 	{"backend/exporter", []string{"backend"}},
+	{"backend/workdir", []string{"backend/hostfs"}},
 	{"backend/lockfile", nil},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
-	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter"}}, // adapters
+	{"backend/...", []string{"backend", "backend/wire", "backend/hostfs", "backend/run", "backend/exporter", "backend/workdir"}}, // adapters
 	{"alerts", []string{"backend", "backend/fleet", "backend/hostfs", "backend/lockfile", "alerts/cause"}},
 	{"alerts/cause", nil},
 	{"alerts/runbook/runbooktest", []string{"backend", "backend/fleet", "alerts", "alerts/runbook"}}, // of tests
 	{"alerts/...", []string{"backend", "backend/fleet", "alerts"}},
 	{"actions/audit", []string{"backend", "backend/lockfile"}},
 	{"actions", []string{"backend", "backend/fleet", "actions/audit"}},
-	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "actions", "actions/audit"}},
+	{"actions/...", []string{"backend", "backend/fleet", "backend/wire", "backend/hostfs", "backend/run", "backend/workdir", "actions", "actions/audit"}},
 	{"internal/skip", nil}, // of tests
 	{"views/keys", []string{"backend"}},
 	{"views/theme", []string{"backend"}},

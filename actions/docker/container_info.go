@@ -4,37 +4,28 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/moby/moby/api/types/container"
-	mounts "github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // containerInfo is one container as the engine just described it. All strings are raw, times are the engine's.
 type containerInfo struct {
-	id, name, image  string // image is an id
+	workdir.Container
+	name, image      string // image is an id
 	state            string
-	pid              int
 	created, started string
 	restarts         int
 	restarting       bool // its policy starts it again
 	autoRemove       bool
-	user, workDir    string
-	mounts           []mount
 	written          backend.Value[int64] // bytes in its own layer
-}
-
-// mount is one directory from outside the container's own layer.
-type mount struct {
-	kind, name, source, dest string
-	anonymous                bool // a volume without a given name: it is removed with the container
 }
 
 // The words of the engine for what a container does.
@@ -68,74 +59,24 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 	case c.ID != id.Raw() || c.State == nil || c.Config == nil || c.HostConfig == nil:
 		return nil, errors.New("the engine's answer is about another container, or not whole")
 	}
-	b := &containerInfo{id: c.ID, name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status), pid: c.State.Pid,
+	b := &containerInfo{Container: workdir.Of(c), name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status),
 		created: c.Created, started: c.State.StartedAt, restarts: c.RestartCount, autoRemove: c.HostConfig.AutoRemove,
-		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name),
-		user:       c.Config.User, workDir: path.Clean("/" + c.Config.WorkingDir), mounts: mountsOf(c)}
+		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name)}
 	if c.SizeRw != nil {
 		b.written = backend.Known(*c.SizeRw)
 	}
 	return b, nil
 }
 
-// mountsOf lists the mounts of a container, tmpfs included. The engine removes a volume with its container when the
-// container's own configuration did not name it; names that it makes up are 64 hexadecimal digits.
-func mountsOf(c container.InspectResponse) []mount {
-	named := map[string]bool{}
-	for _, b := range c.HostConfig.Binds {
-		if parts := strings.Split(b, ":"); len(parts) > 1 {
-			named[path.Clean(parts[1])] = true
-		}
-	}
-	var out []mount
-	for _, m := range c.HostConfig.Mounts {
-		if m.Source != "" {
-			named[path.Clean(m.Target)] = true
-		}
-		if m.Type == mounts.TypeTmpfs {
-			out = append(out, mount{kind: "tmpfs", dest: path.Clean(m.Target)})
-		}
-	}
-	for dest := range c.HostConfig.Tmpfs {
-		out = append(out, mount{kind: "tmpfs", dest: path.Clean(dest)})
-	}
-	for _, m := range c.Mounts {
-		if m.Type == mounts.TypeTmpfs {
-			continue // named above
-		}
-		dest := path.Clean(m.Destination)
-		out = append(out, mount{kind: string(m.Type), name: m.Name, source: m.Source, dest: dest,
-			anonymous: m.Type == mounts.TypeVolume && !named[dest] && madeUp(m.Name)})
-	}
-	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.dest, b.dest) })
-	return out
-}
-
-// madeUp reports whether a volume's name is one that the engine makes up.
-func madeUp(name string) bool {
-	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
-}
-
-// covering is the mount that holds a path of the container; false when the path is on the container's own layer.
-func (b *containerInfo) covering(p string) (mount, bool) {
-	best, found := mount{}, false
-	for _, m := range b.mounts {
-		if (m.dest == "/" || p == m.dest || strings.HasPrefix(p, m.dest+"/")) && (!found || len(m.dest) >= len(best.dest)) {
-			best, found = m, true
-		}
-	}
-	return best, found
-}
-
 // identity is what must be the same when the container is acted on. One that its policy starts again and again is
 // another run at every look: there the container counts, and not its run.
 func (b *containerInfo) identity(v actions.Verb) []actions.Fact {
-	out := []actions.Fact{{Name: "id", Value: b.id}, {Name: "created", Value: b.created}, {Name: "image", Value: b.image}}
+	out := []actions.Fact{{Name: "id", Value: b.ID}, {Name: "created", Value: b.created}, {Name: "image", Value: b.image}}
 	if (v == actions.Destroy || v == actions.Stop) && b.restarting && (b.restarts > 0 || b.state == stateRestarting) {
 		return append(out, actions.Fact{Name: "state", Value: "restarts by itself"})
 	}
 	return append(out, actions.Fact{Name: "state", Value: b.state}, actions.Fact{Name: "started", Value: b.started},
-		actions.Fact{Name: "pid", Value: strconv.Itoa(b.pid)}, actions.Fact{Name: "restarts", Value: strconv.Itoa(b.restarts)})
+		actions.Fact{Name: "pid", Value: strconv.Itoa(b.PID)}, actions.Fact{Name: "restarts", Value: strconv.Itoa(b.restarts)})
 }
 
 // unfit is why the verb makes no sense for a container in this state; empty: it does.

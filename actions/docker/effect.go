@@ -48,7 +48,7 @@ func (e *effect) Close() error { return e.client.close() }
 
 func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, 3*m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		_, err := m.api.ContainerRemove(ctx, b.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		return err
 	})
 	if status == http.StatusConflict {
@@ -67,7 +67,7 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
 	status, err := m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerStop(ctx, b.id, client.ContainerStopOptions{Timeout: &grace})
+		_, err := m.api.ContainerStop(ctx, b.ID, client.ContainerStopOptions{Timeout: &grace})
 		return err
 	})
 	if status == http.StatusNotModified {
@@ -78,7 +78,7 @@ func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.T
 
 func (m *mutatingClient) pause(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerPause(ctx, b.id, client.ContainerPauseOptions{})
+		_, err := m.api.ContainerPause(ctx, b.ID, client.ContainerPauseOptions{})
 		return err
 	})
 	return m.after(ctx, t, m.conflict(ctx, t, status, err), statePaused)
@@ -86,7 +86,7 @@ func (m *mutatingClient) pause(ctx context.Context, b *containerInfo, t actions.
 
 func (m *mutatingClient) resume(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	status, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerUnpause(ctx, b.id, client.ContainerUnpauseOptions{})
+		_, err := m.api.ContainerUnpause(ctx, b.ID, client.ContainerUnpauseOptions{})
 		return err
 	})
 	return m.after(ctx, t, m.conflict(ctx, t, status, err), stateRunning)

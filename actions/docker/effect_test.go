@@ -155,7 +155,7 @@ func TestNothingIsSentToAnEngineThatIsNotThere(t *testing.T) {
 	}
 	h := e.(*effect).client
 	f.stop()
-	_, err = h.destroy(t.Context(), &containerInfo{id: boxID}, actions.Target{Key: c.Key})
+	_, err = h.destroy(t.Context(), box(), actions.Target{Key: c.Key})
 	var uncertain *actions.UncertainError
 	if err == nil || errors.As(err, &uncertain) || !strings.Contains(err.Error(), "not sent") {
 		t.Errorf("%v", err)

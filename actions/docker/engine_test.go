@@ -17,6 +17,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/backendtest"
 	"sandglass/backend/backendtest/enginetest"
+	"sandglass/backend/workdir"
 )
 
 func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
@@ -48,9 +49,9 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	y.inside(id, "touch", "/tmp/written")
 	c := p.look(actions.Destroy, id)
 	var anonymous string
-	for _, m := range mustInspect(t, y, id).mounts {
-		if m.anonymous {
-			anonymous = m.name
+	for _, m := range mustInspect(t, y, id).Mounts {
+		if m.Anonymous {
+			anonymous = m.Name
 		}
 	}
 	if loses := joined(c.Loses); !strings.Contains(loses, "what runs in it, up") || !strings.Contains(loses, "written since it was made") || strings.Contains(loses, "not known") ||
@@ -233,7 +234,7 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 	}
 	local := false
 	if b := mustInspect(t, y, id); b != nil {
-		_, local = p.host.view(b)
+		local = p.host.Local(&b.Container)
 	}
 	if !local {
 		y.Missing("the mount table of the engine's containers cannot be read from here")
@@ -272,7 +273,7 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 	}
 	part := parts[actions.Repair]
 	l := part.Targets.(targetReader)
-	l.factory.host = host{proc: t.TempDir()} // no process of any container is to be seen there
+	l.factory.host = workdir.Host{Proc: t.TempDir()} // no process of any container is to be seen there
 	p.parts[actions.Repair] = part
 
 	dir, other := filepath.Join(t.TempDir(), "ws"), filepath.Join(t.TempDir(), "other")

@@ -77,7 +77,7 @@ func (m *mutatingClient) run(ctx context.Context, b *containerInfo, c command) (
 	began := m.factory.deps.Now()
 	var id string
 	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
-		res, err := m.api.ExecCreate(ctx, b.id, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
+		res, err := m.api.ExecCreate(ctx, b.ID, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
 		id = res.ID
 		return err
 	}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"sandglass/backend/backendtest/enginetest"
 	adapter "sandglass/backend/docker"
 	"sandglass/backend/fleet"
+	"sandglass/backend/workdir"
 )
 
 // The tests on a real engine act on containers that they made, through the parts that the wiring gets. Where they have to
@@ -60,7 +61,7 @@ type sourceFixture struct {
 	t     *testing.T
 	src   *adapter.Source
 	parts map[actions.Verb]actions.Part
-	host  host
+	host  workdir.Host
 }
 
 func (y *engineFixture) place() *sourceFixture {
@@ -79,7 +80,7 @@ func (y *engineFixture) place() *sourceFixture {
 	if err != nil || len(missing) > 0 || len(parts) != len(allVerbs()) {
 		y.T.Fatalf("build: %v, missing %v", err, missing)
 	}
-	return &sourceFixture{t: y.T, src: src, parts: parts, host: host{proc: "/proc"}}
+	return &sourceFixture{t: y.T, src: src, parts: parts, host: workdir.Host{Proc: "/proc"}}
 }
 
 func allVerbs() []actions.Verb {

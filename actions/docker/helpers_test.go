@@ -18,6 +18,7 @@ import (
 	"sandglass/backend"
 	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
+	"sandglass/backend/workdir"
 )
 
 const boxID = "7c02186f12ffaa0142f1fd3d5d1f3f7d1a1b0b1c2d3e4f5061728394a5b6c7d8"
@@ -160,3 +161,5 @@ func (f *fake) do(v actions.Verb, deadline time.Duration) (actions.Done, error) 
 	defer func() { _ = e.Close() }()
 	return e.Do(f.t.Context(), actions.Target{Key: c.Key, Identity: c.Identity}, actions.Params{})
 }
+
+func box() *containerInfo { return &containerInfo{Container: workdir.Container{ID: boxID}} }

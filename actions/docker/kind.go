@@ -7,6 +7,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // Options are the keys of a docker source that its actions read.
@@ -84,7 +85,7 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 	}
 	parts, missing := map[actions.Verb]actions.Part{}, map[actions.Verb]backend.Safe{}
 	src, ok := site.Source.(endpointSource)
-	desk := &clientFactory{source: src, deps: site.Deps, opt: o, host: host{proc: "/proc"}}
+	desk := &clientFactory{source: src, deps: site.Deps, opt: o, host: workdir.Host{Proc: "/proc"}}
 	if desk.deps.Cleaner == nil {
 		desk.deps.Cleaner = backend.NewCleaner()
 	}
@@ -105,7 +106,7 @@ type clientFactory struct {
 	source endpointSource
 	deps   backend.Deps
 	opt    Options
-	host   host
+	host   workdir.Host
 }
 
 func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {

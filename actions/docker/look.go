@@ -152,9 +152,9 @@ func (l *lookup) losesRun(c *actions.Candidate, b *containerInfo, known *backend
 	} else if !b.idle() {
 		c.Loses = append(c.Loses, backend.Text("what runs in it"))
 	}
-	for _, m := range b.mounts {
-		if m.kind == "tmpfs" && !b.idle() {
-			c.Loses = append(c.Loses, backend.Textf("the contents of %s, which are in memory", l.clean(m.dest)))
+	for _, m := range b.Mounts {
+		if m.Kind == "tmpfs" && !b.idle() {
+			c.Loses = append(c.Loses, backend.Textf("the contents of %s, which are in memory", l.clean(m.Dest)))
 		}
 	}
 }
@@ -170,14 +170,14 @@ func (l *lookup) losesAll(c *actions.Candidate, b *containerInfo, known *backend
 	if b.state != stateCreated {
 		c.Loses = append(c.Loses, backend.Text("its log"))
 	}
-	for _, m := range b.mounts {
+	for _, m := range b.Mounts {
 		switch {
-		case m.anonymous:
-			c.Loses = append(c.Loses, backend.Textf("its anonymous volume at %s, unless another container uses it", l.clean(m.dest)))
-		case m.kind == "volume":
-			c.Notes = append(c.Notes, backend.Textf("volume %s at %s stays", l.clean(m.name), l.clean(m.dest)))
-		case m.kind == "bind":
-			c.Notes = append(c.Notes, backend.Textf("%s of the host at %s stays", l.clean(m.source), l.clean(m.dest)))
+		case m.Anonymous:
+			c.Loses = append(c.Loses, backend.Textf("its anonymous volume at %s, unless another container uses it", l.clean(m.Dest)))
+		case m.Kind == "volume":
+			c.Notes = append(c.Notes, backend.Textf("volume %s at %s stays", l.clean(m.Name), l.clean(m.Dest)))
+		case m.Kind == "bind":
+			c.Notes = append(c.Notes, backend.Textf("%s of the host at %s stays", l.clean(m.Source), l.clean(m.Dest)))
 		}
 	}
 }

@@ -3,10 +3,7 @@ package docker
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/backend/workdir"
 )
 
 func TestWhoIsATarget(t *testing.T) {
@@ -195,9 +193,9 @@ func TestLiveSessionsKeepTheirSandboxes(t *testing.T) {
 }
 
 func TestIdentityOfACrashLoop(t *testing.T) {
-	b := containerInfo{id: boxID, state: stateRestarting, restarting: true, restarts: 7, started: "a", pid: 1}
+	b := containerInfo{Container: workdir.Container{ID: boxID, PID: 1}, state: stateRestarting, restarting: true, restarts: 7, started: "a"}
 	next := b
-	next.state, next.restarts, next.started, next.pid = stateRunning, 8, "b", 2
+	next.state, next.restarts, next.started, next.PID = stateRunning, 8, "b", 2
 	for _, v := range []actions.Verb{actions.Destroy, actions.Stop} {
 		if !slices.Equal(b.identity(v), next.identity(v)) {
 			t.Errorf("%s: the next run of a crash loop is another container", v)
@@ -212,51 +210,6 @@ func TestIdentityOfACrashLoop(t *testing.T) {
 	}
 }
 
-// tree makes a /proc with one process of the container and a mount table.
-func tree(t *testing.T, b *containerInfo, cgroup, mountinfo string) host {
-	t.Helper()
-	proc := t.TempDir()
-	dir := filepath.Join(proc, strconv.Itoa(b.pid))
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"cgroup": cgroup, "mountinfo": mountinfo} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return host{proc: proc}
-}
-
-func TestMountTableTellsARemovedDirectory(t *testing.T) {
-	const root = "165 100 0:50 / / rw - overlay overlay rw\n"
-	b := &containerInfo{id: boxID, pid: 12725, workDir: "/work/project", mounts: []mount{{kind: "bind", source: "/tmp/ws", dest: "/work"}}}
-	ours := "0::/system.slice/docker-" + boxID + ".scope\n"
-	h := tree(t, b, ours, root+"182 165 254:0 /tmp/ws//deleted /work rw,relatime - ext4 /dev/vda rw\n")
-	if v, local := h.view(b); !local || !v.unlinked(b.workDir) || v.unlinked("/srv") {
-		t.Errorf("local %t", local)
-	}
-	if h.settled(b, b.workDir) {
-		t.Error("the engine would be asked about a container whose mount it would make anew")
-	}
-	h = tree(t, b, ours, root+"182 165 254:0 /tmp/ws /work rw,relatime - ext4 /dev/vda rw\n")
-	if v, local := h.view(b); !local || v.unlinked(b.workDir) {
-		t.Errorf("a mount that is well: local %t", local)
-	}
-	h = tree(t, b, "0::/user.slice\n", root)
-	if _, local := h.view(b); local || h.settled(b, b.workDir) {
-		t.Error("a process of this machine with the same number is not the container's")
-	}
-	h = tree(t, b, ours, "not a table\n")
-	if _, local := h.view(b); local {
-		t.Error("a table that cannot be read says something")
-	}
-	b.mounts = []mount{{kind: "volume", dest: "/cache"}, {kind: "tmpfs", dest: "/work"}}
-	if h.settled(b, b.workDir) || !h.settled(b, "/srv") {
-		t.Error("what is in memory is not what the engine shows; what is beside it is")
-	}
-}
-
 // Nothing but GET and HEAD leaves the client that plans are made with, whoever asks it.
 func TestReaderRefusesToChange(t *testing.T) {
 	f := newFake(t)
@@ -268,7 +221,7 @@ func TestReaderRefusesToChange(t *testing.T) {
 	defer func() { _ = r.close() }()
 	h := &mutatingClient{*r}
 	for what, do := range map[string]operation{"destroy": h.destroy, "stop": h.stop, "pause": h.pause, "resume": h.resume, "probe": h.probe} {
-		if _, err := do(t.Context(), &containerInfo{id: boxID}, actions.Target{Key: key(boxID)}); err == nil || !strings.Contains(err.Error(), errReads.Error()) {
+		if _, err := do(t.Context(), box(), actions.Target{Key: key(boxID)}); err == nil || !strings.Contains(err.Error(), errReads.Error()) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // fact is one value of a target's identity, empty when it has none of that name.
@@ -33,8 +34,8 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 	switch {
 	case err != nil:
 		return actions.Done{}, err
-	case string(now.state) != fact(t, factRoot) || now.target != fact(t, factTarget):
-		return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", m.clean(b.workDir), backend.Text(backend.Literal(now.state)))}
+	case string(now.State) != fact(t, factRoot) || now.Target != fact(t, factTarget):
+		return actions.Done{}, &actions.ChangedError{What: backend.Textf("%s is %s now", m.clean(b.Dir), backend.Text(backend.Literal(now.State)))}
 	}
 	before, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
 	if err != nil {
@@ -44,17 +45,17 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 	case troubleMissing:
 	case troubleNone:
 		if !before.ok() { // it began, and yet: its own words say more than ours
-			return actions.Done{}, fmt.Errorf("nothing was done: %s begins in %s and ends with exit code %d: %s", m.probeName(), m.clean(b.workDir), before.code, before.said)
+			return actions.Done{}, fmt.Errorf("nothing was done: %s begins in %s and ends with exit code %d: %s", m.probeName(), m.clean(b.Dir), before.code, before.said)
 		}
-		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.workDir))}
+		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.Dir))}
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
 	case troubleProgram, troubleOther:
 		return actions.Done{}, fmt.Errorf("nothing was done: a command fails for another reason than a missing directory: %s", before.said)
 	}
-	dir := b.workDir
-	if now.state == rootDangling {
-		dir = now.target
+	dir := b.Dir
+	if now.State == workdir.Dangling {
+		dir = now.Target
 	}
 	note, err := m.mkdir(ctx, b, dir)
 	if err != nil {
@@ -122,10 +123,10 @@ func (m *mutatingClient) mkdir(ctx context.Context, b *containerInfo, dir string
 
 // called names the container's user.
 func (b *containerInfo) called(clean func(string) backend.Safe) string {
-	if b.user == "" {
+	if b.User == "" {
 		return ""
 	}
-	return " " + clean(b.user).String()
+	return " " + clean(b.User).String()
 }
 
 func privileged(user string) bool {
@@ -136,27 +137,27 @@ func privileged(user string) bool {
 // leads says what to do next where the container's user could not make its working directory. It finds a symbolic link
 // in its place, which could not be seen before.
 func (m *mutatingClient) leads(ctx context.Context, b *containerInfo) string {
-	link, err := m.run(ctx, b, command{argv: []string{"readlink", b.workDir}, dir: "/"})
+	link, err := m.run(ctx, b, command{argv: []string{"readlink", b.Dir}, dir: "/"})
 	if err == nil && link.ok() && !link.said.IsEmpty() {
 		return fmt.Sprintf("; it is a link to %s, which is missing and which the plan did not show: look where it should lead before anything is made there", link.said)
 	}
-	if privileged(b.user) {
+	if privileged(b.User) {
 		return ""
 	}
-	return fmt.Sprintf("; if the path leads where it should, as root: docker exec -u 0 -w / %s mkdir -p %s, then give it to that user", backend.ShellWord(b.name), backend.ShellWord(b.workDir))
+	return fmt.Sprintf("; if the path leads where it should, as root: docker exec -u 0 -w / %s mkdir -p %s, then give it to that user", backend.ShellWord(b.name), backend.ShellWord(b.Dir))
 }
 
 // unpack makes a directory through the engine's archive, which needs nothing of the image.
 func (m *mutatingClient) unpack(ctx context.Context, b *containerInfo, dir string) (backend.Safe, error) {
 	none := backend.Safe{}
-	if !m.factory.host.settled(b, dir) {
+	if !m.factory.host.Settled(&b.Container, dir) {
 		return none, fmt.Errorf("the image has no mkdir, and the engine's archive would touch mounts of the host: make %s in a new container, or restart this one with it", m.clean(dir))
 	}
 	parent, err := m.existingParent(ctx, b, dir)
 	if err != nil {
 		return none, err
 	}
-	uid, gid, note := ids(b.user)
+	uid, gid, note := ids(b.User)
 	var tree bytes.Buffer
 	w := tar.NewWriter(&tree)
 	at := ""
@@ -170,7 +171,7 @@ func (m *mutatingClient) unpack(ctx context.Context, b *containerInfo, dir strin
 		return none, err
 	}
 	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.CopyToContainer(ctx, b.id, client.CopyToContainerOptions{DestinationPath: parent, Content: &tree})
+		_, err := m.api.CopyToContainer(ctx, b.ID, client.CopyToContainerOptions{DestinationPath: parent, Content: &tree})
 		return err
 	}); err != nil {
 		return none, err
@@ -230,7 +231,7 @@ func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.
 
 // verdict puts what a probe saw into words.
 func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe {
-	dir := m.clean(b.workDir)
+	dir := m.clean(b.Dir)
 	switch r.trouble {
 	case troubleMissing:
 		return backend.Textf("commands do not run: the working directory %s is missing; repair makes it again", dir)

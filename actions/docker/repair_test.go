@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sandglass/actions"
+	"sandglass/backend/workdir"
 )
 
 // TestARepairIsOfWhatThePlanShowed: an agent that bends its working directory elsewhere in between gets nothing made there.
@@ -75,7 +76,7 @@ func TestWhereNothingIsMade(t *testing.T) {
 	if c := lookAt(t, f.parts(soon)[actions.Repair], known(sandbox())); !strings.Contains(c.Why.String(), "belongs to the kernel's /proc") {
 		t.Errorf("a link into /proc: %q", c.Why)
 	}
-	b := &containerInfo{mounts: []mount{{kind: "bind", dest: "/host"}, {kind: "volume", dest: "/host/volume"}, {kind: "tmpfs", dest: "/mem"}}}
+	b := &containerInfo{Container: workdir.Container{Mounts: []workdir.Mount{{Kind: "bind", Dest: "/host"}, {Kind: "volume", Dest: "/host/volume"}, {Kind: "tmpfs", Dest: "/mem"}}}}
 	for path, off := range map[string]bool{"/proc": true, "/sys/fs": true, "/dev/shm": true, "/process": false, "/work": false,
 		"/host": true, "/host/a": true, "/host/volume/a": false, "/hosts": false, "/mem/a": true} {
 		if why := b.offLimits(path); why.IsEmpty() == off {
