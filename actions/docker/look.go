@@ -2,12 +2,14 @@ package docker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
+	"sandglass/backend/workdir"
 )
 
 // parallelReads is how many containers are read at once, maxSized of how many targets the engine is asked what they wrote: that
@@ -163,23 +165,38 @@ func (l *lookup) losesRun(c *actions.Candidate, b *containerInfo, known *backend
 func (l *lookup) losesAll(c *actions.Candidate, b *containerInfo, known *backend.Sandbox) {
 	l.losesRun(c, b, known)
 	if n, ok := b.written.Get(); ok {
-		c.Loses = append(c.Loses, backend.Textf("%s written since it was made", backend.Bytes(n)))
+		c.Loses = append(c.Loses, backend.Textf("its own layer: %s written since it was made", backend.Bytes(n)))
 	} else if !l.q.Again {
-		c.Loses = append(c.Loses, backend.Text("everything written since it was made; how much is not known"))
+		c.Loses = append(c.Loses, backend.Text("its own layer: everything written since it was made; how much is not known"))
 	}
 	if b.state != stateCreated {
 		c.Loses = append(c.Loses, backend.Text("its log"))
+	}
+	switch m, ok := b.Covering(b.Dir); {
+	case ok && m.Kept():
+	case slices.ContainsFunc(b.Mounts, func(m workdir.Mount) bool { return m.Kept() && m.Under(b.Dir) }):
+		c.Loses = append(c.Loses, backend.Textf("the files of %s outside its mounts: nothing else holds them", l.clean(b.Dir)))
+	default:
+		c.Loses = append(c.Loses, backend.Textf("the files of %s: nothing else holds them", l.clean(b.Dir)))
 	}
 	for _, m := range b.Mounts {
 		switch {
 		case m.Anonymous:
 			c.Loses = append(c.Loses, backend.Textf("its anonymous volume at %s, unless another container uses it", l.clean(m.Dest)))
 		case m.Kind == "volume":
-			c.Notes = append(c.Notes, backend.Textf("volume %s at %s stays", l.clean(m.Name), l.clean(m.Dest)))
+			c.Notes = append(c.Notes, backend.Textf("volume %s at %s stays%s", l.clean(m.Name), l.clean(m.Dest), readOnly(m)))
 		case m.Kind == "bind":
-			c.Notes = append(c.Notes, backend.Textf("%s of the host at %s stays", l.clean(m.Source), l.clean(m.Dest)))
+			c.Notes = append(c.Notes, backend.Textf("%s of the host at %s stays%s", l.clean(m.Source), l.clean(m.Dest), readOnly(m)))
 		}
 	}
+}
+
+// readOnly says of a mount that stays that nothing in the container could write to it.
+func readOnly(m workdir.Mount) backend.Safe {
+	if m.ReadOnly {
+		return backend.Text("; it was mounted read-only")
+	}
+	return backend.Safe{}
 }
 
 func (l *lookup) clean(raw string) backend.Safe { return l.factory.deps.Cleaner.Clean(raw, 200) }

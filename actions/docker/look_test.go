@@ -104,18 +104,28 @@ func TestWhatIsLost(t *testing.T) {
 	f := newFake(t)
 	made := strings.Repeat("ab", 32)
 	f.mounts = `[{"Type":"volume","Name":"` + made + `","Source":"/var/lib/docker/volumes/x","Destination":"/cache"},
-		{"Type":"volume","Name":"keep","Source":"/var/lib/docker/volumes/keep","Destination":"/named"},
-		{"Type":"bind","Source":"/tmp/helix-ws-1","Destination":"/work"},{"Type":"tmpfs","Source":"","Destination":"/run"}]`
+		{"Type":"volume","Name":"keep","Source":"/var/lib/docker/volumes/keep","Destination":"/named","RW":false},
+		{"Type":"bind","Source":"/tmp/helix-ws-1","Destination":"/work","RW":true},{"Type":"tmpfs","Source":"","Destination":"/run"}]`
 	c := lookAt(t, f.parts(soon)[actions.Destroy], known(sandbox()))
-	if got := joined(c.Loses); got != "what runs in it, up 41m␊118 MB written since it was made␊its log␊its anonymous volume at /cache, unless another container uses it" {
+	if got := joined(c.Loses); got != "what runs in it, up 41m␊its own layer: 118 MB written since it was made␊its log␊its anonymous volume at /cache, unless another container uses it" {
 		t.Errorf("loses %s", got)
 	}
-	if got := joined(c.Notes); !strings.Contains(got, "volume keep at /named stays") || !strings.Contains(got, "/tmp/helix-ws-1 of the host at /work stays") ||
+	if got := joined(c.Notes); !strings.Contains(got, "volume keep at /named stays; it was mounted read-only") || !strings.Contains(got, "/tmp/helix-ws-1 of the host at /work stays") || strings.Contains(got, "/work stays; it was") ||
 		!strings.Contains(got, "no source lists sessions") {
 		t.Errorf("notes %s", got)
 	}
 	if c.Owner.String() != "session c4f1" || c.Useless {
 		t.Errorf("%+v", c)
+	}
+	for mounts, want := range map[string]string{
+		`[{"Type":"bind","Source":"/srv/sub","Destination":"/work/sub"}]`:                     "the files of /work outside its mounts: nothing else holds them",
+		`[{"Type":"bind","Source":"/srv/sub","Destination":"/elsewhere"}]`:                    "the files of /work: nothing else holds them",
+		`[{"Type":"volume","Name":"` + made + `","Source":"/var/lib","Destination":"/work"}]`: "the files of /work: nothing else holds them",
+	} {
+		f.mounts = mounts
+		if got := joined(lookAt(t, f.parts(soon)[actions.Destroy], known(sandbox())).Loses); !strings.Contains(got, want) {
+			t.Errorf("%s: loses %s", mounts, got)
+		}
 	}
 	f.set(stateExited)
 	if c := lookAt(t, f.parts(soon)[actions.Destroy], known(sandbox())); !c.Useless || strings.Contains(joined(c.Loses), "up") {

@@ -31,6 +31,9 @@ type Mount struct {
 // Kept reports whether what is in the mount stays when the container is removed.
 func (m Mount) Kept() bool { return m.Kind == "bind" || m.Kind == "volume" && !m.Anonymous }
 
+// Under reports whether the mount is below a directory.
+func (m Mount) Under(dir string) bool { return m.Dest != dir && within(m.Dest, dir) }
+
 // Of reads an inspection whose State, Config and HostConfig are there.
 func Of(c container.InspectResponse) Container {
 	out := Container{ID: c.ID, PID: c.State.Pid, Dir: path.Clean("/" + c.Config.WorkingDir), User: c.Config.User, Runtime: c.HostConfig.Runtime,

@@ -63,7 +63,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.workspaceOf(b.Session, b.Workspace)
 	w.parts(b.Key)
 	for i, m := range b.Mounts {
-		ro := ""
+		ro := ", writable"
 		if m.ReadOnly {
 			ro = ", read-only"
 		}
