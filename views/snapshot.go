@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"sandglass/alerts"
@@ -18,6 +19,7 @@ type Snapshot struct {
 
 	// These are filled on first use.
 	naming  map[backend.Key]*alerts.Alert  // worst alert by subject
+	failing map[backend.Key]bool           // workspaces of which a firing alert says that they fail
 	past    map[backend.Key]*backend.Event // Events by key
 	shared  map[backend.Key]*fleet.SharedStorage
 	grouped *outages
@@ -39,7 +41,7 @@ func (c *Snapshot) Next(now time.Time, state *fleet.State, board *alerts.Board) 
 	n := NewSnapshot(now, state, board)
 	n.Events = c.Events
 	if board == c.Board {
-		n.naming, n.grouped = c.naming, c.grouped
+		n.naming, n.failing, n.grouped = c.naming, c.failing, c.grouped
 	}
 	return n
 }
@@ -61,6 +63,29 @@ func (c *Snapshot) Alert(k backend.Key) *alerts.Alert {
 		}
 	}
 	return c.naming[k]
+}
+
+// Condition says whether a workspace works now. One that is tried again fails while a firing alert says that it does.
+func (c *Snapshot) Condition(w *backend.Workspace) backend.Condition {
+	cond := w.Condition(c.Now, c.State.LongestOperation)
+	if cond != backend.CondBusy {
+		return cond
+	}
+	if c.failing == nil {
+		c.failing = map[backend.Key]bool{}
+		for _, a := range c.Board.Alerts {
+			if a.State != alerts.StateFiring || !slices.Contains([]string{"hammered-and-failing", "failed-too-long", "capability-mismatch", "ref-mismatch", "reset-loop"}, a.Rule) {
+				continue
+			}
+			for i := range a.Subjects {
+				c.failing[a.Subjects[i].Key] = a.Subjects[i].State == alerts.StateFiring
+			}
+		}
+	}
+	if c.failing[w.Key] {
+		return backend.CondFailing
+	}
+	return cond
 }
 
 // SharedStorage returns the shared place of a row's key, nil when nothing is shared there.

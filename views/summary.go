@@ -45,7 +45,7 @@ func Summarise(c *Snapshot) *Summary {
 		s.Sources++
 	}
 	for w := range c.State.Workspaces.All() {
-		switch w.Condition(c.Now, c.State.LongestOperation) {
+		switch c.Condition(w) {
 		case backend.CondFailing:
 			if !w.RunsLong(c.Now, c.State.LongestOperation) {
 				s.Failing++

@@ -289,9 +289,9 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 	for i, line := range d.Do {
 		text := line.String()
 		for _, step := range resetSteps {
-			text = strings.Replace(text, step, ". They recover when they are used next.", 1)
+			text = strings.Replace(text, step, ". The workspaces recover when they are used next.", 1)
 		}
-		text = strings.Replace(text, "When it answers, reset the failed entries.", "They recover when they are used next.", 1)
+		text = strings.Replace(text, "When it answers, reset the failed entries.", "The workspaces recover when they are used next.", 1)
 		if text != line.String() {
 			d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"sandglass/alerts"
 	"sandglass/views"
@@ -89,15 +90,16 @@ func calm(f *views.Frame) *kit.Doc {
 		kit.Count(s.Sandboxes, one, many) + ", " + kit.Count(s.Tmpdirs, "scratch directory", "scratch directories")})
 	doc.Field("sources", kit.Span{Text: fmt.Sprintf("%d of %d answer", s.SourcesUp, s.Sources)})
 	if s.BlindRule > 0 {
-		doc.Field("rules", kit.Span{Tone: theme.Warn, Text: kit.Count(s.BlindRule, "rule is", "rules are") + " not evaluated everywhere"},
-			kit.Span{Tone: theme.Dim, Text: "; 9 Sources says where and why"})
+		doc.Field("not checked", kit.Span{Text: kit.Count(s.BlindRule, "rule", "rules") + ", at a part of the sources"},
+			kit.Span{Tone: theme.Dim, Text: "; 9 Sources says what is missing"})
 		shown := 0
 		for _, x := range f.Board.Blind {
 			if x.Source == "" || shown == mostBlind {
 				continue
 			}
 			shown++
-			doc.Field("", kit.Span{Text: x.Rule + " on " + x.Source}, kit.Span{Tone: theme.Dim, Text: "  " + x.Why.String()})
+			why, _, _ := strings.Cut(x.Why.String(), ": ") // what would help is on 9 Sources
+			doc.Field("", kit.Span{Tone: theme.Dim, Text: "rule " + x.Rule + " on " + x.Source + ": " + why})
 		}
 	}
 	return doc

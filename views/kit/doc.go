@@ -31,6 +31,7 @@ type Doc struct {
 	parts []part
 	whole bool // lines may be wider than the document
 	label int  // widest label of the document
+	firm  int  // parts of this rank and above are completed before those below it are begun
 	link  int  // of the part that is added next
 }
 
@@ -75,6 +76,9 @@ func (d *Doc) Keep(rank int) {
 		d.parts[n-1].keep = rank
 	}
 }
+
+// Firm completes parts of a rank and above before parts below it are begun, where the document has to be cut.
+func (d *Doc) Firm(rank int) { d.firm = rank }
 
 // cutting is how a part may become shorter where the document has to be cut.
 type cutting struct {
@@ -162,6 +166,16 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 		}
 		return lines, 0
 	}
+	complete := func(least int) { // what is left completes what was shortened
+		for rank := top; rank >= least; rank-- {
+			for i := range d.parts {
+				for give[i] >= 0 && d.parts[i].keep == rank && give[i]+1 < len(forms[i]) && len(forms[i][give[i]+1])-len(forms[i][give[i]]) <= left {
+					left -= len(forms[i][give[i]+1]) - len(forms[i][give[i]])
+					give[i]++
+				}
+			}
+		}
+	}
 	for rank := top; rank >= 0; rank-- {
 		for i := range d.parts {
 			if d.parts[i].keep != rank {
@@ -173,15 +187,11 @@ func (d *Doc) Fit(t *theme.Theme, w, h int) (lines []string, more int) {
 			give[i] = 0
 			left -= len(forms[i][0])
 		}
-	}
-	for rank := top; rank >= 0; rank-- { // what is left completes what was shortened
-		for i := range d.parts {
-			for give[i] >= 0 && d.parts[i].keep == rank && give[i]+1 < len(forms[i]) && len(forms[i][give[i]+1])-len(forms[i][give[i]]) <= left {
-				left -= len(forms[i][give[i]+1]) - len(forms[i][give[i]])
-				give[i]++
-			}
+		if rank == d.firm && rank > 0 {
+			complete(rank)
 		}
 	}
+	complete(0)
 	for i := range d.parts {
 		if give[i] >= 0 {
 			lines = append(lines, forms[i][give[i]]...)

@@ -74,7 +74,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 9, Priority: 2, Where: WideScreens,
 				Cell: standingCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
-			{Name: "since", Title: "SINCE", Help: "how long it has been true: ≥ 40m is at least, ≤ 41m at most", Align: Right, Min: 5, Ideal: 6, Priority: 2, Where: WideOnly,
+			{Name: "since", Title: "SINCE", Help: "how long it has been true: 15m–41m is between the two, ≥ 40m at least, ≤ 3h at most", Align: Right, Min: 7, Ideal: 8, Priority: 2, Where: WideOnly,
 				Cell: func(a row, c *views.Snapshot) Cell {
 					return Cell{Text: plain(Onset(first(a, c), c.Now)), Tone: quiet(a, theme.Normal)}
 				},
@@ -170,14 +170,18 @@ func whoseCell(a *alerts.Alert, c *views.Snapshot) Cell {
 // causeCell is an alert's cause: with how much it explains where there is room, and a brief form where there is little.
 func causeCell(a *alerts.Alert) Cell {
 	c := Cell{Text: a.Cause, Short: plain(BareError(a.Cause.String())), Brief: brief(a.Cause.String()), Tone: quiet(a, errorCell(a.Cause).Tone)}
+	words := c.Brief
+	if words.IsEmpty() {
+		words = c.Short
+	}
 	v := a.Variants
 	switch {
 	case a.Folds > 0:
-		c.Brief = backend.Textf("%d held: %s", a.Folds, c.Short)
-		c.Text, c.Short = backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), c.Brief
+		c.Brief = backend.Textf("%d held: %s", a.Folds, words)
+		c.Text, c.Short = backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), backend.Textf("%d held: %s", a.Folds, c.Short)
 	case !v.IsZero():
-		c.Brief = backend.Textf("%d variants: %s", v.Count, c.Short)
-		c.Text, c.Short = backend.Textf("%s; %s", a.Cause, v.Text()), c.Brief
+		c.Brief = backend.Textf("%d variants: %s", v.Count, words)
+		c.Text, c.Short = backend.Textf("%s; %s", a.Cause, v.Text()), backend.Textf("%d variants: %s", v.Count, c.Short)
 	case a.Inhibits > 0: // said where there is room; the details always list them
 		c.Text = backend.Textf("%s (+%d of this outage)", c.Text, a.Inhibits)
 	}
@@ -257,9 +261,7 @@ func began(a *alerts.Alert) time.Time {
 	return a.Since
 }
 
-// Onset is how long what an alert says has been true: "40m" where its bounds agree, "≥ 40m" where the
-// lower one is proved and not far from the upper, "≤ 41m" where only the upper says anything of use. A held or ended alert gives
-// the age of that state.
+// Onset is how long what an alert says has been true, as in span. A held or ended alert gives the age of that state.
 func Onset(a *alerts.Alert, now time.Time) string {
 	early, late := a.Bounds.Earliest, a.Bounds.Latest
 	if a.State == alerts.StateHeld || a.State == alerts.StateEnded || early.IsZero() && late.IsZero() {

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ func AlertPane(a *alerts.Alert, f *views.Frame, subjects int) *kit.Doc {
 }
 
 func (w *writer) short(a *alerts.Alert, how string) {
+	w.Firm(keepSince)
 	w.headline(a)
 	w.Keep(keepHead)
 	w.section(headWhat)
@@ -34,7 +36,6 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.since(a)
 	w.Field("impact", normal(impact(a, w.f.Snapshot)))
 	w.Keep(keepImpact)
-	w.others(a)
 	w.orders(a)
 	d, asked := w.diagnosed(a)
 	w.section(headDo)
@@ -88,9 +89,16 @@ func (w *writer) headline(a *alerts.Alert) {
 	w.Line(spans...)
 }
 
+// varies finds what differs between errors of one cause: an address, a path, a time, an id.
+var varies = regexp.MustCompile(`://|/\w|\d(ms|s)\b|[0-9a-f]{8}`)
+
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
-		w.Field("cause", kit.Span{Tone: theme.Strong, Text: BareError(a.Cause.String())})
+		spans := []kit.Span{{Tone: theme.Strong, Text: BareError(a.Cause.String())}}
+		if a.SubjectCount > 1 && a.Variants.IsZero() && !errorBrief(a.Cause.String()).IsEmpty() && varies.MatchString(a.Cause.String()) {
+			spans = append([]kit.Span{dim("one of " + kit.Number(a.SubjectCount) + ": ")}, spans...)
+		}
+		w.Field("cause", spans...)
 		w.KeepMiddleCut(keepCause, 2)
 		w.tell(a.Cause)
 	}
@@ -146,7 +154,7 @@ func (w *writer) evidence(a *alerts.Alert) {
 		}
 		spans := []kit.Span{normal(text)}
 		if e.Source != "" && e.Source != a.Source {
-			spans = append(spans, dim("  "+e.Source))
+			spans = append(spans, dim(", from "+e.Source))
 		}
 		if a.State == alerts.StateHeld && e.Value.IsKnown() && !e.At.IsZero() { // of then, not of now
 			spans = append(spans, kit.Span{Tone: theme.Warn, Text: "  measured " + backend.Age(w.f.Now.Sub(e.At)) + " ago"})
@@ -174,23 +182,36 @@ const longestName = 44
 
 // scope says what the alert is about: its only subject by name, or how many there are.
 func scope(a *alerts.Alert, c *views.Snapshot) string {
-	s, one := kit.Number(a.SubjectCount)+" subjects", a.SubjectCount == 1 && len(a.Subjects) == 1
-	switch {
-	case one:
-		s = strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
-	case len(a.Subjects) > 0:
-		s = ofAll(a, c)
+	s, one := howMany(a, c), a.SubjectCount == 1 && len(a.Subjects) == 1
+	source := one && a.Subjects[0].Key.Kind == backend.KindSource
+	if a.Source != "" && !source {
+		s += " on " + a.Source
 	}
+	var of []string
 	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
-		s += " in " + number(a.Sessions, "session")
-	}
-	if a.Providers > 1 {
-		s += ", " + number(a.Providers, "provider")
+		of = append(of, number(a.Sessions, "session"))
 	}
 	if a.Tenants > 1 {
-		s += ", " + number(a.Tenants, "tenant")
+		of = append(of, number(a.Tenants, "tenant"))
+	}
+	if a.Providers > 1 {
+		of = append(of, number(a.Providers, "provider"))
+	}
+	if len(of) > 0 {
+		s += "; " + strings.Join(of, ", ")
 	}
 	return s
+}
+
+// howMany names an alert's only subject, or counts them.
+func howMany(a *alerts.Alert, c *views.Snapshot) string {
+	switch {
+	case a.SubjectCount == 1 && len(a.Subjects) == 1:
+		return strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
+	case len(a.Subjects) > 0:
+		return ofAll(a, c)
+	}
+	return kit.Number(a.SubjectCount) + " subjects"
 }
 
 // ofAll counts an alert's subjects among all of their kind that their source knows; alone where they are of several sources.
@@ -211,9 +232,6 @@ func ofAll(a *alerts.Alert, c *views.Snapshot) string {
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
 	spans := []kit.Span{normal(scope(a, w.f.Snapshot))}
-	if a.Source != "" && !source {
-		spans = append(spans, normal(" on "+a.Source))
-	}
 	if source && localhost(w.f.State.Source(a.Source)) {
 		spans = append(spans, normal("; localhost is the machine of Sandglass"))
 	}
@@ -222,6 +240,7 @@ func (w *writer) whole(a *alerts.Alert) {
 	}
 	w.Field("scope", spans...)
 	w.Keep(keepScope)
+	w.others(a)
 	if a.Folds > 0 {
 		w.Field("held", normal(number(a.Folds, "alert")+": not known if they still hold"))
 		w.Keep(keepFact)
@@ -270,18 +289,23 @@ func (w *writer) since(a *alerts.Alert) {
 
 // ago says how long ago something began that cannot have begun before e or after l, and the times. A zero one is not known.
 func ago(e, l, now time.Time) string {
+	return Began(e, l, now, func(t time.Time) string { return Clock(t, now) })
+}
+
+// Began is how long ago something began, with the times as clock writes them; empty where neither bound is known.
+func Began(e, l, now time.Time, clock func(time.Time) string) string {
 	age := func(t time.Time) string { return backend.Age(now.Sub(t)) }
 	switch {
 	case e.IsZero() && l.IsZero():
 		return ""
 	case e.IsZero():
-		return "at least " + age(l) + " ago (" + Clock(l, now) + ")"
+		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
 	case l.IsZero():
-		return "at most " + age(e) + " ago (" + Clock(e, now) + ")"
-	case l.Sub(e) <= max(30*time.Second, now.Sub(e)/10): // as in span
-		return age(l) + " ago (" + Clock(l, now) + ")"
+		return "at most " + age(e) + " ago (" + clock(e) + " or later)"
+	case near(e, l, now), age(e) == age(l):
+		return age(l) + " ago (" + clock(l) + ")"
 	}
-	return "at least " + age(l) + " ago (" + Clock(l, now) + "), at most " + age(e) + " (" + Clock(e, now) + ")"
+	return age(l) + " to " + age(e) + " ago (" + clock(e) + " to " + clock(l) + ")"
 }
 
 // orders says who has acknowledged or silenced the alert.

@@ -77,7 +77,8 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"its session is over, and nothing says", "session is over"},
 }
 
-// brief is the short form of a cause that a rule words itself; empty for foreign text.
+// brief is the short form of a cause that a rule words itself, or of an error that the diagnosis recognises; empty for other
+// foreign text.
 func brief(cause string) backend.Safe {
 	for _, which := range []string{"one attempt", "the newest attempt"} {
 		if rest, ok := strings.CutPrefix(cause, which+" runs for "); ok {
@@ -90,5 +91,5 @@ func brief(cause string) backend.Safe {
 			return backend.Text(b.brief)
 		}
 	}
-	return backend.Safe{}
+	return errorBrief(cause)
 }

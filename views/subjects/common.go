@@ -100,21 +100,27 @@ func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[
 	return c
 }
 
-// span is how long ago something began of which two bounds are known, either of them zero: unknown. Where they agree it is
-// the proved one, as in the pane.
+// span is how long ago something began: "12m" where both bounds are near each other, "15m–41m" where it began between them,
+// "≥ 40m" or "≤ 3h" where only one of them is known. A zero bound is not known.
 func span(early, late, now time.Time) string {
-	least, most := now.Sub(late), now.Sub(early)
 	switch {
 	case late.IsZero():
-		return "≤ " + backend.Age(most)
+		return "≤ " + backend.Age(now.Sub(early))
 	case early.IsZero():
-		return "≥ " + backend.Age(least)
-	case most-least <= max(30*time.Second, most/10):
-		return backend.Age(least)
-	case 3*least >= most:
-		return "≥ " + backend.Age(least)
+		return "≥ " + backend.Age(now.Sub(late))
+	case now.Sub(late) < time.Second:
+		return "≤ " + backend.Age(now.Sub(early))
 	}
-	return "≤ " + backend.Age(most)
+	least, most := backend.Age(now.Sub(late)), backend.Age(now.Sub(early))
+	if near(early, late, now) || least == most {
+		return least
+	}
+	return least + "–" + most
+}
+
+// near reports whether two bounds are so near each other that they are told as one.
+func near(early, late, now time.Time) bool {
+	return late.Sub(early) <= max(30*time.Second, now.Sub(early)/8)
 }
 
 // known turns a time that is zero when there is none into a value.

@@ -164,15 +164,49 @@ func (w *writer) doable(key backend.Key) {
 	}
 }
 
-// others are the lines about the same rule and cause on other sources.
+// mostOthers is how many other sources are named where there is little room.
+const mostOthers = 3
+
+// others are the lines about the same rule and cause on other sources, and the sum over all of them.
 func (w *writer) others(a *alerts.Alert) {
-	n := 0
+	var list []*alerts.Alert
+	sum := a.SubjectCount
 	for _, x := range w.f.Board.Alerts {
-		if x.Rule != a.Rule || x.Fingerprint != a.Fingerprint || x.Source == a.Source {
-			continue
+		if sameOutage(a, x) {
+			list = append(list, x)
+			sum += x.SubjectCount
 		}
-		n++
-		w.to(views.AlertKey(x))
-		w.Field(label(n, "also on"), kit.Span{Tone: theme.Strong, Text: x.Source}, normal("  "+SubjectCount(x)), dim("  "+life(x, w.f.Now)))
 	}
+	all := ""
+	if len(list) > 0 && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind != backend.KindSource {
+		all = "; " + counted(sum, a.Subjects[0].Key.Kind) + " in all"
+	}
+	for n, x := range list {
+		spans := []kit.Span{{Tone: theme.Strong, Text: x.Source}, normal(": " + SubjectCount(x) + otherState(x))}
+		if more := len(list) - mostOthers; n == mostOthers-1 && more > 0 {
+			spans = append(spans, normal(", and "+number(more, "more source")+all))
+		} else if n == len(list)-1 {
+			spans = append(spans, normal(all))
+		}
+		w.to(views.AlertKey(x))
+		w.Field(label(n+1, "also on"), spans...)
+		w.Keep(keepScope)
+		if n == mostOthers-1 {
+			return
+		}
+	}
+}
+
+// sameOutage reports whether two alerts are about one cause on two sources.
+func sameOutage(a, x *alerts.Alert) bool {
+	over := x.State == alerts.StateEnded || x.State == alerts.StateResolved
+	return !over && x.Rule == a.Rule && x.Fingerprint == a.Fingerprint && x.Source != a.Source
+}
+
+// otherState is the state of an alert that does not fire.
+func otherState(x *alerts.Alert) string {
+	if x.State == alerts.StateFiring {
+		return ""
+	}
+	return " " + StateWord(x.State)
 }

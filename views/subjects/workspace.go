@@ -83,7 +83,7 @@ func sharesText(w *backend.Workspace) backend.Safe {
 }
 
 func condition(w *backend.Workspace, c *views.Snapshot) backend.Condition {
-	return w.Condition(c.Now, c.State.LongestOperation)
+	return c.Condition(w)
 }
 
 // ConditionCell is how a workspace's condition is shown.

@@ -211,7 +211,7 @@ func (w *writer) naming(key backend.Key) {
 // named is one alert that names a subject: with its cause and what it says of the subject, as far as the document does not hold them.
 func (w *writer) named(a *alerts.Alert, s *alerts.Subject) {
 	spans := []kit.Span{w.state(SeverityCell(a)), {Tone: theme.Strong, Text: "  " + a.Rule},
-		normal("  " + StateWord(s.State) + " " + backend.Age(w.f.Now.Sub(s.Since))), normal("  " + scope(a, w.f.Snapshot))}
+		normal("  " + StateWord(s.State) + " " + backend.Age(w.f.Now.Sub(s.Since))), normal("  " + howMany(a, w.f.Snapshot))}
 	if w.f.Printed {
 		spans = append(spans, dim("  alert "+a.ID))
 	}

@@ -447,16 +447,8 @@ func subjectCount(a subjects.AlertJSON) string {
 
 // writeBounds says between which moments it began.
 func writeBounds(b *strings.Builder, bounds subjects.BoundsJSON, now time.Time) {
-	at := func(t Time) string {
-		return fmt.Sprintf("%s (%s ago)", t.UTC().Format(time.RFC3339), backend.Age(now.Sub(t.Time)))
-	}
-	switch {
-	case bounds.Earliest.IsZero() && bounds.Latest.IsZero():
-	case bounds.Earliest.IsZero():
-		fmt.Fprintf(b, "  began: no later than %s\n", at(bounds.Latest))
-	case bounds.Latest.IsZero():
-		fmt.Fprintf(b, "  began: after %s\n", at(bounds.Earliest))
-	default:
-		fmt.Fprintf(b, "  began: after %s, no later than %s\n", at(bounds.Earliest), at(bounds.Latest))
+	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	if text := subjects.Began(bounds.Earliest.Time, bounds.Latest.Time, now, at); text != "" {
+		fmt.Fprintf(b, "  since: %s\n", text)
 	}
 }
