@@ -135,8 +135,8 @@ type Done struct {
 	Notes []backend.Safe
 	// Proved says that the effect itself saw the wished state afterwards (a directory is gone, a plain exec works).
 	Proved bool
-	// Observed is what a probe proved about a sandbox; unknown when nothing was.
-	Observed backend.Value[backend.Observation]
+	// Observed are the verdicts that it found on a sandbox, plane by plane; none: nothing was observed.
+	Observed []backend.Verdict
 }
 
 // ChangedError says that a target was not acted on because it is not what the plan saw.

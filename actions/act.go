@@ -133,9 +133,9 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 		p.Lines[i].Result, p.Lines[i].Issued, p.Lines[i].At = ResultIssued, now, now
 	})
 	done, err := r.do(ctx, effect, t)
-	if seen, ok := done.Observed.Get(); ok {
+	if len(done.Observed) > 0 {
 		if o, ok := r.control.opt.Feed.(Observer); ok {
-			o.Observe(t.Key, seen)
+			o.Observe(t.Key, done.Observed)
 		}
 	}
 	var changed *ChangedError

@@ -12,6 +12,7 @@ import (
 
 	"sandglass/actions/audit"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 )
 
@@ -360,20 +361,20 @@ func TestAnAlertThatBeganAfterThePlanIsNews(t *testing.T) {
 // observing is a world whose Feed takes what effects prove.
 type observing struct {
 	*world
-	seen map[backend.Key]backend.Observation
+	seen map[backend.Key][]backend.Verdict
 }
 
-func (o *observing) Observe(k backend.Key, x backend.Observation) { o.seen[k] = x }
+func (o *observing) Observe(k backend.Key, x []backend.Verdict) { o.seen[k] = x }
 
 func TestWhatAnEffectProvesReachesTheScreen(t *testing.T) {
 	bubble(t, []string{"notes"}, func(t *testing.T, w *world) {
-		feed := &observing{w, map[backend.Key]backend.Observation{}}
+		feed := &observing{w, map[backend.Key][]backend.Verdict{}}
 		o := &odd{world: w, do: func(context.Context, Target) (Done, error) {
-			return Done{Proved: true, Observed: backend.Known(backend.Observation{What: backend.Text("commands do not run")})}, nil
+			return Done{Proved: true, Observed: backendtest.Ran(false, backend.Text("commands do not run"), time.Now()).Verdicts}, nil
 		}}
 		r := o.start(o.control(func(opt *Options) { opt.Feed = feed }), w.intent("notes"))
 		<-r.Done()
-		if x, ok := feed.seen[key("notes")]; !ok || x.What.String() != "commands do not run" {
+		if x := feed.seen[key("notes")]; len(x) != 1 || x[0].What.String() != "commands do not run" {
 			t.Errorf("%v", feed.seen)
 		}
 	})

@@ -52,9 +52,9 @@ func (c *Concern) namesSession(s *fleet.State, k backend.Key) bool {
 	})
 }
 
-// Observer is a Feed that takes what an effect proved about a sandbox, so that it is shown.
+// Observer is a Feed that takes what an effect observed of a sandbox, so that it is shown.
 type Observer interface {
-	Observe(backend.Key, backend.Observation)
+	Observe(backend.Key, []backend.Verdict)
 }
 
 // Feed is where a Control learns what there is. The wiring joins it with the fleet and the alerts.

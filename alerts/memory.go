@@ -28,12 +28,12 @@ type memory struct {
 	markers  []marker          // changes of the last half hour, oldest first
 	config   string            // digest of the configuration
 	past     map[backend.Key]Past
-	moves    map[backend.Key]Move                // of workspaces and references to another place
-	former   map[string]*former                  // loaded: by source, what the process before read
-	proved   map[backend.Key]backend.Observation // loaded: what probes proved before this process
-	lists    map[string]listMemory               // by source
-	ownLists map[string]bool                     // sources whose list this process has read
-	back     map[string]time.Time                // by source: since when it answers again after an outage, zero while it is out
+	moves    map[backend.Key]Move              // of workspaces and references to another place
+	former   map[string]*former                // loaded: by source, what the process before read
+	proved   map[backend.Key][]backend.Verdict // loaded: what was observed before this process
+	lists    map[string]listMemory             // by source
+	ownLists map[string]bool                   // sources whose list this process has read
+	back     map[string]time.Time              // by source: since when it answers again after an outage, zero while it is out
 	// bookmarks are where sources of files stand; by source, their times by the wall clock.
 	bookmarks map[string][]backend.Bookmark
 	// templates are the forms of error texts of few listed words.

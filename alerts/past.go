@@ -278,37 +278,56 @@ func restorePast(all []savedPast, now time.Time) map[backend.Key]Past {
 	return out
 }
 
-// proofs are what probes proved about the sandboxes that are there; at most maxPast.
+// proofs are what was observed of the sandboxes that are there, at most maxPast: failures come first, then what a probe found,
+// since checks without side effects are made again.
 func (b *Board) proofs() []backend.Proof {
 	if b.state == nil {
 		return nil
 	}
 	var out []backend.Proof
 	for x := range b.state.Sandboxes.All() {
-		if o, ok := x.Observed.Get(); ok && len(out) < maxPast {
-			out = append(out, backend.Proof{Sandbox: x.Key, Observation: o})
+		if o, ok := x.Observed.Get(); ok && len(o.Verdicts) > 0 {
+			out = append(out, backend.Proof{Sandbox: x.Key, Verdicts: o.Verdicts})
 		}
 	}
-	for k, o := range b.memory.proved { // of sources that were not read yet
-		if b.state.Sandbox(k) == nil && len(out) < maxPast {
-			out = append(out, backend.Proof{Sandbox: k, Observation: o})
+	for k, vs := range b.memory.proved { // of sources that were not read yet
+		if b.state.Sandbox(k) == nil {
+			out = append(out, backend.Proof{Sandbox: k, Verdicts: vs})
 		}
+	}
+	if len(out) > maxPast {
+		slices.SortFunc(out, func(a, b backend.Proof) int {
+			return cmp.Or(cmp.Compare(proofRank(a), proofRank(b)), a.Sandbox.Compare(b.Sandbox))
+		})
+		out = out[:maxPast]
 	}
 	slices.SortFunc(out, func(a, b backend.Proof) int { return a.Sandbox.Compare(b.Sandbox) })
 	return out
 }
 
-func restoreProofs(all []backend.Proof) map[backend.Key]backend.Observation {
-	out := make(map[backend.Key]backend.Observation, len(all))
+func proofRank(p backend.Proof) int {
+	rank := 2
+	for i := range p.Verdicts {
+		switch v := &p.Verdicts[i]; {
+		case v.Outcome == backend.OutcomeFailed:
+			return 0
+		case !v.Passive:
+			rank = 1
+		}
+	}
+	return rank
+}
+
+func restoreProofs(all []backend.Proof) map[backend.Key][]backend.Verdict {
+	out := make(map[backend.Key][]backend.Verdict, len(all))
 	for _, p := range all {
-		p.Observation.Past = false // the newest start tells again
-		out[p.Sandbox] = p.Observation
+		out[p.Sandbox] = p.Verdicts
 	}
 	return out
 }
 
-// Proved is what a former process proved about sandboxes. It is empty once this process has evaluated a State.
-func (svc *Service) Proved() map[backend.Key]backend.Observation {
+// Proved is what a former process observed of sandboxes. It is empty once this process has evaluated a State.
+func (svc *Service) Proved() map[backend.Key][]backend.Verdict {
 	svc.mu.Lock()
 	defer svc.mu.Unlock()
 	if svc.adopted == nil || svc.adopted.memory == nil {

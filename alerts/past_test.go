@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 )
 
@@ -125,7 +126,7 @@ func TestEndsAreEvents(t *testing.T) {
 func TestWhatAProbeProvedIsKnownToTheNextProcess(t *testing.T) {
 	e := NewEngine(nil, "test")
 	k := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("b1")}
-	x := &backend.Sandbox{Meta: backend.Meta{Key: k}, Observed: backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: pastNow, Past: true})}
+	x := &backend.Sandbox{Meta: backend.Meta{Key: k}, Observed: backend.Known(backendtest.Ran(false, backend.Text("has no /workspace"), pastNow))}
 	b, _ := e.Next(nil, &fleet.State{Number: 1, Wall: pastNow, Sandboxes: fleet.NewTable(x)})
 	for range 2 { // the second process reads nothing of it
 		data, err := encoded(b, ClockReading{Wall: pastNow})
@@ -137,8 +138,8 @@ func TestWhatAProbeProvedIsKnownToTheNextProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		svc := &Service{adopted: l.Board}
-		if o, ok := svc.Proved()[k]; !ok || o.What.String() != "has no /workspace" || o.Past || !o.At.Equal(pastNow) {
-			t.Errorf("%+v %v", o, ok)
+		if vs := svc.Proved()[k]; len(vs) != 1 || vs[0].What.String() != "has no /workspace" || vs[0].Kind != backend.FailWorkDirMissing || !vs[0].At.Equal(pastNow) {
+			t.Errorf("%+v", vs)
 		}
 		b, _ = e.Next(l.Board, &fleet.State{Number: 1, Wall: pastNow})
 	}

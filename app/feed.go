@@ -50,15 +50,15 @@ func (f *ActionFeed) Wake(source string) { f.fleet.Wake(source) }
 // Attend names what readings look at first.
 func (f *ActionFeed) Attend(keys []backend.Key) { f.service.SetVisible(attending, keys) }
 
-// Observe shows what an effect proved about a sandbox.
-func (f *ActionFeed) Observe(k backend.Key, o backend.Observation) {
+// Observe shows what an effect observed of a sandbox.
+func (f *ActionFeed) Observe(k backend.Key, vs []backend.Verdict) {
 	f.mu.Lock()
 	if f.proofs == nil {
 		f.proofs = map[backend.Key]time.Time{}
 	}
-	f.proofs[k] = o.At
+	f.proofs[k] = backend.Observation{Verdicts: vs}.At()
 	f.mu.Unlock()
-	f.fleet.Observe(k, o)
+	f.fleet.Observe(k, vs)
 }
 
 // WaitForProofs returns once the newest State shows what effects proved, or ctx ends: what ends before is not remembered.
@@ -83,7 +83,7 @@ func (f *ActionFeed) showsProofs() bool {
 		if b == nil {
 			continue // it is gone, and what was proved with it
 		}
-		if o, ok := b.Observed.Get(); !ok || o.At.Before(at) {
+		if o, ok := b.Observed.Get(); !ok || o.At().Before(at) {
 			return false
 		}
 	}

@@ -72,8 +72,8 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Fleet.Resume(s.Alerts.Bookmarks())
-	for k, o := range s.Alerts.Proved() {
-		s.Fleet.Observe(k, o)
+	for k, vs := range s.Alerts.Proved() {
+		s.Fleet.Restore(k, vs)
 	}
 	s.Feed = NewActionFeed(s.Fleet, s.Alerts)
 	if o.Looks {

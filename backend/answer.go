@@ -40,7 +40,7 @@ type Answer struct {
 	Next time.Time
 	// Load is what the poll cost, failed or not. The Reading's own Load is empty here.
 	Load Load
-	// Proved is what an action proved about a sandbox.
+	// Proved is what an action, or a former process, observed of a sandbox.
 	Proved *Proof
 }
 
@@ -49,12 +49,6 @@ type Failure struct {
 	Kind       ErrorKind
 	Text       Safe          // cause and place, without the source's id, which is shown beside it everywhere
 	RetryAfter time.Duration // how long the source asked us to wait, 0 when it did not say
-}
-
-// Proof is an Observation and the sandbox that it is about.
-type Proof struct {
-	Sandbox Key
-	Observation
 }
 
 // maxFailure bounds the text of a failed poll, in characters: the addresses of a few engines fit.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,7 +31,7 @@ type Sandbox struct {
 	// Reported is the platform's own word; Class its meaning.
 	Reported Safe         `json:"reported"`
 	Class    SandboxClass `json:"class"`
-	// Observed is what was proved, apart from what is reported; unknown when nothing was tried.
+	// Observed is what was observed, apart from what is reported; unknown when nothing was tried.
 	Observed Value[Observation] `json:"observed"`
 	// Health is the platform's health check: healthy, unhealthy, starting; not applicable without a check.
 	Health       Value[Safe] `json:"health,omitzero"`
@@ -119,8 +120,12 @@ func (b *Sandbox) Failing() (earliest, latest time.Time, is bool) {
 // other command begins in it either. It is false once a newer observation proved that it works.
 func (b *Sandbox) WorkDirGone() bool {
 	c, known := b.HealthChecks.Get()
-	if o, tried := b.Proved(); tried && o.Works && o.At.After(c.Checked) {
-		return false
+	if o, _ := b.Proved(); known {
+		for _, p := range []Plane{PlaneExec, PlaneList} {
+			if v, _ := o.Of(p); v.Outcome == OutcomeOK && v.At.After(c.Checked) {
+				return false
+			}
+		}
 	}
 	out := b.HealthOutput.String()
 	return known && c.Failed > 0 && strings.HasPrefix(out, "OCI runtime") && NoWorkDir(out)
@@ -160,19 +165,27 @@ func (c SandboxClass) Ended() bool {
 	return c == SandboxExited || c == SandboxDead || c == SandboxRestarting
 }
 
-// Observation is something proved about a sandbox.
-type Observation struct {
-	Works bool      `json:"works"`
-	What  Safe      `json:"what"`
-	At    time.Time `json:"at"`
-	// Past says that the sandbox was started again since: it was proved about its run before, and says nothing of this one.
-	Past bool `json:"past,omitempty"`
-}
-
-// Proved is what was proved about the present run, false when nothing was.
+// Proved is what was observed of its present life, false when nothing was.
 func (b *Sandbox) Proved() (Observation, bool) {
 	o, ok := b.Observed.Get()
-	return o, ok && !o.Past
+	if !ok {
+		return o, false
+	}
+	o = o.Present()
+	return o, o.Tried()
+}
+
+// WithObserved is the sandbox with what was observed of it. A verdict from before its newest start, its creation or the end
+// of its run is of a former life.
+func (b *Sandbox) WithObserved(vs []Verdict) *Sandbox {
+	vs = slices.Clone(vs)
+	for i := range vs {
+		v := &vs[i]
+		v.Past = v.At.Before(b.StartedAt.Or(time.Time{})) || v.At.Before(b.CreatedAt.Or(time.Time{})) || v.At.Before(b.FinishedAt.Or(time.Time{}))
+	}
+	c := *b
+	c.Observed = Known(Observation{vs})
+	return &c
 }
 
 // Usage is one sample of what a sandbox uses. It has an age of its own, since samples are taken rarely.
@@ -203,7 +216,7 @@ type Volume struct {
 // Broken reports whether a sandbox calls for eyes: dead, killed for memory, restarting, unhealthy, or observed not to
 // work. A machine that is not a sandbox is never broken.
 func (b *Sandbox) Broken() bool {
-	if o, tried := b.Proved(); tried && !o.Works {
+	if o, _ := b.Proved(); len(o.Failed()) > 0 {
 		return b.Judged()
 	}
 	return b.Judged() && (b.Class == SandboxDead || b.Class == SandboxRestarting ||

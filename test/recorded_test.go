@@ -83,7 +83,7 @@ func TestTenMinutesOfTheDemoFoldedAgain(t *testing.T) {
 		clock <- time.Duration(i) * step
 		f.PollOnce(t.Context())
 		if i == 30 { // as a probe that proved that commands run
-			f.Observe(f.State().Sandboxes.At(3).Key, backend.Observation{Works: true, What: backend.Text("commands run"), At: now()})
+			f.Observe(f.State().Sandboxes.At(3).Key, backendtest.Ran(true, backend.Text("commands run"), now()).Verdicts)
 		}
 	}
 	f.Close()

@@ -8,6 +8,7 @@ import (
 	"sandglass/alerts"
 	"sandglass/alerts/rules"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 	"sandglass/backend/fleet"
 )
 
@@ -170,14 +171,14 @@ func machines(now time.Time, src string) []*backend.Sandbox {
 		return b
 	}
 	broken := box("web-eval-12", "c4f1", "running", backend.SandboxRunning, 41*time.Minute)
-	broken.Observed = backend.Known(backend.Observation{What: safe("broken: no /workspace"), At: now.Add(-10 * time.Second)})
+	broken.Observed = backend.Known(backendtest.Ran(false, safe("broken: no /workspace"), now.Add(-10*time.Second)))
 	sick := box("web-eval-15", "c4f4", "running", backend.SandboxRunning, 3*time.Hour)
 	sick.Health, sick.HealthOutput = backend.Known(safe("unhealthy")), safe("curl: (7) failed to connect to localhost port 8080")
 	sick.HealthChecks = backend.Known(backend.HealthChecks{Checked: now.Add(-20 * time.Second), ExitCode: 7, Failed: 80, FailingBy: now.Add(-40 * time.Minute)})
 	oom := box("web-eval-19", "c511", "exited", backend.SandboxExited, 12*time.Minute)
 	oom.OOMKilled, oom.ExitCode, oom.FinishedAt = backend.Known(true), backend.Known(137), at(now, 4*time.Minute)
 	works := box("web-eval-14", "c4f3", "running", backend.SandboxRunning, 39*time.Minute)
-	works.Observed = backend.Known(backend.Observation{Works: true, What: safe("healthy"), At: now.Add(-10 * time.Second)})
+	works.Observed = backend.Known(backendtest.Ran(true, safe("healthy"), now.Add(-10*time.Second)))
 	other := box("postgres", "", "running", backend.SandboxRunning, 90*24*time.Hour)
 	other.IsSandbox = false
 	loop := box("web-eval-21", "c512", "restarting", backend.SandboxRestarting, 8*time.Minute)

@@ -37,7 +37,7 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	p.refused(actions.Pause, id, "it is paused already")
 	p.refused(actions.Probe, id, "no command runs in it")
 	p.must(actions.Resume, id)
-	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "commands run: true ended with exit code 0 in /work") || !done.Observed.Or(backend.Observation{}).Works {
+	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "commands run: true ended with exit code 0 in /work") || !seen(done).Works() {
 		t.Errorf("probe: %+v", done)
 	}
 	p.must(actions.Pause, id)
@@ -136,7 +136,7 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 			id := y.Container("missing-"+c.name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: c.user}, container.HostConfig{})
 			p.refused(actions.Repair, id, "/home/ws/deep is there")
 			y.inside(id, "rm", "-r", "/home/ws")
-			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /home/ws/deep is missing") || done.Observed.Or(backend.Observation{Works: true}).Works {
+			if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /home/ws/deep is missing") || !failed(done, backend.PlaneExec, backend.FailWorkDirMissing) {
 				t.Errorf("probe: %+v", done)
 			}
 			if l := joined(p.look(actions.Repair, id).Loses); !strings.Contains(l, "is gone already") {
@@ -229,7 +229,7 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 		t.Errorf("probe: %+v", done)
 	}
 	y.inside(id, "mkdir", "-p", "/work")
-	if done := p.must(actions.Probe, id); done.Observed.Or(backend.Observation{Works: true}).Works {
+	if done := p.must(actions.Probe, id); !failed(done, backend.PlaneExec, backend.FailMountUnlinked) {
 		t.Errorf("mkdir helped: %+v", done)
 	}
 	local := false
@@ -322,7 +322,7 @@ func TestRealEngineRepairWithoutMkdir(t *testing.T) {
 	if got := y.inside(id, "stat", "-c", "%u:%g %a", "/work", "/work/a", "/work/a/b"); got != "0:0 755\n1000:1000 755\n1000:1000 755" {
 		t.Errorf("owners %s", got)
 	}
-	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "set probe_command") || done.Observed.IsKnown() {
+	if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "set probe_command") || seen(done).Tried() {
 		t.Errorf("probe: %+v", done)
 	}
 }

@@ -33,6 +33,18 @@ const (
 	troubleOther
 )
 
+// kind is the kind of the failure, empty where it has none.
+func (f startFailure) kind() backend.FailureKind {
+	switch f {
+	case troubleMissing:
+		return backend.FailWorkDirMissing
+	case troubleUnlinked:
+		return backend.FailMountUnlinked
+	case troubleNone, troubleProgram, troubleOther:
+	}
+	return ""
+}
+
 // commandResult is how a command ended.
 type commandResult struct {
 	trouble startFailure

@@ -163,3 +163,11 @@ func (f *fake) do(v actions.Verb, deadline time.Duration) (actions.Done, error) 
 }
 
 func box() *containerInfo { return &containerInfo{Container: workdir.Container{ID: boxID}} }
+
+func seen(d actions.Done) backend.Observation { return backend.Observation{Verdicts: d.Observed} }
+
+// failed reports whether an effect found that a plane failed, and of what kind.
+func failed(d actions.Done, p backend.Plane, k backend.FailureKind) bool {
+	v, ok := seen(d).Of(p)
+	return ok && v.Outcome == backend.OutcomeFailed && v.Kind == k
+}

@@ -221,7 +221,12 @@ func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.
 	}
 	done := actions.Done{Proved: true, Text: m.verdict(b, r)}
 	if r.trouble != troubleProgram { // which says nothing about the container
-		done.Observed = backend.Known(backend.Observation{Works: r.ok(), What: done.Text, At: m.factory.deps.Now()})
+		v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: done.Text, Took: r.took, At: m.factory.deps.Now()}
+		if !r.ok() {
+			v.Outcome, v.Kind = backend.OutcomeFailed, r.trouble.kind()
+			v.Evidence = []backend.Safe{r.said}
+		}
+		done.Observed = []backend.Verdict{v}
 	}
 	if r.trouble == troubleUnlinked {
 		done.Notes = append(done.Notes, b.unlinkedAdvice(m.clean))

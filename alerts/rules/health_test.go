@@ -6,6 +6,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 const noWorkDir = `OCI runtime exec failed: exec failed: unable to start container process: chdir to cwd ("/workspace") set in config.json failed: no such file or directory: unknown`
@@ -68,7 +69,7 @@ func TestVanishedDoesNotFireForOtherHealthChecks(t *testing.T) {
 		case "down":
 			b.Class = backend.SandboxExited
 		case "mended": // and no check was made since
-			b.Observed = backend.Known(backend.Observation{Works: true, What: backend.Text("a command runs"), At: s.wall})
+			b.Observed = backend.Known(backendtest.Ran(true, backend.Text("a command runs"), s.wall))
 		case "other":
 			b.IsSandbox = false
 		}

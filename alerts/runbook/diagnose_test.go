@@ -7,6 +7,7 @@ import (
 
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 type story struct {
@@ -109,10 +110,10 @@ func TestVanishedFilesEndInOneWord(t *testing.T) {
 			b.HealthChecks = backend.Known(backend.HealthChecks{Checked: now, ExitCode: -1, Failed: 80, FailingBy: now.Add(-40 * time.Minute)})
 		})}}, EndCleaned, "not even its health check begins", map[string]Mark{"emptied": Confirmed}},
 		{"emptied", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
-			b.Observed = backend.Known(backend.Observation{What: backend.Text("has no /workspace"), At: now})
+			b.Observed = backend.Known(backendtest.Ran(false, backend.Text("has no /workspace"), now))
 		})}}, EndCleaned, "from inside", map[string]Mark{"emptied": Confirmed}},
 		{"probe finds it in place", world{sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) {
-			b.Observed = backend.Known(backend.Observation{Works: true, At: now})
+			b.Observed = backend.Known(backendtest.Ran(true, backend.Safe{}, now))
 		})}}, EndCannotTell, "", map[string]Mark{"emptied": RuledOut}},
 		{"replaced", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, sandboxes: []*backend.Sandbox{box("b", "s1", func(b *backend.Sandbox) { b.CreatedAt = at(10 * time.Minute) })}},
 			EndReplaced, "created 10m ago", map[string]Mark{"replaced": Confirmed}},

@@ -248,6 +248,18 @@ func (s *subjectView) lastSuccess() time.Time {
 	return last
 }
 
+// emptiedBy reports whether a failure says that the workspace directory is not there.
+func emptiedBy(v backend.Verdict) bool {
+	switch v.Kind {
+	case backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone, backend.FailFilesystemMissing:
+		return true
+	case "": // an answer of its own words, or one that a former version kept
+		text := strings.ToLower(v.What.String())
+		return strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")
+	}
+	return false
+}
+
 // emptied asks whether the sandbox lives and its workspace directory does not.
 func (s *subjectView) emptied() Check {
 	q := question{"emptied", "Was the workspace directory removed from inside the sandbox?", "a probe of the sandbox; it must be running, a probe wakes a sleeping one"}
@@ -256,13 +268,14 @@ func (s *subjectView) emptied() Check {
 		if _, late, failing := sb.Failing(); failing && sb.WorkDirGone() && sb.Class == backend.SandboxRunning {
 			return q.yes(s.from(&sb.Meta), "%s runs, and since %s at least not even its health check begins: its working directory is gone", sb.Name, hourOf(late))
 		}
-		o, ok := sb.Proved()
-		text := strings.ToLower(o.What.String())
-		switch {
-		case ok && !o.Works && (strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")):
-			return q.yes(origin{sb.Key.Source, o.At}, "%s runs and %s: a command in it removed the directory", sb.Name, o.What)
-		case ok && o.Works:
-			works = origin{sb.Key.Source, o.At}
+		o, _ := sb.Proved()
+		for _, v := range o.Verdicts {
+			switch {
+			case v.Outcome == backend.OutcomeFailed && emptiedBy(v):
+				return q.yes(origin{sb.Key.Source, v.At}, "%s runs and %s: a command in it removed the directory", sb.Name, v.Said())
+			case v.Outcome == backend.OutcomeOK && (v.Plane == backend.PlaneExec || v.Plane == backend.PlaneList) && v.At.After(works.at):
+				works = origin{sb.Key.Source, v.At}
+			}
 		}
 	}
 	if !works.at.IsZero() {

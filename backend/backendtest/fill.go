@@ -18,6 +18,15 @@ func Fill(t testing.TB, r *rand.Rand, pointer any) {
 	fill(t, r, reflect.ValueOf(pointer).Elem())
 }
 
+// Ran is the observation of a command that was run in a sandbox, whose working directory is missing if it failed.
+func Ran(ok bool, what backend.Safe, at time.Time) backend.Observation {
+	v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: what, At: at}
+	if !ok {
+		v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailWorkDirMissing
+	}
+	return backend.Observation{Verdicts: []backend.Verdict{v}}
+}
+
 // Text is random text with everything that backends have been seen or imagined to write.
 func Text(r *rand.Rand) string {
 	parts := []string{"agent", "a/b", " ", "", "\x1b]0;x\a", "\xff\xfe", "\u202e", "é", "e\u0301\u0301\u0301", "\u200b", `"\`, "\n", "\x00", "𝕏", "\ufffd", "<U+202E>", "[\"/w==\"]", "null"}
@@ -45,6 +54,12 @@ func fill(t testing.TB, r *rand.Rand, v reflect.Value) {
 		if r.IntN(4) > 0 {
 			*x = time.Unix(1_770_000_000+r.Int64N(1e7), r.Int64N(1e9)).UTC()
 		}
+		return
+	case *backend.Plane:
+		*x = backend.Planes()[r.IntN(len(backend.Planes()))]
+		return
+	case *backend.Outcome:
+		*x = []backend.Outcome{backend.OutcomeOK, backend.OutcomeFailed, backend.OutcomeUnknown, backend.OutcomeNotTried}[r.IntN(4)]
 		return
 	case *backend.Entity:
 		t.Fatal("an Entity is no plain value")

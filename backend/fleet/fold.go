@@ -13,14 +13,14 @@ import (
 type Folder struct {
 	store   *store
 	sources []*sourceRecord // in the order of their introduction
-	proved  map[backend.Key]backend.Observation
+	proved  observations
 	before  func(*backend.Answer)
 }
 
 // NewFolder makes a Folder that knows nothing. longest is how long one operation of an agent may take; it is copied into
 // every State.
 func NewFolder(longest time.Duration) *Folder {
-	return &Folder{store: newStore(longest), proved: map[backend.Key]backend.Observation{}}
+	return &Folder{store: newStore(longest), proved: observations{known: map[backend.Key]*observed{}}}
 }
 
 // Before has f called with each Answer just before it is folded. That is the moment to write it down: from then on its
@@ -36,6 +36,7 @@ func (f *Folder) Fold(answers []backend.Answer, at backend.Instant) *State {
 		}
 		f.add(a, at.Wall)
 	}
+	f.store.events = append(f.store.events, f.proved.events()...)
 	health := make([]*SourceHealth, len(f.sources))
 	f.store.release(at.Wall)
 	for i, s := range f.sources {
@@ -49,8 +50,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 		f.sources = append(f.sources, newSourceRecord(a.Source, *a.Config))
 	}
 	if a.Proved != nil {
-		f.proved[a.Proved.Sandbox] = a.Proved.Observation
-		f.store.prove(a.Proved)
+		f.store.prove(a.Proved, &f.proved)
 	}
 	if a.Reading == nil && a.Failure == nil {
 		return
@@ -64,7 +64,7 @@ func (f *Folder) add(a *backend.Answer, now time.Time) {
 		r := *a.Reading
 		r.At = r.At.Add(-a.Load.BodyAge) // ages are those of the body
 		sortReading(&r)
-		f.addProved(&r)
+		f.proved.join(&r, f.store)
 		f.store.apply(&r)
 	}
 }

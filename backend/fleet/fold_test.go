@@ -73,7 +73,7 @@ func (w *randomWorld) answers(n int, at backend.Instant) []backend.Answer {
 		backendtest.Fill(w.t, w.r, a)
 		a.Config, a.Source, a.Ended = nil, []string{"a", "b"}[w.r.IntN(2)], at
 		if a.Proved != nil {
-			a.Proved.Sandbox, a.Proved.At = w.key(backend.KindSandbox, a.Source), at.Wall
+			a.Proved.Sandbox = w.key(backend.KindSandbox, a.Source)
 		}
 		if a.Reading == nil == (a.Failure == nil) {
 			a.Failure, a.Reading = nil, &backend.Reading{}

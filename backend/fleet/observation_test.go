@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/backendtest"
 )
 
 // What a probe proved stands beside what the platform says, whatever readings come after it, until it says nothing about
@@ -40,9 +41,9 @@ func TestWhatWasProvedIsShown(t *testing.T) {
 				if f.State().Sandbox(key).Observed.IsKnown() {
 					t.Error("something is observed that nobody tried")
 				}
-				f.Observe(key, backend.Observation{Works: true, What: backend.Text("commands run"), At: time.Now()})
+				f.Observe(key, backendtest.Ran(true, backend.Text("commands run"), time.Now()).Verdicts)
 				time.Sleep(2 * time.Second)
-				if o, ok := f.State().Sandbox(key).Observed.Get(); !ok || !o.Works {
+				if o, ok := f.State().Sandbox(key).Observed.Get(); !ok || !o.Works() {
 					t.Error("what was proved is not shown")
 				}
 				if c.restart {
@@ -50,7 +51,7 @@ func TestWhatWasProvedIsShown(t *testing.T) {
 				}
 				time.Sleep(c.wait)
 				o, got := f.State().Sandbox(key).Observed.Get()
-				if got != c.shown || o.Past != c.restart {
+				if got != c.shown || o.Past() != c.restart {
 					t.Errorf("shown %t after %s: %+v", got, c.wait, o)
 				}
 				if _, now := f.State().Sandbox(key).Proved(); now == c.restart {

@@ -29,6 +29,10 @@ func example(ty reflect.Type, name string, text *[]string) any {
 		return noon.Add(-time.Hour)
 	case ty == reflect.TypeFor[time.Duration]():
 		return 90 * time.Minute
+	case ty == reflect.TypeFor[backend.Plane]():
+		return string(backend.PlaneExec)
+	case ty == reflect.TypeFor[backend.Outcome]():
+		return string(backend.OutcomeFailed)
 	case ty == reflect.TypeFor[backend.Meta]():
 		return map[string]any{"read_at": noon, "raw": noted("text-of-" + name + ".raw")}
 	case strings.HasPrefix(ty.Name(), "Value["):

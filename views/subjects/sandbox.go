@@ -43,8 +43,8 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Cell: func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					o, ok := b.Observed.Get()
-					k := SortKey{Text: o.What.String(), Unknown: !ok}
-					if !o.Works {
+					k := SortKey{Text: o.What().String(), Unknown: !ok}
+					if len(o.Failed()) > 0 {
 						k.Num = 1
 					}
 					return k
@@ -180,37 +180,13 @@ func sandboxRank(b *backend.Sandbox) float64 {
 			rank = 8.5
 		}
 	}
-	if o, ok := b.Proved(); ok && !o.Works {
+	if o, _ := b.Proved(); len(o.Failed()) > 0 {
 		rank = 10
 	}
 	if !b.Judged() {
 		rank -= 20
 	}
 	return rank
-}
-
-// observedFresh is how long an observation is shown as if it held now; after that its age stands first, and it pales.
-const observedFresh = 5 * time.Minute
-
-func observedCell(b *backend.Sandbox, now time.Time) Cell {
-	o, ok := b.Observed.Get()
-	switch {
-	case b.Observed.IsNotApplicable():
-		return None()
-	case !ok:
-		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
-	case o.Past:
-		return Cell{Text: backend.Textf("before its restart, %s ago: %s", backend.Age(now.Sub(o.At)), o.What), Tone: theme.Dim}
-	case now.Sub(o.At) > observedFresh:
-		mark := theme.MarkBad
-		if o.Works {
-			mark = theme.MarkGood
-		}
-		return Cell{Text: backend.Textf("%s ago: %s", backend.Age(now.Sub(o.At)), o.What), Tone: theme.Dim, Mark: mark}
-	case o.Works:
-		return Cell{Text: o.What, Tone: theme.Good, Mark: theme.MarkGood}
-	}
-	return Cell{Text: o.What, Tone: theme.Bad, Mark: theme.MarkBad}
 }
 
 func healthCell(b *backend.Sandbox) Cell {

@@ -14,11 +14,7 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	set := Sandboxes()
 	col := func(name string) Cell { return set.Columns[set.Column(name)].Cell(b, w.f.Snapshot) }
 	w.cell("reported", col("reported"), dim("  what the platform says"))
-	if o, ok := b.Observed.Get(); ok {
-		w.cell("observed", col("observed"), dim("  proved "+backend.Age(w.f.Now.Sub(o.At))+" ago"))
-	} else if !b.Observed.IsNotApplicable() {
-		w.Field("observed", dim("nothing was tried"))
-	}
+	w.planes(b)
 	if !b.Health.IsNotApplicable() {
 		w.cell("health check", col("health"))
 		w.checks(b)

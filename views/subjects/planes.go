@@ -1,0 +1,120 @@
+package subjects
+
+import (
+	"time"
+
+	"sandglass/backend"
+	"sandglass/views/kit"
+	"sandglass/views/theme"
+)
+
+// observedFresh is how long a verdict is shown as if it held now; after that its age stands first, and it pales.
+const observedFresh = 5 * time.Minute
+
+// observedCell says what was observed of a sandbox. What is older than observedFresh has its age first and pales; what was
+// found in a former life is dimmed too.
+func observedCell(b *backend.Sandbox, now time.Time) Cell {
+	o, ok := b.Observed.Get()
+	switch {
+	case b.Observed.IsNotApplicable():
+		return None()
+	case !ok || !o.Tried():
+		return Cell{Text: backend.Text("not tried"), Tone: theme.Dim}
+	case o.Past():
+		return Cell{Text: backend.Textf("before its restart, %s ago: %s", backend.Age(now.Sub(o.At())), o.What()), Tone: theme.Dim}
+	}
+	o = o.Present()
+	at, c := decisive(o), Cell{Text: o.What()}
+	c.Tone, c.Mark = outcomeLook(o.Outcome())
+	if now.Sub(at) > observedFresh {
+		c.Text, c.Tone = backend.Textf("%s ago: %s", backend.Age(now.Sub(at)), o.What()), theme.Dim
+	} else if o.Works() && len(o.NotTried()) > 0 {
+		c.Short = backend.Text("healthy")
+	}
+	return c
+}
+
+// decisive is the age of what decides an observation: the worst that was found, the oldest of what passed.
+func decisive(o backend.Observation) time.Time {
+	var at time.Time
+	worst := o.Outcome()
+	for _, v := range o.Verdicts {
+		switch {
+		case v.Outcome != worst:
+		case at.IsZero(), worst == backend.OutcomeOK && v.At.Before(at), worst != backend.OutcomeOK && v.At.After(at):
+			at = v.At
+		}
+	}
+	return at
+}
+
+func outcomeLook(o backend.Outcome) (theme.Tone, theme.Mark) {
+	switch o {
+	case backend.OutcomeOK:
+		return theme.Good, theme.MarkGood
+	case backend.OutcomeFailed:
+		return theme.Bad, theme.MarkBad
+	case backend.OutcomeUnknown:
+		return theme.Dim, theme.MarkUnknown
+	case backend.OutcomeNotTried:
+	}
+	return theme.Dim, theme.MarkNone
+}
+
+// planes writes the verdict of each plane, its age and latency, when the plane worked last, and what the platform answered.
+func (w *writer) planes(b *backend.Sandbox) {
+	o, ok := b.Observed.Get()
+	if !ok || !o.Tried() {
+		if !b.Observed.IsNotApplicable() {
+			w.Field("observed", dim("nothing was tried"))
+		}
+		return
+	}
+	head := observedCell(b, w.f.Now)
+	w.cell("observed", head)
+	for _, v := range o.Verdicts {
+		if !v.Tried() {
+			continue
+		}
+		c := Cell{Text: backend.Clean(string(v.Outcome), 20)}
+		c.Tone, c.Mark = outcomeLook(v.Outcome)
+		if v.Kind != "" {
+			c.Text = backend.Textf("%s, %s", c.Text, v.Kind)
+		}
+		if v.Past {
+			c.Tone = theme.Dim
+		}
+		w.cell(v.Plane.String(), c, dim("  "+found(&v, w.f.Now)))
+		if !v.What.IsEmpty() && v.What != head.Text {
+			w.Field("", kit.Span{Tone: c.Tone, Text: v.What.String()})
+		}
+		switch {
+		case v.Outcome == backend.OutcomeOK:
+		case v.LastOK.IsZero():
+			w.Field("", dim("no success of it is recorded"))
+		default:
+			w.Field("", dim("it worked last "+backend.Age(w.f.Now.Sub(v.LastOK))+" ago, at "+Clock(v.LastOK, w.f.Now)))
+		}
+		for _, e := range v.Evidence {
+			w.Field("", dim("answer: "+e.String()))
+		}
+	}
+	if rest := o.NotTried(); len(rest) > 0 {
+		w.Field("not tried", dim(backend.PlaneNames(rest).String()))
+	}
+}
+
+// found says when and how a verdict was found.
+func found(v *backend.Verdict, now time.Time) string {
+	s := backend.Age(now.Sub(v.At)) + " ago"
+	if v.Took > 0 {
+		s += ", in " + v.Took.Round(100*time.Microsecond).String()
+	}
+	if v.Passive {
+		s += ", without side effect"
+	}
+	if v.Past {
+		s += "; before its newest start"
+	}
+	return s
+}
