@@ -29,6 +29,7 @@ type Budget struct {
 
 	mu        sync.Mutex
 	limiter   *rate.Limiter
+	hold      float64 // seconds of requests that are kept while they are not used
 	base      float64
 	current   float64
 	changed   time.Time // last cut or growth
@@ -40,12 +41,17 @@ type Budget struct {
 
 // NewBudget allows perSecond requests per second; values below 0.01 count as 0.01.
 func NewBudget(perSecond float64, now func() time.Time) *Budget {
-	perSecond = max(perSecond, 0.01)
-	return &Budget{now: now, base: perSecond, current: perSecond,
-		limiter: rate.NewLimiter(rate.Limit(perSecond), burst(perSecond))}
+	return newBudget(perSecond, time.Second, now)
 }
 
-func burst(perSecond float64) int { return max(1, int(perSecond)) }
+func newBudget(perSecond float64, hold time.Duration, now func() time.Time) *Budget {
+	perSecond = max(perSecond, 0.01)
+	b := &Budget{now: now, hold: hold.Seconds(), base: perSecond, current: perSecond}
+	b.limiter = rate.NewLimiter(rate.Limit(perSecond), b.burst(perSecond))
+	return b
+}
+
+func (b *Budget) burst(perSecond float64) int { return max(1, int(perSecond*b.hold)) }
 
 // Take uses one request when the budget has one now.
 func (b *Budget) Take() bool {
@@ -137,7 +143,7 @@ func (b *Budget) restore(now time.Time) {
 func (b *Budget) set(now time.Time, perSecond float64) {
 	b.current, b.changed = perSecond, now
 	b.limiter.SetLimitAt(now, rate.Limit(perSecond))
-	b.limiter.SetBurstAt(now, burst(perSecond))
+	b.limiter.SetBurstAt(now, b.burst(perSecond))
 }
 
 // BudgetState is what a budget allows now.
