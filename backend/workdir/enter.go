@@ -1,0 +1,132 @@
+package workdir
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Denial says why a container's user cannot enter its working directory.
+type Denial struct {
+	Path  string      // the directory that it cannot enter, the working directory or one above it
+	Mode  fs.FileMode // of that directory
+	Owner string      // "0:0"; empty: not known
+	User  string      // as the configuration has it
+}
+
+// String says it as evidence: "/work has mode 0700 and owner 0:0".
+func (d Denial) String() string {
+	out := fmt.Sprintf("%s has mode %#o", d.Path, d.Mode.Perm())
+	if d.Owner != "" {
+		out += " and owner " + d.Owner
+	}
+	return out
+}
+
+// user is whom a command in a container runs as, with the numbers of this machine's kernel.
+type user struct {
+	uid    uint64
+	groups []uint64
+}
+
+// Denied reports whether a container's user certainly cannot enter a working directory that is there.
+func (h Host) Denied(c *Container, r Root) (Denial, bool) {
+	name, _, _ := strings.Cut(c.User, ":")
+	number, err := strconv.ParseUint(name, 10, 32)
+	if name == "" || name == "root" || err == nil && number == 0 || r.State != There && r.State != Link {
+		return Denial{}, false
+	}
+	if err == nil && r.Mode.Perm()&0o111 == 0 {
+		return Denial{Path: c.Dir, Mode: r.Mode, User: c.User}, true
+	}
+	v, local := h.view(c)
+	if !local {
+		return Denial{}, false
+	}
+	who, known := userOf(filepath.Dir(v.root), name)
+	if !known {
+		return Denial{}, false
+	}
+	dir := c.Dir
+	if r.State == Link {
+		dir = r.Target
+	}
+	d, denied := v.denied(who, dir)
+	d.User = c.User
+	return d, denied
+}
+
+// userOf is the user of a container's configuration, by its first process: that one runs as it, unless it began as another.
+func userOf(process, name string) (user, bool) {
+	ids, err := os.ReadFile(filepath.Join(process, "uid_map")) // #nosec G304 -- a number below /proc
+	if err != nil || strings.Join(strings.Fields(string(ids)), " ") != "0 0 4294967295" {
+		return user{}, false // numbers inside are others than here
+	}
+	status, err := os.ReadFile(filepath.Join(process, "status")) // #nosec G304 -- a number below /proc
+	if err != nil {
+		return user{}, false
+	}
+	uids, gids, groups := numbers(string(status), "Uid"), numbers(string(status), "Gid"), numbers(string(status), "Groups")
+	if len(uids) != 4 || len(gids) != 4 || uids[0] == 0 || slices.Max(uids) != slices.Min(uids) || slices.Max(gids) != slices.Min(gids) {
+		return user{}, false
+	}
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil && n != uids[0] {
+		return user{}, false
+	}
+	return user{uid: uids[0], groups: append(groups, gids[0])}, true
+}
+
+// numbers are those of one line of a status file of proc(5).
+func numbers(status, name string) []uint64 {
+	var out []uint64
+	for line := range strings.Lines(status) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			for _, f := range strings.Fields(rest) {
+				if n, err := strconv.ParseUint(f, 10, 64); err == nil {
+					out = append(out, n)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// denied finds the first directory on a path that a user certainly cannot enter. An access control list can only give more
+// rights within the mask, which is what the mode shows of the group.
+func (v view) denied(who user, dir string) (Denial, bool) {
+	root, err := os.OpenRoot(v.root)
+	if err != nil {
+		return Denial{}, false
+	}
+	defer func() { _ = root.Close() }()
+	at := "/"
+	for name := range strings.SplitSeq(dir, "/") {
+		at = path.Join(at, name)
+		if !v.near(at) {
+			return Denial{}, false
+		}
+		info, err := root.Lstat(relative(at))
+		if err != nil || !info.IsDir() {
+			return Denial{}, false
+		}
+		uid, gid, known := ownerOf(info)
+		if !known {
+			return Denial{}, false
+		}
+		mode := info.Mode().Perm()
+		mayOwner, mayGroup, mayOther := mode&0o100 != 0, mode&0o010 != 0, mode&0o001 != 0
+		closed := !mayGroup && (!mayOther || slices.Contains(who.groups, gid))
+		if uid == who.uid {
+			closed = !mayOwner
+		}
+		if closed {
+			return Denial{Path: at, Mode: info.Mode(), Owner: fmt.Sprintf("%d:%d", uid, gid)}, true
+		}
+	}
+	return Denial{}, false
+}
