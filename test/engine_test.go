@@ -14,29 +14,26 @@ import (
 	"sandglass/demo"
 )
 
-// realDocker imports an image of busybox and returns its name and the engine's address, or skips with the reason.
-func realDocker(t *testing.T, tag string) (image, host string) {
-	t.Helper()
-	e := enginetest.Real(t)
-	return e.Image(tag), e.Host
-}
-
 // TestDemoAndRealDockerOnOneScreen reads the demo's fleet and a real engine side by side.
 func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
 	t.Parallel()
-	image, _ := realDocker(t, "screen")
+	enginetest.Each(t, demoAndRealDockerOnOneScreen)
+}
+
+func demoAndRealDockerOnOneScreen(t *testing.T, e *enginetest.Engine) {
+	image := e.Image("screen")
 	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
-	if _, err := enginetest.Docker(t, "run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
+	if _, err := e.Docker("run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",
 		image, "/bin/busybox", "sleep", "600"); err != nil {
 		t.Fatal("docker run failed")
 	}
-	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", name) })
+	t.Cleanup(func() { _, _ = e.Docker("rm", "-f", name) })
 	d, err := demo.Start(t.Context(), demo.Options{Workspaces: 60, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	file := writeConfig(t, d.Config()+"\n[[source]]\nid = \"docker-real\"\nkind = \"docker\"\n")
+	file := writeConfig(t, d.Config()+fmt.Sprintf("\n[[source]]\nid = \"docker-real\"\nkind = \"docker\"\nhost = %q\n", e.Host))
 	p := testProgram(time.Now)
 	p.Getenv = os.Getenv
 	var out bytes.Buffer
@@ -58,15 +55,17 @@ func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
 
 // TestRealDockerFromTheCommandLine probes, repairs, pauses, resumes and destroys real containers, two command lines for
 // each, and leaves alone what is none of its business.
-func TestRealDockerFromTheCommandLine(t *testing.T) {
-	image, host := realDocker(t, "acting")
+func TestRealDockerFromTheCommandLine(t *testing.T) { enginetest.Each(t, realDockerFromTheCommandLine) }
+
+func realDockerFromTheCommandLine(t *testing.T, e *enginetest.Engine) {
+	image := e.Image("acting")
 	c := newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "calm"}, func(string) string {
 		return fmt.Sprintf("environment = \"real\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\nprobe_command = [\"/bin/busybox\", \"true\"]\n"+
-			"actions = [\"destroy\", \"pause\", \"resume\", \"repair\", \"probe\"]\n", host)
+			"actions = [\"destroy\", \"pause\", \"resume\", \"repair\", \"probe\"]\n", e.Host)
 	})
 	docker := func(args ...string) string {
 		t.Helper()
-		out, err := enginetest.Docker(t, args...)
+		out, err := e.Docker(args...)
 		if err != nil {
 			t.Fatal("docker failed")
 		}
@@ -76,7 +75,7 @@ func TestRealDockerFromTheCommandLine(t *testing.T) {
 		t.Helper()
 		name = fmt.Sprint("sandglass-acting-", os.Getpid(), "-", name)
 		id := docker("run", "-d", "--name", name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-"+name, image, "/bin/busybox", "sleep", "600")
-		t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", "-v", id) })
+		t.Cleanup(func() { _, _ = e.Docker("rm", "-f", "-v", id) })
 		return id
 	}
 	id, bystander := run("target"), run("bystander")

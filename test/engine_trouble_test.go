@@ -18,11 +18,15 @@ import (
 // what check says about them.
 func TestRealDockerTrouble(t *testing.T) {
 	t.Parallel()
-	image, host := realDocker(t, "trouble")
+	enginetest.Each(t, realDockerTrouble)
+}
+
+func realDockerTrouble(t *testing.T, e *enginetest.Engine) {
+	image := e.Image("trouble")
 	run := fmt.Sprint("sandglass-trouble-", os.Getpid(), "-")
 	docker := func(fails bool, args ...string) {
 		t.Helper()
-		if _, err := enginetest.Docker(t, args...); err != nil && !fails {
+		if _, err := e.Docker(args...); err != nil && !fails {
 			t.Fatal("docker failed")
 		}
 	}
@@ -33,7 +37,7 @@ func TestRealDockerTrouble(t *testing.T) {
 			at++
 		}
 		of := append([]string{"run", "-d", "--name", run + name, "--network", "none", "--label", "sandglass.session=s-1", "--label", "sandglass.workspace=" + name}, args[:at]...)
-		t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", "-v", run+name) })
+		t.Cleanup(func() { _, _ = e.Docker("rm", "-f", "-v", run+name) })
 		docker(name == "missing", append(append(of, image), args[at+1:]...)...)
 	}
 	box := enginetest.Busybox
@@ -46,13 +50,16 @@ func TestRealDockerTrouble(t *testing.T) {
 	create("stopped", "--", box, "sleep", "600")
 	create("paused", "--", box, "sleep", "600")
 	create("slow", "--health-cmd", "/bin/busybox false", "--health-interval", "1s", "--health-start-period", "10m", "--", box, "sleep", "600")
+	for _, name := range []string{"sick", "slow"} {
+		e.CheckHealth(run+name, time.Second)
+	}
 	docker(false, "stop", "-t", "0", run+"stopped")
 	docker(false, "pause", run+"paused")
 	docker(false, "create", "--name", run+"created", "--label", "sandglass.session=s-1", image, box, "true")
-	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", run+"created") })
+	t.Cleanup(func() { _, _ = e.Docker("rm", "-f", run+"created") })
 
 	file := writeConfig(t, fmt.Sprintf("environment = \"trouble\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\n"+
-		"[[source]]\nid = \"helix\"\nkind = \"helix\"\naggregate_url = %q\n", host, runningSession(t)))
+		"[[source]]\nid = \"helix\"\nkind = \"helix\"\naggregate_url = %q\n", e.Host, runningSession(t)))
 	state := t.TempDir()
 	want := map[string][]string{
 		"sandbox-start-failed": {run + "missing: cannot start:", "/bin/agentd"},

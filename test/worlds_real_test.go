@@ -118,7 +118,10 @@ func realBoxes() []realBox {
 // goes on by a minute a poll, so that for the console they have been so for a quarter of an hour.
 func TestWorldOnRealDocker(t *testing.T) {
 	t.Parallel()
-	e := enginetest.Real(t)
+	enginetest.Each(t, worldOnRealDocker)
+}
+
+func worldOnRealDocker(t *testing.T, e *enginetest.Engine) {
 	image := e.Image("world")
 	s := newWorldSite(t)
 	s.clock, s.began, s.runs = time.Now(), time.Now(), time.Now()
@@ -180,6 +183,7 @@ func (d *worldDocker) await(waits map[string]func(container.InspectResponse) boo
 func (d *worldDocker) make(b realBox, image string) (id string) {
 	d.T.Helper()
 	b.config.Image, b.host.NetworkMode = image, "none"
+	d.Limits(&b.host)
 	b.config.Labels = map[string]string{enginetest.Label: "1"}
 	if !b.other {
 		b.config.Labels["sandglass.world"], b.config.Labels["sandglass.session"], b.config.Labels["sandglass.workspace"] = d.Run, b.name, "box"
@@ -194,6 +198,9 @@ func (d *worldDocker) make(b realBox, image string) (id string) {
 	})
 	if _, err = d.API.ContainerStart(d.T.Context(), made.ID, client.ContainerStartOptions{}); (err != nil) != (b.name == "no-program") {
 		d.T.Fatalf("%s: %v", b.name, err)
+	}
+	if h := b.config.Healthcheck; h != nil {
+		d.CheckHealth(made.ID, h.Interval)
 	}
 	if b.after != nil {
 		b.after(d, made.ID)

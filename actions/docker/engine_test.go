@@ -21,8 +21,10 @@ import (
 )
 
 func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+	onEngines(t, realEngineStopPauseResumeDestroy)
+}
+
+func realEngineStopPauseResumeDestroy(t *testing.T, y *engineFixture) {
 	image := y.full()
 	dir := t.TempDir()
 	// Before the container, so that it is removed after it.
@@ -76,9 +78,9 @@ func TestRealEngineStopPauseResumeDestroy(t *testing.T) {
 	}
 }
 
-func TestRealEngineTellsWhatChanged(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineTellsWhatChanged(t *testing.T) { onEngines(t, realEngineTellsWhatChanged) }
+
+func realEngineTellsWhatChanged(t *testing.T, y *engineFixture) {
 	image := y.full()
 	id := y.Container("changes", container.Config{Image: image}, container.HostConfig{})
 	removed := y.Container("removed", container.Config{Image: image, Cmd: []string{enginetest.Busybox, "sleep", "1000"}}, container.HostConfig{AutoRemove: true})
@@ -109,9 +111,9 @@ func TestRealEngineTellsWhatChanged(t *testing.T) {
 }
 
 // A container that crashes in a loop is another run at every look, and can be stopped and destroyed all the same.
-func TestRealEngineEndsACrashLoop(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineEndsACrashLoop(t *testing.T) { onEngines(t, realEngineEndsACrashLoop) }
+
+func realEngineEndsACrashLoop(t *testing.T, y *engineFixture) {
 	image := y.full()
 	config := container.Config{Image: image, Cmd: []string{enginetest.Busybox, "false"}}
 	policy := container.HostConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}}
@@ -127,8 +129,10 @@ func TestRealEngineEndsACrashLoop(t *testing.T) {
 }
 
 func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+	onEngines(t, realEngineRepairsAMissingDirectory)
+}
+
+func realEngineRepairsAMissingDirectory(t *testing.T, y *engineFixture) {
 	image := y.full()
 	p := y.place()
 	for _, c := range []struct{ name, user, owner string }{{"plain", "", "0:0"}, {"named", "agent", "1000:1000"}, {"numbers", "1000:1000", "1000:1000"}} {
@@ -158,8 +162,10 @@ func TestRealEngineRepairsAMissingDirectory(t *testing.T) {
 
 // What the container's user may not make, nobody makes for it: the path is that user's to bend.
 func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+	onEngines(t, realEngineRepairHasNoMoreRightsThanTheUser)
+}
+
+func realEngineRepairHasNoMoreRightsThanTheUser(t *testing.T, y *engineFixture) {
 	p := y.place()
 	for name, image := range map[string]string{"mkdir": y.full(), "bare": y.Image("bare", "rm", "rmdir", "ln", "ls")} {
 		id := y.Container("rights-"+name, container.Config{Image: image, WorkingDir: "/home/ws/deep", User: "agent"}, container.HostConfig{})
@@ -176,9 +182,9 @@ func TestRealEngineRepairHasNoMoreRightsThanTheUser(t *testing.T) {
 	}
 }
 
-func TestRealEngineRepairOfLinks(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineRepairOfLinks(t *testing.T) { onEngines(t, realEngineRepairOfLinks) }
+
+func realEngineRepairOfLinks(t *testing.T, y *engineFixture) {
 	image := y.full()
 	p := y.place()
 	link := func(name, target string) string {
@@ -210,8 +216,10 @@ func TestRealEngineRepairOfLinks(t *testing.T) {
 }
 
 func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+	onEngines(t, realEngineBindMountWhoseDirectoryWasRemoved)
+}
+
+func realEngineBindMountWhoseDirectoryWasRemoved(t *testing.T, y *engineFixture) {
 	image := y.full()
 	p := y.place()
 	dir := filepath.Join(t.TempDir(), "ws")
@@ -259,9 +267,9 @@ func TestRealEngineBindMountWhoseDirectoryWasRemoved(t *testing.T) {
 }
 
 // Where nothing can be seen from outside, the repair tries a command first and leaves alone what it cannot help.
-func TestRealEngineRepairUnseen(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineRepairUnseen(t *testing.T) { onEngines(t, realEngineRepairUnseen) }
+
+func realEngineRepairUnseen(t *testing.T, y *engineFixture) {
 	image := y.full()
 	p := y.place()
 	blind := Kind()
@@ -308,9 +316,9 @@ func TestRealEngineRepairUnseen(t *testing.T) {
 }
 
 // An image without programs: the directory is unpacked, and the engine's own words prove it.
-func TestRealEngineRepairWithoutMkdir(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineRepairWithoutMkdir(t *testing.T) { onEngines(t, realEngineRepairWithoutMkdir) }
+
+func realEngineRepairWithoutMkdir(t *testing.T, y *engineFixture) {
 	bare := y.Image("bare", "rm", "stat")
 	p := y.place()
 	id := y.Container("bare", container.Config{Image: bare, WorkingDir: "/work/a/b", User: "1000"}, container.HostConfig{})

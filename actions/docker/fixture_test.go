@@ -28,9 +28,13 @@ type engineFixture struct {
 	selector string
 }
 
-func realEngine(t *testing.T) *engineFixture {
+// onEngines runs a test on each engine.
+func onEngines(t *testing.T, test func(*testing.T, *engineFixture)) {
 	t.Helper()
-	return &engineFixture{enginetest.Real(t), enginetest.Label + "=1"}
+	t.Parallel()
+	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) {
+		test(t, &engineFixture{e, enginetest.Label + "=1"})
+	})
 }
 
 // full is an image with everything that a test wants to do inside.

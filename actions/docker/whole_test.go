@@ -133,9 +133,9 @@ func (c *control) verified(v actions.Verb, id string) *actions.Plan {
 	return plan
 }
 
-func TestRealEngineFromIntentToVerified(t *testing.T) {
-	t.Parallel()
-	y := realEngine(t)
+func TestRealEngineFromIntentToVerified(t *testing.T) { onEngines(t, realEngineFromIntentToVerified) }
+
+func realEngineFromIntentToVerified(t *testing.T, y *engineFixture) {
 	id := y.Container("whole", container.Config{Image: y.full(), WorkingDir: "/home/ws"}, container.HostConfig{})
 	c := y.control()
 	c.verified(actions.Pause, id)

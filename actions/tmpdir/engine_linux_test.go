@@ -18,8 +18,9 @@ import (
 )
 
 // TestContainersOfARealEngine makes containers in every state of which each was given a directory.
-func TestContainersOfARealEngine(t *testing.T) {
-	e := enginetest.Real(t)
+func TestContainersOfARealEngine(t *testing.T) { enginetest.Each(t, containersOfARealEngine) }
+
+func containersOfARealEngine(t *testing.T, e *enginetest.Engine) {
 	image := e.Image("clean", "true")
 	r := newRig(t)
 	keys := map[string]backend.Key{}
@@ -32,8 +33,8 @@ func TestContainersOfARealEngine(t *testing.T) {
 		if state == "created" {
 			verb = []string{"create"}
 		}
-		id, err := enginetest.Docker(t, append(append(verb, "--name", name, "--network", "none", "-v", r.root+"/"+dir+"/a:/work"), args...)...)
-		t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", name) })
+		id, err := e.Docker(append(append(verb, "--name", name, "--network", "none", "-v", r.root+"/"+dir+"/a:/work"), args...)...)
+		t.Cleanup(func() { _, _ = e.Docker("rm", "-f", name) })
 		if err != nil {
 			t.Fatal("docker failed")
 		}
@@ -43,24 +44,24 @@ func TestContainersOfARealEngine(t *testing.T) {
 		id := start(state, image, "/bin/busybox", "sleep", "600")
 		switch state {
 		case "paused":
-			_, _ = enginetest.Docker(t, "pause", id) // its state is checked below
+			_, _ = e.Docker("pause", id) // its state is checked below
 		case "exited":
-			_, _ = enginetest.Docker(t, "kill", id)
-			_, _ = enginetest.Docker(t, "wait", id)
+			_, _ = e.Docker("kill", id)
+			_, _ = e.Docker("wait", id)
 		}
 	}
 	// Volumes that stand for a directory: one that no container has, and one whose container is created, runs, and exits.
 	for _, state := range []string{"unused", "volume"} {
 		keys[state] = r.dir("helix-ws-" + state)
 		name := fmt.Sprintf("sandglass-clean-%d-%s", os.Getpid(), state)
-		if _, err := enginetest.Docker(t, "volume", "create", "-o", "type=none", "-o", "o=bind", "-o", "device="+r.root+"/helix-ws-"+state, name); err != nil {
+		if _, err := e.Docker("volume", "create", "-o", "type=none", "-o", "o=bind", "-o", "device="+r.root+"/helix-ws-"+state, name); err != nil {
 			t.Fatal("docker failed")
 		}
-		t.Cleanup(func() { _, _ = enginetest.Docker(t, "volume", "rm", "-f", name) })
+		t.Cleanup(func() { _, _ = e.Docker("volume", "rm", "-f", name) })
 	}
 	owner := fmt.Sprintf("sandglass-clean-%d-owner", os.Getpid())
-	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", owner) })
-	if _, err := enginetest.Docker(t, "run", "--name", owner, "--network", "none", "-v", fmt.Sprintf("sandglass-clean-%d-volume:/work", os.Getpid()), image, "/bin/busybox", "touch", "/work/made"); err != nil {
+	t.Cleanup(func() { _, _ = e.Docker("rm", "-f", owner) })
+	if _, err := e.Docker("run", "--name", owner, "--network", "none", "-v", fmt.Sprintf("sandglass-clean-%d-volume:/work", os.Getpid()), image, "/bin/busybox", "touch", "/work/made"); err != nil {
 		t.Fatal("docker failed")
 	}
 	if _, err := os.Stat(r.root + "/helix-ws-volume/made"); err != nil {
@@ -100,7 +101,7 @@ func TestContainersOfARealEngine(t *testing.T) {
 	// The processes and mount tables alone show the running one and the paused one.
 	r.state, r.site.Peers, r.set = &fleet.State{}, nil, nil
 	for _, state := range []string{"running", "paused"} {
-		text, err := enginetest.Docker(t, "inspect", "-f", "{{.State.Pid}}", fmt.Sprintf("sandglass-clean-%d-%s", os.Getpid(), state))
+		text, err := e.Docker("inspect", "-f", "{{.State.Pid}}", fmt.Sprintf("sandglass-clean-%d-%s", os.Getpid(), state))
 		pid, perr := strconv.Atoi(text)
 		if err != nil || perr != nil {
 			t.Fatal("docker inspect failed")

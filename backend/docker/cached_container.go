@@ -74,6 +74,11 @@ func (e *cachedContainer) current() bool {
 	return e.ins != nil && (e.sum == nil || e.mark == markOf(e.sum))
 }
 
+// hidesHealth reports whether the list does not tell what its health check says, as Podman's does not.
+func (e *cachedContainer) hidesHealth() bool {
+	return e.ins != nil && e.ins.health != "" && e.sum != nil && !strings.Contains(e.sum.status, "health")
+}
+
 // state is the engine's word for what the container does now.
 func (e *cachedContainer) state() string {
 	switch {
@@ -83,6 +88,22 @@ func (e *cachedContainer) state() string {
 		return e.sum.state
 	}
 	return ""
+}
+
+// class is the meaning of that word. Podman's "stopped" is a run that ended and whose end is not written down yet: a
+// restart policy begins the next run then.
+func (e *cachedContainer) class() backend.SandboxClass {
+	if e.current() {
+		return e.ins.class()
+	}
+	return classOf(e.state())
+}
+
+func (in *inspection) class() backend.SandboxClass {
+	if in.state == "stopped" && (in.restartPolicy == "always" || in.restartPolicy == "unless-stopped" || strings.HasPrefix(in.restartPolicy, "on-failure") && in.exit != 0) {
+		return backend.SandboxRestarting
+	}
+	return classOf(in.state)
 }
 
 // started is when the container's present run began, as the engine wrote it.
@@ -109,7 +130,7 @@ func (e *cachedContainer) mounts() []mount {
 
 // alive reports whether the container has processes to measure.
 func (e *cachedContainer) alive() bool {
-	c := classOf(e.state())
+	c := e.class()
 	return c == backend.SandboxRunning || c == backend.SandboxPaused
 }
 
@@ -162,7 +183,7 @@ func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sand
 	labels, mounts := e.labels(), e.mounts()
 	out := &f.box
 	out.Key, out.Provider = s.key(e.id), backend.Text("docker")
-	out.Class, out.Reported = classOf(e.state()), s.clean(e.state(), 60)
+	out.Class, out.Reported = e.class(), s.clean(e.state(), 60)
 	out.IsSandbox = s.sel.isSandbox(labels, mounts)
 	out.Watched = s.sel.all && !out.IsSandbox
 	out.Mounts, out.Labels = s.mounts(mounts), s.labels(labels)

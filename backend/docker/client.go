@@ -29,9 +29,13 @@ const inFlight = 10
 // settle is how long a new event stream may still turn out to be refused.
 const settle = 50 * time.Millisecond
 
-// lifecycleActions are the events asked for; the engine matches them as prefixes. exec_* is not among them: every
+// lifecycleActions are the events asked for; Docker matches them as prefixes. exec_* is not among them: every
 // health check is an exec, and a hundred of them would be a storm.
 var lifecycleActions = [...]string{"create", "start", "die", "oom", "pause", "unpause", "rename", "destroy", "health_status"}
+
+// podmanActions are Podman's words for what Docker calls die and destroy, and cleanup, after which a container that ended
+// gets its last state. Podman filters by its own words and only in part sends Docker's.
+var podmanActions = [...]string{"died", "remove", "cleanup"}
 
 // moby maps the client library to engine.
 type moby struct {
@@ -110,6 +114,9 @@ func (m *moby) ping(ctx context.Context) (string, error) {
 
 func (m *moby) list(ctx context.Context) ([]summary, error) {
 	res, err := m.api.ContainerList(ctx, client.ContainerListOptions{All: true})
+	if errdefs.IsInternal(err) { // Podman fails when a container ends while it lists
+		res, err = m.api.ContainerList(ctx, client.ContainerListOptions{All: true})
+	}
 	if err != nil {
 		return nil, m.fail("/containers/json", err)
 	}
@@ -279,7 +286,7 @@ func (m *moby) stats(ctx context.Context, id string) (*sample, error) {
 }
 
 func (m *moby) events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error {
-	opts := client.EventsListOptions{Filters: make(client.Filters).Add("type", string(events.ContainerEventType)).Add("event", lifecycleActions[:]...)}
+	opts := client.EventsListOptions{Filters: make(client.Filters).Add("type", string(events.ContainerEventType)).Add("event", lifecycleActions[:]...).Add("event", podmanActions[:]...)}
 	if !since.IsZero() {
 		opts.Since = stamp(since)
 	}
@@ -333,7 +340,14 @@ func lifecycleOf(e events.Message) lifecycle {
 	if e.TimeNano == 0 {
 		at = time.Unix(e.Time, 0)
 	}
-	return lifecycle{action: string(e.Action), id: e.Actor.ID, name: e.Actor.Attributes["name"],
+	action := string(e.Action)
+	switch action {
+	case "died":
+		action = "die"
+	case "remove":
+		action = "destroy"
+	}
+	return lifecycle{action: action, id: e.Actor.ID, name: e.Actor.Attributes["name"],
 		image: e.Actor.Attributes["image"], exitCode: e.Actor.Attributes["exitCode"], labels: e.Actor.Attributes, at: at}
 }
 

@@ -30,10 +30,13 @@ type workshop struct {
 	image string
 }
 
-func realEngine(t *testing.T) (*workshop, string) {
+// onEngines runs a test on each engine.
+func onEngines(t *testing.T, test func(*testing.T, *workshop)) {
 	t.Helper()
-	e := enginetest.Real(t)
-	return &workshop{e, e.Image("adapter", "sh", "sleep", "false", "tail", "true", "echo")}, e.Host
+	t.Parallel()
+	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) {
+		test(t, &workshop{e, e.Image("adapter", "sh", "sleep", "false", "tail", "true", "ls")})
+	})
 }
 
 func (w *workshop) container(name string, c container.Config, h container.HostConfig) string {
@@ -98,8 +101,10 @@ func until(t *testing.T, s *Source, id, what string, ok func(*backend.Sandbox) b
 }
 
 func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
-	t.Parallel()
-	w, host := realEngine(t)
+	onEngines(t, realEngineShowsContainersForWhatTheyAre)
+}
+
+func realEngineShowsContainersForWhatTheyAre(t *testing.T, w *workshop) {
 	scratch := t.TempDir()
 	sleep := []string{"sleep", "1000"}
 	running := w.container("running", container.Config{Cmd: sleep, WorkingDir: "/work", Env: []string{"API_TOKEN=never-shown", "X=envonly"},
@@ -109,15 +114,15 @@ func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
 	_, err := w.API.ContainerPause(t.Context(), paused, client.ContainerPauseOptions{})
 	w.do("pause", err)
 	stopped := w.container("stopped", container.Config{Cmd: []string{"sh", "-c", "exit 3"}}, container.HostConfig{})
-	restarting := w.container("restarting", container.Config{Cmd: []string{"false"}},
+	restarting := w.container("restarting", container.Config{Cmd: []string{"sh", "-c", "sleep 0.5; exit 1"}}, // Podman starts it again at once
 		container.HostConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}})
 	unhealthy := w.container("unhealthy", container.Config{Cmd: sleep, Healthcheck: &container.HealthConfig{
-		Test: []string{"CMD", "sh", "-c", "echo not-well; false"}, Interval: 200 * time.Millisecond, Timeout: time.Minute, Retries: 1}}, container.HostConfig{})
+		Test: []string{"CMD", "ls", "/not-well"}, Interval: 200 * time.Millisecond, Timeout: time.Minute, Retries: 1}}, container.HostConfig{})
 
-	s := realSource(t, host)
+	s := realSource(t, w.Host)
 	b := until(t, s, running, "running", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning })
 	if b.Session.Raw() != "s-1" || b.Workspace.Raw() != "main" || !b.IsSandbox || b.WorkDir.String() != "/work" || len(b.Mounts) != 1 ||
-		b.Mounts[0].RawSource.Raw() != scratch || !b.StartedAt.IsKnown() || !b.FinishedAt.IsNotApplicable() || b.Image.String() != w.image {
+		b.Mounts[0].RawSource.Raw() != scratch || !b.StartedAt.IsKnown() || !b.FinishedAt.IsNotApplicable() || !strings.HasSuffix(b.Image.String(), w.image) {
 		t.Errorf("running: %+v", b)
 	}
 	if raw := b.Raw.String(); strings.Contains(raw, "never-shown") || strings.Contains(raw, "envonly") {
@@ -143,14 +148,14 @@ func TestRealEngineShowsContainersForWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestRealEngineShowsOOMKill(t *testing.T) {
-	t.Parallel()
-	w, host := realEngine(t)
+func TestRealEngineShowsOOMKill(t *testing.T) { onEngines(t, realEngineShowsOOMKill) }
+
+func realEngineShowsOOMKill(t *testing.T, w *workshop) {
 	eat := container.Config{Cmd: []string{"sh", "-c", "sleep 1; exec tail /dev/zero"}}
 	if !w.memoryLimits() {
 		// Such an engine ignores the limit, so nothing can be killed for it. What is possible: the limit is not invented.
 		id := w.container("nolimit", container.Config{Cmd: []string{"sleep", "1000"}}, container.HostConfig{})
-		b := until(t, realSource(t, host), id, "running", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning })
+		b := until(t, realSource(t, w.Host), id, "running", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning })
 		if b.OOMKilled.Or(true) {
 			t.Errorf("killed for memory where memory cannot be limited: %+v", b)
 		}
@@ -161,7 +166,7 @@ func TestRealEngineShowsOOMKill(t *testing.T) {
 	// no OOM kill. Such a container proves nothing about us, and another one is made.
 	for attempt := range 6 {
 		id := w.container(fmt.Sprint("oom", attempt), eat, container.HostConfig{Resources: container.Resources{Memory: 8 << 20, MemorySwap: 8 << 20}})
-		b := until(t, realSource(t, host), id, "exited", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxExited })
+		b := until(t, realSource(t, w.Host), id, "exited", func(b *backend.Sandbox) bool { return b.Class == backend.SandboxExited })
 		if b.ExitCode.Or(0) != 137 {
 			t.Errorf("exit code %v", b.ExitCode)
 		}
@@ -172,10 +177,10 @@ func TestRealEngineShowsOOMKill(t *testing.T) {
 	t.Error("the engine never reported an OOM kill in 6 attempts")
 }
 
-func TestRealEngineEvents(t *testing.T) {
-	t.Parallel()
-	w, host := realEngine(t)
-	s := realSource(t, host)
+func TestRealEngineEvents(t *testing.T) { onEngines(t, realEngineEvents) }
+
+func realEngineEvents(t *testing.T, w *workshop) {
+	s := realSource(t, w.Host)
 	mustPoll(t, s)
 	changed, _ := watching(t, s)
 	id := w.container("brief", container.Config{Cmd: []string{"true"}}, container.HostConfig{AutoRemove: true})
@@ -205,16 +210,18 @@ func TestRealEngineEvents(t *testing.T) {
 // A container whose working directory goes: the engine's log shows between which moments that was, while it still reaches
 // back so far, and since when at least afterwards. A restart begins anew, though the log keeps the old results.
 func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
-	t.Parallel()
-	w, host := realEngine(t)
+	onEngines(t, realEngineTellsWhenHealthChecksBeganToFail)
+}
+
+func realEngineTellsWhenHealthChecksBeganToFail(t *testing.T, w *workshop) {
 	id := w.container("health", container.Config{Cmd: []string{"sleep", "1000"}, WorkingDir: "/work/ws", Healthcheck: &container.HealthConfig{
 		Test: []string{"CMD", "true"}, Interval: 400 * time.Millisecond, Timeout: 5 * time.Second, Retries: 2}}, container.HostConfig{})
-	s := realSource(t, host)
+	s := realSource(t, w.Host)
 	b := until(t, s, id, "healthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "healthy" })
 	if _, _, failing := b.Failing(); failing || b.WorkDirGone() {
 		t.Errorf("healthy: %+v", b.HealthChecks)
 	}
-	made, err := w.API.ExecCreate(t.Context(), id, client.ExecCreateOptions{Cmd: []string{"busybox", "rm", "-r", "/work/ws"}, WorkingDir: "/"})
+	made, err := w.API.ExecCreate(t.Context(), id, client.ExecCreateOptions{Cmd: []string{"busybox", "rm", "-r", "/work/ws"}, WorkingDir: "/", AttachStdout: true})
 	w.do("exec", err)
 	before := time.Now()
 	_, err = w.API.ExecStart(t.Context(), made.ID, client.ExecStartOptions{})
@@ -223,7 +230,8 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 	b = until(t, s, id, "unhealthy", func(b *backend.Sandbox) bool { return b.Health.Or(backend.Safe{}).String() == "unhealthy" })
 	first, late, failing := b.Failing()
 	c, _ := b.HealthChecks.Get()
-	if !failing || !b.WorkDirGone() || c.Passed.IsZero() || c.ExitCode >= 0 || c.Failed < 2 || late.Before(before) || !first.Before(late) {
+	told := w.Kind == enginetest.Docker // Podman does not say why a check did not begin
+	if !failing || b.WorkDirGone() != told || c.Passed.IsZero() || c.ExitCode < 0 != told || c.Failed < 2 || late.Before(before) || !first.Before(late) {
 		t.Fatalf("just unhealthy: %+v, output %q", c, b.HealthOutput)
 	}
 	bound := late
@@ -232,7 +240,7 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 		w.do("inspect", err)
 		streak = now.Container.State.Health.FailingStreak
 	}
-	b = until(t, realSource(t, host), id, "failing for longer than the log", func(b *backend.Sandbox) bool { return b.HealthChecks.IsKnown() })
+	b = until(t, realSource(t, w.Host), id, "failing for longer than the log", func(b *backend.Sandbox) bool { return b.HealthChecks.IsKnown() })
 	early, late, failing := b.Failing()
 	c, _ = b.HealthChecks.Get()
 	if !failing || !c.Passed.IsZero() || !early.Equal(b.StartedAt.Or(time.Time{})) {
@@ -252,12 +260,12 @@ func TestRealEngineTellsWhenHealthChecksBeganToFail(t *testing.T) {
 }
 
 // The client library's transport is replaced by ours; that it still greets a real engine over TCP shows on loopback.
-func TestRealEngineOverTCP(t *testing.T) {
-	t.Parallel()
-	_, host := realEngine(t)
-	path, ok := strings.CutPrefix(host, "unix://")
+func TestRealEngineOverTCP(t *testing.T) { onEngines(t, realEngineOverTCP) }
+
+func realEngineOverTCP(t *testing.T, w *workshop) {
+	path, ok := strings.CutPrefix(w.Host, "unix://")
 	if !ok {
-		skip.Without(t, "docker", "the engine is reached over TCP already: "+host)
+		skip.Without(t, "docker", "the engine is reached over TCP already: "+w.Host)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -25,7 +25,8 @@ type poll struct {
 	r       backend.Reading
 	pend    pendingEvents
 	listed  bool
-	was     map[string]bool // containers that the events name and that were sandboxes before this poll
+	was     map[string]bool   // containers that the events name and that were sandboxes before this poll
+	health  map[string]string // of these, before this poll
 	offset  time.Duration
 	waiting int // containers that are still to be inspected
 }
@@ -78,7 +79,8 @@ func (p *poll) listDue() bool {
 	case p.s.listed.IsZero(), !p.pend.open, p.pend.gap, age >= p.s.opt.Relist.Std():
 		return true
 	}
-	return len(p.pend.events) > 0 && age >= eventList
+	told := slices.ContainsFunc(p.pend.events, func(e lifecycle) bool { return e.action != "health_status" }) // Podman's word after each check
+	return told && age >= eventList
 }
 
 func (p *poll) list() error {
@@ -165,7 +167,7 @@ func (p *poll) leaveOut(named map[string]bool) {
 			e.dirty, e.sum = true, nil
 		default:
 			lost = append(lost, e)
-			alive = alive || classOf(e.state()) == backend.SandboxRunning
+			alive = alive || e.class() == backend.SandboxRunning
 		}
 	}
 	suspect := alive && backend.LostAtOnce(before, len(lost))
@@ -194,10 +196,13 @@ func (p *poll) firstList() backend.Reading {
 
 // remember notes which of the containers that the events name are sandboxes, before the list takes them away.
 func (p *poll) remember() {
-	p.was = make(map[string]bool, len(p.pend.events))
+	p.was, p.health = make(map[string]bool, len(p.pend.events)), map[string]string{}
 	for _, ev := range p.pend.events {
 		if e := p.s.entries[ev.id]; e != nil && (e.ins != nil || e.sum != nil) {
 			p.was[ev.id] = p.s.sel.judged(e.labels(), e.mounts())
+			if e.ins != nil {
+				p.health[ev.id] = e.ins.health
+			}
 		}
 	}
 }
@@ -206,8 +211,8 @@ func (p *poll) remember() {
 func (p *poll) mark() {
 	for _, e := range p.s.entries {
 		// Nobody told of a quick restart in a gap, and the list does not show it.
-		unwatched := !p.pend.open && p.r.Started.Sub(e.inspected) >= p.s.opt.Relist.Std()
-		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || classOf(e.state()) == backend.SandboxRestarting) {
+		unwatched := !p.pend.open && (p.r.Started.Sub(e.inspected) >= p.s.opt.Relist.Std() || e.hidesHealth())
+		if (p.pend.missed || unwatched) && e.ins != nil && (e.alive() || e.class() == backend.SandboxRestarting) {
 			e.dirty = true
 		}
 	}
@@ -237,6 +242,15 @@ func (p *poll) tell() {
 		}
 		e := p.s.entries[ev.id]
 		known := e != nil && (e.ins != nil || e.sum != nil)
+		switch {
+		case ev.action == cleanup:
+			continue
+		case ev.action == "health_status": // Podman says it after each check, and not what came of it
+			if e == nil || e.ins == nil || e.ins.health == "" || e.ins.health == p.health[ev.id] {
+				continue
+			}
+			p.health[ev.id], ev.action = e.ins.health, "health_status: "+e.ins.health
+		}
 		if p.was[ev.id] || known && p.s.sel.judged(e.labels(), e.mounts()) || !known && p.s.sel.judged(ev.labels, nil) {
 			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
 			if e == nil && ev.action == "oom" && !p.was[ev.id] {

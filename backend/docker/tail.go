@@ -40,7 +40,7 @@ func (in *inspection) fine() bool { return in.failure() == failure{} }
 
 // failure is what is wrong with a container, zero when nothing is. One that could not be started has no log of that.
 func (in *inspection) failure() failure {
-	class := classOf(in.state)
+	class := in.class()
 	b := backend.Sandbox{Class: class, ExitCode: backend.Known(in.exit), OOMKilled: backend.Known(in.oomKilled)}
 	of := failure{started: in.started, finished: in.finished}
 	switch {

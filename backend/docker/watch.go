@@ -143,10 +143,13 @@ func (s *Source) take(e lifecycle) bool {
 	return true
 }
 
+// cleanup is Podman's event after which a container that ended gets its last state. It is no line of the Timeline.
+const cleanup = "cleanup"
+
 // isLifecycle knows the actions that change what is shown. Actions may carry more text behind a colon.
 func isLifecycle(action string) bool {
 	word, _, _ := strings.Cut(action, ":")
-	return slices.Contains(lifecycleActions[:], word)
+	return slices.Contains(lifecycleActions[:], word) || word == cleanup
 }
 
 // takePending hands what the stream brought to a poll.
@@ -188,10 +191,7 @@ func (s *Source) tell(e lifecycle, id backend.ID, offset time.Duration) backend.
 	case "oom":
 		out.Text = backend.Textf("container %s ran out of memory: the kernel killed a process in it", name)
 	case "health_status":
-		out.Text = backend.Textf("the health of container %s changed", name)
-		if rest = strings.TrimSpace(rest); rest != "" {
-			out.Text = backend.Textf("container %s is %s by its health check", name, s.clean(rest, 100))
-		}
+		out.Text = backend.Textf("container %s is %s by its health check", name, s.clean(strings.TrimSpace(rest), 100))
 	case "rename":
 		out.Text = backend.Textf("container %s was renamed; it was %s", name, s.clean(strings.TrimPrefix(e.labels["oldName"], "/"), 200))
 	case "create":

@@ -1,4 +1,4 @@
-// Package enginetest makes containers on the Docker engine of this machine. Only tests import it.
+// Package enginetest makes containers on the Docker and Podman engines of this machine. Only tests import it.
 package enginetest
 
 import (
@@ -10,13 +10,17 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
@@ -36,20 +40,42 @@ type Engine struct {
 	API  *client.Client
 	Host string
 	Run  string // begins every name, so that two runs or tests on one engine do not meet
+	Kind string // Docker or Podman
 }
 
-// Missing skips the test with a reason, or fails it where the environment variable SANDGLASS_REQUIRE demands docker.
+// The engines that the tests run on.
+const (
+	Docker = "docker" // at DOCKER_HOST, else /var/run/docker.sock
+	Podman = "podman" // at SANDGLASS_PODMAN, else /run/podman/podman.sock
+)
+
+// Each runs a test on both engines, each in a subtest with its name.
+func Each(t *testing.T, test func(*testing.T, *Engine)) {
+	t.Helper()
+	for _, kind := range []string{Docker, Podman} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, Real(t, kind))
+		})
+	}
+}
+
+// Missing skips the test with a reason, or fails it where the environment variable SANDGLASS_REQUIRE demands its engine.
 func (e *Engine) Missing(format string, args ...any) {
 	e.T.Helper()
-	skip.Without(e.T, "docker", fmt.Sprintf(format, args...))
+	skip.Without(e.T, e.Kind, fmt.Sprintf(format, args...))
 }
 
-// Real finds the engine, or skips with the reason.
-func Real(t *testing.T) *Engine {
+// Real finds the engine of a kind, or skips with the reason.
+func Real(t *testing.T, kind string) *Engine {
 	t.Helper()
-	e := &Engine{T: t, Host: cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock"), Run: fmt.Sprintf("sgtest-%d-%08x-", os.Getpid(), crc32.ChecksumIEEE([]byte(t.Name())))}
+	host := cmp.Or(os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
+	if kind == Podman {
+		host = cmp.Or(os.Getenv("SANDGLASS_PODMAN"), "unix:///run/podman/podman.sock")
+	}
+	e := &Engine{T: t, Kind: kind, Host: host, Run: fmt.Sprintf("sgtest-%d-%08x-", os.Getpid(), crc32.ChecksumIEEE([]byte(t.Name())))}
 	if u, err := url.Parse(e.Host); err != nil || u.Scheme != "unix" && u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" {
-		e.Missing("DOCKER_HOST=%s is not on this machine", e.Host)
+		e.Missing("%s is not on this machine", e.Host)
 	}
 	var err error
 	if e.API, err = client.New(client.WithHost(e.Host)); err != nil {
@@ -59,7 +85,7 @@ func Real(t *testing.T) *Engine {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := e.API.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
-		e.Missing("no Docker engine answers at %s: %v", e.Host, err)
+		e.Missing("no engine answers at %s: %v", e.Host, err)
 	}
 	binary, err := elf.Open(Busybox)
 	if err != nil {
@@ -133,34 +159,76 @@ func (e *Engine) Container(name string, c container.Config, h container.HostConf
 		c.Cmd = []string{Busybox, "sleep", "1000"}
 	}
 	h.NetworkMode = "none"
+	e.Limits(&h)
 	res, err := e.API.ContainerCreate(e.T.Context(), client.ContainerCreateOptions{Name: e.Run + name, Config: &c, HostConfig: &h})
 	if err != nil {
 		e.T.Fatalf("create %s: %v", name, err)
 	}
 	e.T.Cleanup(func() {
 		_, err := e.API.ContainerRemove(context.Background(), res.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-		if err != nil && !strings.Contains(err.Error(), "No such container") {
+		if err != nil && !errdefs.IsNotFound(err) {
 			e.T.Errorf("remove %s: %v", name, err)
 		}
 	})
 	if _, err := e.API.ContainerStart(e.T.Context(), res.ID, client.ContainerStartOptions{}); err != nil {
 		e.T.Fatalf("start %s: %v", name, err)
 	}
+	if c.Healthcheck != nil {
+		e.CheckHealth(res.ID, c.Healthcheck.Interval)
+	}
 	return res.ID
 }
 
-// Docker runs the Docker command and returns what it printed on its standard output.
-func Docker(t testing.TB, args ...string) (string, error) {
-	t.Helper()
-	if _, err := exec.LookPath("docker"); err != nil {
-		skip.Without(t, "docker", err.Error())
+// CheckHealth runs the health check of a container from time to time, as Podman lets systemd do. Docker does it by itself.
+func (e *Engine) CheckHealth(id string, every time.Duration) {
+	path, local := strings.CutPrefix(e.Host, "unix://")
+	if e.Kind != Podman || !local {
+		return
 	}
-	cmd := exec.Command("docker", args...)
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}}
+	ctx, cancel := context.WithCancel(e.T.Context())
+	over := make(chan struct{})
+	e.T.Cleanup(func() { cancel(); <-over })
+	go func() {
+		defer close(over)
+		for tick := time.NewTicker(every); ctx.Err() == nil; {
+			if r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://podman/v4.0.0/libpod/containers/"+id+"/healthcheck", nil); err == nil {
+				if resp, err := c.Do(r); err == nil {
+					_ = resp.Body.Close()
+				}
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}()
+}
+
+// Limits gives a container of Podman limits that a test machine may set: Podman asks for more than some may.
+func (e *Engine) Limits(h *container.HostConfig) {
+	if e.Kind == Podman {
+		h.Ulimits = []*container.Ulimit{{Name: "nofile", Soft: 1024, Hard: 1024}, {Name: "nproc", Soft: 1024, Hard: 1024}}
+	}
+}
+
+// Docker runs the Docker command on the engine and returns what it printed on its standard output.
+func (e *Engine) Docker(args ...string) (string, error) {
+	e.T.Helper()
+	if _, err := exec.LookPath("docker"); err != nil {
+		skip.Without(e.T, Docker, err.Error())
+	}
+	if e.Kind == Podman && (args[0] == "run" || args[0] == "create") {
+		args = slices.Insert(slices.Clone(args), 1, "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024")
+	}
+	cmd := exec.Command("docker", append([]string{"--host", e.Host}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Logf("docker %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+		e.T.Logf("docker %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return strings.TrimSpace(string(out)), err
 }
