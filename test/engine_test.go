@@ -21,6 +21,7 @@ func TestDemoAndRealDockerOnOneScreen(t *testing.T) {
 }
 
 func demoAndRealDockerOnOneScreen(t *testing.T, e *enginetest.Engine) {
+	t.Parallel()
 	image := e.Image("screen")
 	name := fmt.Sprint("sandglass-test-screen-", os.Getpid())
 	if _, err := e.Docker("run", "-d", "--name", name, "--network", "none", "--label", "sandglass.session=c4f1",

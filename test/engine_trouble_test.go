@@ -22,6 +22,7 @@ func TestRealDockerTrouble(t *testing.T) {
 }
 
 func realDockerTrouble(t *testing.T, e *enginetest.Engine) {
+	t.Parallel()
 	image := e.Image("trouble")
 	run := fmt.Sprint("sandglass-trouble-", os.Getpid(), "-")
 	docker := func(fails bool, args ...string) {

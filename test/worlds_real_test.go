@@ -122,6 +122,7 @@ func TestWorldOnRealDocker(t *testing.T) {
 }
 
 func worldOnRealDocker(t *testing.T, e *enginetest.Engine) {
+	t.Parallel()
 	image := e.Image("world")
 	s := newWorldSite(t)
 	s.clock, s.began, s.runs = time.Now(), time.Now(), time.Now()

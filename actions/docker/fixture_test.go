@@ -33,6 +33,7 @@ func onEngines(t *testing.T, test func(*testing.T, *engineFixture)) {
 	t.Helper()
 	t.Parallel()
 	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) {
+		t.Parallel()
 		test(t, &engineFixture{e, enginetest.Label + "=1"})
 	})
 }

@@ -35,6 +35,7 @@ func onEngines(t *testing.T, test func(*testing.T, *workshop)) {
 	t.Helper()
 	t.Parallel()
 	enginetest.Each(t, func(t *testing.T, e *enginetest.Engine) {
+		t.Parallel()
 		test(t, &workshop{e, e.Image("adapter", "sh", "sleep", "false", "tail", "true", "ls")})
 	})
 }
