@@ -215,7 +215,10 @@ func difference(was, is []Fact) backend.Safe {
 			return backend.Textf("%s is gone", backend.Clean(f.Name, 60))
 		}
 		if is[i].Value != f.Value {
-			return backend.Textf("%s was %s and is %s", backend.Clean(f.Name, 60), backend.Clean(f.Value, 80), backend.Clean(is[i].Value, 80))
+			if a, b := backend.Clean(f.Value, 80), backend.Clean(is[i].Value, 80); a != b {
+				return backend.Textf("%s was %s and is %s", backend.Clean(f.Name, 60), a, b)
+			}
+			return backend.Textf("%s is another one", backend.Clean(f.Name, 60))
 		}
 	}
 	return backend.Textf("%s", backend.Counted(len(is)-len(was), "fact more", "facts more"))

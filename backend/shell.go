@@ -14,3 +14,28 @@ func ShellWord(raw string) Safe {
 	}
 	return Clean("'"+strings.ReplaceAll(s, "'", `'\''`)+"'", MaxTextRunes)
 }
+
+// ShellLine is a command line of a POSIX shell, with secrets masked.
+func ShellLine(argv []string) string {
+	var words []string
+	for _, a := range MaskArgs(argv) {
+		words = append(words, ShellWord(maskShapes(a)).String())
+	}
+	return strings.Join(words, " ")
+}
+
+// MaskArgs masks the arguments of a command of which those before say that they are secrets: the one behind --password.
+// What looks like a secret by itself is left to Clean.
+func MaskArgs(argv []string) []string {
+	out := make([]string, len(argv))
+	before := ""
+	for i, a := range argv {
+		out[i] = a
+		said, is := strings.CutPrefix(maskShapes(before+a), before)
+		if is && said != maskShapes(a) {
+			out[i] = said
+		}
+		before += a + " "
+	}
+	return out
+}

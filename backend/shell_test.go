@@ -1,6 +1,9 @@
 package backend
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestShellWord(t *testing.T) {
 	for raw, want := range map[string]string{
@@ -10,5 +13,22 @@ func TestShellWord(t *testing.T) {
 		if got := ShellWord(raw).String(); got != want {
 			t.Errorf("%q: %s, want %s", raw, got, want)
 		}
+	}
+}
+
+// TestMaskArgs: an argument behind a flag that takes a secret is masked, whatever it looks like; others stay as they are.
+func TestMaskArgs(t *testing.T) {
+	for line, want := range map[string]string{
+		"curl -u a:s3cret http://h/":   "curl -u 'a:‹masked›' http://h/",
+		"tool --password hunter22 s-1": "tool --password '‹masked›' s-1", "docker login -p hunter22 reg": "docker login -p '‹masked›' reg",
+		"redis-cli -a hunter22 del s-1": "redis-cli -a '‹masked›' del s-1", "sqlite3 x.db s-1": "sqlite3 x.db s-1",
+		"env X-Api-Key=abcdefgh run": "env 'X-Api-Key=‹masked›' run",
+	} {
+		if got := ShellLine(strings.Split(line, " ")); got != want {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+	if got := ShellLine([]string{"sqlite3", "x.db", "delete from w where id='s 1'"}); got != `sqlite3 x.db 'delete from w where id='\''s 1'\'''` {
+		t.Error(got)
 	}
 }

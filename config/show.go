@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"sandglass/backend"
 )
@@ -29,7 +28,7 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 		if user, _, both := strings.Cut(value, ":"); both && secretUser.MatchString(key) {
 			return user + ":" + hidden
 		}
-		return cleaner.Clean(maskURL(value), backend.MaxTextRunes).String()
+		return cleaner.Clean(backend.MaskURL(value), backend.MaxTextRunes).String()
 	}}
 	switch {
 	case c.Local:
@@ -85,34 +84,6 @@ func (c *Config) Show(known Catalog, cleaner *backend.Cleaner) (string, error) {
 		w.table("rules."+bareKey(r.Name), nil, structOf(into))
 	}
 	return w.b.String(), nil
-}
-
-// Parts of an address: whom it names, and what looks like a key: long, with letters and digits.
-var (
-	addressUser  = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/?#@]*@`)
-	addressQuery = regexp.MustCompile(`([?&#][^=&#]*(?i:key|token|secret|passw|pwd|pw|auth|sig|code|credential|sas|session_?id)[^=&#]*=)[^&#{}]+`)
-	addressKey   = regexp.MustCompile(`([/=])[A-Za-z0-9_+]{20,}`)
-)
-
-// maskURL hides what an address holds of secrets: user and password, parameters named like one, and long keys.
-func maskURL(s string) string {
-	if !strings.Contains(s, "://") {
-		return s
-	}
-	s = addressUser.ReplaceAllString(s, "${1}"+hidden+"@")
-	s = addressQuery.ReplaceAllString(s, "${1}"+hidden)
-	start := strings.Index(s, "://") + len("://")
-	if slash := strings.IndexAny(s[start:], "/?"); slash >= 0 {
-		start += slash
-	} else {
-		return s
-	}
-	return s[:start] + addressKey.ReplaceAllStringFunc(s[start:], func(m string) string {
-		if strings.ContainsAny(m, "0123456789") && strings.ContainsFunc(m, unicode.IsLetter) {
-			return m[:1] + hidden
-		}
-		return m
-	})
 }
 
 func (c *Config) defaults(known Catalog, s Source) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"sandglass/backend"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,6 +162,9 @@ func (w *writer) value(key string, v reflect.Value) string {
 
 func (w *writer) list(key string, v reflect.Value) string {
 	parts := make([]string, v.Len())
+	if argv, is := v.Interface().([]string); is && w.mask != nil && strings.HasSuffix(key, "command") {
+		v = reflect.ValueOf(backend.MaskArgs(argv))
+	}
 	for i := range parts {
 		name := key
 		if i > 0 && v.Index(i-1).Kind() == reflect.String && secretFlag.MatchString(v.Index(i-1).String()) {

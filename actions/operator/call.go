@@ -169,7 +169,8 @@ const (
 	factWorkspace = "workspace"
 	factProvider  = "provider"
 	factSuccess   = "last success"
-	factRequest   = "sends"
+	factRequest   = "request"
+	factCommand   = "command"
 	factRef       = "ref" // the sandbox that the stored reference names
 )
 
@@ -233,30 +234,48 @@ func jsonText(s string) string {
 	return q[1 : len(q)-1]
 }
 
-// sends says what goes out for one target, for its identity: the request or command in short, and a sum of all of it. The
-// credential is no part of it.
-func (c *Call) sends(value func(string) (string, error), header string) (string, error) {
-	var short string
+// sent is what goes out for one target: the name and value of a fact for its identity, with a sum of all of it, and the words
+// that a plan shows. The credential is no part of it, and secrets are masked.
+type sent struct{ name, value, shown string }
+
+func (c *Call) sends(value func(string) (string, error), header string) (sent, error) {
+	var s sent
 	var all []string
 	if c.URL == "" {
 		argv, err := c.argv(value)
 		if err != nil {
-			return "", err
+			return s, err
 		}
-		short, all = argv[0], append(argv, c.Pass...)
+		s.name, s.shown, all = factCommand, backend.ShellLine(argv), append(argv, c.Pass...)
 	} else {
 		o, err := c.order(value)
 		if err != nil {
-			return "", err
+			return s, err
 		}
-		address, _, _ := strings.Cut(o.URL, "?")
-		short, all = o.Method+" "+address, []string{o.Method, o.URL, string(o.Body), header}
+		s.name, s.shown, all = factRequest, requestLine(&o, len(c.Headers) > 0), []string{o.Method, o.URL, string(o.Body), header}
 		for _, name := range slices.Sorted(maps.Keys(o.Header)) {
 			all = append(append(all, name), o.Header[name]...)
 		}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", all)))
-	return fmt.Sprintf("%s, sum %x", short, sum[:6]), nil
+	s.shown = backend.Clean(s.shown, longestShown).String()
+	s.value = fmt.Sprintf("%s, sum %x", s.shown, sum[:6])
+	return s, nil
+}
+
+// longestShown bounds what is shown of a request or command; the sum covers all of it.
+const longestShown = 400
+
+// requestLine is a request as plans show it: method and address, the names of its headers, and its body.
+func requestLine(o *wire.Order, headers bool) string {
+	line := o.Method + " " + backend.MaskURL(o.URL)
+	if headers {
+		line += ", headers " + strings.Join(slices.Sorted(maps.Keys(o.Header)), " ")
+	}
+	if len(o.Body) > 0 {
+		line += ", body " + backend.NewCleaner().Mask(string(o.Body))
+	}
+	return line
 }
 
 // argv fills the command in. A value stays in its argument. One that a program would read as an option is refused,

@@ -221,13 +221,13 @@ func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return text
+		return text.value
 	}
 	base := func() Call {
 		return Call{URL: "http://h/{session}?a=b", Method: "POST", Body: `{"id":"{session}"}`, Headers: map[string]string{"X-A": "1"}}
 	}
 	was := sent(base(), "Authorization")
-	if !strings.HasPrefix(was, "POST http://h/s-1, sum ") || sent(base(), "Authorization") != was {
+	if !strings.HasPrefix(was, `POST http://h/s-1?a=b, headers Content-Type X-A, body {"id":"s-1"}, sum `) || sent(base(), "Authorization") != was {
 		t.Errorf("sends %q", was)
 	}
 	for name, change := range map[string]func(c *Call){
@@ -247,5 +247,21 @@ func TestWhatIsSentIsPartOfTheTarget(t *testing.T) {
 	one, two := Call{Command: []string{"stop", "a b", "{session}"}}, Call{Command: []string{"stop", "a", "b", "{session}"}}
 	if sent(one, "") == sent(two, "") {
 		t.Error("arguments that are cut elsewhere are the same target")
+	}
+}
+
+// TestAPlanShowsWhatRuns holds that the plan of a command shows all of its arguments, and the plan of a request its address,
+// the names of its headers and its body, without what is secret.
+func TestAPlanShowsWhatRuns(t *testing.T) {
+	id := sessionKey("s-1")
+	run := Call{Command: []string{"sqlite3", "/srv/x.db", "delete from runs", "{session}", "--token", "abcdefgh"}}
+	got, err := run.sends(values(id, nil), "")
+	if err != nil || got.name != "command" || got.shown != "sqlite3 /srv/x.db 'delete from runs' s-1 --token '‹masked›'" || !strings.HasPrefix(got.value, got.shown+", sum ") {
+		t.Errorf("%+v %v", got, err)
+	}
+	send := Call{URL: "http://h/{session}?key=abcdefgh&why=x", Method: "POST", Body: `{"id":"{session}","password":"hunter22"}`, Headers: map[string]string{"X-Team": "ops"}}
+	got, err = send.sends(values(id, nil), "")
+	if want := `POST http://h/s-1?key=‹masked›&why=x, headers Content-Type X-Team, body {"id":"s-1","password":"‹masked›"}`; err != nil || got.name != "request" || got.shown != want {
+		t.Errorf("%+v %v", got, err)
 	}
 }

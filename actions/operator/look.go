@@ -136,7 +136,10 @@ func (l *targetReader) request(c *actions.Candidate) {
 		c.Why = backend.Textf("it cannot be named to the server: %v", err)
 		return
 	}
-	addFact(c, factRequest, sent)
+	addFact(c, sent.name, sent.value)
+	if sent.name == factCommand {
+		c.Notes = append(c.Notes, backend.Textf("runs %s", backend.Clean(sent.shown, longestShown)))
+	}
 }
 
 // sandboxOf is the raw id of the machine behind a workspace: what its registry says, else the only one that is joined to

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,17 +63,24 @@ func (d *Plan) writeExcluded(b *strings.Builder) {
 	}
 }
 
-// named is an id with the name that people know it by, where that is another one. The path alone means a directory.
+// named is what people know a subject by, with its id where that is another one: of a hash the beginning, as engines print
+// it. The path alone means a directory.
 func named(id backend.ID, label backend.Safe) string {
-	s := id.Safe().String()
-	if strings.HasSuffix(s, ":"+label.String()) {
+	s := briefHashes(id.Safe().String())
+	switch {
+	case label.IsEmpty() || label == id.Safe():
+		return s
+	case strings.HasSuffix(id.Safe().String(), ":"+label.String()):
 		return label.String()
 	}
-	if !label.IsEmpty() && label != id.Safe() {
-		s += "  (" + label.String() + ")"
-	}
-	return s
+	return label.String() + "  (" + s + ")"
 }
+
+// hash is an id that an engine generated; its beginning tells it from others.
+var hash = regexp.MustCompile(`\b([0-9a-f]{12})[0-9a-f]{52}\b`)
+
+// briefHashes shows of each hash what engines show; -o json has it whole.
+func briefHashes(s string) string { return hash.ReplaceAllString(s, "$1") }
 
 func (d *Plan) head(b *strings.Builder) {
 	for _, s := range d.Advice {
@@ -111,8 +119,8 @@ func (t *PlanTarget) write(b *strings.Builder) {
 	b.WriteByte('\n')
 	var facts []string
 	for _, f := range t.Identity {
-		if f.Value != t.ID.Safe() && !f.Value.IsEmpty() {
-			facts = append(facts, fmt.Sprintf("%s %s", f.Name, f.Value))
+		if f.Value != t.ID.Safe() && !f.Value.IsEmpty() && !t.noted(f.Value) {
+			facts = append(facts, fmt.Sprintf("%s %s", f.Name, briefHashes(f.Value.String())))
 		}
 	}
 	if len(facts) > 0 {
@@ -124,6 +132,14 @@ func (t *PlanTarget) write(b *strings.Builder) {
 	for _, s := range t.Notes {
 		fmt.Fprintf(b, "      note: %s\n", s)
 	}
+}
+
+// noted reports whether a note says the same as a fact.
+func (t *PlanTarget) noted(fact backend.Safe) bool {
+	return slices.ContainsFunc(t.Notes, func(n backend.Safe) bool {
+		said, is := strings.CutPrefix(n.String(), "runs ")
+		return is && strings.HasPrefix(fact.String(), said+", sum ")
+	})
 }
 
 // sameWayOut reports whether what is next is the same for both refusals, so that it needs to be said once.
