@@ -62,6 +62,11 @@ func (r *reader) inspect(ctx context.Context, id backend.ID, size bool) (*contai
 	b := &containerInfo{Container: workdir.Of(c), name: strings.TrimPrefix(c.Name, "/"), image: c.Image, state: string(c.State.Status),
 		created: c.Created, started: c.State.StartedAt, restarts: c.RestartCount, autoRemove: c.HostConfig.AutoRemove,
 		restarting: !slices.Contains([]container.RestartPolicyMode{"", container.RestartPolicyDisabled}, c.HostConfig.RestartPolicy.Name)}
+	if b.state == "stopped" { // Podman's word until the end is written down: then its policy starts it again
+		if b.state = stateExited; b.restarting {
+			b.state = stateRestarting
+		}
+	}
 	if c.SizeRw != nil {
 		b.written = backend.Known(*c.SizeRw)
 	}
@@ -93,6 +98,8 @@ func (b *containerInfo) unfit(v actions.Verb) backend.Safe {
 		return backend.Text("it is paused already")
 	case v == actions.Stop && !runs:
 		return backend.Textf("it does not run: %s", backend.Clean(b.state, 60))
+	case v == actions.Stop && b.state == statePaused && b.Podman():
+		return backend.Text("it is paused, and Podman does not stop a paused container: resume it first")
 	case v == actions.Stop && b.autoRemove:
 		return backend.Text("the engine removes it when it ends (it was made with --rm), so a stop would destroy it: if that is meant, destroy it")
 	case v == actions.Stop:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/moby/moby/client"
 
@@ -64,12 +65,31 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 	return done, nil
 }
 
+// loopPause is how long after a stop that met no run the next one is tried.
+const loopPause = 50 * time.Millisecond
+
 func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
-	status, err := m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerStop(ctx, b.ID, client.ContainerStopOptions{Timeout: &grace})
-		return err
-	})
+	once := func() (int, error) {
+		return m.order(ctx, m.factory.opt.StopTimeout.Std()+2*m.deadline(), func(ctx context.Context) error {
+			_, err := m.api.ContainerStop(ctx, b.ID, client.ContainerStopOptions{Timeout: &grace})
+			return err
+		})
+	}
+	status, err := once()
+	if b.Podman() && b.restarting && b.restarts > 0 {
+		// Podman stops a container only while it runs; between two runs of a crash loop it says that there is nothing to do.
+		tick := time.NewTicker(loopPause)
+		defer tick.Stop()
+		for tries := m.deadline() / loopPause; status == http.StatusNotModified && tries > 0; tries-- {
+			select {
+			case <-tick.C:
+				status, err = once()
+			case <-ctx.Done():
+				return actions.Done{}, ctx.Err()
+			}
+		}
+	}
 	if status == http.StatusNotModified {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
 	}

@@ -74,6 +74,7 @@ func (r *reader) words(err error) backend.Safe {
 type exchange struct {
 	sent   atomic.Bool
 	status atomic.Int32 // 0: no answer
+	path   atomic.Value // string: what the answer tells of a path
 }
 
 type exchangeKey struct{}
@@ -85,10 +86,14 @@ func watched(ctx context.Context) (context.Context, *exchange) {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { x.sent.Store(true) }}), x
 }
 
+// pathStat is the header with which an engine tells of a path.
+const pathStat = "X-Docker-Container-Path-Stat"
+
 // answered notes an answer and bounds its body.
 func answered(resp *http.Response) {
 	if x, ok := resp.Request.Context().Value(exchangeKey{}).(*exchange); ok {
 		x.status.Store(int32(resp.StatusCode)) // #nosec G115 -- three digits
+		x.path.Store(resp.Header.Get(pathStat))
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = struct {

@@ -43,6 +43,10 @@ func realEngineStopPauseResumeDestroy(t *testing.T, y *engineFixture) {
 		t.Errorf("probe: %+v", done)
 	}
 	p.must(actions.Pause, id)
+	if y.Kind == enginetest.Podman {
+		p.refused(actions.Stop, id, "Podman does not stop a paused container: resume it first")
+		p.must(actions.Resume, id)
+	}
 	p.must(actions.Stop, id) // a paused one, too
 	p.refused(actions.Stop, id, "it does not run: exited")
 	if _, err := y.API.ContainerStart(t.Context(), id, client.ContainerStartOptions{}); err != nil {

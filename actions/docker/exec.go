@@ -78,9 +78,15 @@ func troubleOf(text string) startFailure {
 }
 
 // refused reports whether the output of a command is the runtime's word that it could not begin. The engine writes it
-// into the stream and gives such a command the exit code 126 or 127.
+// into the stream and gives such a command the exit code 126 or 127, Podman also 125.
 func refused(code int, text string) bool {
-	return (code == 126 || code == 127) && (strings.HasPrefix(text, "OCI runtime exec failed") || strings.Contains(text, "OCI runtime attempted"))
+	switch code {
+	case 126, 127:
+		return strings.HasPrefix(text, "OCI runtime exec failed") || strings.Contains(text, "OCI runtime attempted") || strings.Contains(text, ": OCI permission denied")
+	case 125:
+		return strings.HasPrefix(text, "Error: ") && strings.Contains(text, ": OCI runtime error")
+	}
+	return false
 }
 
 // run runs a command to its end and takes what it prints. A command that does not end within the deadline is an

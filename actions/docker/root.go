@@ -2,10 +2,13 @@ package docker
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
 
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"sandglass/actions"
@@ -30,6 +33,9 @@ func (r *reader) stat(ctx context.Context, b *containerInfo, p string) (fs.FileM
 	defer cancel()
 	ctx, x := watched(ctx)
 	res, err := r.api.ContainerStatPath(ctx, b.ID, client.ContainerStatPathOptions{Path: p})
+	if link, is := x.link(); is { // Podman's answer about a link to nothing
+		return link.Mode, link.LinkTarget, nil
+	}
 	switch {
 	case x.status.Load() == http.StatusNotFound:
 		return 0, "", fmt.Errorf("%s: %w", p, fs.ErrNotExist)
@@ -37,6 +43,13 @@ func (r *reader) stat(ctx context.Context, b *containerInfo, p string) (fs.FileM
 		return 0, "", fmt.Errorf("the engine does not tell what %s is: %s", p, r.words(err))
 	}
 	return res.Stat.Mode, res.Stat.LinkTarget, nil
+}
+
+// link is what an engine tells of a path that it calls missing.
+func (x *exchange) link() (out container.PathStat, is bool) {
+	told, _ := x.path.Load().(string)
+	raw, err := base64.StdEncoding.DecodeString(told)
+	return out, err == nil && x.status.Load() == http.StatusNotFound && json.Unmarshal(raw, &out) == nil && out.Mode&fs.ModeSymlink != 0
 }
 
 // root puts what is known of the working directory into a candidate.

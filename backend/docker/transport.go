@@ -66,6 +66,9 @@ func (m *readOnlyTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode == http.StatusNotFound && resp.Header.Get("X-Docker-Container-Path-Stat") != "" {
+		resp.StatusCode = http.StatusOK // Podman tells of a link to nothing, and calls it missing
+	}
 	if resp.StatusCode == http.StatusTooManyRequests {
 		_ = resp.Body.Close()
 		return nil, throttled(resp)

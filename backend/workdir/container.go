@@ -46,12 +46,12 @@ func Of(c container.InspectResponse) Container {
 	return out
 }
 
-// mountsOf lists the mounts of a container, tmpfs included. The engine removes a volume with its container when the
+// mountsOf lists the mounts of a container, tmpfs included. Podman lists the volumes that it named itself among the binds. The engine removes a volume with its container when the
 // container's own configuration did not name it; names that it makes up are 64 hexadecimal digits.
 func mountsOf(c container.InspectResponse) []Mount {
 	named := map[string]bool{}
 	for _, b := range c.HostConfig.Binds {
-		if parts := strings.Split(b, ":"); len(parts) > 1 {
+		if parts := strings.Split(b, ":"); len(parts) > 1 && !(c.HostConfig.Runtime == podmans && madeUp(parts[0])) {
 			named[path.Clean(parts[1])] = true
 		}
 	}
@@ -78,6 +78,12 @@ func mountsOf(c container.InspectResponse) []Mount {
 	slices.SortFunc(out, func(a, b Mount) int { return strings.Compare(a.Dest, b.Dest) })
 	return out
 }
+
+// podmans is Podman's word for every runtime.
+const podmans = "oci"
+
+// Podman reports whether Podman wrote the inspection.
+func (c *Container) Podman() bool { return c.Runtime == podmans }
 
 // madeUp reports whether a volume's name is one that the engine makes up.
 func madeUp(name string) bool {
@@ -109,7 +115,7 @@ func Kernel(p string) string {
 // them to itself.
 func (c *Container) shared() bool {
 	switch c.Runtime {
-	case "", "runc", "crun", "youki", "nvidia", "io.containerd.runc.v2", "io.containerd.runc.v1", "io.containerd.runtime.v1.linux":
+	case "", podmans, "runc", "crun", "youki", "nvidia", "io.containerd.runc.v2", "io.containerd.runc.v1", "io.containerd.runtime.v1.linux":
 		return true
 	}
 	return false
