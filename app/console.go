@@ -25,14 +25,25 @@ type ConsoleOptions struct {
 	Armed bool   // it may act from the beginning: the demo
 }
 
+// NoScreenError says that the terminal cannot show the console, which did not begin.
+type NoScreenError struct{ Why string }
+
+func (e *NoScreenError) Error() string {
+	return "this terminal cannot show the console (" + e.Why + "). For output without a screen use sandglass check; " +
+		"where the terminal can do more, set TERM: TERM=xterm-256color sandglass"
+}
+
 // Console shows a Station until its operator leaves it or ctx ends. It does not close the Station.
 func (a *App) Console(ctx context.Context, s *Station, o ConsoleOptions) error {
 	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
 		return errors.New("there is no terminal to draw on; for output without a screen use sandglass check or sandglass get")
 	}
 	if t := a.Getenv("TERM"); runtime.GOOS != "windows" && (t == "" || t == "dumb") {
-		return fmt.Errorf("this terminal cannot show a screen: TERM is %q. For output without a screen use sandglass check; "+
-			"where the terminal can do more than TERM says, set it, for example: TERM=xterm-256color sandglass", t)
+		is := "TERM is not set"
+		if t != "" {
+			is = "TERM=" + t
+		}
+		return &NoScreenError{Why: is}
 	}
 	s.onState = boundedGarbage(a.Getenv)
 	var problems problemList

@@ -57,7 +57,7 @@ func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
 	f.StringArrayVar(&a.overrides, "override", nil, "`WORD` that overrides a refusal of the plan, as the plan names it; repeatable")
 	a.format = p.output(cmd)
 	f.BoolVar(&a.readOnly, "read-only", false, "refuse everything that changes something")
-	permitFlags(cmd, s)
+	p.permitFlags(cmd, s)
 	p.complete(cmd, "override", []string{actions.WordCauseFixed, actions.WordAddsOpens, actions.WordEvidenceSaved})
 	p.completeFrom(cmd, "source", s, sourceIDs)
 	p.completeWith(cmd, "filter", p.completeFilter(s, func([]string) string { return a.kind() }))
@@ -81,8 +81,9 @@ func (p *Program) completeFrom(cmd *cobra.Command, flag string, s *shared, words
 }
 
 // permitFlags are the flags of everything that can act on a machine without a configuration.
-func permitFlags(cmd *cobra.Command, s *shared) {
+func (p *Program) permitFlags(cmd *cobra.Command, s *shared) {
 	cmd.Flags().StringSliceVar(&s.permit.Verbs, "allow", nil, "without a configuration: the `VERBS` that may be done here, such as destroy,stop,pause")
+	p.complete(cmd, "allow", p.Known().Verbs())
 	cmd.Flags().Var((*lasting)(&s.permit.SessionLifetime), "session-lifetime", "without a configuration: how long a session can live at most, which --allow clean needs")
 }
 
@@ -155,6 +156,9 @@ func (p *Program) doCommand(s *shared) *cobra.Command {
 			if len(args) == 0 {
 				return usage("do needs a verb, which an [[action]] of the configuration names, and what to do it to")
 			}
+			if err := p.defined(*s, args[0]); err != nil {
+				return err
+			}
 			a.words, a.verbs = []string{"do", args[0]}, []actions.Verb{actions.Verb(args[0])}
 			return p.act(c, *s, a, args[1:])
 		},
@@ -173,6 +177,28 @@ func (p *Program) doCommand(s *shared) *cobra.Command {
 	}
 	a.flags(p, cmd, s)
 	return cmd
+}
+
+// defined refuses a verb that no [[action]] of the configuration defines.
+func (p *Program) defined(s shared, verb string) error {
+	c, err := p.load(s)
+	if err != nil {
+		return err
+	}
+	var own []string
+	for _, x := range c.Actions {
+		own = append(own, x.Name)
+	}
+	builtin := slices.DeleteFunc(p.Known().Verbs(), func(v string) bool { return v == string(actions.Purge) || v == string(actions.Undo) })
+	switch {
+	case slices.Contains(own, verb):
+		return nil
+	case slices.Contains(builtin, verb):
+		return usage("%s is a command of its own: sandglass %s", verb, verb)
+	case len(own) == 0:
+		return usage("there is no verb %q: the configuration has no [[action]]; the verbs that need none are commands: %s", verb, strings.Join(builtin, ", "))
+	}
+	return usage("there is no verb %q%s", verb, didYouMean(verb, own))
 }
 
 // actingCommands are the commands that can change something.

@@ -62,8 +62,9 @@ func (x *actingStation) available(verb actions.Verb, source string) error {
 		return usage("there is no source %q%s", source, didYouMean(source, sourceIDs(x.Config)))
 	}
 	var denied []string
-	var custom []string
+	var custom, known []string
 	for _, a := range x.operator.All() {
+		known = append(known, string(a.Spec.Verb))
 		if a.Spec.Custom {
 			custom = append(custom, string(a.Spec.Verb))
 		}

@@ -36,7 +36,7 @@ func (f *auditFilter) flags(cmd *cobra.Command) {
 	fs.StringVar(&f.user, "user", "", "of this account or claimed `NAME`")
 	fs.StringVar(&f.plan, "plan", "", "of the plan whose `DIGEST` begins so")
 	fs.StringVar(&f.target, "target", "", "only records about this `ID`, or about this session's workspaces")
-	fs.StringSliceVar(&f.verbs, "verb", nil, "of these `VERBS`: reset, destroy, clean, ack …")
+	fs.StringSliceVar(&f.verbs, "verb", nil, "of these `VERBS`: reset, destroy, clean, acknowledge …")
 	fs.StringSliceVar(&f.phases, "phase", nil, "of these `PHASES`: intent, outcome, stopped, done, bundle …")
 	fs.StringSliceVar(&f.results, "result", nil, "with these `RESULTS`: verified, failed, unknown …")
 	fs.IntVar(&f.last, "last", 0, "only the last `N` of them")
@@ -44,6 +44,11 @@ func (f *auditFilter) flags(cmd *cobra.Command) {
 
 func (p *Program) filterOf(f auditFilter) (audit.Filter, error) {
 	out := audit.Filter{User: f.user, Digest: f.plan, Verbs: words[string](f.verbs), Phases: words[audit.Phase](f.phases), Results: words[audit.Result](f.results)}
+	for i, v := range out.Verbs {
+		if v == "ack" { // as the command is called
+			out.Verbs[i] = string(alerts.OrderAcknowledge)
+		}
+	}
 	for _, x := range out.Phases {
 		if !slices.Contains(audit.Phases(), x) {
 			return out, usage("--phase %q is not known%s", string(x), didYouMean(string(x), asStrings(audit.Phases())))
@@ -67,6 +72,31 @@ func (p *Program) filterOf(f auditFilter) (audit.Filter, error) {
 		out.Until, err = p.moment("--until", f.until)
 	}
 	return out, err
+}
+
+// orderVerbs are the verbs of records that no action makes.
+var orderVerbs = [...]string{string(alerts.OrderAcknowledge), string(alerts.OrderUnacknowledge), string(alerts.OrderSilence),
+	string(alerts.OrderExpire), "note", "bundle", "arm", "disarm"}
+
+// verbs are those that records can have: of all kinds, of the configuration where it can be read, and of orders.
+func (p *Program) verbs(s shared) []string {
+	all := append(p.Known().Verbs(), orderVerbs[:]...)
+	if c, err := p.load(s); err == nil {
+		for _, x := range c.Actions {
+			all = append(all, x.Name)
+		}
+	}
+	return distinct(all)
+}
+
+// journalled refuses verbs that nothing defines and no record has.
+func (p *Program) journalled(s shared, asked []string, found []*audit.Record) error {
+	for _, v := range asked {
+		if known := p.verbs(s); !slices.Contains(known, v) && !slices.ContainsFunc(found, func(r *audit.Record) bool { return r.Verb == v }) {
+			return usage("--verb %q is not known%s", v, didYouMean(v, known))
+		}
+	}
+	return nil
 }
 
 func (p *Program) auditShowCommand(s *shared) *cobra.Command {
@@ -104,6 +134,9 @@ sandglass audit verify), 3 the journal cannot be read.`,
 					records = append(records, &r)
 				}
 			}
+			if err := p.journalled(*s, filter.Verbs, records); err != nil {
+				return err
+			}
 			if f.last > 0 {
 				records = records[max(0, len(records)-f.last):]
 			}
@@ -117,6 +150,21 @@ sandglass audit verify), 3 the journal cannot be read.`,
 		},
 	}
 	f.flags(cmd)
+	p.completeWith(cmd, "verb", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return p.verbs(*s), cobra.ShellCompDirectiveNoFileComp
+	})
+	for flag, of := range map[string]func(*audit.Record) []string{
+		"user": func(r *audit.Record) []string { return []string{r.Who.User.String(), r.Who.Claimed.String()} },
+		"plan": func(r *audit.Record) []string { return []string{r.Digest} },
+		"target": func(r *audit.Record) (ids []string) {
+			for _, k := range r.Subjects {
+				ids = append(ids, k.Path().Raw())
+			}
+			return ids
+		},
+	} {
+		p.completeWith(cmd, flag, p.completeRecords(s, of))
+	}
 	format = p.tables(cmd)
 	p.complete(cmd, "phase", asStrings(audit.Phases()))
 	p.complete(cmd, "result", asStrings(audit.Results()))

@@ -49,6 +49,9 @@ func (p *Program) bundle(ctx context.Context, r *reading, id string, f finding, 
 	}
 	saved, err := r.SaveEvidence(ctx, p.Who, key, out)
 	if err != nil {
+		if saved.Path == "" {
+			return &failure{code: ExitFailed, what: err.Error()}
+		}
 		return failed("not everything was done", err)
 	}
 	var about []string

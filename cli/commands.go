@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -53,9 +54,10 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.PersistentFlags().StringVar(&s.stateDir, "state-dir", "", "`DIR` for what is kept between runs; default $XDG_STATE_HOME/sandglass/<environment>")
 	root.PersistentFlags().BoolVar(&s.allContainers, "all-containers", false, "watch every container of a Docker engine, with figures and alerts; one that is not a sandbox is for looking only")
 	root.Flags().StringVar(&s.focus, "focus", "", "begin with the subject of this `ID`, as check and get print it")
+	p.completeWith(root, "focus", p.completeIDs(&s))
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	root.Flags().BoolVar(&version, "version", false, "print the version")
-	permitFlags(root, &s)
+	p.permitFlags(root, &s)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = noEmpty
 	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
@@ -110,6 +112,9 @@ func (p *Program) console(ctx context.Context, s shared) error {
 func failed(effect string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if none := (*app.NoScreenError)(nil); errors.As(err, &none) {
+		return &failure{code: ExitFailed, what: none.Error()}
 	}
 	return &failure{code: ExitFailed, what: effect + ": " + err.Error()}
 }

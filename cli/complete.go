@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sandglass/actions/audit"
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/config"
@@ -101,6 +102,27 @@ func (p *Program) completeIDs(s *shared, kinds ...backend.Kind) completion {
 
 func alertOffer(a *alerts.Alert) string {
 	return a.ID + "\t" + string(a.Severity) + " " + a.Rule + " on " + backend.Clean(a.Source, 80).String()
+}
+
+// completeRecords offers what the records of the journal hold.
+func (p *Program) completeRecords(s *shared, of func(*audit.Record) []string) completion {
+	return func(c *cobra.Command, args []string, begun string) (out []string, _ cobra.ShellCompDirective) {
+		j, err := p.journal(*s, args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for r, err := range j.Records(c.Context(), audit.Filter{}) {
+			if err != nil {
+				continue
+			}
+			for _, word := range of(&r) {
+				if strings.HasPrefix(word, begun) && typable(word) && len(out) < mostOffered {
+					out = append(out, word)
+				}
+			}
+		}
+		return distinct(out), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // completeKindThenID offers the kinds that get prints, then the ids of the kind that is given.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sandglass/actions"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ Exit codes: 0 the configuration can be used, 78 it cannot.`,
 					st = x.Poll(once)
 					cancel()
 				}
-				writeSources(&b, x.Sources, st)
+				p.writeSources(&b, x, st)
 			}
 			if _, err := io.WriteString(p.Stdout, b.String()); err != nil {
 				return unwritten(err)
@@ -118,8 +119,9 @@ func (p *Program) writeHead(b *strings.Builder, c *config.Config, s shared) {
 }
 
 // writeSources prints what each source is and what reading it costs. st is nil when nothing was read.
-func writeSources(b *strings.Builder, sources []app.Source, st *fleet.State) {
-	for _, s := range sources {
+func (p *Program) writeSources(b *strings.Builder, x *app.Station, st *fleet.State) {
+	abilities := x.Operator(actions.Everything()).All()
+	for _, s := range x.Sources {
 		c := s.Config
 		fmt.Fprintf(b, "\n%s (%s), every %s, %s per request", backend.Clean(c.ID, 200), backend.Clean(c.Kind, 200),
 			duration(c.Interval), duration(c.Deadline))
@@ -144,6 +146,11 @@ func writeSources(b *strings.Builder, sources []app.Source, st *fleet.State) {
 				why = backend.Textf("about %s requests a minute", number(perMinute))
 			}
 			fmt.Fprintf(b, "  load: %s\n", why)
+		}
+		for _, verb := range c.Actions {
+			if why := unavailable(abilities, c.ID, verb); !why.IsEmpty() {
+				fmt.Fprintf(b, "  Warning: %s is allowed, but not available: %s\n", p.clean(verb), why)
+			}
 		}
 		if h == nil {
 			continue

@@ -34,7 +34,7 @@ func (p *Program) configInitCommand(s *shared) *cobra.Command {
 		Long: `Write a short configuration for what this machine has, into FILE or into
 ` + starterFile + ` in the current directory. Nothing is asked, and a file that is there stays.
 
---for names the kinds of sources instead, and adds verbs of your own as comments.
+--for names the kinds of sources instead; for helix it adds verbs of your own as comments.
 --full writes every key with its default.`,
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -118,6 +118,18 @@ func (p *Program) partsFor(kinds []string) ([]config.Part, error) {
 	return parts, nil
 }
 
+// usualEngine is where a container engine answers without any setting.
+const usualEngine = "unix:///var/run/docker.sock"
+
+// chosenAddress is the address of an engine that the environment or a context chose: another shell or cron may lack both.
+func chosenAddress(s app.Source) string {
+	e, ok := s.Source.(interface{ Address() string })
+	if !ok || e.Address() == usualEngine {
+		return ""
+	}
+	return e.Address()
+}
+
 // remoteKinds are the kinds that a starter shows as comments: what they read is elsewhere.
 var remoteKinds = []string{"helix", "prometheus", "logs"}
 
@@ -125,10 +137,16 @@ var remoteKinds = []string{"helix", "prometheus", "logs"}
 func (p *Program) partsHere(ctx context.Context) []config.Part {
 	local := config.Local()
 	var st *fleet.State
+	found := map[string]map[string]string{}
 	if x, err := p.Open(app.StationOptions{Config: local, Stateless: true, Looks: true}); err == nil {
 		once, cancel := context.WithTimeout(ctx, findWithin)
 		st = x.Poll(once)
 		cancel()
+		for _, s := range x.Sources {
+			if address := chosenAddress(s); address != "" {
+				found[s.Config.ID] = map[string]string{"host": address}
+			}
+		}
 		x.Close()
 	}
 	var parts []config.Part
@@ -137,6 +155,7 @@ func (p *Program) partsHere(ctx context.Context) []config.Part {
 		if st != nil {
 			if h := st.Source(s.ID); h != nil && (h.Status == fleet.StatusOK || h.Status == fleet.StatusDegraded) {
 				part.Off, part.Why = false, "Found here."
+				part.Set = found[s.ID]
 			}
 		}
 		parts = append(parts, part)

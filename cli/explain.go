@@ -62,6 +62,17 @@ func (p *Program) entry(b *strings.Builder, source, what, why string) {
 	fmt.Fprintf(b, "  %s: %s\n      %s\n", p.clean(source), p.Cleaner.Clean(what, columnWidth), p.Cleaner.Clean(why, columnWidth))
 }
 
+// unavailable is what the configuration lacks for a verb that it allows; empty: nothing. Whether there is a journal is a matter
+// of the run.
+func unavailable(abilities []actions.Ability, source, verb string) backend.Safe {
+	for _, a := range abilities {
+		if a.Source == source && string(a.Spec.Verb) == verb && a.Part.Targets == nil {
+			return a.Denied
+		}
+	}
+	return backend.Safe{}
+}
+
 // explainActions prints what may be done to a source, by which route, and where the acting credential comes from.
 func (p *Program) explainActions(b *strings.Builder, c *config.Config, s config.Source, abilities []actions.Ability) {
 	const held = "the acting credential; read only while a confirmed plan runs"
@@ -72,8 +83,7 @@ func (p *Program) explainActions(b *strings.Builder, c *config.Config, s config.
 		if at >= 0 {
 			spec := abilities[at].Spec
 			what, how = fmt.Sprintf("%s of a %s", verb, spec.Of), spec.Effect
-			// Without a part the configuration lacks something; whether there is a journal is a matter of the run.
-			if why := abilities[at].Denied; abilities[at].Part.Targets == nil && !why.IsEmpty() {
+			if why := unavailable(abilities, s.ID, verb); !why.IsEmpty() {
 				how = "allowed, but not available: " + why.String()
 			}
 		}

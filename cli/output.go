@@ -23,7 +23,7 @@ type oneWord struct {
 func (o *oneWord) Set(s string) error {
 	if !slices.Contains(o.allowed, s) {
 		what := fmt.Sprintf("%s %q is not known; it is one of %s", o.flag, s, strings.Join(o.allowed, ", "))
-		if near := backend.Nearest(s, o.allowed); near != "" {
+		if near := backend.Nearest(s, o.allowed); near != "" && s != "" && near[0] == s[0] {
 			what = fmt.Sprintf("%s %q is not known; did you mean %s?", o.flag, s, near)
 		}
 		return usage("%s", what)

@@ -14,7 +14,12 @@ type Part struct {
 	ID   string
 	Off  bool   // it is commented out
 	Why  string // what was found; empty: nothing is said
+	// Set are values of keys that the kind's sample shows as comments, such as the address that was found.
+	Set map[string]string
 }
+
+// verbsKind is the kind of source whose sessions and workspaces the example verbs are for.
+const verbsKind = "helix"
 
 // Starter is a short configuration with these sources: what each of them needs, and the rest as comments. With samples it
 // has the operator's verbs too, as comments.
@@ -40,7 +45,11 @@ func Starter(known Catalog, parts []Part, samples bool) string {
 		w.line("id = %s", quoteKey(p.ID))
 		w.line("kind = %s", quoteKey(p.Kind))
 		for line := range strings.Lines(k.Sample) {
-			if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "#") {
+			line = strings.TrimSuffix(line, "\n")
+			if key, _, is := strings.Cut(strings.TrimPrefix(line, "#"), " = "); is && p.Set[key] != "" {
+				line = key + " = " + quoteKey(p.Set[key])
+			}
+			if strings.HasPrefix(line, "#") {
 				w.b.WriteString(line + "\n")
 			} else {
 				w.line("%s", line)
@@ -48,7 +57,7 @@ func Starter(known Catalog, parts []Part, samples bool) string {
 		}
 		w.off = false
 	}
-	if samples {
+	if samples && slices.ContainsFunc(parts, func(p Part) bool { return p.Kind == verbsKind }) {
 		w.off = true
 		for _, e := range known.Operator.Examples {
 			w.base = structOf(known.Operator.defaults())

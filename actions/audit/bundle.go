@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,9 @@ func (j *Journal) WriteBundle(ctx context.Context, b Bundle, at time.Time, who W
 	if path, err := filepath.Abs(f.Path); err == nil {
 		f.Path = path
 	}
-	if err := WriteNew(f.Path, []byte(b.Text)); err != nil {
+	if err := WriteNew(f.Path, []byte(b.Text)); errors.Is(err, fs.ErrExist) {
+		return BundleFile{}, fmt.Errorf("%s is there already, and no bundle was written; name another file", f.Path)
+	} else if err != nil {
 		return BundleFile{}, fmt.Errorf("the bundle was not written: %w", err)
 	}
 	e := Entry{At: at, Phase: PhaseBundle, Who: who, Verb: "bundle", Kind: string(b.Subjects[0].Kind), SHA256: f.SHA256,

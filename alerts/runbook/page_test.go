@@ -166,7 +166,7 @@ func TestEveryPageEndsInReferences(t *testing.T) {
 	}
 	p, _ := Incident("3")
 	text := p.Markdown(Local{References: References{Base: "https://mirror.example/docs/", Own: []Link{{"Knobs", "https://wiki.example/knobs"}}}})
-	for _, want := range []string{"[knobs](<" + escape("https://wiki.example/knobs"), "[errors](<" + escape("https://mirror.example/docs/guide/error-handling")} {
+	for _, want := range []string{"[knobs](<" + escapeAddress("https://wiki.example/knobs"), "[errors](<" + escapeAddress("https://mirror.example/docs/guide/error-handling")} {
 		if !strings.Contains(text, want) {
 			t.Errorf("configured addresses: no %s in\n%s", want, text)
 		}

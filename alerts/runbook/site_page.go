@@ -52,7 +52,7 @@ func (r References) links(body string) string {
 		if j := slices.IndexFunc(r.Own, func(x Link) bool { return strings.EqualFold(x.Title, title) }); j >= 0 {
 			address = r.Own[j].URL
 		}
-		lines[i] = "- [" + escape(title) + "](<" + escape(address) + ">)"
+		lines[i] = "- [" + escape(title) + "](<" + escapeAddress(address) + ">)"
 	}
 	return strings.Join(lines, "\n")
 }
@@ -120,7 +120,7 @@ func (p *Page) markdown(l Local, keep func(section string) bool) string {
 			if title == "" {
 				title = link.URL
 			}
-			b.WriteString("- [" + escape(title) + "](<" + escape(link.URL) + ">)\n")
+			b.WriteString("- [" + escape(title) + "](<" + escapeAddress(link.URL) + ">)\n")
 		}
 	}
 	for _, s := range p.Sections {
@@ -169,6 +169,12 @@ func closeFences(text string) string {
 		text += "\n" + open
 	}
 	return text
+}
+
+// escapeAddress makes an address stand for itself between < and >, where only these, backslashes and references to characters
+// have a meaning.
+func escapeAddress(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`).Replace(backend.Clean(s, 500).String())
 }
 
 // escape makes a text stand for itself in Markdown: every ASCII punctuation character may follow a backslash.

@@ -176,6 +176,17 @@ func (s *Source) Endpoint() (host, api string, c *http.Client, err error) {
 	return at.url, api, &http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}, nil
 }
 
+// Address is where the engine of the newest poll answered, as the option host takes it; empty without one, and where more
+// than an address leads there, such as certificates.
+func (s *Source) Address() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.eng == nil || s.at.tls.on {
+		return ""
+	}
+	return s.at.url
+}
+
 // silent is the error of what needs an engine while none answers.
 func (s *Source) silent() error {
 	return &backend.Error{Kind: backend.ErrUnreachable, Source: s.deps.ID, Err: errors.New("the engine does not answer")}

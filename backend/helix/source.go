@@ -73,7 +73,7 @@ func newSource(o *Options, opts backend.Options, deps backend.Deps) (*Source, er
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
-	deps.Cleaner = deps.Cleaner.With(secretHeaders(o.Headers)...)
+	deps.Cleaner = deps.Cleaner.With(wire.ConfiguredSecrets(o.Headers, o.URL, o.ListURL, o.AggregateURL)...)
 	budget := wire.NewBudget(o.RequestsPerSec, deps.Now)
 	var origins []string
 	for _, u := range []string{o.URL, o.ListURL, o.AggregateURL} {

@@ -66,21 +66,6 @@ func plainHeaders(templates map[string]string) http.Header {
 	return h
 }
 
-// secretHeaders are the configured header values that must never be shown.
-func secretHeaders(templates map[string]string) []string {
-	var out []string
-	for name, v := range templates {
-		lower := strings.ToLower(name)
-		for _, word := range []string{"auth", "cookie", "key", "token", "secret", "pass"} {
-			if strings.Contains(lower, word) && !strings.Contains(v, placeholder) {
-				out = append(out, wire.SecretForms(v)...)
-				break
-			}
-		}
-	}
-	return out
-}
-
 // withCursor adds the cursor of a page to a route.
 func withCursor(route, cursor string) string {
 	if cursor == "" {

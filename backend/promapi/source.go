@@ -35,6 +35,9 @@ type metric struct {
 }
 
 func newSource(opts Options, deps backend.Deps) (*source, error) {
+	if deps.Cleaner != nil {
+		deps.Cleaner = deps.Cleaner.With(wire.ConfiguredSecrets(opts.Headers)...)
+	}
 	c, err := wire.New(wire.Config{Origins: []string{opts.URL}, Credential: opts.Read, MaxBody: int64(opts.MaxBody)}, deps)
 	if err != nil {
 		return nil, err

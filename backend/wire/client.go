@@ -90,6 +90,7 @@ func New(cfg Config, deps backend.Deps) (*Client, error) {
 	if deps.Cleaner == nil {
 		deps.Cleaner = backend.NewCleaner()
 	}
+	deps.Cleaner = deps.Cleaner.With(ConfiguredSecrets(nil, cfg.Origins...)...)
 	c := &Client{cfg: cfg, deps: deps, secret: &secretStore{cfg: cfg.Credential, deps: deps, clean: deps.Cleaner}}
 	for _, raw := range cfg.Origins {
 		u, err := ParseURL(raw)
