@@ -67,7 +67,7 @@ func TestAuditShow(t *testing.T) {
 		{"1 2", []string{"--target", "s1/w1"}},
 		{"1", []string{"--target", "s1/w3"}},
 		{"1 2 3", []string{"--plan", "9f3c"}},
-		{"4", []string{"--verb", "note"}},
+		{"4", []string{"--verb", "expire"}},
 		{"1 2 3 4", []string{"--user", "Mara L"}},
 		{"", []string{"--user", "nobody"}},
 		{"3 4", []string{"--last", "2"}},
@@ -88,13 +88,13 @@ func TestAuditShow(t *testing.T) {
 		Schema  int
 		Records []audit.Record
 	}
-	if err := json.Unmarshal([]byte(s.run(0, "", "audit", "show", "-o", "json", "--verb", "nothing")), &doc); err != nil || doc.Schema != 1 || doc.Records == nil {
+	if err := json.Unmarshal([]byte(s.run(0, "", "audit", "show", "-o", "json", "--verb", "expire")), &doc); err != nil || doc.Schema != 1 || doc.Records == nil {
 		t.Errorf("%+v, %v", doc, err)
 	}
 	s.run(0, `(?m)^seq,time,who,phase,verb,targets,result,reason,plan,kind,detail,`, "audit", "show", "-o", "csv")
 	s.run(0, `,'=danger\(\),`, "audit", "show", "-o", "csv")
 	s.run(0, `(?s)SEQ.*DETAIL.*=danger`, "audit", "show", "-o", "wide")
-	s.run(0, `^audit: none`, "audit", "show", "--verb", "nothing")
+	s.run(0, `^audit: none`, "audit", "show", "--verb", "expire")
 	s.run(0, "1 of 3 done", "audit", "show", file)
 
 	s.run(64, `--since "soon" is not a time; write for example 24h`, "audit", "show", "--since", "soon")
@@ -111,7 +111,7 @@ func TestAuditShowNamesWhatWasBrokenOff(t *testing.T) {
 	edit(t, file, func(b []byte) []byte { // as a kill after the outcome leaves it
 		return bytes.Join(bytes.SplitAfter(b, []byte("\n"))[:2], nil)
 	})
-	s.run(0, `plan 9f3c0000 of 2026-11-21T08:00:00Z: reset: 1 of 3 done; it was broken off`, "audit", "show", "--verb", "nothing")
+	s.run(0, `plan 9f3c0000 of 2026-11-21T08:00:00Z: reset: 1 of 3 done; it was broken off`, "audit", "show", "--verb", "expire")
 }
 
 func TestAuditShowNamesDamage(t *testing.T) {

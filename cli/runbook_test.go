@@ -19,7 +19,7 @@ func (linked) Meta() *alerts.Meta {
 func TestLinksOfTheSiteHaveTitles(t *testing.T) {
 	local := app.LocalRunbook([]alerts.Rule{linked{}}, nil)["eviction-storm"]
 	page, _ := runbook.Incident("7")
-	for _, want := range []string{`- [Escalation](<https`, `wiki\.example\/call`, `- [https\:\/\/wiki\.example\/storm](<https`} {
+	for _, want := range []string{`- [Escalation](<https`, `(<https://wiki.example/call>)`, `](<https://wiki.example/storm>)`} {
 		if text := page.Markdown(local); !strings.Contains(text, want) {
 			t.Errorf("%s is missing in %s", want, text[:400])
 		}
