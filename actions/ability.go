@@ -55,6 +55,8 @@ type Part struct {
 	// Open makes the effect. It is called by a run of a confirmed plan, and only there; the acting credential is read here
 	// and dropped by Close.
 	Open func(context.Context) (Effect, error)
+	// Left is what removes a sandbox that the verb made and that its process did not remove; nil where it makes none.
+	Left func(Made) Part
 }
 
 // TargetReader reads targets again: for the plan, and just before each effect.
@@ -71,8 +73,9 @@ type Question struct {
 	State  *fleet.State
 	Now    time.Time
 	Params Params
-	// Again says that a confirmed plan asks just before it acts.
-	Again bool
+	// Again says that a confirmed plan asks just before it acts; Planned is then what the plan saw.
+	Again   bool
+	Planned []Fact
 }
 
 // Params are what an operator can choose for a verb.
@@ -82,6 +85,10 @@ type Params struct {
 	// Harmless names, separated by line feeds, processes that may be unreadable: the executable of process 1, or a unit.
 	Harmless string `json:"harmless,omitempty"`
 	Most     int    `json:"most,omitempty"` // clean: most directories, the longest unchanged first; 0: as configured
+	// Image is what prove makes its sandbox of; empty: as configured, else that of Beside, else the most used one.
+	Image string `json:"image,omitempty"`
+	// Beside is the raw id of the suspect sandbox that prove is compared with; empty: none.
+	Beside string `json:"beside,omitempty"`
 }
 
 // Candidate is one target as it was just read.
@@ -108,6 +115,8 @@ type Candidate struct {
 	Why backend.Safe
 	// Undecided says that Why is something that could not be read: the candidate may be eligible.
 	Undecided bool
+	// Ended says that Why is that the backend has it no longer.
+	Ended bool
 	// Advice is what the plan says at its top because of this candidate: what to run instead. Equal ones are said once.
 	Advice backend.Safe
 }
@@ -135,6 +144,10 @@ type Done struct {
 	Notes []backend.Safe
 	// Proved says that the effect itself saw the wished state afterwards (a directory is gone, a plain exec works).
 	Proved bool
+	// Steps are what an effect of several steps tried, in their order.
+	Steps []Step
+	// Left names what the effect made and could not remove.
+	Left backend.Safe
 	// Observed are the verdicts that it found on a sandbox, plane by plane; none: nothing was observed.
 	Observed []backend.Verdict
 }

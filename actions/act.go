@@ -116,7 +116,10 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 			r.outcome(i, ResultSkipped, why, Done{})
 			return ResultSkipped
 		}
-		err := r.announce(t)
+		made, err := r.announce(t)
+		if x, ok := effect.(Maker); ok && err == nil && made != nil {
+			x.Makes(*made)
+		}
 		if err == nil {
 			break
 		}
@@ -132,6 +135,9 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 	r.set(func(p *Progress) {
 		p.Lines[i].Result, p.Lines[i].Issued, p.Lines[i].At = ResultIssued, now, now
 	})
+	if x, ok := effect.(Stepper); ok {
+		x.Tell(func(s Step) { r.step(i, s) })
+	}
 	done, err := r.do(ctx, effect, t)
 	if len(done.Observed) > 0 {
 		if o, ok := r.control.opt.Feed.(Observer); ok {
@@ -140,6 +146,11 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 	}
 	var changed *ChangedError
 	var uncertain *UncertainError
+	var untried *UntriedError
+	unsure := errors.As(err, &uncertain)
+	if r.ability.Spec.Makes && !unsure && done.Left.IsEmpty() {
+		r.forget()
+	}
 	switch {
 	case err == nil:
 		r.outcome(i, ResultAccepted, done.Text, done)
@@ -149,7 +160,10 @@ func (r *Run) actOn(ctx context.Context, effect Effect, i int) Result {
 		r.set(func(p *Progress) { p.Lines[i].Issued = time.Time{} }) // nothing was done
 		r.outcome(i, ResultSkipped, backend.Clean(err.Error(), backend.MaxTextRunes), done)
 		return ResultSkipped
-	case errors.As(err, &uncertain):
+	case errors.As(err, &untried):
+		r.outcome(i, ResultSkipped, backend.Clean(err.Error(), backend.MaxTextRunes), done)
+		return ResultSkipped
+	case unsure:
 		r.outcome(i, ResultUnknown, backend.Clean(err.Error(), backend.MaxTextRunes), done)
 		return ResultUnknown
 	}
@@ -189,7 +203,7 @@ func (r *Run) recheck(ctx context.Context, t Target) backend.Safe {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cs, err := r.control.look(ctx, r.ability.Part.Targets,
-		Question{Keys: []backend.Key{t.Key}, State: snap.State, Now: r.now(), Params: r.p.Plan.Params, Again: true})
+		Question{Keys: []backend.Key{t.Key}, State: snap.State, Now: r.now(), Params: r.p.Plan.Params, Again: true, Planned: t.Identity})
 	if err != nil {
 		r.unread++
 		return backend.Clean("it cannot be read again: "+err.Error(), backend.MaxTextRunes)
@@ -276,7 +290,7 @@ func (r *Run) outcome(i int, result Result, text backend.Safe, done Done) {
 	r.set(func(p *Progress) {
 		l := &p.Lines[i]
 		l.Result, l.Text, l.At = result, text, now
-		if done.Moved != 0 || done.Freed != 0 || len(done.Notes) > 0 || done.Proved || !done.Text.IsEmpty() {
+		if done.Moved != 0 || done.Freed != 0 || len(done.Notes) > 0 || len(done.Steps) > 0 || done.Proved || !done.Text.IsEmpty() {
 			l.Done = done
 		}
 	})
@@ -303,6 +317,7 @@ func (r *Run) writeDown(i int) {
 			facts = append(facts, backend.Field{Name: backend.Text("note"), Value: note})
 		}
 	}
+	facts = append(facts, stepFacts(l.Done.Steps)...)
 	e := audit.Entry{Phase: audit.PhaseOutcome, Result: l.Result, Detail: l.Text, Subjects: []backend.Key{l.Target.Key}, Facts: facts}
 	switch l.Result {
 	case ResultVerified, ResultUnverified, ResultFailedAgain, ResultEnded:

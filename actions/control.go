@@ -36,6 +36,11 @@ type Options struct {
 	Spawn    backend.Spawner
 	// Process names this process in the ids of its viewers; empty: they are numbers alone.
 	Process string
+	// Self is this process, Alive whether another one still runs, and NewID makes 16 random hexadecimal digits; verbs that make a
+	// sandbox need them.
+	Self  Process
+	Alive func(Process) bool
+	NewID func() string
 	// Fingerprint names the cause in an error text, so that two failures of one cause are equal; nil: causes are not compared.
 	Fingerprint func(backend.Safe) string
 	// EvidenceSaved reports whether a bundle was written about every one of the keys since then; nil: not known.

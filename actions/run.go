@@ -303,19 +303,38 @@ func (r *Run) journal(e audit.Entry, d audit.Durability) error {
 	return r.record(e, func(ctx context.Context, e audit.Entry) error { return r.control.journal(ctx, e, d) })
 }
 
-// announce writes down that a target is acted on next, unless the rate limit says later: then it is an
-// *audit.TooSoonError.
-func (r *Run) announce(t Target) error {
+// announce writes down that a target is acted on next, and what is made for that, unless the rate limit says later: then it
+// is an *audit.TooSoonError.
+func (r *Run) announce(t Target) (*Made, error) {
 	p := r.p.Plan
 	e := audit.Entry{Phase: audit.PhaseTargetIntent, Subjects: []backend.Key{t.Key}, Facts: t.nameFact()}
-	err := r.record(e, func(ctx context.Context, e audit.Entry) error {
+	made, err := r.making()
+	if err != nil {
+		return nil, err
+	}
+	if made != nil {
+		e.Facts = append(e.Facts, made.facts()...)
+	}
+	err = r.record(e, func(ctx context.Context, e audit.Entry) error {
 		_, err := r.control.opt.Journal.AppendPaced(ctx, e, audit.Synced, audit.Pace{Source: p.Source, Most: p.PerMinute, Within: time.Minute})
 		return err
 	})
 	if err == nil && !p.DryRun {
 		r.control.countEffect(p)
 	}
-	return err
+	if err == nil && made != nil {
+		err = r.control.store.making(made)
+	}
+	return made, err
+}
+
+// forget notes that what the plan made is gone.
+func (r *Run) forget() {
+	if err := r.control.store.gone(r.p.Plan.Digest); err != nil {
+		r.set(func(p *Progress) {
+			p.Problem = backend.Clean("what was made is gone, and that cannot be written down: "+err.Error(), backend.MaxTextRunes)
+		})
+	}
 }
 
 func (r *Run) record(e audit.Entry, write func(context.Context, audit.Entry) error) error {

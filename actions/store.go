@@ -120,6 +120,18 @@ func (s store) use(digest string, now time.Time) error {
 	return nil
 }
 
+// gone forgets what a plan made.
+func (s store) gone(digest string) error {
+	path, err := s.path(digest, madeSuffix)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // used reports whether the plan was carried out, or begun.
 func (s store) used(digest string) bool {
 	path, err := s.path(digest, usedSuffix)

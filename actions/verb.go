@@ -15,6 +15,7 @@ const (
 	Resume  Verb = "resume"
 	Repair  Verb = "repair"
 	Probe   Verb = "probe"
+	Prove   Verb = "prove" // tries the platform on a sandbox of its own
 	Clean   Verb = "clean"
 	Purge   Verb = "purge" // ends the grace period of a cleaned directory
 	Undo    Verb = "undo"  // puts a cleaned directory back
@@ -57,6 +58,8 @@ type Spec struct {
 	Most int
 	// PerMinute bounds how many targets are acted on in a minute, 0 for 60.
 	PerMinute int
+	// Makes says that it makes a sandbox of its own, which it removes again.
+	Makes bool
 	// Custom marks a verb that the operator's configuration defines.
 	Custom bool
 }

@@ -24,11 +24,8 @@ func (s *Station) control() (*actions.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := actions.Options{Environment: s.Config.Environment, Production: s.Config.Production, ReadOnly: s.ReadOnly, StateDir: s.StateDir,
-		Abilities: able, Feed: s.Feed, Now: a.Now, Spawn: a.Spawn, Fingerprint: CauseOf, Process: a.Process,
-		Tell: func(events []backend.Event) {
-			_ = s.Alerts.Record(events...) // the journal has it; the timeline is for looking
-		}}
+	o := s.controlOptions()
+	o.Abilities, o.Feed = able, s.Feed
 	if s.StateDir == "" {
 		return actions.NewControl(o), nil
 	}
@@ -40,6 +37,22 @@ func (s *Station) control() (*actions.Control, error) {
 		o.JournalProblem = backend.Clean(err.Error(), backend.MaxTextRunes)
 		return actions.NewControl(o), nil
 	}
+	s.journalOptions(&o)
+	return actions.NewControl(o), nil
+}
+
+// controlOptions are what every Control of the Station needs.
+func (s *Station) controlOptions() actions.Options {
+	a := s.app
+	return actions.Options{Environment: s.Config.Environment, Production: s.Config.Production, ReadOnly: s.ReadOnly, StateDir: s.StateDir,
+		Now: a.Now, Spawn: a.Spawn, Fingerprint: CauseOf, Process: a.Process, Self: a.self(), Alive: a.alive, NewID: newID,
+		Tell: func(events []backend.Event) {
+			_ = s.Alerts.Record(events...) // the journal has it; the timeline is for looking
+		}}
+}
+
+// journalOptions are those that need the journal.
+func (s *Station) journalOptions(o *actions.Options) {
 	o.Journal = s.Journal
 	o.WriteNew = func(path string, content []byte) error {
 		ctx, cancel := context.WithTimeout(context.Background(), roomWithin)
@@ -50,7 +63,6 @@ func (s *Station) control() (*actions.Control, error) {
 		missing, err := s.Journal.EvidenceSaved(ctx, since, keys)
 		return err == nil && len(missing) == 0
 	}
-	return actions.NewControl(o), nil
 }
 
 // Abilities are the verbs of every source, as far as the configuration tells: those that it allows with what performs

@@ -167,6 +167,9 @@ func (s *Station) Start(ctx context.Context, keep bool) (stop func()) {
 	if ks := s.keepers(); keep && len(ks) > 0 && s.Journal != nil {
 		parts["grace periods"] = func(ctx context.Context) { s.keep(ctx, ks) }
 	}
+	if keep && s.StateDir != "" {
+		parts["left sandboxes"] = s.removesLeft
+	}
 	var running sync.WaitGroup
 	for name, part := range parts {
 		running.Add(1)

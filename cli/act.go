@@ -40,7 +40,9 @@ type acting struct {
 	overrides []string
 	format    *oneWord
 	params    actions.Params
-	all       bool // without a selector everything is meant, and the plan leaves out what is not to be touched
+	beside    string // prove: the suspect, as the command line names it
+	observes  bool   // its exit codes are those of commands that observe
+	all       bool   // without a selector everything is meant, and the plan leaves out what is not to be touched
 }
 
 func (a *acting) flags(p *Program, cmd *cobra.Command, s *shared) {
@@ -134,7 +136,8 @@ func (p *Program) verbCommand(s *shared, verb actions.Verb, short string) *cobra
 
 // verbTargets are the kinds that Sandglass's own verbs act on.
 var verbTargets = map[actions.Verb]backend.Kind{actions.Reset: backend.KindWorkspace, actions.Clean: backend.KindTmpdir, actions.Destroy: backend.KindSandbox,
-	actions.Stop: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox}
+	actions.Stop: backend.KindSandbox, actions.Pause: backend.KindSandbox, actions.Resume: backend.KindSandbox, actions.Repair: backend.KindSandbox, actions.Probe: backend.KindSandbox,
+	actions.Prove: backend.KindSource}
 
 // kind is the name of the rows that the command acts on; empty: they can be of any kind.
 func (a *acting) kind() string {
@@ -211,6 +214,7 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
 		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
 		p.verbCommand(s, actions.Probe, "Run a harmless command in sandboxes, to see whether any command runs"),
+		p.proveCommand(s),
 		p.cleanCommand(s),
 		p.doCommand(s),
 	}
@@ -270,6 +274,11 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	if err != nil {
 		return err
 	}
+	suspect, err := x.suspect(a.beside, got.source)
+	if err != nil {
+		return err
+	}
+	a.params.Beside = suspect.ID.Raw()
 	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
 		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
 	if err != nil {
@@ -277,6 +286,8 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	}
 	doc := text.MakePlan(plan, got.missing, p.Now())
 	switch {
+	case doc.Refused && a.observes && len(plan.Targets) == 0:
+		doc.ExitCode = ExitObservedNot
 	case doc.Refused:
 		doc.ExitCode = ExitRefused
 	case a.dryRun:

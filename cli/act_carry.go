@@ -7,6 +7,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/views/kit"
 	"sandglass/views/text"
 )
 
@@ -67,6 +68,10 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	doc.Reason = &reason
 	doc.Ran(progress)
 	doc.ExitCode = exitOf(progress)
+	if a.observes {
+		doc.ExitCode = observed(progress)
+	}
+	x.besides(doc, plan, progress)
 	return p.printed(doc, a.format)
 }
 
@@ -150,6 +155,16 @@ func (w *watcher) tell(p actions.Progress) {
 		if i < len(w.lines) && w.lines[i].Result == l.Result && w.lines[i].Text == l.Text || l.Result == actions.ResultNone {
 			continue
 		}
+		told := 0
+		if i < len(w.lines) {
+			told = len(w.lines[i].Done.Steps)
+		}
+		for _, step := range l.Done.Steps[min(told, len(l.Done.Steps)):] {
+			w.say(fmt.Sprintf("%s: %s", l.Target.Label, stepText(step)))
+		}
+		if l.Result == actions.ResultIssued && len(l.Done.Steps) > 0 {
+			continue
+		}
 		s := fmt.Sprintf("%s: %s", l.Target.Label, l.Result)
 		if !l.Text.IsEmpty() {
 			s += ", " + l.Text.String()
@@ -157,6 +172,18 @@ func (w *watcher) tell(p actions.Progress) {
 		w.say(s)
 	}
 	w.lines = p.Lines
+}
+
+// stepText is one step in one line.
+func stepText(s actions.Step) string {
+	line := fmt.Sprintf("%s: %s", s.Name, s.Result)
+	if s.Took > 0 {
+		line += ", " + kit.Latency(s.Took)
+	}
+	if !s.Said.IsEmpty() {
+		line += ", " + s.Said.String()
+	}
+	return line
 }
 
 func (w *watcher) say(s string) {

@@ -32,6 +32,7 @@ func (p *Program) openActing(s shared, a *acting) (*actingStation, error) {
 
 // read reads every source once.
 func (x *actingStation) read(ctx context.Context, timeout time.Duration) error {
+	x.p.removeLeft(ctx, x.Station)
 	once, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	x.Poll(once)

@@ -53,7 +53,7 @@ func (p *Program) offer(s *shared, directive cobra.ShellCompDirective, words fun
 			ctx = context.Background()
 		}
 		var out []string
-		_ = quiet.reading(ctx, *s, oneShot{timeout: completeWithin}, func(r *reading) error {
+		_ = quiet.reading(ctx, *s, oneShot{timeout: completeWithin, completes: true}, func(r *reading) error {
 			for _, w := range words(r, args, begun) {
 				if strings.HasPrefix(w, begun) && typable(w) && len(out) < mostOffered {
 					out = append(out, w)

@@ -33,6 +33,7 @@ var examples = map[string][]string{
 	"resume":                {"resume helix-s-42-repo", "resume --yes-plan 1f0c9a27 --reason 'its files are saved'"},
 	"repair":                {"repair helix-s-42-repo", "repair --yes-plan 1f0c9a27 --reason 'its working directory vanished'"},
 	"probe":                 {"probe helix-s-42-repo", "probe --yes-plan 1f0c9a27 --reason 'it answers nothing'"},
+	"prove":                 {"prove docker-local", "prove docker-local --beside helix-s-42-repo", "prove --yes-plan 1f0c9a27 --reason 'is it the engine?'"},
 	"clean":                 {"clean", "clean --list", "clean --yes-plan 1f0c9a27 --reason 'the disk is full'"},
 	"do":                    {"do drain s-42", "do drain s-42 --dry-run", "do drain --yes-plan 1f0c9a27 --reason 'node 3 goes down'"},
 	"audit":                 {"audit show --last 20", "audit verify"},

@@ -34,6 +34,8 @@ type reading struct {
 type oneShot struct {
 	observe time.Duration
 	timeout time.Duration
+	// completes says that it only completes a word: nothing is removed.
+	completes bool
 }
 
 func (o *oneShot) flags(cmd *cobra.Command) {
@@ -119,6 +121,9 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 	if err != nil {
 		return nil, err
 	}
+	if !o.completes {
+		p.removeLeft(ctx, x)
+	}
 	if o.observe > 0 {
 		watching, cancel := context.WithTimeout(ctx, o.observe)
 		x.Observe(watching)
@@ -135,6 +140,13 @@ func (p *Program) read(ctx context.Context, s shared, o oneShot) (*reading, erro
 	r := &reading{Station: x, local: app.LocalRunbook(x.Rules, x.Config), events: x.Events(), now: p.Now(), clock: p.Now}
 	r.state, r.board = x.Alerts.Latest()
 	return r, nil
+}
+
+// removeLeft removes what plans of killed processes made for themselves, and says so.
+func (p *Program) removeLeft(ctx context.Context, x *app.Station) {
+	for _, said := range x.RemoveLeft(ctx) {
+		p.notice("%s", said)
+	}
 }
 
 // reading reads the fleet and lets do conclude from it.

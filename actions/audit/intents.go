@@ -208,6 +208,25 @@ func (j *Journal) unlock(digest string) {
 	}
 }
 
+// Held reports whether a living process carries the plan out.
+func (j *Journal) Held(digest string) bool { return j.held(digest) }
+
+// Announced reports whether a plan said, before it acted on a target, that it makes something of that name.
+func (j *Journal) Announced(ctx context.Context, digest, name string) (bool, error) {
+	for r, err := range j.Records(ctx, Filter{Phases: []Phase{PhaseTargetIntent}, Digest: digest}) {
+		if line := (*LineError)(nil); errors.As(err, &line) {
+			continue // what is damaged proves nothing
+		}
+		if err != nil {
+			return false, err
+		}
+		if r.Digest == digest && slices.ContainsFunc(r.Facts, func(f backend.Field) bool { return f.Name.String() == "makes" && f.Value.String() == name }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // held reports whether a living process carries the plan out.
 func (j *Journal) held(digest string) bool {
 	if digest == "" {

@@ -13,11 +13,13 @@ import (
 // Options are the keys of a docker source that its actions read.
 type Options struct {
 	ProbeCommand []string         `toml:"probe_command" doc:"harmless argument vector that probe and repair run in the working directory to prove that commands run"`
+	ProveImage   string           `toml:"prove_image" doc:"image of the container that prove makes; empty: that of the suspect, else the one that most sandboxes use; it is never pulled"`
+	ProveCommand []string         `toml:"prove_command" doc:"argument vector that keeps the container of prove waiting, and that ends by itself"`
 	StopTimeout  backend.Duration `toml:"stop_timeout" doc:"how long a container that is stopped may take to end before the engine kills it, at most 90s"`
 }
 
 func defaults() Options {
-	return Options{ProbeCommand: []string{"true"}, StopTimeout: backend.Duration(10 * time.Second)}
+	return Options{ProbeCommand: []string{"true"}, ProveCommand: []string{"sleep", "600"}, StopTimeout: backend.Duration(10 * time.Second)}
 }
 
 // longestStop keeps a stop within the time that a run gives one effect.
@@ -51,6 +53,9 @@ func specs() []actions.Spec {
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
 			Effect: "runs a harmless command (probe_command) in the working directory and shows what came of it",
 			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
+			Effect: "makes a container of its own, writes, runs a command, lists, reads, pauses and resumes it, and removes it: this shows whether the engine works",
+			Undo:   "there is nothing to take back: the container is removed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair",
 			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the contents are gone",
 			Undo:    "rmdir of the empty directory",
@@ -79,6 +84,9 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 	}
 	if len(o.ProbeCommand) == 0 || o.ProbeCommand[0] == "" {
 		return nil, nil, site.Options.Refuse("probe_command", "must name a program, for example [\"true\"]")
+	}
+	if len(o.ProveCommand) == 0 || o.ProveCommand[0] == "" {
+		return nil, nil, site.Options.Refuse("prove_command", "must name a program, for example [\"sleep\", \"600\"]")
 	}
 	if o.StopTimeout.Std() > longestStop {
 		return nil, nil, site.Options.Refuse("stop_timeout", "must be at most 90s")
@@ -110,6 +118,9 @@ type clientFactory struct {
 }
 
 func (f *clientFactory) part(v actions.Verb) (actions.Part, bool) {
+	if v == actions.Prove {
+		return f.prove(), true
+	}
 	p := actions.Part{Targets: targetReader{f, v}, ReadsItself: true}
 	var do func(*mutatingClient) operation
 	switch v {

@@ -64,7 +64,7 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 	return m.prove(ctx, b, dir, note)
 }
 
-func (m *mutatingClient) clean(raw string) backend.Safe {
+func (m *reader) clean(raw string) backend.Safe {
 	return m.factory.deps.Cleaner.Clean(raw, 200)
 }
 

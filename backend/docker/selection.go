@@ -20,10 +20,13 @@ type selection struct {
 
 // judged reports whether a container's figures and trouble are looked at.
 func (s *selection) judged(labels map[string]string, mounts []mount) bool {
-	return s.all || s.isSandbox(labels, mounts)
+	return (s.all || s.isSandbox(labels, mounts)) && !isOwn(labels)
 }
 
 func (s *selection) isSandbox(labels map[string]string, mounts []mount) bool {
+	if isOwn(labels) {
+		return false
+	}
 	if s.key != "" {
 		v, ok := labels[s.key]
 		return ok && (!s.hasValue || v == s.value)
@@ -37,6 +40,12 @@ func (s *selection) isSandbox(labels map[string]string, mounts []mount) bool {
 		}
 	}
 	return false
+}
+
+// isOwn reports whether Sandglass made the container for itself, for as long as a plan takes.
+func isOwn(labels map[string]string) bool {
+	_, own := labels[backend.LabelPlan]
+	return own
 }
 
 // Marks says what makes a container a sandbox, as the configuration has it.

@@ -62,6 +62,9 @@ type PlanParams struct {
 	Most             *int     `json:"most"`
 	// Harmless are processes that may be unreadable, as a policy names them.
 	Harmless []backend.Safe `json:"harmless"`
+	// Image and Beside are what prove was asked to use: null where it chose.
+	Image  *backend.Safe `json:"image"`
+	Beside *backend.ID   `json:"beside"`
 }
 
 // PlanTarget is one thing that is acted on.
@@ -111,6 +114,27 @@ type PlanRun struct {
 	Results map[actions.Result]int `json:"results"`
 	Lines   []PlanLine             `json:"lines"`
 	Problem *backend.Safe          `json:"journal_problem"`
+	// Concludes is what prove says about the platform and the suspect sandbox; null where it proved nothing. Beside is that
+	// sandbox, null where there is none.
+	Concludes *backend.Safe `json:"concludes"`
+	Beside    *PlanSuspect  `json:"beside"`
+}
+
+// PlanSuspect is the sandbox that prove is compared with.
+type PlanSuspect struct {
+	ID       backend.ID                         `json:"id"`
+	Name     backend.Safe                       `json:"name"`
+	Reported backend.Safe                       `json:"reported"`
+	Observed backend.Value[backend.Observation] `json:"observed"`
+}
+
+// PlanStep is one step of an effect that has several.
+type PlanStep struct {
+	Name   backend.Safe       `json:"name"`
+	Result actions.StepResult `json:"result"`
+	Plane  *backend.Plane     `json:"plane"`        // that it shows; null: none of its own
+	Took   *float64           `json:"took_seconds"` // null for a step that was not tried
+	Said   *backend.Safe      `json:"said"`
 }
 
 // PlanLine is what became of one target.
@@ -122,6 +146,7 @@ type PlanLine struct {
 	Text   backend.Safe    `json:"text"`
 	Issued Time            `json:"issued"`
 	Notes  []backend.Safe  `json:"notes"`
+	Steps  []PlanStep      `json:"steps"`
 }
 
 // MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
@@ -146,6 +171,10 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 	if p.Params.Most > 0 {
 		d.Params.Most = &p.Params.Most
 	}
+	if id, err := backend.NewID(p.Params.Beside); err == nil {
+		d.Params.Beside = &id
+	}
+	d.Params.Image = said(backend.Clean(p.Params.Image, 200))
 	if n, known := p.Bytes().Get(); known {
 		d.Bytes = &n
 	}
@@ -187,7 +216,7 @@ func (d *Plan) Ran(p actions.Progress) {
 		Results: map[actions.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: views.At(l.Issued), Notes: views.List(l.Done.Notes)}
+		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: views.At(l.Issued), Notes: views.List(l.Done.Notes), Steps: planSteps(l.Done.Steps)}
 		if l.Result != actions.ResultNone {
 			x.Result = &l.Result
 			r.Results[l.Result]++
@@ -196,6 +225,30 @@ func (d *Plan) Ran(p actions.Progress) {
 		r.Lines = append(r.Lines, x)
 	}
 	d.Run = r
+}
+
+// Beside adds the suspect sandbox, nil where there is none, and what the run says about it.
+func (d *Plan) Beside(suspect *backend.Sandbox, concludes backend.Safe) {
+	d.Run.Concludes = said(concludes)
+	if suspect != nil {
+		d.Run.Beside = &PlanSuspect{ID: suspect.Key.ID, Name: suspect.Name, Reported: suspect.Reported, Observed: suspect.Observed}
+	}
+}
+
+func planSteps(steps []actions.Step) []PlanStep {
+	out := []PlanStep{}
+	for _, s := range steps {
+		x := PlanStep{Name: s.Name, Result: s.Result, Said: said(s.Said)}
+		if s.Plane != "" {
+			x.Plane = &s.Plane
+		}
+		if s.Result != actions.StepNotTried {
+			took := s.Took.Seconds()
+			x.Took = &took
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // said is a text, or nil where there is none.

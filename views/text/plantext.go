@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"sandglass/actions"
 	"sandglass/backend"
@@ -201,9 +202,13 @@ func WriteRun(w io.Writer, d *Plan) error {
 			fmt.Fprintf(&b, ", %s", s)
 		}
 		b.WriteByte('\n')
+		writeSteps(&b, l.Steps, r.Beside, d.Time.Time)
 		for _, n := range l.Notes {
 			fmt.Fprintf(&b, "      note: %s\n", n)
 		}
+	}
+	if r.Concludes != nil {
+		fmt.Fprintf(&b, "%s\n", *r.Concludes)
 	}
 	if r.Stopped != nil {
 		fmt.Fprintf(&b, "stopped: %s\n", *r.Stopped)
@@ -213,6 +218,66 @@ func WriteRun(w io.Writer, d *Plan) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeSteps prints the steps of an effect as a table, beside what was observed of a suspect sandbox; nil: there is none.
+func writeSteps(b *strings.Builder, steps []PlanStep, suspect *PlanSuspect, now time.Time) {
+	if len(steps) == 0 {
+		return
+	}
+	rows := [][]string{{"STEP", "RESULT", "TOOK"}}
+	if suspect != nil {
+		rows[0] = append(rows[0], strings.ToUpper(suspect.Name.String()))
+	}
+	for _, s := range steps {
+		row := []string{s.Name.String(), string(s.Result), "–"}
+		if s.Took != nil {
+			row[2] = kit.Latency(time.Duration(*s.Took * float64(time.Second)))
+		}
+		if suspect != nil {
+			row = append(row, suspect.on(s.Plane, now))
+		}
+		if s.Said != nil {
+			row = append(row, s.Said.String())
+		}
+		rows = append(rows, row)
+	}
+	width := make([]int, len(rows[0])+1)
+	for _, row := range rows {
+		for i, c := range row {
+			width[i] = max(width[i], kit.Width(c))
+		}
+	}
+	for _, row := range rows {
+		line := "     "
+		for i, c := range row {
+			line += " " + c + strings.Repeat(" ", width[i]-kit.Width(c)+1)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// on is what was observed of the suspect on a plane; a step without one has no counterpart.
+func (s *PlanSuspect) on(plane *backend.Plane, now time.Time) string {
+	if plane == nil {
+		return "–"
+	}
+	v, found := s.Observed.Or(backend.Observation{}).Of(*plane)
+	said := "not tried"
+	if found && v.Tried() {
+		said = string(v.Outcome)
+		if v.Kind != "" {
+			said += ", " + v.Kind.String()
+		}
+		if v.Past {
+			said += ", before its last start"
+		}
+		said += ", " + backend.Age(now.Sub(v.At)) + " ago"
+	}
+	if *plane == backend.PlaneControl {
+		return "reported " + s.Reported.String() + "; " + said
+	}
+	return said
 }
 
 // CommandLine is an argument vector as a POSIX shell reads it.

@@ -1,0 +1,37 @@
+package actions
+
+import (
+	"time"
+
+	"sandglass/backend"
+)
+
+// Compared is what a run of prove says about the suspect sandbox; suspect is nil where none was named, or it is gone. Empty:
+// the run proved nothing.
+func Compared(l *Line, suspect *backend.Sandbox, now time.Time) backend.Safe {
+	works := l.Result == ResultVerified
+	switch {
+	case !works && l.Result != ResultFailed:
+		return backend.Safe{}
+	case suspect == nil && works:
+		return backend.Text("the platform works: look for the cause in the sandbox that fails")
+	case suspect == nil:
+		return backend.Text("the platform itself fails: look there first, not in a single sandbox")
+	case !works:
+		return backend.Textf("the platform itself fails: it is not only %s", suspect.Name)
+	}
+	o := suspect.Observed.Or(backend.Observation{}).Present()
+	switch o.Outcome() {
+	case backend.OutcomeFailed:
+		return backend.Textf("the platform works: it is this sandbox, %s", suspect.Name)
+	case backend.OutcomeOK:
+		if rest := o.NotTried(); len(rest) > 0 {
+			return backend.Textf("the platform works, and so did %s %s ago; not tried there: %s", suspect.Name, backend.Age(now.Sub(o.At())), backend.PlaneNames(rest))
+		}
+		return backend.Textf("the platform works, and so did %s %s ago", suspect.Name, backend.Age(now.Sub(o.At())))
+	case backend.OutcomeUnknown:
+		return backend.Textf("the platform works; of %s it is not known", suspect.Name)
+	case backend.OutcomeNotTried:
+	}
+	return backend.Textf("the platform works; in %s nothing was tried yet: probe it", suspect.Name)
+}

@@ -1,0 +1,65 @@
+package actions
+
+import (
+	"slices"
+	"time"
+
+	"sandglass/backend"
+)
+
+// StepResult is how one step of an effect ended.
+type StepResult string
+
+// The results of a step.
+const (
+	StepOK       StepResult = "ok"
+	StepFailed   StepResult = "failed"
+	StepNotTried StepResult = "not tried"
+)
+
+// Step is one thing that an effect of several steps tried.
+type Step struct {
+	Name   backend.Safe `json:"name"`
+	Result StepResult   `json:"result"`
+	// Plane is the plane that the step shows to work; empty: none of its own.
+	Plane backend.Plane `json:"plane,omitempty"`
+	// Took is zero for a step that was not tried.
+	Took time.Duration `json:"took"`
+	Said backend.Safe  `json:"said,omitzero"` // what the platform said, or what was seen
+}
+
+// Stepper is an effect of several steps. It calls told with each step as it ends.
+type Stepper interface{ Tell(told func(Step)) }
+
+// UntriedError says that the effect could not be tried at all: nothing was learnt.
+type UntriedError struct{ Why backend.Safe }
+
+// Error says why.
+func (e *UntriedError) Error() string { return "could not be tried: " + e.Why.String() }
+
+// stepFacts are the steps as the journal keeps them.
+func stepFacts(steps []Step) []backend.Field {
+	var out []backend.Field
+	for _, s := range steps {
+		value := backend.Textf("%s %s in %s", s.Name, backend.Clean(string(s.Result), 20), s.Took.Round(time.Millisecond))
+		if s.Result == StepNotTried {
+			value = backend.Textf("%s not tried", s.Name)
+		} else if s.Result == StepFailed {
+			value = backend.Textf("%s: %s", value, s.Said)
+		}
+		out = append(out, backend.Field{Name: backend.Text("step"), Value: value})
+	}
+	return out[:min(len(out), mostSteps)]
+}
+
+// mostSteps bounds the steps that the journal keeps of one effect.
+const mostSteps = 40
+
+// step adds a step to a line while its effect is under way.
+func (r *Run) step(i int, s Step) {
+	r.set(func(p *Progress) {
+		done := p.Lines[i].Done
+		done.Steps = append(slices.Clip(done.Steps), s)
+		p.Lines[i].Done, p.Lines[i].Text = done, backend.Textf("%s %s", s.Name, backend.Clean(string(s.Result), 20))
+	})
+}
