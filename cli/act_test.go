@@ -287,18 +287,21 @@ func planShape() shape {
 	results.kinds += "|null"
 	run := object(map[string]shape{"phase": oneOfWords("acting", "verifying", "waiting", "stopped", "done"), "stopped": is("string|null"),
 		"summary": is("string"), "began": is("time"), "ended": is("time|null"), "acted": is("number"), "moved_bytes": is("number"),
-		"freed_bytes": is("number"), "results": {counts: true}, "journal_problem": is("string|null"),
+		"freed_bytes": is("number"), "results": {counts: true}, "journal_problem": is("string|null"), "concludes": is("string|null"),
+		"beside": orNull(object(map[string]shape{"id": is("string"), "name": is("string"), "reported": is("string"), "observed": is("null")})),
 		"lines": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "wave": is("number"), "result": results,
-			"text": is("string"), "issued": is("time|null"), "notes": texts}))})
+			"text": is("string"), "issued": is("time|null"), "notes": texts, "steps": listOf(object(map[string]shape{"name": is("string"), "result": oneOfWords("ok", "failed", "not tried"),
+				"plane": is("string|null"), "took_seconds": is("number|null"), "said": is("string|null")}))}))})
 	next := texts
 	next.kinds = "null"
 	return object(map[string]shape{
 		"schema": is("number"), "time": is("time"), "environment": is("string"), "production": is("bool"), "digest": is("string|null"),
-		"verb": is("string"), "kind": oneOfWords("workspace", "sandbox", "session", "tmpdir"), "source": is("string"), "source_kind": is("string"),
+		"verb": is("string"), "kind": oneOfWords("workspace", "sandbox", "session", "source", "tmpdir"), "source": is("string"), "source_kind": is("string"),
 		"effect": is("string"), "undo": is("string|null"), "made": is("time"), "expires": is("time"), "reason": is("string|null"),
 		"who": object(map[string]shape{"user": is("string"), "host": is("string"), "claimed": is("string|null"), "sudo_user": is("string|null"),
 			"ssh_client": is("string|null")}),
-		"params":  object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string"))}),
+		"params":  object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string")),
+			"image": is("string|null"), "beside": is("string|null")}),
 		"dry_run": is("bool"), "refused": is("bool"), "bytes": is("number|null"), "not_listed": texts, "advice": texts, "warnings": texts,
 		"targets": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "owner": is("string|null"), "loses": texts, "notes": texts,
 			"useless": is("bool"), "bytes": is("number|null"), "cause_seen": is("time|null"),

@@ -18,6 +18,7 @@ import (
 
 	"sandglass/actions"
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // What the throwaway container may use. A runtime itself needs some MB, a microVM more.
@@ -205,7 +206,7 @@ func (p *proof) is(ctx context.Context, wanted string) (backend.Safe, error) {
 	case b.state != wanted:
 		return backend.Safe{}, fmt.Errorf("the engine accepted it and calls the container %s", backend.Clean(b.state, 60))
 	}
-	p.dir = path.Join(b.workDir, p.made.Name)
+	p.dir = path.Join(b.Dir, p.made.Name)
 	return backend.Clean(b.state, 60), nil
 }
 
@@ -242,7 +243,7 @@ const writtenFile = "written"
 
 func (p *proof) exec(ctx context.Context) (backend.Safe, error) {
 	m := p.client
-	r, err := m.run(ctx, &containerInfo{id: p.id}, command{argv: m.factory.opt.ProbeCommand})
+	r, err := m.run(ctx, &containerInfo{Container: workdir.Container{ID: p.id}}, command{argv: m.factory.opt.ProbeCommand})
 	switch {
 	case err != nil:
 		return backend.Safe{}, plain(err)
@@ -350,7 +351,7 @@ func (m *mutatingClient) removeMade(ctx context.Context, made actions.Made) (bac
 			return backend.Text("the engine knows it no longer"), nil
 		case err == nil:
 			_, err = m.order(ctx, m.deadline(), func(ctx context.Context) error {
-				_, err := m.api.ContainerRemove(ctx, b.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+				_, err := m.api.ContainerRemove(ctx, b.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 				return err
 			})
 		}
@@ -392,5 +393,5 @@ func (r *reader) made(ctx context.Context, made actions.Made) (*containerInfo, e
 		c.Config.Labels[backend.LabelPlan] != made.Digest || c.Config.Labels[backend.LabelState] != made.State:
 		return nil, errNotOurs
 	}
-	return &containerInfo{id: c.ID, name: made.Name, created: c.Created, image: c.Image}, nil
+	return &containerInfo{Container: workdir.Container{ID: c.ID}, name: made.Name, created: c.Created, image: c.Image}, nil
 }

@@ -221,7 +221,7 @@ func (l madeReader) Look(ctx context.Context, q actions.Question) []actions.Cand
 			c.Why, c.Ended = l.factory.deps.Cleaner.Clean(err.Error(), 300), err == errGone
 			continue
 		}
-		c.Identity = []actions.Fact{{Name: "id", Value: b.id}, {Name: "created", Value: b.created}}
+		c.Identity = []actions.Fact{{Name: "id", Value: b.ID}, {Name: "created", Value: b.created}}
 	}
 	return out
 }
