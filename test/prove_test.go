@@ -67,24 +67,24 @@ func (p *engineProxy) on(suffix string, answer http.HandlerFunc) {
 // proveWorld is a configuration that may prove the engine behind a proxy, and one container of an agent.
 type proveWorld struct {
 	*commandLines
-	proxy *engineProxy
-	box   string
-	name  string
+	proxy  *engineProxy
+	engine *enginetest.Engine
+	box    string
+	name   string
 }
 
-func newProveWorld(t *testing.T, tag string) *proveWorld {
+func newProveWorld(t *testing.T, e *enginetest.Engine, tag string) *proveWorld {
 	t.Helper()
-	e := enginetest.Real(t)
 	image := e.Image(tag, "sh", "sleep", "true")
-	w := &proveWorld{proxy: newEngineProxy(t, e.Host), name: fmt.Sprint("sandglass-", tag, "-", os.Getpid())}
+	w := &proveWorld{engine: e, proxy: newEngineProxy(t, e.Host), name: fmt.Sprint("sandglass-", tag, "-", os.Getpid())}
 	w.commandLines = newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "calm"}, func(string) string {
 		return fmt.Sprintf("environment = \"real\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\ndeadline = \"5s\"\nactions = [\"prove\", \"probe\"]\n", w.proxy.url)
 	})
-	id, err := enginetest.Docker(t, "run", "-d", "--name", w.name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-prove", image, "sleep", "600")
+	id, err := w.engine.Docker("run", "-d", "--name", w.name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-prove", image, "sleep", "600")
 	if err != nil {
 		t.Fatal("docker run failed")
 	}
-	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", "-v", id) })
+	t.Cleanup(func() { _, _ = w.engine.Docker("rm", "-f", "-v", id) })
 	w.box = id
 	return w
 }
@@ -96,7 +96,7 @@ func (w *proveWorld) left() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out, err := enginetest.Docker(w.t, "ps", "-aq", "--filter", "label=sandglass.state="+strings.TrimSpace(string(state)))
+	out, err := w.engine.Docker("ps", "-aq", "--filter", "label=sandglass.state="+strings.TrimSpace(string(state)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -109,8 +109,10 @@ func (w *proveWorld) planned(args ...string) (digest string) {
 }
 
 // TestProveOnARealEngine proves an engine beside a suspect, names the step at which it fails, and leaves nothing.
-func TestProveOnARealEngine(t *testing.T) {
-	w := newProveWorld(t, "prove")
+func TestProveOnARealEngine(t *testing.T) { enginetest.Each(t, proveOnARealEngine) }
+
+func proveOnARealEngine(t *testing.T, e *enginetest.Engine) {
+	w := newProveWorld(t, e, "prove")
 	w.carryOut(0, `(?s)create +ok.*exec after resume +ok.*destroy +ok.*the platform works; in .* nothing was tried yet`, "prove", "engine", "--beside", w.name)
 	if left := w.left(); left != "" {
 		t.Errorf("left: %s", left)
@@ -165,8 +167,10 @@ func TestProveOnARealEngine(t *testing.T) {
 
 // TestProveKilledLeavesNothing kills the program while its container is being paused. A living process's container is left
 // alone, and the next command removes that of the dead one, and nothing else.
-func TestProveKilledLeavesNothing(t *testing.T) {
-	w := newProveWorld(t, "proofkill")
+func TestProveKilledLeavesNothing(t *testing.T) { enginetest.Each(t, proveKilledLeavesNothing) }
+
+func proveKilledLeavesNothing(t *testing.T, e *enginetest.Engine) {
+	w := newProveWorld(t, e, "proofkill")
 	digest := w.planned()
 	arrived := make(chan struct{}, 1)
 	w.proxy.on("/pause", func(_ http.ResponseWriter, q *http.Request) {
@@ -196,19 +200,19 @@ func TestProveKilledLeavesNothing(t *testing.T) {
 	if w.left() == "" {
 		t.Fatal("there is nothing to remove: this test looks at the wrong thing")
 	}
-	other, err := enginetest.Docker(t, "run", "-d", "--name", "sandglass-prove-"+fmt.Sprint(os.Getpid()), "--network", "none", "--label", "sandglass.plan=0123456789abcdef",
+	other, err := w.engine.Docker("run", "-d", "--name", "sandglass-prove-"+fmt.Sprint(os.Getpid()), "--network", "none", "--label", "sandglass.plan=0123456789abcdef",
 		"--label", "sandglass.state=fedcba9876543210", w.image(), "sleep", "600")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = enginetest.Docker(t, "rm", "-f", other) })
+	t.Cleanup(func() { _, _ = w.engine.Docker("rm", "-f", other) })
 	if _, errs, _ := w.process("check"); !strings.Contains(errs, "removed the sandbox sandglass-prove-"+digest) {
 		t.Errorf("the next command says %q", errs)
 	}
 	if left := w.left(); left != "" {
 		t.Errorf("left: %s", left)
 	}
-	if out, err := enginetest.Docker(t, "inspect", "-f", "{{.State.Status}}", other, w.box); err != nil || strings.Count(out, "running") != 2 {
+	if out, err := w.engine.Docker("inspect", "-f", "{{.State.Status}}", other, w.box); err != nil || strings.Count(out, "running") != 2 {
 		t.Errorf("others are %q", out)
 	}
 	if _, errs, _ := w.process("check"); strings.Contains(errs, "sandglass-prove-") {
@@ -223,7 +227,7 @@ func TestProveKilledLeavesNothing(t *testing.T) {
 // image is what the agent's container is made of.
 func (w *proveWorld) image() string {
 	w.t.Helper()
-	out, err := enginetest.Docker(w.t, "inspect", "-f", "{{.Image}}", w.box)
+	out, err := w.engine.Docker("inspect", "-f", "{{.Image}}", w.box)
 	if err != nil {
 		w.t.Fatal(err)
 	}
