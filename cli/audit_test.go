@@ -67,7 +67,7 @@ func TestAuditShow(t *testing.T) {
 		{"1 2", []string{"--target", "s1/w1"}},
 		{"1", []string{"--target", "s1/w3"}},
 		{"1 2 3", []string{"--plan", "9f3c"}},
-		{"4", []string{"--verb", "expire"}},
+		{"4", []string{"--verb", "note"}},
 		{"1 2 3 4", []string{"--user", "Mara L"}},
 		{"", []string{"--user", "nobody"}},
 		{"3 4", []string{"--last", "2"}},
