@@ -36,6 +36,7 @@ type cachedContainer struct {
 	sampled    time.Time // last attempt
 	sampleFail int
 	touched    bool // something was read in this poll
+	insight
 
 	tail     *backend.LogTail // how its log ended at its newest failure that was looked into
 	tailed   failure          // that failure
@@ -162,7 +163,7 @@ func (s *Source) sandbox(e *cachedContainer, offset time.Duration) *backend.Sand
 	if e.fails > 0 {
 		out.Stale, out.StaleWhy = true, e.failed.What
 	}
-	out.Usage = e.usage
+	out.Usage, out.Observed = e.usage, e.observed()
 	if !e.alive() && out.Class != backend.SandboxUnknown {
 		out.Usage = backend.NotApplicable[backend.Usage]()
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // inFlight is the largest number of requests that the engine has to serve for us at once, the event stream aside.
@@ -179,7 +180,7 @@ func (m *moby) inspect(ctx context.Context, id string) (*inspection, error) {
 		created: parseTime(c.Created), started: parseTime(c.State.StartedAt), finished: parseTime(c.State.FinishedAt),
 		exit: c.State.ExitCode, oomKilled: c.State.OOMKilled, restarts: c.RestartCount,
 		labels: c.Config.Labels, mounts: mountsOf(c.Mounts), workDir: c.Config.WorkingDir, memLimit: c.HostConfig.Memory,
-		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), command: strings.Join(append([]string{c.Path}, c.Args...), " "), tty: c.Config.Tty, raw: documentOf(c),
+		startError: c.State.Error, restartPolicy: policyOf(c.HostConfig.RestartPolicy), command: strings.Join(append([]string{c.Path}, c.Args...), " "), tty: c.Config.Tty, place: workdir.Of(c), raw: documentOf(c),
 	}
 	if n := c.NetworkSettings; n != nil {
 		out.ports = portsOf(n.Ports)

@@ -2,9 +2,11 @@ package docker
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // engine is what the adapter asks of a Docker engine: readings and nothing else. client.go maps the client library to
@@ -20,6 +22,11 @@ type engine interface {
 	stats(ctx context.Context, id string) (*sample, error)
 	// tail reads the last lines of a container's log, at most maxFrame bytes for each.
 	tail(ctx context.Context, id string, lines int, tty bool) (string, error)
+	// stat describes one path of a container; fs.ErrNotExist: it is missing, or the container is. The target of a link is
+	// absolute and leads through all links.
+	stat(ctx context.Context, id, path string) (mode fs.FileMode, target string, err error)
+	// top lists the threads of a container's processes, with the columns of workdir.PS.
+	top(ctx context.Context, id string) (titles []string, rows [][]string, err error)
 	// events calls opened once the stream is open and deliver for every lifecycle event since the given engine time
 	// (zero: from now on) until ctx or the stream ends, which is always an error.
 	events(ctx context.Context, since time.Time, opened func(), deliver func(lifecycle)) error
@@ -74,6 +81,7 @@ type inspection struct {
 	command                    string
 	ports                      []string // published, as "0.0.0.0:8080->80/tcp"; at most maxPorts
 	tty                        bool     // its log is not in frames
+	place                      workdir.Container
 	raw                        document
 }
 

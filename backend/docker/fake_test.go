@@ -2,10 +2,12 @@ package docker
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -14,8 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
+
 	"sandglass/backend"
 	"sandglass/backend/backendtest"
+	"sandglass/backend/workdir"
 )
 
 // fakeEngine speaks the part of the Engine API that the adapter uses, over a Unix socket. Bodies have the shape that
@@ -53,6 +58,9 @@ type fakeContainer struct {
 	startError                     string
 	log                            []string // lines on stderr
 	policy                         string
+	paths                          map[string]any // a mode, the target of a link, or the status of an error; else 404
+	user                           string
+	threads                        string // the states of the main process's threads
 }
 
 func newFake(t *testing.T) *fakeEngine {
@@ -159,6 +167,10 @@ func (f *fakeEngine) serve(w http.ResponseWriter, r *http.Request) {
 		f.stream(w, r)
 	case len(id) == 3 && id[2] == "json":
 		f.inspect(w, id[1])
+	case len(id) == 3 && id[2] == "archive":
+		f.archive(w, r, id[1])
+	case len(id) == 3 && id[2] == "top":
+		f.top(w, r, id[1])
 	case len(id) == 3 && id[2] == "logs":
 		f.logs(w, r, id[1])
 	case len(id) == 3 && id[2] == "stats":
@@ -197,8 +209,8 @@ func (f *fakeEngine) inspect(w http.ResponseWriter, id string) {
 	if more == "" {
 		more = `,"OOMKilled":false,"ExitCode":0,"StartedAt":"2026-11-21T10:00:34.924020797Z","FinishedAt":"0001-01-01T00:00:00Z"`
 	}
-	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":%s%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":%q,"MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
-		c.id, c.state, c.state == "running", quote(c.startError), more, quote("/"+c.name), c.restarts, cmp.Or(c.policy, "no"), c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.labels))
+	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":%s%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":%q,"MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","User":%s,"Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
+		c.id, c.state, c.state == "running", quote(c.startError), more, quote("/"+c.name), c.restarts, cmp.Or(c.policy, "no"), c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.user), quote(c.labels))
 }
 
 // logs answers in frames: stream 2 is stderr.
@@ -215,6 +227,49 @@ func (f *fakeEngine) logs(w http.ResponseWriter, r *http.Request, id string) {
 		_, _ = w.Write(binary.BigEndian.AppendUint32([]byte{2, 0, 0, 0}, uint32(len(l)+1)))
 		_, _ = io.WriteString(w, l+"\n")
 	}
+}
+
+// archive answers HEAD as an engine does: a path that is missing and a container that is missing look the same.
+func (f *fakeEngine) archive(w http.ResponseWriter, r *http.Request, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Method != http.MethodHead {
+		f.t.Errorf("%s %s", r.Method, r.URL)
+	}
+	c, path := f.containers[id], r.URL.Query().Get("path")
+	if c == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	st := container.PathStat{Name: path, Mode: fs.ModeDir | 0o755}
+	switch x := c.paths[path].(type) {
+	case int:
+		w.WriteHeader(x)
+		return
+	case fs.FileMode:
+		st.Mode = x
+	case string:
+		st.Mode, st.LinkTarget = fs.ModeSymlink|0o777, x
+	default:
+		if path != "/" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+	}
+	w.Header().Set("X-Docker-Container-Path-Stat", base64.StdEncoding.EncodeToString([]byte(quote(st))))
+}
+
+func (f *fakeEngine) top(w http.ResponseWriter, r *http.Request, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if got := r.URL.Query().Get("ps_args"); got != workdir.PS {
+		f.t.Errorf("ps %s", got)
+	}
+	var rows [][]string
+	for i, s := range f.containers[id].threads {
+		rows = append(rows, []string{"12725", "12700", strconv.Itoa(12725 + i), string(s) + "sl", "00:00:00", "node"})
+	}
+	fmt.Fprintf(w, `{"Titles":["PID","PPID","LWP","STAT","TIME","COMMAND"],"Processes":%s}`, quote(rows))
 }
 
 func (f *fakeEngine) stats(w http.ResponseWriter, id string) {
@@ -287,7 +342,7 @@ func (f *fakeEngine) source(set func(*Options)) (*Source, *backendtest.Clock) {
 	f.t.Helper()
 	c := backendtest.NewClock(time.Now())
 	src, err := Kind().New(backendtest.Options[Options](func(o *Options) {
-		o.Host = "unix://" + f.path
+		o.Host, o.WorkdirSweep, o.FrozenAfter = "unix://"+f.path, 0, 0
 		if set != nil {
 			set(o)
 		}
@@ -296,6 +351,9 @@ func (f *fakeEngine) source(set func(*Options)) (*Source, *backendtest.Clock) {
 		f.t.Fatal(err)
 	}
 	s := src.(*Source)
+	s.check.host.Proc = f.t.TempDir() // no process of any container is to be seen there
+	s.check.roots.Unpaced()
+	s.check.tops.Unpaced()
 	f.t.Cleanup(func() { _ = s.Close() })
 	return s, c
 }
@@ -309,7 +367,7 @@ func mustPoll(t *testing.T, s *Source) backend.Reading {
 	eventually(t, "the samples are taken", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return !s.batch.running
+		return !s.batch.running && !s.check.running
 	})
 	return r
 }

@@ -159,5 +159,6 @@ func (p *poll) sampled(e *cachedContainer, r sampleResult) {
 		limit = e.ins.memLimit
 	}
 	e.usage = backend.Known(usage(e.last, r.sample, limit, r.at))
+	e.idle = e.last != nil && e.last.cpu == r.sample.cpu
 	e.last, e.touched = r.sample, true
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Relist         backend.Duration `toml:"relist" doc:"how often all containers are listed although no event came, at least 1s"`
 	LogLines       int              `toml:"log_lines" doc:"how many of the last lines of a sandbox's log are read, once for each failure of it, at most 100; 0: none"`
 	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that is not on a screen are sampled; 0s: never"`
+	WorkdirSweep   backend.Duration `toml:"workdir_sweep" doc:"how often at least the working directory of a running or paused sandbox is looked at; nothing runs in it; 0s: never"`
+	FrozenAfter    backend.Duration `toml:"frozen_after" doc:"how long all threads of a main process are stopped or in uninterruptible sleep until it counts as frozen: stalls of disks end earlier; 0s: never"`
 }
 
 func defaults() Options {
@@ -32,6 +34,8 @@ func defaults() Options {
 		Relist:         backend.Duration(time.Minute),
 		LogLines:       10,
 		StatsSweep:     backend.Duration(time.Minute),
+		WorkdirSweep:   backend.Duration(30 * time.Second),
+		FrozenAfter:    backend.Duration(time.Minute),
 	}
 }
 
@@ -88,6 +92,12 @@ func (o Options) check(opts backend.Options) (selection, error) {
 	}
 	if d := o.StatsSweep.Std(); d != 0 && d < time.Second {
 		return sel, opts.Refuse("stats_sweep", "must be at least 1s, or 0s for never")
+	}
+	if d := o.WorkdirSweep.Std(); d != 0 && d < 5*time.Second {
+		return sel, opts.Refuse("workdir_sweep", "must be at least 5s, or 0s for never")
+	}
+	if d := o.FrozenAfter.Std(); d != 0 && d < 10*time.Second {
+		return sel, opts.Refuse("frozen_after", "must be at least 10s, or 0s for never")
 	}
 	return sel, nil
 }

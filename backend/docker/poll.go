@@ -64,7 +64,9 @@ func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (bac
 	}
 	p.catchUp()
 	p.mark()
+	p.mergeChecks()
 	p.inspect()
+	p.startChecks(first)
 	p.tails()
 	p.tell()
 	p.figures()

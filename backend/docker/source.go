@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sandglass/backend"
+	"sandglass/backend/workdir"
 )
 
 // Source reads the containers of one engine. Poll is called by one goroutine at a time; Watch and Attend run beside
@@ -37,6 +38,7 @@ type Source struct {
 	// changed is the open watch's, nil without one.
 	changed func()
 	batch   sampleBatch
+	check   *checker // its results are
 
 	slots chan struct{}   // one for each request in flight
 	life  context.Context // ends with Close, for what runs beside the polls
@@ -48,8 +50,10 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
+	s := &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
+	s.check = newChecker(o, deps, s.interval())
+	return s
 }
 
 // ID is the source's id.
@@ -101,7 +105,7 @@ func (s *Source) Routes() []backend.Route {
 	get := func(path, why string) backend.Route {
 		return backend.Route{Verb: "GET", Target: target + path, Why: why}
 	}
-	return []backend.Route{
+	routes := []backend.Route{
 		{Verb: "HEAD", Target: target + "/_ping", Why: "API version, once per connection; GET where HEAD is refused"},
 		get("/containers/json?all=1", "all containers, when something happened and every "+text(s.opt.Relist)),
 		get("/containers/{id}/json", "a container that is new or changed"),
@@ -110,6 +114,14 @@ func (s *Source) Routes() []backend.Route {
 		get(`/volumes?filters={"driver":{"local":true}}`, "which directories of the host volumes use, for clean of scratch directories"),
 		get("/events", "create, start, die, oom, pause, unpause, rename, destroy, health_status"),
 	}
+	if s.opt.WorkdirSweep > 0 {
+		routes = append(routes, backend.Route{Verb: "HEAD", Target: target + "/containers/{id}/archive?path={path}",
+			Why: "whether the working directory is there, every " + text(s.opt.WorkdirSweep) + ", at most 20 a second"})
+	}
+	if s.opt.FrozenAfter > 0 {
+		routes = append(routes, get("/containers/{id}/top?ps_args="+workdir.PS, "whether a main process is frozen, where this machine does not show it, at most once in 5s"))
+	}
+	return routes
 }
 
 func text(d backend.Duration) string {

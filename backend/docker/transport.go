@@ -40,6 +40,7 @@ type readOnlyTransport struct {
 	load   backend.Load
 	offset wire.Clock
 	told   time.Time // the newest Date
+	podman bool
 }
 
 // RoundTrip performs one request.
@@ -57,6 +58,7 @@ func (m *readOnlyTransport) RoundTrip(req *http.Request) (*http.Response, error)
 		m.load.Latencies = append(m.load.Latencies, received.Sub(sent))
 	}
 	if err == nil && !stream {
+		m.podman = m.podman || resp.Header.Get("Libpod-Api-Version") != ""
 		m.offset.Observe(resp.Header, sent, received)
 		if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 			m.told = date

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,12 @@ func (s *scripted) clock() (backend.Value[time.Duration], time.Time) {
 	return backend.Known(time.Duration(0)), time.Unix(1000, 0)
 }
 func (s *scripted) close() {}
+func (s *scripted) stat(context.Context, string, string) (fs.FileMode, string, error) {
+	return 0, "", errors.New("unused")
+}
+func (s *scripted) top(context.Context, string) ([]string, [][]string, error) {
+	return nil, nil, errors.New("unused")
+}
 func (s *scripted) kills(context.Context, time.Time, time.Time) ([]lifecycle, error) {
 	return nil, nil
 }

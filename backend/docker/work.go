@@ -90,7 +90,7 @@ func (p *poll) inspected(e *cachedContainer, r inspected) {
 	switch {
 	case r.err == nil:
 		if e.ins != nil && e.ins.started != r.ins.started { // its counters began anew
-			e.last, e.usage = nil, backend.Unknown[backend.Usage]()
+			e.last, e.usage, e.insight = nil, backend.Unknown[backend.Usage](), insight{far: e.far}
 		}
 		e.ins, e.inspected, e.readAt, e.dirty, e.fails, e.touched = r.ins, now, now, false, 0, true
 		if !p.listed {

@@ -168,6 +168,9 @@ func (v view) lstat(root *os.Root, p string) (fs.FileInfo, error) {
 	var info fs.FileInfo
 	at := "/"
 	for name := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
+		if info != nil && info.Mode().IsRegular() {
+			return info, nil // a file where a directory should be
+		}
 		if info != nil && !info.IsDir() {
 			return nil, errUnseen
 		}

@@ -60,7 +60,7 @@ func (h Host) look(ctx context.Context, c *Container, v view, local bool, stat S
 	case errors.Is(err, fs.ErrNotExist):
 		return h.missing(ctx, c, v, local, stat, c.Dir, Root{State: Missing})
 	case err != nil:
-		return Root{}, err
+		return h.refused(ctx, c, v, stat, err)
 	case mode.IsDir():
 		return Root{State: There, Mode: mode}, nil
 	case mode&fs.ModeSymlink == 0:
@@ -80,6 +80,19 @@ func (h Host) look(ctx context.Context, c *Container, v view, local bool, stat S
 		return Root{State: Link, Target: target, Mode: mode}, nil
 	}
 	return Root{State: Other, Target: target, Mode: mode}, nil
+}
+
+// refused explains an error of the engine about the working directory: a part of its path is a file.
+func (h Host) refused(ctx context.Context, c *Container, v view, stat Stat, err error) (Root, error) {
+	if seen := v.lookItself(c.Dir); seen.State != Unseen {
+		return seen, nil
+	}
+	if above := path.Dir(c.Dir); above != "/" && ctx.Err() == nil {
+		if mode, _, e := stat(ctx, above); e == nil && mode.IsRegular() {
+			return Root{State: Other, Mode: mode}, nil
+		}
+	}
+	return Root{}, err
 }
 
 // missing doubts that a path is missing which the engine does not find: it may lie on a mount that only the container sees.
