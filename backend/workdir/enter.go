@@ -99,18 +99,13 @@ func numbers(status, name string) []uint64 {
 // denied finds the first directory on a path that a user certainly cannot enter. An access control list can only give more
 // rights within the mask, which is what the mode shows of the group.
 func (v view) denied(who user, dir string) (Denial, bool) {
-	root, err := os.OpenRoot(v.root)
-	if err != nil {
-		return Denial{}, false
-	}
-	defer func() { _ = root.Close() }()
 	at := "/"
 	for name := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, name)
 		if !v.near(at) {
 			return Denial{}, false
 		}
-		info, err := root.Lstat(relative(at))
+		info, err := v.stat(at)
 		if err != nil || !info.IsDir() {
 			return Denial{}, false
 		}

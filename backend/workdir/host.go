@@ -123,14 +123,9 @@ func (v view) lookItself(p string) Root {
 	if v.root == "" {
 		return Root{State: Unseen}
 	}
-	root, err := os.OpenRoot(v.root)
-	if err != nil {
-		return Root{State: Unseen}
-	}
-	defer func() { _ = root.Close() }()
 	out, at := Root{}, p
 	for range maxLinks {
-		info, err := v.lstat(root, at)
+		info, err := v.lstat(at)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && out.Target != "":
 			out.State = Dangling
@@ -148,7 +143,7 @@ func (v view) lookItself(p string) Root {
 			out.State, out.Mode = Other, info.Mode()
 			return out
 		}
-		to, err := root.Readlink(relative(at))
+		to, err := os.Readlink(filepath.Join(v.root, at))
 		if err != nil {
 			return Root{State: Unseen}
 		}
@@ -163,32 +158,39 @@ func (v view) lookItself(p string) Root {
 
 var errUnseen = errors.New("not to be seen")
 
-// lstat describes a path none of whose parents is a link or lies on a file system of another machine.
-func (v view) lstat(root *os.Root, p string) (fs.FileInfo, error) {
-	var info fs.FileInfo
+// lstat describes a path none of whose parents is a link, which might lead out of the container, or lies on a file system of
+// another machine.
+func (v view) lstat(p string) (fs.FileInfo, error) {
+	info, err := v.stat("/")
+	if err != nil {
+		return nil, errUnseen
+	}
 	at := "/"
 	for name := range strings.SplitSeq(strings.Trim(p, "/"), "/") {
-		if info != nil && info.Mode().IsRegular() {
+		switch {
+		case info.Mode().IsRegular():
 			return info, nil // a file where a directory should be
-		}
-		if info != nil && !info.IsDir() {
+		case !info.IsDir():
 			return nil, errUnseen
 		}
 		at = path.Join(at, name)
 		if !v.near(at) {
 			return nil, errUnseen
 		}
-		var err error
-		if info, err = root.Lstat(relative(at)); err != nil {
+		if info, err = v.stat(at); err != nil {
+			if _, gone := v.stat("/"); gone != nil { // the process has ended, and with it every path
+				return nil, errUnseen
+			}
 			return nil, err
 		}
 	}
 	return info, nil
 }
 
-func relative(p string) string {
+// stat describes a path whose parents are directories.
+func (v view) stat(p string) (fs.FileInfo, error) {
 	if p == "/" {
-		return "."
+		return os.Lstat(v.root + "/.") // the root is a link of the kernel's
 	}
-	return strings.TrimPrefix(p, "/")
+	return os.Lstat(filepath.Join(v.root, p))
 }
