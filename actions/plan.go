@@ -91,6 +91,7 @@ type Plan struct {
 	Of          backend.Kind `json:"of"`
 	Title       string       `json:"title"`
 	Effect      string       `json:"effect"`
+	Cost        string       `json:"cost,omitempty"`
 	Undo        string       `json:"undo,omitempty"`
 	Source      string       `json:"source"`
 	SourceKind  string       `json:"source_kind"`

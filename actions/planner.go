@@ -51,7 +51,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 		return nil, fmt.Errorf("nothing has been read yet: wait for the first readings")
 	}
 	now := c.opt.Now()
-	p := &Plan{Schema: PlanSchema, Verb: in.Verb, Of: ability.Spec.Of, Title: ability.Spec.Title, Effect: ability.Spec.Effect,
+	p := &Plan{Schema: PlanSchema, Verb: in.Verb, Of: ability.Spec.Of, Title: ability.Spec.Title, Effect: ability.Spec.Effect, Cost: ability.Spec.Cost,
 		Undo: ability.Spec.Undo, Source: in.Source, SourceKind: ability.SourceKind, Environment: c.opt.Environment,
 		Production: c.opt.Production, Made: now.UTC().Truncate(time.Millisecond), Who: in.Who, Reason: in.Reason, Params: in.Params,
 		DryRun: in.DryRun, Headless: in.Headless, PerMinute: ability.Spec.perMinute(), Excluded: excluded,

@@ -50,6 +50,8 @@ type Spec struct {
 	Of   backend.Kind // what it is done to
 	// Title is what the plan is called before the number of targets ("destroy"), Effect what it does to one target.
 	Title, Effect string
+	// Cost is what it starts, records and bills; empty: what Effect says.
+	Cost string
 	// Undo says how it is taken back; empty: it cannot be.
 	Undo    string
 	Gesture Gesture

@@ -297,10 +297,10 @@ func planShape() shape {
 	return object(map[string]shape{
 		"schema": is("number"), "time": is("time"), "environment": is("string"), "production": is("bool"), "digest": is("string|null"),
 		"verb": is("string"), "kind": oneOfWords("workspace", "sandbox", "session", "source", "tmpdir"), "source": is("string"), "source_kind": is("string"),
-		"effect": is("string"), "undo": is("string|null"), "made": is("time"), "expires": is("time"), "reason": is("string|null"),
+		"effect": is("string"), "cost": optional(is("string")), "undo": is("string|null"), "made": is("time"), "expires": is("time"), "reason": is("string|null"),
 		"who": object(map[string]shape{"user": is("string"), "host": is("string"), "claimed": is("string|null"), "sudo_user": is("string|null"),
 			"ssh_client": is("string|null")}),
-		"params":  object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string")),
+		"params": object(map[string]shape{"older_than_seconds": is("number|null"), "purge_now": is("bool"), "most": is("number|null"), "harmless": listOf(is("string")),
 			"image": is("string|null"), "beside": is("string|null")}),
 		"dry_run": is("bool"), "refused": is("bool"), "bytes": is("number|null"), "not_listed": texts, "advice": texts, "warnings": texts,
 		"targets": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "owner": is("string|null"), "loses": texts, "notes": texts,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -26,6 +27,7 @@ type containerInfo struct {
 	restarting       bool // its policy starts it again
 	autoRemove       bool
 	written          backend.Value[int64] // bytes in its own layer
+	took             time.Duration        // until the engine described it
 }
 
 // The words of the engine for what a container does.
@@ -90,7 +92,7 @@ func (b *containerInfo) unfit(v actions.Verb) backend.Safe {
 	switch {
 	case b.state == stateRemoving:
 		return backend.Text("the engine is removing it already")
-	case v == actions.Destroy:
+	case v == actions.Destroy, v == actions.Probe: // a probe starts nothing in one that does not run
 		return backend.Safe{}
 	case v == actions.Resume && b.state == stateRunning:
 		return backend.Text("it runs already")

@@ -26,13 +26,21 @@ type effect struct {
 // Do reads the container once more, compares it with the plan, and acts on its full id, which the engine never gives to
 // another container.
 func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (actions.Done, error) {
+	asked := e.client.factory.deps.Now()
 	b, err := e.client.inspect(ctx, t.Key.ID, false)
+	read := e.client.factory.deps.Now()
 	if err == errGone {
-		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
+		done := actions.Done{}
+		if e.verb == actions.Probe {
+			done.Observed = []backend.Verdict{{Plane: backend.PlaneControl, Outcome: backend.OutcomeFailed, Kind: backend.FailGone,
+				What: backend.Text("the engine has no such container any more"), Took: read.Sub(asked), At: read, Passive: true}}
+		}
+		return done, &actions.ChangedError{What: backend.Text("the engine has no such container any more")}
 	}
 	if err != nil {
 		return actions.Done{}, err
 	}
+	b.took = read.Sub(asked)
 	if why := b.unfit(e.verb); !why.IsEmpty() {
 		return actions.Done{}, &actions.ChangedError{What: why}
 	}

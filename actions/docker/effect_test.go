@@ -211,10 +211,9 @@ func TestCommandThatDoesNotEnd(t *testing.T) {
 		}
 		return true
 	}
-	_, err := f.do(actions.Probe, 50*time.Millisecond)
-	var uncertain *actions.UncertainError
-	if !errors.As(err, &uncertain) || !strings.Contains(err.Error(), "may be running still") {
-		t.Errorf("%v", err)
+	done, err := f.do(actions.Probe, 50*time.Millisecond)
+	if v, _ := seen(done).Of(backend.PlaneExec); err != nil || v.Outcome != backend.OutcomeFailed || v.Kind != backend.FailExecTimeout || !strings.Contains(v.What.String(), "may be running still") || len(done.Observed) != 3 {
+		t.Errorf("%+v %v", done, err)
 	}
 }
 
@@ -228,7 +227,7 @@ func TestTroubleOf(t *testing.T) {
 		oci + `unable to start container process: exec: "/bin/true": stat /bin/true: no such file or directory: unknown`:                                                   troubleProgram,
 		"crun: chdir to `/work`: No such file or directory: OCI runtime attempted to invoke a command that was not found":                                                  troubleMissing,
 		"crun: executable file `true` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found":                         troubleProgram,
-		oci + `unable to start container process: chdir to cwd ("/work") set in config.json failed: permission denied: unknown`:                                            troubleOther,
+		oci + `unable to start container process: chdir to cwd ("/work") set in config.json failed: permission denied: unknown`:                                            troubleDenied,
 	} {
 		if got := troubleOf(text); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)

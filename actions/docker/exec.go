@@ -30,26 +30,17 @@ const (
 	troubleMissing                      // its working directory is missing
 	troubleUnlinked                     // its working directory was removed under a mount
 	troubleProgram                      // the image has no such program
+	troubleDenied                       // its user may not enter its working directory
 	troubleOther
 )
-
-// kind is the kind of the failure, empty where it has none.
-func (f startFailure) kind() backend.FailureKind {
-	switch f {
-	case troubleMissing:
-		return backend.FailWorkDirMissing
-	case troubleUnlinked:
-		return backend.FailMountUnlinked
-	case troubleNone, troubleProgram, troubleOther:
-	}
-	return ""
-}
 
 // commandResult is how a command ended.
 type commandResult struct {
 	trouble startFailure
 	code    int
 	said    backend.Safe // what it printed, or why it did not begin
+	raw     string       // the same, raw
+	cut     bool         // there was more
 	took    time.Duration
 }
 
@@ -59,6 +50,8 @@ func (r commandResult) ok() bool { return r.trouble == troubleNone && r.code == 
 type command struct {
 	argv []string
 	dir  string // empty: the container's working directory
+	// ends says that the command is killed when it hangs; the error is then a *hungError.
+	ends bool
 }
 
 // troubleOf reads why the engine's runtime could not begin a command. The words are those of runc ("chdir to cwd …",
@@ -70,6 +63,8 @@ func troubleOf(text string) startFailure {
 		return troubleUnlinked
 	case backend.NoWorkDir(low):
 		return troubleMissing
+	case strings.Contains(low, "chdir") && strings.Contains(low, "permission denied"):
+		return troubleDenied
 	case strings.Contains(low, "executable file not found"), strings.Contains(low, "executable file `") && strings.Contains(low, "not found"),
 		strings.Contains(low, "exec: ") && strings.Contains(low, "no such file or directory"):
 		return troubleProgram
@@ -93,9 +88,14 @@ func refused(code int, text string) bool {
 // *actions.UncertainError: it goes on in the container, because the engine has no way to end it.
 func (m *mutatingClient) run(ctx context.Context, b *containerInfo, c command) (commandResult, error) {
 	began := m.factory.deps.Now()
-	var id string
+	var id, mark string
+	var env []string
+	if c.ends {
+		mark = newMark()
+		env = []string{mark}
+	}
 	if _, err := m.order(ctx, m.deadline(), func(ctx context.Context) error {
-		res, err := m.api.ExecCreate(ctx, b.ID, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, AttachStdout: true, AttachStderr: true})
+		res, err := m.api.ExecCreate(ctx, b.ID, client.ExecCreateOptions{Cmd: c.argv, WorkingDir: c.dir, Env: env, AttachStdout: true, AttachStderr: true})
 		id = res.ID
 		return err
 	}); err != nil {
@@ -105,17 +105,20 @@ func (m *mutatingClient) run(ctx context.Context, b *containerInfo, c command) (
 		}
 		return commandResult{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, m.deadline())
+	waiting, cancel := context.WithTimeout(ctx, m.deadline())
 	defer cancel()
-	text, err := m.output(ctx, id)
+	text, err := m.output(waiting, id)
+	code := 0
+	if err == nil {
+		code, err = m.exitCode(waiting, id)
+	}
 	if err != nil {
+		if c.ends && waiting.Err() != nil {
+			err = &hungError{m.factory.deps.Cleaner.Clean(strings.Join(c.argv, " "), 80), m.end(ctx, b, id, mark), m.deadline()}
+		}
 		return commandResult{}, err
 	}
-	code, err := m.exitCode(ctx, id)
-	if err != nil {
-		return commandResult{}, err
-	}
-	out := commandResult{code: code, said: m.factory.deps.Cleaner.Clean(strings.TrimSpace(text), 400), took: m.factory.deps.Now().Sub(began)}
+	out := commandResult{code: code, said: m.factory.deps.Cleaner.Clean(strings.TrimSpace(text), 400), raw: text, cut: len(text) >= maxOutput, took: m.factory.deps.Now().Sub(began)}
 	if refused(code, text) {
 		out.trouble = troubleOf(text)
 	}

@@ -40,7 +40,7 @@ func onEngines(t *testing.T, test func(*testing.T, *engineFixture)) {
 
 // full is an image with everything that a test wants to do inside.
 func (y *engineFixture) full() string {
-	return y.Image("full", "sh", "sleep", "true", "mkdir", "rmdir", "ln", "ls", "stat", "chown", "readlink", "rm", "mv", "touch")
+	return y.Image("full", "sh", "sleep", "true", "mkdir", "rmdir", "ln", "ls", "stat", "chown", "readlink", "rm", "mv", "touch", "head")
 }
 
 // inside runs a command in / of a container as root and returns what it printed.
@@ -69,10 +69,13 @@ type sourceFixture struct {
 	host  workdir.Host
 }
 
-func (y *engineFixture) place() *sourceFixture {
+func (y *engineFixture) place() *sourceFixture { return y.placeWith(time.Minute, func(*Options) {}) }
+
+// placeWith is a place whose requests end after the deadline, with other options.
+func (y *engineFixture) placeWith(deadline time.Duration, set func(*Options)) *sourceFixture {
 	y.T.Helper()
 	d := net.Dialer{}
-	deps := backend.Deps{ID: "docker-local", Interval: time.Second, Deadline: time.Minute, Now: time.Now,
+	deps := backend.Deps{ID: "docker-local", Interval: time.Second, Deadline: deadline, Now: time.Now,
 		Cleaner: backend.NewCleaner(), Dial: d.DialContext, Getenv: os.Getenv}
 	made, err := adapter.Kind().New(backendtest.Options[adapter.Options](func(o *adapter.Options) { o.Host, o.Selector = y.Host, y.selector }), deps)
 	if err != nil {
@@ -80,7 +83,7 @@ func (y *engineFixture) place() *sourceFixture {
 	}
 	src := made.(*adapter.Source)
 	y.T.Cleanup(func() { _ = src.Close() })
-	site := actions.Site{Deps: deps, Source: src, Allowed: allVerbs(), Options: backendtest.Options[Options](func(o *Options) { o.StopTimeout = backend.Duration(time.Second) })}
+	site := actions.Site{Deps: deps, Source: src, Allowed: allVerbs(), Options: backendtest.Options[Options](func(o *Options) { o.StopTimeout = backend.Duration(time.Second); set(o) })}
 	parts, missing, err := Kind().Build(site)
 	if err != nil || len(missing) > 0 || len(parts) != len(allVerbs()) {
 		y.T.Fatalf("build: %v, missing %v", err, missing)

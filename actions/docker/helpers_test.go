@@ -171,3 +171,12 @@ func failed(d actions.Done, p backend.Plane, k backend.FailureKind) bool {
 	v, ok := seen(d).Of(p)
 	return ok && v.Outcome == backend.OutcomeFailed && v.Kind == k
 }
+
+// outcomes are the verdicts in short: "control ok, exec failed exec-timeout".
+func outcomes(d actions.Done) string {
+	var out []string
+	for _, v := range backend.MergeVerdicts(d.Observed) {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s", string(v.Plane), v.Outcome, string(v.Kind))))
+	}
+	return strings.Join(out, ", ")
+}

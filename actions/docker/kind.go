@@ -51,8 +51,8 @@ func Kind() actions.Kind {
 func specs() []actions.Spec {
 	return []actions.Spec{
 		{Verb: actions.Probe, Of: backend.KindSandbox, Title: "probe",
-			Effect: "runs a harmless command (probe_command) in the working directory and shows what came of it",
-			Undo:   "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
+			Effect: "runs a harmless command (probe_command) in the working directory, lists it and reads one byte of a file; starts nothing in a container that does not run", Cost: probeCost,
+			Undo: "there is nothing to take back", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute},
 		{Verb: actions.Prove, Of: backend.KindSource, Title: "prove", Makes: true,
 			Effect: "makes a container of its own, writes, runs a command, lists, reads, pauses and resumes it, and removes it: this shows whether the engine works",
 			Undo:   "there is nothing to take back: the container is removed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},

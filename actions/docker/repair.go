@@ -50,7 +50,7 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.Dir))}
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleProgram, troubleOther:
+	case troubleProgram, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("nothing was done: a command fails for another reason than a missing directory: %s", before.said)
 	}
 	dir := b.Dir
@@ -93,7 +93,7 @@ func (m *mutatingClient) prove(ctx context.Context, b *containerInfo, dir string
 		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", m.clean(dir), m.probeName())
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleMissing, troubleOther:
+	case troubleMissing, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", m.clean(dir), after.said)
 	}
 	return done, nil
@@ -213,27 +213,6 @@ func ids(user string) (uid, gid int, note backend.Safe) {
 	return uid, gid, backend.Text("the image has no mkdir: it was unpacked through the engine's archive")
 }
 
-// probe runs the configured command and says what came of it.
-func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.Target) (actions.Done, error) {
-	r, err := m.run(ctx, b, command{argv: m.factory.opt.ProbeCommand})
-	if err != nil {
-		return actions.Done{}, err
-	}
-	done := actions.Done{Proved: true, Text: m.verdict(b, r)}
-	if r.trouble != troubleProgram { // which says nothing about the container
-		v := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeOK, What: done.Text, Took: r.took, At: m.factory.deps.Now()}
-		if !r.ok() {
-			v.Outcome, v.Kind = backend.OutcomeFailed, r.trouble.kind()
-			v.Evidence = []backend.Safe{r.said}
-		}
-		done.Observed = []backend.Verdict{v}
-	}
-	if r.trouble == troubleUnlinked {
-		done.Notes = append(done.Notes, b.unlinkedAdvice(m.clean))
-	}
-	return done, nil
-}
-
 // verdict puts what a probe saw into words.
 func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe {
 	dir := m.clean(b.Dir)
@@ -244,6 +223,8 @@ func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe
 		return backend.Join([]backend.Safe{backend.Text("commands do not run"), b.unlinkedWhy(m.clean)}, ": ")
 	case troubleProgram:
 		return backend.Textf("the image has no %s: set probe_command to something that it has", m.probeName())
+	case troubleDenied:
+		return backend.Textf("commands do not run: the container's user%s may not enter the working directory %s", b.called(m.clean), dir)
 	case troubleOther:
 		return backend.Textf("commands do not run: %s", r.said)
 	case troubleNone:

@@ -138,6 +138,9 @@ func (d *Dialog) body(w int, t *theme.Theme) []string {
 		put(theme.Accent, "a new plan: "+x.String())
 	}
 	put(theme.Dim, backend.Clean(p.Effect, 400).String())
+	if p.Cost != "" {
+		put(theme.Dim, "cost: "+backend.Clean(p.Cost, 400).String())
+	}
 	if len(p.Targets) > 0 {
 		lines = append(append(lines, ""), targets(p.Targets, w, t)...)
 	}

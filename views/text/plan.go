@@ -23,6 +23,7 @@ type Plan struct {
 	Source     backend.Safe    `json:"source"`
 	SourceKind backend.Safe    `json:"source_kind"`
 	Effect     backend.Safe    `json:"effect"`
+	Cost       backend.Safe    `json:"cost,omitzero"` // absent: none besides the effect
 	Undo       *backend.Safe   `json:"undo"`
 	Made       Time            `json:"made"`
 	Expires    Time            `json:"expires"`
@@ -155,7 +156,7 @@ func MakePlan(p *actions.Plan, notListed []backend.ID, now time.Time) *Plan {
 		Verb: backend.Clean(string(p.Verb), 40), Kind: p.Of, Source: backend.Clean(p.Source, 200), SourceKind: backend.Clean(p.SourceKind, 40),
 		Effect: backend.Clean(p.Effect, 500), Made: views.At(p.Made), Expires: views.At(p.Expires()), DryRun: p.DryRun, Refused: len(p.Open()) > 0,
 		Who: PlanWho{p.Who.User, p.Who.Host, said(p.Who.Claimed), said(p.Who.SudoUser), said(p.Who.SSHClient)}, Reason: said(p.Reason),
-		Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
+		Cost: backend.Clean(p.Cost, 500), Undo: said(backend.Clean(p.Undo, 500)), Params: PlanParams{PurgeNow: p.Params.PurgeNow}, Targets: []PlanTarget{},
 		Excluded: []PlanExclusion{}, NotListed: views.List(notListed), Advice: views.List(p.Advice), Warnings: views.List(p.Warnings), Refusals: []PlanRefusal{},
 		title: p.Title}
 	if !d.Refused && !p.DryRun {

@@ -93,6 +93,9 @@ func (d *Plan) head(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%s %s on %s (%s)\n", backend.Clean(d.title, 100), plural(len(d.Targets), string(d.Kind)), d.Source, where)
 	fmt.Fprintf(b, "  effect: %s\n", d.Effect)
+	if !d.Cost.IsEmpty() {
+		fmt.Fprintf(b, "  cost: %s\n", d.Cost)
+	}
 	if d.Undo != nil {
 		fmt.Fprintf(b, "  undo: %s\n", *d.Undo)
 	} else {
