@@ -56,10 +56,15 @@ func (e *effect) Do(ctx context.Context, t actions.Target, _ actions.Params) (ac
 func (e *effect) Close() error { return e.client.close() }
 
 func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
-	status, err := m.order(ctx, 3*m.deadline(), func(ctx context.Context) error {
-		_, err := m.api.ContainerRemove(ctx, b.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-		return err
-	})
+	once := func() (int, error) {
+		return m.order(ctx, 3*m.deadline(), func(ctx context.Context) error {
+			_, err := m.api.ContainerRemove(ctx, b.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+			return err
+		})
+	}
+	status, err := once()
+	// Podman does not remove a container whose run ends just then.
+	status, err = m.inLoop(ctx, b, status, err, http.StatusInternalServerError, once)
 	if status == http.StatusConflict {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("the engine is removing it already")}
 	}
@@ -73,8 +78,26 @@ func (m *mutatingClient) destroy(ctx context.Context, b *containerInfo, t action
 	return done, nil
 }
 
-// loopPause is how long after a stop that met no run the next one is tried.
+// loopPause is how long after an order that met a crash loop between two runs the next one is given.
 const loopPause = 50 * time.Millisecond
+
+// inLoop gives an order again while Podman answers a crash loop with the status that says that nothing was done.
+func (m *mutatingClient) inLoop(ctx context.Context, b *containerInfo, status int, err error, missed int, once func() (int, error)) (int, error) {
+	if !b.Podman() || !b.restarting || b.restarts == 0 {
+		return status, err
+	}
+	tick := time.NewTicker(loopPause)
+	defer tick.Stop()
+	for tries := m.deadline() / loopPause; status == missed && tries > 0; tries-- {
+		select {
+		case <-tick.C:
+			status, err = once()
+		case <-ctx.Done():
+			return status, ctx.Err()
+		}
+	}
+	return status, err
+}
 
 func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.Target) (actions.Done, error) {
 	grace := int(m.factory.opt.StopTimeout.Std().Seconds())
@@ -85,19 +108,8 @@ func (m *mutatingClient) stop(ctx context.Context, b *containerInfo, t actions.T
 		})
 	}
 	status, err := once()
-	if b.Podman() && b.restarting && b.restarts > 0 {
-		// Podman stops a container only while it runs; between two runs of a crash loop it says that there is nothing to do.
-		tick := time.NewTicker(loopPause)
-		defer tick.Stop()
-		for tries := m.deadline() / loopPause; status == http.StatusNotModified && tries > 0; tries-- {
-			select {
-			case <-tick.C:
-				status, err = once()
-			case <-ctx.Done():
-				return actions.Done{}, ctx.Err()
-			}
-		}
-	}
+	// Podman stops a container only while it runs; between two runs of a crash loop it says that there is nothing to do.
+	status, err = m.inLoop(ctx, b, status, err, http.StatusNotModified, once)
 	if status == http.StatusNotModified {
 		return actions.Done{}, &actions.ChangedError{What: backend.Text("it had ended by itself")}
 	}

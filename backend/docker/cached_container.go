@@ -42,6 +42,8 @@ type cachedContainer struct {
 	tailed   failure          // that failure
 	tailedAt time.Time
 
+	kills containerKills
+
 	cached *cachedSandbox // what stays the same between two inspections; cleaning and masking cost more than all else
 }
 
@@ -212,7 +214,7 @@ func (s *Source) inspectedFacts(out *backend.Sandbox, in *inspection, offset tim
 		out.Ports = append(out.Ports, s.clean(p, 60))
 	}
 	out.CreatedAt, out.StartedAt, out.FinishedAt = ours(in.created, offset), ours(in.started, offset), ours(in.finished, offset)
-	out.OOMKilled, out.RestartCount = backend.Known(in.oomKilled), backend.Known(in.restarts)
+	out.OOMKilled, out.RestartCount = in.killedWord(), backend.Known(in.restarts)
 	out.StartError, out.RestartPolicy = s.clean(in.startError, 500), s.clean(in.restartPolicy, 40)
 	out.StartPeriod, out.MemLimit = backend.NotApplicable[time.Duration](), backend.NotApplicable[int64]()
 	if in.memLimit > 0 {

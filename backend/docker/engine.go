@@ -68,6 +68,7 @@ type inspection struct {
 	created, started, finished backend.Value[time.Time]
 	exit                       int
 	oomKilled                  bool
+	oomUnknown                 bool // whether it was is not known
 	restarts                   int
 	health, healthOutput       string // health is empty without a health check
 	checks                     backend.Value[backend.HealthChecks]

@@ -66,6 +66,7 @@ func (s *Source) PollParts(ctx context.Context, part func(backend.Reading)) (bac
 	p.mark()
 	p.mergeChecks()
 	p.inspect()
+	p.kernelKills()
 	p.startChecks(first)
 	p.tails()
 	p.tell()

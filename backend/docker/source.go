@@ -26,6 +26,7 @@ type Source struct {
 	polls    int
 	since    time.Time // until when a former process read events; zero: none did
 	mask     *documentMasker
+	kills    kernelKills
 
 	mu   sync.Mutex
 	eng  engine // nil: not connected
@@ -50,7 +51,7 @@ func newSource(o Options, sel selection, deps backend.Deps) *Source {
 		deps.Cleaner = backend.NewCleaner()
 	}
 	life, end := context.WithCancel(context.Background())
-	s := &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
+	s := &Source{life: life, end: end, slots: make(chan struct{}, inFlight), opt: o, sel: sel, deps: deps, kills: newKernelKills(deps.Now), entries: map[string]*cachedContainer{}, mask: &documentMasker{c: deps.Cleaner, names: map[string]bool{}}, attn: map[backend.ID]bool{},
 		dial: func(a address, d backend.Deps) (engine, error) { return newMoby(a, d) }}
 	s.check = newChecker(o, deps, s.interval())
 	return s

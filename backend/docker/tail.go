@@ -41,7 +41,7 @@ func (in *inspection) fine() bool { return in.failure() == failure{} }
 // failure is what is wrong with a container, zero when nothing is. One that could not be started has no log of that.
 func (in *inspection) failure() failure {
 	class := in.class()
-	b := backend.Sandbox{Class: class, ExitCode: backend.Known(in.exit), OOMKilled: backend.Known(in.oomKilled)}
+	b := backend.Sandbox{Class: class, ExitCode: backend.Known(in.exit), OOMKilled: in.killedWord()}
 	of := failure{started: in.started, finished: in.finished}
 	switch {
 	case b.Crashed(), class.Ended() && in.oomKilled:

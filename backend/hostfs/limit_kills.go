@@ -139,3 +139,40 @@ func head(path string) ([]byte, error) {
 	defer func() { _ = f.Close() }() // opened for reading: nothing is lost
 	return io.ReadAll(io.LimitReader(f, maxEventsFile))
 }
+
+// InGroup reports whether a process is in a control group whose name holds a container's id.
+func (p Proc) InGroup(pid int, id string) bool {
+	b, err := p.read(strconv.Itoa(pid), "cgroup")
+	return err == nil && id != "" && strings.Contains(string(b), id)
+}
+
+// GroupKills counts the processes that the kernel killed for want of memory in the control group of a process. sys is where
+// sysfs is mounted.
+func (p Proc) GroupKills(sys string, pid int) (int64, error) {
+	b, err := p.read(strconv.Itoa(pid), "cgroup")
+	if err != nil {
+		return 0, err
+	}
+	top := filepath.Join(sys, "fs", "cgroup")
+	for line := range strings.Lines(string(b)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(parts) != 3:
+		case parts[1] == "memory":
+			return groupKills(filepath.Join(top, "memory", parts[2], "memory.oom_control"))
+		case parts[0] == "0" && parts[1] == "":
+			if n, err := groupKills(filepath.Join(top, parts[2], "memory.events")); err == nil {
+				return n, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("process %d has no control group that counts kills: %w", pid, fs.ErrNotExist)
+}
+
+func groupKills(path string) (int64, error) {
+	b, err := head(path)
+	if err != nil {
+		return 0, err
+	}
+	return labelledNumber(b, "oom_kill")
+}

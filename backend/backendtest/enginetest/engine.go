@@ -164,8 +164,7 @@ func (e *Engine) Container(name string, c container.Config, h container.HostConf
 		e.T.Fatalf("create %s: %v", name, err)
 	}
 	e.T.Cleanup(func() {
-		_, err := e.API.ContainerRemove(context.Background(), res.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-		if err != nil && !errdefs.IsNotFound(err) {
+		if err := e.Remove(res.ID); err != nil {
 			e.T.Errorf("remove %s: %v", name, err)
 		}
 	})
@@ -176,6 +175,21 @@ func (e *Engine) Container(name string, c container.Config, h container.HostConf
 		e.CheckHealth(res.ID, c.Healthcheck.Interval)
 	}
 	return res.ID
+}
+
+// Remove removes a container that may be gone. Podman refuses it where a run of a crash loop ends just then.
+func (e *Engine) Remove(id string) (err error) {
+	for range 20 {
+		_, err = e.API.ContainerRemove(context.Background(), id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		if err == nil || errdefs.IsNotFound(err) {
+			return nil
+		}
+		if e.Kind == Docker {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
 }
 
 // CheckHealth runs the health check of a container from time to time, as Podman lets systemd do. Docker does it by itself.
