@@ -73,6 +73,7 @@ func moved(k backend.Key, before, now storagePlace, at time.Time) (Move, bool) {
 func (ev *evaluation) rememberMoves(deltas []fleet.Delta) {
 	ev.next.moves = ev.old.moves
 	own := false
+	var told []backend.Event
 	for _, d := range deltas {
 		for _, k := range d.Changed {
 			if k.Kind != backend.KindWorkspace && k.Kind != backend.KindRef {
@@ -98,11 +99,46 @@ func (ev *evaluation) rememberMoves(deltas []fleet.Delta) {
 				}
 			}
 			ev.next.moves[k] = m
+			if text := m.told(now); !text.IsEmpty() {
+				told = append(told, backend.Event{Kind: backend.EventPlatform, At: ev.st.Wall, Source: k.Source, Subject: k, Name: EventStorage, Text: text})
+			}
 		}
 	}
 	if own {
 		ev.next.moves = boundedMoves(ev.next.moves, ev.st.Wall)
 	}
+	if more := len(told) - maxMoveEvents; more > 0 {
+		told = told[:maxMoveEvents]
+		told[maxMoveEvents-1].Text = backend.Textf("%s; and %d more workspaces at this moment", told[maxMoveEvents-1].Text, more)
+	}
+	ev.events = append(ev.events, told...)
+}
+
+// EventStorage is the name of the event that a workspace keeps its files in another place than before.
+const EventStorage = "storage-changed"
+
+// maxMoveEvents bounds the moves of one State that are events.
+const maxMoveEvents = 50
+
+// filestore is the provider that keeps files without a machine: another object is another place, not a new machine.
+const filestore = "cloudflare-filestore"
+
+// told is the line of a move on the timeline. A new sandbox of a provider with machines is daily life and has none.
+func (m *Move) told(e backend.Entity) backend.Safe {
+	what, provider := "namespace", backend.Safe{}
+	switch x := e.(type) {
+	case *backend.Workspace:
+		provider = x.Provider
+	case *backend.Ref:
+		provider = x.Provider
+	}
+	switch {
+	case m.Sandbox && provider.String() == filestore:
+		what = "object"
+	case m.Sandbox:
+		return backend.Safe{}
+	}
+	return backend.Textf("workspace %s/%s keeps its files in %s %s; before it was %s", m.Key.Parent.Safe(), m.Key.ID.Safe(), backend.Clean(what, 20), m.Now.Safe(), m.Before.Safe())
 }
 
 // boundedMoves drops what is too old, and the oldest of too many.

@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestAMoveIsKnownToLaterProcesses(t *testing.T) {
 	}
 	for how, restart := range map[string]bool{"one process": false, "a process each": true} {
 		var b *Board
+		var told []string
 		for n, at := range [][2]string{{"ns0", "sb1"}, {"ns0", "sb1"}, {"", ""}, {"ns0", "sb1"}, {"ns0-new", "sb1"}, {"ns0-new", "sb2"}, {"ns0-new", "sb2"}} {
 			if restart && b != nil {
 				data, err := encoded(b, ClockReading{Wall: pastNow.Add(time.Duration(n) * time.Minute)})
@@ -40,10 +42,20 @@ func TestAMoveIsKnownToLaterProcesses(t *testing.T) {
 				}
 				b = l.Board
 			}
-			b, _ = e.Next(b, state(uint64(n+1), at[0], at[1]))
+			var events []backend.Event
+			b, events = e.Next(b, state(uint64(n+1), at[0], at[1]))
+			for _, x := range events {
+				if x.Name == EventStorage {
+					told = append(told, x.Text.String())
+				}
+			}
 			if got := len(b.MovesOf(session, name)); n < 4 && got != 0 || n == 4 && got != 1 || n > 4 && got != 2 {
 				t.Fatalf("%s, reading %d: %d moves", how, n, got)
 			}
+		}
+		// The reference names no provider, so that its other sandbox can be a new machine, which is daily life.
+		if want := []string{"workspace s1/box keeps its files in namespace ns0-new; before it was ns0"}; !slices.Equal(told, want) {
+			t.Errorf("%s: the timeline says %q", how, told)
 		}
 		moves := b.MovesOf(session, name)
 		if m := moves[1]; m.Before.Raw() != "ns0" || m.Now.Raw() != "ns0-new" || m.Sandbox {
@@ -69,5 +81,17 @@ func TestMovesAreBounded(t *testing.T) {
 	}
 	if n := len(boundedMoves(all, pastNow.Add(movesSpan+24*time.Hour))); n != 0 {
 		t.Errorf("%d old moves", n)
+	}
+}
+
+// TestAnotherObjectOfAFilestoreIsAnEvent: it holds other files. Another machine of a provider with machines is none.
+func TestAnotherObjectOfAFilestoreIsAnEvent(t *testing.T) {
+	for provider, want := range map[string]string{"cloudflare-filestore": "workspace s1/box keeps its files in object b; before it was a", "cloudflare-sandbox": ""} {
+		w := pastWorkspace("s1")
+		w.Provider = backend.Clean(provider, 60)
+		m, is := moved(w.Key, storagePlace{sandbox: backend.MustID("a")}, storagePlace{sandbox: backend.MustID("b")}, pastNow)
+		if got := m.told(w); !is || got.String() != want {
+			t.Errorf("%s: %q", provider, got)
+		}
 	}
 }

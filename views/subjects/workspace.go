@@ -47,8 +47,12 @@ func Workspaces() *Set[*backend.Workspace] {
 				Cell: func(w row, _ *views.Snapshot) Cell { return errorCell(w.LastError) },
 				Sort: func(w row, _ *views.Snapshot) SortKey { return sortText(w.LastError.String()) }},
 			sourceColumn(func(w row) string { return w.Key.Source }, 5),
-			textColumn(Column[row]{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it",
-				Min: 18, Ideal: 18, Priority: 7, Where: WideOnly}, theme.Normal, func(w row) backend.Safe { return w.Provider }),
+			{Name: "provider", Title: "PROVIDER", Help: "who runs the sandbox behind it, as its registry or else its stored reference names it",
+				Min: 18, Ideal: 18, Priority: 7, Where: WideOnly,
+				Cell: func(w row, c *views.Snapshot) Cell { return text(c.State.WithStoredProvider(w).Provider, theme.Normal) },
+				Sort: func(w row, c *views.Snapshot) SortKey {
+					return sortText(c.State.WithStoredProvider(w).Provider.String())
+				}},
 			alertColumn(func(w row) backend.Key { return w.Key }, 7),
 			ageColumn(Column[row]{Name: "attempt", Title: "ATTEMPT", Brief: "TRY", Help: "age of the last attempt", Min: 4, Ideal: 7, Priority: 4},
 				func(w row) backend.Value[time.Time] { return w.LastAttemptAt }),
