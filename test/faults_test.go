@@ -1,8 +1,14 @@
 package test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +37,11 @@ func TestOrdersNameWhoClaimsToAct(t *testing.T) {
 		{"silence", `rule="host-oom"`, "--for", "10m", "--reason", "deploy"}} {
 		c.run(0, "", line...)
 	}
+	silences := regexp.MustCompile(`(?m)^[0-9a-f]{8}`).FindAllString(c.run(0, "", "silence", "list"), -1)
+	if len(silences) != 1 {
+		t.Fatalf("%q are in force", silences)
+	}
+	c.run(0, "", "silence", "end", silences[0])
 	told := map[string]bool{}
 	for _, r := range c.journal() {
 		if r.Who.Claimed.String() != "mara" {
@@ -38,7 +49,7 @@ func TestOrdersNameWhoClaimsToAct(t *testing.T) {
 		}
 		told[string(r.Verb)] = true
 	}
-	for _, verb := range []string{"note", "acknowledge", "unacknowledge", "silence"} {
+	for _, verb := range []string{"note", "acknowledge", "unacknowledge", "silence", "expire"} {
 		if !told[verb] {
 			t.Errorf("%s is not in the journal: %v", verb, told)
 		}
@@ -108,5 +119,46 @@ func TestNoDefaultIgnorableIsShown(t *testing.T) {
 	}
 	if text := backend.Clean("a\u034fb", 40).String(); strings.ContainsRune(text, 0x34f) || len([]rune(text)) < 3 {
 		t.Errorf("U+034F: %q", text)
+	}
+}
+
+// TestAnEchoedHeaderIsMasked: what a server echoes of the configured headers and addresses is shown nowhere, also where it
+// answers with an error; the name of a tenant stays.
+func TestAnEchoedHeaderIsMasked(t *testing.T) {
+	fails := false
+	var echo []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		echo = []string{r.Header.Get("X-Internal"), r.Header.Get("X-Api-Key"), "LSecret66xx"}
+		said, _ := json.Marshal("bad header " + strings.Join(echo, " key ") + " of " + r.Header.Get("X-Tenant"))
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case fails:
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = fmt.Fprintf(w, `{"error":%s}`, said)
+		case r.URL.Path == "/sessions":
+			_, _ = w.Write([]byte(`{"sessions":[{"sessionId":"s1","status":"running"}]}`))
+		default:
+			_, _ = fmt.Fprintf(w, `{"workspaces":[{"name":"box","state":"failed","lastError":%s,"lastAttemptAt":%d}]}`, said, time.Now().Add(-time.Second).UnixMilli())
+		}
+	}))
+	t.Cleanup(server.Close)
+	file := writeConfig(t, fmt.Sprintf("[[source]]\nid = \"h\"\nkind = \"helix\"\nurl = \"%[1]s/healthz/{session}\"\nlist_url = \"%[1]s/sessions?api_key=LSecret66xx\"\n"+
+		"headers = { X-Internal = \"Hd-Val%%9/xY+zz77\", X-Api-Key = \"ApiK-44-xyzw\", X-Tenant = \"acme-prod\" }\n", server.URL))
+	dir := t.TempDir()
+	for _, fails = range []bool{false, true} {
+		for _, line := range []string{"check", "check -o json", "get all -o json", "get workspaces", "get sources -o csv", "why h"} {
+			var out bytes.Buffer
+			p := testProgram(time.Now)
+			p.Stdout, p.Stderr = &out, &out
+			p.Run(t.Context(), append(strings.Fields(line), "--config", file, "--state-dir", dir))
+			if strings.HasPrefix(line, "check") && !fails && !strings.Contains(out.String(), "acme-prod") {
+				t.Errorf("%s does not show what the server said:\n%s", line, out.String())
+			}
+			for _, secret := range echo {
+				if strings.Contains(out.String(), secret) {
+					t.Errorf("%s shows %s (the server fails: %v):\n%s", line, secret, fails, out.String())
+				}
+			}
+		}
 	}
 }

@@ -276,7 +276,8 @@ func TestConditionsOfProcesses(t *testing.T) {
 		return cleanTargetReader{tl}.Look(t.Context(), actions.Question{Keys: []backend.Key{a, b}, State: r.state, Now: r.now, Params: actions.Params{OlderThan: 90 * time.Hour}})
 	}
 	for _, c := range look(0) {
-		wantWhy(t, c.Advice.String(), "0 of 2: 1 process unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE")
+		wantWhy(t, c.Advice.String(), "0 of 2: 1 process unreadable even for root (first: process 11, node agent.js)", "CAP_SYS_PTRACE",
+			"Run it on the host, outside the container and its PID namespace", "where /proc has the mount option hidepid, mount it without", "a policy file can name them: harmless = [...]")
 	}
 	cs := look(4242)
 	wantWhy(t, cs[0].Why.String(), "process 10")
@@ -292,7 +293,7 @@ func TestConditionsOfProcesses(t *testing.T) {
 	}
 	c := r.look(actions.Clean, actions.Params{}, a)[0]
 	wantWhy(t, c.Why.String(), "who uses it is not known: only the processes of this container")
-	wantWhy(t, c.Advice.String(), "0 of 1: only the processes of this container")
+	wantWhy(t, c.Advice.String(), "0 of 1: only the processes of this container", "Run it as root on the host", "hidepid, mount it without")
 	r.proc = t.TempDir()
 	wantWhy(t, r.why(a), "unknown")
 }

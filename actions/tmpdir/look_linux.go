@@ -143,7 +143,7 @@ func (w *hostSnapshot) advice(out []actions.Candidate, hidden int, p actions.Par
 	}
 	for _, path := range w.t.scratch.Roots {
 		if r := w.roots[path]; r.dir != nil && r.room() < fullDisk {
-			return backend.Textf("only %s free below %s, and setting aside frees nothing: if space is needed now, choose purge (--purge-now), which removes %s at once and without undo",
+			return backend.Textf("only %s free below %s, and quarantine frees nothing: if space is needed now, choose purge (--purge-now), which removes %s at once and without undo",
 				share(r.room()), drawn(path), backend.Counted(eligible, "directory", "directories"))
 		}
 	}
