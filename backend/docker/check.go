@@ -16,6 +16,8 @@ const (
 	checksPerSecond = 20
 	// firstChecks are so many seconds of checks: a first poll, and so a command that polls once, looks at 200 containers.
 	firstChecks = 10 * time.Second
+	// firstPatience is how long the first poll starts such checks.
+	firstPatience = time.Second
 	// topsPerSecond bounds the looks at processes of another machine: ps there costs about 20 ms of CPU.
 	topsPerSecond = 0.2
 	topEvery      = 5 * time.Minute
@@ -68,7 +70,7 @@ func newChecker(o Options, deps backend.Deps, every time.Duration) *checker {
 	if o.WorkdirSweep <= 0 { // only the processes of this machine, which cost the engine nothing
 		limits.Every, limits.Gap = o.FrozenAfter.Std(), o.FrozenAfter.Std()/2
 	}
-	tops := wire.SweepLimits{Every: topEvery, Gap: o.FrozenAfter.Std() / 2, Period: every, PerSecond: topsPerSecond, Hold: every, AtOnce: 1}
+	tops := wire.SweepLimits{Every: topEvery, Gap: o.FrozenAfter.Std() / 2, Period: every, PerSecond: topsPerSecond, Hold: topEvery, AtOnce: 1}
 	return &checker{host: workdir.Host{Proc: "/proc", Passive: true}, refused: map[string]time.Time{}, states: map[backend.ID]workdir.State{},
 		roots: wire.NewSweep(limits, deps.Now, rand.Float64), tops: wire.NewSweep(tops, deps.Now, rand.Float64)} // #nosec G404 -- spreads work
 }
@@ -87,7 +89,7 @@ func (p *poll) mergeChecks() {
 
 func (p *poll) checked(r checkResult) {
 	e := p.s.entries[r.id.Raw()]
-	if e == nil || !e.current() || !e.alive() || e.started() != r.ins.started {
+	if e == nil || !e.alive() || e.started() != r.ins.started {
 		return // it was started again or ended since
 	}
 	if r.root != nil {
@@ -114,6 +116,7 @@ func (p *poll) startChecks(first bool) {
 		return
 	}
 	jobs := p.subjects()
+	p.checking = len(jobs.roots)
 	roots, tops := s.check.roots.Due(p.r.Started, jobs.roots), s.check.tops.Due(p.r.Started, jobs.tops)
 	check := func(ctx context.Context, id backend.ID) checkResult { return s.look(ctx, p.eng, jobs.of[id]) }
 	if first {
@@ -121,8 +124,16 @@ func (p *poll) startChecks(first bool) {
 		for _, id := range roots {
 			due = append(due, s.entries[id.Raw()])
 		}
-		fanOut(p, "check "+s.deps.ID, due, func(ctx context.Context, e *cachedContainer) checkResult { return check(ctx, e.id) },
-			func(_ *cachedContainer, r checkResult) { p.checked(r) })
+		quick := *p
+		ctx, cancel := context.WithTimeout(p.ctx, 2*firstPatience)
+		defer cancel()
+		quick.ctx = ctx
+		fanOut(&quick, "check "+s.deps.ID, due, func(ctx context.Context, e *cachedContainer) checkResult { return check(ctx, e.id) },
+			func(_ *cachedContainer, r checkResult) {
+				if r.root == nil || r.root.err == nil || backend.KindOf(r.root.err) != backend.ErrTimeout { // a slow engine has time later
+					p.checked(r)
+				}
+			})
 		return
 	}
 	if len(roots)+len(tops) == 0 {
@@ -291,6 +302,20 @@ func (s *Source) learn(what string, err error, took time.Duration) {
 		s.mu.Lock()
 		s.check.refused[what] = s.deps.Now().Add(refusedFor)
 		s.mu.Unlock()
+	}
+}
+
+// checkWords says what the checks lack.
+func (p *poll) checkWords() {
+	s := p.s
+	if s.opt.WorkdirSweep <= 0 {
+		return
+	}
+	if longest := s.check.roots.Longest(p.checking); longest > s.opt.WorkdirSweep.Std() {
+		p.note("working directories: %d containers are looked at every %s, %d a second", p.checking, backend.Age(longest), checksPerSecond)
+	}
+	if s.refuses("archive") {
+		p.note("working directories are not looked at: HEAD on /containers/{id}/archive is refused")
 	}
 }
 

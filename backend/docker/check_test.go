@@ -124,6 +124,9 @@ func TestRefusedChecksStop(t *testing.T) {
 		c.Add(5 * time.Second)
 		mustPoll(t, s)
 	}
+	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "working directories are not looked at") {
+		t.Error(notes)
+	}
 	if n := countOf(f.taken(), "/archive"); first > 20 || n != 0 {
 		t.Errorf("asked %d times at first and %d later", first, n)
 	}

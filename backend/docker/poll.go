@@ -29,6 +29,8 @@ type poll struct {
 	health  map[string]string // of these, before this poll
 	offset  time.Duration
 	waiting int // containers that are still to be inspected
+	// checking is how many containers are looked at for what they are inside.
+	checking int
 }
 
 // Poll reads what changed. It asks for nothing when the event stream is open and nothing happened.
@@ -356,6 +358,7 @@ func (p *poll) words(sandboxes, failing int) {
 		p.r.Partial = true
 		p.note("%d containers are still to be inspected", p.waiting)
 	}
+	p.checkWords()
 	if failing > 0 && failing*4 >= all {
 		p.r.Degraded = backend.Textf("%d of %d containers cannot be inspected", failing, all)
 	}

@@ -68,6 +68,9 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 	}
 	e.rootFails, e.rootRetry = 0, time.Time{}
 	target := p.s.clean(r.root.Target, 200)
+	if r.root.Seen != "" {
+		v.Evidence = append(v.Evidence, backend.Textf("as this machine's kernel shows it below %s", p.s.clean(r.root.Seen, 60)))
+	}
 	for _, path := range r.root.Looked {
 		v.Evidence = append(v.Evidence, backend.Textf("HEAD /containers/%s/archive?path=%s", e.id, p.s.clean(path, 200)))
 	}
