@@ -81,6 +81,7 @@ type evaluation struct {
 	marked    bool      // the State reports changes
 	differs   bool      // some alert is not the one of prev
 	spare     []change  // for the next rule, to be written over
+	stand     []*stands // by rules whose alerts stand for lesser ones; nil: not collected yet
 }
 
 func (e *Engine) begin(prev *Board, st *fleet.State) *evaluation {

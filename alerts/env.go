@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -188,6 +189,20 @@ func (e *Env) Sandbox(k backend.Key) *backend.Sandbox {
 	b, _ := e.past[k].Entity.(*backend.Sandbox)
 	return b
 }
+
+// PastSandboxes walks the sandboxes that left, as they were read last, in no order.
+func (e *Env) PastSandboxes() iter.Seq[*backend.Sandbox] {
+	return func(yield func(*backend.Sandbox) bool) {
+		for k, p := range e.past {
+			if b, is := p.Entity.(*backend.Sandbox); is && e.State.Sandbox(k) == nil && !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// LeftAt is when an entity left, zero where that is not known.
+func (e *Env) LeftAt(k backend.Key) time.Time { return e.past[k].Left }
 
 // Former is what a former process read last of an entity that this one reads for the first time; nil where nothing is known.
 func (e *Env) Former(k backend.Key) backend.Entity {

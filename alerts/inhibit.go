@@ -57,11 +57,14 @@ func (ev *evaluation) outages() []outage {
 // severe than the outage is never hidden by it.
 func (ev *evaluation) partOf(g *group, outages []outage) string {
 	a := g.alert
-	if len(outages) == 0 || a.State != StateFiring && a.State != StatePending || a.Flapping && len(g.members) == 0 {
+	if a.State != StateFiring && a.State != StatePending || a.Flapping && len(g.members) == 0 {
 		return ""
 	}
 	if slices.ContainsFunc(outages, func(o outage) bool { return o.g == g }) {
 		return ""
+	}
+	if id := ev.stoodFor(g); id != "" {
+		return id
 	}
 	var labels map[string]string
 	for _, o := range outages {

@@ -136,6 +136,17 @@ type FleetRule interface {
 	JudgeFleet(env *Env, known Known) []Found
 }
 
+// StandingRule is a rule whose firing alert about one subject stands for the lesser alerts about the same subject.
+type StandingRule interface {
+	Rule
+	// StandsFor lists the rules of those lesser alerts.
+	StandsFor() []string
+	// Behind is the workspace that the subject of a finding belongs to; zero values: not known.
+	Behind(subject backend.Key, note Note) (session, workspace backend.ID)
+	// GatheredBy is the rule's own finding that stands for a finding which many subjects share; the zero Key: none can.
+	GatheredBy(subject backend.Key, note Note) backend.Key
+}
+
 // Alone is what one input shows a rule without any other; the zero value is nothing.
 type Alone struct {
 	Input backend.Input

@@ -20,7 +20,7 @@ type story struct{ rule, cause, confirms string }
 
 // brief stories are told only where a poll meets them.
 func (s story) brief() bool {
-	return s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
+	return s.rule == "contradiction" && s.confirms != "gone many" && s.cause != "its container ended" || s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
 }
 
 // stories are what the demo plays: an alert, a part of its cause, and the checks of its page that say so.
@@ -54,6 +54,13 @@ var stories = []story{
 	{"sandbox-oom", "memory limit", "memory"},
 	{"sandbox-unhealthy", "health check", "unhealthy"},
 	{"sandbox-crash-loop", "started again and again", "loop ended"},
+	{"contradiction", "working directory is missing", "missing emptied planes commands many"},
+	{"contradiction", "link to nothing", "dangling planes commands many"},
+	{"contradiction", "main process is frozen", "frozen planes commands many"},
+	{"contradiction", "container is gone", "gone many"},
+	{"contradiction", "its container could not start", "down"},
+	{"contradiction", "its container ended", "down"},
+	{"contradiction", "killed at its memory limit", "down"},
 	{"sandbox-start-failed", "failed to create task", "start"},
 	{"sandbox-exited", "while its session runs", "ended"},
 	{"files-vanished", "working directory", "emptied"},

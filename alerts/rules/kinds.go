@@ -192,6 +192,7 @@ func Kinds() []Kind {
 		kind("misclassified-transient", transientDefaults),
 		kind("capacity", capacityDefaults),
 		kind("restart-storm", restartDefaults),
+		kind("contradiction", contradictionDefaults),
 		kind("sandbox-oom", sandboxOOMDefaults),
 		kind("sandbox-start-failed", startFailedDefaults),
 		kind("sandbox-crash-loop", crashLoopDefaults),

@@ -134,9 +134,10 @@ func diagnoses() map[string]func(*subjectView) Diagnosis {
 		"8": diagnoseCrossTenantLeak,
 		"9": diagnoseAuditFlood,
 
-		"container": diagnoseContainer,
-		"source":    diagnoseSource,
-		"host":      diagnoseHost,
+		"container":     diagnoseContainer,
+		"contradiction": diagnoseContradiction,
+		"source":        diagnoseSource,
+		"host":          diagnoseHost,
 	}
 }
 

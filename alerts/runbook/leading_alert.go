@@ -117,6 +117,8 @@ func affirmed(a *alerts.Alert) []string {
 		return []string{"host-memory"}
 	case "sandbox-oom":
 		return []string{"sandbox-oom", "memory"}
+	case "contradiction":
+		return contradicted(a.Cause.String())
 	case "sandbox-crash-loop":
 		return []string{"loop"}
 	case "wont-terminate":
@@ -165,6 +167,21 @@ func runsOn(cause string) []string {
 		return []string{"over", "destroy-on-close"}
 	}
 	return []string{"over"}
+}
+
+// contradicted are the checks of its page that a cause of contradiction answers.
+func contradicted(cause string) []string {
+	for _, x := range [...]struct{ words, check string }{
+		{"many sandboxes at once", "many"}, {"working directory is missing", "missing"}, {"link to nothing", "dangling"}, {"host directory mounted there was removed", "unlinked"},
+		{"mount is gone", "unlinked"}, {"may not enter", "permission"}, {"main process is frozen", "frozen"}, {"container is gone", "gone"},
+		{"its container ended", "down"}, {"its container could not start", "down"}, {"killed at its memory limit", "down"},
+		{"filesystem", "planes"}, {"stay queued", "planes"}, {"driver", "planes"},
+	} {
+		if strings.Contains(cause, x.words) {
+			return []string{x.check}
+		}
+	}
+	return []string{"commands"}
 }
 
 // sharedPlace are the checks of page 8 that a cause of possible-leak answers.

@@ -110,7 +110,7 @@ func (s *subjectView) brokenBy(k backend.Key) *alerts.Alert {
 		return nil
 	}
 	for _, a := range s.Board.Alerts {
-		if (a.Runbook == "container" || a.Rule == "files-vanished") && a.State == alerts.StateFiring &&
+		if (a.Runbook == "container" || a.Rule == "contradiction" || a.Rule == "files-vanished") && a.State == alerts.StateFiring &&
 			slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == k && x.State != alerts.StateEnded }) {
 			return a
 		}

@@ -30,6 +30,7 @@ var stories = map[string][5]string{
 	"misclassified-transient": {"TestTransientFiresForPermanentCausesThatAreRetried", "TestTransientDoesNotFire", "TestTransientGapRestart", "", "TestTransientGapRestart"},
 	"capacity":                {"TestCapacityFiresAtTheLimit", "TestCapacityDoesNotFire", "TestCapacityColdStartGapRestart", "TestCapacityColdStartGapRestart", "TestCapacityColdStartGapRestart"},
 	"restart-storm":           {"TestRestartStormFires", "TestRestartStormDoesNotFire", "TestRestartStormGapRestart", "TestRestartStormColdStart", "TestRestartStormGapRestart"},
+	"contradiction":           {"TestContradictionCases", "TestContradictionCases", "TestContradictionByAHealthCheck", "TestContradictionCases", "TestContradictionKeepsItself"},
 	"sandbox-oom":             {"TestSandboxOOMByTheEventAlone", "TestSandboxOOMDoesNotFireForAnOrdinaryKill", "", "TestSandboxOOMColdStart", ""},
 	"sandbox-start-failed":    {"TestStartFailedFires", "TestStartFailedDoesNotFire", "TestStartFailedColdStartGapRestart", "TestStartFailedColdStartGapRestart", "TestStartFailedColdStartGapRestart"},
 	"sandbox-crash-loop":      {"TestCrashLoopFires", "TestCrashLoopDoesNotFire", "TestCrashLoopColdStartGapRestart", "TestCrashLoopColdStartGapRestart", "TestCrashLoopColdStartGapRestart"},

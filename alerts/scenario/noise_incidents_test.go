@@ -179,7 +179,14 @@ func (f *noisyFleet) outage(name string, n int, why func(int) string) func() {
 
 func groundTroubles() []trouble {
 	return []trouble{
-		{rule: "sandbox-oom", begin: func(f *noisyFleet, name string) func() {
+		{rule: "contradiction", begin: func(f *noisyFleet, name string) func() {
+			w := f.broken(name, "docker")
+			w.box = "box-of-" + name
+			v := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: f.now, Passive: true}
+			f.docker.Sandboxes = append(f.docker.Sandboxes, f.container(w, backend.SandboxRunning).WithObserved([]backend.Verdict{v}))
+			return nil
+		}},
+		{rule: "sandbox-oom", also: []string{"contradiction"}, begin: func(f *noisyFleet, name string) func() {
 			w := f.broken(name, "docker")
 			w.box = "box-of-" + name
 			e := f.container(w, backend.SandboxExited)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"sandglass/backend"
@@ -106,10 +107,25 @@ func (f *noisyFleet) box(w *noisyWork, class backend.SandboxClass) {
 
 func (f *noisyFleet) container(w *noisyWork, class backend.SandboxClass) *backend.Sandbox {
 	limit := int64(4 << 30)
-	return &backend.Sandbox{Meta: backend.Meta{Key: noisyBoxKey(w.box)}, Name: backend.Clean(w.in.id+"-"+w.name, 60), Provider: backend.Text("docker"), IsSandbox: true,
+	b := &backend.Sandbox{Meta: backend.Meta{Key: noisyBoxKey(w.box)}, Name: backend.Clean(w.in.id+"-"+w.name, 60), Provider: backend.Text("docker"), IsSandbox: true,
 		Image: backend.Text("agents/box:7"), Reported: backend.Clean(string(class), 20), Class: class, Session: backend.MustID(w.in.id), Workspace: backend.MustID(w.name),
 		CreatedAt: backend.Known(w.made), StartedAt: backend.Known(f.now), FinishedAt: backend.NotApplicable[time.Time](), OOMKilled: backend.Known(false), RestartCount: backend.Known(0),
 		Usage: backend.Known(backend.Usage{At: f.now, CPU: backend.Known(f.rnd.Float64()), Mem: backend.Known(int64(float64(limit) * (0.2 + 0.6*f.rnd.Float64()))), MemLimit: backend.Known(limit)})}
+	return b.WithObserved(ordinary(w, f.now))
+}
+
+// ordinary is what is observed of containers that are well: looks that pass, one command in a hundred that is slow once, and in
+// one of ten a failure of the life before.
+func ordinary(w *noisyWork, now time.Time) []backend.Verdict {
+	list := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeOK, At: now, Passive: true}
+	exec := backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeNotTried}
+	switch {
+	case strings.HasSuffix(w.box, "77"):
+		exec = backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailExecTimeout, At: w.made}
+	case strings.HasSuffix(w.box, "3"):
+		exec = backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: now.Add(-time.Hour)}
+	}
+	return []backend.Verdict{list, exec}
 }
 
 // dropBox destroys a container; every twentieth had to be killed and is seen in between.

@@ -48,7 +48,7 @@ func Asked(a *alerts.Alert) (views.Question, bool) {
 // have others of which something else is true.
 func stands(a *alerts.Alert) bool {
 	return len(a.Subjects) > 0 && a.SubjectCount > 1 && a.Subjects[0].Key.Kind != backend.KindSource &&
-		slices.Contains([]string{"2", "4", "8", "container"}, a.Runbook)
+		slices.Contains([]string{"2", "4", "8", "container", "contradiction"}, a.Runbook)
 }
 
 // hasPage reports whether there is anything for R to show.

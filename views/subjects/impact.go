@@ -20,6 +20,7 @@ func impacts() map[string]string {
 		"capability-mismatch":     fail + ", until the configuration is changed",
 		"capacity":                "new sandboxes do not start",
 		"clock-skew":              "none known: times of this source are wrong here",
+		"contradiction":           fail + " although they are reported well",
 		"error-burst":             fail,
 		"error-chaos":             "commands fail in many workspaces for different causes",
 		"evicted-sustained":       "commands in %s wait for a new sandbox or fail",

@@ -1,0 +1,308 @@
+package rules
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// ContradictionOptions are the keys of `[rules.contradiction]`.
+type ContradictionOptions struct {
+	Common
+	Settle backend.Duration `toml:"settle" doc:"how long a session or registry must go on as before after its container ended, was removed or could not start"`
+	Many   int              `toml:"many" doc:"from how many sandboxes of one source with the same fault they are one incident"`
+}
+
+func contradictionDefaults() *ContradictionOptions {
+	return &ContradictionOptions{Common: common(alerts.SeverityCritical), Settle: backend.Duration(30 * time.Second), Many: 5}
+}
+
+func (o *ContradictionOptions) build() (alerts.Rule, error) {
+	r := &contradiction{base: o.base("contradiction", backend.KindSandbox, backend.InputContainers, backend.InputContainers), settle: o.Settle.Std(), many: o.Many}
+	r.meta.Urgent = true
+	return r, cmp.Or(positive("settle", o.Settle), refuse(o.Many < 2, "many", "must be at least 2"))
+}
+
+// contradictionNote is what is remembered of a sandbox that is not what is reported of it.
+type contradictionNote struct {
+	// Failed are the planes that failed and were not proved to work since, in the order in which they failed.
+	Failed []failedPlane `json:"failed,omitempty"`
+	// Began is when the first of them was found, Worked when that plane last worked before; both are ours.
+	Began     time.Time  `json:"began,omitzero"`
+	Worked    time.Time  `json:"worked,omitzero"`
+	Session   backend.ID `json:"session,omitzero"`
+	Workspace backend.ID `json:"workspace,omitzero"`
+	Fault     string     `json:"fault,omitempty"` // what many sandboxes have in common when they are one incident
+	Proved    bool       `json:"proved,omitempty"`
+	Sandbox   backend.ID `json:"sandbox,omitzero"` // of a workspace: its container that is gone
+	Seen      time.Time  `json:"seen,omitzero"`    // steady: when a workspace was first seen without its container
+}
+
+// failedPlane is the failure of one plane. Its times are ours, as they were read.
+type failedPlane struct {
+	Plane  backend.Plane       `json:"plane"`
+	Kind   backend.FailureKind `json:"kind,omitempty"`
+	What   backend.Safe        `json:"what,omitzero"`
+	At     time.Time           `json:"at"`    // when it was last found
+	Times  int                 `json:"times"` // how many observations found it
+	Former bool                `json:"former,omitempty"`
+}
+
+type contradiction struct {
+	base
+	remembers[contradictionNote]
+	settle time.Duration
+	many   int
+}
+
+// StandsFor lists the lesser alerts about the same sandbox and its workspace.
+func (r *contradiction) StandsFor() []string {
+	return []string{"sandbox-exited", "sandbox-start-failed", "sandbox-unhealthy", "sandbox-oom", "sandbox-crash-loop", "files-vanished",
+		"failed-too-long", "hammered-and-failing", "evicted-sustained", "intermittent-failure", "reset-loop", "ref-mismatch"}
+}
+
+// Behind is the workspace of a subject.
+func (r *contradiction) Behind(subject backend.Key, note alerts.Note) (session, workspace backend.ID) {
+	if n := alerts.NoteAs[contradictionNote](note); n != nil {
+		return n.Session, n.Workspace
+	}
+	return backend.ID{}, backend.ID{}
+}
+
+// GatheredBy is the finding of the incident that many sandboxes with one fault are.
+func (r *contradiction) GatheredBy(subject backend.Key, note alerts.Note) backend.Key {
+	if n := alerts.NoteAs[contradictionNote](note); n != nil && n.Fault != "" {
+		return incidentKey(subject.Source, n.Fault)
+	}
+	return backend.Key{}
+}
+
+// Judge compares what an engine reports of a sandbox with what was observed of it.
+func (r *contradiction) Judge(env *alerts.Env, e backend.Entity, known alerts.Note) alerts.Verdict {
+	b, ok := e.(*backend.Sandbox)
+	if !ok || !b.Judged() {
+		return alerts.Verdict{Outcome: alerts.NotApplicable}
+	}
+	n := contradictionNote{}
+	if old := alerts.NoteAs[contradictionNote](known); old != nil {
+		n = *old
+		n.Failed = slices.Clone(old.Failed)
+	}
+	n.Session, n.Workspace = b.Session, b.Workspace
+	n.observe(b)
+	if len(n.Failed) > 0 {
+		if v, is := r.observed(env, b, &n); is {
+			return v
+		}
+	}
+	if v, is := r.ended(env, b, &n); is {
+		return v
+	}
+	return alerts.Verdict{Outcome: alerts.False}
+}
+
+// reportedLive reports whether a sandbox is reported to be at work: one that sleeps, starts or ended is not expected to answer.
+func reportedLive(b *backend.Sandbox) bool { return b.Class == backend.SandboxRunning }
+
+// observe brings the failures up to date with what was observed: a newer success of a plane ends its failure. A failure of
+// a former life ends also when a plane that failed alike works now.
+func (n *contradictionNote) observe(b *backend.Sandbox) {
+	started := b.StartedAt.Or(time.Time{})
+	var mended []backend.FailureKind
+	for _, v := range observations(b) {
+		i := slices.IndexFunc(n.Failed, func(f failedPlane) bool { return f.Plane == v.Plane })
+		switch {
+		case v.Outcome == backend.OutcomeOK && i >= 0 && v.At.After(n.Failed[i].At):
+			mended = append(mended, n.Failed[i].Kind)
+			n.Failed = slices.Delete(n.Failed, i, i+1)
+		case v.Outcome != backend.OutcomeFailed || v.Past || !counts(&v) || i < 0 && !reportedLive(b):
+		case i < 0:
+			if len(n.Failed) == 0 || v.At.Before(n.Began) {
+				n.Began, n.Worked = v.At, v.LastOK
+			}
+			n.Failed = append(n.Failed, failedPlane{Plane: v.Plane, Kind: v.Kind, What: v.What, At: v.At, Times: 1})
+		case v.At.After(n.Failed[i].At):
+			f := &n.Failed[i]
+			f.Kind, f.What, f.At, f.Former = v.Kind, v.What, v.At, false
+			f.Times++
+		}
+	}
+	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(started) && slices.Contains(mended, f.Kind) })
+	for i := range n.Failed {
+		n.Failed[i].Former = n.Failed[i].At.Before(started)
+	}
+	if len(n.Failed) == 0 && n.Fault != faultDown {
+		n.Proved, n.Fault = false, ""
+	}
+}
+
+// The faults of containers that are not there to be observed.
+const (
+	faultDown = "down"
+	faultGone = "container-gone"
+)
+
+// observations are the verdicts on the planes of a sandbox, with what its health check proves.
+func observations(b *backend.Sandbox) []backend.Verdict {
+	o, _ := b.Observed.Get()
+	out := o.Verdicts
+	c, known := b.HealthChecks.Get()
+	if !known {
+		return out
+	}
+	h := backend.Verdict{Plane: backend.PlaneExec, Passive: true, At: c.Checked, LastOK: c.Passed}
+	switch {
+	case b.WorkDirGone():
+		h.Outcome, h.Kind, h.What = backend.OutcomeFailed, backend.FailWorkDirMissing, backend.Text("its health check cannot begin: its working directory is not there")
+	case c.Failed == 0 && c.ExitCode == 0:
+		h.Outcome = backend.OutcomeOK
+	default:
+		return out
+	}
+	if x, is := o.Of(backend.PlaneExec); is && !x.Past && !x.At.Before(h.At) {
+		return out
+	}
+	return append(slices.DeleteFunc(slices.Clone(out), func(v backend.Verdict) bool { return v.Plane == backend.PlaneExec }), h)
+}
+
+// counts reports whether a failed verdict says something about the sandbox: one that sleeps or wakes has not failed, and a
+// request that was refused or slowed down says nothing.
+func counts(v *backend.Verdict) bool {
+	switch v.Kind {
+	case backend.FailAsleep, backend.FailWaking, backend.FailThrottled:
+		return false
+	case backend.FailUnauthorised: // of a command or its directory: the sandbox's own user is refused
+		return v.Plane != backend.PlaneControl
+	}
+	return v.Plane != backend.PlaneControl || v.Kind == backend.FailGone
+}
+
+// proved reports whether the failures prove that the sandbox does not work. One command that did not end in time, and a
+// queue or driver alone, only suggest it.
+func (n *contradictionNote) proved() bool {
+	if len(n.Failed) > 1 {
+		return true
+	}
+	f := n.Failed[0]
+	switch {
+	case f.Kind == backend.FailServerFrozen, f.Kind == backend.FailGone:
+		return true
+	case f.Plane == backend.PlaneQueue, f.Plane == backend.PlaneDriver:
+		return false
+	}
+	return f.Kind != backend.FailExecTimeout || f.Times > 1
+}
+
+// observed is the verdict about a sandbox of which a plane failed; false: it is none.
+func (r *contradiction) observed(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
+	if !n.Proved && (!reportedLive(b) || !needed(env, b)) {
+		return alerts.Verdict{}, false
+	}
+	n.Proved = n.Proved || n.proved()
+	worst := n.worst()
+	n.Fault = cmp.Or(string(worst.Kind), string(worst.Plane))
+	v := r.verdict(b, n)
+	v.Bounds = alerts.Bounds{Earliest: steadyOf(env, b, n.Worked), Latest: steadyOf(env, b, n.Began)}
+	v.Confirmed = steadyOf(env, b, slices.MaxFunc(n.Failed, func(x, y failedPlane) int { return x.At.Compare(y.At) }).At)
+	v.Cause = backend.Textf("reported %s, but %s", reported(b), fault(b, &worst))
+	if worst.Former {
+		v.Cause = backend.Textf("it was started again, and not verified since that %s", fault(b, &worst))
+	}
+	v.Detail = v.Cause
+	if !n.Proved {
+		v.Suspected, v.Why = true, backend.Textf("fires when a command or the filesystem is proved not to work: sandglass probe %s", called(b))
+	}
+	return v, true
+}
+
+// worst is the failure that says most: a kind says more than none, and commands and files more than what serves them.
+func (n *contradictionNote) worst() failedPlane {
+	rank := func(f failedPlane) int {
+		switch {
+		case f.Former:
+			return 4
+		case f.Kind == "":
+			return 3
+		case f.Kind == backend.FailExecTimeout, f.Kind == backend.FailExecStuckQueued:
+			return 2
+		case f.Kind == backend.FailWorkDirMissing: // a more precise kind of another plane comes first
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(n.Failed, func(x, y failedPlane) int { return cmp.Compare(rank(x), rank(y)) })
+}
+
+// verdict is what all contradictions about a sandbox have in common. Its fingerprint is the subject's, so that new facts
+// keep the alert.
+func (r *contradiction) verdict(b *backend.Sandbox, n *contradictionNote) alerts.Verdict {
+	note := *n
+	return alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: b.Key.Source, Session: b.Session, Provider: b.Provider,
+		Fingerprint: subjectFingerprint(b.Key), Note: alerts.NoteOf(&note)}
+}
+
+// subjectFingerprint identifies the one alert about a subject.
+func subjectFingerprint(k backend.Key) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(k.Kind), k.Source, k.Parent.Raw(), k.ID.Raw()}, "\x00")))
+	return alerts.Fingerprint("contradiction") + "-" + hex.EncodeToString(sum[:6])
+}
+
+func steadyOf(env *alerts.Env, b *backend.Sandbox, t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return env.Time(&b.Meta, backend.Known(t))
+}
+
+// called is what a person calls a sandbox.
+func called(b *backend.Sandbox) backend.Safe {
+	if b.Name.IsEmpty() {
+		return b.Key.Safe()
+	}
+	return b.Name
+}
+
+// reported is what an engine says of a sandbox, its health check included.
+func reported(b *backend.Sandbox) backend.Safe {
+	word := b.Reported
+	if word.IsEmpty() {
+		word = backend.Clean(string(b.Class), 40)
+	}
+	if b.Health.Or(backend.Safe{}).String() == "healthy" {
+		return backend.Textf("%s and healthy", word)
+	}
+	return word
+}
+
+// faults are the kinds of failures as the second half of a sentence.
+var faults = map[backend.FailureKind]backend.Literal{
+	backend.FailWorkDirMissing:    "its working directory is missing",
+	backend.FailWorkDirDangling:   "its working directory is a link to nothing",
+	backend.FailMountUnlinked:     "the host directory mounted there was removed",
+	backend.FailMountGone:         "its mount is gone",
+	backend.FailControl5xx:        "its platform answers with errors",
+	backend.FailExecStuckQueued:   "its commands stay queued",
+	backend.FailExecTimeout:       "a command in it did not end",
+	backend.FailServerFrozen:      "its main process is frozen",
+	backend.FailFilesystemMissing: "its filesystem is missing",
+	backend.FailGone:              "it is gone",
+	backend.FailUnauthorised:      "its user may not enter its working directory",
+}
+
+// fault says what failed.
+func fault(b *backend.Sandbox, f *failedPlane) backend.Safe {
+	text, known := faults[f.Kind]
+	switch {
+	case !known && f.What.IsEmpty():
+		return backend.Textf("%s fails", f.Plane)
+	case !known:
+		return backend.Textf("%s fails: %s", f.Plane, backend.Clean(f.What.String(), 200))
+	}
+	return backend.Text(text)
+}

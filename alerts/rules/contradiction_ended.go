@@ -1,0 +1,116 @@
+package rules
+
+import (
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+)
+
+// need is what is known of the session behind a sandbox.
+type need struct {
+	session *backend.Session // nil: no list names it
+	home    *fleet.SourceHealth
+	known   bool // the lists were read
+}
+
+// needOf looks the session of a sandbox up.
+func needOf(env *alerts.Env, b *backend.Sandbox) need {
+	homes := env.HomesOf(b.Key.Source)
+	out := need{known: len(homes) > 0 && !b.Session.IsZero()}
+	for _, h := range homes {
+		if _, _, gap := env.Gap(h.Key.Source); gap {
+			out.known = false
+			continue
+		}
+		s := env.State.Session(backend.Key{Kind: backend.KindSession, Source: h.Key.Source, ID: b.Session})
+		if s != nil && !s.Stale {
+			return need{session: s, home: h, known: true}
+		}
+		out.known = out.known && s == nil
+	}
+	return out
+}
+
+// runs reports whether a list says that the session runs.
+func (n need) runs() bool {
+	return n.session != nil && (n.session.Running.Or(false) || n.session.ListedRunning.Or(false))
+}
+
+// needed reports whether a sandbox may be in use: nothing says that its session is over.
+func needed(env *alerts.Env, b *backend.Sandbox) bool {
+	n := needOf(env, b)
+	return !n.known || n.session != nil && n.session.MayRun()
+}
+
+// ended is the verdict about a container that ended or could not start while its session runs; false: it is none.
+func (r *contradiction) ended(env *alerts.Env, b *backend.Sandbox, n *contradictionNote) (alerts.Verdict, bool) {
+	what, at, is := r.down(env, b)
+	need := needOf(env, b)
+	if !is || !b.IsSandbox || !need.runs() || hasAnother(env, b, at) {
+		return alerts.Verdict{}, false
+	}
+	w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
+	if w != nil && !n.Proved && !claims(w) {
+		return alerts.Verdict{}, false // its registry says itself that it does not work
+	}
+	if env.Now.Sub(at) > youngTrouble && !n.Proved {
+		return alerts.Verdict{}, false
+	}
+	due := at.Add(max(r.settle, 2*need.home.Interval))
+	late := !env.Now.Before(due) && !env.ReadAt(&need.session.Meta).Before(at)
+	n.Proved = n.Proved || late
+	n.Fault = faultDown
+	v := r.verdict(b, n)
+	v.Tenant, v.Bounds = need.session.Tenant, alerts.Bounds{Earliest: at, Latest: at}
+	v.Cause = backend.Textf("its session is reported running, but %s", what)
+	if w != nil && claims(w) {
+		v.Cause = backend.Textf("its registry says %s, but %s", w.Reported, what)
+	}
+	v.Detail = v.Cause
+	if v.Recheck = recheckOf(env, b.Key); !n.Proved {
+		v.Suspected, v.Why = true, backend.Textf("fires when its session still runs at %s", env.Clock(due))
+		v.Recheck = latestOf(due, env.Now.Add(time.Second))
+	}
+	return v, true
+}
+
+// down is how a container came to run no more: it could not start, was killed at its memory limit, or ended with an error.
+// What is stopped by a signal or ends well is stopped on purpose, unless it was used in vain since.
+func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox) (what backend.Safe, at time.Time, is bool) {
+	at = endedAt(env, b)
+	switch {
+	case !b.StartError.IsEmpty() && (b.Class == backend.SandboxCreated || b.Class == backend.SandboxExited || b.Class == backend.SandboxDead):
+		cause, _ := env.Cause(b.StartError)
+		return backend.Textf("its container could not start: %s", backend.Clean(cause.String(), 160)), latestOf(at, env.Time(&b.Meta, b.CreatedAt)), true
+	case b.Class != backend.SandboxExited && b.Class != backend.SandboxDead || at.IsZero():
+		return what, at, false
+	case b.OOMKilled.Or(false):
+		return backend.Text("its container was killed at its memory limit"), at, true
+	case b.Crashed():
+		return backend.Textf("its container ended with exit code %d", b.ExitCode.Or(0)), at, true
+	}
+	return what, at, false
+}
+
+// hasAnother reports whether the session got another container for the same workspace since.
+func hasAnother(env *alerts.Env, b *backend.Sandbox, since time.Time) bool {
+	for _, x := range env.State.SandboxesOf(b.Session) {
+		same := x.Workspace.IsZero() || b.Workspace.IsZero() || x.Workspace == b.Workspace
+		began := latestOf(env.Time(&x.Meta, x.CreatedAt), env.Time(&x.Meta, x.StartedAt))
+		if x.IsSandbox && x.Key != b.Key && same && (began.After(since) || began.Equal(since) && !x.Class.Ended()) {
+			return true
+		}
+	}
+	return false
+}
+
+// readyWords are the words by which registries call a workspace ready, where the configuration does not say what they mean.
+var readyWords = map[string]bool{"open": true, "opened": true, "ready": true, "idle": true, "active": true, "running": true, "healthy": true, "ok": true}
+
+// claims reports whether a registry says that a workspace works.
+func claims(w *backend.Workspace) bool {
+	ready := w.Class == backend.ClassHealthy || w.Class == backend.ClassUnknown && readyWords[w.Reported.String()]
+	return ready && !w.Unreadable && !w.Stale && w.LastError.IsEmpty()
+}

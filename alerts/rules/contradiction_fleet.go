@@ -1,0 +1,336 @@
+package rules
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// JudgeFleet finds what many sandboxes have in common, and registries that call workspaces ready whose container is gone.
+func (r *contradiction) JudgeFleet(env *alerts.Env, known alerts.Known) []alerts.Found {
+	out := r.parted(env, known)
+	return append(out, r.incidents(env, known, out)...)
+}
+
+// incidentKey is the subject of an incident: a fault that many sandboxes of a source share.
+func incidentKey(source, fault string) backend.Key {
+	return backend.Key{Kind: backend.KindSource, Source: source, ID: backend.MustID("contradiction/" + fault)}
+}
+
+// incidents are the faults that many sandboxes of one source share at once: one cause is likely, and it is not in them.
+func (r *contradiction) incidents(env *alerts.Env, known alerts.Known, parted []alerts.Found) []alerts.Found {
+	by := map[backend.Key][]backend.Key{}
+	add := func(k backend.Key, note alerts.Note) {
+		if key := r.GatheredBy(k, note); key.Kind != "" {
+			by[key] = append(by[key], k)
+		}
+	}
+	told := map[backend.Key]bool{}
+	for i := range parted {
+		told[parted[i].Key] = true
+		if v := &parted[i].Verdict; v.Outcome == alerts.True && !v.Suspected {
+			add(parted[i].Key, v.Note)
+		}
+	}
+	for k, state := range known.Findings {
+		switch {
+		case k.Kind == backend.KindSource:
+			by[k] = append([]backend.Key{}, by[k]...)
+		case state == alerts.StateFiring && !told[k]:
+			add(k, known.Note(k))
+		}
+	}
+	var out []alerts.Found
+	for _, key := range slices.SortedFunc(maps.Keys(by), backend.Key.Compare) {
+		switch {
+		case len(by[key]) >= r.many:
+			out = append(out, alerts.Found{Key: key, Verdict: r.incident(env, key, by[key], known)})
+		case known.Finding(key) == "":
+		default:
+			v := alerts.Verdict{Outcome: alerts.False}
+			if o, why, gap := env.Gap(key.Source); gap {
+				v = alerts.Verdict{Outcome: o, Why: why}
+			}
+			out = append(out, alerts.Found{Key: key, Verdict: v})
+		}
+	}
+	return out
+}
+
+// incident is the verdict about a fault of many sandboxes.
+func (r *contradiction) incident(env *alerts.Env, key backend.Key, all []backend.Key, known alerts.Known) alerts.Verdict {
+	slices.SortFunc(all, backend.Key.Compare)
+	fault := backend.Text("its container is down or gone")
+	bounds, sessions := alerts.Bounds{}, map[backend.ID]bool{}
+	l := &alerts.Listing{Count: len(all)}
+	for _, k := range all {
+		n := alerts.NoteAs[contradictionNote](known.Note(k))
+		first := env.Now
+		if n != nil && len(n.Failed) > 0 {
+			first = env.Ours(n.Began)
+			if text, is := faults[n.worst().Kind]; is {
+				fault = backend.Text(text)
+			}
+		} else if n != nil && !n.Seen.IsZero() {
+			first = n.Seen
+		}
+		if bounds.Latest.IsZero() || first.Before(bounds.Latest) {
+			bounds.Latest = first
+		}
+		if n != nil {
+			sessions[n.Session] = true
+		}
+		if len(l.Subjects) < alerts.MaxSubjects {
+			l.Subjects = append(l.Subjects, alerts.Subject{Key: k, Label: k.Safe(), Since: first, Bounds: alerts.Bounds{Latest: first}, Detail: fault})
+		}
+	}
+	l.Sessions = len(sessions)
+	cause := backend.Textf("many sandboxes at once are reported well, but %s", fault)
+	return alerts.Verdict{Outcome: alerts.True, Source: key.Source, Runbook: "contradiction", Cause: cause, Fingerprint: subjectFingerprint(key),
+		Bounds: bounds, Confirmed: env.Now, Listing: l, Detail: cause,
+		Evidence: []alerts.Evidence{{Text: backend.Textf("%s of %s show it at once: one cause outside them is likely", plural(len(all), "sandbox"), backend.Clean(key.Source, 80)),
+			Value: backend.Known(float64(len(all))), Unit: "sandboxes", Source: key.Source, At: env.Display(env.Now)}}}
+}
+
+// parted judges the workspaces that a registry calls ready though their container is gone.
+func (r *contradiction) parted(env *alerts.Env, known alerts.Known) []alerts.Found {
+	look := map[backend.Key]*backend.Workspace{}
+	for k := range known.Findings {
+		if k.Kind == backend.KindWorkspace && known.Finding(k) != alerts.StateEnded {
+			look[k] = env.State.Workspace(k)
+		}
+	}
+	add := func(w *backend.Workspace) {
+		if w != nil && claims(w) && alerts.HasMachine(w.Provider.String()) {
+			look[w.Key] = w
+		}
+	}
+	for b := range env.PastSandboxes() {
+		for _, h := range env.HomesOf(b.Key.Source) {
+			if !b.Session.IsZero() {
+				add(env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: h.Key.Source, Parent: b.Session, ID: b.Workspace}))
+			}
+		}
+	}
+	names := func(w *backend.Workspace) {
+		if !w.ProviderID.IsZero() && env.State.SandboxNamed(w.ProviderID, w.Provider) == nil {
+			add(w)
+		}
+	}
+	if changed, all := env.Changed(backend.KindWorkspace); !all {
+		for _, e := range changed {
+			if w, is := e.(*backend.Workspace); is {
+				names(w)
+			}
+		}
+	} else if env.State.Sandboxes.Len() > 0 {
+		for w := range env.State.Workspaces.All() {
+			names(w)
+		}
+	}
+	if len(look) == 0 {
+		return nil
+	}
+	lists := newContainerLists(env)
+	var out []alerts.Found
+	for _, k := range slices.SortedFunc(maps.Keys(look), backend.Key.Compare) {
+		if look[k] == nil {
+			continue // the engine ends it
+		}
+		v := r.partedOne(env, look[k], alerts.NoteAs[contradictionNote](known.Note(k)), lists)
+		if v.Outcome == alerts.True || known.Finding(k) != "" {
+			out = append(out, alerts.Found{Key: k, Verdict: v})
+		}
+	}
+	return out
+}
+
+// containerLists are where the containers of workspaces are, and which of them left.
+type containerLists struct {
+	env   *alerts.Env
+	holds map[containersOf]string // the engine that lists containers which workspaces of a home and provider name
+	left  map[ofSession]*backend.Sandbox
+}
+
+type containersOf struct {
+	home     string
+	provider backend.Safe
+}
+
+type ofSession struct{ session, workspace backend.ID }
+
+// newContainerLists finds in which engines the containers of each registry are, by one of each engine that a workspace names.
+func newContainerLists(env *alerts.Env) *containerLists {
+	l := &containerLists{env, map[containersOf]string{}, map[ofSession]*backend.Sandbox{}}
+	done := map[string]bool{}
+	for b := range env.State.Sandboxes.All() {
+		if done[b.Key.Source] || b.Session.IsZero() || !b.IsSandbox {
+			continue
+		}
+		for _, h := range env.HomesOf(b.Key.Source) {
+			w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: h.Key.Source, Parent: b.Session, ID: b.Workspace})
+			if w != nil && env.State.SandboxNamed(w.ProviderID, w.Provider) == b {
+				l.holds[containersOf{h.Key.Source, w.Provider}], done[b.Key.Source] = b.Key.Source, true
+			}
+		}
+	}
+	for b := range env.PastSandboxes() {
+		of := ofSession{b.Session, b.Workspace}
+		if x := l.left[of]; b.IsSandbox && (x == nil || env.LeftAt(b.Key).After(env.LeftAt(x.Key))) {
+			l.left[of] = b
+		}
+	}
+	return l
+}
+
+// lost is the container of a workspace that is gone, as far as that is certain: its registry names one that the engine of
+// its others does not list, or one that the engine listed for it left.
+func (l *containerLists) lost(w *backend.Workspace) (id backend.ID, engine string, left time.Time, is bool) {
+	if !w.ProviderID.IsZero() && l.env.State.SandboxNamed(w.ProviderID, w.Provider) != nil {
+		return id, engine, left, false
+	}
+	if b := l.left[ofSession{w.Key.Parent, w.Key.ID}]; b != nil {
+		return b.Key.ID, b.Key.Source, l.env.LeftAt(b.Key), true
+	}
+	engine, held := l.holds[containersOf{w.Key.Source, w.Provider}]
+	return w.ProviderID, engine, left, held && !w.ProviderID.IsZero()
+}
+
+// partedOne judges one workspace.
+func (r *contradiction) partedOne(env *alerts.Env, w *backend.Workspace, old *contradictionNote, lists *containerLists) alerts.Verdict {
+	n := contradictionNote{Session: w.Key.Parent, Workspace: w.Key.ID}
+	if old != nil {
+		n = *old
+	}
+	s := env.State.SessionOf(w)
+	id, engine, left, is := lists.lost(w)
+	gapped := func(source string) (alerts.Verdict, bool) {
+		o, why, gap := env.Gap(source)
+		return alerts.Verdict{Outcome: o, Why: why, Note: alerts.NoteOf(&n)}, gap && source != ""
+	}
+	for _, source := range []string{w.Key.Source, cmp.Or(engine, lists.holds[containersOf{w.Key.Source, w.Provider}])} {
+		if v, gap := gapped(source); gap {
+			return v
+		}
+	}
+	runs := s != nil && (s.Running.Or(false) || s.ListedRunning.Or(false))
+	if !is || !runs || w.SleepAfter.Or(0) > 0 && w.Provider.String() != "docker" || !n.Proved && !claims(w) || r.hasContainer(env, w) {
+		return alerts.Verdict{Outcome: alerts.False}
+	}
+	h := env.State.Source(w.Key.Source)
+	listed := env.State.Source(engine)
+	if n.Seen.IsZero() || n.Sandbox != id {
+		n.Sandbox, n.Seen = id, env.Now
+	}
+	due := n.Seen.Add(max(r.settle, 2*h.Interval, 2*listed.Interval))
+	n.Proved = n.Proved || !env.Now.Before(due) && env.ReadAt(&w.Meta).After(n.Seen) && env.Ours(listed.LastOK).After(n.Seen)
+	n.Fault = faultGone
+	v := alerts.Verdict{Outcome: alerts.True, Runbook: "contradiction", Source: w.Key.Source, Via: engine, Fingerprint: subjectFingerprint(w.Key), Confirmed: env.ReadAt(&w.Meta),
+		Cause: backend.Textf("its registry says %s, but its container is gone", w.Reported)}
+	v.Bounds = alerts.Bounds{Earliest: env.Time(&w.Meta, w.LastSuccessAt), Latest: n.Seen}
+	if gone := env.Ours(left); !left.IsZero() {
+		v.Bounds.Latest = gone
+	}
+	describe(env, w, &v)
+	v.Values, v.Detail, v.Note = "", v.Cause, alerts.NoteOf(&n)
+	v.Evidence = r.partedEvidence(env, w, s, &n, engine, left)
+	if v.Recheck = recheckOf(env, w.Key); !n.Proved {
+		v.Suspected, v.Why = true, backend.Textf("fires when both still say so at %s", env.Clock(due))
+		v.Recheck = latestOf(due, env.Now.Add(time.Second))
+	}
+	return v
+}
+
+// hasContainer reports whether a workspace has a container that is listed and did not end.
+func (r *contradiction) hasContainer(env *alerts.Env, w *backend.Workspace) bool {
+	return slices.ContainsFunc(env.State.SandboxesOf(w.Key.Parent), func(b *backend.Sandbox) bool {
+		return b.IsSandbox && (b.Workspace.IsZero() || b.Workspace == w.Key.ID)
+	})
+}
+
+func (r *contradiction) partedEvidence(env *alerts.Env, w *backend.Workspace, s *backend.Session, n *contradictionNote, engine string, left time.Time) []alerts.Evidence {
+	out := append([]alerts.Evidence{}, reportedBy(env, w, s)...)
+	list := env.State.Source(engine)
+	text := backend.Textf("observed: %s lists no container %s", backend.Clean(engine, 80), shortID(n.Sandbox))
+	if !left.IsZero() {
+		text = backend.Textf("%s; it left the list at %s", text, env.Clock(env.Ours(left)))
+	}
+	return append(out, alerts.Evidence{Text: text, Source: engine, At: list.LastOK})
+}
+
+// reportedBy are the facts that a registry and a session list report.
+func reportedBy(env *alerts.Env, w *backend.Workspace, s *backend.Session) []alerts.Evidence {
+	var out []alerts.Evidence
+	if w != nil {
+		text := backend.Textf("reported: %s says %s of workspace %s", backend.Clean(w.Key.Source, 80), orNone(w.Reported), w.Key.Safe())
+		if at, known := w.LastSuccessAt.Get(); known {
+			text = backend.Textf("%s, with a last success at %s", text, env.Clock(env.Time(&w.Meta, backend.Known(at))))
+		}
+		out = append(out, alerts.Evidence{Text: text, Source: w.Key.Source, At: env.Display(env.ReadAt(&w.Meta))})
+	}
+	if s != nil {
+		word := s.Status
+		if word.IsEmpty() {
+			word = backend.Text("running")
+		}
+		out = append(out, alerts.Evidence{Text: backend.Textf("reported: %s says %s of session %s", backend.Clean(s.Key.Source, 80), word, s.Key.Safe()), Source: s.Key.Source, At: env.Display(env.ReadAt(&s.Meta))})
+	}
+	return out
+}
+
+// Evidence puts what is reported and what was observed side by side, each with its age.
+func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backend.Entity) []alerts.Evidence {
+	b, ok := oldest.(*backend.Sandbox)
+	if !ok {
+		return nil
+	}
+	src, read := b.Key.Source, env.Display(env.ReadAt(&b.Meta))
+	out := []alerts.Evidence{{Text: backend.Textf("reported: %s says %s of %s", backend.Clean(src, 80), reported(b), called(b)), Source: src, At: read}}
+	need := needOf(env, b)
+	if need.session != nil {
+		w := env.State.Workspace(backend.Key{Kind: backend.KindWorkspace, Source: need.home.Key.Source, Parent: b.Session, ID: b.Workspace})
+		out = append(out, reportedBy(env, w, need.session)...)
+	}
+	for _, v := range observations(b) {
+		if v.Tried() {
+			out = append(out, alerts.Evidence{Text: observedText(env, b, &v), Source: src, At: v.At})
+			for _, line := range v.Evidence[:min(len(v.Evidence), 2)] {
+				out = append(out, alerts.Evidence{Text: backend.Textf("%s answered: %s", v.Plane, line), Source: src, At: v.At})
+			}
+		}
+	}
+	if !reportedLive(b) && b.Class != backend.SandboxPaused {
+		out = append(out, containerEvidence(env, b)...)
+	}
+	return out
+}
+
+// observedText says what a verdict found, how, and when the plane last worked.
+func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backend.Safe {
+	how := backend.Text("by a command")
+	if v.Passive {
+		how = backend.Text("by a look without side effects")
+	}
+	former := backend.Text("")
+	if v.Past {
+		former = backend.Text(", in its former life")
+	}
+	if v.Outcome != backend.OutcomeFailed {
+		return backend.Textf("observed: %s %s, %s%s", v.Plane, v.Outcome, how, former)
+	}
+	last := backend.Text("no success is recorded")
+	if !v.LastOK.IsZero() {
+		last = backend.Textf("it last worked at %s", env.Clock(env.Time(&b.Meta, backend.Known(v.LastOK))))
+	}
+	return backend.Textf("observed: %s fails, %s%s: %s; %s", v.Plane, how, former, v.Said(), last)
+}
+
+// shortID is an id as container engines print it.
+func shortID(id backend.ID) backend.Safe {
+	raw := id.Raw()
+	return backend.Clean(raw[:min(len(raw), 12)], 12)
+}

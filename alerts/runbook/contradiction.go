@@ -1,0 +1,330 @@
+package runbook
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+)
+
+// diagnoseContradiction answers the page about sandboxes that are not what is reported of them. The headline names what was
+// observed, the steps what cures exactly that.
+func diagnoseContradiction(s *subjectView) Diagnosis {
+	s.narrowContradiction()
+	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
+		s.manyAtOnce(), s.containerGone(), s.containerDown(), s.unlinkedMount(), s.danglingLink(), s.missingDir(), s.lockedDir(), s.frozenProcess(),
+		s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),
+	}))}
+	s.endContradiction(&d)
+	return d
+}
+
+// narrowContradiction looks at the sandboxes that the page's alerts or its subject name, and at no others of their session.
+func (s *subjectView) narrowContradiction() {
+	about := func(b *backend.Sandbox) bool {
+		if s.Subject == b.Key {
+			return true
+		}
+		for _, a := range s.led {
+			if slices.ContainsFunc(a.Subjects, func(x alerts.Subject) bool { return x.Key == b.Key }) {
+				return true
+			}
+		}
+		return false
+	}
+	if slices.ContainsFunc(s.sandboxes, about) {
+		s.sandboxes = slices.DeleteFunc(slices.Clone(s.sandboxes), func(b *backend.Sandbox) bool { return !about(b) })
+	}
+}
+
+// failedOn asks whether a plane of one of the sandboxes failed in a way; a plane that works rules it out.
+func (s *subjectView) failedOn(q question, planes []backend.Plane, is func(*backend.Verdict) bool, says func(*backend.Sandbox, *backend.Verdict) backend.Safe) Check {
+	var fine *backend.Sandbox
+	var fineAt backend.Verdict
+	for _, b := range s.sandboxes {
+		o, _ := b.Proved()
+		for _, p := range planes {
+			v, found := o.Of(p)
+			switch {
+			case !found:
+			case v.Outcome == backend.OutcomeFailed && is(&v):
+				c := s.agedHit(q, b, q.yes(origin{b.Key.Source, v.At}, "%s: %s", b.Name, says(b, &v)))
+				c.of = b
+				return c
+			case v.Outcome == backend.OutcomeOK && (fine == nil || v.At.After(fineAt.At)):
+				fine, fineAt = b, v
+			}
+		}
+	}
+	if fine != nil {
+		return s.aged(q, fine, q.no(origin{fine.Key.Source, fineAt.At}, "%s works in %s", fineAt.Plane, fine.Name))
+	}
+	return q.unsure("nothing was observed that tells it")
+}
+
+func (s *subjectView) ofKind(q question, kinds ...backend.FailureKind) Check {
+	return s.failedOn(q, []backend.Plane{backend.PlaneList, backend.PlaneExec, backend.PlaneRead, backend.PlaneDriver}, func(v *backend.Verdict) bool { return slices.Contains(kinds, v.Kind) },
+		func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
+}
+
+// said is a verdict with the first line of its evidence.
+func said(v *backend.Verdict) backend.Safe {
+	if len(v.Evidence) == 0 || strings.Contains(v.What.String(), v.Evidence[0].String()) {
+		return v.Said()
+	}
+	return backend.Textf("%s (%s)", v.Said(), backend.Clean(v.Evidence[0].String(), 160))
+}
+
+func (s *subjectView) missingDir() Check {
+	q := question{"missing", "Is its working directory missing?", "a look at its working directory, or a probe"}
+	for _, b := range s.sandboxes {
+		if o, _ := b.Proved(); slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool {
+			return v.Plane == backend.PlaneList && v.Kind != "" && v.Kind != backend.FailWorkDirMissing
+		}) {
+			continue // a look tells more than the check's own words
+		}
+		if b.WorkDirGone() && b.Class == backend.SandboxRunning {
+			c := s.agedHit(q, b, q.yes(s.from(&b.Meta), "%s: its health check cannot begin in %s", b.Name, workDir(b)))
+			c.of = b
+			return c
+		}
+	}
+	return s.ofKind(q, backend.FailWorkDirMissing, backend.FailFilesystemMissing)
+}
+
+func (s *subjectView) danglingLink() Check {
+	c := s.ofKind(question{"dangling", "Is its working directory a link to nothing?", "a look at its working directory"}, backend.FailWorkDirDangling)
+	if b := c.of; b != nil {
+		if o, _ := b.Proved(); !strings.Contains(c.Fact.String(), "mount") {
+			c.Fact = backend.Textf("%s; %s", c.Fact, mountAt(b, linkTarget(b, o)))
+		}
+	}
+	return c
+}
+
+func (s *subjectView) unlinkedMount() Check {
+	return s.ofKind(question{"unlinked", "Was the host directory mounted there removed?", "a look at the mounts of its main process, or a probe"}, backend.FailMountUnlinked, backend.FailMountGone)
+}
+
+func (s *subjectView) lockedDir() Check {
+	return s.ofKind(question{"permission", "May its user enter its working directory?", "a look at its mode and owner, or a probe"}, backend.FailUnauthorised)
+}
+
+func (s *subjectView) frozenProcess() Check {
+	return s.ofKind(question{"frozen", "Is its main process frozen?", "the state of its processes"}, backend.FailServerFrozen)
+}
+
+func (s *subjectView) commandsRun() Check {
+	return s.failedOn(question{"commands", "Do commands fail in it?", "a probe: sandglass probe NAME"}, []backend.Plane{backend.PlaneExec},
+		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
+}
+
+func (s *subjectView) otherPlanes() Check {
+	return s.failedOn(question{"planes", "Does another plane of it fail?", "a probe"}, []backend.Plane{backend.PlaneList, backend.PlaneRead, backend.PlaneQueue, backend.PlaneDriver},
+		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe {
+			return backend.Textf("%s: %s", v.Plane, said(v))
+		})
+}
+
+func (s *subjectView) containerDown() Check {
+	q := question{"down", "Is its container down while its session runs?", "the state of the container"}
+	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
+		switch {
+		case !b.StartError.IsEmpty():
+			return backend.Textf("could not start: %s", b.StartError), b.Class != backend.SandboxRunning
+		case b.OOMKilled.Or(false):
+			return backend.Text("was killed at its memory limit"), b.Class.Ended()
+		}
+		return backend.Textf("ended with exit code %d", b.ExitCode.Or(0)), b.Crashed()
+	}, func(b *backend.Sandbox) (Mark, backend.Safe) {
+		return RuledOut, backend.Textf("is %s", b.Reported)
+	})
+}
+
+func (s *subjectView) containerGone() Check {
+	q := question{"gone", "Is its container gone?", "the list of containers"}
+	for _, a := range s.led {
+		if a.Rule == "contradiction" && strings.Contains(a.Cause.String(), "container is gone") && len(a.Evidence) > 0 {
+			last := a.Evidence[len(a.Evidence)-1]
+			return q.yes(origin{last.Source, last.At}, "%s", strings.TrimPrefix(last.Text.String(), "observed: "))
+		}
+	}
+	for _, b := range s.sandboxes {
+		if s.State.Sandbox(b.Key) != nil {
+			return q.no(s.from(&b.Meta), "%s is listed", b.Name)
+		}
+	}
+	return q.unsure("no container of this subject is listed, and nothing names it")
+}
+
+// manyAtOnce asks whether other sandboxes show the same: then the cause is not in this one.
+func (s *subjectView) manyAtOnce() Check {
+	q := question{"many", "Do many sandboxes show it at once?", "the alerts about the others"}
+	if s.Board == nil {
+		return q.unsure("no rule was evaluated")
+	}
+	own := map[backend.Key]bool{s.Subject: true}
+	for _, a := range s.led {
+		if a.SubjectCount > 1 {
+			return q.yes(origin{a.Source, a.Confirmed}, "%s of %s at once", plural(a.SubjectCount, "sandbox"), backend.Clean(a.Source, 80))
+		}
+		for i := range a.Subjects {
+			own[a.Subjects[i].Key] = true
+		}
+	}
+	n, at := 0, origin{}
+	for _, a := range s.Board.Alerts {
+		if a.Rule == "contradiction" && a.State == alerts.StateFiring && a.SubjectCount == 1 && len(a.Subjects) == 1 && !own[a.Subjects[0].Key] && s.sameFault(a) {
+			n, at = n+1, origin{a.Source, a.Confirmed}
+		}
+	}
+	if n == 0 && (len(s.led) == 0 || s.led[0].State != alerts.StateFiring) {
+		return q.unsure("no alert about it fires")
+	}
+	if n == 0 {
+		return q.no(origin{s.led[0].Source, s.led[0].Confirmed}, "no other alert tells the same")
+	}
+	return q.yes(at, "%s shows the same: look for a cause outside first", plural(n, "other sandbox"))
+}
+
+// sameFault reports whether an alert tells the same as the page's first one.
+func (s *subjectView) sameFault(a *alerts.Alert) bool {
+	if len(s.led) == 0 {
+		return false
+	}
+	tail := func(x *alerts.Alert) string {
+		_, rest, _ := strings.Cut(x.Cause.String(), ", but ")
+		return rest
+	}
+	return tail(a) == tail(s.led[0]) && a.Source == s.led[0].Source
+}
+
+func workDir(b *backend.Sandbox) backend.Safe {
+	if b.WorkDir.IsEmpty() {
+		return backend.Text("its working directory")
+	}
+	return b.WorkDir
+}
+
+// linkTarget is where the link in place of the working directory leads, as its verdict tells; empty where it does not.
+func linkTarget(b *backend.Sandbox, o backend.Observation) string {
+	v, _ := o.Of(backend.PlaneList)
+	for _, text := range append([]backend.Safe{v.What}, v.Evidence...) {
+		for _, word := range strings.FieldsFunc(text.String(), func(r rune) bool { return strings.ContainsRune(" \"',;()", r) }) {
+			if path.IsAbs(word) && word != b.WorkDir.String() {
+				return strings.TrimRight(word, ".:")
+			}
+		}
+	}
+	return ""
+}
+
+// mountAt is the mount that holds a path in a sandbox, or that nothing is mounted there.
+func mountAt(b *backend.Sandbox, target string) backend.Safe {
+	if target == "" {
+		return backend.Text("where it leads was not read")
+	}
+	var best *backend.Mount
+	for i := range b.Mounts {
+		m := &b.Mounts[i]
+		at := m.Destination.String()
+		if (target == at || strings.HasPrefix(target, strings.TrimSuffix(at, "/")+"/")) && (best == nil || len(at) > len(best.Destination.String())) {
+			best = m
+		}
+	}
+	if best == nil {
+		return backend.Textf("nothing is mounted at %s", backend.Clean(target, 160))
+	}
+	return backend.Textf("%s is on the %s %s, mounted at %s", backend.Clean(target, 160), best.Type, best.Source, best.Destination)
+}
+
+// endContradiction concludes from what was observed, and names what cures that.
+func (s *subjectView) endContradiction(d *Diagnosis) {
+	name, dir, host := backend.Text("NAME"), backend.Text("its working directory"), backend.Text("the host directory")
+	if b := s.observedOne(d); b != nil {
+		dir = workDir(b)
+		if !b.Name.IsEmpty() {
+			name = b.Name
+		}
+		for _, m := range b.Mounts {
+			if m.Destination == b.WorkDir {
+				host = m.Source
+			}
+		}
+	}
+	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
+	elsewhere := func() {
+		d.do("Then use another working directory: docker exec -w / %s …", name)
+	}
+	many := d.is("many") && s.alert != nil && s.alert.SubjectCount > 1
+	switch {
+	case many:
+		d.conclude("Many sandboxes fail alike: the cause is outside. %s.", d.fact("many"))
+		d.dont("Don't repair them one by one before the cause is found.")
+		d.do("First look at their engine, host and mounts. Then look at the last change.")
+	case d.is("gone"):
+		d.conclude("Its container is gone. %s.", d.fact("gone"))
+		d.dont("Don't reset it: the next open names the same container.")
+		d.do("First restore a checkpoint or start a new session.")
+		d.do("Then find out who removed it: sandglass get events.")
+	case d.is("down"):
+		d.conclude("Its container is down. %s.", d.fact("down"))
+		d.dont("Don't remove it before its log is saved.")
+		d.do("First read why: docker logs --tail 50 %s.", name)
+		d.do("Then correct it and start it: docker start %s.", name)
+	case d.is("unlinked"):
+		d.conclude("The host directory mounted there was removed. %s.", d.fact("unlinked"))
+		d.dont("Don't run mkdir inside: it changes nothing.")
+		d.do("First make it on the host: mkdir -p %s. Then restart it: docker restart %s. Or recreate it.", host, name)
+		elsewhere()
+	case d.is("dangling"):
+		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
+		d.dont("Don't reset or recreate it: what is left in it is lost.")
+		d.do("First repair it: sandglass repair %s. It makes the target of the link again, empty.", name)
+		elsewhere()
+	case d.is("missing"):
+		d.conclude("Its working directory is missing. %s: no command begins in %s.", d.fact("missing"), dir)
+		d.dont("Don't reset or recreate it: what is left in it is lost.")
+		d.do("First repair it: sandglass repair %s. It makes %s again, empty.", name, dir)
+		elsewhere()
+	case d.is("permission"):
+		d.conclude("Its user may not enter its working directory. %s.", d.fact("permission"))
+		d.dont("Don't repair or recreate it: the directory is there.")
+		d.do("First let its user in. As root: docker exec -u 0 -w / %s chmod or chown %s.", name, dir)
+		elsewhere()
+	case d.is("frozen"):
+		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
+		d.dont("Don't pause and resume it: that thaws no stopped process.")
+		d.do("First let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
+		d.do("Then look for what stopped it. A debugger, or a mount that hangs.")
+	case d.is("commands"), d.is("planes"):
+		check := "commands"
+		if !d.is(check) {
+			check = "planes"
+		}
+		d.conclude("What was tried in it fails. %s.", d.fact(check))
+		d.dont("Don't reset it: the registry opens the same sandbox again.")
+		d.do("First probe it once more: sandglass probe %s.", name)
+		d.do("Then restart it: docker restart %s.", name)
+	default:
+		d.NoReset = backend.Safe{}
+		d.deny("Nothing observed contradicts what is reported.")
+		d.dont("Don't take that for health: see what was not tried.")
+		d.do("First probe it: sandglass probe %s.", name)
+	}
+}
+
+// observedOne is the sandbox that the first confirmed check is about, or the only one.
+func (s *subjectView) observedOne(d *Diagnosis) *backend.Sandbox {
+	for i := range d.Checks {
+		if c := &d.Checks[i]; c.Mark == Confirmed && c.of != nil {
+			return c.of
+		}
+	}
+	if len(s.sandboxes) == 1 {
+		return s.sandboxes[0]
+	}
+	return nil
+}
