@@ -12,10 +12,11 @@ import (
 	"sandglass/backend/backendtest/enginetest"
 )
 
-// TestTheReadmeOnARealEngine runs what the README says to the user of a laptop on a real Docker Engine: the commands without
+// TestTheReadmeOnARealEngine runs what the README says to the user of a laptop on a real engine: the commands without
 // a configuration, a rehearsed action, the starter configuration, and the README's own table of Docker.
-func TestTheReadmeOnARealEngine(t *testing.T) {
-	e := enginetest.Real(t, enginetest.Docker)
+func TestTheReadmeOnARealEngine(t *testing.T) { enginetest.Each(t, theReadmeOnARealEngine) }
+
+func theReadmeOnARealEngine(t *testing.T, e *enginetest.Engine) {
 	image := e.Image("readme")
 	agent, ends := e.Run+"agent", e.Run+"ends"
 	id := e.Container("agent", container.Config{Image: image, Labels: map[string]string{"sandglass.session": "c4f1"}}, container.HostConfig{})
@@ -44,6 +45,10 @@ func TestTheReadmeOnARealEngine(t *testing.T) {
 		return text
 	}
 	done := []int{0}
+	until(t, "the engine has written the end down", func() bool {
+		state, err := e.Docker("inspect", "-f", "{{.State.Status}}", ends)
+		return err == nil && state == "exited"
+	})
 	says("sandglass get sandboxes -o wide", done, agent, ends, "running", "exited", "c4f1")
 	says("sandglass get sandboxes -o csv", done, agent+",", "exited,")
 	verdict := []int{0, 1, 2} // what else runs on this engine and machine decides
