@@ -62,35 +62,55 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 		t.Fatal(err)
 	}
 
-	s := checkingSource(t, w.Host)
+	s, far := checkingSource(t, w.Host), checkingSource(t, w.Host)
+	far.check.host.Proc = t.TempDir() // as from another machine
 	if !s.check.host.Local(&mustPollAndFind(t, s, ids["healthy"]).ins.place) {
 		w.Missing("the mount tables of its containers cannot be read: not on this machine, or not as root")
 	}
-	list, driver := backend.PlaneList, backend.PlaneDriver
-	for name, want := range map[string]backend.Verdict{
-		"healthy":  {Plane: list, Outcome: backend.OutcomeOK, What: backend.Text("the working directory /home/ws is there")},
-		"missing":  {Plane: list, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, What: backend.Text("the working directory /home/ws is missing")},
-		"paused":   {Plane: list, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, What: backend.Text("the working directory /home/ws is missing")},
-		"dangling": {Plane: list, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirDangling, What: backend.Text("is a link to /mnt/gone, which is missing")},
-		"link":     {Plane: list, Outcome: backend.OutcomeOK, What: backend.Text("is a link to the directory /work")},
-		"file":     {Plane: list, Outcome: backend.OutcomeFailed, What: backend.Text("is not a directory")},
-		"shut":     {Plane: list, Outcome: backend.OutcomeFailed, Kind: backend.FailUnauthorised, What: backend.Text("user 1000 may not enter")},
-		"bound":    {Plane: list, Outcome: backend.OutcomeFailed, Kind: backend.FailMountUnlinked, What: backend.Text("removed on the host")},
-		"frozen":   {Plane: driver, Outcome: backend.OutcomeFailed, Kind: backend.FailServerFrozen, What: backend.Text("all of its threads are stopped for at least")},
+	list, driver, is, not := backend.PlaneList, backend.PlaneDriver, backend.OutcomeOK, backend.OutcomeFailed
+	type found struct {
+		plane   backend.Plane
+		outcome backend.Outcome
+		kind    backend.FailureKind
+		what    string
+	}
+	missing := found{list, not, backend.FailWorkDirMissing, "the working directory /home/ws is missing"}
+	frozen := found{driver, not, backend.FailServerFrozen, "all of its threads are stopped for at least"}
+	for name, want := range map[string]struct{ near, far found }{
+		"healthy":  {near: found{list, is, "", "the working directory /home/ws is there"}},
+		"missing":  {near: missing},
+		"paused":   {near: missing},
+		"dangling": {near: found{list, not, backend.FailWorkDirDangling, "is a link to /mnt/gone, which is missing"}},
+		"link":     {near: found{list, is, "", "is a link to the directory /work"}},
+		"file":     {near: found{list, not, "", "is not a directory"}},
+		"shut":     {found{list, not, backend.FailUnauthorised, "user 1000 may not enter"}, found{list, is, "", "is there"}},
+		"bound":    {found{list, not, backend.FailMountUnlinked, "removed on the host"}, found{list, backend.OutcomeNotTried, "", "cannot be looked at from outside"}},
+		"frozen":   {near: frozen},
 	} {
-		b := until(t, s, ids[name], name+" inside", func(b *backend.Sandbox) bool {
-			v, _ := b.Observed.Or(backend.Observation{}).Of(want.Plane)
-			return v.Outcome == want.Outcome && v.Kind == want.Kind && strings.Contains(v.What.String(), want.What.String())
-		})
-		if failed := b.Observed.Or(backend.Observation{}).Failed(); len(failed) > 1 || len(failed) == 1 && want.Outcome == backend.OutcomeOK {
-			t.Errorf("%s: %+v", name, failed)
+		if want.far.plane == "" {
+			want.far = want.near
+		}
+		for place, source := range map[string]*Source{"here": s, "elsewhere": far} {
+			want := map[bool]found{true: want.near, false: want.far}[source == s]
+			if w.Kind == enginetest.Podman && source == far && want.plane == driver {
+				continue // its top is not asked
+			}
+			b := until(t, source, ids[name], name+" inside, seen from "+place, func(b *backend.Sandbox) bool {
+				v, _ := b.Observed.Or(backend.Observation{}).Of(want.plane)
+				return v.Outcome == want.outcome && v.Kind == want.kind && strings.Contains(v.What.String(), want.what)
+			})
+			if failed := b.Observed.Or(backend.Observation{}).Failed(); len(failed) > 1 || len(failed) == 1 && want.outcome != not {
+				t.Errorf("%s, from %s: %+v", name, place, failed)
+			}
 		}
 	}
 	if _, err := os.Stat(removed); err == nil {
 		t.Error("a look made the engine create the removed directory of the host again")
 	}
 	inside(ids["missing"], "mkdir", "-p", "/home/ws")
-	until(t, s, ids["missing"], "well again", func(b *backend.Sandbox) bool { return b.Observed.Or(backend.Observation{}).Works() })
+	for _, source := range []*Source{s, far} {
+		until(t, source, ids["missing"], "well again", func(b *backend.Sandbox) bool { return b.Observed.Or(backend.Observation{}).Works() })
+	}
 }
 
 // checkingSource looks at working directories every 5 seconds and calls a process frozen after 10.
