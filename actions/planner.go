@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,7 +53,7 @@ func (o *Operator) Plan(ctx context.Context, in Intent) (*Plan, error) {
 	}
 	now := c.opt.Now()
 	p := &Plan{Schema: PlanSchema, Verb: in.Verb, Of: ability.Spec.Of, Title: ability.Spec.Title, Effect: ability.Spec.Effect, Cost: ability.Spec.Cost,
-		Undo: ability.Spec.Undo, Source: in.Source, SourceKind: ability.SourceKind, Environment: c.opt.Environment,
+		Undo: cmp.Or(ability.Part.Undo, ability.Spec.Undo), Source: in.Source, SourceKind: ability.SourceKind, Environment: c.opt.Environment,
 		Production: c.opt.Production, Made: now.UTC().Truncate(time.Millisecond), Who: in.Who, Reason: in.Reason, Params: in.Params,
 		DryRun: in.DryRun, Headless: in.Headless, PerMinute: ability.Spec.perMinute(), Excluded: excluded,
 		Overrides: slices.Clone(in.Overrides)}
@@ -233,7 +234,7 @@ func warnings(p *Plan, now time.Time) []backend.Safe {
 	case p.Verb == Reset && len(p.Targets) > 0 && newest.IsZero():
 		out = append(out, backend.Text("it is unknown when the cause was last seen"))
 	case p.Verb == Reset && len(p.Targets) > 0:
-		out = append(out, backend.Textf("the cause was last seen %s ago", backend.Age(now.Sub(newest))))
+		out = append(out, backend.Textf("the cause was last seen %s ago; whether it is over is not known", backend.Age(now.Sub(newest))))
 	}
 	if p.Undo == "" && p.Verb != Reset && p.Verb != Probe && len(p.Targets) > 0 {
 		out = append(out, backend.Text("this cannot be undone"))

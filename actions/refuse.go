@@ -99,17 +99,24 @@ func resetRefusals(p *Plan, snap Snapshot) []Refusal {
 		switch x.Rule {
 		case "capability-mismatch", "ref-mismatch":
 			if slices.ContainsFunc(p.Targets, func(t Target) bool { return x.names(t.Key) }) {
+				cause, next := backend.Literal("the configuration"), backend.Literal("correct the configuration first")
+				switch {
+				case x.Rule == "ref-mismatch" && backend.NoContainer(x.Cause.String()):
+					cause, next = "the container that is gone", "start a fresh session"
+				case x.Rule == "ref-mismatch":
+					cause, next = "the release, which cannot read the reference", "roll forward first"
+				}
 				out = append(out, Refusal{Word: WordCauseFixed,
-					Why:  backend.Textf("%s: the cause is in the configuration, and a reset cannot cure that: %s", backend.Clean(x.Rule, 60), x.Cause),
-					Next: backend.Textf("correct the configuration or roll forward first; if that is done, type: %s", WordCauseFixed)})
+					Why:  backend.Textf("a reset does not help, the cause is %s: %s", backend.Text(cause), x.Cause),
+					Next: backend.Textf("%s; when that is done, type: %s", backend.Text(next), WordCauseFixed)})
 			}
 		case "eviction-storm", "restart-storm", "capacity":
 			if x.Rule != "restart-storm" && otherProviders(p, x, snap.State) {
 				continue
 			}
 			out = append(out, Refusal{Word: WordAddsOpens,
-				Why:  backend.Textf("%s fires on %s: each reset adds an open to an outage, and fails again: %s", backend.Clean(x.Rule, 60), backend.Clean(p.Source, 80), x.Cause),
-				Next: backend.Textf("wait until it is over, or bound the opens first; to go on all the same, type: %s", WordAddsOpens)})
+				Why:  backend.Textf("%s fires on %s: each reset adds an open and fails again: %s", backend.Clean(x.Rule, 60), backend.Clean(p.Source, 80), x.Cause),
+				Next: backend.Textf("wait until it is over, or bound the opens first. To go on, type: %s", WordAddsOpens)})
 		}
 	}
 	return distinct(out)

@@ -70,7 +70,7 @@ func TestAPlanSaysWhenItsCauseWasLastSeen(t *testing.T) {
 	for ago, want := range map[time.Duration]string{
 		59 * time.Second: "the cause was still seen 59s ago (1 of 1): a reset now would probably fail again",
 		time.Minute:      "the cause was still seen 1m ago (1 of 1): a reset now would probably fail again",
-		61 * time.Second: "the cause was last seen 1m ago",
+		61 * time.Second: "the cause was last seen 1m ago; whether it is over is not known",
 	} {
 		got := warnings(&Plan{Verb: Reset, Targets: []Target{{CauseSeen: now.Add(-ago)}}}, now)
 		if len(got) != 1 || got[0].String() != want {

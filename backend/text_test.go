@@ -234,7 +234,7 @@ func TestConditionComesFromTimestamps(t *testing.T) {
 }
 
 func TestCounted(t *testing.T) {
-	for n, want := range map[int]string{0: "0 processes", 1: "1 process", 2: "2 processes", 1284: "1284 processes"} {
+	for n, want := range map[int]string{0: "0 processes", 1: "1 process", 2: "2 processes", 1284: "1,284 processes"} {
 		if got := Counted(n, "process", "processes"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -129,7 +129,20 @@ func Counted[N ~int | ~int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return strconv.FormatInt(int64(n), 10) + " " + many
+	return Grouped(int64(n)) + " " + many
+}
+
+// Grouped writes a number with a comma between each three digits: "1,284".
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
 }
 
 // Digits writes a positive number below 1000 with one decimal below 10.

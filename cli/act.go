@@ -280,7 +280,7 @@ func (p *Program) propose(ctx context.Context, s shared, a *acting, want selecti
 	}
 	a.params.Beside = suspect.ID.Raw()
 	plan, err := x.operator.Plan(ctx, actions.Intent{Verb: a.verb(), Source: got.source, Keys: got.keys, Params: a.params,
-		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true})
+		Overrides: a.overrides, Who: who, Reason: reason, DryRun: a.dryRun, Headless: true, NotNow: x.notNow(a.verb(), got.keys)})
 	if err != nil {
 		return refused(err)
 	}

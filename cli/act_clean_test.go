@@ -178,7 +178,7 @@ func TestCleanUndoAndPurge(t *testing.T) {
 		s := newCleanSite(t)
 		s.run(0, "^nothing waits\n$", "--list")
 		s.run(4, "nothing to act on", "--undo", "--by", "ann")
-		plan := s.run(0, `(?s)clean 3 tmpdirs.*left alone: 1\n  a process uses it\n      /tmp/helix-ws-used`, "--by", "ann") // no selector: all
+		plan := s.run(0, `(?s)clean 3 scratch directories.*left alone: 1\n  a process uses it\n      /tmp/helix-ws-used`, "--by", "ann") // no selector: all
 		if strings.Contains(plan, "8:1:/tmp/helix-ws-a") {
 			t.Errorf("people know directories by their paths:\n%s", plan)
 		}

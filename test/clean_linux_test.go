@@ -58,7 +58,7 @@ func TestCleanFromTheCommandLine(t *testing.T) {
 	} else if strings.Contains(advice, "unreadable even for root") || strings.Contains(advice, "of this container can be seen") {
 		skip.Without(t, "root", "what this runs in hides processes: "+strings.SplitN(advice, "\n", 2)[0])
 	}
-	c.run(0, "(?s)clean 2 tmpdirs on scratch.*dry run: 2 of 2", "clean", "--dry-run")
+	c.run(0, "(?s)clean 2 scratch directories on scratch.*dry run: 2 of 2", "clean", "--dry-run")
 	if got := names(t, root); !slices.Equal(got, both) {
 		t.Fatalf("a dry run left %v", got)
 	}

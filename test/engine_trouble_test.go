@@ -67,7 +67,7 @@ func realDockerTrouble(t *testing.T, e *enginetest.Engine) {
 		"sandbox-crash-loop":   {run + "loops: restarted", "restart policy: always", "ends: cannot open db"},
 		"sandbox-unhealthy":    {run + "sick: unhealthy since", "in a row"},
 		"sandbox-exited":       {run + "fails: exit code 4", "fatal: no model"},
-		"sandbox-oom":          {run + "full: killed at its memory limit of 16.8 MB (16 MiB)", "ended with exit code 137", "ends: growing"},
+		"sandbox-oom":          {run + "full: killed at its memory limit of 16 MiB", "ended with exit code 137", "ends: growing"},
 	}
 	if e.Kind == enginetest.Podman {
 		delete(want, "sandbox-start-failed") // it keeps no error of a start

@@ -50,6 +50,9 @@ func (l *verbList) accept() reply {
 	if v.Refused != nil {
 		return reply{Say: v.Refused.Names() + ": not now, the list says why"}
 	}
+	if !v.Unfit.IsEmpty() {
+		return reply{Say: string(v.Spec.Verb) + ": not now, the list says why"}
+	}
 	key := v.Key
 	if key == "" {
 		key = pressedTwice
@@ -63,9 +66,7 @@ func (l *verbList) Render(w, h int, f *views.Frame) (kit.Block, *tea.Cursor) {
 	l.of.diagnosis = f.Diagnoses[l.of.asked]
 	for i := range l.verbs {
 		v := &l.verbs[i]
-		if v.NotNow = subjects.NotNow(v.Spec.Verb, l.of.diagnosis); v.NotNow.IsEmpty() {
-			v.NotNow = subjects.Unfit(v.Spec.Verb, l.of.keys, f.Snapshot)
-		}
+		v.NotNow, v.Unfit = subjects.NotNow(v.Spec.Verb, l.of.diagnosis), subjects.Unfit(v.Spec.Verb, l.of.keys, f.Snapshot)
 	}
 	return plan.Verbs(l.of.label, l.verbs, l.at, w-2, h-2, f.Theme), nil
 }

@@ -14,8 +14,8 @@ func Kind() actions.Kind {
 	return actions.Kind{
 		Name: "tmpdir",
 		Specs: []actions.Spec{
-			{Verb: actions.Clean, Of: backend.KindTmpdir, Title: "clean", Effect: "the directory gets another name in its place and waits there; its space is free once it is removed, after the grace period or by purge",
-				Undo: "undo restores its name until it is removed", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
+			{Verb: actions.Clean, Of: backend.KindTmpdir, Title: "clean", Effect: "the directory is renamed and waits; its space is free when it is removed: after the grace period, or by purge",
+				Undo: "the verb undo restores its name until the grace period ends", Gesture: actions.GestureCount, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 			{Verb: actions.Undo, Of: backend.KindTmpdir, Title: "undo clean", Effect: "restores the name of a quarantined directory",
 				Undo: "clean quarantines it again once its age allows", Gesture: actions.GestureYes, Cap: actions.CapAbsolute, Most: mostTarget, PerMinute: 600},
 			{Verb: actions.Purge, Of: backend.KindTmpdir, Title: "purge", Effect: "removes quarantined directories for good",
@@ -68,7 +68,11 @@ func build(site actions.Site) (map[actions.Verb]actions.Part, map[actions.Verb]b
 		case v == actions.Clean && o.SessionLifetime == 0:
 			missing[v] = backend.Text("session_lifetime is not set (how long a paused session may still be continued): set it in its [[source]] (for example \"168h\"), or give --session-lifetime")
 		default:
-			parts[v] = t.part(v)
+			part := t.part(v)
+			if v == actions.Clean {
+				part.Undo = "the verb undo restores its name for " + o.CleanGrace.String()
+			}
+			parts[v] = part
 		}
 	}
 	return parts, missing, nil

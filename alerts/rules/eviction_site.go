@@ -258,7 +258,7 @@ func latestOf(a, b time.Time) time.Time {
 func number(f float64) string {
 	switch {
 	case f >= 100 || f == float64(int64(f)):
-		return grouped(strconv.FormatFloat(f, 'f', 0, 64))
+		return backend.Grouped(int64(math.Round(f)))
 	case f >= 1:
 		return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 	}
@@ -266,11 +266,4 @@ func number(f float64) string {
 		return "less than 0.001"
 	}
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(f, 'f', max(2, 1-int(math.Floor(math.Log10(f)))), 64), "0"), ".")
-}
-
-func grouped(digits string) string {
-	for i := len(digits) - 3; i > 0 && digits[0] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

@@ -103,10 +103,13 @@ func containerEvidence(env *alerts.Env, b *backend.Sandbox) []alerts.Evidence {
 	return out
 }
 
-// limitText writes a limit in decimal units, and as it was set where that is a round binary number.
+// limitText writes a limit as it was set: in MiB or GiB where that is a round number.
 func limitText(n int64) string {
-	if n >= 1<<20 && n%(1<<20) == 0 {
-		return bytesText(n) + " (" + number(float64(n>>20)) + " MiB)"
+	switch {
+	case n >= 1<<30 && n%(1<<30) == 0:
+		return number(float64(n>>30)) + " GiB"
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return number(float64(n>>20)) + " MiB"
 	}
 	return bytesText(n)
 }

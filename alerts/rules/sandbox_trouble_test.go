@@ -198,7 +198,7 @@ func TestExitedFires(t *testing.T) {
 	if a.Cause.String() != "ended with an error while its session runs" || a.Severity != alerts.SeverityWarning {
 		t.Errorf("alert %+v", a)
 	}
-	wantEvidence(t, a, "exit code 3 at 12:00:01Z", "the memory limit of helix-c1 is 67.1 MB (64 MiB)", "the log of helix-c1 has no lines to show: it is empty")
+	wantEvidence(t, a, "exit code 3 at 12:00:01Z", "the memory limit of helix-c1 is 64 MiB", "the log of helix-c1 has no lines to show: it is empty")
 	s.box("c2", "a", func(b *backend.Sandbox) { b.StartedAt = backend.Known(s.wall) }) // takes its place
 	s.after(time.Minute).quiet(exitedRule)
 }

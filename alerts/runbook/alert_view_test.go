@@ -61,7 +61,7 @@ func TestAPageOfSeveralCausesIsOfAllOfThem(t *testing.T) {
 	if !strings.HasPrefix(d.Conclusion.String(), "No cause has a majority. 8 of 18 errors: ENOSPC") {
 		t.Error(d.Conclusion)
 	}
-	if !strings.Contains(d.fact("failed").String(), "18 of 18 entries failed") {
+	if !strings.Contains(d.fact("failed").String(), "18 of 18 workspaces failed") {
 		t.Error(d.fact("failed"))
 	}
 	want(t, d, map[string]Mark{"network": Confirmed, "database": Confirmed, "binding": Confirmed})

@@ -285,7 +285,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.do("Look at the prompt and the tool's description. The agent ignores the rejection.")
 	case d.is("flood"):
 		d.conclude("The guards reject commands at a high rate. A loop and probing look alike so far.")
-		d.do("Read the rejected commands: sandglass get rejections. One first word is a loop, many are probing.")
+		d.do("Read the rejected commands: sandglass get rejections. If all begin with one word, it is a loop. Many words are probing.")
 	default:
 		d.deny("Cannot tell: no source reads rejection lines.")
 		d.do("Configure a Logger in the framework and a log source here.")
@@ -298,7 +298,7 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.Do = append([]backend.Safe{backend.Textf("Pause %s in the app that started it. The others go on.", who)}, d.Do...)
 	}
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
-		d.do("Set log alerts on rollup lines. This release writes one every 5 s, however large the flood is.")
+		d.do("Set log alerts on the summary lines. This release writes one about every 5 s, however large the flood is.")
 	}
 	d.dont("Don't silence the logger: its lines are the only trace. It may be an attack after all.")
 	d.dont("Don't widen the allowlist to stop them.")

@@ -30,7 +30,13 @@ func diagnoseContainer(s *subjectView) Diagnosis {
 	if b, more := s.headlined(&d); b != nil {
 		s.adviseRemoved(&d, b)
 		nameContainer(&d, b)
-		logLines(&d, b, more)
+		if text, ok := alerts.LastLines(b, 3); ok {
+			q := question{"log-end", "How does its log end?", "the log of the container"}
+			d.Checks = append(d.Checks, q.yes(s.from(&b.Meta), "its log ends: %s", text))
+		}
+		if more > 0 {
+			d.do("Ask about each container on its own (--subject NAME). %s in trouble too.", plural(more, "other"))
+		}
 	}
 	return d
 }
@@ -248,14 +254,4 @@ func (s *subjectView) headlined(d *Diagnosis) (first *backend.Sandbox, more int)
 		}
 	}
 	return first, more
-}
-
-// logLines adds how the log of the container ends that the headline is about.
-func logLines(d *Diagnosis, b *backend.Sandbox, more int) {
-	if text, ok := alerts.LastLines(b, 3); ok {
-		d.do("Its log ends: %s", text)
-	}
-	if more > 0 {
-		d.do("Ask about each container on its own (--subject NAME). %s in trouble too.", plural(more, "other"))
-	}
 }

@@ -25,8 +25,8 @@ func TestEachContainerHasItsOwnFigures(t *testing.T) {
 		})}}
 	for id, c := range map[string]struct{ has, not []string }{
 		"crash":   {[]string{"restarted 11 times", "config broken", "has no health check", "sandbox-crash-loop fires for 2 sandboxes"}, []string{"oomloop", "restarted 9 times", "listed"}},
-		"oomloop": {[]string{"restarted 9 times", "Its log ends: go"}, []string{"crash ", "restarted 11 times", "config broken"}},
-		"nostart": {[]string{"nostart cannot start: no such file", "nostart never ran", "fires for nostart: "}, []string{"Its log ends", "listed"}},
+		"oomloop": {[]string{"restarted 9 times", "its log ends: go"}, []string{"crash ", "restarted 11 times", "config broken"}},
+		"nostart": {[]string{"nostart cannot start: no such file", "nostart never ran", "fires for nostart: "}, []string{"its log ends", "listed"}},
 	} {
 		d := w.diagnose("container", sbKey(id))
 		all := d.Conclusion.String()

@@ -123,6 +123,8 @@ func (s *subjectView) nameCollision() Check {
 	switch {
 	case t.in.N > 0:
 		return q.no(t.from, "%s of equal names in the last %s: each says that the child got a workspace of its own", plural(int(t.in.N), "warning"), s.watched(t, time.Hour))
+	case t.looked && s.spanOf(t, time.Hour) < leastWatched:
+		return q.unsure("no warning of equal names; the log is read for less than %s", spanText(leastWatched))
 	case t.looked:
 		return q.no(t.from, "no warning of equal names in the last %s", s.watched(t, time.Hour))
 	}
@@ -152,10 +154,12 @@ func (s *subjectView) adviseCrossTenantLeak(d *Diagnosis) {
 	default:
 		d.deny("The data does not show that sessions share files. What is not declared cannot be ruled out.")
 	}
-	d.do("Audit ids, namespaces and inheritance that are not default.")
+	d.do("Look for ids, namespaces and inheritWorkspaces set by hand.")
 	d.do("Copy logs and snapshots of both sides before any change. They are the evidence.")
 	d.dont("Don't destroy or reset the sandbox first: it is the evidence.")
-	d.dont("Don't take the warning of equal names for a leak. It says that the child was given its own workspace.")
+	if s.tally(backend.MetricNameCollision, time.Hour).in.N > 0 {
+		d.dont("Don't take the warning of equal names for a leak. It says that the child was given its own workspace.")
+	}
 	if shared {
 		d.NoReset = backend.Text("the sandbox is evidence until the incident is closed")
 	}

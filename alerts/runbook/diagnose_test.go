@@ -48,7 +48,7 @@ func TestFailed(t *testing.T) {
 	for _, c := range []story{
 		{"quota", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "WorkspaceFailedError: max_instances reached"), healthy("s2", "box")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": Confirmed, "snapshot": RuledOut, "recovered": RuledOut, "root": CannotTell, "shared": RuledOut, "runtime": RuledOut},
-			"no instance left", "raise max_instances", "Don't reset before", true},
+			"no instance left", "Raise max_instances", "Don't reset before", true},
 		{"works again", "1", world{workspaces: []*backend.Workspace{healthy("s1", "box")}, sessions: []*backend.Session{session("s1", true)}}, sessionKey("s1"),
 			map[string]Mark{"failed": RuledOut, "recovered": Confirmed, "quota": RuledOut}, "Nothing is failed now", "", "", true},
 		{"schema", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "ref schemaVersion 4 is outside the supported range 1-3")}}, wsKey("s1", "box"),
@@ -61,7 +61,7 @@ func TestFailed(t *testing.T) {
 		{"temporal", "1", world{sessions: []*backend.Session{session("s1", true, func(s *backend.Session) { s.Runtime = backend.Text("Temporal") })}}, sessionKey("s1"),
 			map[string]Mark{"runtime": Confirmed, "failed": CannotTell, "quota": CannotTell}, "refuses workspaces", "", "", true},
 		{"unknown cause", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}}, wsKey("s1", "box"),
-			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "agents' log", "save it first", false},
+			map[string]Mark{"failed": Confirmed, "module": CannotTell}, "matches no known cause", "agents' log", "save it before a reset", false},
 		{"failing without an error", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "")}}, wsKey("s1", "box"),
 			map[string]Mark{"failed": Confirmed, "quota": CannotTell}, "", "", "", false},
 		{"old values rule nothing out", "1", world{workspaces: []*backend.Workspace{failed("s1", "box", "boom")}, down: []string{"helix-eu"}}, wsKey("s1", "box"),

@@ -293,9 +293,6 @@ func (s *subjectView) adviseEvictionStorm(d *Diagnosis) {
 	if d.Conclusion.IsEmpty() {
 		s.concludeWithoutCause(d)
 	}
-	if d.is("retries") {
-		d.do("Lower transientRetryAttempts where failing fast is better. Retries are a part of the load.")
-	}
 	switch {
 	case storm:
 		d.NoReset = backend.Text("a storm is under way; a reset adds opens")
@@ -314,7 +311,7 @@ func (s *subjectView) concludeStormCause(d *Diagnosis) {
 	switch {
 	case d.mainly("quota"):
 		d.conclude("The platform's limit refuses new containers. Every retry asks again.")
-		d.do("End unused sessions; find them: sandglass get workspaces. Or raise max_instances in the platform's configuration and redeploy.")
+		s.makeRoom(d)
 	case d.mainly("permanent"):
 		d.conclude("An error that no retry cures is retried.")
 		d.do("Make the provider throw it as permanent and redeploy. That is: without the transient flag. Fix what it names.")
@@ -345,13 +342,13 @@ func (s *subjectView) concludeWithoutCause(d *Diagnosis) {
 	switch {
 	case d.is("storm"):
 		d.conclude("A storm is under way; its cause is not known yet.")
-		d.do("Find the cause: sandglass get workspaces shows lastError. Until then limit opens; that helps with any cause.")
+		d.do("Find the cause in the errors of the evicted ones. List them: %s. Until then limit opens; that helps with any cause.", s.evictedOnes())
 	case s.verdict("eviction-storm").alert != nil:
 		d.conclude("An eviction storm is pending; its cause is unknown.")
-		d.do("Find the cause: sandglass get workspaces shows lastError. Until then limit opens; that helps with any cause.")
+		d.do("Find the cause in the errors of the evicted ones. List them: %s. Until then limit opens; that helps with any cause.", s.evictedOnes())
 	case d.is("evicted"):
 		d.conclude("%s; the cause is not known yet.", sentence(d.fact("evicted")))
-		d.do("Read lastError: sandglass get workspaces shows it. Then look at the container or process.")
+		d.do("Read the errors of the evicted ones. List them: %s. Then look at the container or process.", s.evictedOnes())
 	case d.Mark("storm") == RuledOut:
 		d.deny("No storm now: evictions recover or are few.")
 	default:

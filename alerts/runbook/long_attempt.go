@@ -33,9 +33,9 @@ func (s *subjectView) longAttempt() Check {
 	case n > 1:
 		return q.yes(s.from(&first.Meta), "%d attempts run longer than longest_operation %s, that of %s for %s", n, longest, first.Key.Safe(), backend.Age(s.now.Sub(oldest)))
 	case dated == 0:
-		return q.unsure("no entry says when it was tried")
+		return q.unsure("no workspace says when it was tried")
 	case dated < len(s.workspaces):
-		return q.unsure("%d of %s do not say when they were tried", len(s.workspaces)-dated, plural(len(s.workspaces), "entry"))
+		return q.unsure("%d of %s do not say when they were tried", len(s.workspaces)-dated, plural(len(s.workspaces), "workspace"))
 	}
 	return s.settle(q.no(s.newest(), "no attempt without an outcome is older than longest_operation %s", longest), q)
 }
@@ -61,7 +61,7 @@ func (s *subjectView) evictedTogether() Check {
 	case evicted:
 		return q.unsure("it is evicted; whether others are is not read")
 	}
-	return s.settle(q.no(s.newest(), "none of %s is evicted", plural(len(s.workspaces), "entry")), q)
+	return s.settle(q.no(s.newest(), "none of %s is evicted", plural(len(s.workspaces), "workspace")), q)
 }
 
 // deletedBehind asks whether the sandbox behind the workspace was deleted. An eviction in a storm is none.

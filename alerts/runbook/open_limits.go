@@ -72,13 +72,13 @@ func (x *instanceLimit) advise(d *Diagnosis) {
 		for _, id := range x.sources {
 			names = append(names, backend.Clean(id, 80))
 		}
-		d.do("Set maxGlobalConcurrentOpens to %d, in each provider. Set workspaceMaxConcurrentOpens to %d, in the executors. %s report the same limit of %d instances; whether they share it is not known. If each has its own, set maxGlobalConcurrentOpens to %d. Both settings need a redeploy; not during the storm.",
+		d.do("Set maxGlobalConcurrentOpens to %d, in each provider. Set workspaceMaxConcurrentOpens to %d, in the executors. %s report the same limit of %d instances; whether they share it is not known. If each has its own, set maxGlobalConcurrentOpens to %d. Both need a redeploy of the agents. Wait for the end of the storm: it opens every workspace again.",
 			each, session, backend.Join(names, " and "), x.instances, x.instances)
 	} else {
-		d.do("Set maxGlobalConcurrentOpens to %d, in the provider. Set workspaceMaxConcurrentOpens to %d, in the executor. Both need a redeploy; not during the storm.", each, session)
+		d.do("Set maxGlobalConcurrentOpens to %d, in the provider. Set workspaceMaxConcurrentOpens to %d, in the executor. Both need a redeploy of the agents. Wait for the end of the storm: it opens every workspace again.", each, session)
 	}
 	if n > x.instances {
-		d.do("Raise max_instances, or run fewer sessions at a time. %d sessions have workspaces for %d instances: limits of opens make them wait, they add no room.", n, x.instances)
+		d.do("Plan for more instances or fewer sessions. %d sessions have workspaces for %d instances. Limits of opens make them wait and add no room.", n, x.instances)
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *subjectView) openedTogether() Check {
 
 // nextReset counts down to the next automatic reset of a failed entry.
 func (s *subjectView) nextReset() Check {
-	q := question{"auto-reset", "When does the next automatic reset come?", "resetAfterMs in the aggregate route or in a declaration, and lastAttemptAt of the failed entries"}
+	q := question{"auto-reset", "When does the next automatic reset come?", "resetAfterMs in the aggregate route or in a declaration, and lastAttemptAt of the failed workspaces"}
 	failed, declared := 0, 0
 	var next time.Time
 	var of *backend.Workspace
@@ -133,23 +133,26 @@ func (s *subjectView) nextReset() Check {
 	case of != nil:
 		return q.yes(s.from(&of.Meta), "in %s at the latest, at %s, %s: resetAfterMs is %s", backend.Age((next.Sub(s.now) + time.Minute - 1).Truncate(time.Minute)), backend.Clean(next.UTC().Format("15:04:05Z"), 20), of.Key.Safe(), known(of.ResetAfter, spanText))
 	case failed == 0 && len(s.workspaces) > 0:
-		return s.settle(q.no(s.newest(), "no entry is failed"), q)
+		return s.settle(q.no(s.newest(), "no workspace is failed"), q)
 	case declared > 0:
-		q.needs = "the state of the failed entries when they are used next"
-		return q.unsure("resetAfterMs has passed for each failed entry since its last attempt")
+		q.needs = "the state of the failed workspaces when they are used next"
+		return q.unsure("resetAfterMs has passed for each failed workspace since its last attempt")
 	}
 	return q.unsure("resetAfterMs is not declared; assume off")
 }
 
 // recommend gives a number for each knob of opens where a limit is known, and says why both are needed.
 func (s *subjectView) recommend(d *Diagnosis) {
-	if limit, ok := s.limitOfInstances(); ok {
+	limit, ok := s.limitOfInstances()
+	switch {
+	case ok:
 		limit.advise(d)
-	} else if d.is("quota") {
-		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it in the provider. Set workspaceMaxConcurrentOpens in the executor to it divided by the running sessions. Both need a redeploy.")
+	case d.is("quota"):
+		d.do("Limit opens to the platform's max_instances. Set maxGlobalConcurrentOpens to it in the provider. Set workspaceMaxConcurrentOpens in the executor to it divided by the running sessions. Both need a redeploy of the agents.")
+	default:
+		d.do("Limit how many workspaces open at once. Set workspaceMaxConcurrentOpens in the executor: it is fair to its workspaces. Set maxGlobalConcurrentOpens in the provider: it protects the platform.")
 	}
 	s.recommendTimes(d)
-	d.do("Set both limits. The session's gives fairness among its workspaces, the provider's gives back-pressure towards the platform.")
 }
 
 // What the framework's documentation gives for knobs of retries, resets and closes.
@@ -174,19 +177,19 @@ func (s *subjectView) recommendTimes(d *Diagnosis) {
 	case retries > defaultRetries && (d.is("retries") || d.is("quota") || d.is("storm")):
 		d.do("Set transientRetryAttempts to %d, its default. It is %d; the default waits about 10s.", defaultRetries, retries)
 	case d.is("retries"):
-		d.do("Work transientRetryAttempts out from the errors. Its default %d waits about 10s; what does not pass within that gains nothing by more.", defaultRetries)
+		d.do("Lower transientRetryAttempts where failing fast is better. Retries are a part of the load. The default %d waits about 10s; if that does not help, more retries do not help.", defaultRetries)
 	}
 	switch {
 	case reset > 0 && reset < advisedReset:
 		d.do("resetAfterMs is %d (%s): set it to %d (%s).", reset.Milliseconds(), spanText(reset), advisedReset.Milliseconds(), spanText(advisedReset))
 	case reset == 0 && d.is("storm"):
-		d.do("Set resetAfterMs to %d (%s). Then entries come back one by one when the cause is gone.", advisedReset.Milliseconds(), spanText(advisedReset))
+		d.do("Set resetAfterMs to %d (%s). Workspaces then come back one by one when the cause is gone.", advisedReset.Milliseconds(), spanText(advisedReset))
 	}
 	if t := s.tally(backend.MetricCloseTimeout, time.Hour); t.in.N > 0 {
 		if end == 0 {
 			end = defaultCloseTimeout
 		}
-		d.do("Closes ran over closeTimeoutMs (%d). Work it out: the slowest close that ended, and half as much again; a close that hangs needs no larger number.", end.Milliseconds())
+		d.do("Closes took longer than closeTimeoutMs (%d). Set it to 1.5 times the slowest close that ended. A close that hangs needs no larger number.", end.Milliseconds())
 	}
 }
 

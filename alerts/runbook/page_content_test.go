@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,7 @@ func TestPage5SaysWhatARebootLeaves(t *testing.T) {
 func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "fairness among its workspaces") {
+	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 20, in the provider. Set workspaceMaxConcurrentOpens to") || !anyHas(d.Do, "Raise max_instances and redeploy") {
 		t.Error(d.Do)
 	}
 	for _, x := range evicted("WorkspaceFailedError: max_instances reached (4/4 in use, request 01ab)") {
@@ -115,7 +116,7 @@ func TestPage7RecommendsNumbersAndCountsDown(t *testing.T) {
 	}
 	d = w.diagnose("7", sourceKeyOf("helix-eu"))
 	if !anyHas(d.Do, "Set maxGlobalConcurrentOpens to 2, in each provider. Set workspaceMaxConcurrentOpens to 1, in the executors. helix-eu and helix-us report the same limit of 4 instances; whether they share it is not known. If each has its own, set maxGlobalConcurrentOpens to 4.") ||
-		!anyHas(d.Do, "Raise max_instances, or run fewer sessions at a time. 12 sessions have workspaces for 4 instances") {
+		!anyHas(d.Do, "Plan for more instances or fewer sessions. 12 sessions have workspaces for 4 instances") {
 		t.Error(d.Do)
 	}
 	soon := func(w *backend.Workspace) {
@@ -199,7 +200,21 @@ func TestCountsNameTheSpanAndTheirBound(t *testing.T) {
 		t.Error(factOf(t, d, "close-timeout"))
 	}
 	x.State.Source("app-log").FirstTry = before(10 * time.Minute)
-	if d := x.Diagnose("5"); !strings.Contains(factOf(t, d, "close-timeout"), "in the last 10m, watched that long: at least 6") {
+	if d := x.Diagnose("5"); !strings.Contains(factOf(t, d, "close-timeout"), "in the last 10m: at least 6") {
 		t.Error(factOf(t, d, "close-timeout"))
+	}
+}
+
+// Where no instance is left the first step counts the unused workspaces and gives the command that lists them.
+func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
+	w := world{workspaces: evicted("WorkspaceFailedError: max_instances (20) reached")}
+	for i := range 3 {
+		x := healthy(fmt.Sprintf("idle-%d", i), "box")
+		x.Provider, x.LastAttemptAt, x.LastSuccessAt = w.workspaces[0].Provider, at(time.Hour), at(time.Hour)
+		w.workspaces = append(w.workspaces, x)
+	}
+	d := w.diagnose("7", sourceKeyOf("helix-eu"))
+	if len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "End unused sessions: 3 workspaces are idle for over 30m. List them: sandglass get ws --filter 'works=working attempt>30m") {
+		t.Error(d.Do)
 	}
 }

@@ -149,7 +149,7 @@ func (s *subjectView) searched() string {
 // watched is the span that a count is really of: the window, or since its source was first read where that is shorter.
 func (s *subjectView) watched(t tally, window time.Duration) backend.Safe {
 	if span := s.spanOf(t, window); span < window {
-		return backend.Textf("%s, watched that long", backend.Age(span))
+		return backend.Textf("%s", backend.Age(span))
 	}
 	return windowText(window)
 }

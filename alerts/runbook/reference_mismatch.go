@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -218,10 +219,12 @@ func (s *subjectView) adviseReferenceMismatch(d *Diagnosis) {
 		} else {
 			d.do("Roll forward to the release that wrote the references.")
 		}
-		if d.SessionCount == 1 {
-			d.do("Save the session id below first. Each step changes the list.")
+		if list := listOf("ws", "error:schemaVersion"); !slices.ContainsFunc(s.errors, func(e reportedError) bool { return e.cause&alerts.NamesSchema != 0 }) {
+			d.do("Save the %s below first: each step changes the list.", plural(d.SessionCount, "session id"))
+		} else if d.SessionCount == 1 {
+			d.do("Save the session id first: each step changes the list. Print it: %s", list)
 		} else {
-			d.do("Save the list of the %s below first. It changes with every step.", plural(d.SessionCount, "session id"))
+			d.do("Save the %s first: each step changes the list. Print them: %s", plural(d.SessionCount, "session id"), list)
 		}
 		d.do("Recreate what no release can read. Those workspaces start without files.")
 		d.dont("Don't reset: a reset reads the same reference and fails again.")

@@ -280,7 +280,9 @@ func (s *subjectView) restartPolicy() Check {
 func (s *subjectView) destroyStep(d *Diagnosis) {
 	if d.Mark("other-users") == CannotTell {
 		d.do("See who else uses it: sandglass get sharing.")
-		d.do("Look at what is in it. Then destroy it: x, or sandglass destroy.")
+	}
+	if len(s.sandboxes) == 1 {
+		d.do("Look at what is in it. Then destroy it: x, or %s", backend.Textf("sandglass destroy %s", backend.ShellWord(s.sandboxes[0].Key.ID.Raw())))
 		return
 	}
 	d.do("Look at what is in it. Then destroy it: x, or sandglass destroy.")

@@ -251,7 +251,7 @@ func (s *subjectView) inMemory() Check {
 func closeCure(errno string) backend.Literal {
 	switch errno {
 	case "EBUSY":
-		return "Find the mount inside it: grep DIRECTORY /proc/mounts. To unmount it: umount. Then remove the empty directory with rmdir."
+		return "Find the mount inside: grep helix-ws- /proc/mounts. Unmount it: umount. Then remove the empty directory with rmdir."
 	case "ENOTEMPTY":
 		return "End the agent's subprocesses before the close. ENOTEMPTY: a process writes while the directory is removed."
 	case "EACCES", "EPERM":
@@ -317,13 +317,13 @@ func (s *subjectView) adviseScratchDirectories(d *Diagnosis, errno string, stray
 	case CannotTell:
 	}
 	if d.is("held") && stray {
-		d.do("End the process that the check held names. Only if its session has ended; the space returns when its last file is closed.")
+		d.do("End the process of an ended session that holds files. The space returns when its last file is closed.")
 	}
 	if d.is("full") {
 		d.do("Make room now: sandglass clean --dry-run lists leftovers. Agents fail to open on a full file system.")
 	}
 	d.dont("Don't run find -mtime +1 -delete: it deletes files in use. It checks only the top directory.")
-	d.dont("Don't search for open files: they do not block a removal. That is so on a local file system.")
+	d.dont("Don't search for open files: they do not block a removal. On a network file system (NFS) they can.")
 	if d.is("tmpfs") {
 		d.dont("Don't let them grow on a tmpfs. The host runs out of memory before the disk does.")
 	}

@@ -67,10 +67,10 @@ func addressIn(text string) string {
 
 func sourceEndings() []ending {
 	return []ending{
-		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its held alerts as resolved: they are not read."},
+		{any: []string{"refused"}, conclude: "It refuses our credentials", quotes: true, do: "Renew the token or key in its table of the configuration.", dont: "Don't count its alerts as resolved: they are held, not read."},
 		{any: []string{"throttled"}, conclude: "It asks us to wait", quotes: true, do: "At 429 lengthen its interval in the configuration. See who else asks it. At 503 look at the service.", dont: "Don't shorten its interval to see more."},
-		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its held alerts as resolved: they are not read."},
-		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its held alerts as resolved: they are not read."},
+		{any: []string{"unreadable"}, conclude: "Its answer cannot be read", quotes: true, do: "Ask it from this machine: curl -i ADDRESS. Compare the answer. Another route, a login page or a proxy may answer.", dont: "Don't count its alerts as resolved: they are held, not read."},
+		{any: []string{"down"}, conclude: "It does not answer. What it watches may still work.", do: "Ask it from this machine: curl -i ADDRESS. Fix what the error names.", dont: "Don't count its alerts as resolved: they are held, not read."},
 		{any: []string{"unpublished"}, conclude: "Its routes show no registry of sessions that run", quotes: true,
 			do: "Check that the executor passes on publishWorkspaceRegistry. That is pitfall 9 of the framework's upgrade guide. Check the configured route too.", dont: "Don't take its silence for health."},
 		{any: []string{"old"}, conclude: "It answers with old data", quotes: true, do: "Ask it past any cache or proxy and compare the times. See whether its collector still runs.", dont: "Don't conclude from its ages: they are of the past."},
@@ -221,7 +221,7 @@ func diagnoseHost(s *subjectView) Diagnosis {
 			do: "See what uses the memory: ps aux --sort=-rss. Free memory before you start anything on the host. Or move work away from it.", dont: "Don't restart the host before its kernel log is saved. It names what was killed.",
 			noReset: "memory runs out on the host; a reset starts more on it"},
 		{any: []string{"full"}, conclude: "A file system of the host is full", quotes: true, do: "Make room: sandglass clean --dry-run lists leftovers. Then let the workspaces recover (runbook 5).", dont: "Don't delete by the age of the top directory alone."},
-		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back: sandglass get sandboxes. For example containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
+		{any: []string{"boot"}, conclude: "The host started again", quotes: true, do: "See what did not come back: sandglass get sb. For example containers without a restart policy, scratch directories on a tmpfs.", dont: "Don't take the new start for the cause: find why it went down."},
 		{denies: true, conclude: "What was read shows no trouble of the host.", do: "Read the host's kernel log: journalctl -k. Then the Timeline.", dont: "Don't restart the host without a cause. What runs on it goes with it."},
 	})
 	if d.is("tmpfs") {

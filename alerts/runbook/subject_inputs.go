@@ -119,7 +119,7 @@ func fails(n int) string {
 // number writes a count without needless digits.
 func number(n float64) string {
 	if n == float64(int64(n)) {
-		return strconv.FormatInt(int64(n), 10)
+		return backend.Grouped(int64(n))
 	}
 	return strconv.FormatFloat(n, 'f', 1, 64)
 }

@@ -28,7 +28,7 @@ func (s *subjectView) runsWithout() bool {
 // noRegistry is what page 1 comes to for a session that runs and whose health route answers 404 all the time.
 func (s *subjectView) noRegistry() ending {
 	e := ending{any: []string{"undeclared"}, denies: true, conclude: "It runs and publishes no registry. It may declare no workspace.",
-		do: "Look whether its agent declares a workspace. If it does, check that the server publishes its registry.", dont: "Don't take silence for health: no registry reports nothing.", noReset: "there is no entry to reset"}
+		do: "Look whether its agent declares a workspace. If it does, check that the server publishes its registry.", dont: "Don't take silence for health: no registry reports nothing.", noReset: "there is no workspace to reset"}
 	if s.runsWithout() {
 		e.any = nil
 	}

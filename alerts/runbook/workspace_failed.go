@@ -47,7 +47,7 @@ func diagnoseWorkspaceFailed(s *subjectView) Diagnosis {
 
 // failedEntry asks for entries that fail, by their state or by their times.
 func (s *subjectView) failedEntry() Check {
-	q := question{"failed", "Does an entry fail, and with which error?", "a registry snapshot of the session while it runs"}
+	q := question{"failed", "Does a workspace fail, and with which error?", "a registry snapshot of the session while it runs"}
 	failed, tried, evicted, long := 0, 0, 0, 0
 	var first *backend.Workspace
 	for _, w := range s.workspaces {
@@ -69,11 +69,11 @@ func (s *subjectView) failedEntry() Check {
 			first = w
 		}
 	}
-	all := plural(len(s.workspaces), "entry")
+	all := plural(len(s.workspaces), "workspace")
 	told := backend.Textf("%d of %s failed", failed, all)
 	switch {
 	case first != nil && failed == 0:
-		told = backend.Textf("%d of %s tried without success, reported %s", tried, all, reported(first))
+		told = backend.Textf("%d of %s tried without success although reported %s", tried, all, reported(first))
 	case tried > 0:
 		told = backend.Textf("%s, %d more tried without success", told, tried)
 	}
@@ -86,7 +86,7 @@ func (s *subjectView) failedEntry() Check {
 	case first != nil:
 		return q.yes(s.from(&first.Meta), "%s; %s gives no error", told, first.Key.Safe())
 	case len(s.workspaces) == 0:
-		return q.unsure("no entry of this subject is listed: a registry can be read only while its session runs")
+		return q.unsure("no workspace of this subject is listed: a registry can be read only while its session runs")
 	case evicted > 0:
 		return s.settle(q.no(s.newest(), "no workspace is failed; %d evicted, see runbook 7", evicted), q)
 	case long > 0:
@@ -112,15 +112,15 @@ func (s *subjectView) recovered() Check {
 	lines := s.logged(backend.MetricWorkspaceFailed)
 	switch {
 	case known == 0:
-		return q.unsure("no entry gives times to conclude from")
+		return q.unsure("no workspace gives times to conclude from")
 	case works == known && lines.from.at.After(s.lastSuccess().Add(lineSlack)):
-		return q.unsure("the last attempt of %s succeeded, and the log tells of failed operations since", plural(works, "entry"))
+		return q.unsure("the last attempt of %s succeeded, and the log tells of failed operations since", plural(works, "workspace"))
 	case works == known && s.old.IsEmpty():
-		return q.yes(s.newest(), "the last attempt of %s succeeded", plural(works, "entry"))
+		return q.yes(s.newest(), "the last attempt of %s succeeded", plural(works, "workspace"))
 	case works == known:
 		return q.unsure("the last attempts known succeeded, but these values are old: %s", s.old)
 	}
-	return s.settle(q.no(s.newest(), "%s without success since the last attempt", backend.Counted(known-works, "entry", "entries")), q)
+	return s.settle(q.no(s.newest(), "%s without success since the last attempt", backend.Counted(known-works, "workspace", "workspaces")), q)
 }
 
 func (s *subjectView) filestore() Check {
@@ -278,7 +278,7 @@ func (s *subjectView) failingByCause() failures {
 }
 
 // resetSteps are how a line of advice ends with a reset.
-var resetSteps = [...]string{" Then reset the failed entries.", "; then reset the failed entries.", "; then reset.", " Then reset."}
+var resetSteps = [...]string{" Then reset the failed workspaces.", "; then reset the failed workspaces.", "; then reset.", " Then reset."}
 
 // resetOnlyFailed leaves a reset out of the steps where no entry is failed: a reset refuses those. They come back when they
 // are used next.
@@ -291,7 +291,7 @@ func (s *subjectView) resetOnlyFailed(d *Diagnosis) {
 		for _, step := range resetSteps {
 			text = strings.Replace(text, step, ". The workspaces recover when they are used next.", 1)
 		}
-		text = strings.Replace(text, "When it answers, reset the failed entries.", "The workspaces recover when they are used next.", 1)
+		text = strings.Replace(text, "When it answers, reset the failed workspaces.", "The workspaces recover when they are used next.", 1)
 		if text != line.String() {
 			d.Do[i] = backend.Clean(strings.Replace(text, ".. ", ". ", 1), 600)
 		}
@@ -317,11 +317,15 @@ func (s *subjectView) concludeRecalled(d *Diagnosis) {
 
 func (s *subjectView) adviseWorkspaceFailed(d *Diagnosis) {
 	d.end(s.workspaceFailedEndings())
+	if d.is("quota") && len(d.Do) == 0 {
+		s.makeRoom(d)
+		d.do("Limit opens to max_instances. Then reset the failed workspaces.")
+	}
 	s.resetOnlyFailed(d)
 	s.concludeShares(d)
 	s.concludeRecalled(d)
 	if d.is("shared") && d.is("failed") {
-		d.do("Treat it as one outage. Other workspaces of this source fail for the same cause.")
+		d.do("Treat it as one outage. Look at what the failing workspaces share.")
 	}
 	if d.is("long-attempt") && !d.is("failed") {
 		d.do("Tell the user: it still runs, nothing failed so far. It takes longer than usual.")

@@ -19,55 +19,55 @@ const filestore = "cloudflare-filestore"
 func (s *subjectView) workspaceFailedEndings() []ending {
 	return []ending{
 		{any: []string{"recovered"}, without: "failed", denies: true, conclude: "Nothing is failed now: the last attempts succeeded.",
-			do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't reset an entry that works: a reset opens it again.", noReset: "it works"},
-		{any: []string{"storm"}, conclude: "It was evicted together with others: see runbook 7.",
-			do: "Limit opens until the evictions stop (runbook 7). Then let the workspaces come back.", dont: "Don't reset: each reset adds an open to the storm.",
+			do: "Read the Timeline: 8, or sandglass get events.", dont: "Don't reset a workspace that works: a reset opens it again.", noReset: "it works"},
+		{any: []string{"storm"}, conclude: "It is a part of an eviction storm (runbook 7).",
+			do: "Follow the alert eviction-storm: it has the steps. The workspaces come back when the storm ends.", dont: "Don't reset: each reset adds an open to the storm.",
 			noReset: "it was evicted together with others; a reset adds opens"},
 		{any: []string{"schema"}, conclude: "This release cannot read the stored reference (runbook 6).",
-			do: "Go to runbook 6: the release has to change, not the entry.", dont: "Don't reset: the same reference is refused again.",
+			do: "Go to runbook 6: the release has to change.", dont: "Don't reset: the same reference is refused again.",
 			noReset: "the stored reference is refused again until the release can read it"},
 		{any: []string{"runtime"}, conclude: "This runtime refuses workspaces at start.",
 			do: s.otherRuntime(), dont: "Don't retry or reset. There is no registry that could open anything.",
 			noReset: "this runtime has no workspaces"},
 		{any: []string{"quota"}, conclude: "The platform has no instance left for it.",
-			do: "End unused sessions; find them: sandglass get workspaces. Or raise max_instances and redeploy. Limit opens to that number; then reset.", dont: "Don't reset before there is room: a reset asks for an instance.",
+			dont:    "Don't reset before there is room: a reset asks for an instance.",
 			noReset: "the instance limit is reached; a reset asks for one more"},
 		{any: []string{"snapshot"}, conclude: "Snapshots are declared. The deployment cannot store them.",
-			do:   "Bind a backup bucket (backupR2Binding) and redeploy. Or remove the capability snapshot. Then reset the failed entries.",
+			do:   "Bind a backup bucket (backupR2Binding) and redeploy. Or remove the capability snapshot. Then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"module"}, conclude: "The agent declares a capability that its provider lacks.",
-			do:   "Add the module to the provider, or remove the capability. Redeploy; then reset the failed entries.",
+			do:   "Add the module to the provider, or remove the capability. Redeploy; then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"binding"}, conclude: "The deployment lacks a binding that the provider needs.",
-			do:   "Add the binding that the error names. Redeploy; then reset the failed entries.",
+			do:   "Add the binding that the error names. Redeploy; then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"sharing"}, conclude: "The declaration has a sandbox id and permits no sharing.",
-			do:   "Remove the explicit id. Or set shareAcrossSessions: true after a review of its threat model (runbook 8). Then reset the failed entries.",
+			do:   "Remove the explicit id. Or set shareAcrossSessions: true after a review of its threat model (runbook 8). Then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"sqlite"}, conclude: "The class of the Durable Object has no SQLite storage.",
-			do:   "Add the class to new_sqlite_classes in a migration. Redeploy; then reset the failed entries.",
+			do:   "Add the class to new_sqlite_classes in a migration. Redeploy; then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"posix"}, conclude: "The provider needs a POSIX host, and this host is none.",
-			do:   "Run the agent on Linux or macOS, or choose another provider. Then reset the failed entries.",
+			do:   "Run the agent on Linux or macOS, or choose another provider. Then reset the failed workspaces.",
 			dont: noRetry, noReset: stillWrong},
 		{any: []string{"root"}, conclude: "Agents cannot create their scratch directories.",
 			do: "Create the directory, writable for the agents' user. Or set tmpdirRoot elsewhere. Then reset.", dont: "Don't reset first: open fails again at once.",
 			noReset: "the root of scratch directories was unusable at the last attempt"},
 		s.full(),
 		{any: []string{"image"}, conclude: "The image of the sandbox cannot be pulled or started.",
-			do: "Check the image's name, its tag and access to the registry. Check it from where the image is pulled. Then reset the failed entries.", dont: "Don't reset before the image can be pulled: the open fails again.",
+			do: "Check the image's name, its tag and access to the registry. Check it from where the image is pulled. Then reset the failed workspaces.", dont: "Don't reset before the image can be pulled: the open fails again.",
 			noReset: "the image cannot be pulled or started yet"},
 		{any: []string{"engine"}, conclude: "The container engine does not answer.",
-			do: "Start the engine on its host and look why it stopped. Then reset the failed entries.", dont: "Don't reset first: without the engine every open fails.",
+			do: "Start the engine on its host and look why it stopped. Then reset the failed workspaces.", dont: "Don't reset first: without the engine every open fails.",
 			noReset: "the container engine does not answer"},
 		{any: []string{"storage"}, conclude: "Object storage refuses or does not answer.",
-			do: "Check the bucket, its binding and the platform's status. When it answers, reset the failed entries.", dont: "Don't reset while the storage is out of reach. The open fails again.",
+			do: "Check the bucket, its binding and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the storage is out of reach. The open fails again.",
 			noReset: "object storage does not answer yet"},
 		{any: []string{"database"}, conclude: "The platform's database (D1) fails.",
-			do: "Check the database and the platform's status. When it answers, reset the failed entries.", dont: "Don't reset while the database fails: the open fails again.",
+			do: "Check the database and the platform's status. When it answers, reset the failed workspaces.", dont: "Don't reset while the database fails: the open fails again.",
 			noReset: "the database fails"},
 		{any: []string{"auth"}, conclude: "A service refuses the credentials.",
-			do:   "Replace the token or key that the error is about. Check that it is set, valid and allowed to do this. Redeploy; then reset the failed entries.",
+			do:   "Replace the token or key that the error is about. Check that it is set, valid and allowed to do this. Redeploy; then reset the failed workspaces.",
 			dont: noRetry, noReset: "the open fails again while the credentials are refused"},
 		{any: []string{"rate-limit"}, conclude: "A service limits the rate of requests.",
 			do:   "Lower concurrent opens and retries. Or ask the service for a higher limit. Reset when the limit has passed.",
@@ -89,10 +89,10 @@ func (s *subjectView) workspaceFailedEndings() []ending {
 			dont:    "Don't reset while it runs. That cuts the attempt off, and what it did is lost.",
 			noReset: "an attempt still runs and has not failed"},
 		s.unexplained(),
-		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No registry entry is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
-			dont: "Don't reset an entry that is not failed: a reset opens it again.", noReset: "no entry is failed"},
+		{any: []string{"lines"}, denies: true, conclude: "The log tells of failed operations. No workspace is failed.", do: "Read those lines in the agents' log. Look at what came before the first of them.",
+			dont: "Don't reset a workspace that works: a reset opens it again.", noReset: "no workspace is failed"},
 		s.noRegistry(),
-		{denies: true, conclude: "Nothing that was read shows a failed entry.", do: "Poll the session while it runs. An idle session has no registry to read.",
+		{denies: true, conclude: "Nothing that was read shows a failed workspace.", do: "Poll the session while it runs. An idle session has no registry to read.",
 			dont: "Don't take silence for health: a closed registry reports nothing."},
 	}
 }
@@ -105,11 +105,38 @@ func (s *subjectView) unexplained() ending {
 	}) {
 		return ending{any: []string{"failed"}, conclude: "It was evicted and does not come back. What evicts it is not known yet.",
 			do:   "Read the log of its container or platform at that time. Runbook 7 asks about quota, storage and restarts.",
-			dont: "Don't overwrite lastError: save it first (sandglass bundle)."}
+			dont: saveFirst}
+	}
+	if e, known := s.told(fails); known {
+		return e
 	}
 	return ending{any: []string{"failed"}, conclude: "The error matches no known cause. The cause line is what the provider met.",
 		do:   "Find in the agents' log what came before this error. Fix that; then reset. If such errors pass by themselves, mark them transient in the provider.",
-		dont: "Don't overwrite lastError: save it first (sandglass bundle)."}
+		dont: saveFirst}
+}
+
+// saveFirst is what must not be done to an error that is not understood.
+const saveFirst backend.Literal = "Don't lose the error: save it before a reset (sandglass bundle). A reset overwrites it."
+
+// told is what failures come to whose errors say what was done when they failed, though not why.
+func (s *subjectView) told(fails []*backend.Workspace) (ending, bool) {
+	all := func(words ...string) bool {
+		return len(fails) > 0 && !slices.ContainsFunc(fails, func(w *backend.Workspace) bool {
+			text := strings.ToLower(w.LastError.String())
+			return !slices.ContainsFunc(words, func(x string) bool { return strings.Contains(text, x) })
+		})
+	}
+	switch {
+	case all("setup command"):
+		return ending{any: []string{"failed"}, conclude: "Its setup command ends with an error.",
+			do:   "Run that command by hand in the same image. Correct it or its inputs; then reset the failed workspaces.",
+			dont: saveFirst, noReset: "the setup command fails again"}, true
+	case all("did not answer", "did not respond", "timed out", "timeout", "deadline exceeded"):
+		return ending{any: []string{"failed"}, conclude: "The provider waited for an answer that did not come in time.",
+			do:   "Look at the load of the sandbox's host or platform. If such errors pass by themselves, mark them transient in the provider.",
+			dont: saveFirst}, true
+	}
+	return ending{}, false
 }
 
 // fullQuestion asks for the store of the subject's provider: a filestore is in the SQLite storage of one Durable Object.
@@ -124,10 +151,10 @@ func (s *subjectView) fullQuestion() question {
 func (s *subjectView) full() ending {
 	if s.provider() != filestore {
 		return ending{any: []string{"full"}, conclude: "A file system is full.",
-			do: "Make room: sandglass clean --dry-run lists leftovers. See runbook 5. Then reset the failed entries.", dont: "Don't reset first: the open fails again on a full file system.",
+			do: "Make room: sandglass clean --dry-run lists leftovers. See runbook 5. Then reset the failed workspaces.", dont: "Don't reset first: the open fails again on a full file system.",
 			noReset: "the file system is still full"}
 	}
 	return ending{any: []string{"full"}, conclude: "The SQLite storage of the Durable Object is full. Each object has a limit of its own.",
-		do:   "Remove files that the workspace does not need. Or set r2Binding, so that large files go to R2. Then reset the failed entries.",
+		do:   "Remove files that the workspace does not need. Or set r2Binding, so that large files go to R2. Then reset the failed workspaces.",
 		dont: "Don't make room on a host: the files are in the Durable Object. Don't reset first: the open fails again.", noReset: "the storage of its Durable Object is still full"}
 }

@@ -10,15 +10,7 @@ import (
 
 // Number writes a count with thousands separators: "1,284".
 func Number[N ~int | ~int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
+	return backend.Grouped(int64(n))
 }
 
 // Count writes a number of things: "1 row", "1,284 rows".

@@ -41,12 +41,13 @@ func (d *Dialog) Draw(w, h int, t *theme.Theme) (block kit.Block, x, y int) {
 	w = min(w, max(width, min(layOut(d.Plan.Targets, widest).natural()+4, widest)))
 	inner := w - 4
 	foot, typed := d.footer(inner, t)
-	body, cautions := d.body(inner, t), d.cautions(inner, t)
-	if len(body)+len(cautions)+len(foot)+2 <= h {
+	advice, body, cautions := d.advice(inner, t), d.body(inner, t), d.cautions(inner, t)
+	if len(advice)+len(body)+len(cautions)+len(foot)+2 <= h {
 		foot = slices.Concat(foot[:1], cautions, foot[1:]) // in sight, right above what is typed
 	} else if len(cautions) > 0 {
 		body = slices.Concat(cautions, []string{kit.NewLine(t, inner).String()}, body) // first, and the targets can be reached
 	}
+	body = slices.Concat(advice, body)
 	room := max(h-2-len(foot), 1)
 	visible, above, below := d.Pager.Window(body, room)
 	if above+below > 0 && room > 2 {
@@ -106,6 +107,8 @@ func titleLine(what, where string, w int, rights ...string) string {
 func Subject(p *actions.Plan) (what, where string) {
 	what = fmt.Sprintf("%s %s", p.Title, Count(len(p.Targets), p.Of))
 	switch left := len(p.Excluded); {
+	case len(p.Targets) > 1 && left > 0:
+		what = fmt.Sprintf("%s %s of %s", p.Title, kit.Number(len(p.Targets)), Count(len(p.Targets)+left, p.Of))
 	case len(p.Targets) == 1:
 		what = p.Title + " " + p.Targets[0].Label.String()
 	case len(p.Targets) == 0 && left <= 1:
@@ -126,14 +129,20 @@ func Count(n int, of backend.Kind) string {
 	return backend.Counted(n, strings.TrimPrefix(spec.Name, "scratch "), strings.TrimPrefix(spec.Plural, "scratch "))
 }
 
+// advice is what speaks against the plan, and what is damaged.
+func (d *Dialog) advice(w int, t *theme.Theme) (lines []string) {
+	put := lineAppender(&lines, w, t)
+	for _, a := range d.Plan.Advice {
+		put(theme.Warn, a.String())
+	}
+	return lines
+}
+
 // body is the part that scrolls: the effect, the targets, the exclusions.
 func (d *Dialog) body(w int, t *theme.Theme) []string {
 	p := d.Plan
 	var lines []string
 	put := lineAppender(&lines, w, t)
-	for _, a := range p.Advice {
-		put(theme.Warn, a.String())
-	}
 	for _, x := range d.Diff {
 		put(theme.Accent, "a new plan: "+x.String())
 	}

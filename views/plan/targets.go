@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"sandglass/actions"
@@ -94,7 +95,7 @@ func losses(x *actions.Target) string {
 	for _, l := range x.Loses {
 		parts = append(parts, l.String())
 	}
-	if n, ok := x.Bytes.Get(); ok {
+	if n, ok := x.Bytes.Get(); ok && !slices.ContainsFunc(parts, func(s string) bool { return strings.Contains(s, backend.Bytes(n)) }) {
 		parts = append(parts, backend.Bytes(n))
 	}
 	if len(parts) == 0 {

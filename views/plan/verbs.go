@@ -12,6 +12,7 @@ type Verb struct {
 	actions.Ability
 	Key     string       // that does it without the list; empty: none
 	NotNow  backend.Safe // why the diagnosis advises against it
+	Unfit   backend.Safe // why no target would accept it
 	Refused *actions.Refused
 }
 
@@ -20,6 +21,8 @@ func (v *Verb) line() (name, text string, tone theme.Tone) {
 	switch {
 	case v.Refused != nil:
 		return v.Refused.Names(), "not now: " + v.Refused.Why.String(), theme.Dim
+	case !v.Unfit.IsEmpty():
+		return string(v.Spec.Verb), "not now: " + v.Unfit.String(), theme.Dim
 	case !v.NotNow.IsEmpty():
 		return string(v.Spec.Verb), "not now: " + v.NotNow.String(), theme.Warn
 	}
@@ -34,7 +37,7 @@ func Verbs(subject backend.Safe, vs []Verb, at, w, h int, t *theme.Theme) kit.Bl
 	for i := range vs {
 		if r := vs[i].Refused; r == nil || len(r.Verbs) == 1 {
 			verb, _, _ := vs[i].line()
-			name, plans = max(name, kit.Width(verb)), plans || r == nil
+			name, plans = max(name, kit.Width(verb)), plans || r == nil && vs[i].Unfit.IsEmpty()
 		}
 	}
 	var lines []string

@@ -53,7 +53,7 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.section(headWhy)
 	w.concluded(a, d, asked)
 	w.standing(a)
-	w.evidence(a)
+	w.evidence(a, d)
 	switch {
 	case d == nil:
 	case w.page != nil:
@@ -100,7 +100,7 @@ func (w *writer) cause(a *alerts.Alert) {
 		}
 		w.Field("cause", spans...)
 		w.KeepMiddleCut(keepCause, 2)
-		w.tell(a.Cause)
+		w.tellError(a.Cause)
 	}
 	if v := a.Variants; !v.IsZero() {
 		w.Field("errors", normal(v.Text().String()))
@@ -142,12 +142,18 @@ func (w *writer) standing(a *alerts.Alert) {
 	}
 }
 
-func (w *writer) evidence(a *alerts.Alert) {
-	n := 0
+func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
+	n, said := 0, []string{a.Cause.String(), scope(a, w.f.Snapshot)}
+	if d != nil {
+		said = append(said, d.Conclusion.String())
+	}
 	for _, e := range a.Evidence {
 		text := e.Text.String()
 		if strings.HasPrefix(text, SubjectCount(a)+" with this cause") {
 			continue // that is the scope
+		}
+		if !saysMore(text, said...) && len(e.Trend) < 2 {
+			continue
 		}
 		if strings.HasPrefix(text, "lastError: ") && w.news(text) != text {
 			continue // the cause says it

@@ -92,7 +92,16 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 		}
 		if c.Mark == runbook.Confirmed {
 			n := len(names[c.Mark])
-			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+c.Fact.String()))
+			if !saysMore(c.Fact.String(), d.Conclusion.String()) {
+				echoes++
+				continue
+			}
+			fact := w.once(c.Fact.String())
+			if strings.HasSuffix(fact, "reports: the error above") {
+				echoes++
+				continue
+			}
+			w.Field(label(n+1, "confirmed"), kit.Span{Tone: theme.Bad, Text: c.Name}, normal(": "+fact))
 			if n < mostKept {
 				w.Keep(keepConfirmed)
 			}
@@ -102,13 +111,17 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 	if len(names[runbook.Confirmed])+echoes == 0 {
 		w.Field("confirmed", dim("nothing"))
 	}
-	w.list("ruled out", theme.Normal, names[runbook.RuledOut])
-	w.list("cannot tell", theme.Dim, names[runbook.CannotTell])
-}
-
-func (w *writer) list(label string, tone theme.Tone, names []string) {
-	if len(names) > 0 {
-		w.Field(label, kit.Span{Tone: tone, Text: strings.Join(names, ", ")})
+	var rest []string
+	if n := len(names[runbook.RuledOut]); n > 0 {
+		rest = append(rest, number(n, "other cause")+" ruled out")
+	}
+	if n := len(names[runbook.CannotTell]); n > 0 {
+		rest = append(rest, number(n, "question")+" open")
+	}
+	if len(rest) > 0 && !w.f.Printed {
+		w.Field("checked", dim(strings.Join(rest, ", ")+": R shows them"))
+	} else if len(rest) > 0 {
+		w.Field("checked", dim(strings.Join(rest, ", ")))
 	}
 }
 

@@ -52,6 +52,12 @@ func (w *writer) news(s string) string {
 	return s
 }
 
+// saysMore reports whether a text has words that none of the others has.
+func saysMore(text string, others ...string) bool {
+	known := words(strings.Join(others, " "))
+	return slices.ContainsFunc(words(text), func(x string) bool { return !slices.Contains(known, x) })
+}
+
 // outcomeWords begin what a rule says of a subject before its error.
 var outcomeWords = map[string]bool{"failed": true, "evicted": true, "lastError": true, "newest": true, "WorkspaceFailedError": true, "WorkspaceEvictedError": true}
 
@@ -60,6 +66,9 @@ func (w *writer) once(fact string) string {
 	for _, e := range w.errors {
 		for _, name := range []string{"WorkspaceFailedError: ", "WorkspaceEvictedError: ", ""} {
 			fact = strings.ReplaceAll(fact, ": "+name+e, ": the error above")
+		}
+		if rest, begins := strings.CutPrefix(fact, e); begins && rest != "" {
+			fact = "the error above" + rest
 		}
 	}
 	for _, e := range w.quoted {

@@ -35,20 +35,20 @@ func impacts() map[string]string {
 		"misclassified-transient": fail + "; retries do not help",
 		"persist-failed":          "files of %s may not be saved",
 		"possible-leak":           "sessions may see files of another tenant",
-		"ref-mismatch":            "%s cannot be opened again; their files are not lost yet",
+		"ref-mismatch":            "%s cannot be opened; that deletes no files",
 		"registry-not-published":  "only the view: workspaces of these sessions are not seen",
 		"reset-loop":              fail + " after each reset",
 		"restart-storm":           "sessions wait while their workspaces open again",
 		"sandbox-crash-loop":      "commands in %s are cut off at each restart",
 		"sandbox-exited":          "no command runs in %s",
-		"sandbox-oom":             "commands in %s are killed",
+		"sandbox-oom":             "commands in %s were killed",
 		"sandbox-start-failed":    "%s does not start: nothing runs in it",
 		"sandbox-unhealthy":       "not known: the health check fails, commands may work",
 		"source-degraded":         "only the view: a part of this source is not read",
 		"source-down":             "",
 		"source-stale":            "only the view: what is shown of this source is old",
-		"tmpdir-close-failed":     "none now: directories of %s stay and use space",
-		"tmpdir-orphaned":         "none now: leftovers use space",
+		"tmpdir-close-failed":     "none now",
+		"tmpdir-orphaned":         "none now",
 		"tmpdir-pileup":           "none now; agents fail when the file system is full",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
 		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
@@ -69,6 +69,12 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return "not known"
 	case a.Rule == "capacity":
 		s += evicted(a.Source, c)
+	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
+		s += leftovers(c)
+	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
+		s = "%s cannot be opened again; files in their sandbox are lost"
+	case a.Rule == "sandbox-oom" && down(a, c):
+		s = "nothing runs in %s: killed and not started again"
 	case strings.HasPrefix(a.Cause.String(), "one attempt runs "):
 		s = "commands in %s wait; none has failed so far"
 	}
@@ -79,7 +85,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		}
 		s = strings.ReplaceAll(s, "%s", what)
 		if a.SubjectCount == 1 {
-			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " cannot be opened again; their", " cannot be opened again; its", "without their", "without its").Replace(s)
+			s = strings.NewReplacer(" lose ", " loses ", " lost their sandbox; their", " lost its sandbox; its", " in their sandbox are lost", " in its sandbox are lost", "without their", "without its").Replace(s)
 		}
 	}
 	if a.State == alerts.StatePending {
@@ -87,6 +93,36 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	}
 	return s
 }
+
+// leftovers says how much scratch directories take on disk, as far as that was read.
+func leftovers(c *views.Snapshot) string {
+	n, bytes, least := 0, int64(0), ""
+	for t := range c.State.Tmpdirs.All() {
+		size, known := t.Bytes.Get()
+		if !known || t.Cut {
+			least = "at least "
+		}
+		n, bytes = n+1, bytes+size
+	}
+	if n == 0 {
+		return "; how much space they use is not read"
+	}
+	return "; " + kit.Count(n, "scratch directory uses ", "scratch directories use ") + least + backend.Bytes(bytes)
+}
+
+// down reports whether all containers of an alert are known not to run.
+func down(a *alerts.Alert, c *views.Snapshot) bool {
+	for i := range a.Subjects {
+		b := c.State.Sandbox(a.Subjects[i].Key)
+		if b == nil || b.Class != backend.SandboxExited && b.Class != backend.SandboxDead {
+			return false
+		}
+	}
+	return len(a.Subjects) > 0 && len(a.Subjects) == a.SubjectCount
+}
+
+// Impact says what of the users' work an alert affects.
+func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
 
 // evicted says what is known of the sandboxes that run on a source that has no room for more.
 func evicted(source string, c *views.Snapshot) string {

@@ -63,9 +63,9 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 				continue
 			}
 			n++
-			refused := NotNow(x.Spec.Verb, d)
+			refused := Unfit(x.Spec.Verb, subjects, w.f.Snapshot)
 			if refused.IsEmpty() {
-				refused = Unfit(x.Spec.Verb, subjects, w.f.Snapshot)
+				refused = NotNow(x.Spec.Verb, d)
 			}
 			w.offer(label(n, "act"), &x, many, refused)
 		}
@@ -87,8 +87,11 @@ func NotNow(v actions.Verb, d *runbook.Diagnosis) backend.Safe {
 	return backend.Safe{}
 }
 
-// Unfit is why a verb fits none of the sandboxes, as far as their state says it; empty: it may fit one.
+// Unfit is why a verb fits none of the subjects, as far as their state says it; empty: it may fit one.
 func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
+	if v == actions.Reset {
+		return noneFailed(keys, c)
+	}
 	if !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v) || len(keys) == 0 {
 		return backend.Safe{}
 	}
@@ -102,6 +105,29 @@ func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 		return backend.Text("they do not run")
 	}
 	return backend.Text("it does not run")
+}
+
+// noneFailed is why a reset has nothing to do; empty: some workspace may be failed.
+func noneFailed(keys []backend.Key, c *views.Snapshot) backend.Safe {
+	evicted := len(keys) > 0
+	for _, k := range keys {
+		w := c.State.Workspace(k)
+		if w == nil || w.Class == backend.ClassFailed {
+			return backend.Safe{}
+		}
+		evicted = evicted && w.Class == backend.ClassEvicted
+	}
+	switch {
+	case len(keys) == 0:
+		return backend.Safe{}
+	case evicted && len(keys) == 1:
+		return backend.Text("evicted, not failed: it comes back at its next use")
+	case evicted:
+		return backend.Text("evicted, not failed: they come back at their next use")
+	case len(keys) == 1:
+		return backend.Text("it is not failed: there is nothing to reset")
+	}
+	return backend.Text("none is failed: there is nothing to reset")
 }
 
 func (w *writer) offer(label string, x *actions.Ability, many int, refused backend.Safe) {

@@ -111,7 +111,7 @@ func writeAdvice(b *strings.Builder, d *runbook.Diagnosis) {
 		fmt.Fprintf(b, "  first: %s\n", d.Do[0])
 	}
 	if len(d.Dont) > 0 {
-		fmt.Fprintf(b, "  don't %s\n", strings.TrimPrefix(d.Dont[0].String(), "Don't "))
+		fmt.Fprintf(b, "  don't: %s\n", strings.TrimPrefix(d.Dont[0].String(), "Don't "))
 	}
 }
 
@@ -365,6 +365,13 @@ func writeAlert(b *strings.Builder, a subjects.AlertJSON, c *Check) {
 		fmt.Fprintf(b, "  %s\n", a.Variants.Text)
 	}
 	writeBounds(b, a.SinceBounds, now)
+	if c.snapshot != nil {
+		for _, x := range c.snapshot.Board.Alerts {
+			if x.ID == a.ID {
+				fmt.Fprintf(b, "  impact: %s\n", subjects.Impact(x, c.snapshot))
+			}
+		}
+	}
 	writeWhy(b, a, now)
 	writeAdvice(b, c.advice[a.ID])
 	if k := a.Acknowledged; k != nil {

@@ -91,7 +91,7 @@ func (d *Plan) head(b *strings.Builder) {
 	if d.Production {
 		where += ", production"
 	}
-	fmt.Fprintf(b, "%s %s on %s (%s)\n", backend.Clean(d.title, 100), plural(len(d.Targets), string(d.Kind)), d.Source, where)
+	fmt.Fprintf(b, "%s %s on %s (%s)\n", backend.Clean(d.title, 100), backend.Counted(len(d.Targets), d.Kind.Spec().Name, d.Kind.Spec().Plural), d.Source, where)
 	fmt.Fprintf(b, "  effect: %s\n", d.Effect)
 	if !d.Cost.IsEmpty() {
 		fmt.Fprintf(b, "  cost: %s\n", d.Cost)
