@@ -174,6 +174,13 @@ func (w world) command(e *execution) (exit int, text string, mends bool) {
 		return 0, "", false
 	case "false":
 		return 1, "", false
+	case "ls":
+		if e.container.root != rootFine { // made again, empty
+			return 0, "", false
+		}
+		return 0, "notes.md\nsrc/\n", false
+	case "head":
+		return 0, "#", false
 	case "pwd":
 		return 0, dir + "\n", false
 	case "readlink":

@@ -44,16 +44,31 @@ func TestActsOnTheDemo(t *testing.T) {
 		if done := p.must(actions.Probe, id); !strings.Contains(done.Text.String(), "the working directory /workspace is missing") {
 			t.Errorf("probe: %+v", done)
 		}
-		p.must(actions.Repair, id)
+		wantSteps(t, p.must(actions.Repair, id), "exec ok, filesystem list ok, filesystem read not tried, queue not tried, driver not tried")
 		p.must(actions.Probe, id)
 	}
 	p.refused(actions.Repair, missing, "/workspace is there")
 	p.refused(actions.Repair, dangling, "a working link is never replaced")
-	p.must(actions.Resume, paused)
+	wantSteps(t, p.must(actions.Resume, paused), "exec ok, filesystem list ok, filesystem read ok, queue not tried, driver not tried")
 	p.must(actions.Pause, steady)
 	p.must(actions.Stop, steady)
 	p.must(actions.Destroy, steady)
 	p.must(actions.Destroy, ended)
+}
+
+// wantSteps compares the planes that were verified after an order, each for itself, with what is wanted.
+func wantSteps(t *testing.T, done actions.Done, want string) {
+	t.Helper()
+	var got []string
+	for _, s := range done.Steps {
+		got = append(got, s.Name.String()+" "+string(s.Result))
+	}
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("verified: %s, want %s", text, want)
+	}
+	if o := (backend.Observation{Verdicts: done.Observed}); !o.Works() {
+		t.Errorf("observed: %s", o.What())
+	}
 }
 
 // demoHost is the address of the demo's engine, from the demo's configuration.

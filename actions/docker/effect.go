@@ -129,7 +129,11 @@ func (m *mutatingClient) resume(ctx context.Context, b *containerInfo, t actions
 		_, err := m.api.ContainerUnpause(ctx, b.ID, client.ContainerUnpauseOptions{})
 		return err
 	})
-	return m.after(ctx, t, m.conflict(ctx, t, status, err), stateRunning)
+	done, err := m.after(ctx, t, m.conflict(ctx, t, status, err), stateRunning)
+	if err != nil || !done.Proved {
+		return done, err
+	}
+	return m.verified(ctx, b, done, nil)
 }
 
 // conflict reads the state of a container that made the engine refuse: 409, and 500 from engines before 23, mean that

@@ -96,7 +96,7 @@ func (m *mutatingClient) prove(ctx context.Context, b *containerInfo, dir string
 	case troubleMissing, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", m.clean(dir), after.said)
 	}
-	return done, nil
+	return m.verified(ctx, b, done, &after)
 }
 
 func (m *mutatingClient) probeName() backend.Safe {

@@ -126,6 +126,24 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, more).String())
 			}
 		}
+		for _, x := range l.Done.Steps {
+			mark, tone := stepMark(x.Result)
+			text := x.Name.String()
+			if !x.Said.IsEmpty() {
+				text += ": " + x.Said.String()
+			} else if x.Result != actions.StepOK {
+				text += ": " + string(x.Result)
+			}
+			for i, part := range kit.Wrap(text, w-6) {
+				step := kit.NewLine(t, w).Gap(4)
+				if i == 0 {
+					step.Put(tone, t.Mark(mark)).Gap(1)
+				} else {
+					step.Gap(2)
+				}
+				out = append(out, step.Put(theme.Dim, part).String())
+			}
+		}
 		for _, n := range l.Done.Notes {
 			for _, part := range kit.Wrap(n.String(), w-4) {
 				out = append(out, kit.NewLine(t, w).Gap(4).Put(theme.Dim, part).String())
@@ -133,6 +151,17 @@ func (v *Progress) lines(w int, t *theme.Theme) []string {
 		}
 	}
 	return out
+}
+
+func stepMark(r actions.StepResult) (theme.Mark, theme.Tone) {
+	switch r {
+	case actions.StepOK:
+		return theme.MarkGood, theme.Good
+	case actions.StepFailed:
+		return theme.MarkBad, theme.Bad
+	case actions.StepNotTried:
+	}
+	return theme.MarkIdle, theme.Dim
 }
 
 func resultWord(l *actions.Line) string {
