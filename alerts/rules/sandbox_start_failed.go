@@ -30,8 +30,8 @@ func (r *startFailed) Judge(env *alerts.Env, e backend.Entity, _ alerts.Note) al
 		return alerts.Verdict{Outcome: alerts.False}
 	}
 	since := latestOf(env.Time(&b.Meta, b.CreatedAt), endedAt(env, b))
-	v := failing(b, backend.Safe{}, alerts.Bounds{Earliest: since, Latest: since}, backend.Textf("cannot start: %s", backend.Clean(b.StartError.String(), 300)))
-	cause, fp := env.Cause(b.StartError)
+	v := failing(b, backend.Safe{}, alerts.Bounds{Earliest: since, Latest: since}, backend.Textf("cannot start: %s", backend.Clean(b.StartReason().String(), 300)))
+	cause, fp := env.Cause(b.StartReason())
 	v.Cause, v.Fingerprint = backend.Textf("cannot start: %s", cause), fp
 	return until(env, v, since)
 }

@@ -141,7 +141,7 @@ func neverRan(b *backend.Sandbox) bool {
 func (s *subjectView) cannotStart() Check {
 	return s.container(question{"start", "Could the engine start it?", "an inspection of the container"},
 		func(b *backend.Sandbox) (backend.Safe, bool) {
-			return backend.Textf("cannot start: %s", b.StartError), !b.StartError.IsEmpty()
+			return backend.Textf("cannot start: %s", b.StartReason()), !b.StartError.IsEmpty()
 		}, func(b *backend.Sandbox) (Mark, backend.Safe) {
 			return instead(b.RestartCount.IsKnown(), "was started without an error")
 		})
