@@ -107,6 +107,15 @@ const (
 // Tried reports whether the verdict is of an observation that was made.
 func (v *Verdict) Tried() bool { return v.Outcome != OutcomeNotTried }
 
+// Leaves reports whether a success that was found without a side effect leaves a failure standing which an action found: what
+// is there is not missing, but whether it can be entered, listed or read only an action tells.
+func (v *Verdict) Leaves(failed *Verdict) bool {
+	if !v.Passive || v.Outcome != OutcomeOK || v.Plane != failed.Plane || failed.Passive || failed.Outcome != OutcomeFailed || failed.Past {
+		return false
+	}
+	return !slices.Contains([]FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailMountUnlinked, FailMountGone, FailFilesystemMissing, FailServerFrozen}, failed.Kind)
+}
+
 // bounded is a verdict that keeps the bounds, with an outcome that is known and with its success recorded.
 func (v Verdict) bounded() Verdict {
 	if v.Outcome.weight() < 0 {

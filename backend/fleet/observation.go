@@ -81,6 +81,18 @@ func (o *observations) add(k backend.Key, name backend.Safe, vs []backend.Verdic
 	return x
 }
 
+// news are the verdicts of a reading but for the successes that leave a failure standing.
+func (x *observed) news(b *backend.Sandbox, vs []backend.Verdict) []backend.Verdict {
+	if x == nil || !slices.ContainsFunc(x.verdicts, func(v backend.Verdict) bool { return !v.Passive && v.Outcome == backend.OutcomeFailed }) {
+		return vs
+	}
+	known, _ := b.WithObserved(x.verdicts).Observed.Get()
+	return slices.DeleteFunc(slices.Clone(vs), func(v backend.Verdict) bool {
+		failed, is := known.Of(v.Plane)
+		return is && v.Leaves(&failed)
+	})
+}
+
 // join joins the sandboxes of a reading with what is known of them. Entities and lists may be shared, so that it changes
 // copies.
 func (o *observations) join(r *backend.Reading, s *store) {
@@ -94,7 +106,7 @@ func (o *observations) join(r *backend.Reading, s *store) {
 		}
 		// What the table holds of an equal reading stays: then 10,000 sandboxes are not compared field by field.
 		if x == nil || x.in != b || x.out == nil || !whole || x.out.Stale || table.get(b.Key) != x.out {
-			x = o.add(b.Key, b.Name, seen.Verdicts, false)
+			x = o.add(b.Key, b.Name, x.news(b, seen.Verdicts), false)
 			x.in, x.out = b, b.WithObserved(x.verdicts)
 		}
 		if !own {
