@@ -120,18 +120,19 @@ func TestWhereTheEngineIsLookedFor(t *testing.T) {
 
 func TestBadOptionsAreRefusedWithTheirPlace(t *testing.T) {
 	for key, set := range map[string]func(*Options){
-		"host: \"ssh":    func(o *Options) { o.Host = "ssh://me@far" },
-		"host: \"docker": func(o *Options) { o.Host = "docker.sock" },
-		"host: tcp":      func(o *Options) { o.Host = "tcp://user:secret-word@h:1" },
-		"host: npipe":    func(o *Options) { o.Host = "npipe:////./pipe/docker" },
-		"host: rel":      func(o *Options) { o.Host = "unix://docker.sock" },
-		"host: long":     func(o *Options) { o.Host = "unix:///" + strings.Repeat("x", 200) },
-		"selector":       func(o *Options) { o.Selector = "=x" },
-		"tmpdir_pattern": func(o *Options) { o.TmpdirPattern = "[" },
-		"name_pattern":   func(o *Options) { o.NamePattern = "(" },
-		"name_pattern: ": func(o *Options) { o.NamePattern = "^a$" },
-		"relist":         func(o *Options) { o.Relist = 0 },
-		"stats_sweep":    func(o *Options) { o.StatsSweep = 1 },
+		"host: \"ssh":              func(o *Options) { o.Host = "ssh://me@far" },
+		"host: \"docker":           func(o *Options) { o.Host = "docker.sock" },
+		"host: tcp":                func(o *Options) { o.Host = "tcp://user:secret-word@h:1" },
+		"host: npipe":              func(o *Options) { o.Host = "npipe:////./pipe/docker" },
+		"host: rel":                func(o *Options) { o.Host = "unix://docker.sock" },
+		"host: long":               func(o *Options) { o.Host = "unix:///" + strings.Repeat("x", 200) },
+		"selector":                 func(o *Options) { o.Selector = "=x" },
+		"tmpdir_pattern":           func(o *Options) { o.TmpdirPattern = "/tmp/[" },
+		"tmpdir_pattern: relative": func(o *Options) { o.TmpdirPattern = "helix-*" },
+		"name_pattern":             func(o *Options) { o.NamePattern = "(" },
+		"name_pattern: ":           func(o *Options) { o.NamePattern = "^a$" },
+		"relist":                   func(o *Options) { o.Relist = 0 },
+		"stats_sweep":              func(o *Options) { o.StatsSweep = 1 },
 	} {
 		_, err := Kind().New(backendtest.Options[Options](set), testDeps(t, backendtest.NewClock(time.Now())))
 		word, _, _ := strings.Cut(key, ":")

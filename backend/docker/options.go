@@ -71,6 +71,9 @@ func (o Options) check(opts backend.Options) (selection, error) {
 			return sel, opts.Refuse("selector", "%q is not a label selector; write key or key=value", o.Selector)
 		}
 	}
+	if o.TmpdirPattern != "" && !path.IsAbs(o.TmpdirPattern) {
+		return sel, opts.Refuse("tmpdir_pattern", "%q is relative and matches no directory; write it from / on, such as /tmp/helix-ws-*", o.TmpdirPattern)
+	}
 	if _, err := path.Match(o.TmpdirPattern, "/"); err != nil {
 		return sel, opts.Refuse("tmpdir_pattern", "%q is not a glob: %v", o.TmpdirPattern, err)
 	}
