@@ -13,9 +13,16 @@ const (
 	EventDirectoryRemoved = "directory-removed"
 )
 
-// isEnd reports whether an event says what ended: it follows from two readings, so only the timeline keeps it.
-func isEnd(e backend.Event) bool {
-	return e.Kind == backend.EventPlatform && (e.Name == EventSessionEnded || e.Name == EventDirectoryRemoved)
+// isOurs reports whether an event says what ended, or what is observed or reported otherwise than before: it follows from two
+// readings, so only the timeline keeps it. A change of many together is left to the moment.
+func isOurs(e backend.Event) bool {
+	switch {
+	case e.Kind != backend.EventPlatform:
+		return false
+	case e.Name == fleet.EventStatus:
+		return e.Subject.Kind == backend.KindSandbox
+	}
+	return e.Name == EventSessionEnded || e.Name == EventDirectoryRemoved || e.Name == fleet.EventVerdict
 }
 
 // mostEnds is how many ends of a kind one State tells one by one; more are told together.

@@ -325,13 +325,3 @@ func restoreProofs(all []backend.Proof) map[backend.Key][]backend.Verdict {
 	}
 	return out
 }
-
-// Proved is what a former process observed of sandboxes. It is empty once this process has evaluated a State.
-func (svc *Service) Proved() map[backend.Key][]backend.Verdict {
-	svc.mu.Lock()
-	defer svc.mu.Unlock()
-	if svc.adopted == nil || svc.adopted.memory == nil {
-		return nil
-	}
-	return svc.adopted.memory.proved
-}

@@ -22,6 +22,8 @@ type ServiceOptions struct {
 	Events func([]backend.Event)
 	// Attention is told when the alerting or visible subjects changed. It may be nil.
 	Attention func(backend.Attention)
+	// Observed takes what other processes observed of a sandbox and wrote down. It may be nil.
+	Observed func(backend.Proof)
 	// Problem is told when the state cannot be loaded or saved. It may be nil.
 	Problem func(error)
 	// Journal keeps the orders of this process before they take effect; nil: they are not journalled.
@@ -56,6 +58,8 @@ type Service struct {
 	saving     sync.Mutex // one save at a time
 	ordering   sync.Mutex // one reading of the orders at a time
 	ordersAt   lineCursor
+	verdictsAt lineCursor
+	written    []backend.Proof // that the file of verdicts held at the start
 	timeline   timeline
 	wake       chan struct{} // something waits to be written to the timeline
 }
@@ -84,6 +88,7 @@ func (svc *Service) open() {
 	svc.timeline.file = &file
 	svc.trim()
 	svc.readOrders()
+	svc.written = svc.readVerdicts()
 	svc.problemIf(svc.timeline.write())
 }
 
@@ -93,6 +98,7 @@ func (svc *Service) trim() {
 		now := svc.now()
 		svc.problemIf(svc.timeline.trim(now))
 		svc.problemIf(svc.trimOrders(now))
+		svc.problemIf(svc.trimVerdicts())
 	}
 }
 
@@ -325,6 +331,11 @@ func (svc *Service) Run(ctx context.Context) {
 func (svc *Service) readAdded() {
 	if svc.readOrders() {
 		svc.apply()
+	}
+	if svc.opt.Observed != nil {
+		for _, p := range svc.readVerdicts() {
+			svc.opt.Observed(p)
+		}
 	}
 	svc.problemIf(svc.timeline.write())
 }

@@ -77,7 +77,7 @@ func (t *timeline) take(holder bool, events []backend.Event) (waiting bool) {
 	for _, e := range events {
 		switch e.Kind {
 		case backend.EventPlatform:
-			if t.file != nil && isEnd(e) { // a backend does not tell it again
+			if t.file != nil && isOurs(e) { // a backend does not tell it again
 				if holder {
 					t.waiting = append(t.waiting, e)
 				}

@@ -58,6 +58,7 @@ func (f *ActionFeed) Observe(k backend.Key, vs []backend.Verdict) {
 	}
 	f.proofs[k] = backend.Observation{Verdicts: vs}.At()
 	f.mu.Unlock()
+	f.service.KeepVerdicts(k, vs)
 	f.fleet.Observe(k, vs)
 }
 

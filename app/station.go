@@ -68,12 +68,12 @@ func (a *App) Open(o StationOptions) (*Station, error) {
 	}
 	s.Alerts = alerts.NewService(engine, alerts.ServiceOptions{Store: s.store, ReadClock: a.ReadClock, Problem: func(err error) { s.problem(err) },
 		Journal:      s.ordersOf(func() audit.Who { return a.Who }),
-		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }})
+		LongestOrder: o.Config.LongestOrder, Attention: func(at backend.Attention) { s.Fleet.Attend(at) }, Observed: func(p backend.Proof) { s.Fleet.Learn(p) }})
 	s.Fleet = fleet.New(fleet.Options{Now: a.Now, Mono: a.Mono, Spawn: a.Spawn, LongestOperation: o.Config.LongestOperation, OnState: s.observe})
 	AddTo(s.Fleet, sources)
 	s.Fleet.Resume(s.Alerts.Bookmarks())
 	for k, vs := range s.Alerts.Proved() {
-		s.Fleet.Restore(k, vs)
+		s.Fleet.Learn(backend.Proof{Sandbox: k, Verdicts: vs, Kept: true})
 	}
 	s.Feed = NewActionFeed(s.Fleet, s.Alerts)
 	if o.Looks {

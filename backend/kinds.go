@@ -31,6 +31,8 @@ type SubjectKind struct {
 	// Happened is what the change from old, nil for a new entity, to next adds to the timeline; ok is false when it adds
 	// nothing. It runs after Carry. nil: sources report themselves what happens to subjects of the kind.
 	Happened func(next, old Entity) (e Event, ok bool)
+	// Tells says that each change of the reported status is an event.
+	Tells bool
 	// Copy returns a copy of an entity of the kind; nil: the kind has no entities.
 	Copy func(Entity) Entity
 }

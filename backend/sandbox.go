@@ -11,7 +11,7 @@ const KindSandbox Kind = "sandbox"
 
 var sandboxKind = SubjectKind{
 	Kind: KindSandbox, Name: "sandbox", Plural: "sandboxes", List: "sandboxes", Short: "sb", Input: InputContainers,
-	Copy: copyOf[Sandbox],
+	Copy: copyOf[Sandbox], Tells: true,
 	InUse: func(e Entity) bool {
 		b := e.(*Sandbox)
 		return b.IsSandbox && b.Class != SandboxExited && b.Class != SandboxDead && b.Class != SandboxRemoving

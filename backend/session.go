@@ -11,7 +11,7 @@ const KindSession Kind = "session"
 
 var sessionKind = SubjectKind{
 	Kind: KindSession, Name: "session", Plural: "sessions", List: "sessions", Short: "se", Input: InputSessions,
-	Copy: copyOf[Session], InUse: func(Entity) bool { return true },
+	Copy: copyOf[Session], Tells: true, InUse: func(Entity) bool { return true },
 }
 
 // Session is one agent run; it owns workspaces.

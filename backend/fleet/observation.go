@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,16 +43,12 @@ type verdictChange struct {
 // Observe takes what an action observed of a sandbox. It is shown beside what the platform reports, plane by plane, until a
 // newer verdict of the plane. It asks for a poll of the source.
 func (f *Fleet) Observe(k backend.Key, vs []backend.Verdict) {
-	f.proved(backend.Proof{Sandbox: k, Verdicts: vs})
+	f.Learn(backend.Proof{Sandbox: k, Verdicts: vs})
 	f.Wake(k.Source)
 }
 
-// Restore takes what a former process knew of a sandbox. It is no event.
-func (f *Fleet) Restore(k backend.Key, vs []backend.Verdict) {
-	f.proved(backend.Proof{Sandbox: k, Verdicts: vs, Kept: true})
-}
-
-func (f *Fleet) proved(p backend.Proof) {
+// Learn takes what another process observed of a sandbox, or a former one. It asks for no poll.
+func (f *Fleet) Learn(p backend.Proof) {
 	now := f.opt.instant()
 	f.queue(backend.Answer{Source: p.Sandbox.Source, Started: now, Ended: now, Proved: &p})
 }
@@ -145,6 +142,23 @@ func (o *observations) bound() {
 	}
 }
 
+// Observes reports whether anything was observed of a sandbox, in its present life or a former one.
+func (s *State) Observes() bool {
+	if s.observes != nil {
+		return *s.observes
+	}
+	return observesAny(s.Sandboxes)
+}
+
+func observesAny(t Table[backend.Sandbox, *backend.Sandbox]) bool {
+	for b := range t.All() {
+		if o, ok := b.Observed.Get(); ok && o.Tried() {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *store) sandboxes() *stagingTable[backend.Sandbox, *backend.Sandbox] {
 	return s.of(backend.KindSandbox).(*stagingTable[backend.Sandbox, *backend.Sandbox])
 }
@@ -156,8 +170,12 @@ func (s *store) prove(p *backend.Proof, o *observations) {
 	if b != nil {
 		name = cmp.Or(b.Name, name)
 	}
+	var before []backend.Verdict
+	if known := o.known[p.Sandbox]; known != nil {
+		before = known.verdicts
+	}
 	x := o.add(p.Sandbox, name, p.Verdicts, p.Kept)
-	if b == nil || b.Observed.IsNotApplicable() {
+	if b == nil || reflect.DeepEqual(before, x.verdicts) || b.Observed.IsNotApplicable() {
 		return
 	}
 	c := b.WithObserved(x.verdicts)

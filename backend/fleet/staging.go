@@ -96,6 +96,9 @@ func (t *stagingTable[T, P]) merge(r *backend.Reading, s *store) {
 					s.events = append(s.events, x)
 				}
 			}
+			if old != nil && t.spec.Tells {
+				s.noteStatus(old, next)
+			}
 			delete(t.gone, m.Key)
 			s.changed = append(s.changed, m.Key)
 			if t.swapped != nil {

@@ -44,6 +44,7 @@ type State struct {
 	// Where these are nil, all entities are looked at.
 	sharing   *sharedKeys
 	elsewhere []labelledElsewhere // nothing without sharing
+	observes  *bool               // nil: not counted
 	providers map[providerOf]int
 }
 
@@ -234,7 +235,7 @@ func (s *State) SessionOf(w *backend.Workspace) *backend.Session {
 // WithSandboxes returns a copy of the State that knows its sandboxes by session and by name. It serves tests and readers of recordings.
 func (s *State) WithSandboxes(t Table[backend.Sandbox, *backend.Sandbox]) *State {
 	c := *s
-	c.Sandboxes, c.sandboxes, c.byName = t, indexBySession(t), indexByName(t)
+	c.Sandboxes, c.sandboxes, c.byName, c.observes = t, indexBySession(t), indexByName(t), nil
 	return &c
 }
 

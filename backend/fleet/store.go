@@ -20,6 +20,7 @@ type store struct {
 	bySession      map[backend.ID][]*backend.Sandbox
 	byName         map[backend.ID]*backend.Sandbox
 	elsewhere      []labelledElsewhere
+	observes       bool // something was observed of a sandbox
 	versionTracker *versionTracker
 	placeIndex     *placeIndex
 	providerCounts *providerCounts
@@ -34,10 +35,11 @@ type store struct {
 	forgotten map[backend.Key]bool // replaced, never changed
 	ended     map[backend.Key]bool // replaced, never changed
 
-	changed []backend.Key
-	gone    []Departure
-	series  []backend.Series
-	events  []backend.Event
+	changed  []backend.Key
+	gone     []Departure
+	series   []backend.Series
+	statuses []statusChange // of the reading that is applied
+	events   []backend.Event
 }
 
 // confirmation is one kind of entity of one source.
@@ -114,6 +116,7 @@ func (s *store) apply(r *backend.Reading) {
 	}
 	s.memoryHistory = s.memoryHistory.with(r.Memory, r.At)
 	s.events = append(s.events, r.Events...)
+	s.tellStatuses(r)
 }
 
 // endedWhy is what the owner of an entity says of its end: an engine tells of a container and not of its session.
@@ -213,6 +216,7 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	for i, t := range s.kinds {
 		if moved := t.publish(st); moved && kinds[i].kind == backend.KindSandbox {
 			s.bySession, s.byName = indexBySession(st.Sandboxes), indexByName(st.Sandboxes)
+			s.observes = observesAny(st.Sandboxes)
 			s.placeIndex.touched = true
 		}
 	}
@@ -221,6 +225,8 @@ func (s *store) build(wall time.Time, mono time.Duration, health []*SourceHealth
 	}
 	st.Windows, st.Day, st.MemoryHistory, st.sandboxes = s.windows, s.day, s.memoryHistory, s.bySession
 	st.byName, st.elsewhere = s.byName, s.elsewhere
+	observes := s.observes
+	st.observes = &observes
 	st.forgotten, st.ended = s.forgotten, s.ended
 	st.running, st.sharing, st.providers = s.versionTracker.counts(), s.placeIndex.publish(), s.providerCounts.publish()
 	st.confirmed = make(map[confirmation]time.Time, len(s.confirmed))

@@ -98,6 +98,9 @@ type Column[R any] struct {
 	// Local is the priority, from 1, with which the column is offered at every width where containers are all that is watched;
 	// 0: as elsewhere.
 	Local int
+	// Needed reports whether the column has anything to say at a moment; where it has not, its width goes to the others.
+	// nil: always.
+	Needed func(*views.Snapshot) bool
 	// Descending columns are sorted largest first when first chosen: ages of trouble, sizes, counts.
 	Descending bool
 	Cell       func(R, *views.Snapshot) Cell

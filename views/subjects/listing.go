@@ -17,6 +17,7 @@ type Head struct {
 	Where                    Where
 	Descending               bool
 	IDs                      bool // values that have to be told apart
+	Needed                   func(*views.Snapshot) bool
 }
 
 // Record is one row without its type. It satisfies filter.Row and filter.Measured. A Record handed out by a Listing is
@@ -50,7 +51,7 @@ func (s *Set[R]) Heads() []Head {
 	heads := make([]Head, len(s.Columns))
 	for i, c := range s.Columns {
 		heads[i] = Head{IDs: c.IDs, Name: c.Name, Title: c.Title, Brief: c.Brief, Help: c.Help, Align: c.Align,
-			Min: c.Min, Ideal: c.Ideal, Flex: c.Flex, Priority: c.Priority, Where: c.Where, Descending: c.Descending}
+			Min: c.Min, Ideal: c.Ideal, Flex: c.Flex, Priority: c.Priority, Where: c.Where, Descending: c.Descending, Needed: c.Needed}
 	}
 	return heads
 }

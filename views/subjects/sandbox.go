@@ -38,9 +38,10 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					return SortKey{Num: sandboxRank(b), Text: b.Reported.String()}
 				}},
-			{Name: "observed", Title: "OBSERVED", Help: "what was proved, apart from what is reported",
+			{Name: "observed", Title: "OBSERVED", Help: "what probes and passive checks found, apart from what is reported",
 				Min: 10, Ideal: 20, Flex: 2, Priority: 2, Descending: true,
-				Cell: func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
+				Needed: func(c *views.Snapshot) bool { return c.State.Observes() },
+				Cell:   func(b row, c *views.Snapshot) Cell { return observedCell(b, c.Now) },
 				Sort: func(b row, _ *views.Snapshot) SortKey {
 					o, ok := b.Observed.Get()
 					k := SortKey{Text: o.What().String(), Unknown: !ok}

@@ -53,6 +53,9 @@ type tableColumn struct {
 func WriteTable(w io.Writer, l subjects.Listing, ctx *views.Snapshot, f filter.Filter, o TableOptions) error {
 	var cols []tableColumn
 	for i, h := range l.Heads {
+		if o.Width > 0 && !o.Wide && h.Needed != nil && !h.Needed(ctx) {
+			continue
+		}
 		if h.Where == subjects.Everywhere || h.Where == subjects.WideOnly || h.Where == subjects.Reports || o.Wide && h.Where == subjects.Extra {
 			cols = append(cols, tableColumn{Head: h, index: i, width: kit.Width(h.Title)})
 		}
