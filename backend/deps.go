@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"net"
+	"net/http"
 	"os/exec"
 	"time"
 )
@@ -19,7 +20,9 @@ type Deps struct {
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	Command  func(ctx context.Context, argv []string) *exec.Cmd // starts nothing by itself
 	Getenv   func(string) string
-	Declare  []Declaration // facts from [[declare]] for this source
+	// Tap is put before the transport of every HTTP client that reads, to see what is asked and answered; nil: nothing watches.
+	Tap     func(http.RoundTripper) http.RoundTripper
+	Declare []Declaration // facts from [[declare]] for this source
 }
 
 // Declaration supplies facts that no route reports, for the sessions and workspaces whose raw ids match the globs

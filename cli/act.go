@@ -156,7 +156,7 @@ func (p *Program) actingCommands(s *shared) []*cobra.Command {
 		p.verbCommand(s, actions.Pause, "Freeze sandboxes until they are resumed"),
 		p.verbCommand(s, actions.Resume, "Let paused sandboxes go on"),
 		p.verbCommand(s, actions.Repair, "Make the vanished working directory of sandboxes again, empty"),
-		p.verbCommand(s, actions.Probe, "Run a harmless command in sandboxes, to see whether any command runs"),
+		p.probeCommand(s, "Run a harmless command in sandboxes, to see whether any command runs"),
 		p.proveCommand(s),
 		p.cleanCommand(s),
 		p.doCommand(s),

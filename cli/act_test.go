@@ -290,7 +290,7 @@ func planShape() shape {
 		"freed_bytes": is("number"), "results": {counts: true}, "journal_problem": is("string|null"), "concludes": is("string|null"),
 		"beside": orNull(object(map[string]shape{"id": is("string"), "name": is("string"), "reported": is("string"), "observed": is("null")})),
 		"lines": listOf(object(map[string]shape{"id": is("string"), "label": is("string"), "wave": is("number"), "result": results,
-			"text": is("string"), "issued": is("time|null"), "notes": texts, "steps": listOf(object(map[string]shape{"name": is("string"), "result": oneOfWords("ok", "failed", "not tried"),
+			"text": is("string"), "issued": is("time|null"), "notes": texts, "observed": listOf(object(map[string]shape{})), "steps": listOf(object(map[string]shape{"name": is("string"), "result": oneOfWords("ok", "failed", "not tried"),
 				"plane": is("string|null"), "took_seconds": is("number|null"), "said": is("string|null")}))}))})
 	next := texts
 	next.kinds = "null"

@@ -63,7 +63,7 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
 	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
 	group(root, "act", "Do something about it; each prints a plan first:", p.actingCommands(&s)...)
-	group(root, "prove", "What was done, and evidence:", p.auditCommand(&s), p.bundleCommand(&s))
+	group(root, "prove", "What was done, and evidence:", p.doctorCommand(&s), p.auditCommand(&s), p.bundleCommand(&s))
 	group(root, "set", "Set it up:", p.configCommand(&s), p.manCommand(), p.versionCommand())
 	root.SetHelpCommandGroupID("set")
 	root.SetCompletionCommandGroupID("set")

@@ -36,6 +36,7 @@ var examples = map[string][]string{
 	"prove":                 {"prove docker-local", "prove docker-local --beside helix-s-42-repo", "prove --yes-plan 1f0c9a27 --reason 'is it the engine?'"},
 	"clean":                 {"clean", "clean --list", "clean --yes-plan 1f0c9a27 --reason 'the disk is full'"},
 	"do":                    {"do drain s-42", "do drain s-42 --dry-run", "do drain --yes-plan 1f0c9a27 --reason 'node 3 goes down'"},
+	"doctor":                {"doctor docker-local", "doctor helix-eu -o json", "doctor helix-eu --out helix-eu.sample.json"},
 	"audit":                 {"audit show --last 20", "audit verify"},
 	"audit show":            {"audit show --since 24h", "audit show --verb reset,destroy -o json"},
 	"audit verify":          {"audit verify", "audit verify audit.jsonl -o json"},

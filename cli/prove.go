@@ -75,13 +75,41 @@ func (x *actingStation) suspect(name, source string) (backend.Key, error) {
 
 // observed is the exit code of a run that observes.
 func observed(p actions.Progress) int {
-	switch {
-	case p.Count(actions.ResultFailed) > 0:
-		return ExitObservedFailed
-	case len(p.Lines) > 0 && p.Count(actions.ResultVerified) == len(p.Lines):
-		return 0
+	code := 0
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		o := backend.Observation{Verdicts: l.Done.Observed}
+		switch {
+		case o.Outcome() == backend.OutcomeFailed, p.Plan.Verb == actions.Prove && l.Result == actions.ResultFailed:
+			return ExitObservedFailed
+		case o.Outcome() == backend.OutcomeUnknown, p.Plan.Verb != actions.Prove && !o.Tried(), l.Result != actions.ResultVerified:
+			code = ExitObservedNot
+		}
 	}
-	return ExitObservedNot
+	if len(p.Lines) == 0 {
+		return ExitObservedNot
+	}
+	return code
+}
+
+// probeCommand observes sandboxes by a harmless command.
+func (p *Program) probeCommand(s *shared, short string) *cobra.Command {
+	a := &acting{words: []string{string(actions.Probe)}, verbs: []actions.Verb{actions.Probe}, observes: true}
+	cmd := &cobra.Command{
+		Use:   "probe SELECTOR...",
+		Short: short,
+		Long: short + ".\n" + strings.ReplaceAll(observingHelp, "%[1]s", "probe") + `
+SELECTOR is an id, exactly as check and get print it. - reads ids from the
+standard input, one a line.
+
+Exit codes: 0 planned, or every plane that was tried works; 1 a plane failed; 3
+it could not be tried, or the result is unknown; 4 refused, nothing was done; 64
+wrong flag; 78 wrong configuration.`,
+		RunE: func(c *cobra.Command, args []string) error { return p.act(c, *s, a, args) },
+	}
+	cmd.ValidArgsFunction = p.completeIDs(s, backend.KindSandbox)
+	a.flags(p, cmd, s)
+	return cmd
 }
 
 // beside adds the suspect sandbox to the document of a run.

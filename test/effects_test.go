@@ -100,6 +100,7 @@ var fileWriters = map[string][]string{
 	"backend/run/group_unix.go":            {"syscall.Kill"},               // ends the command that it started
 	"app/crash.go":                         {"os.OpenFile"},                // the crash file
 	"app/demo.go":                          {"os.WriteFile"},               // demo --write-config
+	"cli/doctor.go":                        {"os.OpenFile"},                // doctor --out
 	"cli/configcmd.go":                     {"os.MkdirAll", "os.OpenFile"}, // config init FILE
 	"cli/man.go":                           {"os.WriteFile"},               // man DIR
 }

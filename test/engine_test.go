@@ -84,7 +84,7 @@ func realDockerFromTheCommandLine(t *testing.T, e *enginetest.Engine) {
 
 	c.run(4, "/workspace is there", "repair", id)
 	docker("exec", "-w", "/", id, "/bin/busybox", "rmdir", "/workspace")
-	c.carryOut(0, "commands do not run", "probe", id)
+	c.carryOut(1, "commands do not run", "probe", id)
 	c.run(0, "(?s)is gone already.*dry run: 1 of 1", "repair", id, "--dry-run")
 	c.carryOut(0, "1 of 1 done: 1 verified", "repair", id)
 	docker("exec", id, "/bin/busybox", "true")

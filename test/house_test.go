@@ -27,6 +27,7 @@ var mayImport = []struct {
 	{"backend/run", []string{"backend"}},
 	{"backend/exporter", []string{"backend"}},
 	{"backend/workdir", []string{"backend/hostfs"}},
+	{"backend/examine", []string{"backend"}},
 	{"backend/lockfile", nil},
 	{"backend/backendtest/...", []string{"backend", "internal/skip"}}, // of tests
 	{"backend/fleet", []string{"backend"}},
@@ -45,8 +46,8 @@ var mayImport = []struct {
 	{"views/filter", []string{"backend"}},
 	{"views/...", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
 	{"ui", []string{"backend", "backend/fleet", "alerts", "alerts/runbook", "actions", "views/..."}},
-	{"app", []string{"backend", "backend/fleet", "backend/hostfs", "alerts", "alerts/...", "actions", "actions/...", "config", "demo", "ui", "views/..."}},
-	{"cli", []string{"app", "backend", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "views/..."}},
+	{"app", []string{"backend", "backend/examine", "backend/fleet", "backend/hostfs", "alerts", "alerts/...", "actions", "actions/...", "config", "demo", "ui", "views/..."}},
+	{"cli", []string{"app", "backend", "backend/examine", "backend/fleet", "alerts", "alerts/...", "actions", "actions/audit", "config", "views/..."}},
 	{".", []string{"..."}},
 }
 

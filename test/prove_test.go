@@ -78,7 +78,7 @@ func newProveWorld(t *testing.T, e *enginetest.Engine, tag string) *proveWorld {
 	image := e.Image(tag, "sh", "sleep", "true")
 	w := &proveWorld{engine: e, proxy: newEngineProxy(t, e.Host), name: fmt.Sprint("sandglass-", tag, "-", os.Getpid())}
 	w.commandLines = newCommandLines(t, demo.Options{Workspaces: 10, Seed: 1, Scenario: "calm"}, func(string) string {
-		return fmt.Sprintf("environment = \"real\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\ndeadline = \"5s\"\nactions = [\"prove\", \"probe\"]\n", w.proxy.url)
+		return fmt.Sprintf("environment = \"real\"\n[[source]]\nid = \"engine\"\nkind = \"docker\"\nhost = %q\ndeadline = \"20s\"\nactions = [\"prove\", \"probe\"]\n", w.proxy.url)
 	})
 	id, err := w.engine.Docker("run", "-d", "--name", w.name, "--network", "none", "-w", "/workspace", "--label", "sandglass.session=s-prove", image, "sleep", "600")
 	if err != nil {
@@ -149,10 +149,10 @@ func proveOnARealEngine(t *testing.T, e *enginetest.Engine) {
 	w.proxy.on("/pause", func(_ http.ResponseWriter, q *http.Request) {
 		select {
 		case <-q.Context().Done():
-		case <-time.After(20 * time.Second):
+		case <-time.After(40 * time.Second):
 		}
 	})
-	w.carryOut(1, `pause: no answer within 5s`, "prove", "engine")
+	w.carryOut(1, `pause: no answer within 20s`, "prove", "engine")
 	if left := w.left(); left != "" {
 		t.Errorf("left after a hang: %s", left)
 	}
@@ -185,10 +185,11 @@ func proveKilledLeavesNothing(t *testing.T, e *enginetest.Engine) {
 	if err := acting.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = acting.Process.Kill() }) // which ended long before
 	select {
 	case <-arrived:
 	case <-time.After(patience):
-		t.Error("pause was not asked for")
+		t.Fatal("pause was not asked for")
 	}
 	if _, errs, _ := w.process("check"); strings.Contains(errs, "removed the sandbox") || w.left() == "" {
 		t.Errorf("the container of a living process is gone: %s", errs)

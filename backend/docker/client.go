@@ -61,6 +61,9 @@ func newMoby(a address, deps backend.Deps) (*moby, error) {
 		scheme = "https"
 	}
 	m.idle, m.meter = transport.CloseIdleConnections, &readOnlyTransport{base: transport, now: deps.Now, limit: maxBody}
+	if deps.Tap != nil {
+		m.meter.base = deps.Tap(transport)
+	}
 	// The order matters: WithHost sets up the client's own transport, which is then replaced by ours.
 	m.api, err = client.New(client.WithHost(a.url),
 		client.WithHTTPClient(&http.Client{Transport: m.meter, CheckRedirect: client.CheckRedirect}),

@@ -113,6 +113,9 @@ func New(cfg Config, deps backend.Deps) (*Client, error) {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	if deps.Tap != nil {
+		c.http.Transport = deps.Tap(c.http.Transport)
+	}
 	return c, nil
 }
 

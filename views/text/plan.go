@@ -148,6 +148,8 @@ type PlanLine struct {
 	Issued Time            `json:"issued"`
 	Notes  []backend.Safe  `json:"notes"`
 	Steps  []PlanStep      `json:"steps"`
+	// Observed are the verdicts of an effect that observes a sandbox.
+	Observed []backend.Verdict `json:"observed"`
 }
 
 // MakePlan concludes the document from a plan. notListed are ids that were asked for and that no source lists.
@@ -217,7 +219,8 @@ func (d *Plan) Ran(p actions.Progress) {
 		Results: map[actions.Result]int{}, Lines: []PlanLine{}, Problem: said(p.Problem), Stopped: said(p.Why)}
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: views.At(l.Issued), Notes: views.List(l.Done.Notes), Steps: planSteps(l.Done.Steps)}
+		x := PlanLine{ID: l.Target.Key.Path(), Label: l.Target.Label, Wave: l.Wave, Text: l.Text, Issued: views.At(l.Issued), Notes: views.List(l.Done.Notes), Steps: planSteps(l.Done.Steps),
+			Observed: views.List(l.Done.Observed)}
 		if l.Result != actions.ResultNone {
 			x.Result = &l.Result
 			r.Results[l.Result]++
