@@ -26,7 +26,7 @@ func Compared(l *Line, suspect *backend.Sandbox, now time.Time) backend.Safe {
 		return backend.Textf("the platform works: it is this sandbox, %s", suspect.Name)
 	case backend.OutcomeOK:
 		if rest := o.NotTried(); len(rest) > 0 {
-			return backend.Textf("the platform works, and so did %s %s ago; not tried there: %s", suspect.Name, backend.Age(now.Sub(o.At())), backend.PlaneNames(rest))
+			return backend.Textf("the platform works, and so did %s %s ago; not tried there: %s; probe it", suspect.Name, backend.Age(now.Sub(o.At())), backend.PlaneNames(rest))
 		}
 		return backend.Textf("the platform works, and so did %s %s ago", suspect.Name, backend.Age(now.Sub(o.At())))
 	case backend.OutcomeUnknown:

@@ -229,7 +229,7 @@ func (x *examination) asked(out *Route, all []exchange) {
 		case e.status >= 400:
 			out.Problem = backend.Textf("answers %d", e.status)
 		case e.isHTML():
-			out.Problem = backend.Text("answers a web page: another server, a login or a proxy stands there")
+			out.Problem = backend.Text("answers a web page: another server, a login or a proxy answers there")
 		default:
 			if out.May == MayUnknown {
 				out.May = MayRead
