@@ -133,6 +133,9 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 			f.Times++
 		}
 	}
+	if early, late, fails := b.Failing(); fails && b.WorkDirGone() && late.Before(n.Began) { // its checks tell of the time before
+		n.Began, n.Worked = late, early
+	}
 	n.Failed = slices.DeleteFunc(n.Failed, func(f failedPlane) bool { return f.At.Before(started) && slices.Contains(mended, f.Kind) })
 	for i := range n.Failed {
 		n.Failed[i].Former = n.Failed[i].At.Before(started)

@@ -208,6 +208,7 @@ func TestContradictionByAHealthCheck(t *testing.T) {
 	s.checks("c1", noWorkDir, s.failing(0, 40*time.Minute))
 	a := s.look().want(contradictionRule, alerts.StateFiring)
 	wantEvidence(t, a, "observed: exec fails, by a look without side effects: its health check cannot begin")
+	s.began(a, 3*time.Hour, 40*time.Minute)
 	s.wantHeldThenBack(contradictionRule, "docker", func() {})
 	s.wantSameAfterRestart(contradictionRule, "docker", func() {})
 	s.checks("c1", "", backend.HealthChecks{Checked: s.wall, Passed: s.wall})

@@ -263,41 +263,41 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case many:
 		d.conclude("Many sandboxes fail alike: the cause is outside. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
-		d.do("First look at their engine, host and mounts. Then look at the last change.")
+		d.do("Look at their engine, host and mounts. Then look at the last change.")
 	case d.is("gone"):
 		d.conclude("Its container is gone. %s.", d.fact("gone"))
 		d.dont("Don't reset it: the next open names the same container.")
-		d.do("First restore a checkpoint or start a new session.")
+		d.do("Restore a checkpoint or start a new session.")
 		d.do("Then find out who removed it: sandglass get events.")
 	case d.is("down"):
 		d.conclude("Its container is down. %s.", d.fact("down"))
 		d.dont("Don't remove it before its log is saved.")
-		d.do("First read why: docker logs --tail 50 %s.", name)
+		d.do("Read why: docker logs --tail 50 %s.", name)
 		d.do("Then correct it and start it: docker start %s.", name)
 	case d.is("unlinked"):
 		d.conclude("The host directory mounted there was removed. %s.", d.fact("unlinked"))
 		d.dont("Don't run mkdir inside: it changes nothing.")
-		d.do("First make it on the host: mkdir -p %s. Then restart it: docker restart %s. Or recreate it.", host, name)
+		d.do("Make it on the host: mkdir -p %s. Then restart it: docker restart %s. Or recreate it.", host, name)
 		elsewhere()
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("First repair it: sandglass repair %s. It makes the target of the link again, empty.", name)
+		d.do("Repair it: sandglass repair %s. It makes the target of the link again, empty.", name)
 		elsewhere()
 	case d.is("missing"):
-		d.conclude("Its working directory is missing. %s: no command begins in %s.", d.fact("missing"), dir)
+		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("First repair it: sandglass repair %s. It makes %s again, empty.", name, dir)
+		d.do("Repair it: sandglass repair %s. It makes %s again, empty.", name, dir)
 		elsewhere()
 	case d.is("permission"):
 		d.conclude("Its user may not enter its working directory. %s.", d.fact("permission"))
 		d.dont("Don't repair or recreate it: the directory is there.")
-		d.do("First let its user in. As root: docker exec -u 0 -w / %s chmod or chown %s.", name, dir)
+		d.do("Let its user in. As root: docker exec -u 0 -w / %s chmod or chown %s.", name, dir)
 		elsewhere()
 	case d.is("frozen"):
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
 		d.dont("Don't pause and resume it: that thaws no stopped process.")
-		d.do("First let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
+		d.do("Let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
 		d.do("Then look for what stopped it. A debugger, or a mount that hangs.")
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
@@ -306,13 +306,13 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		}
 		d.conclude("What was tried in it fails. %s.", d.fact(check))
 		d.dont("Don't reset it: the registry opens the same sandbox again.")
-		d.do("First probe it once more: sandglass probe %s.", name)
+		d.do("Probe it once more: sandglass probe %s.", name)
 		d.do("Then restart it: docker restart %s.", name)
 	default:
 		d.NoReset = backend.Safe{}
 		d.deny("Nothing observed contradicts what is reported.")
 		d.dont("Don't take that for health: see what was not tried.")
-		d.do("First probe it: sandglass probe %s.", name)
+		d.do("Probe it: sandglass probe %s.", name)
 	}
 }
 
