@@ -65,7 +65,7 @@ func (f Filter) IsZero() bool { return len(f.terms) == 0 }
 func Parse(s string, fields ...string) (Filter, error) {
 	f := Filter{text: s}
 	for i := 0; i < len(s); {
-		if s[i] == ' ' || s[i] == '\t' {
+		if strings.IndexByte(blanks, s[i]) >= 0 {
 			i++
 			continue
 		}
@@ -78,6 +78,9 @@ func Parse(s string, fields ...string) (Filter, error) {
 	}
 	return f, nil
 }
+
+// blanks part terms: a filter that is copied from a screen can have a line end in it.
+const blanks = " \t\r\n"
 
 func parseTerm(s string, start int, fields []string) (term, int, error) {
 	var t term
@@ -147,7 +150,7 @@ func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 // parseValue reads a quoted or a bare value; it returns the value and where the next term begins.
 func parseValue(s string, i int) (string, int, error) {
 	if i >= len(s) || s[i] != '"' && s[i] != '\'' {
-		end := i + strings.IndexAny(s[i:]+" ", " \t")
+		end := i + strings.IndexAny(s[i:]+" ", blanks)
 		return s[i:end], end, nil
 	}
 	quote := s[i]
@@ -161,7 +164,7 @@ func parseValue(s string, i int) (string, int, error) {
 	if end >= len(s) {
 		return "", 0, fail(s, i, "the quotation mark is not closed")
 	}
-	if end+1 < len(s) && s[end+1] != ' ' && s[end+1] != '\t' {
+	if end+1 < len(s) && strings.IndexByte(blanks, s[end+1]) < 0 {
 		return "", 0, fail(s, end+1, "put a space after the closing quotation mark")
 	}
 	if quote == '\'' {

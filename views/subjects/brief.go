@@ -13,6 +13,8 @@ const briefest = 20
 // briefs are short forms of the causes that rules word themselves, by a phrase that only this cause has. A column without room
 // for the cause shows it; a cause without a brief form is foreign text, and loses its middle.
 var briefs = [...]struct{ phrase, brief backend.Literal }{
+	{"shell metacharacter rejected", "shell chars rejected"},
+	{"command not in allowlist", "not in allowlist"},
 	{"the agent ran out of memory", "agent out of memory"},
 	{"the agent restarted when the kernel killed", "agent killed: memory"},
 	{"the agent restarted with its memory nearly full", "memory ran full"},
