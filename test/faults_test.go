@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,14 +61,14 @@ func TestOrdersNameWhoClaimsToAct(t *testing.T) {
 func firstAlert(c *commandLines) string {
 	c.t.Helper()
 	out := c.run(0, "", "get", "alerts", "-o", "csv")
-	head, rows, _ := strings.Cut(out, "\n")
-	row, _, _ := strings.Cut(rows, "\n")
-	for i, name := range strings.Split(head, ",") {
-		if name == "id" {
-			return strings.Split(row, ",")[i]
-		}
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || len(rows) < 2 {
+		c.t.Fatalf("%v in %s", err, out)
 	}
-	c.t.Fatalf("no id in %s", head)
+	if i := slices.Index(rows[0], "id"); i >= 0 {
+		return rows[1][i]
+	}
+	c.t.Fatalf("no id in %s", rows[0])
 	return ""
 }
 
