@@ -66,10 +66,7 @@ func (r *sandboxOOM) Judge(env *alerts.Env, e backend.Entity, known alerts.Note)
 		v.Bounds = alerts.Bounds{Earliest: n.BeforeFirst, Latest: n.FirstKill}
 		v.Recheck = earlierOf(recheckOf(env, b.Key), n.LastKill.Add(r.lasts(env, b)+1))
 	case b.Class == backend.SandboxExited && b.ExitCode.Or(0) == killedExit && !b.OOMKilled.IsKnown() && env.Now.Sub(r.ended(env, b)) <= r.recent:
-		v.Cause, v.Detail = backend.Text("killed, perhaps at its memory limit"), backend.Text("exit code 137: something killed it")
-		v.Suspected, v.Why = true, backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell")
-		v.Bounds = alerts.Bounds{Earliest: r.ended(env, b), Latest: r.ended(env, b)}
-		v.Recheck = r.ended(env, b).Add(r.recent + 1)
+		return alerts.Verdict{Outcome: alerts.NoData, Why: backend.Text("exit code 137 says that it was killed; whether for memory the engine does not tell"), Note: v.Note}
 	case !n.NearSince.IsZero():
 		v.Cause, v.Detail = backend.Text("near its memory limit"), nearText(b)
 		v.Bounds = alerts.Bounds{Earliest: env.Time(&b.Meta, b.StartedAt), Latest: n.NearSince}

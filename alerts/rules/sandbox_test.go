@@ -58,9 +58,7 @@ func TestSandboxOOMDoesNotFireForAnOrdinaryKill(t *testing.T) {
 	s.box("stopped", "a", func(b *backend.Sandbox) { killedBefore(s, time.Minute)(b); b.OOMKilled = backend.Known(false) })
 	s.look().quiet(boxOOMRule)
 	s.box("stopped", "a", func(b *backend.Sandbox) { b.OOMKilled = backend.Unknown[bool]() })
-	if a := s.after(time.Second).want(boxOOMRule, alerts.StatePending); !strings.Contains(a.Why.String(), "whether for memory the engine does not tell") {
-		t.Errorf("why %q", a.Why)
-	}
+	s.after(time.Second).quiet(boxOOMRule) // what an engine does not tell is not guessed
 }
 
 func TestSandboxOOMIsRememberedWhenItRunsAgain(t *testing.T) {

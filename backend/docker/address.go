@@ -67,6 +67,7 @@ func parseAddress(raw string) (address, error) {
 type resolver struct {
 	host   string // the option
 	getenv func(string) string
+	uid    int // of the user, 0: not known, or root
 }
 
 // addresses returns the places to try, in order. Only the usual sockets are more than one.
@@ -112,6 +113,9 @@ func (r resolver) one(raw string, from origin, why string) ([]address, error) {
 func (r resolver) usualSockets() []string {
 	out := []string{"/var/run/docker.sock"}
 	run, home := r.getenv("XDG_RUNTIME_DIR"), r.getenv("HOME")
+	if run == "" && r.uid > 0 { // as for a service, or after su
+		run = fmt.Sprintf("/run/user/%d", r.uid)
+	}
 	if run != "" {
 		out = append(out, filepath.Join(run, "docker.sock"))
 	}

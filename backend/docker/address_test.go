@@ -81,6 +81,11 @@ func TestWhereTheEngineIsLookedFor(t *testing.T) {
 	if got := urls(t, resolver{getenv: with()}); got != usual {
 		t.Errorf("nothing set: %s", got)
 	}
+	delete(base, "XDG_RUNTIME_DIR")
+	if got := urls(t, resolver{getenv: with(), uid: 7}); got != usual {
+		t.Errorf("a service of a user: %s", got)
+	}
+	base["XDG_RUNTIME_DIR"] = "/run/user/7"
 	current("lima")
 	for _, c := range []struct {
 		r    resolver

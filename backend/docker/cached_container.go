@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,19 @@ func markOf(c *summary) string {
 // current reports whether the inspection still holds by what the list says.
 func (e *cachedContainer) current() bool {
 	return e.ins != nil && (e.sum == nil || e.mark == markOf(e.sum))
+}
+
+// infraName is how Podman names the container that only holds a pod together, and that has the pod's labels and mounts.
+var infraName = regexp.MustCompile(`^[0-9a-f]{12}-infra$`)
+
+// infra reports whether the container only holds a pod together.
+func (e *cachedContainer) infra() bool {
+	return e.ins != nil && infraName.MatchString(e.ins.name) || e.sum != nil && infraName.MatchString(e.sum.name)
+}
+
+// judged reports whether a container's figures and trouble are looked at.
+func (s *Source) judged(e *cachedContainer) bool {
+	return s.sel.judged(e.labels(), e.mounts()) && !e.infra()
 }
 
 // hidesHealth reports whether the list does not tell what its health check says, as Podman's does not.
@@ -187,8 +201,8 @@ func (s *Source) cachedOf(e *cachedContainer, offset time.Duration) backend.Sand
 	out := &f.box
 	out.Key, out.Provider = s.key(e.id), backend.Text("docker")
 	out.Class, out.Reported = e.class(), s.clean(e.state(), 60)
-	out.IsSandbox = s.sel.isSandbox(labels, mounts)
-	out.Watched = s.sel.all && !out.IsSandbox
+	out.IsSandbox = s.sel.isSandbox(labels, mounts) && !e.infra()
+	out.Watched = s.sel.all && !out.IsSandbox && !e.infra()
 	out.Mounts, out.Labels = s.mounts(mounts), s.labels(labels)
 	out.MountsCut = len(mounts) > maxMounts
 	var name string

@@ -203,7 +203,7 @@ func (p *poll) subjects() checkSubjects {
 	noTop := now.Before(s.check.refused["top"])
 	s.mu.Unlock()
 	for _, e := range s.entries {
-		if !e.current() || !e.alive() || !s.sel.judged(e.labels(), e.mounts()) || now.Before(e.rootRetry) || e.ins.raw.Platform == "windows" {
+		if !e.current() || !e.alive() || !s.judged(e) || now.Before(e.rootRetry) || e.ins.raw.Platform == "windows" {
 			continue
 		}
 		x := wire.SweepSubject{ID: e.id, Life: e.ins.started}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +29,7 @@ func (s *Source) connected(ctx context.Context) (engine, error) {
 	if eng != nil {
 		return eng, nil
 	}
-	places, err := resolver{host: s.opt.Host, getenv: s.deps.Getenv}.addresses()
+	places, err := resolver{host: s.opt.Host, getenv: s.deps.Getenv, uid: os.Getuid()}.addresses()
 	if err != nil {
 		return nil, s.sign(err)
 	}

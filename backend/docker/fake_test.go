@@ -58,6 +58,7 @@ type fakeContainer struct {
 	startError                     string
 	log                            []string // lines on stderr
 	policy                         string
+	runtime                        string
 	paths                          map[string]any // a mode, the target of a link, or the status of an error; else 404
 	user                           string
 	threads                        string // the states of the main process's threads
@@ -209,8 +210,8 @@ func (f *fakeEngine) inspect(w http.ResponseWriter, id string) {
 	if more == "" {
 		more = `,"OOMKilled":false,"ExitCode":0,"StartedAt":"2026-11-21T10:00:34.924020797Z","FinishedAt":"0001-01-01T00:00:00Z"`
 	}
-	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":%s%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":%q,"MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","User":%s,"Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
-		c.id, c.state, c.state == "running", quote(c.startError), more, quote("/"+c.name), c.restarts, cmp.Or(c.policy, "no"), c.memory, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.user), quote(c.labels))
+	fmt.Fprintf(w, `{"Id":%q,"Created":"2026-11-21T10:00:34.661913756Z","Path":"sleep","Args":["1000"],"State":{"Status":%q,"Running":%t,"Pid":12725,"Error":%s%s},"Image":"sha256:1d3a","Name":%s,"RestartCount":%d,"Driver":"vfs","Platform":"linux","ExecIDs":null,"HostConfig":{"NetworkMode":"none","RestartPolicy":{"Name":%q,"MaximumRetryCount":0},"Memory":%d,"PidsLimit":null,"Runtime":%q,"Dns":[]},"Mounts":%s,"Config":{"Hostname":"7c02186f12ff","Env":%s,"Cmd":%s,"Image":%q,"WorkingDir":"/work","User":%s,"Labels":%s},"NetworkSettings":{"Networks":{"none":{}}}}`+"\n",
+		c.id, c.state, c.state == "running", quote(c.startError), more, quote("/"+c.name), c.restarts, cmp.Or(c.policy, "no"), c.memory, c.runtime, c.mounts, quote(c.env), quote(c.cmd), c.image, quote(c.user), quote(c.labels))
 }
 
 // logs answers in frames: stream 2 is stderr.

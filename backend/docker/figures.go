@@ -114,7 +114,7 @@ func (p *poll) due() (due []*cachedContainer, looked bool) {
 			continue
 		}
 		age := now.Sub(e.sampled) // of a never sampled one: centuries
-		judged := p.s.sel.judged(e.labels(), e.mounts())
+		judged := p.s.judged(e)
 		if judged {
 			population++
 		}

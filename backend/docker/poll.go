@@ -204,7 +204,7 @@ func (p *poll) remember() {
 	p.was, p.health = make(map[string]bool, len(p.pend.events)), map[string]string{}
 	for _, ev := range p.pend.events {
 		if e := p.s.entries[ev.id]; e != nil && (e.ins != nil || e.sum != nil) {
-			p.was[ev.id] = p.s.sel.judged(e.labels(), e.mounts())
+			p.was[ev.id] = p.s.judged(e)
 			if e.ins != nil {
 				p.health[ev.id] = e.ins.health
 			}
@@ -256,7 +256,7 @@ func (p *poll) tell() {
 			}
 			p.health[ev.id], ev.action = e.ins.health, "health_status: "+e.ins.health
 		}
-		if p.was[ev.id] || known && p.s.sel.judged(e.labels(), e.mounts()) || !known && p.s.sel.judged(ev.labels, nil) {
+		if p.was[ev.id] || known && p.s.judged(e) || !known && p.s.sel.judged(ev.labels, nil) {
 			p.r.Events = append(p.r.Events, p.s.tell(ev, id, p.offset))
 			if e == nil && ev.action == "oom" && !p.was[ev.id] {
 				p.removed(&p.pend.events[i], id)
@@ -306,7 +306,7 @@ func (p *poll) finish() {
 		if p.pend.open && !p.listed && e.fails == 0 {
 			e.readAt = now // the open stream said nothing: it is as it was
 		}
-		if s.sel.judged(e.labels(), e.mounts()) {
+		if s.judged(e) {
 			sandboxes++
 		}
 		if e.fails > 0 {

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -94,7 +95,7 @@ func (s *Source) Attend(a backend.Attention) {
 // Routes lists what is asked of the engine.
 func (s *Source) Routes() []backend.Route {
 	target := "the first that answers: DOCKER_HOST, the current docker context, the usual sockets: "
-	if places, err := (resolver{host: s.opt.Host, getenv: s.deps.Getenv}).addresses(); err == nil {
+	if places, err := (resolver{host: s.opt.Host, getenv: s.deps.Getenv, uid: os.Getuid()}).addresses(); err == nil {
 		target = ""
 		for i, a := range places {
 			if i > 0 {

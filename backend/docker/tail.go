@@ -64,7 +64,7 @@ func (p *poll) tails() {
 	now := p.r.Started
 	var due []*cachedContainer
 	for _, e := range p.s.entries {
-		if !e.current() || e.ins.fine() || e.tailed == e.ins.failure() || now.Sub(e.tailedAt) < tailEvery || !p.s.sel.judged(e.labels(), e.mounts()) {
+		if !e.current() || e.ins.fine() || e.tailed == e.ins.failure() || now.Sub(e.tailedAt) < tailEvery || !p.s.judged(e) {
 			continue
 		}
 		if at := newestOf(e.ins); e.ins.failure().what != "unhealthy" && now.Add(p.offset).Sub(at) > oldFailure {

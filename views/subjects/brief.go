@@ -72,7 +72,6 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"until its restart policy gave up", "restarts given up"},
 	{"ended with an error while its session runs", "ended with an error"},
 	{"killed at its memory limit", "killed: memory limit"},
-	{"killed, perhaps at its memory limit", "perhaps OOM-killed"},
 	{"near its memory limit", "near memory limit"},
 	{"its health check fails", "health check fails"},
 	{"its list lost half or more", "list lost half"},
