@@ -20,7 +20,7 @@ type story struct{ rule, cause, confirms string }
 
 // brief stories are told only where a poll meets them.
 func (s story) brief() bool {
-	return s.rule == "contradiction" && s.cause == "killed at its memory limit" || s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
+	return s.rule == "contradiction" && (s.cause == "killed at its memory limit" || s.cause == "main process is frozen") || s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
 }
 
 // stories are what the demo plays: an alert, a part of its cause, and the checks of its page that say so.
@@ -61,14 +61,14 @@ var stories = []story{
 	{"contradiction", "its container could not start", "down"},
 	{"contradiction", "its container ended", "down"},
 	{"contradiction", "killed at its memory limit", "down"},
-	{"sandbox-start-failed", "failed to create task", "start"},
+	{"sandbox-start-failed", "cannot start: exec", "start"},
 	{"sandbox-exited", "while its session runs", "ended"},
 	{"files-vanished", "working directory", "emptied"},
 	{"possible-leak", "different tenants", "shared-id explicit tenants"},
 }
 
 // always are checks that repeat the alert, its lines, its size or where this test's own directory is, whatever the cause is.
-const always = "alert failed lines shared session tmpfs"
+const always = "alert failed lines log-end shared session tmpfs"
 
 // TestDemoStoriesAreDiagnosed plays two and a half minutes of each scenario. Every alert tells one of the stories, its
 // diagnosis confirms the check of that story, and none of another story.
