@@ -95,6 +95,14 @@ func (l *lookup) one(ctx context.Context, c *actions.Candidate) {
 	if !c.Why.IsEmpty() {
 		return
 	}
+	if l.verb == actions.Probe {
+		for x := range l.q.State.Executions.All() {
+			if x.Class == backend.WorkQueued && x.Sandbox == c.Key.ID {
+				c.Why = backend.Textf("%s is queued in it, and no command is run before it", x.Key.ID.Safe())
+				return
+			}
+		}
+	}
 	o := ownerOf(l.q.State, known)
 	// What a resting session left behind may be wanted again.
 	c.Owner, c.Useless = o.who, o.nobody || b.idle() && !o.rests && !o.live

@@ -43,7 +43,7 @@ func beyond() map[string]string {
 	return map[string]string{
 		"Meta": "the fleet and the player fill it", "Workspace.Extra": views, "Workspace.Unreadable": "an unreadable entry is _ in its states", "Workspace.LostSuccess": "the fleet fills it",
 		"Workspace.WorkedAt": "the fleet fills it", "Session.AnswerText": views, "Session.WorkspaceRefs": "refs are tables of their own",
-		"Sandbox.Observed": "only an action proves it", "Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",
+		"Sandbox.Observed": "probes and checks find it, which a story has not", "Sandbox.Mounts": "scratch directories are tables of their own", "Sandbox.MountsCut": views, "Sandbox.Labels": "labels are session and workspace",
 		"Sandbox.WorkDir": views, "Sandbox.Command": views, "Sandbox.Ports": views, "Sandbox.Watched": "every machine of a story is a sandbox, or plain", "Host.MemPressure": "diagnoses read it; it raises no alert", "Host.LimitKillsCut": "control groups of stories are whole", "Tmpdir.Born": views, "Tmpdir.Cut": "sizes of stories are whole", "Tmpdir.CutWhy": views,
 		"Tmpdir.Owner": views, "Tmpdir.Mode": views, "Ref.Capabilities": views, "Ref.Status": "the session's states tell it", "Ref.Opaque": views, "Ref.RawOpaque": views, "Ref.Extra": views, "Ref.Origin": views,
 		"Execution.Extra": views, "Job.Extra": views, "Execution.QueuedAt": "its states tell it", "Execution.StartedAt": "its states tell it", "Execution.EndedAt": "its states tell it",
