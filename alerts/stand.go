@@ -114,14 +114,13 @@ func (s *stands) about(m *record) string {
 	if id := s.bySubject[m.Key]; id != "" {
 		return id
 	}
-	switch m.Key.Kind {
-	case backend.KindWorkspace, backend.KindRef:
-		for _, name := range []backend.ID{m.Key.ID, {}} {
-			if id := s.workspaces[workspaceOf{m.Key.Parent, name}]; id != "" {
-				return id
-			}
+	if m.Key.Kind != backend.KindWorkspace && m.Key.Kind != backend.KindRef {
+		return ""
+	}
+	for _, name := range []backend.ID{m.Key.ID, {}} {
+		if id := s.workspaces[workspaceOf{m.Key.Parent, name}]; id != "" {
+			return id
 		}
-	default:
 	}
 	return ""
 }

@@ -68,9 +68,8 @@ func (x *actingStation) available(verb actions.Verb, source string) error {
 		return usage("there is no source %q%s", source, didYouMean(source, sourceIDs(x.Config)))
 	}
 	var denied []string
-	var custom, known []string
+	var custom []string
 	for _, a := range x.operator.All() {
-		known = append(known, string(a.Spec.Verb))
 		if a.Spec.Custom {
 			custom = append(custom, string(a.Spec.Verb))
 		}

@@ -111,12 +111,10 @@ func (w world) endedContainer(b *fakeContainer, s containerState) containerState
 		return s
 	}
 	s.status, s.finished = "exited", known(b.since)
-	switch b.kind {
-	case containerKilled:
+	if b.kind == containerKilled {
 		s.exit, s.oom = 137, true
-	case containerCrashed:
+	} else if b.kind == containerCrashed {
 		s.exit = 1
-	default:
 	}
 	return s
 }

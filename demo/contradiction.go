@@ -60,7 +60,7 @@ func (w world) cutOff(b *fakeContainer) (at time.Duration, cut bool) {
 	case containerUnhealthy:
 		root, _ := w.rootAt(b)
 		return b.sickFrom(), w.incidents.emptied && root != rootFine
-	default:
+	case containerPaused, containerPausing, containerDone, containerCreated, containerKilled, containerOOMLoop, containerLooping:
 	}
 	return 0, false
 }

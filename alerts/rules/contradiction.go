@@ -182,8 +182,12 @@ func counts(v *backend.Verdict) bool {
 		return false
 	case backend.FailUnauthorised: // of a command or its directory: the sandbox's own user is refused
 		return v.Plane != backend.PlaneControl
+	case backend.FailGone:
+		return true
+	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone,
+		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailFilesystemMissing:
 	}
-	return v.Plane != backend.PlaneControl || v.Kind == backend.FailGone
+	return v.Plane != backend.PlaneControl
 }
 
 // proved reports whether the failures prove that the sandbox does not work. One command that did not end in time, and a

@@ -256,6 +256,8 @@ func emptiedBy(v backend.Verdict) bool {
 	case "": // an answer of its own words, or one that a former version kept
 		text := strings.ToLower(v.What.String())
 		return strings.Contains(text, "workspace") || strings.Contains(text, "directory") || strings.Contains(text, "mount")
+	case backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailGone,
+		backend.FailAsleep, backend.FailWaking, backend.FailUnauthorised, backend.FailThrottled:
 	}
 	return false
 }

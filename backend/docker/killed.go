@@ -199,7 +199,9 @@ func (k *kernelKills) judge(e *cachedContainer, dead []*cachedContainer, log *ho
 		return backend.Unknown[bool]()
 	}
 	for _, r := range k.rises {
-		within := func(at time.Time) bool { return !at.Before(r.after.Add(-killSlack)) && !at.After(r.until.Add(killSlack)) }
+		within := func(at time.Time) bool {
+			return !at.Before(r.after.Add(-killSlack)) && !at.After(r.until.Add(killSlack))
+		}
 		if !within(ended(e)) {
 			continue
 		}

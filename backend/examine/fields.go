@@ -16,8 +16,7 @@ const mostFields = 400
 
 // fieldNames collects the names of the fields that answers of one route had.
 type fieldNames struct {
-	seen   map[string]bool
-	sealed bool
+	seen map[string]bool
 }
 
 func (n *fieldNames) add(name string) {

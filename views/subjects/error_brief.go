@@ -76,14 +76,12 @@ func errorBrief(text string) backend.Safe {
 		return backend.Textf("ref v%s, reads %s-%s", plain(m[1]), plain(m[2]), plain(m[3]))
 	}
 	if m := noAnswer.FindStringSubmatch(text); m != nil {
-		n := strings.TrimSuffix(m[1], "000")
+		seconds := m[1]
 		if m[2] == "ms" {
-			n = m[1][:max(len(m[1])-3, 0)]
-		} else {
-			n = m[1]
+			seconds = seconds[:max(len(seconds)-3, 0)]
 		}
-		if n != "" {
-			return backend.Textf("no answer in %ss", plain(n))
+		if seconds != "" {
+			return backend.Textf("no answer in %ss", plain(seconds))
 		}
 	}
 	low := strings.ToLower(text)
