@@ -156,7 +156,7 @@ func TestVerbOfOnesOwnFromTheCommandLine(t *testing.T) {
 	c := newCommandLines(t, demo.Options{Workspaces: 60, Seed: 1, Scenario: "calm"}, withHold)
 	id := c.subjects("sessions", "source:helix-eu")[0]
 	c.carryOut(1, "1 of 1 done: 1 unverified", "do", "hold", id)
-	c.run(4, "^$", "do", "holt", id)
+	c.run(64, "^$", "do", "holt", id)
 }
 
 // TestAWordSetsARefusalAsideOnTheCommandLine plans what is refused without it.
@@ -164,8 +164,8 @@ func TestAWordSetsARefusalAsideOnTheCommandLine(t *testing.T) {
 	began := time.Now()
 	c := newCommandLines(t, demo.Options{Workspaces: 120, Seed: 1, Scenario: "failed", Start: began.Add(-20 * time.Minute),
 		Clock: func() time.Duration { return time.Since(began) + 20*time.Minute }}, func(s string) string { return s })
-	c.run(4, `(?s)refused: capability-mismatch.*--override 'cause fixed'`, "reset", "--filter", "state:failed source:helix-eu")
-	c.run(0, `(?s)reset 4 workspaces.*overridden: capability-mismatch`, "reset", "--filter", "state:failed source:helix-eu", "--override", "cause fixed")
+	c.run(4, `(?s)refused: a reset does not help, the cause is the configuration.*--override 'cause fixed'`, "reset", "--filter", "state:failed source:helix-eu")
+	c.run(0, `(?s)reset 4 workspaces.*overridden: a reset does not help, the cause is the configuration`, "reset", "--filter", "state:failed source:helix-eu", "--override", "cause fixed")
 }
 
 // TestHangUpMidPlan hangs up the real program while it waits for the canary of a plan to be verified, which what the

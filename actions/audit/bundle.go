@@ -49,7 +49,7 @@ func (j *Journal) WriteBundle(ctx context.Context, b Bundle, at time.Time, who W
 		f.Path = path
 	}
 	if err := WriteNew(f.Path, []byte(b.Text)); errors.Is(err, fs.ErrExist) {
-		return BundleFile{}, fmt.Errorf("%s is there already, and no bundle was written; name another file", f.Path)
+		return BundleFile{}, &occupiedError{f.Path}
 	} else if err != nil {
 		return BundleFile{}, fmt.Errorf("the bundle was not written: %w", err)
 	}
@@ -110,3 +110,12 @@ func (j *Journal) EvidenceSaved(ctx context.Context, since time.Time, subjects [
 	}
 	return missing, nil
 }
+
+// occupiedError is fs.ErrExist in the words of whoever named the file.
+type occupiedError struct{ path string }
+
+func (e *occupiedError) Error() string {
+	return e.path + " is there already, and no bundle was written; name another file"
+}
+
+func (e *occupiedError) Unwrap() error { return fs.ErrExist }
