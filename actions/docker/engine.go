@@ -75,6 +75,7 @@ type exchange struct {
 	sent   atomic.Bool
 	status atomic.Int32 // 0: no answer
 	path   atomic.Value // string: what the answer tells of a path
+	podman atomic.Bool  // Podman answered
 }
 
 type exchangeKey struct{}
@@ -94,6 +95,7 @@ func answered(resp *http.Response) {
 	if x, ok := resp.Request.Context().Value(exchangeKey{}).(*exchange); ok {
 		x.status.Store(int32(resp.StatusCode)) // #nosec G115 -- three digits
 		x.path.Store(resp.Header.Get(pathStat))
+		x.podman.Store(resp.Header.Get("Libpod-Api-Version") != "")
 	}
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		resp.Body = struct {

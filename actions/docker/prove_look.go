@@ -55,7 +55,8 @@ func (r *reader) provable(ctx context.Context, q actions.Question, c *actions.Ca
 	ctx, cancel := context.WithTimeout(ctx, 2*r.deadline())
 	defer cancel()
 	refuse := func(why backend.Safe) { c.Why, c.Undecided = why, true }
-	info, err := r.api.Info(ctx, client.InfoOptions{})
+	told, engine := watched(ctx)
+	info, err := r.api.Info(told, client.InfoOptions{})
 	if err != nil {
 		refuse(backend.Textf("the engine does not answer: %s", r.words(err)))
 		return
@@ -63,6 +64,10 @@ func (r *reader) provable(ctx context.Context, q actions.Question, c *actions.Ca
 	if info.Info.OSType != "" && info.Info.OSType != "linux" {
 		c.Why = backend.Textf("prove makes Linux containers, and this engine runs %s", backend.Clean(info.Info.OSType, 40))
 		return
+	}
+	id := info.Info.ID
+	if engine.podman.Load() { // its id is another one at each answer
+		id = info.Info.Name + ":" + info.Info.DockerRootDir
 	}
 	m, err := r.model(ctx, q)
 	if err != nil {
@@ -88,7 +93,7 @@ func (r *reader) provable(ctx context.Context, q actions.Question, c *actions.Ca
 			shown = q.Planned[i].Value
 		}
 	}
-	for _, f := range []actions.Fact{{Name: factEngine, Value: info.Info.ID}, {Name: factReference, Value: shown}, {Name: factImage, Value: image.ID},
+	for _, f := range []actions.Fact{{Name: factEngine, Value: id}, {Name: factReference, Value: shown}, {Name: factImage, Value: image.ID},
 		{Name: factRuntime, Value: m.runtime}, {Name: factUser, Value: m.user}, {Name: factWorkDir, Value: m.workDir}, {Name: factLimits, Value: m.limits}} {
 		if f.Value != "" {
 			c.Identity = append(c.Identity, f)
@@ -147,6 +152,9 @@ func (r *reader) model(ctx context.Context, q actions.Question) (model, error) {
 	m := model{image: cmp.Or(asked, c.Image), runtime: c.HostConfig.Runtime, user: c.Config.User, workDir: c.Config.WorkingDir}
 	if asked == "" {
 		m.note = backend.Textf(", that of %s", like.Name)
+	}
+	for _, u := range c.HostConfig.Ulimits { // Podman tells RLIMIT_NOFILE and takes nofile
+		u.Name = strings.ToLower(strings.TrimPrefix(u.Name, "RLIMIT_"))
 	}
 	if len(c.HostConfig.Ulimits) > 0 {
 		b, err := json.Marshal(c.HostConfig.Ulimits)
