@@ -421,3 +421,21 @@ func TestComingBackDisarms(t *testing.T) {
 		}
 	})
 }
+
+// The letter of a line in the list of verbs plans that line, as enter on it would; it confirms nothing.
+func TestALetterInTheListPlansItsLine(t *testing.T) {
+	acts(t, Size{120, 40}, allowed(t), func(s *screen, h *hands, _ *actions.Operator) {
+		s.press("3", "x")
+		if s.dialog() != nil {
+			t.Fatal(s.text())
+		}
+		s.press("D")
+		s.ready()
+		if d := s.dialog(); d == nil || d.view.Plan.Verb != actions.Destroy {
+			t.Fatalf("no plan to destroy:\n%s", s.text())
+		}
+		if got := h.acted(); len(got) != 0 {
+			t.Fatalf("acted on %v", got)
+		}
+	})
+}

@@ -23,6 +23,9 @@ type verbList struct {
 func (*verbList) Keys() keys.Context { return keys.VerbMenu }
 
 func (l *verbList) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
+	if key, pressed := msg.(tea.KeyPressMsg); pressed {
+		return l.letter(key.String())
+	}
 	in, _ := msg.(keys.Intent)
 	switch in.Action {
 	case keys.Back:
@@ -37,6 +40,17 @@ func (l *verbList) Update(msg tea.Msg, _ *views.Frame) (reply, bool) {
 		return reply{}, false
 	}
 	return reply{}, true
+}
+
+// letter takes the key of a verb for that verb's line and enter.
+func (l *verbList) letter(key string) (reply, bool) {
+	for i := range l.verbs {
+		if l.verbs[i].Key == key {
+			l.at = i
+			return l.accept(), true
+		}
+	}
+	return reply{}, false
 }
 
 // pressedTwice is the key that confirms a light verb without a key of its own.
@@ -57,7 +71,7 @@ func (l *verbList) accept() reply {
 	if key == "" {
 		key = pressedTwice
 	}
-	r := l.acting.intend(v.Spec.Verb, key, l.of, time.Time{}) // enter chose it: its own key was not pressed yet
+	r := l.acting.intend(v.Spec.Verb, key, l.of, time.Time{}) // the list chose it: its own key was not pressed yet
 	r.Close = true
 	return r
 }

@@ -57,7 +57,7 @@ func specs() []actions.Spec {
 			Effect: "makes a container of its own, writes, runs a command, lists, reads, pauses and resumes it, and removes it: this shows whether the engine works",
 			Undo:   "there is nothing to take back: the container is removed at the end", Gesture: actions.GestureTwice, Cap: actions.CapAbsolute, PerMinute: 6},
 		{Verb: actions.Repair, Of: backend.KindSandbox, Title: "repair",
-			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the contents are gone",
+			Effect:  "makes the missing working directory again, empty, and proves that a command runs in it; the old contents are gone already",
 			Undo:    "rmdir of the empty directory",
 			Cost:    verifyCost,
 			Gesture: actions.GestureYes, Cap: actions.CapAbsolute},

@@ -311,22 +311,28 @@ func (r *contradiction) Evidence(env *alerts.Env, a *alerts.Alert, oldest backen
 
 // observedText says what a verdict found, how, and when the plane last worked.
 func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backend.Safe {
-	how := backend.Text("by a command")
+	how := backend.Text("seen by a command")
 	if v.Passive {
-		how = backend.Text("by a look without side effects")
+		how = backend.Text("seen without running anything")
 	}
-	former := backend.Text("")
 	if v.Past {
-		former = backend.Text(", in its former life")
+		how = backend.Textf("%s, before its newest start", how)
 	}
-	if v.Outcome != backend.OutcomeFailed {
-		return backend.Textf("observed: %s %s, %s%s", v.Plane, v.Outcome, how, former)
+	switch v.Outcome {
+	case backend.OutcomeOK:
+		return backend.Textf("%s: %s works", how, v.Plane)
+	case backend.OutcomeFailed:
+	default:
+		return backend.Textf("%s: %s is %s", how, v.Plane, v.Outcome)
 	}
-	last := backend.Text("no success is recorded")
-	if !v.LastOK.IsZero() {
-		last = backend.Textf("it last worked at %s", env.Clock(env.Time(&b.Meta, backend.Known(v.LastOK))))
+	said := v.What
+	if said.IsEmpty() {
+		said = fault(b, &failedPlane{Plane: v.Plane, Kind: v.Kind})
 	}
-	return backend.Textf("observed: %s fails, %s%s: %s; %s", v.Plane, how, former, v.Said(), last)
+	if v.LastOK.IsZero() {
+		return backend.Textf("%s: %s", how, said)
+	}
+	return backend.Textf("%s: %s; it last worked at %s", how, said, env.Clock(env.Time(&b.Meta, backend.Known(v.LastOK))))
 }
 
 // shortID is an id as container engines print it.

@@ -65,7 +65,7 @@ func TestContradictionKeepsItself(t *testing.T) {
 		t.Errorf("alert %+v", first)
 	}
 	wantEvidence(t, &first, "reported: docker says running of helix-c1", "reported: helix says open of workspace a/box", "reported: helix says running of session a",
-		"observed: filesystem list fails, by a look without side effects: filesystem list failed; no success is recorded")
+		"seen without running anything: filesystem list failed")
 	same := func(what string) *alerts.Alert {
 		t.Helper()
 		a := s.want(contradictionRule, alerts.StateFiring)
@@ -77,7 +77,7 @@ func TestContradictionKeepsItself(t *testing.T) {
 	s.pass(time.Minute)
 	s.observes("c1", failed(backend.PlaneExec, backend.FailWorkDirMissing, s.wall), failed(backend.PlaneQueue, backend.FailExecStuckQueued, s.wall))
 	s.look()
-	wantEvidence(t, same("new facts"), "observed: exec fails, by a command", "observed: queue fails")
+	wantEvidence(t, same("new facts"), "seen by a command: exec failed", "seen without running anything: queue failed")
 	edit := func(f func(*backend.Sandbox)) {
 		s.pass(time.Minute)
 		k := backend.Key{Kind: backend.KindSandbox, Source: "docker", ID: backend.MustID("c1")}
@@ -207,7 +207,7 @@ func TestContradictionByAHealthCheck(t *testing.T) {
 	s := beginContradiction(t)
 	s.checks("c1", noWorkDir, s.failing(0, 40*time.Minute))
 	a := s.look().want(contradictionRule, alerts.StateFiring)
-	wantEvidence(t, a, "observed: exec fails, by a look without side effects: its health check cannot begin")
+	wantEvidence(t, a, "seen without running anything: its health check cannot begin")
 	s.began(a, 3*time.Hour, 40*time.Minute)
 	s.wantHeldThenBack(contradictionRule, "docker", func() {})
 	s.wantSameAfterRestart(contradictionRule, "docker", func() {})

@@ -291,16 +291,15 @@ func (s *subjectView) adviseAuditFlood(d *Diagnosis) {
 		d.do("Configure a Logger in the framework and a log source here.")
 	}
 	if d.is("one-session") {
-		who := backend.Text("that one session")
+		who := backend.Text("one session")
 		if name, _, named := strings.Cut(d.fact("one-session").String(), " has "); named {
 			who = backend.Clean(name, 100)
 		}
-		d.Do = append([]backend.Safe{backend.Textf("Pause %s in the app that started it. The others go on.", who)}, d.Do...)
+		d.Do = append([]backend.Safe{backend.Textf("Stop the agent's %s in the app that started it. The others go on.", who)}, d.Do...)
 	}
 	if d.is("flood") && d.Mark("before-5") == RuledOut {
 		d.do("Set log alerts on the summary lines. This release writes one about every 5 s, however large the flood is.")
 	}
-	d.dont("Don't silence the logger: its lines are the only trace. It may be an attack after all.")
-	d.dont("Don't widen the allowlist to stop them.")
+	d.dont("Don't silence the logger and don't widen the allowlist. The lines are the only trace. It may be an attack after all.")
 	d.NoReset = backend.Text("the workspace works; a reset does not change what the agent asks for")
 }

@@ -117,8 +117,12 @@ func (s *subjectView) frozenProcess() Check {
 }
 
 func (s *subjectView) commandsRun() Check {
-	return s.failedOn(question{"commands", "Do commands fail in it?", "a probe: sandglass probe NAME"}, []backend.Plane{backend.PlaneExec},
+	c := s.failedOn(question{"commands", "Do commands fail in it?", "a probe: sandglass probe NAME"}, []backend.Plane{backend.PlaneExec},
 		func(*backend.Verdict) bool { return true }, func(_ *backend.Sandbox, v *backend.Verdict) backend.Safe { return said(v) })
+	if len(s.sandboxes) == 1 && c.Mark == CannotTell && !s.sandboxes[0].Name.IsEmpty() {
+		c.WouldTell = backend.Textf("a probe: sandglass probe %s", s.sandboxes[0].Name)
+	}
+	return c
 }
 
 func (s *subjectView) otherPlanes() Check {
@@ -256,24 +260,24 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	}
 	d.NoReset = backend.Text("what fails is the sandbox, which a reset opens again")
 	elsewhere := func() {
-		d.do("Then use another working directory: docker exec -w / %s …", name)
+		d.do("If that fails, enter it in /: docker exec -it -w / %s sh", name)
 	}
 	many := d.is("many") && s.alert != nil && s.alert.SubjectCount > 1
 	switch {
 	case many:
 		d.conclude("Many sandboxes fail alike: the cause is outside. %s.", d.fact("many"))
 		d.dont("Don't repair them one by one before the cause is found.")
-		d.do("Look at their engine, host and mounts. Then look at the last change.")
+		d.do("Look at their engine, host and mounts. Look at the last change.")
 	case d.is("gone"):
 		d.conclude("Its container is gone. %s.", d.fact("gone"))
 		d.dont("Don't reset it: the next open names the same container.")
 		d.do("Restore a checkpoint or start a new session.")
-		d.do("Then find out who removed it: sandglass get events.")
+		d.do("Find out who removed it: sandglass get events")
 	case d.is("down"):
 		d.conclude("Its container is down. %s.", d.fact("down"))
 		d.dont("Don't remove it before its log is saved.")
-		d.do("Read why: docker logs --tail 50 %s.", name)
-		d.do("Then correct it and start it: docker start %s.", name)
+		d.do("Read why: docker logs --tail 50 %s", name)
+		d.do("Correct it and start it: docker start %s", name)
 	case d.is("unlinked"):
 		d.conclude("The host directory mounted there was removed. %s.", d.fact("unlinked"))
 		d.dont("Don't run mkdir inside: it changes nothing.")
@@ -282,12 +286,12 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("Repair it: sandglass repair %s. It makes the target of the link again, empty.", name)
+		d.do("Run: sandglass repair %s (makes its target again, empty)", name)
 		elsewhere()
 	case d.is("missing"):
 		d.conclude("Its working directory is missing. %s.", d.fact("missing"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")
-		d.do("Repair it: sandglass repair %s. It makes %s again, empty.", name, dir)
+		d.do("Run: sandglass repair %s (makes %s again, empty)", name, dir)
 		elsewhere()
 	case d.is("permission"):
 		d.conclude("Its user may not enter its working directory. %s.", d.fact("permission"))
@@ -298,7 +302,7 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.conclude("Its main process is frozen. %s.", d.fact("frozen"))
 		d.dont("Don't pause and resume it: that thaws no stopped process.")
 		d.do("Let it go on: docker kill -s CONT %s. If it waits for a disk, restart it: docker restart %s.", name, name)
-		d.do("Then look for what stopped it. A debugger, or a mount that hangs.")
+		d.do("Look for what stopped it. A debugger, or a mount that hangs.")
 	case d.is("commands"), d.is("planes"):
 		check := "commands"
 		if !d.is(check) {
@@ -306,13 +310,13 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		}
 		d.conclude("What was tried in it fails. %s.", d.fact(check))
 		d.dont("Don't reset it: the registry opens the same sandbox again.")
-		d.do("Probe it once more: sandglass probe %s.", name)
-		d.do("Then restart it: docker restart %s.", name)
+		d.do("Probe it once more: sandglass probe %s", name)
+		d.do("If it fails again, restart it: docker restart %s", name)
 	default:
 		d.NoReset = backend.Safe{}
 		d.deny("Nothing observed contradicts what is reported.")
 		d.dont("Don't take that for health: see what was not tried.")
-		d.do("Probe it: sandglass probe %s.", name)
+		d.do("Probe it: sandglass probe %s", name)
 	}
 }
 

@@ -31,22 +31,26 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 			provider = p.String()
 		}
 	}
-	n := 0
+	n, all := 0, 0
 	for w := range s.State.Workspaces.All() {
 		at, tried := w.LastAttemptAt.Get()
-		if (provider == "" || w.Provider.String() == provider) && w.Condition(s.now, s.State.LongestOperation) == backend.CondWorking && tried && s.now.Sub(at) > unusedAfter {
-			n++
+		if w.Condition(s.now, s.State.LongestOperation) == backend.CondWorking && tried && s.now.Sub(at) > unusedAfter {
+			all++
+			if provider == "" || w.Provider.String() == provider {
+				n++
+			}
 		}
 	}
-	terms := []string{"works=working", "attempt>" + backend.Age(unusedAfter)}
-	if provider != "" {
-		terms = append(terms, term("provider", "=", provider))
+	unused := listOf("ws", "works=working", "attempt>"+backend.Age(unusedAfter)) // short: it fits on one line of a narrow screen
+	of := backend.Safe{}
+	if n < all {
+		of = backend.Textf(", %d of %s,", n, backend.Clean(provider, 80))
 	}
 	switch {
-	case n == 1:
-		d.do("End unused sessions: 1 workspace is idle for over %s. List it: %s. Or raise max_instances in the platform's configuration and redeploy that.", spanText(unusedAfter), listOf("ws", terms...))
-	case n > 1:
-		d.do("End unused sessions: %d workspaces are idle for over %s. List them: %s. Or raise max_instances in the platform's configuration and redeploy that.", n, spanText(unusedAfter), listOf("ws", terms...))
+	case n == 1 && all == 1:
+		d.do("Run: %s (lists the workspace that is idle for over %s). End its session in the app that started it. Or raise max_instances in the platform's configuration and redeploy that.", unused, spanText(unusedAfter))
+	case n > 0:
+		d.do("Run: %s (lists %d workspaces%s idle for over %s). End their sessions in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, of, spanText(unusedAfter))
 	default:
 		d.do("Raise max_instances and redeploy, or end sessions. No workspace is known to be idle for over %s.", spanText(unusedAfter))
 	}

@@ -214,7 +214,7 @@ func TestUnusedWorkspacesAreListedByACommand(t *testing.T) {
 		w.workspaces = append(w.workspaces, x)
 	}
 	d := w.diagnose("7", sourceKeyOf("helix-eu"))
-	if len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "End unused sessions: 3 workspaces are idle for over 30m. List them: sandglass get ws --filter 'works=working attempt>30m") {
+	if len(d.Do) == 0 || !strings.HasPrefix(d.Do[0].String(), "Run: sandglass get ws --filter 'works=working attempt>30m' (lists 3 workspaces idle for over 30m). End their sessions in the app that started them.") {
 		t.Error(d.Do)
 	}
 }

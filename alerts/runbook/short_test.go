@@ -32,6 +32,9 @@ func TestFirstSentencesAreShort(t *testing.T) {
 			if at := end.FindStringIndex(s); at != nil {
 				s = s[:at[0]+1]
 			}
+			if steps := strings.Contains(m[0], "do(") || strings.HasPrefix(m[0], "do:"); steps && (strings.HasPrefix(s, "First ") || strings.HasPrefix(s, "Then ")) {
+				t.Errorf("%s: the field before a step says first or then: %s", f, s)
+			}
 			if n++; utf8.RuneCountInString(s) > most {
 				t.Errorf("%s: %d characters: %s", f, utf8.RuneCountInString(s), s)
 			}

@@ -74,7 +74,7 @@ func (d *Dialog) title(w int) string {
 	what, where := Subject(p)
 	plan, valid := "plan "+p.Digest[:8], "expired"
 	if !d.Plan.Expired(d.Now) {
-		valid = "valid " + backend.Age(p.Expires().Sub(d.Now))
+		valid = "expires in " + backend.Age(p.Expires().Sub(d.Now))
 	}
 	if p.DryRun {
 		plan = "dry run, " + plan
@@ -276,7 +276,15 @@ func (d *Dialog) footer(w int, t *theme.Theme) (lines []string, typed int) {
 	if d.Note != "" {
 		put(tone, d.Note)
 	}
+	for _, a := range p.Advice { // in sight, however far the targets are scrolled
+		if strings.HasPrefix(a.String(), "not now: ") && len(p.Targets) > 0 {
+			put(theme.Warn, a.String())
+		}
+	}
 	asks, input := d.prompt()
+	if n, id, counted := strings.Cut(p.Wants(), " "); input && counted && p.Gesture == actions.GestureCount && len(p.Targets) > 0 && len(p.Open()) == 0 {
+		put(theme.Dim, fmt.Sprintf("%s = %s, %s = this plan", n, strings.TrimPrefix(Count(len(p.Targets), p.Of), kit.Number(len(p.Targets))+" "), id))
+	}
 	shown := backend.Clean(d.Typed, 80).String()
 	ask := longestFitting(asks, w, 0)
 	if input {

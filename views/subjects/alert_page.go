@@ -99,7 +99,7 @@ func (w *writer) cause(a *alerts.Alert) {
 			spans = append([]kit.Span{dim("one of " + kit.Number(a.SubjectCount) + ": ")}, spans...)
 		}
 		w.Field("cause", spans...)
-		w.KeepMiddleCut(keepCause, 2)
+		w.KeepMiddleCut(keepCause, 3-len(spans)) // what differs needs no second line
 		w.tellError(a.Cause)
 	}
 	if v := a.Variants; !v.IsZero() {
@@ -124,7 +124,11 @@ func (w *writer) variants(a *alerts.Alert) {
 
 // life says the state of an alert and for how long it has had it.
 func life(a *alerts.Alert, now time.Time) string {
-	s := StateWord(a.State) + " for " + backend.Age(now.Sub(a.Since))
+	age := backend.Age(now.Sub(a.Since))
+	s := StateWord(a.State) + " for " + age
+	if late := a.Bounds.Latest; a.State == alerts.StateFiring && !late.IsZero() && a.Since.Sub(late) >= time.Minute {
+		s = StateWord(a.State) + "; it began earlier, Sandglass has seen it for " + age
+	}
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
 		s += ", pending " + backend.Age(a.Since.Sub(a.Active)) + " before"
 	}
@@ -237,7 +241,11 @@ func ofAll(a *alerts.Alert, c *views.Snapshot) string {
 // whole writes the scope.
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
-	spans := []kit.Span{normal(scope(a, w.f.Snapshot))}
+	text := summed(a, w.f.Snapshot)
+	if text == "" {
+		text = scope(a, w.f.Snapshot)
+	}
+	spans := []kit.Span{normal(text + extent(a, w.f.Snapshot))}
 	if source && localhost(w.f.State.Source(a.Source)) {
 		spans = append(spans, normal("; localhost is the machine of Sandglass"))
 	}
@@ -246,7 +254,6 @@ func (w *writer) whole(a *alerts.Alert) {
 	}
 	w.Field("scope", spans...)
 	w.Keep(keepScope)
-	w.others(a)
 	if a.Folds > 0 {
 		w.Field("held", normal(number(a.Folds, "alert")+": not known if they still hold"))
 		w.Keep(keepFact)

@@ -1,18 +1,14 @@
 package subjects
 
 import (
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
-	"sandglass/views/theme"
 )
 
 // Errors that the diagnosis recognises have short words of their own; others have none, and lose their middle.
@@ -75,9 +71,7 @@ func TestAnOutageOnTwoSourcesIsSummed(t *testing.T) {
 			Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindWorkspace, Source: source, ID: backend.MustID("w")}}}}
 	}
 	a, b := of("helix-us", 33), of("helix-eu", 22)
-	w := &writer{Doc: &kit.Doc{}, f: &views.Frame{Snapshot: views.NewSnapshot(noon, nil, &alerts.Board{Alerts: []*alerts.Alert{a, b}})}}
-	w.others(a)
-	if got := strings.Join(strings.Fields(ansi.Strip(strings.Join(w.Layout(theme.New(theme.NoColours, theme.ASCII), 80), " "))), " "); got != "also on helix-eu: 22 workspaces; 55 workspaces in all" {
+	if got := summed(a, views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a, b}})); got != "55 workspaces: helix-us 33, helix-eu 22" {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strconv"
 	"strings"
 
 	"sandglass/alerts"
@@ -20,7 +21,7 @@ func impacts() map[string]string {
 		"capability-mismatch":     fail + ", until the configuration is changed",
 		"capacity":                "new sandboxes do not start",
 		"clock-skew":              "none known: times of this source are wrong here",
-		"contradiction":           fail + " although they are reported well",
+		"contradiction":           "",
 		"error-burst":             fail,
 		"error-chaos":             "commands fail in many workspaces for different causes",
 		"evicted-sustained":       "commands in %s wait for a new sandbox or fail",
@@ -47,9 +48,9 @@ func impacts() map[string]string {
 		"source-degraded":         "only the view: a part of this source is not read",
 		"source-down":             "",
 		"source-stale":            "only the view: what is shown of this source is old",
-		"tmpdir-close-failed":     "none now",
-		"tmpdir-orphaned":         "none now",
-		"tmpdir-pileup":           "none now; agents fail when the file system is full",
+		"tmpdir-close-failed":     "",
+		"tmpdir-orphaned":         "",
+		"tmpdir-pileup":           "",
 		"tmpdir-root-unusable":    "new agents on this host get no scratch directory",
 		"wont-terminate":          "no user notices it; sandboxes run on and cost money",
 	}
@@ -65,12 +66,14 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		return "none seen now"
 	case a.Rule == "source-down":
 		return unseen(a, c)
+	case a.Rule == "contradiction":
+		s = contradicted(a, c)
 	case !known:
 		return "not known"
 	case a.Rule == "capacity":
 		s += evicted(a.Source, c)
 	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
-		s += leftovers(c)
+		s = "none until the file system is full; " + room(c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
 		s = "%s cannot be opened again; files in their sandbox are lost"
 	case a.Rule == "sandbox-oom" && down(a, c):
@@ -89,9 +92,27 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		}
 	}
 	if a.State == alerts.StatePending {
-		return "if true: " + s
+		return "not confirmed yet: " + s
 	}
 	return s
+}
+
+// room says how much of the file systems of scratch directories is free: the least of them.
+func room(c *views.Snapshot) string {
+	least, n := 100, 0
+	for h := range c.State.Hosts.All() {
+		for i := range h.Roots {
+			free, known := h.Roots[i].BytesFree.Get()
+			all, sized := h.Roots[i].Bytes.Get()
+			if known && sized && all > 0 {
+				least, n = min(least, int(100*free/all)), n+1
+			}
+		}
+	}
+	if n == 0 {
+		return "how much is free is not read"
+	}
+	return strconv.Itoa(least) + " % is free"
 }
 
 // leftovers says how much scratch directories take on disk, as far as that was read.
@@ -105,7 +126,7 @@ func leftovers(c *views.Snapshot) string {
 		n, bytes = n+1, bytes+size
 	}
 	if n == 0 {
-		return "; how much space they use is not read"
+		return "; how much space the directories use is not read"
 	}
 	return "; " + kit.Count(n, "scratch directory uses ", "scratch directories use ") + least + backend.Bytes(bytes)
 }
@@ -141,7 +162,7 @@ func evicted(source string, c *views.Snapshot) string {
 	if most = max(most, now); most == 0 {
 		return "; no eviction is seen"
 	}
-	return "; " + counted(most, backend.KindWorkspace) + " lost their sandbox"
+	return "; " + counted(most, backend.KindWorkspace) + " of " + source + " lost theirs"
 }
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.

@@ -35,7 +35,7 @@ func TestCapacityKnowsOfEvictions(t *testing.T) {
 	storm := func(source string) *alerts.Alert {
 		return &alerts.Alert{Rule: "eviction-storm", Source: source, State: alerts.StateFiring, SubjectCount: 36, Subjects: []alerts.Subject{subject}}
 	}
-	for source, want := range map[string]string{"a": "; 36 workspaces lost their sandbox", "b": "; no eviction is seen"} {
+	for source, want := range map[string]string{"a": "; 36 workspaces of a lost theirs", "b": "; no eviction is seen"} {
 		c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{full, storm(source)}})
 		if got := impact(full, c); !strings.HasSuffix(got, want) {
 			t.Errorf("storm on %s: %q", source, got)
@@ -67,6 +67,60 @@ func TestVerbsThatNeedARunningContainer(t *testing.T) {
 		}
 		if got := Unfit(actions.Destroy, []backend.Key{key}, c); !got.IsEmpty() {
 			t.Errorf("destroy of one that is %s: %q", class, got)
+		}
+	}
+}
+
+// A verb that cannot fit is not offered: one that runs is not resumed, and nothing is repaired that was not seen missing.
+func TestVerbsThatCannotFit(t *testing.T) {
+	runs := func(id string, vs ...backend.Verdict) *backend.Sandbox {
+		b := &backend.Sandbox{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID(id)}}, Class: backend.SandboxRunning}
+		return b.WithObserved(vs)
+	}
+	missing := backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing, At: noon}
+	one, other, broken := runs("c1"), runs("c2"), runs("c3", missing)
+	c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(one, other, broken)}, nil)
+	for _, x := range []struct {
+		verb actions.Verb
+		of   []*backend.Sandbox
+		want string
+	}{
+		{actions.Resume, []*backend.Sandbox{one}, "it runs already"},
+		{actions.Resume, []*backend.Sandbox{one, other}, "they run already"},
+		{actions.Repair, []*backend.Sandbox{one, other}, "no missing working directory was seen; probe them"},
+		{actions.Repair, []*backend.Sandbox{one, broken}, ""},
+		{actions.Repair, []*backend.Sandbox{broken}, ""},
+		{actions.Probe, []*backend.Sandbox{one}, ""},
+	} {
+		var ks []backend.Key
+		for _, b := range x.of {
+			ks = append(ks, b.Key)
+		}
+		if got := Unfit(x.verb, ks, c).String(); got != x.want {
+			t.Errorf("%s: %q, want %q", x.verb, got, x.want)
+		}
+	}
+}
+
+// The impact of a contradiction claims no more than what was observed, and names who reports it well.
+func TestImpactOfAContradiction(t *testing.T) {
+	for _, x := range []struct {
+		verdict backend.Verdict
+		dir     string
+		want    string
+	}{
+		{backend.Verdict{Plane: backend.PlaneList, Outcome: backend.OutcomeFailed, Kind: backend.FailWorkDirMissing}, "/workspace", `commands in /workspace fail; a still says "running"`},
+		{backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeFailed}, "", `commands in 1 sandbox fail; a still says "running"`},
+		{backend.Verdict{Plane: backend.PlaneRead, Outcome: backend.OutcomeFailed}, "", `files of 1 sandbox cannot be read; a still says "running"`},
+		{backend.Verdict{Plane: backend.PlaneControl, Outcome: backend.OutcomeOK}, "", "not known: no command was tried since its restart"},
+	} {
+		key := backend.Key{Kind: backend.KindSandbox, Source: "a", ID: backend.MustID("c1")}
+		x.verdict.At = noon
+		b := &backend.Sandbox{Meta: backend.Meta{Key: key}, Class: backend.SandboxRunning, Reported: backend.Text("running"), WorkDir: backend.Clean(x.dir, 80)}
+		c := views.NewSnapshot(noon, &fleet.State{Sandboxes: fleet.NewTable(b.WithObserved([]backend.Verdict{x.verdict}))}, nil)
+		a := &alerts.Alert{Rule: "contradiction", Source: "a", State: alerts.StateFiring, SubjectCount: 1, Subjects: []alerts.Subject{{Key: key}}}
+		if got := impact(a, c); got != x.want {
+			t.Errorf("%s, want %s", got, x.want)
 		}
 	}
 }

@@ -62,8 +62,11 @@ func (w *writer) offers(subjects []backend.Key, d *runbook.Diagnosis) {
 				denied = append(denied, x)
 				continue
 			}
-			n++
 			refused := Unfit(x.Spec.Verb, subjects, w.f.Snapshot)
+			if !refused.IsEmpty() && (x.Spec.Verb == actions.Resume || x.Spec.Verb == actions.Repair) {
+				continue // the list of verbs says why
+			}
+			n++
 			if refused.IsEmpty() {
 				refused = NotNow(x.Spec.Verb, d)
 			}
@@ -95,16 +98,45 @@ func Unfit(v actions.Verb, keys []backend.Key, c *views.Snapshot) backend.Safe {
 	if !slices.Contains([]actions.Verb{actions.Probe, actions.Repair, actions.Pause, actions.Resume, actions.Stop}, v) || len(keys) == 0 {
 		return backend.Safe{}
 	}
-	for _, k := range keys {
+	why := unfit{}
+	for i, k := range keys {
 		b := c.State.Sandbox(k)
-		if b == nil || b.Class != backend.SandboxExited && b.Class != backend.SandboxDead {
+		if b == nil {
 			return backend.Safe{}
+		}
+		own := misfit(v, b)
+		switch {
+		case own == unfit{}:
+			return backend.Safe{}
+		case i == 0:
+			why = own
+		case own != why:
+			why = unfit{many: "it fits none of them"}
 		}
 	}
 	if len(keys) > 1 {
-		return backend.Text("they do not run")
+		return backend.Text(why.many)
 	}
-	return backend.Text("it does not run")
+	return backend.Text(why.one)
+}
+
+// unfit is why a verb does not fit one sandbox, and several.
+type unfit struct{ one, many backend.Literal }
+
+// misfit is why a verb does not fit a sandbox in the state that was read last; empty: it may fit.
+func misfit(v actions.Verb, b *backend.Sandbox) unfit {
+	runs := b.Class == backend.SandboxRunning
+	switch {
+	case b.Class == backend.SandboxExited || b.Class == backend.SandboxDead:
+		return unfit{"it does not run", "they do not run"}
+	case v == actions.Resume && runs:
+		return unfit{"it runs already", "they run already"}
+	case v == actions.Pause && b.Class == backend.SandboxPaused:
+		return unfit{"it is paused already", "they are paused already"}
+	case v == actions.Repair && runs && !noWorkDir(b):
+		return unfit{"no missing working directory was seen; probe it", "no missing working directory was seen; probe them"}
+	}
+	return unfit{}
 }
 
 // noneFailed is why a reset has nothing to do; empty: some workspace may be failed.
@@ -188,51 +220,4 @@ func (w *writer) doable(key backend.Key) {
 	if ok {
 		w.reading(page.Incident, "")
 	}
-}
-
-// mostOthers is how many other sources are named where there is little room.
-const mostOthers = 3
-
-// others are the lines about the same rule and cause on other sources, and the sum over all of them.
-func (w *writer) others(a *alerts.Alert) {
-	var list []*alerts.Alert
-	sum := a.SubjectCount
-	for _, x := range w.f.Board.Alerts {
-		if sameOutage(a, x) {
-			list = append(list, x)
-			sum += x.SubjectCount
-		}
-	}
-	all := ""
-	if len(list) > 0 && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind != backend.KindSource {
-		all = "; " + counted(sum, a.Subjects[0].Key.Kind) + " in all"
-	}
-	for n, x := range list {
-		spans := []kit.Span{{Tone: theme.Strong, Text: x.Source}, normal(": " + SubjectCount(x) + otherState(x))}
-		if more := len(list) - mostOthers; n == mostOthers-1 && more > 0 {
-			spans = append(spans, normal(", and "+number(more, "more source")+all))
-		} else if n == len(list)-1 {
-			spans = append(spans, normal(all))
-		}
-		w.to(views.AlertKey(x))
-		w.Field(label(n+1, "also on"), spans...)
-		w.Keep(keepScope)
-		if n == mostOthers-1 {
-			return
-		}
-	}
-}
-
-// sameOutage reports whether two alerts are about one cause on two sources.
-func sameOutage(a, x *alerts.Alert) bool {
-	over := x.State == alerts.StateEnded || x.State == alerts.StateResolved
-	return !over && x.Rule == a.Rule && x.Fingerprint == a.Fingerprint && x.Source != a.Source
-}
-
-// otherState is the state of an alert that does not fire.
-func otherState(x *alerts.Alert) string {
-	if x.State == alerts.StateFiring {
-		return ""
-	}
-	return " " + StateWord(x.State)
 }

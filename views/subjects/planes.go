@@ -111,7 +111,7 @@ func found(v *backend.Verdict, now time.Time) string {
 		s += ", in " + v.Took.Round(100*time.Microsecond).String()
 	}
 	if v.Passive {
-		s += ", without side effect"
+		s += ", without running anything"
 	}
 	if v.Past {
 		s += "; before its newest start"

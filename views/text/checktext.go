@@ -265,7 +265,7 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	}
 	if explained > 0 {
 		slices.Sort(outages)
-		parts = append(parts, fmt.Sprintf("%d more explained by %s", explained, strings.Join(slices.Compact(outages), " and ")))
+		parts = append(parts, fmt.Sprintf("%d more explained by %s", explained, strings.Join(slices.Compact(outages), ", ")))
 	}
 	unsure := unread(c)
 	switch {

@@ -1,0 +1,72 @@
+package subjects
+
+import (
+	"slices"
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+)
+
+// contradicted says what does not work in the subjects of a contradiction, as far as it was observed, and who reports them well.
+func contradicted(a *alerts.Alert, c *views.Snapshot) string {
+	what := kit.Number(a.SubjectCount) + " subjects"
+	if len(a.Subjects) == 0 {
+		return "commands in " + what + " fail"
+	}
+	k := a.Subjects[0].Key
+	what = counted(a.SubjectCount, k.Kind)
+	one := a.SubjectCount == 1
+	b, says := c.State.Sandbox(k), backend.Safe{}
+	effect := "nothing runs in " + what
+	if b != nil && (b.Class == backend.SandboxRunning || b.Class == backend.SandboxPaused) {
+		effect, says = broken(b, what, one), b.Reported
+	} else if w := c.State.Workspace(k); w != nil {
+		says = w.Reported
+	}
+	if !one || says.IsEmpty() || strings.HasPrefix(effect, "not known") {
+		return effect
+	}
+	return effect + "; " + k.Source + ` still says "` + says.String() + `"`
+}
+
+// broken says what fails in a sandbox, by what was observed of its present life; what names it and those like it.
+func broken(b *backend.Sandbox, what string, one bool) string {
+	o, _ := b.Proved()
+	failed := o.Failed()
+	is := func(kinds ...backend.FailureKind) bool {
+		return slices.ContainsFunc(failed, func(v backend.Verdict) bool { return slices.Contains(kinds, v.Kind) })
+	}
+	on := func(planes ...backend.Plane) bool {
+		return slices.ContainsFunc(failed, func(v backend.Verdict) bool { return slices.Contains(planes, v.Plane) })
+	}
+	switch {
+	case is(backend.FailServerFrozen):
+		return "the main process of " + what + " does nothing"
+	case noWorkDir(b) || is(backend.FailMountUnlinked, backend.FailMountGone, backend.FailUnauthorised):
+		if one && !b.WorkDir.IsEmpty() {
+			return "commands in " + b.WorkDir.String() + " fail"
+		}
+		return "commands in the working directory of " + what + " fail"
+	case is(backend.FailExecTimeout, backend.FailExecStuckQueued):
+		return "commands in " + what + " do not end or do not begin"
+	case on(backend.PlaneExec):
+		return "commands in " + what + " fail"
+	case on(backend.PlaneList, backend.PlaneRead):
+		return "files of " + what + " cannot be read"
+	case len(failed) > 0:
+		return "commands in " + what + " may fail"
+	}
+	return "not known: no command was tried since its restart"
+}
+
+// noWorkDir reports whether it was observed that the working directory of a sandbox is missing, or is a link to nothing: that is
+// what a repair cures.
+func noWorkDir(b *backend.Sandbox) bool {
+	o, _ := b.Proved()
+	return b.WorkDirGone() || slices.ContainsFunc(o.Failed(), func(v backend.Verdict) bool {
+		return slices.Contains([]backend.FailureKind{backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailFilesystemMissing}, v.Kind)
+	})
+}

@@ -1,0 +1,114 @@
+package subjects
+
+import (
+	"strings"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/views"
+	"sandglass/views/kit"
+)
+
+// mostOthers is how many other sources are named where there is little room.
+const mostOthers = 3
+
+// summed is the scope over all sources with the same rule and cause, with the part of each; empty where there is one source.
+func summed(a *alerts.Alert, c *views.Snapshot) string {
+	if len(a.Subjects) == 0 || a.Subjects[0].Key.Kind == backend.KindSource {
+		return ""
+	}
+	kind := a.Subjects[0].Key.Kind
+	own := a.Source + " " + kit.Number(a.SubjectCount)
+	if all := c.State.CountOf(kind, a.Source); all >= a.SubjectCount {
+		own += " of " + kit.Number(all)
+	}
+	parts, sum, n := []string{own}, a.SubjectCount, 0
+	for _, x := range c.Board.Alerts {
+		if !sameOutage(a, x) {
+			continue
+		}
+		sum += x.SubjectCount
+		if n++; n <= mostOthers {
+			parts = append(parts, x.Source+" "+kit.Number(x.SubjectCount)+otherState(x))
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	if n > mostOthers {
+		parts = append(parts, number(n-mostOthers, "more source"))
+	}
+	return counted(sum, kind) + ": " + strings.Join(parts, ", ")
+}
+
+// extent is what tells how large an alert is beside its subjects: a rate, what is in use, what is left behind.
+func extent(a *alerts.Alert, c *views.Snapshot) string {
+	switch a.Rule {
+	case "audit-saturation":
+		for _, e := range a.Evidence {
+			if n, known := e.Value.Get(); known && e.Unit == "1/s" {
+				return "; " + atLeast(e.Text) + kit.Number(int(n+0.5)) + " rejected commands a second"
+			}
+		}
+	case "capacity", "eviction-storm":
+		return inUse(a, c)
+	case "tmpdir-close-failed", "tmpdir-pileup":
+		return leftBehind(c)
+	}
+	return ""
+}
+
+// atLeast carries over that a figure is a lower bound.
+func atLeast(s backend.Safe) string {
+	if strings.Contains(s.String(), "at least ") {
+		return "at least "
+	}
+	return ""
+}
+
+// inUse is how many instances are in use, as the alert about the capacity of the same source says it.
+func inUse(a *alerts.Alert, c *views.Snapshot) string {
+	for _, x := range c.Board.Alerts {
+		if x.Rule != "capacity" || x.Source != a.Source || x.State == alerts.StateEnded || x.State == alerts.StateResolved {
+			continue
+		}
+		for _, e := range x.Evidence {
+			if n, _, is := strings.Cut(e.Text.String(), " in use, "); is && e.Unit == "share" {
+				return "; " + n + " instances in use"
+			}
+		}
+	}
+	return ""
+}
+
+// leftBehind counts the scratch directories, and those that an alert calls unowned.
+func leftBehind(c *views.Snapshot) string {
+	n, unowned := c.State.Tmpdirs.Len(), 0
+	for _, x := range c.Board.Alerts {
+		if x.Rule == "tmpdir-orphaned" && x.State == alerts.StateFiring {
+			unowned += x.SubjectCount
+		}
+	}
+	s := ""
+	if n > 0 {
+		s = "; " + kit.Count(n, "directory is", "directories are") + " there"
+	}
+	if n > 0 && unowned > 0 {
+		s += ", " + kit.Number(unowned) + " without an owner"
+	}
+	return s
+}
+
+// sameOutage reports whether two alerts are about one cause on two sources.
+func sameOutage(a, x *alerts.Alert) bool {
+	over := x.State == alerts.StateEnded || x.State == alerts.StateResolved
+	return !over && x.Rule == a.Rule && x.Fingerprint == a.Fingerprint && x.Source != a.Source
+}
+
+// otherState is the state of an alert that does not fire.
+func otherState(x *alerts.Alert) string {
+	if x.State == alerts.StateFiring {
+		return ""
+	}
+	return " " + StateWord(x.State)
+}
