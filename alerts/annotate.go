@@ -102,27 +102,34 @@ type annotation struct {
 	silenced        *Silence
 	inhibitedBy     string
 	folds, inhibits int
+	folded          Folded
 }
 
 func annotationOf(a *Alert) annotation {
-	return annotation{a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits}
+	return annotation{a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits, a.Folded}
+}
+
+// on writes it on an alert.
+func (x annotation) on(a *Alert) {
+	a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits, a.Folded = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits, x.folded
 }
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func (x annotation) equal(y annotation) bool {
 	return same(x.acknowledged, y.acknowledged) && same(x.lapsed, y.lapsed) && same(x.silenced, y.silenced) &&
-		x.inhibitedBy == y.inhibitedBy && x.folds == y.folds && x.inhibits == y.inhibits
+		x.inhibitedBy == y.inhibitedBy && x.folds == y.folds && x.inhibits == y.inhibits && x.folded == y.folded
 }
 
 // annotate writes on every alert who has it, what silences it, what it is a part of and what stands behind it.
 func (ev *evaluation) annotate() {
-	folds, inhibits := map[string]int{}, map[string]int{}
+	folds, inhibits, folded := map[string]int{}, map[string]int{}, map[string]Folded{}
 	outages := ev.outages()
 	for _, l := range ev.next.rules {
 		for _, g := range l.groups {
 			if g.alert.FoldedUnder != "" {
 				folds[g.alert.FoldedUnder]++
+				folded[g.alert.FoldedUnder] = folded[g.alert.FoldedUnder].with(g.alert)
 			}
 		}
 	}
@@ -130,7 +137,7 @@ func (ev *evaluation) annotate() {
 	for _, name := range slices.Sorted(maps.Keys(ev.next.rules)) {
 		for id, g := range ev.next.rules[name].groups {
 			x := ev.annotation(g, outages)
-			x.folds = folds[g.alert.ID]
+			x.folds, x.folded = folds[g.alert.ID], folded[g.alert.ID]
 			if x.inhibitedBy != "" {
 				inhibits[x.inhibitedBy]++
 			}
@@ -153,6 +160,13 @@ func (ev *evaluation) annotate() {
 	}
 	ev.mark(marks)
 	ev.endings()
+}
+
+func (f Folded) with(a *Alert) Folded {
+	if f.Severity == "" || a.Severity.Rank() > f.Severity.Rank() {
+		f.Severity = a.Severity
+	}
+	return Folded{f.Severity, f.Subjects + a.SubjectCount}
 }
 
 func put(marks map[string]map[groupID]annotation, name string, id groupID, x annotation) {
@@ -216,7 +230,7 @@ func (ev *evaluation) mark(marks map[string]map[groupID]annotation) {
 			if x.lapsed != nil && a.Lapsed == nil && !x.lapsed.told && a.State != StateEnded {
 				ev.emit(&a, "unacknowledged", first(&a), asksAgain(&a, x.lapsed))
 			}
-			a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
+			x.on(&a)
 			c.alert = &a
 			l.groups[id] = &c
 		}

@@ -30,6 +30,18 @@ func (s Severity) Rank() int {
 	return 0
 }
 
+// Short is the word for narrow places.
+func (s Severity) Short() backend.Safe {
+	switch s {
+	case SeverityCritical:
+		return backend.Text("crit")
+	case SeverityWarning:
+		return backend.Text("warn")
+	case SeverityInfo:
+	}
+	return backend.Text("info")
+}
+
 // AlertState is where in its life an alert or a finding is.
 type AlertState string
 
@@ -48,7 +60,7 @@ type Board struct {
 	Number uint64 // of the State it was concluded from
 	At     time.Time
 	// Alerts, the worst first: what ended last, then by severity, firing before held before pending, those of urgent rules,
-	// the larger, the oldest. Alerts folded under a source's line follow that line's fold
+	// the larger, the oldest. A source's line has the place of the worst alert that it holds. Alerts folded under a source's line follow that line's fold
 	// count and are listed as well.
 	Alerts []*Alert
 	// Blind lists which rules cannot see where.
@@ -84,6 +96,7 @@ type Alert struct {
 	// the alerts folded under this one.
 	FoldedUnder string
 	Folds       int
+	Folded      Folded
 	// InhibitedBy is the id of the alert about the outage that this one is a part of, empty otherwise; Inhibits counts
 	// the alerts that are parts of this one. See Hidden.
 	InhibitedBy string
@@ -105,6 +118,12 @@ type Alert struct {
 	Acknowledged *Acknowledgement // nil until somebody does
 	Lapsed       *Lapse           // an acknowledgement that held no longer; nil when there is none
 	Silenced     *Silence
+}
+
+// Folded is how much the alerts folded under one are about: the worst severity of them, and how many subjects they have together.
+type Folded struct {
+	Severity Severity
+	Subjects int
 }
 
 // MaxSubjects bounds Alert.Subjects.

@@ -46,20 +46,26 @@ func ExitCode(b *Board, st *fleet.State) int {
 	case worst == SeverityWarning.Rank():
 		return ExitWarning
 	}
-	for _, h := range st.Sources {
-		switch h.Status {
-		case fleet.StatusDown, fleet.StatusStarting, fleet.StatusDegraded:
-			return ExitUnknown
-		case fleet.StatusOK, fleet.StatusAbsent:
-		}
-		if h.Blurred() {
-			return ExitUnknown
-		}
-		if _, is := b.Doubted(h.Key.Source); is {
-			return ExitUnknown
-		}
+	if len(b.Unread(st)) > 0 {
+		return ExitUnknown
 	}
 	return ExitOK
+}
+
+// Unread is what is not known of each source that is down, degraded or does not tell how its part of the fleet is: "b is down".
+func (b *Board) Unread(st *fleet.State) (out []backend.Safe) {
+	for _, h := range st.Sources {
+		why, doubted := b.Doubted(h.Key.Source)
+		switch {
+		case h.Status == fleet.StatusDown || h.Status == fleet.StatusStarting || h.Status == fleet.StatusDegraded:
+			out = append(out, backend.Textf("%s is %s", backend.Clean(h.Key.Source, 200), backend.Clean(string(h.Status), 20)))
+		case doubted:
+			out = append(out, backend.Textf("%s: %s", backend.Clean(h.Key.Source, 200), why))
+		case h.Blurred():
+			out = append(out, backend.Textf("%s is read in part", backend.Clean(h.Key.Source, 200)))
+		}
+	}
+	return out
 }
 
 // Doubted reports whether what a source answers does not tell how its part of the fleet is, by its own answers and by those that

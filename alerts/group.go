@@ -214,8 +214,7 @@ func (re *ruleEvaluation) write(g *group) {
 	a := &Alert{Rule: m.Name, Source: g.id.source, Severity: m.severityOf(g.id), Fingerprint: g.id.fingerprint}
 	if g.alert != nil {
 		a.ID, a.Cause = g.alert.ID, g.alert.Cause
-		x := annotationOf(g.alert) // until annotate
-		a.Acknowledged, a.Lapsed, a.Silenced, a.InhibitedBy, a.Folds, a.Inhibits = x.acknowledged, x.lapsed, x.silenced, x.inhibitedBy, x.folds, x.inhibits
+		annotationOf(g.alert).on(a) // until annotate
 	} else {
 		a.ID = re.e.alertID(m, g.id)
 	}

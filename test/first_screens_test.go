@@ -41,8 +41,8 @@ func firstScreens() []incident {
 }
 
 // TestFirstScreens opens a console of 80x24 on each incident and compares what it shows first with a golden. It reads there
-// that the pane says the cause, how much is affected, since when, what that means for the users, the first step and what
-// not to do, in this order, and that no sentence of ours is cut. Regenerate: go test ./test -run FirstScreens -update
+// that the pane says the cause, how much is affected, since when, what that means for the users, the first step, what not to
+// do and the diagnosis, in this order, and that no sentence of ours is cut. Regenerate: go test ./test -run FirstScreens -update
 func TestFirstScreens(t *testing.T) {
 	for _, i := range firstScreens() {
 		t.Run(i.number+" "+i.name, func(t *testing.T) {
@@ -205,11 +205,14 @@ func firstScreen(t *testing.T, text string) {
 		}
 	}
 	at := 0
-	for _, l := range []string{"cause", "scope", "since", "impact", "first", "don't"} {
+	for _, l := range []string{"cause", "scope", "since", "impact", "first", "don't", "diagnosis"} {
 		i := slices.Index(labels[at:], l)
 		if i < 0 {
 			t.Fatalf("%q is not there, or not in its place:\n%s", l, text)
 		}
 		at += i
+	}
+	if i := slices.Index(labels, "then"); i >= 0 && i < at {
+		t.Errorf("a further step stands above the diagnosis:\n%s", text)
 	}
 }

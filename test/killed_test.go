@@ -220,7 +220,7 @@ func TestTheTerminalIsLostMidPlan(t *testing.T) {
 				}
 			}
 			say(":arm 10m quota\r")
-			p.sees(t, "actions enabled 9m")
+			p.sees(t, "actions enabled for 9m")
 			say("2")
 			p.sees(t, "box-4")
 			say(" j j r")

@@ -220,7 +220,7 @@ var mayHold = actions.Permissions{Access: actions.Act, Grants: []actions.Grant{{
 // resets arms a viewer and lets it begin a reset of three workspaces, which is under way when it returns.
 func (x *shared) resets(v *stationViewer) {
 	x.t.Helper()
-	v.does(":arm 10m quota\r", "actions enabled 9m")
+	v.does(":arm 10m quota\r", "actions enabled for 9m")
 	v.does("2", "box-4")
 	asked := regexp.MustCompile(`type  (3 [0-9a-f]{4})`).FindStringSubmatch(v.does(" j j r", "and enter to go ahead"))
 	if asked == nil {

@@ -228,7 +228,7 @@ func incidentAlerts(now time.Time) []*alerts.Alert {
 	hammered := mk("a3", "hammered-and-failing", "helix-eu", alerts.SeverityWarning, alerts.StateFiring, "r2 bucket unreachable", 12*time.Minute, 18, backend.KindWorkspace, "1")
 	audit := mk("a4", "audit-saturation", "app-logs", alerts.SeverityWarning, alerts.StateFiring, `session c4f1: "ls;" rejected 1,900/s`, 3*time.Minute, 1, backend.KindSession, "9")
 	down := mk("a5", "source-down", "helix-us", alerts.SeverityWarning, alerts.StateFiring, "connection refused", 4*time.Minute, 1, backend.KindSource, "")
-	down.Folds = 2
+	down.Folds, down.Folded = 2, alerts.Folded{Severity: alerts.SeverityCritical, Subjects: 43}
 	held := mk("a6", "failed-too-long", "helix-us", alerts.SeverityCritical, alerts.StateHeld, "max_instances reached", 4*time.Minute, 12, backend.KindWorkspace, "1")
 	held.FoldedUnder, held.Why, held.Confirmed = "a5", safe("helix-us does not answer"), now.Add(-4*time.Minute)
 	held2 := mk("a7", "eviction-storm", "helix-us", alerts.SeverityCritical, alerts.StateHeld, "max_instances reached", 4*time.Minute, 31, backend.KindWorkspace, "7")

@@ -33,7 +33,6 @@ const mostUnfinished = 3
 // wording is one way to write the header: what is said, and in how many words.
 type wording struct {
 	long    bool // whole words
-	name    bool // the program's name
 	counts  bool // how many workspaces and sandboxes there are
 	states  bool // and how many of them are in trouble
 	pending bool
@@ -44,20 +43,18 @@ type wording struct {
 // wordings are tried in this order until one fits. What hurts most is in all of them.
 func wordings() []wording {
 	return []wording{
-		{long: true, name: true, counts: true, states: true, pending: true, blind: true},
-		{name: true, counts: true, states: true, pending: true, blind: true},
-		{name: true, counts: true, pending: true, blind: true},
-		{name: true, pending: true, blind: true},
+		{long: true, counts: true, states: true, pending: true, blind: true},
+		{counts: true, states: true, pending: true, blind: true},
+		{counts: true, pending: true, blind: true},
 		{pending: true, blind: true},
 		{blind: true},
-		{name: true, pending: true},
 		{pending: true},
 		{},
 		{tight: true},
 	}
 }
 
-// Widths in cells from which the header says more.
+// Widths in cells from which the header says more; from countsFrom on it has the program's name.
 const (
 	countsFrom = 100
 	statesFrom = 120
@@ -66,13 +63,17 @@ const (
 
 // header tries longer and shorter forms until one fits.
 func header(w int, v *Viewer, f *views.Frame) string {
-	end := headerEnd(w, f)
+	least := spansWidth(headerIn(w, wording{tight: true}, v, f.Summary))
+	end := headerEnd(w, f, true)
+	if least+spansWidth(end)+2 > w {
+		end = headerEnd(w, f, false)
+	}
 	room := w - spansWidth(end) - 2
 	var spans []kit.Span
 	for _, how := range wordings() {
 		how.counts = how.counts && w >= countsFrom
 		how.states = how.states && w >= statesFrom
-		if spans = headerIn(how, v, f.Summary); spansWidth(spans) <= room {
+		if spans = headerIn(w, how, v, f.Summary); spansWidth(spans) <= room {
 			break
 		}
 	}
@@ -83,7 +84,7 @@ func header(w int, v *Viewer, f *views.Frame) string {
 	return l.String()
 }
 
-func headerIn(f wording, v *Viewer, s *views.Summary) []kit.Span {
+func headerIn(w int, f wording, v *Viewer, s *views.Summary) []kit.Span {
 	env := kit.Span{Tone: theme.Accent, Text: backend.Clean(v.Environment, 24).String()}
 	if v.Production {
 		env.Tone = theme.Warn
@@ -96,7 +97,7 @@ func headerIn(f wording, v *Viewer, s *views.Summary) []kit.Span {
 		gap, src = "   ", " sources"
 	}
 	spans := []kit.Span{{Text: " "}}
-	if f.name {
+	if w >= countsFrom {
 		spans = append(spans, kit.Span{Tone: theme.Strong, Text: "sandglass "})
 	}
 	up := kit.Span{Text: fmt.Sprintf("%d/%d%s", s.SourcesUp, s.Sources, src)}
@@ -153,6 +154,7 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	add(theme.Critical, s.Critical, crit)
 	add(theme.Warn, s.Warning, warn)
 	add(theme.Normal, s.Info, " info")
+	add(theme.Warn, s.Held, " held")
 	switch {
 	case len(spans) > 0 || s.SourcesUp == 0:
 	case s.Pending > 0:
@@ -169,8 +171,8 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	return spans
 }
 
-// headerEnd is the right end: how old the data is once that matters, whether it is live, the clock, permissions.
-func headerEnd(w int, f *views.Frame) []kit.Span {
+// headerEnd is the right end: how old the data is once that matters, whether it is live, the clock where there is room, permissions.
+func headerEnd(w int, f *views.Frame, clock bool) []kit.Span {
 	var spans []kit.Span
 	if h := views.Lagging(f.Snapshot); h != nil {
 		age := "data " + backend.Age(f.Now.Sub(h.DataAt()))
@@ -186,7 +188,10 @@ func headerEnd(w int, f *views.Frame) []kit.Span {
 	case w < countsFrom || len(spans) > 0:
 		word = ""
 	}
-	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word}, kit.Span{Text: f.Now.UTC().Format("15:04Z")})
+	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word})
+	if clock {
+		spans = append(spans, kit.Span{Text: f.Now.UTC().Format("15:04Z") + "  "})
+	}
 	return append(spans, mode(f))
 }
 
@@ -196,13 +201,13 @@ func mode(f *views.Frame) kit.Span {
 	if a := &f.Acting; a.Can {
 		long = "actions disabled"
 		if !a.Until.IsZero() {
-			long, tone = "actions enabled "+backend.Age(a.Until.Sub(f.Now)), theme.Accent
+			long, tone = "actions enabled for "+backend.Age(a.Until.Sub(f.Now)), theme.Accent
 		}
 	}
 	if p := f.Acting.Run; p != nil && !p.Over() {
 		long, tone = fmt.Sprintf("%s %d/%d", p.Plan.Verb, p.Acted(), len(p.Lines)), theme.Accent
 	}
-	return kit.Span{Tone: tone, Text: "  " + long + " "}
+	return kit.Span{Tone: tone, Text: long + " "}
 }
 
 func spansWidth(spans []kit.Span) int {

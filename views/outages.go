@@ -11,19 +11,26 @@ import (
 // outages are the alerts of a Board in the order of the home screen.
 type outages struct {
 	rows  []*alerts.Alert
-	under map[*alerts.Alert]bool // those that follow the first one of their outage
-	again map[*alerts.Alert]bool // those of them with the rule and cause of one before
+	first map[*alerts.Alert]*alerts.Alert // of the outage of each alert
+	under map[*alerts.Alert]bool          // those that the first one of their outage explains
+	again map[*alerts.Alert]*alerts.Alert // the one before with the same rule, of the same outage if there is one
 }
 
 // InOutages lists the alerts of the home screen, the worst first. Alerts of one outage follow each other, the one that explains the
 // others before them. It leaves out alerts that are counted by the line of their source or of an outage.
 func (c *Snapshot) InOutages() []*alerts.Alert { return c.outages().rows }
 
-// Under reports whether an alert stands under another one of the same outage.
+// Under reports whether an alert stands under another one of the same outage, which explains all of its subjects or has the same cause.
 func (c *Snapshot) Under(a *alerts.Alert) bool { return c.outages().under[a] }
 
-// Repeats reports whether it stands under one of the same rule and cause on another source.
-func (c *Snapshot) Repeats(a *alerts.Alert) bool { return c.outages().again[a] }
+// SameOutage reports whether two alerts stand together.
+func (c *Snapshot) SameOutage(a, b *alerts.Alert) bool {
+	o := c.outages()
+	return o.first[a] != nil && o.first[a] == o.first[b]
+}
+
+// After is an alert of the same rule that stands before an alert, of the same outage if there is one; nil when there is none.
+func (c *Snapshot) After(a *alerts.Alert) *alerts.Alert { return c.outages().again[a] }
 
 func (c *Snapshot) outages() *outages {
 	if c.grouped == nil {
@@ -47,7 +54,7 @@ func group(list []*alerts.Alert) *outages {
 	for i, a := range list {
 		members[first[i]] = append(members[first[i]], a)
 	}
-	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), under: map[*alerts.Alert]bool{}, again: map[*alerts.Alert]bool{}}
+	out := &outages{rows: make([]*alerts.Alert, 0, len(list)), first: map[*alerts.Alert]*alerts.Alert{}, under: map[*alerts.Alert]bool{}, again: map[*alerts.Alert]*alerts.Alert{}}
 	for i := range list {
 		group := members[i]                 // empty: it belongs to one before it
 		for rest := group; len(rest) > 0; { // causes come first among alerts of one severity and state
@@ -58,80 +65,112 @@ func group(list []*alerts.Alert) *outages {
 			slices.SortStableFunc(rest[:n], func(a, b *alerts.Alert) int { return cmp.Compare(explains(a.Rule), explains(b.Rule)) })
 			rest = rest[n:]
 		}
-		rules := map[string]string{} // and causes
-		for n, a := range group {
-			out.under[a] = n > 0
-			if cause, met := rules[a.Rule]; met {
-				out.again[a] = cause == a.Fingerprint
-			} else {
-				rules[a.Rule] = a.Fingerprint
-			}
+		out.add(group)
+	}
+	before := make(map[string]*alerts.Alert, len(list))
+	for _, a := range out.rows {
+		if out.again[a] == nil {
+			out.again[a] = before[a.Rule]
 		}
-		out.rows = append(out.rows, group...)
+		if before[a.Rule] == nil {
+			before[a.Rule] = a
+		}
 	}
 	return out
 }
 
+// add appends an outage. Each alert that another one explains follows that one.
+func (o *outages) add(group []*alerts.Alert) {
+	if len(group) == 1 {
+		o.rows = append(o.rows, group[0])
+		return
+	}
+	var tops [][]*alerts.Alert
+	rules := map[string]*alerts.Alert{}
+	for _, a := range group {
+		o.first[a] = group[0]
+		if o.again[a] = rules[a.Rule]; rules[a.Rule] == nil {
+			rules[a.Rule] = a
+		}
+		n := slices.IndexFunc(tops, func(t []*alerts.Alert) bool { return sameCause(a, t[0]) || within(a, t[0]) })
+		if o.under[a] = n >= 0; n >= 0 {
+			tops[n] = append(tops[n], a)
+		} else {
+			tops = append(tops, []*alerts.Alert{a})
+		}
+	}
+	for _, t := range tops {
+		o.rows = append(o.rows, t...)
+	}
+}
+
+// sameCause reports whether two alerts have the same cause.
+func sameCause(a, b *alerts.Alert) bool { return a.Fingerprint != "" && a.Fingerprint == b.Fingerprint }
+
+// placed reports whether a subject can tell that two alerts are about the same: a source or a host is a place, not a cause.
+func placed(k backend.Key) bool { return k.Kind != backend.KindSource && k.Kind != backend.KindHost }
+
+// within reports whether all subjects of an alert are subjects of another one.
+func within(a, b *alerts.Alert) bool {
+	if len(a.Subjects) == 0 || a.SubjectCount > b.SubjectCount {
+		return false
+	}
+	has := make(map[backend.Key]bool, len(b.Subjects))
+	for i := range b.Subjects {
+		has[b.Subjects[i].Key] = placed(b.Subjects[i].Key)
+	}
+	return !slices.ContainsFunc(a.Subjects, func(s alerts.Subject) bool { return !has[s.Key] })
+}
+
 // explains orders rules by what causes what: the lower one is the cause.
 func explains(rule string) int {
-	order := []string{"host-oom", "tmpdir-root-unusable", "sandbox-oom", "restart-storm", "capacity", "eviction-storm", "ref-mismatch", "capability-mismatch"}
+	order := []string{"possible-leak", "host-oom", "tmpdir-root-unusable", "sandbox-oom", "restart-storm", "capacity", "eviction-storm", "ref-mismatch", "capability-mismatch"}
 	if i := slices.Index(order, rule); i >= 0 {
 		return i
 	}
 	return len(order)
 }
 
-// related gives each alert the place of the first alert of its outage. Two alerts belong to one outage when they have the same cause,
-// or when most subjects of the smaller one are subjects of the other.
+// related gives each alert the place of the first alert of its outage. Two alerts belong to one outage when they have the same
+// cause, when all subjects of the later one are subjects of the other or, if they are equally severe, when most subjects of the
+// smaller one are.
 func related(list []*alerts.Alert) []int {
-	first := make([]int, len(list))
-	for i := range first {
-		first[i] = i
-	}
-	causes, owners := make(map[string]int, len(list)), map[backend.Key]int{}
-	owned := make([]int, len(list)) // how many subjects an outage has
-	root := func(i int) int {
-		for first[i] != i {
-			i = first[i]
-		}
-		return i
-	}
-	join := func(i, j int) {
-		if i, j = min(root(i), root(j)), max(root(i), root(j)); i != j {
-			first[j] = i
-			owned[i] += owned[j]
-		}
-	}
+	first, causes, owners := make([]int, len(list)), make(map[string]int, len(list)), map[backend.Key][]int{}
 	for i, a := range list {
+		first[i] = i
 		if a.State == alerts.StateEnded || a.State == alerts.StateResolved {
 			continue
 		}
-		if j, known := causes[a.Fingerprint]; known && a.Fingerprint != "" {
-			join(i, j)
-		} else {
+		shared, counted := map[int]int{}, 0
+		for k := range a.Subjects {
+			if placed(a.Subjects[k].Key) {
+				counted++
+				for _, j := range owners[a.Subjects[k].Key] {
+					shared[j]++
+				}
+			}
+		}
+		if j, known := causes[a.Fingerprint]; known && a.Fingerprint != "" && counted > 0 {
+			first[i] = first[j]
+			continue
+		}
+		nested := false
+		for j, n := range shared {
+			b := list[j]
+			whole := n == len(a.Subjects)
+			equal := a.Severity == b.Severity && a.State == b.State && 2*n > min(len(a.Subjects), len(b.Subjects))
+			if whole || equal {
+				first[i], nested = min(first[i], first[j]), nested || whole
+			}
+		}
+		if counted > 0 {
 			causes[a.Fingerprint] = i
 		}
-		shared := map[int]int{}
 		for k := range a.Subjects {
-			key := a.Subjects[k].Key
-			if key.Kind == backend.KindSource || key.Kind == backend.KindHost {
-				continue // what they have in common is a place, not a cause
-			}
-			if j, known := owners[key]; known {
-				shared[root(j)]++
-			} else {
-				owners[key] = i
-				owned[root(i)]++
+			if key := a.Subjects[k].Key; !nested && placed(key) {
+				owners[key] = append(owners[key], i)
 			}
 		}
-		for j, n := range shared {
-			if 2*n > min(len(a.Subjects), owned[root(j)]) {
-				join(i, j)
-			}
-		}
-	}
-	for i := range first {
-		first[i] = root(i)
 	}
 	return first
 }

@@ -3,12 +3,14 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"sandglass/alerts"
 	"sandglass/backend"
 )
 
-// Alerts of one outage follow each other, the cause first; what has another cause keeps its place by severity.
+// Alerts of one outage follow each other, the cause first; what has another cause keeps its place by severity. One stands under
+// another only where that one explains all of its subjects.
 func TestAlertsOfOneOutageStandTogether(t *testing.T) {
 	subjects := func(names string) (out []alerts.Subject) {
 		for _, n := range strings.Fields(names) {
@@ -41,8 +43,52 @@ func TestAlertsOfOneOutageStandTogether(t *testing.T) {
 		}
 		got = append(got, sign+a.Rule+a.Fingerprint)
 	}
-	const want = "capacity3 >eviction-storm1 >eviction-storm1 >hammered-and-failing6 ref-mismatch2 wont-terminate5 hammered-and-failing7"
+	const want = "capacity3 >hammered-and-failing6 eviction-storm1 >eviction-storm1 ref-mismatch2 wont-terminate5 hammered-and-failing7"
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("%s\nwant %s", s, want)
+	}
+}
+
+// An alert about more than the one before it, and one whose subject is a source, stand by themselves.
+func TestTheLargerAlertDoesNotStandUnderTheSmaller(t *testing.T) {
+	of := func(id, rule, print string, s alerts.Severity, keys ...backend.Key) *alerts.Alert {
+		a := &alerts.Alert{ID: id, Rule: rule, Fingerprint: print, Severity: s, State: alerts.StateFiring, SubjectCount: len(keys)}
+		for _, k := range keys {
+			a.Subjects = append(a.Subjects, alerts.Subject{Key: k})
+		}
+		return a
+	}
+	box := func(n string) backend.Key {
+		return backend.Key{Kind: backend.KindSandbox, Source: "eu", ID: backend.MustID(n)}
+	}
+	one := of("1", "contradiction", "a", alerts.SeverityCritical, box("x"))
+	three := of("2", "sandbox-unhealthy", "b", alerts.SeverityWarning, box("x"), box("y"), box("z"))
+	part := of("3", "sandbox-crash-loop", "c", alerts.SeverityWarning, box("x"))
+	storm := of("4", "eviction-storm", "d", alerts.SeverityCritical, box("p"))
+	metrics := of("5", "eviction-storm", "d", alerts.SeverityCritical, backend.Key{Kind: backend.KindSource, Source: "us", ID: backend.MustID("us")})
+	c := NewSnapshot(time.Time{}, nil, &alerts.Board{Alerts: []*alerts.Alert{one, storm, metrics, three, part}})
+	var got []string
+	for _, a := range c.InOutages() {
+		sign := ""
+		if c.Under(a) {
+			sign = ">"
+		}
+		got = append(got, sign+a.ID)
+	}
+	if s := strings.Join(got, " "); s != "1 >3 4 5 2" {
+		t.Errorf("%s", s)
+	}
+}
+
+// What is held by the line of a source counts in the header: fewer alerts would read like recovery.
+func TestHeldAlertsAreCounted(t *testing.T) {
+	c := NewSnapshot(time.Time{}, nil, &alerts.Board{Alerts: []*alerts.Alert{
+		{ID: "down", Rule: "source-down", Severity: alerts.SeverityWarning, State: alerts.StateFiring, Folds: 2},
+		{ID: "a", Severity: alerts.SeverityCritical, State: alerts.StateHeld, FoldedUnder: "down"},
+		{ID: "b", Severity: alerts.SeverityWarning, State: alerts.StateHeld, FoldedUnder: "down"},
+		{ID: "c", Severity: alerts.SeverityWarning, State: alerts.StateHeld, FoldedUnder: "down", Silenced: &alerts.Silence{}},
+	}})
+	if s := Summarise(c); s.Held != 2 || s.Warning != 1 || s.Critical != 0 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -18,6 +18,7 @@ type Summary struct {
 	Tmpdirs             int
 	Critical, Warning   int // firing and held, neither silenced nor behind another line
 	Info                int // likewise
+	Held                int // behind the line of a source that is not read, and not silenced
 	Pending, BlindRule  int
 }
 
@@ -71,6 +72,8 @@ func Summarise(c *Snapshot) *Summary {
 func (s *Summary) countAlerts(b *alerts.Board) {
 	for _, a := range b.Alerts {
 		switch {
+		case a.FoldedUnder != "" && a.InhibitedBy == "" && a.Silenced == nil:
+			s.Held++
 		case a.Silenced != nil || a.Hidden(): // hidden ones stand behind the line of their source or outage
 		case a.State == alerts.StatePending:
 			s.Pending++

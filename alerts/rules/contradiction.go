@@ -25,7 +25,6 @@ func contradictionDefaults() *ContradictionOptions {
 
 func (o *ContradictionOptions) build() (alerts.Rule, error) {
 	r := &contradiction{base: o.base("contradiction", backend.KindSandbox, backend.InputContainers, backend.InputContainers), settle: o.Settle.Std(), many: o.Many}
-	r.meta.Urgent = true
 	return r, cmp.Or(positive("settle", o.Settle), refuse(o.Many < 2, "many", "must be at least 2"))
 }
 

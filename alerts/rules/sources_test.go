@@ -149,6 +149,15 @@ func TestSourceDownFoldsWhatDependsOnIt(t *testing.T) {
 	if down.Folds != 2 {
 		t.Errorf("%d fold, want 2", down.Folds)
 	}
+	if want := (alerts.Folded{Severity: alerts.SeverityCritical, Subjects: 2}); down.Folded != want {
+		t.Errorf("it holds %+v, want %+v", down.Folded, want)
+	}
+	place := func(rule string) int {
+		return slices.IndexFunc(s.board.Alerts, func(a *alerts.Alert) bool { return a.Rule == rule })
+	}
+	if place(downRule) > place(auditRule) {
+		t.Error("a source that holds critical alerts stands below a warning")
+	}
 	if a := s.want(auditRule, alerts.StateFiring); a.FoldedUnder != "" {
 		t.Error("the log source still confirms the flood: it is not folded")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sandglass/alerts"
+	"sandglass/backend"
 	"sandglass/views"
 	"sandglass/views/browse"
 	"sandglass/views/kit"
@@ -79,9 +80,11 @@ func calm(f *views.Frame) *kit.Doc {
 	doc := &kit.Doc{}
 	s := f.Summary
 	doc.Blank()
-	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " Nothing is wrong that can be seen"}
-	if alerts.ExitCode(f.Board, f.State) == alerts.ExitUnknown {
-		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert, but not everything can be seen"}
+	head := kit.Span{Tone: theme.Good, Text: f.Theme.Mark(theme.MarkGood) + " No alert fires."}
+	if unread := f.Board.Unread(f.State); len(unread) > 0 {
+		head = kit.Span{Tone: theme.Warn, Text: f.Theme.Mark(theme.MarkWarn) + " No alert fires. Not read: " + few(unread) + "."}
+	} else if not := notChecked(f.Board); len(not) > 0 {
+		head.Text += " Not checked: " + few(not) + "."
 	}
 	doc.Line(head)
 	doc.Blank()
@@ -103,4 +106,22 @@ func calm(f *views.Frame) *kit.Doc {
 		}
 	}
 	return doc
+}
+
+// notChecked names the rules that cannot see, with the source.
+func notChecked(b *alerts.Board) (out []backend.Safe) {
+	for _, x := range b.Blind {
+		if x.Source != "" {
+			out = append(out, backend.Textf("%s on %s", backend.Clean(x.Rule, 80), backend.Clean(x.Source, 80)))
+		}
+	}
+	return out
+}
+
+// few names the first of a list and counts the others.
+func few(list []backend.Safe) string {
+	if more := len(list) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", list[0], more)
+	}
+	return list[0].String()
 }

@@ -208,6 +208,16 @@ func (d *Doc) Head(title string) {
 	d.parts = append(d.parts, part{kind: partHead, spans: []Span{{theme.Strong, title}}})
 }
 
+// Under writes a heading and what comes under it; neither where that is nothing.
+func (d *Doc) Under(title string, write func()) {
+	before := len(d.parts)
+	d.Head(title)
+	begun := len(d.parts)
+	if write(); len(d.parts) == begun {
+		d.parts = d.parts[:before]
+	}
+}
+
 // Blank adds an empty line.
 func (d *Doc) Blank() { d.parts = append(d.parts, part{kind: partBlank}) }
 

@@ -64,6 +64,9 @@ func Alerts() *Set[*alerts.Alert] {
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
 			{Name: "subjects", Title: "AFFECTED", Help: "number of subjects", Align: Right, Descending: true, Min: 14, Ideal: 15, Priority: 1,
 				Cell: func(a row, _ *views.Snapshot) Cell {
+					if a.Rule == "eviction-storm" && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
+						return Cell{Text: backend.Text("not known"), Short: backend.Text("?"), Tone: theme.Dim} // it is counted, not named
+					}
 					return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
 				},
 				Sort:    func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.SubjectCount)} },
@@ -139,11 +142,11 @@ func SeverityCell(a *alerts.Alert) Cell {
 	c := Cell{Text: plain(string(a.Severity)), Tone: alertTone(a)}
 	switch a.Severity {
 	case alerts.SeverityCritical:
-		c.Short, c.Mark = backend.Text("crit"), theme.MarkCritical
+		c.Short, c.Mark = a.Severity.Short(), theme.MarkCritical
 	case alerts.SeverityWarning:
-		c.Short, c.Mark = backend.Text("warn"), theme.MarkWarn
+		c.Short, c.Mark = a.Severity.Short(), theme.MarkWarn
 	case alerts.SeverityInfo:
-		c.Short = backend.Text("info")
+		c.Short = a.Severity.Short()
 	}
 	switch a.State {
 	case alerts.StateHeld:
@@ -157,28 +160,40 @@ func SeverityCell(a *alerts.Alert) Cell {
 	return c
 }
 
-// whoseCell is causeCell for a screen without room for a column of sources: a line under that of another source with the same
-// rule and cause names its source instead.
+// whoseCell is causeCell for a screen without room for a column of sources: a line that follows one of another source with the
+// same rule names its source, and not its cause again where that reads the same.
 func whoseCell(a *alerts.Alert, c *views.Snapshot) Cell {
 	cell := causeCell(a)
-	if c.Repeats(a) {
+	b := c.After(a)
+	if b == nil || b.Source == a.Source || a.Source == "" {
+		return cell
+	}
+	if c.Under(a) && shortest(cell) == shortest(causeCell(b)) {
 		return Cell{Text: backend.Textf("same cause on %s", plain(a.Source)), Short: backend.Textf("same on %s", plain(a.Source)), Tone: cell.Tone}
 	}
-	return cell
+	return Cell{Text: backend.Textf("%s, %s", cell.Text, plain(a.Source)), Short: backend.Textf("%s, %s", shortest(cell), plain(a.Source)), Brief: cell.Brief, Tone: cell.Tone}
+}
+
+// shortest is the cause of a row in the fewest words.
+func shortest(c Cell) backend.Safe {
+	if c.Brief.IsEmpty() {
+		return c.Short
+	}
+	return c.Brief
 }
 
 // causeCell is an alert's cause: with how much it explains where there is room, and a brief form where there is little.
 func causeCell(a *alerts.Alert) Cell {
 	c := Cell{Text: a.Cause, Short: plain(BareError(a.Cause.String())), Brief: brief(a.Cause.String()), Tone: quiet(a, errorCell(a.Cause).Tone)}
-	words := c.Brief
-	if words.IsEmpty() {
-		words = c.Short
-	}
+	words := shortest(c)
 	v := a.Variants
 	switch {
 	case a.Folds > 0:
-		c.Brief = backend.Textf("%d held: %s", a.Folds, words)
-		c.Text, c.Short = backend.Textf("%s, %s held", a.Cause, kit.Count(a.Folds, "alert", "alerts")), backend.Textf("%d held: %s", a.Folds, c.Short)
+		c.Brief = backend.Textf("%d held", a.Folds)
+		if a.Folded.Severity != "" {
+			c.Brief = backend.Textf("%d held, worst %s", a.Folds, a.Folded.Severity.Short())
+		}
+		c.Text, c.Short = backend.Textf("%s: %s", c.Brief, a.Cause), backend.Textf("%s: %s", c.Brief, words)
 	case !v.IsZero():
 		c.Brief = backend.Textf("%d variants: %s", v.Count, words)
 		c.Text, c.Short = backend.Textf("%s; %s", a.Cause, v.Text()), backend.Textf("%d variants: %s", v.Count, c.Short)
@@ -279,7 +294,7 @@ func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
 	whole := *a
 	b := &whole.Bounds
 	for _, x := range c.Board.Alerts {
-		effect := x.InhibitedBy == a.ID || full && x.Rule == "eviction-storm" && x.Source == a.Source && c.Under(x)
+		effect := x.InhibitedBy == a.ID || full && x.Rule == "eviction-storm" && x.Source == a.Source && c.SameOutage(x, a)
 		if late := x.Bounds.Latest; effect && !late.IsZero() && (b.Latest.IsZero() || late.Before(b.Latest)) {
 			b.Latest = late
 		}

@@ -38,18 +38,19 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	w.Keep(keepImpact)
 	w.orders(a)
 	d, asked := w.diagnosed(a)
-	w.section(headDo)
-	switch {
-	case a.State == alerts.StatePending && a.Severity == alerts.SeverityInfo:
-		w.Field("first", kit.Span{Tone: theme.Strong, Text: "Wait: nothing needs you now. It may end by itself."})
-		w.KeepSentences(keepDo)
-	case d != nil:
-		w.advice(d)
-	}
-	if d := w.answered(); d != nil {
-		w.warnings(d)
-	}
-	w.next(a, d, asked, how)
+	waits := a.State == alerts.StatePending && a.Severity == alerts.SeverityInfo
+	w.part(headDo, func() {
+		switch {
+		case waits:
+			w.Field("first", kit.Span{Tone: theme.Strong, Text: "Wait: nothing needs you now. It may end by itself."})
+			w.KeepSentences(keepDo)
+		case d != nil:
+			w.firstSteps(d)
+		}
+		if d := w.answered(); d != nil {
+			w.warnings(d)
+		}
+	})
 	w.section(headWhy)
 	w.concluded(a, d, asked)
 	w.standing(a)
@@ -62,6 +63,12 @@ func (w *writer) short(a *alerts.Alert, how string) {
 	default:
 		w.checked(d)
 	}
+	w.part(headThen, func() {
+		if d != nil && !waits {
+			w.furtherSteps(d)
+		}
+		w.next(a, d, asked, how)
+	})
 }
 
 // alert writes everything.
@@ -260,7 +267,7 @@ func (w *writer) whole(a *alerts.Alert) {
 	}
 	if a.Inhibits > 0 {
 		w.Field("explains", normal(number(a.Inhibits, "alert")+w.explained(a)))
-		w.Keep(keepMore)
+		w.Keep(keepFact)
 	}
 	if text, mixed := Versions(w.f.State, a.Source); mixed && a.Source != "" {
 		w.Field("runs", kit.Span{Tone: theme.Warn, Text: text.String()})

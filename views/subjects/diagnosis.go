@@ -16,9 +16,10 @@ import (
 // users, since when.
 const (
 	keepNext = iota + 1
+	keepMore // steps and warnings after the first ones
 	keepConfirmed
 	keepEvidence
-	keepMore // steps and warnings after the first
+	keepWarning // the second warning
 	keepFact
 	keepDiagnosis
 	keepSince
@@ -125,32 +126,44 @@ func (w *writer) checked(d *runbook.Diagnosis) {
 	}
 }
 
-// advice writes the first step and the first warning, then the others.
-func (w *writer) advice(d *runbook.Diagnosis) {
-	rest := func(list []backend.Safe) []backend.Safe { return list[min(1, len(list)):] }
+// mostFirst is how many warnings stand with the first step.
+const mostFirst = 2
+
+// firstSteps writes the first step and the first warnings. What the diagnosis found follows them, then furtherSteps.
+func (w *writer) firstSteps(d *runbook.Diagnosis) {
 	for _, s := range d.Do[:min(1, len(d.Do))] {
 		w.Field("first", kit.Span{Tone: theme.Strong, Text: s.String()})
 		w.KeepSentences(keepDo)
 	}
-	dont := func(list []backend.Safe, keep int) {
-		for _, s := range list {
-			w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
-			w.KeepSentences(keep)
-		}
+	keep := keepDont
+	for _, s := range d.Dont[:min(mostFirst, len(d.Dont))] {
+		w.dont(s, keep)
+		keep = keepWarning
 	}
-	dont(d.Dont[:min(1, len(d.Dont))], keepDont)
-	for _, s := range rest(d.Do) {
+}
+
+func (w *writer) dont(s backend.Safe, keep int) {
+	w.Field("don't", kit.Span{Tone: theme.Warn, Text: strings.TrimPrefix(s.String(), "Don't ")})
+	w.KeepSentences(keep)
+}
+
+// furtherSteps writes the steps and warnings behind the first ones.
+func (w *writer) furtherSteps(d *runbook.Diagnosis) {
+	for _, s := range d.Do[min(1, len(d.Do)):] {
 		w.Field("then", normal(s.String()))
 		w.Keep(keepMore)
 	}
-	dont(rest(d.Dont), keepMore)
+	for _, s := range d.Dont[min(mostFirst, len(d.Dont)):] {
+		w.dont(s, keepMore)
+	}
 }
 
 // diagnosis writes everything that a diagnosis found out.
 func (w *writer) diagnosis(d *runbook.Diagnosis) {
 	w.concludes(d)
 	w.Blank()
-	w.advice(d)
+	w.firstSteps(d)
+	w.furtherSteps(d)
 	w.warnings(d)
 	w.Blank()
 	w.answers(d.Checks, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)

@@ -20,6 +20,7 @@ const (
 	headWhat = "What is broken"
 	headWhy  = "Why"
 	headDo   = "What you can safely do"
+	headThen = "Then"
 
 	headAlerts = "Alerts that name it"
 )
@@ -28,6 +29,15 @@ const (
 func (w *writer) section(title string) {
 	if w.headed {
 		w.Head(title)
+	}
+}
+
+// part is a section that is left out where nothing is written in it.
+func (w *writer) part(title string, write func()) {
+	if w.headed {
+		w.Under(title, write)
+	} else {
+		write()
 	}
 }
 

@@ -37,7 +37,7 @@ func (w *writer) pageHere() {
 		return
 	}
 	w.Head(headDo)
-	w.advice(d)
+	w.firstSteps(d)
 	w.warnings(d)
 	w.Head(headWhy)
 	if w.page.Rule == "" {
@@ -45,6 +45,7 @@ func (w *writer) pageHere() {
 	}
 	w.concludes(d)
 	w.examined(d, runbook.Confirmed, runbook.RuledOut, runbook.CannotTell)
+	w.Under(headThen, func() { w.furtherSteps(d) })
 	w.settings(d)
 }
 

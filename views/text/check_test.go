@@ -301,7 +301,7 @@ func TestSourcesThatDeliverNothing(t *testing.T) {
 	st.Sources = append(st.Sources, &fleet.SourceHealth{Key: backend.Key{Kind: backend.KindSource, Source: "b", ID: backend.MustID("b")}, Status: fleet.StatusDegraded, LastOK: noon})
 	doc := text.MakeCheck("test", st, &alerts.Board{}, noon)
 	var out bytes.Buffer
-	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil || doc.ExitCode != 3 || !strings.HasPrefix(out.String(), "UNKNOWN: no alert, but b is degraded; ") {
+	if err := text.WriteCheck(&out, doc, text.TableOptions{}); err != nil || doc.ExitCode != 3 || !strings.HasPrefix(out.String(), "UNKNOWN: no alert fires, but b is degraded; ") {
 		t.Errorf("exit code %d, %v, %s", doc.ExitCode, err, out.String())
 	}
 }

@@ -270,9 +270,9 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 	unsure := unread(c)
 	switch {
 	case c.ExitCode != alerts.ExitUnknown && len(parts) == 0:
-		parts = append(parts, "nothing is wrong that can be seen")
+		parts = append(parts, "no alert fires")
 	case c.ExitCode == alerts.ExitUnknown && len(parts) == 0:
-		parts = append(parts, "no alert, but "+unsure)
+		parts = append(parts, "no alert fires, but "+unsure)
 	case c.ExitCode == alerts.ExitUnknown:
 		parts = append(parts, unsure)
 	}
@@ -321,13 +321,8 @@ const mostUnread = 3
 // unread names the sources that are down or degraded: what they do not tell is unknown.
 func unread(c *Check) string {
 	var of []string
-	for _, s := range c.Sources {
-		if s.Status != "ok" && !s.Absent {
-			of = append(of, fmt.Sprintf("%s is %s", s.ID, s.Status))
-		}
-	}
-	if len(of) == 0 {
-		return "not everything could be read"
+	for _, x := range c.snapshot.Board.Unread(c.snapshot.State) {
+		of = append(of, x.String())
 	}
 	if more := len(of) - mostUnread; more > 0 {
 		of = append(of[:mostUnread], fmt.Sprintf("%d more", more))
