@@ -42,15 +42,13 @@ func (s *subjectView) makeRoom(d *Diagnosis) {
 		}
 	}
 	unused := listOf("ws", "works=working", "attempt>"+backend.Age(unusedAfter)) // short: it fits on one line of a narrow screen
-	of := backend.Safe{}
-	if n < all {
-		of = backend.Textf(", %d of %s,", n, backend.Clean(provider, 80))
-	}
 	switch {
 	case n == 1 && all == 1:
 		d.do("Run: %s (lists the workspace that is idle for over %s). End its session in the app that started it. Or raise max_instances in the platform's configuration and redeploy that.", unused, spanText(unusedAfter))
+	case n > 0 && n < all:
+		d.do("Run: %s (%d workspaces idle over %s, %d on %s). End only the sessions of those %d, in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, spanText(unusedAfter), n, backend.Clean(provider, 80), n)
 	case n > 0:
-		d.do("Run: %s (lists %d workspaces%s idle for over %s). End their sessions in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, of, spanText(unusedAfter))
+		d.do("Run: %s (lists %d workspaces idle for over %s). End their sessions in the app that started them. Or raise max_instances in the platform's configuration and redeploy that.", unused, all, spanText(unusedAfter))
 	default:
 		d.do("Raise max_instances and redeploy, or end sessions. No workspace is known to be idle for over %s.", spanText(unusedAfter))
 	}

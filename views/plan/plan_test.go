@@ -57,6 +57,23 @@ func drawn(t *testing.T, b kit.Block, w, h int) []string {
 	return out
 }
 
+// What is typed to confirm is explained, and advice against the plan stands right above it.
+func TestWhatIsTypedIsExplained(t *testing.T) {
+	p := &actions.Plan{Verb: actions.Reset, Title: "reset", Of: backend.KindWorkspace, Gesture: actions.GestureCount, Digest: "0123456789ab976e", Made: time.Unix(1000, 0),
+		Advice: []backend.Safe{backend.Text("not now: the file system is still full")}, Targets: make([]actions.Target, 3)}
+	d := &Dialog{Plan: p, Ready: true, Now: time.Unix(1004, 0), Pager: &kit.Pager{}}
+	b, _, _ := d.Draw(78, 24, theme.New(theme.NoColours, theme.ASCII))
+	text := ansi.Strip(strings.Join(b.Lines, "\n"))
+	for _, want := range []string{"expires in ", "3 = workspaces, 976e = this plan"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Count(text, "not now: the file system is still full") != 2 {
+		t.Error(text)
+	}
+}
+
 func sizes() [][2]int {
 	return [][2]int{{118, 38}, {78, 22}, {58, 18}, {38, 10}, {38, 6}, {22, 5}}
 }

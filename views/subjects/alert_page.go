@@ -99,10 +99,17 @@ func (w *writer) headline(a *alerts.Alert) {
 // varies finds what differs between errors of one cause: an address, a path, a time, an id.
 var varies = regexp.MustCompile(`://|/\w|\d(ms|s)\b|[0-9a-f]{8}`)
 
+// longPath is a path of which only the end tells it from others.
+var longPath = regexp.MustCompile(`([ '"])/[^ '"]{20,}(/[^/ '"]+)`)
+
 func (w *writer) cause(a *alerts.Alert) {
 	if !a.Cause.IsEmpty() {
-		spans := []kit.Span{{Tone: theme.Strong, Text: BareError(a.Cause.String())}}
+		text := BareError(a.Cause.String())
+		spans := []kit.Span{{Tone: theme.Strong, Text: text}}
 		if a.SubjectCount > 1 && a.Variants.IsZero() && !errorBrief(a.Cause.String()).IsEmpty() && varies.MatchString(a.Cause.String()) {
+			if !w.headed { // the subjects have the whole paths
+				spans[0].Text = longPath.ReplaceAllString(text, "$1…$2")
+			}
 			spans = append([]kit.Span{dim("one of " + kit.Number(a.SubjectCount) + ": ")}, spans...)
 		}
 		w.Field("cause", spans...)
@@ -134,7 +141,7 @@ func life(a *alerts.Alert, now time.Time) string {
 	age := backend.Age(now.Sub(a.Since))
 	s := StateWord(a.State) + " for " + age
 	if late := a.Bounds.Latest; a.State == alerts.StateFiring && !late.IsZero() && a.Since.Sub(late) >= time.Minute {
-		s = StateWord(a.State) + "; it began earlier, Sandglass has seen it for " + age
+		s = StateWord(a.State) + "; Sandglass has seen it for " + age
 	}
 	if a.State == alerts.StateFiring && !a.Active.IsZero() && a.Since.Sub(a.Active) >= time.Second {
 		s += ", pending " + backend.Age(a.Since.Sub(a.Active)) + " before"

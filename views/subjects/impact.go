@@ -85,6 +85,9 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		what := kit.Number(a.SubjectCount) + " subjects"
 		if len(a.Subjects) > 0 {
 			what = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
+			if summed(a, c) != "" { // the scope counts those of all sources
+				what += " on " + a.Source
+			}
 		}
 		s = strings.ReplaceAll(s, "%s", what)
 		if a.SubjectCount == 1 {
@@ -162,7 +165,7 @@ func evicted(source string, c *views.Snapshot) string {
 	if most = max(most, now); most == 0 {
 		return "; no eviction is seen"
 	}
-	return "; " + counted(most, backend.KindWorkspace) + " of " + source + " lost theirs"
+	return "; " + counted(most, backend.KindWorkspace) + " on " + source + " lost theirs"
 }
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.

@@ -91,7 +91,7 @@ func leftBehind(c *views.Snapshot) string {
 	}
 	s := ""
 	if n > 0 {
-		s = "; " + kit.Count(n, "directory is", "directories are") + " there"
+		s = "; " + kit.Count(n, "directory", "directories") + " in all"
 	}
 	if n > 0 && unowned > 0 {
 		s += ", " + kit.Number(unowned) + " without an owner"

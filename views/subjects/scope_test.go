@@ -1,0 +1,59 @@
+package subjects
+
+import (
+	"testing"
+	"time"
+
+	"sandglass/alerts"
+	"sandglass/backend"
+	"sandglass/backend/fleet"
+	"sandglass/views"
+)
+
+// The scope says how large an alert is: the rate of a flood, what is in use of a limit, what is left behind.
+func TestTheScopeSaysTheExtent(t *testing.T) {
+	flood := &alerts.Alert{Rule: "audit-saturation", Source: "a", State: alerts.StateFiring, Evidence: []alerts.Evidence{
+		{Text: backend.Text("s9: at least 1,938 rejected commands/s over 1m (alert from 5)"), Value: backend.Known(1938.2), Unit: "1/s"}}}
+	full := &alerts.Alert{Rule: "capacity", Source: "a", State: alerts.StateFiring, Evidence: []alerts.Evidence{
+		{Text: backend.Text("60 of 60 in use, as the newest error says (warning from 80 %)"), Value: backend.Known(1.0), Unit: "share"}}}
+	storm := &alerts.Alert{Rule: "eviction-storm", Source: "a", State: alerts.StateFiring}
+	elsewhere := &alerts.Alert{Rule: "eviction-storm", Source: "b", State: alerts.StateFiring}
+	closing := &alerts.Alert{Rule: "tmpdir-close-failed", State: alerts.StateFiring}
+	unowned := &alerts.Alert{Rule: "tmpdir-orphaned", State: alerts.StateFiring, SubjectCount: 1}
+	dir := func(id string) *backend.Tmpdir {
+		return &backend.Tmpdir{Meta: backend.Meta{Key: backend.Key{Kind: backend.KindTmpdir, Source: "t", ID: backend.MustID(id)}}}
+	}
+	c := views.NewSnapshot(noon, &fleet.State{Tmpdirs: fleet.NewTable(dir("x"), dir("y"))}, &alerts.Board{Alerts: []*alerts.Alert{flood, full, storm, elsewhere, closing, unowned}})
+	for a, want := range map[*alerts.Alert]string{
+		flood: "; at least 1,938 rejected commands a second", full: "; 60 of 60 instances in use", storm: "; 60 of 60 instances in use", elsewhere: "",
+		closing: "; 2 directories in all, 1 without an owner",
+	} {
+		if got := extent(a, c); got != want {
+			t.Errorf("%s on %s: %q, want %q", a.Rule, a.Source, got, want)
+		}
+	}
+}
+
+// An alert that is younger than what it says tells both apart.
+func TestLifeTellsWhatBeganEarlier(t *testing.T) {
+	a := &alerts.Alert{State: alerts.StateFiring, Since: noon.Add(-6 * time.Second), Bounds: alerts.Bounds{Latest: noon.Add(-11 * time.Minute)}}
+	if got := life(a, noon); got != "firing; Sandglass has seen it for 6s" {
+		t.Error(got)
+	}
+	a.Bounds.Latest = a.Since
+	if got := life(a, noon); got != "firing for 6s" {
+		t.Error(got)
+	}
+}
+
+// Of a path that differs between subjects the narrow form keeps the end.
+func TestLongPathsKeepTheirEnd(t *testing.T) {
+	if got := longPath.ReplaceAllString("ENOTEMPTY: directory not empty, rmdir '/tmp/sandglass-1488098311/tmp/helix-ws-n080ap'", "$1…$2"); got != "ENOTEMPTY: directory not empty, rmdir '…/helix-ws-n080ap'" {
+		t.Error(got)
+	}
+	for _, same := range []string{"GET https://r2.example.com/bucket/ws-9fcf4aae: connect timeout", "rmdir '/tmp/helix-ws-1'"} {
+		if got := longPath.ReplaceAllString(same, "$1…$2"); got != same {
+			t.Error(got)
+		}
+	}
+}
