@@ -68,6 +68,9 @@ func header(w int, v *Viewer, f *views.Frame) string {
 	if least+spansWidth(end)+2 > w {
 		end = headerEnd(w, f, false)
 	}
+	if least+spansWidth(end)+2 > w { // whether it acts is said at all costs; how many sources answer says that data is old
+		end = end[len(end)-1:]
+	}
 	room := w - spansWidth(end) - 2
 	var spans []kit.Span
 	for _, how := range wordings() {
