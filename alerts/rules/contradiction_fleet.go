@@ -322,7 +322,7 @@ func observedText(env *alerts.Env, b *backend.Sandbox, v *backend.Verdict) backe
 	case backend.OutcomeOK:
 		return backend.Textf("%s: %s works", how, v.Plane)
 	case backend.OutcomeFailed:
-	default:
+	case backend.OutcomeUnknown, backend.OutcomeNotTried:
 		return backend.Textf("%s: %s is %s", how, v.Plane, v.Outcome)
 	}
 	said := v.What
