@@ -37,6 +37,7 @@ type sourceRead struct {
 	Roots               []string
 	Pattern             string
 	TmpdirPattern       string `toml:"tmpdir_pattern"`
+	FrozenLooks         int    `toml:"frozen_looks"`
 	WalkInterval        string `toml:"walk_interval"`
 	RequestsPerSecond   int    `toml:"requests_per_second"`
 	Actions             []string

@@ -135,7 +135,7 @@ func (p *pile) piled(s *subjectView) Check {
 	q := question{"pile", "Are directories left behind?", "a tmpdir source on the host that may read the processes of the agents' user"}
 	n, still := len(p.dirs), spanText(p.after)
 	if x := s.firing("tmpdir-pileup"); x != nil && p.free == 0 && n > 0 {
-		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires: %s; of %s no unused one is unchanged for %s", x.Cause, plural(n, "directory"), still)
+		return q.yes(origin{x.Source, x.Confirmed}, "the alert fires; of %s no unused one is unchanged for %s", plural(n, "directory"), still)
 	}
 	switch {
 	case n == 0 && s.delivers(backend.InputTmpdirs) != nil:

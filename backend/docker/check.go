@@ -18,9 +18,8 @@ const (
 	firstChecks = 10 * time.Second
 	// firstPatience is how long the first poll starts such checks.
 	firstPatience = time.Second
-	// topsPerSecond bounds the looks at processes of another machine: ps there costs about 20 ms of CPU.
-	topsPerSecond = 0.2
-	topEvery      = 5 * time.Minute
+	// topEvery is how often the processes of a container on another machine are looked at, as far as frozen_looks allows.
+	topEvery = 5 * time.Minute
 	// checkers are how many checks run at once; enough of the requests in flight are left for inspections.
 	checkers = 4
 	// refusedFor is how long nothing is asked of an engine whose proxy refuses such questions.
@@ -70,7 +69,7 @@ func newChecker(o Options, deps backend.Deps, every time.Duration) *checker {
 	if o.WorkdirSweep <= 0 { // only the processes of this machine, which cost the engine nothing
 		limits.Every, limits.Gap = o.FrozenAfter.Std(), o.FrozenAfter.Std()/2
 	}
-	tops := wire.SweepLimits{Every: topEvery, Gap: o.FrozenAfter.Std() / 2, Period: every, PerSecond: topsPerSecond, Hold: topEvery, AtOnce: 1}
+	tops := wire.SweepLimits{Every: topEvery, Gap: o.FrozenAfter.Std() / 2, Period: every, PerSecond: float64(o.FrozenLooks) / 60, Hold: topEvery, AtOnce: 1}
 	return &checker{host: workdir.Host{Proc: "/proc", Passive: true}, refused: map[string]time.Time{}, states: map[backend.ID]workdir.State{},
 		roots: wire.NewSweep(limits, deps.Now, rand.Float64), tops: wire.NewSweep(tops, deps.Now, rand.Float64)} // #nosec G404 -- spreads work
 }

@@ -24,6 +24,7 @@ type Options struct {
 	StatsSweep     backend.Duration `toml:"stats_sweep" doc:"how often CPU and memory of a sandbox that is not on a screen are sampled; 0s: never"`
 	WorkdirSweep   backend.Duration `toml:"workdir_sweep" doc:"how often at least the working directory of a running or paused sandbox is looked at; nothing runs in it; 0s: never"`
 	FrozenAfter    backend.Duration `toml:"frozen_after" doc:"how long all threads of a main process are stopped or in uninterruptible sleep until it counts as frozen: stalls of disks end earlier; 0s: never"`
+	FrozenLooks    int              `toml:"frozen_looks" doc:"how many main processes a minute are looked at through an engine on another machine, 1 to 6000; one look costs that machine about 20 ms of CPU"`
 }
 
 func defaults() Options {
@@ -36,6 +37,7 @@ func defaults() Options {
 		StatsSweep:     backend.Duration(time.Minute),
 		WorkdirSweep:   backend.Duration(30 * time.Second),
 		FrozenAfter:    backend.Duration(time.Minute),
+		FrozenLooks:    12,
 	}
 }
 
@@ -101,6 +103,9 @@ func (o Options) check(opts backend.Options) (selection, error) {
 	}
 	if d := o.FrozenAfter.Std(); d != 0 && d < 10*time.Second {
 		return sel, opts.Refuse("frozen_after", "must be at least 10s, or 0s for never")
+	}
+	if o.FrozenLooks < 1 || o.FrozenLooks > 6000 {
+		return sel, opts.Refuse("frozen_looks", "must be from 1 to 6000")
 	}
 	return sel, nil
 }
