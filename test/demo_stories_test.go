@@ -20,7 +20,7 @@ type story struct{ rule, cause, confirms string }
 
 // brief stories are told only where a poll meets them.
 func (s story) brief() bool {
-	return s.rule == "contradiction" && s.cause == "killed at its memory limit" || s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
+	return s.rule == "contradiction" && (s.cause == "killed at its memory limit" || s.cause == "main process is frozen") || s.rule == "source-degraded" || s.cause == "evicted faster" || s.rule == "eviction-storm" && s.cause == "exited with code 137"
 }
 
 // stories are what the demo plays: an alert, a part of its cause, and the checks of its page that say so.
