@@ -82,7 +82,7 @@ func (r *contradiction) down(env *alerts.Env, b *backend.Sandbox) (what backend.
 	at = endedAt(env, b)
 	switch {
 	case !b.StartError.IsEmpty() && (b.Class == backend.SandboxCreated || b.Class == backend.SandboxExited || b.Class == backend.SandboxDead):
-		cause, _ := env.Cause(b.StartError)
+		cause, _ := env.Cause(b.StartReason())
 		return backend.Textf("its container could not start: %s", backend.Clean(cause.String(), 160)), latestOf(at, env.Time(&b.Meta, b.CreatedAt)), true
 	case b.Class != backend.SandboxExited && b.Class != backend.SandboxDead || at.IsZero():
 		return what, at, false

@@ -137,7 +137,7 @@ func (s *subjectView) containerDown() Check {
 	return s.container(q, func(b *backend.Sandbox) (backend.Safe, bool) {
 		switch {
 		case !b.StartError.IsEmpty():
-			return backend.Textf("could not start: %s", b.StartError), b.Class != backend.SandboxRunning
+			return backend.Textf("could not start: %s", b.StartReason()), b.Class != backend.SandboxRunning
 		case b.OOMKilled.Or(false):
 			return backend.Text("was killed at its memory limit"), b.Class.Ended()
 		}
@@ -247,7 +247,8 @@ func mountAt(b *backend.Sandbox, target string) backend.Safe {
 // endContradiction concludes from what was observed, and names what cures that.
 func (s *subjectView) endContradiction(d *Diagnosis) {
 	name, dir, host := backend.Text("NAME"), backend.Text("its working directory"), backend.Text("the host directory")
-	if b := s.observedOne(d); b != nil {
+	b := s.observedOne(d)
+	if b != nil {
 		dir = workDir(b)
 		if !b.Name.IsEmpty() {
 			name = b.Name
@@ -273,6 +274,11 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.dont("Don't reset it: the next open names the same container.")
 		d.do("Restore a checkpoint or start a new session.")
 		d.do("Find out who removed it: sandglass get events")
+	case d.is("down") && b != nil && !b.StartError.IsEmpty():
+		d.conclude("Its container could not start. %s.", d.fact("down"))
+		d.dont("Don't start it again before that: it fails alike.")
+		d.do("Correct what the error names: image, command or mount.")
+		d.do("Let the session open a new one. Or create it again.")
 	case d.is("down"):
 		d.conclude("Its container is down. %s.", d.fact("down"))
 		d.dont("Don't remove it before its log is saved.")
