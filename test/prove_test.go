@@ -21,6 +21,7 @@ import (
 	"sandglass/actions/audit"
 	"sandglass/backend/backendtest/enginetest"
 	"sandglass/demo"
+	"sandglass/internal/skip"
 )
 
 // engineProxy stands before a real engine and may answer a request in its place.
@@ -33,7 +34,7 @@ func newEngineProxy(t *testing.T, host string) *engineProxy {
 	t.Helper()
 	at, err := url.Parse(host)
 	if err != nil || at.Scheme != "unix" {
-		t.Skipf("%s is no socket", host)
+		skip.Without(t, "docker", host+" is no socket of this machine, before which the proxy of this test could stand")
 	}
 	p := &engineProxy{}
 	forward := &httputil.ReverseProxy{FlushInterval: -1,

@@ -201,57 +201,6 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 	}
 }
 
-// longestName is how many cells the name of an alert's only subject gets.
-const longestName = 44
-
-// scope says what the alert is about: its only subject by name, or how many there are.
-func scope(a *alerts.Alert, c *views.Snapshot) string {
-	s, one := howMany(a, c), a.SubjectCount == 1 && len(a.Subjects) == 1
-	source := one && a.Subjects[0].Key.Kind == backend.KindSource
-	if a.Source != "" && !source {
-		s += " on " + a.Source
-	}
-	var of []string
-	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
-		of = append(of, number(a.Sessions, "session"))
-	}
-	if a.Tenants > 1 {
-		of = append(of, number(a.Tenants, "tenant"))
-	}
-	if a.Providers > 1 {
-		of = append(of, number(a.Providers, "provider"))
-	}
-	if len(of) > 0 {
-		s += "; " + strings.Join(of, ", ")
-	}
-	return s
-}
-
-// howMany names an alert's only subject, or counts them.
-func howMany(a *alerts.Alert, c *views.Snapshot) string {
-	switch {
-	case a.SubjectCount == 1 && len(a.Subjects) == 1:
-		return strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
-	case len(a.Subjects) > 0:
-		return ofAll(a, c)
-	}
-	return kit.Number(a.SubjectCount) + " subjects"
-}
-
-// ofAll counts an alert's subjects among all of their kind that their source knows; alone where they are of several sources.
-func ofAll(a *alerts.Alert, c *views.Snapshot) string {
-	k := a.Subjects[0].Key
-	for i := range a.Subjects {
-		if x := a.Subjects[i].Key; x.Kind != k.Kind || x.Source != k.Source {
-			return counted(a.SubjectCount, k.Kind)
-		}
-	}
-	if all := c.State.CountOf(k.Kind, k.Source); all >= a.SubjectCount {
-		return kit.Number(a.SubjectCount) + " of " + counted(all, k.Kind)
-	}
-	return counted(a.SubjectCount, k.Kind)
-}
-
 // whole writes the scope.
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
@@ -301,38 +250,6 @@ func (w *writer) explained(a *alerts.Alert) string {
 // number writes a count with its noun.
 func number(n int, noun string) string {
 	return kit.Count(n, noun, backend.Plural(noun))
-}
-
-// since says when what the alert says began.
-func (w *writer) since(a *alerts.Alert) {
-	b := first(a, w.f.Snapshot).Bounds
-	text := ago(b.Earliest, b.Latest, w.f.Now)
-	if text == "" {
-		text = "not known"
-	}
-	w.Field("since", normal(text))
-	w.Keep(keepSince)
-}
-
-// ago says how long ago something began that cannot have begun before e or after l, and the times. A zero one is not known.
-func ago(e, l, now time.Time) string {
-	return Began(e, l, now, func(t time.Time) string { return Clock(t, now) })
-}
-
-// Began is how long ago something began, with the times as clock writes them; empty where neither bound is known.
-func Began(e, l, now time.Time, clock func(time.Time) string) string {
-	age := func(t time.Time) string { return backend.Age(now.Sub(t)) }
-	switch {
-	case e.IsZero() && l.IsZero():
-		return ""
-	case e.IsZero():
-		return "at least " + age(l) + " ago (" + clock(l) + " or earlier)"
-	case l.IsZero():
-		return "at most " + age(e) + " ago (" + clock(e) + " or later)"
-	case near(e, l, now), age(e) == age(l):
-		return age(l) + " ago (" + clock(l) + ")"
-	}
-	return age(l) + " to " + age(e) + " ago (" + clock(e) + " to " + clock(l) + ")"
 }
 
 // orders says who has acknowledged or silenced the alert.

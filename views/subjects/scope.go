@@ -112,3 +112,54 @@ func otherState(x *alerts.Alert) string {
 	}
 	return " " + StateWord(x.State)
 }
+
+// longestName is how many cells the name of an alert's only subject gets.
+const longestName = 44
+
+// scope says what the alert is about: its only subject by name, or how many there are.
+func scope(a *alerts.Alert, c *views.Snapshot) string {
+	s, one := howMany(a, c), a.SubjectCount == 1 && len(a.Subjects) == 1
+	source := one && a.Subjects[0].Key.Kind == backend.KindSource
+	if a.Source != "" && !source {
+		s += " on " + a.Source
+	}
+	var of []string
+	if a.Sessions > 0 && !one && (len(a.Subjects) == 0 || a.Subjects[0].Key.Kind != backend.KindSession) {
+		of = append(of, number(a.Sessions, "session"))
+	}
+	if a.Tenants > 1 {
+		of = append(of, number(a.Tenants, "tenant"))
+	}
+	if a.Providers > 1 {
+		of = append(of, number(a.Providers, "provider"))
+	}
+	if len(of) > 0 {
+		s += "; " + strings.Join(of, ", ")
+	}
+	return s
+}
+
+// howMany names an alert's only subject, or counts them.
+func howMany(a *alerts.Alert, c *views.Snapshot) string {
+	switch {
+	case a.SubjectCount == 1 && len(a.Subjects) == 1:
+		return strings.TrimPrefix(counted(1, a.Subjects[0].Key.Kind), "1 ") + " " + kit.CutMiddle(named(&a.Subjects[0], c), longestName)
+	case len(a.Subjects) > 0:
+		return ofAll(a, c)
+	}
+	return kit.Number(a.SubjectCount) + " subjects"
+}
+
+// ofAll counts an alert's subjects among all of their kind that their source knows; alone where they are of several sources.
+func ofAll(a *alerts.Alert, c *views.Snapshot) string {
+	k := a.Subjects[0].Key
+	for i := range a.Subjects {
+		if x := a.Subjects[i].Key; x.Kind != k.Kind || x.Source != k.Source {
+			return counted(a.SubjectCount, k.Kind)
+		}
+	}
+	if all := c.State.CountOf(k.Kind, k.Source); all >= a.SubjectCount {
+		return kit.Number(a.SubjectCount) + " of " + counted(all, k.Kind)
+	}
+	return counted(a.SubjectCount, k.Kind)
+}
