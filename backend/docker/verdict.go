@@ -71,8 +71,9 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 	if r.root.Seen != "" {
 		v.Evidence = append(v.Evidence, backend.Textf("as this machine's kernel shows it below %s", p.s.clean(r.root.Seen, 60)))
 	}
+	id := e.id.Raw() // engines take its beginning too
 	for _, path := range r.root.Looked {
-		v.Evidence = append(v.Evidence, backend.Textf("HEAD /containers/%s/archive?path=%s", e.id, p.s.clean(path, 200)))
+		v.Evidence = append(v.Evidence, backend.Textf("HEAD /containers/%s/archive?path=%s", backend.Clean(id[:min(len(id), 12)], 12), p.s.clean(path, 200)))
 	}
 	v.Outcome = backend.OutcomeFailed
 	switch r.root.State {
