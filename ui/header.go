@@ -32,26 +32,35 @@ const mostUnfinished = 3
 
 // wording is one way to write the header: what is said, and in how many words.
 type wording struct {
-	long    bool // whole words
-	counts  bool // how many workspaces and sandboxes there are
-	states  bool // and how many of them are in trouble
-	pending bool
-	blind   bool // how many rules are not evaluated
-	tight   bool // one space between
+	long   bool // whole words for severities
+	counts bool // how many workspaces and sandboxes there are
+	states bool // and how many of them are in trouble
+	clock  bool
+	tight  bool // one space between
+	merged merging
 }
 
-// wordings are tried in this order until one fits. What hurts most is in all of them.
+// merging is which counts are added up where there is no room: none of them is left out.
+type merging int
+
+const (
+	mergeNone   merging = iota
+	mergeOthers         // pending and info: "5 other"
+	mergeRest           // all but critical, warnings and held
+	mergeAll            // all but critical and warnings
+)
+
+// wordings are tried in this order until one fits.
 func wordings() []wording {
-	return []wording{
-		{long: true, counts: true, states: true, pending: true, blind: true},
-		{counts: true, states: true, pending: true, blind: true},
-		{counts: true, pending: true, blind: true},
-		{pending: true, blind: true},
-		{blind: true},
-		{pending: true},
-		{},
-		{tight: true},
+	list := []wording{
+		{long: true, counts: true, states: true, clock: true},
+		{counts: true, states: true, clock: true},
+		{counts: true, clock: true},
 	}
+	for m := mergeNone; m <= mergeAll; m++ {
+		list = append(list, wording{clock: true, merged: m}, wording{merged: m}, wording{tight: true, merged: m})
+	}
+	return list
 }
 
 // Widths in cells from which the header says more; from countsFrom on it has the program's name.
@@ -63,22 +72,17 @@ const (
 
 // header tries longer and shorter forms until one fits.
 func header(w int, v *Viewer, f *views.Frame) string {
-	least := spansWidth(headerIn(w, wording{tight: true}, v, f.Summary))
-	end := headerEnd(w, f, true)
-	if least+spansWidth(end)+2 > w {
-		end = headerEnd(w, f, false)
-	}
-	if least+spansWidth(end)+2 > w { // whether it acts is said at all costs; how many sources answer says that data is old
-		end = end[len(end)-1:]
-	}
-	room := w - spansWidth(end) - 2
-	var spans []kit.Span
+	var spans, end []kit.Span
 	for _, how := range wordings() {
 		how.counts = how.counts && w >= countsFrom
 		how.states = how.states && w >= statesFrom
-		if spans = headerIn(w, how, v, f.Summary); spansWidth(spans) <= room {
+		spans, end = headerIn(w, how, v, f.Summary), headerEnd(w, f, how)
+		if spansWidth(spans)+spansWidth(end)+2 <= w {
 			break
 		}
+	}
+	if spansWidth(spans)+spansWidth(end) >= w { // whether it acts is said at all costs; how many sources answer says that data is old
+		end = end[len(end)-1:]
 	}
 	l := kit.NewLine(f.Theme, w).PutSpans(spans...)
 	if left := w - spansWidth(end); l.Left() > spansWidth(end) {
@@ -95,9 +99,15 @@ func headerIn(w int, f wording, v *Viewer, s *views.Summary) []kit.Span {
 			env.Text += " (production)"
 		}
 	}
-	gap, src := "  ", " src"
-	if f.long {
-		gap, src = "   ", " sources"
+	gap, src := "  ", " sources"
+	switch {
+	case f.long:
+		gap = "   "
+	case f.tight:
+		gap = " "
+	}
+	if f.merged == mergeAll && w < modeFrom {
+		src = " src"
 	}
 	spans := []kit.Span{{Text: " "}}
 	if w >= countsFrom {
@@ -116,11 +126,8 @@ func headerIn(w int, f wording, v *Viewer, s *views.Summary) []kit.Span {
 
 // counts says how many workspaces and sandboxes there are and, with room, how many of them are in trouble.
 func counts(s *views.Summary, gap string, f wording) []kit.Span {
-	ws, sb := " ws", " sb"
-	if f.long {
-		_, many := s.Machines()
-		ws, sb = " workspaces", " "+many
-	}
+	_, many := s.Machines()
+	ws, sb := " workspaces", " "+many
 	spans := []kit.Span{{Text: gap}, {Text: kit.Number(s.Workspaces) + ws}}
 	if f.states && s.Failing > 0 {
 		spans = append(spans, kit.Span{Tone: theme.Bad, Text: " " + kit.Number(s.Failing) + " failing"})
@@ -136,13 +143,13 @@ func counts(s *views.Summary, gap string, f wording) []kit.Span {
 }
 
 func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
-	crit, warn, blind := " crit", " warn", kit.Count(s.BlindRule, "rule", "rules")+" not evaluated"
+	crit, warn := " crit", " warn"
 	if f.long {
 		crit, warn = " critical", " warning"
 	}
 	between := "  "
 	if f.tight {
-		gap, between = " ", " "
+		between = " "
 	}
 	var spans []kit.Span
 	add := func(tone theme.Tone, n int, word string) {
@@ -156,8 +163,20 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	}
 	add(theme.Critical, s.Critical, crit)
 	add(theme.Warn, s.Warning, warn)
-	add(theme.Normal, s.Info, " info")
+	none := len(spans) == 0
+	if !none && f.merged == mergeAll {
+		add(theme.Normal, s.Held+s.Info+s.Pending+s.BlindRule, " more")
+		return spans
+	}
+	merged := !none && f.merged == mergeOthers && s.Info > 0 && s.Pending > 0
+	if !merged && (none || f.merged < mergeRest) {
+		add(theme.Normal, s.Info, " info")
+	}
 	add(theme.Warn, s.Held, " held")
+	if !none && f.merged == mergeRest {
+		add(theme.Normal, s.Info+s.Pending+s.BlindRule, " more")
+		return spans
+	}
 	switch {
 	case len(spans) > 0 || s.SourcesUp == 0:
 	case s.Pending > 0:
@@ -165,17 +184,26 @@ func alertCounts(s *views.Summary, gap string, f wording) []kit.Span {
 	default:
 		spans = append(spans, kit.Span{Text: gap}, kit.Span{Tone: theme.Good, Text: "no alert"})
 	}
-	if f.pending {
+	if merged {
+		add(theme.Normal, s.Info+s.Pending, " other")
+	} else {
 		add(theme.Normal, s.Pending, " pending")
 	}
-	if s.BlindRule > 0 && f.blind {
-		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: blind})
+	if s.BlindRule > 0 {
+		blind := " rules not evaluated"
+		switch {
+		case f.tight:
+			blind = " not evaluated"
+		case s.BlindRule == 1:
+			blind = " rule not evaluated"
+		}
+		spans = append(spans, kit.Span{Text: between}, kit.Span{Tone: theme.Dim, Text: kit.Number(s.BlindRule) + blind})
 	}
 	return spans
 }
 
 // headerEnd is the right end: how old the data is once that matters, whether it is live, the clock where there is room, permissions.
-func headerEnd(w int, f *views.Frame, clock bool) []kit.Span {
+func headerEnd(w int, f *views.Frame, how wording) []kit.Span {
 	var spans []kit.Span
 	if h := views.Lagging(f.Snapshot); h != nil {
 		age := "data " + backend.Age(f.Now.Sub(h.DataAt()))
@@ -192,19 +220,23 @@ func headerEnd(w int, f *views.Frame, clock bool) []kit.Span {
 		word = ""
 	}
 	spans = append(spans, kit.Span{Tone: theme.Dim, Text: word})
-	if clock {
+	if how.clock {
 		spans = append(spans, kit.Span{Text: f.Now.UTC().Format("15:04Z") + "  "})
 	}
-	return append(spans, mode(f))
+	return append(spans, mode(f, how))
 }
 
-// mode says whether this console can act, and whether it does right now, at every width.
-func mode(f *views.Frame) kit.Span {
+// mode says whether this console can act, and until when, at every width.
+func mode(f *views.Frame, how wording) kit.Span {
 	long, tone := "read-only", theme.Dim
 	if a := &f.Acting; a.Can {
 		long = "actions disabled"
 		if !a.Until.IsZero() {
-			long, tone = "actions enabled for "+backend.Age(a.Until.Sub(f.Now)), theme.Accent
+			long, tone = "actions on until ", theme.Accent
+			if !how.clock {
+				long = "actions until "
+			}
+			long += a.Until.UTC().Format("15:04Z")
 		}
 	}
 	if p := f.Acting.Run; p != nil && !p.Over() {

@@ -120,7 +120,7 @@ func (v *helpPage) sections(t *theme.Theme) []*kit.Doc {
 		d.Field(t.Mark(s.m), kit.Span{Tone: s.tone, Text: s.what})
 	}
 	words("Short words", [2]string{"ws se sb", "workspaces, sessions, sandboxes"}, [2]string{"td ho so", "scratch directories, hosts, sources"},
-		[2]string{"15m–41m", "it began between 15 and 41 minutes ago; ≥ 40m: at least, ≤ 3h: at most"},
+		[2]string{"≥ 40m", "it began at least 40 minutes ago; ≤ 3h: at most 3 hours ago. Of many subjects: the first"},
 		[2]string{"1 not evaluated", "so many rules lack an input on some source; 9 Sources says which"}, [2]string{"–  ?", "does not exist for this row; could not be read"})
 	return out
 }

@@ -62,13 +62,8 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "runbook", Title: "RUNBOOK", Help: "page of the runbook", Align: Right, Min: 7, Ideal: 7, Priority: 9, Where: Reports,
 				Cell: func(a row, _ *views.Snapshot) Cell { return text(plain(a.Runbook), theme.Normal) },
 				Sort: func(a row, _ *views.Snapshot) SortKey { return sortText(a.Runbook) }},
-			{Name: "subjects", Title: "AFFECTED", Help: "number of subjects", Align: Right, Descending: true, Min: 14, Ideal: 15, Priority: 1,
-				Cell: func(a row, _ *views.Snapshot) Cell {
-					if a.Rule == "eviction-storm" && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource {
-						return Cell{Text: backend.Text("not known"), Short: backend.Text("?"), Tone: theme.Dim} // it is counted, not named
-					}
-					return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
-				},
+			{Name: "subjects", Title: "AFFECTED", Help: "the subject, or how many there are", Align: Right, Descending: true, Min: affectedWidth, Ideal: 24, Priority: 1,
+				Cell:    affectedCell,
 				Sort:    func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(a.SubjectCount)} },
 				Measure: func(a row, _ *views.Snapshot) (float64, bool) { return float64(a.SubjectCount), true }},
 			{Name: "state", Title: "STATE", Help: "firing, held (true when last seen), pending or ended", Min: 9, Ideal: 9, Priority: 2, Where: Reports,
@@ -77,7 +72,7 @@ func Alerts() *Set[*alerts.Alert] {
 			{Name: "standing", Title: "STATE", Help: "the state, or who has it", Min: 9, Ideal: 9, Priority: 2, Where: WideScreens,
 				Cell: standingCell,
 				Sort: func(a row, _ *views.Snapshot) SortKey { return SortKey{Num: float64(stateRank(a.State))} }},
-			{Name: "since", Title: "SINCE", Help: "how long it has been true: 15m–41m is between the two, ≥ 40m at least, ≤ 3h at most", Align: Right, Min: 7, Ideal: 8, Priority: 2, Where: WideOnly,
+			{Name: "since", Title: "SINCE", Help: "how long it has been true, of many subjects for the first one: ≥ 40m at least, ≤ 3h at most", Align: Right, Min: 7, Ideal: 8, Priority: 2, Where: WideOnly,
 				Cell: func(a row, c *views.Snapshot) Cell {
 					return Cell{Text: plain(Onset(first(a, c), c.Now)), Tone: quiet(a, theme.Normal)}
 				},
@@ -285,16 +280,19 @@ func Onset(a *alerts.Alert, now time.Time) string {
 	return span(early, late, now)
 }
 
-// first is the alert, begun no later than the alerts that it explains: a cause is not younger than its effects.
+// first is the alert, begun no later than the alerts that it explains, and for the line above those of other sources no later
+// than them: a cause is not younger than its effects.
 func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
 	full := a.Rule == "capacity" // evictions that stand under it are its effect
-	if a.Inhibits == 0 && !full {
+	top := !c.Under(a)
+	if a.Inhibits == 0 && !full && !top {
 		return a
 	}
 	whole := *a
 	b := &whole.Bounds
 	for _, x := range c.Board.Alerts {
 		effect := x.InhibitedBy == a.ID || full && x.Rule == "eviction-storm" && x.Source == a.Source && c.SameOutage(x, a)
+		effect = effect || top && a.Fingerprint != "" && sameOutage(a, x) && x.State == a.State
 		if late := x.Bounds.Latest; effect && !late.IsZero() && (b.Latest.IsZero() || late.Before(b.Latest)) {
 			b.Latest = late
 		}
@@ -303,6 +301,37 @@ func first(a *alerts.Alert, c *views.Snapshot) *alerts.Alert {
 		b.Earliest = time.Time{}
 	}
 	return &whole
+}
+
+// affectedWidth is the least width of the column of subjects.
+const affectedWidth = 14
+
+// affectedCell is the name of an alert's only subject, or how many there are.
+func affectedCell(a *alerts.Alert, c *views.Snapshot) Cell {
+	switch {
+	case a.Rule == "eviction-storm" && len(a.Subjects) > 0 && a.Subjects[0].Key.Kind == backend.KindSource:
+		return Cell{Text: backend.Text("not known"), Short: backend.Text("?"), Tone: theme.Dim} // it is counted, not named
+	case a.SubjectCount == 1 && len(a.Subjects) == 1:
+		name := named(&a.Subjects[0], c)
+		return Cell{Text: plain(name), Short: plain(shortName(name, affectedWidth))}
+	}
+	return Cell{Text: plain(SubjectCount(a)), Short: plain(kit.Number(a.SubjectCount))}
+}
+
+// shortName is a name in at most w cells: its beginning, and as much of its end as tells it apart. Of "session/workspace" the
+// session's end goes first.
+func shortName(name string, w int) string {
+	if kit.Width(name) <= w {
+		return name
+	}
+	if at := strings.LastIndexByte(name, '/'); at > 0 && name[0] != '/' && kit.Width(name[at:]) <= w/2 {
+		return kit.Cut(name[:at], w-kit.Width(name[at:])) + name[at:]
+	}
+	tail := strings.TrimPrefix(kit.CutLeft(name, w*3/5+1), "…")
+	if at := strings.LastIndexAny(tail, "/-_.:"); at > 0 && at < len(tail)-3 {
+		tail = tail[at:]
+	}
+	return kit.Cut(name, w-kit.Width(tail)) + tail
 }
 
 // SubjectCount is the number of subjects with their kind: "212 workspaces".

@@ -204,11 +204,7 @@ func (w *writer) evidence(a *alerts.Alert, d *runbook.Diagnosis) {
 // whole writes the scope.
 func (w *writer) whole(a *alerts.Alert) {
 	source := len(a.Subjects) == 1 && a.Subjects[0].Key.Kind == backend.KindSource
-	text := summed(a, w.f.Snapshot)
-	if text == "" {
-		text = scope(a, w.f.Snapshot)
-	}
-	spans := []kit.Span{normal(text + extent(a, w.f.Snapshot))}
+	spans := []kit.Span{normal(scope(a, w.f.Snapshot) + extent(a, w.f.Snapshot) + others(a, w.f.Snapshot))}
 	if source && localhost(w.f.State.Source(a.Source)) {
 		spans = append(spans, normal("; localhost is the machine of Sandglass"))
 	}

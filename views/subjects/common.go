@@ -100,22 +100,16 @@ func ageColumn[R any](c Column[R], get func(R) backend.Value[time.Time]) Column[
 	return c
 }
 
-// span is how long ago something began: "12m" where both bounds are near each other, "15m–41m" where it began between them,
-// "≥ 40m" or "≤ 3h" where only one of them is known. A zero bound is not known.
+// span is how long ago something began: "12m" where both bounds are near each other, "≥ 40m" where only the later one is known,
+// "≤ 41m" where it may have begun at any time since the earlier one. A zero bound is not known.
 func span(early, late, now time.Time) string {
 	switch {
-	case late.IsZero():
-		return "≤ " + backend.Age(now.Sub(early))
 	case early.IsZero():
 		return "≥ " + backend.Age(now.Sub(late))
-	case now.Sub(late) < time.Second:
-		return "≤ " + backend.Age(now.Sub(early))
+	case !late.IsZero() && (near(early, late, now) || backend.Age(now.Sub(late)) == backend.Age(now.Sub(early))) && now.Sub(late) >= time.Second:
+		return backend.Age(now.Sub(late))
 	}
-	least, most := backend.Age(now.Sub(late)), backend.Age(now.Sub(early))
-	if near(early, late, now) || least == most {
-		return least
-	}
-	return least + "–" + most
+	return "≤ " + backend.Age(now.Sub(early))
 }
 
 // near reports whether two bounds are so near each other that they are told as one.

@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"sandglass/backend/fleet"
 	"sandglass/views"
 	"sandglass/views/kit"
+	"sandglass/views/theme"
 )
 
 // Errors that the diagnosis recognises have short words of their own; others have none, and lose their middle.
@@ -64,14 +66,51 @@ func TestAWorkspaceOfAFiringAlertIsNotBusy(t *testing.T) {
 	}
 }
 
-// The line of one source names the others with the same cause, and the sum.
-func TestAnOutageOnTwoSourcesIsSummed(t *testing.T) {
-	of := func(source string, n int) *alerts.Alert {
+// The scope counts the subjects of its row; it names the other sources with the same cause.
+func TestAnOutageOnTwoSourcesNamesBoth(t *testing.T) {
+	of := func(source string, n int, late time.Duration) *alerts.Alert {
 		return &alerts.Alert{ID: source, Rule: "capacity", Source: source, Fingerprint: "v3:1", State: alerts.StateFiring, SubjectCount: n,
+			Bounds:   alerts.Bounds{Latest: noon.Add(-late)},
 			Subjects: []alerts.Subject{{Key: backend.Key{Kind: backend.KindWorkspace, Source: source, ID: backend.MustID("w")}}}}
 	}
-	a, b := of("helix-us", 33), of("helix-eu", 22)
-	if got := summed(a, views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a, b}})); got != "55 workspaces: helix-us 33, helix-eu 22" {
+	a, b := of("helix-us", 33, 2*time.Minute), of("helix-eu", 22, 3*time.Minute)
+	c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a, b}})
+	if got := others(a, c); got != "; same cause: helix-eu 22" {
 		t.Errorf("%q", got)
+	}
+	if top, under := Onset(first(a, c), noon), Onset(first(b, c), noon); top != "≥ 3m" || under != "≥ 3m" {
+		t.Errorf("the line above both began %s ago, the other one %s", top, under)
+	}
+}
+
+// The onset of many is that of the first one; the last one is named where it differs. A range is about one moment.
+func TestSinceTellsFirstAndLast(t *testing.T) {
+	at := func(d time.Duration) alerts.Bounds {
+		return alerts.Bounds{Earliest: noon.Add(-d), Latest: noon.Add(-d)}
+	}
+	many := &alerts.Alert{State: alerts.StateFiring, SubjectCount: 2, Bounds: at(42 * time.Minute), Subjects: []alerts.Subject{{Bounds: at(42 * time.Minute)}, {Bounds: at(16 * time.Minute)}}}
+	one := &alerts.Alert{State: alerts.StateFiring, SubjectCount: 1, Bounds: alerts.Bounds{Earliest: noon.Add(-45 * time.Minute), Latest: noon.Add(-6 * time.Minute)}, Subjects: []alerts.Subject{{}}}
+	for a, want := range map[*alerts.Alert]string{
+		many: "first 42m ago (11:18:00Z), last 16m ago",
+		one:  "6m to 45m ago (between 11:15:00Z and 11:54:00Z)",
+	} {
+		c := views.NewSnapshot(noon, &fleet.State{}, &alerts.Board{Alerts: []*alerts.Alert{a}})
+		w := &writer{Doc: &kit.Doc{}, f: &views.Frame{Snapshot: c}}
+		w.since(a)
+		if got := strings.Join(w.Print(theme.New(theme.NoColours, theme.Unicode), 200), "\n"); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// What tells the subjects of two rows apart is in the shortest form of their names.
+func TestShortNamesTellApart(t *testing.T) {
+	for name, want := range map[string]string{
+		"agents-1": "agents-1", "s-64d9bd686bd3": "s-64d9bd686bd3", "helix-scratch-ac0596": "helix-…-ac0596",
+		"s-61f17647cf98/scratch": "s-61f…/scratch", "/tmp/helix-ws-n080ap": "/tmp/h…-n080ap", "s-61f17647cf98/box": "s-61f1764…/box",
+	} {
+		if got := shortName(name, affectedWidth); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

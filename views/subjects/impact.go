@@ -71,7 +71,7 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 	case !known:
 		return "not known"
 	case a.Rule == "capacity":
-		s += evicted(a.Source, c)
+		s += evicted(a, c)
 	case a.Rule == "tmpdir-close-failed", a.Rule == "tmpdir-orphaned", a.Rule == "tmpdir-pileup":
 		s = "none until the file system is full; " + room(c) + leftovers(c)
 	case a.Rule == "ref-mismatch" && (backend.NoContainer(a.Cause.String()) || strings.Contains(a.Cause.String(), "names a sandbox that")):
@@ -85,9 +85,6 @@ func impact(a *alerts.Alert, c *views.Snapshot) string {
 		what := kit.Number(a.SubjectCount) + " subjects"
 		if len(a.Subjects) > 0 {
 			what = counted(a.SubjectCount, a.Subjects[0].Key.Kind)
-			if summed(a, c) != "" { // the scope counts those of all sources
-				what += " on " + a.Source
-			}
 		}
 		s = strings.ReplaceAll(s, "%s", what)
 		if a.SubjectCount == 1 {
@@ -148,24 +145,45 @@ func down(a *alerts.Alert, c *views.Snapshot) bool {
 // Impact says what of the users' work an alert affects.
 func Impact(a *alerts.Alert, c *views.Snapshot) string { return impact(a, c) }
 
-// evicted says what is known of the sandboxes that run on a source that has no room for more.
-func evicted(source string, c *views.Snapshot) string {
-	most := 0
+// evicted says what is known of the sandboxes that run where no room is left for more, on the alert's source and on others with
+// the same cause.
+func evicted(a *alerts.Alert, c *views.Snapshot) string {
+	n, pending := evictedOn(a.Source, c)
+	text, more := "", 0
 	for _, x := range c.Board.Alerts {
-		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded {
-			most = max(most, x.SubjectCount)
+		if !sameOutage(a, x) || more >= mostOthers {
+			continue
+		}
+		if m, state := evictedOn(x.Source, c); m > 0 {
+			text += ", " + kit.Number(m) + " on " + x.Source + state
+			more++
 		}
 	}
-	now := 0
+	switch {
+	case n > 0:
+		return "; " + counted(n, backend.KindWorkspace) + " lost theirs" + pending + text
+	case more > 0:
+		return "; workspaces that lost theirs: " + strings.TrimPrefix(text, ", ")
+	}
+	return "; no eviction is seen"
+}
+
+// evictedOn counts the evicted workspaces of a source, and says whether that is proved.
+func evictedOn(source string, c *views.Snapshot) (n int, state string) {
 	for w := range c.State.Workspaces.All() {
 		if w.Key.Source == source && w.Class == backend.ClassEvicted {
-			now++
+			n++
 		}
 	}
-	if most = max(most, now); most == 0 {
-		return "; no eviction is seen"
+	for _, x := range c.Board.Alerts {
+		if x.Rule == "eviction-storm" && x.Source == source && x.State != alerts.StateEnded && x.SubjectCount > n {
+			n, state = x.SubjectCount, ""
+			if x.State == alerts.StatePending {
+				state = " (pending)"
+			}
+		}
 	}
-	return "; " + counted(most, backend.KindWorkspace) + " on " + source + " lost theirs"
+	return n, state
 }
 
 // unseen counts what is not seen of sources that do not answer. Whether the agents work is another question.

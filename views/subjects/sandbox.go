@@ -54,7 +54,7 @@ func Sandboxes() *Set[*backend.Sandbox] {
 				Min: 11, Ideal: 11, Priority: 4, Local: 1,
 				Cell: func(b row, _ *views.Snapshot) Cell { return healthCell(b) },
 				Sort: func(b row, _ *views.Snapshot) SortKey { return sortText(b.Health.Or(backend.Safe{}).String()) }},
-			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: 15m–41m is between, ≥ 40m at least", Align: Right,
+			{Name: "failing", Title: "FAILING", Help: "how long its health check has failed: ≥ 40m at least, ≤ 3h at most", Align: Right,
 				Min: 7, Ideal: 7, Priority: 9, Descending: true, Where: Extra,
 				Cell:    failingCell,
 				Sort:    func(b row, c *views.Snapshot) SortKey { return sortFailing(b, c.Now) },

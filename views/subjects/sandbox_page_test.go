@@ -18,7 +18,7 @@ func TestSandboxSaysSinceWhenItsHealthCheckFails(t *testing.T) {
 		want   string // empty: nothing
 	}{
 		{backend.Known(backend.HealthChecks{Checked: f.Now, Failed: 80, FailingBy: ago(40 * time.Minute)}), "40m ago; 80 checks in a row, none before is remembered"},
-		{backend.Known(backend.HealthChecks{Checked: f.Now, Failed: 1, FailingBy: ago(2 * time.Minute), Passed: ago(3 * time.Minute)}), "2m to 3m ago (11:57:00Z to 11:58:00Z)"},
+		{backend.Known(backend.HealthChecks{Checked: f.Now, Failed: 1, FailingBy: ago(2 * time.Minute), Passed: ago(3 * time.Minute)}), "2m to 3m ago (between 11:57:00Z and 11:58:00Z)"},
 		{backend.Known(backend.HealthChecks{Checked: ago(20 * time.Second), Passed: ago(21 * time.Second)}), "20s ago"},
 		{backend.Unknown[backend.HealthChecks](), ""},
 	} {

@@ -12,33 +12,28 @@ import (
 // mostOthers is how many other sources are named where there is little room.
 const mostOthers = 3
 
-// summed is the scope over all sources with the same rule and cause, with the part of each; empty where there is one source.
-func summed(a *alerts.Alert, c *views.Snapshot) string {
+// others names the other sources with the same rule and cause, with the part of each; empty where there is none.
+func others(a *alerts.Alert, c *views.Snapshot) string {
 	if len(a.Subjects) == 0 || a.Subjects[0].Key.Kind == backend.KindSource {
 		return ""
 	}
-	kind := a.Subjects[0].Key.Kind
-	own := a.Source + " " + kit.Number(a.SubjectCount)
-	if all := c.State.CountOf(kind, a.Source); all >= a.SubjectCount {
-		own += " of " + kit.Number(all)
-	}
-	parts, sum, n := []string{own}, a.SubjectCount, 0
+	var parts []string
+	n := 0
 	for _, x := range c.Board.Alerts {
 		if !sameOutage(a, x) {
 			continue
 		}
-		sum += x.SubjectCount
 		if n++; n <= mostOthers {
 			parts = append(parts, x.Source+" "+kit.Number(x.SubjectCount)+otherState(x))
 		}
 	}
-	if n == 0 {
-		return ""
-	}
 	if n > mostOthers {
 		parts = append(parts, number(n-mostOthers, "more source"))
 	}
-	return counted(sum, kind) + ": " + strings.Join(parts, ", ")
+	if n == 0 {
+		return ""
+	}
+	return "; same cause: " + strings.Join(parts, ", ")
 }
 
 // extent is what tells how large an alert is beside its subjects: a rate, what is in use, what is left behind.

@@ -54,7 +54,7 @@ func workSet[R worker](kind backend.Kind, rows func(*fleet.State) iter.Seq[R], w
 			func(r R) SortKey { return sortNum(work(r).ExitCode) },
 			func(r R) string { return kit.Number(work(r).ExitCode.Or(0)) },
 			func(r R) bool { return work(r).ExitCode.IsNotApplicable() }),
-		boundsColumn(Column[R]{Name: "queued", Title: "QUEUED", Help: "time since it was queued: 15m–41m is between, ≥ 40m at least, ≤ 3h at most", Min: 5, Ideal: 6, Priority: 5},
+		boundsColumn(Column[R]{Name: "queued", Title: "QUEUED", Help: "time since it was queued: ≥ 40m at least, ≤ 3h at most", Min: 5, Ideal: 6, Priority: 5},
 			func(r R) (backend.Bounds, bool) { return r.Queued(), work(r).QueuedAt.IsNotApplicable() }),
 		boundsColumn(Column[R]{Name: "started", Title: "STARTED", Help: "time since it began", Min: 5, Ideal: 7, Priority: 2},
 			func(r R) (backend.Bounds, bool) { return r.Started(), work(r).StartedAt.IsNotApplicable() }),
