@@ -66,6 +66,29 @@ func (w *World) ServeHub() http.Handler {
 	return s.whole()
 }
 
+// Handler serves everything at one address: each region under its name, the
+// routes of no region under api, the Hub under hub.
+func (w *World) Handler() http.Handler {
+	mux := http.NewServeMux()
+	parts := map[string]http.Handler{"api": w.ServeAPI(), "hub": w.ServeHub()}
+	for _, region := range Regions() {
+		parts[region] = w.ServeRegion(region)
+	}
+	for name, h := range parts {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, h))
+	}
+	return mux
+}
+
+// At are the bases of a world whose Handler is at an address, for Serve.
+func At(address string) Bases {
+	b := Bases{Region: map[string]string{}, Hub: address + "/hub"}
+	for _, region := range Regions() {
+		b.Region[region] = address + "/" + region
+	}
+	return b
+}
+
 func (s server) whole() http.Handler {
 	s.on("/", noKey, func(*http.Request) (answer, *refusal) {
 		return answer{}, &refusal{status: http.StatusNotFound, message: "not found"}
