@@ -313,14 +313,21 @@ type StateStore struct {
 
 	mu   sync.Mutex
 	lock *os.File
+	made []string // the lock file and the directories that were not there at the start, the deepest first
 }
 
 // OpenStateStore makes the directory (mode 0700) and tries to take the lock. Without the lock the StateStore can only load.
 func OpenStateStore(dir string, e *Engine) (*StateStore, error) {
+	s := &StateStore{dir: dir, engine: e}
+	for path := filepath.Join(dir, stateLock); ; path = filepath.Dir(path) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		s.made = append(s.made, path)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	s := &StateStore{dir: dir, engine: e}
 	_, err := s.TryLock()
 	return s, err
 }
@@ -428,6 +435,24 @@ func (e *SetAsideError) Error() string {
 
 // Unwrap is why.
 func (e *SetAsideError) Unwrap() error { return e.cause }
+
+// Forget takes back what opening the StateStore made, as long as nothing was added to it.
+func (s *StateStore) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lock == nil || len(s.made) == 0 {
+		return
+	}
+	if entries, err := os.ReadDir(s.dir); err != nil || len(entries) > 1 {
+		return // another process wrote there
+	}
+	for _, path := range s.made {
+		if os.Remove(path) != nil {
+			return // what cannot be removed stays: it is empty
+		}
+	}
+	s.made = nil
+}
 
 // Close gives the lock back.
 func (s *StateStore) Close() error {

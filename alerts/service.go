@@ -51,6 +51,7 @@ type Service struct {
 	visible map[string][]backend.Key
 	seed    maphash.Seed
 	dirty   bool
+	forgets bool    // nothing is written at the end
 	list    []Order // all of them, in the order of the file
 	orders  *Orders // of list
 
@@ -393,8 +394,21 @@ func (svc *Service) save() {
 	}
 }
 
+// Forget makes Close write nothing.
+func (svc *Service) Forget() {
+	svc.mu.Lock()
+	defer svc.mu.Unlock()
+	svc.forgets = true
+}
+
 // Close saves the newest Board and what happened. It is for one-shot commands, which do not Run; the StateStore stays open.
 func (svc *Service) Close() {
+	svc.mu.Lock()
+	forgets := svc.forgets
+	svc.mu.Unlock()
+	if forgets {
+		return
+	}
 	svc.save()
 	svc.problemIf(svc.timeline.write())
 }

@@ -21,7 +21,7 @@ const leftWithin = 15 * time.Second
 // RemoveLeft removes the sandboxes that plans of former processes made for themselves and did not remove, and says what came
 // of it. It costs one directory listing when there are none.
 func (s *Station) RemoveLeft(ctx context.Context) []backend.Safe {
-	if s.StateDir == "" {
+	if s.StateDir == "" || s.Forgets != nil {
 		return nil
 	}
 	left, err := actions.ReadMade(s.StateDir)

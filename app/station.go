@@ -194,6 +194,14 @@ func (s *Station) Start(ctx context.Context, keep bool) (stop func()) {
 	}
 }
 
+// Forget lets the Station end as if it had never been opened: nothing of it is written to the state directory.
+func (s *Station) Forget() {
+	s.Alerts.Forget()
+	if s.store != nil {
+		s.store.Forget()
+	}
+}
+
 // Close releases the sources and the state directory. Call it after stop.
 func (s *Station) Close() {
 	if !s.started {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,9 @@ something may be missing.`,
 		ValidArgsFunction: p.completeIDs(s),
 		Args:              oneArg("bundle needs one id, as check and get print it"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := newFile("--out", out); err != nil {
+				return err
+			}
 			return p.reading(c.Context(), *s, o, func(r *reading) error { return p.bundle(c.Context(), r, args[0], f, out) })
 		},
 	}
@@ -37,6 +42,20 @@ something may be missing.`,
 	f.flags(p, cmd, s)
 	o.flags(cmd)
 	return cmd
+}
+
+// newFile refuses the name of a file that cannot be made: it is there already, or its directory is not.
+func newFile(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return usage("%s: %s is there already; name a file that does not exist yet", flag, path)
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return usage("%s: there is no directory %s", flag, filepath.Dir(path))
+	}
+	return nil
 }
 
 // maxListed bounds the things that the command names.

@@ -49,7 +49,7 @@ func TestBundle(t *testing.T) {
 
 	own := s.dir + "/issue.md"
 	s.run(0, "^wrote "+regexp.QuoteMeta(own), "bundle", "s1/w0001", "--out", own)
-	s.run(1, "issue.md is there already, and no bundle was written", "bundle", "s1/w0001", "--out", own)
+	s.run(64, "--out: .*issue.md is there already; name a file that does not exist yet", "bundle", "s1/w0001", "--out", own)
 	s.run(64, "bundle needs one id", "bundle")
 	s.run(64, `no id matches "nosuch"`, "bundle", "nosuch")
 	s.run(64, `the nearest:\n  s1/w0001`, "bundle", "s1/x0001")

@@ -58,7 +58,6 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 	root.Flags().BoolVar(&s.readOnly, "read-only", false, "never offer anything that changes something")
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	p.permitFlags(root, &s)
-	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = noEmpty
 	group(root, "look", "What is wrong, and why:", p.demoCommand(&s), p.checkCommand(&s), p.getCommand(&s), p.whyCommand(&s), p.runbookCommand(&s), p.refsCommand(&s), p.rulesCommand(&s))
 	group(root, "say", "Say something about it:", p.ackCommand(&s), p.silenceCommand(&s), p.noteCommand(&s))
@@ -75,6 +74,9 @@ configuration on what this machine has. Try it with nothing at all: sandglass de
 			c.Args = helpTopic
 		case "completion":
 			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
 		}
 	}
 	exemplify(root)

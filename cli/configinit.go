@@ -151,7 +151,7 @@ func (p *Program) partsHere(ctx context.Context) []config.Part {
 	}
 	var parts []config.Part
 	for _, s := range local.Sources {
-		part := config.Part{Kind: s.Kind, ID: s.ID, Off: true, Why: "Not found here."}
+		part := config.Part{Kind: s.Kind, ID: s.ID, Off: true, Why: "Not found here.", On: config.LocalKeys()}
 		if st != nil {
 			if h := st.Source(s.ID); h != nil && (h.Status == fleet.StatusOK || h.Status == fleet.StatusDegraded) {
 				part.Off, part.Why = false, "Found here."

@@ -39,10 +39,13 @@ which every text but times and single state words is masked.
 Exit codes: 0 everything that was asked is read and understood, 1 a route, a
 state or an answer is not, 2 nothing of use can be read, 3 the source does not
 answer, 64 wrong flag, 78 wrong configuration.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArg("doctor needs the id of one source; sandglass get sources lists them"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 {
 				return usage("--timeout must be longer than 0s")
+			}
+			if err := newFile("--out", out); err != nil {
+				return err
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), timeout)
 			defer cancel()

@@ -243,7 +243,7 @@ func shorten(ids []string) map[string]string {
 func (r *reading) unknown(what, given string, among []named, unread []string) error {
 	if len(unread) > 0 {
 		return &failure{code: alerts.ExitUnknown, what: fmt.Sprintf("it is not known whether %q exists: nothing that was read has this id, and not everything could be read", given),
-			lines: unread, next: "sandglass get sources"}
+			lines: unread, next: "sandglass get sources", unknown: true}
 	}
 	f := &failure{code: ExitUsage, what: fmt.Sprintf("%s matches %q", what, given), next: "sandglass get lists the kinds, sandglass get KIND their ids"}
 	var ids []string

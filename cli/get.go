@@ -58,7 +58,7 @@ Exit code 3 says that a source is down, so that rows may be missing.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return p.listKinds()
+				return p.noKind(c)
 			}
 			kind, err := kindMeant(args[0])
 			if err != nil {
@@ -166,6 +166,16 @@ func kindMeant(given string) (string, error) {
 		}
 	}
 	return "", usage("there is no kind %q%s", given, didYouMean(word, kinds))
+}
+
+// noKind lists the kinds. Flags about rows need a kind.
+func (p *Program) noKind(c *cobra.Command) error {
+	for _, name := range []string{"output", "filter", "sort-by", "watch", "observe", "timeout"} {
+		if c.Flags().Changed(name) {
+			return &failure{code: ExitUsage, what: fmt.Sprintf("--%s needs a kind: %s", name, strings.Join(append(listingKinds(), kindAll), ", ")), next: "sandglass get workspaces"}
+		}
+	}
+	return p.listKinds()
 }
 
 // listKinds prints the kinds with their fields.

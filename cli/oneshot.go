@@ -155,8 +155,18 @@ func (p *Program) reading(ctx context.Context, s shared, o oneShot, do func(*rea
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	return do(r)
+	err = do(r)
+	r.end(err)
+	return err
+}
+
+// end closes the Station. A command that did not know its id or its value writes nothing at all.
+func (r *reading) end(err error) {
+	var f *failure
+	if errors.As(err, &f) && (f.code == ExitUsage || f.unknown) {
+		r.Forget()
+	}
+	r.Close()
 }
 
 func (p *Program) checkCommand(s *shared) *cobra.Command {

@@ -78,8 +78,8 @@ func (p *Program) order(c *cobra.Command, s shared, o oneShot, do func(r *readin
 	if err != nil {
 		return err
 	}
-	defer r.Close()
 	said, err := do(r)
+	r.end(err)
 	var known *failure
 	switch {
 	case errors.As(err, &known): // it says itself what is wrong

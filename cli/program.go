@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
 
 	"sandglass/app"
 	"sandglass/backend"
@@ -69,6 +70,8 @@ type failure struct {
 	what  string // effect and cause
 	lines []string
 	next  string
+	// unknown says that an id is of nothing that was read.
+	unknown bool
 }
 
 func (f *failure) Error() string { return f.what }
@@ -86,6 +89,12 @@ func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 func (p *Program) Run(ctx context.Context, args []string) int {
 	root := p.root()
 	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if word := mistyped(c, args); word != "" { // its flags are of a command that is not found
+			return noArgs(c, []string{word})
+		}
+		return flagError(c, err)
+	})
 	cmd, err := root.ExecuteContextC(ctx)
 	var code exit
 	var f *failure

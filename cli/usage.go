@@ -88,6 +88,34 @@ func noArgs(c *cobra.Command, args []string) error {
 	return &failure{code: ExitUsage, what: what, next: c.CommandPath() + " --help"}
 }
 
+// mistyped is the first word of a command line that is neither a command below c nor of a flag; empty: there is none.
+func mistyped(c *cobra.Command, args []string) string {
+	if !c.HasAvailableSubCommands() {
+		return ""
+	}
+	found, rest, err := c.Root().Find(args)
+	if err != nil || found != c {
+		return ""
+	}
+	for i := 0; i < len(rest); i++ {
+		if rest[i] == "--" {
+			return ""
+		}
+		if !strings.HasPrefix(rest[i], "-") {
+			return rest[i]
+		}
+		name, value, joined := strings.Cut(strings.TrimLeft(rest[i], "-"), "=")
+		f := c.Flag(name)
+		if f == nil { // the flag itself is what is wrong
+			return ""
+		}
+		if !joined && value == "" && f.NoOptDefVal == "" {
+			i++
+		}
+	}
+	return ""
+}
+
 // helpTopic refuses a topic that is no command.
 func helpTopic(c *cobra.Command, args []string) error {
 	found, rest, err := c.Root().Find(args)

@@ -20,6 +20,9 @@ const lifetimeKey = "session_lifetime"
 // allContainersKey is the key of a source that makes it watch every container of its engine.
 const allContainersKey = "all_containers"
 
+// LocalKeys are the keys that a machine without a configuration has set, so that a starter for it sets them too.
+func LocalKeys() []string { return []string{allContainersKey} }
+
 // WithAllContainers is the configuration with every container watched, for looking only.
 func (c *Config) WithAllContainers(known Catalog) *Config {
 	out := *c

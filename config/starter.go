@@ -16,6 +16,7 @@ type Part struct {
 	Why  string // what was found; empty: nothing is said
 	// Set are values of keys that the kind's sample shows as comments, such as the address that was found.
 	Set map[string]string
+	On  []string // keys whose line in the sample is no comment
 }
 
 // verbsKind is the kind of source whose sessions and workspaces the example verbs are for.
@@ -46,8 +47,12 @@ func Starter(known Catalog, parts []Part, samples bool) string {
 		w.line("kind = %s", quoteKey(p.Kind))
 		for line := range strings.Lines(k.Sample) {
 			line = strings.TrimSuffix(line, "\n")
-			if key, _, is := strings.Cut(strings.TrimPrefix(line, "#"), " = "); is && p.Set[key] != "" {
+			key, _, is := strings.Cut(strings.TrimPrefix(line, "#"), " = ")
+			switch {
+			case is && p.Set[key] != "":
 				line = key + " = " + quoteKey(p.Set[key])
+			case is && slices.Contains(p.On, key):
+				line = strings.TrimPrefix(line, "#")
 			}
 			if strings.HasPrefix(line, "#") {
 				w.b.WriteString(line + "\n")

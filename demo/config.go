@@ -56,7 +56,7 @@ func (f *fleet) helixConfig(b *strings.Builder, where instance, at addresses, on
 	fmt.Fprintf(b, "\n[[source]]\nid = %q\nkind = \"helix\"\ninterval = \"5s\"\nurl = %s\nlist_url = %s\n",
 		where.String(), quote(base+"/healthz/{session}"), quote(base+"/operator/sessions"))
 	if oneByOne {
-		b.WriteString("requests_per_second = 40 # demo: the server is on this machine\n")
+		b.WriteString("requests_per_second = 200 # demo: the server is on this machine\n")
 	} else {
 		fmt.Fprintf(b, "aggregate_url = %s\n", quote(base+"/operator/workspaces"))
 	}

@@ -82,7 +82,7 @@ func TestDoctorOnTheDemo(t *testing.T) {
 			}
 		}
 	}
-	if _, errs, code := c.process("doctor", sources[0], "--out", c.config); code != 3 || !strings.Contains(errs, "is there already") {
+	if _, errs, code := c.process("doctor", sources[0], "--out", c.config); code != 64 || !strings.Contains(errs, "is there already") {
 		t.Errorf("a file was overwritten: %d %s", code, errs)
 	}
 }

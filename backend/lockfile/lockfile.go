@@ -50,18 +50,14 @@ func OpenLocked(ctx context.Context, path string, deny fs.FileMode) (*os.File, e
 		if err := Lock(ctx, f, false); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		mine, err := f.Stat()
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if named, err := os.Lstat(path); err == nil && os.SameFile(mine, named) {
-			return f, nil
+		if same, err := names(path, f); same || err != nil {
+			return f, err
 		}
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s is replaced again and again by another program", path)
+	return nil, replaced(path)
 }
 
 // Lock waits for the lock of an open file until ctx ends.
@@ -82,12 +78,34 @@ func Lock(ctx context.Context, f *os.File, shared bool) error {
 
 // TryOpen creates a file and takes its lock; nil when another process has it.
 func TryOpen(path string) (*os.File, error) {
-	f, err := Open(path, os.O_RDWR|os.O_CREATE, 0)
+	for range maxReopen {
+		f, err := Open(path, os.O_RDWR|os.O_CREATE, 0)
+		if err != nil {
+			return nil, err
+		}
+		if ok, err := Try(f, false); !ok {
+			return nil, errors.Join(err, f.Close())
+		}
+		if same, err := names(path, f); same || err != nil {
+			return f, err
+		}
+		if err := f.Close(); err != nil { // who had the lock removed the file
+			return nil, err
+		}
+	}
+	return nil, replaced(path)
+}
+
+// names reports whether a path is that of an open file.
+func names(path string, f *os.File) (bool, error) {
+	mine, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return false, errors.Join(err, f.Close())
 	}
-	if ok, err := Try(f, false); !ok {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(mine, named), nil
+}
+
+func replaced(path string) error {
+	return fmt.Errorf("%s is replaced again and again by another program", path)
 }

@@ -49,6 +49,9 @@ func (w *writer) sandbox(b *backend.Sandbox) {
 	w.text("directory", b.WorkDir)
 	w.text("command", b.Command)
 	w.text("ports", backend.Join(b.Ports, " "))
+	if !b.Judged() {
+		w.Field("alerts", dim("none: it is not watched. all_containers = true of its source watches every container."))
+	}
 	if !b.IsSandbox {
 		w.Field("", dim("Nothing marks it as a sandbox, so nothing is ever done to it. A sandbox has the session label or the selector of its source."))
 	}

@@ -29,6 +29,7 @@ type Check struct {
 	advice      map[string]*runbook.Diagnosis
 	unread      bool // there may be workspaces that were not read
 	framework   bool // workspaces are watched, not containers alone
+	unwatched   int  // containers that are no sandboxes and raise no alert
 }
 
 // Summary counts what there is.
@@ -43,6 +44,11 @@ func MakeCheck(environment string, st *fleet.State, board *alerts.Board, now tim
 	c := &Check{Schema: Schema, Time: views.At(now), Environment: backend.Clean(environment, 200),
 		Sources: []subjects.SourceJSON{}, Alerts: mergeAlerts(board), Summary: summarise(st), snapshot: views.NewSnapshot(now, st, board), unread: st.Unread(backend.KindWorkspace) != nil,
 		framework: st.WatchesFramework()}
+	for b := range st.Sandboxes.All() {
+		if !b.Judged() {
+			c.unwatched++
+		}
+	}
 	for _, h := range st.Sources {
 		c.Sources = append(c.Sources, subjects.NewSourceJSON(h, board, now))
 	}

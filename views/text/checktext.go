@@ -286,6 +286,9 @@ func headline(c *Check, stand []subjects.AlertJSON, behind map[string][]subjects
 		}
 	}
 	seen := c.seen()
+	if c.unwatched > 0 && !c.framework {
+		seen += fmt.Sprintf(", %d more not watched (all_containers = true watches them)", c.unwatched)
+	}
 	tail := fmt.Sprintf("; %s, %d of %s ok", seen, ok, plural(len(c.Sources), "source"))
 	if undated > 0 {
 		tail += fmt.Sprintf(", %s with log lines that could not be dated", plural(undated, "source"))
