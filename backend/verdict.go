@@ -57,8 +57,9 @@ type FailureKind string
 const (
 	FailWorkDirMissing    FailureKind = "working-directory-missing"
 	FailWorkDirDangling   FailureKind = "working-directory-dangling" // a symbolic link to nothing
-	FailMountUnlinked     FailureKind = "mount-unlinked"             // the mounted directory was removed on its host
-	FailMountGone         FailureKind = "mount-gone"                 // the platform lost the mount
+	FailWorkDirNoDir      FailureKind = "working-directory-not-a-directory"
+	FailMountUnlinked     FailureKind = "mount-unlinked" // the mounted directory was removed on its host
+	FailMountGone         FailureKind = "mount-gone"     // the platform lost the mount
 	FailControl5xx        FailureKind = "control-5xx"
 	FailExecStuckQueued   FailureKind = "exec-stuck-queued"
 	FailExecTimeout       FailureKind = "exec-timeout"
@@ -73,8 +74,8 @@ const (
 
 // FailureKinds lists all kinds.
 func FailureKinds() []FailureKind {
-	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued, FailExecTimeout,
-		FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled}
+	return []FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailControl5xx, FailExecStuckQueued,
+		FailExecTimeout, FailServerFrozen, FailFilesystemMissing, FailGone, FailAsleep, FailWaking, FailUnauthorised, FailThrottled}
 }
 
 // String returns the kind as a person reads it.
@@ -90,6 +91,8 @@ type Verdict struct {
 	Evidence []Safe        `json:"evidence,omitempty"`
 	Took     time.Duration `json:"took,omitempty"` // from the request to the answer
 	At       time.Time     `json:"at"`             // of the answer
+	// Since is when a failure that takes time to prove was first seen; zero: at At.
+	Since time.Time `json:"since,omitzero"`
 	// Passive says that the observation had no side effect: it ran nothing, woke nothing and left no record.
 	Passive bool `json:"passive,omitempty"`
 	// LastOK is when the plane was last proved to work; zero: not recorded. The merge fills it.
@@ -113,7 +116,15 @@ func (v *Verdict) Leaves(failed *Verdict) bool {
 	if !v.Passive || v.Outcome != OutcomeOK || v.Plane != failed.Plane || failed.Passive || failed.Outcome != OutcomeFailed || failed.Past {
 		return false
 	}
-	return !slices.Contains([]FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailMountUnlinked, FailMountGone, FailFilesystemMissing, FailServerFrozen}, failed.Kind)
+	return !slices.Contains([]FailureKind{FailWorkDirMissing, FailWorkDirDangling, FailWorkDirNoDir, FailMountUnlinked, FailMountGone, FailFilesystemMissing, FailServerFrozen}, failed.Kind)
+}
+
+// First is when it was first found as far as it tells: Since, or At.
+func (v *Verdict) First() time.Time {
+	if v.Since.IsZero() || v.Since.After(v.At) {
+		return v.At
+	}
+	return v.Since
 }
 
 // bounded is a verdict that keeps the bounds, with an outcome that is known and with its success recorded.
@@ -147,7 +158,7 @@ func (v *Verdict) over(o *Verdict) int {
 		return 1
 	}
 	return cmp.Or(cmp.Compare(tried(v), tried(o)), v.At.Compare(o.At), cmp.Compare(v.Outcome.weight(), o.Outcome.weight()), cmp.Compare(active(v), active(o)),
-		cmp.Compare(v.Kind, o.Kind), cmp.Compare(v.What.s, o.What.s), cmp.Compare(v.Took, o.Took),
+		cmp.Compare(v.Kind, o.Kind), cmp.Compare(v.What.s, o.What.s), cmp.Compare(v.Took, o.Took), v.Since.Compare(o.Since),
 		slices.CompareFunc(v.Evidence, o.Evidence, func(a, b Safe) int { return cmp.Compare(a.s, b.s) }))
 }
 

@@ -69,7 +69,8 @@ func (p *Program) carryOut(ctx context.Context, s shared, a *acting, args []stri
 	doc.Ran(progress)
 	doc.ExitCode = exitOf(progress)
 	if a.observes {
-		doc.ExitCode = observed(progress)
+		state, _ := x.Alerts.Latest()
+		doc.ExitCode = observed(progress, state)
 	}
 	x.besides(doc, plan, progress)
 	return p.printed(doc, a.format)

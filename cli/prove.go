@@ -8,6 +8,7 @@ import (
 	"sandglass/actions"
 	"sandglass/alerts"
 	"sandglass/backend"
+	"sandglass/backend/fleet"
 	"sandglass/views/text"
 )
 
@@ -73,12 +74,15 @@ func (x *actingStation) suspect(name, source string) (backend.Key, error) {
 	return got.keys[0], nil
 }
 
-// observed is the exit code of a run that observes.
-func observed(p actions.Progress) int {
+// observed is the exit code of a run that observes. A plane that only looks observe, such as a frozen main process, counts too.
+func observed(p actions.Progress, state *fleet.State) int {
 	code := 0
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		o := backend.Observation{Verdicts: l.Done.Observed}
+		if b := state.Sandbox(l.Target.Key); b != nil && o.Tried() {
+			o.Verdicts = backend.MergeVerdicts(b.Observed.Or(backend.Observation{}).Present().Failed(), o.Verdicts)
+		}
 		switch {
 		case o.Outcome() == backend.OutcomeFailed, p.Plan.Verb == actions.Prove && l.Result == actions.ResultFailed:
 			return ExitObservedFailed

@@ -28,6 +28,7 @@ type startFailure int
 const (
 	troubleNone     startFailure = iota // it began
 	troubleMissing                      // its working directory is missing
+	troubleNoDir                        // its working directory is not a directory
 	troubleUnlinked                     // its working directory was removed under a mount
 	troubleProgram                      // the image has no such program
 	troubleDenied                       // its user may not enter its working directory
@@ -63,6 +64,8 @@ func troubleOf(text string) startFailure {
 		return troubleUnlinked
 	case backend.NoWorkDir(low):
 		return troubleMissing
+	case strings.Contains(low, "chdir") && strings.Contains(low, "not a directory"):
+		return troubleNoDir
 	case strings.Contains(low, "chdir") && strings.Contains(low, "permission denied"):
 		return troubleDenied
 	case strings.Contains(low, "executable file not found"), strings.Contains(low, "executable file `") && strings.Contains(low, "not found"),

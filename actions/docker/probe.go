@@ -43,16 +43,30 @@ func (m *mutatingClient) probe(ctx context.Context, b *containerInfo, _ actions.
 		p.done.Text = rest
 		p.add(backend.Verdict{Plane: backend.PlaneExec, Outcome: backend.OutcomeUnknown, Kind: kind, What: rest, Passive: true})
 		p.looked(seen)
-		return p.done, nil
+		return p.concluded(), nil
 	}
-	if p.exec(ctx) {
+	if p.exec(ctx) && p.root.State != workdir.Unmounted {
 		if name, found := p.list(ctx); found {
 			p.read(ctx, name)
 		}
 	} else {
 		p.looked(seen)
 	}
-	return p.done, p.err
+	return p.concluded(), p.err
+}
+
+// concluded is the result with a step for each plane. Its text tells the first plane that failed, where a command runs all the same.
+func (p *planeProbe) concluded() actions.Done {
+	p.done.Steps = planeSteps(p.done.Observed, backend.Planes())
+	for i := range p.done.Observed {
+		if v := &p.done.Observed[i]; v.Outcome == backend.OutcomeFailed {
+			if v.Plane != backend.PlaneExec {
+				p.done.Text = backend.Textf("%s; but %s fails: %s", p.done.Text, v.Plane, v.Said())
+			}
+			break
+		}
+	}
+	return p.done
 }
 
 // rests is why no command can run in a container in its state, and of what kind that is; empty: one can.
@@ -106,6 +120,8 @@ func (p *planeProbe) kind(r commandResult) backend.FailureKind {
 			return backend.FailWorkDirDangling
 		}
 		return backend.FailWorkDirMissing
+	case troubleNoDir:
+		return backend.FailWorkDirNoDir
 	case troubleUnlinked:
 		return backend.FailMountUnlinked
 	case troubleDenied:
@@ -141,7 +157,11 @@ func (p *planeProbe) looked(took time.Duration) {
 		v.Kind, v.What = backend.FailWorkDirDangling, backend.Textf("%s is a link to %s, which is missing", dir, p.m.clean(p.root.Target))
 	case workdir.Unlinked:
 		v.Kind, v.What = backend.FailMountUnlinked, backend.Textf("the directory of the host that is mounted at %s was removed", dir)
-	case workdir.There, workdir.Link, workdir.Other, workdir.Unseen:
+	case workdir.Unmounted:
+		v.Kind, v.What = backend.FailMountGone, backend.Textf("the mount that held %s is gone", dir)
+	case workdir.Other:
+		v.Kind, v.What = backend.FailWorkDirNoDir, backend.Textf("%s is not a directory", dir)
+	case workdir.There, workdir.Link, workdir.Unseen:
 		return
 	}
 	p.add(v)

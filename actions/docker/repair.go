@@ -50,7 +50,7 @@ func (m *mutatingClient) repair(ctx context.Context, b *containerInfo, t actions
 		return actions.Done{}, &actions.ChangedError{What: backend.Textf("commands run in %s: there is nothing to repair", m.clean(b.Dir))}
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleProgram, troubleDenied, troubleOther:
+	case troubleProgram, troubleNoDir, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("nothing was done: a command fails for another reason than a missing directory: %s", before.said)
 	}
 	dir := b.Dir
@@ -93,7 +93,7 @@ func (m *mutatingClient) prove(ctx context.Context, b *containerInfo, dir string
 		done.Text = backend.Textf("%s is there again, empty: the engine enters it; the image has no %s to run", m.clean(dir), m.probeName())
 	case troubleUnlinked:
 		return actions.Done{}, m.unlinked(b)
-	case troubleMissing, troubleDenied, troubleOther:
+	case troubleMissing, troubleNoDir, troubleDenied, troubleOther:
 		return actions.Done{}, fmt.Errorf("%s was made and commands fail all the same: %s", m.clean(dir), after.said)
 	}
 	return m.verified(ctx, b, done, &after)
@@ -219,6 +219,8 @@ func (m *mutatingClient) verdict(b *containerInfo, r commandResult) backend.Safe
 	switch r.trouble {
 	case troubleMissing:
 		return backend.Textf("commands do not run: the working directory %s is missing; repair makes it again", dir)
+	case troubleNoDir:
+		return backend.Textf("commands do not run: the working directory %s is not a directory; repair removes nothing", dir)
 	case troubleUnlinked:
 		return backend.Join([]backend.Safe{backend.Text("commands do not run"), b.unlinkedWhy(m.clean)}, ": ")
 	case troubleProgram:

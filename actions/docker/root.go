@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -83,6 +84,10 @@ func (l *lookup) root(ctx context.Context, c *actions.Candidate, b *containerInf
 		c.Notes = append(c.Notes, backend.Textf("%s is a link to %s, which is missing: that directory is made, the link stays as it is", dir, target))
 	case workdir.Unlinked:
 		c.Why, c.Advice = b.unlinkedWhy(l.clean), b.unlinkedAdvice(l.clean)
+	case workdir.Unmounted:
+		m, _ := b.Covering(b.Dir)
+		c.Why = backend.Textf("the %s %s, mounted at %s, is mounted no more: a mkdir inside does not bring its files back", l.clean(m.Kind), l.clean(cmp.Or(m.Name, m.Source)), l.clean(m.Dest))
+		c.Advice = backend.Textf("docker restart %s mounts it again; what was written below %s since is in the container's own layer: copy it first", backend.ShellWord(b.name), l.clean(m.Dest))
 	case workdir.There:
 		c.Why = backend.Textf("%s is there; if commands fail all the same, probe says how", dir)
 	case workdir.Link:

@@ -27,7 +27,7 @@ func (m *mutatingClient) verified(ctx context.Context, b *containerInfo, done ac
 		}
 	}
 	done.Observed, done.Notes = append(done.Observed, p.done.Observed...), append(done.Notes, p.done.Notes...)
-	done.Steps = planeSteps(p.done.Observed)
+	done.Steps = planeSteps(p.done.Observed, backend.Planes()[1:])
 	for i := range p.done.Observed {
 		if v := &p.done.Observed[i]; v.Outcome == backend.OutcomeFailed {
 			return done, fmt.Errorf("%s; but %s fails: %s", done.Text, v.Plane, v.Said())
@@ -36,12 +36,12 @@ func (m *mutatingClient) verified(ctx context.Context, b *containerInfo, done ac
 	return done, nil
 }
 
-// planeSteps are verdicts as the steps of a result, one for each plane but the status route. An engine has no queue and no
-// driver: both are named as not tried.
-func planeSteps(found []backend.Verdict) []actions.Step {
+// planeSteps are verdicts as the steps of a result, one for each plane. An engine has no queue, and looks of its own tell what
+// the main process does: both are named as not tried.
+func planeSteps(found []backend.Verdict, planes []backend.Plane) []actions.Step {
 	o := backend.Observation{Verdicts: backend.MergeVerdicts(found)}
 	var out []actions.Step
-	for _, plane := range backend.Planes()[1:] {
+	for _, plane := range planes {
 		v, tried := o.Of(plane)
 		step := actions.Step{Name: backend.Clean(plane.String(), 40), Plane: plane, Result: actions.StepNotTried, Said: v.What}
 		switch {
@@ -49,8 +49,10 @@ func planeSteps(found []backend.Verdict) []actions.Step {
 			step.Result, step.Took = actions.StepOK, v.Took
 		case tried && v.Outcome == backend.OutcomeFailed:
 			step.Result, step.Took = actions.StepFailed, v.Took
-		case plane == backend.PlaneQueue || plane == backend.PlaneDriver:
+		case plane == backend.PlaneQueue:
 			step.Said = backend.Text("a container engine has none")
+		case plane == backend.PlaneDriver:
+			step.Said = backend.Text("no command tells it: sweeps look at the main process")
 		}
 		out = append(out, step)
 	}

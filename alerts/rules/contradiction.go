@@ -122,8 +122,8 @@ func (n *contradictionNote) observe(b *backend.Sandbox) {
 			n.Failed = slices.Delete(n.Failed, i, i+1)
 		case v.Outcome != backend.OutcomeFailed || v.Past || !counts(&v) || i < 0 && !reportedLive(b):
 		case i < 0:
-			if len(n.Failed) == 0 || v.At.Before(n.Began) {
-				n.Began, n.Worked = v.At, v.LastOK
+			if len(n.Failed) == 0 || v.First().Before(n.Began) {
+				n.Began, n.Worked = v.First(), v.LastOK
 			}
 			n.Failed = append(n.Failed, failedPlane{Plane: v.Plane, Kind: v.Kind, What: v.What, At: v.At, Times: 1})
 		case v.At.After(n.Failed[i].At):
@@ -183,7 +183,7 @@ func counts(v *backend.Verdict) bool {
 		return v.Plane != backend.PlaneControl
 	case backend.FailGone:
 		return true
-	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone,
+	case "", backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone,
 		backend.FailControl5xx, backend.FailExecStuckQueued, backend.FailExecTimeout, backend.FailServerFrozen, backend.FailFilesystemMissing:
 	}
 	return v.Plane != backend.PlaneControl
@@ -290,6 +290,7 @@ func reported(b *backend.Sandbox) backend.Safe {
 var faults = map[backend.FailureKind]backend.Literal{
 	backend.FailWorkDirMissing:    "its working directory is missing",
 	backend.FailWorkDirDangling:   "its working directory is a link to nothing",
+	backend.FailWorkDirNoDir:      "its working directory is not a directory",
 	backend.FailMountUnlinked:     "the host directory mounted there was removed",
 	backend.FailMountGone:         "its mount is gone",
 	backend.FailControl5xx:        "its platform answers with errors",

@@ -108,6 +108,22 @@ func TestContradictionKeepsItself(t *testing.T) {
 	s.look().quiet(contradictionRule)
 }
 
+// TestContradictionBeganAtTheFirstLook: a failure that takes time to prove began when it was first seen.
+func TestContradictionBeganAtTheFirstLook(t *testing.T) {
+	s := beginContradiction(t)
+	s.observes("c1", passed(backend.PlaneDriver, s.wall))
+	worked := s.wall
+	s.look().quiet(contradictionRule)
+	s.pass(2 * time.Minute)
+	v := failed(backend.PlaneDriver, backend.FailServerFrozen, s.wall)
+	v.Since = s.wall.Add(-70 * time.Second)
+	s.observes("c1", v)
+	a := s.look().want(contradictionRule, alerts.StateFiring)
+	if got := a.Bounds.Latest.Sub(a.Bounds.Earliest); got != v.Since.Sub(worked) {
+		t.Errorf("it began within %v, want %v: %+v", got, v.Since.Sub(worked), a.Bounds)
+	}
+}
+
 // TestContradictionCases are the facts that are a contradiction at once, those that are pending, and those that are none.
 func TestContradictionCases(t *testing.T) {
 	exec, list, driver, queue, control := backend.PlaneExec, backend.PlaneList, backend.PlaneDriver, backend.PlaneQueue, backend.PlaneControl

@@ -14,7 +14,7 @@ import (
 func diagnoseContradiction(s *subjectView) Diagnosis {
 	s.narrowContradiction()
 	d := Diagnosis{Checks: s.startFrom(s.fresh([]Check{
-		s.manyAtOnce(), s.containerGone(), s.containerDown(), s.unlinkedMount(), s.danglingLink(), s.missingDir(), s.lockedDir(), s.frozenProcess(),
+		s.manyAtOnce(), s.containerGone(), s.containerDown(), s.unlinkedMount(), s.lostMount(), s.danglingLink(), s.missingDir(), s.occupied(), s.lockedDir(), s.frozenProcess(),
 		s.commandsRun(), s.otherPlanes(), s.sessionNeedsIt(),
 	}))}
 	s.endContradiction(&d)
@@ -105,7 +105,15 @@ func (s *subjectView) danglingLink() Check {
 }
 
 func (s *subjectView) unlinkedMount() Check {
-	return s.ofKind(question{"unlinked", "Was the host directory mounted there removed?", "a look at the mounts of its main process, or a probe"}, backend.FailMountUnlinked, backend.FailMountGone)
+	return s.ofKind(question{"unlinked", "Was the host directory mounted there removed?", "a look at the mounts of its main process, or a probe"}, backend.FailMountUnlinked)
+}
+
+func (s *subjectView) lostMount() Check {
+	return s.ofKind(question{"unmounted", "Is the mount of its working directory gone?", "a look at the mounts of its main process"}, backend.FailMountGone)
+}
+
+func (s *subjectView) occupied() Check {
+	return s.ofKind(question{"occupied", "Is its working directory something else than a directory?", "a look at its working directory, or a probe"}, backend.FailWorkDirNoDir)
 }
 
 func (s *subjectView) lockedDir() Check {
@@ -289,6 +297,16 @@ func (s *subjectView) endContradiction(d *Diagnosis) {
 		d.dont("Don't run mkdir inside: it changes nothing.")
 		d.do("Make it on the host: mkdir -p %s. Then restart it: docker restart %s. Or recreate it.", host, name)
 		elsewhere()
+	case d.is("unmounted"):
+		d.conclude("The mount of its working directory is gone. %s.", d.fact("unmounted"))
+		d.dont("Don't write there: those files go with the container.")
+		d.do("Copy what was written there since. Then restart it: docker restart %s (mounts it again)", name)
+		d.do("Look for what unmounted it.")
+	case d.is("occupied"):
+		d.conclude("Its working directory is not a directory. %s.", d.fact("occupied"))
+		d.dont("Don't repair it: a repair replaces nothing.")
+		d.do("See what is there: docker exec -w / %s ls -ld %s", name, dir)
+		d.do("Move it away: docker exec -w / %s mv %s %s.old. Then repair: sandglass repair %s", name, dir, dir, name)
 	case d.is("dangling"):
 		d.conclude("Its working directory is a link to nothing. %s.", d.fact("dangling"))
 		d.dont("Don't reset or recreate it: what is left in it is lost.")

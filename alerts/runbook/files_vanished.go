@@ -251,7 +251,7 @@ func (s *subjectView) lastSuccess() time.Time {
 // emptiedBy reports whether a failure says that the workspace directory is not there.
 func emptiedBy(v backend.Verdict) bool {
 	switch v.Kind {
-	case backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailMountUnlinked, backend.FailMountGone, backend.FailFilesystemMissing:
+	case backend.FailWorkDirMissing, backend.FailWorkDirDangling, backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailMountGone, backend.FailFilesystemMissing:
 		return true
 	case "": // an answer of its own words, or one that a former version kept
 		text := strings.ToLower(v.What.String())

@@ -212,15 +212,15 @@ func (p *poll) subjects() checkSubjects {
 		case attn[e.id]:
 			x.Rank = wire.SweepVisible
 		}
+		if !e.frozenSince.IsZero() { // proved within the threshold and a gap
+			x.Rank = wire.SweepAlerting
+		}
 		out.of[e.id] = checkJob{e.id, e.ins}
 		if s.opt.FrozenAfter > 0 || s.checksRoot(e.ins) {
 			out.roots = append(out.roots, x)
 		}
 		if s.opt.FrozenAfter > 0 && e.far && !noTop && e.state() == "running" {
-			switch {
-			case !e.frozenSince.IsZero():
-				x.Rank = wire.SweepAlerting
-			case x.Rank == wire.SweepRest && e.idle:
+			if x.Rank == wire.SweepRest && e.idle {
 				x.Rank = wire.SweepVisible
 			}
 			out.tops = append(out.tops, x)

@@ -3,7 +3,9 @@ package docker
 import (
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,7 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 	}
 	ids := map[string]string{"healthy": box("healthy", nil), "missing": box("missing", nil), "dangling": box("dangling", nil), "link": box("link", nil), "paused": box("paused", nil),
 		"frozen": box("frozen", nil), "shut": box("shut", func(c *container.Config, _ *container.HostConfig) { c.User = "1000" }), "file": box("file", nil),
+		"lost":  box("lost", func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{t.TempDir() + ":/home/ws"} }),
 		"bound": box("bound", func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{removed + ":/home/ws"} })}
 	inside(ids["missing"], "rm", "-r", "/home/ws")
 	for name, target := range map[string]string{"dangling": "/mnt/gone", "link": "/work"} {
@@ -51,6 +54,11 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 	inside(ids["file"], "rmdir", "/home/ws")
 	inside(ids["file"], "touch", "/home/ws")
 	inside(ids["paused"], "rmdir", "/home/ws")
+	if s, err := w.API.ContainerInspect(t.Context(), ids["lost"], client.ContainerInspectOptions{}); err != nil {
+		t.Fatal(err)
+	} else if out, err := exec.Command("nsenter", "-t", strconv.Itoa(s.Container.State.Pid), "-m", enginetest.Busybox, "umount", "-l", "/home/ws").CombinedOutput(); err != nil {
+		t.Fatalf("unmount: %v: %s", err, out)
+	}
 	_, err := w.API.ContainerPause(t.Context(), ids["paused"], client.ContainerPauseOptions{})
 	w.do("pause", err)
 	_, err = w.API.ContainerKill(t.Context(), ids["frozen"], client.ContainerKillOptions{Signal: "STOP"})
@@ -82,8 +90,9 @@ func realEngineShowsWhatContainersAreInside(t *testing.T, w *workshop) {
 		"paused":   {near: missing},
 		"dangling": {near: found{list, not, backend.FailWorkDirDangling, "is a link to /mnt/gone, which is missing"}},
 		"link":     {near: found{list, is, "", "is a link to the directory /work"}},
-		"file":     {near: found{list, not, "", "is not a directory"}},
+		"file":     {near: found{list, not, backend.FailWorkDirNoDir, "is not a directory"}},
 		"shut":     {found{list, not, backend.FailUnauthorised, "user 1000 may not enter"}, found{list, is, "", "is there"}},
+		"lost":     {found{list, not, backend.FailMountGone, "the mount that held the working directory /home/ws is gone"}, found{list, backend.OutcomeNotTried, "", "cannot be looked at from outside"}},
 		"bound":    {found{list, not, backend.FailMountUnlinked, "removed on the host"}, found{list, backend.OutcomeNotTried, "", "cannot be looked at from outside"}},
 		"frozen":   {near: frozen},
 	} {

@@ -41,7 +41,7 @@ func TestWorkingDirectoriesAreFoundByThemselves(t *testing.T) {
 		"dangling":     {paths: map[string]any{"/work": "/gone"}, outcome: backend.OutcomeFailed, kind: backend.FailWorkDirDangling, what: "is a link to /gone, which is missing", shows: "nothing is mounted at /gone"},
 		"on a volume":  {paths: map[string]any{"/work": "/v/gone"}, mounts: `[{"Type":"volume","Name":"data","Destination":"/v","RW":false}]`, outcome: backend.OutcomeFailed, kind: backend.FailWorkDirDangling, shows: "/v/gone is on the volume data, mounted read-only at /v"},
 		"a valid link": {paths: map[string]any{"/work": "/x", "/x": dir}, outcome: backend.OutcomeOK, what: "is a link to the directory /x"},
-		"a file":       {paths: map[string]any{"/work": fs.FileMode(0o644)}, outcome: backend.OutcomeFailed, what: "/work is not a directory"},
+		"a file":       {paths: map[string]any{"/work": fs.FileMode(0o644)}, outcome: backend.OutcomeFailed, kind: backend.FailWorkDirNoDir, what: "/work is not a directory"},
 		"in memory":    {paths: map[string]any{"/work": "/dev/shm"}, outcome: backend.OutcomeNotTried, what: "cannot be looked at from outside"},
 		"bind mount":   {mounts: `[{"Type":"bind","Source":"/srv/x","Destination":"/work","RW":true}]`, outcome: backend.OutcomeNotTried},
 		"an error":     {paths: map[string]any{"/work": 500}, outcome: backend.OutcomeUnknown, what: "is not known"},
@@ -198,6 +198,9 @@ func TestFrozenMainProcess(t *testing.T) {
 	v := state["ill"]
 	if frozenAt < time.Minute || frozenAt > 2*time.Minute || v.Kind != backend.FailServerFrozen || !strings.Contains(v.What.String(), "all of its threads are stopped for at least 1m") {
 		t.Errorf("frozen after %v: %+v", frozenAt, v)
+	}
+	if seen := v.At.Sub(v.Since); v.Since.IsZero() || seen < time.Minute || seen > 2*time.Minute || !strings.Contains(fmt.Sprint(v.Evidence), v.Since.UTC().Format(time.RFC3339)) {
+		t.Errorf("first seen %v before: %+v", seen, v)
 	}
 	if n := countOf(f.taken(), "/top"); n > 8 {
 		t.Errorf("%d looks at processes in %v", n, frozenAt)

@@ -92,7 +92,12 @@ func (p *poll) rootSeen(e *cachedContainer, r checkResult) {
 		m, _ := r.ins.place.Covering(r.ins.place.Dir)
 		v.Kind, v.What = backend.FailMountUnlinked, backend.Textf("the working directory %s is on a mount whose directory was removed on the host", dir)
 		v.Evidence = []backend.Safe{backend.Textf("%s of the host was mounted at %s; the mount table of the container calls it deleted", p.s.clean(m.Source, 200), p.s.clean(m.Dest, 200))}
+	case workdir.Unmounted:
+		m, _ := r.ins.place.Covering(r.ins.place.Dir)
+		v.Kind, v.What = backend.FailMountGone, backend.Textf("the mount that held the working directory %s is gone", dir)
+		v.Evidence = []backend.Safe{backend.Textf("the %s %s was mounted at %s; the mount table of the container has no such mount", p.s.clean(m.Kind, 20), p.s.clean(cmp.Or(m.Name, m.Source), 200), p.s.clean(m.Dest, 200))}
 	case workdir.Other:
+		v.Kind = backend.FailWorkDirNoDir
 		v.What = backend.Textf("the working directory %s is not a directory", dir)
 	case workdir.Unseen:
 		v.Outcome, v.What, v.Evidence = backend.OutcomeNotTried, backend.Textf("the working directory %s cannot be looked at from outside without a side effect", dir), nil
@@ -165,7 +170,7 @@ func (p *poll) processSeen(e *cachedContainer, r checkResult) {
 	case x.Stopped == 0:
 		what = backend.Text("are in uninterruptible sleep")
 	}
-	v.Outcome, v.Kind = backend.OutcomeFailed, backend.FailServerFrozen
+	v.Outcome, v.Kind, v.Since = backend.OutcomeFailed, backend.FailServerFrozen, e.frozenSince
 	v.What = backend.Textf("the main process is frozen: all of its threads %s for at least %s", what, backend.Age(since))
 	v.Evidence = []backend.Safe{backend.Textf("%s: %d in state T, %d in state D; none has run since %s", backend.Counted(x.Threads, "thread", "threads"), x.Stopped, x.Waiting, backend.Clean(e.frozenSince.UTC().Format(time.RFC3339), 40))}
 	e.process, e.touched = v, true

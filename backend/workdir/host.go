@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,7 @@ func (h Host) view(c *Container) (view, bool) {
 		return view{}, false
 	}
 	mounts, err := hostfs.ParseMounts(table)
-	if err != nil || len(mounts) == 0 {
+	if _, whole := mounts.At("/"); err != nil || !whole { // of a process with a root of its own
 		return view{}, false
 	}
 	return view{mounts, filepath.Join(dir, "root")}, true
@@ -75,6 +76,17 @@ func (h Host) view(c *Container) (view, bool) {
 func (v view) unlinked(p string) bool {
 	m, ok := v.mounts.At(p)
 	return ok && m.Point != "/" && strings.HasSuffix(m.Root, deleted)
+}
+
+// lost reports whether the mount that should hold the container's working directory is no more. A mount point that a link leads to,
+// or that is not to be seen, says nothing.
+func (v view) lost(c *Container) bool {
+	m, held := c.Covering(c.Dir)
+	if !held || Kernel(m.Dest) != "" || slices.ContainsFunc(v.mounts, func(x hostfs.Mount) bool { return x.Point == m.Dest }) {
+		return false
+	}
+	info, err := v.lstat(m.Dest)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()
 }
 
 // settled reports whether asking the engine for a path of the container changes nothing and shows what the container

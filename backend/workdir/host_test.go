@@ -45,6 +45,26 @@ func TestMountTableTellsARemovedDirectory(t *testing.T) {
 	if v, local := h.view(b); !local || v.unlinked(b.Dir) {
 		t.Errorf("a mount that is well: local %t", local)
 	}
+	h = tree(t, b, ours, root)
+	if err := os.MkdirAll(filepath.Join(h.Proc, "12725/root/work"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Look(t.Context(), b, nil); err != nil || r.State != Unmounted {
+		t.Errorf("a mount that is gone: %+v, %v", r, err)
+	}
+	if err := os.Remove(filepath.Join(h.Proc, "12725/root/work")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/srv", filepath.Join(h.Proc, "12725/root/work")); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := h.view(b); v.lost(b) {
+		t.Error("a mount point that is a link is mounted where it leads to")
+	}
+	h = tree(t, b, ours, "182 165 254:0 /chroot/tmp /tmp rw,relatime - ext4 /dev/vda rw\n")
+	if _, local := h.view(b); local {
+		t.Error("a process with a root of its own shows what commands in its container see")
+	}
 	h = tree(t, b, "0::/user.slice\n", root)
 	if _, local := h.view(b); local || h.Settled(b, b.Dir) {
 		t.Error("a process of this machine with the same number is not the container's")

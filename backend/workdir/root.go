@@ -15,9 +15,11 @@ const (
 	Missing  State = "missing"
 	Dangling State = "a link to a directory that is missing"
 	Unlinked State = "its host directory was removed"
-	There    State = "there"
-	Link     State = "a link to a directory"
-	Other    State = "no directory"
+	// Unmounted says that the mount which should hold it is gone: what is there belongs to the container's own layer.
+	Unmounted State = "its mount is gone"
+	There     State = "there"
+	Link      State = "a link to a directory"
+	Other     State = "no directory"
 	// Unseen cannot be looked at without side effects.
 	Unseen State = "not to be seen from outside"
 )
@@ -42,6 +44,9 @@ func (h Host) Look(ctx context.Context, c *Container, stat Stat) (Root, error) {
 	v, local := h.view(c)
 	if local && v.unlinked(c.Dir) {
 		return Root{State: Unlinked}, nil
+	}
+	if local && v.lost(c) {
+		return Root{State: Unmounted}, nil
 	}
 	if local && h.Passive {
 		if seen := v.lookItself(c.Dir); seen.State != Unseen {

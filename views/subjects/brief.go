@@ -44,6 +44,7 @@ var briefs = [...]struct{ phrase, brief backend.Literal }{
 	{"but its working directory is a link to nothing", "dangling directory"},
 	{"but the host directory mounted there was removed", "mount was removed"},
 	{"but its mount is gone", "mount is gone"},
+	{"but its working directory is not a directory", "not a directory"},
 	{"but its user may not enter its working directory", "directory is closed"},
 	{"but its main process is frozen", "main process frozen"},
 	{"but its commands stay queued", "commands stay queued"},

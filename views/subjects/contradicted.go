@@ -36,6 +36,7 @@ func contradicted(a *alerts.Alert, c *views.Snapshot) string {
 func broken(b *backend.Sandbox, what string, one bool) string {
 	o, _ := b.Proved()
 	failed := o.Failed()
+	exec, _ := o.Of(backend.PlaneExec)
 	is := func(kinds ...backend.FailureKind) bool {
 		return slices.ContainsFunc(failed, func(v backend.Verdict) bool { return slices.Contains(kinds, v.Kind) })
 	}
@@ -45,7 +46,11 @@ func broken(b *backend.Sandbox, what string, one bool) string {
 	switch {
 	case is(backend.FailServerFrozen):
 		return "the main process of " + what + " does nothing"
-	case noWorkDir(b) || is(backend.FailMountUnlinked, backend.FailMountGone, backend.FailUnauthorised):
+	case is(backend.FailMountGone):
+		return "the working directory of " + what + " has none of the files of its mount"
+	case is(backend.FailUnauthorised) && exec.Outcome == backend.OutcomeOK: // the engine enters it as root, and the user may not list it
+		return "commands in " + what + " cannot use their working directory"
+	case noWorkDir(b) || is(backend.FailWorkDirNoDir, backend.FailMountUnlinked, backend.FailUnauthorised):
 		if one && !b.WorkDir.IsEmpty() {
 			return "commands in " + b.WorkDir.String() + " fail"
 		}
